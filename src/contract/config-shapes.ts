@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { MigrationSteps } from './shapes.ts'
 
 /** The kinds of configuration, as promotions and diffs name them. */
 export const CONFIG_KINDS = [
@@ -29,6 +30,11 @@ export const ConfigBody = z.strictObject({
     .meta({ description: 'The state that it was pulled at. Another state of the base is a 409.' }),
 })
 
+const migration = z.record(z.string(), MigrationSteps).optional().meta({
+  description:
+    'Steps that migrate the records of production, by record type: `{ "deal": [{ "op": "rename", "field": "data.sum", "to": "data.amount" }] }`.',
+})
+
 /** The body of a promotion. */
 export const PromoteBody = z.strictObject({
   from: z.string().meta({ description: 'The preview, such as `crm--dev`.' }),
@@ -42,10 +48,12 @@ export const PromoteBody = z.strictObject({
   force: z.boolean().optional().meta({
     description: 'Take the preview where both sides changed, and delete types together with their records.',
   }),
+  migration,
 })
 
 /** The body of a rollback. */
 export const RollbackBody = z.strictObject({
   promotion_id: z.string().meta({ description: 'The promotion to undo.' }),
   dry_run: z.boolean().optional().meta({ description: 'Show the changes and store nothing.' }),
+  migration,
 })

@@ -172,6 +172,9 @@ const MigrationStep = z.strictObject({
   type: z.enum(['string', 'number', 'integer', 'boolean']).optional(),
 })
 
+/** Steps that migrate the records of a type. */
+export const MigrationSteps = z.array(MigrationStep).max(100)
+
 /** The body of a record type PUT. */
 export const RecordTypePut = RecordTypeTexts.extend({
   id: z.string().optional(),
@@ -190,11 +193,9 @@ export const RecordTypePut = RecordTypeTexts.extend({
     .refine((list) => list.length === 0, 'External sources are not supported. Send an empty list.')
     .optional(),
   display: z.record(z.string(), z.unknown()).optional(),
-  migration: z
-    .array(MigrationStep)
-    .max(100)
-    .optional()
-    .meta({ description: 'With `migrate=true`: steps that migrate existing records.' }),
+  migration: MigrationSteps.optional().meta({
+    description: 'With `migrate=true`: steps that migrate existing records.',
+  }),
   expected_version: expectedVersion,
 })
 

@@ -119,6 +119,12 @@ export const LIMITS = {
   seedOwnedRows: 10_000,
   /** Bytes of the configuration of a base as one file. */
   configBytes: 64 * 1024 * 1024,
+  /** Characters of the resources or log entries that one statement writes. */
+  statementChars: 4 * 1024 * 1024,
+  /** Times that a promotion is compared again because a side changed meanwhile, before it locks them first. */
+  promotionTries: 3,
+  /** Records that were checked before a lock: how many may need another flag. */
+  surveyedFlags: 10_000,
   filterConditions: 100,
   filterDepth: 10,
   /** Maximum number of values in `in`, `not_in`, `has_any` or `has_all`. */

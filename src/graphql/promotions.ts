@@ -67,6 +67,12 @@ builder.queryFields((t) => ({
 const bodyOf = (args: object): object =>
   snakeFields(Object.fromEntries(Object.entries(args).filter(([, value]) => value != null)))
 
+const MIGRATION = {
+  type: 'JSON',
+  description:
+    'Steps that migrate the records of production, by record type: `{ deal: [{ op, field, … }] }`.',
+} as const
+
 const selectionArgs = () =>
   builder.args((t) => ({
     base: t.string({ required: true }),
@@ -80,6 +86,7 @@ const promoteArgs = () => ({
     force: t.boolean({
       description: 'Take the preview where both sides changed, and delete types together with their records.',
     }),
+    migration: t.field(MIGRATION),
   })),
 })
 
@@ -128,9 +135,9 @@ mutation<ReturnType<typeof promoteArgs>, Promotion, PromotionPlan>('promote', {
   type: PromotionType,
   args: promoteArgs(),
   planned: (plan) => ({ ...plan.promotion, plan }),
-  plannedArgs: ['prune', 'resources', 'force'],
-  resolve: (scope, { base, from, prune, resources, force }) =>
-    environments.promote(scope, base, bodyOf({ from, prune, resources, force })),
+  plannedArgs: ['prune', 'resources', 'force', 'migration'],
+  resolve: (scope, { base, from, prune, resources, force, migration }) =>
+    environments.promote(scope, base, bodyOf({ from, prune, resources, force, migration })),
 })
 
 mutation('rollbackPromotion', {
@@ -139,6 +146,8 @@ mutation('rollbackPromotion', {
   args: builder.args((t) => ({
     base: t.string({ required: true }),
     promotionId: t.string({ required: true }),
+    migration: t.field(MIGRATION),
   })),
-  resolve: (scope, { base, promotionId }) => environments.rollback(scope, base, bodyOf({ promotionId })),
+  resolve: (scope, { base, promotionId, migration }) =>
+    environments.rollback(scope, base, bodyOf({ promotionId, migration })),
 })

@@ -42,8 +42,8 @@ export const promotions = [
     params,
     body: PromoteBody,
     operation: graphql(
-      `mutation Promote($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $force: Boolean, $dryRun: Boolean) {
-        done: promote(base: $base, from: $from, prune: $prune, resources: $resources, force: $force, dryRun: $dryRun) {
+      `mutation Promote($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $force: Boolean, $migration: JSON, $dryRun: Boolean) {
+        done: promote(base: $base, from: $from, prune: $prune, resources: $resources, force: $force, migration: $migration, dryRun: $dryRun) {
           ...PromotionFields dry_run: dryRun
         }
       }`,
@@ -64,8 +64,8 @@ export const promotions = [
     params,
     body: RollbackBody,
     operation: graphql(
-      `mutation RollbackPromotion($base: String!, $promotionId: String!, $dryRun: Boolean) {
-        done: rollbackPromotion(base: $base, promotionId: $promotionId, dryRun: $dryRun) {
+      `mutation RollbackPromotion($base: String!, $promotionId: String!, $migration: JSON, $dryRun: Boolean) {
+        done: rollbackPromotion(base: $base, promotionId: $promotionId, migration: $migration, dryRun: $dryRun) {
           ...PromotionFields dry_run: dryRun
         }
       }`,
@@ -74,6 +74,7 @@ export const promotions = [
     variables: ({ params, body }) => ({
       base: params.base_id,
       promotionId: body.promotion_id,
+      migration: body.migration,
       dryRun: body.dry_run || undefined,
     }),
     reply: ({ done }) => ({ body: trim(done) }),

@@ -1,6 +1,7 @@
 /** Promotion and rollback. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { expectFailure, expectFault, succeed, TIME, times, UUID7 } from '../support/answers.ts'
+import { startChild } from '../support/child-server.ts'
 import { KIND_SAMPLES, putReferences } from '../support/kinds.ts'
 import type { Body, Call } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
@@ -203,6 +204,92 @@ describe('a promotion', () => {
     expect(await hashOf(base)).toBe(before)
   })
 
+  test('of a schema that production records break migrates them in the same transaction', async () => {
+    const [base, dev] = await fork('item', 'side')
+    const of = (id: string) => `/v1/${base}/records/item/${id}`
+    for (const id of ['a', 'b']) succeed(await world.call('PUT', of(id), { data: { qty: '7' } }), 201)
+    const properties = { count: { type: 'integer' } }
+    await put(dev, 'item', { json_schema: { type: 'object', properties, additionalProperties: false } })
+    await about(dev, 'side', 'new')
+    const migration = {
+      item: [
+        { op: 'rename', field: 'data.qty', to: 'data.count' },
+        { op: 'cast', field: 'data.count', type: 'integer' },
+      ],
+    }
+    const before = await hashOf(base)
+    const [first] = expectFailure(await promote(base), 'CONFLICT').details
+    expect([first.code, first.count, first.hint]).toEqual([
+      'records_invalid',
+      2,
+      expect.stringMatching(/"migration"/),
+    ])
+    expect(opsOf(await promoted(base, { migration, dry_run: true }))).toHaveLength(2)
+    const halfway = { item: migration.item.slice(0, 1) }
+    expect(expectFailure(await promote(base, { migration: halfway }), 'CONFLICT').details[0].count).toBe(2)
+    expect([await hashOf(base), succeed(await world.call('GET', of('a'))).version]).toEqual([before, 1])
+    const done = await promoted(base, { migration })
+    const { data, version } = succeed(await world.call('GET', of('a')))
+    expect([data, version]).toEqual([{ count: 7 }, 2])
+    const entries = await world.logOf('item', 'a', base)
+    expect(entries.at(-1)).toMatchObject({ via: 'promotion', cause: done.id, operation: 'update' })
+    expect(await hashOf(base)).toBe(await hashOf(dev))
+    // A rollback restores the schema, which the migrated records fit, or migrates them back.
+    const back = { item: [{ op: 'rename', field: 'data.count', to: 'data.qty' }] }
+    succeed(await rollback(base, done, { migration: back }))
+    expect(succeed(await world.call('GET', of('a'))).data).toEqual({ qty: 7 })
+    expect(await hashOf(base)).toBe(before)
+  })
+
+  test('refuses a migration of a type that it does not change, and one that is malformed', async () => {
+    const [base, dev] = await fork('item', 'other')
+    await about(dev, 'item', 'new')
+    const step = { op: 'drop', field: 'data.x' }
+    expect(
+      expectFault(await promote(base, { migration: { items: [step] } }), '/migration/items'),
+    ).toMatchObject({
+      code: 'unknown_resource',
+      hint: 'item',
+    })
+    expectFault(await promote(base, { migration: { other: [step] } }), '/migration/other')
+    expectFault(
+      await promote(base, { migration: { item: [{ op: 'melt', field: 'x' }] } }),
+      '/migration/item/0/op',
+    )
+    expectFault(await promote(base, { migration: [step] }), '/migration')
+    expect(await aboutOf(base, 'item')).toEqual([null])
+  })
+
+  test('leaves no record that its schema refuses, whatever is written meanwhile', {
+    timeout: 60_000,
+  }, async () => {
+    const [base, dev] = await fork('item')
+    const properties = { qty: { type: 'integer' } }
+    let stop = false
+    const write = async (w: number) => {
+      for (let n = 0; !stop; n++) {
+        const data = n % 5 === 0 ? {} : { qty: n }
+        const body = { data: n % 97 === 96 ? { qty: 'many' } : data }
+        await world.call('PUT', `/v1/${base}/records/item/w${w}-${n % 40}`, body)
+      }
+    }
+    const writing = Promise.all(times(3, write))
+    const statuses = new Set<number>()
+    for (const n of times(8, (each) => each)) {
+      await put(dev, 'item', { json_schema: n % 2 === 0 ? { type: 'object', properties } : {} })
+      statuses.add((await promote(base, { force: true })).status)
+    }
+    stop = true
+    await writing
+    for (const status of statuses) expect([200, 409]).toContain(status)
+    const schema = { type: 'object', properties }
+    await put(dev, 'item', { json_schema: schema })
+    const bad = `SELECT id FROM plinth.record WHERE base_id = $1 AND valid AND jsonb_typeof(data -> 'qty') = 'string'`
+    const last = await promote(base, { force: true })
+    const left = await world.database.query(bad, [base])
+    expect(last.status).toBe(left.length > 0 ? 409 : 200)
+  })
+
   test('takes the named resources only, and refuses names that do not exist', async () => {
     const [base, dev] = await fork('one', 'two')
     for (const type of ['one', 'two']) await about(dev, type, 'new')
@@ -316,4 +403,40 @@ describe('a rollback', () => {
     succeed(await rollback(base, done))
     expectFailure(await world.call('GET', `/v1/${base}/record-types/fresh`), 'NOT_FOUND')
   })
+})
+
+test('a server killed during promotions leaves production before or after one, and the preview as it was', {
+  timeout: 120_000,
+}, async () => {
+  const [base, dev] = await fork()
+  const types = times(30, (n) => ({ id: `t${n}` }))
+  const file = (description: string) => ({
+    plinth: 1,
+    base,
+    record_types: types.map((type) => ({ ...type, description })),
+  })
+  succeed(await world.call('PUT', `/v1/${dev}/config`, file('0')))
+  await promoted(base)
+  for (const n of [1, 2, 3]) {
+    succeed(await world.call('PUT', `/v1/${dev}/config`, file(`${n}`)))
+    const child = await startChild(world)
+    const sent = child.call('POST', `/v1/${base}/promote`, { from: dev }).catch(() => undefined)
+    await new Promise((resolve) => setTimeout(resolve, 20 * n * n))
+    await child.kill()
+    const answer = await sent
+    // PostgreSQL may still be committing the transaction of the killed server.
+    const seen = await vi.waitFor(
+      async () => {
+        const shown = new Set(await aboutOf(base, ...types.map(({ id }) => id)))
+        expect(shown.size).toBe(1)
+        return [...shown][0]
+      },
+      { timeout: 20_000 },
+    )
+    expect([`${n - 1}`, `${n}`]).toContain(seen)
+    if (answer?.status === 200) expect(seen).toBe(`${n}`)
+    expect(await hashOf(dev)).not.toBe('')
+    await promoted(base)
+    expect([await hashOf(base), await aboutOf(base, 't0')]).toEqual([await hashOf(dev), [`${n}`]])
+  }
 })

@@ -1,7 +1,7 @@
 /** Commands of promotions. */
 import type { Noun, Row } from '../command/command.ts'
 import { misused } from '../command/failure.ts'
-import { cursor, type Option, paging, writing } from '../command/options.ts'
+import { cursor, json, type Option, paging, writing } from '../command/options.ts'
 import { showDone } from '../command/plan.ts'
 
 const flag = (flags: string, name: string, about: string): Option => ({
@@ -23,6 +23,8 @@ const resources: Option = {
   },
 }
 
+const migration = json('--migration <json>', 'migration', 'the steps that migrate records, by record type')
+
 /** Command `plinth promote <from>`. */
 export const promote: Row = {
   name: 'promote',
@@ -34,6 +36,7 @@ export const promote: Row = {
     flag('--prune', 'prune', 'also delete what the preview deleted'),
     flag('--force', 'force', 'take the preview where both sides changed; delete types with their records'),
     resources,
+    migration,
     ...writing,
   ],
   show: showDone,
@@ -46,7 +49,7 @@ export const rollback: Row = {
   method: 'POST',
   path: '/:base_id/promote/rollback',
   argument: 'promotion_id',
-  options: writing,
+  options: [migration, ...writing],
   show: showDone,
 }
 

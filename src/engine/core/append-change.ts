@@ -1,3 +1,5 @@
+import { LIMITS } from '../../foundation/limits.ts'
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import type { Kind } from '../change-log/entry.ts'
 import { AUTHOR_COLUMNS } from '../change-log/entry.ts'
 import { statement } from '../database/client.ts'
@@ -8,33 +10,63 @@ type Operation = 'create' | 'update' | 'cancel' | 'delete' | 'restore'
 export type ResourceKind = Exclude<Kind, 'record' | 'relationship'>
 
 const APPEND = statement(
-  'append_change',
+  'append_changes',
   `INSERT INTO plinth.change (base_id, kind, id, operation, version, data, ${AUTHOR_COLUMNS})
-   VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7, $8, $9, $10, $11::jsonb)`,
+   SELECT $1, $2, e.id, e.operation, e.version, e.data::jsonb, $7, $8, $9, $10, $11::jsonb
+   FROM unnest($3::text[], $4::text[], $5::int[], $6::text[]) WITH ORDINALITY AS e (id, operation, version, data, n)
+   ORDER BY e.n`,
 )
 
 /** Base id of account-level entries, which belong to no base. */
 export const ACCOUNT = ''
 
+type Resource = { readonly baseId: string; readonly kind: ResourceKind }
 type Entry = {
-  baseId: string
-  kind: ResourceKind
-  id: string
-  operation: Operation
-  version: number
-  state: object
+  readonly id: string
+  readonly operation: Operation
+  readonly version: number
+  readonly state: object
 }
 
 /** Appends one entry to the change log, in the transaction of the write. */
-export async function appendChange(scope: Scope, entry: Entry): Promise<void> {
-  const { baseId, kind, id, operation, version, state } = entry
-  await scope.db.query(APPEND, [
-    baseId,
-    kind,
-    id,
-    operation,
-    version,
-    JSON.stringify(state),
-    ...authorship(scope),
-  ])
+export const appendChange = (scope: Scope, { baseId, kind, ...entry }: Resource & Entry): Promise<void> =>
+  appendChanges(scope, { baseId, kind }, [entry])
+
+/** Appends entries of one kind to the change log, in the transaction of the write. */
+export async function appendChanges(
+  scope: Scope,
+  { baseId, kind }: Resource,
+  entries: readonly Entry[],
+): Promise<void> {
+  const author = authorship(scope)
+  const texts: string[] = []
+  for (const { state } of entries) {
+    if (turnIsOver()) await nextTurn()
+    texts.push(JSON.stringify(state))
+  }
+  for (const { from, to } of partsOf(texts)) {
+    const part = entries.slice(from, to)
+    await scope.db.query(APPEND, [
+      baseId,
+      kind,
+      part.map(({ id }) => id),
+      part.map(({ operation }) => operation),
+      part.map(({ version }) => version),
+      texts.slice(from, to),
+      ...author,
+    ])
+  }
+}
+
+/** Divides texts into parts of a statement each, so that none is larger than a backend can take. */
+export function* partsOf(texts: readonly string[]): Generator<{ from: number; to: number }> {
+  let [from, chars] = [0, 0]
+  for (const [n, { length }] of texts.entries()) {
+    if (n > from && chars + length > LIMITS.statementChars) {
+      yield { from, to: n }
+      ;[from, chars] = [n, 0]
+    }
+    chars += length
+  }
+  if (texts.length > from) yield { from, to: texts.length }
 }

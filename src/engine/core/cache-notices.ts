@@ -10,12 +10,15 @@ import { answered, beat } from '../database/deadline.ts'
 export type Topic = `${Exclude<Kind, 'record' | 'relationship'> | 'base'}:${string}` | `token:${string}`
 
 const CHANNEL = 'plinth_caches'
-const ANNOUNCE = statement('announce', `SELECT pg_notify('${CHANNEL}', $1)::text`)
+const ANNOUNCE = statement(
+  'announce',
+  `SELECT count(pg_notify('${CHANNEL}', t.topic)::text)::int AS count FROM unnest($1::text[]) AS t (topic)`,
+)
 const RECONNECT_MS = 250
 
-/** Invalidates a topic in all processes at commit (NOTIFY). */
-export async function announce(db: Db, topic: Topic): Promise<void> {
-  await db.query(ANNOUNCE, [topic])
+/** Invalidates topics in all processes at commit (NOTIFY). */
+export async function announce(db: Db, ...topics: readonly Topic[]): Promise<void> {
+  await db.query(ANNOUNCE, [topics])
 }
 
 type Handlers = {

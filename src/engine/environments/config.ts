@@ -7,7 +7,15 @@ import type { Definition } from '../configuration/lifecycle/definition.ts'
 import { lockConfiguration } from '../configuration/lifecycle/lock.ts'
 import type { Scope } from '../core/scope.ts'
 import type { WriteScope } from '../write/write.ts'
-import { applyEdits, editsBetween, type ShownEdit, shown, summaryOf } from './edits.ts'
+import {
+  applyEdits,
+  type Edit,
+  editsBetween,
+  prepareEdits,
+  type ShownEdit,
+  shown,
+  summaryOf,
+} from './edits.ts'
 import { type ConfigFile, readConfig } from './read-config.ts'
 import { hashOf, listsOf, readSnapshot, type Snapshot, snapshotIn } from './snapshot.ts'
 
@@ -71,10 +79,9 @@ export async function putConfig(
     if (hashes && !hashes.includes(hash)) throw otherState('/expected_hash', hash, hashes.join(', '))
     if (file.hash !== null && file.hash !== hash) throw otherState('/hash', hash, file.hash)
     const edits = await editsBetween(live, wanted(live, file, prune))
-    await applyEdits(within, baseId, edits, {
-      isForced: true,
-      located: (thrown, { kind, id }) => withPaths(thrown, (path) => `${file.at(kind, id)}${path}`),
-    })
+    const located = (thrown: unknown, { kind, id }: Edit) =>
+      withPaths(thrown, (path) => `${file.at(kind, id)}${path}`)
+    await applyEdits(within, baseId, await prepareEdits(edits, { located }), { isForced: true, located })
     const changes = edits.map(shown)
     const next = edits.length === 0 ? hash : await hashOf(await snapshotIn(tx, baseId))
     return { changes, summary: summaryOf(changes), hash: next }

@@ -5,7 +5,7 @@ import { check, inBody } from '../../contract/validate.ts'
 import { act } from '../../foundation/acts.ts'
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import { requirePermission } from '../access/access.ts'
-import { BASE, type Base, LOCK_BASE_ID } from '../configuration/bases/index.ts'
+import { BASE, type Base, baseTable, LOCK_BASE_ID } from '../configuration/bases/index.ts'
 import { KINDS } from '../configuration/kinds.ts'
 import { finish } from '../configuration/lifecycle/change.ts'
 import { viewOf } from '../configuration/lifecycle/fields.ts'
@@ -34,7 +34,7 @@ export async function createPreview(scope: WriteScope, baseId: string, input: ob
   return scope.db.transaction(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
     const settings = await settingsOf(tx, baseId, id)
-    const row = await BASE.table(tx).create({
+    const row = await baseTable(tx).create({
       data: {
         id,
         name,
@@ -45,7 +45,7 @@ export async function createPreview(scope: WriteScope, baseId: string, input: ob
         typesVersion: 1,
       } as never,
     })
-    await finish(BASE, within, row, 'create')
+    await finish(BASE, within, id, [{ row, operation: 'create' }])
     await copyRowsOf(within, baseId, id)
     if (copy === 'config_and_sample') await copySample(within, baseId, id)
     for (const kind of KINDS) await kind.copyParts?.(tx, baseId, id)

@@ -5,12 +5,13 @@ import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { pointer } from '../../json/parse.ts'
 import { type DiffStep, diffOf } from '../change-log/diff.ts'
 import { KINDS } from '../configuration/kinds.ts'
-import { changeIn, removeIn } from '../configuration/lifecycle/change.ts'
+import { type Change, changeAll, removeIn } from '../configuration/lifecycle/change.ts'
 import type { Definition } from '../configuration/lifecycle/definition.ts'
 import { readFields } from '../configuration/lifecycle/fields.ts'
-import type { Kind } from '../configuration/lifecycle/kind.ts'
+import type { Kind, PutOptions } from '../configuration/lifecycle/kind.ts'
 import { loadedIn } from '../configuration/lifecycle/load.ts'
 import { REDACTED, secretsSetBy } from '../configuration/lifecycle/secrets.ts'
+import type { Scope } from '../core/scope.ts'
 import { NO_EXPECTATION } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -68,13 +69,65 @@ export function summaryOf(edits: readonly ShownEdit[]): Record<ShownEdit['op'], 
   return { create: count('create'), update: count('update'), delete: count('delete') }
 }
 
+/** An edit whose fields are read and checked, ready to be applied. */
+export type Prepared<E extends Edit> = {
+  readonly edit: E
+  readonly input: object
+  /** Null for a deletion. */
+  readonly next: object | null
+  readonly options: PutOptions
+}
+
 type How<E extends Edit> = {
-  /** Delete types with all of their records. */
-  isForced: boolean
   /** Rewrites a failure, to say which edit failed. */
   located: (thrown: unknown, edit: E) => unknown
   /** What the log says of the origin of a resource, beyond its definition. */
   originOf?: (edit: E) => object
+  /** How existing records are treated. */
+  optionsOf?: (edit: E) => Partial<PutOptions>
+}
+
+/**
+ * Reads the fields of edits. With `against`, checks the data of a base against them while others write, so that
+ * little is left to check under the lock.
+ * @throws as a PUT of one of the resources
+ */
+export async function prepareEdits<E extends Edit>(
+  edits: readonly E[],
+  { located, originOf, optionsOf }: How<E>,
+  against?: { scope: Scope; baseId: string },
+): Promise<Prepared<E>[]> {
+  const prepared: Prepared<E>[] = []
+  for (const edit of edits) {
+    if (turnIsOver()) await nextTurn()
+    const { kind, id, before, after } = edit
+    const options: PutOptions = { expected: NO_EXPECTATION, ...optionsOf?.(edit) }
+    try {
+      if (after === null) {
+        prepared.push({ edit, input: {}, next: null, options })
+        continue
+      }
+      const fields = camelFields(after)
+      const next = readFields({ kind, id }, fields, null)
+      const isChecked = against && before && options.onInvalid === undefined
+      const found = isChecked ? await dataFound(against, kind, id, next) : undefined
+      prepared.push({ edit, input: { ...fields, ...originOf?.(edit) }, next, options: { ...options, found } })
+    } catch (thrown) {
+      throw located(thrown, edit)
+    }
+  }
+  return prepared
+}
+
+async function dataFound(
+  { scope, baseId }: { scope: Scope; baseId: string },
+  kind: Kind,
+  id: string,
+  next: object,
+) {
+  if (!kind.checkData) return undefined
+  const [row] = await kind.table(scope.db).findMany({ where: { baseId, id } })
+  return row && kind.checkData(scope, row, next)
 }
 
 /**
@@ -85,44 +138,29 @@ type How<E extends Edit> = {
 export async function applyEdits<E extends Edit>(
   scope: WriteScope,
   baseId: string,
-  edits: readonly E[],
-  { isForced, located, originOf }: How<E>,
+  prepared: readonly Prepared<E>[],
+  { isForced, located }: { isForced: boolean } & Pick<How<E>, 'located'>,
 ): Promise<void> {
   const loaded = loadedIn(scope, baseId)
-  const later: (() => Promise<void>)[] = []
-  const each = async (edit: E, apply: () => Promise<unknown>) => {
+  const checks: (() => Promise<void>)[] = []
+  for (const kind of KINDS) {
+    const changes = prepared.flatMap(({ edit, input, next, options }): Change<object>[] => {
+      if (edit.kind !== kind || next === null) return []
+      const changed = () => ({ input, next })
+      return [{ id: edit.id, options, changed, located: (thrown) => located(thrown, edit) }]
+    })
+    if (changes.length > 0) checks.push((await changeAll(loaded, kind, changes)).checkDependents)
+  }
+  for (const { edit } of [...prepared].reverse()) {
+    const { kind, id, after } = edit
+    if (after !== null) continue
     if (turnIsOver()) await nextTurn()
-    await apply().catch((thrown: unknown) => {
+    // Forced: types are deleted with all of their records.
+    const confirm = isForced ? id : null
+    const options = { confirm, checkPlan: () => {}, expected: NO_EXPECTATION }
+    await removeIn(loaded, { kind, id }, options).catch((thrown: unknown) => {
       throw located(thrown, edit)
     })
   }
-  for (const edit of edits) {
-    const { kind, id, after } = edit
-    if (after === null) continue
-    await each(edit, () => {
-      const input = camelFields(after)
-      const next = readFields({ kind, id }, input, null)
-      const checks: (() => Promise<void>)[] = []
-      const done = changeIn(
-        loaded,
-        { kind, id },
-        { expected: NO_EXPECTATION },
-        () => ({ input: { ...input, ...originOf?.(edit) }, next }),
-        checks,
-      )
-      later.push(async () => {
-        for (const check of checks) await each(edit, check)
-      })
-      return done
-    })
-  }
-  for (const edit of [...edits].reverse()) {
-    const { kind, id, after } = edit
-    if (after !== null) continue
-    const confirm = isForced ? id : null
-    await each(edit, () =>
-      removeIn(loaded, { kind, id }, { confirm, checkPlan: () => {}, expected: NO_EXPECTATION }),
-    )
-  }
-  for (const check of later) await check()
+  for (const check of checks) await check()
 }

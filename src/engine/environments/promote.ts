@@ -3,20 +3,23 @@ import type { z } from 'zod'
 import { digestInTurns } from '../../contract/canonical-hash.ts'
 import { PromoteBody } from '../../contract/config-shapes.ts'
 import { isBaseId, productionOf } from '../../contract/ids.ts'
+import { unknownName } from '../../contract/suggest.ts'
 import { check, inBody } from '../../contract/validate.ts'
 import { act } from '../../foundation/acts.ts'
-import { DomainError, invalid, withPaths } from '../../foundation/errors.ts'
+import { type Detail, DomainError, invalid, withPaths } from '../../foundation/errors.ts'
 import { uuidv7 } from '../../foundation/uuid.ts'
+import { pointer } from '../../json/parse.ts'
 import { requirePermission } from '../access/access.ts'
 import { setCause } from '../change-log/entry.ts'
 import { KINDS } from '../configuration/kinds.ts'
-import { nounOf } from '../configuration/lifecycle/kind.ts'
+import { nounOf, type PutOptions } from '../configuration/lifecycle/kind.ts'
 import { lockForPromotion } from '../configuration/lifecycle/lock.ts'
 import type { Db } from '../database/client.ts'
 import type { Planning } from '../write/plan-approval.ts'
 import type { WriteScope } from '../write/write.ts'
-import { applyEdits, type Edit } from './edits.ts'
+import { applyEdits, type Edit, type Prepared, prepareEdits } from './edits.ts'
 import { moveFork, readFork } from './fork.ts'
+import { prepareAhead } from './prepare-ahead.ts'
 import { type PastEdit, type Promotion, storePromotion } from './promotion.ts'
 import { type Snapshot, snapshotIn } from './snapshot.ts'
 import { type Comparison, type Conflict, compareSides } from './three-way.ts'
@@ -30,28 +33,33 @@ type Named = NonNullable<z.output<typeof PromoteBody>['resources']>
  */
 export async function promote(scope: WriteScope, baseId: string, input: object): Promise<Promotion> {
   requirePermission(scope.access, 'admin', baseId, '*')
-  const { from, prune = false, force = false, resources } = check(PromoteBody, input, inBody())
+  const { from, prune = false, force = false, resources, migration } = check(PromoteBody, input, inBody())
   checkPreviewOf(baseId, from)
   requirePermission(scope.access, 'read', from, '*')
   // The plan of a promotion is of the whole. It confirms no deletion of a type with records: that needs `force`.
   const { planning, ...unplanned } = scope
-  return scope.db.transaction(async (tx) => {
-    const within: WriteScope = { ...unplanned, db: tx, via: 'promotion' }
-    await lockForPromotion(within, baseId)
-    await lockForPromotion(within, from).catch(atFrom)
-    const [fork, preview, production] = [
-      await readFork(tx, from),
-      await snapshotIn(tx, from),
-      await snapshotIn(tx, baseId),
-    ]
-    const sides = { fork, preview, production }
+  const plan = async (at: WriteScope): Promise<Plan> => {
+    const sides = {
+      fork: await readFork(at.db, from),
+      preview: await snapshotIn(at.db, from),
+      production: await snapshotIn(at.db, baseId),
+    }
     const found = await compareSides(sides, prune, selection(resources, sides))
     if (found.conflicts.length > 0 && !force) throw onBothSides(found.conflicts)
-    const done = await apply(within, baseId, from, found, force)
-    if (planning) await requireApproval(planning, done, found.edits)
+    const past = await withOrigins(at.db, baseId, from, found.edits)
+    return { ...found, edits: await prepareEdits(past, how(past, migration), { scope: at, baseId }) }
+  }
+  const write = async (within: WriteScope, planned: Plan) => {
+    const done = await apply(within, baseId, from, planned, force)
+    if (planning) await requireApproval(planning, done, planned.edits)
     return done
-  })
+  }
+  const lock = (within: WriteScope, base: string) =>
+    base === from ? lockForPromotion(within, base).catch(atFrom) : lockForPromotion(within, base)
+  return prepareAhead(unplanned, [baseId, from], plan, write, lock)
 }
+
+type Plan = Omit<Comparison, 'edits'> & { readonly edits: readonly Prepared<PastEdit>[] }
 
 /** @throws VALIDATION_ERROR unless the base is a production base, and `from` a preview of it */
 export function checkPreviewOf(baseId: string, from: string): void {
@@ -77,10 +85,10 @@ export function selection(
 async function requireApproval(
   planning: Planning,
   promotion: Promotion,
-  edits: readonly Edit[],
+  edits: readonly Prepared<PastEdit>[],
 ): Promise<void> {
   const state = await digestInTurns(
-    edits.map(({ kind, id, before, after }) => [kind.name, id, before, after]),
+    edits.map(({ edit: { kind, id, before, after } }) => [kind.name, id, before, after]),
   )
   planning.checkApproval(edits.length > 0, () => {
     const what = sentence(promotion)
@@ -102,19 +110,49 @@ async function apply(
   within: WriteScope,
   baseId: string,
   from: string,
-  { edits, conflicts, forkPoints }: Comparison,
+  { edits, conflicts, forkPoints }: Plan,
   isForced: boolean,
 ): Promise<Promotion> {
   const { db } = within
   const id = uuidv7()
-  const past = await withOrigins(db, baseId, from, edits)
   await setCause(db, id)
-  await applyEdits(within, baseId, past, { isForced, located: atResource, originOf })
+  await applyEdits(within, baseId, edits, { isForced, located: atResource })
   await moveFork(db, from, forkPoints)
+  const past = edits.map(({ edit }) => edit)
   return storePromotion(within, { id, baseId, kind: 'promotion', fromBase: from, edits: past, conflicts })
 }
 
-export const originOf = ({ origin = {} }: PastEdit): object => origin
+/**
+ * How the edits of a promotion or rollback are applied, with the migrations of their record types.
+ * @throws VALIDATION_ERROR for a migration of another type
+ */
+export function how(edits: readonly PastEdit[], migration: Migrations = {}) {
+  const isChanged = ({ kind, before, after }: PastEdit) => kind.name === RECORD_TYPE && before && after
+  const changed = edits.filter(isChanged).map(({ id }) => id)
+  const others = Object.keys(migration).filter((id) => !changed.includes(id))
+  const [fault, ...more] = others.map((id) => notChanged(id, changed))
+  if (fault) throw invalid(fault, ...more)
+  return {
+    located: atResource,
+    originOf,
+    optionsOf: ({ kind, id }: PastEdit): Partial<PutOptions> =>
+      kind.name === RECORD_TYPE && Object.hasOwn(migration, id)
+        ? { onInvalid: 'migrate', migration: migration[id] }
+        : {},
+  }
+}
+
+const RECORD_TYPE = 'record_type'
+type Migrations = z.output<typeof PromoteBody>['migration']
+
+const notChanged = (id: string, changed: readonly string[]): Detail => ({
+  path: `/migration${pointer(id)}`,
+  code: 'unknown_resource',
+  message: `Record type "${id.slice(0, 64)}" is not one of the record types that this changes. Remove its migration.`,
+  ...unknownName(id, changed),
+})
+
+const originOf = ({ origin = {} }: PastEdit): object => origin
 
 /** Adds to each created or deleted resource what its row has beyond its definition. */
 async function withOrigins(
@@ -159,14 +197,15 @@ export function atResource(thrown: unknown, { kind, id }: Edit): unknown {
   if (!(located instanceof DomainError) || !located.details.some(({ code }) => DATA_FAULTS.has(code)))
     return located
   const details = located.details.map((detail) =>
-    DATA_FAULTS.has(detail.code) ? { ...detail, hint: REPAIR_DATA } : detail,
+    DATA_FAULTS.has(detail.code) ? { ...detail, hint: hintFor(detail.code, id) } : detail,
   )
   return new DomainError(located.code, located.message, { details, cause: thrown })
 }
 
 /** Faults of data in production. The options of a PUT that allow or migrate it do not exist here. */
 const DATA_FAULTS = new Set(['records_invalid', 'relationships_invalid'])
-const REPAIR_DATA = 'Change these in production so that they fit, or change the preview, and promote again.'
+const hintFor = (code: string, id: string): string =>
+  `Change these in production so that they fit, or change the preview, and promote again.${code === 'records_invalid' ? ` "migration": { "${id}": [ … ] } repairs records with the promotion.` : ''}`
 
 const holdsData = (what: string, path: string) => {
   const message = `In production, the ${what} has records or relationships. Send force to delete them too.`

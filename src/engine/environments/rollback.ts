@@ -5,11 +5,11 @@ import { type Detail, DomainError } from '../../foundation/errors.ts'
 import { uuidv7 } from '../../foundation/uuid.ts'
 import { requirePermission } from '../access/access.ts'
 import { setCause } from '../change-log/entry.ts'
-import { lockForPromotion } from '../configuration/lifecycle/lock.ts'
 import type { WriteScope } from '../write/write.ts'
-import { applyEdits, isSame } from './edits.ts'
+import { applyEdits, isSame, prepareEdits } from './edits.ts'
 import { moveFork } from './fork.ts'
-import { atResource, originOf } from './promote.ts'
+import { prepareAhead } from './prepare-ahead.ts'
+import { atResource, how } from './promote.ts'
 import {
   editsOf,
   logPromotion,
@@ -28,42 +28,45 @@ import { type Snapshot, snapshotIn } from './snapshot.ts'
  */
 export async function rollback(scope: WriteScope, baseId: string, input: object): Promise<Promotion> {
   requirePermission(scope.access, 'admin', baseId, '*')
-  const { promotion_id: undone } = check(RollbackBody, input, inBody())
-  return scope.db.transaction(async (tx) => {
-    const within: WriteScope = { ...scope, db: tx, via: 'promotion' }
-    await lockForPromotion(within, baseId)
-    const where = { baseId_id: { baseId, id: undone } }
-    const row = await tx.orm.promotion.findUnique({ where })
-    if (!row) throw promotionNotFound('/promotion_id', undone)
-    requirePermission(scope.access, 'read', row.fromBase, '*')
-    if (row.status === 'rolled_back') throw refused('rolled_back', 'This promotion is rolled back already.')
-    if (row.kind === 'rollback')
-      throw refused('is_rollback', 'This is a rollback. To undo it, promote the preview again.')
+  const { promotion_id: undone, migration } = check(RollbackBody, input, inBody())
+  const plan = async (at: WriteScope) => {
+    const row = await findUndoable(at, baseId, undone)
     const past = editsOf(row)
-    checkUnchanged(past, await snapshotIn(tx, baseId))
+    checkUnchanged(past, await snapshotIn(at.db, baseId))
     const edits = past.map(
       ({ before, after, ...edit }): PastEdit => ({ ...edit, before: after, after: before }),
     )
+    return prepareEdits(edits, how(edits, migration), { scope: at, baseId })
+  }
+  return prepareAhead(scope, [baseId], plan, async (within, prepared) => {
+    const { fromBase } = await findUndoable(within, baseId, undone)
+    const { orm } = within.db
     const id = uuidv7()
-    await setCause(tx, id)
-    await applyEdits(within, baseId, edits, { isForced: false, located: atResource, originOf })
-    if ((await tx.orm.base.count({ where: { id: row.fromBase } })) > 0)
+    await setCause(within.db, id)
+    await applyEdits(within, baseId, prepared, { isForced: false, located: atResource })
+    const edits = prepared.map(({ edit }) => edit)
+    if ((await orm.base.count({ where: { id: fromBase } })) > 0)
       await moveFork(
-        tx,
-        row.fromBase,
-        edits.map(({ kind, id, after }) => ({ kind: kind.name, id, is: after })),
+        within.db,
+        fromBase,
+        edits.map((each) => ({ kind: each.kind.name, id: each.id, is: each.after })),
       )
-    const next = await tx.orm.promotion.update({ where, data: { status: 'rolled_back' } })
+    const where = { baseId_id: { baseId, id: undone } }
+    const next = await orm.promotion.update({ where, data: { status: 'rolled_back' } })
     await logPromotion(within, toPromotion(next), 'update')
-    return storePromotion(within, {
-      id,
-      baseId,
-      kind: 'rollback',
-      fromBase: row.fromBase,
-      edits,
-      conflicts: [],
-    })
+    return storePromotion(within, { id, baseId, kind: 'rollback', fromBase, edits, conflicts: [] })
   })
+}
+
+/** @throws NOT_FOUND; FORBIDDEN; CONFLICT when it is rolled back already, or a rollback */
+async function findUndoable({ db, access }: WriteScope, baseId: string, id: string) {
+  const row = await db.orm.promotion.findUnique({ where: { baseId_id: { baseId, id } } })
+  if (!row) throw promotionNotFound('/promotion_id', id)
+  requirePermission(access, 'read', row.fromBase, '*')
+  if (row.status === 'rolled_back') throw refused('rolled_back', 'This promotion is rolled back already.')
+  if (row.kind === 'rollback')
+    throw refused('is_rollback', 'This is a rollback. To undo it, promote the preview again.')
+  return row
 }
 
 /** @throws CONFLICT with each resource that is no longer as the promotion left it */

@@ -1,6 +1,6 @@
 /** The tools preview, propose and promote: changing the configuration of a live base by way of a copy. */
 import { z } from 'zod'
-import { CONFIG_KINDS } from '../../contract/config-shapes.ts'
+import { CONFIG_KINDS, PromoteBody } from '../../contract/config-shapes.ts'
 import { anyPreviewOf, productionOf } from '../../contract/ids.ts'
 import { changeLines, countLine, type PlannedChange, type Step, stepLine } from '../../contract/plan-text.ts'
 import { awaiting } from '../../contract/plan-words.ts'
@@ -54,8 +54,8 @@ const propose = compile(
 )
 const promote = compile(
   graphql(
-    `mutation ToolPromote($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $force: Boolean) {
-      done: promote(base: $base, from: $from, prune: $prune, resources: $resources, force: $force) {
+    `mutation ToolPromote($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $force: Boolean, $migration: JSON) {
+      done: promote(base: $base, from: $from, prune: $prune, resources: $resources, force: $force, migration: $migration) {
         id kind from base_id: baseId status changes conflicts created_at: createdAt dry_run: dryRun
         plan { what token expiresAt }
       }
@@ -146,10 +146,15 @@ export const environmentTools = [
     isUnlisted: true,
     plans: 'promotion',
     decidesAt: productionOf,
-    input: z.strictObject({ ...chosen, force: z.boolean().optional(), ...deleting }),
+    input: z.strictObject({
+      ...chosen,
+      force: z.boolean().optional(),
+      migration: PromoteBody.shape.migration,
+      ...deleting,
+    }),
     output: answerOutput,
-    run: async ({ base_id, from, prune, resources, force }, context) => {
-      const args = { ...placesOf(base_id, from), ...sentOnly({ prune, resources, force }) }
+    run: async ({ base_id, from, prune, resources, force, migration }, context) => {
+      const args = { ...placesOf(base_id, from), ...sentOnly({ prune, resources, force, migration }) }
       const { plan, ...done } = (await promote(args, context)).done
       const changes = done.changes as PlannedChange[]
       const shown = {

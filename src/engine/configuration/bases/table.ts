@@ -12,7 +12,7 @@ type Updated = Key & { data: Prisma.BaseUncheckedUpdateInput }
 export const toRow = (row: PlainRow): BaseRow => ({ ...row, baseId: row.id })
 
 /** Storage of bases, by their id alone. */
-export const baseTable = (db: Db): Table<BaseRow> => {
+export const baseTable = (db: Db): Required<Table<BaseRow>> => {
   const { base } = db.orm
   return {
     findMany: async ({ where, ...query }) =>

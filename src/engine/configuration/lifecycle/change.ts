@@ -1,84 +1,147 @@
 /** Changes and deletions in a transaction that has the configuration of the base locked. */
 import { invalid } from '../../../foundation/errors.ts'
-import { ACCOUNT, appendChange } from '../../core/append-change.ts'
-import { announce } from '../../core/cache-notices.ts'
+import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
+import { ACCOUNT, appendChanges } from '../../core/append-change.ts'
+import { announce, type Topic } from '../../core/cache-notices.ts'
 import { checkVersion, type Expectation } from '../../write/preconditions.ts'
 import type { WriteScope } from '../../write/write.ts'
 import { isSameDefinition } from './definition.ts'
 import { fieldsOf, stateOf, viewOf } from './fields.ts'
 import {
+  type Checked,
   type DeleteOptions,
   type Kind,
   type Loaded,
   nounOf,
   type PutOptions,
   type Stored,
-  type Target,
   type View,
 } from './kind.ts'
-import { lastVersion } from './past.ts'
 import { missing } from './read.ts'
 import { unknownReferences } from './references.ts'
 import { keepSecrets } from './secrets.ts'
-
-type Named<F extends object, R extends Stored> = Pick<Target<F, R>, 'kind' | 'id'>
+import { storeRows } from './store.ts'
 
 /** The fields to store, given those that are; null when the resource must exist and does not. */
 export type Changed<F extends object> = (before: F | null) => { input: object; next: F } | null
 
+/** A resource to create or change. */
+export type Change<F extends object> = {
+  readonly id: string
+  readonly options: PutOptions
+  readonly changed: Changed<F>
+  /** Rewrites a failure, to say which resource failed. */
+  readonly located?: (thrown: unknown) => unknown
+}
+
 /**
- * Creates or changes a resource. With `later`, the check of its dependents is left to the caller, for when all
- * is written.
+ * Creates or changes one resource.
  * @throws VALIDATION_ERROR; NOT_FOUND; CONFLICT
  */
-export async function changeIn<F extends object, R extends Stored>(
+export async function changeOne<F extends object, R extends Stored>(
   loaded: Loaded,
-  { kind, id }: Named<F, R>,
-  options: PutOptions,
-  changed: Changed<F>,
-  later?: (() => Promise<void>)[],
+  kind: Kind<F, R>,
+  change: Change<F>,
 ): Promise<View<F>> {
+  const { views, checkDependents } = await changeAll(loaded, kind, [change])
+  await checkDependents()
+  const [view] = views
+  if (!view) throw new Error('A change without a result')
+  return view
+}
+
+/**
+ * Creates or changes resources of one kind: checks all, then writes all. `checkDependents` is for when all is
+ * written.
+ * @throws VALIDATION_ERROR; NOT_FOUND; CONFLICT
+ */
+export async function changeAll<F extends object, R extends Stored>(
+  loaded: Loaded,
+  kind: Kind<F, R>,
+  changes: readonly Change<F>[],
+): Promise<{ views: View<F>[]; checkDependents: () => Promise<void> }> {
   const { scope, baseId } = loaded
+  await loaded.rows(
+    kind,
+    changes.map(({ id }) => id),
+  )
+  const decided: Decided<F, R>[] = []
+  for (const change of changes) {
+    if (turnIsOver()) await nextTurn()
+    decided.push(await at(change, () => decide(loaded, kind, change)))
+  }
+  const due = decided.filter((each) => !each.isSame)
+  const rows = (await storeRows(scope.db, kind as Kind, baseId, due)) as unknown as R[]
+  const written = new Map<Decided<F, R>, R>()
+  for (const [n, each] of due.entries()) {
+    const row = rows[n]
+    if (!row) continue
+    const whole = (await each.checked.stored?.(row)) ?? row
+    loaded.wrote(kind as Kind, each.id, whole)
+    written.set(each, whole)
+  }
+  await finish(
+    kind,
+    scope,
+    baseId,
+    [...written].map(([{ current }, row]) => ({ row, operation: current ? 'update' : 'create' })),
+  )
+  return {
+    views: decided.map((each): View<F> => {
+      const { current, warnings } = each
+      const row = written.get(each) ?? current
+      if (!row) throw new Error('A resource that is the same as none')
+      const operation = each.isSame ? 'unchanged' : current ? 'updated' : 'created'
+      return { ...viewOf(kind, row), operation, warnings }
+    }),
+    checkDependents: async () => {
+      for (const [each, row] of written) await at(each.change, async () => each.checked.dependents?.(row))
+    },
+  }
+}
+
+async function at<F extends object, T>({ located }: Change<F>, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (thrown) {
+    throw located ? located(thrown) : thrown
+  }
+}
+
+type Decided<F extends object, R extends Stored> = {
+  readonly id: string
+  readonly change: Change<F>
+  readonly current: R | null
+  readonly checked: Checked<R>
+  readonly isSame: boolean
+  readonly columns: object
+  readonly warnings: readonly string[]
+}
+
+/** Checks one change against what is stored, records included. */
+async function decide<F extends object, R extends Stored>(
+  loaded: Loaded,
+  kind: Kind<F, R>,
+  change: Change<F>,
+): Promise<Decided<F, R>> {
+  const { scope, baseId } = loaded
+  const { id, options, changed } = change
   const current = (await loaded.rows(kind, [id])).get(id) ?? null
   const before = current && fieldsOf(kind, current)
   const meant = changed(before)
   if (!meant) throw await missing({ kind, scope, baseId, id })
   const next = keepSecrets(kind, meant.next, before)
-  const edit = { baseId, id, current, before, ...meant, next, options }
   const unknown = await unknownReferences(kind, loaded, next)
+  const edit = { baseId, id, current, before, ...meant, next, options }
   const checked = (await kind.check?.(loaded, edit)) ?? {}
   const [fault, ...more] = [...unknown, ...(checked.faults ?? [])]
   if (fault) throw invalid(fault, ...more)
   checkVersion(options.expected, current?.version, `${nounOf(kind)} "${id}"`)
   await checked.existing?.()
   const warnings = kind.warnings?.(before, next) ?? []
-  if (current && before && !checked.isForced && isSameDefinition(next, before))
-    return { ...viewOf(kind, current), operation: 'unchanged', warnings }
-  const row = await store(kind, scope, edit, { ...next, ...(await checked.columns?.()) })
-  loaded.wrote(kind as Kind, id, row)
-  const checkDependents = async () => checked.dependents?.(row)
-  if (later) later.push(checkDependents)
-  else await checkDependents()
-  await finish(kind, scope, row, current ? 'update' : 'create')
-  return { ...viewOf(kind, row), operation: current ? 'updated' : 'created', warnings }
-}
-
-type Row = { baseId: string; id: string; current: Stored | null }
-
-async function store<F extends object, R extends Stored>(
-  kind: Kind<F, R>,
-  { db }: WriteScope,
-  { baseId, id, current }: Row,
-  columns: object,
-): Promise<R> {
-  const table = kind.table(db)
-  if (!current) {
-    // Versions continue after a deletion, so that an old ETag never matches a recreated resource.
-    const version = (await lastVersion(db, kind as Kind, baseId, id)) + 1
-    return table.create({ data: { baseId, id, version, ...columns } as never })
-  }
-  const data = { ...columns, version: { increment: 1 }, updatedAt: new Date() }
-  return table.update({ where: { baseId_id: { baseId, id } } as never, data: data as never })
+  const isSame = before !== null && !checked.isForced && isSameDefinition(next, before)
+  const columns = isSame ? {} : { ...next, ...(await checked.columns?.()) }
+  return { id, change, current, checked, isSame, columns, warnings }
 }
 
 /**
@@ -87,7 +150,7 @@ async function store<F extends object, R extends Stored>(
  */
 export async function removeIn<F extends object, R extends Stored>(
   loaded: Loaded,
-  { kind, id }: Named<F, R>,
+  { kind, id }: { kind: Kind<F, R>; id: string },
   { expected, ...options }: DeleteOptions & { expected: Expectation },
 ): Promise<{ id: string; deleted: boolean; version: number }> {
   const { scope, baseId } = loaded
@@ -98,22 +161,34 @@ export async function removeIn<F extends object, R extends Stored>(
   await kind.table(scope.db).delete({ where: { baseId_id: { baseId, id } } as never })
   loaded.wrote(kind as Kind, id, null)
   const version = current.version + 1
-  await finish(kind, scope, { ...current, version }, 'delete')
+  await finish(kind, scope, baseId, [{ row: { ...current, version }, operation: 'delete' }])
   return { id, deleted: true, version }
 }
 
-/** Logs the change and invalidates the caches of all processes. */
+type Written<R> = { readonly row: R; readonly operation: 'create' | 'update' | 'delete' }
+
+/** Logs the changes and invalidates the caches of all processes. */
 export async function finish<F extends object, R extends Stored>(
   kind: Kind<F, R>,
   scope: WriteScope,
-  row: R,
-  operation: 'create' | 'update' | 'delete',
+  baseId: string,
+  written: readonly Written<R>[],
 ): Promise<void> {
-  await kind.written?.(scope, row)
-  const { id, version } = row
-  const baseId = operation === 'delete' && kind.hasOwnLog ? ACCOUNT : row.baseId
-  await appendChange(scope, { baseId, kind: kind.name, id, operation, version, state: stateOf(kind, row) })
-  const topic = kind.topic?.(row) ?? (`${kind.name}:${baseId}/${id}` as const)
-  await announce(scope.db, topic)
-  scope.onCommit(() => scope.caches.forget(topic))
+  const [first] = written
+  if (!first) return
+  await kind.written?.(scope, first.row)
+  const inAccount = kind.hasOwnLog && first.operation === 'delete'
+  await appendChanges(
+    scope,
+    { baseId: inAccount ? ACCOUNT : baseId, kind: kind.name },
+    written.map(({ row, operation }) => ({
+      ...{ id: row.id, operation, version: row.version },
+      state: stateOf(kind, row),
+    })),
+  )
+  const topics = written.map(({ row }): Topic => kind.topic?.(row) ?? `${kind.name}:${baseId}/${row.id}`)
+  await announce(scope.db, ...topics)
+  scope.onCommit(() => {
+    for (const topic of topics) scope.caches.forget(topic)
+  })
 }

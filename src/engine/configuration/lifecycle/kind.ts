@@ -50,10 +50,11 @@ export type Kind<F extends object = object, R extends Stored = Stored> = {
   references?(fields: F): readonly Reference[]
   check?(loaded: Loaded, edit: Edit<F, R>): Promise<Checked<R>>
   /**
-   * Checks what the base holds against changed fields, or against a deletion (null). Takes no lock.
+   * Checks what the base holds against changed fields, or against a deletion (null). Takes no lock. What it found is
+   * `found` of a later `check`, which then looks only at what has been written since.
    * @throws CONFLICT with count and samples
    */
-  checkData?(scope: Scope, current: R, next: F | null): Promise<void>
+  checkData?(scope: Scope, current: R, next: F | null): Promise<unknown>
   /**
    * Checks and cascades a deletion.
    * @throws CONFLICT while other resources depend on it
@@ -65,7 +66,9 @@ export type Kind<F extends object = object, R extends Stored = Stored> = {
   topic?(row: R): Topic
   /** The resource has a log of its own, which ends with it: the log of the account has its deletion. */
   readonly hasOwnLog?: true
-  /** Writes related rows in the same transaction, before the log entry. */
+  /** Fields that are stored in tables of their own. */
+  readonly parts?: readonly string[]
+  /** Writes what depends on a row, or on several of a promotion, in the same transaction before the log entries. */
   written?(scope: WriteScope, row: R): Promise<void>
   /** Columns that a copy in another base has of its own. */
   copiedColumns?(): object
@@ -74,6 +77,9 @@ export type Kind<F extends object = object, R extends Stored = Stored> = {
   /** Error for an absent resource, if it can say more than the generic 404. */
   missing?(scope: Scope, baseId: string, id: string): Promise<Error>
 }
+
+/** As the value of a column: one more than what is stored. */
+export const ONE_MORE = Symbol('one more')
 
 /** Columns that every configuration row has. */
 export type Stored = {
@@ -88,8 +94,9 @@ export type Stored = {
 export type Table<R> = {
   findMany(query: Query): PromiseLike<R[]>
   count(query: { where: object }): PromiseLike<number>
-  create(query: { data: never }): PromiseLike<R>
-  update(query: { where: never; data: never }): PromiseLike<R>
+  /** Writes a row that is more than its columns; by default, rows are written together. */
+  create?(query: { data: never }): PromiseLike<R>
+  update?(query: { where: never; data: never }): PromiseLike<R>
   delete(query: { where: never }): PromiseLike<unknown>
 }
 type Query = { where: object; orderBy?: { createdAt?: 'desc'; id?: 'desc' }[]; take?: number; skip?: number }
@@ -147,6 +154,8 @@ export type PutOptions = {
   readonly expected: Expectation
   readonly onInvalid?: 'refuse' | 'allow' | 'migrate'
   readonly migration?: unknown
+  /** What `checkData` of the kind found before the lock. */
+  readonly found?: unknown
 }
 export type DeleteOptions = {
   readonly confirm: string | null
@@ -170,7 +179,7 @@ type Edit<F extends object, R> = {
 }
 
 /** Result of a kind's check: faults and deferred steps. */
-type Checked<R> = {
+export type Checked<R> = {
   /** Faults of the fields: 400. */
   readonly faults?: readonly Detail[]
   /**
@@ -182,6 +191,8 @@ type Checked<R> = {
   readonly isForced?: boolean
   /** Columns beyond the fields. */
   columns?(): object | Promise<object>
+  /** Writes the parts of the row that have tables of their own, and returns the row with them. */
+  stored?(row: R): Promise<R>
   /**
    * Validates dependent resources against the stored row.
    * @throws CONFLICT

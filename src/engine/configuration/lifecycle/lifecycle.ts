@@ -2,7 +2,7 @@
 import type { Expectation } from '../../write/preconditions.ts'
 import { runPlanned } from '../../write/run-planned.ts'
 import type { WriteScope } from '../../write/write.ts'
-import { type Changed, changeIn, removeIn } from './change.ts'
+import { type Changed, changeOne, removeIn } from './change.ts'
 import { readFields } from './fields.ts'
 import type { Kind, PutOptions, Stored, Target, View } from './kind.ts'
 import { loadedIn } from './load.ts'
@@ -54,7 +54,7 @@ async function change<F extends object, R extends Stored>(
   return scope.db.transaction(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
     await lock(target.kind, within, baseId)
-    return changeIn(loadedIn(within, baseId), target, options, changed)
+    return changeOne(loadedIn(within, baseId), target.kind, { id: target.id, options, changed })
   })
 }
 

@@ -30,9 +30,12 @@ const GET_VERSION = statement(
   'get_configuration_version',
   `SELECT operation, data ${ENTRIES} AND version = $4 ORDER BY seq DESC LIMIT 1`,
 )
-const LAST_VERSION = statement(
-  'last_configuration_version',
-  `SELECT version ${ENTRIES} ORDER BY seq DESC LIMIT 1`,
+const LAST_VERSIONS = statement(
+  'last_configuration_versions',
+  `SELECT k.id, c.version FROM unnest((SELECT $3::text[])) AS k (id) CROSS JOIN LATERAL (
+     SELECT version FROM plinth.change
+     WHERE kind NOT IN ('record', 'relationship') AND base_id = $1 AND kind = $2 AND id = k.id COLLATE "C"
+     ORDER BY seq DESC LIMIT 1) c`,
 )
 
 type Span = { total: number; first: number; last: number }
@@ -97,10 +100,15 @@ export async function getVersion<F extends object, R extends Stored>(
   throw entry ? isDeletion(kind, id, version) : noSuchVersion(kind, id, version, span)
 }
 
-/** Last version of a resource id, also after its deletion; 0 when it never existed. */
-export async function lastVersion(db: Db, { name }: Kind, baseId: string, id: string): Promise<number> {
-  const [last] = await db.query<{ version: number }>(LAST_VERSION, [baseId, name, id])
-  return last?.version ?? 0
+/** Last versions of resource ids, also after their deletion. Ids that never existed are absent. */
+export async function lastVersions(
+  db: Db,
+  { name }: Kind,
+  baseId: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await db.query<{ id: string; version: number }>(LAST_VERSIONS, [baseId, name, ids])
+  return new Map(rows.map(({ id, version }) => [id, version]))
 }
 
 const outOfRange = (received: number) =>

@@ -19,16 +19,13 @@ const RESERVED = new Set([
  * Derives a portable id of letters, digits, "_" and "-". A hash suffix resolves collisions and reserved
  * words, and shortens long ids.
  */
-export async function choosePortableId(
-  id: string,
-  isTaken: (portableId: string) => Promise<boolean>,
-): Promise<string> {
+export function choosePortableId(id: string, isTaken: (portableId: string) => boolean): string {
   const plain = id.replace(/[^A-Za-z0-9_-]/g, '_')
-  if (plain.length <= MAX_CHARS && !RESERVED.has(plain) && !(await isTaken(plain))) return plain
+  if (plain.length <= MAX_CHARS && !RESERVED.has(plain) && !isTaken(plain)) return plain
   const hash = createHash('sha256').update(id).digest('hex')
   for (let chars = 6; chars <= 40; chars += 2) {
     const hashed = `${plain.slice(0, MAX_CHARS - chars - 1)}_${hash.slice(0, chars)}`
-    if (!(await isTaken(hashed))) return hashed
+    if (!isTaken(hashed)) return hashed
   }
   throw new Error(`No portable id is free for ${id}`)
 }

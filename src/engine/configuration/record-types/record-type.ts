@@ -3,10 +3,11 @@ import { randomInt } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { RecordTypeBody } from '../../../contract/shapes.ts'
 import { requireBaseAccess, requirePermission } from '../../access/access.ts'
-import { type Db, statement } from '../../database/client.ts'
-import { copyIndexes, declaredIndex, shownIndex } from '../../indexes/index.ts'
+import { statement } from '../../database/client.ts'
+import { copyIndexes, declaredIndex, resolvedIndex, shownIndex, syncIndexes } from '../../indexes/index.ts'
 import { rightsOf } from '../../row-policy/apply.ts'
-import type { Kind, View } from '../lifecycle/kind.ts'
+import type { WriteScope } from '../../write/write.ts'
+import { type Kind, ONE_MORE, type View } from '../lifecycle/kind.ts'
 import { deleteRecordsOf, refuseRecords } from './delete-records.ts'
 import { droppedProperties } from './dropped-properties.ts'
 import { type Fields, normalized, resolvedIndexes, warningsAbout } from './fields.ts'
@@ -14,8 +15,9 @@ import { readMigration } from './migration.ts'
 import { RECORD_TYPE_NAMES } from './not-found.ts'
 import { choosePortableId } from './portable-id.ts'
 import { typeOrBaseNotFound } from './read.ts'
-import { recordTypeTable, type TypeRow } from './table.ts'
-import { type Repair, reconcile } from './validate-existing.ts'
+import { type Survey, surveyRecords } from './survey.ts'
+import { indexesOf, recordTypeTable, type TypeRow } from './table.ts'
+import type { Repair } from './validate-existing.ts'
 import { validateRecords } from './validate-records.ts'
 
 export type RecordType = View<Fields>
@@ -70,33 +72,44 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
   logged: ({ portableId }) => ({ portableId }),
   // Build progress is not part of the definition.
   shown: ({ indexes }) => ({ indexes: indexes.map(shownIndex) }),
-  check: async ({ scope }, { baseId, id, current, next, input, options }) => {
-    const { onInvalid = 'refuse', migration } = options
-    const repair = { onInvalid, steps: readMigration({ onInvalid, migration }) }
+  parts: ['indexes'],
+  check: async (loaded, { baseId, id, current, next, input, options }) => {
+    const { scope } = loaded
+    const { onInvalid = 'refuse', migration, found } = options
+    const repair: Repair = {
+      onInvalid,
+      steps: readMigration({ onInvalid, migration }),
+      survey: found as Survey,
+    }
     const indexes = resolvedIndexes(next)
     // Declaring a failed index again retries its build.
     const isRetried =
       'indexes' in input && input.indexes !== undefined && (current?.indexes.some(hasFailed) ?? false)
+    const isReindexed = isRetried || !isDeepStrictEqual(indexes, (current?.indexes ?? []).map(resolvedIndex))
     return {
       existing: async () => {
         if (current)
-          await validateRecords(scope, current, { jsonSchema: next.jsonSchema, indexes, isRetried }, repair)
+          await validateRecords(scope, current, { jsonSchema: next.jsonSchema, indexes, isReindexed }, repair)
       },
       isForced: isRetried,
       columns: async () =>
         current
-          ? { indexes, revision: { increment: 1 } }
+          ? { revision: ONE_MORE }
           : {
-              indexes,
               revision: firstRevision(),
-              portableId: await portableIdOf(scope.db, baseId, id, input),
+              portableId: takePortableId(await loaded.once(portableIdsTaken), id, input),
             },
+      stored: async (row) => {
+        if (!isReindexed) return { ...row, indexes: current?.indexes ?? [] }
+        if (!current) await syncIndexes(scope.db, row, [], indexes)
+        return { ...row, indexes: await indexesOf(scope.db, baseId, id) }
+      },
     }
   },
   checkData: async (scope, current, next) => {
-    if (next === null) await refuseRecords(scope.db, current)
-    else if (!isDeepStrictEqual(next.jsonSchema, current.jsonSchema))
-      await reconcile(scope, current.baseId, current.id, next.jsonSchema, CHECK)
+    if (next === null) return refuseRecords(scope.db, current)
+    if (!isDeepStrictEqual(next.jsonSchema, current.jsonSchema))
+      return surveyRecords(scope, { ...current, jsonSchema: current.jsonSchema as object }, next.jsonSchema)
   },
   beforeDelete: deleteRecordsOf,
   written: async ({ db }, { baseId }) => void (await db.query(BUMP_TYPES, [baseId])),
@@ -104,8 +117,6 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
   copyParts: copyIndexes,
   missing: typeOrBaseNotFound,
 }
-
-const CHECK: Repair = { onInvalid: 'refuse', steps: [], isCheck: true }
 
 const hasFailed = ({ status }: TypeRow['indexes'][number]) => status === 'failed'
 
@@ -117,11 +128,19 @@ const firstRevision = () => randomInt(2 ** 30)
 
 /**
  * Reuses the portable id from the log if it is free, so that tools keep their names when a deletion is
- * reverted.
+ * reverted. Adds the id to those that are taken.
  */
-async function portableIdOf({ orm }: Db, baseId: string, id: string, state: object): Promise<string> {
-  const isTaken = async (portableId: string) =>
-    (await orm.recordType.count({ where: { baseId, portableId } })) > 0
+function takePortableId(taken: Set<string>, id: string, state: object): string {
+  const isTaken = (portableId: string) => taken.has(portableId)
   const former = 'portableId' in state ? String(state.portableId) : undefined
-  return former !== undefined && !(await isTaken(former)) ? former : choosePortableId(id, isTaken)
+  const chosen = former !== undefined && !isTaken(former) ? former : choosePortableId(id, isTaken)
+  taken.add(chosen)
+  return chosen
 }
+
+const PORTABLE_IDS = statement(
+  'portable_ids',
+  'SELECT portable_id AS id FROM plinth.record_type WHERE base_id = $1',
+)
+const portableIdsTaken = async ({ db }: WriteScope, baseId: string): Promise<Set<string>> =>
+  new Set((await db.query<{ id: string }>(PORTABLE_IDS, [baseId])).map(({ id }) => id))

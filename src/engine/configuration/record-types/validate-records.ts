@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type ResolvedIndex, resolvedIndex, syncIndexes } from '../../indexes/index.ts'
+import { type ResolvedIndex, syncIndexes } from '../../indexes/index.ts'
 import type { WriteScope } from '../../write/write.ts'
 import { lockType } from '../lifecycle/lock.ts'
 import type { TypeRow } from './table.ts'
 import { type Repair, reconcile } from './validate-existing.ts'
 
-type Next = { jsonSchema: object; indexes: ResolvedIndex[]; isRetried: boolean }
+type Next = { jsonSchema: object; indexes: ResolvedIndex[]; isReindexed: boolean }
 
 /**
  * Validates existing records and index entries against the changed type. Blocks writes until the change
@@ -14,15 +14,13 @@ type Next = { jsonSchema: object; indexes: ResolvedIndex[]; isRetried: boolean }
 export async function validateRecords(
   scope: WriteScope,
   current: TypeRow,
-  next: Next,
+  { jsonSchema, indexes, isReindexed }: Next,
   repair: Repair,
 ): Promise<void> {
   const { baseId, id } = current
-  const { jsonSchema, indexes, isRetried } = next
-  const isReindexed = isRetried || !isDeepStrictEqual(indexes, current.indexes.map(resolvedIndex))
   const isReshaped = repair.steps.length > 0 || !isDeepStrictEqual(jsonSchema, current.jsonSchema)
   if (isReindexed || isReshaped) await lockType(scope.db, 'record_type', baseId, id)
   // Sync indexes first, so that a removed unique index does not reject a migrated record.
   if (isReindexed) await syncIndexes(scope.db, current, current.indexes, indexes)
-  if (isReshaped) await reconcile(scope, baseId, id, jsonSchema, repair)
+  if (isReshaped) await reconcile(scope, current, jsonSchema, repair)
 }

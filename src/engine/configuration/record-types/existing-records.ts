@@ -1,0 +1,75 @@
+/** Reads the records of a type in steps, for a check against a changed schema. */
+import { pageWithin } from '../../core/page.ts'
+import type { Scope } from '../../core/scope.ts'
+import { statement } from '../../database/client.ts'
+import type { Suspects } from './suspects.ts'
+
+const STEP = 1000
+
+export type ExistingRow = { readonly id: string; readonly data: unknown; readonly valid: boolean }
+
+const NEXT = statement(
+  'reconcile_next',
+  pageWithin(
+    'id',
+    `SELECT id, data, valid FROM plinth.record
+     WHERE base_id = $1 AND record_type = $2 AND id > $3
+       AND ($5::text[] IS NULL OR NOT valid OR data ?| $5::text[] OR NOT data ?& $6::text[])
+     ORDER BY id LIMIT ${STEP}`,
+    '$4',
+  ),
+)
+// LATERAL with OFFSET reads each row by its key, whatever the statistics say.
+const NAMED = statement(
+  'reconcile_named',
+  pageWithin(
+    'id',
+    `SELECT r.id, r.data, r.valid FROM unnest((SELECT $5::text[])) AS k (id) CROSS JOIN LATERAL (
+       SELECT id, data, valid FROM plinth.record
+       WHERE base_id = $1 AND record_type = $2 AND id = k.id COLLATE "C" AND id > $3 OFFSET 0) r
+     ORDER BY r.id LIMIT ${STEP}`,
+    '$4',
+  ),
+)
+
+type Type = { readonly baseId: string; readonly id: string }
+
+/** The suspect records of a type, in steps that are bounded in rows and bytes. */
+export async function* recordsOf(
+  scope: Scope,
+  type: Type,
+  suspects: Suspects,
+): AsyncGenerator<ExistingRow[]> {
+  if (suspects === 'none') return
+  const { holding = null, lacking = null } = suspects === 'all' ? {} : suspects
+  yield* steps((after) =>
+    scope.db.query<ExistingRow>(NEXT, [
+      ...[type.baseId, type.id, after, scope.limits.recordBytes],
+      ...[holding, lacking],
+    ]),
+  )
+}
+
+/** The records of a type that have these ids. */
+export async function* recordsNamed(
+  scope: Scope,
+  type: Type,
+  ids: readonly string[],
+): AsyncGenerator<ExistingRow[]> {
+  const sorted = [...ids].sort()
+  for (let from = 0; from < sorted.length; from += STEP) {
+    const named = sorted.slice(from, from + STEP)
+    yield* steps((after) =>
+      scope.db.query<ExistingRow>(NAMED, [type.baseId, type.id, after, scope.limits.recordBytes, named]),
+    )
+  }
+}
+
+async function* steps(read: (after: string) => Promise<ExistingRow[]>): AsyncGenerator<ExistingRow[]> {
+  for (let after = ''; ; ) {
+    const rows = await read(after)
+    if (rows.length === 0) return
+    yield rows
+    after = rows.at(-1)?.id ?? after
+  }
+}

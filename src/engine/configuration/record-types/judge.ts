@@ -1,0 +1,84 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type Detail, DomainError, invalid } from '../../../foundation/errors.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
+import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
+import { Allowance } from '../../json-schema/compile.ts'
+import type { ExistingRow } from './existing-records.ts'
+import { schemaOf } from './fields.ts'
+import { type MigrationStep, migrate, type OnInvalid } from './migration.ts'
+
+/** A record, its data after the migration, and whether the schema accepts it. */
+export type Judged = {
+  readonly row: ExistingRow
+  readonly data: unknown
+  readonly isValid: boolean
+  readonly isRewritten: boolean
+}
+
+type Refused = { count: number; samples: object[] }
+
+export type Judgement = {
+  /** The invalid records so far: their count, and the first ten. */
+  readonly refused: Refused
+  page(rows: readonly ExistingRow[]): Promise<Judged[]>
+}
+
+/** Migrates and validates records, with one budget of time for all of them. */
+export function openJudgement({
+  jsonSchema,
+  steps,
+}: {
+  jsonSchema: object
+  steps: readonly MigrationStep[]
+}): Judgement {
+  const schema = schemaOf({ jsonSchema })
+  const allowance = new Allowance(LIMITS.recheckSteps, tooManyChecks)
+  const refused: Refused = { count: 0, samples: [] }
+  const judge = (row: ExistingRow): Judged => {
+    const data = migrate(row.data, steps)
+    const isValid = schema.isValid(data, allowance)
+    if (!isValid && refused.count++ < LIMITS.samples)
+      refused.samples.push(sample(row, schema.validate(data, '/data')))
+    return {
+      ...{ row, data, isValid },
+      isRewritten: steps.length > 0 && !isDeepStrictEqual(data, row.data),
+    }
+  }
+  return {
+    refused,
+    async page(rows) {
+      const judged: Judged[] = []
+      for (const row of rows) {
+        if (turnIsOver()) await nextTurn()
+        judged.push(judge(row))
+      }
+      return judged
+    },
+  }
+}
+
+const sample = (row: ExistingRow, faults: readonly Detail[]) => ({
+  id: row.id,
+  path: faults[0]?.path,
+  message: faults[0]?.message,
+})
+
+const tooManyChecks = () =>
+  invalid({
+    path: '/json_schema',
+    code: 'too_complex',
+    message:
+      'Validating the existing records against this schema takes too long. Simplify the schema, or delete records first.',
+  })
+
+/** The error for a schema that existing records violate. */
+export function recordsRefused({ count, samples }: Refused, onInvalid: OnInvalid): DomainError {
+  const message = `${count} record${count === 1 ? '' : 's'} would no longer be valid. Nothing was changed.`
+  const hint =
+    onInvalid === 'migrate'
+      ? 'Extend "migration" until these records validate.'
+      : 'Send on_invalid=allow to keep them as they are, or migrate=true with a "migration" that repairs them.'
+  return new DomainError('CONFLICT', message, {
+    details: [{ path: '/json_schema', code: 'records_invalid', message, hint, count, samples }],
+  })
+}

@@ -1,0 +1,65 @@
+import { isDeepStrictEqual } from 'node:util'
+
+/**
+ * Records that a changed schema may judge in another way than the schema before it: all, none, or those that hold
+ * or lack some properties.
+ */
+export type Suspects =
+  | 'all'
+  | 'none'
+  | { readonly holding: readonly string[]; readonly lacking: readonly string[] }
+
+type Schema = Readonly<Record<string, unknown>>
+
+/** Keywords that validate nothing. */
+const ANNOTATIONS = new Set([
+  ...['title', 'description', '$comment', 'examples', 'default', 'deprecated', 'readOnly', 'writeOnly'],
+])
+
+/**
+ * Compares two schemas by the properties of the root. Anything else that differs makes all records suspect, and
+ * so do references into `properties`.
+ */
+export function suspectsOf(before: object, after: object): Suspects {
+  const [was, is] = [partsOf(before), partsOf(after)]
+  if (!isDeepStrictEqual(was.rest, is.rest)) return 'all'
+  const names = new Set([...Object.keys(was.properties), ...Object.keys(is.properties)])
+  const holding = [...names].filter(
+    (name) =>
+      Object.hasOwn(was.properties, name) !== Object.hasOwn(is.properties, name) ||
+      !isDeepStrictEqual(essence(was.properties[name]), essence(is.properties[name])),
+  )
+  const lacking = is.required.filter((name) => !was.required.includes(name))
+  const isWider = was.required.some((name) => !is.required.includes(name))
+  if (holding.length + lacking.length === 0 && !isWider) return 'none'
+  return refersIntoProperties(before) || refersIntoProperties(after) ? 'all' : { holding, lacking }
+}
+
+function partsOf(schema: object) {
+  const { properties, required, ...rest } = schema as Schema
+  return {
+    properties: isSchema(properties) ? properties : {},
+    required: Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [],
+    rest: essence(rest),
+  }
+}
+
+const isSchema = (value: unknown): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const essence = (schema: unknown): unknown =>
+  isSchema(schema)
+    ? Object.fromEntries(Object.entries(schema).filter(([keyword]) => !ANNOTATIONS.has(keyword)))
+    : schema
+
+/** Whether a reference may lead anywhere but into the definitions. */
+function refersIntoProperties(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(refersIntoProperties)
+  if (!isSchema(value)) return false
+  return Object.entries(value).some(
+    ([keyword, inner]) =>
+      (/^\$(ref|dynamicRef|recursiveRef)$/.test(keyword) &&
+        !(typeof inner === 'string' && /^#\/(\$defs|definitions)\//.test(inner))) ||
+      refersIntoProperties(inner),
+  )
+}

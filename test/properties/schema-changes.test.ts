@@ -1,0 +1,75 @@
+// @module-tag sampled
+/** A changed schema judges the records that exist as a new type with this schema judges them. */
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { succeed } from '../support/answers.ts'
+import { CASES_TIMEOUT } from '../support/cases.ts'
+import { forAll } from '../support/for-all.ts'
+import type { Body } from '../support/server.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+const name = fc.constantFrom('a', 'b', 'c')
+const leaf = fc.constantFrom<object>(
+  {},
+  { type: 'string' },
+  { type: 'integer' },
+  { type: 'integer', minimum: 3 },
+  { enum: ['x', 1] },
+  { type: 'string', title: 'Only a title' },
+  { $ref: '#/$defs/d' },
+  { $ref: '#/properties/a' },
+  { type: 'object', properties: { in: { type: 'integer' } }, required: ['in'] },
+)
+const schema = fc.record(
+  {
+    properties: fc.dictionary(name, leaf, { maxKeys: 3 }).map((of) => ({ a: {}, ...of })),
+    required: fc.uniqueArray(name, { maxLength: 2 }),
+    additionalProperties: fc.constantFrom<unknown>(true, false, { type: 'integer' }),
+    minProperties: fc.constant(1),
+    dependentRequired: fc.constant({ a: ['b'] }),
+    $defs: fc.constantFrom<object>({ d: { type: 'string' } }, { d: { type: 'integer' } }),
+    description: fc.string({ maxLength: 3 }),
+  },
+  { requiredKeys: ['properties'] },
+)
+const valid = (of: object) => ({ $defs: { d: {} }, ...of, type: 'object' })
+const value = fc.constantFrom<unknown>('x', 'y', 1, 2, 5, null, { in: 1 }, {}, [1])
+const records = fc.array(fc.dictionary(name, value, { maxKeys: 3 }), { minLength: 1, maxLength: 8 })
+
+test(
+  'records are flagged, counted and refused as the new schema alone would do',
+  async () => {
+    await forAll(fc.tuple(schema, schema, schema, records), 150, async ([first, second, third, all]) => {
+      const type = await world.newType()
+      const path = `/v1/crm/record-types/${type}`
+      for (const [n, data] of all.entries())
+        succeed(await world.call('PUT', `/v1/crm/records/${type}/r${n}`, { data }), 201)
+      for (const each of [first, second, third].map(valid)) {
+        const fresh = await world.newType({ json_schema: each })
+        const fits: boolean[] = []
+        for (const data of all) {
+          const tried = await world.call('POST', `/v1/crm/records/${fresh}?dry_run=true`, { data })
+          fits.push(tried.status < 300)
+        }
+        const refused = await world.call('PUT', `${path}?dry_run=true`, { json_schema: each })
+        const invalid = fits.filter((isFit) => !isFit).length
+        const isSame =
+          JSON.stringify(succeed(await world.call('GET', path)).json_schema) === JSON.stringify(each)
+        if (!isSame)
+          expect([refused.status, refused.body.error?.details[0].count]).toEqual(
+            invalid > 0 ? [409, invalid] : [200, undefined],
+          )
+        succeed(await world.call('PUT', `${path}?on_invalid=allow`, { json_schema: each }))
+        const { data } = succeed(await world.call('GET', `/v1/crm/records/${type}?sort=id`))
+        expect(data.map((record: Body) => record.valid !== false)).toEqual(fits)
+      }
+    })
+  },
+  CASES_TIMEOUT,
+)
