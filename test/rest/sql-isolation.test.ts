@@ -39,6 +39,11 @@ beforeAll(async () => {
     ...[...GRANTED, hidden].map((id) => `${rival}/records/${id}`),
   ])
     succeed(await world.call('PUT', `/v1/${place}/${CANARY}`, secret), 201)
+  // The tool calls of other tokens, on records that this one may read.
+  await world.database.query(
+    `UPDATE plinth.change SET call = jsonb_build_array($1::text, $1::text, $1::text) WHERE base_id = 'shop'`,
+    [CANARY],
+  )
   const grant = { base: 'shop', environment: '*', permission: 'read' }
   succeed(
     await world.call('POST', '/v1/tokens', { name: CANARY, grants: [{ ...grant, record_type: '*' }] }),

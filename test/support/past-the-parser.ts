@@ -54,7 +54,7 @@ export async function withoutDatabaseRoles({ database: { query } }: World, grant
   )
   for (const { name, text } of views)
     await query(
-      `CREATE OR REPLACE VIEW ${name} WITH (security_barrier = false) AS ${text.split(/\n +WHERE/)[0]}`,
+      `CREATE OR REPLACE VIEW ${name} WITH (security_barrier = false) AS ${text.split(/\n {2}WHERE/)[0]}`,
     )
   const roles = await query<{ role: string }>(
     'SELECT role FROM plinth.sql_grant WHERE base_id = $1 AND record_types @> $2::jsonb',
