@@ -17,6 +17,7 @@ import { changes, revert } from './resources/changes.ts'
 import { claim, claims } from './resources/claims.ts'
 import { config } from './resources/config.ts'
 import { endpoint } from './resources/endpoint.ts'
+import { file } from './resources/file.ts'
 import { fileType } from './resources/file-type.ts'
 import { preview } from './resources/preview.ts'
 import { promote, promotion, rollback } from './resources/promotion.ts'
@@ -32,6 +33,7 @@ import { token } from './resources/token.ts'
 import { toolset } from './resources/toolset.ts'
 import { trash } from './resources/trash.ts'
 import { wait } from './resources/wait.ts'
+import { download, upload } from './transfer.ts'
 
 const NOUNS = [
   token,
@@ -45,6 +47,7 @@ const NOUNS = [
   relationshipType,
   relationship,
   fileType,
+  file,
   endpoint,
   toolset,
   seed,
@@ -179,11 +182,16 @@ function addRow(
     const { json: asJson } = program.opts<Flags>()
     const token = tokenFor(url, settings)
     const refused = advising(tokenFile(url, settings))
+    const transfer = (direction: 'upload' | 'download') =>
+      direction === 'upload'
+        ? upload(url, token, request, written['source'] ?? '')
+        : download(url, token, request, request.output)
     if (request.streams) {
       const take = (json: string) => (asJson ? showJsonLine(json) : row.showEntry?.(JSON.parse(json)))
       await follow(url, token, request, take).catch(refused)
     }
-    const answer = await call(url, token, request).catch(refused)
+    const answer = await (row.transfer ? transfer(row.transfer) : call(url, token, request)).catch(refused)
+    if (!answer) return
     if (asJson) showJson(answer)
     else if (row.show) row.show(answer, url)
     else show(answer, row.columns ?? columns)

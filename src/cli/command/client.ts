@@ -10,6 +10,10 @@ export type Call = {
   headers: Record<string, string>
   /** JSON text; undefined sends no body. */
   body: string | undefined
+  /** A body that streams, in place of the JSON text. */
+  content?: NonNullable<RequestInit['body']>
+  /** The local file for the content of the response. */
+  output?: string
   /** The response is an endless stream, so no timeout applies. */
   streams: boolean
   patienceMs?: number
@@ -50,7 +54,7 @@ async function send(url: string, token: string | undefined, request: Call): Prom
 export function open(
   url: string,
   token: string | undefined,
-  { method, path, query, headers, body }: Call,
+  { method, path, query, headers, body, content }: Call,
   signal: AbortSignal,
 ): Promise<Response> {
   const all = {
@@ -62,7 +66,8 @@ export function open(
   return fetch(`${url}/v1${path}${search}`, {
     method,
     headers: checkHeaders(all),
-    body: body ?? null,
+    body: content ?? body ?? null,
+    ...(content && { duplex: 'half' as const }),
     redirect: 'manual',
     signal,
   })

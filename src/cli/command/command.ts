@@ -17,6 +17,10 @@ export type Row = {
   options: readonly Option[]
   /** A positional argument that becomes a body field. */
   argument?: string
+  /** Fixed query parameters. */
+  query?: Readonly<Record<string, string>>
+  /** The body of the request, or of the response, is a content: a local file. */
+  transfer?: 'upload' | 'download'
   /** A positional argument that names a YAML or JSON file, which is the body. */
   file?: true
   /** Columns of a list, if they differ from those of the noun. */
@@ -52,14 +56,18 @@ export type Written = {
 const PARAMETER = /\/:(\w+)(\??)/g
 
 /** Positional arguments of a command in usage notation: `<type>`, `[id]`. */
-export function argumentsOf({ path, argument, file }: Row): { parameter: string; usage: string }[] {
+export function argumentsOf({ path, argument, file, transfer }: Row): { parameter: string; usage: string }[] {
   const inPath = [...path.matchAll(PARAMETER)]
     .filter(([, parameter]) => parameter !== 'base_id')
     .map(([, parameter = '', optional]) => {
       const word = parameter === 'record_type' ? 'type' : parameter
       return { parameter, usage: optional ? `[${word}]` : `<${word}>` }
     })
-  const more = [...(argument === undefined ? [] : [argument]), ...(file ? ['file'] : [])]
+  const more = [
+    ...(argument === undefined ? [] : [argument]),
+    ...(file ? ['file'] : []),
+    ...(transfer === 'upload' ? ['source'] : []),
+  ]
   return [...inPath, ...more.map((parameter) => ({ parameter, usage: `<${parameter}>` }))]
 }
 
@@ -69,11 +77,12 @@ export function argumentsOf({ path, argument, file }: Row): { parameter: string;
  */
 export async function requestOf(row: Row, written: Written): Promise<Call> {
   const headers: Record<string, string> = {}
-  const query = new URLSearchParams()
+  const query = new URLSearchParams(row.query)
   const fields: Record<string, unknown> = {}
   if (row.argument !== undefined) fields[row.argument] = written.arguments[row.argument]
   let content = row.file ? await readFileOf(written.arguments['file'] ?? '') : undefined
   let stream: string | undefined
+  let output: string | undefined
   for (const [option, texts] of written.options) {
     const flag = flagOf(option)
     const values: unknown[] = []
@@ -84,6 +93,7 @@ export async function requestOf(row: Row, written: Written): Promise<Call> {
     else if ('header' in option.to) headers[option.to.header] = String(value)
     else if ('body' in option.to) fields[option.to.body] = value
     else if ('stream' in option.to) stream = option.to.stream
+    else if ('local' in option.to) output = String(value)
     else {
       content = value
       headers['content-type'] = option.to.content
@@ -96,7 +106,7 @@ export async function requestOf(row: Row, written: Written): Promise<Call> {
   if (row.needsBody && !hasFields && content === undefined)
     throw misused(`Nothing to send. Pass ${bodyFlags(row)}.`)
   if (row.file) headers['content-type'] = 'application/json'
-  const sendsFields = hasFields || (content === undefined && row.method === 'PUT')
+  const sendsFields = hasFields || (content === undefined && row.method === 'PUT' && !row.transfer)
   if (sendsFields) headers['content-type'] ??= 'application/json'
   const body = content !== undefined ? content : sendsFields ? fields : undefined
   return {
@@ -106,6 +116,7 @@ export async function requestOf(row: Row, written: Written): Promise<Call> {
     headers,
     streams: stream !== undefined,
     body: body === undefined ? undefined : JSON.stringify(body),
+    ...(output !== undefined && { output }),
     ...(row.patienceMs !== undefined && { patienceMs: row.patienceMs }),
   }
 }

@@ -4,7 +4,7 @@ import { parseJson } from '../../json/parse.ts'
 import { misused } from './failure.ts'
 
 /**
- * Where the value goes in the request; `content` is the whole body, `stream` the path of a streaming variant.
+ * Where the value goes in the request; `content` is the whole body, `stream` the path of a streaming variant, `local` is not sent.
  */
 type Place =
   | { body: string }
@@ -12,6 +12,7 @@ type Place =
   | { header: string }
   | { content: string }
   | { stream: string }
+  | { local: string }
 
 /** An option of a command: its syntax, and its place in the request. */
 export type Option = {
@@ -49,6 +50,21 @@ export const count = (flags: string, name: string, about: string): Option => ({
   about,
   to: { body: name },
   read: readCount,
+})
+/** A header with any text, in UTF-8. */
+export const headerText = (flags: string, name: string, about: string): Option => ({
+  flags,
+  about,
+  to: { header: name },
+  read: (written) => Buffer.from(written).toString('latin1'),
+})
+/** A header with JSON. */
+export const headerJson = (flags: string, name: string, about: string): Option => ({
+  flags,
+  about: `${about} (${JSON_FORMS})`,
+  to: { header: name },
+  read: async (written, flag) =>
+    Buffer.from(JSON.stringify(await readJson(written, flag))).toString('latin1'),
 })
 export const query = (flags: string, name: string, about: string): Option => ({
   flags,

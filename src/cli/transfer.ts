@@ -1,0 +1,101 @@
+/** Uploads of contents from a file or standard input, and downloads to a file or standard output. */
+import { createReadStream, createWriteStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { Readable, Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { ReadableStream } from 'node:stream/web'
+import { type Answer, type Call, noAnswer, open, read, received } from './command/client.ts'
+import { misused } from './command/failure.ts'
+import { note } from './command/print.ts'
+
+const FIRST_ANSWER_MS = 35_000
+const SHOW_EVERY_MS = 100
+const MEBIBYTE = 1024 * 1024
+
+/**
+ * Sends the file as the body of the request; `-` is standard input.
+ * @throws Failure
+ */
+export async function upload(
+  url: string,
+  token: string | undefined,
+  request: Call,
+  source: string,
+): Promise<Answer> {
+  const size = source === '-' ? undefined : await sizeOf(source)
+  const bytes = source === '-' ? process.stdin : createReadStream(source)
+  const counted = bytes.pipe(progress('sent', size))
+  bytes.on('error', (error: Error) => counted.destroy(error))
+  const content = Readable.toWeb(counted) as NonNullable<RequestInit['body']>
+  const never = new AbortController().signal
+  const response = await open(url, token, { ...request, content }, never).catch((error: unknown) => {
+    throw noAnswer(url, error)
+  })
+  return read(await received(response), url, token)
+}
+
+/**
+ * Writes the content to the file, or to standard output. Returns what was written to a file.
+ * @throws Failure
+ */
+export async function download(
+  url: string,
+  token: string | undefined,
+  request: Call,
+  target: string | undefined,
+): Promise<Answer | undefined> {
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(), FIRST_ANSWER_MS)
+  const response = await open(url, token, request, late.signal).catch((error: unknown) => {
+    throw noAnswer(url, error)
+  })
+  clearTimeout(timer)
+  if (!response.ok || !response.body) return read(await received(response), url, token)
+  const bytes = Readable.fromWeb(response.body as ReadableStream<Uint8Array>)
+  if (target === undefined) {
+    await pipeline(bytes, process.stdout, { end: false })
+    return undefined
+  }
+  const size = Number(response.headers.get('content-length') ?? 0)
+  await pipeline(bytes, progress('received', size), createWriteStream(target)).catch((error: unknown) => {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown'
+    throw misused(`The file "${target}" cannot be written (${code}).`)
+  })
+  const body = { file: target, size, etag: response.headers.get('etag') }
+  return { text: JSON.stringify(body), body, replayed: false }
+}
+
+async function sizeOf(source: string): Promise<number> {
+  try {
+    return (await stat(source)).size
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown'
+    throw misused(`The file "${source}" cannot be read (${code}).`)
+  }
+}
+
+/** Passes bytes on. On a terminal, shows how many there were. */
+function progress(what: string, size: number | undefined): Transform {
+  let done = 0
+  let shownAt = 0
+  const show = () => {
+    if (!process.stderr.isTTY) return
+    const share = size
+      ? ` of ${(size / MEBIBYTE).toFixed(1)} MiB (${Math.floor((100 * done) / size)} %)`
+      : ' MiB'
+    process.stderr.write(`\r${(done / MEBIBYTE).toFixed(1)}${share} ${what} `)
+    shownAt = Date.now()
+  }
+  return new Transform({
+    transform(chunk: Buffer, _encoding, next) {
+      done += chunk.length
+      if (Date.now() - shownAt > SHOW_EVERY_MS) show()
+      next(null, chunk)
+    },
+    flush(next) {
+      show()
+      if (process.stderr.isTTY) note('\n')
+      next()
+    },
+  })
+}

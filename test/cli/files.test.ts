@@ -1,0 +1,67 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { succeed } from '../support/answers.ts'
+import { sha256 } from '../support/files.ts'
+import { openWorld, type World } from '../support/world.ts'
+import { plinth, type Settings } from './plinth.ts'
+
+let world: World
+let settings: Settings
+let folder: string
+beforeAll(async () => {
+  world = await openWorld()
+  settings = { PLINTH_URL: world.url, PLINTH_TOKEN: world.adminToken, PLINTH_BASE: 'crm' }
+  folder = await mkdtemp(join(tmpdir(), 'plinth-cli-'))
+  succeed(await world.call('PUT', '/v1/crm/file-types/docs', {}), 201)
+})
+afterAll(async () => {
+  await world.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const run = (...args: string[]) => plinth(['file', ...args], settings)
+
+test('the CLI sends, lists, compares, moves and deletes files', async () => {
+  const name = join(folder, 'a.txt')
+  await writeFile(name, 'one\n')
+  const more = ['--content-type', 'text/plain', '--label', 'erste Fassung: é', '--metadata', '{"k":"é"}']
+  const sent = await run('put', 'docs', 'a b/é.txt', name, ...more, '--json')
+  expect(JSON.parse(sent.out)).toMatchObject({
+    path: 'a b/é.txt',
+    content_type: 'text/plain',
+    label: 'erste Fassung: é',
+    metadata: { k: 'é' },
+    content_sha256: sha256('one\n'),
+  })
+  const match = ['--if-match', sha256('one\n')]
+  expect((await plinth(['file', 'put', 'docs', 'a b/é.txt', '-', ...match], settings, 'two\n')).code).toBe(0)
+  const late = await plinth(['file', 'put', 'docs', 'a b/é.txt', '-', ...match], settings, 'three\n')
+  expect([late.code, late.out]).toEqual([1, ''])
+  expect(late.err).toContain('CONFLICT')
+
+  expect(await run('get', 'docs', 'a b/é.txt')).toEqual({ code: 0, out: 'two\n', err: '' })
+  const target = join(folder, 'b.txt')
+  expect((await run('get', 'docs', 'a b/é.txt', '--version', '1', '--output', target)).code).toBe(0)
+  expect(await readFile(target, 'utf8')).toBe('one\n')
+  expect((await run('get', 'docs', 'none')).err).toContain('NOT_FOUND')
+
+  expect((await run('ls', 'docs', '--depth', '1')).out).toMatch(/^kind\tpath\t.*\nfolder\ta b\/\t/)
+  expect((await run('history', 'docs', 'a b/é.txt')).out).toMatch(
+    /\n2\t4\t.*\n1\t4\ttext\/plain\terste Fassung: é\t/,
+  )
+  expect((await run('diff', 'docs', 'a b/é.txt', '--from', '1', '--to', '2')).out).toContain('-one\n+two\n')
+  expect((await run('mv', 'docs', 'a b/é.txt', 'c.txt')).code).toBe(0)
+  expect((await run('show', 'docs', 'c.txt')).out).toContain(sha256('two\n'))
+  expect((await run('tag', 'docs', 'c.txt', '--label', 'last')).out).toContain('last')
+  expect((await run('rm', 'docs', 'c.txt')).code).toBe(0)
+  expect((await run('ls', 'docs')).out).not.toContain('c.txt')
+})
+
+test('the CLI says which local file it cannot read, and sends nothing', async () => {
+  const missing = await run('put', 'docs', 'x', join(folder, 'missing'))
+  expect(missing.code).toBe(2)
+  expect(missing.err).toContain('cannot be read (ENOENT)')
+  expect((await run('ls', 'docs')).out).not.toContain('x')
+})
