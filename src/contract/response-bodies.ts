@@ -86,14 +86,20 @@ type ClaimedRecords = {
   data: readonly { record: object; claim: object }[]
   limit: number
   truncated: boolean | null
+  hint: string | null
   dry_run: boolean | null
 }
 
 /** The body of a claim response: records, each with its claim. */
-export const claimedBody = ({ data, limit, truncated, dry_run }: ClaimedRecords) =>
+export const claimedBody = ({ data, limit, truncated, hint, dry_run }: ClaimedRecords) =>
   trim({
     data: data.map(({ record, claim }) => ({ record: trim(record), claim })),
-    meta: { count: data.length, limit, ...(truncated && { has_more: true, truncated }) },
+    meta: {
+      count: data.length,
+      limit,
+      ...(truncated && { has_more: true, truncated }),
+      ...(hint && { hint }),
+    },
     dry_run,
   })
 

@@ -23,6 +23,18 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   maximum: 'max',
   distinct: 'count_distinct',
   unique: 'count_distinct',
+  update_record: 'patch_record',
+  put_record: 'upsert_record',
+  insert_record: 'create_record',
+  create_relationship: 'upsert_relationship',
+  link_records: 'upsert_relationship',
+  unlink_records: 'delete_relationship',
+  done: 'complete',
+  finish: 'complete',
+  ack: 'complete',
+  extend: 'heartbeat',
+  renew: 'heartbeat',
+  unlock: 'release',
 }
 
 /**
@@ -57,3 +69,10 @@ export function isClose(one: string, other: string): boolean {
 }
 
 const letters = (word: string): string => [...word].sort().join('')
+
+/** Whether a name has the words of another but some in the middle: `source_type` for `source_record_type`. */
+export function isShortFor(name: string, other: string): boolean {
+  const [words, all] = [name.split('_'), other.split('_')]
+  const hasEnds = words[0] === all[0] && words.at(-1) === all.at(-1)
+  return words.length > 1 && words.length < all.length && hasEnds && words.every((word) => all.includes(word))
+}

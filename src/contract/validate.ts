@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { capped, type Detail, invalid } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { pointer } from '../json/parse.ts'
-import { meantValue, nearest } from './suggest.ts'
+import { isShortFor, meantValue, nearest } from './suggest.ts'
 import { wrapData } from './wrap-data.ts'
 
 /**
@@ -167,7 +167,7 @@ function unknownKey(key: string, allowed: readonly string[], path: string, advic
       allowed,
       hint: advice,
     }
-  const hint = nearest(key, allowed)
+  const hint = allowed.find((name) => isShortFor(key, name)) ?? nearest(key, allowed)
   return {
     path,
     code: 'unknown_key',

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Detail } from '../foundation/errors.ts'
-import { isClose } from './suggest.ts'
+import { isClose, isShortFor } from './suggest.ts'
 
 const LONGEST_HINT = 2000
 const MOST_KEYS = 50
@@ -18,7 +18,9 @@ export function wrapData(shape: z.ZodType, value: unknown, path: string): Detail
   const entries = Object.entries(value)
   const isField = ([name]: [string, unknown]) => Object.hasOwn(fields, name)
   const content = entries.filter((entry) => !isField(entry))
-  const isMisspelt = content.some(([name]) => known.some((field) => isClose(name, field)))
+  const isMisspelt = content.some(([name]) =>
+    known.some((field) => isClose(name, field) || isShortFor(name, field)),
+  )
   if (content.length === 0 || content.length > MOST_KEYS || isMisspelt) return undefined
   const whole = { ...Object.fromEntries(entries.filter(isField)), data: Object.fromEntries(content) }
   const hint = JSON.stringify(whole)

@@ -14,6 +14,10 @@ export const AggregatePageRef = builder.objectRef<AggregatePage>('AggregatePage'
         resolve: (page) => page.data,
       }),
       ...fields,
+      hint: t.exposeString('hint', {
+        nullable: true,
+        description: 'Present if the filter has a value that the schema excludes.',
+      }),
     }
   },
 })

@@ -53,6 +53,10 @@ const ClaimedRecords = builder
         description:
           'True if more records are free but exceed the byte limit of a response. `limit` is then the number of records returned.',
       }),
+      hint: t.exposeString('hint', {
+        nullable: true,
+        description: 'Present if no record is free, and the filter has a value that the schema excludes.',
+      }),
       dryRun: t.exposeBoolean('dryRun', { nullable: true }),
     }),
   })

@@ -46,7 +46,7 @@ export const aggregates = [
         $sort: JSON, $asOf: String, $limit: Int, $offset: Int, $includeTotal: Boolean) {
         aggregate(base: $base, recordType: $recordType, filter: $filter, aggregations: $aggregations, groupBy: $groupBy,
           having: $having, sort: $sort, asOf: $asOf, limit: $limit, offset: $offset, includeTotal: $includeTotal) {
-          rows hasMore truncated limit offset total
+          rows hasMore truncated limit offset total hint
         }
       }`,
     ),

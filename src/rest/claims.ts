@@ -37,6 +37,10 @@ const Claimed = z
         description:
           'More records are free but exceed the byte limit of a response (16 MiB). They were not claimed. `limit` is then the number of records returned.',
       }),
+      hint: z
+        .string()
+        .optional()
+        .meta({ description: 'No record is free, and the filter has a value that the schema excludes.' }),
     }),
     dry_run: z.literal(true).optional(),
   })
@@ -99,7 +103,7 @@ export const claims = [
             }
             claim { id expires_at: expiresAt attempts }
           }
-          limit truncated dry_run: dryRun
+          limit truncated hint dry_run: dryRun
         }
       }`,
     ),

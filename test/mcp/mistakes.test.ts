@@ -113,11 +113,36 @@ describe('an unknown tool name', () => {
     ['upsert_deal', 'upsert_record'],
     ['define_type', 'define'],
     ['create_record_type', 'define'],
+    ['drop_field', 'define'],
+    ['delete_type', 'batch'],
+    ['list_deals', 'query_records'],
+    ['find_records', 'query_records'],
+    ['search', 'query_records'],
+    ['fetch_deal', 'get_record'],
+    ['add_deal', 'create_deal'],
+    ['create_record', 'upsert_record'],
+    ['remove_deal', 'delete_record'],
+    ['unlink_records', 'link_records'],
+    ['execute_sql', 'sql_query'],
+    ['describe_table', 'describe_type'],
+    ['revert_request', 'undo'],
+    ['audit_log', 'changes'],
+    ['deal_history', 'record_history'],
+    ['count_deals', 'aggregate_records'],
+    ['claim_deal', 'work'],
   ])('%s is refused with the suggestion %s', async (name, meant) => {
     expect((await call(name)).rpcError.message).toMatch(`Did you mean "${meant}"?`)
   })
 
-  test.each(['remove_deal', 'create_constructor', 'unlink_records', 'search', 'fetch_deal'])(
+  test('where the profile lists few tools, the suggestion is one of them', async () => {
+    const meant = async (name: string) => (await call(name, {}, '/mcp/crm?profile=lean')).rpcError.message
+    expect(await meant('list_deals')).toContain('Did you mean "sql_query"?')
+    expect(await meant('create_record')).toContain('Did you mean "sql_write"?')
+    expect(await meant('find_records')).toContain('Did you mean "search"?')
+    expect(await meant('rollback')).toContain('Did you mean "undo"?')
+  })
+
+  test.each(['create_constructor', 'create_gizmo', 'frobnicate', 'send_email'])(
     '%s is refused without a suggestion of a tool with another effect',
     async (name) => {
       expect((await call(name)).rpcError.message).not.toMatch('Did you mean')
@@ -142,4 +167,42 @@ test('the instructions describe the effect of a known external_id in upsert_reco
   expect((await call('create_deal', { title: 'again', ...pair })).error.code).toBe('CONFLICT')
   const again = await call('upsert_record', { record_type: 'deal', data: { title: 'again' }, ...pair })
   expect(again.body.operation).toBe('updated')
+})
+
+test('a time that is none is named by its argument, never by a variable of GraphQL', async () => {
+  for (const name of ['undo', 'changes']) {
+    const { error } = await call(name, { since: '1h', actor: 'admin' })
+    expect(error.details).toMatchObject([
+      { path: '/since', message: 'Send a time such as 2026-01-31T09:30:00Z.' },
+    ])
+    expect(JSON.stringify(error)).not.toMatch(/Variable|DateTime/)
+  }
+})
+
+test('arguments with shorter names are no content of a record', async () => {
+  const ends = { source_type: 'deal', source_id: 'a', target_type: 'deal', target_id: 'b' }
+  const { error } = await call('link_records', { rel_type: 'r', ...ends })
+  const hints = error.details.map(({ path, hint }: Body) => [path, hint])
+  expect(hints).toEqual(
+    expect.arrayContaining([
+      ['/source_type', 'source_record_type'],
+      ['/target_type', 'target_record_type'],
+    ]),
+  )
+})
+
+test('a batch operation of another name has the one that does it as its hint', async () => {
+  const { error } = await call('batch', {
+    operations: [{ type: 'update_record', record_type: 'deal', id: 'a', data: {} }],
+  })
+  expect(error.details[0]).toMatchObject({ path: '/operations/0/type', hint: 'patch_record' })
+})
+
+test('query_records takes a sort as a list too', async () => {
+  const sort = [{ field: 'created_at', direction: 'asc' }]
+  expect((await call('query_records', { record_type: 'deal', sort })).error).toBeUndefined()
+  const shown = (
+    await call('query_records', { record_type: 'deal', sort: [{ field: 'nope', direction: 'asc' }] })
+  ).error
+  expect(shown.details[0].path).toBe('/sort/0/field')
 })

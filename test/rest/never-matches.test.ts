@@ -69,6 +69,17 @@ describe('a filter with a value that the schema excludes', () => {
     expect(await hintOf(condition(field, op, value))).toBeUndefined()
   })
 
+  test('has the hint in an aggregate, and in a claim that finds nothing', async () => {
+    const filter = condition('data.priority', 'eq', 'hgih')
+    const aggregate = { filter, aggregations: [{ fn: 'count' }] }
+    const counted = succeed(await world.call('POST', `/v1/crm/records/${type}/aggregate`, aggregate))
+    expect(counted.meta.hint).toContain('Did you mean "high"?')
+    const claimed = succeed(await world.call('POST', `/v1/crm/records/${type}/claim`, { filter }))
+    expect(claimed.meta.hint).toContain('Did you mean "high"?')
+    const by = await callTool(world, '/mcp/crm', 'aggregate_records', { record_type: type, ...aggregate })
+    expect(by.body.meta.hint).toContain('Did you mean "high"?')
+  })
+
   test('has the hint in MCP too, and a policy of an endpoint gives none', async () => {
     const args = { record_type: type, filter: condition('data.priority', 'eq', 'hgih') }
     const { body } = await callTool(world, '/mcp/crm', 'query_records', args)

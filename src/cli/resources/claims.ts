@@ -1,9 +1,13 @@
 import type { Noun, Row } from '../command/command.ts'
 import { EXIT } from '../command/failure.ts'
 import { count, json, type Option, paging, query, text, writing } from '../command/options.ts'
+import { note } from '../command/print.ts'
 import { showRecords } from './query.ts'
 
-type Claimed = { data: { record: Record<string, unknown>; claim: { id: string; expires_at: string } }[] }
+type Claimed = {
+  data: { record: Record<string, unknown>; claim: { id: string; expires_at: string } }[]
+  meta: { hint?: string }
+}
 
 const lease = count(
   '--lease-seconds <count>',
@@ -26,13 +30,14 @@ export const claim: Row = {
     ...writing,
   ],
   show: ({ body }) => {
-    const { data } = body as Claimed
+    const { data, meta } = body as Claimed
     const rows = data.map(({ record, claim }) => ({
       ...record,
       claim: claim.id,
       expires_at: claim.expires_at,
     }))
     showRecords(rows, ['claim', 'expires_at'])
+    if (meta.hint) note(`${meta.hint}\n`)
   },
 }
 

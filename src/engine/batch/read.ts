@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { OPERATION_NAMES, OPERATION_SHAPES, type OperationName } from '../../contract/batch-shapes.ts'
 import { ID_RULES, isTypeId } from '../../contract/ids.ts'
-import { nearest } from '../../contract/suggest.ts'
+import { meantValue } from '../../contract/suggest.ts'
 import { check, inBody } from '../../contract/validate.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
@@ -71,7 +71,7 @@ function requireType(raw: unknown): OperationName {
     throw invalid({ path: '', code: 'type', message: 'An operation must be an object.', expected: 'object' })
   const { type } = raw as { type?: unknown }
   if (OPERATION_NAMES.some((name) => name === type)) return type as OperationName
-  const hint = typeof type === 'string' ? nearest(type, OPERATION_NAMES) : undefined
+  const hint = typeof type === 'string' ? meantValue(type, OPERATION_NAMES) : undefined
   throw invalid({
     path: '/type',
     code: type === undefined ? 'required' : 'enum',

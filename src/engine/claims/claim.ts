@@ -6,7 +6,9 @@ import { requirePermission } from '../access/access.ts'
 import { requireType } from '../configuration/record-types/index.ts'
 import { shaped } from '../database/client.ts'
 import { bindFilter, bindSort } from '../filter/bind.ts'
+import { adviseValues } from '../filter/never-matches.ts'
 import { parseFilter } from '../filter/parse.ts'
+import { withCheckedHints } from '../query/check-hints.ts'
 import { OLDEST_FIRST, parseSort } from '../query/sort.ts'
 import { type RecordItem, toRecord, written } from '../record-store/record.ts'
 import type { WriteScope } from '../write/write.ts'
@@ -25,7 +27,13 @@ type Claimed = { record: RecordItem; claim: { id: string; expiresAt: string; att
  * The claimed records, at most `limit`. `truncated` when the byte limit ended the response; `limit` is then
  * their number.
  */
-export type ClaimedRecords = { data: Claimed[]; limit: number; truncated?: boolean }
+export type ClaimedRecords = {
+  data: Claimed[]
+  limit: number
+  truncated?: boolean
+  /** Present if nothing was found, and the filter has a value that the schema excludes. */
+  hint?: string | null
+}
 
 const PAUSE_MS = 4
 /**
@@ -48,10 +56,10 @@ export async function claimRecords(
 ): Promise<ClaimedRecords> {
   requirePermission(scope.access, 'write', baseId, recordType)
   const limit = within('limit', args.limit ?? 1, LIMITS.claimRecords)
-  const filter =
-    args.filter === undefined || args.filter === null ? null : parseFilter(args.filter, '/filter')
-  const isSorted = args.sort !== undefined && args.sort !== null
-  const order = isSorted ? parseSort(args.sort, '/sort', filter) : OLDEST_FIRST
+  const { filter, order } = await withCheckedHints(
+    () => readArgs(args),
+    () => requireType(scope, baseId, recordType),
+  )
   const asked = {
     baseId,
     recordType,
@@ -68,7 +76,14 @@ export async function claimRecords(
   const picked = await scope.db.retry(() => pick(scope, { ...asked, ...bound, type }, limit, room))
   scope.answer.spend(picked.bytes)
   const { data, isFull } = picked
-  return isFull ? { data, limit: data.length, truncated: true } : { data, limit }
+  const hint = data.length === 0 ? adviseValues(filter, type) : null
+  return isFull ? { data, limit: data.length, hint, truncated: true } : { data, limit, hint }
+}
+
+function readArgs({ filter: raw, sort }: ClaimArgs) {
+  const filter = raw === undefined || raw === null ? null : parseFilter(raw, '/filter')
+  const isSorted = sort !== undefined && sort !== null
+  return { filter, order: isSorted ? parseSort(sort, '/sort', filter) : OLDEST_FIRST }
 }
 
 type Picked = { data: Claimed[]; bytes: number; isFull: boolean }

@@ -1,5 +1,5 @@
 import { COLUMNS, type Column } from '../../contract/record-columns.ts'
-import { nearest } from '../../contract/suggest.ts'
+import { meantValue } from '../../contract/suggest.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { parseJson } from '../../json/parse.ts'
@@ -54,7 +54,7 @@ function readSegment([, name, index, any, quoted]: RegExpExecArray, at: string):
 }
 
 function unknownField(text: string, at: string, columns: readonly string[]) {
-  const close = nearest(text, columns)
+  const close = meantValue(text, columns)
   return invalid({
     path: at,
     code: 'unknown_field',

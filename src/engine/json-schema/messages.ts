@@ -156,13 +156,25 @@ function oneOfValues(fault: Fault, values: readonly unknown[]): Message {
   const isShort = typeof data === 'string' && data.length <= LONGEST_SHOWN
   const texts = values.filter((value) => typeof value === 'string')
   const hint = isShort ? nearest(data, texts) : undefined
-  const wanted = `${subject(fault)} must be ${values.length === 1 ? 'the value in' : 'one of'} \`allowed\`.`
+  const wanted = `${subject(fault)} must be ${named(values)}.`
   return {
     message: hint ? `${wanted} Did you mean ${shown(hint)}?` : wanted,
     allowed,
     ...(isShort && { received: data }),
     ...(hint && { hint }),
   }
+}
+
+const MOST_NAMED = 10
+const MOST_NAMED_CHARS = 200
+
+/** The values in the message if they are few and short, since logs and models may show no more than that. */
+function named(values: readonly unknown[]): string {
+  const one = values.length === 1
+  const text = values.length <= MOST_NAMED ? values.map((value) => JSON.stringify(value)).join(', ') : ''
+  if (text === '' || text.length > MOST_NAMED_CHARS)
+    return one ? 'the value in `allowed`' : 'one of `allowed`'
+  return one ? text : `one of ${text}`
 }
 
 function shown(name: string): string {

@@ -1,6 +1,6 @@
 /** Checks the hints of refused fields against the type: a hint that the type refuses too would mislead. */
 import { COLUMNS } from '../../contract/record-columns.ts'
-import { meantValue, nearest } from '../../contract/suggest.ts'
+import { meantValue } from '../../contract/suggest.ts'
 import { type Detail, DomainError } from '../../foundation/errors.ts'
 import { fieldName, parseField } from '../compiled-types/field-path.ts'
 import { bindFilter } from '../filter/bind.ts'
@@ -32,8 +32,8 @@ function checked(detail: Detail, type: FieldContext): Detail {
   const name = String(detail.received)
   // `customer.data.plan` means a linked record: as a property it would find nothing.
   const isPath = /^[^.]+[.]data[.]/.test(name)
-  if (!isPath && holds(hint, type)) return detail
   const names = type.visible ?? Object.keys(rootProperties(type.jsonSchema))
+  if (!isPath && !names.includes(name) && holds(hint, type)) return detail
   const allowed = [...COLUMNS, ...names.map((name) => `data.${name}`)]
   const meant = isPath ? undefined : corrected(hint, name, names)
   if (meant !== undefined && holds(meant, type)) return { ...rest, allowed, hint: meant }
@@ -47,7 +47,7 @@ function corrected(hint: string, name: string, properties: readonly string[]): s
   const right = close === undefined ? `data.${name}` : fieldName([close])
   if (!hint.startsWith('{')) return right
   // The filter has the name as a property, or the nearest field of every record in its place.
-  const wrong = [`data.${name}`, nearest(name, COLUMNS)]
+  const wrong = [`data.${name}`, meantValue(name, COLUMNS)]
   const swap = (key: string, value: unknown) =>
     key === 'field' && wrong.includes(String(value)) ? right : value
   return JSON.stringify(JSON.parse(hint, swap))

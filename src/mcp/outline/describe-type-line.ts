@@ -1,4 +1,5 @@
 /** A record type in one line: its fields with kinds, allowed values, and `!` for required ones. */
+import { isBuiltIn, sqlColumnOf } from '../../contract/record-columns.ts'
 import { clean } from '../schema-projection/descriptions.ts'
 import type { Projection } from '../schema-projection/project.ts'
 import type { PortableSchema } from '../schema-projection/publish.ts'
@@ -27,7 +28,10 @@ export function fieldsOf({ schema, properties: originals }: Projection): string[
   const fields = Object.entries(properties).map(([name, property]) => {
     const isRequired = required.includes(name)
     const kind = kindOf(property, true)
-    return { isRequired, text: `${nameShown(originals.get(name) ?? name)}${isRequired ? '!' : ''} ${kind}` }
+    const own = originals.get(name) ?? name
+    // A model that writes SQL needs the column, since its own name is that of the record.
+    const column = isBuiltIn(own) ? ` (SQL: ${sqlColumnOf(own)})` : ''
+    return { isRequired, text: `${nameShown(own)}${isRequired ? '!' : ''}${column} ${kind}` }
   })
   const isNeeded = ({ isRequired }: (typeof fields)[number]) => isRequired
   return [...fields.filter(isNeeded), ...fields.filter((field) => !isNeeded(field))].map(({ text }) => text)

@@ -19,6 +19,10 @@ const PAGES =
 const FILTERS =
   'Filters and sorts have the same syntax in all tools: see query_records. "data.items[].sku" is any element; search matches words and tolerates typos.'
 
+/** Where no tool describes filters. */
+const FILTERS_OF_WORK =
+  'work takes a filter such as {"field":"data.priority","op":"eq","value":"high"}, also in {"and":[…]}, {"or":[…]} or {"not":{…}}, and a sort such as "-data.due".'
+
 /** Instructions of `/mcp`, without an outline: there may be many bases. At most 2 KB. */
 export const INSTRUCTIONS = `Plinth stores structured records that agents share. A base holds record types; each type has a JSON Schema, and its records are checked against it. ${UNTRUSTED}
 
@@ -50,6 +54,7 @@ export function rules({ base, lists, mayWrite }: Offer): string {
   const writes = mayWrite && ['upsert_record', 'sql_write', 'update_record'].some(lists)
   const lines = [
     lists('query_records') && FILTERS,
+    !lists('query_records') && lists('work') && FILTERS_OF_WORK,
     lists('aggregate_records') && 'To count and sum, use aggregate_records, not pages of query_records.',
     writes && lists('upsert_record') && EXTERNAL_ID,
     writes && WRITES,

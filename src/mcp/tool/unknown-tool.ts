@@ -1,4 +1,4 @@
-import { nearest } from '../../contract/suggest.ts'
+import { isClose, meantValue } from '../../contract/suggest.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import { InvalidParams } from '../protocol/provider.ts'
 
@@ -10,36 +10,89 @@ export const beyondGrants = (name: string) =>
     ],
   })
 
-/** Error for an unknown tool, with the nearest known name as a hint. */
+/** Error for an unknown tool, with the tool that does it as a hint. */
 export function unknownTool(name: string, known: readonly string[]): InvalidParams {
-  const close = nearestTool(name, known)
+  const meant = meantTool(name.slice(0, 128), known)
   return new InvalidParams(
-    `There is no tool "${name.slice(0, 128)}" here.${close ? ` Did you mean "${close}"?` : ''} tools/list names those there are.`,
+    `There is no tool "${name.slice(0, 128)}" here.${meant ? ` Did you mean "${meant}"?` : ''} tools/list names those there are.`,
   )
 }
+
+const TYPE = '(record_?|relationship_?|rel_?)?(type|schema|table|collection)s?'
+const RECORD = '(record|document|item|row|entry|object)s?'
 
 /**
- * Verbs with distinct meanings. A name that begins with one is never taken for a misspelling of another verb.
+ * What other systems call a tool, and the tools that do it, the best first. The first row that fits decides. A
+ * row never names a tool with another effect.
  */
-const VERBS =
-  /^(create|add|insert|get|read|fetch|find|search|list|query|count|aggregate|update|patch|set|upsert|put|delete|remove|cancel|link|unlink|related)$/
+const MEANT: readonly (readonly [RegExp, readonly string[]])[] = [
+  [pattern(`(delete|drop|remove)_?${TYPE}`), ['delete_definition', 'batch']],
+  [
+    pattern(
+      `(define|put|upsert|create|make|update|patch|set|change|alter|modify|add|drop)_?(${TYPE}|field|column|property|index)(s|es)?`,
+    ),
+    ['define'],
+  ],
+  [pattern(`(get|show|read|describe|inspect)_?${TYPE}`), ['describe_type', 'sql_query']],
+  [pattern(`(list|show|get)_?(all_?)?${TYPE}`), ['list_types', 'sql_query']],
+  [pattern('(write|update)_?sql|sql_?(insert|update|delete|execute)|execute_sql_write'), ['sql_write']],
+  [pattern('(execute|run|exec)_?(sql|query|statement)s?|(sql|query|select)|read_?sql'), ['sql_query']],
+  [pattern('(undo|revert|roll_?back|take_?back)(_.*)?'), ['undo']],
+  [pattern('(restore|undelete|recover)(_.*)?'), ['undo']],
+  [pattern('(get_|list_|read_|show_)?(.*_)?(history|versions?)'), ['record_history', 'sql_query']],
+  [
+    pattern(
+      '(get_|list_|read_|show_)?(recent_)?(changes?|change_?log|audit(_?log|_?trail)?|activity|events?)',
+    ),
+    ['changes', 'sql_query'],
+  ],
+  [pattern('(count|aggregate|sum|group|statistics|stats)(_.*)?'), ['aggregate_records', 'sql_query']],
+  [pattern('(search|find|full_?text)(_.*)?'), ['search', 'query_records', 'sql_query']],
+  [pattern('(list|query|filter|select)(_.*)?'), ['query_records', 'sql_query']],
+  [pattern('(get|read|fetch|show|view|load)(_.*)?'), ['get_record', 'sql_query']],
+  [pattern(`(create|add|insert|new|put|save|write|store)_?${RECORD}`), ['upsert_record', 'sql_write']],
+  [pattern('(update|edit|modify|patch|set|change)(_.*)?'), ['update_record', 'sql_write']],
+  [pattern('upsert(_.*)?'), ['upsert_record', 'sql_write']],
+  [pattern('(delete|remove|destroy)(_.*)?'), ['delete_record', 'sql_write']],
+  [pattern('cancel(_.*)?'), ['cancel_record']],
+  [
+    pattern('(link|connect|relate|attach|associate|unlink|disconnect|detach)(_.*)?'),
+    ['link_records', 'sql_write'],
+  ],
+  [pattern('(get_)?(related|neighbou?rs|traverse|graph)(_.*)?'), ['get_related', 'sql_query']],
+  [pattern('(claim|lease|dequeue|heartbeat|release|complete|wait)(_.*)?'), ['work']],
+  [pattern('(bulk|transaction|batch)(_.*)?'), ['batch', 'sql_write']],
+]
 
-/** Names that other systems give to changes of a schema. Here one tool does them all. */
-const DEFINES =
-  /^(define|put|upsert|create|make|update|patch|set|change|alter|modify|add|drop)_?(record_?|relationship_?|rel_?)?(type|schema|table|collection|field|column|property|index)(s|es)?$/i
-
-/** Finds the nearest tool name, but only with the same verb: a hint must not turn a delete into a create. */
-function nearestTool(name: string, known: readonly string[]): string | undefined {
-  if (DEFINES.test(name) && known.includes('define')) return 'define'
-  const [word = '', ...rest] = name.split('_')
-  const verbs = new Set(known.map(verbOf))
-  const verb = verbs.has(word) || VERBS.test(word) ? word : nearest(word, verbs)
-  if (verb === undefined) return nearest(name, known)
-  const alike = new Map(
-    known.filter((each) => verbOf(each) === verb).map((each) => [each.slice(verb.length + 1), each]),
-  )
-  const close = nearest(rest.join('_'), alike.keys())
-  return close === undefined ? alike.get('record') : alike.get(close)
+function pattern(words: string): RegExp {
+  return new RegExp(`^(?:${words})$`, 'i')
 }
 
-const verbOf = (name: string): string => name.split('_')[0] ?? ''
+/** Words for the making of a record; a type tool has one of them. */
+const CREATES = /^(?:add|insert|new|make|save|put)_(?=.)/i
+
+function meantTool(name: string, known: readonly string[]): string | undefined {
+  const close = known.find((each) => isClose(name, each))
+  if (close !== undefined) return close
+  const created = name.replace(CREATES, 'create_')
+  if (created !== name && known.includes(created)) return created
+  return ofType(name, known) ?? ofMeaning(name, known)
+}
+
+function ofMeaning(name: string, known: readonly string[]): string | undefined {
+  const [, tools = []] = MEANT.find(([words]) => words.test(name)) ?? []
+  return tools.find((each) => known.includes(each))
+}
+
+/** The type tool with the same verb, or a misspelt one, and a similar type. */
+function ofType(name: string, known: readonly string[]): string | undefined {
+  const [word = '', ...rest] = name.split('_')
+  const verb = ['create', 'update'].find((each) => isClose(word.toLowerCase(), each))
+  if (verb === undefined || rest.length === 0) return undefined
+  const types = known.flatMap((each) => (each.startsWith(`${verb}_`) ? [each.slice(verb.length + 1)] : []))
+  const type = meantValue(rest.join('_'), types)
+  // "record" is the noun of a generic tool, and a pattern of other names says what they mean.
+  return type === undefined || MEANT.slice(0, 2).some(([words]) => words.test(name))
+    ? undefined
+    : `${verb}_${type}`
+}

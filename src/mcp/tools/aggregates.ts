@@ -13,7 +13,7 @@ const aggregate = compile(
     `query ToolAggregate($base: String!, $recordType: String!, $filter: JSON, $aggregations: JSON, $groupBy: JSON,
       $having: JSON, $sort: JSON, $asOf: String, $limit: Int, $offset: Int) {
       aggregate(base: $base, recordType: $recordType, filter: $filter, aggregations: $aggregations, groupBy: $groupBy,
-        having: $having, sort: $sort, asOf: $asOf, limit: $limit, offset: $offset) { rows hasMore limit offset }
+        having: $having, sort: $sort, asOf: $asOf, limit: $limit, offset: $offset) { rows hasMore limit offset hint }
     }`,
   ),
 )

@@ -54,11 +54,17 @@ const revert = compile(
 )
 
 const seq = z.int().min(0)
+const TIME = z.iso.datetime({ offset: true })
+/** A refinement, because a format in the schema costs tokens. */
+const moment = z
+  .string()
+  .refine((text) => TIME.safeParse(text).success, 'Send a time such as 2026-01-31T09:30:00Z.')
+  .optional()
 const selection = {
   request_id: z.string().optional(),
   actor: z.string().optional(),
-  since: z.string().optional(),
-  until: z.string().optional(),
+  since: moment,
+  until: moment,
   record_type: z.string().optional(),
 }
 /** Changes that a plan or an answer names one by one. */

@@ -5,6 +5,7 @@ import { readPageRows, type Scope } from '../../core/scope.ts'
 import { shaped } from '../../database/client.ts'
 import type { BoundFilter } from '../../filter/bind.ts'
 import { compileFilter } from '../../filter/compile.ts'
+import { adviseValues } from '../../filter/never-matches.ts'
 import { Parameters } from '../../filter/parameters.ts'
 import { type Moment, readMoment } from '../../query/as-of.ts'
 import { withCheckedHints } from '../../query/check-hints.ts'
@@ -46,7 +47,7 @@ export async function aggregateRecords(
   const { text, values } = parameters.bind(aggregateStatement(plan, [branch], page, parameters))
   const { rows, isCut } = await readPageRows<GroupRow>(scope, shaped(text), values)
   if (moment) await requireCompleteHistory(scope, baseId, moment)
-  return toGroups(rows, plan, page, isCut)
+  return { ...toGroups(rows, plan, page, isCut), hint: adviseValues(query.filter, type) }
 }
 
 type Type = ReturnType<typeof visibleType>

@@ -78,7 +78,7 @@ const claim = compile(
           }
           claim { id expires_at: expiresAt attempts }
         }
-        limit truncated dry_run: dryRun
+        limit truncated hint dry_run: dryRun
       }
     }`,
   ),

@@ -7,6 +7,9 @@ import { pageArguments, pageOf, pageOutput, recordOutput } from '../../tool/page
 import { reading, tool } from '../../tool/tool.ts'
 import { data, get, inType, list, names, one, target, withId } from './operations.ts'
 
+/** As in REST: the shorthand, which is published, or a list of terms. */
+const sortArgument = z.unknown().optional().meta({ type: 'string' })
+
 export const readingTools = [
   tool('query_records', {
     title: 'Query records',
@@ -17,7 +20,7 @@ export const readingTools = [
     input: z.strictObject({
       ...inType,
       filter: data.optional(),
-      sort: z.string().optional(),
+      sort: sortArgument,
       fields: names,
       expand: names,
       snippets: z.boolean().optional(),

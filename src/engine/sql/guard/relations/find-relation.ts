@@ -24,7 +24,7 @@ export function findRelation(context: GuardContext, range: RangeVar, scope: Name
   const names = [...relations.names, ...visibleCtes(scope)]
   const hint = suggest(written, names) ?? (range.schemaname ? undefined : nearest(name, names))
   const otherwise = range.schemaname
-    ? 'Write relations without a schema: records, or the id of a record type.'
+    ? 'Write relations without a schema: records, or the id of a record type. SELECT id FROM record_types lists the types.'
     : 'SELECT id FROM record_types lists the types.'
   const advice = hint ? `Did you mean ${spell(hint)}?` : otherwise
   throw source.fault(

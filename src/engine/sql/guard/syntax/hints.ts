@@ -9,7 +9,7 @@ const STATEMENTS: Readonly<Record<string, string>> = {
   ExplainStmt: 'Plans are not shown.',
   TransactionStmt: 'Every statement runs in a read-only transaction of its own.',
   VariableSetStmt: 'Settings cannot be changed.',
-  VariableShowStmt: 'Settings are not shown.',
+  VariableShowStmt: 'Settings are not shown. SELECT id FROM record_types lists the types.',
   PrepareStmt: 'Send parameters with the statement instead.',
   ExecuteStmt: 'Send parameters with the statement instead.',
   DeclareCursorStmt: 'Page through the rows with LIMIT and a condition on the last key.',
