@@ -1,10 +1,12 @@
 import { DomainError } from '../../foundation/errors.ts'
-import type { Relationship } from './relationship.ts'
 
 /** What became of the links of a record write, in numbers: there may be a thousand of them. */
 export type LinkCounts = { readonly created: number; readonly updated: number; readonly unchanged: number }
 
-export function countLinks(outcomes: readonly (Relationship | DomainError | undefined)[]): LinkCounts {
+/** A link that was written. */
+type Written = { readonly operation?: keyof LinkCounts }
+
+export function countLinks(outcomes: readonly (Written | DomainError | undefined)[]): LinkCounts {
   const counts = { created: 0, updated: 0, unchanged: 0 }
   for (const outcome of outcomes)
     if (outcome && !(outcome instanceof DomainError) && outcome.operation) counts[outcome.operation]++
