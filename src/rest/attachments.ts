@@ -16,7 +16,7 @@ import { Deleted, time } from './route/shapes.ts'
 
 const FORM = 'multipart/form-data'
 
-export const Attachment = z
+const Attachment = z
   .object({
     id: z.string(),
     filename: z.string(),

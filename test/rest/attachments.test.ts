@@ -390,6 +390,33 @@ test('a dry run and a repeated key attach once', async () => {
   expectFailure(await sendForm(path, differs, world.adminToken, key), 'CONFLICT')
 })
 
+test('expand shows attachments of a record, in a list and behind a link, within the grants', async () => {
+  const path = await newRecord('whole')
+  const type = await world.newType()
+  succeed(await world.call('PUT', '/v1/crm/relationship-types/of', {}), 201)
+  succeed(await world.call('PUT', `/v1/crm/records/${type}/t`, { data: {} }), 201)
+  const ends = { source_record_type: type, source_id: 't', target_record_type: 'deal', target_id: 'whole' }
+  succeed(await world.call('PUT', '/v1/crm/relationships/of-1', { rel_type: 'of', ...ends }), 201)
+  const made: unknown[] = []
+  for (const filename of ['b', 'a'])
+    made.push(succeed(await world.call('POST', path, { filename, content: filename }), 201))
+  succeed(await world.call('POST', path, { filename: 'pending' }), 201)
+  const one = succeed(await world.call('GET', '/v1/crm/records/deal/whole?expand=attachments'))
+  expect(one._expanded).toEqual({ attachments: made })
+  const far = succeed(await world.call('GET', `/v1/crm/records/${type}?expand=of.attachments,attachments`))
+  expect(far.data[0]._expanded.attachments).toEqual([])
+  expect(far.data[0]._expanded.of[0].record._expanded).toEqual({ attachments: made })
+  const near = await world.newToken([{ permission: 'read', record_type: type }])
+  const seen = await near.call('GET', `/v1/crm/records/${type}?expand=of.attachments`)
+  expect(seen.text).not.toContain('sha256')
+  for (const expand of ['~attachments', 'attachments.of', 'attachment'])
+    expectFailure(await world.call('GET', `/v1/crm/records/deal?expand=${expand}`), 'VALIDATION_ERROR')
+  succeed(await world.call('PUT', '/v1/crm/relationship-types/attachments', {}), 201)
+  const taken = succeed(await world.call('GET', '/v1/crm/records/deal/whole?expand=attachments'))
+  expect(taken._expanded).toEqual({ attachments: [] })
+  succeed(await world.call('DELETE', '/v1/crm/relationship-types/attachments'))
+})
+
 test('no digest gives a content that the request has not sent', async () => {
   const path = await newRecord()
   const made = succeed(await world.call('POST', path, { filename: 'x', content: 'private' }), 201)

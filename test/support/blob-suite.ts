@@ -18,7 +18,7 @@ export const streamOf = (bytes: Uint8Array, chunk = 64 * 1024): Readable =>
   )
 
 /** A stream that fails after some chunks, like the body of a client that disconnects. */
-export const brokenStream = (bytes: Uint8Array): Readable => {
+const brokenStream = (bytes: Uint8Array): Readable => {
   const source = new Readable({ read() {} })
   source.push(bytes)
   setImmediate(() => source.destroy(new Error('aborted')))

@@ -67,7 +67,11 @@ const links = json(
   'relationships to add: [{"rel_type","record_type","id"}]',
 )
 
-const expand = query('--expand <types>', 'expand', 'relationship types to expand, such as owner.company')
+const expand = query(
+  '--expand <types>',
+  'expand',
+  'relationship types to expand, such as owner.company; or attachments',
+)
 const asOf = query('--as-of <time>', 'as_of', 'state at this time, such as 2026-01-31T09:30:00Z')
 
 const CLAIM = 'write only while this claim on the record is held'

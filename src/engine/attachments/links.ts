@@ -8,7 +8,7 @@ import type { RecordKey } from './attachment.ts'
 export type LinkUse = 'download' | 'upload'
 export type LinkTarget = { key: RecordKey; attachmentId: string }
 /** Path prefix of links. */
-export const LINK_PATH = '/attachments/'
+const LINK_PATH = '/attachments/'
 
 /** Makes a link for an attachment, and says when it ends. */
 export function makeLink(

@@ -5,9 +5,9 @@ import { LIMITS } from '../../foundation/limits.ts'
 /** One step along a relationship type: to its target, or, if incoming, to its source. */
 export type ExpandStep = { relType: string; incoming: boolean }
 
-/** Linked records by step, such as `owner` or `~member`. */
+/** Linked records by step, such as `owner` or `~member`; or attachments. */
 export type Expansion = {
-  _expanded: Record<string, { relationship: object; record: object }[]>
+  _expanded: Record<string, object[]>
   /** Steps with more links than shown. */
   _expanded_truncated?: string[]
 }

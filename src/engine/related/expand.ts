@@ -2,6 +2,8 @@ import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { namedTypes } from '../access/access.ts'
+import { ATTACHMENTS_STEP, attachmentsOf } from '../attachments/index.ts'
+import { readableRelationshipTypes } from '../configuration/relationship-types/index.ts'
 import type { Scope } from '../core/scope.ts'
 import type { CappedRows, RowCap } from '../database/capped-query.ts'
 import { shaped } from '../database/client.ts'
@@ -40,7 +42,12 @@ export async function expandRecords(
   paths: readonly (readonly ExpandStep[])[],
   records: readonly Key[],
 ): Promise<Expansion[]> {
-  const names = [...new Set(paths.flat().map(({ relType }) => relType))]
+  const types = await readableRelationshipTypes(scope, baseId)
+  const isOfFiles = ({ relType, incoming }: ExpandStep) =>
+    relType === ATTACHMENTS_STEP && !incoming && !types.has(relType)
+  if (paths.some((path) => path.slice(0, -1).some(isOfFiles))) throw endsThere()
+  const links = paths.flat().filter((step) => !isOfFiles(step))
+  const names = [...new Set(links.map(({ relType }) => relType))]
   await requireRelationshipTypes(scope, baseId, names, '/expand')
   const policySql = await policySqlOf(scope, baseId)
   const tree = treeOf(paths)
@@ -49,6 +56,9 @@ export async function expandRecords(
   let total = 0
   const cap = scope.answer.page()
   while (level.length > 0) {
+    const ofFiles = level.filter(({ step }) => isOfFiles(step))
+    if (ofFiles.length > 0) total += await fillAttachments(scope, baseId, ofFiles, cap)
+    level = level.filter(({ step }) => !isOfFiles(step))
     const { rows, isCut } = await readLevel(scope, baseId, level, policySql, cap)
     if (isCut || !(await hasRoomForRepeated(level, rows, cap))) throw tooManyBytes()
     total += rows.reduce((sum, { n }) => sum + (level[n - 1]?.times ?? 0), 0)
@@ -147,6 +157,35 @@ function openRecord(row: Row, below: Tree) {
   const { expansion, lists } = openLists({ recordType: row.record_type, id: row.id }, below, 0)
   return { record: Object.assign(record, expansion), lists }
 }
+
+/** Fills lists with attachments and returns how many the response shows. */
+async function fillAttachments(
+  scope: Scope,
+  baseId: string,
+  lists: readonly List[],
+  cap: RowCap,
+): Promise<number> {
+  const found = await attachmentsOf(scope, baseId, lists, cap)
+  if (!found) throw tooManyBytes()
+  let total = 0
+  for (const [at, list] of lists.entries()) {
+    const all = found[at] ?? []
+    const shown = all.slice(0, LIMITS.expandedOfOne)
+    if (all.length > shown.length)
+      list.of._expanded_truncated = [...(list.of._expanded_truncated ?? []), list.name]
+    list.of._expanded[list.name] = shown
+    total += shown.length * list.times
+  }
+  if (total > LIMITS.expandedInAll) throw tooMuch()
+  return total
+}
+
+const endsThere = () =>
+  invalid({
+    path: '/expand',
+    code: 'invalid_expand',
+    message: `Nothing follows "${ATTACHMENTS_STEP}" in a path of expand. Leave the rest of that path out.`,
+  })
 
 const tooManyBytes = () =>
   invalid({

@@ -8,7 +8,7 @@ const expansion = {
     .optional()
     .meta({
       description:
-        'Lists of `{ relationship, record }` by relationship type, with the prefix `~` for incoming ones. At most 100 each.',
+        'Lists of `{ relationship, record }` by relationship type, with the prefix `~` for incoming ones; or of `attachments`. At most 100 each.',
     }),
   _expanded_truncated: z
     .array(z.string())
