@@ -10,6 +10,8 @@ const TABLES = [
   'relationship',
   'change',
   'claim',
+  'file',
+  'file_version',
 ] as const
 type Table = (typeof TABLES)[number]
 
