@@ -29,4 +29,6 @@ async function print(value: object, indent: string, parts: string[]): Promise<vo
   }
 }
 
-const indented = (text: string, indent: string): string => text.replace(/^(?=.)/gm, indent)
+// A line ends at \n only: `^` would also match after U+2028 and U+2029, inside of a value.
+const indented = (text: string, indent: string): string =>
+  text.replace(/(^|\n)(?=[^\n])/g, (start) => start + indent)

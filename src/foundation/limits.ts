@@ -117,8 +117,9 @@ export const LIMITS = {
   seedRows: 1000,
   seedChars: 1024 * 1024,
   seedOwnedRows: 10_000,
-  /** Bytes of the configuration of a base as one file. */
+  /** Bytes of the configuration of a base as one file, and its resources. */
   configBytes: 64 * 1024 * 1024,
+  configResources: 10_000,
   /** Characters of the resources or log entries that one statement writes. */
   statementChars: 4 * 1024 * 1024,
   /** Times that a promotion is compared again because a side changed meanwhile, before it locks them first. */

@@ -46,6 +46,7 @@ const LISTS = [
 const WIDE = {
   [`# ${'k'.repeat(1100)}`]: times(40, (n) => ({ [`- ${n}`]: ['', ' \n lines\n\n', 'x'.repeat(300)] })),
   list: [times(900, (n) => `: ${n}`), 'end'],
+  separators: ['line\u2028 next\u2029\u2029', '\u2028', 'first\n\u2028second\n'],
 }
 
 describe('the config of a base', () => {
@@ -113,6 +114,30 @@ describe('the config of a base', () => {
     expect(Object.keys(body.properties)).toEqual(['plinth', 'base', ...LISTS, 'hash'])
     for (const { body: sample } of Object.values(KIND_SAMPLES))
       expect(JSON.stringify(body.properties)).toContain(Object.keys(sample).at(-1))
+  })
+})
+
+describe('a file of more than 10,000 resources', () => {
+  test('is 400, with its number, whatever its lists; nothing is applied', async () => {
+    const [base, dev] = await fork()
+    const before = await pull(dev)
+    const file = {
+      plinth: 1,
+      base,
+      record_types: times(6000, (n) => ({ id: `t${n}` })),
+      toolsets: times(4001, (n) => ({ id: `s${n}` })),
+    }
+    for (const answer of [
+      await diff(dev, file),
+      await push(dev, file),
+      await push(dev, file, '?prune=true'),
+    ]) {
+      expectFailure(answer, 'VALIDATION_ERROR')
+      expect(answer.body.error.details).toMatchObject([
+        { code: 'too_large', received: 10_001, expected: 10_000 },
+      ])
+    }
+    expect(await pull(dev)).toEqual(before)
   })
 })
 

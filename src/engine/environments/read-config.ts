@@ -4,6 +4,7 @@ import { camelFields, toCamel } from '../../contract/field-names.ts'
 import { productionOf } from '../../contract/ids.ts'
 import { check, inBody } from '../../contract/validate.ts'
 import { type Detail, DomainError, invalid, withPaths } from '../../foundation/errors.ts'
+import { isObject } from '../../foundation/is-object.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { KINDS } from '../configuration/kinds.ts'
@@ -28,6 +29,7 @@ type Listed = readonly ({ id: string } & Definition)[]
  * @throws VALIDATION_ERROR with the faults of its resources
  */
 export async function readConfig(config: unknown, baseId: string): Promise<ConfigFile> {
+  refuseMany(config)
   const { base, hash = null, plinth: _, ...rest } = check(ConfigBody, config, inBody())
   const lists: Readonly<Record<string, unknown>> = rest
   if (base !== baseId && base !== productionOf(baseId)) throw otherBase(base, baseId)
@@ -64,6 +66,16 @@ export async function readConfig(config: unknown, baseId: string): Promise<Confi
   return { hash, resources, at: (kind, id) => places.get(`${kind.name} ${id}`) ?? '' }
 }
 
+/**
+ * Counts the resources before their shape is checked, which is one step for all of them.
+ * @throws VALIDATION_ERROR
+ */
+function refuseMany(config: unknown): void {
+  const listed = Object.values(isObject(config) ? config : {}).filter(Array.isArray)
+  const count = listed.reduce((sum, { length }) => sum + length, 0)
+  if (count > LIMITS.configResources) throw tooMany(count)
+}
+
 /** A key outside the definition is a mistake. Null stands for the default. */
 function refuseUnknown(kind: Kind, definition: Definition): void {
   const { body } = kind
@@ -80,6 +92,15 @@ const otherBase = (received: string, baseId: string) =>
     received,
     expected: baseId,
     hint: baseId,
+  })
+
+const tooMany = (received: number) =>
+  invalid({
+    path: '',
+    code: 'too_large',
+    message: `A config file has at most ${LIMITS.configResources} resources. Split it: what a file leaves out stays.`,
+    received,
+    expected: LIMITS.configResources,
   })
 
 const duplicate = (path: string, received: string): Detail => ({

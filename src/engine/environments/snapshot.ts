@@ -36,6 +36,7 @@ export const readSnapshot = (scope: Scope, baseId: string): Promise<Snapshot> =>
  */
 export async function snapshotIn(db: Db, baseId: string): Promise<Snapshot> {
   let bytes = 0
+  let resources = 0
   const snapshot = new Map<string, Definitions>()
   for (const kind of KINDS) {
     const found: [string, Definition][] = []
@@ -44,7 +45,8 @@ export async function snapshotIn(db: Db, baseId: string): Promise<Snapshot> {
         if (turnIsOver()) await nextTurn()
         const definition = definitionOf(kind, fieldsOf(kind, row))
         bytes += JSON.stringify(definition).length
-        if (bytes > LIMITS.configBytes) throw tooLarge(baseId)
+        if (bytes > LIMITS.configBytes) throw tooLarge(baseId, LIMITS.configBytes, 'bytes')
+        if (++resources > LIMITS.configResources) throw tooLarge(baseId, LIMITS.configResources, 'resources')
         found.push([row.id, definition])
       }
     snapshot.set(kind.name, new Map(found.reverse()))
@@ -64,10 +66,10 @@ export const listsOf = (snapshot: Snapshot): Record<string, readonly Definition[
 /** Hash of the configuration. Bases with equal configuration have equal hashes. */
 export const hashOf = (snapshot: Snapshot): Promise<string> => digestInTurns(listsOf(snapshot))
 
-const tooLarge = (baseId: string) =>
+const tooLarge = (baseId: string, expected: number, unit: string) =>
   invalid({
     path: '/base_id',
     code: 'too_large',
-    message: `The configuration of base "${baseId}" has more than ${LIMITS.configBytes} bytes. Read its resources one by one.`,
-    expected: LIMITS.configBytes,
+    message: `The configuration of base "${baseId}" has more than ${expected} ${unit}. Read its resources one by one.`,
+    expected,
   })
