@@ -316,6 +316,31 @@ describe('deleting', () => {
   })
 })
 
+test('production and its preview are deleted at once: neither request fails, nor a promotion or rollback', async () => {
+  for (let round = 0; round < 6; round++) {
+    const base = await newBase()
+    const dev = await newPreview(base)
+    await put(dev, 'record-types/extra')
+    const promote = () => world.call('POST', `/v1/${base}/promote`, { from: dev })
+    const { id } = succeed(await promote())
+    await put(dev, 'record-types/more')
+    const undo = { promotion_id: id }
+    const answers = await Promise.all([
+      promote(),
+      world.call('DELETE', `/v1/bases/${dev}`),
+      world.call('POST', `/v1/${base}/promote/rollback`, undo),
+      create(base, { name: 'qa' }),
+      world.call('DELETE', `/v1/bases/${base}`),
+      world.call('DELETE', `/v1/bases/${dev}`),
+    ])
+    for (const { status, body } of answers)
+      expect([200, 201, 404, 409], JSON.stringify(body)).toContain(status)
+    expectFailure(await world.call('GET', `/v1/bases/${base}`), 'NOT_FOUND')
+    for (const preview of [dev, `${base}--qa`])
+      expectFailure(await world.call('GET', `/v1/bases/${preview}`), 'NOT_FOUND')
+  }
+})
+
 test('previews are listed newest first, in pages', async () => {
   const base = await newBase()
   for (const name of ['a', 'b', 'c']) await newPreview(base, { name })

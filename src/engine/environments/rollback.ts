@@ -5,6 +5,7 @@ import { type Detail, DomainError } from '../../foundation/errors.ts'
 import { uuidv7 } from '../../foundation/uuid.ts'
 import { requirePermission } from '../access/access.ts'
 import { setCause } from '../change-log/entry.ts'
+import { lockIfPresent } from '../configuration/lifecycle/lock.ts'
 import type { WriteScope } from '../write/write.ts'
 import { applyEdits, isSame, prepareEdits } from './edits.ts'
 import { moveFork } from './fork.ts'
@@ -45,7 +46,7 @@ export async function rollback(scope: WriteScope, baseId: string, input: object)
     await setCause(within.db, id)
     await applyEdits(within, baseId, prepared, { isForced: false, located: atResource })
     const edits = prepared.map(({ edit }) => edit)
-    if ((await orm.base.count({ where: { id: fromBase } })) > 0)
+    if (await lockIfPresent(within, fromBase))
       await moveFork(
         within.db,
         fromBase,

@@ -4,20 +4,13 @@ import { BaseBody } from '../../../contract/shapes.ts'
 import type { Detail } from '../../../foundation/errors.ts'
 import { requireKnownBase } from '../../access/access.ts'
 import { baseNotFound } from '../../core/existing-base.ts'
-import { statement } from '../../database/client.ts'
 import { enqueue } from '../../database/enqueue-job.ts'
 import type { FieldsOf, Kind, View } from '../lifecycle/kind.ts'
 import { deleteContentOf } from './delete-content.ts'
-import { type BaseRow, baseTable } from './table.ts'
+import { type BaseRow, baseTable, LOCK_BASE_ID } from './table.ts'
 
 type Fields = FieldsOf<typeof BaseBody>
 export type Base = View<Fields> & Pick<BaseRow, 'environment' | 'productionBase'>
-
-// Advisory lock on a base id, against concurrent creation, change and deletion.
-export const LOCK_BASE_ID = statement(
-  'lock_base_id',
-  `SELECT pg_advisory_xact_lock(hashtextextended('base:' || $1, 0))::text`,
-)
 
 const DEFAULT_SETTINGS = { schema_changes: 'direct', history_days: null, trash_days: 30 } as const
 

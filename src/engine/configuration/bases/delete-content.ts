@@ -1,12 +1,13 @@
 import { announce } from '../../core/cache-notices.ts'
-import { statement } from '../../database/client.ts'
+import { type Db, statement } from '../../database/client.ts'
 import { dropIndexes } from '../../indexes/index.ts'
+import type { Base as PlainRow } from '../../prisma/client.ts'
 import { confirmFirst } from '../../write/preconditions.ts'
 import { summarizeBases } from '../../write/summarize-bases.ts'
 import type { WriteScope } from '../../write/write.ts'
 import type { DeleteOptions } from '../lifecycle/kind.ts'
 import { withdrawBase } from '../tokens/index.ts'
-import { type BaseRow, deleteRow } from './table.ts'
+import { type BaseRow, deleteRow, LOCK_BASE_ID } from './table.ts'
 
 const HAS_RECORDS = statement(
   'base_holds_records',
@@ -14,6 +15,10 @@ const HAS_RECORDS = statement(
 )
 // Links go first, because their foreign keys reference records.
 const CLEAR_LINKS = statement('clear_base_links', 'DELETE FROM plinth.relationship WHERE base_id = $1')
+const LOCK_ROW = statement(
+  'lock_base_to_delete',
+  'SELECT 1 AS one FROM plinth.base WHERE id = $1 FOR NO KEY UPDATE',
+)
 
 /** Deletes what a base holds, and its previews. A base with records requires its id in `confirm`. */
 export async function deleteContentOf(
@@ -23,7 +28,7 @@ export async function deleteContentOf(
 ): Promise<void> {
   const { db: tx } = scope
   const { id } = current
-  const previews = await tx.orm.base.findMany({ where: { productionBase: id } })
+  const previews = await lockPreviews(tx, id)
   await summarizeBases(scope, [current, ...previews])
   checkPlan()
   for (const member of [...previews, current]) {
@@ -38,4 +43,15 @@ export async function deleteContentOf(
     await announce(tx, `base:${preview.id}`)
     scope.onCommit(() => scope.caches.forget(`base:${preview.id}`))
   }
+}
+
+/**
+ * Locks the previews of a base whose id is locked, and returns them. Their ids: against concurrent deletions.
+ * The row of the base before theirs: that is the order of promotions.
+ */
+async function lockPreviews(tx: Db, id: string): Promise<PlainRow[]> {
+  const find = () => tx.orm.base.findMany({ where: { productionBase: id }, orderBy: { id: 'asc' } })
+  for (const preview of await find()) await tx.query(LOCK_BASE_ID, [preview.id])
+  await tx.query(LOCK_ROW, [id])
+  return find()
 }

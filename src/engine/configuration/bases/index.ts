@@ -1,4 +1,4 @@
-export { BASE, type Base, LOCK_BASE_ID } from './base.ts'
+export { BASE, type Base } from './base.ts'
 export { countBase, getBase, listBases, listPreviews } from './read.ts'
-export { baseTable } from './table.ts'
+export { baseTable, LOCK_BASE_ID } from './table.ts'
 export { deleteBase, putBase } from './write.ts'

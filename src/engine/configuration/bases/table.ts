@@ -2,6 +2,12 @@ import { type Db, statement } from '../../database/client.ts'
 import type { Base as PlainRow, Prisma } from '../../prisma/client.ts'
 import type { Table } from '../lifecycle/kind.ts'
 
+// Advisory lock on a base id, against concurrent creation, change and deletion.
+export const LOCK_BASE_ID = statement(
+  'lock_base_id',
+  `SELECT pg_advisory_xact_lock(hashtextextended('base:' || $1, 0))::text`,
+)
+
 /** A stored base. It belongs to itself: its configuration, its log and the grants on it have its id. */
 export type BaseRow = PlainRow & { readonly baseId: string }
 

@@ -10,12 +10,18 @@ const LOCK_BASE = statement(
 
 type Guarded = { environment: string; settings: { schema_changes: string } }
 
+/** Locks the configuration of a base, unless the base was deleted. */
+export async function lockIfPresent({ db }: WriteScope, baseId: string): Promise<Guarded | undefined> {
+  const [base] = await db.query<Guarded>(LOCK_BASE, [baseId])
+  return base
+}
+
 /**
  * Locks the configuration of a base for a promotion, which a guarded base takes too.
  * @throws NOT_FOUND
  */
 export async function lockForPromotion(scope: WriteScope, baseId: string): Promise<Guarded> {
-  const [base] = await scope.db.query<Guarded>(LOCK_BASE, [baseId])
+  const base = await lockIfPresent(scope, baseId)
   if (!base) throw baseNotFound(baseId)
   return base
 }
