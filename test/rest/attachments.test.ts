@@ -1,7 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { readdir } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { readdir, utimes } from 'node:fs/promises'
 import http from 'node:http'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { attachmentSweep } from '../../src/engine/attachments/index.ts'
+import type { Db } from '../../src/engine/database/client.ts'
 import { expectFailure, succeed } from '../support/answers.ts'
 import { openWorld, type World } from '../support/world.ts'
 
@@ -425,6 +429,39 @@ test('no digest gives a content that the request has not sent', async () => {
   const { body } = await world.call('POST', '/graphql', { query })
   expect(body.errors[0].extensions).toMatchObject({ code: 'VALIDATION_ERROR' })
   expect(succeed(await world.call('GET', path)).data).toHaveLength(1)
+})
+
+test('sweeps keep contents of attachments, and take those that nobody can reach any more', async () => {
+  const { query } = world.database
+  const db = { query: (how: { text: string }, values: unknown[]) => query(how.text, values) }
+  const sweep = attachmentSweep(db as unknown as Db)
+  const filenames = async () =>
+    (await query<{ filename: string }>('SELECT filename FROM plinth.attachment')).map((row) => row.filename)
+  for (const [id, filename] of [
+    ['stays', 'sweep-kept'],
+    ['trashed', 'sweep-trashed'],
+    ['purged', 'sweep-purged'],
+  ] as const) {
+    const path = await newRecord(id)
+    succeed(await world.call('POST', path, { filename, content: filename }), 201)
+    if (id === 'stays') succeed(await world.call('POST', path, { filename: 'sweep-pending' }), 201)
+    else succeed(await world.call('DELETE', `/v1/crm/records/deal/${id}`))
+  }
+  await query(`UPDATE plinth.change SET at = at - interval '31 days' WHERE id = 'purged' AND kind = 'record'`)
+  await query(
+    `UPDATE plinth.attachment SET created_at = now() - interval '1 hour' WHERE filename = 'sweep-pending'`,
+  )
+  await sweep()
+  const left = await filenames()
+  expect(left).toEqual(expect.arrayContaining(['sweep-kept', 'sweep-trashed']))
+  expect(left.filter((name) => name === 'sweep-purged' || name === 'sweep-pending')).toEqual([])
+  const at = (name: string) => join(world.dataDir, 'blobs', name.slice(0, 2), name.slice(2, 4), name)
+  const old = new Date(Date.now() - 72 * 3_600_000)
+  const names = ['sweep-kept', 'sweep-trashed', 'sweep-purged'].map((content) => at(sha256(content)))
+  for (const name of names) await utimes(name, old, old)
+  await query(`SELECT graphile_worker.add_job('sweep_contents', '{}', job_key => 'sweep')`)
+  await expect.poll(() => query('SELECT FROM graphile_worker.jobs'), { timeout: 20_000 }).toEqual([])
+  expect(names.map((name) => existsSync(name))).toEqual([true, true, false])
 })
 
 test('a slow body has a time limit where it is read whole, and none where it streams', {
