@@ -6,8 +6,10 @@ import { packExtension } from '@anthropic-ai/mcpb'
 import ts from 'typescript'
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
-const SOURCES = at('../src/cli')
-const ENTRY = 'mcp-relay/bundle-entry.ts'
+const SOURCES = at('../src')
+const ENTRY = 'cli/mcp-relay/bundle-entry.ts'
+/** Rooms whose files the bundle may hold. */
+const ROOMS = /^(cli|contract)\//
 
 /** Writes the files of the bundle into a directory, which is emptied first. */
 export async function buildBundle(directory: string): Promise<void> {
@@ -50,13 +52,13 @@ function translate(source: string, fileName: string): string {
   return ts.transpileModule(source, { fileName, compilerOptions }).outputText
 }
 
-/** The files of ours that a script imports, as paths below `src/cli`. */
+/** The files of ours that a script imports, as paths below `src`. */
 function importsOf(script: string, folder: string): string[] {
   const names = ts.preProcessFile(script).importedFiles.map(({ fileName }) => fileName)
   const own = names
     .filter((name) => !name.startsWith('node:'))
     .map((name) => [name, posix.join(folder, name)])
-  const foreign = own.find(([name = '', path = '']) => !/^\.\.?\//.test(name) || path.startsWith('..'))
+  const foreign = own.find(([name = '', path = '']) => !/^\.\.?\//.test(name) || !ROOMS.test(path))
   if (foreign !== undefined)
     throw new Error(`The relay imports ${foreign[0]}, which the bundle does not hold.`)
   return own.map(([, path = '']) => path.replace(/js$/, 'ts'))

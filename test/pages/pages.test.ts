@@ -248,6 +248,9 @@ const STEPS: Step[] = [
       `/crm/claims/${act === 'release' ? 'second' : 'first'}/${act}`,
     ],
   ),
+  ...['heartbeat', 'complete', 'release'].map(
+    (act): Step => [`POST /:base_id/claims/${act}`, `/crm/claims/${act}`, { claim_ids: ['first'] }],
+  ),
   ['GET /:base_id/claims/:id', '/crm/claims/first'],
   ['POST /:base_id/records/:record_type/query', '/crm/records/task/query', { sort: 'data.n', limit: 1 }],
   [

@@ -244,7 +244,7 @@ describe('A list of definitions', () => {
     ['file-types', (at: string) => ({ description: at + text(9_000) })],
     ['toolsets', (at: string) => ({ description: at + text(9_000) })],
   ])('%s: pages end at the byte limit and add up to the whole list', async (noun, body) => {
-    const base = `list-${noun.slice(0, 5)}`
+    const base = `list-${noun.slice(0, 4)}`
     succeed(await whole.call('PUT', `/v1/bases/${base}`, {}), 201)
     for (const id of times(20, (i) => `n${i}`))
       succeed(await whole.call('PUT', `/v1/${base}/${noun}/${id}`, body(id)), 201)

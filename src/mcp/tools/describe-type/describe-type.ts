@@ -61,7 +61,7 @@ export const profileTools = [
   tool('describe_type', {
     title: 'Describe type',
     description:
-      "A type's schema, indexes, values, examples; full: example calls too; inferred: a schema proposed from its records.",
+      "A type's schema, indexes, values, examples. full: example calls; inferred: a schema made from its records.",
     permission: 'read',
     hints: { idempotent: true },
     showsRecords: true,
