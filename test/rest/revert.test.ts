@@ -227,7 +227,11 @@ describe('A revert is refused', () => {
       `SELECT seq FROM plinth.change WHERE base_id = 'crm' AND kind = 'base'`,
     )
     const refused = expectFault(await revert(Number(entry?.seq)), 'path/seq')
-    expect(refused).toMatchObject({ code: 'not_revertible', received: 'base' })
+    expect(refused).toMatchObject({
+      code: 'not_revertible',
+      received: 'base',
+      message: 'A change of kind "base" cannot be reverted. Send the former state with a PUT.',
+    })
     expect(expectFailure(await revert(999_999_999), 'NOT_FOUND').details[0].code).toBe('change_not_found')
     for (const seq of ['0', 'x', '-1', '1.5'])
       expectFault(await world.call('POST', `/v1/crm/changes/${seq}/revert`), 'path/seq')

@@ -117,11 +117,21 @@ const nothingToRevert = (seq: number) =>
     received: seq,
   })
 
+/** What to do instead of a revert. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  promotion: 'Roll the promotion back by its id.',
+  attachment: 'Attach the file again.',
+}
+
+/** Says that changes of a kind cannot be reverted, and what to do instead. */
+export const cannotRevert = (kind: string): string =>
+  `A change of kind "${kind}" cannot be reverted. ${INSTEAD[kind] ?? 'Send the former state with a PUT.'}`
+
 const notRevertible = ({ kind }: Change) =>
   invalid({
     path: '/seq',
     code: 'not_revertible',
-    message: `A change of a ${kind.replaceAll('_', ' ')} cannot be reverted. Send the former state with a PUT.`,
+    message: cannotRevert(kind),
     received: kind,
     allowed: ['record', 'relationship', 'file', ...KINDS.map(({ name }) => name)],
   })

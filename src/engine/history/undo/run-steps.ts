@@ -11,6 +11,7 @@ import { violatedConstraint } from '../../database/errors.ts'
 import { guardUnique, variantFor, type WriteStatement } from '../../indexes/index.ts'
 import { readLink, writeLinks } from '../../relationships/index.ts'
 import type { WriteScope } from '../../write/write.ts'
+import { cannotRevert } from '../revert.ts'
 import { revertConfiguration } from '../revert-configuration.ts'
 import { revertFile } from '../revert-file.ts'
 import { inputOf, type LinkState } from '../revert-relationship.ts'
@@ -207,7 +208,7 @@ const revertOthers: Work = async ({ scope, baseId }, steps) => {
       continue
     }
     const kind = KINDS.find(({ name }) => name === change.kind)
-    if (!kind) throw new DomainError('CONFLICT', `A change of a ${change.kind} cannot be reverted.`)
+    if (!kind) throw new DomainError('CONFLICT', cannotRevert(change.kind))
     await withCause(scope.db, String(change.seq), () =>
       revertConfiguration(scope, kind, baseId, change, async () => {}, {
         onInvalid: 'refuse',
