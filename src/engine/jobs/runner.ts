@@ -2,16 +2,15 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Runner, TaskList } from 'graphile-worker'
-import pg from 'pg'
-import { LIMITS } from '../../foundation/limits.ts'
+import type pg from 'pg'
 import type { Log } from '../../foundation/log.ts'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Db } from '../database/client.ts'
-import { limitResponseTime } from '../database/deadline.ts'
 import type { JobName, Jobs } from '../database/enqueue-job.ts'
 import { sweepContents } from '../files/sweep.ts'
 import { purgeHistories, purgeHistory } from '../history/purge.ts'
 import { buildIndex, dropIndexEntries, resumeBuilds } from './index-jobs.ts'
+import { openJobPool } from './job-pool.ts'
 import { renewStatistics, watchStatistics } from './statistics.ts'
 
 /** The job runner of this process. Several may share a database. */
@@ -34,7 +33,7 @@ const RESUME_MS = 60_000
 
 /** Creates a runner with its own connections. */
 export function openJobs(db: Db, blobs: BlobStore, connectionString: string, log: Log): JobRunner {
-  const pool = openPool(connectionString, log)
+  const pool = openJobPool(connectionString, POOL_SIZE, log)
   const stop = new AbortController()
   let working: Promise<void> | undefined
   let resuming: NodeJS.Timeout | undefined
@@ -56,21 +55,6 @@ export function openJobs(db: Db, blobs: BlobStore, connectionString: string, log
       await pool.end()
     },
   }
-}
-
-function openPool(connectionString: string, log: Log): pg.Pool {
-  const pool = new pg.Pool({
-    connectionString,
-    max: POOL_SIZE,
-    application_name: 'plinth-jobs',
-    connectionTimeoutMillis: LIMITS.connectionWaitMs,
-    keepAlive: true,
-  })
-  limitResponseTime(pool, LIMITS.heartbeatMs, { listen: true })
-  const lost = (err: Error) => log.warn({ err }, 'a connection of the job runner was lost')
-  pool.on('error', lost)
-  pool.on('connect', (client) => void client.on('error', lost))
-  return pool
 }
 
 async function keepWorking(services: Services, pool: pg.Pool, signal: AbortSignal, log: Log): Promise<void> {
