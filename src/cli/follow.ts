@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Call, noAnswer, open, read, received } from './command/client.ts'
+import { type Call, noAnswer, open, PATIENCE_MS, read, received } from './command/client.ts'
 import { readEvents } from './command/sse.ts'
 
-const FIRST_ANSWER_MS = 35_000
 const PAUSE_MS = 1000
 /** Maximum number of consecutive failed connection attempts. */
 const TRIES = 30
@@ -44,7 +43,7 @@ class NoAnswer extends Error {}
 
 async function begin(url: string, token: string | undefined, request: Call) {
   const late = new AbortController()
-  const timer = setTimeout(() => late.abort(), FIRST_ANSWER_MS)
+  const timer = setTimeout(() => late.abort(), PATIENCE_MS)
   const accept = { ...request, headers: { ...request.headers, accept: 'text/event-stream' } }
   const response = await open(url, token, accept, late.signal).catch((cause: unknown) => {
     throw new NoAnswer('no answer', { cause })

@@ -4,11 +4,10 @@ import { stat } from 'node:fs/promises'
 import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
-import { type Answer, type Call, noAnswer, open, read, received } from './command/client.ts'
-import { misused } from './command/failure.ts'
+import { type Answer, type Call, noAnswer, open, PATIENCE_MS, read, received } from './command/client.ts'
+import { misused, unreadable } from './command/failure.ts'
 import { note } from './command/print.ts'
 
-const FIRST_ANSWER_MS = 35_000
 const SHOW_EVERY_MS = 100
 const MEBIBYTE = 1024 * 1024
 
@@ -45,7 +44,7 @@ export async function download(
   target: string | undefined,
 ): Promise<Answer | undefined> {
   const late = new AbortController()
-  const timer = setTimeout(() => late.abort(), FIRST_ANSWER_MS)
+  const timer = setTimeout(() => late.abort(), PATIENCE_MS)
   const response = await open(url, token, request, late.signal).catch((error: unknown) => {
     throw noAnswer(url, error)
   })
@@ -69,8 +68,7 @@ async function sizeOf(source: string): Promise<number> {
   try {
     return (await stat(source)).size
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown'
-    throw misused(`The file "${source}" cannot be read (${code}).`)
+    throw unreadable(source, error)
   }
 }
 

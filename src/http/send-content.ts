@@ -2,7 +2,9 @@
 import { Readable } from 'node:stream'
 import { create as contentDisposition } from 'content-disposition'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { mediaTypeOf } from '../contract/attachment-rules.ts'
 import { invalid } from '../foundation/errors.ts'
+import { matches } from './if-none-match.ts'
 
 export type Content = { sha256: string; size: number; contentType: string; filename: string }
 type Range = { start: number; end: number }
@@ -27,15 +29,13 @@ export async function sendContent(
     etag,
     'accept-ranges': 'bytes',
     'content-disposition': contentDisposition(filename, {
-      type: isShown(contentType) ? 'inline' : 'attachment',
+      type: SHOWN.test(mediaTypeOf(contentType)) ? 'inline' : 'attachment',
     }),
     'content-security-policy': "sandbox; default-src 'none'",
     'cross-origin-resource-policy': 'same-origin',
     'x-content-type-options': 'nosniff',
   })
-  const known = request.headers['if-none-match']
-  if (known !== undefined && listed(known).some((tag) => tag === '*' || tag.replace(/^W\//, '') === etag))
-    return reply.code(304).send()
+  if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send()
   const range = rangeOf(request, reply, etag, size)
   reply.type(contentType).header('content-length', range ? range.end - range.start + 1 : size)
   if (range) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${size}`)
@@ -43,11 +43,6 @@ export async function sendContent(
   if (request.method === 'HEAD') return reply.send(Readable.from([]))
   return reply.send(await open(range))
 }
-
-const isShown = (contentType: string): boolean =>
-  SHOWN.test(contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '')
-
-const listed = (header: string): string[] => header.split(',').map((each) => each.trim())
 
 /**
  * The single range that the request asks for. Several ranges, and a range of another content, mean all of it, as

@@ -1,12 +1,12 @@
 /** Transfers: requests whose body is a content that streams through, for as long as it makes progress. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { mediaTypeOf } from '../contract/attachment-rules.ts'
 
 /** Whether the body of the request streams. Such a body is not buffered, and has no time limit as a whole. */
 export function isTransfer({ headers, routeOptions }: FastifyRequest): boolean {
   const { streams } = routeOptions.config ?? {}
   if (streams === undefined) return false
-  const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? ''
-  return streams === '*' || streams.includes(type)
+  return streams === '*' || streams.includes(mediaTypeOf(headers['content-type'] ?? ''))
 }
 
 /**

@@ -14,6 +14,10 @@ const ClaimsBody = z.strictObject({
     .meta({ description: `1 to ${LIMITS.claimRecords} claims.` }),
 })
 
+const HeartbeatsBody = ClaimsBody.extend({
+  lease_seconds: leaseSeconds.meta({ description: 'A new lease, in seconds.' }),
+})
+
 const ClaimOutcomes = z
   .object({
     data: z
@@ -39,59 +43,38 @@ const ClaimOutcomesFields = graphql(
   [ClaimFields],
 )
 
-export const claimLists = [
-  route('POST /:base_id/claims/heartbeat', {
+const ActOnClaims = graphql(
+  `mutation ActOnClaims($base: String!, $action: ClaimAction!, $ids: [String!]!, $leaseSeconds: Int) {
+    actOnClaims(base: $base, action: $action, ids: $ids, leaseSeconds: $leaseSeconds) { ...ClaimOutcomesFields }
+  }`,
+  [ClaimOutcomesFields],
+)
+
+/** A route that acts on each claim of a list by itself. */
+const act = (
+  action: 'heartbeat' | 'release' | 'complete',
+  summary: string,
+  body: typeof ClaimsBody | typeof HeartbeatsBody = ClaimsBody,
+) =>
+  route(`POST /:base_id/claims/${action}`, {
     tag: 'Claims',
-    summary: 'Extend several claims by their leases, each by itself',
+    summary,
     need: baseAccess,
     params: inBase,
-    body: ClaimsBody.extend({
-      lease_seconds: leaseSeconds.meta({ description: 'A new lease, in seconds.' }),
-    }),
-    operation: graphql(
-      `mutation HeartbeatClaims($base: String!, $ids: [String!]!, $leaseSeconds: Int) {
-        actOnClaims(base: $base, action: heartbeat, ids: $ids, leaseSeconds: $leaseSeconds) { ...ClaimOutcomesFields }
-      }`,
-      [ClaimOutcomesFields],
-    ),
+    body,
+    operation: ActOnClaims,
     variables: ({ params, body }) => ({
       base: params.base_id,
+      action,
       ids: body.claim_ids,
-      leaseSeconds: body.lease_seconds,
+      ...('lease_seconds' in body && { leaseSeconds: body.lease_seconds }),
     }),
     reply: ({ actOnClaims }) => ({ body: claimOutcomesBody(actOnClaims) }),
     answers: ClaimOutcomes,
-  }),
-  route('POST /:base_id/claims/release', {
-    tag: 'Claims',
-    summary: 'Release several claims, each by itself',
-    need: baseAccess,
-    params: inBase,
-    body: ClaimsBody,
-    operation: graphql(
-      `mutation ReleaseClaims($base: String!, $ids: [String!]!) {
-        actOnClaims(base: $base, action: release, ids: $ids) { ...ClaimOutcomesFields }
-      }`,
-      [ClaimOutcomesFields],
-    ),
-    variables: ({ params, body }) => ({ base: params.base_id, ids: body.claim_ids }),
-    reply: ({ actOnClaims }) => ({ body: claimOutcomesBody(actOnClaims) }),
-    answers: ClaimOutcomes,
-  }),
-  route('POST /:base_id/claims/complete', {
-    tag: 'Claims',
-    summary: 'Complete several claims, each by itself',
-    need: baseAccess,
-    params: inBase,
-    body: ClaimsBody,
-    operation: graphql(
-      `mutation CompleteClaims($base: String!, $ids: [String!]!) {
-        actOnClaims(base: $base, action: complete, ids: $ids) { ...ClaimOutcomesFields }
-      }`,
-      [ClaimOutcomesFields],
-    ),
-    variables: ({ params, body }) => ({ base: params.base_id, ids: body.claim_ids }),
-    reply: ({ actOnClaims }) => ({ body: claimOutcomesBody(actOnClaims) }),
-    answers: ClaimOutcomes,
-  }),
+  })
+
+export const claimLists = [
+  act('heartbeat', 'Extend several claims by their leases, each by itself', HeartbeatsBody),
+  act('release', 'Release several claims, each by itself'),
+  act('complete', 'Complete several claims, each by itself'),
 ]

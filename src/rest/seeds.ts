@@ -1,12 +1,11 @@
 /** REST routes of seeds. */
 import { z } from 'zod'
-import { ID_RULES, isTypeId } from '../contract/ids.ts'
 import { trim } from '../contract/response-bodies.ts'
 import { SeedBody } from '../contract/seed-shapes.ts'
 import { graphql, type TadaDocumentNode } from '../graphql/document.ts'
 import { answerOf, crud } from './route/crud.ts'
 import { type Route, route } from './route/route.ts'
-import { baseId, onBase } from './route/shapes.ts'
+import { baseId, configurationId, onBase } from './route/shapes.ts'
 
 const SeedFields = graphql(`fragment SeedFields on Seed {
   id name description records relationships version created_at: createdAt updated_at: updatedAt
@@ -72,10 +71,7 @@ const run = (
     need: onBase('manage'),
     params: z.strictObject({
       base_id: baseId(),
-      name: z
-        .string()
-        .refine(isTypeId, `A seed id must be ${ID_RULES.type}.`)
-        .meta({ description: 'The id of a seed.' }),
+      name: configurationId('A seed', 'The id of a seed.'),
     }),
     body: z.strictObject({}).optional(),
     operation,

@@ -1,4 +1,4 @@
-/** The connections of the job runner: what its library does wrong with them harms nobody. */
+/** The connections of the job runner: a second release by its library has no effect. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openJobPool } from '../../src/engine/jobs/job-pool.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'

@@ -22,7 +22,7 @@ export type Call = {
 export type Answer = { text: string; body: unknown; replayed: boolean }
 
 /** Client timeout, above the server's request timeout of 30 s. */
-const PATIENCE_MS = 35_000
+export const PATIENCE_MS = 35_000
 const RETRIES = 3
 const LONGEST_WAIT_S = 60
 const REPEATABLE: readonly Method[] = ['GET', 'PUT', 'DELETE']

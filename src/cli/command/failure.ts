@@ -28,6 +28,10 @@ export function misused(message: string, details: readonly Partial<Detail>[] = [
   return new Failure({ error: { code: 'VALIDATION_ERROR', message, details } }, { exitCode: EXIT.usage })
 }
 
+/** A file that a command names cannot be read. */
+export const unreadable = (file: string, error: unknown): Failure =>
+  misused(`The file "${file}" cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'}).`)
+
 /** No Plinth server responded. */
 export function unreachable(message: string, cause?: unknown): Failure {
   return new Failure({ error: { code: 'UNREACHABLE', message, details: [] } }, { cause })

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { parse, YAMLParseError } from 'yaml'
-import { misused } from './failure.ts'
+import { misused, unreadable } from './failure.ts'
 
 /** Reads a YAML or JSON file; `-` is standard input. */
 export async function readFileOf(name: string): Promise<unknown> {
@@ -18,9 +18,7 @@ async function textOf(name: string): Promise<string> {
   try {
     return name === '-' ? await stdin() : await readFile(name, 'utf8')
   } catch (error) {
-    throw misused(
-      `The file "${name}" cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'}).`,
-    )
+    throw unreadable(name, error)
   }
 }
 

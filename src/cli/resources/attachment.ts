@@ -1,7 +1,7 @@
 /** Commands of attachments: files of a record. */
 import { readFile } from 'node:fs/promises'
 import type { Noun } from '../command/command.ts'
-import { misused } from '../command/failure.ts'
+import { unreadable } from '../command/failure.ts'
 import { cursor, type Option, paging, text, writing } from '../command/options.ts'
 
 const ALL = '/:base_id/records/:record_type/:id/attachments'
@@ -14,8 +14,7 @@ const file: Option = {
     try {
       return await readFile(path, 'base64')
     } catch (error) {
-      const { code = 'unknown' } = error as NodeJS.ErrnoException
-      throw misused(`The file "${path}" cannot be read (${code}).`)
+      throw unreadable(path, error)
     }
   },
   conflicts: 'content',

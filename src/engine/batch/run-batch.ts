@@ -1,6 +1,7 @@
 /** Batch: many operations in one transaction, ordered by their conflicts and written as sets. */
 import { requireBaseAccess } from '../access/access.ts'
 import { lockConfiguration } from '../configuration/lifecycle/lock.ts'
+import { bypassed } from '../core/caches.ts'
 import { rightsOf } from '../row-policy/apply.ts'
 import { runPlanned } from '../write/run-planned.ts'
 import type { WriteScope } from '../write/write.ts'
@@ -94,9 +95,7 @@ function runMixed(
   failures: readonly Failure[],
 ): Promise<{ data: Outcome[] }> {
   const run = async (whole: WriteScope, budget: ByteBudget) => {
-    // Disables the caches, which do not have the transaction's own changes.
-    const caches = { ...scope.caches, live: () => false }
-    const within: WriteScope = { ...whole, caches }
+    const within: WriteScope = { ...whole, caches: bypassed(scope.caches) }
     await lockConfiguration(within, baseId)
     refuseFaults(await prepare(within, baseId, unaffectedOperations(operations)), failures)
     const outcomes = new Map<number, Outcome>()

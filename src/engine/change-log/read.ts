@@ -56,7 +56,7 @@ export async function readStretch(
 export type Patience = {
   /** Entries that it looks through. */
   readonly entries: number
-  /** Whether nobody waits for the answer any more. */
+  /** Whether the client has disconnected. */
   readonly isOver?: () => boolean
 }
 

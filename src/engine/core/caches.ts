@@ -25,6 +25,9 @@ export type Caches = {
   close(): Promise<void>
 }
 
+/** The caches for a transaction that changes configuration: they do not have what it has changed. */
+export const bypassed = (caches: Caches): Caches => ({ ...caches, live: () => false })
+
 /** A cache that this module invalidates. */
 type Invalidated = {
   /** @param kind of the resource that changed, or `base` for all of a base */

@@ -17,11 +17,12 @@ export function receivedContent({ received }: Scope, sha256: string, path: strin
   })
 }
 
+/** Key of the lock of the content `$1`. */
+const LOCK_KEY = `hashtextextended('content:' || $1, 0)`
 // A sweep removes a content under the same lock, and only if nothing refers to it.
-const HOLD_CONTENT = statement(
-  'hold_content',
-  `SELECT pg_advisory_xact_lock_shared(hashtextextended('content:' || $1, 0))::text`,
-)
+const HOLD_CONTENT = statement('hold_content', `SELECT pg_advisory_xact_lock_shared(${LOCK_KEY})::text`)
+/** Locks a content against writes that refer to it. */
+export const LOCK_CONTENT = statement('lock_content', `SELECT pg_advisory_xact_lock(${LOCK_KEY})::text`)
 
 /**
  * Keeps a stored content from being swept until the transaction ends.

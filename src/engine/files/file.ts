@@ -1,4 +1,5 @@
 /** A file: its row, its form in responses, and its entries in the change log. */
+import { digest } from '../../contract/canonical-hash.ts'
 import { appendChange } from '../core/append-change.ts'
 import type { Scope } from '../core/scope.ts'
 
@@ -49,6 +50,13 @@ export const toFile = (row: FileRow): File => ({
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 })
+
+/** Whether the file has these properties. */
+export const hasProperties = (
+  row: FileRow,
+  { contentType, label, metadata }: Pick<File, 'contentType' | 'label' | 'metadata'>,
+): boolean =>
+  row.content_type === contentType && row.label === label && digest(row.metadata) === digest(metadata)
 
 /** Id of a file in the change log. */
 const logId = ({ file_type, path }: Pick<FileRow, 'file_type' | 'path'>): string => `${file_type}/${path}`

@@ -1,11 +1,10 @@
 /** Renames a file or changes its properties. Its content stays. */
-import { digest } from '../../contract/canonical-hash.ts'
 import { FilePatch } from '../../contract/file-shapes.ts'
 import { check, inBody } from '../../contract/validate.ts'
 import { statement, timed } from '../database/client.ts'
 import type { WriteScope } from '../write/write.ts'
 import { checkFile, type FileExpectation } from './expectation.ts'
-import { FILE_COLUMNS, type File, type FileRow, logFile, toFile } from './file.ts'
+import { FILE_COLUMNS, type File, type FileRow, hasProperties, logFile, toFile } from './file.ts'
 import { type FileTarget, fileNotFound, lockFile, requirePath, taken } from './find.ts'
 import { checkProperties, immutable, policyOf } from './policy.ts'
 import { updateFile } from './put.ts'
@@ -54,10 +53,7 @@ export async function patchFile(
     }
     checkProperties(scope, policy, next)
     const isMoved = sent.path !== undefined && sent.path !== current.path
-    const isTagged =
-      next.contentType !== current.content_type ||
-      next.label !== current.label ||
-      digest(next.metadata) !== digest(current.metadata)
+    const isTagged = !hasProperties(current, next)
     if (!isMoved && !isTagged) return { ...toFile(current), operation: 'unchanged' as const }
     if (isMoved && policy.storage.immutable) throw immutable(current.path, 'moved')
     const moved = isMoved ? await move(within, target, current, sent.path ?? '') : current

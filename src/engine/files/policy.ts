@@ -1,4 +1,5 @@
 /** The policy of a file type, prepared for reads and writes of its files. */
+import { mediaTypeOf } from '../../contract/attachment-rules.ts'
 import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
 import { requirePermission } from '../access/access.ts'
 import { FILE_TYPE, type Storage } from '../configuration/file-types/index.ts'
@@ -68,9 +69,9 @@ export function checkProperties(
 }
 
 function contentTypeFaults({ content_types: allowed }: Storage, received: string): Detail[] {
-  const [type = ''] = received.toLowerCase().split(';', 1)
+  const type = mediaTypeOf(received)
   const isAllowed = (each: string) =>
-    each.endsWith('/*') ? type.trim().startsWith(each.slice(0, -1)) : type.trim() === each
+    each.endsWith('/*') ? type.startsWith(each.slice(0, -1)) : type === each
   if (allowed.length === 0 || allowed.some(isAllowed)) return []
   const message = `The file type does not take "${received}". It takes ${allowed.join(', ')}.`
   return [

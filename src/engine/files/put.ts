@@ -1,6 +1,5 @@
 /** Creates a file or gives it another content. */
 
-import { digest } from '../../contract/canonical-hash.ts'
 import { FileProperties } from '../../contract/file-shapes.ts'
 import { check, inBody } from '../../contract/validate.ts'
 import { busy } from '../../foundation/errors.ts'
@@ -11,7 +10,7 @@ import { type Db, statement, timed } from '../database/client.ts'
 import type { WriteScope } from '../write/write.ts'
 import { type ContentInput, contentOf } from './content.ts'
 import { checkFile, type FileExpectation } from './expectation.ts'
-import { FILE_COLUMNS, type File, type FileRow, logFile, toFile } from './file.ts'
+import { FILE_COLUMNS, type File, type FileRow, hasProperties, logFile, toFile } from './file.ts'
 import { type FileTarget, keyOf, lockFile, requirePath } from './find.ts'
 import { checkProperties, type FilePolicy, immutable, policyOf } from './policy.ts'
 import { addVersion, relabelVersion } from './versions.ts'
@@ -121,12 +120,7 @@ async function overwrite(
 ): Promise<File> {
   checkFile(expected, current, path)
   const isSameContent = current.content_sha256 === content.sha256
-  const isSame =
-    isSameContent &&
-    current.content_type === content.contentType &&
-    current.label === content.label &&
-    digest(current.metadata) === digest(content.metadata)
-  if (isSame) return { ...toFile(current), operation: 'unchanged' }
+  if (isSameContent && hasProperties(current, content)) return { ...toFile(current), operation: 'unchanged' }
   if (storage.immutable) throw immutable(path, 'overwritten')
   const version = isSameContent ? current.version : current.version + 1
   const updated = await updateFile(scope.db, baseId, current.id, { ...content, version })

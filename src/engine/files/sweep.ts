@@ -1,6 +1,7 @@
 /** Removes contents that no file and no attachment refers to, and files whose time in the trash is over. */
 import { LIMITS } from '../../foundation/limits.ts'
 import type { BlobStore } from '../blobs/blob-store.ts'
+import { LOCK_CONTENT } from '../core/received-content.ts'
 import { type Db, statement } from '../database/client.ts'
 
 const BATCH = 500
@@ -19,11 +20,6 @@ const UNREFERENCED = statement(
   `SELECT c.sha256 FROM unnest($1::text[]) AS c (sha256)
    WHERE NOT EXISTS (SELECT FROM plinth.file_version v WHERE v.content_sha256 = c.sha256 COLLATE "C")
      AND NOT EXISTS (SELECT FROM plinth.attachment a WHERE a.sha256 = c.sha256 COLLATE "C")`,
-)
-// A write that refers to a content holds the same lock, shared.
-const LOCK_CONTENT = statement(
-  'lock_content',
-  `SELECT pg_advisory_xact_lock(hashtextextended('content:' || $1, 0))::text`,
 )
 
 /**

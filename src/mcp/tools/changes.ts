@@ -2,11 +2,11 @@
 import { z } from 'zod'
 import { awaiting } from '../../contract/plan-words.ts'
 import { changesBody } from '../../contract/response-bodies.ts'
+import { sentOnly } from '../../foundation/sent-only.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { ReadResult } from '../budget/read-result.ts'
 import { answerOutput, PAGE, pageOutput } from '../tool/page-arguments.ts'
-import { sentOnly } from '../tool/sent-arguments.ts'
 import { deleting, reading, tool } from '../tool/tool.ts'
 
 const list = compile(

@@ -6,6 +6,7 @@ import { changeLines, countLine, type PlannedChange, type Step, stepLine } from 
 import { awaiting } from '../../contract/plan-words.ts'
 import { pageBody, trim } from '../../contract/response-bodies.ts'
 import { invalid } from '../../foundation/errors.ts'
+import { sentOnly } from '../../foundation/sent-only.ts'
 import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
@@ -13,7 +14,6 @@ import { PlanParts } from '../../http/plan-fragment.ts'
 import { ReadResult } from '../budget/read-result.ts'
 import { deletedOr } from '../tool/approval.ts'
 import { answerOutput } from '../tool/page-arguments.ts'
-import { sentOnly } from '../tool/sent-arguments.ts'
 import { deleting, reading, tool } from '../tool/tool.ts'
 
 const ToolPreview = graphql(`fragment ToolPreview on Base {

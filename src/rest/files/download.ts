@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { pageBody } from '../../contract/response-bodies.ts'
 import { check, inPart } from '../../contract/validate.ts'
 import { invalid } from '../../foundation/errors.ts'
+import { sentOnly } from '../../foundation/sent-only.ts'
 import { openContent } from '../../graphql/content.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
@@ -78,7 +79,7 @@ async function get(request: FastifyRequest, reply: FastifyReply) {
     throw atRequest(thrown, request, { query: QUERY }, false)
   }
   if (form === 'history') {
-    const { page } = await listVersions({ ...target, ...defined(pageOf(query)) }, context).catch(fail)
+    const { page } = await listVersions({ ...target, ...sentOnly(pageOf(query)) }, context).catch(fail)
     return reply.send(pageBody(page))
   }
   if (form === 'diff') {
@@ -128,12 +129,6 @@ function required(query: Query, name: 'from' | 'to'): number {
     message: `"${name}" is a version. "diff" needs it.`,
   })
 }
-
-/** Without absent members, which GraphQL variables do not take. */
-const defined = <T extends object>(values: T) =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>
-  }
 
 /** The route of the download. HEAD answers the same headers. */
 export const downloadRoute: Route = {

@@ -1,17 +1,16 @@
 /** The properties of a file in the headers of its upload. */
 import type { IncomingHttpHeaders } from 'node:http'
+import { UNKNOWN_CONTENT } from '../../contract/attachment-rules.ts'
 import { ContentType, FileMetadata, VersionLabel } from '../../contract/file-shapes.ts'
 import { check } from '../../contract/validate.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { parseJson, pointer } from '../../json/parse.ts'
 
-const DEFAULT_TYPE = 'application/octet-stream'
-
 export type Properties = { contentType: string; metadata: Record<string, unknown>; label: string | null }
 
 /** @throws VALIDATION_ERROR at the header */
 export function readProperties(headers: IncomingHttpHeaders): Properties {
-  const contentType = headers['content-type'] ?? DEFAULT_TYPE
+  const contentType = headers['content-type'] ?? UNKNOWN_CONTENT
   const metadata = textOf(headers, 'X-File-Metadata')
   const label = textOf(headers, 'X-Service-Label')
   return {

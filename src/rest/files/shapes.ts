@@ -1,13 +1,7 @@
 import { z } from 'zod'
 import { readEncodedPath } from '../../contract/file-path.ts'
-import { ID_RULES, isTypeId } from '../../contract/ids.ts'
 import { graphql } from '../../graphql/document.ts'
-import { baseId, time } from '../route/shapes.ts'
-
-const fileType = z
-  .string()
-  .refine(isTypeId, `A file type id must be ${ID_RULES.type}.`)
-  .meta({ description: 'A file type id.' })
+import { baseId, configurationId, time } from '../route/shapes.ts'
 
 /** A path as the URL has it, decoded once and in Unicode NFC. */
 const path = z
@@ -23,7 +17,7 @@ const path = z
     schema: { type: 'string' },
   })
 
-export const typeParams = z.strictObject({ base_id: baseId(), file_type: fileType })
+export const typeParams = z.strictObject({ base_id: baseId(), file_type: configurationId('A file type') })
 export const fileParams = typeParams.extend({ path })
 
 type Params = { base_id: string; file_type: string; path: string }

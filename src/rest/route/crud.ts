@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { camelFields } from '../../contract/field-names.ts'
-import { ID_RULES, isTypeId } from '../../contract/ids.ts'
 import { pageBody, trim, writtenBody } from '../../contract/response-bodies.ts'
 import { graphql } from '../../graphql/document.ts'
 import { assertVariables, type CrudSpec } from './crud-spec.ts'
@@ -8,7 +7,7 @@ import { listOf, without } from './page.ts'
 import { isMerge, patchForms } from './patch-forms.ts'
 import { pageOf, pageQuery, whole } from './query.ts'
 import { type Route, route } from './route.ts'
-import { baseId, Deleted, expectedVersion, onBase, time, versionShape } from './shapes.ts'
+import { baseId, configurationId, Deleted, expectedVersion, onBase, time, versionShape } from './shapes.ts'
 
 /** Generates the routes of a configuration kind: list, PUT, GET, history, optionally PATCH, and DELETE. */
 export function crud<B extends z.ZodObject, Q extends z.ZodObject>(
@@ -27,11 +26,7 @@ function rowsOf(path: `/:base_id/${string}`, spec: CrudSpec<z.ZodObject, z.ZodOb
   const { tag, answers, writes, needs = {} } = spec
   const one = `${spec.label.charAt(0).toLowerCase()}${spec.label.slice(1)}`
   const many = path.slice(path.lastIndexOf('/') + 1).replaceAll('-', ' ')
-  const id = z
-    .string()
-    .refine(isTypeId, `${spec.label} id must be ${ID_RULES.type}.`)
-    .meta({ description: `${spec.label} id.` })
-  const params = z.strictObject({ base_id: baseId(), id })
+  const params = z.strictObject({ base_id: baseId(), id: configurationId(spec.label) })
   const body = spec.sent ?? spec.body.extend({ id: z.string().optional(), expected_version: expectedVersion })
   const targetOf = ({ base_id: base, id }: z.output<typeof params>) => ({ base, id })
   /** The fields that are present, because null is a value in a PATCH. */

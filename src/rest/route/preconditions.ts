@@ -15,11 +15,6 @@ export function etagOf(body: object): string | undefined {
   return typeof version === 'number' ? `"${version}"` : undefined
 }
 
-/** Whether `If-None-Match` matches the ETag, by weak comparison. Source: RFC 9110 §13.1.2. */
-export const matches = (header: string | undefined, etag: string): boolean =>
-  header !== undefined &&
-  (header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag))
-
 /**
  * Reads the preconditions `If-Match`, `If-None-Match: *` and `expected_version`, which must agree.
  * @throws VALIDATION_ERROR

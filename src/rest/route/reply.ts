@@ -3,9 +3,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { DomainError, withPaths } from '../../foundation/errors.ts'
 import { openContent } from '../../graphql/content.ts'
+import { matches } from '../../http/if-none-match.ts'
 import { type Content, sendContent } from '../../http/send-content.ts'
 import { textOfList } from '../../json/rows.ts'
-import { etagOf, matches } from './preconditions.ts'
+import { etagOf } from './preconditions.ts'
 
 export type Reply = {
   status?: number

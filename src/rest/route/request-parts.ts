@@ -1,6 +1,7 @@
 /** Reads a request by the shapes of its route: path parameters, query, body, preconditions. */
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
+import { mediaTypeOf } from '../../contract/attachment-rules.ts'
 import { isIdempotencyKey } from '../../contract/ids.ts'
 import { check, inBody, inPart, type Place } from '../../contract/validate.ts'
 import { invalid } from '../../foundation/errors.ts'
@@ -36,7 +37,7 @@ export function readParts<P extends Shape, Q extends z.ZodObject, B extends Shap
   refuseNul(request.query, inPart('query'))
   const params = spec.params ? check(spec.params, request.params, inPart('path')) : request.params
   const query = readQuery(queryOf, request.query as Record<string, unknown>)
-  const mediaType = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? JSON_TYPE
+  const mediaType = mediaTypeOf(request.headers['content-type'] ?? JSON_TYPE)
   const shape = spec.bodyOf?.(mediaType) ?? spec.body
   const body = shape ? check(shape, request.body, inBody()) : refuseBody(request.body)
   checkSameId(params, body)

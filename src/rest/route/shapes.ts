@@ -13,18 +13,12 @@ export const baseId = (test: (id: string) => boolean = isBaseId) =>
     .string()
     .refine(test, `A base id must be ${ID_RULES.base}.`)
     .meta({ description: `A base id: ${ID_RULES.base}.` })
-export const typeId = z
-  .string()
-  .refine(isTypeId, `A record type id must be ${ID_RULES.type}.`)
-  .meta({ description: 'A record type id.' })
-export const relTypeId = z
-  .string()
-  .refine(isTypeId, `A relationship type id must be ${ID_RULES.type}.`)
-  .meta({ description: 'A relationship type id.' })
-export const endpointId = z
-  .string()
-  .refine(isTypeId, `An endpoint id must be ${ID_RULES.type}.`)
-  .meta({ description: 'An endpoint id.' })
+/** The id of a resource of configuration: `A seed`. */
+export const configurationId = (label: string, description = `${label} id.`) =>
+  z.string().refine(isTypeId, `${label} id must be ${ID_RULES.type}.`).meta({ description })
+export const typeId = configurationId('A record type')
+export const relTypeId = configurationId('A relationship type')
+export const endpointId = configurationId('An endpoint')
 export const recordId = z
   .string()
   .refine(isRecordId, `A record id must be ${ID_RULES.record}.`)

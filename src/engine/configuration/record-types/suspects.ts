@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { isObject } from '../../../foundation/is-object.ts'
 
 /**
  * Records that a changed schema may judge in another way than the schema before it: all, none, or those that hold
@@ -38,24 +39,21 @@ export function suspectsOf(before: object, after: object): Suspects {
 function partsOf(schema: object) {
   const { properties, required, ...rest } = schema as Schema
   return {
-    properties: isSchema(properties) ? properties : {},
+    properties: isObject(properties) ? properties : {},
     required: Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [],
     rest: essence(rest),
   }
 }
 
-const isSchema = (value: unknown): value is Schema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 const essence = (schema: unknown): unknown =>
-  isSchema(schema)
+  isObject(schema)
     ? Object.fromEntries(Object.entries(schema).filter(([keyword]) => !ANNOTATIONS.has(keyword)))
     : schema
 
 /** Whether a reference may lead anywhere but into the definitions. */
 function refersIntoProperties(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(refersIntoProperties)
-  if (!isSchema(value)) return false
+  if (!isObject(value)) return false
   return Object.entries(value).some(
     ([keyword, inner]) =>
       (/^\$(ref|dynamicRef|recursiveRef)$/.test(keyword) &&

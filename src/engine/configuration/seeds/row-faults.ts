@@ -5,6 +5,7 @@ import { LIMITS } from '../../../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
 import { type CompiledRelationshipType, isAmong } from '../../compiled-types/compiled-relationship-type.ts'
 import type { CompiledType } from '../../compiled-types/compiled-type.ts'
+import { bypassed } from '../../core/caches.ts'
 import { findType } from '../../core/load-type.ts'
 import { dataText, readPair } from '../../record-store/record.ts'
 import type { WriteScope } from '../../write/write.ts'
@@ -28,8 +29,7 @@ export const linkKey = ({ rel_type, source, target }: Omit<SeedRelationship, 'da
 /** The faults of the rows, each at its place in the seed. Stops when there are more than an error lists. */
 export async function rowFaults(scope: WriteScope, baseId: string, rows: SeedRows): Promise<Detail[]> {
   if (JSON.stringify(rows).length > LIMITS.seedChars) return [tooLarge]
-  // The caches do not have what the transaction itself has changed.
-  const within: WriteScope = { ...scope, caches: { ...scope.caches, live: () => false } }
+  const within: WriteScope = { ...scope, caches: bypassed(scope.caches) }
   const faults: Detail[] = []
   for (const found of [recordFaults(within, baseId, rows), linkFaults(within, baseId, rows)])
     for await (const fault of found) if (faults.push(fault) > LIMITS.errorDetails) return faults

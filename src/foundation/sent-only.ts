@@ -1,4 +1,4 @@
-/** A copy without the arguments that were not sent. */
+/** A copy without the members that are undefined. */
 export const sentOnly = <T extends object>(args: T) =>
   Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined)) as {
     [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
