@@ -511,3 +511,22 @@ test('a slow body has a time limit where it is read whole, and none where it str
     await quick.close()
   }
 })
+
+test('a record takes 1,000 attachments: one more is 409, and a name can be replaced and deleted', async () => {
+  const path = await newRecord()
+  const put = (filename: string) => world.call('POST', path, { filename, content: filename })
+  succeed(await put('first.txt'), 201)
+  await world.database.query(
+    `INSERT INTO plinth.attachment (base_id, id, record_type, record_id, record_created_at, filename, content_type, size, sha256, status, actor_name)
+     SELECT base_id, 'copy-' || n, record_type, record_id, record_created_at, 'copy-' || n, content_type, size, sha256, status, actor_name
+     FROM plinth.attachment, generate_series(1, 999) n WHERE record_id = $1`,
+    [path.split('/')[5]],
+  )
+  expect(expectFailure(await put('more.txt'), 'CONFLICT').details[0].code).toBe('too_many_attachments')
+  expectFailure(await world.call('POST', path, { filename: 'link.txt' }), 'CONFLICT')
+  succeed(await put('first.txt'), 201)
+  succeed(await world.call('DELETE', `${path}/copy-1`))
+  succeed(await put('more.txt'), 201)
+  expectFailure(await put('again.txt'), 'CONFLICT')
+  expect(succeed(await world.call('GET', `${path}?limit=1&include_total=true`)).meta.total).toBe(1000)
+})

@@ -43,7 +43,7 @@ export type NewAttachment = {
 // Writers of the attachments of one record take turns, and it cannot be deleted meanwhile.
 const LOCK_RECORD = statement(
   'lock_attached_record',
-  `SELECT r.created_at, (SELECT count(*) FROM plinth.attachment a
+  `SELECT r.created_at AS life, (SELECT count(*) FROM plinth.attachment a
      WHERE a.base_id = $1 AND a.record_type = $2 AND a.record_id = $3 AND a.record_created_at = r.created_at)::int AS held
    FROM plinth.record r WHERE r.base_id = $1 AND r.record_type = $2 AND r.id = $3 FOR NO KEY UPDATE`,
 )
@@ -92,10 +92,11 @@ export async function createAttachment(
   const status = content ? 'ready' : 'pending'
   const attachment = await scope.db.statements(async (db) => {
     const within = { ...scope, db }
-    const life = await lockRecord(within, key)
+    const { life, held } = await lockRecord(within, key)
     if (content) await holdContent(within, content.sha256)
     const place = [...key, life, filename, status]
-    await takeName(within, key, place)
+    const replaced = await takeName(within, key, place)
+    if (held - replaced >= LIMITS.attachmentsOfRecord) throw tooMany()
     const author = [scope.actor.tokenId, scope.actor.name]
     const values = [
       ...place,
@@ -128,7 +129,7 @@ export async function completeAttachment(
   const [baseId, recordType] = key
   requirePermission(scope.access, 'write', baseId, recordType)
   return scope.db.statements(async (db) => {
-    const life = await lockRecord({ ...scope, db }, key)
+    const { life } = await lockRecord({ ...scope, db }, key)
     const [row] = await db.query<AttachmentRow>(FIND, [...key, id])
     if (!row) throw attachmentNotFound('of that link', '/id')
     if (row.sha256 === contentSha256) return toAttachment(row)
@@ -166,18 +167,20 @@ export async function deleteAttachment(
   return { id, deleted: true }
 }
 
-/** Locks the record and returns when its life began. @throws NOT_FOUND; CONFLICT if it is full */
-async function lockRecord(scope: WriteScope, key: RecordKey): Promise<Date | string> {
-  const [record] = await scope.db.query<{ created_at: Date | string; held: number }>(LOCK_RECORD, [...key])
+type Locked = { life: Date | string; held: number }
+
+/** Locks the record. Returns when its life began, and how many attachments it has. @throws NOT_FOUND */
+async function lockRecord(scope: WriteScope, key: RecordKey): Promise<Locked> {
+  const [record] = await scope.db.query<Locked>(LOCK_RECORD, [...key])
   if (!record) throw await recordIsAbsent(scope, key)
-  if (record.held > LIMITS.attachmentsOfRecord) throw tooMany()
-  return record.created_at
+  return record
 }
 
-/** Deletes the attachment that holds a name. */
-async function takeName(scope: WriteScope, key: RecordKey, place: readonly unknown[]): Promise<void> {
-  for (const row of await scope.db.query<AttachmentRow>(TAKE_NAME, place))
-    if (row.status === 'ready') await log(scope, key, 'delete', toAttachment(row))
+/** Deletes the attachment that holds a name. Returns how many there were: 0 or 1. */
+async function takeName(scope: WriteScope, key: RecordKey, place: readonly unknown[]): Promise<number> {
+  const rows = await scope.db.query<AttachmentRow>(TAKE_NAME, place)
+  for (const row of rows) if (row.status === 'ready') await log(scope, key, 'delete', toAttachment(row))
+  return rows.length
 }
 
 async function only(db: Db, ...[how, values]: Parameters<Db['query']>): Promise<Attachment> {
