@@ -185,7 +185,7 @@ async function readNamed(file: string, flag: string): Promise<Buffer> {
 async function readStdin(flag: string): Promise<Buffer> {
   if (stdinReader)
     throw misused(
-      `${stdinReader} and ${flag} cannot both read standard input. Pass one of them as text or @file. Pass one of them as text or @file.`,
+      `${stdinReader} and ${flag} cannot both read standard input. Pass one of them as text or @file.`,
     )
   stdinReader = flag
   const chunks: Buffer[] = []

@@ -77,5 +77,5 @@ export async function moveBack(scope: WriteScope, target: FileTarget, movedTo: s
 
 const purged = (path: string): DomainError =>
   new DomainError('NOT_FOUND', `The former content of "${path}" is no longer kept.`, {
-    details: [{ path: '/seq', code: 'history_purged', message: 'Write the file anew.' }],
+    details: [{ path: '/seq', code: 'history_purged', message: 'Upload the file again.' }],
   })
