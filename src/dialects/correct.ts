@@ -1,9 +1,10 @@
+/** Recognizes filters of other query languages, for the hint of an error only. */
 import { isDeepStrictEqual } from 'node:util'
 import { attempt, type FilterAst, Unclear } from './filter-ast.ts'
 import { normalize } from './normalize.ts'
 import { readObject } from './objects.ts'
 import type { FilterJson } from './operands.ts'
-import { TEXT_READERS } from './texts.ts'
+import { TEXT_READERS } from './text-formats.ts'
 
 /** Maximum length of a hint and of the text to parse. */
 const MAX_CHARS = 10 * 1024

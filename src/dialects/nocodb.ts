@@ -1,6 +1,6 @@
 import { LIMITS } from '../foundation/limits.ts'
 import { condition, type FilterAst, group, not, Unclear } from './filter-ast.ts'
-import { closing, pieces, valueAt } from './pieces.ts'
+import { closing, pieces, valueAt } from './split.ts'
 
 const MAX_DEPTH = 2 * LIMITS.filterDepth
 

@@ -1,7 +1,7 @@
 import { isRole } from './condition-object.ts'
 import { condition, type FilterAst, Unclear } from './filter-ast.ts'
 import { isOperatorWord, operatorOf } from './operators.ts'
-import { valueAt } from './pieces.ts'
+import { valueAt } from './split.ts'
 
 const HEADS = new Set(['filter', 'filters', 'where', 'query', 'condition', 'conditions'])
 const bare = (word: string): string => word.toLowerCase().replace(/^[$_]/, '')

@@ -7,8 +7,8 @@ import { normalize } from './normalize.ts'
 import { readObject } from './objects.ts'
 import type { FilterJson } from './operands.ts'
 import { readBracketed, readDjango, readSigned } from './parameter-names.ts'
-import { valueAt } from './pieces.ts'
 import { isPostgrestTest, readGroup, readTest } from './postgrest.ts'
+import { valueAt } from './split.ts'
 
 /** Corrected query parameters. */
 type Correction = { filter?: FilterJson; sort?: string; fields?: string }

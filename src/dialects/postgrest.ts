@@ -3,7 +3,7 @@ import { regexTest } from './field-tests.ts'
 import { isField } from './fields.ts'
 import { condition, type FilterAst, not, Unclear } from './filter-ast.ts'
 import { jsonIn } from './literal.ts'
-import { closing, pieces, valueAt } from './pieces.ts'
+import { closing, pieces, valueAt } from './split.ts'
 
 const MAX_DEPTH = 2 * LIMITS.filterDepth
 const OPS = 'eq|neq|gt|gte|lt|lte|like|ilike|in|is|isdistinct|match|imatch|cs|ov'

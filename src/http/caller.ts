@@ -1,9 +1,10 @@
+/** Authentication of a request: its token becomes a caller with rights. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { type Context, isAuthorized, type ReserveBytes } from '../graphql/context.ts'
 import type { RateLimiter } from './rate-limit.ts'
-import type { Unsent } from './unsent.ts'
+import type { Unsent } from './unsent-bytes.ts'
 
 /**
  * Authenticates a raw token and opens its request context; undefined if the token is unknown or expired.

@@ -1,3 +1,4 @@
+/** The JSON of every surface: parsed strictly, so that nothing is lost or unsafe. */
 import { isUtf8 } from 'node:buffer'
 import { type Detail, DomainError, invalid } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'

@@ -1,3 +1,4 @@
+/** Reads ranges of the change log, each entry with its diff. */
 import { LIMITS } from '../../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { ResponseBudget, type RowCap } from '../database/capped-query.ts'

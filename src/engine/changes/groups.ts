@@ -12,7 +12,7 @@ import { shaped } from '../database/client.ts'
 import { type Conditions, findGroups, type GroupKey } from './find-groups.ts'
 import { askedOf, entriesOf } from './group-entries.ts'
 import { type ChangePageArgs, openReader, patienceOf, readRange } from './list.ts'
-import { readUndone } from './undone.ts'
+import { readUndone } from './undone-groups.ts'
 
 /** The changes of one request by one caller; of one tool call, if the request has several. */
 export type ChangeGroup = {

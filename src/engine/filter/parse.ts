@@ -1,3 +1,4 @@
+/** The filter language: parses JSON into a closed syntax tree. */
 import {
   isOperator,
   OPERATOR_NAMES,

@@ -1,3 +1,4 @@
+/** Declared indexes: their fields, resolved against the record type. */
 import { isDeepStrictEqual } from 'node:util'
 import { type IndexDeclaration, IndexDeclarations } from '../../contract/shapes.ts'
 import { nearest } from '../../contract/suggest.ts'

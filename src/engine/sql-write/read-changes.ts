@@ -4,8 +4,8 @@ import { readPair } from '../record-store/record.ts'
 import type { RawRows } from '../sql/execution/read-rows.ts'
 import type { Catalog } from '../sql/guard/relations/catalog.ts'
 import type { WriteScope } from '../write/write.ts'
+import { type Found, lockAndRetry } from './lock-and-retry.ts'
 import { checkKept, eachRow, pathOf, type Texts, valuesOf } from './rows-to-write.ts'
-import { type Found, settle } from './settle.ts'
 import { assign, create, link, type RowToWrite } from './statement-operations.ts'
 import type { Insert } from './translate/insert.ts'
 import type { Update } from './translate/update.ts'
@@ -30,10 +30,14 @@ export async function readUpdate(
   statement: number,
 ): Promise<Changes> {
   const { recordType } = target
-  const { raw } = await settle(scope, { baseId: catalog.baseId, recordType, isDeleting: false }, async () => {
-    const raw = await look()
-    return { raw, found: raw.rows.map((texts): Found => ({ id: idOf(texts), version: versionOf(texts) })) }
-  })
+  const { raw } = await lockAndRetry(
+    scope,
+    { baseId: catalog.baseId, recordType, isDeleting: false },
+    async () => {
+      const raw = await look()
+      return { raw, found: raw.rows.map((texts): Found => ({ id: idOf(texts), version: versionOf(texts) })) }
+    },
+  )
   const keys = recordType === null ? 7 : 2
   const from = keys + 1
   const seen = new Map<string, string>()
@@ -93,7 +97,7 @@ export async function readInsert(
     return { raw, found: conflict ? raw.rows.map((texts) => metBy(texts, { columns, conflict })) : [] }
   }
   const { raw, found } = conflict
-    ? await settle(scope, { baseId, recordType, isDeleting: false }, read)
+    ? await lockAndRetry(scope, { baseId, recordType, isDeleting: false }, read)
     : await read()
   const rows: RowToWrite[] = []
   const seen = new Set<string>()

@@ -10,11 +10,11 @@ import { checkNames, type RawRows, type Reader, toRow } from '../sql/execution/r
 import type { Catalog } from '../sql/guard/relations/catalog.ts'
 import type { WriteScope } from '../write/write.ts'
 import { atRows } from './faults.ts'
+import { type Found, lockAndRetry } from './lock-and-retry.ts'
 import { fromRows, type OwnRows } from './own-rows.ts'
 import type { Checked } from './prepare-statements.ts'
 import { type Changes, idOf, readInsert, readUpdate, versionOf } from './read-changes.ts'
 import { eachRow, type Texts } from './rows-to-write.ts'
-import { type Found, settle } from './settle.ts'
 import { operationsOf, type RowToWrite, remove } from './statement-operations.ts'
 import type { ReadRows } from './statement-reader.ts'
 import type { Delete } from './translate/delete.ts'
@@ -75,7 +75,7 @@ async function runDelete(
 ): Promise<Done> {
   const { recordType } = target
   const where = { baseId: run.catalog.baseId, recordType, isDeleting: true }
-  const { raw } = await settle(run.scope, where, async () => {
+  const { raw } = await lockAndRetry(run.scope, where, async () => {
     const raw = await look()
     return { raw, found: raw.rows.map((texts): Found => ({ id: idOf(texts), version: versionOf(texts) })) }
   })

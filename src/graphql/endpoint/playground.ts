@@ -4,8 +4,8 @@ import type { BodySizes } from '../../http/body.ts'
 import type { CallerHooks } from '../../http/caller.ts'
 import { notFound, refusal } from '../../http/errors.ts'
 import { PAGE_POLICY } from '../../http/html-page.ts'
-import { madeApart } from '../../http/made-apart.ts'
 import type { Charge } from '../../http/rate-limit.ts'
+import { renderInWorker } from '../../http/render-in-worker.ts'
 import { SharedDocument } from '../../http/shared-document.ts'
 import { openEnded } from '../../http/sse.ts'
 import { checkTextSize } from './query-limits.ts'
@@ -25,7 +25,7 @@ export function playground(caller: CallerHooks, { visit, charge, sizes, graphqlC
     // Load GraphiQL at the first request: it is large, and most servers never serve it.
     const page = new SharedDocument(async () => ({
       type: 'text/html; charset=utf-8',
-      body: await madeApart<Uint8Array>(import.meta.url, './graphiql'),
+      body: await renderInWorker<Uint8Array>(import.meta.url, './graphiql'),
     }))
     let yoga: Promise<ReturnType<typeof openYoga>> | undefined
 

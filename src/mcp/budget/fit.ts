@@ -1,3 +1,4 @@
+/** Fits results to `max_tokens`. */
 import { valuesOf } from '../../json/rows.ts'
 import { type ShowsRecords, success, type ToolResult } from '../protocol/result.ts'
 import { type Body, ReadResult } from './read-result.ts'

@@ -1,3 +1,4 @@
+/** What an MCP server offers, independent of the protocol version. */
 import { LIMITS } from '../../foundation/limits.ts'
 import type { AddressSession } from './address-session.ts'
 import type { CallOrigin } from './call-origin.ts'

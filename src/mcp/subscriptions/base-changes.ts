@@ -4,7 +4,7 @@ import { type Context, grantsName, outliving } from '../../graphql/context.ts'
 import { graphql, type ResultOf } from '../../graphql/document.ts'
 import { compile, compileSubscription } from '../../graphql/execute.ts'
 import type { ResourceName } from '../protocol/resource-uri.ts'
-import { type WatchedList, watchedList } from './list-changes.ts'
+import { type FilteredList, filteredList } from './filtered-list.ts'
 
 const Entries = graphql(
   `subscription WatchBase($base: String!) { changes(base: $base) { seq kind recordType id } }`,
@@ -71,7 +71,7 @@ function watchedBase(context: Context, base: string): Promise<Watched> {
 async function openWatched(context: Context, base: string, onEnd: () => void): Promise<Watched> {
   const log = await readLog({ base }, context)
   const { on, notify } = openListeners<Entry>()
-  const lists = new Map<string, WatchedList>()
+  const lists = new Map<string, FilteredList>()
   const followers = new Set<Follower>()
   let isOver = false
 
@@ -84,14 +84,14 @@ async function openWatched(context: Context, base: string, onEnd: () => void): P
   const read = async (): Promise<void> => {
     for await (const { changes: entry } of log) for (const topic of topicsOf(entry)) notify(topic, entry)
   }
-  const listOf = ({ type, filter }: FollowedList): WatchedList => {
+  const listOf = ({ type, filter }: FollowedList): FilteredList => {
     const key = `${type}\n${JSON.stringify(filter)}`
     const known = lists.get(key)
     if (known) return known
     if (lists.size >= LIMITS.followedFilters) throw tooMany(LIMITS.followedFilters, 'different filters')
     const ask = async (seqs: readonly number[]) =>
       (await match({ base, type, filter, seqs: [...seqs] }, context)).changesMatch
-    const list = watchedList(ask, () => {
+    const list = filteredList(ask, () => {
       lists.delete(key)
       off()
     })

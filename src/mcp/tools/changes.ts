@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { awaiting } from '../../contract/plan-words.ts'
 import { changesBody } from '../../contract/response-bodies.ts'
-import { sentOnly } from '../../foundation/sent-only.ts'
+import { omitUndefined } from '../../foundation/omit-undefined.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { ReadResult } from '../budget/read-result.ts'
@@ -96,7 +96,7 @@ export const changeTools = [
       const { max_tokens: _, ...filter } = args
       const { changes, changeGroups } = await list(
         {
-          ...sentOnly(filter),
+          ...omitUndefined(filter),
           base: base_id,
           ...(record_type !== undefined && { recordType: record_type }),
           ...(request_id !== undefined && { requestId: request_id }),
@@ -126,7 +126,7 @@ export const changeTools = [
       const { idempotency_key: _, dry_run: __, plan_token: ___, stated: ____, ...filter } = args
       const { revertChanges } = await revert(
         {
-          ...sentOnly(filter),
+          ...omitUndefined(filter),
           base: base_id,
           ...(record_type !== undefined && { recordType: record_type }),
           ...(request_id !== undefined && { requestId: request_id }),

@@ -6,7 +6,7 @@ import { changeLines, countLine, type PlannedChange, type Step, stepLine } from 
 import { awaiting } from '../../contract/plan-words.ts'
 import { pageBody, trim } from '../../contract/response-bodies.ts'
 import { invalid } from '../../foundation/errors.ts'
-import { sentOnly } from '../../foundation/sent-only.ts'
+import { omitUndefined } from '../../foundation/omit-undefined.ts'
 import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
@@ -71,7 +71,7 @@ const withAddress = <P extends { id: string }>(preview: P) => ({ ...preview, mcp
 type PreviewArgs = { base: string; name: string; description?: string | undefined; copy?: string | undefined }
 const RUN = {
   create: async ({ base, ...input }: PreviewArgs, context: Context) => {
-    const { done } = await create({ base, input: sentOnly(input) }, context)
+    const { done } = await create({ base, input: omitUndefined(input) }, context)
     return trim(withAddress(done))
   },
   list: async ({ base }: PreviewArgs, context: Context) => {
@@ -124,7 +124,7 @@ export const environmentTools = [
     input: z.strictObject({ ...chosen, ...reading }),
     output: answerOutput,
     run: async ({ base_id, from, max_tokens: _, ...selected }, context) => {
-      const { proposal } = await propose({ ...placesOf(base_id, from), ...sentOnly(selected) }, context)
+      const { proposal } = await propose({ ...placesOf(base_id, from), ...omitUndefined(selected) }, context)
       const { changes, conflicts, breaks, ...about } = proposal as unknown as Proposal
       const isFree = conflicts.length + breaks.length === 0
       return new ReadResult({
@@ -154,7 +154,7 @@ export const environmentTools = [
     }),
     output: answerOutput,
     run: async ({ base_id, from, prune, resources, force, migration }, context) => {
-      const args = { ...placesOf(base_id, from), ...sentOnly({ prune, resources, force, migration }) }
+      const args = { ...placesOf(base_id, from), ...omitUndefined({ prune, resources, force, migration }) }
       const { plan, ...done } = (await promote(args, context)).done
       const changes = done.changes as PlannedChange[]
       const shown = {

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { pageBody } from '../../contract/response-bodies.ts'
 import { check, inPart } from '../../contract/validate.ts'
 import { invalid } from '../../foundation/errors.ts'
-import { sentOnly } from '../../foundation/sent-only.ts'
+import { omitUndefined } from '../../foundation/omit-undefined.ts'
 import { openContent } from '../../graphql/content.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
@@ -79,7 +79,7 @@ async function get(request: FastifyRequest, reply: FastifyReply) {
     throw atRequest(thrown, request, { query: QUERY }, false)
   }
   if (form === 'history') {
-    const { page } = await listVersions({ ...target, ...sentOnly(pageOf(query)) }, context).catch(fail)
+    const { page } = await listVersions({ ...target, ...omitUndefined(pageOf(query)) }, context).catch(fail)
     return reply.send(pageBody(page))
   }
   if (form === 'diff') {

@@ -1,3 +1,4 @@
+/** What a kind of configuration is: a row of body, table, checks and rights. */
 import type { z } from 'zod'
 import type { Camel } from '../../../contract/field-names.ts'
 import type { Detail } from '../../../foundation/errors.ts'
@@ -142,7 +143,7 @@ export type FieldsOf<Body extends z.ZodObject> = {
 }
 
 /** One resource of a kind, as a request addresses it. */
-export type Target<F extends object, R extends Stored, S extends Scope = Scope> = {
+export type ResourceTarget<F extends object, R extends Stored, S extends Scope = Scope> = {
   readonly kind: Kind<F, R>
   readonly scope: S
   readonly baseId: string

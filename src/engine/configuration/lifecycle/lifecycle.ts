@@ -4,13 +4,13 @@ import { runPlanned } from '../../write/run-planned.ts'
 import type { WriteScope } from '../../write/write.ts'
 import { type Changed, changeOne, removeIn } from './change.ts'
 import { readFields } from './fields.ts'
-import type { Kind, PutOptions, Stored, Target, View } from './kind.ts'
+import type { Kind, PutOptions, ResourceTarget, Stored, View } from './kind.ts'
 import { loadedIn } from './load.ts'
 import { lockConfiguration } from './lock.ts'
 import { type Patch, readPatch } from './patch.ts'
 import { requireManage } from './read.ts'
 
-type Writing<F extends object, R extends Stored> = Target<F, R, WriteScope>
+type Writing<F extends object, R extends Stored> = ResourceTarget<F, R, WriteScope>
 
 /**
  * Creates or replaces the resource. Omitted fields get their defaults.

@@ -6,7 +6,7 @@ import { cursorsOf, openCursor } from '../../core/cursor.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../../core/page.ts'
 import { read, readPageRows, viewerOf } from '../../core/scope.ts'
 import { type Db, statement, timed } from '../../database/client.ts'
-import { type Kind, nounOf, type Stored, type Target, type View } from './kind.ts'
+import { type Kind, nounOf, type ResourceTarget, type Stored, type View } from './kind.ts'
 import { missing, rightsTo } from './read.ts'
 
 const ENTRIES = `FROM plinth.change
@@ -45,7 +45,7 @@ type Span = { total: number; first: number; last: number }
  * token may not read.
  */
 export async function history<F extends object, R extends Stored>(
-  target: Target<F, R>,
+  target: ResourceTarget<F, R>,
   args: PageArgs,
 ): Promise<Page<Change>> {
   const { kind, scope, baseId, id } = target
@@ -77,7 +77,7 @@ export async function history<F extends object, R extends Stored>(
  * @throws FORBIDDEN; NOT_FOUND; VALIDATION_ERROR
  */
 export async function getVersion<F extends object, R extends Stored>(
-  target: Target<F, R>,
+  target: ResourceTarget<F, R>,
   version: number,
 ): Promise<View<F>> {
   const { kind, scope, baseId, id } = target

@@ -7,7 +7,15 @@ import { requireBase } from '../../core/existing-base.ts'
 import type { Page, PageArgs } from '../../core/page.ts'
 import type { Scope } from '../../core/scope.ts'
 import { viewOf } from './fields.ts'
-import { type Kind, type Named, nounOf, type Rights, type Stored, type Target, type View } from './kind.ts'
+import {
+  type Kind,
+  type Named,
+  nounOf,
+  type ResourceTarget,
+  type Rights,
+  type Stored,
+  type View,
+} from './kind.ts'
 
 const OF_THE_BASE: Rights<object> = {
   list: (scope, baseId) => {
@@ -25,7 +33,7 @@ export const rightsTo = <F extends object, R extends Stored>(kind: Kind<F, R>): 
 })
 
 /** @throws FORBIDDEN unless the token may change the resource, in this base */
-export function requireManage<F extends object, R extends Stored>(target: Target<F, R>): void {
+export function requireManage<F extends object, R extends Stored>(target: ResourceTarget<F, R>): void {
   const { kind, scope, baseId, id } = target
   requirePermission(scope.access, 'manage', baseId, kind.managedAs?.(id) ?? '*')
   if (kind.isPreviewOnly && productionOf(baseId) === baseId) throw previewOnly(kind, baseId)
@@ -83,7 +91,9 @@ export async function list<F extends object, R extends Stored>(
  * Reads a resource.
  * @throws FORBIDDEN; NOT_FOUND when the base or the resource is absent or not visible
  */
-export async function get<F extends object, R extends Stored>(target: Target<F, R>): Promise<View<F>> {
+export async function get<F extends object, R extends Stored>(
+  target: ResourceTarget<F, R>,
+): Promise<View<F>> {
   const { kind, scope, baseId, id } = target
   const rights = rightsTo(kind)
   rights.read(scope, baseId, id)
@@ -99,7 +109,7 @@ export async function missing<F extends object, R extends Stored>({
   scope,
   baseId,
   id,
-}: Target<F, R>): Promise<Error> {
+}: ResourceTarget<F, R>): Promise<Error> {
   if (kind.missing) return kind.missing(scope, baseId, id)
   await requireBase(scope, baseId)
   return notFound(kind, id)

@@ -1,6 +1,6 @@
 /** Decides which changes of a resource an undo reverts, and to which states. */
 import type { FoundChange } from './find-changes.ts'
-import type { Entry, Lifeline } from './lifelines.ts'
+import type { Entry, ResourceEntries } from './resource-entries.ts'
 
 /** One change to revert. */
 export type Step = {
@@ -29,8 +29,8 @@ export type Obstacle = {
  * Plays the entries of a resource since the first change to undo. A revert takes back the entry that it names
  * as its cause, and all after it. What is left must be changes to undo only: they are reverted, newest first.
  */
-export function stepsOf(lifeline: Lifeline): readonly Step[] | Obstacle {
-  const { of, changes, entries, hasBefore } = lifeline
+export function stepsOf(ofResource: ResourceEntries): readonly Step[] | Obstacle {
+  const { of, changes, entries, hasBefore } = ofResource
   const left = standing(hasBefore ? entries.slice(1) : entries)
   const isToUndo = ({ seq }: Entry) => changes.has(seq)
   const first = left.findIndex(isToUndo)

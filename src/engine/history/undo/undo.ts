@@ -16,9 +16,9 @@ import { statement } from '../../database/client.ts'
 import { hasUnique } from '../../indexes/index.ts'
 import type { WriteScope } from '../../write/write.ts'
 import { type FoundChange, findChanges } from './find-changes.ts'
-import { mapLifelines, nameOf } from './lifelines.ts'
 import { type Obstacle, type Step, stepsOf } from './plan-steps.ts'
 import { LOCK_LINKS, LOCK_RECORDS } from './record-statements.ts'
+import { mapResourceEntries, nameOf } from './resource-entries.ts'
 import { runWave } from './run-steps.ts'
 import { schedule } from './schedule.ts'
 
@@ -129,7 +129,7 @@ async function revertAll(
   skipsConflicts: boolean,
 ): Promise<Outcome> {
   const { scope, baseId } = undoing
-  const planned = await mapLifelines(scope.db, baseId, changes, stepsOf)
+  const planned = await mapResourceEntries(scope.db, baseId, changes, stepsOf)
   const skipped = planned.flatMap((found) => ('code' in found ? [found] : []))
   let steps = planned.flatMap((found) => ('code' in found ? [] : found))
   if (skipped.length > 0 && !skipsConflicts) throw conflict(skipped)

@@ -1,6 +1,6 @@
 import type { Node } from '@pgsql/types'
 import { type Assigned, findAssigned, typedValue } from './columns.ts'
-import type { Target, Translation } from './target.ts'
+import type { Translation, WriteTarget } from './target.ts'
 import { refuseSets } from './walk.ts'
 
 /** The assignments of a SET clause. */
@@ -12,7 +12,7 @@ export type Assignments = { readonly columns: readonly Assigned[]; readonly valu
  */
 export function readAssignments(
   translation: Translation,
-  target: Target,
+  target: WriteTarget,
   clause: readonly Node[] | undefined,
 ): Assignments {
   const { source } = translation

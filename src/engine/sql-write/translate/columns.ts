@@ -3,7 +3,7 @@ import { nearest } from '../../../contract/suggest.ts'
 import type { Kind } from '../../sql/guard/relations/columns.ts'
 import { nameOf } from '../../sql/guard/syntax/names.ts'
 import { call, cast, NULL } from './nodes.ts'
-import type { Target, Translation } from './target.ts'
+import type { Translation, WriteTarget } from './target.ts'
 
 /** A column that a statement assigns: a property of `data`, or a field of the record or link. */
 export type Assigned = {
@@ -27,7 +27,7 @@ const FIXED: Readonly<Record<string, string>> = {
  */
 export function findAssigned(
   { source }: Translation,
-  target: Target,
+  target: WriteTarget,
   name: string,
   { isNew, location }: { isNew: boolean; location: number | undefined },
 ): Assigned {
@@ -62,7 +62,7 @@ export function findAssigned(
 
 type Fault = Translation['source']['fault']
 
-function notStatus(fault: Fault, target: Target, location: number | undefined) {
+function notStatus(fault: Fault, target: WriteTarget, location: number | undefined) {
   if (target.columns.has('data_status'))
     return fault(
       'read_only',

@@ -16,7 +16,7 @@ import {
   text,
 } from './nodes.ts'
 import { holdsOther, typedReads } from './stale-values.ts'
-import type { Target, Translation } from './target.ts'
+import type { Translation, WriteTarget } from './target.ts'
 import { walk } from './walk.ts'
 
 export type Conflict = {
@@ -39,7 +39,7 @@ type ReadConflict = Conflict & {
  */
 export function readConflict(
   translation: Translation,
-  target: Target,
+  target: WriteTarget,
   inserted: readonly Assigned[],
   clause: OnConflictClause,
 ): ReadConflict {
@@ -84,7 +84,7 @@ export function readConflict(
 }
 
 /** The columns of the target that the conflict action reads. */
-function mentionedOf({ columns, alias }: Target, targets: readonly Node[]): string[] {
+function mentionedOf({ columns, alias }: WriteTarget, targets: readonly Node[]): string[] {
   const found = new Set(['id', 'version'])
   walk(targets, {
     columnRef: ({ fields }) => {
@@ -102,7 +102,11 @@ function mentionedOf({ columns, alias }: Target, targets: readonly Node[]): stri
 const orDefault = (value: Node): Node => ({ CoalesceExpr: { args: [value, text('default')] } })
 
 /** The rows to insert, each with the record that has its key. */
-export function joined(target: Target, inserted: Node, { key, mentioned, hasSource }: ReadConflict): Node {
+export function joined(
+  target: WriteTarget,
+  inserted: Node,
+  { key, mentioned, hasSource }: ReadConflict,
+): Node {
   const { alias } = target
   const same = (name: string, value: Node) => operation('=', column('met', name), value)
   const given = (name: string) => cast(column('excluded', name), 'text')

@@ -2,13 +2,13 @@ import type { DeleteStmt, Node, SelectStmt } from '@pgsql/types'
 import { replaceNode, wordsOf } from '../../sql/guard/relations/context.ts'
 import { outputName } from '../../sql/guard/resolve/column-names.ts'
 import { asNamed, column, relation, select } from './nodes.ts'
-import { findTarget, type Target, type Translation } from './target.ts'
+import { findTarget, type Translation, type WriteTarget } from './target.ts'
 import { keysOf } from './update.ts'
 import { refuseSets, walk } from './walk.ts'
 
 export type Delete = {
   readonly operation: 'delete'
-  readonly target: Target
+  readonly target: WriteTarget
   /** Keys, then what RETURNING names. */
   readonly select: SelectStmt
 }
@@ -31,7 +31,7 @@ export function translateDelete(translation: Translation, statement: DeleteStmt)
 }
 
 /** Names the columns as PostgreSQL does, and reads `old` as the target. */
-function nameOld({ source }: Translation, target: Target, returned: readonly Node[]): void {
+function nameOld({ source }: Translation, target: WriteTarget, returned: readonly Node[]): void {
   refuseSets(source, returned, 'RETURNING')
   for (const node of returned)
     if ('ResTarget' in node && node.ResTarget.val && !isStar(node.ResTarget.val))

@@ -4,11 +4,11 @@ import { type Assigned, findAssigned, typedValue } from './columns.ts'
 import { type Conflict, joined, readConflict } from './conflict.ts'
 import { asNamed, column, select, subquery } from './nodes.ts'
 import { type Returning, readReturning } from './returning.ts'
-import { findTarget, type Target, type Translation } from './target.ts'
+import { findTarget, type Translation, type WriteTarget } from './target.ts'
 
 export type Insert = {
   readonly operation: 'insert'
-  readonly target: Target
+  readonly target: WriteTarget
   /** The values of `columns`; with a conflict also id, version, `holdsOther`, the condition and the values of its `sets`. */
   readonly select: SelectStmt
   readonly columns: readonly Assigned[]
@@ -59,7 +59,7 @@ const whole = (rows: SelectStmt, withClause: WithClause | undefined): SelectStmt
 
 function readColumns(
   translation: Translation,
-  target: Target,
+  target: WriteTarget,
   cols: readonly Node[] | undefined,
 ): Assigned[] {
   const { source } = translation

@@ -19,7 +19,7 @@ export type Translation = {
 }
 
 /** The relation that a statement writes. */
-export type Target = {
+export type WriteTarget = {
   readonly relation: Relation
   /** The name as it stands in FROM. */
   readonly name: string
@@ -45,7 +45,7 @@ export function findTarget(
   { source, relations, catalog, access }: Translation,
   range: RangeVar,
   withClause: WithClause | undefined,
-): Target {
+): WriteTarget {
   const { relname: name = '', location } = range
   const fault = (message: string, hint?: string) =>
     source.fault('unsupported', message, location, hint === undefined ? {} : { hint })

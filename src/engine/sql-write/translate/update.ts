@@ -3,17 +3,17 @@ import { type Assignments, readAssignments } from './assignments.ts'
 import { asNamed, column, relation, select } from './nodes.ts'
 import { type Returning, readReturning } from './returning.ts'
 import { holdsOther, typedReads } from './stale-values.ts'
-import { findTarget, type Target, type Translation } from './target.ts'
+import { findTarget, type Translation, type WriteTarget } from './target.ts'
 
 /** The first columns of a SELECT for UPDATE or DELETE. */
-export const keysOf = ({ recordType }: Target): readonly string[] =>
+export const keysOf = ({ recordType }: WriteTarget): readonly string[] =>
   recordType === null
     ? ['id', 'version', 'rel_type', 'source_record_type', 'source_id', 'target_record_type', 'target_id']
     : ['id', 'version']
 
 export type Update = {
   readonly operation: 'update'
-  readonly target: Target
+  readonly target: WriteTarget
   /** Keys, `holdsOther`, the values of `sets`, and the carried values. */
   readonly select: SelectStmt
   readonly sets: Assignments['columns']

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { answerOutput } from '../../tool/page-arguments.ts'
 import { type Tool, tool } from '../../tool/tool.ts'
-import { act, input } from './act.ts'
+import { act, input } from './operations.ts'
 
 const whole = tool('work', {
   title: 'Work',

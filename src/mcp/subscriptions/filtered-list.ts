@@ -1,7 +1,7 @@
 import { LIMITS } from '../../foundation/limits.ts'
 
 /** Subscribers of one filtered list. Log entries about its type are matched against the filter. */
-export type WatchedList = {
+export type FilteredList = {
   /** Adds a subscriber and returns its unsubscribe function. */
   add(notify: () => void): () => void
   /** Queues a log entry about a record of the list's type. */
@@ -13,10 +13,10 @@ export type WatchedList = {
  * that a burst of writes costs few queries. If the match fails or there are too many entries, assumes a
  * change: subscribers read the list again and see the true state.
  */
-export function watchedList(
+export function filteredList(
   matches: (seqs: readonly number[]) => Promise<boolean>,
   onEmpty: () => void,
-): WatchedList {
+): FilteredList {
   const followers = new Set<() => void>()
   let noted: number[] = []
   let isLooking = false

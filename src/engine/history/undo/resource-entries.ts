@@ -15,7 +15,7 @@ export type Entry = {
 }
 
 /** A resource, its changes to undo, and its entries: the one before the first change, and all since. */
-export type Lifeline = {
+export type ResourceEntries = {
   readonly of: FoundChange
   readonly changes: ReadonlyMap<number, FoundChange>
   readonly entries: readonly Entry[]
@@ -71,14 +71,14 @@ export const nameOf = ({ kind, recordType, id }: Pick<FoundChange, 'kind' | 'rec
   `${kind}\n${recordType ?? ''}\n${id}`
 
 /**
- * Reads the entries of the resources of the changes, which are newest first, and passes each lifeline to `use`.
+ * Reads the entries of the resources of the changes, which are newest first, and passes each ofResource to `use`.
  * Holds the entries of some resources at a time, because others may have changed each of them often since.
  */
-export async function mapLifelines<T>(
+export async function mapResourceEntries<T>(
   db: Db,
   baseId: string,
   changes: readonly FoundChange[],
-  use: (lifeline: Lifeline) => T,
+  use: (ofResource: ResourceEntries) => T,
 ): Promise<T[]> {
   const resources = [...Map.groupBy(changes, nameOf).values()]
   const done = new Map<Resource, T>()
@@ -89,9 +89,9 @@ export async function mapLifelines<T>(
       const entries = await entriesOf(db, baseId, some, most)
       for (const [n, resource] of some.entries()) {
         if (turnIsOver()) await nextTurn()
-        const lifeline = lifelineOf(resource, entries.get(n) ?? [])
-        const isWhole = lifeline.entries.length < most + Number(lifeline.hasBefore)
-        if (isWhole || most === MOST_ENTRIES) done.set(resource, use(lifeline))
+        const ofResource = entriesOfResource(resource, entries.get(n) ?? [])
+        const isWhole = ofResource.entries.length < most + Number(ofResource.hasBefore)
+        if (isWhole || most === MOST_ENTRIES) done.set(resource, use(ofResource))
         else cut.push(resource)
       }
     }
@@ -131,7 +131,7 @@ async function entriesOf(
   return entries
 }
 
-function lifelineOf(resource: Resource, entries: readonly Entry[]): Lifeline {
+function entriesOfResource(resource: Resource, entries: readonly Entry[]): ResourceEntries {
   const of = firstOf(resource)
   return {
     of,

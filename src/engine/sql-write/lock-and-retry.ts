@@ -21,7 +21,7 @@ type Where = { readonly baseId: string; readonly recordType: string | null; read
  * updates then wait instead of failing.
  * @throws CONFLICT naming the rows that go on changing
  */
-export async function settle<T extends { readonly found: readonly Found[] }>(
+export async function lockAndRetry<T extends { readonly found: readonly Found[] }>(
   scope: WriteScope,
   where: Where,
   look: () => Promise<T>,

@@ -13,7 +13,7 @@ const MAKE = `
  * @param from `import.meta.url` of the caller
  * @param path the module, relative to the caller and without its extension
  */
-export function madeApart<T>(from: string, path: string): Promise<T> {
+export function renderInWorker<T>(from: string, path: string): Promise<T> {
   // `.ts` next to sources, `.js` next to compiled code.
   const module = new URL(`${path}${extname(from)}`, from)
   const worker = new Worker(MAKE, { eval: true, workerData: module.href })
