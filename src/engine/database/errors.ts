@@ -14,10 +14,8 @@ export function sqlState(thrown: unknown): string | undefined {
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined
 }
 
-const UNIQUE_VIOLATION = '23505'
+export const UNIQUE_VIOLATION = '23505'
 const FOREIGN_KEY_VIOLATION = '23503'
-const DEADLOCK = '40P01'
-const SERIALIZATION_FAILURE = '40001'
 const CANCELED = '57014'
 export const LOCK_TIMEOUT = '55P03'
 
@@ -31,39 +29,6 @@ export function violatedConstraint(thrown: unknown): string | undefined {
     ?.cause
   const name = constraint ?? cause?.constraint?.index
   return typeof name === 'string' ? name : undefined
-}
-
-/** Foreign keys on which creating a link races with deleting one of its ends. */
-const LINK_ENDS = ['relationship_source', 'relationship_target']
-
-/** Whether a retry of the same statement may succeed, because the error is a race between two writers. */
-const isRace = (thrown: unknown): boolean =>
-  ([UNIQUE_VIOLATION, DEADLOCK, SERIALIZATION_FAILURE].includes(sqlState(thrown) ?? '') &&
-    // A violation of a user-declared unique index is not a race: a retry cannot succeed.
-    violatedConstraint(thrown) !== 'record_index_unique') ||
-  LINK_ENDS.includes(violatedConstraint(thrown) ?? '')
-
-const MAX_TRIES = 12
-
-export const tooManyWriters = (cause?: unknown) =>
-  new DomainError('CONFLICT', 'Too many concurrent writes to the same data. Send the request again.', {
-    cause,
-  })
-
-/**
- * Retries a write that lost a race, with growing random delays.
- * @throws CONFLICT after 12 attempts
- */
-export async function retryRaces<T>(work: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await work()
-    } catch (thrown) {
-      if (!isRace(thrown)) throw thrown
-      if (tries === MAX_TRIES) throw tooManyWriters(thrown)
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 4 * tries))
-    }
-  }
 }
 
 /** Translates a statement timeout into an error for the caller. Returns other errors unchanged. */

@@ -7,10 +7,11 @@ import type { CappedRows, RowCap } from './capped-query.ts'
 import type { Closed, Db, Statement } from './client.ts'
 import { openShares, tooMuchAtOnce, WEIGHTS, type Weight } from './connection-shares.ts'
 import { limitResponseTime } from './deadline.ts'
-import { retryRaces, translated, unreachable } from './errors.ts'
+import { translated, unreachable } from './errors.ts'
 import { runCappedOnPool, runOnPool, type StatementPlace } from './query.ts'
 import { DisconnectWatch, openQueryCanceller, type QueryCanceller } from './query-cancellation.ts'
 import { type Found, openReadiness } from './readiness.ts'
+import { retryRaces } from './retry-races.ts'
 import { inTransaction, runStatements } from './transactions.ts'
 
 /** The connection pool as the server uses it. */

@@ -5,7 +5,7 @@ import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import { refreshType, requireType } from '../configuration/record-types/index.ts'
 import { authorship } from '../core/scope.ts'
 import type { Db } from '../database/client.ts'
-import { tooManyWriters } from '../database/errors.ts'
+import { tooManyWriters } from '../database/retry-races.ts'
 import { guardUnique, variantFor, type WriteStatement, writeStatement } from '../indexes/index.ts'
 import {
   RECORD_COLUMNS,

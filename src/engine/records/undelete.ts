@@ -6,7 +6,7 @@ import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import { refreshType, requireType } from '../configuration/record-types/index.ts'
 import { authorship } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
-import { tooManyWriters } from '../database/errors.ts'
+import { tooManyWriters } from '../database/retry-races.ts'
 import { guardUnique, variantFor, writeStatement } from '../indexes/index.ts'
 import {
   RECORD_COLUMNS,
