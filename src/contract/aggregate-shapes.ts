@@ -40,8 +40,8 @@ const GroupTerm = z
 
 export const Aggregations = z
   .array(Aggregation)
-  .min(1, 'Name at least one aggregation, such as {"fn":"count"}.')
-  .max(LIMITS.aggregations, `Send at most ${LIMITS.aggregations} aggregations.`)
+  .min(1, 'It must name at least one aggregation, such as {"fn":"count"}.')
+  .max(LIMITS.aggregations, `It can have at most ${LIMITS.aggregations} aggregations.`)
 
 export const GroupBy = z
   .array(
@@ -49,4 +49,4 @@ export const GroupBy = z
       error: `A group key is a field like "data.status", or {"field","interval","alias"}. Intervals: ${INTERVALS.join(', ')}.`,
     }),
   )
-  .max(LIMITS.groupKeys, `Send at most ${LIMITS.groupKeys} group keys.`)
+  .max(LIMITS.groupKeys, `It can have at most ${LIMITS.groupKeys} group keys.`)

@@ -28,11 +28,11 @@ export function readFilename(filename: string, path = '/filename'): string {
 
 function faultOf(name: string): string | undefined {
   const { length } = [...name]
-  if (length < 1 || length > LIMITS.filenameChars) return `has 1 to ${LIMITS.filenameChars} characters`
-  if (name === '.' || name === '..') return 'is not "." or ".."'
-  if (/[/\\]/.test(name)) return 'has no separators of folders'
-  if (hasControlCharacters(name) || DIRECTION.test(name)) return 'has no control characters'
-  return name.isWellFormed() ? undefined : 'is well-formed Unicode'
+  if (length < 1 || length > LIMITS.filenameChars) return `must have 1 to ${LIMITS.filenameChars} characters`
+  if (name === '.' || name === '..') return 'must not be "." or ".."'
+  if (/[/\\]/.test(name)) return 'must not contain "/" or "\\"'
+  if (hasControlCharacters(name) || DIRECTION.test(name)) return 'must not contain control characters'
+  return name.isWellFormed() ? undefined : 'must be well-formed Unicode'
 }
 
 /**
@@ -44,7 +44,7 @@ export function readContentType(type: string, path = '/content_type'): string {
   throw invalid({
     path,
     code: 'invalid_content_type',
-    message: 'A content type is a media type, such as "application/pdf" or "text/plain; charset=utf-8".',
+    message: 'A content type must be a media type, such as "application/pdf" or "text/plain; charset=utf-8".',
     received: type.slice(0, 64),
   })
 }

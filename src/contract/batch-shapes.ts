@@ -8,7 +8,7 @@ import { expectedVersion, RecordLink, RecordTypePut, RelationshipTypePut, replac
 const Ref = z.strictObject({ $ref: z.string() })
 
 const id = z.union([z.string(), Ref], {
-  error: 'Send an id, or {"$ref":"<name of an earlier operation>"}.',
+  error: 'It must be an id, or {"$ref":"<name of an earlier operation>"}.',
 })
 /** Any JSON object. A zod record would copy it and visit each key. */
 export const DataObject = z

@@ -32,7 +32,7 @@ export const BATCHED = {
 const BATCH_WORDS = [...Object.values(BATCHED), ...(Object.keys(BATCHED) as (keyof typeof BATCHED)[])]
 
 const operations = <const T extends readonly string[]>(names: T) =>
-  z.array(z.enum(names)).min(1, 'Name at least one operation.')
+  z.array(z.enum(names)).min(1, 'It must name at least one operation.')
 
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/
 
@@ -60,8 +60,8 @@ export const EndpointTool = z
       .meta({ description: "Shown instead of the type's description." }),
     fields: z
       .array(z.string())
-      .min(1, 'Name at least one field.')
-      .max(LIMITS.fieldNames, `Name at most ${LIMITS.fieldNames} fields.`)
+      .min(1, 'It must name at least one field.')
+      .max(LIMITS.fieldNames, `It can name at most ${LIMITS.fieldNames} fields.`)
       .nullable()
       .optional()
       .meta({
@@ -104,7 +104,7 @@ export type EndpointBatch = z.output<typeof EndpointBatch>
 
 const Tools = z
   .array(EndpointTool)
-  .max(LIMITS.endpointTools, `Send at most ${LIMITS.endpointTools} tool selections.`)
+  .max(LIMITS.endpointTools, `It can have at most ${LIMITS.endpointTools} tool selections.`)
 
 /** The body of a toolset on every surface. */
 export const ToolsetBody = z.strictObject({
@@ -126,12 +126,12 @@ export const EndpointBody = ToolsetBody.extend({
     .meta({ description: 'Shown to the model before any tool.' }),
   toolsets: z
     .array(z.string())
-    .max(LIMITS.endpointToolsets, `Name at most ${LIMITS.endpointToolsets} toolsets.`)
+    .max(LIMITS.endpointToolsets, `It can name at most ${LIMITS.endpointToolsets} toolsets.`)
     .optional()
     .meta({ description: 'Toolsets whose tools are added to its own.' }),
   relationships: z
     .array(EndpointRelationship)
-    .max(LIMITS.endpointTools, `Send at most ${LIMITS.endpointTools} of them.`)
+    .max(LIMITS.endpointTools, `It can have at most ${LIMITS.endpointTools} of them.`)
     .optional(),
   batch: EndpointBatch.optional().meta({ description: 'Defaults to disabled.' }),
   sql_query: z.boolean().optional().meta({

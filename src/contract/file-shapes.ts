@@ -21,7 +21,7 @@ export const FileStorage = z
           .string()
           .regex(ALLOWED_TYPE, 'Write a content type as "text/plain", or all of a kind as "image/*".'),
       )
-      .max(LIMITS.fileContentTypes, `Name at most ${LIMITS.fileContentTypes} content types.`)
+      .max(LIMITS.fileContentTypes, `It can name at most ${LIMITS.fileContentTypes} content types.`)
       .optional()
       .meta({ description: 'Content types that it takes, such as `text/plain` or `image/*`; none for any.' }),
     keep_versions: z

@@ -63,16 +63,14 @@ export const PreviewBody = z.strictObject({
     }),
 })
 
-const names = z.union([text(64), z.array(text(64)).min(1, 'It names at least one.').max(1000)], {
-  error: 'Send an id, a list of ids, or "*".',
+const names = z.union([text(64), z.array(text(64)).min(1, 'It must name at least one.').max(1000)], {
+  error: 'It must be an id, a list of ids, or "*".',
 })
 
-const endpointName = z
-  .string()
-  .refine(isTypeId, `Name each endpoint by its id; there is no "*". An id must be ${ID_RULES.type}.`)
+const endpointName = z.string().refine(isTypeId, `It must be the id of an endpoint: ${ID_RULES.type}.`)
 const endpointNames = z.union(
-  [endpointName, z.array(endpointName).min(1, 'It names at least one.').max(1000)],
-  { error: 'Send the id of an endpoint, or a list of ids.' },
+  [endpointName, z.array(endpointName).min(1, 'It must name at least one.').max(1000)],
+  { error: 'It must be the id of an endpoint, or a list of ids.' },
 )
 
 /** Refuses a grant on both record types and endpoints, or on neither. */
@@ -117,7 +115,7 @@ export const TokenBody = z.strictObject({
   name: Name,
   grants: z.array(Grant).min(1, 'A token needs at least one grant.').max(100),
   expires_at: z.iso
-    .datetime({ offset: true, error: 'Send a time such as 2026-01-31T09:30:00Z.' })
+    .datetime({ offset: true, error: 'It must be a time such as 2026-01-31T09:30:00Z.' })
     .nullable()
     .optional(),
 })
@@ -244,8 +242,8 @@ export const replace = z.boolean().optional().meta({
 
 const Ends = z
   .array(text(64))
-  .min(1, 'Name at least one record type, or send ["*"] for any.')
-  .max(LIMITS.relationshipEnds, `Name at most ${LIMITS.relationshipEnds} record types.`)
+  .min(1, 'It must name at least one record type, or send ["*"] for any.')
+  .max(LIMITS.relationshipEnds, `It can name at most ${LIMITS.relationshipEnds} record types.`)
 
 export const CARDINALITIES = ['many_to_many', 'one_to_many', 'many_to_one', 'one_to_one'] as const
 export const ON_DELETE = ['unlink', 'restrict', 'cascade'] as const

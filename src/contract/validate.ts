@@ -98,7 +98,7 @@ function toDetails(
         {
           path,
           code: 'type',
-          message: `${name(issue)} is ${article(expected)}.`,
+          message: `${name(issue)} must be ${article(expected)}.`,
           expected,
           received: kindOf(issue.input),
         },
@@ -117,7 +117,7 @@ function toDetails(
           message:
             issue.message === 'Invalid input'
               ? `${name(issue)} matches none of the allowed forms.`
-              : issue.message,
+              : ownMessage(issue),
           received: kindOf(issue.input),
         },
       ]
@@ -126,11 +126,15 @@ function toDetails(
         {
           path,
           code: codeOf(issue),
-          message: issue.message === 'Invalid input' ? `${name(issue)} is not valid.` : issue.message,
+          message: issue.message === 'Invalid input' ? `${name(issue)} is not valid.` : ownMessage(issue),
         },
       ]
   }
 }
+
+/** The message of a check of our own. In one that starts with "It", the name of the field takes that place. */
+const ownMessage = (issue: z.core.$ZodIssue): string =>
+  issue.message.replace(/^It (?=must |can )/, () => `${name(issue)} `)
 
 /** The code of an issue. A check of our own names its code in `params`. */
 function codeOf(issue: z.core.$ZodIssue): string {
@@ -147,11 +151,11 @@ function outOfBounds(issue: OutOfBounds, path: string): Detail {
   const what = COUNTED[origin]
   const many = what === undefined ? '' : ` ${what}${bound === 1 ? '' : 's'}`
   const side = code === 'too_big' ? 'at most' : 'at least'
-  const said = `${name(issue)} ${what === undefined ? 'is' : 'has'} ${side} ${bound}${many}.`
+  const said = `${name(issue)} must ${what === undefined ? 'be' : 'have'} ${side} ${bound}${many}.`
   return {
     path,
     code,
-    message: /^Too (big|small)/.test(issue.message) ? said : issue.message,
+    message: /^Too (big|small)/.test(issue.message) ? said : ownMessage(issue),
     expected: bound,
     ...(typeof input === 'number' && { received: input }),
   }
@@ -186,7 +190,7 @@ function notAllowed(issue: z.core.$ZodIssueInvalidValue, path: string): Detail {
   return {
     path,
     code: missing ? 'required' : 'enum',
-    message: `${name(issue)} is ${missing ? 'required: ' : ''}one of ${allowed.map((value) => JSON.stringify(value)).join(', ')}.`,
+    message: `${name(issue)} ${missing ? 'is required:' : 'must be'} one of ${allowed.map((value) => JSON.stringify(value)).join(', ')}.`,
     allowed,
     ...(typeof input === 'string' && { received: input.slice(0, 64) }),
     ...(hint && { hint }),
@@ -221,12 +225,10 @@ function bare(shape: unknown): { def: Def } {
 }
 
 const name = (issue: { path: readonly PropertyKey[] }) => {
-  const last = issue.path.at(-1)
-  return typeof last === 'string'
-    ? `"${last.slice(0, 64)}"`
-    : typeof last === 'number'
-      ? `Item ${last}`
-      : 'The value'
+  const [list, last] = [issue.path.at(-2), issue.path.at(-1)]
+  if (typeof last === 'string') return `"${last.slice(0, 64)}"`
+  if (typeof last !== 'number') return 'The value'
+  return typeof list === 'string' ? `Item ${last} of "${list.slice(0, 64)}"` : `Item ${last}`
 }
 /** The unit of a size limit, by type. For numbers the limit is on the value. */
 const COUNTED: Readonly<Record<string, string>> = { string: 'character', array: 'item' }

@@ -70,7 +70,7 @@ builder.queryFields((t) => ({
 
 mutation('createAttachment', {
   description:
-    'Attaches a content to a record, in the place of one of the same filename. Without a content it returns a URL for the upload.',
+    'Attaches a content to a record, and replaces one of the same filename. Without a content it returns a URL for the upload.',
   type: AttachmentRef,
   args: {
     ...recordArgs(),

@@ -23,7 +23,8 @@ const Item = builder.objectRef<Outcome>('BatchItem').implement({
     relationships: t.field({
       type: LinkCountsRef,
       nullable: true,
-      description: 'Present if the operation wrote a record with `relationships`: what became of them.',
+      description:
+        'Present if the operation wrote a record with `relationships`: how many were created, updated and unchanged.',
       resolve: ({ linked }) => linked,
     }),
     replaced: t.field({

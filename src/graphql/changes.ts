@@ -109,7 +109,7 @@ const ChangeGroup = builder.objectRef<changes.ChangeGroup>('ChangeGroup').implem
     by: t.expose('by', { type: [ChangeCount] }),
     undoneBy: t.exposeString('undoneBy', {
       nullable: true,
-      description: 'The request that took all of these changes back.',
+      description: 'The request that undid all of these changes.',
     }),
   }),
 })

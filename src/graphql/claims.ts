@@ -65,7 +65,7 @@ const ClaimActionRef = builder.enumType('ClaimAction', {
   values: ['heartbeat', 'release', 'complete'] as const,
 })
 const ClaimOutcomeRef = builder.objectRef<claims.ClaimOutcome>('ClaimOutcome').implement({
-  description: 'What became of one of several claims: the claim, or why it was refused.',
+  description: 'The result for one of several claims: the claim, or why it was refused.',
   fields: (t) => ({
     id: t.exposeString('id'),
     claim: t.field({ type: ClaimRef, nullable: true, resolve: ({ claim }) => claim }),
@@ -148,7 +148,7 @@ mutation('completeClaim', {
 
 mutation('actOnClaims', {
   description:
-    'Extends, releases or completes several claims, each by itself: a lost one does not keep the others.',
+    'Extends, releases or completes several claims, each independently: a lost one does not prevent the others.',
   type: ClaimOutcomes,
   args: builder.args((t) => ({
     base: t.string({ required: true }),

@@ -91,7 +91,7 @@ const promoteArgs = () => ({
 })
 
 const ProposalType = builder.objectRef<environments.Proposal>('Proposal').implement({
-  description: 'What promoting a preview would change in production, and what stands against it.',
+  description: 'What promoting a preview would change in production, and what prevents it.',
   fields: (t) => ({
     from: t.exposeString('from', { description: 'The preview.' }),
     baseId: t.exposeString('baseId', { description: 'The production base.' }),

@@ -46,7 +46,7 @@ export const RecordRef = builder.objectRef<Item>('Record').implement({
     relationships: t.field({
       type: LinkCountsRef,
       nullable: true,
-      description: 'Present if the write had `relationships`: what became of them.',
+      description: 'Present if the write had `relationships`: how many were created, updated and unchanged.',
       resolve: ({ linked }) => linked,
     }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),

@@ -47,7 +47,7 @@ builder.scalarType('DateTime', {
   serialize: (value) => value,
   parseValue: (value) => {
     if (typeof value !== 'string' || !isTime(value))
-      throw new GraphQLError('Send a time such as 2026-01-31T09:30:00Z.')
+      throw new GraphQLError('A DateTime must be a time such as 2026-01-31T09:30:00Z.')
     return value
   },
 })

@@ -20,7 +20,7 @@ const UndoneRef = builder.objectRef<Undone>('UndoneChange').implement({
 })
 
 const SkippedRef = builder.objectRef<Skipped>('SkippedChange').implement({
-  description: 'A resource that was left as it is, because it cannot be set back.',
+  description: 'A resource that was left as it is, because it cannot be reverted.',
   fields: (t) => ({
     kind: t.exposeString('kind'),
     recordType: t.exposeString('recordType', { nullable: true }),

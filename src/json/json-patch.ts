@@ -63,7 +63,7 @@ export function readOperations(raw: unknown, members: readonly string[]): PatchO
       throw invalid({
         path: `/${index}/op`,
         code: 'enum',
-        message: `op is one of ${OPERATIONS.join(', ')}.`,
+        message: `op must be one of ${OPERATIONS.join(', ')}.`,
         allowed: OPERATIONS,
       })
     const pointers = operation['op'] === 'move' || operation['op'] === 'copy' ? ['path', 'from'] : ['path']
@@ -92,7 +92,7 @@ export function readOperations(raw: unknown, members: readonly string[]): PatchO
       throw invalid({
         path: `/${index}/${unknown}`,
         code: 'unknown_key',
-        message: `"${unknown}" has no meaning here.`,
+        message: `A "${operation['op']}" operation has no "${unknown}". Leave it out.`,
         allowed,
       })
   }

@@ -95,7 +95,7 @@ const recordOf = ({ base_id, record_type, id }: { base_id: string; record_type: 
 export const attachments = [
   route('POST /:base_id/records/:record_type/:id/attachments', {
     tag: 'Attachments',
-    summary: 'Attach a file to a record, in the place of one of the same name',
+    summary: 'Attach a file to a record, and replace one of the same name',
     size: 'bulk',
     need: needs('write'),
     params: one,

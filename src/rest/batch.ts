@@ -46,7 +46,8 @@ const Answer = z.object({
       id: z.string(),
       version: z.int(),
       relationships: LinkCounts.optional().meta({
-        description: 'Present if the operation had `relationships`: what became of them.',
+        description:
+          'Present if the operation had `relationships`: how many were created, updated and unchanged.',
       }),
       replaced: z
         .array(z.string())

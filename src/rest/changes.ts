@@ -36,7 +36,7 @@ export const ChangeFields = graphql(`fragment ChangeFields on Change {
 
 const moment = (description: string) =>
   z.iso
-    .datetime({ offset: true, error: 'Send a time such as 2026-01-31T09:30:00Z; "+" is written %2B.' })
+    .datetime({ offset: true, error: 'It must be a time such as 2026-01-31T09:30:00Z; "+" is written %2B.' })
     .optional()
     .meta({ description, schema: { type: 'string', format: 'date-time' } })
 
@@ -74,10 +74,7 @@ const ChangeGroup = z
     last_seq: z.int(),
     count: z.int().meta({ description: 'The changes that the filter matches and the token can read.' }),
     by: z.array(ChangeCount),
-    undone_by: z
-      .string()
-      .nullable()
-      .meta({ description: 'The request that took all of these changes back.' }),
+    undone_by: z.string().nullable().meta({ description: 'The request that undid all of these changes.' }),
   })
   .meta({
     id: 'ChangeGroup',

@@ -74,7 +74,7 @@ const act = (
   })
 
 export const claimLists = [
-  act('heartbeat', 'Extend several claims by their leases, each by itself', HeartbeatsBody),
-  act('release', 'Release several claims, each by itself'),
-  act('complete', 'Complete several claims, each by itself'),
+  act('heartbeat', 'Extend several claims by their leases, each independently', HeartbeatsBody),
+  act('release', 'Release several claims, each independently'),
+  act('complete', 'Complete several claims, each independently'),
 ]

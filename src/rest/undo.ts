@@ -8,7 +8,7 @@ import { baseId } from './route/shapes.ts'
 
 const time = (description: string) =>
   z.iso
-    .datetime({ offset: true, error: 'Send a time such as 2026-01-31T09:30:00Z.' })
+    .datetime({ offset: true, error: 'It must be a time such as 2026-01-31T09:30:00Z.' })
     .optional()
     .meta({ description })
 

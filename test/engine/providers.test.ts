@@ -352,8 +352,8 @@ describe('an export', () => {
       { description: 'Adds a contact.', input_schema: { properties: { phone: { type: 'string' } } } },
     ])
     expect(tools[0]?.['input_schema']).not.toHaveProperty('oneOf')
-    expect(warnings.join('\n')).toMatch(/"annotations" is MCP's alone/)
-    expect(warnings.join('\n')).toMatch(/"outputSchema" is MCP's alone/)
+    expect(warnings.join('\n')).toMatch(/"annotations" exists for MCP only/)
+    expect(warnings.join('\n')).toMatch(/"outputSchema" exists for MCP only/)
     expect(warnings.join('\n')).toMatch(/Anthropic takes no "oneOf" at the root/)
   })
 

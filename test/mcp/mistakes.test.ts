@@ -53,13 +53,13 @@ describe('a number that is out of range', () => {
       {
         path: '/limit',
         code: 'too_big',
-        message: '"limit" is at most 1000.',
+        message: '"limit" must be at most 1000.',
         expected: 1000,
         received: 5000,
       },
     ])
     const small = await call('get_record', { record_type: 'deal', id: 'd1', max_tokens: 1 })
-    expect(small.error.message).toBe('"max_tokens" is at least 200.')
+    expect(small.error.message).toBe('"max_tokens" must be at least 200.')
   })
 })
 
@@ -173,7 +173,7 @@ test('a time that is none is named by its argument, never by a variable of Graph
   for (const name of ['undo', 'changes']) {
     const { error } = await call(name, { since: '1h', actor: 'admin' })
     expect(error.details).toMatchObject([
-      { path: '/since', message: 'Send a time such as 2026-01-31T09:30:00Z.' },
+      { path: '/since', message: '"since" must be a time such as 2026-01-31T09:30:00Z.' },
     ])
     expect(JSON.stringify(error)).not.toMatch(/Variable|DateTime/)
   }

@@ -158,11 +158,16 @@ describe('A body', () => {
     const refused = async (body: object) =>
       expectFailure(await world.call('POST', '/v1/crm/records/task/claim', body), 'VALIDATION_ERROR').details
     expect(await refused({ limit: 101, lease_seconds: 0 })).toMatchObject([
-      { path: '/limit', code: 'too_big', message: '"limit" is at most 100.', expected: 100 },
-      { path: '/lease_seconds', code: 'too_small', message: '"lease_seconds" is at least 1.', expected: 1 },
+      { path: '/limit', code: 'too_big', message: '"limit" must be at most 100.', expected: 100 },
+      {
+        path: '/lease_seconds',
+        code: 'too_small',
+        message: '"lease_seconds" must be at least 1.',
+        expected: 1,
+      },
     ])
     const record = await world.call('PUT', '/v1/crm/records/task/a', { data: {}, claim_id: '' })
-    expect(expectFault(record, '/claim_id').message).toBe('"claim_id" has at least 1 character.')
+    expect(expectFault(record, '/claim_id').message).toBe('"claim_id" must have at least 1 character.')
   })
 
   test('nested deeper than 64 levels is 400', async () => {

@@ -77,7 +77,7 @@ export async function mcpConfig(settings: Settings, scope: AddressScope, clientN
   const client = Object.hasOwn(CLIENTS, clientName) ? CLIENTS[clientName] : undefined
   if (!client) {
     const details = { path: 'client', code: 'enum', ...unknownName(clientName, CLIENT_NAMES) }
-    throw misused(`--client is one of ${CLIENT_NAMES.join(', ')}.`, [details])
+    throw misused(`--client must be one of ${CLIENT_NAMES.join(', ')}.`, [details])
   }
   const url = `${serverUrl(settings)}${mcpPath(scope)}`
   const unchecked = await checkAddress(settings, scope)

@@ -41,8 +41,7 @@ export const attachment: Noun = {
     },
     {
       name: 'put',
-      summary:
-        'Attach a file, in the place of one of the same name; without a content, get a URL for the upload',
+      summary: 'Attach a file, and replace one of the same name; without a content, get a URL for the upload',
       method: 'POST',
       path: ALL,
       argument: 'filename',

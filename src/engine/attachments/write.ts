@@ -254,10 +254,8 @@ function sameType(announced: string, arrived: string | null | undefined): string
 }
 
 const alreadyComplete = () =>
-  new DomainError('CONFLICT', 'The attachment has its content already.', {
-    details: [
-      { path: '/id', code: 'upload_complete', message: 'Attach another content with a POST of its own.' },
-    ],
+  new DomainError('CONFLICT', 'The attachment already has a content.', {
+    details: [{ path: '/id', code: 'upload_complete', message: 'Create another attachment with POST.' }],
   })
 
 const tooMany = () =>

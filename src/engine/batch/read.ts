@@ -48,7 +48,7 @@ export function readList(raw: unknown): readonly unknown[] {
   throw invalid({
     path: '/operations',
     code: Array.isArray(raw) ? (raw.length === 0 ? 'too_small' : 'too_big') : 'type',
-    message: `operations is a list of 1 to ${LIMITS.batchOperations.toLocaleString('en')} operations. Send more in several batches.`,
+    message: `operations must be a list of 1 to ${LIMITS.batchOperations.toLocaleString('en')} operations. Send more in several batches.`,
     ...(Array.isArray(raw) && { received: raw.length }),
   })
 }
@@ -75,7 +75,7 @@ function requireType(raw: unknown): OperationName {
   throw invalid({
     path: '/type',
     code: type === undefined ? 'required' : 'enum',
-    message: `"type" is one of ${OPERATION_NAMES.join(', ')}.`,
+    message: `type must be one of ${OPERATION_NAMES.join(', ')}.`,
     allowed: OPERATION_NAMES,
     ...(typeof type === 'string' && { received: type.slice(0, 64) }),
     ...(hint !== undefined && { hint }),
@@ -165,6 +165,5 @@ const nothingNamed = () =>
   invalid({
     path: '/id',
     code: 'required',
-    message:
-      'id or external_id says which record is meant. To create one under a new id, send create_record.',
+    message: 'id or external_id is required. To create a record under a new id, send create_record.',
   })

@@ -50,7 +50,7 @@ export function openNames(): Names {
 const repeated = (name: string, index: number): Detail => ({
   path: '/name',
   code: 'duplicate_name',
-  message: `Operation ${index} has the name "${name}" is used by an earlier operation. Send a unique name, or none.`,
+  message: `Operation ${index} has the name "${name}", which an earlier operation has already. Send a unique name, or none.`,
   received: name,
 })
 
@@ -69,7 +69,7 @@ function unknown(name: string, path: string, names: readonly string[]): Detail {
 const misfit = (name: string, path: string, makes: string, of: string): Detail => ({
   path: `${path}/$ref`,
   code: 'ref_type',
-  message: `"${name}" is ${makes}, and what is wanted here is ${of}.`,
+  message: `"${name}" names ${makes}, but this $ref must name ${of}.`,
   expected: of,
   received: makes,
 })

@@ -53,6 +53,6 @@ function checkSeqs(seqs: readonly number[]): void {
   throw invalid({
     path: '/seqs',
     code: 'out_of_range',
-    message: `seqs are at most ${LIMITS.matchedEntries} whole numbers from 0.`,
+    message: `seqs must be at most ${LIMITS.matchedEntries} whole numbers from 0.`,
   })
 }

@@ -80,7 +80,7 @@ function readOrder(order: string | null | undefined): (typeof ORDERS)[number] {
   throw invalid({
     path: '/order',
     code: 'enum',
-    message: 'Send asc for the oldest first, or desc for the newest first.',
+    message: 'order must be asc (oldest first) or desc (newest first).',
     received: order?.slice(0, 64),
     allowed: ORDERS,
   })
@@ -118,7 +118,7 @@ function readSeq(name: 'after' | 'before', seq: number | null | undefined): numb
   const fault: Detail = {
     path: `/${name}`,
     code: 'out_of_range',
-    message: `${name} is the seq of an entry: a whole number from 0.`,
+    message: `${name} must be the seq of an entry: a whole number from 0.`,
     received: seq,
   }
   throw invalid(fault)

@@ -1,4 +1,4 @@
-/** Which request took back all changes of a group. */
+/** Which request undid all changes of a group. */
 import type { SeqRange } from '../change-log/time-range.ts'
 import { read, type Scope } from '../core/scope.ts'
 import { shaped, statement } from '../database/client.ts'
@@ -6,9 +6,8 @@ import type { Conditions, GroupKey } from './find-groups.ts'
 import { askedOf, entriesOf } from './group-entries.ts'
 
 /**
- * The groups whose every entry is taken back, and by which request. An entry is taken back if its last revert
- * stands: that has no revert, or one that is taken back itself. A cascade has a cause too, but of another
- * resource.
+ * The groups whose every entry is undone, and by which request. An entry is undone if its last revert is in
+ * effect: it has no revert itself, or one that is undone. A cascade has a cause too, but of another resource.
  */
 const undoneAmong = (
   roots: string,
@@ -34,7 +33,7 @@ const NEWEST_UNDONE = statement(
      CROSS JOIN LATERAL (SELECT * FROM plinth.change WHERE base_id = $1 AND seq = g.last OFFSET 0) c`),
 )
 
-/** The requests that took back groups, by the number of the group from 1. */
+/** The requests that undid groups, by the number of the group from 1. */
 export async function readUndone(
   scope: Scope,
   baseId: string,
@@ -43,7 +42,7 @@ export async function readUndone(
   keys: readonly GroupKey[],
 ): Promise<Map<number, string>> {
   type Undone = { n: number; by: string }
-  // Hardly any group is taken back, and of the others one entry is enough to know.
+  // Few groups are undone. For the others, one entry is enough to know.
   const newest = await read<Undone>(scope, NEWEST_UNDONE, [baseId, keys.map(({ last }) => last)])
   const candidates = newest.flatMap(({ n }) => keys[n - 1] ?? [])
   if (candidates.length === 0) return new Map()

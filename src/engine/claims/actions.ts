@@ -86,7 +86,7 @@ export async function actOnClaims(
     throw invalid({
       path: '/claim_ids',
       code: ids.length < 1 ? 'too_small' : 'too_big',
-      message: `Send 1 to ${LIMITS.claimRecords} claims.`,
+      message: `claim_ids must have 1 to ${LIMITS.claimRecords} claims.`,
       received: ids.length,
     })
   readLease(leaseSeconds)

@@ -39,21 +39,21 @@ export function readPage(args: PageArgs): { limit: number; offset: number; inclu
     throw invalid({
       path: '/limit',
       code: 'out_of_range',
-      message: `limit is a whole number from 1 to ${LIMITS.pageMax}.`,
+      message: `limit must be a whole number from 1 to ${LIMITS.pageMax}.`,
       received: limit,
     })
   if (!Number.isSafeInteger(offset) || offset < 0)
     throw invalid({
       path: '/offset',
       code: 'out_of_range',
-      message: 'offset is a whole number from 0.',
+      message: 'offset must be a whole number from 0.',
       received: offset,
     })
   if (typeof args.cursor === 'string' && typeof args.offset === 'number')
     throw invalid({
       path: '/offset',
       code: 'exclusive',
-      message: 'A cursor says where the page starts. Leave offset out.',
+      message: 'offset cannot be combined with cursor. Leave offset out.',
     })
   return { limit, offset, includeTotal: args.includeTotal ?? false }
 }

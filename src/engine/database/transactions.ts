@@ -30,7 +30,7 @@ function ofStatements(client: pg.PoolClient, timeoutMs: number): Db {
   const db: Db = {
     isTransaction: true,
     get orm(): never {
-      throw new Error('This transaction is one of statements alone')
+      throw new Error('Invariant violated: a transaction of statements has no ORM client')
     },
     query: (statement, values) => runStatement(client, statement, values, timeoutMs),
     queryCapped: async (statement, values) => whole(await runStatement(client, statement, values, timeoutMs)),

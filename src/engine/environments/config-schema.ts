@@ -19,7 +19,7 @@ export function configSchema(): object {
   return { $schema, title: 'Plinth config file', ...schema }
 }
 
-/** The fields of a kind. What stands for a secret is valid too. */
+/** The fields of a kind. The placeholder of a secret is valid too. */
 const fieldsOf = ({ body, secrets = {} }: Kind): z.ZodRawShape =>
   Object.fromEntries(
     Object.entries(body.shape).map(([name, shape]) => [

@@ -77,7 +77,7 @@ const previewOfPreview = (received: string) =>
   })
 
 const exists = (id: string) =>
-  new DomainError('CONFLICT', `The preview "${id}" exists.`, {
+  new DomainError('CONFLICT', `The preview "${id}" already exists.`, {
     details: [
       {
         path: '/name',

@@ -103,6 +103,6 @@ function readPrefix(text: string): string {
 
 function readDepth(depth: number | null): number | null {
   if (depth === null || (depth >= 1 && depth <= LIMITS.filePathBytes)) return depth
-  const message = `depth is a whole number from 1 to ${LIMITS.filePathBytes}.`
+  const message = `depth must be a whole number from 1 to ${LIMITS.filePathBytes}.`
   throw invalid({ path: '/depth', code: 'out_of_range', message, received: depth })
 }

@@ -62,7 +62,11 @@ export function parseFilter(
   const budget = { conditions: 0, patternChars: 0 }
   const read = (node: unknown, here: string, depth: number): Filter<string> => {
     if (!isObject(node) || Object.keys(node).length === 0)
-      throw fault(here, 'type', 'A filter is {"field","op","value"}, {"and":[…]}, {"or":[…]} or {"not":{…}}.')
+      throw fault(
+        here,
+        'type',
+        'A filter must be {"field","op","value"}, {"and":[…]}, {"or":[…]} or {"not":{…}}.',
+      )
     const group = (['and', 'or', 'not'] as const).find((name) => Object.hasOwn(node, name))
     if (!group) return readCondition(node, here, budget, fields)
     checkKeys(node, [group], here)
@@ -144,7 +148,7 @@ function checkOperator(
   const type = field.kind === 'column' ? types[field.column] : undefined
   const allowed = type && operatorsFor(type)
   if (!allowed || allowed.includes(op)) return
-  throw fault(`${at}/op`, 'operator_mismatch', `"${op}" does not go with "${String(name)}".`, {
+  throw fault(`${at}/op`, 'operator_mismatch', `"${op}" cannot be used on "${String(name)}".`, {
     received: op,
     allowed,
   })

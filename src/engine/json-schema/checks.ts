@@ -22,13 +22,14 @@ const PLAIN: Record<PlainShape, Plain> = {
 export function checkPlain(shape: PlainShape, value: unknown, path: Path, report: Report): void {
   const { type, rule, holds } = PLAIN[shape]
   if (typeName(value) !== type) wrongType(path, [type], value, report)
-  else if (holds?.(value) === false) report(path, 'range', `This keyword takes ${rule}.`, { expected: rule })
+  else if (holds?.(value) === false)
+    report(path, 'range', `${keywordIn(path)} takes ${rule}.`, { expected: rule })
 }
 
 export function checkStrings(value: unknown, path: Path, report: Report): void {
   if (!Array.isArray(value)) {
     const isOld = path.at(-1) === 'required' && typeof value === 'boolean'
-    const advice = isOld ? 'List the required properties by name, beside `properties`.' : undefined
+    const advice = isOld ? '"required" must be a list of property names, beside `properties`.' : undefined
     wrongType(path, ['array'], value, report, advice)
     return
   }
@@ -40,12 +41,12 @@ export function checkStrings(value: unknown, path: Path, report: Report): void {
 
 export function checkTypes(value: unknown, path: Path, report: Report): void {
   const list: unknown[] = Array.isArray(value) ? value : [value]
-  if (list.length === 0) report(path, 'min_items', 'List at least one type.', { allowed: TYPES })
+  if (list.length === 0) report(path, 'min_items', '"type" must list at least one type.', { allowed: TYPES })
   list.forEach((item, i) => {
     if (TYPES.some((type) => type === item)) return
     const guess =
       typeof item === 'string' ? (TYPE_SYNONYMS[item.toLowerCase()] ?? nearest(item, TYPES)) : undefined
-    const message = `There is no such type. ${guess ? `Did you mean "${guess}"?` : `Types are ${TYPES.join(', ')}.`}`
+    const message = `There is no JSON type ${JSON.stringify(item)?.slice(0, 64)}. ${guess ? `Did you mean "${guess}"?` : `Types are ${TYPES.join(', ')}.`}`
     const at = Array.isArray(value) ? [...path, i] : path
     report(at, 'enum', message, { allowed: TYPES, ...(guess && { hint: guess }) })
   })
@@ -63,11 +64,17 @@ export function wrongType(
   report: Report,
   advice?: string,
 ): void {
-  const message = advice ?? `This keyword takes a value of type ${types.join(' or ')}.`
+  const message = advice ?? `${keywordIn(path)} takes a value of type ${types.join(' or ')}.`
   report(path, 'type', message, {
     expected: types.length === 1 ? types[0] : types,
     received: typeName(value),
   })
+}
+
+/** The keyword that a path leads to, as messages show it. */
+function keywordIn(path: Path): string {
+  const keyword = path.findLast((segment) => typeof segment === 'string')
+  return keyword === undefined ? 'The keyword' : `"${keyword.slice(0, 64)}"`
 }
 
 /** The JSON Schema type name of a value. */
@@ -91,7 +98,8 @@ function isCount(value: unknown): boolean {
 function checkUnique(list: unknown[], path: Path, report: Report): void {
   const seen = new Set<unknown>()
   list.forEach((item, i) => {
-    if (seen.has(item)) report([...path, i], 'unique_items', 'This is listed twice. Remove one.')
+    if (seen.has(item))
+      report([...path, i], 'unique_items', `${keywordIn(path)} lists the same value twice. Remove one.`)
     seen.add(item)
   })
 }

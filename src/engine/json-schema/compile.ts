@@ -133,10 +133,10 @@ function explain({ reason, whole }: BadDefault, evaluate: Evaluate, path: string
   if (reason === 'endless')
     return {
       ...fault,
-      message: 'This default would contain itself without end. Leave out one of the defaults.',
+      message: 'The default would contain itself without end. Leave out one of the defaults.',
     }
   if (reason === 'too_large') {
-    const message = `With the defaults inside it, this default has more than ${LIMITS.schemaBytes} bytes. Shorten it.`
+    const message = `With the defaults inside it, the default has more than ${LIMITS.schemaBytes} bytes. Shorten it.`
     return { ...fault, message, expected: LIMITS.schemaBytes }
   }
   const faults = new Faults()
@@ -151,7 +151,7 @@ function notAnObject(data: unknown, at: string): Detail {
   return {
     path: at,
     code: 'type',
-    message: 'This must be an object.',
+    message: `${at.slice(at.lastIndexOf('/') + 1) || 'The value'} must be an object.`,
     expected: 'object',
     received: typeName(data),
   }
@@ -170,17 +170,17 @@ function tooComplex(at: string): Detail {
 
 function read(schema: unknown, at: string): { root: Clean; reader: Reader; definitions: Definitions } {
   if (!isObject(schema)) {
-    const message = 'A schema is an object, such as {"type": "object", "properties": {}}.'
+    const message = 'A schema must be an object, such as {"type": "object", "properties": {}}.'
     throw invalid({ path: at, code: 'type', message, expected: 'object', received: typeName(schema) })
   }
   const bytes = Buffer.byteLength(JSON.stringify(schema))
   if (bytes > LIMITS.schemaBytes) {
-    const message = `A schema takes at most ${LIMITS.schemaBytes} bytes. Shorten it.`
+    const message = `A schema can have at most ${LIMITS.schemaBytes} bytes. Shorten it.`
     throw invalid({ path: at, code: 'too_large', message, expected: LIMITS.schemaBytes, received: bytes })
   }
   const reader = new Reader(at, rootDialect(schema, at))
   if (schema['type'] !== undefined && schema['type'] !== 'object') {
-    const message = 'Records are objects: the type of a schema\'s root is "object".'
+    const message = 'The type of the root of a schema must be "object", because records are objects.'
     reader.report(['type'], 'enum', message, { expected: 'object', allowed: ['object'], hint: 'object' })
   }
   const root = reader.schema(schema, []) as Clean

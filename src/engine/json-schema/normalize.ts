@@ -50,7 +50,13 @@ export class Reader {
   schema(raw: unknown, path: Path): Clean | boolean {
     if (typeof raw === 'boolean') return raw
     if (!isObject(raw)) {
-      wrongType(path, ['object', 'boolean'], raw, this.report, 'A schema is an object, or true or false.')
+      wrongType(
+        path,
+        ['object', 'boolean'],
+        raw,
+        this.report,
+        'A schema must be an object, or true or false.',
+      )
       return true
     }
     const known = this.schemas.get(raw)
@@ -60,7 +66,7 @@ export class Reader {
     this.paths.set(clean, path)
     if (this.schemas.size > MOST_SCHEMAS) {
       if (this.schemas.size === MOST_SCHEMAS + 1)
-        this.report([], 'too_complex', `A schema has at most ${MOST_SCHEMAS} subschemas. Simplify it.`)
+        this.report([], 'too_complex', `A schema can have at most ${MOST_SCHEMAS} subschemas. Simplify it.`)
       return clean
     }
     const isEmbedded = path.length > 0 && /^[^#]/.test(String(raw['$id'] ?? ''))
@@ -144,11 +150,7 @@ export class Reader {
       case 'dialect':
         if (typeof value !== 'string') wrongType(path, ['string'], value, this.report)
         else if (dialectOf(value) !== this.dialect) {
-          this.report(
-            path,
-            'enum',
-            'A schema has one dialect: the one in $schema at its root. Remove this $schema.',
-          )
+          this.report(path, 'enum', '$schema differs from the one at the root of the schema. Remove it.')
         }
         return value
       case 'any':
@@ -162,7 +164,7 @@ export class Reader {
 
   private list(value: unknown, path: Path): unknown {
     if (!Array.isArray(value)) return wrongType(path, ['array'], value, this.report)
-    if (value.length === 0) this.report(path, 'min_items', 'List at least one schema.')
+    if (value.length === 0) this.report(path, 'min_items', `"${path.at(-1)}" must list at least one schema.`)
     return value.map((item, i) => this.schema(item, [...path, i]))
   }
 
@@ -197,7 +199,11 @@ export class Reader {
     try {
       const pattern = compilePattern(value, MOST_PATTERN_SIZE - this.patternSize)
       if (!pattern) {
-        this.report(path, 'too_complex', 'Use fewer or shorter patterns.')
+        this.report(
+          path,
+          'too_complex',
+          'The patterns of the schema are too large in total. Use fewer or shorter ones.',
+        )
         return true
       }
       this.patterns.set(value, pattern)
@@ -206,7 +212,11 @@ export class Reader {
     } catch (error) {
       if (!(error instanceof PatternError)) throw error
       if (!isRegularExpression(value)) {
-        this.report(path, 'invalid_pattern', `This is no regular expression: ${error.message}. Correct it.`)
+        this.report(
+          path,
+          'invalid_pattern',
+          `The pattern is not a regular expression: ${error.message}. Correct it.`,
+        )
         return true
       }
       this.note(unusablePattern(value, error.message), path)

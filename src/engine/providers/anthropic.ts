@@ -37,7 +37,7 @@ export const anthropic: ProviderCodec = {
     const tool = readObject(
       native,
       at,
-      'A tool is an object such as {"name":"…","input_schema":{"type":"object"}}.',
+      'A tool must be an object such as {"name":"…","input_schema":{"type":"object"}}.',
     )
     refuseForeignTool(tool, 'anthropic', at)
     const type = tool['type'] ?? 'custom'

@@ -35,7 +35,7 @@ export function bundle(codec: ProviderCodec, written: readonly Written[]): Expor
 export function writeTool(codec: ProviderCodec, type: ExportedType, shape: Shape = 'chat'): Written {
   const { note, lines } = notebook()
   const named = alias(type.id, codec.namePattern)
-  if (named !== type.id) note(`${codec.label} takes no such name: it is exported as "${named}"`)
+  if (named !== type.id) note(`${codec.label} does not accept the name: it is exported as "${named}"`)
   const origin = readOrigin(type)
   const native = origin?.codec === codec ? origin.tool : null
   if (origin && !native) noteForeignKeys(origin, note)
@@ -71,7 +71,7 @@ export function requireCallName(codec: ProviderCodec, call: ToolCall, type: { id
   const detail: Detail = {
     path: call.nameAt,
     code: 'other_function',
-    message: `The call is of "${call.name.slice(0, 100)}", but the path names the record type "${type.id}".`,
+    message: `The call names "${call.name.slice(0, 100)}", but the path names the record type "${type.id}".`,
     received: call.name.slice(0, 100),
     allowed,
   }
@@ -100,7 +100,7 @@ function noteForeignKeys({ codec, tool }: Origin, note: Note): void {
   const body = isObject(tool.definition['function']) ? tool.definition['function'] : tool.definition
   for (const [key, value] of Object.entries(body)) {
     if (!COMMON.has(key) && value !== false && value !== null)
-      note(`"${key}" is ${codec.label}'s alone and left out`)
+      note(`"${key}" exists for ${codec.label} only and is left out`)
   }
 }
 

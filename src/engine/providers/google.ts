@@ -41,7 +41,7 @@ export const google: ProviderCodec = {
     const tool = readObject(
       native,
       at,
-      'A tool is an object such as {"functionDeclarations":[{"name":"…"}]}.',
+      'A tool must be an object such as {"functionDeclarations":[{"name":"…"}]}.',
     )
     refuseForeignTool(tool, 'google', at)
     const { key, value } = spelling(tool, ...LISTS)

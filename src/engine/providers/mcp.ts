@@ -26,7 +26,7 @@ export const mcp: ProviderCodec = {
     const tool = readObject(
       native,
       at,
-      'A tool is an object such as {"name":"…","inputSchema":{"type":"object"}}.',
+      'A tool must be an object such as {"name":"…","inputSchema":{"type":"object"}}.',
     )
     refuseForeignTool(tool, 'mcp', at)
     onlyKeys(tool, at, TOOL_KEYS, 'An MCP tool')

@@ -28,7 +28,7 @@ export const openai: ProviderCodec = {
     const tool = readObject(
       native,
       at,
-      'A tool is an object such as {"type":"function","function":{"name":"…"}}.',
+      'A tool must be an object such as {"type":"function","function":{"name":"…"}}.',
     )
     refuseForeignTool(tool, 'openai', at)
     const type = readString(tool['type'], pointer(at, 'type'))

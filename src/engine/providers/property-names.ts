@@ -54,7 +54,7 @@ export function renameProperties(
   for (const name of Object.keys(objectOf(schema['properties'])))
     if (names.has(name))
       note(
-        `${label} refuses this property name: it is exported as "${named(name)}"`,
+        `${label} does not accept the property name: it is exported as "${named(name)}"`,
         pointer(at, 'properties', name),
       )
   const renamed = mapChildren(schema, at, (child, place) =>

@@ -15,7 +15,7 @@ export function readMoment(text: string, zone: string): Moment {
   throw invalid({
     path: '/as_of',
     code: 'invalid_time',
-    message: 'as_of is a moment in RFC 3339, such as 2026-01-31T09:30:00Z.',
+    message: 'as_of must be a time in RFC 3339, such as 2026-01-31T09:30:00Z.',
     received: text.slice(0, 64),
     ...(offset && { hint: `${time}%2B${offset}` }),
   })

@@ -20,7 +20,7 @@ export function parseFields(raw: readonly string[], at: string): Projection {
     throw invalid({
       path: at,
       code: 'out_of_range',
-      message: `fields names 1 to ${LIMITS.fieldNames} fields, such as "id" or "data.name".`,
+      message: `fields must name 1 to ${LIMITS.fieldNames} fields, such as "id" or "data.name".`,
     })
   const names = new Set<string>()
   const paths: FieldPath[] = []
@@ -40,7 +40,7 @@ function readPath(name: string, at: string): FieldPath {
     path: at,
     code: 'invalid_field',
     message:
-      'fields keeps the nesting, so a position has no place in it. Name the whole list, or "[]" for each element.',
+      'fields cannot name a position of a list, because the result keeps the nesting. Name the whole list, or "[]" for each element.',
     hint: name.replaceAll(/\[\d+\]/g, '[]'),
   })
 }

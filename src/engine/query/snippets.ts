@@ -21,8 +21,7 @@ export function readSnippets(filter: Filter | null, limit: number): Condition[] 
     throw invalid({
       path: '/snippets',
       code: 'needs_search',
-      message:
-        'snippets shows what a search found, and the filter has no condition with the operator "search".',
+      message: 'snippets needs a filter with the operator "search". Add one, or leave snippets out.',
       hint: '{"field":"data","op":"search","value":"some words"}',
     })
   if (limit <= LIMITS.snippetRecords) return searches

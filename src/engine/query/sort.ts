@@ -78,7 +78,7 @@ export function readSort<F>(raw: unknown, at: string, readField: ReadField<F>): 
     throw invalid({
       path: at,
       code: 'type',
-      message: 'sort is a list of {"field","direction"}, or a string like "-created_at,id".',
+      message: 'sort must be a list of {"field","direction"}, or a string like "-created_at,id".',
     })
   if (terms.length > LIMITS.sortTerms)
     throw invalid({
@@ -114,7 +114,7 @@ function readTerm<F>(term: unknown, at: string, readField: ReadField<F>): SortTe
     throw invalid({
       path: `${at}/direction`,
       code: 'enum',
-      message: `direction is "asc" or "desc", not ${JSON.stringify(written)}.`,
+      message: `direction must be "asc" or "desc", not ${JSON.stringify(written)}.`,
       allowed: ['asc', 'desc'],
       ...(hint && { hint }),
     })

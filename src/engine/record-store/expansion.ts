@@ -21,7 +21,7 @@ export function parseExpand(raw: readonly string[], at: string): readonly (reado
     throw invalid({
       path: at,
       code: 'out_of_range',
-      message: `expand names 1 to ${LIMITS.expandPaths} paths of relationship types.`,
+      message: `expand must name 1 to ${LIMITS.expandPaths} paths of relationship types.`,
     })
   return raw.map((path) => {
     const steps = path.split('.').map((step) => readStep(step, at))
@@ -29,7 +29,7 @@ export function parseExpand(raw: readonly string[], at: string): readonly (reado
     throw invalid({
       path: at,
       code: 'too_deep',
-      message: `expand goes at most ${LIMITS.expandLevels} levels. Read the rest with a query of its own.`,
+      message: `expand can follow at most ${LIMITS.expandLevels} levels. Read the others with another query.`,
       received: path.slice(0, 128),
       hint: path.split('.').slice(0, LIMITS.expandLevels).join('.'),
     })
@@ -44,7 +44,7 @@ function readStep(step: string, at: string): ExpandStep {
     path: at,
     code: 'invalid_expand',
     message:
-      'expand is a relationship type, "~" before it for the incoming ones, "." between levels: "owner.company,~member".',
+      'expand must be a relationship type, "~" before it for the incoming ones, "." between levels: "owner.company,~member".',
     received: step.slice(0, 64),
   })
 }
@@ -53,5 +53,5 @@ export const expandsPast = () =>
   invalid({
     path: '/expand',
     code: 'exclusive',
-    message: 'expand follows the relationships of the present. Leave it out of a question about the past.',
+    message: 'expand works on the current state only. Leave out expand, or the version or time.',
   })

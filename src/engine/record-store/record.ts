@@ -175,7 +175,7 @@ function checkExternal(value: string, path: string): void {
   throw invalid({
     path,
     code: 'invalid_external_id',
-    message: `It must have 1 to ${LIMITS.externalIdChars} characters without control characters.`,
+    message: `${path.slice(1)} must have 1 to ${LIMITS.externalIdChars} characters without control characters.`,
   })
 }
 
@@ -195,13 +195,13 @@ export function checkRecordId(id: string): void {
  */
 export function dataText(data: unknown, maxBytes: number): string {
   if (typeof data !== 'object' || data === null || Array.isArray(data))
-    throw invalid({ path: '/data', code: 'type', message: 'data is an object.', expected: 'object' })
+    throw invalid({ path: '/data', code: 'type', message: 'data must be an object.', expected: 'object' })
   const text = JSON.stringify(data)
   if (text.length > maxBytes / 4 && Buffer.byteLength(text) > maxBytes)
     throw invalid({
       path: '/data',
       code: 'too_large',
-      message: `data has at most ${maxBytes} bytes as JSON.`,
+      message: `data can have at most ${maxBytes} bytes as JSON.`,
       expected: maxBytes,
     })
   return text

@@ -53,7 +53,7 @@ const notMembers = (change: Change, path: readonly string[]) =>
   invalid({
     path: `/${change}${pointer(...path)}`,
     code: 'type',
-    message: `${change} names lists of members by property: ${change}: {"tags": ["x"]}.`,
+    message: `${change} must be an object of lists, such as ${change}: {"tags": ["x"]}.`,
     expected: 'array',
   })
 

@@ -46,7 +46,7 @@ function readTimeout(seconds: number | null | undefined): number {
   throw invalid({
     path: '/timeout',
     code: 'out_of_range',
-    message: `timeout is a whole number of seconds from 0 to ${LIMITS.waitSecondsMax}.`,
+    message: `timeout must be a whole number of seconds from 0 to ${LIMITS.waitSecondsMax}.`,
     received: timeout,
   })
 }

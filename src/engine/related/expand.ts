@@ -184,7 +184,7 @@ const endsThere = () =>
   invalid({
     path: '/expand',
     code: 'invalid_expand',
-    message: `Nothing follows "${ATTACHMENTS_STEP}" in a path of expand. Leave the rest of that path out.`,
+    message: `"${ATTACHMENTS_STEP}" must be the last step of a path of expand. Leave out what follows it.`,
   })
 
 const tooManyBytes = () =>

@@ -106,7 +106,7 @@ function readDepth(depth: number): number {
   throw invalid({
     path: '/depth',
     code: 'out_of_range',
-    message: `depth is a whole number from 1 to ${LIMITS.relatedDepth}.`,
+    message: `depth must be a whole number from 1 to ${LIMITS.relatedDepth}.`,
     received: depth,
   })
 }

@@ -70,7 +70,7 @@ export async function requireWithin(
 }
 
 function notReplaceable(relType: string): DomainError {
-  const message = `A relationship of type "${relType}" that this address does not show has its place. Link another record.`
+  const message = `Another relationship of type "${relType}", which this address cannot show, has this place by its cardinality. Link another record.`
   return new DomainError('CONFLICT', message, {
     details: [{ path: '/replace', code: 'cardinality', message }],
   })

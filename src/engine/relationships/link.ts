@@ -78,7 +78,7 @@ function endFault(
     {
       path: `/${side}_record_type`,
       code: 'end_not_allowed',
-      message: `Links of this type do not have a ${side} of type "${recordType.slice(0, 64)}".`,
+      message: `Links of this type cannot have a ${side} of type "${recordType.slice(0, 64)}".`,
       received: recordType.slice(0, 64),
       allowed,
       ...(hint && { hint }),

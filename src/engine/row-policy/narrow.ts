@@ -72,7 +72,7 @@ function readName(text: string, at: string): string | null {
   throw invalid({
     path: at,
     code: 'invalid_field',
-    message: `fields names properties of data, each whole: "data.name". "${text.slice(0, 64)}" is none.`,
+    message: `"${text.slice(0, 64)}" is not a top-level property of data. Name properties such as "data.name".`,
     received: text.slice(0, 64),
     ...(typeof name === 'string' && { hint: `data.${name}` }),
   })

@@ -29,13 +29,13 @@ export function jsonOf(
   if (type === 'json' || type === 'jsonb') return parseJson(text, path)
   if (type === 'timestamptz') return instantOf(text, kind, path)
   if (type === 'timestamp') return localOf(text, kind, path)
-  if (type === 'record') throw refused(path, 'A row is no JSON value.', 'to_jsonb(…)')
+  if (type === 'record') throw refused(path, 'A row is not a JSON value.', 'to_jsonb(…)')
   return text
 }
 
 function numberOf(text: string, path: string): number {
   const number = Number(text)
-  if (!Number.isFinite(number)) throw refused(path, `${text} is no JSON number.`, 'NULLIF(…)')
+  if (!Number.isFinite(number)) throw refused(path, `${text} is not a JSON number.`, 'NULLIF(…)')
   // -0 is not a value of its own in SQL.
   if (survivesDouble(text)) return number === 0 ? 0 : number
   throw invalid({

@@ -51,7 +51,7 @@ function readLimit(limit: number | undefined, most: number): number {
   throw invalid({
     path: '/limit',
     code: 'out_of_range',
-    message: `limit is a whole number from 1 to ${most}. For more rows, page in the statement with WHERE and ORDER BY.`,
+    message: `limit must be a whole number from 1 to ${most}. For more rows, page in the statement with WHERE and ORDER BY.`,
     received: limit,
     expected: { min: 1, max: most },
   })

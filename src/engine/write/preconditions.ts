@@ -41,7 +41,7 @@ export function expectation(args: ExpectationArgs): Expectation {
 function readStated(stated: unknown): Readonly<Record<string, unknown>> {
   if (typeof stated === 'object' && stated !== null && !Array.isArray(stated))
     return stated as Record<string, unknown>
-  throw invalid({ path: '/stated', code: 'type', message: 'stated is an object.', expected: 'object' })
+  throw invalid({ path: '/stated', code: 'type', message: 'stated must be an object.', expected: 'object' })
 }
 
 /**

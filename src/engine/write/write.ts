@@ -138,7 +138,7 @@ const nothingToApprove = () =>
   invalid({
     path: '/plan_token',
     code: 'exclusive',
-    message: 'A dry run needs no plan. Leave plan_token out.',
+    message: 'plan_token cannot be combined with a dry run. Leave plan_token out.',
   })
 
 async function rehearse<T extends object>(

@@ -4,7 +4,7 @@ import { DomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 
 const Argument = z.object({
-  name: z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/, 'It is 1 to 64 letters, digits, "_", "." and "-".'),
+  name: z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/, 'name must be 1 to 64 letters, digits, "_", "." and "-".'),
   description: z.string().nullish(),
   required: z.boolean().nullish(),
   /** The argument takes the id of a record of this type. */

@@ -94,7 +94,7 @@ async function requirePrompt(
   if (bad) throw new InvalidParams(`The record "${bad.id}" is not a valid prompt. ${bad.fault}`)
   const close = base === undefined ? undefined : nearest(own, known.keys())
   const hint = close === undefined ? '' : ` Did you mean "${publicName(session, base ?? '', close)}"?`
-  throw new InvalidParams(`There is no prompt "${shown}" here.${hint} prompts/list names those there are.`)
+  throw new InvalidParams(`There is no prompt "${shown}" here.${hint} prompts/list lists the prompts.`)
 }
 
 /** Published name of a prompt: on `/mcp` with its base as prefix. */
@@ -185,6 +185,6 @@ function checkArguments(name: string, prompt: Prompt, args: Readonly<Record<stri
     // Forms send an empty string for an empty field.
     const isLeftOut = value === undefined || (value === '' && !argument.required)
     if (!isLeftOut && values.length > 0 && !values.includes(value))
-      throw new InvalidParams(`"${argument.name}" is one of ${listed(values)}.`)
+      throw new InvalidParams(`"${argument.name}" must be one of ${listed(values)}.`)
   }
 }

@@ -47,14 +47,22 @@ function faultsOf(name: string, value: unknown, generic: readonly string[] | nul
   if (name === 'readonly')
     return Object.hasOwn(FLAGS, value)
       ? []
-      : [{ path, code: 'enum', message: 'readonly is 1 or 0.', allowed: ['1', '0'] }]
+      : [{ path, code: 'enum', message: 'readonly must be 1 or 0.', allowed: ['1', '0'] }]
   if (name === 'profile')
     return PROFILES.includes(value as never)
       ? []
-      : [{ path, code: 'enum', message: 'profile is lean, or left out.', allowed: PROFILES, hint: 'lean' }]
+      : [
+          {
+            path,
+            code: 'enum',
+            message: 'profile must be lean. Send profile=lean, or leave it out.',
+            allowed: PROFILES,
+            hint: 'lean',
+          },
+        ]
   const names = value.split(',')
   if (names.length > LIMITS.narrowedNames)
-    return [{ path, code: 'too_many', message: `${name} names at most ${LIMITS.narrowedNames}.` }]
+    return [{ path, code: 'too_many', message: `${name} can have at most ${LIMITS.narrowedNames} names.` }]
   return name === 'types'
     ? names.filter((id) => !isTypeId(id)).map((id) => noTypeId(path, id))
     : names.filter((tool) => !isToolName(tool, generic)).map((tool) => noTool(path, tool, generic ?? []))
@@ -68,7 +76,7 @@ const twoLists = () =>
   invalid({
     path: 'query/profile',
     code: 'exclusive',
-    message: 'profile and tools both choose the list. Send one of them.',
+    message: 'profile and tools exclude each other. Send one of them.',
   })
 
 const noTypeId = (path: string, id: string): Detail => ({

@@ -14,7 +14,7 @@ export const beyondGrants = (name: string) =>
 export function unknownTool(name: string, known: readonly string[]): InvalidParams {
   const meant = meantTool(name.slice(0, 128), known)
   return new InvalidParams(
-    `There is no tool "${name.slice(0, 128)}" here.${meant ? ` Did you mean "${meant}"?` : ''} tools/list names those there are.`,
+    `There is no tool "${name.slice(0, 128)}" here.${meant ? ` Did you mean "${meant}"?` : ''} tools/list lists the tools.`,
   )
 }
 

@@ -20,7 +20,7 @@ const run = compile(
 
 /** The engine validates the operations, after it has checked their number. */
 const operations = z
-  .custom<readonly object[]>((value) => Array.isArray(value), 'It is a list of operations.')
+  .custom<readonly object[]>((value) => Array.isArray(value), 'operations must be a list of operations.')
   .meta({ type: 'array', items: { type: 'object' } })
 
 /** The operations with their arguments. */

@@ -94,7 +94,7 @@ function ownNames(published: readonly string[], input: ToolInput): string[] {
     throw invalid({
       path,
       code: 'unknown_key',
-      message: 'Name a property of the type.',
+      message: 'clear must name properties of the type.',
       ...unknownName(name, [...properties.keys()]),
     })
   })

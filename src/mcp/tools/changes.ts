@@ -58,7 +58,7 @@ const TIME = z.iso.datetime({ offset: true })
 /** A refinement, because a format in the schema costs tokens. */
 const moment = z
   .string()
-  .refine((text) => TIME.safeParse(text).success, 'Send a time such as 2026-01-31T09:30:00Z.')
+  .refine((text) => TIME.safeParse(text).success, 'It must be a time such as 2026-01-31T09:30:00Z.')
   .optional()
 const selection = {
   request_id: z.string().optional(),
@@ -111,7 +111,7 @@ export const changeTools = [
   }),
   tool('undo', {
     title: 'Undo',
-    description: 'Takes back a request, an actor since a time, or one change (seq). Answers a plan first.',
+    description: 'Undo a request, an actor since a time, or one change (seq). Returns a plan first.',
     permission: 'write',
     hints: { destructive: true },
     plans: 'undo',

@@ -116,7 +116,7 @@ function formOf(query: Query): Form {
   throw invalid({
     path: `query/${other[0]}`,
     code: 'exclusive',
-    message: `"${other[0]}" does not go with ${form === 'content' ? 'a download' : `"${form}"`}. Leave it out.`,
+    message: `"${other[0]}" cannot be combined with ${form === 'content' ? 'a download' : `"${form}"`}. Leave it out.`,
   })
 }
 

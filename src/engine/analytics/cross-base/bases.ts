@@ -34,7 +34,7 @@ export function namedBases(
   const names = [...new Set(bases)]
   for (const name of names) if (name !== ALL) requirePermission(scope.access, 'read', name, recordType)
   if (names.length === 0)
-    throw fault('out_of_range', 'Name at least one base, or all that the token may read: ["*"].')
+    throw fault('out_of_range', 'bases must name at least one base, or all that the token may read: ["*"].')
   if (names.length > LIMITS.queriedBases) throw tooMany()
   if (!names.includes(ALL)) return names
   if (names.length > 1)

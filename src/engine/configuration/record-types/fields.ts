@@ -58,7 +58,7 @@ export const sharedNames = (jsonSchema: object): string[] =>
 
 /** Says how a property is named whose name every record has for something else. */
 const sharedName = (name: string): string =>
-  `The property "${name}" has the name of a field that every record has. Filters and sorts call it "data.${name}", and SQL "${sqlColumnOf(name)}".`
+  `The property "${name}" has the name of a field of every record. Filters and sorts name it "data.${name}", and SQL "${sqlColumnOf(name)}".`
 
 /**
  * Resolves the index fields against the schema.
@@ -85,7 +85,7 @@ function badTimezone(name: string): Detail {
   return {
     path: '/timezone',
     code: 'unknown_timezone',
-    message: 'timezone is a name of the IANA time zone database, such as "Europe/Zurich".',
+    message: 'timezone must be a name of the IANA time zone database, such as "Europe/Zurich".',
     received: name.slice(0, 64),
     ...(close && { hint: close }),
   }

@@ -31,7 +31,12 @@ export function readMigration({
 }): MigrationStep[] {
   const given = migration !== undefined && migration !== null
   if (onInvalid !== 'migrate') {
-    if (given) throw fault('/migration', 'needs_migrate', '"migration" goes with migrate=true.')
+    if (given)
+      throw fault(
+        '/migration',
+        'needs_migrate',
+        '"migration" needs migrate=true. Send both, or leave it out.',
+      )
     return []
   }
   if (!Array.isArray(migration))
@@ -42,7 +47,7 @@ export function readMigration({
 function readStep(raw: RawStep, at: string): MigrationStep {
   const op = raw?.op
   if (op !== 'default' && op !== 'rename' && op !== 'cast' && op !== 'drop')
-    throw fault(`${at}/op`, 'enum', 'op is one of default, rename, cast, drop.', {
+    throw fault(`${at}/op`, 'enum', 'op must be default, rename, cast or drop.', {
       allowed: Object.keys(NEEDS),
     })
   for (const key of ['to', 'value', 'type'] as const) {
@@ -56,13 +61,13 @@ function readStep(raw: RawStep, at: string): MigrationStep {
   if (op === 'default') return { op, field, value: raw.value }
   if (op === 'drop') return { op, field }
   if (!CASTS.includes(raw.type as Cast))
-    throw fault(`${at}/type`, 'enum', `type is one of ${CASTS.join(', ')}.`, { allowed: CASTS })
+    throw fault(`${at}/type`, 'enum', `type must be one of ${CASTS.join(', ')}.`, { allowed: CASTS })
   return { op, field, type: raw.type as Cast }
 }
 
 /** Parses `data.a.b`, or `a.b` for short. */
 function dataField(raw: unknown, at: string): FieldPath {
-  if (typeof raw !== 'string') throw fault(at, 'type', 'A field is written like "data.status".')
+  if (typeof raw !== 'string') throw fault(at, 'type', 'A field must be written like "data.status".')
   const field = parseField(/^data[.[]/.test(raw) ? raw : `data.${raw}`, at)
   if (field.kind !== 'data' || field.path.some(isUnnamed))
     throw fault(

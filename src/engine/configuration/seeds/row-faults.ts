@@ -103,7 +103,7 @@ const endFault = (side: 'source' | 'target', { record_type }: End, allowed: read
         {
           path: `/${side}/record_type`,
           code: 'end_not_allowed',
-          message: `Links of this type do not have a ${side} of type "${record_type.slice(0, 64)}".`,
+          message: `Links of this type cannot have a ${side} of type "${record_type.slice(0, 64)}".`,
           received: record_type.slice(0, 64),
           allowed,
         },

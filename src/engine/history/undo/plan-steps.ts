@@ -26,7 +26,7 @@ export type Obstacle = {
 }
 
 /**
- * Plays the entries of a resource since the first change to undo. A revert takes back the entry that it names
+ * Plays the entries of a resource since the first change to undo. A revert undoes the entry that it names
  * as its cause, and all after it. What is left must be changes to undo only: they are reverted, newest first.
  */
 export function stepsOf(ofResource: ResourceEntries): readonly Step[] | Obstacle {
@@ -63,7 +63,7 @@ function stepOf(change: FoundChange, entry: Entry, before: Entry | undefined): S
 
 type Effect = { readonly added: readonly Entry[] } | { readonly removed: readonly Entry[] }
 
-/** The entries that stand: those that no revert took back, or whose revert was taken back. */
+/** The entries in effect: those that no revert undid, or whose revert was undone. */
 function standing(entries: readonly Entry[]): Entry[] {
   const stack: Entry[] = []
   const effects = new Map<string, Effect>()

@@ -71,7 +71,7 @@ export const nameOf = ({ kind, recordType, id }: Pick<FoundChange, 'kind' | 'rec
   `${kind}\n${recordType ?? ''}\n${id}`
 
 /**
- * Reads the entries of the resources of the changes, which are newest first, and passes each ofResource to `use`.
+ * Reads the entries of the resources of the changes, which are newest first, and passes those of each to `use`.
  * Holds the entries of some resources at a time, because others may have changed each of them often since.
  */
 export async function mapResourceEntries<T>(

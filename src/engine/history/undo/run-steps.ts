@@ -84,7 +84,7 @@ async function attributed(undoing: Undoing, steps: readonly Step[], work: Work):
 
 /** What a failure says, if it is one of the data; undefined for one of rights, and for races. */
 function refusalOf(thrown: unknown): string | undefined {
-  if (violatedConstraint(thrown) === 'record_external') return 'Another record has its external_id.'
+  if (violatedConstraint(thrown) === 'record_external') return 'Another record has its external_id now.'
   if (!(thrown instanceof DomainError)) return undefined
   if (thrown.code !== 'CONFLICT' && thrown.code !== 'VALIDATION_ERROR' && thrown.code !== 'NOT_FOUND')
     return undefined
@@ -142,7 +142,7 @@ const deleteRecords: WorkOnType = async (undoing, type, steps) => {
     change,
     code: 'linked',
     by: null,
-    message: 'Others have linked the record since.',
+    message: 'Later requests have linked the record.',
   }))
 }
 

@@ -95,7 +95,7 @@ function checkSelection({ seq, requestId, actor, since, until }: UndoArgs): void
   throw invalid({
     path: actor == null ? '/request_id' : '/since',
     code: 'required',
-    message: 'Send request_id, or actor together with since or until.',
+    message: `Send request_id, or actor together with since or until. ${act('list_changes')} lists what was changed by which request.`,
   })
 }
 
@@ -248,7 +248,7 @@ function conflict(obstacles: readonly Obstacle[]): DomainError {
   )
   return new DomainError(
     'CONFLICT',
-    `${obstacles.length} of the resources cannot be set back, because something else depends on their present state. Nothing was written. Send on_conflict=skip to leave them as they are.`,
+    `${obstacles.length} of the resources cannot be reverted, because something else depends on their current state. Nothing was written. Send on_conflict=skip to leave them as they are.`,
     { details },
   )
 }

@@ -54,7 +54,7 @@ export function findTarget(
   if (Object.hasOwn(ELSEWHERE, name)) throw fault(`"${name}" cannot be written. ${ELSEWHERE[name]}`)
   const alias = range.alias?.aliasname ?? name
   if (RESERVED.has(alias))
-    throw fault(`"${alias}" has a meaning of its own here. Give the relation another alias.`, 't')
+    throw fault(`"${alias}" is a reserved name here. Give the relation another alias.`, 't')
   if (hasCte(withClause, name)) throw fault(`WITH defines "${name}" too. Give that query another name.`)
   const relation = relations.find(name)
   if (relation === 'ambiguous')

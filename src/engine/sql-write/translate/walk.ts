@@ -49,9 +49,14 @@ const SETS =
  */
 export function refuseSets(source: Source, nodes: readonly (Node | undefined)[], where: string): void {
   const fault = (name: string, what: string, location: number | undefined) =>
-    source.fault('unsupported', `${name} ${what} has no place in ${where}: use it in a subquery.`, location, {
-      hint: `(SELECT ${name}(…) FROM …)`,
-    })
+    source.fault(
+      'unsupported',
+      `${name} ${what} is not allowed in ${where}: use it in a subquery.`,
+      location,
+      {
+        hint: `(SELECT ${name}(…) FROM …)`,
+      },
+    )
   walk(nodes, {
     call(name, isWindow, location) {
       if (AGGREGATES.has(name) && !isWindow) throw fault(name, 'is an aggregate, and', location)

@@ -14,7 +14,7 @@ const TOO_MUCH: Words = [
 ]
 const UNKNOWN_RELATION: Words = [
   'unknown_relation',
-  'There is no such relation or function here. Every record type is a relation by its id, beside records, record_types, changes, relationships and relationship_types.',
+  'The relation or function does not exist. The relations are the record types by their ids, and records, record_types, changes, relationships and relationship_types.',
 ]
 const READ_ONLY: Words = ['read_only', `SQL is read-only here. Write with ${act('write_sql')} or the batch.`]
 
@@ -33,10 +33,10 @@ const BY_STATE: Readonly<Record<string, Words>> = {
   '22007': ['invalid_value', 'A text is not a date or time of the type it is cast to.'],
   '22008': ['invalid_value', 'A date or time is out of range.'],
   '2201B': ['invalid_value', 'A regular expression is not valid.'],
-  '2201W': ['invalid_value', 'LIMIT is not negative.'],
-  '2201X': ['invalid_value', 'OFFSET is not negative.'],
+  '2201W': ['invalid_value', 'LIMIT must not be negative.'],
+  '2201X': ['invalid_value', 'OFFSET must not be negative.'],
   '2202E': ['invalid_value', 'An array subscript or bound is not valid.'],
-  '22023': ['invalid_value', 'An argument of a function is outside what it takes.'],
+  '22023': ['invalid_value', 'An argument of a function is out of its range.'],
   '21000': [
     'invalid_value',
     'A subquery used as a value returns more than one row.',

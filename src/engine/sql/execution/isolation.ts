@@ -30,9 +30,9 @@ export async function findIsolation(db: Db): Promise<Isolation> {
 
 const WARNINGS = {
   roles:
-    'SQL statements run under roles of their own, but this database is not closed to them: the login is no superuser, or the database has tables of others',
+    'SQL isolation is partial: the login is not a superuser, or the database has tables of other applications. Give Plinth a database of its own and a superuser login for full isolation',
   parser_only:
-    'SQL statements run under the login of the server, kept to their grants by the parser alone: let the login create roles, or set PLINTH_SQL_ENABLED=false',
+    'SQL isolation is by the parser only: statements run under the login of the server. Let the login create roles, or set PLINTH_SQL_ENABLED=false',
 } as const
 
 /** The log warning for partial isolation; undefined for full isolation. */

@@ -30,7 +30,7 @@ export function checkOperator(context: GuardContext, { name, kind, lexpr, rexpr,
   if (word === undefined) return
   const isForm = FORMS.has(word) && kind !== undefined && kind !== 'AEXPR_OP'
   if (more !== undefined) {
-    const message = 'OPERATOR(schema.op) is not available: write the operator by itself.'
+    const message = 'OPERATOR(schema.op) is not available: write the operator alone.'
     throw context.source.fault('unsupported', message, location)
   }
   if (OPERATORS.has(word) || isForm) return

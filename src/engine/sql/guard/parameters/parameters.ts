@@ -36,7 +36,7 @@ export function readParameters(
     throw invalid({
       path: '/params',
       code: 'type',
-      message: 'params is an array for $1, $2 … or an object for :name.',
+      message: 'params must be an array for $1, $2 … or an object for :name.',
       expected: ['array', 'object'],
     })
   const entries = Object.entries(params)

@@ -41,7 +41,7 @@ const NODES: Readonly<Record<string, string>> = {
   XmlSerialize: 'XML is not available.',
   BitString: 'Bit strings are not available.',
   SetToDefault: 'DEFAULT has no meaning in a read.',
-  CurrentOfExpr: 'There are no cursors here.',
+  CurrentOfExpr: 'Cursors are not available.',
 }
 
 /** The hint for a rejected AST node. */
@@ -61,8 +61,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   'A_Const.bsval': 'Bit strings are not available.',
   'A_Expr.kind': 'SIMILAR TO is not available. Use LIKE or ~ with a constant pattern.',
   'SortBy.sortby_dir': 'ORDER BY … USING is not available. Use ASC or DESC.',
-  'SQLValueFunction.op':
-    'Names of the session are not available: roles and databases are no part of the data.',
+  'SQLValueFunction.op': 'Names of the session are not available: SQL reads the data of the base only.',
   'TypeName.setof': 'SETOF is not a type to cast to.',
   'TypeName.pct_type': '%TYPE is not available.',
   'FuncCall.func_variadic': 'VARIADIC is not available: pass the values one by one.',
