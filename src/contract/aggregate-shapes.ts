@@ -1,10 +1,8 @@
 import { z } from 'zod'
 import { LIMITS } from '../foundation/limits.ts'
+import { FUNCTIONS, INTERVALS } from './aggregate-functions.ts'
 
 /** Zod shapes of aggregations, shared by engine and surfaces. */
-
-export const FUNCTIONS = ['count', 'sum', 'avg', 'min', 'max', 'count_distinct'] as const
-export const INTERVALS = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const
 
 const alias = z
   .string()

@@ -32,6 +32,19 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   done: 'complete',
   finish: 'complete',
   ack: 'complete',
+  create: 'create_record',
+  insert: 'create_record',
+  update: 'patch_record',
+  patch: 'patch_record',
+  upsert: 'upsert_record',
+  delete: 'delete_record',
+  link: 'upsert_relationship',
+  unlink: 'delete_relationship',
+  monthly: 'month',
+  weekly: 'week',
+  daily: 'day',
+  yearly: 'year',
+  hourly: 'hour',
   extend: 'heartbeat',
   renew: 'heartbeat',
   unlock: 'release',
@@ -50,6 +63,55 @@ export function meantValue(value: string, allowed: readonly string[]): string | 
   const isPart = word.startsWith(close.toLowerCase()) || close.toLowerCase().startsWith(word)
   const away = distance(word, close.toLowerCase())
   return isPart || isClose(word, close.toLowerCase()) || away <= word.length / 3 ? close : undefined
+}
+
+/** What other systems call a field of a request, by the fields that may be meant. The first that a body has is meant. */
+const FIELD_SYNONYMS: Readonly<Record<string, readonly string[]>> = {
+  schema: ['json_schema', 'data_schema'],
+  fields: ['json_schema', 'data'],
+  columns: ['json_schema'],
+  properties: ['json_schema', 'data'],
+  attributes: ['json_schema', 'data'],
+  values: ['data'],
+  changes: ['data'],
+  source: ['source_record_types', 'source_record_type'],
+  from: ['source_record_types', 'source_record_type'],
+  source_types: ['source_record_types'],
+  target: ['target_record_types', 'target_record_type'],
+  to: ['target_record_types', 'target_record_type'],
+  target_types: ['target_record_types'],
+  confirm: ['plan_token'],
+  confirmed: ['plan_token'],
+  approve: ['plan_token'],
+  op: ['type', 'fn'],
+  operation: ['type', 'fn', 'action'],
+  action: ['type'],
+  function: ['fn'],
+  func: ['fn'],
+  as: ['alias'],
+  column: ['field'],
+  relationship: ['rel_type', 'relationship_type'],
+  relation: ['rel_type', 'relationship_type'],
+  link_type: ['rel_type'],
+  collection: ['record_type'],
+  table: ['record_type'],
+  entity: ['record_type'],
+  id: ['claim_id'],
+  claim: ['claim_id'],
+  claims: ['claim_ids'],
+  lease: ['lease_seconds'],
+  ttl: ['lease_seconds'],
+  timeout_seconds: ['timeout'],
+  at: ['as_of'],
+  asof: ['as_of'],
+  timestamp: ['as_of'],
+  message: ['description'],
+}
+
+/** The field that is meant by the name that another system gives it. */
+export function meantField(name: string, allowed: readonly string[]): string | undefined {
+  const meant = Object.hasOwn(FIELD_SYNONYMS, name) ? FIELD_SYNONYMS[name] : undefined
+  return meant?.find((each) => allowed.includes(each))
 }
 
 /** The detail fields for an unknown name: received value, allowed values, and the nearest match as a hint. */

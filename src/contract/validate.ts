@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { capped, type Detail, invalid } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { pointer } from '../json/parse.ts'
-import { isShortFor, meantValue, nearest } from './suggest.ts'
+import { isShortFor, meantField, meantValue, nearest } from './suggest.ts'
 import { wrapData } from './wrap-data.ts'
 
 /**
@@ -23,8 +23,8 @@ export const inPart =
   (path) =>
     `${part}/${path.map(String).join('/')}`
 
-/** Returns a hint for an unknown key, or undefined if there is none. */
-type Advice = (key: string) => string | undefined
+/** Returns a hint for an unknown key, for the value of a known one, or for an item of it; undefined if there is none. */
+type Advice = (key: string, index?: number) => string | undefined
 type Adviser = (known: readonly string[]) => Advice
 
 /**
@@ -40,7 +40,12 @@ export function check<S extends z.ZodType>(
 ): z.output<S> {
   const result = shape.safeParse(value, { reportInput: true })
   if (result.success) return result.data
-  const [first, ...rest] = unwrapped(shape, value, place, faultsOf(shape, result.error, place, adviser))
+  const [first, ...rest] = unwrapped(
+    shape,
+    value,
+    place,
+    faultsOf(shape, value, result.error, place, adviser),
+  )
   throw invalid(first ?? { path: place([]), code: 'invalid', message: 'The value is not valid.' }, ...rest)
 }
 
@@ -51,15 +56,40 @@ function unwrapped(shape: z.ZodType, value: unknown, place: Place, faults: reado
   return wrap ? [wrap, ...faults.filter(({ path }) => path !== at)] : faults
 }
 
+/** Where one field is missing and one unknown field has a value for it, the one is meant by the other. */
+function nameMissing(shape: z.ZodType, value: unknown, place: Place, details: Detail[]): void {
+  const required = details.filter(({ code }) => code === 'required')
+  const unknown = details.filter(({ code, hint }) => code === 'unknown_key' && hint === undefined)
+  const [missing, key] = [required[0], unknown[0]]
+  if (!missing || !key || required.length > 1 || unknown.length > 1) return
+  const fields = (shape.def as { shape?: Record<string, z.ZodType> }).shape ?? {}
+  const name = Object.keys(fields).find((each) => place([each]) === missing.path)
+  const sent = Object.entries(value ?? {}).find(([each]) => place([each]) === key.path)
+  if (name === undefined || !sent || !fields[name]?.safeParse(sent[1]).success) return
+  Object.assign(key, { message: `${key.message} Did you mean "${name}"?`, hint: name })
+}
+
 /** Converts zod issues to details, up to the number that an error lists. The rest are only counted. */
-function faultsOf(shape: z.ZodType, error: z.ZodError, place: Place, adviser?: Adviser): Detail[] {
+function faultsOf(
+  shape: z.ZodType,
+  value: unknown,
+  error: z.ZodError,
+  place: Place,
+  adviser?: Adviser,
+): Detail[] {
   const details: Detail[] = []
   let total = 0
+  // Made once: it reads the whole value.
+  let advice: Advice | undefined
+  const advise: Advice = (key, index) => {
+    advice ??= adviser?.(keysAt(shape, []))
+    return advice?.(key, index)
+  }
   for (const issue of error.issues) {
     const room = LIMITS.errorDetails - details.length
     total += issue.code === 'unrecognized_keys' ? issue.keys.length : 1
     if (room === 0) continue
-    for (const detail of toDetails(shape, issue, place, room, adviser)) {
+    for (const detail of toDetails(shape, issue, place, room, advise)) {
       // zod reports a number outside its own bounds and those of its kind twice. Keep one.
       if (isSaidBefore(detail, details.at(-1))) {
         details.pop()
@@ -68,6 +98,7 @@ function faultsOf(shape: z.ZodType, error: z.ZodError, place: Place, adviser?: A
       details.push(detail)
     }
   }
+  nameMissing(shape, value, place, details)
   return capped(details, total)
 }
 
@@ -79,21 +110,32 @@ function toDetails(
   issue: z.core.$ZodIssue,
   place: Place,
   most: number,
-  adviser?: Adviser,
+  advise: Advice,
 ): Detail[] {
   const path = place(issue.path)
+  const [key, index, ...deeper] = issue.path
+  const isOfItem = typeof index === 'number' && deeper.length === 0
+  const advice =
+    issue.path.length === 1 || isOfItem ? advise(String(key), isOfItem ? index : undefined) : undefined
+  const hinted = advice === undefined ? {} : { hint: advice }
   switch (issue.code) {
     case 'unrecognized_keys': {
       const known = keysAt(shape, issue.path)
-      const advise = issue.path.length === 0 ? adviser?.(known) : undefined
       return issue.keys
         .slice(0, most)
-        .map((key) => unknownKey(key, known, place([...issue.path, key]), advise?.(key)))
+        .map((key) =>
+          unknownKey(
+            key,
+            known,
+            place([...issue.path, key]),
+            issue.path.length === 0 ? advise(key) : undefined,
+          ),
+        )
     }
     case 'invalid_type': {
       const expected = KINDS[issue.expected] ?? issue.expected
       if (issue.input === undefined)
-        return [{ path, code: 'required', message: `${name(issue)} is required.`, expected }]
+        return [{ path, code: 'required', message: `${name(issue)} is required.`, expected, ...hinted }]
       return [
         {
           path,
@@ -101,6 +143,7 @@ function toDetails(
           message: `${name(issue)} must be ${article(expected)}.`,
           expected,
           received: kindOf(issue.input),
+          ...hinted,
         },
       ]
     }
@@ -119,6 +162,7 @@ function toDetails(
               ? `${name(issue)} matches none of the allowed forms.`
               : ownMessage(issue),
           received: kindOf(issue.input),
+          ...hinted,
         },
       ]
     default:
@@ -127,6 +171,7 @@ function toDetails(
           path,
           code: codeOf(issue),
           message: issue.message === 'Invalid input' ? `${name(issue)} is not valid.` : ownMessage(issue),
+          ...hinted,
         },
       ]
   }
@@ -163,19 +208,21 @@ function outOfBounds(issue: OutOfBounds, path: string): Detail {
 
 function unknownKey(key: string, allowed: readonly string[], path: string, advice?: string): Detail {
   const shown = key.slice(0, 64)
+  const unknown = `Unknown ${path.startsWith('query/') ? 'parameter' : 'field'} "${shown}".`
   if (advice !== undefined)
     return {
       path,
       code: 'unknown_key',
-      message: `Unknown field "${shown}". Use the form in hint.`,
+      message: `${unknown} Use the form in hint.`,
       allowed,
       hint: advice,
     }
-  const hint = allowed.find((name) => isShortFor(key, name)) ?? nearest(key, allowed)
+  const hint =
+    meantField(key, allowed) ?? allowed.find((name) => isShortFor(key, name)) ?? nearest(key, allowed)
   return {
     path,
     code: 'unknown_key',
-    message: hint ? `Unknown field "${shown}". Did you mean "${hint}"?` : `Unknown field "${shown}".`,
+    message: hint ? `${unknown} Did you mean "${hint}"?` : unknown,
     allowed,
     ...(hint && { hint }),
   }
@@ -185,7 +232,8 @@ function notAllowed(issue: z.core.$ZodIssueInvalidValue, path: string): Detail {
   const allowed = issue.values.map((value) => (typeof value === 'bigint' ? String(value) : value))
   const { input } = issue
   const texts = allowed.filter((value) => typeof value === 'string')
-  const hint = typeof input === 'string' ? meantValue(input, texts) : undefined
+  const [item, ...others] = Array.isArray(input) ? input : [input]
+  const hint = typeof item === 'string' && others.length === 0 ? meantValue(item, texts) : undefined
   const missing = input === undefined
   return {
     path,

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Detail } from '../foundation/errors.ts'
-import { isClose, isShortFor } from './suggest.ts'
+import { isObject } from '../foundation/is-object.ts'
+import { isClose, isShortFor, meantField } from './suggest.ts'
 
 const LONGEST_HINT = 2000
 const MOST_KEYS = 50
@@ -22,7 +23,10 @@ export function wrapData(shape: z.ZodType, value: unknown, path: string): Detail
     known.some((field) => isClose(name, field) || isShortFor(name, field)),
   )
   if (content.length === 0 || content.length > MOST_KEYS || isMisspelt) return undefined
-  const whole = { ...Object.fromEntries(entries.filter(isField)), data: Object.fromEntries(content) }
+  const [[name, inner] = [], ...others] = content
+  const isNamed = others.length === 0 && meantField(name ?? '', ['data']) !== undefined && isObject(inner)
+  const data = isNamed ? inner : Object.fromEntries(content)
+  const whole = { ...Object.fromEntries(entries.filter(isField)), data }
   const hint = JSON.stringify(whole)
   return {
     path,

@@ -1,4 +1,7 @@
 import { isClose } from '../contract/suggest.ts'
+import { isObject } from '../foundation/is-object.ts'
+import { LIMITS } from '../foundation/limits.ts'
+import { correctAggregation, correctAggregations } from './aggregations.ts'
 import { readFilter } from './correct.ts'
 import { fieldOf, isField } from './fields.ts'
 import { attempt, condition, type FilterAst, Unclear } from './filter-ast.ts'
@@ -23,6 +26,7 @@ const FILTERS = words('where filters filterbyformula query condition conditions 
 const SORTS = words('order orderby sortby ordering sorting sorts')
 const FIELDS = words('select selects columns projection attributes props properties only')
 const WORDS = words('search fulltext q')
+const AGGREGATIONS = words('aggregates aggregate aggregation metrics metric measures measure')
 
 /**
  * Suggests a correction for an unknown query parameter, such as `data.region=eq.Europe`,
@@ -140,13 +144,17 @@ function fieldsIn(text: string): string {
 }
 
 /** Returns the hint for an unknown parameter: a supported one with its value, as `filter={"field":…}`. */
-type Advice = (name: string) => string | undefined
+type Advice = (name: string, index?: number) => string | undefined
 
 /**
  * Hints for the query parameters that are not in `known`. Conditions in several parameters are combined with
  * AND and with the existing filter: each hint contains the whole filter.
  */
-export function adviseQuery(query: Readonly<Record<string, unknown>>, known: readonly string[]): Advice {
+export function adviseQuery(
+  query: Readonly<Record<string, unknown>>,
+  known: readonly string[],
+  pageSize: number = LIMITS.pageDefault,
+): Advice {
   const corrections = new Map<string, Correction>()
   for (const [name, value] of Object.entries(query)) {
     const correction =
@@ -154,12 +162,126 @@ export function adviseQuery(query: Readonly<Record<string, unknown>>, known: rea
     if (correction) corrections.set(name, correction)
   }
   const filter = wholeFilter(query['filter'], [...corrections.values()])
+  const pages = pagesIn(query, pageSize)
   return (name) => {
+    const page = pages.get(name)
+    if (page !== undefined && known.includes(page.split('=', 1)[0] ?? '')) return page
     const { sort, fields, ...rest } = corrections.get(name) ?? {}
+    // Aggregates are sorted by the names of their results.
+    if (sort !== undefined && known.includes('aggregations')) return `sort=${sort.replaceAll('data.', '')}`
     if (sort !== undefined && known.includes('sort')) return `sort=${sort}`
     if (fields !== undefined && known.includes('fields')) return `fields=${fields}`
     return rest.filter && filter !== undefined && known.includes('filter') ? `filter=${filter}` : undefined
   }
+}
+
+const SIZES = words('perpage pagesize size count max maxresults top take rows first')
+const OFFSETS = words('skip start startindex from')
+const PAGES = words('page pagenumber pageno')
+const CURSORS = words('nextcursor pagetoken nextpagetoken nexttoken continuation continuationtoken')
+
+/** The parameters of pages in other words, each as the one that has its meaning: `page=3` as `offset=100`. */
+function pagesIn(query: Readonly<Record<string, unknown>>, pageSize: number): ReadonlyMap<string, string> {
+  const named = (names: readonly string[]) =>
+    Object.entries(query).find(([name, value]) => names.includes(flat(name)) && isWhole(value))
+  const [size, length = query['limit']] = named(SIZES) ?? []
+  const [offset, skipped] = named(OFFSETS) ?? []
+  const [page, number] = named(PAGES) ?? []
+  const rows = isWhole(length) ? Number(length) : pageSize
+  const pages = new Map<string, string>()
+  if (size !== undefined) pages.set(size, `limit=${length}`)
+  if (offset !== undefined) pages.set(offset, `offset=${skipped}`)
+  if (page !== undefined && Number(number) > 0) pages.set(page, `offset=${(Number(number) - 1) * rows}`)
+  for (const [name, value] of Object.entries(query))
+    if (CURSORS.includes(flat(name)) && typeof value === 'string') pages.set(name, `cursor=${value}`)
+  return pages
+}
+
+const isWhole = (value: unknown): value is string => typeof value === 'string' && /^\d{1,9}$/.test(value)
+
+const LISTS = ['fields', 'expand', 'group_by', 'source_record_types', 'target_record_types', 'claim_ids']
+const DAY = /^\d{4}-\d\d-\d\d$/
+
+/**
+ * Hints for the members of a body, or for the arguments of a tool: for one that is not in `known`, the known one
+ * with its value, as `{"filter":…}`; for a value of the wrong form, the value.
+ */
+export function adviseBody(body: unknown, known: readonly string[], pageSize?: number): Advice {
+  const members = isObject(body) ? body : {}
+  const isRead = ([name, value]: [string, unknown]) =>
+    (!known.includes(name) || READ_BESIDE.includes(name)) && isSmall(value)
+  const texts = Object.fromEntries(
+    Object.entries(members)
+      .filter(isRead)
+      .map(([name, value]) => [name, textOf(value)]),
+  )
+  const advise = adviseQuery(texts, known, pageSize)
+  return (name, index) => {
+    const value = members[name]
+    if (!known.includes(name))
+      return AGGREGATIONS.includes(flat(name)) && known.includes('aggregations') && isSmall(value)
+        ? jsonOf('aggregations', correctAggregations(value))
+        : isOfClaim(name, members)
+          ? undefined
+          : asMember(advise(name))
+    if (name === 'aggregations' && isSmall(value))
+      return JSON.stringify(
+        index === undefined
+          ? correctAggregations(value)
+          : correctAggregation((Array.isArray(value) ? value : [])[index]),
+      )
+    if (name === 'indexes' && typeof (Array.isArray(value) ? value : [])[index ?? -1] === 'string')
+      return indexOn((value as string[])[index ?? 0] ?? '')
+    if (name === 'statements' && Array.isArray(value) && value.every((each) => typeof each === 'string'))
+      return value.join('; ').length <= MOST_SQL ? value.join('; ') : undefined
+    const text = index === undefined ? value : undefined
+    if (typeof text !== 'string') return undefined
+    if (name === 'filter') return JSON.stringify(readFilter(text))
+    if (LISTS.includes(name) && text !== '') return JSON.stringify(text.split(',').map((each) => each.trim()))
+    return ['since', 'until', 'as_of'].includes(name) && DAY.test(text) ? `${text}T00:00:00Z` : undefined
+  }
+}
+
+/** Known members that tell what others mean. */
+const READ_BESIDE = ['filter', 'limit']
+const MOST_VALUES = 200
+
+/** Whether a value has few enough members to read. */
+function isSmall(value: unknown): boolean {
+  let left = MOST_VALUES
+  const spend = (part: unknown): boolean => {
+    left -= Array.isArray(part) ? part.length + 1 : 1
+    return left > 0 && (typeof part !== 'object' || part === null || Object.values(part).every(spend))
+  }
+  return spend(value)
+}
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string'
+    ? value
+    : Array.isArray(value) && value.every((each) => typeof each === 'string')
+      ? value.join(',')
+      : JSON.stringify(value)
+
+/** An `id` beside an action on claims is that of the claim, and no condition on records. */
+const isOfClaim = (name: string, { action }: Readonly<Record<string, unknown>>): boolean =>
+  name === 'id' && ['heartbeat', 'release', 'complete'].includes(action as string)
+
+const indexOn = (field: string): string | undefined => {
+  const of = attempt(() => fieldOf(field))
+  return of === undefined ? undefined : JSON.stringify({ fields: [of] })
+}
+const MOST_SQL = 2000
+
+const jsonOf = (name: string, value: unknown): string | undefined =>
+  value === undefined ? undefined : JSON.stringify({ [name]: value })
+
+/** `filter={…}` as `{"filter":{…}}`. */
+function asMember(advice: string | undefined): string | undefined {
+  const [, name = '', text = ''] = /^(\w+)=(.*)$/s.exec(advice ?? '') ?? []
+  if (name === '') return undefined
+  const value = name === 'filter' ? JSON.parse(text) : name === 'fields' ? text.split(',') : text
+  return JSON.stringify({ [name]: name === 'limit' || name === 'offset' ? Number(text) : value })
 }
 
 /**

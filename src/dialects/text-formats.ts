@@ -1,10 +1,11 @@
-import { type FilterAst, orUnclear, Unclear } from './filter-ast.ts'
+import { condition, type FilterAst, orUnclear, Unclear } from './filter-ast.ts'
 import { readFormula } from './formula.ts'
 import { readInfix } from './infix.ts'
 import { jsonIn } from './literal.ts'
 import { readNocodb } from './nocodb.ts'
 import { readObject } from './objects.ts'
 import { readPostgrest } from './postgrest.ts'
+import { valueAt } from './split.ts'
 
 /**
  * Parses JSON text, or JSON encoded twice.
@@ -33,7 +34,20 @@ export const TEXT_READERS: readonly ((text: string) => FilterAst)[] = [
   readAirtable,
   readInfix,
   readPostgrest,
+  readPair,
 ]
+
+/**
+ * Parses one comparison as search engines write it, `data.status:open`. With an equals sign, the value could be
+ * another field.
+ * @throws Unclear
+ */
+function readPair(text: string): FilterAst {
+  const [, name = '', value = ''] =
+    /^([\p{L}_][\p{L}\p{N}_.]*):([\p{L}\p{N}][\p{L}\p{N}_.@-]*)$/u.exec(text) ?? []
+  if (name === '') throw new Unclear()
+  return condition(name, '$eq', valueAt(name, value))
+}
 
 const STEP =
   /(?<space>\s+)|(?<double>"(?:[^"\\]|\\.)*")|'(?<single>(?:[^'\\]|\\.)*)'|(?<number>-?\d[\d.eE+-]*)|(?<word>[\p{L}_$][\p{L}\p{N}_$]*)|(?<sign>[{}[\]:,])/suy

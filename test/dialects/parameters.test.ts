@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { adviseQuery, correctParameter } from '../../src/dialects/parameters.ts'
+import { adviseBody, adviseQuery, correctParameter } from '../../src/dialects/parameters.ts'
 
 const c = (field: string, op: string, value?: unknown) =>
   value === undefined ? { field, op } : { field, op, value }
@@ -51,6 +51,7 @@ test.each<[string, string, unknown]>([
   ['data.area', '>5', c('data.area', 'gt', 5)],
   ['data.area', 'gt:5', c('data.area', 'gt', 5)],
   ['where', '(region,eq,Europe)', europe],
+  ['where', 'region:Europe', europe],
   ['where', JSON.stringify(europe), europe],
   ['fitler', JSON.stringify(europe), europe],
   ['$filter', "region eq 'Europe'", europe],
@@ -106,7 +107,7 @@ test.each([
   ['or', '(a.eq.1)b'],
   ['or', 'x'],
   ['where', 'x'],
-  ['q', 'a:b'],
+  ['q', 'a:b c'],
   ['__proto__', '1'],
   ['__proto__', 'eq.1'],
   ['', 'eq.1'],
@@ -157,4 +158,47 @@ describe('the suggested query', () => {
     const query = Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`data.p${n}`, 'eq.1']))
     expect(adviseQuery(query, known)('data.p0')).toBeUndefined()
   })
+})
+
+const PAGED = ['filter', 'sort', 'fields', 'limit', 'offset', 'cursor']
+
+test.each<[Record<string, string>, Record<string, string | undefined>]>([
+  [{ page: '3' }, { page: 'offset=100' }],
+  [
+    { page: '2', per_page: '10' },
+    { page: 'offset=10', per_page: 'limit=10' },
+  ],
+  [{ page: '2', limit: '20' }, { page: 'offset=20' }],
+  [
+    { pageSize: '5', skip: '15' },
+    { pageSize: 'limit=5', skip: 'offset=15' },
+  ],
+  [{ page_token: 'abc' }, { page_token: 'cursor=abc' }],
+  [
+    { page: '0', per_page: 'all' },
+    { page: undefined, per_page: undefined },
+  ],
+])('adviseQuery converts the page parameters of %j', (query, advice) => {
+  const advise = adviseQuery(query, PAGED)
+  for (const [name, hint] of Object.entries(advice)) expect(advise(name)).toBe(hint)
+  for (const name of Object.keys(query)) expect(adviseQuery(query, [])(name)).toBeUndefined()
+})
+
+test.each<[unknown, string, string | undefined]>([
+  [{ where: { region: 'Europe' } }, 'where', JSON.stringify({ filter: europe })],
+  [
+    { 'data.region': 'Europe', filter: c('data.a', 'eq', 1) },
+    'data.region',
+    JSON.stringify({ filter: { and: [c('data.a', 'eq', 1), europe] } }),
+  ],
+  [{ order_by: [{ area: -1 }] }, 'order_by', '{"sort":"-data.area"}'],
+  [{ select: ['id', 'name'] }, 'select', '{"fields":["id","data.name"]}'],
+  [{ page: 3, limit: 10 }, 'page', '{"offset":20}'],
+  [{ filter: 'region:Europe' }, 'filter', JSON.stringify(europe)],
+  [{ fields: 'id,data.name' }, 'fields', '["id","data.name"]'],
+  [{ filter: 'what is this' }, 'filter', undefined],
+  [{ where: Array(1000).fill({ region: 'Europe' }) }, 'where', undefined],
+  ['text', 'where', undefined],
+])('adviseBody of %j converts %s', (body, name, hint) => {
+  expect(adviseBody(body, PAGED)(name)).toBe(hint)
 })

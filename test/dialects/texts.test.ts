@@ -85,6 +85,9 @@ describe('correctFilter for a text in another query language', () => {
     ['(name,eq,Size (mm))', c('data.name', 'eq', 'Size (mm)')],
     // PostgREST
     ['data.region=eq.Europe', europe],
+    // Search engines
+    ['data.region:Europe', europe],
+    ['region:Europe', europe],
     ['or=(a.eq.1,b.gt.2)', { or: [c('data.a', 'eq', 1), c('data.b', 'gt', 2)] }],
   ])('corrects %s', (sent, meant) => {
     const found = correctFilter(sent)
@@ -135,7 +138,8 @@ describe('correctFilter for an ambiguous or unsupported text', () => {
     '(a,near,1)',
     '(a,eq,1)~xor(b,eq,2)',
     '(a,eq,(1)',
-    'data.region:Europe',
+    'data.region:Europe Asia',
+    'https://example.com',
     '=eq.5',
     'a=fts.x',
     "a = 'x' -- c",

@@ -1,5 +1,5 @@
 /** Command `plinth aggregate <type>`. */
-import { FUNCTIONS, INTERVALS } from '../../contract/aggregate-shapes.ts'
+import { FUNCTIONS, INTERVALS } from '../../contract/aggregate-functions.ts'
 import type { Row } from '../command/command.ts'
 import { misused } from '../command/failure.ts'
 import { count, json, type Option, text } from '../command/options.ts'

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { OPERATION_NAMES, OPERATION_SHAPES, type OperationName } from '../../contract/batch-shapes.ts'
 import { ID_RULES, isTypeId } from '../../contract/ids.ts'
-import { meantValue } from '../../contract/suggest.ts'
+import { meantField, meantValue } from '../../contract/suggest.ts'
 import { check, inBody } from '../../contract/validate.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
@@ -69,9 +69,11 @@ function nameOperation(raw: unknown, index: number, names: Names): void {
 function requireType(raw: unknown): OperationName {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
     throw invalid({ path: '', code: 'type', message: 'An operation must be an object.', expected: 'object' })
-  const { type } = raw as { type?: unknown }
+  const { type, ...others } = raw as { type?: unknown }
   if (OPERATION_NAMES.some((name) => name === type)) return type as OperationName
-  const hint = typeof type === 'string' ? meantValue(type, OPERATION_NAMES) : undefined
+  // Models write the type under another name.
+  const named = type ?? Object.entries(others).find(([name]) => meantField(name, ['type']))?.[1]
+  const hint = typeof named === 'string' ? meantValue(named, OPERATION_NAMES) : undefined
   throw invalid({
     path: '/type',
     code: type === undefined ? 'required' : 'enum',

@@ -2,11 +2,13 @@
 
 import type { z } from 'zod'
 import { check, inBody } from '../../contract/validate.ts'
+import { adviseBody } from '../../dialects/parameters.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import { isObject } from '../../foundation/is-object.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { parseJson } from '../../json/parse.ts'
 import type { PortableSchema } from '../schema-projection/publish.ts'
+import { PAGE } from './page-arguments.ts'
 
 /**
  * Decodes every string where the published schema expects an object or array. Returns `args` itself if there
@@ -66,7 +68,8 @@ export function readArguments<In extends z.ZodObject>(
   shape: In,
   published: PortableSchema,
 ): z.output<In> {
-  return check(shape, decodeStringified(withoutNulls(withoutFiller(args, shape), shape), published), inBody())
+  const decoded = decodeStringified(withoutNulls(withoutFiller(args, shape), shape), published)
+  return check(shape, decoded, inBody(), (known) => adviseBody(decoded, known, PAGE))
 }
 
 /**

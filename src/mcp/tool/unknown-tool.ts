@@ -21,6 +21,8 @@ export function unknownTool(name: string, known: readonly string[]): InvalidPara
 const TYPE = '(record_?|relationship_?|rel_?)?(type|schema|table|collection)s?'
 const RECORD = '(record|document|item|row|entry|object)s?'
 
+const LINK = '(relationship|relation|link|edge|association)s?'
+
 /**
  * What other systems call a tool, and the tools that do it, the best first. The first row that fits decides. A
  * row never names a tool with another effect.
@@ -33,6 +35,11 @@ const MEANT: readonly (readonly [RegExp, readonly string[]])[] = [
     ),
     ['define'],
   ],
+  [
+    pattern(`(delete|remove|destroy|drop)_?${LINK}|(unlink|disconnect|detach|dissociate|unrelate)(_.*)?`),
+    ['batch', 'sql_write'],
+  ],
+  [pattern(`(create|add|insert|new|put|upsert|make|write)_?${LINK}`), ['link_records', 'sql_write']],
   [pattern(`(get|show|read|describe|inspect)_?${TYPE}`), ['describe_type', 'sql_query']],
   [pattern(`(list|show|get)_?(all_?)?${TYPE}`), ['list_types', 'sql_query']],
   [pattern('(write|update)_?sql|sql_?(insert|update|delete|execute)|execute_sql_write'), ['sql_write']],
@@ -55,10 +62,7 @@ const MEANT: readonly (readonly [RegExp, readonly string[]])[] = [
   [pattern('upsert(_.*)?'), ['upsert_record', 'sql_write']],
   [pattern('(delete|remove|destroy)(_.*)?'), ['delete_record', 'sql_write']],
   [pattern('cancel(_.*)?'), ['cancel_record']],
-  [
-    pattern('(link|connect|relate|attach|associate|unlink|disconnect|detach)(_.*)?'),
-    ['link_records', 'sql_write'],
-  ],
+  [pattern('(link|connect|relate|attach|associate)(_.*)?'), ['link_records', 'sql_write']],
   [pattern('(get_)?(related|neighbou?rs|traverse|graph)(_.*)?'), ['get_related', 'sql_query']],
   [pattern('(claim|lease|dequeue|heartbeat|release|complete|wait)(_.*)?'), ['work']],
   [pattern('(bulk|transaction|batch)(_.*)?'), ['batch', 'sql_write']],

@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { trim } from '../../contract/response-bodies.ts'
 import { unknownName } from '../../contract/suggest.ts'
 import { check, inBody } from '../../contract/validate.ts'
-import { invalid, withPaths } from '../../foundation/errors.ts'
+import { DomainError, invalid, withPaths } from '../../foundation/errors.ts'
+import { isObject } from '../../foundation/is-object.ts'
 import { restoreNames } from '../schema-projection/project.ts'
 import { publishPointer } from '../schema-projection/rename-properties.ts'
 import { splitArguments, type ToolInput } from '../schema-projection/tool-inputs.ts'
@@ -76,8 +77,31 @@ export async function callTyped(
     const change = { ...target, id: id ?? '', merge, ...lists, ...when }
     return trim((await patch(change, call)).patchRecord)
   } catch (thrown) {
-    throw withPaths(thrown, place)
+    throw advised(withPaths(thrown, place), args, tool)
   }
+}
+
+/** Says so if the properties are in `data`, or the record has an `id`, as in the generic tools. */
+function advised(thrown: unknown, args: Record<string, unknown>, { input, operation }: TypedTool): unknown {
+  if (!(thrown instanceof DomainError)) return thrown
+  if (operation === 'create' && thrown.details.some(({ path }) => path === '/id')) return withoutId(thrown)
+  const inner = args['data']
+  if (!isObject(inner) || isProperty(input, 'data')) return thrown
+  if (!Object.keys(inner).some((name) => isProperty(input, name))) return thrown
+  const { data: _, ...rest } = args
+  const hint = JSON.stringify({ ...rest, ...inner })
+  const message = 'The properties of the type are arguments of this tool, and not in data.'
+  return invalid(
+    { path: '/data', code: 'unknown_key', message, ...(hint.length <= LONGEST_HINT && { hint }) },
+    ...thrown.details.filter(({ path }) => path !== '/data'),
+  )
+}
+const LONGEST_HINT = 2000
+
+function withoutId({ details }: DomainError): DomainError {
+  const others = details.filter(({ path }) => path !== '/id')
+  const message = 'A new record gets its id from the server. Leave id out, or choose it with upsert_record.'
+  return invalid({ path: '/id', code: 'unknown_key', message }, ...others)
 }
 
 /**

@@ -4,6 +4,7 @@ import { camelFields } from '../../contract/field-names.ts'
 import { writtenBody } from '../../contract/response-bodies.ts'
 import { RecordTypeBody, RelationshipTypeBody } from '../../contract/shapes.ts'
 import { check, inBody } from '../../contract/validate.ts'
+import { adviseBody } from '../../dialects/parameters.ts'
 import { DomainError, invalid, withPaths } from '../../foundation/errors.ts'
 import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
@@ -154,7 +155,7 @@ async function define(name: KindName, target: Target, args: Args, context: Conte
     return await kind.patch(target, fields, args, context)
   } catch (thrown) {
     if (!isAbsent(thrown, name) || target.expectedVersions) throw thrown
-    const body = check(kind.body, mergePatch({}, fields), inBody())
+    const body = check(kind.body, mergePatch({}, fields), inBody(), (known) => adviseBody(fields, known))
     return kind.create(target, body, context)
   }
 }

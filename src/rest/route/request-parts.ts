@@ -4,6 +4,7 @@ import type { z } from 'zod'
 import { mediaTypeOf } from '../../contract/attachment-rules.ts'
 import { isIdempotencyKey } from '../../contract/ids.ts'
 import { check, inBody, inPart, type Place } from '../../contract/validate.ts'
+import { adviseBody } from '../../dialects/parameters.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { type Conditions, NONE, readConditions, readContentConditions, readHashes } from './preconditions.ts'
 import { readQuery } from './query.ts'
@@ -39,7 +40,9 @@ export function readParts<P extends Shape, Q extends z.ZodObject, B extends Shap
   const query = readQuery(queryOf, request.query as Record<string, unknown>)
   const mediaType = mediaTypeOf(request.headers['content-type'] ?? JSON_TYPE)
   const shape = spec.bodyOf?.(mediaType) ?? spec.body
-  const body = shape ? check(shape, request.body, inBody()) : refuseBody(request.body)
+  const body = shape
+    ? check(shape, request.body, inBody(), (known) => adviseBody(request.body, known))
+    : refuseBody(request.body)
   checkSameId(params, body)
   const preconditions = readPreconditions(spec.versioned, request, writes, body)
   return { params, query, body, mediaType, ...preconditions } as Parts<z.output<P>, z.output<Q>, z.output<B>>

@@ -1,4 +1,5 @@
-import { Aggregations, type FUNCTIONS, GroupBy, type INTERVALS } from '../../../contract/aggregate-shapes.ts'
+import type { FUNCTIONS, INTERVALS } from '../../../contract/aggregate-functions.ts'
+import { Aggregations, GroupBy } from '../../../contract/aggregate-shapes.ts'
 import { COLUMN_TYPES } from '../../../contract/record-columns.ts'
 import { nearest } from '../../../contract/suggest.ts'
 import { check, inBody } from '../../../contract/validate.ts'

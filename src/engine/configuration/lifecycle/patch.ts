@@ -1,7 +1,9 @@
 /** The three forms of a PATCH, as changes of fields. */
+
 import { camelFields } from '../../../contract/field-names.ts'
 import { mergeShape } from '../../../contract/merge-shape.ts'
 import { check, inBody } from '../../../contract/validate.ts'
+import { adviseBody } from '../../../dialects/parameters.ts'
 import { invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { applyOperations, readOperations } from '../../../json/json-patch.ts'
@@ -63,7 +65,7 @@ function changesOf(body: Kind['body'], patched: Document, touched: readonly stri
   const present = Object.fromEntries(
     touched.flatMap((name) => (patched[name] === undefined ? [] : [[name, patched[name]]])),
   )
-  check(body, present, inBody())
+  check(body, present, inBody(), (known) => adviseBody(present, known))
   const text = JSON.stringify(patched)
   if (Buffer.byteLength(text) > LIMITS.smallBodyBytes) throw tooLarge()
   return camelFields(Object.fromEntries(touched.map((name) => [name, patched[name] ?? null])))
