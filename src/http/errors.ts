@@ -58,21 +58,25 @@ function asDomainError(thrown: unknown, request: FastifyRequest): DomainError {
   return toDomainError(thrown)
 }
 
+/** What an unknown route may mean, by its method and path. */
+type RouteAdvice = (method: string, path: string) => Pick<Detail, 'message' | 'hint' | 'allowed'> | undefined
+
 /** NOT_FOUND for an unknown route. Omits the query, because it may contain secrets. */
-export function notFound({ method, url }: Pick<FastifyRequest, 'method' | 'url'>): DomainError {
+export function notFound(
+  { method, url }: Pick<FastifyRequest, 'method' | 'url'>,
+  advise?: RouteAdvice,
+): DomainError {
   const [path = ''] = url.split('?', 1)
   // HEAD returns the headers of GET, including Content-Length.
   const verb = method === 'HEAD' ? 'GET' : method
+  const { message = '', ...advice } = advise?.(verb, path) ?? {}
   return new DomainError('NOT_FOUND', `No route matches ${verb} ${path.slice(0, ROUTE_CHARS)}.`, {
     details: [
-      {
-        path: '',
-        code: 'unknown_route',
-        message: 'GET / lists the surfaces of this server, GET /openapi.json all routes of REST.',
-      },
+      { path: '', code: 'unknown_route', message: message === '' ? ALL : `${message} ${ALL}`, ...advice },
     ],
   })
 }
+const ALL = 'GET / lists the surfaces of this server, GET /openapi.json all routes of REST.'
 const ROUTE_CHARS = 128
 
 /**

@@ -1,4 +1,5 @@
-import type { FastifyInstance } from 'fastify'
+/** All routes of /v1, mounted. */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Need, requireNeed } from '../graphql/context.ts'
 import type { BodySizes } from '../http/body.ts'
 import type { CallerHooks } from '../http/caller.ts'
@@ -29,6 +30,7 @@ import { relationshipTypes } from './relationship-types.ts'
 import { relationships } from './relationships.ts'
 import { resolvedEndpoint } from './resolved-endpoint.ts'
 import type { Route } from './route/route.ts'
+import { adviser } from './route/route-advice.ts'
 import { seeds } from './seeds.ts'
 import { sql } from './sql.ts'
 import { sqlExecute } from './sql-execute.ts'
@@ -77,6 +79,9 @@ export const ROUTES: readonly Route[] = [
 /** Routes that respond with an event stream. */
 export const STREAMS: readonly Route[] = [...changeStream]
 
+const unknownRoute = (request: FastifyRequest) => notFound(request, advise)
+const advise = adviser([...ROUTES, ...STREAMS])
+
 /** Fastify plugin for /v1. Checks token, route, permission and shape, in this order. */
 export function rest(caller: CallerHooks, sizes: BodySizes) {
   return async (app: FastifyInstance): Promise<void> => {
@@ -87,7 +92,7 @@ export function rest(caller: CallerHooks, sizes: BodySizes) {
       try {
         // Before the body is read. The router takes a trailing slash for an empty id.
         if (request.is404 || (!takeFilePath(request) && /^[^?]*\/(\?|$)/.test(request.url)))
-          throw notFound(request)
+          throw unknownRoute(request)
         const { need } = request.routeOptions.config
         if (need) requireNeed(request.caller, need(request.params as Record<string, string>))
         done()
@@ -97,7 +102,7 @@ export function rest(caller: CallerHooks, sizes: BodySizes) {
     })
     for (const row of [...ROUTES, ...STREAMS]) row.mount(app, sizes)
     app.setNotFoundHandler(async (request) => {
-      throw notFound(request)
+      throw unknownRoute(request)
     })
   }
 }

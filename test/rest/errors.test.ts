@@ -75,6 +75,30 @@ describe('An unknown path or method', () => {
     expect(expectFailure(answer, 'NOT_FOUND').details[0].code).toBe('unknown_route')
   })
 
+  test.each([
+    ['GET', '/v1', 'GET /v1/bases'],
+    ['GET', '/v1/crm', 'GET /v1/bases/crm'],
+    ['GET', '/v1/crm/customer', 'GET /v1/crm/records/customer'],
+    ['PATCH', '/v1/nobase/customer/c1', 'PATCH /v1/nobase/records/customer/c1'],
+    ['GET', '/v1/crm/record-type', 'GET /v1/crm/record-types'],
+    ['GET', '/v1/crm/colections/task', 'GET /v1/crm/collections/task'],
+    ['POST', '/v1/crm/records/task/qeury', 'POST /v1/crm/records/task/query'],
+    ['GET', '/v1/crm/types', 'GET /v1/crm/record-types'],
+    ['GET', '/v1/crm/record-types/?x=1', 'GET /v1/crm/record-types'],
+    ['GET', '/v1/tokens/me', 'GET /v1/tokens/self'],
+    ['GET', '/v1/crm/records', undefined],
+    ['GET', '/v1/crm/a/b/c/d/e', undefined],
+    ['GET', `/v1/crm/${'x'.repeat(600)}`, undefined],
+  ])('%s %s, an unknown route, has the meant one as hint', async (method, path, hint) => {
+    const answer = await world.call(method, path, method === 'GET' ? undefined : {})
+    expect(expectFailure(answer, 'NOT_FOUND').details[0].hint).toBe(hint)
+  })
+
+  test('an unknown method of a known path is 404 with the methods that the path takes', async () => {
+    const { details } = expectFailure(await world.call('POST', '/v1/crm/records/task/a', {}), 'NOT_FOUND')
+    expect(details[0]).toMatchObject({ code: 'unknown_route', allowed: ['GET', 'PUT', 'PATCH', 'DELETE'] })
+  })
+
   test.each(['/v1/bases/%zz', '/v1/crm/records/task/%E0%A4%A', '/v1/bases/%', '/v1/bases/%C3'])(
     'with a malformed escape is 400 or 404: %s',
     async (path) => {
