@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Column } from '../../contract/record-columns.ts'
-import { invalid } from '../../foundation/errors.ts'
 import type { Field, FieldPath } from '../compiled-types/field-path.ts'
 import type { CompiledIndex } from '../indexes/index.ts'
 import { compileEntries, compileSearch } from '../search/compile.ts'
-import { searchWords } from '../search/words.ts'
+import { requireWords } from '../search/words.ts'
 import { columnOperand, type FieldContext, type Operand, valueAt } from './operand.ts'
 import type { Parameters } from './parameters.ts'
 import type { Condition } from './parse.ts'
@@ -71,19 +70,8 @@ export function countFound(
   return `SELECT count(*)::float8 AS total FROM ${compileEntries(wordsOf(condition), indexed, parameters).entries} e`
 }
 
-/**
- * Tokenizes a search value.
- * @throws VALIDATION_ERROR when it has no words
- */
-function wordsOf({ value, at }: Condition<string>): string[] {
-  const words = searchWords(value as string)
-  if (words.length > 0) return words
-  throw invalid({
-    path: `${at}/value`,
-    code: 'no_words',
-    message: 'The search text contains no word. Send at least one letter or digit.',
-  })
-}
+/** @throws VALIDATION_ERROR when the search value has no words */
+const wordsOf = ({ value, at }: Condition<string>): string[] => requireWords(value as string, `${at}/value`)
 
 /** The sum of the search scores of a record; null without a search. */
 export const sumOfScores = (scores: readonly string[]): string | null =>

@@ -7,9 +7,9 @@ import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { type FieldPath, fieldName } from '../compiled-types/field-path.ts'
 import { read, type Scope } from '../core/scope.ts'
 import type { Condition, Filter } from '../filter/parse.ts'
-import type { RecordRow, Snippet } from '../record-store/record.ts'
-import { type Excerpt, excerptOf, type Place } from '../search/excerpt.ts'
-import { Candidates, type Hit, MATCHES, type Match } from '../search/matches.ts'
+import type { RecordRow } from '../record-store/record.ts'
+import { Candidates, MATCHES, type Match } from '../search/matches.ts'
+import { matchesOf, requireSnippetLimit, type Snippet, snippetsIn, type Text } from '../search/snippets.ts'
 
 /**
  * The searches of a filter, for snippets of at most `limit` records. A search below a `not` finds nothing.
@@ -24,13 +24,8 @@ export function readSnippets(filter: Filter | null, limit: number): Condition[] 
       message: 'snippets needs a filter with the operator "search". Add one, or leave snippets out.',
       hint: '{"field":"data","op":"search","value":"some words"}',
     })
-  if (limit <= LIMITS.snippetRecords) return searches
-  throw invalid({
-    path: '/limit',
-    code: 'out_of_range',
-    message: `With snippets, limit is a whole number from 1 to ${LIMITS.snippetRecords}.`,
-    received: limit,
-  })
+  requireSnippetLimit(limit)
+  return searches
 }
 
 const searchesOf = (filter: Filter): Condition[] =>
@@ -41,8 +36,6 @@ const searchesOf = (filter: Filter): Condition[] =>
     : filter.kind === 'not'
       ? []
       : filter.of.flatMap(searchesOf)
-
-type Text = { field: string; text: string; hits: Hit[] }
 
 /** The snippets of each row, in order. The rows have their data as a value, with the visible properties. */
 export async function snippetsOf(
@@ -118,45 +111,4 @@ function* strings(value: unknown, path: FieldPath): Generator<Found> {
   else if (Array.isArray(value)) for (const [i, each] of value.entries()) yield* strings(each, [...path, i])
   else if (isObject(value))
     for (const name of Object.keys(value)) yield* strings(value[name], [...path, name])
-}
-
-/** The matches of each word of a text. */
-function matchesOf(rows: readonly Match[]): Map<string, Match[]> {
-  const matches = new Map<string, Match[]>()
-  for (const match of rows) matches.set(match.word, [...(matches.get(match.word) ?? []), match])
-  return matches
-}
-
-/** Chooses the texts that match best, until all words are shown. */
-function snippetsIn(
-  texts: readonly Text[],
-  matches: ReadonlyMap<string, readonly Match[]>,
-  words: readonly string[],
-  most: number,
-): Snippet[] {
-  const places = texts.map(({ hits }) => hits.flatMap((hit) => placeOf(hit, matches)))
-  const sought = new Set(words)
-  const shown: Snippet[] = []
-  while (shown.length < most && sought.size > 0) {
-    let best: { field: string; excerpt: Excerpt } | undefined
-    for (const [i, { field, text }] of texts.entries()) {
-      const excerpt = excerptOf(text, places[i] ?? [], sought)
-      if (excerpt && excerpt.score > (best?.excerpt.score ?? 0)) best = { field, excerpt }
-    }
-    if (!best) break
-    const { field, excerpt } = best
-    shown.push({
-      field,
-      text: excerpt.text,
-      matches: excerpt.matches,
-      ...(!excerpt.isWhole && { truncated: true }),
-    })
-    for (const word of excerpt.words) sought.delete(word)
-  }
-  return shown
-}
-
-function placeOf({ start, end, folded }: Hit, matches: ReadonlyMap<string, readonly Match[]>): Place[] {
-  const words = folded.flatMap((word) => matches.get(word) ?? [])
-  return words.length > 0 ? [{ start, end, words }] : []
 }

@@ -1,6 +1,7 @@
 import { hasControlCharacters, ID_RULES, isRecordId } from '../../contract/ids.ts'
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
+import type { Snippet } from '../search/snippets.ts'
 import type { Expansion } from './expansion.ts'
 import type { LinkCounts } from './link-counts.ts'
 
@@ -45,18 +46,6 @@ export type RecordRowView = {
   /** Relevance in a full-text search: higher is better. */
   _search_score?: number
   _snippets?: readonly Snippet[]
-}
-
-/**
- * A part of a text that a search found, as it is stored. `matches` lists the words that match, apart from the
- * text, so that no text can look like a match.
- */
-export type Snippet = {
-  field: string
-  text: string
-  matches: string[]
-  /** The text is a part of the value. */
-  truncated?: true
 }
 
 export type RecordRow = {

@@ -25,16 +25,10 @@ import {
 } from '../query/projection.ts'
 import { readSnippets, snippetsOf } from '../query/snippets.ts'
 import { type Expansion, expandsPast, parseExpand } from '../record-store/expansion.ts'
-import {
-  type RecordItem,
-  type RecordRow,
-  type Snippet,
-  toRecord,
-  toView,
-  toViewText,
-} from '../record-store/record.ts'
+import { type RecordItem, type RecordRow, toRecord, toView, toViewText } from '../record-store/record.ts'
 import { expandRecords } from '../related/expand.ts'
 import { authorize, filterWithPolicy, refuseWithPolicy, visibleType } from '../row-policy/apply.ts'
+import type { Snippet } from '../search/snippets.ts'
 
 /** Arguments of a list of records. `filter` and `sort` are JSON as sent. */
 export type ListArgs = PageArgs & {

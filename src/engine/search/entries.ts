@@ -1,3 +1,14 @@
+/** The CTE that adds the words of the entries of `text_entered` that are new in their index. */
+export const TEXT_WORDS = `text_words AS (
+     INSERT INTO plinth.record_word (base_id, index_id, field, word)
+     SELECT base_id, index_id, field, word FROM (
+       SELECT DISTINCT e.base_id, e.index_id, e.field, each.word COLLATE "C" AS word
+       FROM text_entered e CROSS JOIN LATERAL unnest(string_to_array(btrim(e.words), ' ')) AS each (word)) AS used
+     -- As a scalar: as a join the plan would read every word there is.
+     WHERE (SELECT true FROM plinth.record_word v
+            WHERE v.base_id = used.base_id AND v.index_id = used.index_id AND v.field = used.field AND v.word = used.word
+            LIMIT 1) IS NULL)`
+
 /**
  * CTEs that maintain text-index entries of the rows of `from` (all columns of plinth.record), and add new
  * words to the indexes. Single writes, grouped writes and index builds share this text; a build locks the
@@ -14,15 +25,7 @@ export const textEntries = (from: string, which = "d.status <> 'failed'"): strin
      ORDER BY d.id, f.position, w.id
      ON CONFLICT (base_id, index_id, field, id) DO UPDATE SET words = excluded.words WHERE x.words <> excluded.words
      RETURNING x.base_id, x.index_id, x.field, x.words),
-   text_words AS (
-     INSERT INTO plinth.record_word (base_id, index_id, field, word)
-     SELECT base_id, index_id, field, word FROM (
-       SELECT DISTINCT e.base_id, e.index_id, e.field, each.word COLLATE "C" AS word
-       FROM text_entered e CROSS JOIN LATERAL unnest(string_to_array(btrim(e.words), ' ')) AS each (word)) AS used
-     -- As a scalar: as a join the plan would read every word there is.
-     WHERE (SELECT true FROM plinth.record_word v
-            WHERE v.base_id = used.base_id AND v.index_id = used.index_id AND v.field = used.field AND v.word = used.word
-            LIMIT 1) IS NULL)`
+   ${TEXT_WORDS}`
 
 const OF_TEXT = `plinth.record_type_index d WHERE d.base_id = $1 AND d.record_type = $2 AND d.kind = 'text'`
 

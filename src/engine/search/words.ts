@@ -1,3 +1,4 @@
+import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 
 // Combining characters that tokenization removes: accents, vowel points, joiners.
@@ -26,6 +27,20 @@ const LETTERS: Readonly<Record<string, string>> = {
  * Tokenizes a search value: at most 16 words. Empty when the value has no letter or digit.
  */
 export const searchWords = (value: string): string[] => foldWords(value).slice(0, LIMITS.searchWords)
+
+/**
+ * The words of a search value. `path` is that of the value in errors.
+ * @throws VALIDATION_ERROR when it has no words
+ */
+export function requireWords(value: string, path: string): string[] {
+  const words = searchWords(value)
+  if (words.length > 0) return words
+  throw invalid({
+    path,
+    code: 'no_words',
+    message: 'The search text contains no word. Send at least one letter or digit.',
+  })
+}
 
 /**
  * The words of a text, in order: lower case, without accents, at most 64 characters each.
