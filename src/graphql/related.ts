@@ -32,6 +32,10 @@ const RelatedPageRef = builder.objectRef<RelatedPage>('RelatedPage').implement({
         resolve: (page) => page.rows(),
       }),
       ...fields,
+      hint: t.exposeString('hint', {
+        nullable: true,
+        description: 'Present if nothing is found and no link of the record can lead this way: what to send.',
+      }),
     }
   },
 })

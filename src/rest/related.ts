@@ -54,7 +54,7 @@ export const related = [
         $relatedType: String, $filter: JSON, $sort: JSON, $fields: [String!], $limit: Int, $offset: Int, $includeTotal: Boolean) {
         related(base: $base, recordType: $recordType, id: $id, relType: $relType, direction: $direction, depth: $depth,
           relatedType: $relatedType, filter: $filter, sort: $sort, fields: $fields, limit: $limit, offset: $offset,
-          includeTotal: $includeTotal) { rows hasMore truncated limit offset total }
+          includeTotal: $includeTotal) { rows hasMore truncated limit offset total hint }
       }`,
     ),
     variables: ({ params, query }) => ({

@@ -99,3 +99,32 @@ test('a filter of get_related does not match records outside the grants', async 
   expect(idsOf((await as({ filter: { field: 'data.n', op: 'gte', value: 1 } })).body)).toEqual(['bob'])
   expect((await as({ related_type: 'task' })).error.code).toBe('FORBIDDEN')
 })
+
+test('an empty result says which direction the links have, or that the type has none', async () => {
+  const type = (id: string, source: string, target: string) =>
+    world.call('PUT', `/v1/crm/relationship-types/${id}`, {
+      source_record_types: [source],
+      target_record_types: [target],
+    })
+  for (const id of ['room', 'house', 'tree'])
+    succeed(await world.call('PUT', `/v1/crm/record-types/${id}`, {}), 201)
+  succeed(await type('in', 'room', 'house'), 201)
+  // Only relationship types of named ends tell.
+  succeed(await world.call('DELETE', '/v1/crm/relationship-types/has?confirm=has'))
+  for (const at of ['room/r1', 'house/h1', 'tree/t1'])
+    succeed(await world.call('PUT', `/v1/crm/records/${at}`, { data: {} }), 201)
+  const hintOf = async (record_type: string, id: string, more: object = {}) =>
+    (await callTool(world, '/mcp/crm', 'get_related', { record_type, id, ...more })).body.meta.hint
+  expect(await hintOf('house', 'h1')).toContain('direction "incoming"')
+  expect(await hintOf('room', 'r1', { direction: 'incoming' })).toContain('direction "outgoing"')
+  expect(await hintOf('tree', 't1', { rel_type: 'in' })).toBe(
+    '"in" links "room" to "house", and never a "tree".',
+  )
+  expect(await hintOf('room', 'r1')).toBeUndefined()
+  expect(await hintOf('house', 'h1', { direction: 'both' })).toBeUndefined()
+  const rest = succeed(await world.call('GET', '/v1/crm/records/house/h1/related'))
+  expect(rest.meta.hint).toContain('"in"')
+  // A type that the token may not read is not named.
+  const part = await world.newToken([{ record_type: ['house', 'tree'], permission: 'read' }])
+  expect(succeed(await part.call('GET', '/v1/crm/records/house/h1/related')).meta.hint).toBeUndefined()
+})

@@ -26,6 +26,7 @@ import {
 import { readSnippets, snippetsOf } from '../query/snippets.ts'
 import { type Expansion, expandsPast, parseExpand } from '../record-store/expansion.ts'
 import { type RecordItem, type RecordRow, toRecord, toView, toViewText } from '../record-store/record.ts'
+import { adviseExpansion } from '../related/direction-advice.ts'
 import { expandRecords } from '../related/expand.ts'
 import { authorize, filterWithPolicy, refuseWithPolicy, visibleType } from '../row-policy/apply.ts'
 import type { Snippet } from '../search/snippets.ts'
@@ -106,8 +107,8 @@ export async function listRecords(
   if (moment) await requireCompleteHistory(scope, baseId, moment)
   const found = toPage(rows, page, total, isCut)
   const positionOf = (row: Row) => ({ id: row.id, values: compiled.valuesOf(row) })
-  const keys = found.data.map(({ id }) => ({ recordType, id }))
-  const expansions = expand ? await expandRecords(scope, baseId, expand, keys) : []
+  const ids = found.data.map(({ id }) => id)
+  const expansions = expand ? await expandRecords(scope, { baseId, recordType }, expand, ids) : []
   if (searches) found.data = await withSnippets(scope, found.data, searches)
   return {
     ...found,
@@ -117,6 +118,14 @@ export async function listRecords(
     ...cursorsOf(scope.keys.cursor, boundTo, found, positionOf),
     hint:
       adviseValues(filter, type) ??
+      (expand
+        ? await adviseExpansion(
+            scope,
+            baseId,
+            recordType,
+            expand.flatMap((path) => path.slice(0, 1)),
+          )
+        : null) ??
       // This hint could reveal hidden fields, so omit it under a policy.
       (took > LIMITS.slowListMs && !moment && !policy ? slowHint(took, query) : null),
   }

@@ -38,7 +38,7 @@ export async function getRecord(
     throw recordNotFound(recordType, id)
   }
   if (!paths) return toRecord(recordType, row)
-  const [expansion] = await expandRecords(scope, baseId, paths, [{ recordType, id }])
+  const [expansion] = await expandRecords(scope, { baseId, recordType }, paths, [id])
   return { ...toRecord(recordType, row), expansion }
 }
 

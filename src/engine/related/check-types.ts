@@ -8,9 +8,11 @@ import {
 } from '../configuration/relationship-types/index.ts'
 import type { Scope } from '../core/scope.ts'
 import { rightsOf } from '../row-policy/apply.ts'
+import { readableEnds, type Step, stepsTo } from './direction-advice.ts'
 
 /**
- * Checks the names of relationship types against the base; `at` is their location. For a token that cannot
+ * Checks the names of relationship types against the base; `at` is their location, `from` the record type that they
+ * start at. For a token that cannot
  * read the whole base, an unknown name counts as a hidden type and matches nothing. Only a near miss of a
  * readable name is an error. Errors thus do not reveal whether a hidden type exists.
  * @throws VALIDATION_ERROR
@@ -19,7 +21,8 @@ export async function requireRelationshipTypes(
   scope: Scope,
   baseId: string,
   names: readonly string[],
-  at: string,
+  at: '/expand' | '/rel_type',
+  from: string,
 ): Promise<void> {
   const known = await readableRelationshipTypes(scope, baseId)
   if (names.every((name) => known.has(name))) return
@@ -30,7 +33,29 @@ export async function requireRelationshipTypes(
   const wrong = names.find(
     (name) => !readable.includes(name) && (readsAll || nearest(name, readable) !== undefined),
   )
-  if (wrong !== undefined) throw unknownRelationshipType(wrong, readable, at)
+  if (wrong === undefined) return
+  const steps = stepsTo(wrong, from, await readableEnds(scope, baseId, null))
+  throw steps.length > 0 ? meansRecordType(wrong, steps, at) : unknownRelationshipType(wrong, readable, at)
+}
+
+/** For the name of a record type, which models and people write where the relationship type belongs. */
+function meansRecordType(name: string, steps: readonly Step[], at: '/expand' | '/rel_type'): DomainError {
+  const isPath = at === '/expand'
+  const ways = steps.map(({ id, incoming }) =>
+    isPath
+      ? `"${incoming ? '~' : ''}${id}"`
+      : `"${id}" with direction "${incoming ? 'incoming' : 'outgoing'}"`,
+  )
+  const allowed = steps.map(({ id, incoming }) => (isPath && incoming ? `~${id}` : id))
+  const [only, ...others] = allowed
+  return invalid({
+    path: at,
+    code: 'unknown_relationship_type',
+    message: `The base has no relationship type "${name.slice(0, 64)}". Links to records of that type are ${ways.join(' or ')}.`,
+    received: name.slice(0, 64),
+    allowed,
+    ...(only !== undefined && others.length === 0 && { hint: only }),
+  })
 }
 
 function unknownRelationshipType(

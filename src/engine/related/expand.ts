@@ -38,9 +38,9 @@ type Key = { recordType: string; id: string }
  */
 export async function expandRecords(
   scope: Scope,
-  baseId: string,
+  { baseId, recordType }: { baseId: string; recordType: string },
   paths: readonly (readonly ExpandStep[])[],
-  records: readonly Key[],
+  ids: readonly string[],
 ): Promise<Expansion[]> {
   const types = await readableRelationshipTypes(scope, baseId)
   const isOfFiles = ({ relType, incoming }: ExpandStep) =>
@@ -48,10 +48,10 @@ export async function expandRecords(
   if (paths.some((path) => path.slice(0, -1).some(isOfFiles))) throw endsThere()
   const links = paths.flat().filter((step) => !isOfFiles(step))
   const names = [...new Set(links.map(({ relType }) => relType))]
-  await requireRelationshipTypes(scope, baseId, names, '/expand')
+  await requireRelationshipTypes(scope, baseId, names, '/expand', recordType)
   const policySql = await policySqlOf(scope, baseId)
   const tree = treeOf(paths)
-  const roots = records.map((key) => openLists(key, tree, 1))
+  const roots = ids.map((id) => openLists({ recordType, id }, tree, 1))
   let level = roots.flatMap(({ lists }) => lists)
   let total = 0
   const cap = scope.answer.page()

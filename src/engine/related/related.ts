@@ -15,6 +15,7 @@ import { type RecordItem, type RecordRow, recordNotFound, toRecord, toView } fro
 import { type Relationship, toRelationship, toRelationshipView } from '../relationships/index.ts'
 import { authorize, policyOn, rightsOf, visibleType } from '../row-policy/apply.ts'
 import { requireRelationshipTypes } from './check-types.ts'
+import { adviseDirection } from './direction-advice.ts'
 import { linkOf } from './expand-statement.ts'
 import { policySqlOf, visibleOfAll } from './policy-sql.ts'
 import { type Direction, type WalkQuery, walkStatement } from './traversal-sql.ts'
@@ -40,6 +41,8 @@ export type RelatedPage = Omit<Page<Related>, 'data'> & {
   data(): Related[]
   /** The results in the format of REST and MCP, with the records projected to the requested fields. */
   rows(): object[]
+  /** Why the page is empty, if the relationship types tell. */
+  hint: string | null
 }
 
 type Found = RecordRow & { record_type: string; depth: number; path: string[]; score?: number }
@@ -70,7 +73,7 @@ export async function relatedRecords(
   const isSorted = (args.sort ?? null) !== null || sort.some(({ field }) => field.kind === 'score')
   const projection = fields ? parseFields(fields, '/fields') : null
   await requireType(scope, baseId, recordType)
-  if (relType !== null) await requireRelationshipTypes(scope, baseId, [relType], '/rel_type')
+  if (relType !== null) await requireRelationshipTypes(scope, baseId, [relType], '/rel_type', recordType)
   const type =
     relatedType === null
       ? { ...ANY_TYPE, visible: visibleOfAll(scope) }
@@ -94,8 +97,11 @@ export async function relatedRecords(
     first.total,
     isCut,
   )
+  const isEmpty = found.data.length === 0 && page.offset === 0
+  const walked = { relType, direction: direction ?? 'outgoing' }
   return {
     ...found,
+    hint: isEmpty ? await adviseDirection(scope, baseId, recordType, walked) : null,
     data: () => found.data.map(asItem),
     rows: () => found.data.map((row) => asRow(row, projection)),
   }

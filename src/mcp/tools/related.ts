@@ -13,7 +13,7 @@ const related = compile(
     `query ToolRelated($base: String!, $recordType: String!, $id: String!, $relType: String, $direction: RelatedDirection, $depth: Int,
       $relatedType: String, $filter: JSON, $sort: JSON, $fields: [String!], $limit: Int, $offset: Int) {
       related(base: $base, recordType: $recordType, id: $id, relType: $relType, direction: $direction, depth: $depth,
-        relatedType: $relatedType, filter: $filter, sort: $sort, fields: $fields, limit: $limit, offset: $offset) { rows hasMore limit offset total }
+        relatedType: $relatedType, filter: $filter, sort: $sort, fields: $fields, limit: $limit, offset: $offset) { rows hasMore limit offset total hint }
     }`,
   ),
 )
