@@ -5,6 +5,7 @@
 
 /** The words of the HTTP API, which the other HTTP surfaces share. */
 export const HTTP_WORDS = {
+  cancel_record: 'POST /v1/{base_id}/records/{record_type}/{id}/cancel',
   create_preview: 'POST /v1/{base_id}/preview',
   delete_base: 'DELETE /v1/bases/{base_id}',
   history: 'GET /v1/{base_id}/records/{record_type}/{id}/history',
@@ -14,8 +15,12 @@ export const HTTP_WORDS = {
   list_previews: 'GET /v1/{base_id}/previews',
   list_records: 'GET /v1/{base_id}/records/{record_type}',
   list_tokens: 'GET /v1/tokens',
+  migrate_records: 'migrate=true with a "migration"',
+  move_link:
+    'write the relationship with "replace": true (upsert_relationship in a batch); delete_relationship removes it',
   put_record_type: 'PUT /v1/{base_id}/record-types/{id}',
   put_relationship_type: 'PUT /v1/{base_id}/relationship-types/{id}',
+  restore_record: 'POST /v1/{base_id}/records/{record_type}/{id}/restore',
   write_sql: 'POST /v1/{base_id}/sql/execute',
 } as const
 

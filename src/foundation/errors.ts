@@ -167,7 +167,11 @@ export function errorBody(error: DomainError, requestId: string, words: Words = 
     error: {
       code: error.code,
       message: inWords(error.message, words),
-      details: error.details.map((each) => ({ ...each, message: inWords(each.message, words) })),
+      details: error.details.map((each) => ({
+        ...each,
+        message: inWords(each.message, words),
+        ...(each.hint !== undefined && { hint: inWords(each.hint, words) }),
+      })),
       request_id: error.requestId ?? requestId,
     },
   }

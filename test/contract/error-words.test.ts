@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { OPERATION_NAMES } from '../../src/contract/batch-shapes.ts'
 import { HTTP_WORDS } from '../../src/foundation/acts.ts'
 import { ACCOUNT, GENERIC } from '../../src/mcp/plinth-provider.ts'
 import { MCP_WORDS } from '../../src/mcp/protocol/words.ts'
@@ -38,9 +39,13 @@ test('no text below the HTTP surfaces names a request of the HTTP API', () => {
   expect(found).toEqual([])
 })
 
-test('the words of MCP name no path, and the tools in them exist', () => {
+test('the words of MCP name no path, and the tools and operations in them exist', () => {
   expect(Object.keys(MCP_WORDS)).toEqual(Object.keys(HTTP_WORDS))
-  const tools = new Set([...GENERIC, ...ACCOUNT].map(({ name }) => name))
+  const tools = new Set<string>([
+    ...GENERIC.map(({ name }) => name),
+    ...ACCOUNT.map(({ name }) => name),
+    ...OPERATION_NAMES,
+  ])
   for (const words of Object.values(MCP_WORDS)) {
     expect(words).not.toMatch(HTTP)
     for (const [name] of words.matchAll(/\b[a-z]+(?:_[a-z]+)+\b/g))

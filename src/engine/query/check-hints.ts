@@ -37,7 +37,9 @@ function checked(detail: Detail, type: FieldContext): Detail {
   const allowed = [...COLUMNS, ...names.map((name) => `data.${name}`)]
   const meant = isPath ? undefined : corrected(hint, name, names)
   if (meant !== undefined && holds(meant, type)) return { ...rest, allowed, hint: meant }
-  const message = isPath ? `${detail.message} To filter by linked records, use SQL.` : detail.message
+  const message = isPath
+    ? `${detail.message} To filter by linked records or show their fields, use SQL.`
+    : detail.message
   return { ...rest, message, allowed }
 }
 

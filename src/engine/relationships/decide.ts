@@ -1,3 +1,4 @@
+import { act } from '../../foundation/acts.ts'
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import {
   type CompiledRelationshipType,
@@ -119,9 +120,7 @@ function noRoom(
   mayReplace: boolean,
 ) {
   const opposite = side === 'source' ? 'target' : 'source'
-  const next = mayReplace
-    ? `To move it, write the relationship with "replace": true (upsert_relationship in a batch, link_records); delete_relationship removes it.`
-    : `Link another ${side}.`
+  const next = mayReplace ? `To move it, ${act('move_link')}.` : `Link another ${side}.`
   const message = `"${id}" is ${cardinality}: a ${side} has one ${opposite}, and this one has it already. ${next}`
   return new DomainError('CONFLICT', message, {
     details: [

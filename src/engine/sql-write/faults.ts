@@ -59,7 +59,10 @@ function renamed(error: DomainError, statement: number, rowOf: (operation: numbe
     if (operation === undefined) return detail
     const { id, kind } = rowOf(Number(operation))
     first ??= id === null ? `a new ${kind}` : `${kind} "${id}"`
-    return { ...detail, path: placeOf(statement) + (id === null ? '' : pointer(id)) + below }
+    const { hint, ...rest } = detail
+    // The fields that other hints name are not those of SQL.
+    const hinted = hint !== undefined && detail.code !== 'cardinality' ? { hint } : {}
+    return { ...rest, ...hinted, path: placeOf(statement) + (id === null ? '' : pointer(id)) + below }
   })
   const [only] = details
   if (first === undefined || !only) return error

@@ -2,6 +2,7 @@ import type { Words } from '../../foundation/acts.ts'
 
 /** How error messages name requests to MCP clients: by tool, never by a path of the HTTP API. */
 export const MCP_WORDS: Words = {
+  cancel_record: 'cancel_record',
   create_preview: 'preview with the action "create"',
   delete_base: 'delete_definition',
   history: 'record_history',
@@ -11,8 +12,12 @@ export const MCP_WORDS: Words = {
   list_previews: 'preview with the action "list"',
   list_records: 'query_records',
   list_tokens: 'the list of tokens',
+  migrate_records: 'a "migration"',
+  move_link:
+    'write the relationship with "replace": true (link_records, or upsert_relationship in a batch); delete_relationship removes it',
   put_record_type: 'define',
   put_relationship_type: 'define',
+  restore_record: 'undo',
   write_sql: 'sql_write',
 }
 
@@ -22,4 +27,5 @@ export const LEAN_WORDS: Words = {
   history: 'sql_query on the relation changes',
   list_changes: 'sql_query on the relation changes',
   list_records: 'sql_query',
+  move_link: 'delete the link and insert the other one in the same sql_write',
 }

@@ -1,5 +1,6 @@
 import type { Node } from '@pgsql/types'
 import { nearest } from '../../../contract/suggest.ts'
+import { act } from '../../../foundation/acts.ts'
 import type { Kind } from '../../sql/guard/relations/columns.ts'
 import { nameOf } from '../../sql/guard/syntax/names.ts'
 import { call, cast, NULL } from './nodes.ts'
@@ -36,7 +37,7 @@ export function findAssigned(
     if (name === 'data' || (isNew && OF_LINK.includes(name))) return { column: name }
     const message = isNew
       ? `A link is inserted with ${OF_LINK.join(', ')}.`
-      : 'Only data of a link can change. Delete the link, and insert another one.'
+      : 'Only data of a link can change. Delete the link, and insert another one in the same request.'
     throw source.fault('unsupported', message, location, { allowed: isNew ? OF_LINK : ['data'] })
   }
   if (column?.property) return { column: name, property: column.property }
@@ -70,8 +71,7 @@ function notStatus(fault: Fault, target: WriteTarget, location: number | undefin
       location,
       { hint: 'data_status' },
     )
-  const message =
-    'status is active or cancelled, and is no column to set. Cancel the record (cancel_record in a batch), or restore it.'
+  const message = `status is active or cancelled, and SET cannot change it. ${act('cancel_record')} cancels the record, ${act('restore_record')} reverses that.`
   return fault('read_only', message, location)
 }
 

@@ -64,7 +64,7 @@ export function readConflict(
     names.join() === 'id' ? 'id' : names.join() === 'external_id,external_source' ? 'pair' : undefined
   if (!key)
     throw fault(
-      'ON CONFLICT takes (id), or (external_source, external_id).',
+      'ON CONFLICT takes (id), or (external_source, external_id). For another column, write UPDATE … FROM first, then INSERT … SELECT … WHERE NOT EXISTS (…).',
       'ON CONFLICT (external_source, external_id)',
     )
   const needed = key === 'id' ? 'id' : 'external_id'

@@ -22,6 +22,10 @@ const OTHERS: Readonly<Record<string, string>> = {
   TransactionStmt: 'The statements of a request are one transaction already. Leave it out.',
   TruncateStmt: 'DELETE FROM removes the records of a type.',
   CreateStmt: `Record types are made with ${act('put_record_type')}.`,
+  AlterTableStmt: `Record types are changed with ${act('put_record_type')}.`,
+  RenameStmt: `Record types are changed with ${act('put_record_type')}.`,
+  IndexStmt: `Indexes are declared with ${act('put_record_type')}.`,
+  CreateTableAsStmt: 'Keep a result within the statement: WITH name AS (SELECT …).',
   CopyStmt: 'INSERT … SELECT … FROM jsonb_to_recordset(:rows) AS r (…) inserts many rows.',
 }
 

@@ -4,6 +4,7 @@ import { act } from '../../../foundation/acts.ts'
 import { type Access, requirePermission } from '../../access/access.ts'
 import type { Catalog } from '../../sql/guard/relations/catalog.ts'
 import type { SqlColumn } from '../../sql/guard/relations/columns.ts'
+import { UNKNOWN_NAME } from '../../sql/guard/relations/find-relation.ts'
 import { FIXED } from '../../sql/guard/relations/fixed-relations.ts'
 import type { Relation, Relations } from '../../sql/guard/relations/relations.ts'
 import type { Source } from '../../sql/guard/syntax/source-map.ts'
@@ -77,7 +78,7 @@ const hasCte = (clause: WithClause | undefined, name: string): boolean =>
 function unknown(source: Source, relations: Relations, name: string, location: number | undefined) {
   const names = relations.names.filter((each) => !Object.hasOwn(ELSEWHERE, each))
   const hint = nearest(name, names)
-  const advice = hint ? `Did you mean ${hint}?` : 'SELECT id FROM record_types lists the types.'
+  const advice = hint ? `Did you mean ${hint}?` : UNKNOWN_NAME
   return source.fault(
     'unknown_relation',
     `There is no record type "${name.slice(0, 64)}" that the token may read. ${advice}`,

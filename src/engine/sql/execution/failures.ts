@@ -16,6 +16,7 @@ const UNKNOWN_RELATION: Words = [
   'unknown_relation',
   'The relation or function does not exist. The relations are the record types by their ids, and records, record_types, changes, relationships and relationship_types.',
 ]
+const NUMERIC = "CASE WHEN x ~ '^[0-9]+$' THEN x::bigint END"
 const READ_ONLY: Words = ['read_only', `SQL is read-only here. Write with ${act('write_sql')} or the batch.`]
 
 const BY_STATE: Readonly<Record<string, Words>> = {
@@ -25,11 +26,7 @@ const BY_STATE: Readonly<Record<string, Words>> = {
   '25006': READ_ONLY,
   '22012': ['invalid_value', 'The statement divides by zero.', 'a / nullif(b, 0)'],
   '22003': ['invalid_value', 'A number is out of the range of its type.', 'Cast to numeric first.'],
-  '22P02': [
-    'invalid_value',
-    'A text cannot be read as the type it is cast to.',
-    "CASE WHEN x ~ '^[0-9]+$' THEN x::bigint END",
-  ],
+  '22P02': ['invalid_value', 'A text cannot be read as the type it is cast to.', NUMERIC],
   '22007': ['invalid_value', 'A text is not a date or time of the type it is cast to.'],
   '22008': ['invalid_value', 'A date or time is out of range.'],
   '2201B': ['invalid_value', 'A regular expression is not valid.'],
@@ -63,15 +60,36 @@ export function toFailure(thrown: unknown, timeoutMs: number): unknown {
   const state = sqlState(thrown) ?? ''
   if (state === '57014') return timedOut(timeoutMs, thrown)
   if (state === '53300') return noSlot('The database has no connection left for SQL.')
-  const words = BY_STATE[state] ?? ownWords(state, thrown) ?? ofClass(state)
+  const words = ownWords(state, thrown) ?? BY_STATE[state] ?? ofClass(state)
   if (words) return refused(words, thrown)
   return unreachable(thrown) ?? thrown
 }
 
+/** Lists of properties are jsonb, and models write to them as to arrays of PostgreSQL. */
+const OF_LISTS: readonly (readonly [RegExp, string])[] = [
+  [/^function array_(append|cat|prepend)\(jsonb/, `tags = coalesce(tags, '[]') || '["x"]'`],
+  [/^function array_remove\(jsonb/, "tags = tags - 'x'"],
+  [
+    /^function (unnest|array_length|cardinality|array_position)\(jsonb/,
+    'jsonb_array_elements_text(tags), jsonb_array_length(tags)',
+  ],
+  [/^op ANY\/ALL \(array\) requires array/, `tags @> '["x"]'`],
+]
+const NOT_JSON: Words = [
+  'invalid_value',
+  'A text that is read as JSON is not valid JSON. A string in JSON has double quotes.',
+  `'"x"', or '["x"]' for a list`,
+]
+
 function ownWords(state: string, thrown: unknown): Words | undefined {
   const message = thrown instanceof Error ? thrown.message : ''
-  if (!SAYS_ITSELF.test(state) || OURS.test(message)) return undefined
-  return ['invalid_sql', `PostgreSQL refuses the statement: ${message}.`]
+  if (state === '22P02' && message.startsWith('invalid input syntax for type json')) return NOT_JSON
+  const [, type] = (state === '22P02' && /^invalid input syntax for type ([a-z ]+):/.exec(message)) || []
+  if (type !== undefined) return ['invalid_value', `A text cannot be read as ${type}.`, NUMERIC]
+  if (Object.hasOwn(BY_STATE, state) || !SAYS_ITSELF.test(state) || OURS.test(message)) return undefined
+  const [, hint] = OF_LISTS.find(([words]) => words.test(message)) ?? []
+  if (hint === undefined) return ['invalid_sql', `PostgreSQL refuses the statement: ${message}.`]
+  return ['invalid_sql', `PostgreSQL refuses the statement: ${message}. A list of a record is jsonb.`, hint]
 }
 
 function ofClass(state: string): Words | undefined {

@@ -6,6 +6,7 @@ import type { Relation, Relations } from './relations/relations.ts'
 import { OUTERMOST } from './relations/scope.ts'
 import { bindNow } from './resolve/bind-now.ts'
 import { resolveExpression } from './resolve/expression.ts'
+import { adviseStatus } from './resolve/own-status.ts'
 import { castParameters } from './resolve/parameter-casts.ts'
 import { collateRecursion } from './resolve/recursion.ts'
 import { nameRelations } from './resolve/rewrite.ts'
@@ -69,6 +70,7 @@ export async function guardSelect(statement: SelectStmt, options: GuardOptions):
     used,
     advice: new Set(),
     mentioned: new Set(),
+    knowsStatus: false,
     wholeColumns: 0,
     unnamed: 0,
     expression: (node, scope) => resolveExpression(context, node, scope),
@@ -81,6 +83,7 @@ export async function guardSelect(statement: SelectStmt, options: GuardOptions):
   const { count: columns } = context.select(statement, OUTERMOST)
   if (turnIsOver()) await nextTurn()
   collateRecursion(context, statement)
+  adviseStatus(context)
   const own = castParameters(context, statement)
   const usesNow = options.bindsNow === true && bindNow(statement, own.length + 1)
   const fillIn = nameRelations(context, parser)

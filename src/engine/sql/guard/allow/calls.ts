@@ -129,6 +129,8 @@ const INSTEAD: Readonly<Record<string, string>> = {
   current_setting: 'SQL reads the data of the base only, not settings.',
   set_config: 'Settings cannot be changed.',
   pg_sleep: 'A statement cannot wait.',
+  gen_random_uuid: 'Leave id out: a new record gets one, and RETURNING id shows it.',
+  uuid_generate_v4: 'Leave id out: a new record gets one, and RETURNING id shows it.',
   median: 'Use percentile_cont(0.5) WITHIN GROUP (ORDER BY x).',
   group_concat: "Use string_agg(x, ',').",
   ifnull: 'Use coalesce(x, y).',

@@ -77,6 +77,9 @@ function unknownColumn(
   const isQuoted = location !== undefined && context.source.from(location).startsWith('"')
   const advice = [
     hint ? ` Did you mean ${spell(hint)}?` : '',
+    hint === undefined && /._id$/.test(name)
+      ? ' Links between records are rows of relationships: rel_type, source_id, target_id.'
+      : '',
     isQuoted && !alias ? ` String literals need single quotes: '${name.slice(0, 64)}'.` : '',
   ].join('')
   return context.source.fault(

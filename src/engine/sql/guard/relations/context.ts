@@ -19,6 +19,8 @@ export type GuardContext = {
   readonly used: Set<number>
   /** What the caller should know of the statement. */
   readonly advice: Set<string>
+  /** Whether the statement compares the own status of a record with one that it can have. */
+  knowsStatus: boolean
   /** All names used as columns; the generated relations include only these. */
   readonly mentioned: Set<string>
   /** Number of columns of relations that are read in full. */

@@ -22,10 +22,12 @@ export function findRelation(context: GuardContext, range: RangeVar, scope: Name
   }
   if (found) return found
   const names = [...relations.names, ...visibleCtes(scope)]
-  const hint = suggest(written, names) ?? (range.schemaname ? undefined : nearest(name, names))
+  const hint =
+    suggest(written, names) ??
+    (range.schemaname ? undefined : (synonymOf(name, names) ?? nearest(name, names)))
   const otherwise = range.schemaname
     ? 'Write relations without a schema: records, or the id of a record type. SELECT id FROM record_types lists the types.'
-    : 'SELECT id FROM record_types lists the types.'
+    : UNKNOWN_NAME
   const advice = hint ? `Did you mean ${spell(hint)}?` : otherwise
   throw source.fault(
     'unknown_relation',
@@ -33,6 +35,25 @@ export function findRelation(context: GuardContext, range: RangeVar, scope: Name
     range.location,
     { allowed: names.slice(0, MOST_ALLOWED), ...(hint && { hint: spell(hint) }) },
   )
+}
+
+/** Advice for a name that is like no other. */
+export const UNKNOWN_NAME =
+  "SELECT id FROM record_types lists the types. Links are rows of relationships: rel_type = 'works_at', source_id, target_id."
+
+/** What other databases call a built-in relation. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  history: 'changes',
+  audit: 'changes',
+  audit_log: 'changes',
+  change_log: 'changes',
+  versions: 'changes',
+  links: 'relationships',
+  edges: 'relationships',
+}
+const synonymOf = (name: string, names: readonly string[]): string | undefined => {
+  const meant = Object.hasOwn(SYNONYMS, name) ? SYNONYMS[name] : undefined
+  return meant !== undefined && names.includes(meant) ? meant : undefined
 }
 
 /** A name that differs only in case. */

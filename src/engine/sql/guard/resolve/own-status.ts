@@ -73,6 +73,7 @@ function refuse(
   scope: NameScope,
   location?: number,
 ): void {
+  if (texts.some(isStatus)) context.knowsStatus = true
   const wrong = texts.find((text) => !isStatus(text))
   if (wrong === undefined || !operand || !('ColumnRef' in operand)) return
   const words = wordsOf(operand.ColumnRef.fields)
@@ -88,6 +89,16 @@ function refuse(
     operand.ColumnRef.location ?? location,
     { received: wrong.slice(0, 64), allowed: STATUSES, ...(hint && { hint }) },
   )
+}
+
+/** Advises where a statement reads the own status of records that have a property of that name too, and not this. */
+export function adviseStatus({ reads, mentioned, knowsStatus, advice }: GuardContext): void {
+  if (knowsStatus || !mentioned.has('status') || mentioned.has('data_status')) return
+  const type = reads.find(({ relation }) => relation.expressions.some(({ name }) => name === 'data_status'))
+  if (type)
+    advice.add(
+      `"status" is the own status of a record, ${STATUSES.join(' or ')}. The property of ${type.relation.name} is data_status.`,
+    )
 }
 
 /** The one relation that the reference to a column means; undefined for a derived column. */

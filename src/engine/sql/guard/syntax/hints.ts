@@ -44,9 +44,11 @@ const NODES: Readonly<Record<string, string>> = {
   CurrentOfExpr: 'Cursors are not available.',
 }
 
+const NESTED_WRITE = `A statement that writes cannot be inside another one or in WITH. Send each as a separate statement to ${act('write_sql')}: a later one sees what it wrote.`
+
 /** The hint for a rejected AST node. */
 export function hintForNode(kind: string): string {
-  if (WRITES.has(kind)) return hintForStatement(kind)
+  if (WRITES.has(kind)) return NESTED_WRITE
   return NODES[kind] ?? `${kind.replace(/(Stmt|Expr|Clause)$/, '')} is not available here.`
 }
 

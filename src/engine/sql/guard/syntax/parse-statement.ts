@@ -80,7 +80,11 @@ export function parseAll(parser: Parser, source: Source): readonly Node[] {
   } catch (error) {
     const fault = syntaxFaultOf(error)
     if (!fault) throw source.fault('too_deep', 'The statement is nested too deeply. Flatten it.')
-    throw source.fault('sql_syntax', advise(fault.message), byteAt(source.parsed, fault.cursorPosition))
+    throw source.fault(
+      'sql_syntax',
+      advise(fault.message, source.parsed),
+      byteAt(source.parsed, fault.cursorPosition),
+    )
   }
 }
 
@@ -90,10 +94,15 @@ function syntaxFaultOf(error: unknown): SyntaxFault | undefined {
   return details && !/memory|stack depth/.test(details.message) ? details : undefined
 }
 
-function advise(message: string): string {
+function advise(message: string, text: string): string {
   const [what = message] = message.split(' at or near ')
-  return `SQL syntax error: ${what}.`
+  const past = PAST.test(text)
+    ? ` The past is read with as_of, outside SQL, or from the relation changes.`
+    : ''
+  return `SQL syntax error: ${what}.${past}`
 }
+/** Temporal tables of other databases. */
+const PAST = /\bas\s+of\b|\bsystem_(?:time|version)/i
 
 /** Converts a character offset, which syntax errors use, to a byte offset. */
 const byteAt = (text: string, characters: number): number =>
