@@ -186,6 +186,32 @@ test('links are inserted, updated and deleted, with cardinality and ends checked
   expectFault(await run(`UPDATE relationships SET target_id = 'c2'`), '/statements/0')
 })
 
+test('INSERT into relationships fills in the record type of an end that has no other', async () => {
+  const put = (id: string, ends: object) => world.call('PUT', `/v1/${name}/relationship-types/${id}`, ends)
+  succeed(await put('one', { source_record_types: ['deal'], target_record_types: ['company'] }), 201)
+  succeed(await put('some', { source_record_types: ['deal'], target_record_types: ['company', 'deal'] }), 201)
+  succeed(await put('any', { source_record_types: ['deal'] }), 201)
+  const insert = (relType: string, more = '') =>
+    `INSERT INTO relationships (rel_type, source_id, target_id${more && ', target_record_type'})
+     SELECT '${relType}', 'd1', 'c1'${more} RETURNING source_record_type, target_record_type`
+  const ends = { source_record_type: 'deal', target_record_type: 'company' }
+  expect(succeed(await run(insert('one'))).data[0].rows).toEqual([ends])
+  expect(succeed(await run(insert('any', `, 'company'`))).data[0].rows).toEqual([ends])
+  for (const [relType, allowed] of [
+    ['some', ['company', 'deal']],
+    ['any', undefined],
+    ['none', undefined],
+  ] as const) {
+    const { details } = expectFailure(await run(insert(relType)), 'VALIDATION_ERROR')
+    expect(details[0]).toMatchObject({ code: 'required', ...(allowed && { allowed }) })
+    expect(details[0].allowed).toEqual(allowed)
+  }
+  const part = await world.newToken([{ base: name, record_type: ['deal', 'company'], permission: 'write' }])
+  const narrow = (statements: string) =>
+    part.call('POST', `/v1/${name}/sql/execute`, { statements, dry_run: true })
+  expect(succeed(await narrow(insert('one'))).data[0].rows).toEqual([ends])
+})
+
 test('a DELETE of several rows answers its plan first, and the plan_token alone confirms it', async () => {
   const statements = `DELETE FROM deal WHERE id <> :kept RETURNING id; SELECT count(*) AS n FROM deal`
   const plan = succeed(await run(statements, { params: { kept: 'd1' } }))

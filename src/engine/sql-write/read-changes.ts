@@ -4,6 +4,7 @@ import { readPair } from '../record-store/record.ts'
 import type { RawRows } from '../sql/execution/read-rows.ts'
 import type { Catalog } from '../sql/guard/relations/catalog.ts'
 import type { WriteScope } from '../write/write.ts'
+import { endTypesOf } from './end-types.ts'
 import { type Found, lockAndRetry } from './lock-and-retry.ts'
 import { checkKept, eachRow, pathOf, type Texts, valuesOf } from './rows-to-write.ts'
 import { assign, create, link, type RowToWrite } from './statement-operations.ts'
@@ -96,6 +97,7 @@ export async function readInsert(
     const raw = await look()
     return { raw, found: conflict ? raw.rows.map((texts) => metBy(texts, { columns, conflict })) : [] }
   }
+  const typesOf = recordType === null ? await endTypesOf(scope, baseId) : undefined
   const { raw, found } = conflict
     ? await lockAndRetry(scope, { baseId, recordType, isDeleting: false }, read)
     : await read()
@@ -111,7 +113,7 @@ export async function readInsert(
       const { fields, data, ...rest } = inserted()
       rows.push(
         recordType === null
-          ? link(fields, data, { id: null, version: null, path })
+          ? link(fields, data, { id: null, version: null, path, ...(typesOf && { typesOf }) })
           : create(recordType, { fields, data, ...rest }),
       )
       return

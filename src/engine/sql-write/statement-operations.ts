@@ -6,6 +6,7 @@ import { isConfiguration } from '../batch/operation.ts'
 import { readOperations } from '../batch/read.ts'
 import { NO_EXPECTATION } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
+import type { EndTypes } from './end-types.ts'
 import type { RowName } from './faults.ts'
 import type { Values } from './rows-to-write.ts'
 
@@ -65,28 +66,50 @@ export const remove = (recordType: string | null, id: string, expected_version: 
 
 const ENDS = ['rel_type', 'source_record_type', 'source_id', 'target_record_type', 'target_id'] as const
 
-/** Writes a link: a new one, or the data of one at the version that was read. */
+/** Writes a link: a new one, or the data of one at the version that was read. `typesOf` fills in the type of an end. */
 export function link(
   fields: Values['fields'],
   data: unknown,
-  { id, version, path }: { id: string | null; version: number | null; path: string },
+  { id, version, path, typesOf }: LinkRow,
 ): RowToWrite {
-  const missing = ENDS.find((name) => (fields.get(name) ?? null) === null)
-  if (missing)
-    throw invalid({ path: `${path}/${missing}`, code: 'required', message: `A link needs ${missing}.` })
-  const ends = Object.fromEntries(ENDS.map((name) => [name, fields.get(name)]))
+  const relType = fields.get('rel_type') ?? ''
+  const ends = ENDS.map((name): [string, string] => {
+    const given = fields.get(name) ?? null
+    if (given !== null) return [name, given]
+    const types = typesOf?.(relType, name)
+    const [only, ...others] = types ?? []
+    if (only !== undefined && others.length === 0) return [name, only]
+    throw missingEnd(`${path}/${name}`, name, types)
+  })
   return {
     id,
     kind: 'relationship',
     raw: {
       type: 'upsert_relationship',
-      ...ends,
+      ...Object.fromEntries(ends),
       ...(data !== undefined && { data }),
       ...(id !== null && { id }),
       ...(version !== null && { expected_version: version }),
     },
   }
 }
+
+type LinkRow = {
+  readonly id: string | null
+  readonly version: number | null
+  readonly path: string
+  readonly typesOf?: EndTypes
+}
+
+const MOST_ALLOWED = 20
+
+const missingEnd = (path: string, name: string, types: readonly string[] | undefined) =>
+  invalid({
+    path,
+    code: 'required',
+    message: `A link needs ${name}. Only a record type that the relationship type leaves no choice of can be left out.`,
+    ...(types?.length && { allowed: types.slice(0, MOST_ALLOWED) }),
+  })
 
 /**
  * Reads the rows as operations of the batch.
