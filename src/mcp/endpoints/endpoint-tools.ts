@@ -138,7 +138,7 @@ async function typeTool(tool: ServedTool, type: RecordType): Promise<EndpointToo
     description: describe(tool, type, `${words} of type "${type.id}".`, QUERIES[of] ?? ''),
     given: { record_type: recordType },
     // Endpoints serve only current records, and have no tool to create claims.
-    without: ['expand', 'as_of', 'claim_id'],
+    without: ['expand', 'version', 'as_of', 'claim_id'],
   })
   return { ...bound, recordType, operation }
 }

@@ -101,8 +101,8 @@ export const list = compile(
 )
 export const get = compile(
   graphql(
-    `query ToolGet($base: String!, $recordType: String!, $id: String!, $expand: [String!]) {
-      record(base: $base, recordType: $recordType, id: $id, expand: $expand) {
+    `query ToolGet($base: String!, $recordType: String!, $id: String!, $expand: [String!], $version: Int, $asOf: String) {
+      record(base: $base, recordType: $recordType, id: $id, expand: $expand, version: $version, asOf: $asOf) {
         ...ToolRecord _expanded: expanded _expanded_truncated: expandedTruncated
       }
     }`,

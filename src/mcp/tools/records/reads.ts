@@ -54,15 +54,28 @@ export const readingTools = [
   }),
   tool('get_record', {
     title: 'Get record',
-    description: 'Read a record.',
+    description: 'Read a record, or what it was: version, as_of.',
     permission: 'read',
     hints: { idempotent: true },
     showsRecords: true,
-    input: z.strictObject({ ...one, expand: names, ...reading }),
+    input: z.strictObject({
+      ...one,
+      expand: names,
+      version: z.int32().optional(),
+      as_of: z.string().optional(),
+      ...reading,
+    }),
     output: recordOutput,
-    run: async ({ expand, ...args }, context) => {
-      const { record } = await get({ ...target(args), ...(expand && { expand }) }, context)
-      return new ReadResult(trim(record), { uriOf: recordUriIn(args.base_id) })
+    run: async ({ expand, version, as_of, ...args }, context) => {
+      const asked = {
+        ...(expand && { expand }),
+        ...(version !== undefined && { version }),
+        ...(as_of !== undefined && { asOf: as_of }),
+      }
+      const { record } = await get({ ...target(args), ...asked }, context)
+      // The URI is that of the present record.
+      const isPast = version !== undefined || as_of !== undefined
+      return new ReadResult(trim(record), isPast ? {} : { uriOf: recordUriIn(args.base_id) })
     },
   }),
 ]
