@@ -5,7 +5,7 @@ import { pointer } from '../../json/parse.ts'
 import { checkFormat, checkPlain, checkStrings, checkTypes, isName, type Path, wrongType } from './checks.ts'
 import { isKnownFormat } from './formats.ts'
 import { ASSERTIONS, type Dialect, dialectOf, NOTES, type Shape } from './keywords.ts'
-import { notebook, unknownFormat, unusablePattern } from './notes.ts'
+import { noKeyword, notebook, unknownFormat, unusablePattern } from './notes.ts'
 import { compilePattern, type Pattern, PatternError } from './pattern.ts'
 
 /**
@@ -71,6 +71,7 @@ export class Reader {
     }
     const isEmbedded = path.length > 0 && /^[^#]/.test(String(raw['$id'] ?? ''))
     if (isEmbedded) this.embedded++
+    if (path.length === 0 && this.hasNoKeyword(raw)) this.note(noKeyword, path)
     for (const [keyword, value] of Object.entries(raw))
       this.keyword(clean, keyword, value, [...path, keyword])
     // Google gives each enum this format.
@@ -79,6 +80,13 @@ export class Reader {
     for (const name of anchorNames(raw, this.dialect)) this.anchors.set(name, { raw, path })
     if (this.dialect === 'draft-07') modernize(clean)
     return clean
+  }
+
+  /** Whether a schema says nothing, such as a list of properties without `properties` around it. */
+  private hasNoKeyword(raw: object): boolean {
+    const [all, notes] = [ASSERTIONS[this.dialect], NOTES[this.dialect]]
+    const names = Object.keys(raw).filter((name) => !name.startsWith('x-'))
+    return names.length > 0 && !names.some((name) => shapeOf(all, name) ?? shapeOf(notes, name))
   }
 
   /** Reports a fault. After enough faults, the rest of the schema is skipped. */

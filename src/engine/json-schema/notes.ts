@@ -41,6 +41,9 @@ export function unknownFormat(format: string, isGuessing: boolean): string {
   return `The format ${shown(format)} is not known: it is kept as an annotation and not checked${advice}`
 }
 
+export const noKeyword =
+  'None of its names is a keyword of JSON Schema, so it checks nothing. Properties are written {"properties":{"email":{"type":"string"}}}'
+
 export const unusablePattern = (pattern: string, reason: string): string =>
   `The pattern ${shown(pattern)} cannot run in linear time, so it is kept as an annotation and not checked: ${reason}`
 
