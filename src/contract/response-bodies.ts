@@ -134,8 +134,10 @@ type Plan = {
   bases: Group
   recordTypes: Group
   relationshipTypes: Group
+  fileTypes: Group
   records: Group
   relationships: Group
+  files: Group
   samples: readonly string[]
   token: string
   expiresAt: string
@@ -148,8 +150,10 @@ export const planBody = (plan: Plan) => ({
     ...named('bases', plan.bases),
     ...named('record_types', plan.recordTypes),
     ...named('relationship_types', plan.relationshipTypes),
+    ...named('file_types', plan.fileTypes),
     ...counted('records', plan.records),
     ...counted('relationships', plan.relationships),
+    ...counted('files', plan.files),
     ...(plan.samples.length > 0 && { samples: plan.samples }),
   },
   ...awaiting('deletion', plan),

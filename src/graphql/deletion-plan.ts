@@ -25,8 +25,10 @@ export const DeletionPlanRef = builder.objectRef<DeletionPlan>('DeletionPlan').i
     bases: t.field({ type: Group, resolve: ({ bases }) => bases }),
     recordTypes: t.field({ type: Group, resolve: ({ recordTypes }) => recordTypes }),
     relationshipTypes: t.field({ type: Group, resolve: ({ relationshipTypes }) => relationshipTypes }),
+    fileTypes: t.field({ type: Group, resolve: ({ fileTypes }) => fileTypes }),
     records: t.field({ type: Group, resolve: ({ records }) => records }),
     relationships: t.field({ type: Group, resolve: ({ relationships }) => relationships }),
+    files: t.field({ type: Group, resolve: ({ files }) => files }),
     samples: t.exposeStringList('samples', {
       description: '`type/id` of the first ten records. Requested records come before cascaded ones.',
     }),

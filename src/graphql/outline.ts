@@ -43,6 +43,12 @@ builder.queryFields((t) => ({
     args: { base: t.arg.string({ required: true }) },
     resolve: (_root, { base }, { scope }) => outline.outlineTypes(scope, base),
   }),
+  outlinedFileTypes: t.stringList({
+    description:
+      'Ids of the file types of a base, by id. Empty for a token that can read only some record types.',
+    args: { base: t.arg.string({ required: true }) },
+    resolve: (_root, { base }, { scope }) => outline.outlineFileTypes(scope, base),
+  }),
   outlinedLinks: t.field({
     type: [OutlinedLink],
     description: 'The relationship types of a base that the token can read, for an overview.',

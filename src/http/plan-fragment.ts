@@ -6,6 +6,7 @@ const PlanGroup = graphql(`fragment PlanGroup on DeletionGroup { count of { type
 export const PlanParts = graphql(
   `fragment PlanParts on DeletionPlan {
     what bases { ...PlanGroup } recordTypes { ...PlanGroup } relationshipTypes { ...PlanGroup }
+    fileTypes { ...PlanGroup } files { ...PlanGroup }
     records { ...PlanGroup } relationships { ...PlanGroup } samples token expiresAt
   }`,
   [PlanGroup],

@@ -122,7 +122,7 @@ describe('an unknown tool name', () => {
     ['add_deal', 'create_deal'],
     ['create_record', 'upsert_record'],
     ['remove_deal', 'delete_record'],
-    ['unlink_records', 'link_records'],
+    ['unlink_records', 'batch'],
     ['execute_sql', 'sql_query'],
     ['describe_table', 'describe_type'],
     ['revert_request', 'undo'],
@@ -205,4 +205,250 @@ test('query_records takes a sort as a list too', async () => {
     await call('query_records', { record_type: 'deal', sort: [{ field: 'nope', direction: 'asc' }] })
   ).error
   expect(shown.details[0].path).toBe('/sort/0/field')
+})
+
+describe('a call in the words of another system', () => {
+  const detailOf = async (name: string, args: Body) => (await call(name, args)).error.details.at(-1)
+
+  test('has the argument that is meant as hint', async () => {
+    const list = { record_type: 'deal' }
+    expect(await detailOf('query_records', { ...list, where: { title: 'Anvils' } })).toMatchObject({
+      path: '/where',
+      hint: '{"filter":{"field":"data.title","op":"eq","value":"Anvils"}}',
+    })
+    expect(await detailOf('query_records', { ...list, page: 3 })).toMatchObject({ hint: '{"offset":40}' })
+    expect(await detailOf('query_records', { ...list, filter: 'title:Anvils' })).toMatchObject({
+      path: '/filter',
+      hint: '{"field":"data.title","op":"eq","value":"Anvils"}',
+    })
+    expect(await detailOf('changes', { since: '2026-11-23' })).toMatchObject({ hint: '2026-11-23T00:00:00Z' })
+    expect(await detailOf('sql_query', { sql: 'SELECT 1' })).toMatchObject({ path: '/sql', hint: 'query' })
+    expect(await detailOf('query_records', { type: 'deal' })).toMatchObject({ hint: 'record_type' })
+    expect((await detailOf('sql_query', { sql: 5 })).hint).toBeUndefined()
+  })
+
+  test('that sets an own status beside data has it in data as hint, and writes nothing', async () => {
+    const one = { record_type: 'deal', id: 'd1' }
+    const detail = await detailOf('update_record', { ...one, status: 'won' })
+    expect(detail).toMatchObject({ path: '/status', code: 'not_writable', hint: '{"data":{"status":"won"}}' })
+    const cancelled = await detailOf('update_record', { ...one, status: 'cancelled' })
+    expect(cancelled.message).toMatch(/cancel_record cancels the record, undo reverses that/)
+    expect(cancelled.hint).toBeUndefined()
+    expect(succeed(await server.call('GET', '/v1/crm/records/deal/d1')).version).toBe(1)
+  })
+
+  test.each([
+    ['delete_relationship', 'batch'],
+    ['remove_link', 'batch'],
+    ['create_relationship', 'link_records'],
+  ])('of the tool %s names the tool that does it', async (name, meant) => {
+    const { rpcError } = await call(name, { id: 'x' })
+    expect(rpcError).toMatchObject({ code: -32602 })
+    expect(rpcError.message).toContain(`Did you mean "${meant}"?`)
+  })
+})
+
+describe('SQL as other databases have it', () => {
+  const faultOf = async (tool: string, args: Body) => (await call(tool, args)).error.details[0]
+  beforeAll(async () => {
+    const tags = { type: 'array', items: { type: 'string' } }
+    const status = { type: 'string', enum: ['open', 'done'] }
+    const json_schema = { type: 'object', properties: { tags, status } }
+    await put('/v1/crm/record-types/chore', { json_schema })
+  })
+
+  test.each([
+    ["WITH n AS (INSERT INTO chore (id) VALUES ('c')) SELECT 1", /separate statement to sql_write/],
+    ['INSERT INTO chore (id) VALUES (gen_random_uuid()::text)', /Leave id out/],
+    ['ALTER TABLE chore ADD COLUMN n int', /changed with define/],
+    ["INSERT INTO chore (tags) VALUES ('[]') ON CONFLICT (tags) DO NOTHING", /WHERE NOT EXISTS/],
+    ["UPDATE relationships SET target_id = 'x'", /in the same request/],
+  ])('says in sql_write what to write in place of %s', async (statements, advice) => {
+    expect((await faultOf('sql_write', { statements })).message).toMatch(advice)
+  })
+
+  test.each([
+    ["UPDATE chore SET tags = array_append(tags, 'x')", `coalesce(tags, '[]') || '["x"]'`],
+    ["UPDATE chore SET tags = array_remove(tags, 'x')", "tags - 'x'"],
+    ["UPDATE chore SET tags = tags || 'x'", '["x"]'],
+    ["SELECT id FROM chore WHERE 'x' = ANY(tags)", `tags @> '["x"]'`],
+  ])('hints at lists as JSON for %s', async (statements, hint) => {
+    await put(`/v1/crm/records/chore/${Math.random()}`, { data: { tags: [] } })
+    expect((await faultOf('sql_write', { statements })).hint).toContain(hint)
+  })
+
+  test('advises on the own status of records with a property of that name, where it is not meant', async () => {
+    const hintOf = async (query: string) => (await call('sql_query', { query })).body.meta.hint
+    expect(await hintOf('SELECT status, count(*) AS n FROM chore GROUP BY 1')).toContain('data_status')
+    expect(await hintOf('SELECT data_status, count(*) AS n FROM chore GROUP BY 1')).toBeUndefined()
+    expect(await hintOf("SELECT id FROM chore WHERE status = 'active'")).toBeUndefined()
+    expect(await hintOf('SELECT status FROM deal')).toBeUndefined()
+    expect(await hintOf('SELECT * FROM chore')).toBeUndefined()
+  })
+
+  test('a schema that records break is answered with the arguments of define', async () => {
+    const { hint } = await faultOf('define', {
+      record_type: 'deal',
+      json_schema: { required: ['title', 'amount'] },
+    })
+    expect(hint).toContain('or a "migration" that repairs them')
+    expect(hint).not.toContain('migrate=true')
+  })
+})
+
+describe('the words of other systems', () => {
+  const answer = async (name: string, args: Body, path?: string) => (await call(name, args, path)).error
+  const hintsOf = async (name: string, args: Body) => {
+    const { details } = await answer(name, args)
+    return Object.fromEntries(details.map(({ path, hint }: Body) => [path, hint]))
+  }
+  beforeAll(async () => {
+    const ends = { source_record_types: ['deal'], target_record_types: ['invoice'] }
+    await put('/v1/crm/relationship-types/billed_by', { ...ends, cardinality: 'many_to_one' })
+    for (const id of ['i1', 'i2']) await put(`/v1/crm/records/invoice/${id}`, { data: {} })
+    const link = { ...{ rel_type: 'billed_by', source_record_type: 'deal', source_id: 'd1' } }
+    await put('/v1/crm/relationships/l1', { ...link, target_record_type: 'invoice', target_id: 'i1' })
+  })
+
+  test.each<[Body, Body]>([
+    [{ aggregations: ['count'] }, { '/aggregations/0': '{"fn":"count"}' }],
+    [
+      { aggregations: ['count(*)', 'sum(amount)'] },
+      { '/aggregations/0': '{"fn":"count"}', '/aggregations/1': '{"fn":"sum","field":"data.amount"}' },
+    ],
+    [{ aggregations: { sum: 'data.amount' } }, { '/aggregations': '[{"fn":"sum","field":"data.amount"}]' }],
+    [{ aggregations: 'average(amount)' }, { '/aggregations': '[{"fn":"avg","field":"data.amount"}]' }],
+    [{}, { '/aggregations': '[{"fn":"count"}]' }],
+    [
+      { aggregations: [{ fn: 'count' }], metrics: ['max(amount)'] },
+      { '/metrics': '{"aggregations":[{"fn":"max","field":"data.amount"}]}' },
+    ],
+    [{ aggregations: [{ fn: 'count' }], order_by: '-count' }, { '/order_by': '{"sort":"-count"}' }],
+  ])('of aggregations have the form of aggregate_records as hint: %j', async (args, hints) => {
+    expect(await hintsOf('aggregate_records', { record_type: 'deal', ...args })).toEqual(hints)
+  })
+
+  test.each([
+    ['deal', 'invoices', 'billed_by', 'outgoing'],
+    ['invoice', 'deal', 'billed_by', 'incoming'],
+  ])('from %s to %s name the relationship type and the direction', async (from, name, relType, direction) => {
+    const step = direction === 'incoming' ? `~${relType}` : relType
+    expect(await hintsOf('query_records', { record_type: from, expand: [name] })).toEqual({ '/expand': step })
+    const { data } = (await call('query_records', { record_type: from, expand: [step] })).body
+    expect(data.some(({ _expanded }: Body) => _expanded[step].length === 1)).toBe(true)
+    const one = { record_type: from, id: from === 'deal' ? 'd1' : 'i1' }
+    const error = await answer('get_related', { ...one, rel_type: name })
+    expect(error.message).toContain(`"${relType}" with direction "${direction}"`)
+    const found = (await call('get_related', { ...one, rel_type: relType, direction })).body
+    expect(found.data).toHaveLength(1)
+  })
+
+  test('that expand against the direction are answered with the step that finds links', async () => {
+    const { body } = await call('query_records', { record_type: 'invoice', expand: ['billed_by'] })
+    expect(body.meta.hint).toContain('Expand "~billed_by"')
+    const right = await call('query_records', { record_type: 'invoice', expand: ['~billed_by'] })
+    expect(right.body.meta.hint).toBeUndefined()
+  })
+
+  test('that define types have the field that is meant as hint', async () => {
+    const type = { record_type: 'receipt' }
+    expect(await hintsOf('define', { ...type, schema: {} })).toEqual({ '/schema': 'json_schema' })
+    expect(await hintsOf('define', { ...type, indexes: ['total'] })).toEqual({
+      '/indexes/0': '{"fields":["data.total"]}',
+    })
+    const link = { relationship_type: 'paid_by', target_record_types: ['deal'] }
+    expect(await hintsOf('define', { ...link, source: 'invoice' })).toEqual({
+      '/source': 'source_record_types',
+    })
+    expect(await hintsOf('define', { ...link, source_record_types: 'invoice' })).toEqual({
+      '/source_record_types': '["invoice"]',
+    })
+  })
+
+  test('that list properties without "properties" around them are warned about', async () => {
+    const { body } = await call('define', {
+      record_type: 'receipt',
+      json_schema: { total: 'number' },
+      dry_run: true,
+    })
+    expect(body.meta.warnings).toEqual([
+      expect.stringContaining('{"properties":{"email":{"type":"string"}}}'),
+    ])
+    const named = { record_type: 'receipt', json_schema: { 'x-note': 'own' }, dry_run: true }
+    expect((await call('define', named)).body.meta).toBeUndefined()
+  })
+
+  test('that put properties in data of a type tool have the flat arguments as hint', async () => {
+    expect(await hintsOf('create_deal', { data: { title: 'Nails' }, dry_run: true })).toMatchObject({
+      '/data': '{"dry_run":true,"title":"Nails"}',
+    })
+    expect((await call('create_deal', { dry_run: true, title: 'Nails' })).error).toBeUndefined()
+  })
+
+  test('that choose the id of a new record are told which tool takes one', async () => {
+    const error = await answer('create_deal', { id: 'd9', title: 'Nails' })
+    expect(error.details).toEqual([
+      { path: '/id', code: 'unknown_key', message: expect.stringContaining('upsert_record') },
+    ])
+  })
+
+  test.each<[string, Body, Body]>([
+    [
+      'batch',
+      { operations: [{ op: 'create', record_type: 'deal', data: {} }] },
+      { '/operations/0/type': 'create_record' },
+    ],
+    ['undo', { request_id: 'x', confirm: true }, { '/confirm': 'plan_token' }],
+    ['changes', { include: ['before'] }, { '/include': 'before' }],
+    ['work', { action: 'complete', id: 'd1' }, { '/id': 'claim_id' }],
+    [
+      'get_related',
+      { record_type: 'deal', id: 'd1', relationship: 'billed_by' },
+      { '/relationship': 'rel_type' },
+    ],
+    [
+      'sql_write',
+      { statements: ['DELETE FROM deal', 'SELECT 1'] },
+      { '/statements': 'DELETE FROM deal; SELECT 1' },
+    ],
+    [
+      'update_record',
+      { record_type: 'deal', id: 'd1', fields: { title: 'x' } },
+      {
+        '/data': '{"record_type":"deal","id":"d1","data":{"title":"x"}}',
+        '/fields': 'data',
+      },
+    ],
+  ])('in a call of %s have the argument that is meant as hint: %j', async (name, args, hints) => {
+    expect(await hintsOf(name, args)).toMatchObject(hints)
+  })
+
+  test.each([
+    ['SELECT * FROM deal d JOIN billed_by b ON b.source_id = d.id', /Links are rows of relationships/],
+    ['SELECT * FROM deal WHERE invoice_id IS NOT NULL', /Links between records are rows of relationships/],
+    ['SELECT * FROM history', /Did you mean changes\?/],
+    ["SELECT * FROM deal AS OF '2026-01-01'", /The past is read with as_of/],
+  ])('in SQL are answered with the relation that is meant: %s', async (query, advice) => {
+    expect((await answer('sql_query', { query })).message).toMatch(advice)
+  })
+
+  test('a second link where there may be one is answered in the words of the tools listed', async () => {
+    const statements = `INSERT INTO relationships (rel_type, source_id, target_id) VALUES ('billed_by', 'd1', 'i2')`
+    const lean = await answer('sql_write', { statements }, '/mcp/crm?profile=lean')
+    expect(lean.message).toContain('delete the link and insert the other one in the same sql_write')
+    expect(lean.details[0].hint).toBeUndefined()
+    const moved = `DELETE FROM relationships WHERE rel_type = 'billed_by' AND source_id = 'd1'; ${statements}`
+    expect((await call('sql_write', { statements: moved, dry_run: true })).error).toBeUndefined()
+  })
+})
+
+test('get_record reads what a record was', async () => {
+  const one = { record_type: 'deal', id: 'd1' }
+  const before = (await call('get_record', one)).body
+  await call('update_record', { ...one, data: { amount: 7 } })
+  expect((await call('get_record', { ...one, version: before.version })).body.data).toEqual(before.data)
+  expect((await call('get_record', { ...one, as_of: before.updated_at })).body.data).toEqual(before.data)
+  expect((await call('get_record', one)).body.data.amount).toBe(7)
+  const both = await call('get_record', { ...one, version: 1, as_of: before.updated_at })
+  expect(both.error.details).toMatchObject([{ path: '/as_of', code: 'exclusive' }])
 })

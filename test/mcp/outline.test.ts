@@ -199,3 +199,11 @@ describe('the outline', () => {
     }
   })
 })
+
+test('file types are named, for a token that may read the whole base', async () => {
+  const put = (path: string, body: unknown, headers = {}) => server.call('PUT', path, body, headers)
+  for (const id of ['contract', 'scan']) succeed(await put(`/v1/crm/file-types/${id}`, {}), 201)
+  expect(await told('/mcp/crm')).toContain('\nFile types: contract, scan\n')
+  expect(await told('/mcp/crm', await tokenFor(['deal']))).not.toMatch('contract, scan')
+  expect(await told('/mcp/wide')).not.toMatch('File types')
+})

@@ -362,7 +362,9 @@ describe('a plan_token', () => {
       expect(await ids('deal')).toEqual(['d1', 'd9'])
     })
 
-    test('is forgotten when the caller has made a hundred newer plans', async () => {
+    test('is forgotten when the caller has made a hundred newer plans', {
+      tags: 'full',
+    }, async () => {
       const { plan_token } = await planOf('delete_record', D1)
       const two = [ALONE, OTHER]
       for (let n = 0; n < 100; n++) await planOf('batch', { operations: two })
@@ -579,4 +581,26 @@ test('GraphQL returns a plan with askFirst: true; REST deletes at once', async (
     id: 'd2',
     deleted: true,
   })
+})
+
+test('the plan of a base counts its files, and holds while none is added', async () => {
+  const send = async (path: string, body: unknown, headers = {}) =>
+    succeed(await server.call('PUT', path, body, headers), 201)
+  await send('/v1/bases/archive', {})
+  await send('/v1/archive/file-types/scan', {})
+  const text = { 'content-type': 'text/plain' }
+  for (const name of ['a', 'b']) await send(`/v1/archive/files/scan/${name}.txt`, name, text)
+  const args = { base_id: 'archive', kind: 'base', id: 'archive' }
+  const { body } = await call('delete_definition', args, server.adminToken, '/mcp')
+  expect(body.plan).toEqual({
+    what: 'Deletes 1 base (archive), 1 file type (scan) and 2 files (2 scan).',
+    bases: { count: 1, names: ['archive'] },
+    file_types: { count: 1, names: ['scan'] },
+    files: { count: 2, by_type: { scan: 2 } },
+  })
+  await send('/v1/archive/files/scan/c.txt', 'c', text)
+  const confirm = { plan_token: body.plan_token }
+  const { error } = await call('delete_definition', confirm, server.adminToken, '/mcp')
+  expect(error.details).toMatchObject([{ code: 'plan_stale', expected: expect.stringContaining('3 files') }])
+  expect((await server.call('GET', '/v1/archive/files/scan/a.txt')).status).toBe(200)
 })

@@ -12,8 +12,10 @@ export type DeletionPlan = Approvable & {
   readonly bases: Group
   readonly recordTypes: Group
   readonly relationshipTypes: Group
+  readonly fileTypes: Group
   readonly records: Group
   readonly relationships: Group
+  readonly files: Group
   /** `type/id` of the first records. Named records precede cascaded ones. */
   readonly samples: readonly string[]
 }
@@ -24,8 +26,10 @@ export function reviewOf(summary: DeletionSummary): Review {
     bases: named(summary.bases),
     recordTypes: named(summary.recordTypes),
     relationshipTypes: named(summary.relationshipTypes),
+    fileTypes: named(summary.fileTypes),
     records: counted(summary.records),
     relationships: counted(summary.links),
+    files: counted(summary.files),
   }
   const what = sentence(groups)
   const plan: Omit<DeletionPlan, keyof Approvable> = { what, ...groups, samples: summary.samples }
@@ -38,9 +42,12 @@ const NOUNS = {
   bases: 'base',
   recordTypes: 'record type',
   relationshipTypes: 'relationship type',
+  fileTypes: 'file type',
   records: 'record',
   relationships: 'relationship',
+  files: 'file',
 } as const
+const COUNTED: readonly (keyof typeof NOUNS)[] = ['records', 'relationships', 'files']
 const PARTS = Object.keys(NOUNS) as (keyof typeof NOUNS)[]
 
 const named = (ids: readonly string[]): Group => ({
@@ -66,7 +73,7 @@ const WORDS = 5
 
 /** `3 records (2 note, 1 deal)` */
 function phrase(part: keyof Groups, { count, of }: Group): string {
-  const isCounted = part === 'records' || part === 'relationships'
+  const isCounted = COUNTED.includes(part)
   const words = of.slice(0, WORDS).map((each) => (isCounted ? `${each.count} ${each.type}` : each.type))
   const more = of.length > WORDS ? ', …' : ''
   return `${count} ${NOUNS[part]}${count === 1 ? '' : 's'} (${words.join(', ')}${more})`

@@ -8,9 +8,12 @@ export type DeletionSummary = {
   readonly bases: string[]
   readonly recordTypes: string[]
   readonly relationshipTypes: string[]
+  readonly fileTypes: string[]
   /** Number of deleted records, by type. */
   readonly records: Map<string, number>
   readonly links: Map<string, number>
+  /** Number of deleted files, by file type. */
+  readonly files: Map<string, number>
   /** `type/id` of the first deleted records. Named records precede cascaded ones. */
   readonly samples: string[]
   /** Names with versions, which must not change before approval. */
@@ -23,8 +26,10 @@ export const openSummary = (): DeletionSummary => ({
   bases: [],
   recordTypes: [],
   relationshipTypes: [],
+  fileTypes: [],
   records: new Map(),
   links: new Map(),
+  files: new Map(),
   samples: [],
   versions: [],
 })
@@ -32,7 +37,7 @@ export const openSummary = (): DeletionSummary => ({
 /** Adds a deleted base or type. */
 export function addNamed(
   summary: DeletionSummary,
-  kind: 'bases' | 'recordTypes' | 'relationshipTypes',
+  kind: 'bases' | 'recordTypes' | 'relationshipTypes' | 'fileTypes',
   { id, version }: Versioned,
 ): void {
   summary[kind].push(id)
@@ -51,10 +56,10 @@ export function addRecords(
   }
 }
 
-/** Adds counts of deleted records or links. */
+/** Adds counts of deleted records, links or files. */
 export function addCounts(
   summary: DeletionSummary,
-  kind: 'records' | 'links',
+  kind: 'records' | 'links' | 'files',
   counts: readonly Counted[],
 ): void {
   for (const { type, count } of counts) addTo(summary[kind], type, count)
@@ -70,12 +75,14 @@ export function addLink(
 }
 
 /** Whether the deletion affects several things, such as a record with its links, or one that contains others. */
-export const isMany = ({ bases, recordTypes, relationshipTypes, records, links }: DeletionSummary): boolean =>
-  bases.length + recordTypes.length + relationshipTypes.length > 0 || sum(records) + sum(links) > 1
+export const isMany = ({ records, links, files, ...named }: DeletionSummary): boolean =>
+  [named.bases, named.recordTypes, named.relationshipTypes, named.fileTypes].some(
+    ({ length }) => length > 0,
+  ) || sum(records) + sum(links) + sum(files) > 1
 
 /** State that the approval token is bound to. It differs when the deletion would differ. */
-export const stateOf = ({ records, links, versions }: DeletionSummary): string =>
-  digest([[...records].sort(byName), [...links].sort(byName), [...versions].sort()])
+export const stateOf = ({ records, links, files, versions }: DeletionSummary): string =>
+  digest([...[records, links, files].map((counts) => [...counts].sort(byName)), [...versions].sort()])
 
 const byName = ([a]: [string, number], [b]: [string, number]) => (a < b ? -1 : 1)
 

@@ -20,6 +20,11 @@ const COUNT_RECORDS = statement(
   `SELECT record_type AS type, count(*)::int AS count FROM plinth.record
    WHERE base_id = ANY ((SELECT $1::text[])::text[]) GROUP BY record_type`,
 )
+const COUNT_FILES = statement(
+  'count_files_of_bases',
+  `SELECT file_type AS type, count(*)::int AS count FROM plinth.file
+   WHERE base_id = ANY ((SELECT $1::text[])::text[]) AND deleted_at IS NULL GROUP BY file_type`,
+)
 const COUNT_LINKS = statement(
   'count_links_of_bases',
   `SELECT rel_type AS type, count(*)::int AS count FROM plinth.relationship
@@ -30,10 +35,12 @@ const NAME_TYPES = statement(
   `SELECT 'recordTypes' AS kind, id, version FROM plinth.record_type WHERE base_id = ANY ((SELECT $1::text[])::text[])
    UNION ALL
    SELECT 'relationshipTypes', id, version FROM plinth.relationship_type WHERE base_id = ANY ((SELECT $1::text[])::text[])
+   UNION ALL
+   SELECT 'fileTypes', id, version FROM plinth.file_type WHERE base_id = ANY ((SELECT $1::text[])::text[])
    ORDER BY 1, 2`,
 )
 
-type Named = { kind: 'recordTypes' | 'relationshipTypes'; id: string; version: number }
+type Named = { kind: 'recordTypes' | 'relationshipTypes' | 'fileTypes'; id: string; version: number }
 
 /**
  * Adds deleted bases and their content to the plan, if there is one, and locks them. Counts only bases that
@@ -51,4 +58,5 @@ export async function summarizeBases(
   for (const each of await db.query<Named>(NAME_TYPES, ids)) addNamed(summary, each.kind, each)
   addCounts(summary, 'records', await db.query<Counted>(COUNT_RECORDS, ids))
   addCounts(summary, 'links', await db.query<Counted>(COUNT_LINKS, ids))
+  addCounts(summary, 'files', await db.query<Counted>(COUNT_FILES, ids))
 }

@@ -12,6 +12,7 @@ import { boundTokens } from './token-bound.ts'
 const Links = graphql(`query OutlineLinks($base: String!) {
   base(id: $base) { typesVersion createdAt }
   outlinedLinks(base: $base) { id source target cardinality }
+  outlinedFileTypes(base: $base)
 }`)
 const readLinks = compile(Links)
 const readTypes = compile(
@@ -45,17 +46,20 @@ export async function outlineOf(
   tokens: number,
   rest: string,
 ): Promise<Outline> {
-  const { base: of, outlinedLinks: links } = await readLinks({ base }, context)
+  const { base: of, outlinedLinks: links, outlinedFileTypes: files } = await readLinks({ base }, context)
   const key = [base, of.createdAt, of.typesVersion, grantsName(context)].join('\n')
   const known = cache.get(key)
   const types = known ?? (await typesOf(base, context))
   if (!known) cache.set(key, types)
   const linkLines = links.length === 0 ? '' : `\n${linksWithin(links, tokens * LINKS_SHARE)}`
-  const text = typesWithin(types, tokens - boundTokens(linkLines), rest)
-  return { text: `${text}${linkLines}`, builtIn: types.types.flatMap((type) => type.builtIn) }
+  const fileLine =
+    files.length === 0 ? '' : `\n${lineWithin('File types: ', files.map(nameShown), tokens * FILES_SHARE)}`
+  const text = typesWithin(types, tokens - boundTokens(linkLines + fileLine), rest)
+  return { text: `${text}${linkLines}${fileLine}`, builtIn: types.types.flatMap((type) => type.builtIn) }
 }
 
 const LINKS_SHARE = 0.25
+const FILES_SHARE = 0.1
 const OTHERS_SHARE = 0.3
 
 async function typesOf(base: string, context: Context): Promise<Types> {

@@ -67,6 +67,18 @@ export async function outlineTypes(scope: Scope, baseId: string): Promise<TypesO
   return { types, others, total: newest.length }
 }
 
+const FILE_TYPES = statement(
+  'outline_file_types',
+  `SELECT id FROM plinth.file_type WHERE base_id = $1 ORDER BY id LIMIT ${LIMITS.outlineNames}`,
+)
+
+/** Ids of the file types, for a token that may read the whole base; others see none. */
+export async function outlineFileTypes(scope: Scope, baseId: string): Promise<string[]> {
+  requireBaseAccess(scope.access, baseId)
+  if (!scope.access.allows('read', baseId, '*')) return []
+  return (await scope.db.query<{ id: string }>(FILE_TYPES, [baseId])).map(({ id }) => id)
+}
+
 export type OutlinedLink = { id: string; source: string[]; target: string[]; cardinality: string }
 
 /** Outlines the relationship types whose links the token may read, with the ends that it may read. */

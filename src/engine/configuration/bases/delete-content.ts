@@ -9,10 +9,13 @@ import type { DeleteOptions } from '../lifecycle/kind.ts'
 import { withdrawBase } from '../tokens/index.ts'
 import { type BaseRow, deleteRow, LOCK_BASE_ID } from './table.ts'
 
-const HAS_RECORDS = statement(
-  'base_holds_records',
-  'SELECT 1 AS one FROM plinth.record WHERE base_id = $1 LIMIT 1',
+const CONTENT = statement(
+  'content_of_base',
+  `SELECT EXISTS (SELECT FROM plinth.record WHERE base_id = $1) AS has_records,
+     EXISTS (SELECT FROM plinth.file WHERE base_id = $1 AND deleted_at IS NULL) AS has_files
+   FROM plinth.base WHERE id = $1`,
 )
+type Content = { has_records: boolean; has_files: boolean }
 // Links go first, because their foreign keys reference records.
 const CLEAR_LINKS = statement('clear_base_links', 'DELETE FROM plinth.relationship WHERE base_id = $1')
 const LOCK_ROW = statement(
@@ -20,7 +23,7 @@ const LOCK_ROW = statement(
   'SELECT 1 AS one FROM plinth.base WHERE id = $1 FOR NO KEY UPDATE',
 )
 
-/** Deletes what a base holds, and its previews. A base with records requires its id in `confirm`. */
+/** Deletes the records that a base and its previews hold. A base with records or files requires its id in `confirm`. */
 export async function deleteContentOf(
   scope: WriteScope,
   current: BaseRow,
@@ -32,8 +35,9 @@ export async function deleteContentOf(
   await summarizeBases(scope, [current, ...previews])
   checkPlan()
   for (const member of [...previews, current]) {
-    if (!scope.planning && confirm !== id && (await tx.query(HAS_RECORDS, [member.id])).length > 0)
-      throw confirmFirst(id, `Base "${id}" holds records`, 'the base')
+    const [content] = await tx.query<Content>(CONTENT, [member.id])
+    if (!scope.planning && confirm !== id && content && (content.has_records || content.has_files))
+      throw confirmFirst(id, `Base "${id}" holds ${content.has_records ? 'records' : 'files'}`, 'the base')
     await dropIndexes(tx, member.id, null)
     await tx.query(CLEAR_LINKS, [member.id])
     await withdrawBase(scope, member.id)

@@ -9,7 +9,7 @@ import { BASE, type Base } from './base.ts'
 export const putBase = (scope: WriteScope, id: string, input: object, expected: Expectation): Promise<Base> =>
   put({ kind: BASE, scope, baseId: id, id }, input, { expected }) as Promise<Base>
 
-/** Deletes the base with its content and its previews. A base with records requires its id in `confirm`. */
+/** Deletes the base with its content and its previews. A base with records or files requires its id in `confirm`. */
 export async function deleteBase(
   scope: WriteScope,
   id: string,

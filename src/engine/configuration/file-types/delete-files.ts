@@ -2,6 +2,7 @@ import { AUTHOR_COLUMNS } from '../../change-log/entry.ts'
 import { authorship } from '../../core/scope.ts'
 import { statement } from '../../database/client.ts'
 import type { FileType as Row } from '../../prisma/client.ts'
+import { addCounts, addNamed, type Counted } from '../../write/deletion-summary.ts'
 import { confirmFirst } from '../../write/preconditions.ts'
 import type { WriteScope } from '../../write/write.ts'
 import type { DeleteOptions } from '../lifecycle/kind.ts'
@@ -10,6 +11,11 @@ import { lockType } from '../lifecycle/lock.ts'
 const HAS_FILES = statement(
   'type_holds_files',
   'SELECT 1 AS one FROM plinth.file WHERE base_id = $1 AND file_type = $2 AND deleted_at IS NULL LIMIT 1',
+)
+const COUNT_FILES = statement(
+  'count_files_of_type',
+  `SELECT $2::text AS type, count(*)::int AS count FROM plinth.file
+   WHERE base_id = $1 AND file_type = $2 AND deleted_at IS NULL`,
 )
 // The deletion of each file is logged before that of the type.
 const DELETE_FILES = statement(
@@ -27,13 +33,18 @@ const DELETE_FILES = statement(
 /** Deletes the files of the type with their log entries. Existing files require the type's id in `confirm`. */
 export async function deleteFilesOf(
   scope: WriteScope,
-  { baseId, id }: Row,
+  current: Row,
   { confirm, checkPlan }: DeleteOptions,
 ): Promise<void> {
-  const { db } = scope
+  const { db, summary } = scope
+  const { baseId, id } = current
   await lockType(db, 'file_type', baseId, id)
   if (!scope.planning && confirm !== id && (await db.query(HAS_FILES, [baseId, id])).length > 0)
     throw confirmFirst(id, `File type "${id}" has files`, "the type's")
+  if (summary) {
+    addNamed(summary, 'fileTypes', current)
+    addCounts(summary, 'files', await db.query<Counted>(COUNT_FILES, [baseId, id]))
+  }
   checkPlan()
   await db.query(DELETE_FILES, [baseId, id, ...authorship(scope)])
 }
