@@ -12,7 +12,12 @@ const typeOf = (id: string, count: number) => ({
     ),
   },
 })
-const catalogOf = (...types: Catalog['types'][number][]): Catalog => ({ baseId: 'b', readsAll: false, types })
+const catalogOf = (...types: Catalog['types'][number][]): Catalog => ({
+  baseId: 'b',
+  readsAll: false,
+  tokenId: null,
+  types,
+})
 const listed = (count: number, piece: (i: number) => string, separator = ', ') =>
   Array.from({ length: count }, (_, i) => piece(i)).join(separator)
 

@@ -74,7 +74,7 @@ describe('call of a change', () => {
     expect(change?.['call'].client).toMatch(/^\S+\/\S+$/)
   })
 
-  test('is a column of changes in SQL for readers of the whole base, and null for others', async () => {
+  test('is a column of changes in SQL: all calls for readers of the whole base, their own for others', async () => {
     await rpc(world, '/mcp/crm', 'tools/call', create('in-sql'), { id: 'sql-1' })
     const query = `SELECT call, call->>'tool' AS tool FROM changes WHERE id = 'in-sql'`
     const read = async (call = world.call, text = query) =>
@@ -87,6 +87,14 @@ describe('call of a change', () => {
     expect(
       await read(part.call, `SELECT to_jsonb(c) ->> 'call' AS call FROM changes c WHERE id = 'in-sql'`),
     ).toEqual([{ call: null }])
+    const own = await world.newToken([{ record_type: 'note', permission: 'write' }])
+    await rpc(world, '/mcp/crm', 'tools/call', create('own-in-sql'), { token: own.token, id: 'sql-2' })
+    const calls = `SELECT id, "call"->>'id' AS call FROM U&"ch\\0061nges" WHERE id LIKE '%in-sql' ORDER BY id`
+    expect(await read(own.call, calls)).toEqual([
+      { id: 'in-sql', call: null },
+      { id: 'own-in-sql', call: 'sql-2' },
+    ])
+    expect((await read(part.call, calls)).map((each: Body) => each['call'])).toEqual([null, null])
     await world.call('PUT', '/v1/crm/records/note/by-rest', { data: {} })
     expect(await read(world.call, `SELECT call FROM changes WHERE id = 'by-rest'`)).toEqual([{ call: null }])
   })
@@ -95,6 +103,11 @@ describe('call of a change', () => {
     const statements = `INSERT INTO note (id, data) VALUES ('own-sql', '{}'); SELECT call->>'tool' AS tool FROM changes WHERE id = 'own-sql'`
     const { body } = await callTool(world, '/mcp/crm', 'sql_write', { statements })
     expect(body.data[1].rows).toEqual([{ tool: 'sql_write' }])
+    const part = await world.newToken([{ record_type: 'note', permission: 'write' }])
+    const calls = `UPDATE note SET data = '{"n":1}' WHERE id = 'own-sql'; SELECT call->>'tool' AS tool FROM changes WHERE id = 'own-sql' ORDER BY seq`
+    const sent = { name: 'sql_write', arguments: { statements: calls } }
+    const { result } = (await rpc(world, '/mcp/crm', 'tools/call', sent, { token: part.token })).body
+    expect(result.structuredContent.data[1].rows).toEqual([{ tool: null }, { tool: 'sql_write' }])
   })
 
   test('is that of each call of a batch of calls in one POST', async () => {

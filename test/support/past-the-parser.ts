@@ -24,7 +24,7 @@ export async function pastTheParser(world: World, reader: 'query' | 'write') {
     limits,
     log,
   })
-  const principal = { baseId: 'shop', recordTypes: [...GRANTED].sort() }
+  const principal = { baseId: 'shop', recordTypes: [...GRANTED].sort(), tokenId: 'none' }
   const asked = { principal, tokenId: 'none', requestId: 'none', limit: 1000, signal: undefined }
   const query = (text: string, values: readonly unknown[]) =>
     runner.run(

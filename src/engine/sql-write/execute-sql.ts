@@ -29,13 +29,15 @@ export type SqlExecution = { data: readonly StatementResult[] }
 export function withSqlPlace<T>(
   scope: Scope,
   baseId: string,
+  statements: unknown,
   work: (scope: Scope) => Promise<T>,
 ): Promise<T> {
   requireBaseAccess(scope.access, baseId)
   requireSql(scope)
   if (scope.policy) throw notHere()
   const { actor, requestId } = scope
-  const request = { principal: principalScopeOf(scope, baseId), tokenId: actor.tokenId ?? '', requestId }
+  const principal = principalScopeOf(scope, baseId, statements)
+  const request = { principal, tokenId: actor.tokenId ?? '', requestId }
   return scope.sql.hold(request, (sqlPlace) => work({ ...scope, sqlPlace }))
 }
 
@@ -54,7 +56,7 @@ export async function executeSql(
   const { sqlPlace } = scope
   if (!sqlPlace) throw new Error('SQL that writes needs a place.')
   const { reader, note } = sqlPlace
-  const catalog = await catalogOf(scope, principalScopeOf(scope, baseId))
+  const catalog = await catalogOf(scope, principalScopeOf(scope, baseId, statements))
   const { access } = scope
   const checked = await prepareStatements(statements ?? undefined, params ?? undefined, { catalog, access })
   const { fingerprint, relations } = checked

@@ -16,29 +16,42 @@ const TYPES = statement(
    ORDER BY id`,
 )
 
-/** The token's read scope of the base. */
-export function principalScopeOf({ access }: Scope, baseId: string): PrincipalScope {
-  const types = access.types('read', baseId)
-  return { baseId, recordTypes: types === '*' ? ['*'] : [...types].sort() }
-}
+type Row = { id: string; timezone: string; json_schema: unknown }
 
 /**
- * The catalog of a scope: the same object until the types of the base change.
+ * The token's read scope of the base. Tokens of equal grants share it, except for a text that can read the tool
+ * calls of the change log.
+ */
+export function principalScopeOf({ access, actor }: Scope, baseId: string, text: unknown): PrincipalScope {
+  const types = access.types('read', baseId)
+  if (types === '*') return { baseId, recordTypes: ['*'], tokenId: null }
+  const readsCalls = typeof text === 'string' && READS_CALLS.test(text)
+  return { baseId, recordTypes: [...types].sort(), tokenId: readsCalls ? actor.tokenId : null }
+}
+
+/** The name of the relation, or a name in escapes. */
+const READS_CALLS = /changes|u&/i
+
+/**
+ * The catalog of a scope. Its types are the same objects until the types of the base change, and for a token
+ * that reads the whole base it is the same object.
  * @throws NOT_FOUND
  */
 export async function catalogOf(scope: Scope, { baseId, recordTypes }: PrincipalScope): Promise<Catalog> {
+  const catalog = await sharedCatalog(scope, baseId, recordTypes)
+  return catalog.readsAll ? catalog : { ...catalog, tokenId: scope.actor.tokenId }
+}
+
+async function sharedCatalog(scope: Scope, baseId: string, recordTypes: readonly string[]): Promise<Catalog> {
   const [base] = await scope.db.query<{ version: string }>(VERSION, [baseId])
   if (!base) throw baseNotFound(baseId)
   const key = digest([baseId, recordTypes])
   const known = scope.sql.catalogs.get(key)
   if (known?.version === base.version) return known.catalog
   const readsAll = recordTypes[0] === '*'
-  const rows = await scope.db.query<{ id: string; timezone: string; json_schema: unknown }>(TYPES, [
-    baseId,
-    readsAll ? null : recordTypes,
-  ])
+  const rows = await scope.db.query<Row>(TYPES, [baseId, readsAll ? null : recordTypes])
   const types = rows.map(({ id, timezone, json_schema }) => ({ id, timezone, jsonSchema: json_schema }))
-  const catalog: Catalog = { baseId, readsAll, types }
+  const catalog: Catalog = { baseId, readsAll, tokenId: null, types }
   scope.sql.catalogs.set(key, { version: base.version, catalog })
   return catalog
 }

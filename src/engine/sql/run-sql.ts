@@ -24,7 +24,7 @@ export async function runSql(scope: Scope, baseId: string, input: SqlInput): Pro
   requireBaseAccess(scope.access, baseId)
   requireSql(scope)
   const limit = readLimit(input.limit ?? undefined, scope.sql.limits.rows)
-  const principal = principalScopeOf(scope, baseId)
+  const principal = principalScopeOf(scope, baseId, input.query)
   const catalog = await catalogOf(scope, principal)
   let advice: readonly string[] = []
   const prepare = async () => {

@@ -39,11 +39,17 @@ const WARNINGS = {
 export const warningOf = (isolation: Isolation): string | undefined =>
   isolation === 'full' ? undefined : WARNINGS[isolation]
 
-/** The read scope of a principal: a base and its record type ids in order, or only `*` for all of them. */
-export type PrincipalScope = { readonly baseId: string; readonly recordTypes: readonly string[] }
+/** The read scope of a principal. */
+export type PrincipalScope = {
+  readonly baseId: string
+  /** Record type ids in order, or only `*` for all of them. */
+  readonly recordTypes: readonly string[]
+  /** The token whose own tool calls it reads; null if it reads none, or all. */
+  readonly tokenId: string | null
+}
 
 /** The scope of the server's own login, used without login roles: only the parser enforces the grants. */
-export const EVERYWHERE: PrincipalScope = { baseId: '*', recordTypes: ['*'] }
+export const EVERYWHERE: PrincipalScope = { baseId: '*', recordTypes: ['*'], tokenId: null }
 
 /** The group role of a database; it holds the common privileges. */
 export const groupOf = (database: number): string => `plinth_sql_${database}`
@@ -52,9 +58,9 @@ export const groupOf = (database: number): string => `plinth_sql_${database}`
  * The role name of a scope. It includes the database's OID, since the databases of a cluster share their
  * roles.
  */
-export function roleOf(database: number, { baseId, recordTypes }: PrincipalScope): string {
+export function roleOf(database: number, { baseId, recordTypes, tokenId }: PrincipalScope): string {
   const hash = createHash('sha256')
-    .update(JSON.stringify([baseId, recordTypes]))
+    .update(JSON.stringify([baseId, recordTypes, ...(tokenId === null ? [] : [tokenId])]))
     .digest('hex')
   return `${groupOf(database)}_${hash.slice(0, 24)}`
 }

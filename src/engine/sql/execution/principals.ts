@@ -1,4 +1,4 @@
-/** Login roles that statements run under: one per base and set of record types, created on first use. */
+/** Login roles that statements run under: one per base and set of record types, and per token for its tool calls, created on first use. */
 import pg from 'pg'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { type Db, statement } from '../../database/client.ts'
@@ -21,7 +21,8 @@ type Options = { connectionString: string; db: Db; isolation: Isolation; timeout
 const FIND = statement(
   'sql_principal',
   `UPDATE plinth.sql_grant g SET used_at = now()
-   WHERE g.role = $1 AND g.base_id = $2 AND g.record_types = $3::jsonb AND g.password IS NOT NULL
+   WHERE g.role = $1 AND g.base_id = $2 AND g.record_types = $3::jsonb
+     AND g.token_id IS NOT DISTINCT FROM $4 AND g.password IS NOT NULL
      AND EXISTS (SELECT FROM pg_roles r WHERE r.rolname = g.role)
    RETURNING g.password`,
 )
@@ -50,7 +51,7 @@ export function openPrincipals({ connectionString, db, isolation, timeoutMs }: O
     async principal(reach, afresh = false) {
       const database = await prepared()
       const role = roleOf(database, reach)
-      const values = [role, reach.baseId, JSON.stringify(reach.recordTypes)]
+      const values = [role, reach.baseId, JSON.stringify(reach.recordTypes), reach.tokenId]
       const find = async () => (await db.query<{ password: string }>(FIND, values))[0]
       const found = afresh ? undefined : await find()
       if (found) return { role, password: found.password }

@@ -47,8 +47,9 @@ export async function prepareRoles(client: pg.Client, isolation: Isolation): Pro
 }
 
 const KEEP = `
-  INSERT INTO plinth.sql_grant AS g (role, base_id, record_types, password) VALUES ($1, $2, $3::jsonb, $4)
-  ON CONFLICT (role) DO UPDATE SET base_id = $2, record_types = $3::jsonb, used_at = now(),
+  INSERT INTO plinth.sql_grant AS g (role, base_id, record_types, password, token_id)
+  VALUES ($1, $2, $3::jsonb, $4, $5)
+  ON CONFLICT (role) DO UPDATE SET base_id = $2, record_types = $3::jsonb, token_id = $5, used_at = now(),
     password = coalesce(g.password, $4)
   RETURNING password`
 
@@ -60,7 +61,7 @@ export async function makeRole(
   client: pg.Client,
   database: number,
   role: string,
-  { baseId, recordTypes }: PrincipalScope,
+  { baseId, recordTypes, tokenId }: PrincipalScope,
   { isolation, timeoutMs }: { isolation: Isolation; timeoutMs: number },
 ): Promise<Principal> {
   const fresh = randomBytes(32).toString('base64url')
@@ -69,6 +70,7 @@ export async function makeRole(
     baseId,
     JSON.stringify(recordTypes),
     fresh,
+    tokenId,
   ])
   const password = kept.rows[0]?.password ?? fresh
   const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [role])

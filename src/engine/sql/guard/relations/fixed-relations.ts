@@ -44,9 +44,13 @@ const RELATIONSHIP_TYPE = named(
 )
 
 const CHANGES = named(RELATION_COLUMNS.changes)
-const CHANGES_OF_TYPES = CHANGES.map((column) =>
-  column.name === 'call' ? { ...column, expression: 'NULL::jsonb' } : column,
-)
+/** The tool calls of other tokens are for readers of the whole base: names of tools and endpoints tell what it has. */
+const withOwnCalls = (tokenId: string | null): readonly SqlColumn[] =>
+  CHANGES.map((column) =>
+    column.name === 'call'
+      ? { ...column, expression: `CASE WHEN token_id = ${quoteText(tokenId ?? '')} THEN call END` }
+      : column,
+  )
 
 /** Built-in relations of every base, by name. */
 export const FIXED: ReadonlyMap<string, Fixed> = new Map([
@@ -72,8 +76,8 @@ export const FIXED: ReadonlyMap<string, Fixed> = new Map([
     'changes',
     {
       view: 'change',
-      // Names of tools and endpoints are for readers of the whole base. The view says so too.
-      columns: ({ readsAll }) => (readsAll ? CHANGES : CHANGES_OF_TYPES),
+      // The view says so too.
+      columns: ({ readsAll, tokenId }) => (readsAll ? CHANGES : withOwnCalls(tokenId)),
       filter: (catalog) =>
         catalog.readsAll
           ? `kind <> ALL (ARRAY['token', 'secret']::text[])`
