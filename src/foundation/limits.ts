@@ -11,6 +11,8 @@ export const LIMITS = {
   smallBodyBytes: 1024 * 1024,
   recordBytes: 1024 * 1024,
   schemaBytes: 256 * 1024,
+  /** Schemas that are kept in compiled form, in characters of JSON. In memory they take ten to forty times as much. */
+  compiledSchemaChars: 8 * 1024 * 1024,
   /** Schema validation budget, for one value and for all values of a request. One step takes about 10 ns. */
   checkSteps: 2_000_000,
   requestCheckSteps: 60_000_000,
@@ -265,8 +267,8 @@ export const LIMITS = {
   outlineSchemaBytes: 32 * 1024,
   outlineEnds: 8,
   outlineCacheMs: 60_000,
-  /** Definitions of tools that each cache of them keeps, in characters. */
-  toolCacheChars: 32 * 1024 * 1024,
+  /** Definitions of tools that each cache of them keeps, in characters. In memory they take three to thirty times as much. */
+  toolCacheChars: 8 * 1024 * 1024,
   /**
    * Response budget of MCP read tools, in tokens. Below the minimum, not even the names of the fields fit.
    */

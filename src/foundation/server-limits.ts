@@ -53,12 +53,16 @@ export const SERVER_LIMITS = {
   /** GraphQL text limits, checked before parsing: bytes, and nesting depth of brackets. */
   graphqlTextBytes: 100 * 1024,
   graphqlNesting: 200,
+  /** Texts of the GraphQL documents that are kept parsed. In memory they take a hundred times as much. */
+  graphqlCacheChars: 256 * 1024,
   /**
    * SQL endpoint: rows, time and bytes of a response; concurrent statements of the process and of one token.
    */
   sqlRows: 1000,
   sqlTimeoutMs: 10_000,
   sqlBytes: 16 * 1024 * 1024,
+  /** Schemas in the catalogs that SQL statements are checked against, in bytes. In memory they take ten times as much. */
+  sqlCatalogBytes: 8 * 1024 * 1024,
   /** Rows that one SQL statement may write. */
   sqlWriteRows: 1000,
   sqlStatements: 4,

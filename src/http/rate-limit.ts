@@ -11,11 +11,13 @@ const MAX_KEYS = 50_000
  * full.
  */
 export function buckets(perMinute: number, burst: number) {
-  const fullAt = new LRUCache<string, number>({ max: MAX_KEYS })
+  // Created with the first key: it allocates room for all.
+  let fullAt: LRUCache<string, number> | undefined
   const interval = MINUTE_MS / perMinute
   return {
     /** Takes `count` tokens, all or none. A negative `left` means that there were too few. */
     take(key: string, now: number, count = 1) {
+      fullAt ??= new LRUCache<string, number>({ max: MAX_KEYS })
       const full = Math.max(fullAt.get(key) ?? 0, now) + interval * count
       const left = Math.floor(burst - (full - now) / interval + 1e-9)
       if (left >= 0) fullAt.set(key, full)

@@ -15,6 +15,9 @@ export type CompiledCache<V> = {
 
 type Options<V> = {
   readonly max: number
+  /** Size of all entries, in characters of the JSON that they are made of. */
+  readonly maxChars?: number
+  charsOf?(value: V): number
   /** Whether an entry is all of a base or one resource. */
   readonly per: 'base' | 'resource'
   /** The kinds of configuration that an entry is made of. A change of one drops it. */
@@ -24,14 +27,24 @@ type Options<V> = {
 }
 
 /** Declares a cache of compiled configuration. Each engine has its own entries. */
-export function compiledCache<V extends object>({ max, per, from, load }: Options<V>): CompiledCache<V> {
+export function compiledCache<V extends object>({
+  max,
+  per,
+  from,
+  load,
+  maxChars,
+  charsOf,
+}: Options<V>): CompiledCache<V> {
   const opened = new WeakMap<Caches, LRUCache<string, V>>()
   const kinds: ReadonlySet<string> = new Set(from)
 
   const entriesOf = (caches: Caches): LRUCache<string, V> => {
     const known = opened.get(caches)
     if (known) return known
-    const entries = new LRUCache<string, V>({ max })
+    const entries = new LRUCache<string, V>({
+      max,
+      ...(maxChars !== undefined && { maxSize: maxChars, sizeCalculation: (value) => charsOf?.(value) || 1 }),
+    })
     opened.set(caches, entries)
     caches.join({
       clear: () => entries.clear(),

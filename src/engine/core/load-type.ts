@@ -1,3 +1,4 @@
+import { LIMITS } from '../../foundation/limits.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import { statement } from '../database/client.ts'
 import { COMPILED_INDEXES, type CompiledIndex } from '../indexes/index.ts'
@@ -35,6 +36,8 @@ export async function reloadType(
 
 const TYPES = compiledCache<CompiledType>({
   max: 2000,
+  maxChars: LIMITS.compiledSchemaChars,
+  charsOf: ({ jsonSchema }) => JSON.stringify(jsonSchema).length,
   per: 'resource',
   from: ['record_type'],
   async load(scope, key, former) {

@@ -59,7 +59,15 @@ export const statement = (name: string, text: string): Statement => ({ name, tex
 export const timed = (plain: Statement): Statement => ({ ...plain, timesAsText: true })
 
 const MOST_NAMES = 300
-const shapes = new LRUCache<string, Statement>({ max: 1000 })
+/** Longer texts get no name: they are seldom repeated, and a connection keeps its named statements. */
+const MOST_NAMED_CHARS = 16 * 1024
+const MOST_CHARS = 4 * 1024 * 1024
+const shapes = new LRUCache<string, Statement>({
+  max: 1000,
+  maxSize: MOST_CHARS,
+  maxEntrySize: MOST_NAMED_CHARS,
+  sizeCalculation: (_, text) => text.length || 1,
+})
 let named = 0
 
 /**

@@ -12,11 +12,11 @@ const VERSION = statement(
 )
 const TYPES = statement(
   'sql_types',
-  `SELECT id, timezone, json_schema FROM plinth.record_type WHERE base_id = $1 AND ($2::text[] IS NULL OR id = ANY ($2))
+  `SELECT id, timezone, json_schema, octet_length(json_schema::text) AS bytes FROM plinth.record_type WHERE base_id = $1 AND ($2::text[] IS NULL OR id = ANY ($2))
    ORDER BY id`,
 )
 
-type Row = { id: string; timezone: string; json_schema: unknown }
+type Row = { id: string; timezone: string; json_schema: unknown; bytes: number }
 
 /**
  * The token's read scope of the base. Tokens of equal grants share it, except for a text that can read the tool
@@ -52,6 +52,7 @@ async function sharedCatalog(scope: Scope, baseId: string, recordTypes: readonly
   const rows = await scope.db.query<Row>(TYPES, [baseId, readsAll ? null : recordTypes])
   const types = rows.map(({ id, timezone, json_schema }) => ({ id, timezone, jsonSchema: json_schema }))
   const catalog: Catalog = { baseId, readsAll, tokenId: null, types }
-  scope.sql.catalogs.set(key, { version: base.version, catalog })
+  const bytes = rows.reduce((sum, row) => sum + row.bytes, 0)
+  scope.sql.catalogs.set(key, { version: base.version, catalog, bytes })
   return catalog
 }

@@ -10,6 +10,7 @@ import {
   type Source,
 } from 'graphql'
 import { createYoga, isAsyncIterable, mapAsyncIterator, type Plugin } from 'graphql-yoga'
+import { LRUCache } from 'lru-cache'
 import { DomainError, errorBody, FAILURES, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { jsonInTurns } from '../../json/write.ts'
@@ -39,9 +40,16 @@ export const openYoga = (maxCost: number) =>
     cors: false,
     logging: false,
     context: ({ served }: Served) => served.caller,
-    parserAndValidationCache: true,
+    parserAndValidationCache: { documentCache: byText(), errorCache: byText() },
     plugins: [limits(maxCost), masking],
     maskedErrors: false,
+  })
+
+/** Cache by the text of a document. Yoga's own holds 1,024 documents, however large. */
+const byText = <V extends object>() =>
+  new LRUCache<string, V>({
+    maxSize: LIMITS.graphqlCacheChars,
+    sizeCalculation: (_, text) => text.length || 1,
   })
 
 /** Yoga plugin with the limits on tokens, depth, aliases and cost. */

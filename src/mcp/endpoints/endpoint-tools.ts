@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache'
 import { LIMITS } from '../../foundation/limits.ts'
+import { VersionedCache } from '../../foundation/versioned-cache.ts'
 import { type Context, grantsName } from '../../graphql/context.ts'
 import { graphql, type ResultOf } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
@@ -39,7 +39,7 @@ type ServedTool = ServedEndpoint['tools'][number]
 
 export type EndpointTools = ReadonlyMap<string, EndpointTool>
 
-const cache = new LRUCache<string, EndpointTools>({ maxSize: LIMITS.toolCacheChars })
+const cache = new VersionedCache<EndpointTools>(LIMITS.toolCacheChars)
 
 /**
  * Resolves the tools of an endpoint that the token may use, in the author's order; with `whole`, all tools.
@@ -52,11 +52,9 @@ export async function endpointTools(
   whole = false,
 ): Promise<EndpointTools> {
   const { servedEndpoint, base: types } = await readStamp({ base, id, whole }, context)
-  const key = JSON.stringify([
-    ...[base, types.createdAt, types.typesVersion, id, servedEndpoint.stamp],
-    ...[grantsName(context), whole],
-  ])
-  const known = cache.get(key)
+  const key = JSON.stringify([base, id, grantsName(context), whole])
+  const version = JSON.stringify([types.createdAt, types.typesVersion, servedEndpoint.stamp])
+  const known = cache.get(key, version)
   if (known) return known
   const served = (await readServed({ base, id, whole }, context)).servedEndpoint
   const all = new Map((await allTypes(base, context)).map((type) => [type.id, type]))
@@ -75,7 +73,7 @@ export async function endpointTools(
     ...(served.sqlQuery && sqlTool.available(context) ? [sqlTool.tool()] : []),
   ]
   const tools = new Map(made.map((tool) => [tool.definition.name, tool]))
-  cache.set(key, tools, { size: await charsOf(made) })
+  cache.set(key, version, tools, await charsOf(made))
   return tools
 }
 

@@ -1,7 +1,7 @@
 /** The outline of a base, in as many tokens as the instructions have left. */
-import { LRUCache } from 'lru-cache'
 import { isBuiltIn } from '../../contract/record-columns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
+import { VersionedCache } from '../../foundation/versioned-cache.ts'
 import { type Context, grantsName } from '../../graphql/context.ts'
 import { graphql, type ResultOf } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
@@ -26,11 +26,7 @@ type Link = ResultOf<typeof Links>['outlinedLinks'][number]
 type Type = { id: string; records: number; fields: string[] | null; builtIn: string[] }
 type Types = { types: Type[]; others: readonly string[]; total: number }
 
-const cache = new LRUCache<string, Types>({
-  maxSize: LIMITS.toolCacheChars,
-  sizeCalculation: (types) => JSON.stringify(types).length,
-  ttl: LIMITS.outlineCacheMs,
-})
+const cache = new VersionedCache<Types>(LIMITS.toolCacheChars, LIMITS.outlineCacheMs)
 
 /** The outline of a base. */
 export type Outline = {
@@ -47,10 +43,11 @@ export async function outlineOf(
   rest: string,
 ): Promise<Outline> {
   const { base: of, outlinedLinks: links, outlinedFileTypes: files } = await readLinks({ base }, context)
-  const key = [base, of.createdAt, of.typesVersion, grantsName(context)].join('\n')
-  const known = cache.get(key)
+  const key = `${base}\n${grantsName(context)}`
+  const version = `${of.createdAt}\n${of.typesVersion}`
+  const known = cache.get(key, version)
   const types = known ?? (await typesOf(base, context))
-  if (!known) cache.set(key, types)
+  if (!known) cache.set(key, version, types, JSON.stringify(types).length)
   const linkLines = links.length === 0 ? '' : `\n${linksWithin(links, tokens * LINKS_SHARE)}`
   const fileLine =
     files.length === 0 ? '' : `\n${lineWithin('File types: ', files.map(nameShown), tokens * FILES_SHARE)}`

@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache'
 import { LIMITS } from '../../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { VersionedCache } from '../../foundation/versioned-cache.ts'
 import { type Context, grantsName, mayWrite } from '../../graphql/context.ts'
 import { graphql, type ResultOf } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
@@ -41,8 +41,6 @@ export type TypedTools = {
   all: ReadonlyMap<string, TypedTool>
   /** The `create_<type>` tools, or none if they exceed the token limit. */
   creates: readonly ToolDefinition[]
-  /** Characters of all definitions. */
-  chars: number
 }
 
 /**
@@ -90,24 +88,21 @@ function withoutProperties({ definition, input, recordType }: TypedTool): ToolDe
   }
 }
 
-const bounds = { maxSize: LIMITS.toolCacheChars, sizeCalculation: ({ chars }: TypedTools) => chars }
-const cache = new LRUCache<string, TypedTools>(bounds)
+const cache = new VersionedCache<TypedTools>(LIMITS.toolCacheChars)
 
 /** The write tools of the types that the token may write. */
 export async function typedTools(base: string, context: Context): Promise<TypedTools> {
   const { typesVersion, createdAt } = (await readVersion({ base }, context)).base
-  const grants = grantsName(context)
-  const key = [base, createdAt, typesVersion, grants].join('\n')
-  const known = cache.get(key)
-  if (known) recent.set(`${base}\n${grants}`, known)
+  const key = `${base}\n${grantsName(context)}`
+  const version = `${createdAt}\n${typesVersion}`
+  const known = cache.get(key, version)
   if (known) return known
   const types = (await allTypes(base, context)).filter((type) => mayWrite(context, base, type.id))
   const all = new Map<string, TypedTool>()
   for (const type of types) for (const tool of await toolsOf(type)) all.set(tool.definition.name, tool)
   const creates = [...all.values()].filter(({ operation }) => operation === 'create')
-  const tools = { all, creates: fitting(creates), chars: await charsOf(all.values()) }
-  cache.set(key, tools)
-  recent.set(`${base}\n${grants}`, tools)
+  const tools = { all, creates: fitting(creates) }
+  cache.set(key, version, tools, await charsOf(all.values()))
   return tools
 }
 
@@ -122,7 +117,6 @@ export async function charsOf(tools: Iterable<{ readonly definition: ToolDefinit
 }
 
 const RECENT_MS = 1000
-const recent = new LRUCache<string, TypedTools>({ ...bounds, ttl: RECENT_MS })
 
 /** Finds a type tool by name. The cache may be a second old; the call validates against the current type. */
 export async function typedTool(
@@ -130,7 +124,7 @@ export async function typedTool(
   name: string,
   context: Context,
 ): Promise<TypedTool | undefined> {
-  const known = recent.get(`${base}\n${grantsName(context)}`)?.all.get(name)
+  const known = cache.recent(`${base}\n${grantsName(context)}`, RECENT_MS)?.all.get(name)
   return known ?? (await typedTools(base, context)).all.get(name)
 }
 

@@ -44,8 +44,8 @@ export type SqlPlace = { readonly reader: SqlReader; readonly note: (what: Noted
 
 export type SqlRunner = {
   readonly limits: SqlLimits
-  /** Cache of catalogs by base and grants, with the version of the base's types. */
-  readonly catalogs: LRUCache<string, { version: string; catalog: Catalog }>
+  /** Cache of catalogs by base and grants, with the version of the base's types and the bytes of their schemas. */
+  readonly catalogs: LRUCache<string, { version: string; catalog: Catalog; bytes: number }>
   /** The isolation level; `off` when the endpoint is disabled. */
   isolation(): Isolation | 'off'
   /**
@@ -131,7 +131,12 @@ export async function openSqlRunner({
   }
   return {
     limits,
-    catalogs: new LRUCache({ max: MOST_CATALOGS }),
+    catalogs: new LRUCache({
+      max: MOST_CATALOGS,
+      maxSize: LIMITS.sqlCatalogBytes,
+      // The catalog of a very large base displaces all others.
+      sizeCalculation: ({ bytes }) => Math.min(Math.max(1, bytes), LIMITS.sqlCatalogBytes),
+    }),
     isolation: () => (isEnabled ? isolation : 'off'),
     async run(prepare, request) {
       const audit = auditor(request)
