@@ -110,8 +110,9 @@ describe('a JSON body of megabytes', () => {
     expect(await refused('['.repeat(5_000_000))).toEqual([`too_deep ${'/0'.repeat(64)}`])
   })
 
-  test('is refused with too many objects and arrays, or too many members of one object', async () => {
+  test('is refused with too many objects and arrays, values, or members of one object', async () => {
     expect(await refused(`[${many('[]', LIMITS.jsonContainers)}]`)).toEqual(['too_many_containers '])
+    expect(await refused(`[${many('1', LIMITS.jsonValues + 2)}]`)).toEqual(['too_many_values '])
     const keys = Array.from({ length: LIMITS.jsonMembers + 1 }, (_, n) => `"k${n}":${n}`)
     expect(await refused(`{"a":[0,{"b":{${keys}}}]}`)).toEqual(['too_many_members /a/1/b'])
     expect(Object.keys((await large(`{${keys.slice(1)}}`)) as object)).toHaveLength(LIMITS.jsonMembers)

@@ -47,11 +47,12 @@ export const LIMITS = {
   lingerMs: 5000,
   jsonDepth: 64,
   /**
-   * Bodies above this size are parsed incrementally, with caps on objects plus arrays and on members of one
-   * object.
+   * Bodies above this size are parsed incrementally, with caps on objects plus arrays, on members of one object,
+   * and on values. More values cost the garbage collector a pause above 100 ms.
    */
   jsonAtOnceBytes: 64 * 1024,
   jsonContainers: 1_000_000,
+  jsonValues: 1_000_000,
   jsonMembers: 20_000,
   /** Entries of the log that a page of changes looks through while none matches. */
   changesScanned: 1_000_000,

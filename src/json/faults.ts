@@ -25,12 +25,15 @@ export function tooDeep(at: string, path: Path): Detail {
   return { ...fault(at, path, 'too_deep', message), expected: LIMITS.jsonDepth }
 }
 
-export function tooMany({ what, path }: { what: 'members' | 'containers'; path: Path }): Detail {
-  const [most, code, message] =
-    what === 'members'
-      ? ([LIMITS.jsonMembers, 'too_many_members', 'An object of a body has at most'] as const)
-      : ([LIMITS.jsonContainers, 'too_many_containers', 'A body has at most'] as const)
-  const noun = what === 'members' ? 'members' : 'objects and arrays'
+/** What a large body can have too much of: the limit, the error code, and its words. */
+const TOO_MANY = {
+  members: [LIMITS.jsonMembers, 'too_many_members', 'An object of a body has at most', 'members'],
+  containers: [LIMITS.jsonContainers, 'too_many_containers', 'A body has at most', 'objects and arrays'],
+  values: [LIMITS.jsonValues, 'too_many_values', 'A body has at most', 'values'],
+} as const
+
+export function tooMany({ what, path }: { what: keyof typeof TOO_MANY; path: Path }): Detail {
+  const [most, code, message, noun] = TOO_MANY[what]
   return { ...fault('', path, code, `${message} ${most} ${noun}. Send several requests.`), expected: most }
 }
 

@@ -13,9 +13,9 @@ const SLICE = 64 * 1024
 
 /** The text breaks a rule, or may break one. The scanner finds out which. */
 class Refused extends Error {}
-/** A limit on the number of members or containers is exceeded. */
+/** A limit on the number of members, containers or values is exceeded. */
 export class TooMany extends Error {
-  readonly what: 'members' | 'containers'
+  readonly what: 'members' | 'containers' | 'values'
   readonly path: Path
   constructor(what: TooMany['what'], path: Path = []) {
     super(what)
@@ -53,6 +53,8 @@ export class Reader {
   readonly #frames = Array.from({ length: LIMITS.jsonDepth }, () => new Frame())
   #depth = 0
   #containers = 0
+  /** Members after the first of their container. */
+  #values = 0
   #parsedTo = 0
   #root: unknown
 
@@ -116,6 +118,7 @@ export class Reader {
       this.#take(frame, i)
     }
     frame.member = i + 1
+    if (++this.#values > LIMITS.jsonValues) throw new TooMany('values')
     if (++frame.members <= LIMITS.jsonMembers || frame.isArray) return
     this.#beginAll()
     throw new TooMany('members', this.#path())
