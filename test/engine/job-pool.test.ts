@@ -22,3 +22,11 @@ test('a connection that is released twice is free once, and lent to one', async 
   client.release()
   await pool.end()
 })
+
+test('a connection asked of a closed pool is an error without a release function', async () => {
+  const pool = openJobPool(database.url, 1, { warn: () => {} } as never)
+  await pool.end()
+  const given = await new Promise<unknown[]>((resolve) => pool.connect((...all) => resolve(all)))
+  expect(given[0]).toBeInstanceOf(Error)
+  expect(given.slice(1).filter(Boolean), 'no connection, and nothing to release').toEqual([])
+})

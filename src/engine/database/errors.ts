@@ -123,7 +123,7 @@ const NO_CONNECTION_WORDS =
   /timeout exceeded when trying to connect|due to connection timeout|Can't reach database/
 /** Errors of a connection that was lost during a statement. */
 const LOST = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'P1017', 'P2028'])
-const LOST_WORDS = /Connection terminated/
+const LOST_WORDS = /Connection terminated|is not queryable/
 
 /**
  * Translates errors about the state of the database: out of memory, connection lost, shutting down, too many

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { LIMITS } from '../../foundation/limits.ts'
 import { limitResponseTime, SILENT } from './deadline.ts'
@@ -26,6 +27,7 @@ export type QueryCanceller = {
 const IDLE_MS = 10_000
 const PATIENCE_MS = 5000
 const PING_MS = 2000
+const REPEAT_MS = 500
 
 // The process ID may have been reused, or may belong to a connection pooler, so match the application name
 // too.
@@ -97,6 +99,7 @@ export class DisconnectWatch {
   #closed: AbortSignal | undefined
   #client: pg.PoolClient | undefined
   #sent: Promise<void> | undefined
+  readonly #ended = new AbortController()
 
   constructor(closed: () => AbortSignal, canceller: QueryCanceller) {
     this.#canceller = canceller
@@ -116,6 +119,7 @@ export class DisconnectWatch {
   async end(): Promise<void> {
     clearTimeout(this.#timer)
     this.#closed?.removeEventListener('abort', this.#stop)
+    this.#ended.abort()
     await this.#sent
   }
   #listen(closed: AbortSignal): void {
@@ -126,6 +130,14 @@ export class DisconnectWatch {
     if (closed.aborted) this.#stop()
   }
   readonly #stop = (): void => {
-    if (this.#client) this.#sent ??= this.#canceller.cancel(this.#client)
+    if (this.#client) this.#sent ??= this.#cancel(this.#client)
+  }
+  /** Repeats the request while the statement runs: one that arrives before its statement has no effect. */
+  async #cancel(client: pg.PoolClient): Promise<void> {
+    const { signal } = this.#ended
+    while (!signal.aborted) {
+      await this.#canceller.cancel(client)
+      await delay(REPEAT_MS, undefined, { signal }).catch(() => {})
+    }
   }
 }

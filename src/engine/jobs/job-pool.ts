@@ -16,6 +16,8 @@ class LenientPool extends pg.Pool {
   override connect(callback?: Callback): Promise<pg.PoolClient> | undefined {
     if (!callback) return super.connect()
     super.connect((error, client, release) => {
+      // A pool that is closed passes an error and no release function.
+      if (!client) return callback(error, client, release)
       let isReleased = false
       callback(error, client, (reason) => {
         if (isReleased) return

@@ -66,6 +66,8 @@ export function openSqlSessions(connectionString: string): SqlSessions {
         open.delete(session)
         forget(session)
       })
+      // The server reports the end of a connection before the socket closes. No statement can run in between.
+      session.client.on('error', () => drop(forget(session) ?? session))
       return session
     },
     give(session, isSound) {
