@@ -1,4 +1,5 @@
 /** GraphQL mutation that reverts all changes of a request, or of an actor. */
+import { snakeFields } from '../contract/field-names.ts'
 import { type Skipped, type Undo, type Undone, undoChanges } from '../engine/history/undo/undo.ts'
 import type { Approvable } from '../engine/write/plan-approval.ts'
 import { builder } from './builder.ts'
@@ -50,7 +51,23 @@ const UndoRef = builder.objectRef<Answer>('Undo').implement({
     count: t.exposeInt('count', { description: 'How many changes were reverted.' }),
     by: t.field({ type: [ChangeCount], resolve: ({ by }) => by }),
     data: t.field({ type: [UndoneRef], resolve: ({ data }) => data }),
+    rows: t.field({
+      type: 'JSON',
+      description: '`data` in the form of REST.',
+      args: { limit: t.arg.int({ description: 'At most so many, newest first. Defaults to all.' }) },
+      resolve: ({ data }, { limit }) => first(data, limit).map(snakeFields),
+    }),
     skipped: t.field({ type: [SkippedRef], resolve: ({ skipped }) => skipped }),
+    skippedRows: t.field({
+      type: 'JSON',
+      description: '`skipped` in the form of REST.',
+      args: { limit: t.arg.int({ description: 'At most so many. Defaults to all.' }) },
+      resolve: ({ skipped }, { limit }) => first(skipped, limit).map(snakeFields),
+    }),
+    skippedCount: t.int({
+      description: 'How many resources were left as they are.',
+      resolve: ({ skipped }) => skipped.length,
+    }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
     plan: t.field({
       type: PlanRef,
@@ -60,6 +77,9 @@ const UndoRef = builder.objectRef<Answer>('Undo').implement({
     }),
   }),
 })
+
+const first = <T>(all: readonly T[], limit: number | null | undefined): readonly T[] =>
+  limit == null ? all : all.slice(0, Math.max(0, limit))
 
 mutation<ReturnType<typeof undoArgs>, Answer, UndoPlan>('revertChanges', {
   description:

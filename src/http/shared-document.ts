@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import negotiator from '@fastify/accept-negotiator'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { nextTurn, turnIsOver } from '../foundation/turns.ts'
 
 const toBrotli = promisify(brotliCompress)
 const toGzip = promisify(gzip)
@@ -52,12 +53,16 @@ export class SharedDocument {
 const view = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength)
 
-/** Sends a buffer in slices: one write of megabytes would block the event loop while the kernel copies it. */
+/**
+ * Sends a buffer in slices, in turns: one write of megabytes would block the event loop while the kernel copies it, and so
+ * would slices to a hundred clients, as each write that the kernel takes at once asks for the next slice.
+ */
 function sendSlices(reply: FastifyReply, bytes: Buffer): FastifyReply {
   if (bytes.length <= SLICE_BYTES) return reply.send(bytes)
   let sent = 0
   const slices = new Readable({
-    read() {
+    async read() {
+      if (turnIsOver()) await nextTurn()
       this.push(sent < bytes.length ? bytes.subarray(sent, sent + SLICE_BYTES) : null)
       sent += SLICE_BYTES
     },

@@ -70,8 +70,7 @@ export const undo = [
         revertChanges(base: $base, requestId: $requestId, actor: $actor, since: $since, until: $until, recordType: $recordType,
           skipConflicts: $skipConflicts) {
           request_id: requestId count by { kind record_type: recordType operation count }
-          data { reverts kind record_type: recordType id operation }
-          skipped { kind record_type: recordType id seq overtaken_by: overtakenBy code message } dry_run: dryRun
+          data: rows skipped: skippedRows dry_run: dryRun
         }
       }`,
     ),

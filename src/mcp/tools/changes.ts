@@ -41,12 +41,11 @@ const list = compile(
 const revert = compile(
   graphql(
     `mutation ToolUndo($base: String!, $requestId: String, $actor: String, $since: DateTime, $until: DateTime,
-      $recordType: String, $seq: Float, $skipConflicts: Boolean) {
+      $recordType: String, $seq: Float, $skipConflicts: Boolean, $shown: Int!) {
       revertChanges(base: $base, requestId: $requestId, actor: $actor, since: $since, until: $until, recordType: $recordType,
         seq: $seq, skipConflicts: $skipConflicts) {
         request_id: requestId count by { kind record_type: recordType operation count }
-        data { reverts kind record_type: recordType id operation }
-        skipped { kind record_type: recordType id seq overtaken_by: overtakenBy code message } dry_run: dryRun
+        rows(limit: $shown) skipped: skippedRows(limit: $shown) skipped_count: skippedCount dry_run: dryRun
         plan { what token expiresAt }
       }
     }`,
@@ -131,17 +130,18 @@ export const changeTools = [
           ...(record_type !== undefined && { recordType: record_type }),
           ...(request_id !== undefined && { requestId: request_id }),
           skipConflicts: on_conflict === 'skip',
+          shown: SHOWN,
         },
         context,
       )
-      const { plan, data, skipped, dry_run, ...done } = revertChanges
+      const { plan, rows, skipped, skipped_count, dry_run, ...done } = revertChanges
       const shown = {
         ...(dry_run && { dry_run }),
         count: done.count,
         by: done.by,
-        changes: data.slice(0, SHOWN),
-        ...(data.length > SHOWN && { changes_more: data.length - SHOWN }),
-        ...(skipped.length > 0 && { skipped: skipped.slice(0, SHOWN), skipped_count: skipped.length }),
+        changes: rows,
+        ...(done.count > SHOWN && { changes_more: done.count - SHOWN }),
+        ...(skipped_count > 0 && { skipped, skipped_count }),
       }
       if (!plan) return { request_id: done.request_id, ...shown }
       return {

@@ -1,6 +1,7 @@
 /** Finds the changes that an undo is about. */
 import { invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
+import { nextTurn } from '../../../foundation/turns.ts'
 import type { Kind, Operation } from '../../change-log/entry.ts'
 import { withinSeqs } from '../../change-log/reach.ts'
 import { narrowing, type Reader } from '../../change-log/read.ts'
@@ -38,7 +39,7 @@ export async function findChanges(
 ): Promise<FoundChange[]> {
   const whole = seq === null ? { after: 0, upTo: settled } : { after: seq - 1, upTo: Math.min(seq, settled) }
   const { after, upTo } = await withinTimes(db, baseId, whole, reader.filter)
-  const values: unknown[] = [baseId, after, upTo, LIMITS.undoneChanges + 1]
+  const values: unknown[] = [baseId, after, upTo, AT_ONCE]
   const bind = (value: unknown) => `$${values.push(value)}`
   const types = reader.access.types('read', baseId)
   const conditions = [
@@ -47,19 +48,27 @@ export async function findChanges(
     ...(types === '*' ? [] : [visibleTo(bind([...types]))]),
   ]
   const isOfRequest = reader.filter.requestId !== null
-  const rows = await db.query<Row>(
-    shaped(
-      `SELECT seq::float8 AS seq, kind, record_type, id, operation, version,
+  const statement = shaped(
+    `SELECT seq::float8 AS seq, kind, record_type, id, operation, version,
          CASE WHEN kind = 'relationship' THEN ARRAY[data ->> 'source_record_type', data ->> 'target_record_type'] END AS ends
        FROM plinth.change c
        WHERE base_id = $1 AND ${conditions.join(' AND ')}
        ORDER BY ${isOfRequest ? 'request_id COLLATE "C" DESC, ' : ''}c.seq DESC LIMIT $4`,
-    ),
-    values,
   )
-  if (rows.length > LIMITS.undoneChanges) throw tooMany()
-  return rows.map(({ record_type: recordType, ends, ...row }) => ({ ...row, recordType, ends: ends ?? [] }))
+  const found: FoundChange[] = []
+  for (let left = upTo; ; ) {
+    const rows = await db.query<Row>(statement, values.with(2, left))
+    for (const { record_type: recordType, ends, ...row } of rows)
+      found.push({ ...row, recordType, ends: ends ?? [] })
+    if (found.length > LIMITS.undoneChanges) throw tooMany()
+    if (rows.length < AT_ONCE) return found
+    left = (rows.at(-1)?.seq ?? 0) - 1
+    await nextTurn()
+  }
 }
+
+/** Rows of one reading: the driver reads all of an answer in one turn of the event loop. */
+const AT_ONCE = 1000
 
 const tooMany = () =>
   invalid({

@@ -4,6 +4,7 @@ import { digestInTurns } from '../../../contract/canonical-hash.ts'
 import { act } from '../../../foundation/acts.ts'
 import { type Detail, DomainError, invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
+import { nextTurn } from '../../../foundation/turns.ts'
 import { requireBaseAccess, requirePermission } from '../../access/access.ts'
 import type { Kind, Operation } from '../../change-log/entry.ts'
 import { type ChangeFilterArgs, readChangeFilter } from '../../change-log/filter.ts'
@@ -78,14 +79,17 @@ export async function undoChanges(scope: WriteScope, baseId: string, args: UndoA
       throw nothingFound()
     }
     requireRights(undoing.scope, baseId, changes)
+    await nextTurn()
     await lock(undoing.scope, baseId, changes)
     const { steps, skipped } = await revertAll(undoing, changes, skipsConflicts)
+    await nextTurn()
     const undo = answerOf(scope.requestId, steps, skipped)
     if (planning) {
       const [state, what] = [await digestInTurns([undo.data, undo.skipped]), sentence(undo)]
       // With nothing left to do there is nothing to ask.
       planning.checkApproval(undo.count > 0, () => ({ state, what, plan: { what, undo } }))
     }
+    await nextTurn()
     return undo
   })
 }
@@ -133,6 +137,7 @@ async function revertAll(
   const skipped = planned.flatMap((found) => ('code' in found ? [found] : []))
   let steps = planned.flatMap((found) => ('code' in found ? [] : found))
   if (skipped.length > 0 && !skipsConflicts) throw conflict(skipped)
+  await nextTurn()
   steps.sort((a, b) => b.change.seq - a.change.seq)
   const competing = await competingTypes(scope, baseId, steps)
   for (let round = 0; round < LIMITS.undoRounds; round++) {
