@@ -10,9 +10,15 @@ export type NewestPage = ReturnType<typeof readPage> & {
   start: Position | null
   /**
    * Reads ORM rows from the position in steps: the page plus one, or as many as fit its byte limit. A single
-   * type may exceed the size of many pages of other items.
+   * type may exceed the size of many pages of other items. `size` is that of a row as JSON, if it is more than the row.
    */
-  rows<Row extends Dated>(find: (step: Step) => Promise<Row[]>): Promise<Row[]>
+  rows<Row extends Dated>(find: (step: Step) => Promise<Row[]>, size?: (row: Row) => number): Promise<Row[]>
+  /** Reads the rows of a table that meet a condition, and counts them if the page asks for a total. */
+  find<Row extends Dated>(
+    table: NewestTable<Row>,
+    where: object,
+    size?: (row: Row) => number,
+  ): Promise<[Row[], number | null]>
   /** Builds the page from the rows that were read: the page plus one. */
   of<T extends { id: string; createdAt: string }>(rows: T[], total: number | null): Page<T>
 }
@@ -20,6 +26,13 @@ export type NewestPage = ReturnType<typeof readPage> & {
 type Dated = { readonly id: string; readonly createdAt: Date }
 /** Parameters of one query of the list. */
 export type Step = { readonly before: object; readonly take: number; readonly skip: number }
+
+/** A table in the ORM. */
+type NewestTable<Row> = {
+  findMany(query: { where: object; orderBy: Order[]; take: number; skip: number }): PromiseLike<Row[]>
+  count(query: { where: object }): PromiseLike<number>
+}
+type Order = { createdAt?: 'desc'; id?: 'desc' }
 
 const STEP_ROWS = 64
 
@@ -34,11 +47,11 @@ export function readNewest(scope: Scope, list: string, args: PageArgs): NewestPa
   const start = args.cursor ? openCursor(scope.keys.cursor, boundTo, args.cursor) : null
   const before = start ? createdBefore(new Date(String(start.values[0])), start.id) : {}
   let isCut = false
-  return {
+  const newest: NewestPage = {
     ...page,
     start,
     before,
-    rows: async (find) => {
+    rows: async (find, size = sizeOf) => {
       const cap = scope.answer.page()
       const rows: Awaited<ReturnType<typeof find>> = []
       const wanted = page.limit + 1
@@ -47,7 +60,7 @@ export function readNewest(scope: Scope, list: string, args: PageArgs): NewestPa
         const found = await find({ ...step, take })
         for (const row of found) {
           if (turnIsOver()) await nextTurn()
-          isCut = !cap.take(sizeOf(row))
+          isCut = !cap.take(size(row))
           if (isCut) break
           rows.push(row)
         }
@@ -57,12 +70,27 @@ export function readNewest(scope: Scope, list: string, args: PageArgs): NewestPa
       }
       return rows
     },
+    find: (table, where, size) =>
+      Promise.all([
+        newest.rows(
+          async ({ before: from, take, skip }) =>
+            table.findMany({
+              where: { AND: [where, from] },
+              orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+              take,
+              skip,
+            }),
+          size,
+        ),
+        page.includeTotal ? table.count({ where }) : null,
+      ]),
     of: (rows, total) => {
       const found = toPage(rows, page, total, isCut)
       const positionOf = ({ id, createdAt }: (typeof rows)[number]) => ({ id, values: [createdAt] })
       return { ...found, ...cursorsOf(scope.keys.cursor, boundTo, found, positionOf) }
     },
   }
+  return newest
 }
 
 /** Keyset condition: items after the given one in descending creation order. */
@@ -70,6 +98,6 @@ export const createdBefore = (createdAt: Date, id: string) => ({
   OR: [{ createdAt: { lt: createdAt } }, { createdAt, id: { lt: id } }],
 })
 
-/** Length of a row as JSON, an estimate of its size in the response. */
-const sizeOf = (row: object): number =>
+/** Length of a row as JSON, an estimate of its size. */
+export const sizeOf = (row: object): number =>
   JSON.stringify(row, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value)).length

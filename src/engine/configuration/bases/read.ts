@@ -34,15 +34,7 @@ async function listWhere(
   where: Prisma.BaseWhereInput,
 ): Promise<Page<Base>> {
   const page = readNewest(scope, list, args)
-  const rows = await page.rows(({ before, take, skip }) =>
-    scope.db.orm.base.findMany({
-      where: { AND: [where, before] },
-      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-      take,
-      skip,
-    }),
-  )
-  const total = page.includeTotal ? await scope.db.orm.base.count({ where }) : null
+  const [rows, total] = await page.find(scope.db.orm.base, where)
   return page.of(
     rows.map((row) => viewOf(BASE, toRow(row)) as Base),
     total,

@@ -67,19 +67,7 @@ export async function list<F extends object, R extends Stored>(
   const rights = rightsTo(kind)
   const where = { baseId, ...rights.list(scope, baseId) }
   const page = readNewest(scope, `${nounOf(kind)}s of ${baseId}`, args)
-  const table = kind.table(scope.db)
-  const [rows, total] = await Promise.all([
-    page.rows(
-      async ({ before, take, skip }): Promise<R[]> =>
-        table.findMany({
-          where: { AND: [where, before] },
-          orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-          take,
-          skip,
-        }),
-    ),
-    page.includeTotal ? table.count({ where }) : null,
-  ])
+  const [rows, total] = await page.find<R>(kind.table(scope.db), where)
   if (rows.length === 0) await requireBase(scope, baseId)
   return page.of(
     rows.flatMap((row) => rights.shown(scope, viewOf(kind, row)) ?? []),
