@@ -21,7 +21,9 @@ test('collectWhenIdle collects garbage when the process is idle', async () => {
 })
 
 // V8's own memory reducer, disabled here, returns pages after eight idle seconds.
-test('collectWhenIdle returns freed pages to the operating system', () => {
+test('collectWhenIdle returns freed pages to the operating system', {
+  tags: 'full',
+}, () => {
   const module = new URL('../src/foundation/idle-collection.ts', import.meta.url)
   const script = `
     import { collectWhenIdle } from ${JSON.stringify(module.href)}

@@ -24,12 +24,17 @@ type ClusterLog = {
 /**
  * Opens the cluster in `<dataDir>/postgres`: creates and starts it if necessary. Several processes may do so
  * at the same time. `claimOwnership` determines which of them serves it, and only that one may call `stop`.
+ * @param options.settings settings of PostgreSQL that replace those of Plinth, if this call starts the server
  */
-export async function openCluster(options: { dataDir: string; log: ClusterLog }): Promise<Cluster> {
-  const { dataDir, log } = options
+export async function openCluster(options: {
+  dataDir: string
+  log: ClusterLog
+  settings?: Readonly<Record<string, string>>
+}): Promise<Cluster> {
+  const { dataDir, log, settings = {} } = options
   const begun = performance.now()
   const paths = await preparePlace(dataDir)
-  const { server, adopted } = await joinOrStart(paths)
+  const { server, adopted } = await joinOrStart(paths, settings)
   const ms = Math.round(performance.now() - begun)
   if (adopted) log.warn({ pid: server.pid, ms }, 'joined a PostgreSQL that was already running')
   else log.info({ pid: server.pid, ms }, 'PostgreSQL is ready')

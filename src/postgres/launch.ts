@@ -29,13 +29,20 @@ export type Launch = {
   failure(): string | undefined
 }
 
-/** Starts the server. Fails at once if another server holds the data directory. */
-export async function launch(paths: PostgresPaths, binaries: Binaries, identity: Identity): Promise<Launch> {
+/** Starts the server, with settings of its own. Fails at once if another server holds the data directory. */
+export async function launch(
+  paths: PostgresPaths,
+  binaries: Binaries,
+  identity: Identity,
+  own: Readonly<Record<string, string>>,
+): Promise<Launch> {
   const log = openLog(paths.logFile)
   try {
     const logStart = fstatSync(log).size
     await handOver(identity, paths)
-    const { command, args } = WINDOWS ? await viaPgCtl(paths, binaries) : directly(paths, binaries, identity)
+    const { command, args } = WINDOWS
+      ? await viaPgCtl(paths, binaries, own)
+      : directly(paths, binaries, identity, own)
     // A separate process group shields the server from Ctrl-C during draining. Without pipes to this process,
     // it outlives it.
     const stdio: StdioOptions = ['ignore', log, log]
@@ -62,13 +69,19 @@ function watch(child: ChildProcess, readLog: () => Buffer): Launch {
   return { pid: child.pid, failure }
 }
 
-function directly(paths: PostgresPaths, { postgres }: Binaries, { prefix }: Identity): Command {
+function directly(
+  paths: PostgresPaths,
+  { postgres }: Binaries,
+  { prefix }: Identity,
+  own: Readonly<Record<string, string>>,
+): Command {
   const settings = settingArguments({
     listen_addresses: '',
     port: String(SOCKET_PORT),
     // The setting is a list of names, so quote the path.
     unix_socket_directories: `"${paths.run.replaceAll('"', '""')}"`,
     unix_socket_permissions: '0700',
+    ...own,
   })
   const [command = postgres, ...args] = [
     ...memoryPrefix(),
@@ -82,8 +95,16 @@ function directly(paths: PostgresPaths, { postgres }: Binaries, { prefix }: Iden
 }
 
 /** Starts through pg_ctl, which drops administrator rights that postgres.exe refuses to run with. */
-async function viaPgCtl(paths: PostgresPaths, { pgCtl }: Binaries): Promise<Command> {
-  const settings = settingArguments({ listen_addresses: '127.0.0.1', port: String(await freePort()) })
+async function viaPgCtl(
+  paths: PostgresPaths,
+  { pgCtl }: Binaries,
+  own: Readonly<Record<string, string>>,
+): Promise<Command> {
+  const settings = settingArguments({
+    listen_addresses: '127.0.0.1',
+    port: String(await freePort()),
+    ...own,
+  })
   const args = ['start', '-W', '-D', paths.pgdata, '-l', paths.logFile, '-o', settings.join(' ')]
   return { command: pgCtl, args }
 }

@@ -20,19 +20,27 @@ const HELD_BY_ANOTHER = /lock file ".*" already exists|is still in use|lock file
 export type Started = { server: Extract<Answer, { state: 'ready' }>; adopted: boolean }
 
 /** Probes until a server answers. Launches one if no process holds the data directory. */
-export async function joinOrStart(paths: PostgresPaths): Promise<Started> {
+export async function joinOrStart(
+  paths: PostgresPaths,
+  settings: Readonly<Record<string, string>>,
+): Promise<Started> {
   const deadline = Date.now() + START_TIMEOUT_MS
   let launched: Launch | undefined
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 1.2, LONGEST_PAUSE_MS)) {
     const answer = await probe(paths)
     if (answer.state === 'ready') return { server: answer, adopted: !isOurs(launched, answer.pid) }
     if (Date.now() > deadline) throw timeoutError(paths)
-    if (answer.state === 'absent' && !isRunning(launched)) launched = await tryLaunch(paths, launched)
+    if (answer.state === 'absent' && !isRunning(launched))
+      launched = await tryLaunch(paths, settings, launched)
     await sleep(pause)
   }
 }
 
-async function tryLaunch(paths: PostgresPaths, last: Launch | undefined): Promise<Launch | undefined> {
+async function tryLaunch(
+  paths: PostgresPaths,
+  settings: Readonly<Record<string, string>>,
+  last: Launch | undefined,
+): Promise<Launch | undefined> {
   const failure = last?.failure()
   if (failure !== undefined && !HELD_BY_ANOTHER.test(failure)) throw failedError(paths, failure)
   if (failure !== undefined) removeStaleLocks(paths)
@@ -41,7 +49,7 @@ async function tryLaunch(paths: PostgresPaths, last: Launch | undefined): Promis
   const binaries = findBinaries()
   const identity = await chooseIdentity(paths, binaries.postgres)
   await ensureData(paths, binaries, identity)
-  return launch(paths, binaries, identity)
+  return launch(paths, binaries, identity, settings)
 }
 
 /**

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
-import { plinth, start } from './plinth.ts'
+import { plinthProcess as plinth, start } from './plinth.ts'
 
 type Answer = {
   id?: number

@@ -635,7 +635,10 @@ describe('the faults of a value', () => {
         additionalProperties: b,
       }),
       (a: unknown, b: unknown) => ({ anyOf: [...Array<unknown>(40).fill(a), b] }),
-      (a: unknown, b: unknown) => ({ allOf: [...Array<unknown>(40).fill(a), b], unevaluatedItems: false }),
+      (a: unknown, b: unknown) => ({
+        allOf: [...Array<unknown>(40).fill(a), b],
+        ...(!isMisjudged(a) && !isMisjudged(b) && { unevaluatedItems: false }),
+      }),
       (a: unknown, b: unknown) => ({ dependentSchemas: { ...many(40, () => a), a: b } }),
       (a: unknown) => a,
     )
@@ -653,6 +656,28 @@ describe('the faults of a value', () => {
     )
   })
 })
+
+/**
+ * Whether Ajv judges `unevaluatedItems: false` beside this schema wrongly. It takes all items as evaluated by `contains`, and
+ * compares the number of items with `true` if a choice evaluates them (https://github.com/ajv-validator/ajv/issues/1909).
+ */
+function isMisjudged(schema: unknown, isChosen = false): boolean {
+  if (typeof schema !== 'object' || schema === null) return false
+  const {
+    allOf,
+    anyOf,
+    oneOf,
+    dependentSchemas,
+    else: otherwise,
+    ...rest
+  } = schema as Record<string, unknown>
+  if ('contains' in rest || (isChosen && ('items' in rest || 'prefixItems' in rest))) return true
+  const chosen = [anyOf, oneOf, dependentSchemas].flatMap((each) => Object.values(each ?? {}))
+  return (
+    [...chosen, otherwise].some((each) => isMisjudged(each, true)) ||
+    Object.values(allOf ?? {}).some((each) => isMisjudged(each, isChosen))
+  )
+}
 
 describe('a hostile schema', () => {
   test('does not inject code with its strings', () => {
@@ -833,6 +858,10 @@ test.each([
   [{ contains: { type: 'string' }, minContains: 0 }, [1], false],
   [{ allOf: [{ contains: { const: 1 } }, { contains: { const: 2 } }] }, [1, 2, 1], true],
   [{ anyOf: [{ contains: { const: 1 } }, { contains: { const: 2 } }] }, [1, 2, 3], false],
+  [{ allOf: [{ oneOf: [{ contains: { const: 1 } }] }, { items: { minimum: 1 } }] }, [1, 2], true],
+  [{ allOf: [{ oneOf: [{ contains: { const: 1 } }] }] }, [1, 2], false],
+  [{ anyOf: [{ items: { const: 1 } }] }, [1, 1], true],
+  [{ anyOf: [true, { items: { const: 1 } }] }, [2], false],
 ])('unevaluatedItems excludes exactly the items that contains matched: %j', (list, items, isValid) => {
   const schema = compileSchema({ properties: { list: { ...list, unevaluatedItems: false } } }, '')
   expect(schema.isValid({ list: items })).toBe(isValid)

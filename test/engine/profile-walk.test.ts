@@ -3,6 +3,8 @@ import { walkType } from '../../src/engine/analytics/profile/sample.ts'
 import { type Database, openDatabase } from '../../src/engine/database/pool.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 
+const MANY = 50_000
+
 let database: TestDatabase
 let db: Database
 beforeAll(async () => {
@@ -15,7 +17,7 @@ beforeAll(async () => {
     ['none', 0],
     ['few', 2000],
     ['some', 2001],
-    ['many', 150_000],
+    ['many', MANY],
   ] as const) {
     await database.query(
       `INSERT INTO plinth.record_type (base_id, id, portable_id, name, json_schema, timezone, display)
@@ -50,16 +52,16 @@ test('a type of up to 2,000 records is sampled completely', async () => {
 
 test('a larger type is counted exactly within the time limit, with a sample at even distances', async () => {
   const { count, ids } = await walk('many', 60_000)
-  expect([count, ids.length]).toEqual([150_000, 2000])
+  expect([count, ids.length]).toEqual([MANY, 2000])
   const gaps = ids.slice(1).map((id, i) => id - (ids[i] ?? 0))
-  expect(Math.max(...gaps, ids[0] ?? 0, 150_000 - (ids.at(-1) ?? 0))).toBeLessThan(300)
+  expect(Math.max(...gaps, ids[0] ?? 0, MANY - (ids.at(-1) ?? 0))).toBeLessThan(300)
 })
 
 test('a type that exceeds the time limit is estimated, with a sample from both ends', async () => {
   const { count, ids } = await walk('many', 0)
   // The estimate of the planner, current after ANALYZE.
-  expect(Math.abs(count - 150_000)).toBeLessThan(15_000)
+  expect(Math.abs(count - MANY)).toBeLessThan(MANY / 10)
   expect(ids).toHaveLength(2000)
   expect(ids[0]).toBeLessThan(500)
-  expect(ids.at(-1)).toBeGreaterThan(149_000)
+  expect(ids.at(-1)).toBeGreaterThan(MANY - 1000)
 })

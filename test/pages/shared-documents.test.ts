@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { times } from '../support/answers.ts'
-import { openServer, type TestServer } from '../support/server.ts'
+import { type Answer, openServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 
 let server: TestServer
@@ -83,8 +83,12 @@ test('40 clients that do not read the playground share its buffer', async () => 
 test('an address above the limit of page requests is 429, and requests with a token are served', async () => {
   const limited = await openServer({ PLINTH_RATE_LIMIT: '1200' })
   try {
-    const answers = await Promise.all(times(320, () => limited.as(null)('GET', '/openapi.json')))
-    const refused = answers.filter(({ status }) => status === 429)
+    // The allowance refills with time, so a slow machine needs more than one burst.
+    const refused: Answer[] = []
+    for (let burst = 0; burst < 20 && refused.length === 0; burst++) {
+      const answers = await Promise.all(times(320, () => limited.as(null)('GET', '/')))
+      refused.push(...answers.filter(({ status }) => status === 429))
+    }
     expect(refused.length).toBeGreaterThan(0)
     expect(refused[0]?.headers.get('retry-after')).toMatch(/^\d+$/)
     expect(refused[0]?.body.error.code).toBe('RATE_LIMITED')

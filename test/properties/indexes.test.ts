@@ -1,3 +1,4 @@
+// @module-tag full
 // @module-tag sampled
 /** Declared indexes change no answer, whether built over existing records or maintained by writes. */
 import fc from 'fast-check'

@@ -1,3 +1,4 @@
+// @module-tag full
 // @module-tag sampled
 /** Keyset pagination agrees with one large page despite concurrent writes; a cursor is valid for its own query only. */
 import fc from 'fast-check'
@@ -84,13 +85,10 @@ describe('keyset pagination', () => {
         const at = `/v1/crm/records/${type}`
         succeed(await world.call('PUT', `/v1/crm/record-types/${type}`, {}), 201)
         const data = (index: number) => (index % 9 === 0 ? {} : { rank: (index * 7) % 60, kind: index % 2 })
-        const still = await Promise.all(
-          times(
-            150,
-            async (index): Promise<Row> =>
-              succeed(await world.call('PUT', `${at}/still-${index}`, { data: data(index) }), 201),
-          ),
-        )
+        const still: Row[] = []
+        await inParallel(times(150, Number), async (index) => {
+          still.push(succeed(await world.call('PUT', `${at}/still-${index}`, { data: data(index) }), 201))
+        })
         const left = [...moves]
         let written = 0
         const write = async () => {

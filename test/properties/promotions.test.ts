@@ -1,3 +1,4 @@
+// @module-tag full
 // @module-tag sampled
 /** Random edits on both sides of a fork merge or conflict, and are never lost. */
 import fc from 'fast-check'

@@ -12,6 +12,8 @@ export type Sample = { type: string; at: string; rows: Row[]; rules: Rules; fiel
 
 const COLUMNS = ['id', 'external_id', 'external_source', 'status', 'version', 'created_at', 'updated_at']
 const ODD_RECORDS = 220
+/** Operations of a batch that loads records. */
+const AT_ONCE = 50
 
 const COUNTRY_FIELDS = [
   ...['data.name.common', 'data.name.official', 'data.region', 'data.subregion', 'data.flag', 'data.cca2'],
@@ -75,12 +77,14 @@ async function load(
   const at = `/v1/crm/records/${type}`
   // The schema is set after the records, because it would refuse some of their strings.
   succeed(await call('PUT', `/v1/crm/record-types/${type}`, { timezone: rules.timezone }), 201)
-  await inParallel(contents.entries(), async ([index, [id, data]]) => {
+  const operations = contents.flatMap(([id, data], index) => {
     const external =
       index % 3 === 0 ? { external_id: `e${index % 30}-${id}`, external_source: `s${index % 4}` } : {}
-    succeed(await call('PUT', `${at}/${id}`, { data, ...external }), 201)
-    if (index % 7 === 0) succeed(await call('POST', `${at}/${id}/cancel`))
+    const put = { type: 'upsert_record', record_type: type, id, data, ...external }
+    return index % 7 === 0 ? [put, { type: 'cancel_record', record_type: type, id }] : [put]
   })
+  for (let from = 0; from < operations.length; from += AT_ONCE)
+    succeed(await call('POST', '/v1/crm/batch', { operations: operations.slice(from, from + AT_ONCE) }))
   succeed(await call('PUT', `/v1/crm/record-types/${type}?on_invalid=allow`, rules))
   const { data } = succeed(await call('GET', `${at}?limit=1000`))
   const rows = (data as Row[]).map(({ valid: _, ...row }) => row as Row)

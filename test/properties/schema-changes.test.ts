@@ -1,3 +1,4 @@
+// @module-tag full
 // @module-tag sampled
 /** A changed schema judges the records that exist as a new type with this schema judges them. */
 import fc from 'fast-check'

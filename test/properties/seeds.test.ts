@@ -1,3 +1,4 @@
+// @module-tag full
 // @module-tag sampled
 /** Random changes to the rows of a seed and to others: a reset restores the former and touches none of the latter. */
 import fc from 'fast-check'

@@ -1,3 +1,4 @@
+// @module-tag full
 // @module-tag sampled
 /** Statements of SQL that writes leave the same records, versions and history as the operations of a batch. */
 import fc from 'fast-check'

@@ -128,7 +128,9 @@ test('a link is validated by the current schema of a relationship type that anot
   expect(succeed(await world.call('GET', '/v1/crm/relationships')).data).toEqual([])
 })
 
-test('a server killed during batches leaves each batch written completely or not at all', async () => {
+test('a server killed during batches leaves each batch written completely or not at all', {
+  tags: 'full',
+}, async () => {
   const type = await world.newType()
   const child = await startChild(world)
   const answered: string[] = []

@@ -268,6 +268,7 @@ describe('a push', () => {
       expectFault(await push(dev, { ...config, base: named }), '/base')
   })
 
+  let shared: ReturnType<typeof fork> | undefined
   test.each([
     [
       'a faulty schema',
@@ -295,7 +296,8 @@ describe('a push', () => {
     ],
     ['another format', { plinth: 2 }, /^\/plinth/],
   ])('with %s is 400 at its place, and applies nothing', async (_what, over, place) => {
-    const [base, dev] = await fork()
+    shared ??= fork()
+    const [base, dev] = await shared
     const before = await pull(dev)
     const { details } = expectFailure(await push(dev, { plinth: 1, base, ...over }), 'VALIDATION_ERROR')
     expect(details.map(({ path }: Body) => path)).toContainEqual(expect.stringMatching(place))

@@ -105,7 +105,9 @@ test('a batch of operations counts as one request', async () => {
 test('without a rate limit answers have no rate limit headers', async () => {
   const free = await openWorld({ PLINTH_RATE_LIMIT: '0' })
   try {
-    const answers = await Promise.all(times(300, () => free.call('GET', '/v1/bases/none')))
+    const answers: Answer[] = []
+    for (let round = 0; round < 5; round++)
+      answers.push(...(await Promise.all(times(60, () => free.call('GET', '/v1/bases/none')))))
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([404]))
     expect([...(answers[0]?.headers.keys() ?? [])].filter((name) => name.includes('ratelimit'))).toEqual([])
   } finally {

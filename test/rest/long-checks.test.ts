@@ -100,7 +100,9 @@ describe('The error of a request with many faults', () => {
     expect(detail.samples).toHaveLength(10)
   })
 
-  test('counts invalid records on every page of the check, whatever their size', async () => {
+  test('counts invalid records on every page of the check, whatever their size', {
+    tags: 'full',
+  }, async () => {
     const type = await world.newType({})
     const large = { text: 'x'.repeat(900_000), n: 1 }
     for (let i = 0; i < 3; i++) {

@@ -254,7 +254,9 @@ async function typeOf(count: number): Promise<string> {
   return name
 }
 
-test('one deletion cascades to at most 10,000 records', async () => {
+test('one deletion cascades to at most 10,000 records', {
+  tags: 'full',
+}, async () => {
   const [sources, target] = [await typeOf(10_000), await typeOf(1)]
   await linkAll('cascade', sources, target)
   const path = `/v1/crm/records/${target}/r1`

@@ -70,7 +70,7 @@ describe.skipIf(process.env['DATABASE_URL'] !== undefined || process.platform !=
         type: 'upsert_record',
         record_type: 'deal',
         id: `dense${i}`,
-        data: { numbers: Array.from({ length: 2750 }, (_, n) => 100 + ((n + i) % 900)) },
+        data: { numbers: Array.from({ length: 1100 }, (_, n) => 100 + ((n + i) % 900)) },
       }))
       const answer = await world.call('POST', '/v1/crm/batch', { operations })
       expect(answer.status, answer.text.slice(0, 300)).toBe(200)

@@ -88,21 +88,23 @@ const PLACES: readonly ((sql: string) => string)[] = [
 const state = () =>
   world.database.query(`SELECT * FROM plinth.record WHERE base_id = 'shop' ORDER BY record_type, id`)
 
-/** Runs each attack in each place of a write. Returns those whose answer or log shows foreign data or a crash. */
-async function escapes(attacks: readonly Attack[]): Promise<string[]> {
+type Place = (typeof PLACES)[number]
+const inEachPlace = (attacks: readonly Attack[]) =>
+  attacks.flatMap((attack) => PLACES.map((place) => [attack, place] as const))
+
+/** Runs attacks in places of a write. Returns those whose answer or log shows foreign data or a crash. */
+async function escapes(attacks: readonly (readonly [Attack, Place])[]): Promise<string[]> {
   const escaped: string[] = []
   let refused = 0
-  for (const { name, sql, params } of attacks) {
-    for (const [place, put] of PLACES.entries()) {
-      const statements = put(sql.replace(/;\s*$/, ''))
-      const body = { statements, dry_run: true, ...(params && { params }) }
-      const { status, text } = await writer('POST', '/v1/shop/sql/execute', body)
-      if (status === 400) refused++
-      const isSound = [200, 400, 403, 404, 409].includes(status)
-      const seen = world.log.splice(0).filter(showsForeign)
-      if (!isSound || showsForeign(text) || seen.length > 0)
-        escaped.push(`${status} in ${place}: ${name} ${text.slice(0, 200)}`)
-    }
+  for (const [{ name, sql, params }, put] of attacks) {
+    const statements = put(sql.replace(/;\s*$/, ''))
+    const body = { statements, dry_run: true, ...(params && { params }) }
+    const { status, text } = await writer('POST', '/v1/shop/sql/execute', body)
+    if (status === 400) refused++
+    const isSound = [200, 400, 403, 404, 409].includes(status)
+    const seen = world.log.splice(0).filter(showsForeign)
+    if (!isSound || showsForeign(text) || seen.length > 0)
+      escaped.push(`${status} of ${name} in ${put('…')}: ${text.slice(0, 200)}`)
   }
   expect(refused).toBeGreaterThan(0)
   return escaped
@@ -113,7 +115,7 @@ test('no attack on reads gets further in any place of a write', {
   timeout: MINUTES,
 }, async () => {
   const before = await state()
-  expect(await escapes(sampleOf(ATTACKS))).toEqual([])
+  expect(await escapes(sampleOf(inEachPlace(ATTACKS), 3))).toEqual([])
   expect(await state()).toEqual(before)
 })
 
@@ -236,8 +238,8 @@ test('without the database role, the SQL parser alone keeps writes from foreign 
   await withoutDatabaseRoles(world, WRITTEN)
   const before = await state()
   const attacks = ATTACKS.filter((_, n) => n % 3 === 0)
-  expect(await escapes(attacks)).toEqual([])
-  const statements = `UPDATE item SET title = 'seen' WHERE id = 'p01'; SELECT * FROM records; SELECT * FROM changes;
+  expect(await escapes(inEachPlace(attacks))).toEqual([])
+  const statements = `UPDATE item SET title = 'seen' WHERE id = 'p01'; SELECT * FROM records; SELECT * FROM changes LIMIT 900;
     SELECT * FROM item; SELECT * FROM relationships; SELECT * FROM record_types`
   const { status, text } = await writer('POST', '/v1/shop/sql/execute', { statements, dry_run: true })
   expect([status, showsForeign(text), text.includes('seen')], text).toEqual([200, false, true])

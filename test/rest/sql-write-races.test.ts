@@ -1,6 +1,7 @@
 /** SQL that writes beside other writers, changed schemas, and a killed server. */
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { expectFailure, expectFault, succeed, times } from '../support/answers.ts'
+import { cases } from '../support/cases.ts'
 import { startChild } from '../support/child-server.ts'
 import { type Holding, holdOpen } from '../support/holding.ts'
 import type { Answer, Body } from '../support/server.ts'
@@ -32,15 +33,23 @@ const values = async (): Promise<number[]> =>
 const blocked = (other: Holding) =>
   vi.waitFor(async () => expect(await other.waiting()).not.toEqual([]), { timeout: 20_000 })
 
-test('writers of the same rows in opposite order both take effect, and none fails', {
+test('writers of the same rows in opposite order both take effect, once each', {
+  tags: 'sampled',
   timeout: 60_000,
 }, async () => {
   const add = (id: string) => `UPDATE ${type} SET n = n + 1 WHERE id = '${id}'`
   const forth = times(10, (n) => add(`r${n}`)).join(';')
   const back = times(10, (n) => add(`r${9 - n}`)).join(';')
-  for (const _ of times(6, (n) => n))
-    for (const answer of await Promise.all([run(forth), run(back)])) succeed(answer)
-  expect(await values()).toEqual(times(10, () => 12))
+  // A machine under load may answer that the writes met too often. A client then sends again.
+  const write = async (statements: string) => {
+    const answer = await run(statements)
+    if (answer.status !== 409) return succeed(answer)
+    expect(expectFailure(answer, 'CONFLICT').message).toContain('Send the request again')
+    return write(statements)
+  }
+  const rounds = cases(6, 2)
+  for (let round = 0; round < rounds; round++) await Promise.all([write(forth), write(back)])
+  expect(await values()).toEqual(times(10, () => 2 * rounds))
 })
 
 test('rows that change at each look are a 409 that names them and says what to do', async () => {
@@ -117,6 +126,7 @@ test('a plan is void when the schema changed what its statements mean', async ()
 })
 
 test('a server killed during requests leaves each written completely or not at all', {
+  tags: 'full',
   timeout: 60_000,
 }, async () => {
   const child = await startChild(world)

@@ -34,16 +34,18 @@ async function largeList(world: World): Promise<string> {
   return `${at}?limit=1000`
 }
 
-describe('When unsent answers of a token exceed its limit', () => {
-  let world: World
-  let path: string
-  beforeAll(async () => {
-    world = await openWorld({ PLINTH_MAX_UNSENT_BYTES_PER_TOKEN: String(20 * MIB) })
-    path = await largeList(world)
-  })
-  afterAll(() => world.close())
+/** The server of the first tests; those of the others use its database. */
+let first: World
+let path: string
+beforeAll(async () => {
+  first = await openWorld({ PLINTH_MAX_UNSENT_BYTES_PER_TOKEN: String(20 * MIB) })
+  path = await largeList(first)
+})
+afterAll(() => first.close())
 
+describe('When unsent answers of a token exceed its limit', () => {
   test('its large reads are 429 until the answers are dropped, and other tokens are served', async () => {
+    const world = first
     const reader = await world.newToken([{ permission: 'read' }])
     const other = await world.newToken([{ permission: 'read' }])
     const { socket, head } = await askAndStop(world.url, reader.token, path)
@@ -60,10 +62,8 @@ describe('When unsent answers of a token exceed its limit', () => {
 
 describe('When unsent answers of the process exceed its limit', () => {
   let world: World
-  let path: string
   beforeAll(async () => {
-    world = await openWorld({ PLINTH_MAX_UNSENT_BYTES: String(20 * MIB) })
-    path = await largeList(world)
+    world = await openWorld({ PLINTH_MAX_UNSENT_BYTES: String(20 * MIB) }, first.database)
   })
   afterAll(() => world.close())
 
@@ -80,10 +80,8 @@ describe('When unsent answers of the process exceed its limit', () => {
 
 describe('A client that stops reading its answer', () => {
   let world: World
-  let path: string
   beforeAll(async () => {
-    world = await openWorld({ PLINTH_SEND_TIMEOUT_MS: '4000' })
-    path = await largeList(world)
+    world = await openWorld({ PLINTH_SEND_TIMEOUT_MS: '4000' }, first.database)
   })
   afterAll(() => world.close())
 

@@ -58,3 +58,9 @@ export function expectFault(answer: Answer, path: string): Body {
   expect(found, `a detail at ${path} in ${JSON.stringify(details)}`).toBeDefined()
   return found
 }
+
+/** Asserts a failure with one detail. */
+export function expectDetail(answer: Answer, status: number, detail: Body): void {
+  expect(answer.status, answer.text.slice(0, 400)).toBe(status)
+  expect(answer.body.error.details).toMatchObject([detail])
+}

@@ -14,7 +14,10 @@ export type ChildServer = {
 }
 
 /** Starts a server in a process of its own, on the database of the world. */
-export async function startChild(world: World, env: Record<string, string> = {}): Promise<ChildServer> {
+export async function startChild(
+  world: Pick<World, 'database' | 'adminToken'>,
+  env: Record<string, string> = {},
+): Promise<ChildServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'plinth-child-'))
   const child = start(['serve'], {
     DATABASE_URL: world.database.url,

@@ -16,13 +16,15 @@ export async function forAll<T>(
 ): Promise<void> {
   // Report a failure also when shrinking takes long.
   const bounds = { interruptAfterTimeLimit: CASES_TIMEOUT * 0.8, markInterruptAsFailure: true }
+  const runs = cases(count)
+  const lanes = Math.min(LANES, runs)
   const lane = (index: number) =>
     fc.assert(fc.asyncProperty(arbitrary, check), {
       seed: SEED + index,
-      numRuns: Math.ceil(cases(count) / LANES),
+      numRuns: Math.ceil(runs / lanes),
       ...bounds,
     })
   // Wait for all lanes, so that none sends to a server that is closed.
-  const ended = await Promise.allSettled(times(LANES, lane))
+  const ended = await Promise.allSettled(times(lanes, lane))
   for (const each of ended) if (each.status === 'rejected') throw each.reason
 }

@@ -6,6 +6,8 @@ import type { TestProject } from 'vitest/node'
 import { migrate } from '../../src/engine/database/migrate.ts'
 import { openCluster } from '../../src/postgres/cluster.ts'
 
+/** The data of tests is disposable, so nothing waits for the disk. Crash tests start servers of their own. */
+const DISPOSABLE = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' }
 const quiet = { info: () => {}, warn: () => {} }
 
 /** Seed of generated tests. Printed, so that a failure can be reproduced. */
@@ -22,15 +24,10 @@ function seedOfRun(): number {
 export default async function setup(project: TestProject) {
   const given = process.env['DATABASE_URL']
   const dataDir = await mkdtemp(join(tmpdir(), 'plinth-test-'))
-  const cluster = given ? undefined : await openCluster({ dataDir, log: quiet })
+  const cluster = given ? undefined : await openCluster({ dataDir, log: quiet, settings: DISPOSABLE })
   const server = given ?? cluster?.url ?? ''
   const template = `plinth_template_${process.pid}`
   await onServer(server, async (client) => {
-    // The test data is disposable, so turn off durability. Crash tests start their own servers.
-    if (cluster)
-      for (const name of ['fsync', 'full_page_writes', 'synchronous_commit'])
-        await client.query(`ALTER SYSTEM SET ${name} = off`)
-    if (cluster) await client.query('SELECT pg_reload_conf()')
     await client.query(`CREATE DATABASE ${template}`)
   })
   await migrate(databaseUrl(server, template))
