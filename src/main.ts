@@ -53,12 +53,12 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
       timeoutMs: config.requestTimeoutMs,
       sql: config.sql,
       log,
-    })
+    }).catch(noDatabase(config))
     closing.push(() => engine.close())
     let draining = false
     const app = await buildServer({ engine, config, log, draining: () => draining, provider })
     closing.push(() => closeServer(app))
-    const address = await app.listen({ host: config.host, port: config.port })
+    const address = await app.listen({ host: config.host, port: config.port }).catch(noAddress(config))
     url = config.publicUrl ?? address.replace('//0.0.0.0:', '//127.0.0.1:')
     closing.push(await announceAddress(config, address))
     closing.push(async () => {
@@ -78,6 +78,33 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
     throw error
   }
 }
+
+const codeOf = (error: unknown) => (error as NodeJS.ErrnoException | null)?.code ?? ''
+
+/** Names the setting of a database that cannot be reached. */
+const noDatabase =
+  ({ databaseUrl }: Config) =>
+  (error: unknown): never => {
+    const isAway = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH'].includes(
+      codeOf(error),
+    )
+    if (databaseUrl === undefined || !isAway || !(error instanceof Error)) throw error
+    throw new Error('The database of DATABASE_URL cannot be reached', { cause: error })
+  }
+
+/** Names the setting of an address that cannot be listened on. */
+const noAddress =
+  ({ host, port }: Config) =>
+  (error: unknown): never => {
+    const why: Readonly<Record<string, string>> = {
+      EADDRINUSE: `Port ${port} of ${host} is in use. Stop that server, or set PLINTH_PORT to another port, or to 0 for any free one.`,
+      EACCES: `Port ${port} may not be opened by this user. Set PLINTH_PORT to a port above 1023.`,
+      EADDRNOTAVAIL: `${host} is not an address of this machine. Set PLINTH_HOST to one.`,
+      ENOTFOUND: `${host} is not an address of this machine. Set PLINTH_HOST to one.`,
+    }
+    const message = why[codeOf(error)]
+    throw message === undefined ? error : new Error(message)
+  }
 
 /**
  * Loads the modules of the first GraphQL request and the first SQL statement, each of which would hold the event

@@ -1,5 +1,6 @@
 /** The settings: reads and checks all environment variables, once. */
 import { resolve } from 'node:path'
+import { distance } from 'fastest-levenshtein'
 import { z } from 'zod'
 import { LIMITS } from '../foundation/limits.ts'
 
@@ -117,6 +118,19 @@ export type Config = {
   logLevel: string
 }
 
+const NAMES = Object.keys(Settings.shape).filter((name) => name.startsWith('PLINTH_'))
+
+/** Says which setting a variable is a misspelling of: one letter more, less or other, or two swapped. */
+function misspelling(name: string): string | undefined {
+  if (!name.startsWith('PLINTH_') || NAMES.includes(name)) return undefined
+  const letters = (text: string) => [...text].sort().join('')
+  const meant = NAMES.find((each) => {
+    const away = distance(name, each)
+    return away === 1 || (away === 2 && letters(name) === letters(each))
+  })
+  return meant && `unknown setting ${name}, did you mean ${meant}`
+}
+
 /**
  * Reads and validates the configuration.
  * @throws an Error that names each invalid variable, and never shows its value
@@ -125,6 +139,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const given = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
   )
+  const misspelt = Object.keys(given).flatMap((name) => misspelling(name) ?? [])
+  if (misspelt.length > 0) throw new Error(`Invalid settings: ${misspelt.join('; ')}.`)
   const result = Sound.safeParse(given)
   if (!result.success) {
     const faults = result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`)

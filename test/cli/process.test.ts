@@ -1,9 +1,13 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readConfig } from '../../src/config/read-config.ts'
+import { openLog, startServer } from '../../src/main.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
+import { openServer } from '../support/server.ts'
 import { plinthProcess as plinth, start } from './plinth.ts'
 
 type Answer = {
@@ -62,6 +66,8 @@ function speak(args: readonly string[], env: Record<string, string>) {
   return { child, answers, ask, initialize, ended }
 }
 
+const narrow = ['--base', 'crm', '--read-only', '--types', 'task', '--tools', 'list_types,query_records']
+
 test('`serve` prints its address, commands find it by the data directory, and SIGTERM ends it with 0', async () => {
   const child = start(['serve'], settings)
   const ended = new Promise((resolve) => child.on('close', (code, signal) => resolve(code ?? signal)))
@@ -75,6 +81,12 @@ test('`serve` prints its address, commands find it by the data directory, and SI
   await ready
   const here = { PLINTH_DATA_DIR: dataDir }
   expect(await plinth(['base', 'put', 'crm'], here)).toMatchObject({ code: 0, err: '' })
+  const task = ['record-type', 'put', 'task', '--base', 'crm', '--schema', '-', '--json']
+  const made = await plinth(task, here, '{"type":"object"}')
+  expect(made).toMatchObject({ code: 0, err: '', out: expect.stringMatching(/^\{"id":"task",.*\}\n$/) })
+  const absent = await plinth(['record', 'get', 'task', 'none', '--base', 'crm'], here)
+  expect(absent).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^NOT_FOUND: /) })
+  expect(await plinth(['record', 'get', 'task'], here)).toMatchObject({ code: 2, out: '' })
 
   const joined = speak(['--base', 'crm'], here)
   await joined.initialize()
@@ -82,6 +94,13 @@ test('`serve` prints its address, commands find it by the data directory, and SI
   expect(result?.tools?.map(({ name }) => name)).toContain('upsert_record')
   joined.child.stdin.end()
   expect(await joined.ended).toBe(0)
+
+  const narrowed = speak(narrow, here)
+  await narrowed.initialize()
+  const few = await narrowed.ask('tools/list')
+  expect(few.result?.tools?.map(({ name }) => name)).toEqual(['list_types', 'query_records'])
+  narrowed.child.stdin.end()
+  expect(await narrowed.ended).toBe(0)
 
   child.kill('SIGTERM')
   expect(await ended).toBe(0)
@@ -100,9 +119,13 @@ test('`mcp` without a running server starts one, writes only messages, and ends 
   await expect(readFile(join(dataDir, 'server.json'))).rejects.toMatchObject({ code: 'ENOENT' })
 })
 
-test('`mcp` with --types and --tools lists only these tools', async () => {
-  const args = ['--base', 'crm', '--read-only', '--types', 'task', '--tools', 'list_types,query_records']
-  const own = speak(args, settings)
+test('`mcp` with --types and --tools lists only these tools, also of the server that it starts', {
+  tags: 'full',
+}, async () => {
+  const server = await openServer({}, database)
+  await server.call('PUT', '/v1/bases/crm', {})
+  await server.close()
+  const own = speak(narrow, settings)
   own.child.stderr.resume()
   await own.initialize()
   const { result } = await own.ask('tools/list')
@@ -131,4 +154,30 @@ test('`serve` exits with 1 and names the invalid setting', async () => {
   const { code, out, err } = await plinth(['serve'], { ...settings, PLINTH_PORT: 'many' })
   expect({ code, out }).toEqual({ code: 1, out: '' })
   expect(err).toMatch(/^NOT_STARTED: .*PLINTH_PORT/)
+})
+
+test('a start names the setting of a misspelt variable, a taken port and an absent database', async () => {
+  const own = await mkdtemp(join(tmpdir(), 'plinth-taken-'))
+  const errorOf = async (more: object) => {
+    const env = { ...settings, PLINTH_DATA_DIR: own, ...more }
+    const { message } = await (async () => startServer(readConfig(env), openLog('silent')))().then(
+      () => expect.unreachable('the server starts'),
+      (error: Error) => error,
+    )
+    return message
+  }
+  expect(await errorOf({ PLINTH_PROT: '1' })).toContain(
+    'unknown setting PLINTH_PROT, did you mean PLINTH_PORT',
+  )
+  const taken = createServer()
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+  const { port } = taken.address() as AddressInfo
+  try {
+    expect(await errorOf({ PLINTH_PORT: String(port) })).toMatch(/Port \d+ .*is in use.*PLINTH_PORT/)
+  } finally {
+    await new Promise((resolve) => taken.close(resolve))
+  }
+  const DATABASE_URL = `postgres://127.0.0.1:${port}/x`
+  expect(await errorOf({ DATABASE_URL })).toContain('DATABASE_URL cannot be reached')
+  await rm(own, { recursive: true })
 })
