@@ -193,7 +193,7 @@ function addRow(
     const answer = await (row.transfer ? transfer(row.transfer) : call(url, token, request)).catch(refused)
     if (!answer) return
     if (asJson) showJson(answer)
-    else if (row.show) row.show(answer, url)
+    else if (row.show) await row.show(answer, url)
     else show(answer, row.columns ?? columns)
     outcome.exitCode = row.exitCode?.(answer) ?? EXIT.ok
   })

@@ -15,7 +15,7 @@ export type Row = {
   /** The path if the optional argument is not given, where it is another resource. */
   pathWithout?: string
   options: readonly Option[]
-  /** A positional argument that becomes a body field. */
+  /** A positional argument that becomes a body field, or a query parameter of a GET. */
   argument?: string
   /** Fixed query parameters. */
   query?: Readonly<Record<string, string>>
@@ -30,7 +30,7 @@ export type Row = {
   /** Timeout; 35 s by default. */
   patienceMs?: number
   /** Prints a success on a terminal, if the default output is not enough. */
-  show?: (answer: Answer, url: string) => void
+  show?: (answer: Answer, url: string) => void | Promise<void>
   /** The exit code of a success, if it is not 0. */
   exitCode?: (answer: Answer) => number
   /** Prints a stream entry on a terminal. */
@@ -79,7 +79,11 @@ export async function requestOf(row: Row, written: Written): Promise<Call> {
   const headers: Record<string, string> = {}
   const query = new URLSearchParams(row.query)
   const fields: Record<string, unknown> = {}
-  if (row.argument !== undefined) fields[row.argument] = written.arguments[row.argument]
+  if (row.argument !== undefined) {
+    const value = written.arguments[row.argument]
+    if (row.method === 'GET') query.set(row.argument, value ?? '')
+    else fields[row.argument] = value
+  }
   let content = row.file ? await readFileOf(written.arguments['file'] ?? '') : undefined
   let stream: string | undefined
   let output: string | undefined

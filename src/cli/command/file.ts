@@ -1,17 +1,59 @@
 import { readFile } from 'node:fs/promises'
-import { parse, YAMLParseError } from 'yaml'
+import { DomainError } from '../../foundation/errors.ts'
+import { parseJson, pointer } from '../../json/parse.ts'
 import { misused, unreadable } from './failure.ts'
 
-/** Reads a YAML or JSON file; `-` is standard input. */
+/** Reads a JSON or YAML file; `-` is standard input. */
 export async function readFileOf(name: string): Promise<unknown> {
   const text = await textOf(name)
+  return /^[\s\ufeff]*\{/.test(text) && isJson(text) ? readJson(text, name) : readYaml(text, name)
+}
+
+function isJson(text: string): boolean {
   try {
-    return parse(text) as unknown
+    JSON.parse(text.replace(/^\ufeff/, ''))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** With the rules of the API, so that no number changes on the way. */
+function readJson(text: string, name: string): unknown {
+  try {
+    return parseJson(text)
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error
+    throw misused(`The file "${name}" has values that cannot be sent.`, error.details)
+  }
+}
+
+async function readYaml(text: string, name: string): Promise<unknown> {
+  // Loaded here, because most commands read no YAML and start faster without it.
+  const { parse, YAMLParseError } = await import('yaml')
+  try {
+    return exact(parse(text, { intAsBigInt: true }), '', name)
   } catch (error) {
     if (error instanceof YAMLParseError)
       throw misused(`The file "${name}" is not YAML or JSON: ${error.message}`)
     throw error
   }
+}
+
+/** Integers as numbers. JSON has no number for one that is too large, nor for infinity. */
+function exact(value: unknown, path: string, name: string): unknown {
+  if (typeof value === 'bigint' && BigInt(Number(value)) === value) return Number(value)
+  if (typeof value === 'bigint' || (typeof value === 'number' && !Number.isFinite(value)))
+    throw misused(`The file "${name}" has a number that would change on the way.`, [
+      { path, message: `Write ${value} as a string, in quotes.` },
+    ])
+  if (Array.isArray(value)) return value.map((each, n) => exact(each, `${path}/${n}`, name))
+  if (value === null || typeof value !== 'object') return value
+  const members = Object.entries(value).map(([key, each]) => [
+    key,
+    exact(each, `${path}${pointer(key)}`, name),
+  ])
+  return Object.fromEntries(members)
 }
 
 async function textOf(name: string): Promise<string> {

@@ -1,5 +1,4 @@
 /** Commands of config files. */
-import { stringify } from 'yaml'
 import type { Noun } from '../command/command.ts'
 import { EXIT } from '../command/failure.ts'
 import { type Option, writing } from '../command/options.ts'
@@ -24,10 +23,12 @@ export const config: Noun = {
       method: 'GET',
       path: '/:base_id/config',
       options: [],
-      show: ({ body }, url) =>
+      show: async ({ body }, url) => {
+        const { stringify } = await import('yaml')
         print(
           `# yaml-language-server: $schema=${url}/config.schema.json\n${stringify(body, { lineWidth: 0 })}`,
-        ),
+        )
+      },
     },
     {
       name: 'diff',
