@@ -4,7 +4,13 @@ import { LIMITS } from '../foundation/limits.ts'
 import { hasControlCharacters } from './ids.ts'
 
 const DIRECTION = /[\u200e\u200f\u202a-\u202e\u2066-\u2069\u061c]/
-const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]{1,127}\/[a-z0-9!#$&^_.+-]{1,127}(\s*;\s*[\x20-\x7e]+)?$/i
+
+/** A part of a content type, as a pattern. */
+export const MEDIA_TOKEN = "[A-Za-z0-9!#$&^_.+'-]{1,127}"
+/** The pattern of a content type with its parameters. */
+export const CONTENT_TYPE = new RegExp(
+  `^${MEDIA_TOKEN}/${MEDIA_TOKEN}(\\s*;\\s*${MEDIA_TOKEN}=(${MEDIA_TOKEN}|"[^"\\\\\\x00-\\x1f\\x7f]*"))*$`,
+)
 
 /** The content type of a content that comes without one. */
 export const UNKNOWN_CONTENT = 'application/octet-stream'
@@ -40,7 +46,7 @@ function faultOf(name: string): string | undefined {
  * @throws VALIDATION_ERROR
  */
 export function readContentType(type: string, path = '/content_type'): string {
-  if (type.length <= LIMITS.contentTypeChars && MEDIA_TYPE.test(type)) return type
+  if (type.length <= LIMITS.contentTypeChars && CONTENT_TYPE.test(type)) return type
   throw invalid({
     path,
     code: 'invalid_content_type',
@@ -51,3 +57,18 @@ export function readContentType(type: string, path = '/content_type'): string {
 
 /** The media type without parameters, for comparison. */
 export const mediaTypeOf = (type: string): string => (type.split(';', 1)[0] ?? '').trim().toLowerCase()
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+/**
+ * Decodes a content in base64.
+ * @throws VALIDATION_ERROR
+ */
+export function readBase64(text: string, path: string): Buffer {
+  if (BASE64.test(text)) return Buffer.from(text, 'base64')
+  throw invalid({
+    path,
+    code: 'invalid_base64',
+    message: 'The content is not base64. Send the standard alphabet with padding, without line breaks.',
+  })
+}

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { LIMITS } from '../foundation/limits.ts'
+import { CONTENT_TYPE, MEDIA_TOKEN } from './attachment-rules.ts'
 import { Description, expectedVersion, Name } from './shapes.ts'
 
 /** Zod shapes of file types and files, shared by all layers. */
 
-const TOKEN = "[A-Za-z0-9!#$&^_.+'-]{1,127}"
-const ALLOWED_TYPE = new RegExp(`^${TOKEN}/(${TOKEN}|\\*)$`)
+const ALLOWED_TYPE = new RegExp(`^${MEDIA_TOKEN}/(${MEDIA_TOKEN}|\\*)$`)
 
 export const FileStorage = z
   .strictObject({
@@ -55,10 +55,6 @@ export const FileTypePut = FileTypeBody.omit({ metadata_schema: true }).extend({
   metadata_schema: FileTypeBody.shape.metadata_schema,
   expected_version: expectedVersion,
 })
-
-const CONTENT_TYPE = new RegExp(
-  `^${TOKEN}/${TOKEN}(\\s*;\\s*${TOKEN}=(${TOKEN}|"[^"\\\\\\x00-\\x1f\\x7f]*"))*$`,
-)
 
 /** A content type of a file. */
 export const ContentType = z

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import {
   mediaTypeOf,
+  readBase64,
   readContentType,
   readFilename,
   UNKNOWN_CONTENT,
@@ -221,22 +222,11 @@ function readContent(
     typeof content === 'string'
       ? Buffer.from(content)
       : typeof contentBase64 === 'string'
-        ? decode(contentBase64)
+        ? readBase64(contentBase64, '/content_base64')
         : null
   return async () =>
     bytes &&
     scope.blobs.put(Readable.from([bytes], { objectMode: false }), { maxBytes: LIMITS.attachmentBytes })
-}
-
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
-
-function decode(text: string): Buffer {
-  if (BASE64.test(text)) return Buffer.from(text, 'base64')
-  throw invalid({
-    path: '/content_base64',
-    code: 'invalid_base64',
-    message: 'content_base64 is not base64. Send the standard alphabet with padding, without line breaks.',
-  })
 }
 
 /** The type of what arrived must be the announced one; it may add parameters. */
