@@ -104,6 +104,19 @@ export const LIMITS = {
   contentTypeChars: 255,
   /** Maximum size of a content that is part of a GraphQL request or a tool call. */
   inlineContentBytes: 1024 * 1024,
+  /** Edits of a text in one request: their number, and characters of a text to find. */
+  fileEdits: 100,
+  foundTextChars: 10_000,
+  /** Lines of a patch, times lines of the text: comparisons, at most. */
+  patchComparisons: 10_000_000,
+  /** Bytes of a text file that a search reads: its first `searchedChars` characters in any alphabet. */
+  searchedFileBytes: 4 * 65_536,
+  /** Bytes of an upload that are kept in memory until it is written, so that a search need not read them again. */
+  keptContentBytes: 65_536,
+  /** Maximum size of a file that is read as an MCP resource. */
+  resourceFileBytes: 4 * 1024 * 1024,
+  /** Bytes that are read of a content to find its lines. */
+  scannedBytes: 64 * 1024 * 1024,
   /** Diffs of contents: maximum size of each, maximum time, and maximum number of changed lines. */
   diffBytes: 1024 * 1024,
   diffMs: 2000,

@@ -5,6 +5,7 @@
 import type { Readable } from 'node:stream'
 import type { ByteRange, PutLimits, StoredBlob } from '../engine/blobs/blob-store.ts'
 import type { Engine } from '../engine/engine.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import type { Context } from './context.ts'
 
 export type { ByteRange, StoredBlob } from '../engine/blobs/blob-store.ts'
@@ -18,8 +19,8 @@ export async function storeContent(
   source: Readable,
   limits: PutLimits,
 ): Promise<StoredBlob> {
-  const stored = await scope.blobs.put(source, limits)
-  scope.received.set(stored.sha256, stored.size)
+  const stored = await scope.blobs.put(source, { ...limits, keepBytes: LIMITS.keptContentBytes })
+  scope.received.set(stored.sha256, stored)
   return stored
 }
 

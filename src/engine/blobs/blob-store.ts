@@ -8,9 +8,12 @@ export type PutLimits = {
   signal?: AbortSignal
   /** The digest that the content must have, in hex. */
   sha256?: string
+  /** The bytes of a content of at most this size are returned too. */
+  keepBytes?: number
 }
-export type StoredBlob = { sha256: string; size: number }
-export type ListedBlob = StoredBlob & { modifiedAt: Date }
+/** A content. `bytes` if the request has them at hand: they need not be read. */
+export type StoredBlob = { sha256: string; size: number; bytes?: Buffer | undefined }
+export type ListedBlob = { sha256: string; size: number; modifiedAt: Date }
 /** A range of bytes; `end` is inclusive. */
 export type ByteRange = { start: number; end: number }
 
@@ -29,6 +32,19 @@ export type BlobStore = {
   remove(sha256: string): Promise<void>
   /** Lists contents in the order of their digests, those after `after` only. */
   list(after?: string): AsyncIterable<ListedBlob>
+}
+
+/** Stores a content that the server itself reads. Closes the source, which a failed `put` leaves open. */
+export async function putAndClose(
+  blobs: BlobStore,
+  source: Readable,
+  limits: PutLimits,
+): Promise<StoredBlob> {
+  try {
+    return await blobs.put(source, limits)
+  } finally {
+    source.destroy()
+  }
 }
 
 const SHA256 = /^[0-9a-f]{64}$/

@@ -7,9 +7,12 @@ export class Measure {
   readonly #hash = createHash('sha256')
   readonly #limits: PutLimits
   #size = 0
+  /** The chunks so far, while the content may be kept. */
+  #kept: Buffer[] | null = null
 
   constructor(limits: PutLimits) {
     this.#limits = limits
+    if (limits.keepBytes !== undefined) this.#kept = []
   }
 
   /**
@@ -30,18 +33,20 @@ export class Measure {
       this.#size += chunk.length
       if (this.#size > maxBytes) throw tooLarge(maxBytes)
       this.#hash.update(chunk)
+      if (this.#size > (this.#limits.keepBytes ?? 0)) this.#kept = null
+      this.#kept?.push(chunk)
       yield chunk
     }
   }
 
   /**
-   * Size and digest of what was read. Call it once, at the end.
+   * Size and digest of what was read, and the bytes of a small content. Call it once, at the end.
    * @throws VALIDATION_ERROR if the digest is not the declared one
    */
   result(): StoredBlob {
     const sha256 = this.#hash.digest('hex')
     const declared = this.#limits.sha256
     if (declared !== undefined && declared !== sha256) throw digestMismatch(declared, sha256)
-    return { sha256, size: this.#size }
+    return { sha256, size: this.#size, ...(this.#kept && { bytes: Buffer.concat(this.#kept) }) }
   }
 }

@@ -8,8 +8,8 @@ import type { Scope } from './scope.ts'
  * @throws VALIDATION_ERROR for any other digest: to know a digest is no right to its content
  */
 export function receivedContent({ received }: Scope, sha256: string, path: string): StoredBlob {
-  const size = received.get(sha256)
-  if (size !== undefined) return { sha256, size }
+  const stored = received.get(sha256)
+  if (stored) return stored
   throw invalid({
     path,
     code: 'content_not_received',

@@ -1,7 +1,7 @@
 /** Request scope: caller, rights, connection and services. */
 import type { Access } from '../access/access.ts'
 import type { Actor, TokenSession } from '../access/session.ts'
-import type { BlobStore } from '../blobs/blob-store.ts'
+import type { BlobStore, StoredBlob } from '../blobs/blob-store.ts'
 import type { Authorship, Viewer } from '../change-log/entry.ts'
 import type { ChangeFeed } from '../change-log/open-feed.ts'
 import { packCall, type ToolCall } from '../change-log/tool-call.ts'
@@ -65,10 +65,12 @@ export type Scope = {
   readonly sql: SqlRunner
   readonly blobs: BlobStore
   /**
-   * Contents that this request has stored: sha256 to size. A write may refer to these only, so that nobody gets
+   * Contents that this request has stored, by their sha256. A write may refer to these only, so that nobody gets
    * a content by its digest.
    */
-  readonly received: Map<string, number>
+  readonly received: Map<string, StoredBlob>
+  /** The delivery of an inbound webhook whose signature was checked; absent in other requests. */
+  readonly delivery?: object
   /** The place of a SQL request that writes; absent in others. */
   readonly sqlPlace?: SqlPlace
   /**

@@ -1,5 +1,6 @@
 /** The content that a write of a file names or brings along. */
 import { Readable } from 'node:stream'
+import { readBase64 } from '../../contract/attachment-rules.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { StoredBlob } from '../blobs/blob-store.ts'
@@ -31,7 +32,7 @@ export async function contentOf(
       message: 'Send the content once: as text or as base64.',
     })
   if (sha256 != null) return receivedContent(scope, sha256, '/content_sha256')
-  const bytes = text != null ? Buffer.from(text) : decode(base64 ?? '')
+  const bytes = text != null ? Buffer.from(text) : readBase64(base64 ?? '', '/base64')
   if (bytes.length > LIMITS.inlineContentBytes)
     throw invalid({
       path: text != null ? '/text' : '/base64',
@@ -40,15 +41,14 @@ export async function contentOf(
       expected: LIMITS.inlineContentBytes,
       received: bytes.length,
     })
-  return scope.blobs.put(Readable.from([bytes]), { maxBytes: storage.max_bytes })
+  return storeBytes(scope, bytes, storage.max_bytes)
 }
 
-function decode(base64: string): Buffer {
-  const bytes = Buffer.from(base64, 'base64')
-  if (bytes.toString('base64').replace(/=+$/, '') === base64.replace(/=+$/, '')) return bytes
-  throw invalid({
-    path: '/base64',
-    code: 'invalid_text',
-    message: 'Send the content in base64 (RFC 4648 §4).',
-  })
+/** @throws VALIDATION_ERROR for more than `maxBytes` */
+export async function storeBytes(
+  { blobs }: Pick<Scope, 'blobs'>,
+  bytes: Buffer,
+  maxBytes: number,
+): Promise<StoredBlob> {
+  return { ...(await blobs.put(Readable.from([bytes]), { maxBytes })), bytes }
 }

@@ -56,7 +56,11 @@ export async function restoreContent(scope: WriteScope, target: FileTarget, form
     const [kept] = await tx.query<{ size: number }>(KEPT, [target.baseId, current.id, sha256])
     if (!kept) throw purged(target.path)
     // The file has the content, so the write may refer to it.
-    const within: WriteScope = { ...scope, db: tx, received: new Map([[sha256, kept.size]]) }
+    const within: WriteScope = {
+      ...scope,
+      db: tx,
+      received: new Map([[sha256, { sha256, size: kept.size }]]),
+    }
     return putFile(within, target, { content: { sha256 }, contentType, metadata, label }, ANY)
   })
 }
