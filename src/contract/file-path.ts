@@ -38,6 +38,9 @@ export function readFilePath(text: string): { path: string } | { fault: string }
   return rule ? { fault: rule[1] } : { path }
 }
 
+/** The path as a URL has it: percent-encoded, but for the slashes. */
+export const encodeFilePath = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
+
 /** Decodes a path of a URL once, and checks it. */
 export function readEncodedPath(text: string): { path: string } | { fault: string } {
   try {

@@ -9,6 +9,7 @@ import {
   listFiles,
   patchFile,
   putFile,
+  readLines,
 } from '../engine/files/index.ts'
 import { expectation } from '../engine/write/preconditions.ts'
 import { builder } from './builder.ts'
@@ -69,6 +70,24 @@ const FileDiffRef = builder.objectRef<files.FileDiff>('FileDiff').implement({
   }),
 })
 
+const FileTextRef = builder.objectRef<files.FileText>('FileText').implement({
+  description: 'Lines of a text file.',
+  fields: (t) => ({
+    file: t.field({ type: FileRef, resolve: ({ file }) => file }),
+    binary: t.exposeBoolean('binary', { description: 'Whether the content is no UTF-8 text.' }),
+    text: t.exposeString('text', { nullable: true, description: 'The lines; null for binary contents.' }),
+    from: t.exposeInt('from', { description: 'The first line in the text, from 1; 0 for none.' }),
+    to: t.exposeInt('to', { description: 'The last line in the text.' }),
+    lines: t.exposeInt('lines', {
+      nullable: true,
+      description: 'The number of lines of the file; null for large files.',
+    }),
+    hasMore: t.exposeBoolean('hasMore', {
+      description: 'Whether the requested lines go on after the text, which was cut to `maxBytes`.',
+    }),
+  }),
+})
+
 const FilePage = pageType('FilePage', FileEntryRef)
 const FileVersionPage = pageType('FileVersionPage', FileVersionRef)
 
@@ -118,6 +137,19 @@ builder.queryFields((t) => ({
     args: { ...target(), ...pageArgs() },
     resolve: (_root, { base, fileType, path, ...args }, { scope }) =>
       fileVersions(scope, { baseId: base, fileType, path }, args),
+  }),
+  fileText: t.field({
+    type: FileTextRef,
+    description: 'Lines of a text file.',
+    args: {
+      ...target(),
+      version: t.arg.int({ description: 'The content version to read; the current one by default.' }),
+      from: t.arg.int({ description: 'The first line, from 1.' }),
+      to: t.arg.int({ description: 'The last line; by default the last of the file.' }),
+      maxBytes: t.arg.int({ description: 'Maximum size of the text. At most, and by default, 1 MiB.' }),
+    },
+    resolve: (_root, { version, from, to, maxBytes, ...args }, { scope }) =>
+      readLines(scope, at(args), { version: version ?? null, from, to, maxBytes }),
   }),
   fileDiff: t.field({
     type: FileDiffRef,

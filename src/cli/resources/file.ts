@@ -55,6 +55,17 @@ export const file: Noun = {
       ],
     },
     {
+      name: 'lines',
+      summary: 'Print lines of a text file',
+      method: 'GET',
+      path: ONE,
+      options: [
+        { ...query('--lines <range>', 'lines', 'such as 10-20, or 10- to the end'), required: true },
+        query('--version <number>', 'version', 'read this version'),
+      ],
+      show: ({ body }) => print((body as { text: string | null }).text ?? 'The content is binary.\n'),
+    },
+    {
       name: 'show',
       summary: 'Show the metadata of a file',
       method: 'GET',

@@ -1,5 +1,6 @@
 export type { FileExpectation } from './expectation.ts'
 export type { File } from './file.ts'
+export { type FileText, readLines } from './lines.ts'
 export { type FileEntry, listFiles } from './list.ts'
 export { patchFile } from './patch.ts'
 export { putFile } from './put.ts'

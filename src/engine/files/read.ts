@@ -5,6 +5,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import type { Scope } from '../core/scope.ts'
 import { type File, toFile } from './file.ts'
 import type { FileTarget } from './find.ts'
+import { beginningOf } from './text.ts'
 import { type FileVersion, requireFile, requireVersion } from './versions.ts'
 
 /**
@@ -55,17 +56,9 @@ export async function diffFile(
  * The content as text; null if it is none.
  * @throws VALIDATION_ERROR when it is too large to be compared
  */
-async function textOf(
-  { blobs }: Scope,
-  { contentSha256, size, version }: FileVersion,
-): Promise<string | null> {
-  const isLarge = size > LIMITS.diffBytes
-  // The first bytes show whether a large content is binary.
-  const range = isLarge ? { start: 0, end: LIMITS.diffBytes - 1 } : undefined
-  const chunks: Buffer[] = []
-  for await (const chunk of await blobs.open(contentSha256, range)) chunks.push(chunk as Buffer)
-  const text = decode(Buffer.concat(chunks), isLarge)
-  if (text === null || !isLarge) return text
+async function textOf(scope: Scope, { contentSha256, size, version }: FileVersion): Promise<string | null> {
+  const read = await beginningOf(scope, { contentSha256, size }, LIMITS.diffBytes)
+  if (read === null || read.isWhole) return read?.text ?? null
   throw invalid({
     path: '',
     code: 'too_large',
@@ -73,15 +66,6 @@ async function textOf(
     expected: LIMITS.diffBytes,
     received: size,
   })
-}
-
-function decode(bytes: Buffer, isPart: boolean): string | null {
-  if (bytes.includes(0)) return null
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: isPart })
-  } catch {
-    return null
-  }
 }
 
 type Compared = { before: string; after: string; from: number; to: number }

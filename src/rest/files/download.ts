@@ -1,6 +1,7 @@
-/** GET of a file: its content, its metadata, its versions, or the difference of two versions. */
+/** GET of a file: its content, its metadata, some lines, its versions, or the difference of two versions. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { LINE_RANGE, readLineRange } from '../../contract/line-range.ts'
 import { pageBody } from '../../contract/response-bodies.ts'
 import { check, inPart } from '../../contract/validate.ts'
 import { invalid } from '../../foundation/errors.ts'
@@ -15,7 +16,16 @@ import { pageOf, pageQuery, readQuery, whole } from '../route/query.ts'
 import { atRequest } from '../route/reply.ts'
 import type { Route } from '../route/route.ts'
 import { onBase } from '../route/shapes.ts'
-import { File, FileDiff, FileFields, FileVersion, FileVersionFields, fileParams, targetOf } from './shapes.ts'
+import {
+  File,
+  FileDiff,
+  FileFields,
+  FileText,
+  FileVersion,
+  FileVersionFields,
+  fileParams,
+  targetOf,
+} from './shapes.ts'
 
 const PATH = '/:base_id/files/:file_type/*'
 const MAX_VERSION = 2_147_483_647
@@ -33,6 +43,11 @@ const QUERY = pageQuery.extend({
   meta: present('Answer the metadata of the file as JSON.'),
   version: versionOf('The content version to return; the current one by default.'),
   history: present('List the content versions, newest first.'),
+  lines: z
+    .string()
+    .regex(LINE_RANGE, 'It must be a range of lines, such as 10-20, or 10- to the end.')
+    .optional()
+    .meta({ description: 'Answer these lines of a text file as JSON, such as `10-20` or `10-`.' }),
   diff: present('Compare two content versions: a unified diff of texts.'),
   from: versionOf('With `diff`: the earlier version.'),
   to: versionOf('With `diff`: the later version.'),
@@ -55,6 +70,16 @@ const listVersions = compile(
       }
     }`,
     [FileVersionFields],
+  ),
+)
+const readLines = compile(
+  graphql(
+    `query FileLines($base: String!, $fileType: String!, $path: String!, $version: Int, $from: Int, $to: Int) {
+      found: fileText(base: $base, fileType: $fileType, path: $path, version: $version, from: $from, to: $to) {
+        file { ...FileFields } binary text from to lines has_more: hasMore
+      }
+    }`,
+    [FileFields],
   ),
 )
 const compareVersions = compile(
@@ -86,6 +111,11 @@ async function get(request: FastifyRequest, reply: FastifyReply) {
     const [from, to] = [required(query, 'from'), required(query, 'to')]
     return reply.send((await compareVersions({ ...target, from, to }, context).catch(fail)).found)
   }
+  if (form === 'lines') {
+    const lines = { version: query.version ?? null, ...readLineRange(query.lines ?? '') }
+    const { file, ...text } = (await readLines({ ...target, ...lines }, context).catch(fail)).found
+    return reply.send({ ...file, ...text })
+  }
   const { found } = await getFile({ ...target, version: query.version ?? null }, context).catch(fail)
   if (form === 'meta') return reply.send(found)
   const { content_sha256: sha256, content_type: contentType, size, path } = found
@@ -95,10 +125,11 @@ async function get(request: FastifyRequest, reply: FastifyReply) {
   )
 }
 
-type Form = 'content' | 'meta' | 'history' | 'diff'
+type Form = 'content' | 'meta' | 'lines' | 'history' | 'diff'
 const TAKES: Readonly<Record<Form, readonly string[]>> = {
   content: ['version'],
   meta: ['meta', 'version'],
+  lines: ['lines', 'version'],
   history: ['history', 'limit', 'offset', 'cursor', 'include_total'],
   diff: ['diff', 'from', 'to'],
 }
@@ -108,7 +139,7 @@ const TAKES: Readonly<Record<Form, readonly string[]>> = {
  * @throws VALIDATION_ERROR for a parameter that belongs to something else
  */
 function formOf(query: Query): Form {
-  const form = (['history', 'diff', 'meta'] as const).find((each) => query[each]) ?? 'content'
+  const form = (['history', 'diff', 'meta', 'lines'] as const).find((each) => query[each]) ?? 'content'
   const other = Object.entries(query).find(
     ([name, value]) => value !== undefined && !TAKES[form].includes(name),
   )
@@ -138,13 +169,13 @@ export const downloadRoute: Route = {
   writes: false,
   spec: {
     tag: 'Files',
-    summary: 'Download a file, or read its metadata, its versions, or the difference of two',
+    summary: 'Download a file, or read its metadata, some lines, its versions, or the difference of two',
     params: fileParams,
     query: QUERY,
     content: 'answer',
     versioned: 'content',
     statuses: [200, 206],
-    answers: z.union([File, listOf(FileVersion), FileDiff]),
+    answers: z.union([File, FileText, listOf(FileVersion), FileDiff]),
     headers: [
       ['Range', 'A range of bytes of the content: `bytes=0-99`, `bytes=100-` or `bytes=-100`.'],
       ['If-Range', 'The ETag that the range is of. With another one, the whole content is sent.'],

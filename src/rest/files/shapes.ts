@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readEncodedPath } from '../../contract/file-path.ts'
+import { encodeFilePath, readEncodedPath } from '../../contract/file-path.ts'
 import { graphql } from '../../graphql/document.ts'
 import { baseId, configurationId, time } from '../route/shapes.ts'
 
@@ -25,7 +25,7 @@ export const targetOf = ({ base_id: base, file_type: fileType, path }: Params) =
 
 /** The URL of a file. */
 export const locationOf = ({ base_id: base, file_type: type, path }: Params): string =>
-  `/v1/${base}/files/${type}/${path.split('/').map(encodeURIComponent).join('/')}`
+  `/v1/${base}/files/${type}/${encodeFilePath(path)}`
 
 /** The ETag of a content. */
 export const contentTag = ({ content_sha256: sha256 }: { content_sha256: string }): string => `"${sha256}"`
@@ -76,6 +76,18 @@ export const FileDiff = z
     diff: z.string().nullable().meta({ description: 'A unified diff of texts; null for binary contents.' }),
   })
   .meta({ id: 'FileDiff' })
+
+/** Lines of a file. */
+export const FileText = File.omit({ operation: true, dry_run: true })
+  .extend({
+    binary: z.boolean().meta({ description: 'Whether the content is no UTF-8 text.' }),
+    text: z.string().nullable().meta({ description: 'The lines; null for binary contents.' }),
+    from: z.int().meta({ description: 'The first line in the text, from 1; 0 for none.' }),
+    to: z.int().meta({ description: 'The last line in the text.' }),
+    lines: z.int().nullable().meta({ description: 'Lines of the file; null if it is large.' }),
+    has_more: z.boolean().meta({ description: 'Whether the text was cut, at 1 MiB.' }),
+  })
+  .meta({ id: 'FileText' })
 
 export const FileFields = graphql(`fragment FileFields on File {
   path file_type: fileType version content_sha256: contentSha256 size content_type: contentType metadata label
