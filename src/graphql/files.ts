@@ -10,6 +10,7 @@ import {
   patchFile,
   putFile,
   readLines,
+  searchFiles,
 } from '../engine/files/index.ts'
 import { expectation } from '../engine/write/preconditions.ts'
 import { builder } from './builder.ts'
@@ -35,6 +36,30 @@ const FileRef = builder.objectRef<files.File & { dryRun?: boolean }>('File').imp
     operation: t.field({ type: Operation, nullable: true, resolve: ({ operation }) => operation }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
+})
+
+const FileSnippet = builder
+  .objectRef<NonNullable<files.FoundFile['snippets']>[number]>('FileSnippet')
+  .implement({
+    description: 'A part of a file that a search has found.',
+    fields: (t) => ({
+      field: t.exposeString('field', { description: '`text` or `path`.' }),
+      text: t.exposeString('text'),
+      matches: t.exposeStringList('matches', { description: 'The words of the text that match.' }),
+      truncated: t.exposeBoolean('truncated', { nullable: true, description: 'Whether it is a part.' }),
+    }),
+  })
+const FoundFile = builder.objectRef<files.FoundFile>('FoundFile').implement({
+  description: 'A file that a search has found.',
+  fields: (t) => ({
+    file: t.field({ type: FileRef, resolve: (found) => found }),
+    searchScore: t.exposeFloat('searchScore', { description: 'How well it matches. Higher is better.' }),
+    snippets: t.field({ type: [FileSnippet], nullable: true, resolve: ({ snippets }) => snippets }),
+  }),
+})
+const SearchMatch = builder.enumType('SearchMatch', {
+  description: 'Whether all words of a search must be there, or any.',
+  values: ['all', 'any'] as const,
 })
 
 const FileEntryKind = builder.enumType('FileEntryKind', { values: ['file', 'folder'] as const })
@@ -89,6 +114,7 @@ const FileTextRef = builder.objectRef<files.FileText>('FileText').implement({
 })
 
 const FilePage = pageType('FilePage', FileEntryRef)
+const FoundFilePage = pageType('FoundFilePage', FoundFile)
 const FileVersionPage = pageType('FileVersionPage', FileVersionRef)
 
 const place = () =>
@@ -122,6 +148,21 @@ builder.queryFields((t) => ({
     },
     resolve: (_root, { base, fileType, ...args }, { scope }) =>
       listFiles(scope, { baseId: base, fileType }, args),
+  }),
+  searchFiles: t.field({
+    type: FoundFilePage,
+    description:
+      'The files of a base whose path or text has the words, best first. A typo or two still find.',
+    args: {
+      base: t.arg.string({ required: true }),
+      search: t.arg.string({ required: true, description: 'The words.' }),
+      fileType: t.arg.string({ description: 'Only files of this type.' }),
+      prefix: t.arg.string({ description: 'The beginning of the paths, literally.' }),
+      match: t.arg({ type: SearchMatch, description: 'Defaults to `all`.' }),
+      snippets: t.arg.boolean({ description: 'Whether to return what was found.' }),
+      ...pageArgs(),
+    },
+    resolve: (_root, { base, ...args }, { scope }) => searchFiles(scope, base, args),
   }),
   file: t.field({
     type: FileRef,

@@ -180,6 +180,7 @@ const STEPS: Step[] = [
   ['GET /:base_id/files/:file_type/*', '/crm/files/docs/d/a.txt?meta=1'],
   ['GET /:base_id/files/:file_type/*', '/crm/files/docs/d/a.txt?history&include_total=true'],
   ['GET /:base_id/files/:file_type/*', '/crm/files/docs/d/a.txt?diff&from=1&to=2'],
+  ['GET /:base_id/files', '/crm/files?search=a.txt'],
   ['DELETE /:base_id/files/:file_type/*', '/crm/files/docs/d/a.txt'],
   ['PUT /:base_id/endpoints/:id', '/crm/endpoints/desk', DESK],
   ['GET /:base_id/endpoints/:id/resolved', '/crm/endpoints/desk/resolved'],
@@ -333,7 +334,7 @@ const STEPS: Step[] = [
   ['DELETE /bases/:id', '/bases/crm?confirm=crm'],
 ]
 
-test('the responses of all routes are valid for the OpenAPI description', async () => {
+test('the responses of all routes are valid for the OpenAPI description', { timeout: 120_000 }, async () => {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   formats.default(ajv)
   ajv.addSchema(document, 'openapi')
@@ -353,8 +354,8 @@ test('the responses of all routes are valid for the OpenAPI description', async 
       .map((token) => encodeURIComponent(token.replaceAll('~', '~0').replaceAll('/', '~1')))
       .join('/')
     expect(answer.status, `${row} ${answer.text}`).toBeLessThan(300)
-    const valid = ajv.compile({ $ref: `openapi#/paths/${pointer}` })
-    expect(valid(answer.body), `${row} ${answer.text} ${JSON.stringify(valid.errors)}`).toBe(true)
+    const valid = ajv.getSchema(`openapi#/paths/${pointer}`)
+    expect(valid?.(answer.body), `${row} ${answer.text} ${JSON.stringify(valid?.errors)}`).toBe(true)
     seen.add(row)
   }
   for (const [row, path, body, headers] of STEPS) {

@@ -88,6 +88,7 @@ const SAMPLES: Record<string, Sample> = {
   'POST /:base_id/records/:record_type/query': { body: { sort: 'id' } },
   'PATCH /:base_id/relationship-types/:id': { body: { name: 'New' } },
   'PATCH /:base_id/file-types/:id': { body: { name: 'New' } },
+  'GET /:base_id/files': { query: 'search=one' },
   'GET /:base_id/files/:file_type': { query: 'limit=1' },
   'PUT /:base_id/files/:file_type/*': { body: { n: 1 } },
   'GET /:base_id/files/:file_type/*': { query: 'meta=1' },

@@ -9,6 +9,7 @@ import {
   type Option,
   paging,
   query,
+  snippets,
   text,
   writing,
 } from '../command/options.ts'
@@ -42,6 +43,22 @@ export const file: Noun = {
         cursor,
         ...paging,
       ],
+    },
+    {
+      name: 'search',
+      summary: 'Find files by words of their paths and texts, best first',
+      method: 'GET',
+      path: '/:base_id/files',
+      argument: 'search',
+      options: [
+        query('--file-type <id>', 'file_type', 'only files of this type'),
+        query('--prefix <text>', 'prefix', 'the beginning of the paths'),
+        query('--match <all|any>', 'match', 'whether all words must be there (default), or any'),
+        { ...snippets, about: 'show what was found' },
+        cursor,
+        ...paging,
+      ],
+      columns: ['file_type', 'path', 'version', '_search_score', '_snippets'],
     },
     {
       name: 'get',

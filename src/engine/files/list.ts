@@ -72,33 +72,52 @@ export async function listFiles(scope: Scope, place: Place, args: ListArgs): Pro
   const of = [place.baseId, place.fileType, prefix]
   const from = last === null ? prefix : after(last)
   const [{ rows, isCut }, [count]] = await Promise.all([
-    depth === null
-      ? readPageRows<Row>(scope, LIST, [...of, from, page.limit + 1, page.offset])
-      : readPageRows<Row>(scope, LIST_LEVELS, [...of, from, depth, page.limit + 1, page.offset]),
+    readEntries(scope, { ...place, prefix, from, depth, take: page.limit + 1, skip: page.offset }),
     !page.includeTotal
       ? []
       : depth === null
         ? read<{ total: number }>(scope, COUNT, of)
         : read<{ total: number }>(scope, COUNT_LEVELS, [...of, prefix, depth]),
   ])
-  const found = toPage(rows.map(toEntry), page, count?.total ?? null, isCut)
+  const found = toPage(rows, page, count?.total ?? null, isCut)
   const positionOf = ({ path }: FileEntry) => ({ id: path, values: [] })
   return { ...found, ...cursorsOf(scope.keys.cursor, boundTo, found, positionOf) }
 }
 
+type Stretch = Place & { prefix: string; from: string; depth: number | null; take: number; skip: number }
+
+/** Reads entries below a prefix, from a text on. `isCut` if they reached the byte limit of the page. */
+export async function readEntries(
+  scope: Scope,
+  { baseId, fileType, prefix, from, depth, take, skip }: Stretch,
+): Promise<{ rows: FileEntry[]; isCut: boolean }> {
+  const of = [baseId, fileType, prefix, from]
+  const { rows, isCut } =
+    depth === null
+      ? await readPageRows<Row>(scope, LIST, [...of, take, skip])
+      : await readPageRows<Row>(scope, LIST_LEVELS, [...of, depth, take, skip])
+  return { rows: rows.map(toEntry), isCut }
+}
+
 /** The first text that sorts after the entry and all that lies in it. */
-const after = (entry: string): string => (entry.endsWith('/') ? `${entry.slice(0, -1)}0` : `${entry}\u0001`)
+export const after = (entry: string): string =>
+  entry.endsWith('/') ? `${entry.slice(0, -1)}0` : `${entry}\u0001`
 
 const toEntry = (row: Row): FileEntry =>
   row.is_folder
     ? { kind: 'folder', path: row.entry, file: null }
     : { kind: 'file', path: row.entry, file: toFile(row) }
 
-function readPrefix(text: string): string {
+/** Bytes of a prefix: a path, and a file type before it. */
+const PREFIX_BYTES = LIMITS.filePathBytes + 65
+
+/** @throws VALIDATION_ERROR */
+export function readPrefix(text: string, at = '/prefix'): string {
   const prefix = text.normalize('NFC')
-  if (Buffer.byteLength(prefix) <= LIMITS.filePathBytes && prefix.isWellFormed()) return prefix
-  const message = `A prefix must be well-formed Unicode of at most ${LIMITS.filePathBytes} bytes.`
-  throw invalid({ path: '/prefix', code: 'invalid_path', message })
+  const isSound = prefix.isWellFormed() && !prefix.includes('\0')
+  if (isSound && Buffer.byteLength(prefix) <= PREFIX_BYTES) return prefix
+  const message = `A prefix must be well-formed Unicode of at most ${PREFIX_BYTES} bytes.`
+  throw invalid({ path: at, code: 'invalid_path', message })
 }
 
 function readDepth(depth: number | null): number | null {

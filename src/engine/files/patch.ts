@@ -8,6 +8,7 @@ import { FILE_COLUMNS, type File, type FileRow, hasProperties, logFile, toFile }
 import { type FileTarget, fileNotFound, lockFile, requirePath, taken } from './find.ts'
 import { checkProperties, immutable, policyOf } from './policy.ts'
 import { updateFile } from './put.ts'
+import { enterAgain } from './text-index.ts'
 import { relabelVersion } from './versions.ts'
 
 const MOVE = timed(
@@ -59,6 +60,7 @@ export async function patchFile(
     const moved = isMoved ? await move(within, target, current, sent.path ?? '') : current
     const row = isTagged ? await updateFile(tx, place.baseId, moved.id, next) : moved
     if (isTagged) await relabelVersion(tx, place.baseId, row)
+    if (isMoved || row.content_type !== current.content_type) await enterAgain(within, place.baseId, row)
     if (isMoved) await logFile(within, place.baseId, row, 'create', { movedFrom: current.path })
     else await logFile(within, place.baseId, row, 'update')
     return { ...toFile(row), operation: 'updated' as const }

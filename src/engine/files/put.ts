@@ -13,6 +13,7 @@ import { checkFile, type FileExpectation } from './expectation.ts'
 import { FILE_COLUMNS, type File, type FileRow, hasProperties, logFile, toFile } from './file.ts'
 import { type FileTarget, keyOf, lockFile, requirePath } from './find.ts'
 import { checkProperties, type FilePolicy, immutable, policyOf } from './policy.ts'
+import { enterText, searchedText } from './text-index.ts'
 import { addVersion, relabelVersion } from './versions.ts'
 
 // Waits for the deletion of the type, and blocks it.
@@ -47,7 +48,9 @@ export type FileInput = {
   metadata: unknown
   label: string | null
 }
-type Content = StoredBlob & {
+/** A stored content with its properties, and the text that a search reads of it. */
+export type Content = StoredBlob & {
+  text: string
   contentType: string
   metadata: Readonly<Record<string, unknown>>
   label: string | null
@@ -70,8 +73,10 @@ export async function putFile(
     { content_type: input.contentType, metadata: input.metadata, label: input.label },
     inBody(),
   )
+  const stored = await contentOf(scope, policy, input.content)
   const content: Content = {
-    ...(await contentOf(scope, policy, input.content)),
+    ...stored,
+    text: await textOf(scope, stored, properties.content_type),
     contentType: properties.content_type,
     metadata: properties.metadata,
     label: properties.label,
@@ -87,6 +92,7 @@ export async function putFile(
     const created = await insert(tx, target, content)
     if (created) {
       await addVersion(within, target.baseId, created, policy.storage.keep_versions)
+      await enterText(tx, target.baseId, created, content.text)
       await logFile(within, target.baseId, created, 'create')
       return { ...toFile(created), operation: 'created' as const }
     }
@@ -96,6 +102,13 @@ export async function putFile(
     return overwrite(within, target, policy, rival, content, expected)
   })
 }
+
+/** The text of a stored content that a search reads. */
+export const textOf = (
+  scope: WriteScope,
+  { sha256, size, bytes }: StoredBlob,
+  contentType: string,
+): Promise<string> => searchedText(scope, { contentSha256: sha256, size, bytes, contentType })
 
 async function insert(tx: Db, target: FileTarget, content: Content): Promise<FileRow | undefined> {
   const values = [
@@ -110,7 +123,8 @@ async function insert(tx: Db, target: FileTarget, content: Content): Promise<Fil
   return (await tx.query<FileRow>(INSERT, values))[0]
 }
 
-async function overwrite(
+/** Replaces content and properties of a locked file. @throws CONFLICT */
+export async function overwrite(
   scope: WriteScope,
   { baseId, path }: FileTarget,
   { storage }: FilePolicy,
@@ -126,6 +140,8 @@ async function overwrite(
   const updated = await updateFile(scope.db, baseId, current.id, { ...content, version })
   if (isSameContent) await relabelVersion(scope.db, baseId, updated)
   else await addVersion(scope, baseId, updated, storage.keep_versions)
+  if (!isSameContent || current.content_type !== content.contentType)
+    await enterText(scope.db, baseId, updated, content.text)
   await logFile(scope, baseId, updated, 'update')
   return { ...toFile(updated), operation: 'updated' }
 }
@@ -135,7 +151,7 @@ export async function updateFile(
   tx: Db,
   baseId: string,
   id: string,
-  next: Content & { version: number },
+  next: Omit<Content, 'text'> & { version: number },
 ): Promise<FileRow> {
   const [row] = await tx.query<FileRow>(UPDATE, [
     baseId,

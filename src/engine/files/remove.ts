@@ -4,6 +4,7 @@ import { checkFile, type FileExpectation } from './expectation.ts'
 import { logFile } from './file.ts'
 import { type FileTarget, fileNotFound, lockFile, requirePath } from './find.ts'
 import { immutable, policyOf } from './policy.ts'
+import { leaveIndex } from './text-index.ts'
 
 const TRASH = statement(
   'trash_file',
@@ -27,6 +28,7 @@ export async function deleteFile(
     if (!current) throw fileNotFound(target.path)
     if (storage.immutable) throw immutable(target.path, 'deleted')
     await tx.query(TRASH, [target.baseId, current.id])
+    await leaveIndex(tx, target.baseId, current.id)
     await logFile({ ...scope, db: tx }, target.baseId, current, 'delete')
     return { id: target.path, deleted: true }
   })

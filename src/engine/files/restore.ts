@@ -9,6 +9,7 @@ import { type FileTarget, fileNotFound, keyOf, lockFile, taken } from './find.ts
 import { patchFile } from './patch.ts'
 import { policyOf } from './policy.ts'
 import { putFile } from './put.ts'
+import { enterAgain } from './text-index.ts'
 
 const RESTORE = timed(
   statement(
@@ -35,6 +36,7 @@ export async function restoreFile(scope: WriteScope, target: FileTarget, version
     if (await lockFile(tx, target)) throw taken(target.path)
     const [row] = await tx.query<FileRow>(RESTORE, [...keyOf(target), version])
     if (!row) throw purged(target.path)
+    await enterAgain({ ...scope, db: tx }, target.baseId, row)
     await logFile({ ...scope, db: tx }, target.baseId, row, 'restore')
     return toFile(row)
   })

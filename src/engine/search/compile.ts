@@ -37,12 +37,17 @@ export function compileSearch({ words, text, parameters, index }: Search): {
 
 /**
  * The matching entries of a text index: `entries` is a subquery with the columns `id` and `words`, `scoreOf`
- * the score of `words`.
+ * the score of `words`. An entry has all words of the search, or any of them; its score is then their sum.
  *
  * The condition uses the word keys only (OFFSET 0), since they are unique per index. With the primary-key
  * columns added, a planner with stale statistics scans the whole index and computes the keys of each entry.
  */
-export function compileEntries(words: readonly string[], index: TextIndex, parameters: Search['parameters']) {
+export function compileEntries(
+  words: readonly string[],
+  index: TextIndex,
+  parameters: Search['parameters'],
+  match: 'all' | 'any' = 'all',
+) {
   const all = wordsParameter(words, parameters)
   const id = `${parameters.add(index.id)}::bigint`
   const field = `${parameters.add(index.field)}::integer`
@@ -61,10 +66,15 @@ export function compileEntries(words: readonly string[], index: TextIndex, param
   })
   const has = keys.map((each) => `plinth.search_keys(e.index_id, e.field, e.words) && ${each}`)
   return {
-    entries: `(SELECT e.id, e.words FROM (SELECT * FROM plinth.record_text e WHERE ${has.join(' AND ')} OFFSET 0) e
+    entries: `(SELECT e.id, e.words FROM (SELECT * FROM plinth.record_text e WHERE ${has.join(match === 'all' ? ' AND ' : ' OR ')} OFFSET 0) e
       WHERE ${entryOf('e')})`,
     entryOf,
-    scoreOf: (text: string) => `plinth.search_score(${text}, ${all})`,
+    scoreOf: (text: string) =>
+      match === 'all'
+        ? `plinth.search_score(${text}, ${all})`
+        : words
+            .map((_, i) => `coalesce(plinth.search_score(${text}, (${all})[${i + 1}:${i + 1}]), 0)`)
+            .join(' + '),
   }
 }
 

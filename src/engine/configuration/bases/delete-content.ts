@@ -1,6 +1,6 @@
 import { announce } from '../../core/cache-notices.ts'
 import { type Db, statement } from '../../database/client.ts'
-import { dropIndexes } from '../../indexes/index.ts'
+import { dropEntries, dropIndexes } from '../../indexes/index.ts'
 import type { Base as PlainRow } from '../../prisma/client.ts'
 import { confirmFirst } from '../../write/preconditions.ts'
 import { summarizeBases } from '../../write/summarize-bases.ts'
@@ -11,11 +11,12 @@ import { type BaseRow, deleteRow, LOCK_BASE_ID } from './table.ts'
 
 const CONTENT = statement(
   'content_of_base',
-  `SELECT EXISTS (SELECT FROM plinth.record WHERE base_id = $1) AS has_records,
+  `SELECT file_index_id::text AS files_index,
+     EXISTS (SELECT FROM plinth.record WHERE base_id = $1) AS has_records,
      EXISTS (SELECT FROM plinth.file WHERE base_id = $1 AND deleted_at IS NULL) AS has_files
    FROM plinth.base WHERE id = $1`,
 )
-type Content = { has_records: boolean; has_files: boolean }
+type Content = { files_index: string; has_records: boolean; has_files: boolean }
 // Links go first, because their foreign keys reference records.
 const CLEAR_LINKS = statement('clear_base_links', 'DELETE FROM plinth.relationship WHERE base_id = $1')
 const LOCK_ROW = statement(
@@ -39,6 +40,7 @@ export async function deleteContentOf(
     if (!scope.planning && confirm !== id && content && (content.has_records || content.has_files))
       throw confirmFirst(id, `Base "${id}" holds ${content.has_records ? 'records' : 'files'}`, 'the base')
     await dropIndexes(tx, member.id, null)
+    if (content) await dropEntries(tx, member.id, content.files_index)
     await tx.query(CLEAR_LINKS, [member.id])
     await withdrawBase(scope, member.id)
   }

@@ -21,7 +21,10 @@ const COUNT_FILES = statement(
 const DELETE_FILES = statement(
   'delete_type_files',
   `WITH gone AS (
-     UPDATE plinth.file SET deleted_at = now() WHERE base_id = $1 AND file_type = $2 AND deleted_at IS NULL RETURNING *)
+     UPDATE plinth.file SET deleted_at = now() WHERE base_id = $1 AND file_type = $2 AND deleted_at IS NULL RETURNING *),
+   unindexed AS (
+     DELETE FROM plinth.record_text WHERE base_id = $1 AND index_id = (SELECT file_index_id FROM plinth.base WHERE id = $1)
+       AND field = 0 AND id = ANY (ARRAY(SELECT id FROM gone)))
    INSERT INTO plinth.change (base_id, kind, id, operation, version, data, ${AUTHOR_COLUMNS})
    SELECT base_id, 'file', file_type || '/' || path, 'delete', version, jsonb_build_object(
      'path', path, 'fileType', file_type, 'version', version, 'contentSha256', content_sha256, 'size', size,
