@@ -84,9 +84,34 @@ export const FileProperties = z.strictObject({
   label: VersionLabel.nullable(),
 })
 
+/** One replacement in the text of a file. */
+const TextEdit = z
+  .strictObject({
+    find: z
+      .string()
+      .min(1, 'It must have at least one character.')
+      .max(LIMITS.foundTextChars, `It must have at most ${LIMITS.foundTextChars} characters.`)
+      .meta({ description: 'The text to replace, as it is in the file. It must be there once.' }),
+    replace: z.string().meta({ description: 'What to put in its place.' }),
+    all: z.boolean().exactOptional().meta({ description: 'Replace it everywhere.' }),
+  })
+  .meta({ id: 'TextEdit' })
+
+/** The members of a patch that edit the text of a file. At most one of them is sent. */
+const TextEdits = {
+  edits: z
+    .array(TextEdit)
+    .min(1, 'It must have at least one edit.')
+    .max(LIMITS.fileEdits, `It can have at most ${LIMITS.fileEdits} edits.`)
+    .optional()
+    .meta({ description: 'Replacements in the text of the file, one after another.' }),
+  patch: z.string().optional().meta({ description: 'A unified diff of the text of the file.' }),
+}
+
 /** The body of a file PATCH. */
 export const FilePatch = z
   .strictObject({
+    ...TextEdits,
     path: z
       .string()
       .optional()
@@ -96,5 +121,15 @@ export const FilePatch = z
     label: VersionLabel.nullable()
       .optional()
       .meta({ description: 'The label of the current content version; null for none.' }),
+  })
+  .refine(({ edits, patch }) => edits === undefined || patch === undefined, {
+    path: ['patch'],
+    params: { code: 'exclusive' },
+    message: 'Send edits or a patch, not both.',
+  })
+  .refine(({ edits, patch, path }) => path === undefined || (edits === undefined && patch === undefined), {
+    path: ['path'],
+    params: { code: 'exclusive' },
+    message: 'Move the file and edit its text in two requests.',
   })
   .meta({ id: 'FilePatch' })

@@ -133,6 +133,12 @@ const expected = (
   args: Parameters<typeof expectation>[0] & { expectedHashes?: readonly string[] | null | undefined },
 ): FileExpectation => ({ ...expectation(args), contents: args.expectedHashes ?? null })
 
+/** GraphQL sends null for an omitted field. */
+const withoutNulls = <T extends { all?: boolean | null | undefined }>({ all, ...edit }: T) => ({
+  ...edit,
+  ...(all != null && { all }),
+})
+
 builder.queryFields((t) => ({
   files: t.field({
     type: FilePage,
@@ -225,8 +231,20 @@ mutation('putFile', {
     ),
 })
 
+const TextEditInput = builder.inputType('TextEdit', {
+  description: 'A replacement in the text of a file.',
+  fields: (t) => ({
+    find: t.string({
+      required: true,
+      description: 'The text to replace, as it is in the file. It must be there once.',
+    }),
+    replace: t.string({ required: true, description: 'What to put in its place.' }),
+    all: t.boolean({ description: 'Replace it everywhere.' }),
+  }),
+})
+
 mutation('patchFile', {
-  description: 'Moves a file or changes its properties. The content stays.',
+  description: 'Moves a file, changes its properties, or edits its text, which makes a new version.',
   type: FileRef,
   args: {
     ...target(),
@@ -235,12 +253,19 @@ mutation('patchFile', {
       metadata: t.field({ type: 'JSON', description: 'Replaces the metadata.' }),
       contentType: t.string(),
       label: t.string({ description: 'The label of the content version; null removes it.' }),
+      edits: t.field({ type: [TextEditInput], description: 'Replacements in the text, one after another.' }),
+      patch: t.string({ description: 'A unified diff of the text.' }),
     })),
     ...contentArgs(),
     ...versionArgs(),
   },
-  resolve: (scope, { newPath, metadata, contentType, label, ...args }) =>
-    patchFile(scope, at(args), { path: newPath, metadata, contentType, label }, expected(args)),
+  resolve: (scope, { newPath, metadata, contentType, label, edits, patch, ...args }) =>
+    patchFile(
+      scope,
+      at(args),
+      { path: newPath, metadata, contentType, label, edits: edits?.map(withoutNulls), patch },
+      expected(args),
+    ),
 })
 
 mutation('deleteFile', {

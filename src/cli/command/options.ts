@@ -51,6 +51,27 @@ export const count = (flags: string, name: string, about: string): Option => ({
   to: { body: name },
   read: readCount,
 })
+/** A text that may be in a file. */
+export const textFile = (flags: string, name: string, about: string): Option => ({
+  flags,
+  about: `${about} (text, @file, or - for standard input)`,
+  to: { body: name },
+  read: async (written, flag) => (await sourceOf(written, flag)).toString(),
+})
+/** A flag without an argument, which stands for a value. */
+export const flag = (flags: string, name: string, about: string, value: boolean): Option => ({
+  flags,
+  about,
+  to: { body: name },
+  value,
+})
+/** Texts separated by commas. */
+export const list = (flags: string, name: string, about: string): Option => ({
+  flags,
+  about: `${about}, comma-separated`,
+  to: { body: name },
+  read: (written) => written.split(','),
+})
 /** A header with any text, in UTF-8. */
 export const headerText = (flags: string, name: string, about: string): Option => ({
   flags,
@@ -162,8 +183,7 @@ let stdinReader: string | undefined
  * server would not store unchanged.
  */
 async function readJson(text: string, flag: string): Promise<unknown> {
-  const source =
-    text === '-' ? await readStdin(flag) : text.startsWith('@') ? await readNamed(text.slice(1), flag) : text
+  const source = await sourceOf(text, flag)
   try {
     return parseJson(source, flag)
   } catch (error) {
@@ -171,6 +191,10 @@ async function readJson(text: string, flag: string): Promise<unknown> {
     throw error
   }
 }
+
+/** What an option names: inline text, `@file`, or `-` for standard input. */
+const sourceOf = async (text: string, flag: string): Promise<Buffer | string> =>
+  text === '-' ? readStdin(flag) : text.startsWith('@') ? readNamed(text.slice(1), flag) : text
 
 async function readNamed(file: string, flag: string): Promise<Buffer> {
   try {

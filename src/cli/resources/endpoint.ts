@@ -1,12 +1,5 @@
 import { configuration } from '../command/configuration.ts'
-import { description, json, name, type Option, text } from '../command/options.ts'
-
-const flag = (flags: string, field: string, about: string, value: boolean): Option => ({
-  flags,
-  about,
-  to: { body: field },
-  value,
-})
+import { description, flag, json, list, name, text } from '../command/options.ts'
 
 /** Option for tool selections, shared by endpoints and toolsets. */
 export const tools = json(
@@ -23,12 +16,7 @@ export const endpoint = configuration('/:base_id/endpoints', {
     name,
     description,
     text('--instructions <text>', 'instructions', 'shown to the model before any tool'),
-    {
-      flags: '--toolsets <ids>',
-      about: 'toolsets whose tools are added, comma-separated',
-      to: { body: 'toolsets' },
-      read: (written) => written.split(','),
-    },
+    list('--toolsets <ids>', 'toolsets', 'toolsets whose tools are added'),
     tools,
     json('--relationships <json>', 'relationships', 'a list of { rel_type, operations }'),
     json('--batch <json>', 'batch', 'a batch tool: { enabled, operations }'),

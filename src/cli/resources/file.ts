@@ -11,6 +11,7 @@ import {
   query,
   snippets,
   text,
+  textFile,
   writing,
 } from '../command/options.ts'
 import { print } from '../command/print.ts'
@@ -112,6 +113,20 @@ export const file: Noun = {
       path: `${FILES}/:from`,
       argument: 'path',
       options: [ifMatch, ...writing],
+    },
+    {
+      name: 'edit',
+      summary: 'Edit the text of a file: apply a unified diff, or replace parts of it',
+      method: 'PATCH',
+      path: ONE,
+      needsBody: true,
+      options: [
+        { ...textFile('--patch <diff>', 'patch', 'a unified diff'), conflicts: 'edits' },
+        json('--edits <json>', 'edits', '[{"find","replace","all"}], of which all is optional'),
+        text('--label <text>', 'label', 'a label of the new content version'),
+        ifMatch,
+        ...writing,
+      ],
     },
     {
       name: 'tag',

@@ -1,8 +1,9 @@
-/** Renames a file or changes its properties. Its content stays. */
+/** Renames a file, changes its properties, or edits its text. */
 import { FilePatch } from '../../contract/file-shapes.ts'
 import { check, inBody } from '../../contract/validate.ts'
 import { statement, timed } from '../database/client.ts'
 import type { WriteScope } from '../write/write.ts'
+import { editFile } from './edit.ts'
 import { checkFile, type FileExpectation } from './expectation.ts'
 import { FILE_COLUMNS, type File, type FileRow, hasProperties, logFile, toFile } from './file.ts'
 import { type FileTarget, fileNotFound, lockFile, requirePath, taken } from './find.ts'
@@ -24,10 +25,14 @@ export type FileChanges = {
   metadata?: unknown
   contentType?: string | null | undefined
   label?: string | null | undefined
+  /** Replacements in the text of the file. */
+  edits?: unknown
+  /** A unified diff of the text of the file. */
+  patch?: string | null | undefined
 }
 
 /**
- * Changes the given properties of the file.
+ * Changes the given properties of the file, or its text.
  * @throws FORBIDDEN; NOT_FOUND; VALIDATION_ERROR; CONFLICT when another file has the path
  */
 export async function patchFile(
@@ -38,7 +43,10 @@ export async function patchFile(
 ): Promise<File> {
   const policy = await policyOf(scope, 'write', place)
   const target = { ...place, path: requirePath(text) }
-  const sent = readChanges(changes)
+  const { edits, patch, ...sent } = readChanges(changes)
+  const edited = { metadata: sent.metadata, contentType: sent.content_type, label: sent.label }
+  if (edits) return editFile(scope, target, policy, { edits }, edited, expected)
+  if (patch !== undefined) return editFile(scope, target, policy, { patch }, edited, expected)
   return scope.db.statements(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
     const current = await lockFile(tx, target)
@@ -68,7 +76,7 @@ export async function patchFile(
 }
 
 /** The changes, checked. GraphQL sends null for an omitted field, except for the label. */
-function readChanges({ path, metadata, contentType, label }: FileChanges) {
+function readChanges({ path, metadata, contentType, label, edits, patch }: FileChanges) {
   const sent = check(
     FilePatch,
     {
@@ -76,6 +84,8 @@ function readChanges({ path, metadata, contentType, label }: FileChanges) {
       ...(metadata != null && { metadata }),
       ...(contentType != null && { content_type: contentType }),
       ...(label !== undefined && { label }),
+      ...(edits != null && { edits }),
+      ...(patch != null && { patch }),
     },
     inBody(),
   )

@@ -19,9 +19,9 @@ const ListFiles = graphql(
 )
 const PatchFile = graphql(
   `mutation PatchFile($base: String!, $fileType: String!, $path: String!, $newPath: String, $metadata: JSON, $contentType: String, $label: String,
-    $expectedHashes: [String!], $mustExist: Boolean) {
+    $edits: [TextEdit!], $patch: String, $expectedHashes: [String!], $mustExist: Boolean) {
     written: patchFile(base: $base, fileType: $fileType, path: $path, newPath: $newPath, metadata: $metadata, contentType: $contentType, label: $label,
-      expectedHashes: $expectedHashes, mustExist: $mustExist) {
+      edits: $edits, patch: $patch, expectedHashes: $expectedHashes, mustExist: $mustExist) {
       ...FileFields operation dry_run: dryRun
     }
   }`,
@@ -67,7 +67,7 @@ export const metadataRoutes: readonly Route[] = [
   }),
   route('PATCH /:base_id/files/:file_type/*', {
     tag,
-    summary: 'Move a file or change its properties; the content stays',
+    summary: 'Move a file, change its properties, or edit its text',
     need: onBase('write'),
     params: fileParams,
     body: FilePatch,
@@ -79,6 +79,8 @@ export const metadataRoutes: readonly Route[] = [
       metadata: body.metadata,
       contentType: body.content_type,
       ...('label' in body && { label: body.label }),
+      edits: body.edits,
+      patch: body.patch,
       expectedHashes: hashes,
       mustExist: conditions.mustExist,
     }),

@@ -1,0 +1,108 @@
+/** Edits a text: replaces parts of it, or applies a unified diff. */
+import { applyPatch, parsePatch, type StructuredPatch } from 'diff'
+import { DomainError, invalid } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+
+/** Replaces `find`, which must be in the text once, or everywhere with `all`. */
+type TextEdit = {
+  readonly find: string
+  readonly replace: string
+  readonly all?: boolean | null | undefined
+}
+/** Edits that are made one after another, or a unified diff. */
+export type TextEdits = { readonly edits: readonly TextEdit[] } | { readonly patch: string }
+
+/**
+ * The edited text. `which` names the text in errors, such as `version 3 of "a.txt"`.
+ * @throws CONFLICT when the text does not have what an edit is to change; VALIDATION_ERROR
+ */
+export async function editText(text: string, how: TextEdits, which: string): Promise<string> {
+  if ('patch' in how) return patched(text, how.patch, which)
+  let edited = text
+  for (const [index, edit] of how.edits.entries()) {
+    if (turnIsOver()) await nextTurn()
+    edited = replaced(edited, edit, `/edits/${index}`, which)
+  }
+  return edited
+}
+
+function replaced(text: string, { find, replace, all }: TextEdit, path: string, which: string): string {
+  const [sought, next] = withLineEndsOf(text, find, replace)
+  const count = countOf(text, sought)
+  if (count === 0) {
+    const message = `The text to find is not in ${which}. Read the file again, and copy the text as it is.`
+    throw conflict(`${path}/find`, 'text_not_found', message)
+  }
+  if (count > 1 && !all) {
+    const message = `The text to find is ${count} times in ${which}. Send more of the text around it, or all: true.`
+    throw conflict(`${path}/find`, 'text_not_unique', message)
+  }
+  checkSize(text.length + count * (next.length - sought.length), path)
+  return text.split(sought).join(next)
+}
+
+/** Clients see and send lines that end in `\n`. In a text whose lines end in `\r\n`, those are meant. */
+function withLineEndsOf(text: string, find: string, replace: string): [find: string, replace: string] {
+  const isMeant =
+    /[^\r]\n/.test(find) && !find.includes('\r') && text.includes('\r\n') && !text.includes(find)
+  const widened = (part: string) => part.replace(/\r?\n/g, '\r\n')
+  return isMeant ? [widened(find), widened(replace)] : [find, replace]
+}
+
+function countOf(text: string, part: string): number {
+  let count = 0
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) count++
+  return count
+}
+
+function patched(text: string, patch: string, which: string): string {
+  const parsed = parse(patch)
+  const lines = parsed.hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0)
+  if (lines * countOf(text, '\n') > LIMITS.patchComparisons)
+    throw invalid({
+      path: '/patch',
+      code: 'too_complex',
+      message: 'The patch has too many lines for a text of that many lines. Send several smaller patches.',
+    })
+  const result = applyPatch(text, parsed)
+  if (result === false) {
+    const message = `The patch does not fit ${which}: its context or removed lines are not there. Read the file again, and make the patch from that text.`
+    throw conflict('/patch', 'patch_mismatch', message)
+  }
+  checkSize(result.length, '/patch')
+  return result
+}
+
+function parse(patch: string): StructuredPatch {
+  const [parsed, more] = parseAll(patch)
+  if (!parsed || parsed.hunks.length === 0) throw malformed('It has no hunk ("@@ -1,2 +1,2 @@").')
+  if (more) throw malformed('It changes several files. Send the part of this file.')
+  return parsed
+}
+
+function parseAll(patch: string): StructuredPatch[] {
+  try {
+    return parsePatch(patch)
+  } catch (thrown) {
+    throw malformed(`${thrown instanceof Error ? thrown.message.slice(0, 200) : 'It cannot be read'}.`)
+  }
+}
+
+const malformed = (why: string) =>
+  invalid({ path: '/patch', code: 'malformed', message: `The patch is not a unified diff. ${why}` })
+
+/** A character has at least one byte. The exact size is checked when the text is stored. */
+function checkSize(chars: number, path: string): void {
+  if (chars <= LIMITS.inlineContentBytes) return
+  throw invalid({
+    path,
+    code: 'too_large',
+    message: `The edited text would have more than ${LIMITS.inlineContentBytes} bytes. Send the whole content with a PUT over REST.`,
+    expected: LIMITS.inlineContentBytes,
+    received: chars,
+  })
+}
+
+const conflict = (path: string, code: string, message: string) =>
+  new DomainError('CONFLICT', message, { details: [{ path, code, message }] })
