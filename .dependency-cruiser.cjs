@@ -32,6 +32,7 @@ const MCP_ROOMS = [
   'resources',
   'prompts',
   'subscriptions',
+  'tools/files',
   'tools/(claims|describe-type|search-fetch)',
   'protocol/(legacy|modern)',
   '[^/]+\\.ts$',

@@ -162,6 +162,10 @@ export function mayAnywhere(context: Context, permission: Permission, base: stri
   return found === '*' || found.size > 0
 }
 
+/** Whether the token has the permission on the base as a whole, or may have it on one if `base` is null. */
+export const mayOnWhole = (context: Context, permission: Permission, base: string | null): boolean =>
+  base === null ? mayAnywhere(context, permission, null) : context.scope.access.allows(permission, base, '*')
+
 /** Whether the context can read any record type of the base, with or without a row policy. */
 export const seesBase = ({ scope }: Context, base: string): boolean => {
   const types = (scope.policy?.access ?? scope.access).types('read', base)

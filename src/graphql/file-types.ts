@@ -1,5 +1,6 @@
 /** GraphQL type, queries and mutations of file types. */
-import { FILE_TYPE } from '../engine/configuration/file-types/index.ts'
+import { FILE_TYPE, seesFileTypes } from '../engine/configuration/file-types/index.ts'
+import { builder } from './builder.ts'
 import { configuration } from './configuration.ts'
 
 configuration('FileType', FILE_TYPE, {
@@ -25,3 +26,11 @@ configuration('FileType', FILE_TYPE, {
   remove: 'Deletes a file type. If it has files, `confirm` must equal its id.',
   confirms: true,
 })
+
+builder.queryField('seesFileTypes', (t) =>
+  t.boolean({
+    description: 'Whether the token can read a file type of the base; without a base, of any.',
+    args: { base: t.arg.string() },
+    resolve: (_root, { base }, { scope }) => seesFileTypes(scope, base ?? null),
+  }),
+)

@@ -28,6 +28,21 @@ const listIds = compile(
   ),
 )
 
+const listFileTypes = compile(
+  graphql(
+    `query CompleteFileTypes($base: String!, $limit: Int) {
+      fileTypes(base: $base, limit: $limit) { data { id } hasMore }
+    }`,
+  ),
+)
+const listPaths = compile(
+  graphql(
+    `query CompletePaths($base: String!, $type: String!, $prefix: String, $limit: Int) {
+      files(base: $base, fileType: $type, prefix: $prefix, limit: $limit) { data { path } hasMore }
+    }`,
+  ),
+)
+
 type Completed = { values: string[]; total?: number; hasMore: boolean }
 const NOTHING: Completed = { values: [], hasMore: false }
 
@@ -52,8 +67,8 @@ async function ofTemplate(session: AddressSession, uri: string, asked: Completio
   const { name, value } = asked.argument
   const templates = [templatesOf(session.base), templatesOf(null)]
   const isTemplate = templates.some((each) => Object.values(each).includes(uri))
-  if (!isTemplate || !uri.includes(name === 'base' || name === 'type' || name === 'id' ? `{${name}}` : '\n'))
-    return NOTHING
+  const variable = VARIABLES.get(name)
+  if (!isTemplate || variable === undefined || !uri.includes(variable)) return NOTHING
   if (name === 'base') return bases(session, value)
   const given = argumentsOf(asked)
   const base = session.base ?? given['base']
@@ -62,8 +77,16 @@ async function ofTemplate(session: AddressSession, uri: string, asked: Completio
     const isOfType = templates.some((each) => each.type === uri)
     return isOfType ? types(base, value, context) : typesOfRecords(session, base, value)
   }
+  if (name === 'file_type') return fileTypes(base, value, context)
+  if (name === 'path') return paths(base, given['file_type'], value, context)
   return given['type'] === undefined ? NOTHING : ids(base, given['type'], value, context)
 }
+
+/** The variables of templates that can be completed, as the templates have them. */
+const VARIABLES: ReadonlyMap<string, string> = new Map([
+  ...['base', 'type', 'id', 'file_type'].map((name) => [name, `{${name}}`] as const),
+  ['path', '{+path}'],
+])
 
 /** Completes a prompt argument: from its enum, or with ids of the records it may name. */
 async function ofPrompt(
@@ -114,6 +137,23 @@ async function ids(base: string, type: string, value: string, context: Context):
   const asked = { base, type, filter: { and: [from, to] }, limit: LIMITS.completions }
   const { rows, hasMore } = (await listIds(asked, context)).records
   return { values: valuesOf(rows).map((row) => (row as { id: string }).id), hasMore }
+}
+
+async function fileTypes(base: string, value: string, context: Context): Promise<Completed> {
+  const { data, hasMore } = (await listFileTypes({ base, limit: LIMITS.pageMax }, context)).fileTypes
+  return startingWith(value, sortedIds(data), hasMore)
+}
+
+async function paths(
+  base: string,
+  type: string | undefined,
+  prefix: string,
+  context: Context,
+): Promise<Completed> {
+  if (type === undefined) return NOTHING
+  const { data, hasMore } = (await listPaths({ base, type, prefix, limit: LIMITS.completions }, context))
+    .files
+  return { values: data.map(({ path }) => path), hasMore }
 }
 
 const sortedIds = (data: readonly { id: string }[]): string[] => data.map(({ id }) => id).sort()

@@ -1,4 +1,5 @@
-import { type Context, duringCall, endingWith, mayAnywhere } from '../graphql/context.ts'
+/** Plinth as an MCP server: which tools, resources and prompts an address has. */
+import { type Context, duringCall, endingWith, mayAnywhere, mayOnWhole } from '../graphql/context.ts'
 import { complete } from './completion.ts'
 import { isAtEndpoint, listEndpointTools, resolveEndpointTool } from './endpoints/endpoint.ts'
 import { instructionsOf, type Listing } from './outline/base-instructions.ts'
@@ -24,6 +25,8 @@ import { defineTools } from './tools/define.ts'
 import { definitionTools } from './tools/delete-definition.ts'
 import { profileTools } from './tools/describe-type/describe-type.ts'
 import { environmentTools } from './tools/environments.ts'
+import { fileTools } from './tools/files/files.ts'
+import { seesFileTypes } from './tools/files/listed.ts'
 import { historyTools } from './tools/history.ts'
 import { recordTypeTools } from './tools/record-types.ts'
 import { recordTools } from './tools/records/writes.ts'
@@ -50,6 +53,7 @@ export const GENERIC: readonly TwoSided[] = [
   ...defineTools,
   ...workTools,
   ...environmentTools,
+  ...fileTools,
 ]
 /** Tools for clients that support no others. Listed only at addresses that name them. */
 export const NAMED_ONLY: readonly Tool[] = knowledgeTools
@@ -99,10 +103,13 @@ export const genericNames = (base: string | null): readonly string[] =>
 export async function listTools(session: AddressSession): Promise<ToolDefinition[]> {
   if (isAtEndpoint(session)) return listEndpointTools(session)
   const { context, base, profile } = session
-  const generic = [...rowsAt(base).values()]
+  const callable = [...rowsAt(base).values()]
     .filter((row) => isListed(row, session))
     .map((row) => sideOf(row, session))
     .filter((row) => accessTo(row, session) === 'callable' && row.available(context))
+  const hasFiles = callable.some((row) => row.ofFiles) && (await seesFileTypes(context, base))
+  const generic = callable
+    .filter((row) => !row.ofFiles || (hasFiles && mayOnWhole(context, row.permission, base)))
     .map((row) => row.define(base === null))
   if (base === null || profile !== null) return generic
   return [...generic, ...listedOf(await typedTools(base, context), session)]

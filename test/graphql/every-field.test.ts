@@ -51,6 +51,7 @@ const QUERIES: Record<string, string> = {
   files: 'files(base: "crm", fileType: "paper") { data { path } }',
   file: 'file(base: "crm", fileType: "paper", path: "a.txt") { path }',
   fileText: 'fileText(base: "crm", fileType: "paper", path: "a.txt") { text lines }',
+  seesFileTypes: 'seesFileTypes(base: "crm")',
   searchFiles: 'searchFiles(base: "crm", search: "a") { data { searchScore } }',
   fileVersions: 'fileVersions(base: "crm", fileType: "paper", path: "a.txt") { data { version } }',
   fileDiff: 'fileDiff(base: "crm", fileType: "paper", path: "a.txt", from: 1, to: 1) { diff }',

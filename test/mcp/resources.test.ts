@@ -159,11 +159,15 @@ test('resource templates contain {base} on /mcp and the base id on the URL of a 
     'plinth://{base}/types/{type}',
     'plinth://{base}/records/{type}/{id}',
     'plinth://{base}/records/{type}{?filter,cursor}',
+    'plinth://{base}/files/{file_type}/{+path}',
+    'plinth://{base}/files/{file_type}{?prefix,cursor}',
   ])
   expect(await templates(one)).toEqual([
     'plinth://crm/types/{type}',
     'plinth://crm/records/{type}/{id}',
     'plinth://crm/records/{type}{?filter,cursor}',
+    'plinth://crm/files/{file_type}/{+path}',
+    'plinth://crm/files/{file_type}{?prefix,cursor}',
   ])
   await Promise.all([all.close(), one.close()])
 })

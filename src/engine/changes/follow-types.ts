@@ -6,7 +6,7 @@ import type { Scope } from '../core/scope.ts'
 
 /**
  * A record type of the base was created, changed or deleted. Null means that any type may have changed, or an
- * endpoint, if the token may read endpoints.
+ * endpoint or a file type, if the token may read them.
  */
 export type TypeChange = { recordType: string | null }
 
@@ -81,6 +81,8 @@ function follow(
     const [base, id = ''] = key.split('/')
     if (base !== baseId) return
     if (kind === 'endpoint' || kind === 'toolset') return noteEndpoints(note)
+    // A file type may be the first or the last one: the file tools are listed where there is one.
+    if (kind === 'file_type' && scope.access.allows('read', baseId, '*')) return note(null)
     if (kind === 'record_type' && scope.access.allows('read', baseId, id)) note(id)
   })
   const end = () => {

@@ -11,7 +11,8 @@ import { cutTo } from './truncate-rows.ts'
  */
 export function fitted(reading: ReadResult, tokens: number, showsRecords: ShowsRecords): ToolResult {
   const body = plain(reading.body)
-  const whole = success(body, showsRecords)
+  const links = reading.nature.links ?? []
+  const whole = { ...success(body, showsRecords), ...(links.length > 0 && { content: links }) }
   const maxBytes = tokens * BYTES_OF_TOKEN
   let over = excess(whole, maxBytes)
   if (over <= 0) return whole
@@ -21,7 +22,7 @@ export function fitted(reading: ReadResult, tokens: number, showsRecords: ShowsR
   let left = kept - over - SAID_BYTES
   for (let tries = 0; ; tries++) {
     const cut = cutTo(new ReadResult(body, reading.nature), Math.max(left, 0), tokens)
-    const result = { ...success(cut.body, showsRecords), content: cut.links }
+    const result = { ...success(cut.body, showsRecords), content: [...cut.links, ...links] }
     over = excess(result, maxBytes)
     if (over <= 0 || left <= 0 || tries === TRIES) return result
     left -= over

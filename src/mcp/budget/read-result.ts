@@ -1,4 +1,5 @@
 import { recordUri, typeUri } from '../protocol/resource-uri.ts'
+import type { Content } from '../protocol/result.ts'
 import type { Part } from './truncate-json.ts'
 
 export type Row = Record<string, unknown>
@@ -12,6 +13,8 @@ export type Nature = {
   onward?: string
   /** URI of the full row, or of the single object. */
   uriOf?: (row: Row) => string | undefined
+  /** Links that the result always has. */
+  links?: readonly Content[]
   /** The only parts that may be truncated, for results whose rows must all be returned. */
   cuttable?: (body: Body) => readonly (Part & { put(value: unknown): void })[]
 }
@@ -27,7 +30,7 @@ export class ReadResult {
   }
   /** A copy without links, for addresses without resources. */
   unlinked(): ReadResult {
-    const { uriOf: _, ...nature } = this.nature
+    const { uriOf: _, links: __, ...nature } = this.nature
     return new ReadResult(this.body, nature)
   }
 }

@@ -1,4 +1,5 @@
 /** Builds and parses resource URIs and their templates. */
+import { encodeFilePath, readFilePath } from '../../contract/file-path.ts'
 import { isBaseId, isRecordId, isTypeId } from '../../contract/ids.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 
@@ -7,6 +8,14 @@ export type ResourceName =
   | { kind: 'type'; base: string; type: string }
   | { kind: 'record'; base: string; type: string; id: string }
   | { kind: 'records'; base: string; type: string; query: ReadonlyMap<string, string> }
+  | FileName
+/** A file, or the list of the files of a type. */
+export type FileName =
+  | { kind: 'file'; base: string; type: string; path: string }
+  | { kind: 'files'; base: string; type: string; query: ReadonlyMap<string, string> }
+
+/** URI parameters of a list of files. */
+export type FilesQuery = { prefix?: string; cursor?: string }
 
 /** URI parameters of a record list. */
 export type ListQuery = { filter?: string; cursor?: string }
@@ -22,9 +31,21 @@ export const recordUri = (base: string, type: string, id: string): string =>
   `plinth://${encode(base)}/records/${encode(type)}/${encode(id)}`
 
 /** URI of a record list; `filter` is JSON. */
-export function recordsUri(base: string, type: string, query: ListQuery = {}): string {
+export const recordsUri = (base: string, type: string, query: ListQuery = {}): string =>
+  `plinth://${encode(base)}/records/${encode(type)}${written(query)}`
+
+/** URI of a file. */
+export const fileUri = (base: string, type: string, path: string): string =>
+  `plinth://${encode(base)}/files/${encode(type)}/${encodeFilePath(path)}`
+
+/** URI of a list of files. */
+export const filesUri = (base: string, type: string, query: FilesQuery = {}): string =>
+  `plinth://${encode(base)}/files/${encode(type)}${written(query)}`
+
+/** The query part of a URI; empty without parameters. */
+function written(query: ListQuery | FilesQuery): string {
   const given = Object.entries(query).map(([name, value]) => `${name}=${encode(value)}`)
-  return `plinth://${encode(base)}/records/${encode(type)}${given.length > 0 ? `?${given.join('&')}` : ''}`
+  return given.length > 0 ? `?${given.join('&')}` : ''
 }
 
 /** URI templates (RFC 6570) by resource kind. If `base` is given, the templates have it filled in. */
@@ -34,6 +55,8 @@ export const templatesOf = (base: string | null): Record<ResourceName['kind'], s
     type: `${at}/types/{type}`,
     record: `${at}/records/{type}/{id}`,
     records: `${at}/records/{type}{?filter,cursor}`,
+    file: `${at}/files/{file_type}/{+path}`,
+    files: `${at}/files/{file_type}{?prefix,cursor}`,
   }
 }
 
@@ -47,7 +70,9 @@ export function parseResourceUri(uri: string): ResourceName | undefined {
   // The authority of a URI is case-insensitive; path and query are not.
   const base = decode(authority)?.toLowerCase() ?? ''
   const [kind, type, id, ...more] = path.split('/').map(decode)
-  if (!isBaseId(base) || type === undefined || !isTypeId(type) || more.length > 0) return undefined
+  if (!isBaseId(base) || type === undefined || !isTypeId(type)) return undefined
+  if (kind === 'files') return parseFile({ base, type }, id === undefined ? [] : [id, ...more], search)
+  if (more.length > 0) return undefined
   if (kind === 'types' && id === undefined && search === undefined && path.split('/').length === 2)
     return { kind: 'type', base, type }
   if (kind !== 'records') return undefined
@@ -58,6 +83,20 @@ export function parseResourceUri(uri: string): ResourceName | undefined {
   return id !== undefined && isRecordId(id) && search === undefined
     ? { kind: 'record', base, type, id }
     : undefined
+}
+
+function parseFile(
+  of: { base: string; type: string },
+  segments: readonly (string | undefined)[],
+  search: string | undefined,
+): FileName | undefined {
+  if (segments.length === 0) {
+    const query = parseQuery(search ?? '')
+    return query && { kind: 'files', ...of, query }
+  }
+  if (search !== undefined || segments.includes(undefined)) return undefined
+  const found = readFilePath(segments.join('/'))
+  return 'path' in found ? { kind: 'file', ...of, path: found.path } : undefined
 }
 
 /** Parses the query; undefined for malformed escapes and duplicate parameters. */

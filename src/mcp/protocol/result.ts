@@ -34,9 +34,10 @@ export const success = (body: object, showsRecords: ShowsRecords): ToolResult =>
 const isCount = (row: unknown): boolean =>
   typeof row === 'object' && row !== null && 'statement' in row && !('rows' in row)
 
-/** Whether a body has content of records: rows, the data of a record, or a profile of values. */
-function holdsRecords(body: { data?: unknown; profile?: unknown }): boolean {
-  const { data, profile } = body
+/** Whether a body has content of records or files: rows, data, texts, or a profile of values. */
+function holdsRecords(body: { data?: unknown; profile?: unknown; text?: unknown; diff?: unknown }): boolean {
+  const { data, profile, text, diff } = body
+  if (typeof text === 'string' || typeof diff === 'string') return true
   if (Array.isArray(data)) return data.some((row) => !isCount(row))
   return (typeof data === 'object' && data !== null) || profile !== undefined
 }

@@ -20,7 +20,8 @@ const match = compile(
 type Entry = ResultOf<typeof Entries>['changes']
 
 /** A subscribed resource. A list has its filter as JSON; null for all records of the type. */
-export type Followed = Exclude<ResourceName, { kind: 'records' }> | FollowedList
+export type Followed = Exclude<ResourceName, { kind: 'records' | 'files' }> | FollowedList | FollowedFiles
+type FollowedFiles = { kind: 'files'; base: string; type: string; prefix: string }
 type FollowedList = { kind: 'records'; base: string; type: string; filter: unknown }
 /**
  * A subscriber. `over` is called if the subscription ends by itself: the token, the base or the server is
@@ -108,7 +109,10 @@ async function openWatched(context: Context, base: string, onEnd: () => void): P
         throw tooMany(LIMITS.followedOfToken, 'resources of a base')
       const { say, end } = coalesced(follower.notify)
       const isFiltered = what.kind === 'records' && what.filter !== null
-      const off = isFiltered ? listOf(what).add(say) : on(topicOf(what), say)
+      const sayIf = (entry: Entry) => {
+        if (concerns(what, entry)) say()
+      }
+      const off = isFiltered ? listOf(what).add(say) : on(topicOf(what), sayIf)
       followers.add(follower)
       return () => {
         off()
@@ -123,14 +127,21 @@ async function openWatched(context: Context, base: string, onEnd: () => void): P
   }
 }
 
+/** Whether an entry of the topic is about what is followed: a list of files can have a prefix. */
+const concerns = (what: Followed, { id }: Entry): boolean =>
+  what.kind !== 'files' || id.startsWith(`${what.type}/${what.prefix}`)
+
 function topicOf(what: Followed): string {
   if (what.kind === 'record') return `record ${what.type} ${what.id}`
+  if (what.kind === 'file') return `file ${what.type}/${what.path}`
+  if (what.kind === 'files') return `files ${what.type}`
   return what.kind === 'type' ? `type ${what.type}` : `records ${what.type}`
 }
 
 /** Topics of a log entry. The resource of a type also shows its links. */
 function topicsOf({ kind, recordType, id }: Entry): string[] {
   if (kind === 'record') return [`record ${recordType} ${id}`, `records ${recordType}`]
+  if (kind === 'file') return [`file ${id}`, `files ${id.slice(0, id.indexOf('/'))}`]
   return kind === 'record_type' ? [`type ${id}`] : []
 }
 

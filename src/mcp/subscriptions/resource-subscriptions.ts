@@ -1,14 +1,28 @@
 /** MCP subscriptions: changes of the log become notifications of lists and resources. */
+import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import type { AddressSession } from '../protocol/address-session.ts'
-import type { ResourceName } from '../protocol/resource-uri.ts'
+import type { FileName, ResourceName } from '../protocol/resource-uri.ts'
+import { filesQueryOf } from '../resources/files.ts'
 import { filterOf, listQueryOf } from '../resources/record-lists.ts'
 import { asFault, requireResource } from '../resources/resources.ts'
 import { type Followed, followResource } from './base-changes.ts'
 
 const findType = compile(
   graphql(`query FollowType($base: String!, $type: String!) { recordType(base: $base, id: $type) { id } }`),
+)
+const findFile = compile(
+  graphql(
+    `query FollowFile($base: String!, $type: String!, $path: String!) {
+      file(base: $base, fileType: $type, path: $path) { version }
+    }`,
+  ),
+)
+const findFileType = compile(
+  graphql(
+    `query FollowFileType($base: String!, $type: String!) { files(base: $base, fileType: $type, limit: 1) { hasMore } }`,
+  ),
 )
 const findRecord = compile(
   graphql(
@@ -102,7 +116,20 @@ async function readFollowed(session: AddressSession, uri: string): Promise<Follo
   }
 }
 
+/** Subscribing to files needs what reading them needs. */
+async function findFiles(name: FileName, context: Context): Promise<Followed> {
+  const { base, type } = name
+  if (name.kind === 'file') {
+    await findFile(name, context)
+    return name
+  }
+  const { prefix = '' } = filesQueryOf(name)
+  await findFileType({ base, type }, context)
+  return { kind: 'files', base, type, prefix: prefix.normalize('NFC') }
+}
+
 async function find(name: ResourceName, { context }: AddressSession): Promise<Followed> {
+  if (name.kind === 'file' || name.kind === 'files') return findFiles(name, context)
   await findLog({ base: name.base, type: name.type, filter: ANY }, context)
   switch (name.kind) {
     case 'type':

@@ -22,6 +22,8 @@ export type Spec<In extends z.ZodObject> = Described & {
   isUnlisted?: boolean
   /** The base whose grants decide, if it is another than that of the address. */
   decidesAt?: (base: string) => string
+  /** Whether the tool is of files: listed only where the token sees a file type. */
+  ofFiles?: boolean
   /** Whether the server has the feature that the tool needs; always, by default. */
   available?: (context: Context) => boolean
   /** Whether the tool accepts read-only record fields sent back with a write. `run` gets them as `stated`. */

@@ -19,6 +19,8 @@ export type Tool = {
   onlyNamed: boolean
   /** Listed only at addresses that name it, and callable at all. */
   isUnlisted: boolean
+  /** Listed only where the token sees a file type. */
+  ofFiles: boolean
   /** The base whose grants decide. */
   decidesAt(base: string): string
   /** Whether the server has the feature. A disabled tool is not listed, and a call explains why. */
@@ -47,6 +49,7 @@ export function tool<In extends z.ZodObject>(name: string, spec: Spec<In>): Tool
     permission: spec.permission,
     onlyNamed: spec.onlyNamed ?? false,
     isUnlisted: spec.isUnlisted ?? false,
+    ofFiles: spec.ofFiles ?? false,
     decidesAt: spec.decidesAt ?? ((base) => base),
     available: spec.available ?? always,
     define: (withBase) => definition(name, spec, withBase ? anywhere : inBase),
@@ -84,6 +87,7 @@ export function accountTool<In extends z.ZodObject>(name: string, spec: Spec<In>
     permission: spec.permission,
     onlyNamed: spec.onlyNamed ?? false,
     isUnlisted: spec.isUnlisted ?? false,
+    ofFiles: spec.ofFiles ?? false,
     decidesAt: spec.decidesAt ?? ((base) => base),
     available: spec.available ?? always,
     define: () => definition(name, spec, input),

@@ -1,10 +1,12 @@
+import { trim } from '../../../contract/response-bodies.ts'
 import { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import type { Context } from '../../../graphql/context.ts'
+import { type Context, mayOnWhole } from '../../../graphql/context.ts'
 import { graphql } from '../../../graphql/document.ts'
 import { compile } from '../../../graphql/execute.ts'
 import { valuesOf } from '../../../json/rows.ts'
 import { titleFields } from '../../resources/read-record.ts'
+import { search as findFiles } from '../files/search.ts'
 
 const listTypes = compile(
   graphql(
@@ -25,13 +27,17 @@ type Search = { query: string; snippets: boolean }
 /** One search of a type. */
 type Asked = { base: string; filter: object; snippets: boolean }
 type Type = { id: string; jsonSchema: unknown }
-/** A search hit, with the data that may hold its title, and what was found if asked for. */
-type Found = { recordType: string; id: string; data: object; score: number; snippets?: readonly object[] }
-/** The best hits of all searched types, and the number of types. */
+type Hit = { score: number; snippets?: readonly object[] }
+/** A record, with the data that may hold its title. */
+type FoundRecord = { recordType: string; id: string; data: object }
+export type FoundFile = { fileType: string; path: string }
+/** A search hit: a record or a file, and what was found in it if asked for. */
+type Found = Hit & (FoundRecord | FoundFile)
+/** The best hits of all searched types and of the files, and the number of types. */
 export type FoundInTypes = { found: Found[]; searched: number; types: number }
 
 /**
- * Full-text search over all types of a base: records that match all words, or else those that match the most.
+ * Full-text search over all types and files of a base: what matches all words, or else what matches the most.
  * Scores of different types are comparable.
  * @throws VALIDATION_ERROR for a query without a word
  */
@@ -43,11 +49,21 @@ export async function searchTypes(
 ): Promise<FoundInTypes> {
   const { data, total } = (await listTypes({ base, limit: LIMITS.searchedTypes }, context)).recordTypes
   const { all, any } = wordsOf(query)
-  const ask = (filter: object) => searchAll(data, { base, filter, snippets }, context, signal)
+  const ask = async ({ filter, words, match }: Words) => {
+    const asked = { base, snippets }
+    const [records, files] = await Promise.all([
+      searchAll(data, { ...asked, filter }, context, signal),
+      searchFiles({ ...asked, search: words, match }, context),
+    ])
+    return [...records, ...files].sort((a, b) => b.score - a.score).slice(0, LIMITS.foundRecords)
+  }
   const whole = await ask(all)
   const found = whole.length > 0 || !any ? whole : await ask(any)
   return { found, searched: data.length, types: total ?? data.length }
 }
+
+/** What to search for, in records and in files. */
+type Words = { filter: object; words: string; match: 'all' | 'any' }
 
 const search = (value: string) => ({ field: 'data', op: 'search', value })
 
@@ -55,13 +71,25 @@ const search = (value: string) => ({ field: 'data', op: 'search', value })
  * Builds the filter for all words, and the fallback for any of the longest words if there are several. Words
  * of up to three letters are common, so the fallback ignores them when there are longer ones.
  */
-function wordsOf(query: string): { all: object; any: object | null } {
+function wordsOf(query: string): { all: Words; any: Words | null } {
   const words = [...new Set(query.toLowerCase().match(/[\p{L}\p{N}]+/gu))]
   const long = words.filter((word) => word.length > 3)
   const candidates = long.length > 0 ? long : words
   const longest = candidates.sort((a, b) => b.length - a.length).slice(0, LIMITS.searchedWords)
-  return { all: search(query), any: words.length > 1 ? { or: longest.map(search) } : null }
+  const any = { filter: { or: longest.map(search) }, words: longest.join(' '), match: 'any' as const }
+  return { all: { filter: search(query), words: query, match: 'all' }, any: words.length > 1 ? any : null }
 }
+
+/** The files of the base, for who may read them: they need a grant on the whole base. */
+async function searchFiles(asked: SearchedFiles, context: Context): Promise<Found[]> {
+  if (!mayOnWhole(context, 'read', asked.base)) return []
+  const { page } = await findFiles({ ...asked, limit: LIMITS.foundRecords }, context)
+  return page.data.map(({ file, _search_score: score, _snippets: snippets }) => ({
+    ...{ fileType: file.file_type, path: file.path, score },
+    ...(snippets && { snippets: snippets.map(trim) }),
+  }))
+}
+type SearchedFiles = { base: string; search: string; match: Words['match']; snippets: boolean }
 
 /** Limits concurrency, so that one search does not use up the connection pool. */
 async function searchAll(
@@ -75,7 +103,7 @@ async function searchAll(
     const some = types.slice(i, i + LIMITS.searchedAtOnce)
     found.push(...(await Promise.all(some.map((type) => searchOne(type, asked, context)))).flat())
   }
-  return found.sort((a, b) => b.score - a.score).slice(0, LIMITS.foundRecords)
+  return found
 }
 
 async function searchOne(type: Type, asked: Asked, context: Context): Promise<Found[]> {

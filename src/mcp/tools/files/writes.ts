@@ -1,0 +1,110 @@
+/** Tools that write files: put_file, edit_file, move_file and delete_file. */
+import { z } from 'zod'
+import { UNKNOWN_CONTENT } from '../../../contract/attachment-rules.ts'
+import { trim } from '../../../contract/response-bodies.ts'
+import { invalid } from '../../../foundation/errors.ts'
+import { answerOutput } from '../../tool/page-arguments.ts'
+import { writing as all, tool } from '../../tool/tool.ts'
+import { expected, one, patch, properties, put, remove, target, versions } from './operations.ts'
+
+/** The properties that were sent. */
+const sent = ({ content_type, metadata, label }: z.output<z.ZodObject<typeof properties>>) => ({
+  ...(content_type !== undefined && { contentType: content_type }),
+  ...(metadata && { metadata }),
+  ...(label !== undefined && { label }),
+})
+
+const unlisted = { listed: false }
+/** The options of all writes. Lists of tools cost tokens, so some are explained in the instructions only. */
+const writing = { ...all, dry_run: all.dry_run.meta(unlisted) }
+/** A repeated move or deletion finds nothing to do again. */
+const repeatable = { ...writing, idempotency_key: all.idempotency_key.meta(unlisted) }
+
+/** The engine checks number and sizes of edits. */
+const edit = z.strictObject({ find: z.string(), replace: z.string(), all: z.boolean().exactOptional() })
+
+export const writingTools = [
+  tool('put_file', {
+    title: 'Put file',
+    description: 'Create or replace a file: text or base64. expected_version 0: create only.',
+    permission: 'write',
+    ofFiles: true,
+    hints: { destructive: true, idempotent: true },
+    input: z.strictObject({
+      ...one,
+      text: z.string().optional(),
+      base64: z.string().optional(),
+      ...properties,
+      expected_version: z.int32().min(0).optional(),
+      ...writing,
+    }),
+    output: answerOutput,
+    run: async (args, context) => {
+      const { text, base64, content_type, expected_version } = args
+      const isNew = expected_version === 0
+      const content = {
+        ...(text !== undefined && { text }),
+        ...(base64 !== undefined && { base64 }),
+        contentType: content_type ?? (text === undefined ? UNKNOWN_CONTENT : 'text/plain'),
+        ...(isNew ? { mustBeAbsent: true } : versions(args)),
+      }
+      return trim((await put({ ...target(args), ...sent(args), ...content }, context)).written)
+    },
+  }),
+  tool('edit_file', {
+    title: 'Edit file',
+    description: 'Edit a text: find is there once, or all: true. patch: a unified diff.',
+    permission: 'write',
+    ofFiles: true,
+    hints: { destructive: true },
+    input: z.strictObject({
+      ...one,
+      edits: z.array(edit).optional(),
+      patch: z.string().optional(),
+      label: properties.label,
+      ...expected,
+      ...writing,
+    }),
+    output: answerOutput,
+    run: async ({ edits, patch: diff, label, ...args }, context) => {
+      if (edits === undefined && diff === undefined)
+        throw invalid({ path: '/edits', code: 'required', message: 'Send edits or a patch.' })
+      const how = { ...(edits && { edits }), ...(diff !== undefined && { patch: diff }) }
+      const given = { ...target(args), ...how, ...(label !== undefined && { label }), ...versions(args) }
+      return trim((await patch(given, context)).written)
+    },
+  }),
+  tool('move_file', {
+    title: 'Move file',
+    description: 'Move or change properties.',
+    permission: 'write',
+    ofFiles: true,
+    hints: { destructive: false },
+    input: z.strictObject({
+      ...one,
+      new_path: z.string().optional(),
+      ...properties,
+      content_type: properties.content_type.meta(unlisted),
+      label: properties.label.meta(unlisted),
+      ...expected,
+      ...repeatable,
+    }),
+    output: answerOutput,
+    run: async ({ new_path, ...args }, context) => {
+      const moved = new_path === undefined ? {} : { newPath: new_path }
+      return trim(
+        (await patch({ ...target(args), ...moved, ...sent(args), ...versions(args) }, context)).written,
+      )
+    },
+  }),
+  tool('delete_file', {
+    title: 'Delete file',
+    description: 'Delete a file.',
+    permission: 'write',
+    ofFiles: true,
+    hints: { destructive: true },
+    input: z.strictObject({ ...one, ...expected, ...repeatable }),
+    output: answerOutput,
+    run: async (args, context) => trim((await remove({ ...target(args), ...versions(args) }, context)).gone),
+  }),
+]
