@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import pino, { type Logger } from 'pino'
-import { type Config, readConfig } from './config/read-config.ts'
+import { type Config, readConfig, readS3Url } from './config/read-config.ts'
 import type { BlobLocation } from './engine/blobs/open.ts'
 import { type AdminToken, newToken } from './engine/configuration/tokens/index.ts'
 import { openEngine } from './engine/engine.ts'
@@ -137,11 +137,21 @@ async function openEmbedded(config: Config, log: Logger, closing: (() => Promise
 }
 
 /** The embedded database lets one server use the data directory; with another one, several may share it. */
-const blobLocation = ({ blobUrl, dataDir, databaseUrl }: Config): BlobLocation => ({
-  driver: 'file',
-  directory: blobUrl === undefined ? join(dataDir, 'blobs') : fileURLToPath(blobUrl),
-  isShared: databaseUrl !== undefined || blobUrl !== undefined,
-})
+function blobLocation({ blobUrl, dataDir, databaseUrl }: Config): BlobLocation {
+  const bucket = blobUrl?.startsWith('s3:') ? readS3Url(blobUrl) : undefined
+  if (bucket)
+    return {
+      driver: 's3',
+      ...bucket,
+      directory: join(dataDir, 'uploads'),
+      isShared: databaseUrl !== undefined,
+    }
+  return {
+    driver: 'file',
+    directory: blobUrl === undefined ? join(dataDir, 'blobs') : fileURLToPath(blobUrl),
+    isShared: databaseUrl !== undefined || blobUrl !== undefined,
+  }
+}
 
 /** Reads or creates the first admin token: from the configuration, else from the data directory. */
 async function adminToken(config: Config, log: Logger): Promise<AdminToken> {

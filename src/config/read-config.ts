@@ -26,6 +26,48 @@ function isIssuer(text: string): boolean {
   return isSafe && username === '' && search === '' && hash === ''
 }
 
+const isBlobUrl = (text: string): boolean =>
+  text.startsWith('s3:')
+    ? readS3Url(text) !== undefined
+    : URL.canParse(text) && new URL(text).protocol === 'file:'
+
+const S3_PARAMETERS = ['endpoint', 'region', 'path_style']
+const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
+
+/** The bucket that a URL names: `s3://bucket/prefix?endpoint=https://…&region=…&path_style=true`. */
+export type S3Bucket = {
+  bucket: string
+  /** What keys begin with: empty, or it ends in "/". */
+  prefix: string
+  endpoint: string | undefined
+  region: string | undefined
+  isPathStyle: boolean
+}
+
+/** Reads the URL of a bucket; undefined if it is malformed. */
+export function readS3Url(text: string): S3Bucket | undefined {
+  if (!URL.canParse(text)) return undefined
+  const { hostname, username, pathname, searchParams, hash } = new URL(text)
+  const parameters = [...searchParams.keys()]
+  const isKnown = parameters.every(
+    (name, at) => S3_PARAMETERS.includes(name) && parameters.indexOf(name) === at,
+  )
+  const endpoint = searchParams.get('endpoint') ?? undefined
+  const isEndpoint = endpoint === undefined || (/^https?:/.test(endpoint) && URL.canParse(endpoint))
+  const pathStyle = searchParams.get('path_style') ?? String(endpoint !== undefined)
+  if (!BUCKET.test(hostname) || username !== '' || hash !== '' || !isKnown || !isEndpoint) return undefined
+  if (pathStyle !== 'true' && pathStyle !== 'false') return undefined
+  if (!/^[\w./-]*$/.test(pathname)) return undefined
+  const folder = pathname.replace(/^\/+|\/+$/g, '')
+  return {
+    bucket: hostname,
+    prefix: folder === '' ? '' : `${folder}/`,
+    endpoint,
+    region: searchParams.get('region') ?? undefined,
+    isPathStyle: pathStyle === 'true',
+  }
+}
+
 /**
  * The schema of all environment variables of the server. No other module reads the environment. An empty
  * variable counts as unset.
@@ -36,7 +78,10 @@ const Settings = z.object({
   PLINTH_PUBLIC_URL: url(/^https?$/, 'an http or https address').optional(),
   PLINTH_DATA_DIR: z.string().default('.plinth'),
   DATABASE_URL: url(/^postgres(ql)?$/, 'a postgres:// address').optional(),
-  PLINTH_BLOB_URL: url(/^file$/, 'a file:/// address of a directory').optional(),
+  PLINTH_BLOB_URL: z
+    .string()
+    .refine(isBlobUrl, 'is a file:/// address of a directory, or s3://bucket/prefix?endpoint=…&region=…')
+    .optional(),
   PLINTH_DATABASE_CONNECTIONS: whole(4, 200, LIMITS.databaseConnections),
   PLINTH_ADMIN_TOKEN: z
     .string()

@@ -328,9 +328,15 @@ export const LIMITS = {
   attachmentsOfRecord: 1000,
   linkMinutes: 15,
   filenameChars: 255,
+  /** Contents in S3: maximum size of one that is sent in one piece, size of the parts of others, and attempts. */
+  s3PieceBytes: 16 * 1024 ** 2,
+  s3PartBytes: 8 * 1024 ** 2,
+  s3Attempts: 3,
   /** Contents: bytes per read of a download, and how long an interrupted upload of another process is left alone. */
   blobChunkBytes: 256 * 1024,
   uploadLeftoverMs: 10 * 60_000,
+  /** Multipart uploads: parts of one. */
+  uploadParts: 10_000,
   /** Tool name aliases (earlier names that stay callable) of one endpoint or toolset. */
   formerNames: 100,
 } as const

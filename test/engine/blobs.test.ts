@@ -1,11 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readlink, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { readS3Url } from '../../src/config/read-config.ts'
 import { openBlobStore } from '../../src/engine/blobs/open.ts'
 import { blobSuite, sha256, streamOf } from '../support/blob-suite.ts'
+import { openBucket } from '../support/bucket.ts'
 
 const folder = () => mkdtemp(join(tmpdir(), 'plinth-blobs-'))
 const openIn = (directory: string, isShared = false) => openBlobStore({ driver: 'file', directory, isShared })
@@ -23,6 +27,58 @@ describe('in files', () => {
     const close = () => rm(directory, { recursive: true, force: true })
     return { store: await openIn(directory), close }
   })
+})
+
+describe('in a bucket of S3', () => {
+  blobSuite(async () => {
+    const directory = await folder()
+    const { url, close } = await openBucket()
+    const bucket = readS3Url(url)
+    if (!bucket) throw new Error('The URL is malformed')
+    const store = await openBlobStore({ driver: 's3', ...bucket, directory, isShared: false })
+    return {
+      store,
+      close: async () => {
+        expect(await readdir(directory)).toEqual([])
+        await rm(directory, { recursive: true, force: true })
+        await close()
+      },
+    }
+  })
+})
+
+const isLinux = process.platform === 'linux'
+
+test.skipIf(!isLinux)('an upload that a bucket refuses or breaks off leaves no file open', async () => {
+  const directory = await newFolder()
+  let requests = 0
+  const server = createServer((request, response) => {
+    requests += 1
+    if (requests % 2 === 0) return void request.once('data', () => request.destroy())
+    request.once('data', () => request.pause())
+    response.writeHead(500).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'test')
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'test')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const { port } = server.address() as AddressInfo
+  const bucket = readS3Url(`s3://contents?endpoint=http://127.0.0.1:${port}&region=us-east-1`)
+  if (!bucket) throw new Error('The URL is malformed')
+  const store = await openBlobStore({ driver: 's3', ...bucket, directory, isShared: false })
+  await expect(store.put(streamOf(randomBytes(8_000_000)), limits)).rejects.toThrow()
+  expect(requests).toBeGreaterThan(1)
+  await vi.waitFor(async () => {
+    const open = await Promise.all(
+      (await readdir('/proc/self/fd')).map((name) => readlink(`/proc/self/fd/${name}`).catch(() => '')),
+    )
+    expect(open.filter((path) => path.startsWith(directory))).toEqual([])
+  })
+  expect(await readdir(directory)).toEqual([])
 })
 
 test('only the user of the server can read the files', async () => {

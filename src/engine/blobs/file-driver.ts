@@ -31,17 +31,21 @@ const isFull = (thrown: unknown): boolean => ['ENOSPC', 'EDQUOT'].includes(codeO
  * directory too, so recent temporary files stay.
  */
 export async function openFileDriver(directory: string, isShared: boolean): Promise<BlobStore> {
-  const temporary = join(directory, TEMPORARY)
-  await mkdir(temporary, { recursive: true, mode: FOLDER_MODE })
-  await removeLeftovers(temporary, isShared ? LIMITS.uploadLeftoverMs : 0)
+  const spool = await openSpool(join(directory, TEMPORARY), {
+    isShared,
+    // The file and its folder reach the disk at the same time.
+    settle: async (file, { sha256 }) =>
+      void (await Promise.all([file.sync(), makeFolder(dirname(pathOf(sha256)))])),
+  })
   const pathOf = (sha256: string) =>
     join(directory, requireDigest(sha256).slice(0, 2), sha256.slice(2, 4), sha256)
   return {
-    put: (source, limits) => {
-      // The source may fail before it is read.
-      source.once('error', () => {})
-      return put(source, limits, join(temporary, randomUUID()), pathOf)
-    },
+    put: (source, limits) =>
+      spool(source, limits, async (file, { sha256 }) => {
+        const path = pathOf(sha256)
+        await rename(file, path)
+        await syncFolder(dirname(path))
+      }),
     open: (sha256, range) => openFile(sha256, pathOf(sha256), range),
     has: async (sha256) => (await statOf(pathOf(sha256))) !== undefined,
     remove: (sha256) => rm(pathOf(sha256), { force: true }),
@@ -49,32 +53,50 @@ export async function openFileDriver(directory: string, isShared: boolean): Prom
   }
 }
 
-async function put(
+/** Writes a content to a local file, passes it on, and removes the file unless it was moved. */
+export type Spool = (
   source: Readable,
   limits: PutLimits,
-  temporary: string,
-  pathOf: (sha256: string) => string,
-): Promise<StoredBlob> {
-  try {
-    const stored = await write(source, limits, temporary)
-    const path = pathOf(stored.sha256)
-    await makeFolder(dirname(path))
-    await rename(temporary, path)
-    await syncFolder(dirname(path))
-    return stored
-  } catch (thrown) {
-    await rm(temporary, { force: true })
-    throw isFull(thrown) ? storageFull(thrown) : thrown
+  use: (file: string, stored: StoredBlob) => Promise<void>,
+) => Promise<StoredBlob>
+
+type Settle = (file: FileHandle, stored: StoredBlob) => Promise<void>
+
+/** Opens a directory for contents on their way to their place. `settle` prepares a written file before it is passed on. */
+export async function openSpool(
+  directory: string,
+  { isShared, settle }: { isShared: boolean; settle?: Settle },
+): Promise<Spool> {
+  await mkdir(directory, { recursive: true, mode: FOLDER_MODE })
+  await removeLeftovers(directory, isShared ? LIMITS.uploadLeftoverMs : 0)
+  return async (source, limits, use) => {
+    // The source may fail before it is read.
+    source.once('error', () => {})
+    const file = join(directory, randomUUID())
+    try {
+      const stored = await write(source, limits, file, settle)
+      await use(file, stored)
+      return stored
+    } catch (thrown) {
+      throw isFull(thrown) ? storageFull(thrown) : thrown
+    } finally {
+      await rm(file, { force: true })
+    }
   }
 }
 
-async function write(source: Readable, limits: PutLimits, temporary: string): Promise<StoredBlob> {
+async function write(
+  source: Readable,
+  limits: PutLimits,
+  temporary: string,
+  settle: Settle | undefined,
+): Promise<StoredBlob> {
   const measure = new Measure(limits)
   const file = await open(temporary, 'wx', FILE_MODE)
   try {
     for await (const chunk of measure.chunks(source)) await file.appendFile(chunk)
     const stored = measure.result()
-    await file.sync()
+    await settle?.(file, stored)
     return stored
   } finally {
     await file.close()
