@@ -13,6 +13,7 @@ const ROOMS = [
   'oauth',
   'mcp',
   'rest',
+  's3',
   '[^/]+\\.ts$',
   'cli/command',
   'cli/(mcp-relay|resources)',
@@ -78,6 +79,8 @@ const ENGINE_ROOMS = [
   'claims',
   'records',
   'files',
+  'uploads',
+  's3-credentials',
   'history',
   'changes',
   'batch',
@@ -97,6 +100,9 @@ const ENGINE_ROOMS = [
 
 /** The rooms of `src/rest/`, from the lowest. */
 const REST_ROOMS = ['route/', 'records/', 'files/', '[^/]+\\.ts$']
+
+/** The rooms of `src/s3/`, from the lowest. */
+const S3_ROOMS = ['protocol/', 'operations/', '[^/]+\\.ts$']
 
 /** A rule for each room, nothing of the rooms that come after it; and one for files in no room. */
 const order = (folder, rooms) => [
@@ -137,16 +143,20 @@ module.exports = {
     {
       name: 'surfaces-only-speak-graphql',
       severity: 'error',
-      comment: 'REST and MCP reach the domain through an operation, never a function.',
-      from: { path: '^src/(rest|mcp)/' },
+      comment: 'REST, MCP and S3 reach the domain through an operation, never a function.',
+      from: { path: '^src/(rest|mcp|s3)/' },
       to: { path: '^src/engine/' },
     },
     {
       name: 'surfaces-see-only-the-door',
       severity: 'error',
-      comment: 'REST and MCP take documents, execution, context and contents from graphql/, never a noun.',
-      from: { path: '^src/(rest|mcp)/' },
-      to: { path: '^src/graphql/', pathNot: '^src/graphql/(document|execute|context|content)\\.ts$' },
+      comment:
+        'REST, MCP and S3 take documents, execution, context and contents from graphql/, never a noun.',
+      from: { path: '^src/(rest|mcp|s3)/' },
+      to: {
+        path: '^src/graphql/',
+        pathNot: '^src/graphql/(document|execute|context|content|delivery)\\.ts$',
+      },
     },
     {
       name: 'rest-is-a-stranger-to-mcp',
@@ -173,6 +183,7 @@ module.exports = {
     ...order('src/engine', ENGINE_ROOMS),
     ...order('src/mcp', MCP_ROOMS),
     ...order('src/rest', REST_ROOMS),
+    ...order('src/s3', S3_ROOMS),
     {
       name: 'postgres-stands-alone',
       severity: 'error',

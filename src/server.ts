@@ -9,7 +9,7 @@ import type { Logger } from 'pino'
 import type { Config } from './config/read-config.ts'
 import type { Engine } from './engine/engine.ts'
 import { LIMITS } from './foundation/limits.ts'
-import { linkOpener } from './graphql/content.ts'
+import { linkOpener, s3Opener } from './graphql/content.ts'
 import { openContext } from './graphql/context.ts'
 import { playground } from './graphql/endpoint/playground.ts'
 import { acceptForms, acceptJson, bodySizes } from './http/body.ts'
@@ -34,6 +34,7 @@ import { openAuthenticator } from './oauth/authenticator.ts'
 import { attachmentLinks } from './rest/attachment-links.ts'
 import { docs } from './rest/docs.ts'
 import { rest } from './rest/plugin.ts'
+import { s3 } from './s3/plugin.ts'
 
 export type ServerDeps = {
   engine: Engine
@@ -117,6 +118,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   const toMcp = callerHooks(authenticator.authenticate, limiter, unsent, 'mcp', authenticator.tokenChars)
   await app.register(mcp(toMcp, { ...config, challenge: authenticator.challenge, charge }, provider))
   await app.register(attachmentLinks(visit, linkOpener(engine)))
+  await app.register(s3({ openS3: s3Opener(engine), limiter, charge, unsent }))
   await app.register(docs(visit))
   await app.register(frontPage(visit, addressOf(config)))
   return app

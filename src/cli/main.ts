@@ -26,6 +26,7 @@ import { record } from './resources/record.ts'
 import { recordType } from './resources/record-type.ts'
 import { relationship } from './resources/relationship.ts'
 import { relationshipType } from './resources/relationship-type.ts'
+import { s3Credential } from './resources/s3-credential.ts'
 import { seed } from './resources/seed.ts'
 import { sql } from './resources/sql.ts'
 import { sqlWrite } from './resources/sql-write.ts'
@@ -48,6 +49,7 @@ const NOUNS = [
   relationship,
   fileType,
   file,
+  s3Credential,
   endpoint,
   toolset,
   seed,

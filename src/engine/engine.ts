@@ -1,4 +1,5 @@
 /** Composition root of the engine: opens and closes the services of a scope. */
+import { createSecretKey } from 'node:crypto'
 
 import { LIMITS } from '../foundation/limits.ts'
 import type { InfoLog } from '../foundation/log.ts'
@@ -19,6 +20,7 @@ import { type Database, openDatabase } from './database/pool.ts'
 import type { Found } from './database/readiness.ts'
 import { openJobs } from './jobs/runner.ts'
 import { openRequestBatching, type RequestBatching } from './record-store/request-batching.ts'
+import { findS3Session, type S3Session, sweepS3Credentials, withCredential } from './s3-credentials/index.ts'
 import { openSqlRunner, type SqlLimits } from './sql/execution/runner.ts'
 import type { Isolation } from './sql/run-sql.ts'
 import { expireKeys } from './write/idempotency.ts'
@@ -65,6 +67,15 @@ export type Engine = {
    * @throws FORBIDDEN if the link was altered, is for another use, or has expired
    */
   linkScope(use: LinkUse, link: string, requestId: string): { scope: Scope; target: LinkTarget }
+  /** The S3 credential of an access key id; undefined if there is none. */
+  findS3Session(accessKeyId: string): Promise<S3Session | undefined>
+  /** The scope of a credential whose signature was checked. It reaches files only. */
+  s3Scope(
+    session: S3Session,
+    requestId: string,
+    closed?: () => AbortSignal,
+    reserveBytes?: ReserveBytes,
+  ): Scope
   /** Isolation level of the SQL endpoint. */
   sqlIsolation(): Isolation | 'off'
   /** Ends all open change streams. */
@@ -102,6 +113,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const keys = {
     cursor: sealKey(await serverSecret(database, 'cursor')),
     link: sealKey(await serverSecret(database, 'link')),
+    s3: createSecretKey(await serverSecret(database, 's3')),
   }
   const publicUrl = options.publicUrl ?? (() => '')
   const sql = await openSqlRunner({
@@ -121,6 +133,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const sweepAttachments = attachmentSweep(database)
   const sweep = setInterval(() => {
     sweepAttachments().catch((err) => log.warn({ err }, 'old attachments were not swept'))
+    sweepS3Credentials(database).catch((err) => log.warn({ err }, 'old S3 credentials were not swept'))
     expireKeys(database).catch((err) => log.warn({ err }, 'old idempotency keys were not swept'))
     expirePlans(database).catch((err) => log.warn({ err }, 'old plans were not swept'))
     sweepClaims(database).catch((err) => log.warn({ err }, 'old claims were not swept'))
@@ -160,6 +173,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       const { session: _, ...rest } = scope(bearer, 'rest', requestId)
       return { scope: rest, target }
     },
+    findS3Session: (accessKeyId) => findS3Session({ db: database, caches, keys }, accessKeyId),
+    s3Scope: (session, requestId, closed, reserveBytes) =>
+      withCredential(scope(session.token, 'rest', requestId, closed, reserveBytes), session),
     sqlIsolation: () => sql.isolation(),
     endStreams: () => feed.endStreams(),
     startJobs: () => jobs.start(),

@@ -335,8 +335,22 @@ export const LIMITS = {
   /** Contents: bytes per read of a download, and how long an interrupted upload of another process is left alone. */
   blobChunkBytes: 256 * 1024,
   uploadLeftoverMs: 10 * 60_000,
-  /** Multipart uploads: parts of one. */
+  /** S3 credentials: seconds that one is valid, and how many valid ones a token has in a base. */
+  s3CredentialSeconds: 43_200,
+  s3CredentialsOfToken: 1000,
+  /**
+   * Multipart uploads: parts of one, minimum bytes of a part that is not the last, maximum bytes of a part, how many a
+   * base has at the same time, and how long one is kept.
+   */
   uploadParts: 10_000,
+  uploadPartBytesMin: 5 * 1024 ** 2,
+  uploadPartBytes: 5 * 1024 ** 3,
+  uploadsOfBase: 1000,
+  uploadDays: 7,
+  /** S3 gateway: bytes of an XML body, keys of one deletion, and minutes that a request may be old. */
+  s3XmlBytes: 2 * 1024 ** 2,
+  s3DeletedKeys: 1000,
+  s3SkewMinutes: 15,
   /** Tool name aliases (earlier names that stay callable) of one endpoint or toolset. */
   formerNames: 100,
 } as const

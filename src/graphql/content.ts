@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream'
 import type { ByteRange, PutLimits, StoredBlob } from '../engine/blobs/blob-store.ts'
 import type { Engine } from '../engine/engine.ts'
 import { LIMITS } from '../foundation/limits.ts'
-import type { Context } from './context.ts'
+import type { Context, ReserveBytes } from './context.ts'
 
 export type { ByteRange, StoredBlob } from '../engine/blobs/blob-store.ts'
 
@@ -43,4 +43,36 @@ export const linkOpener =
     const [base, recordType, recordId] = target.key
     const write = { idempotencyKey: null, dryRun: false, request: null, plan: null, replayed: false }
     return { context: { scope, write }, target: { base, recordType, recordId, id: target.attachmentId } }
+  }
+
+/** An S3 credential. Nothing may be done with it before a signature with its secrets was checked. */
+type S3Credential = {
+  readonly secretAccessKey: string
+  readonly sessionToken: string
+  readonly isExpired: boolean
+  readonly tokenId: string
+  readonly bucket: string
+  /** Opens the context of a request. */
+  enter(requestId: string, closed: () => AbortSignal, reserveBytes: ReserveBytes): Context
+}
+/** Finds the credential of an access key id; undefined if there is none. */
+export type OpenS3 = (accessKeyId: string) => Promise<S3Credential | undefined>
+
+export const s3Opener =
+  (engine: Engine): OpenS3 =>
+  async (accessKeyId) => {
+    const session = await engine.findS3Session(accessKeyId)
+    if (!session) return undefined
+    const { reach, token, secretAccessKey, sessionToken, isExpired } = session
+    return {
+      secretAccessKey,
+      sessionToken,
+      isExpired,
+      tokenId: token.tokenId,
+      bucket: reach.baseId,
+      enter: (requestId, closed, reserveBytes) => ({
+        scope: engine.s3Scope(session, requestId, closed, reserveBytes),
+        write: { idempotencyKey: null, dryRun: false, request: null, plan: null, replayed: false },
+      }),
+    }
   }

@@ -1,24 +1,28 @@
 /** GraphQL types, queries and mutations of files. Contents are not in GraphQL: see `content.ts`. */
 import type * as files from '../engine/files/index.ts'
 import {
+  copyFile,
   deleteFile,
   diffFile,
   type FileExpectation,
   fileVersions,
   getFile,
   listFiles,
+  listKeys,
   patchFile,
   putFile,
   readLines,
   searchFiles,
+  storageOf,
 } from '../engine/files/index.ts'
-import { expectation } from '../engine/write/preconditions.ts'
+import { expectation, NO_EXPECTATION } from '../engine/write/preconditions.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import { builder } from './builder.ts'
 import { Deleted, expectationArgs, Operation, versionArgs } from './common.ts'
 import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
 
-const FileRef = builder.objectRef<files.File & { dryRun?: boolean }>('File').implement({
+export const FileRef = builder.objectRef<files.File & { dryRun?: boolean }>('File').implement({
   description: 'A file: a path in a file type, the properties of its content, and metadata.',
   fields: (t) => ({
     path: t.exposeString('path'),
@@ -113,6 +117,21 @@ const FileTextRef = builder.objectRef<files.FileText>('FileText').implement({
   }),
 })
 
+const FileKeyRef = builder.objectRef<files.FileKeys['entries'][number]>('FileKey').implement({
+  description: 'A file of any type by its key, or a folder that stands for the files below it.',
+  fields: (t) => ({
+    key: t.exposeString('key', { description: '`<file_type>/<path>`. The key of a folder ends in "/".' }),
+    file: t.field({ type: FileRef, nullable: true, resolve: ({ file }) => file }),
+  }),
+})
+const FileKeysRef = builder.objectRef<files.FileKeys>('FileKeys').implement({
+  description: 'Keys of files in the order of their bytes.',
+  fields: (t) => ({
+    entries: t.field({ type: [FileKeyRef], resolve: ({ entries }) => [...entries] }),
+    more: t.exposeBoolean('more', { description: 'Whether there are keys after these.' }),
+  }),
+})
+
 const FilePage = pageType('FilePage', FileEntryRef)
 const FoundFilePage = pageType('FoundFilePage', FoundFile)
 const FileVersionPage = pageType('FileVersionPage', FileVersionRef)
@@ -169,6 +188,30 @@ builder.queryFields((t) => ({
       ...pageArgs(),
     },
     resolve: (_root, { base, ...args }, { scope }) => searchFiles(scope, base, args),
+  }),
+  fileKeys: t.field({
+    type: FileKeysRef,
+    description: 'The files of all types by their keys, `<file_type>/<path>`.',
+    args: {
+      base: t.arg.string({ required: true }),
+      prefix: t.arg.string({ description: 'The beginning of the keys, literally.' }),
+      after: t.arg.string({ description: 'The keys after this one only.' }),
+      folders: t.arg.boolean({ description: 'Whether folders stand for what lies deeper than the prefix.' }),
+      limit: t.arg.int({ description: 'Keys to return, 0 to 1000. Defaults to 1000.' }),
+    },
+    resolve: (_root, { base, prefix, after, folders, limit }, { scope }) =>
+      listKeys(scope, base, {
+        prefix: prefix ?? '',
+        after: after ?? '',
+        folders: folders ?? false,
+        limit: limit ?? LIMITS.pageMax,
+      }),
+  }),
+  fileStorage: t.field({
+    type: 'JSON',
+    description: 'The storage policy that files of the type are written under. Needs `write` on them.',
+    args: place(),
+    resolve: (_root, { base, fileType }, { scope }) => storageOf(scope, { baseId: base, fileType }),
   }),
   file: t.field({
     type: FileRef,
@@ -273,4 +316,31 @@ mutation('deleteFile', {
   type: Deleted,
   args: { ...target(), ...contentArgs(), ...versionArgs() },
   resolve: (scope, args) => deleteFile(scope, at(args), expected(args)),
+})
+
+mutation('copyFile', {
+  description: 'Gives a file the content and the properties of another one of the base, without sending it.',
+  type: FileRef,
+  args: {
+    ...target(),
+    ...builder.args((t) => ({
+      sourceFileType: t.string({ required: true }),
+      sourcePath: t.string({ required: true }),
+      sourceHashes: t.stringList({
+        description: 'Precondition: copy only if the SHA-256 of the source is one of these.',
+      }),
+      contentType: t.string({ description: 'Replaces the content type.' }),
+      metadata: t.field({ type: 'JSON', description: 'Replaces the metadata.' }),
+    })),
+    ...contentArgs(),
+    ...expectationArgs(),
+  },
+  resolve: (scope, { sourceFileType, sourcePath, sourceHashes, contentType, metadata, ...args }) =>
+    copyFile(
+      scope,
+      { baseId: args.base, fileType: sourceFileType, path: sourcePath },
+      at(args),
+      { contentType: contentType ?? null, metadata: metadata ?? null },
+      { source: { ...NO_EXPECTATION, contents: sourceHashes ?? null }, target: expected(args) },
+    ),
 })

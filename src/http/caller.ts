@@ -86,7 +86,7 @@ const isRefused = (thrown: unknown): thrown is DomainError =>
 const signals = new WeakMap<FastifyReply, AbortSignal>()
 
 /** A signal that aborts when the client disconnects before the response is sent. One per request. */
-function closedSignal(reply: FastifyReply): AbortSignal {
+export function closedSignal(reply: FastifyReply): AbortSignal {
   const known = signals.get(reply)
   if (known) return known
   const { raw } = reply

@@ -30,6 +30,7 @@ export const GUIDE_GROUPS: readonly GuideGroup[] = [
       { name: 'relationships', title: 'Relationships', about: 'Typed links between records.' },
       { name: 'related', title: 'Related records', about: 'Traverse links, expand them in lists.' },
       { name: 'files', title: 'Files', about: 'Contents at paths, with versions, labels and metadata.' },
+      { name: 's3', title: 'S3', about: 'Files for tools that speak S3.' },
       { name: 'attachments', title: 'Attachments', about: 'Files of a record.' },
       { name: 'batch', title: 'Batches', about: 'Many operations in one transaction.' },
       { name: 'history', title: 'History', about: 'Versions, changes, the change feed, revert and trash.' },

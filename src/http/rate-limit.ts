@@ -40,6 +40,11 @@ export type RateLimiter = {
    */
   fail(address: string): void
   /**
+   * Refuses an address whose authentications failed too often.
+   * @throws RATE_LIMITED
+   */
+  admit(address: string): void
+  /**
    * Counts a request without a token.
    * @throws RATE_LIMITED
    */
@@ -73,6 +78,11 @@ export function rateLimiter(perMinute: number): RateLimiter {
     fail(address) {
       const { left, waitMs } = failures.take(address, performance.now())
       if (perMinute > 0 && left < 0) throw tooMany(waitMs)
+    },
+    admit(address) {
+      const { left, fullInMs } = failures.take(address, performance.now(), 0)
+      if (perMinute > 0 && left < 1)
+        throw tooMany(fullInMs - MINUTE_MS + MINUTE_MS / LIMITS.authFailuresPerMinute)
     },
     visit(address) {
       const { left, waitMs } = visits.take(address, performance.now())

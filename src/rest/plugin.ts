@@ -31,6 +31,7 @@ import { relationships } from './relationships.ts'
 import { resolvedEndpoint } from './resolved-endpoint.ts'
 import type { Route } from './route/route.ts'
 import { adviser } from './route/route-advice.ts'
+import { s3Credentials } from './s3-credentials.ts'
 import { seeds } from './seeds.ts'
 import { sql } from './sql.ts'
 import { sqlExecute } from './sql-execute.ts'
@@ -56,6 +57,7 @@ export const ROUTES: readonly Route[] = [
   ...relationships,
   ...fileTypes,
   ...files,
+  ...s3Credentials,
   ...history,
   ...revert,
   ...undo,

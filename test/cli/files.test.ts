@@ -1,9 +1,11 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { GetObjectCommand } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
 import { sha256 } from '../support/files.ts'
+import { clientOf } from '../support/s3.ts'
 import { openWorld, type World } from '../support/world.ts'
 import { plinth, type Settings } from './plinth.ts'
 
@@ -64,4 +66,32 @@ test('the CLI says which local file it cannot read, and sends nothing', async ()
   expect(missing.code).toBe(2)
   expect(missing.err).toContain('cannot be read (ENOENT)')
   expect((await run('ls', 'docs')).out).not.toContain('x')
+})
+
+test('the CLI creates an S3 credential, lists it without its secrets, and revokes it', async () => {
+  const credential = (...args: string[]) => plinth(['s3-credential', ...args], settings)
+  const wanted = ['--file-type', 'docs', '--permission', 'read', '--expires-in', '600']
+  const created = JSON.parse((await credential('create', ...wanted, '--json')).out)
+  expect(created).toMatchObject({ bucket: 'crm', prefix: 'docs/', permission: 'read' })
+  expect(created.mount.rclone).toContain(created.secret_access_key)
+  succeed(await world.call('PUT', '/v1/crm/files/docs/s3.txt', 'by S3'), 201)
+  const read = async () => {
+    try {
+      const { Body } = await clientOf(created).send(
+        new GetObjectCommand({ Bucket: 'crm', Key: 'docs/s3.txt' }),
+      )
+      return await Body?.transformToString()
+    } catch (thrown) {
+      return (thrown as Error).name
+    }
+  }
+  expect(await read()).toBe('by S3')
+  const listed = await credential('list')
+  expect(listed.out).toContain(created.id)
+  expect(listed.out).not.toContain(created.secret_access_key)
+  expect(await credential('revoke', created.id)).toMatchObject({ code: 0 })
+  expect((await credential('list')).out).not.toContain(created.id)
+  expect(await read()).toBe('InvalidAccessKeyId')
+  const missing = await credential('create', '--file-type', 'docs')
+  expect([missing.code, missing.err]).toEqual([2, expect.stringContaining('--permission')])
 })

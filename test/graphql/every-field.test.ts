@@ -51,8 +51,14 @@ const QUERIES: Record<string, string> = {
   files: 'files(base: "crm", fileType: "paper") { data { path } }',
   file: 'file(base: "crm", fileType: "paper", path: "a.txt") { path }',
   fileText: 'fileText(base: "crm", fileType: "paper", path: "a.txt") { text lines }',
-  seesFileTypes: 'seesFileTypes(base: "crm")',
   searchFiles: 'searchFiles(base: "crm", search: "a") { data { searchScore } }',
+  seesFileTypes: 'seesFileTypes(base: "crm")',
+  fileKeys: 'fileKeys(base: "crm", prefix: "paper/", folders: true) { more entries { key } }',
+  fileStorage: 'fileStorage(base: "crm", fileType: "paper")',
+  fileUploads: 'fileUploads(base: "crm") { data { id path } more }',
+  fileUploadParts:
+    'fileUploadParts(base: "crm", fileType: "paper", path: "u.bin", id: "$upload") { data { number } }',
+  s3Credentials: 's3Credentials(base: "crm") { data { id masked } }',
   fileVersions: 'fileVersions(base: "crm", fileType: "paper", path: "a.txt") { data { version } }',
   fileDiff: 'fileDiff(base: "crm", fileType: "paper", path: "a.txt", from: 1, to: 1) { diff }',
   bases: 'bases { data { id } }',
@@ -132,6 +138,18 @@ const MUTATIONS: Record<string, string> = {
     'importTools(base: "crm", provider: "openai", tools: [{type: "function", function: {name: "n", parameters: {type: "object"}}}] $dry) { __typename }',
   patchRecord: 'patchRecord(base: "crm", recordType: "task", id: "a", merge: {title: "n"} $dry) { id }',
   patchRecordType: 'patchRecordType(base: "crm", id: "task", input: {name: "N"} $dry) { id }',
+  copyFile:
+    'copyFile(base: "crm", fileType: "paper", path: "copy.txt", sourceFileType: "paper", sourcePath: "a.txt" $dry) { path }',
+  startFileUpload:
+    'startFileUpload(base: "crm", fileType: "paper", path: "n.bin", contentType: "text/plain" $dry) { id }',
+  putFileUploadPart:
+    'putFileUploadPart(base: "crm", fileType: "paper", path: "u.bin", id: "$upload", number: 2, sourceFileType: "paper", sourcePath: "a.txt" $dry) { size }',
+  completeFileUpload:
+    'completeFileUpload(base: "crm", fileType: "paper", path: "u.bin", id: "$upload", parts: [{number: 1, sha256: "$part"}] $dry) { path }',
+  abortFileUpload:
+    'abortFileUpload(base: "crm", fileType: "paper", path: "u.bin", id: "$upload" $dry) { id }',
+  createS3Credential: 'createS3Credential(base: "crm", permission: read, expiresIn: 60 $dry) { id }',
+  deleteS3Credential: 'deleteS3Credential(base: "crm", id: "$credential" $dry) { id }',
   putFile:
     'putFile(base: "crm", fileType: "paper", path: "new.txt", contentType: "text/plain", text: "x" $dry) { path }',
   patchFile: 'patchFile(base: "crm", fileType: "paper", path: "a.txt", newPath: "b.txt" $dry) { path }',
@@ -165,7 +183,16 @@ let world: World
 let stranger: World['call']
 /** Has `admin` on the endpoint `desk` of the base, and no other grant. */
 let atDesk: World['call']
-const held = { claim: '', seq: '', token: '', promotion: '', attachment: '' }
+const held = {
+  claim: '',
+  seq: '',
+  token: '',
+  promotion: '',
+  attachment: '',
+  upload: '',
+  part: '',
+  credential: '',
+}
 beforeAll(async () => {
   world = await openWorld()
   const put = async (path: string, body: object) =>
@@ -201,6 +228,16 @@ beforeAll(async () => {
   for (const noun of PLAIN_NOUNS)
     succeed(await world.call('PUT', `/v1/${homeOf(noun, 'crm', 'crm--kept')}/${noun}/desk`, {}), 201)
   held.promotion = succeed(await world.call('POST', '/v1/crm/promote', { from: 'crm--kept' })).id
+  const key = { permission: 'read', expires_in: 600 }
+  held.credential = succeed(await world.call('POST', '/v1/crm/s3-credentials', key), 201).id
+  const at = 'base: "crm", fileType: "paper", path: "u.bin"'
+  const begun = await send(`mutation { startFileUpload(${at}, contentType: "text/plain") { id } }`)
+  held.upload = begun.data.startFileUpload.id
+  const source = 'sourceFileType: "paper", sourcePath: "a.txt"'
+  const sent = await send(
+    `mutation { putFileUploadPart(${at}, id: "${held.upload}", number: 1, ${source}) { contentSha256 } }`,
+  )
+  held.part = sent.data.putFileUploadPart.contentSha256
   held.token = (await world.newToken([{ permission: 'read' }])).id
   succeed(await world.call('PUT', '/v1/bases/other', {}), 201)
   atDesk = (await world.newToken([{ endpoint: 'desk', environment: 'production', permission: 'admin' }])).call
@@ -215,6 +252,9 @@ const filled = (sample: string, dry: string) =>
     .replaceAll('$token', held.token)
     .replaceAll('$promotion', held.promotion)
     .replaceAll('$attachment', held.attachment)
+    .replaceAll('$upload', held.upload)
+    .replaceAll('$part', held.part)
+    .replaceAll('$credential', held.credential)
     .replace(' $dry', dry)
 const send = async (document: string, call = world.call): Promise<Body> =>
   (await call('POST', '/graphql', { query: document })).body

@@ -182,6 +182,13 @@ const STEPS: Step[] = [
   ['GET /:base_id/files/:file_type/*', '/crm/files/docs/d/a.txt?diff&from=1&to=2'],
   ['GET /:base_id/files', '/crm/files?search=a.txt'],
   ['DELETE /:base_id/files/:file_type/*', '/crm/files/docs/d/a.txt'],
+  [
+    'POST /:base_id/s3-credentials',
+    '/crm/s3-credentials?dry_run=true',
+    { permission: 'read', expires_in: 60 },
+  ],
+  ['POST /:base_id/s3-credentials', '/crm/s3-credentials', { permission: 'read', expires_in: 60 }],
+  ['GET /:base_id/s3-credentials', '/crm/s3-credentials?include_total=true'],
   ['PUT /:base_id/endpoints/:id', '/crm/endpoints/desk', DESK],
   ['GET /:base_id/endpoints/:id/resolved', '/crm/endpoints/desk/resolved'],
   ['POST /:base_id/preview', '/crm/preview', { name: 'dev', copy: 'config_and_sample' }],
@@ -386,6 +393,9 @@ test('the responses of all routes are valid for the OpenAPI description', { time
   const revert = `/v1/undo/changes/${made.seq}/revert`
   for (const path of [`${revert}?dry_run=true`, revert])
     check('POST /:base_id/changes/:seq/revert', await server.call('POST', path))
+  const mount = await server.call('POST', '/v1/undo/s3-credentials', { permission: 'read', expires_in: 60 })
+  const gone = await server.call('DELETE', `/v1/undo/s3-credentials/${mount.body.id}`)
+  check('DELETE /:base_id/s3-credentials/:id', gone)
   await putReferences(server.call, 'undo')
   await server.call('POST', '/v1/undo/preview', { name: 'kinds' })
   for (const { noun, body } of Object.values(KIND_SAMPLES)) {

@@ -7,6 +7,7 @@ import { claimAs, openWorld, type World } from '../support/world.ts'
 
 let world: World
 let spareToken: string
+let credentialId: string
 let seq: string
 let attachmentId: string
 beforeAll(async () => {
@@ -33,6 +34,8 @@ beforeAll(async () => {
     succeed(await world.call('PUT', `/v1/${homeOf(noun, 'crm', KINDS)}/${noun}/desk`, {}), 201)
   succeed(await putFile(world.call, 'desk', 'a.txt', 'one'), 201)
   spareToken = (await world.newToken([{ permission: 'read' }])).id
+  const key = { permission: 'read', expires_in: 600 }
+  credentialId = succeed(await world.call('POST', '/v1/crm/s3-credentials', key), 201).id
 })
 afterAll(() => world.close())
 
@@ -94,6 +97,9 @@ const SAMPLES: Record<string, Sample> = {
   'GET /:base_id/files/:file_type/*': { query: 'meta=1' },
   'PATCH /:base_id/files/:file_type/*': { body: { label: 'New' } },
   'DELETE /:base_id/files/:file_type/*': {},
+  'POST /:base_id/s3-credentials': { body: { permission: 'read', expires_in: 60 }, status: 201 },
+  'GET /:base_id/s3-credentials': {},
+  'DELETE /:base_id/s3-credentials/:id': {},
   'GET /:base_id/endpoints/:id/resolved': {},
   'POST /:base_id/seeds/:name/apply': {},
   'POST /:base_id/seeds/:name/reset': {},
@@ -166,6 +172,7 @@ function valuesOf(pattern: string): Record<string, string> {
     [/\/records\/:record_type/, 'a'],
     [/^\/bases/, 'crm'],
     [/^\/tokens/, spareToken],
+    [/s3-credentials/, credentialId],
     [/relationship-types/, 'near'],
     [/relationships/, 'l'],
     [/claims/, 'held'],
@@ -236,7 +243,7 @@ describe.each(ROUTES.map((row) => [row.id, row] as const))('%s', (id, row) => {
     expect(first.status, first.text ?? '').toBe(sample.status ?? 200)
     if (first.location)
       expect(first.location).toMatch(
-        /^\/v1\/(bases|tokens|crm\/(records|record-types|relationships|relationship-types))\//,
+        /^\/v1\/(bases|tokens|crm\/(records|record-types|relationships|relationship-types|s3-credentials))\//,
       )
     for (const path of others)
       expect(await normalized(row.method, `${path}?${query}`, sample.body), path).toEqual(first)

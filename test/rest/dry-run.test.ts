@@ -11,6 +11,7 @@ let spare: { id: string; token: string }
 /** Replaced in paths by the seq of a change that can be reverted. */
 const SEQ = '<seq>'
 const ATTACHMENT = 'attached'
+const CREDENTIAL = '01970000-0000-7000-8000-0000000000c3'
 let seq: string
 const at = '/v1/crm/records/task'
 beforeAll(async () => {
@@ -44,6 +45,9 @@ beforeAll(async () => {
   succeed(await world.call('PUT', '/v1/crm--kept/seeds/filled', filled), 201)
   succeed(await world.call('POST', `${at}/a/attachments`, { filename: 'note', content: 'x' }), 201)
   await world.database.query('UPDATE plinth.attachment SET id = $1', [ATTACHMENT])
+  const key = { permission: 'read', expires_in: 600 }
+  succeed(await world.call('POST', '/v1/crm/s3-credentials', key), 201)
+  await world.database.query('UPDATE plinth.s3_credential SET id = $1', [CREDENTIAL])
   spare = await world.newToken([{ permission: 'write' }])
 })
 afterAll(() => world.close())
@@ -59,6 +63,7 @@ async function everything(): Promise<string> {
     ...Object.keys(KIND_SAMPLES).filter((kind) => kind !== 'record_type' && kind !== 'relationship_type'),
     'file',
     'file_version',
+    's3_credential',
     'change',
     'idempotency',
     'claim',
@@ -114,6 +119,20 @@ const WRITES: [string, string, unknown, number, Body][] = [
     { path: 'b', version: 1 },
   ],
   ['DELETE /:base_id/files/:file_type/*', '/v1/crm/files/paper/a.txt', undefined, 200, { deleted: true }],
+  [
+    'POST /:base_id/s3-credentials',
+    '/v1/crm/s3-credentials',
+    { file_type: 'paper', permission: 'write', expires_in: 60 },
+    201,
+    { prefix: 'paper/', access_key_id: null, secret_access_key: null, session_token: null, mount: null },
+  ],
+  [
+    'DELETE /:base_id/s3-credentials/:id',
+    `/v1/crm/s3-credentials/${CREDENTIAL}`,
+    undefined,
+    200,
+    { deleted: true },
+  ],
   [
     'PATCH /:base_id/file-types/:id',
     '/v1/crm/file-types/desk',

@@ -10,6 +10,8 @@ export type Access = {
    * files.
    */
   allows(permission: Permission, baseId: string, recordType: string): boolean
+  /** Whether the token has the permission on the files of the type. */
+  allowsFiles(permission: 'read' | 'write', baseId: string, fileType: string): boolean
   /** The types of the base that the token has the permission on: all, or the listed ones. */
   types(permission: Permission, baseId: string): '*' | ReadonlySet<string>
   /** Whether the token has a grant on types of the base. */
@@ -70,6 +72,19 @@ export function requirePermission(
       },
     ],
   })
+}
+
+/**
+ * Authorization check of files: of the base as a whole, or of the file types that an S3 credential reaches.
+ * @throws FORBIDDEN
+ */
+export function requireFiles(
+  access: Access,
+  permission: 'read' | 'write',
+  baseId: string,
+  fileType: string,
+): void {
+  if (!access.allowsFiles(permission, baseId, fileType)) requirePermission(access, permission, baseId, '*')
 }
 
 /** Error for a resource that the token may access, but not through this endpoint. */

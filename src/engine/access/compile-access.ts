@@ -32,19 +32,21 @@ export function compileAccess(grants: readonly Grant[]): Access {
     reaching(onTypes, permission, baseId).some(({ types }) => types.has('*') || types.has(recordType))
   // Grants of a compiled predicate never change, so decisions can be cached.
   const decided = new Map<string, boolean>()
+  const allows: Access['allows'] = (permission, baseId, recordType) => {
+    const question = `${permission} ${baseId} ${recordType}`
+    const known = decided.get(question)
+    if (known !== undefined) return known
+    if (decided.size >= MAX_DECIDED) decided.clear()
+    const answer = decide(permission, baseId, recordType)
+    // No valid name is that long, so do not cache it.
+    if (question.length > LONGEST) return answer
+    decided.set(question, answer)
+    return answer
+  }
   return {
     grants,
-    allows: (permission, baseId, recordType) => {
-      const question = `${permission} ${baseId} ${recordType}`
-      const known = decided.get(question)
-      if (known !== undefined) return known
-      if (decided.size >= MAX_DECIDED) decided.clear()
-      const answer = decide(permission, baseId, recordType)
-      // No valid name is that long, so do not cache it.
-      if (question.length > LONGEST) return answer
-      decided.set(question, answer)
-      return answer
-    },
+    allows,
+    allowsFiles: (permission, baseId) => allows(permission, baseId, '*'),
     types: (permission, baseId) => {
       const found = reaching(onTypes, permission, baseId)
       if (found.some((rule) => rule.types.has('*'))) return '*'

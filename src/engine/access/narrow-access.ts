@@ -42,6 +42,22 @@ export function accessToTypes(access: Access, baseId: string, types: Iterable<st
   return { ...compileAccess(grants), whole: access.whole ?? access }
 }
 
+/** Files of a base, or of one file type in it. */
+export type FileReach = { baseId: string; fileType: string | null; permission: 'read' | 'write' }
+
+/** The same rights on some files, and none on anything else. */
+export function accessToFiles(access: Access, { baseId, fileType, permission }: FileReach): Access {
+  return {
+    ...compileAccess([]),
+    allowsFiles: (wanted, base, type) =>
+      level(wanted) <= level(permission) &&
+      base === baseId &&
+      (fileType === null || fileType === type) &&
+      access.allowsFiles(wanted, base, type),
+    whole: access.whole ?? access,
+  }
+}
+
 /**
  * The rights at an endpoint: the grants on types, and the permission of the endpoint grants on the records of
  * the endpoint's types. Code that uses them applies the endpoint's policy.

@@ -48,16 +48,25 @@ export const toToken = (row: TokenState): Token => ({
  * Returns the token's session, or undefined if it is unknown or expired. Both cases do the same work, against
  * timing attacks.
  */
-export async function authenticate(
+export const authenticate = (
   scope: Pick<Scope, 'db' | 'caches'>,
   token: string,
+): Promise<TokenSession | undefined> => findValidSession(scope, hashOf(token))
+
+/** Finds a session by token hash. Returns undefined for an unknown or expired token. */
+export async function findValidSession(
+  scope: Pick<Scope, 'db' | 'caches'>,
+  hash: Buffer,
 ): Promise<TokenSession | undefined> {
-  const session = await findSession(scope, hashOf(token))
-  return session?.expiresAt && session.expiresAt <= new Date() ? undefined : session
+  const session = await findSession(scope, hash)
+  return session && !isOver(session) ? session : undefined
 }
 
+/** Whether the token has expired. */
+export const isOver = ({ expiresAt }: TokenSession): boolean => expiresAt !== null && expiresAt <= new Date()
+
 /** Finds a session by token hash, expired or not. Returns undefined for an unknown token. */
-export async function findSession(
+async function findSession(
   { db, caches }: Pick<Scope, 'db' | 'caches'>,
   hash: Buffer,
 ): Promise<TokenSession | undefined> {

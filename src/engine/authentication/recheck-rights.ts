@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { DomainError } from '../../foundation/errors.ts'
 import type { Grant } from '../access/grants.ts'
-import type { TokenSession } from '../access/session.ts'
 import type { Scope } from '../core/scope.ts'
 import { type Db, statement } from '../database/client.ts'
-import { findSession } from './authenticate.ts'
+import { findValidSession, isOver } from './authenticate.ts'
 
 /** Whether cached state proves that the caller's rights are unchanged since the start of the request. */
 export function areRightsCurrent({
@@ -27,8 +26,9 @@ export function areRightsCurrent({
 export async function recheckRights(scope: Scope): Promise<void> {
   const { session, standing } = scope
   if (!session || areRightsCurrent(scope)) return
-  const now = session.key === null ? undefined : await findSession(scope, Buffer.from(session.key, 'hex'))
-  if (!now || isOver(now)) throw ended()
+  const now =
+    session.key === null ? undefined : await findValidSession(scope, Buffer.from(session.key, 'hex'))
+  if (!now) throw ended()
   if (!isDeepStrictEqual(now.access.grants, session.access.grants)) throw changed()
   await standing?.recheck(scope)
 }
@@ -59,8 +59,6 @@ export async function lockCreator(
   if (!isDeepStrictEqual(row.grants, session.access.grants)) throw changed()
   return row.expires_at
 }
-
-const isOver = ({ expiresAt }: TokenSession): boolean => expiresAt !== null && expiresAt <= new Date()
 
 const ended = () =>
   new DomainError('UNAUTHORIZED', 'The token was revoked or has expired.', {

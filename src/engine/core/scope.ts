@@ -1,4 +1,5 @@
 /** Request scope: caller, rights, connection and services. */
+import type { KeyObject } from 'node:crypto'
 import type { Access } from '../access/access.ts'
 import type { Actor, TokenSession } from '../access/session.ts'
 import type { BlobStore, StoredBlob } from '../blobs/blob-store.ts'
@@ -54,7 +55,7 @@ export type Scope = {
   /** The MCP tool call that runs, if any. */
   readonly call?: ToolCall
   /** Secret keys of the server. */
-  readonly keys: { readonly cursor: SealKey; readonly link: SealKey }
+  readonly keys: { readonly cursor: SealKey; readonly link: SealKey; readonly s3: KeyObject }
   /** The address of this server, for links. */
   readonly publicUrl: () => string
   readonly limits: { readonly recordBytes: number; readonly batchBytes: number }

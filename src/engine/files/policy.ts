@@ -1,7 +1,7 @@
 /** The policy of a file type, prepared for reads and writes of its files. */
 import { mediaTypeOf } from '../../contract/attachment-rules.ts'
 import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
-import { requirePermission } from '../access/access.ts'
+import { requireFiles } from '../access/access.ts'
 import { FILE_TYPE, type Storage } from '../configuration/file-types/index.ts'
 import { missing } from '../configuration/lifecycle/read.ts'
 import { compiledCache } from '../core/compiled-cache.ts'
@@ -35,7 +35,7 @@ const POLICIES = compiledCache<FilePolicy>({
 export type Place = { readonly baseId: string; readonly fileType: string }
 
 /**
- * The policy of the file type, for a caller with the permission on the base as a whole.
+ * The policy of the file type, for a caller with the permission on its files.
  * @throws FORBIDDEN; NOT_FOUND when the base or the type is absent
  */
 export async function policyOf(
@@ -43,7 +43,7 @@ export async function policyOf(
   permission: 'read' | 'write',
   { baseId, fileType }: Place,
 ): Promise<FilePolicy> {
-  requirePermission(scope.access, permission, baseId, '*')
+  requireFiles(scope.access, permission, baseId, fileType)
   const policy = await POLICIES.get(scope, `${baseId}/${fileType}`)
   if (!policy) throw await missing({ kind: FILE_TYPE, scope, baseId, id: fileType })
   return policy
@@ -86,3 +86,10 @@ export const immutable = (path: string, what: string): DomainError =>
       { path: '/path', code: 'immutable', message: 'Write to another path, or change the storage policy.' },
     ],
   })
+
+/**
+ * The storage policy that files of the type are written under.
+ * @throws FORBIDDEN without `write` on the files; NOT_FOUND
+ */
+export const storageOf = async (scope: Scope, place: Place): Promise<Storage> =>
+  (await policyOf(scope, 'write', place)).storage

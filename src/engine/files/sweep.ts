@@ -1,4 +1,4 @@
-/** Removes contents that no file and no attachment refers to, and files whose time in the trash is over. */
+/** Removes contents that nothing refers to, files whose time in the trash is over, and forgotten uploads. */
 import { LIMITS } from '../../foundation/limits.ts'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { LOCK_CONTENT } from '../core/received-content.ts'
@@ -15,16 +15,21 @@ const PURGE_TRASH = statement(
      RETURNING 1)
    SELECT count(*)::int AS gone FROM gone`,
 )
+const DROP_UPLOADS = statement(
+  'drop_old_uploads',
+  `DELETE FROM plinth.file_upload WHERE created_at < now() - interval '${LIMITS.uploadDays} days'`,
+)
 const UNREFERENCED = statement(
   'unreferenced_contents',
   `SELECT c.sha256 FROM unnest($1::text[]) AS c (sha256)
    WHERE NOT EXISTS (SELECT FROM plinth.file_version v WHERE v.content_sha256 = c.sha256 COLLATE "C")
+     AND NOT EXISTS (SELECT FROM plinth.file_upload_part p WHERE p.content_sha256 = c.sha256 COLLATE "C")
      AND NOT EXISTS (SELECT FROM plinth.attachment a WHERE a.sha256 = c.sha256 COLLATE "C")`,
 )
 
 /**
- * Job: purges the trash of files, then removes contents that nothing refers to and that are older than
- * `LIMITS.unreferencedMs`. A newer one may belong to an upload in progress.
+ * Job: purges the trash of files and uploads that were not completed, then removes contents that nothing refers to
+ * and that are older than `LIMITS.unreferencedMs`. A newer one may belong to an upload in progress.
  * @throws when the job is stopped
  */
 export async function sweepContents(db: Db, blobs: BlobStore, signal: AbortSignal): Promise<void> {
@@ -32,6 +37,7 @@ export async function sweepContents(db: Db, blobs: BlobStore, signal: AbortSigna
     signal.throwIfAborted()
     gone = (await db.query<{ gone: number }>(PURGE_TRASH, []))[0]?.gone ?? 0
   }
+  await db.query(DROP_UPLOADS, [])
   const before = Date.now() - LIMITS.unreferencedMs
   let batch: string[] = []
   for await (const { sha256, modifiedAt } of blobs.list()) {

@@ -1,11 +1,14 @@
-import { type Access, requirePermission } from '../access/access.ts'
+import { type Access, requireFiles, requirePermission } from '../access/access.ts'
 import type { Grant, Permission } from '../access/grants.ts'
 import { requireGrant } from '../authentication/may-manage.ts'
 import type { Scope } from '../core/scope.ts'
 import { rightsOf } from '../row-policy/apply.ts'
 
-/** A right that a write used: a permission on a type of a base, or a complete grant. */
-export type UsedRight = { permission: Permission; base: string; recordType: string } | { grant: Grant }
+/** A right that a write used: a permission on a type or on files of a base, or a complete grant. */
+export type UsedRight =
+  | { permission: Permission; base: string; recordType: string }
+  | { permission: 'read' | 'write'; base: string; fileType: string }
+  | { grant: Grant }
 
 /**
  * Wraps the scope to record the rights that a write uses. A replay of its stored response requires the same
@@ -19,6 +22,11 @@ export function recordRights(scope: Scope): { scope: Scope; used(): UsedRight[] 
     allows: (permission, base, recordType) => {
       const isAllowed = access.allows(permission, base, recordType)
       if (isAllowed) note({ permission, base, recordType })
+      return isAllowed
+    },
+    allowsFiles: (permission, base, fileType) => {
+      const isAllowed = access.allowsFiles(permission, base, fileType)
+      if (isAllowed) note({ permission, base, fileType })
       return isAllowed
     },
     covers: (grant) => {
@@ -46,6 +54,7 @@ export function requireRecordedRights(scope: Scope, used: readonly UsedRight[]):
   const access = rightsOf(scope)
   for (const right of used) {
     if ('grant' in right) requireGrant(access, right.grant)
+    else if ('fileType' in right) requireFiles(access, right.permission, right.base, right.fileType)
     else requirePermission(access, right.permission, right.base, right.recordType)
   }
 }

@@ -181,7 +181,7 @@ function restore<T>(stored: StoredOutcome): T {
 }
 
 /** Response fields that are returned only once. */
-const SECRET_FIELDS = ['token', 'secret']
+const SECRET_FIELDS = ['token', 'secret', 'accessKeyId', 'secretAccessKey', 'sessionToken']
 
 function withoutSecrets<T extends object>(answer: T, hide: (secret: string) => string | null): T {
   const hidden = SECRET_FIELDS.flatMap((field) => {

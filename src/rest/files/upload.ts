@@ -24,7 +24,7 @@ const QUERY = queryShape(undefined, true)
 
 const findPolicy = compile(
   graphql(
-    'query UploadPolicy($base: String!, $fileType: String!) { type: fileType(base: $base, id: $fileType) { storage } }',
+    'query UploadPolicy($base: String!, $fileType: String!) { storage: fileStorage(base: $base, fileType: $fileType) }',
   ),
 )
 const putFile = compile(
@@ -54,8 +54,8 @@ async function upload(request: FastifyRequest, reply: FastifyReply) {
   const idempotencyKey = readKey(request)
   const context = request.caller
   const { base_id: base, file_type: fileType } = params
-  const { type } = await findPolicy({ base, fileType }, context).catch(atParams)
-  const { max_bytes: maxBytes } = type.storage as { max_bytes: number }
+  const { storage } = await findPolicy({ base, fileType }, context).catch(atParams)
+  const { max_bytes: maxBytes } = storage as { max_bytes: number }
   const content = await storeBody(request, { maxBytes, ...(sha256 !== undefined && { sha256 }) })
   Object.assign(context.write, {
     dryRun,

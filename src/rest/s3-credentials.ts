@@ -1,0 +1,114 @@
+/** REST routes of S3 credentials. */
+import { z } from 'zod'
+import { pageBody, trim } from '../contract/response-bodies.ts'
+import { S3CredentialBody } from '../contract/s3-shapes.ts'
+import { graphql } from '../graphql/document.ts'
+import { mountCommands } from './mount-commands.ts'
+import { listOf } from './route/page.ts'
+import { pageOf, pageQuery } from './route/query.ts'
+import { route } from './route/route.ts'
+import { baseId, Deleted, onBase, time } from './route/shapes.ts'
+
+const PATH = '/:base_id/s3-credentials'
+const tag = 'S3 credentials'
+
+const fields = z.object({
+  id: z.string(),
+  file_type: z.string().nullable().meta({ description: 'The file type that it reaches; null for all.' }),
+  permission: z.enum(['read', 'write']),
+  endpoint: z.string(),
+  region: z.string(),
+  bucket: z.string().meta({ description: 'The id of the base.' }),
+  prefix: z.string().meta({ description: 'What the keys begin with; empty for all file types.' }),
+  created_by: z.string().meta({ description: 'The id of the token that it belongs to.' }),
+  created_at: time,
+  expires_at: time,
+})
+const S3Credential = fields
+  .extend({ masked: z.string().meta({ description: 'The access key id, masked.' }) })
+  .meta({ id: 'S3Credential' })
+const secret = z.string().nullable().meta({ description: 'Shown once; null in a dry run.' })
+const NewS3Credential = fields
+  .extend({
+    access_key_id: secret,
+    secret_access_key: secret,
+    session_token: secret,
+    mount: z
+      .object({ rclone: z.string(), s3fs: z.string() })
+      .nullable()
+      .meta({ description: 'Commands that mount the files as a folder; null in a dry run.' }),
+    dry_run: z.literal(true).optional(),
+  })
+  .meta({ id: 'NewS3Credential' })
+
+const S3CredentialFields = graphql(`fragment S3CredentialFields on S3Credential {
+  id file_type: fileType permission endpoint region bucket prefix created_by: createdBy created_at: createdAt expires_at: expiresAt
+}`)
+
+const params = z.strictObject({ base_id: baseId() })
+
+export const s3Credentials = [
+  route(`POST ${PATH}`, {
+    tag,
+    summary: 'Create a temporary S3 credential for the files of a base; its secrets are shown once',
+    need: onBase('read'),
+    params,
+    body: S3CredentialBody,
+    operation: graphql(
+      `mutation CreateS3Credential($base: String!, $fileType: String, $permission: S3Permission!, $expiresIn: Int!) {
+        made: createS3Credential(base: $base, fileType: $fileType, permission: $permission, expiresIn: $expiresIn) {
+          ...S3CredentialFields access_key_id: accessKeyId secret_access_key: secretAccessKey session_token: sessionToken dry_run: dryRun
+        }
+      }`,
+      [S3CredentialFields],
+    ),
+    variables: ({ params, body }) => ({
+      base: params.base_id,
+      fileType: body.file_type,
+      permission: body.permission,
+      expiresIn: body.expires_in,
+    }),
+    reply: ({ made }, { params }) => ({
+      status: 201,
+      location: `/v1/${params.base_id}/s3-credentials/${made.id}`,
+      body: {
+        ...(made.dry_run ? made : { ...trim(made), file_type: made.file_type }),
+        mount: mountCommands(made),
+      },
+    }),
+    statuses: [201],
+    answers: NewS3Credential,
+  }),
+  route(`GET ${PATH}`, {
+    tag,
+    summary: 'List valid S3 credentials, newest first, without their secrets',
+    need: onBase('read'),
+    params,
+    query: pageQuery,
+    operation: graphql(
+      `query ListS3Credentials($base: String!, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+        page: s3Credentials(base: $base, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+          data { ...S3CredentialFields masked } hasMore truncated limit offset total nextCursor
+        }
+      }`,
+      [S3CredentialFields],
+    ),
+    variables: ({ params, query }) => ({ base: params.base_id, ...pageOf(query) }),
+    reply: ({ page }) => ({ body: pageBody(page) }),
+    answers: listOf(S3Credential),
+  }),
+  route(`DELETE ${PATH}/:id`, {
+    tag,
+    summary: 'Revoke an S3 credential',
+    need: onBase('read'),
+    params: params.extend({ id: z.string().min(1).max(64).meta({ description: 'Its id.' }) }),
+    operation: graphql(
+      `mutation DeleteS3Credential($base: String!, $id: String!) {
+        gone: deleteS3Credential(base: $base, id: $id) { id deleted dry_run: dryRun }
+      }`,
+    ),
+    variables: ({ params }) => ({ base: params.base_id, id: params.id }),
+    reply: ({ gone }) => ({ body: trim(gone) }),
+    answers: Deleted,
+  }),
+]

@@ -1,0 +1,167 @@
+/** Operations on one object. */
+import { UNKNOWN_CONTENT } from '../../contract/attachment-rules.ts'
+import { DomainError } from '../../foundation/errors.ts'
+import { openContent, storeContent } from '../../graphql/content.ts'
+import { sendContent } from '../../http/send-content.ts'
+import { fileOf } from '../protocol/address.ts'
+import { S3Fault } from '../protocol/fault.ts'
+import { metadataHeaders, readMetadata } from '../protocol/metadata.ts'
+import { etagOf, isCurrent, OF_READ, OF_SOURCE, writeConditions } from './conditions.ts'
+import { copyFile, deleteFile, findFile, findKeys, findStorage, putFile } from './files.ts'
+import type { Call, Operation, Result } from './operation.ts'
+
+/**
+ * The file that a request is for.
+ * @throws S3Fault for a key that no file can have
+ */
+export function targetOf({ bucket, key }: Pick<Call, 'bucket' | 'key'>) {
+  const file = fileOf(key)
+  if (file) return { base: bucket, ...file }
+  throw new S3Fault(
+    'InvalidArgument',
+    'A key must be "<file_type>/<path>": a file type of the base, and a path in it.',
+  )
+}
+
+async function getObject(call: Call): Promise<Result> {
+  const { request, reply, context } = call
+  if (call.key.endsWith('/')) return getFolder(call)
+  if (!fileOf(call.key)) throw noSuchKey()
+  const { file } = await findFile(targetOf(call), context)
+  const { contentSha256: sha256, size, contentType, path, updatedAt, metadata } = file
+  reply.headers({
+    'last-modified': new Date(String(updatedAt)).toUTCString(),
+    'x-amz-request-id': request.id,
+    ...metadataHeaders(metadata as Record<string, unknown>),
+  })
+  if (isCurrent(call, file, OF_READ)) return { status: 304, headers: { etag: etagOf(sha256) } }
+  if (call.header('x-amz-checksum-mode')?.toUpperCase() === 'ENABLED' && request.headers.range === undefined)
+    reply.headers({
+      'x-amz-checksum-sha256': Buffer.from(sha256, 'hex').toString('base64'),
+      'x-amz-checksum-type': 'FULL_OBJECT',
+    })
+  const filename = path.slice(path.lastIndexOf('/') + 1)
+  const content = { sha256, size, contentType, filename }
+  return { sent: await sendContent(request, reply, content, (range) => openContent(context, sha256, range)) }
+}
+
+/** A folder is there as long as files are in it. Clients ask for it as an empty object. */
+async function getFolder({ bucket, key, context }: Call): Promise<Result> {
+  const { keys } = await findKeys({ base: bucket, prefix: key, limit: 1 }, context)
+  if (keys.entries.length === 0 && !keys.more) throw noSuchKey()
+  return { headers: { 'content-type': 'application/x-directory', 'content-length': '0' } }
+}
+
+const noSuchKey = () => new S3Fault('NoSuchKey', 'There is no such object.')
+
+/** Streams the body of a request into the store of contents. */
+export async function storeBody(call: Call, maxBytes: number) {
+  const body = await call.body()
+  if (body.size > maxBytes)
+    throw new S3Fault('EntityTooLarge', `A content can have at most ${maxBytes} bytes here.`)
+  const stored = await storeContent(call.context, body.stream(), { maxBytes })
+  return { ...stored, checksums: body.checksums.headers() }
+}
+
+/** The largest content that the file type takes. */
+export async function maxBytesOf(
+  { context }: Call,
+  { base, fileType }: { base: string; fileType: string },
+): Promise<number> {
+  const { storage } = await findStorage({ base, fileType }, context)
+  return (storage as { max_bytes: number }).max_bytes
+}
+
+async function putObject(call: Call): Promise<Result> {
+  const { context } = call
+  const target = targetOf(call)
+  const conditions = writeConditions(call)
+  const { sha256, checksums } = await storeBody(call, await maxBytesOf(call, target))
+  const variables = {
+    ...target,
+    contentSha256: sha256,
+    contentType: call.header('content-type') ?? UNKNOWN_CONTENT,
+    metadata: readMetadata(call.headers),
+    ...conditions,
+  }
+  const { written } = await putFile(variables, context)
+  return { headers: { etag: etagOf(written.contentSha256), ...checksums } }
+}
+
+/** The source of a copy: the file of `x-amz-copy-source`, if its conditions hold. */
+export async function sourceOf(call: Call) {
+  const [path = '', query] = (call.header('x-amz-copy-source') ?? '').split('?')
+  if (query !== undefined)
+    throw new S3Fault('NotImplemented', 'Versions cannot be copied. Leave versionId out of the source.')
+  const [, bucket, key = ''] = /^\/?([^/]+)\/(.+)$/s.exec(decoded(path)) ?? []
+  if (bucket !== call.bucket)
+    throw new S3Fault('AccessDenied', 'The source is in another bucket than the credential.')
+  const source = targetOf({ bucket, key })
+  const { file } = await findFile(source, call.context)
+  if (isCurrent(call, file, OF_SOURCE))
+    throw new S3Fault('PreconditionFailed', 'The source does not meet the conditions of the request.')
+  return { fileType: source.fileType, path: source.path, file }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw new S3Fault('InvalidArgument', 'x-amz-copy-source must be percent-encoded UTF-8.')
+  }
+}
+
+async function copyObject(call: Call): Promise<Result> {
+  const target = targetOf(call)
+  const directive = (call.header('x-amz-metadata-directive') ?? 'COPY').toUpperCase()
+  if (directive !== 'COPY' && directive !== 'REPLACE')
+    throw new S3Fault('InvalidArgument', 'x-amz-metadata-directive must be COPY or REPLACE.')
+  const source = await sourceOf(call)
+  const isReplaced = directive === 'REPLACE'
+  const variables = {
+    ...target,
+    sourceFileType: source.fileType,
+    sourcePath: source.path,
+    sourceHashes: [source.file.contentSha256],
+    contentType: isReplaced ? (call.header('content-type') ?? UNKNOWN_CONTENT) : null,
+    metadata: isReplaced ? readMetadata(call.headers) : null,
+    ...writeConditions(call),
+  }
+  const { written } = await copyFile(variables, call.context)
+  const { contentSha256, updatedAt } = written
+  return {
+    xml: [
+      'CopyObjectResult',
+      [
+        ['LastModified', String(updatedAt)],
+        ['ETag', etagOf(contentSha256)],
+      ],
+    ],
+  }
+}
+
+/** Deleting what is not there succeeds, as in S3. */
+export async function removeFile(
+  target: { base: string; fileType: string; path: string },
+  { context }: Call,
+  conditions: { expectedHashes?: string[] | null; mustExist?: boolean } = {},
+): Promise<void> {
+  await deleteFile({ ...target, ...conditions }, context).catch((thrown: unknown) => {
+    const isAbsent = thrown instanceof DomainError && thrown.details[0]?.code === 'file_not_found'
+    if (!isAbsent) throw thrown
+  })
+}
+
+async function deleteObject(call: Call): Promise<Result> {
+  const { expectedHashes, mustExist } = writeConditions(call)
+  await removeFile(targetOf(call), call, { expectedHashes, mustExist })
+  return { status: 204 }
+}
+
+export const objects: readonly Operation[] = [
+  { name: 'CopyObject', method: 'PUT', on: 'object', header: 'x-amz-copy-source', run: copyObject },
+  { name: 'PutObject', method: 'PUT', on: 'object', run: putObject },
+  { name: 'GetObject', method: 'GET', on: 'object', run: getObject },
+  { name: 'HeadObject', method: 'HEAD', on: 'object', run: getObject },
+  { name: 'DeleteObject', method: 'DELETE', on: 'object', run: deleteObject },
+]

@@ -1,0 +1,310 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { crc32 } from 'node:zlib'
+import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { succeed } from '../support/answers.ts'
+import { putFile, sha256 } from '../support/files.ts'
+import { bytesOf, clientOf, faultOf, type Keys, newKeys, type Send, senderOf } from '../support/s3.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+const MB = 1024 * 1024
+
+let world: World
+let keys: Keys
+let send: Send
+beforeAll(async () => {
+  world = await openWorld()
+  for (const type of ['docs', 'a-b', 'a', 'listed'])
+    succeed(await world.call('PUT', `/v1/crm/file-types/${type}`, {}), 201)
+  keys = await newKeys(world)
+  send = senderOf(keys)
+})
+afterAll(() => world.close())
+
+const streamOf = (bytes: Buffer) => Readable.from([bytes.subarray(0, 1000), bytes.subarray(1000)])
+const keysOf = (page: { Contents?: { Key: string }[] }) => (page.Contents ?? []).map(({ Key }) => Key)
+
+test('an object is a file, with its type, its metadata and its versions', async () => {
+  const Key = 'docs/a b/hello+é(1)\'&".txt'
+  const first = await send('PutObject', {
+    Key,
+    Body: 'hello',
+    ContentType: 'text/plain',
+    Metadata: { year: '2026', who: 'é' },
+  })
+  expect(first.ETag).toBe(`"${sha256('hello')}"`)
+  await send('PutObject', { Key, Body: 'again', ContentType: 'text/plain', Metadata: { year: '2026' } })
+  const path = Key.slice('docs/'.length).split('/').map(encodeURIComponent).join('/')
+  const file = succeed(await world.call('GET', `/v1/crm/files/docs/${path}?meta=1`))
+  expect(file).toMatchObject({ version: 2, content_type: 'text/plain', metadata: { year: '2026' } })
+  const found = await send('GetObject', { Key })
+  expect(String(await bytesOf(found))).toBe('again')
+  expect(found).toMatchObject({
+    ContentType: 'text/plain',
+    Metadata: { year: '2026' },
+    ETag: `"${sha256('again')}"`,
+  })
+  expect(await send('HeadObject', { Key })).toMatchObject({ ContentLength: 5 })
+  const { data } = succeed(await world.call('GET', '/v1/crm/changes?kind=file&limit=1000'))
+  expect(data.at(-1)).toMatchObject({ operation: 'update', actor: { via: 'rest' } })
+})
+
+test.each(['CRC32', 'CRC32C', 'CRC64NVME', 'SHA1', 'SHA256'])(
+  'a streamed body has its checksum %s checked, in a trailer',
+  async (ChecksumAlgorithm) => {
+    const Key = `docs/${ChecksumAlgorithm}`
+    const bytes = randomBytes(200_000)
+    const ContentLength = bytes.length
+    const stored = await send('PutObject', { Key, Body: streamOf(bytes), ContentLength, ChecksumAlgorithm })
+    expect(stored[`Checksum${ChecksumAlgorithm}`]).toBeTypeOf('string')
+    expect((await bytesOf(await send('GetObject', { Key }))).equals(bytes)).toBe(true)
+  },
+)
+
+test('ranges and conditions hold as in S3', async () => {
+  const Key = 'docs/ranged'
+  const { ETag } = await send('PutObject', { Key, Body: '0123456789' })
+  const part = await send('GetObject', { Key, Range: 'bytes=2-4' })
+  expect([String(await bytesOf(part)), part.ContentRange]).toEqual(['234', 'bytes 2-4/10'])
+  expect(await faultOf(send('GetObject', { Key, Range: 'bytes=10-' }))).toEqual({
+    code: 'InvalidRange',
+    status: 416,
+  })
+  expect((await faultOf(send('GetObject', { Key, IfNoneMatch: ETag }))).status).toBe(304)
+  const failed = { code: 'PreconditionFailed', status: 412 }
+  expect(await faultOf(send('GetObject', { Key, IfMatch: '"other"' }))).toEqual(failed)
+  expect(await faultOf(send('GetObject', { Key, IfUnmodifiedSince: new Date(0) }))).toEqual(failed)
+  expect(await faultOf(send('PutObject', { Key, Body: 'x', IfNoneMatch: '*' }))).toEqual(failed)
+  expect(await faultOf(send('PutObject', { Key, Body: 'x', IfMatch: `"${sha256('y')}"` }))).toEqual(failed)
+  expect(String(await bytesOf(await send('GetObject', { Key, IfMatch: ETag })))).toBe('0123456789')
+  await send('PutObject', { Key, Body: 'x', IfMatch: ETag })
+  expect((await faultOf(send('PutObject', { Key: 'docs/new', Body: 'x', IfMatch: ETag }))).status).toBe(404)
+  await send('PutObject', { Key: 'docs/new', Body: 'x', IfNoneMatch: '*' })
+})
+
+test('lists are in the order of keys over all file types, with pages, prefixes and folders', async () => {
+  const all = ['a-b/1', 'a/0', 'a/b/1', 'a/b/2', 'a/b-c', 'a/é', 'a/z z&<'].sort((one, other) =>
+    Buffer.compare(Buffer.from(one), Buffer.from(other)),
+  )
+  for (const Key of all) await send('PutObject', { Key, Body: Key })
+  const found: string[] = []
+  for (let ContinuationToken: string | undefined, pages = 0; pages === 0 || ContinuationToken; pages++) {
+    const page = await send('ListObjectsV2', { MaxKeys: 2, Prefix: 'a', ContinuationToken })
+    found.push(...keysOf(page))
+    ContinuationToken = page.NextContinuationToken
+    expect(page.IsTruncated).toBe(ContinuationToken !== undefined)
+  }
+  expect(found).toEqual(all)
+  const marked: string[] = []
+  for (let Marker: string | undefined, pages = 0; pages === 0 || Marker; pages++) {
+    const page = await send('ListObjects', { MaxKeys: 3, Prefix: 'a', Marker, EncodingType: 'url' })
+    marked.push(...keysOf(page).map(decodeURIComponent))
+    Marker = page.NextMarker && decodeURIComponent(page.NextMarker)
+  }
+  expect(marked).toEqual(all)
+  expect(keysOf(await send('ListObjectsV2', { StartAfter: 'a/b/1', Prefix: 'a/' }))).toEqual(
+    all.filter((key) => key.startsWith('a/') && key > 'a/b/1'),
+  )
+  const folder = await send('ListObjectsV2', { Prefix: 'a/', Delimiter: '/' })
+  expect(folder.CommonPrefixes).toEqual([{ Prefix: 'a/b/' }])
+  expect(keysOf(folder)).toEqual(all.filter((key) => key.startsWith('a/') && !key.startsWith('a/b/')))
+  const root = await send('ListObjectsV2', { Delimiter: '/' })
+  expect(root.CommonPrefixes).toEqual(['a-b/', 'a/', 'docs/', 'listed/'].map((Prefix) => ({ Prefix })))
+  const steps: string[] = []
+  for (let ContinuationToken: string | undefined, n = 0; n === 0 || ContinuationToken; n++) {
+    const page = await send('ListObjectsV2', { Delimiter: '/', MaxKeys: 1, ContinuationToken })
+    steps.push(...(page.CommonPrefixes ?? []).map(({ Prefix }: { Prefix: string }) => Prefix))
+    ContinuationToken = page.NextContinuationToken
+  }
+  expect(steps).toEqual(['a-b/', 'a/', 'docs/', 'listed/'])
+  expect(await faultOf(send('ListObjectsV2', { Delimiter: '-' }))).toEqual({
+    code: 'NotImplemented',
+    status: 501,
+  })
+})
+
+test('what is deleted is gone, alone or with others, and deleting it again succeeds', async () => {
+  for (const Key of ['docs/x1', 'docs/x2', 'docs/"q"&<>']) await send('PutObject', { Key, Body: 'x' })
+  await send('DeleteObject', { Key: 'docs/x1' })
+  await send('DeleteObject', { Key: 'docs/x1' })
+  const Objects = [{ Key: 'docs/x1' }, { Key: 'docs/x2' }, { Key: 'docs/"q"&<>' }]
+  const { Deleted, Errors } = await send('DeleteObjects', { Delete: { Objects } })
+  expect([Deleted, Errors]).toEqual([Objects, undefined])
+  for (const { Key } of Objects)
+    expect(await faultOf(send('GetObject', { Key }))).toEqual({ code: 'NoSuchKey', status: 404 })
+  expect(await send('DeleteObjects', { Delete: { Objects, Quiet: true } })).not.toHaveProperty('Deleted')
+})
+
+test('a copy has the content of its source, and its own properties if it asks for them', async () => {
+  await send('PutObject', {
+    Key: 'docs/from é',
+    Body: 'copied',
+    ContentType: 'text/css',
+    Metadata: { a: '1' },
+  })
+  const CopySource = `crm/${encodeURIComponent('docs/from é')}`
+  await send('CopyObject', { Key: 'a/copy', CopySource })
+  expect(await send('HeadObject', { Key: 'a/copy' })).toMatchObject({
+    ContentType: 'text/css',
+    Metadata: { a: '1' },
+  })
+  const own = { MetadataDirective: 'REPLACE', ContentType: 'text/html', Metadata: { b: '2' } }
+  await send('CopyObject', { Key: 'a/copy', CopySource, ...own })
+  expect(await send('HeadObject', { Key: 'a/copy' })).toMatchObject({
+    ContentType: 'text/html',
+    Metadata: { b: '2' },
+  })
+  expect(succeed(await world.call('GET', '/v1/crm/files/a/copy?meta=1')).version).toBe(1)
+  const refused = faultOf(send('CopyObject', { Key: 'a/copy', CopySource, CopySourceIfMatch: '"x"' }))
+  expect(await refused).toEqual({ code: 'PreconditionFailed', status: 412 })
+})
+
+test('an upload in parts shows when it is complete, and not when it is aborted', async () => {
+  const Key = 'docs/parts.bin'
+  const parts = [randomBytes(5 * MB), randomBytes(5 * MB + 3), randomBytes(17)]
+  await send('PutObject', { Key: 'docs/source', Body: parts[2] })
+  const { UploadId } = await send('CreateMultipartUpload', { Key, ContentType: 'x/y', Metadata: { m: '1' } })
+  const Parts: { PartNumber: number; ETag: string }[] = []
+  for (const [at, Body] of parts.slice(0, 2).entries()) {
+    const { ETag } = await send('UploadPart', { Key, UploadId, PartNumber: at + 1, Body })
+    Parts.push({ PartNumber: at + 1, ETag })
+  }
+  const copied = { Key, UploadId, PartNumber: 7, CopySource: 'crm/docs/source' }
+  const { CopyPartResult } = await send('UploadPartCopy', copied)
+  Parts.push({ PartNumber: 7, ETag: CopyPartResult.ETag })
+  expect((await send('ListMultipartUploads', { Prefix: 'docs/' })).Uploads).toMatchObject([{ Key, UploadId }])
+  const listed = await send('ListParts', { Key, UploadId, MaxParts: 2 })
+  expect([listed.IsTruncated, listed.NextPartNumberMarker, listed.Parts.length]).toEqual([true, '2', 2])
+  expect((await faultOf(send('HeadObject', { Key }))).status).toBe(404)
+  const complete = (Parts: object[]) =>
+    send('CompleteMultipartUpload', { Key, UploadId, MultipartUpload: { Parts } })
+  const [one, two, last] = Parts as [object, object, object]
+  expect((await faultOf(complete([two, one]))).code).toBe('InvalidPartOrder')
+  expect((await faultOf(complete([one, { PartNumber: 3, ETag: '"x"' }]))).code).toBe('InvalidPart')
+  expect((await faultOf(complete([one, last, { PartNumber: 8, ETag: CopyPartResult.ETag }]))).code).toBe(
+    'EntityTooSmall',
+  )
+  await complete(Parts)
+  const whole = await send('GetObject', { Key })
+  expect(whole).toMatchObject({ ContentType: 'x/y', Metadata: { m: '1' } })
+  expect((await bytesOf(whole)).equals(Buffer.concat(parts))).toBe(true)
+  expect(await faultOf(complete(Parts))).toEqual({ code: 'NoSuchUpload', status: 404 })
+  const other = await send('CreateMultipartUpload', { Key: 'docs/never' })
+  await send('AbortMultipartUpload', { Key: 'docs/never', UploadId: other.UploadId })
+  expect((await send('ListMultipartUploads')).Uploads).toBeUndefined()
+  expect((await faultOf(send('HeadObject', { Key: 'docs/never' }))).status).toBe(404)
+})
+
+/** Two parts, their checksums, and the checksum of the whole. */
+async function sendParts(Key: string, algorithm: 'CRC32' | 'SHA256') {
+  const parts = [randomBytes(5 * MB), randomBytes(1000)]
+  const { UploadId } = await send('CreateMultipartUpload', { Key, ChecksumAlgorithm: algorithm })
+  const Parts: object[] = []
+  for (const [at, Body] of parts.entries()) {
+    const { ETag } = await send('UploadPart', { Key, UploadId, PartNumber: at + 1, Body })
+    Parts.push({ PartNumber: at + 1, ETag })
+  }
+  const complete = (more: object) =>
+    send('CompleteMultipartUpload', { Key, UploadId, MultipartUpload: { Parts }, ...more })
+  return { parts, complete, size: 5 * MB + 1000 }
+}
+const crc32Of = (bytes: Buffer) => {
+  const sum = Buffer.alloc(4)
+  sum.writeUInt32BE(crc32(bytes))
+  return sum.toString('base64')
+}
+const sha1Of = (parts: readonly Buffer[]) => createHash('sha1').update(Buffer.concat(parts)).digest('base64')
+const sha256Of = (bytes: Buffer) => createHash('sha256').update(bytes).digest()
+
+test('an upload in parts is complete only with the size and the checksum of the whole object', async () => {
+  const Key = 'docs/declared.bin'
+  const { parts, complete, size } = await sendParts(Key, 'CRC32')
+  const whole = crc32Of(Buffer.concat(parts))
+  const other = crc32Of(Buffer.from('other'))
+  const refusals = [
+    [{ ChecksumCRC32: other, ChecksumType: 'FULL_OBJECT' }, 'BadDigest'],
+    [{ ChecksumCRC32: other }, 'BadDigest'],
+    [{ ChecksumCRC32: whole, ChecksumType: 'COMPOSITE' }, 'BadDigest'],
+    [{ ChecksumCRC32: 'short' }, 'InvalidDigest'],
+    [{ ChecksumCRC32: whole, ChecksumSHA1: sha1Of(parts) }, 'InvalidRequest'],
+    [{ MpuObjectSize: size - 1 }, 'InvalidRequest'],
+  ] as const
+  for (const [declared, code] of refusals)
+    expect(await faultOf(complete(declared)), JSON.stringify(declared)).toEqual({ code, status: 400 })
+  expect((await faultOf(send('HeadObject', { Key }))).status).toBe(404)
+  await complete({ ChecksumCRC32: whole, ChecksumType: 'FULL_OBJECT', MpuObjectSize: size })
+  expect((await send('HeadObject', { Key })).ContentLength).toBe(size)
+})
+
+test('an upload in parts is complete with the checksum of the checksums of its parts', async () => {
+  const Key = 'docs/composite.bin'
+  const { parts, complete, size } = await sendParts(Key, 'SHA256')
+  const composite = sha256Of(Buffer.concat(parts.map(sha256Of))).toString('base64')
+  const reversed = sha256Of(Buffer.concat(parts.map(sha256Of).reverse())).toString('base64')
+  expect(await faultOf(complete({ ChecksumSHA256: `${reversed}-2` }))).toEqual({
+    code: 'BadDigest',
+    status: 400,
+  })
+  await complete({ ChecksumSHA256: `${composite}-2`, ChecksumType: 'COMPOSITE' })
+  expect((await send('HeadObject', { Key })).ContentLength).toBe(size)
+})
+
+test('presigned URLs read and write without headers, until they expire or are altered', async () => {
+  const client = clientOf(keys)
+  const Key = 'docs/presigned'
+  const upload = await getSignedUrl(
+    client,
+    new PutObjectCommand({ Bucket: 'crm', Key, Metadata: { a: '1' } }),
+    { expiresIn: 60 },
+  )
+  expect((await fetch(upload, { method: 'PUT', body: 'signed' })).status).toBe(200)
+  const download = await getSignedUrl(client, new GetObjectCommand({ Bucket: 'crm', Key }), { expiresIn: 60 })
+  const read = await fetch(download)
+  expect([await read.text(), read.headers.get('x-amz-meta-a')]).toEqual(['signed', '1'])
+  const altered = [
+    download.replace('presigned?', 'ranged?'),
+    download.replace('X-Amz-Expires=60', 'X-Amz-Expires=6000'),
+    download.replace(/X-Amz-Signature=./, 'X-Amz-Signature=_'),
+  ]
+  for (const url of altered) {
+    expect(url).not.toBe(download)
+    expect((await fetch(url)).status).toBe(403)
+  }
+  expect((await fetch(download, { method: 'DELETE' })).status).toBe(403)
+  const old = await getSignedUrl(client, new GetObjectCommand({ Bucket: 'crm', Key }), {
+    expiresIn: 60,
+    signingDate: new Date(Date.now() - 120_000),
+  })
+  expect(await (await fetch(old)).text()).toContain('<Code>AccessDenied</Code>')
+})
+
+test('a bucket is a base: it is found, listed and located, and not created', async () => {
+  await send('HeadBucket')
+  expect((await send('ListBuckets', { Bucket: undefined })).Buckets).toMatchObject([{ Name: 'crm' }])
+  await send('GetBucketLocation')
+  expect(await faultOf(send('CreateBucket'))).toEqual({ code: 'BucketAlreadyOwnedByYou', status: 409 })
+  expect(await faultOf(send('GetObjectAcl', { Key: 'docs/new' }))).toEqual({
+    code: 'NotImplemented',
+    status: 501,
+  })
+})
+
+test('what the file type refuses is refused in the terms of S3', async () => {
+  const storage = { max_bytes: 10, content_types: ['text/plain'], immutable: true }
+  succeed(await world.call('PUT', '/v1/crm/file-types/strict', { storage }), 201)
+  const put = (more: object) =>
+    send('PutObject', { Key: 'strict/x', Body: 'small', ContentType: 'text/plain', ...more })
+  expect(await faultOf(put({ Body: 'more than ten bytes' }))).toEqual({ code: 'EntityTooLarge', status: 400 })
+  expect(await faultOf(put({ ContentType: 'text/css' }))).toEqual({ code: 'InvalidArgument', status: 400 })
+  await put({})
+  expect(await faultOf(put({ Body: 'other' }))).toEqual({ code: 'AccessDenied', status: 403 })
+  expect(await faultOf(send('DeleteObject', { Key: 'strict/x' }))).toEqual({
+    code: 'AccessDenied',
+    status: 403,
+  })
+  succeed(await putFile(world.call, 'docs', 'large', 'more than ten bytes'), 201)
+  const copy = { Key: 'strict/copy', CopySource: 'crm/docs/large' }
+  expect((await faultOf(send('CopyObject', copy))).code).toBe('EntityTooLarge')
+})
