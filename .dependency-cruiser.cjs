@@ -44,6 +44,7 @@ const ENGINE_ROOMS = [
   'blobs',
   'access',
   'database',
+  'vault',
   'json-schema',
   'compiled-types',
   'change-log',

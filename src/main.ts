@@ -11,6 +11,7 @@ import { openEngine } from './engine/engine.ts'
 import { loadParser } from './engine/sql/guard/syntax/parse-statement.ts'
 import { collectWhenIdle } from './foundation/idle-collection.ts'
 import { LIMITS } from './foundation/limits.ts'
+import { masterKeys } from './master-key.ts'
 import type { Provider } from './mcp/protocol/provider.ts'
 import { supervise } from './postgres/cluster.ts'
 import { buildServer } from './server.ts'
@@ -45,6 +46,7 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
       connectionString,
       adminToken: admin,
       blobs: blobLocation(config),
+      masterKeys: await masterKeys(config),
       publicUrl: () => url,
       recordBytes: config.recordBytes,
       pageBytes: config.pageBytes,

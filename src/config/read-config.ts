@@ -68,6 +68,29 @@ export function readS3Url(text: string): S3Bucket | undefined {
   }
 }
 
+/** A setting that `read` turns into a value, with the error of `read` if it cannot. */
+const readBy = <T>(read: (text: string) => T) =>
+  z.string().transform((text, context): T => {
+    try {
+      return read(text)
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: (error as Error).message })
+      return z.NEVER
+    }
+  })
+
+/** Reads keys of 32 bytes as base64, separated by commas or lines; undefined if one is not. */
+export function readMasterKeys(text: string): readonly Buffer[] | undefined {
+  const keys = text.split(/[,\s]+/).flatMap((each) => (each === '' ? [] : [Buffer.from(each, 'base64')]))
+  return keys.length > 0 && keys.every(({ length }) => length === 32) ? keys : undefined
+}
+
+function masterKeysOf(text: string): readonly Buffer[] {
+  const keys = readMasterKeys(text)
+  if (!keys) throw new Error('must be a key of 32 bytes as base64, or several separated by commas')
+  return keys
+}
+
 /**
  * The schema of all environment variables of the server. No other module reads the environment. An empty
  * variable counts as unset.
@@ -89,6 +112,7 @@ const Settings = z.object({
     .max(256)
     .regex(/^[\x21-\x7e]+$/, 'must be visible ASCII')
     .optional(),
+  PLINTH_MASTER_KEY: readBy(masterKeysOf).optional(),
   PLINTH_CORS_ORIGINS: z.string().optional(),
   PLINTH_OAUTH_ISSUER: z
     .string()
@@ -145,6 +169,8 @@ export type Config = {
   blobUrl: string | undefined
   databaseConnections: number
   adminToken: string | undefined
+  /** Keys of the vault, the one that encrypts first; undefined for the one in the data directory. */
+  masterKeys: readonly Buffer[] | undefined
   corsOrigins: readonly string[]
   oauth: OAuth | undefined
   requestsPerMinute: number
@@ -201,6 +227,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     blobUrl: set.PLINTH_BLOB_URL,
     databaseConnections: set.PLINTH_DATABASE_CONNECTIONS,
     adminToken: set.PLINTH_ADMIN_TOKEN,
+    masterKeys: set.PLINTH_MASTER_KEY,
     corsOrigins: (set.PLINTH_CORS_ORIGINS ?? '')
       .split(',')
       .map((origin) => origin.trim())

@@ -23,6 +23,7 @@ import { openRequestBatching, type RequestBatching } from './record-store/reques
 import { findS3Session, type S3Session, sweepS3Credentials, withCredential } from './s3-credentials/index.ts'
 import { openSqlRunner, type SqlLimits } from './sql/execution/runner.ts'
 import type { Isolation } from './sql/run-sql.ts'
+import { openVault } from './vault/vault.ts'
 import { expireKeys } from './write/idempotency.ts'
 import { expirePlans } from './write/plan-store.ts'
 
@@ -30,6 +31,8 @@ export type { Principal, TokenSession } from './access/session.ts'
 export type { Scope, Via } from './core/scope.ts'
 
 export type EngineOptions = {
+  /** Master keys of the vault: the first one encrypts, all of them decrypt. */
+  masterKeys: readonly Buffer[]
   connectionString: string
   adminToken: AdminToken
   /** Where the contents of files are stored. */
@@ -124,8 +127,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     log,
   })
   const blobs = await openBlobStore(options.blobs)
+  const vault = await openVault(database, options.masterKeys, log)
   await ensureAdminToken(
-    systemScope(database, caches, batching, feed, { limits, keys, sql, blobs, publicUrl }),
+    systemScope(database, caches, batching, feed, { limits, keys, sql, blobs, vault, publicUrl }),
     options.adminToken,
     log,
   )
@@ -156,6 +160,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     answer: budgetOf(via, pageBytes, reserveBytes),
     sql,
     blobs,
+    vault,
     publicUrl,
     received: new Map(),
     ...(closed && { closed }),
@@ -213,7 +218,7 @@ const systemScope = (
   caches: Caches,
   batching: RequestBatching,
   feed: ChangeFeed,
-  settings: Pick<Scope, 'limits' | 'keys' | 'sql' | 'blobs' | 'publicUrl'>,
+  settings: Pick<Scope, 'limits' | 'keys' | 'sql' | 'blobs' | 'vault' | 'publicUrl'>,
 ): Scope => ({
   db,
   caches,

@@ -38,6 +38,12 @@ const PromotionType = builder.objectRef<Promotion>('Promotion').implement({
     }),
     createdBy: t.exposeString('createdBy', { nullable: true, description: 'The id of the token.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    secrets: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: '`[{ kind, id, secret }]`: secrets of new resources. Returned once.',
+      resolve: ({ secrets }) => secrets ?? null,
+    }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
     plan: t.field({
       type: PlanRef,

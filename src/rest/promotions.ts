@@ -23,6 +23,19 @@ const Promotion = z
       .meta({ description: 'Resources that production had changed too, where `force` took the preview.' }),
     created_by: z.string().nullable().meta({ description: 'The id of the token.' }),
     created_at: time,
+    secrets: z
+      .array(
+        z.object({
+          kind: z.enum(CONFIG_KINDS),
+          id: z.string(),
+          secret: z.string().nullable().meta({ description: 'Null in a dry run.' }),
+        }),
+      )
+      .optional()
+      .meta({
+        description:
+          'Secrets of resources that are new in production. Only in the answer of the promotion or rollback.',
+      }),
     dry_run: z.literal(true).optional(),
   })
   .meta({ id: 'Promotion' })
@@ -30,6 +43,12 @@ const Promotion = z
 const PromotionFields = graphql(`fragment PromotionFields on Promotion {
   id kind from base_id: baseId status changes conflicts created_by: createdBy created_at: createdAt
 }`)
+
+/** Without `secrets` where there are none. */
+const shown = <T extends { secrets: unknown; dry_run: boolean | null }>({ secrets, ...promotion }: T) => ({
+  ...trim(promotion),
+  ...(secrets !== null && { secrets }),
+})
 
 const params = z.strictObject({ base_id: baseId() })
 const needsAdmin = ({ base_id = '' }) => ({ permission: 'admin', base: base_id, recordType: '*' }) as const
@@ -44,7 +63,7 @@ export const promotions = [
     operation: graphql(
       `mutation Promote($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $force: Boolean, $migration: JSON, $dryRun: Boolean) {
         done: promote(base: $base, from: $from, prune: $prune, resources: $resources, force: $force, migration: $migration, dryRun: $dryRun) {
-          ...PromotionFields dry_run: dryRun
+          ...PromotionFields secrets dry_run: dryRun
         }
       }`,
       [PromotionFields],
@@ -54,7 +73,7 @@ export const promotions = [
       ...body,
       dryRun: dry_run || undefined,
     }),
-    reply: ({ done }) => ({ body: trim(done) }),
+    reply: ({ done }) => ({ body: shown(done) }),
     answers: Promotion,
   }),
   route('POST /:base_id/promote/rollback', {
@@ -66,7 +85,7 @@ export const promotions = [
     operation: graphql(
       `mutation RollbackPromotion($base: String!, $promotionId: String!, $migration: JSON, $dryRun: Boolean) {
         done: rollbackPromotion(base: $base, promotionId: $promotionId, migration: $migration, dryRun: $dryRun) {
-          ...PromotionFields dry_run: dryRun
+          ...PromotionFields secrets dry_run: dryRun
         }
       }`,
       [PromotionFields],
@@ -77,7 +96,7 @@ export const promotions = [
       migration: body.migration,
       dryRun: body.dry_run || undefined,
     }),
-    reply: ({ done }) => ({ body: trim(done) }),
+    reply: ({ done }) => ({ body: shown(done) }),
     answers: Promotion,
   }),
   route('GET /:base_id/promotions', {

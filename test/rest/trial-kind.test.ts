@@ -4,6 +4,7 @@ import { configSchema } from '../../src/engine/environments/config-schema.ts'
 import { expectFailure, expectFault, succeed } from '../support/answers.ts'
 import type { Body } from '../support/server.ts'
 import { addTrialKind, createTrialTable } from '../support/trial-kind.ts'
+import { openStored } from '../support/vault.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -32,23 +33,24 @@ async function fork(): Promise<[base: string, dev: string]> {
   succeed(await world.call('POST', `/v1/${base}/preview`, { name: 'dev' }), 201)
   return [base, `${base}--dev`]
 }
-/** Sends a request whose answer shows no secret. */
+/** Sends a request whose answer shows no secret, but for those that a promotion makes. */
 async function send(method: string, path: string, body?: unknown): Promise<Body> {
   const answer = await world.call(method, `/v1/${path}`, body)
-  expect(answer.text).not.toContain('whsec_')
+  const { secrets: _, ...shown } = answer.body
+  expect(JSON.stringify(shown)).not.toContain('whsec_')
   return answer
 }
 const pull = async (base: string): Promise<Body> => succeed(await send('GET', `${base}/config`))
 const push = async (base: string, hooks: object[]): Promise<Body> =>
-  succeed(await send('PUT', `${base}/config?prune=true`, { plinth: 1, base, inbound_webhooks: hooks }))
+  succeed(await send('PUT', `${base}/config?prune=true`, { plinth: 1, base, actions: hooks }))
 const promote = (base: string, more: object = {}) =>
   send('POST', `${base}/promote`, { from: `${base}--dev`, ...more })
 const secretsOf = async (base: string): Promise<string[]> => {
-  const rows = await world.database.query<{ secret: string }>(
-    'SELECT secret FROM plinth.inbound_webhook WHERE base_id = $1 ORDER BY id',
+  const rows = await world.database.query<{ id: string; secret: string }>(
+    'SELECT id, secret FROM plinth.action WHERE base_id = $1 ORDER BY id',
     [base],
   )
-  return rows.map(({ secret }) => secret)
+  return Promise.all(rows.map(({ id, secret }) => openStored(world, ['action', base, id, 'secret'], secret)))
 }
 const opsOf = ({ changes }: Body): string[] => changes.map(({ op, kind, id }: Body) => `${op} ${kind} ${id}`)
 
@@ -57,15 +59,15 @@ test('a config file carries the kind and hides its secret, and a round trip chan
   const made = await push(dev, [HOOK])
   expect(made.changes).toEqual([
     {
-      kind: 'inbound_webhook',
+      kind: 'action',
       id: 'in',
       op: 'create',
       diff: [{ op: 'add', path: '', value: expect.anything() }],
     },
   ])
   const config = await pull(dev)
-  expect(config.inbound_webhooks).toEqual([SHOWN])
-  expect(opsOf(await push(dev, config.inbound_webhooks))).toEqual([])
+  expect(config.actions).toEqual([SHOWN])
+  expect(opsOf(await push(dev, config.actions))).toEqual([])
   expect(succeed(await send('POST', `${dev}/config/diff`, config)).changes).toEqual([])
   expect(await secretsOf(dev)).toEqual([OLD])
 })
@@ -94,8 +96,8 @@ test('a push without a secret for a new resource makes one', async () => {
 test('a push has the checks of the row: shape, unknown keys, references', async () => {
   const [, dev] = await fork()
   const refused = async (hook: object, path: string) => {
-    const config = { plinth: 1, base: dev, inbound_webhooks: [hook] }
-    expectFault(await world.call('PUT', `/v1/${dev}/config`, config), `/inbound_webhooks/0${path}`)
+    const config = { plinth: 1, base: dev, actions: [hook] }
+    expectFault(await world.call('PUT', `/v1/${dev}/config`, config), `/actions/0${path}`)
   }
   await refused({ ...HOOK, secret: 'plain' }, '/secret')
   await refused({ ...HOOK, sicret: OLD }, '/sicret')
@@ -106,7 +108,7 @@ test('a push has the checks of the row: shape, unknown keys, references', async 
 test('the schema of config files has the kind, and takes what stands for its secret', () => {
   // The server makes this document in a thread of its own, which does not have the trial kind.
   const { properties } = configSchema() as Body
-  const { items } = properties.inbound_webhooks
+  const { items } = properties.actions
   expect(Object.keys(items.properties)).toEqual(['id', 'name', 'record_type', 'secret'])
   expect(items.required).toEqual(['id'])
   expect(JSON.stringify(items.properties.secret)).toContain('"<redacted>"')
@@ -115,12 +117,13 @@ test('the schema of config files has the kind, and takes what stands for its sec
 test('a promotion carries the kind; its secret stays in the preview, and production has one of its own', async () => {
   const [base, dev] = await fork()
   await push(dev, [HOOK])
-  expect(opsOf(succeed(await promote(base, { dry_run: true })))).toEqual(['create inbound_webhook in'])
+  expect(opsOf(succeed(await promote(base, { dry_run: true })))).toEqual(['create action in'])
   expect(await secretsOf(base)).toEqual([])
-  succeed(await promote(base))
-  expect((await pull(base)).inbound_webhooks).toEqual([SHOWN])
+  const { secrets } = succeed(await promote(base))
+  expect((await pull(base)).actions).toEqual([SHOWN])
   const [own] = await secretsOf(base)
   expect(own).toMatch(/^whsec_new/)
+  expect(secrets).toEqual([{ kind: 'action', id: 'in', secret: own }])
   await push(dev, [{ ...HOOK, name: 'Renamed', secret: NEXT }])
   expect(succeed(await promote(base)).changes).toMatchObject([
     { op: 'update', diff: [{ op: 'replace', path: '/name', value: 'Renamed' }] },
@@ -150,14 +153,14 @@ test('both sides of a conflict are shown, and a promotion is rolled back', async
   const conflict = await promote(base)
   expectFailure(conflict, 'CONFLICT')
   expect(conflict.body.error.details[0]).toMatchObject({
-    path: '/inbound_webhook/in',
+    path: '/action/in',
     code: 'changed_on_both_sides',
   })
   const rollback = (promotion_id: string) => send('POST', `${base}/promote/rollback`, { promotion_id })
   expectFailure(await rollback(first.id), 'CONFLICT')
   const forced = succeed(await promote(base, { force: true }))
-  expect(opsOf(succeed(await rollback(forced.id)))).toEqual(['update inbound_webhook in'])
-  expect((await pull(base)).inbound_webhooks).toEqual([{ ...SHOWN, name: 'Two' }])
+  expect(opsOf(succeed(await rollback(forced.id)))).toEqual(['update action in'])
+  expect((await pull(base)).actions).toEqual([{ ...SHOWN, name: 'Two' }])
 })
 
 test('a pruned resource comes back by rollback, with a new secret', async () => {
@@ -171,7 +174,7 @@ test('a pruned resource comes back by rollback, with a new secret', async () => 
   expect(await secretsOf(base)).toEqual([])
   succeed(await send('POST', `${base}/promote/rollback`, { promotion_id: pruned.id }))
   const [after] = await secretsOf(base)
-  expect((await pull(base)).inbound_webhooks).toEqual([SHOWN])
+  expect((await pull(base)).actions).toEqual([SHOWN])
   expect([before === after, after?.startsWith('whsec_new')]).toEqual([false, true])
 })
 
@@ -179,7 +182,7 @@ test('the log has its changes without the secret, and a revert keeps it', async 
   const [, dev] = await fork()
   await push(dev, [HOOK])
   await push(dev, [{ ...HOOK, name: 'Renamed', secret: NEXT }])
-  const path = `${dev}/changes?kind=inbound_webhook&include=before`
+  const path = `${dev}/changes?kind=action&include=before`
   const { data } = succeed(await send('GET', path))
   expect(data.map(({ operation, version }: Body) => [operation, version])).toEqual([
     ['create', 1],
@@ -191,6 +194,6 @@ test('the log has its changes without the secret, and a revert keeps it', async 
   )
   expect(JSON.stringify(rows)).not.toContain('whsec_')
   succeed(await send('POST', `${dev}/changes/${data[1].seq}/revert`))
-  expect((await pull(dev)).inbound_webhooks).toEqual([SHOWN])
+  expect((await pull(dev)).actions).toEqual([SHOWN])
   expect(await secretsOf(dev)).toEqual([NEXT])
 })

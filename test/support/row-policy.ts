@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -74,6 +75,7 @@ export async function openPolicyEngine(world: World): Promise<{
     connectionString: world.database.url,
     adminToken: { token: world.adminToken, from: 'settings' },
     blobs: { driver: 'file', directory: await mkdtemp(join(tmpdir(), 'plinth-blobs-')), isShared: false },
+    masterKeys: [randomBytes(32)],
     log: { info() {}, warn() {} },
   })
   return {

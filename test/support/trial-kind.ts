@@ -21,21 +21,21 @@ const COLUMNS = `base_id AS "baseId", id, name, record_type AS "recordType", sec
   created_at AS "createdAt", updated_at AS "updatedAt"`
 const FIND = statement(
   'trial_find',
-  `SELECT ${COLUMNS} FROM plinth.inbound_webhook
+  `SELECT ${COLUMNS} FROM plinth.action
    WHERE base_id = $1 AND ($2::text[] IS NULL OR id = ANY ($2)) AND ($3::text IS NULL OR id < $3)
    ORDER BY id DESC LIMIT $4`,
 )
 const CREATE = statement(
   'trial_create',
-  `INSERT INTO plinth.inbound_webhook (base_id, id, version, name, record_type, secret)
+  `INSERT INTO plinth.action (base_id, id, version, name, record_type, secret)
    VALUES ($1, $2, $3, $4, $5, $6) RETURNING ${COLUMNS}`,
 )
 const UPDATE = statement(
   'trial_update',
-  `UPDATE plinth.inbound_webhook SET name = $3, record_type = $4, secret = $5, version = version + 1, updated_at = now()
+  `UPDATE plinth.action SET name = $3, record_type = $4, secret = $5, version = version + 1, updated_at = now()
    WHERE base_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
 )
-const DELETE = statement('trial_delete', 'DELETE FROM plinth.inbound_webhook WHERE base_id = $1 AND id = $2')
+const DELETE = statement('trial_delete', 'DELETE FROM plinth.action WHERE base_id = $1 AND id = $2')
 
 type Where = { baseId: string; id?: { in?: string[]; lt?: string } }
 type Key = { where: { baseId_id: { baseId: string; id: string } } }
@@ -61,9 +61,9 @@ let made = 0
 
 /** A kind that the product does not have: a name, a reference to a record type, and a secret. */
 const TRIAL: Kind<Fields, Row> = {
-  name: 'inbound_webhook',
-  label: 'an inbound webhook',
-  codes: { notFound: 'inbound_webhook_not_found' },
+  name: 'action',
+  label: 'an action',
+  codes: { notFound: 'action_not_found' },
   body: Body,
   defaults: (id) => ({ name: id, recordType: '', secret: null }),
   secrets: { secret: () => `whsec_new${++made}` },
@@ -82,7 +82,7 @@ export function addTrialKind(): () => void {
 /** Creates the table of the trial kind. */
 export const createTrialTable = (database: TestDatabase) =>
   database.query(
-    `CREATE TABLE plinth.inbound_webhook (
+    `CREATE TABLE plinth.action (
        base_id text NOT NULL REFERENCES plinth.base ON DELETE CASCADE, id text NOT NULL, name text NOT NULL,
        record_type text NOT NULL, secret text NOT NULL, version integer NOT NULL,
        created_at timestamptz(3) NOT NULL DEFAULT now(), updated_at timestamptz(3) NOT NULL DEFAULT now(),

@@ -10,6 +10,7 @@ import type { CappedRows, ResponseBudget } from '../database/capped-query.ts'
 import type { Closed, Db, Statement } from '../database/client.ts'
 import type { RequestBatching } from '../record-store/request-batching.ts'
 import type { SqlPlace, SqlRunner } from '../sql/execution/runner.ts'
+import type { Vault } from '../vault/vault.ts'
 import type { Caches } from './caches.ts'
 import type { LongPolls } from './long-poll.ts'
 import type { ScopePolicy } from './policy.ts'
@@ -65,6 +66,7 @@ export type Scope = {
   readonly answer: ResponseBudget
   readonly sql: SqlRunner
   readonly blobs: BlobStore
+  readonly vault: Vault
   /**
    * Contents that this request has stored, by their sha256. A write may refer to these only, so that nobody gets
    * a content by its digest.

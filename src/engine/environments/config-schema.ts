@@ -2,9 +2,9 @@
 import { z } from 'zod'
 import { CONFIG_KINDS, ConfigBody, listName } from '../../contract/config-shapes.ts'
 import { toCamel } from '../../contract/field-names.ts'
+import { REDACTED } from '../../foundation/redacted.ts'
 import { KINDS } from '../configuration/kinds.ts'
 import type { Kind } from '../configuration/lifecycle/kind.ts'
-import { REDACTED } from '../configuration/lifecycle/secrets.ts'
 
 /** The JSON Schema of config files, for editors: every kind with its fields. */
 export function configSchema(): object {

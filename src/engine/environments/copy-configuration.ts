@@ -36,17 +36,17 @@ export async function copyRowsOf(scope: Scope, from: string, to: string): Promis
   const now = new Date().toISOString()
   for (const kind of KINDS) {
     const columns = { base_id: to, version: 1, created_at: now, updated_at: now, ...kind.copiedColumns?.() }
-    const secrets = JSON.stringify(await secretsOfCopies(kind, scope, from))
+    const secrets = JSON.stringify(await secretsOfCopies(kind, scope, from, to))
     await scope.db.query(copyRows(kind), [from, JSON.stringify(columns), secrets])
   }
 }
 
 /** New secrets of each copy, by id and column: a secret does not leave its base. */
-async function secretsOfCopies(kind: Kind, scope: Scope, from: string): Promise<object> {
+async function secretsOfCopies(kind: Kind, scope: Scope, from: string, to: string): Promise<object> {
   const copies: [id: string, columns: object][] = []
   if (kind.secrets)
     for await (const rows of stepsOf(kind, scope, from))
-      for (const { id } of rows) copies.push([id, snakeFields(newSecrets(kind))])
+      for (const { id } of rows) copies.push([id, snakeFields(newSecrets(scope, { kind, baseId: to, id }))])
   return Object.fromEntries(copies)
 }
 

@@ -1,6 +1,7 @@
 /** Differences between two configurations, and how to apply them. */
 import { digest } from '../../contract/canonical-hash.ts'
 import { camelFields } from '../../contract/field-names.ts'
+import { REDACTED } from '../../foundation/redacted.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { pointer } from '../../json/parse.ts'
 import { type DiffStep, diffOf } from '../change-log/diff.ts'
@@ -10,7 +11,7 @@ import type { Definition } from '../configuration/lifecycle/definition.ts'
 import { readFields } from '../configuration/lifecycle/fields.ts'
 import type { Kind, PutOptions } from '../configuration/lifecycle/kind.ts'
 import { loadedIn } from '../configuration/lifecycle/load.ts'
-import { REDACTED, secretsSetBy } from '../configuration/lifecycle/secrets.ts'
+import { secretsSetBy } from '../configuration/lifecycle/secrets.ts'
 import type { Scope } from '../core/scope.ts'
 import { NO_EXPECTATION } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
@@ -130,9 +131,13 @@ async function dataFound(
   return row && kind.checkData(scope, row, next)
 }
 
+/** A secret that was made for a new resource. */
+export type NewSecret = { readonly kind: string; readonly id: string; readonly secret: string }
+
 /**
  * Applies edits in a transaction that has the configuration of the base locked: what is referenced is written
- * first and deleted last. Resources that depend on others are checked when all is written.
+ * first and deleted last. Resources that depend on others are checked when all is written. Returns the secrets
+ * that it made.
  * @throws as a PUT or DELETE of one of the resources
  */
 export async function applyEdits<E extends Edit>(
@@ -140,16 +145,21 @@ export async function applyEdits<E extends Edit>(
   baseId: string,
   prepared: readonly Prepared<E>[],
   { isForced, located }: { isForced: boolean } & Pick<How<E>, 'located'>,
-): Promise<void> {
+): Promise<NewSecret[]> {
   const loaded = loadedIn(scope, baseId)
   const checks: (() => Promise<void>)[] = []
+  const secrets: NewSecret[] = []
   for (const kind of KINDS) {
     const changes = prepared.flatMap(({ edit, input, next, options }): Change<object>[] => {
       if (edit.kind !== kind || next === null) return []
       const changed = () => ({ input, next })
       return [{ id: edit.id, options, changed, located: (thrown) => located(thrown, edit) }]
     })
-    if (changes.length > 0) checks.push((await changeAll(loaded, kind, changes)).checkDependents)
+    if (changes.length === 0) continue
+    const { made, checkDependents } = await changeAll(loaded, kind, changes)
+    checks.push(checkDependents)
+    for (const each of made)
+      for (const secret of Object.values(each.secrets)) secrets.push({ kind: kind.name, id: each.id, secret })
   }
   for (const { edit } of [...prepared].reverse()) {
     const { kind, id, after } = edit
@@ -163,4 +173,5 @@ export async function applyEdits<E extends Edit>(
     })
   }
   for (const check of checks) await check()
+  return secrets
 }

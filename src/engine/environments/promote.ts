@@ -51,7 +51,7 @@ export async function promote(scope: WriteScope, baseId: string, input: object):
   }
   const write = async (within: WriteScope, planned: Plan) => {
     const done = await apply(within, baseId, from, planned, force)
-    if (planning) await requireApproval(planning, done, planned.edits)
+    if (planning) await requireApproval(planning, withoutSecrets(done), planned.edits)
     return done
   }
   const lock = (within: WriteScope, base: string) =>
@@ -116,11 +116,15 @@ async function apply(
   const { db } = within
   const id = uuidv7()
   await setCause(db, id)
-  await applyEdits(within, baseId, edits, { isForced, located: atResource })
+  const secrets = await applyEdits(within, baseId, edits, { isForced, located: atResource })
   await moveFork(db, from, forkPoints)
   const past = edits.map(({ edit }) => edit)
-  return storePromotion(within, { id, baseId, kind: 'promotion', fromBase: from, edits: past, conflicts })
+  const entry = { id, baseId, kind: 'promotion', fromBase: from, edits: past, conflicts }
+  return { ...(await storePromotion(within, entry)), ...(secrets.length > 0 && { secrets }) }
 }
+
+/** The promotion as a plan shows it, whose secrets are rolled back with it. */
+const withoutSecrets = ({ secrets: _, ...promotion }: Promotion): Promotion => promotion
 
 /**
  * How the edits of a promotion or rollback are applied, with the migrations of their record types.

@@ -9,7 +9,7 @@ import { requireBase } from '../core/existing-base.ts'
 import type { Page, PageArgs } from '../core/page.ts'
 import type { Scope } from '../core/scope.ts'
 import type { Promotion as Row } from '../prisma/client.ts'
-import { type Edit, type ShownEdit, shown } from './edits.ts'
+import { type Edit, type NewSecret, type ShownEdit, shown } from './edits.ts'
 import type { Conflict } from './three-way.ts'
 
 export type Promotion = {
@@ -23,6 +23,8 @@ export type Promotion = {
   conflicts: readonly Conflict[]
   createdBy: string | null
   createdAt: string
+  /** Secrets of resources that are new in production. Only in the answer of the act. */
+  secrets?: readonly NewSecret[]
 }
 
 /** An edit in the history. `origin`: what the log says of a resource beyond its definition. */

@@ -44,7 +44,7 @@ export async function rollback(scope: WriteScope, baseId: string, input: object)
     const { orm } = within.db
     const id = uuidv7()
     await setCause(within.db, id)
-    await applyEdits(within, baseId, prepared, { isForced: false, located: atResource })
+    const secrets = await applyEdits(within, baseId, prepared, { isForced: false, located: atResource })
     const edits = prepared.map(({ edit }) => edit)
     if (await lockIfPresent(within, fromBase))
       await moveFork(
@@ -55,7 +55,8 @@ export async function rollback(scope: WriteScope, baseId: string, input: object)
     const where = { baseId_id: { baseId, id: undone } }
     const next = await orm.promotion.update({ where, data: { status: 'rolled_back' } })
     await logPromotion(within, toPromotion(next), 'update')
-    return storePromotion(within, { id, baseId, kind: 'rollback', fromBase, edits, conflicts: [] })
+    const entry = { id, baseId, kind: 'rollback', fromBase, edits, conflicts: [] }
+    return { ...(await storePromotion(within, entry)), ...(secrets.length > 0 && { secrets }) }
   })
 }
 

@@ -8,6 +8,7 @@ import {
   toDomainError,
 } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
+import { REDACTED } from '../../foundation/redacted.ts'
 import { areRightsCurrent, recheckRights } from '../authentication/recheck-rights.ts'
 import type { Scope } from '../core/scope.ts'
 import { LostAnswer, outcomeUnknown } from '../database/errors.ts'
@@ -184,9 +185,14 @@ function restore<T>(stored: StoredOutcome): T {
 const SECRET_FIELDS = ['token', 'secret', 'accessKeyId', 'secretAccessKey', 'sessionToken']
 
 function withoutSecrets<T extends object>(answer: T, hide: (secret: string) => string | null): T {
+  const { secrets } = answer as { secrets?: unknown }
   const hidden = SECRET_FIELDS.flatMap((field) => {
     const value = (answer as Record<string, unknown>)[field]
-    return typeof value === 'string' ? [[field, hide(value)]] : []
+    return typeof value === 'string' && value !== REDACTED ? [[field, hide(value)]] : []
   })
-  return { ...answer, ...Object.fromEntries(hidden) }
+  return {
+    ...answer,
+    ...Object.fromEntries(hidden),
+    ...(Array.isArray(secrets) && { secrets: secrets.map((each: object) => withoutSecrets(each, hide)) }),
+  }
 }

@@ -19,7 +19,7 @@ import {
 } from './kind.ts'
 import { missing } from './read.ts'
 import { unknownReferences } from './references.ts'
-import { keepSecrets } from './secrets.ts'
+import { keepSecrets, type Secrets } from './secrets.ts'
 import { storeRows } from './store.ts'
 
 /** The fields to store, given those that are; null when the resource must exist and does not. */
@@ -52,14 +52,18 @@ export async function changeOne<F extends object, R extends Stored>(
 
 /**
  * Creates or changes resources of one kind: checks all, then writes all. `checkDependents` is for when all is
- * written.
+ * written. `made` has the new secrets of each resource that got some.
  * @throws VALIDATION_ERROR; NOT_FOUND; CONFLICT
  */
 export async function changeAll<F extends object, R extends Stored>(
   loaded: Loaded,
   kind: Kind<F, R>,
   changes: readonly Change<F>[],
-): Promise<{ views: View<F>[]; checkDependents: () => Promise<void> }> {
+): Promise<{
+  views: View<F>[]
+  made: { id: string; secrets: Secrets }[]
+  checkDependents: () => Promise<void>
+}> {
   const { scope, baseId } = loaded
   await loaded.rows(
     kind,
@@ -92,8 +96,9 @@ export async function changeAll<F extends object, R extends Stored>(
       const row = written.get(each) ?? current
       if (!row) throw new Error('A resource that is the same as none')
       const operation = each.isSame ? 'unchanged' : current ? 'updated' : 'created'
-      return { ...viewOf(kind, row), operation, warnings }
+      return { ...viewOf(kind, row), ...each.made, operation, warnings }
     }),
+    made: decided.flatMap(({ id, made }) => (Object.keys(made).length > 0 ? [{ id, secrets: made }] : [])),
     checkDependents: async () => {
       for (const [each, row] of written) await at(each.change, async () => each.checked.dependents?.(row))
     },
@@ -115,6 +120,8 @@ type Decided<F extends object, R extends Stored> = {
   readonly checked: Checked<R>
   readonly isSame: boolean
   readonly columns: object
+  /** New secrets, by field. */
+  readonly made: Secrets
   readonly warnings: readonly string[]
 }
 
@@ -130,7 +137,7 @@ async function decide<F extends object, R extends Stored>(
   const before = current && fieldsOf(kind, current)
   const meant = changed(before)
   if (!meant) throw await missing({ kind, scope, baseId, id })
-  const next = keepSecrets(kind, meant.next, before)
+  const { fields: next, made } = keepSecrets(scope, { kind, baseId, id }, meant.next, before)
   const unknown = await unknownReferences(kind, loaded, next)
   const edit = { baseId, id, current, before, ...meant, next, options }
   const checked = (await kind.check?.(loaded, edit)) ?? {}
@@ -141,7 +148,7 @@ async function decide<F extends object, R extends Stored>(
   const warnings = kind.warnings?.(before, next) ?? []
   const isSame = before !== null && !checked.isForced && isSameDefinition(next, before)
   const columns = isSame ? {} : { ...next, ...(await checked.columns?.()) }
-  return { id, change, current, checked, isSame, columns, warnings }
+  return { id, change, current, checked, isSame, columns, made, warnings }
 }
 
 /**

@@ -1,0 +1,70 @@
+/** The vault: encrypts secrets for storage, and opens them for the server's own use. */
+import { digest } from '../../contract/canonical-hash.ts'
+import { DomainError } from '../../foundation/errors.ts'
+import type { InfoLog } from '../../foundation/log.ts'
+import { type Db, statement } from '../database/client.ts'
+import { decrypt, encrypt, type MasterKey, masterKey, readEnvelope } from './envelope.ts'
+
+export type Vault = {
+  /**
+   * Encrypts a secret. It opens only at the place that it is bound to, so that a copied row is of no use.
+   * @throws INTERNAL_ERROR if the database has secrets under another master key
+   */
+  seal(boundTo: readonly string[], secret: string): string
+  /** Opens a secret; undefined if it is bound to another place, or encrypted under another master key. */
+  open(boundTo: readonly string[], sealed: string): string | undefined
+  /** Whether this process has the master key of the database. */
+  readonly isUsable: boolean
+}
+
+// The first process that opens the database decides which master key it has.
+const KEEP_KEY_ID = statement(
+  'keep_master_key_id',
+  `INSERT INTO plinth.server_secret (purpose, value) VALUES ('master-key', convert_to($1, 'UTF8')) ON CONFLICT DO NOTHING`,
+)
+const KEY_ID = statement(
+  'master_key_id',
+  `SELECT convert_from(value, 'UTF8') AS id FROM plinth.server_secret WHERE purpose = 'master-key'`,
+)
+
+/** Opens the vault with the master keys of this process: the first one encrypts, all of them decrypt. */
+export async function openVault(db: Db, keys: readonly Buffer[], log: InfoLog): Promise<Vault> {
+  const masters = keys.map(masterKey)
+  const [current] = masters
+  if (!current) throw new Error('The vault needs a master key')
+  await db.query(KEEP_KEY_ID, [current.id])
+  const [known] = await db.query<{ id: string }>(KEY_ID, [])
+  const isUsable = masters.some(({ id }) => id === known?.id)
+  if (!isUsable)
+    log.warn(
+      {},
+      'the secrets of this database are encrypted under another master key: set PLINTH_MASTER_KEY to it. Until then this process can neither store nor use secrets',
+    )
+  return vaultOf(masters, current, isUsable)
+}
+
+function vaultOf(masters: readonly MasterKey[], current: MasterKey, isUsable: boolean): Vault {
+  return {
+    isUsable,
+    seal: (boundTo, secret) => {
+      if (!isUsable) throw otherKey()
+      return encrypt(current, digest(boundTo), secret)
+    },
+    open: (boundTo, sealed) => {
+      const envelope = readEnvelope(sealed)
+      const master = envelope && masters.find(({ id }) => id === envelope.keyId)
+      return master && decrypt(master, digest(boundTo), envelope)
+    },
+  }
+}
+
+const otherKey = () =>
+  new DomainError('INTERNAL_ERROR', 'This server does not have the master key of the database.', {
+    details: [
+      {
+        path: '',
+        code: 'other_master_key',
+        message: 'Nothing was stored. The operator sets PLINTH_MASTER_KEY to the key of the database.',
+      },
+    ],
+  })
