@@ -100,6 +100,36 @@ export const SERVER_LIMITS = {
   followedFilters: 100,
   /** How long a read of the log waits for open transactions to commit. */
   feedWaitMs: 1000,
+  /**
+   * Requests to addresses that users chose: total time, kept bytes of the answer, bytes of its headers, and how long
+   * an idle connection is kept.
+   */
+  egressTimeoutMs: 15_000,
+  egressAnswerBytes: 64 * 1024,
+  egressHeaderBytes: 16 * 1024,
+  egressIdleMs: 10_000,
+  /** Deliveries of triggers: waits before each retry; the last one repeats. */
+  deliveryScheduleMs: [5000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000],
+  /** Deliveries in flight: of the process, of one trigger, and of one trigger whose receiver is slow or fails. */
+  deliveries: 256,
+  deliveriesOfTrigger: 32,
+  deliveriesOfSlow: 2,
+  /** A receiver that takes longer than this to answer counts as slow. */
+  slowReceiverMs: 1000,
+  /** Bytes of bodies of deliveries in flight: of the process, and of one trigger. */
+  deliveryBytes: 128 * 1024 * 1024,
+  deliveryBytesOfTrigger: 4 * 1024 * 1024,
+  /** Longest pause between attempts at a receiver that fails. */
+  failingPauseMs: 1000,
+  /** How often due deliveries are looked for, and outcomes are stored. */
+  deliveryPollMs: 250,
+  deliveryStoreMs: 20,
+  /** How long deliveries in flight may take at shutdown. */
+  deliveryFinishMs: 5000,
+  /** Entries of the log that are matched with triggers at a time. */
+  relayedEntries: 500,
+  /** How often a process tries to become the one that delivers. */
+  leaderRetryMs: 1000,
   /** Backlog of an event stream, in bytes, before its reader is disconnected. */
   streamBacklogBytes: 4 * 1024 * 1024,
 } as const

@@ -1,0 +1,139 @@
+/** The one way out: every request that this server sends to an address that a user chose. */
+import { Agent, errors } from 'undici'
+import { LIMITS } from '../limits.ts'
+import type { PrivateTargets } from './allowed-addresses.ts'
+import { BlockedAddress, guardedLookup, type Resolve, systemResolver } from './guarded-lookup.ts'
+import { targetFault } from './target.ts'
+
+type Outgoing = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+/** What became of a request. `body` is what was kept of the answer; `error` says why there is none. */
+export type Sent = {
+  readonly status: number | null
+  readonly body: string
+  readonly isCut: boolean
+  readonly durationMs: number
+  readonly error: SendError | null
+}
+type SendError = { readonly reason: string; readonly message: string }
+
+export type Egress = {
+  readonly privateTargets: PrivateTargets
+  /** Sends a request. Never throws for what the receiver does. Follows no redirect. */
+  send(request: Outgoing, signal?: AbortSignal): Promise<Sent>
+  close(): Promise<void>
+}
+
+/** Opens the dispatcher. It has connections of its own, and no proxy. */
+export function openEgress(privateTargets: PrivateTargets, resolve: Resolve = systemResolver()): Egress {
+  const agent = new Agent({
+    connect: { lookup: guardedLookup(privateTargets, resolve), timeout: LIMITS.egressTimeoutMs },
+    // No limit for an origin, which slow requests could use up for others. Callers limit what is in flight.
+    connections: null,
+    pipelining: 1,
+    allowH2: false,
+    maxHeaderSize: LIMITS.egressHeaderBytes,
+    headersTimeout: LIMITS.egressTimeoutMs,
+    bodyTimeout: LIMITS.egressTimeoutMs,
+    keepAliveTimeout: LIMITS.egressIdleMs,
+    keepAliveMaxTimeout: LIMITS.egressIdleMs,
+  })
+  return {
+    privateTargets,
+    send: async ({ url, method, headers, body }, stopped) => {
+      const startedAt = performance.now()
+      const after = () => Math.round(performance.now() - startedAt)
+      const failed = (error: SendError): Sent => ({
+        ...{ status: null, body: '', isCut: false, durationMs: after(), error },
+      })
+      // A socket does not look up an address, so an address is checked here.
+      const fault = targetFault(url, privateTargets)
+      if (fault) return failed({ reason: fault.code, message: fault.message })
+      const { origin, pathname, search } = new URL(url)
+      const deadline = AbortSignal.timeout(LIMITS.egressTimeoutMs)
+      const signal = stopped ? AbortSignal.any([deadline, stopped]) : deadline
+      try {
+        const { statusCode, body: answer } = await agent.request({
+          ...{ origin, path: pathname + search, method, headers, signal, body: body ?? null },
+        })
+        return { status: statusCode, ...(await firstBytes(answer)), durationMs: after(), error: null }
+      } catch (thrown) {
+        return failed(describe(thrown, deadline.aborted))
+      }
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+type Answer = AsyncIterable<Buffer> & { destroy(): unknown }
+
+/** Reads the start of an answer, and gives up the connection if there is more. */
+async function firstBytes(answer: Answer): Promise<Pick<Sent, 'body' | 'isCut'>> {
+  const chunks: Buffer[] = []
+  let left: number = LIMITS.egressAnswerBytes
+  for await (const chunk of answer) {
+    chunks.push(chunk.subarray(0, left))
+    left -= chunk.length
+    if (left >= 0) continue
+    answer.destroy()
+    break
+  }
+  return { body: Buffer.concat(chunks).toString('utf8'), isCut: left < 0 }
+}
+
+/** The failure in words of the operator: no stack, no addresses of this network. */
+function describe(thrown: unknown, isLate: boolean): SendError {
+  const causes = causesOf(thrown)
+  if (causes.some((each) => each instanceof BlockedAddress))
+    return { reason: 'blocked_address', message: 'The name leads to an address that is not public.' }
+  const isTimeout = causes.some(
+    (each) =>
+      each instanceof errors.ConnectTimeoutError ||
+      each instanceof errors.HeadersTimeoutError ||
+      each instanceof errors.BodyTimeoutError,
+  )
+  if (isLate || isTimeout)
+    return {
+      reason: 'timeout',
+      message: `There was no whole answer within ${LIMITS.egressTimeoutMs / 1000} s.`,
+    }
+  if (causes.some((each) => each.name === 'HTTPParserError'))
+    return { reason: 'connection_failed', message: 'The answer is not HTTP.' }
+  const code = causes.map((each) => (each as NodeJS.ErrnoException).code).find((each) => each !== undefined)
+  return {
+    reason: 'connection_failed',
+    message: MEANINGS[code ?? ''] ?? `The connection failed (${code ?? 'unknown'}).`,
+  }
+}
+
+/** An error, its causes, and those of each address that was tried. */
+function causesOf(thrown: unknown): Error[] {
+  const found: Error[] = []
+  const add = (each: unknown): void => {
+    if (!(each instanceof Error) || found.includes(each)) return
+    if (each instanceof AggregateError) for (const one of each.errors) add(one)
+    found.push(each)
+    add(each.cause)
+  }
+  add(thrown)
+  return found
+}
+
+const MEANINGS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'The receiver refused the connection.',
+  ECONNRESET: 'The receiver closed the connection before it answered.',
+  UND_ERR_SOCKET: 'The receiver closed the connection before it answered.',
+  EHOSTUNREACH: 'The receiver is not reachable.',
+  ENETUNREACH: 'The receiver is not reachable.',
+  EPIPE: 'The receiver closed the connection before it answered.',
+  ENOTFOUND: 'The name of the receiver does not exist.',
+  EAI_AGAIN: 'The name of the receiver could not be looked up.',
+  ETIMEOUT: 'The name of the receiver could not be looked up in time.',
+  ESERVFAIL: 'The name of the receiver could not be looked up.',
+  UND_ERR_HEADERS_OVERFLOW: 'The answer has too large headers.',
+}

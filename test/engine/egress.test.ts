@@ -1,0 +1,320 @@
+/** The way out: which addresses a request reaches, and what is kept of an answer. Real sockets, names by a stub. */
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createServer as createTcpServer } from 'node:net'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { readPrivateTargets } from '../../src/foundation/egress/allowed-addresses.ts'
+import { type Egress, openEgress } from '../../src/foundation/egress/dispatcher.ts'
+import type { Resolve } from '../../src/foundation/egress/guarded-lookup.ts'
+import { targetFault } from '../../src/foundation/egress/target.ts'
+
+let connections = 0
+let paths: string[] = []
+const servers: Server[] = []
+let port = 0
+let port6 = 0
+
+/** A server that nothing may reach unless it is allowed. */
+async function sentinel(host: string): Promise<number> {
+  const server = createServer((request, response) => {
+    paths.push(request.url ?? '')
+    if (request.url === '/redirect') return void response.writeHead(302, { location: '/inside' }).end()
+    if (request.url === '/long') return void response.end('x'.repeat(1024 * 1024))
+    if (request.url === '/reset') return void request.socket.resetAndDestroy()
+    response.end('hello')
+  })
+  server.on('connection', () => connections++)
+  servers.push(server)
+  await new Promise<void>((resolve) => server.listen(0, host, resolve))
+  return (server.address() as AddressInfo).port
+}
+
+beforeAll(async () => {
+  port = await sentinel('0.0.0.0')
+  port6 = await sentinel('::1')
+})
+afterAll(() => {
+  for (const server of servers) server.close()
+})
+const opened: Egress[] = []
+afterEach(async () => {
+  for (const egress of opened.splice(0)) await egress.close()
+  paths = []
+})
+
+const open = (allowed = '', resolve?: Resolve): Egress => {
+  const egress = openEgress(readPrivateTargets(allowed), resolve)
+  opened.push(egress)
+  return egress
+}
+const post = (egress: Egress, url: string) => egress.send({ method: 'POST', url, headers: {}, body: '{}' })
+
+/** Loopback, private, link-local, metadata and other special addresses, in every form that a URL takes. */
+const FORMS = [
+  ...['127.0.0.1', '127.1', '127.0.1', '127.255.255.254', '2130706433', '0x7f000001', '0x7f.0.0.1', '0x7f.1'],
+  ...[
+    '0177.0.0.1',
+    '017700000001',
+    '0177.0x0.0.01',
+    '127.0.0.1.',
+    '127.000.000.001',
+    '１２７.0.0.1',
+    '127。0。0。1',
+  ],
+  ...[
+    '0.0.0.0',
+    '0',
+    '0x0',
+    '00',
+    '0.0.0.1',
+    '0.255.255.255',
+    '10.0.0.1',
+    '10.255.255.255',
+    '167772161',
+    '012.0.0.1',
+  ],
+  ...[
+    '172.16.0.1',
+    '172.31.255.255',
+    '192.168.0.1',
+    '192.168.255.255',
+    '3232235521',
+    '0xc0a80001',
+    '0300.0250.1',
+  ],
+  ...['169.254.169.254', '2852039166', '0xa9fea9fe', '0251.0376.0251.0376', '169.254.0.1', '169.254.170.2'],
+  ...[
+    '100.64.0.1',
+    '100.127.255.254',
+    '100.100.100.200',
+    '192.0.0.1',
+    '192.0.0.192',
+    '192.0.2.1',
+    '198.18.0.1',
+  ],
+  ...[
+    '198.19.255.255',
+    '198.51.100.1',
+    '203.0.113.1',
+    '192.88.99.1',
+    '224.0.0.1',
+    '239.255.255.255',
+    '240.0.0.1',
+  ],
+  ...['255.255.255.255', '4294967295', '0xffffffff'],
+  ...[
+    '[::1]',
+    '[0:0:0:0:0:0:0:1]',
+    '[0000:0000::0001]',
+    '[::]',
+    '[::0]',
+    '[::2]',
+    '[::127.0.0.1]',
+    '[::7f00:1]',
+  ],
+  ...[
+    '[::ffff:127.0.0.1]',
+    '[::ffff:7f00:1]',
+    '[::FFFF:127.0.0.1]',
+    '[0:0:0:0:0:ffff:7f00:1]',
+    '[::ffff:10.0.0.1]',
+  ],
+  ...[
+    '[::ffff:a9fe:a9fe]',
+    '[::ffff:169.254.169.254]',
+    '[::ffff:192.168.1.1]',
+    '[::ffff:0.0.0.0]',
+    '[::ffff:0:127.0.0.1]',
+  ],
+  ...[
+    '[64:ff9b::127.0.0.1]',
+    '[64:ff9b::7f00:1]',
+    '[64:ff9b::a9fe:a9fe]',
+    '[64:ff9b:1::1]',
+    '[64:ff9b:1::7f00:1]',
+  ],
+  ...[
+    '[2002:7f00:1::]',
+    '[2002:a00:1::1]',
+    '[2002:a9fe:a9fe::]',
+    '[2001:0:7f00:1::]',
+    '[2001::1]',
+    '[2001:db8::1]',
+  ],
+  ...['[2001:10::1]', '[2001:20::1]', '[2001:2::1]', '[100::1]', '[fc00::1]', '[fd00::1]', '[fd00:ec2::254]'],
+  ...[
+    '[fdff:ffff::1]',
+    '[fe80::1]',
+    '[febf::1]',
+    '[fec0::1]',
+    '[feff::1]',
+    '[ff02::1]',
+    '[ff0e::1]',
+    '[3fff::1]',
+  ],
+  ...['[4000::1]', '[5f00::1]', '[8000::1]', '[e000::1]'],
+  ...[
+    '127.0.1.1',
+    '127.0.0.53',
+    '0x7F.0x0.0x0.0x1',
+    '0177.1',
+    '10.1',
+    '172.16.1',
+    '192.168.257',
+    '169.254.43518',
+  ],
+  ...['[::ffff:100.64.0.1]', '[fe80::a9fe:a9fe]', '[0064:ff9b::10.0.0.1]'],
+  ...['localhost', 'LOCALHOST', 'localhost.', 'a.localhost', 'LocalHost.', 'ｌocalhost', 'localhost%2e'],
+]
+
+test('no form of a private address is accepted, and none is connected to', async () => {
+  const none = readPrivateTargets('')
+  expect(FORMS.length).toBeGreaterThanOrEqual(120)
+  const before = connections
+  const egress = open()
+  for (const host of FORMS)
+    for (const at of [port, port6]) {
+      const url = `http://${host}:${at}/`
+      expect([host, targetFault(url, none)?.code]).toEqual([host, 'blocked_address'])
+      expect([host, (await post(egress, url)).error?.reason]).toEqual([host, 'blocked_address'])
+    }
+  expect(connections).toBe(before)
+})
+
+test('public addresses, and names that are not known yet, are accepted', () => {
+  const none = readPrivateTargets('')
+  for (const host of [
+    '1.1.1.1',
+    '[2606:4700:4700::1111]',
+    'example.com',
+    'example.com.',
+    '93.184.216.34:8443',
+    'db',
+  ])
+    expect([host, targetFault(`https://${host}/hook?a=1`, none)]).toEqual([host, null])
+})
+
+test.each([
+  ['ftp://example.com/', 'invalid_url'],
+  ['file:///etc/passwd', 'invalid_url'],
+  ['example.com/hook', 'invalid_url'],
+  ['https://user@example.com/', 'invalid_url'],
+  ['https://user:secret@example.com/', 'invalid_url'],
+  ['https://:secret@example.com/', 'invalid_url'],
+  ['https://', 'invalid_url'],
+  ['https://exa mple.com/', 'invalid_url'],
+  ['https://1.1.1.1.1.300/', 'invalid_url'],
+  ['https://[::1/', 'invalid_url'],
+  ['https://example.com:22/', 'blocked_port'],
+  ['http://example.com:25/', 'blocked_port'],
+  ['http://1.1.1.1:389/', 'blocked_port'],
+  [`https://example.com/${'x'.repeat(2048)}`, 'too_long'],
+])('%s is refused as %s', (url, code) => {
+  expect(targetFault(url, readPrivateTargets(''))?.code).toBe(code)
+})
+
+test('a name is refused if one of its addresses is private, and is not connected to', async () => {
+  const before = connections
+  const answers: Readonly<Record<string, readonly string[]>> = {
+    'inside.example': ['127.0.0.1'],
+    'both.example': ['93.184.216.34', '127.0.0.1'],
+    'mapped.example': ['::ffff:127.0.0.1'],
+    'six.example': ['::1'],
+    'metadata.example': ['169.254.169.254'],
+  }
+  const egress = open('', async (host) =>
+    (answers[host] ?? []).map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+  )
+  for (const host of Object.keys(answers))
+    expect([host, (await post(egress, `http://${host}:${port}/`)).error]).toEqual([
+      host,
+      { reason: 'blocked_address', message: expect.not.stringMatching(/\d/) },
+    ])
+  expect(connections).toBe(before)
+})
+
+test('a name is asked once for a connection, so that a second answer has no effect', async () => {
+  let asked = 0
+  const egress = open('127.0.0.1', async () => [
+    { address: ++asked === 1 ? '127.0.0.1' : '10.0.0.1', family: 4 },
+  ])
+  expect((await post(egress, `http://turns.example:${port}/first`)).status).toBe(200)
+  expect(asked).toBe(1)
+  const other = open('', async () => [{ address: ++asked === 2 ? '127.0.0.1' : '93.184.216.34', family: 4 }])
+  expect((await post(other, `http://turns.example:${port}/second`)).error?.reason).toBe('blocked_address')
+  expect(paths).toEqual(['/first'])
+})
+
+test('a listed host, address or range is reached, and nothing beside it', async () => {
+  const inside: Resolve = async () => [{ address: '127.0.0.1', family: 4 }]
+  for (const allowed of ['127.0.0.1', '127.0.0.0/8', '::1, 127.0.0.1']) {
+    const egress = open(allowed)
+    expect([allowed, (await post(egress, `http://127.0.0.1:${port}/`)).status]).toEqual([allowed, 200])
+    expect((await post(egress, `http://10.0.0.1:${port}/`)).error?.reason).toBe('blocked_address')
+  }
+  const byName = open('receiver, box.example', inside)
+  expect((await post(byName, `http://receiver:${port}/`)).status).toBe(200)
+  expect((await post(byName, `http://BOX.example:${port}/`)).status).toBe(200)
+  expect((await post(byName, `http://other.example:${port}/`)).error?.reason).toBe('blocked_address')
+  expect((await post(byName, `http://127.0.0.1:${port}/`)).error?.reason).toBe('blocked_address')
+  expect(() => readPrivateTargets('10.0.0.0/99')).toThrow('"10.0.0.0/99"')
+  expect(() => readPrivateTargets('http://x')).toThrow('"http://x"')
+})
+
+test('a redirect is an answer, and is not followed', async () => {
+  const sent = await post(open('127.0.0.1'), `http://127.0.0.1:${port}/redirect`)
+  expect([sent.status, paths]).toEqual([302, ['/redirect']])
+})
+
+test('64 KiB of an answer are kept', async () => {
+  const sent = await post(open('127.0.0.1'), `http://127.0.0.1:${port}/long`)
+  expect([sent.status, sent.body.length, sent.isCut]).toEqual([200, 65_536, true])
+})
+
+test('a receiver that closes, refuses or talks no HTTP is a failure in plain words', async () => {
+  const egress = open('127.0.0.1')
+  const mute = createTcpServer((socket) => {
+    socket.on('error', () => {})
+    socket.end('SSH-2.0-OpenSSH_9.6\r\n', () => socket.destroy())
+  })
+  await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve))
+  const talking = (mute.address() as AddressInfo).port
+  const errorOf = async (url: string) => (await post(egress, url)).error
+  expect(await errorOf(`http://127.0.0.1:${port}/reset`)).toMatchObject({ reason: 'connection_failed' })
+  expect((await errorOf(`http://127.0.0.1:${talking}/`))?.reason).toBe('connection_failed')
+  await new Promise((resolve) => mute.close(resolve))
+  expect(await errorOf(`http://127.0.0.1:${talking}/`)).toEqual({
+    reason: 'connection_failed',
+    message: 'The receiver refused the connection.',
+  })
+})
+
+test('a proxy of the environment is not used', async () => {
+  const before = { ...process.env }
+  Object.assign(process.env, { HTTP_PROXY: `http://127.0.0.1:${port6}`, NODE_USE_ENV_PROXY: '1' })
+  try {
+    await post(open('127.0.0.1'), `http://127.0.0.1:${port}/direct`)
+    expect(paths).toEqual(['/direct'])
+  } finally {
+    process.env = before
+  }
+})
+
+test('a receiver that does not answer, or never ends its answer, is given up', {
+  tags: 'full',
+  timeout: 60_000,
+}, async () => {
+  const drip = createServer((request, response) => {
+    if (request.url === '/hang') return
+    response.writeHead(200)
+    const timer = setInterval(() => response.write('x'), 1000)
+    response.on('close', () => clearInterval(timer))
+  })
+  await new Promise<void>((resolve) => drip.listen(0, '127.0.0.1', resolve))
+  const at = `http://127.0.0.1:${(drip.address() as AddressInfo).port}`
+  const egress = open('127.0.0.1')
+  const [hung, dripped] = await Promise.all([post(egress, `${at}/hang`), post(egress, `${at}/drip`)])
+  expect([hung.error?.reason, dripped.error?.reason]).toEqual(['timeout', 'timeout'])
+  drip.closeAllConnections()
+  drip.close()
+})
