@@ -35,20 +35,24 @@ const migration = z.record(z.string(), MigrationSteps).optional().meta({
     'Steps that migrate the records of production, by record type: `{ "deal": [{ "op": "rename", "field": "data.sum", "to": "data.amount" }] }`.',
 })
 
-/** The body of a promotion. */
-export const PromoteBody = z.strictObject({
+/** The body of a proposal: what is to be promoted. */
+export const ProposalBody = z.strictObject({
   from: z.string().meta({ description: 'The preview, such as `crm--dev`.' }),
-  dry_run: z.boolean().optional().meta({ description: 'Show the changes and store nothing.' }),
   prune: z.boolean().optional().meta({ description: 'Also delete what the preview deleted.' }),
   resources: z
     .array(z.strictObject({ kind: z.enum(CONFIG_KINDS), id: z.string() }))
     .max(1000)
     .optional()
     .meta({ description: 'Promote these resources only. By default, all that the preview changed.' }),
+  migration,
+})
+
+/** The body of a promotion. */
+export const PromoteBody = ProposalBody.extend({
+  dry_run: z.boolean().optional().meta({ description: 'Show the changes and store nothing.' }),
   force: z.boolean().optional().meta({
     description: 'Take the preview where both sides changed, and delete types together with their records.',
   }),
-  migration,
 })
 
 /** The body of a rollback. */

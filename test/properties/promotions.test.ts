@@ -51,6 +51,9 @@ test('random edits on both sides merge or conflict, and a rollback restores prod
     succeed(await world.call('POST', `/v1/${base}/preview`, { name: 'dev' }), 201)
     await produce(base, at, ours)
     await become(`${base}--dev`, theirs)
+    const pulled = succeed(await world.call('GET', `/v1/${base}--dev/config`))
+    const pushed = succeed(await world.call('PUT', `/v1/${base}--dev/config?prune=true`, pulled))
+    expect(pushed).toEqual({ changes: [], summary: { create: 0, update: 0, delete: 0 }, hash: pulled.hash })
     const changed = (side: State, id: string) => side[id] !== at[id]
     const conflicts = TYPES.filter(
       (id) => changed(ours, id) && changed(theirs, id) && ours[id] !== theirs[id],

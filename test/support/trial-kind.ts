@@ -35,7 +35,10 @@ const UPDATE = statement(
   `UPDATE plinth.action SET name = $3, record_type = $4, secret = $5, version = version + 1, updated_at = now()
    WHERE base_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
 )
-const DELETE = statement('trial_delete', 'DELETE FROM plinth.action WHERE base_id = $1 AND id = $2')
+const DELETE = statement(
+  'trial_delete',
+  'DELETE FROM plinth.action WHERE base_id = $1 AND id = ANY ($2::text[])',
+)
 
 type Where = { baseId: string; id?: { in?: string[]; lt?: string } }
 type Key = { where: { baseId_id: { baseId: string; id: string } } }
@@ -49,11 +52,11 @@ const tableOf = (db: Db): Table<Row> => {
       return db.query<Row>(FIND, [baseId, id?.in ?? null, id?.lt ?? null, take ?? null])
     },
     count: () => Promise.reject(new Error('The trial kind has no list.')),
-    create: ({ data }: { data: Row }) =>
+    createOne: ({ data }: { data: Row }) =>
       write(CREATE, [data.baseId, data.id, data.version, data.name, data.recordType, data.secret]),
-    update: ({ where: { baseId_id: key }, data }: Key & { data: Fields }) =>
+    updateOne: ({ where: { baseId_id: key }, data }: Key & { data: Fields }) =>
       write(UPDATE, [key.baseId, key.id, data.name, data.recordType, data.secret]),
-    delete: ({ where: { baseId_id: key } }: Key) => db.query(DELETE, [key.baseId, key.id]),
+    deleteMany: ({ where: { baseId, id } }) => db.query(DELETE, [baseId, id.in]),
   }
 }
 

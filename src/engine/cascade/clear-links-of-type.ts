@@ -5,6 +5,7 @@ import { deleteRows, unlinkType } from './delete-rows.ts'
 import { lockCascadeOfType } from './find-cascade.ts'
 import { checkNoRestrict, limitLinks } from './restrict.ts'
 import { summarizeType } from './summarize.ts'
+import { typesTouching } from './types-touching.ts'
 
 // Creating a link locks its type, so this lock blocks new links in the base until the transaction ends.
 const LOCK_LINKS = statement(
@@ -26,15 +27,19 @@ export async function clearLinksOfType(
   const { db: tx, access } = scope
   const hasLinks = (await tx.query(LOCK_LINKS, [baseId])).length > 0
   if (!hasLinks) {
-    await summarizeType(scope, baseId, recordType, [])
+    await summarizeType(scope, baseId, recordType, [], [])
     return checkPlan()
   }
-  const along = await lockCascadeOfType(tx, baseId, recordType)
+  const types = await typesTouching(tx, baseId, recordType)
+  const along = await lockCascadeOfType(tx, baseId, recordType, types.cascading)
   await limitLinks(tx, along)
-  await checkNoRestrict(tx, { access, baseId }, recordType, along)
-  await summarizeType(scope, baseId, recordType, along)
+  const isAlone = along.length === 0
+  const restricting = isAlone ? types.restricting : types.allRestricting
+  await checkNoRestrict(tx, { access, baseId }, recordType, along, restricting)
+  await summarizeType(scope, baseId, recordType, along, isAlone ? types.touching : types.all)
   checkPlan()
   const each = new Map(along.map(({ rowNo }) => [rowNo, rowNo]))
   if (along.length > 0) await deleteRows(tx, baseId, along, each, authorship(scope))
-  await unlinkType(tx, baseId, recordType, authorship(scope))
+  if (types.touching.length > 0)
+    await unlinkType(tx, { baseId, recordType, relTypes: types.touching }, authorship(scope))
 }

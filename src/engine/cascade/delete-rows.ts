@@ -36,13 +36,16 @@ const UNLINK = statement(
 const UNLINK_TYPE = statement(
   'unlink_type',
   `WITH gone AS (
-     DELETE FROM plinth.relationship WHERE base_id = $1 AND (source_record_type = $2 OR target_record_type = $2) RETURNING *)
+     DELETE FROM plinth.relationship WHERE base_id = $1 AND rel_type = ANY ($8::text[]) AND (source_record_type = $2 OR target_record_type = $2) RETURNING *)
    ${logLinks('gone', 'delete', '$3, $4, $5, $6, $7::jsonb')}`,
 )
 
-/** Deletes every link of the records of a type, with log entries. */
-export const unlinkType = (tx: Db, baseId: string, recordType: string, author: Author) =>
-  tx.query(UNLINK_TYPE, [baseId, recordType, ...author])
+/** Deletes every link of the records of a type, with log entries. `relTypes`: the relationship types of these links. */
+export const unlinkType = (
+  tx: Db,
+  { baseId, recordType, relTypes }: { baseId: string; recordType: string; relTypes: readonly string[] },
+  author: Author,
+) => tx.query(UNLINK_TYPE, [baseId, recordType, ...author, relTypes])
 
 const TAKE_OUT = statement(
   'take_out_records',

@@ -36,11 +36,11 @@ const PULLS = statement(
    FROM unnest((SELECT $2::bigint[])) AS g (row_no) CROSS JOIN LATERAL (${cascadingLinks('g.row_no')}) l`,
 )
 
-// Cascade from all records of type `$2`, without reading them.
+// Cascade from all records of type `$2`, without reading them, by the relationship types `$4`.
 const ALONG_WITH_TYPE = statement(
   'records_along_with_type',
   `SELECT DISTINCT source_row::text AS row_no FROM plinth.relationship
-   WHERE base_id = $1 AND rel_type = ANY (${CASCADING}) AND target_record_type = $2 AND source_record_type <> $2
+   WHERE base_id = $1 AND rel_type = ANY ($4::text[]) AND target_record_type = $2 AND source_record_type <> $2
    LIMIT $3`,
 )
 
@@ -71,15 +71,19 @@ export const lockCascade = (tx: Db, baseId: string, roots: readonly string[]): P
 /**
  * Finds and locks the records of other types that the deletion of all records of a type removes. The caller
  * blocks new links.
+ * @param relTypes relationship types that lead to the type and cascade
  * @throws CONFLICT
  */
 export async function lockCascadeOfType(
   tx: Db,
   baseId: string,
   recordType: string,
+  relTypes: readonly string[],
 ): Promise<CascadedRecord[]> {
+  if (relTypes.length === 0) return []
   const most = LIMITS.cascadeRecords
-  const next = await tx.query<Pick<Seen, 'row_no'>>(ALONG_WITH_TYPE, [baseId, recordType, most + 1])
+  const along = [baseId, recordType, most + 1, relTypes]
+  const next = await tx.query<Pick<Seen, 'row_no'>>(ALONG_WITH_TYPE, along)
   const values = [baseId, next.map((row) => row.row_no), most + 1, recordType]
   return lockAll(tx, baseId, most, () => tx.query<Seen>(CASCADE_OF_OTHER_TYPES, values))
 }

@@ -34,12 +34,12 @@ const STANDING = statement(
    SELECT root, ${COUNTS} FROM counted GROUP BY root`,
 )
 
-// Variant for the deletion of all records of type `$3` and of the records `$4`.
+// Variant for the deletion of all records of type `$3` and of the records `$4`, by the relationship types `$5`.
 const STANDING_AT_TYPE = statement(
   'links_standing_at_type',
   `WITH standing AS MATERIALIZED (
      SELECT l.*, ${IS_SEEN} FROM plinth.relationship l
-     WHERE l.base_id = $1 AND l.rel_type = ANY (${RESTRICTING}) AND l.source_record_type <> $3
+     WHERE l.base_id = $1 AND l.rel_type = ANY ($5::text[]) AND l.source_record_type <> $3
        AND (l.target_record_type = $3 OR l.target_row = ANY ((SELECT $4::bigint[])::bigint[]))
        AND l.source_row <> ALL ((SELECT $4::bigint[])::bigint[])),
    counted AS (SELECT *, row_number() OVER (PARTITION BY is_seen ORDER BY id) AS place FROM standing)
@@ -70,6 +70,7 @@ export async function findRestricting(
 
 /**
  * Variant for the deletion of a type with all its records, and `along` of other types.
+ * @param relTypes relationship types that restrict deletions, and lead to one of these records
  * @throws CONFLICT
  */
 export async function checkNoRestrict(
@@ -77,8 +78,11 @@ export async function checkNoRestrict(
   { access, baseId }: Caller,
   recordType: string,
   along: readonly CascadedRecord[],
+  relTypes: readonly string[],
 ): Promise<void> {
-  const values = [baseId, namedTypes(access, 'read', baseId), recordType, along.map(({ rowNo }) => rowNo)]
+  if (relTypes.length === 0) return
+  const rows = along.map(({ rowNo }) => rowNo)
+  const values = [baseId, namedTypes(access, 'read', baseId), recordType, rows, relTypes]
   const [standing] = await tx.query<Standing>(STANDING_AT_TYPE, values)
   if (standing) throw restricted(standing)
 }

@@ -19,7 +19,7 @@ const COUNT_LINKS = statement(
 const COUNT_LINKS_OF_TYPE = statement(
   'count_links_of_record_type',
   `SELECT l.rel_type AS type, count(*)::int AS count FROM plinth.relationship l
-   WHERE l.base_id = $1 AND ${seenBy('$3')} AND (l.source_record_type = $4 OR l.target_record_type = $4
+   WHERE l.base_id = $1 AND l.rel_type = ANY ($5::text[]) AND ${seenBy('$3')} AND (l.source_record_type = $4 OR l.target_record_type = $4
      OR l.source_row = ANY ((SELECT $2::bigint[])::bigint[]) OR l.target_row = ANY ((SELECT $2::bigint[])::bigint[]))
    GROUP BY l.rel_type`,
 )
@@ -41,18 +41,21 @@ export async function summarizeRecords(
   addCounts(summary, 'links', await db.query<Counted>(COUNT_LINKS, values))
 }
 
-/** Variant for all records of a type, and those of other types in `along`. */
+/** Variant for all records of a type, and those of other types in `along`, by the relationship types of their links. */
 export async function summarizeType(
   scope: WriteScope,
   baseId: string,
   recordType: string,
   along: readonly CascadedRecord[],
+  relTypes: readonly string[],
 ): Promise<void> {
   const { summary, access, db } = scope
   if (!summary) return
   addCounts(summary, 'records', await db.query<Counted>(COUNT_RECORDS, [baseId, recordType]))
   addRecords(summary, seenOf(scope, baseId, along))
-  const values = [baseId, along.map(({ rowNo }) => rowNo), namedTypes(access, 'read', baseId), recordType]
+  if (relTypes.length === 0) return
+  const rows = along.map(({ rowNo }) => rowNo)
+  const values = [baseId, rows, namedTypes(access, 'read', baseId), recordType, relTypes]
   addCounts(summary, 'links', await db.query<Counted>(COUNT_LINKS_OF_TYPE, values))
 }
 

@@ -59,7 +59,9 @@ export async function appendChanges(
 }
 
 /** Divides texts into parts of a statement each, so that none is larger than a backend can take. */
-export function* partsOf(texts: readonly string[]): Generator<{ from: number; to: number }> {
+export function* partsOf(
+  texts: readonly { readonly length: number }[],
+): Generator<{ from: number; to: number }> {
   let [from, chars] = [0, 0]
   for (const [n, { length }] of texts.entries()) {
     if (n > from && chars + length > LIMITS.statementChars) {

@@ -13,19 +13,29 @@ export type IndexKey = { base: string; type: string; index: string }
 export type JobName = keyof Jobs
 
 const ENQUEUE = statement(
-  'enqueue_job',
-  'SELECT 1 AS one FROM graphile_worker.add_job($1, $2::json, job_key => $3)',
+  'enqueue_jobs',
+  `SELECT count(graphile_worker.add_job($1, j.payload::json, job_key => j.key))::int AS count
+   FROM unnest($2::text[], $3::text[]) AS j (payload, key)`,
 )
 
-/**
- * Enqueues a job. In a transaction, the job becomes visible at commit. Pending jobs with the same key are
- * deduplicated.
- */
-export async function enqueue<Name extends JobName>(
+/** A job to enqueue. Pending jobs with the same key are deduplicated. */
+type Job<Name extends JobName> = { readonly payload: Jobs[Name]; readonly key: string }
+
+/** Enqueues a job. In a transaction, the job becomes visible at commit. */
+export const enqueue = <Name extends JobName>(
   db: Db,
   name: Name,
   payload: Jobs[Name],
   key: string,
+): Promise<void> => enqueueAll(db, name, [{ payload, key }])
+
+/** Enqueues jobs of the same kind. */
+export async function enqueueAll<Name extends JobName>(
+  db: Db,
+  name: Name,
+  jobs: readonly Job<Name>[],
 ): Promise<void> {
-  await db.query(ENQUEUE, [name, JSON.stringify(payload), key])
+  if (jobs.length === 0) return
+  const payloads = jobs.map(({ payload }) => JSON.stringify(payload))
+  await db.query(ENQUEUE, [name, payloads, jobs.map(({ key }) => key)])
 }

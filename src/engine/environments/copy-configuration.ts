@@ -7,9 +7,9 @@ import { definitionOf } from '../configuration/lifecycle/definition.ts'
 import { fieldsOf, stateOf } from '../configuration/lifecycle/fields.ts'
 import type { Kind } from '../configuration/lifecycle/kind.ts'
 import { newSecrets } from '../configuration/lifecycle/secrets.ts'
+import { stepsOf } from '../configuration/lifecycle/steps.ts'
 import { authorship, type Scope } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
-import { stepsOf } from './read-rows.ts'
 
 // Safe to interpolate: names of kinds are constants. The columns in `$2`, and those of the id in `$3`, replace
 // those of the row.

@@ -34,7 +34,7 @@ export async function createPreview(scope: WriteScope, baseId: string, input: ob
   return scope.db.transaction(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
     const settings = await settingsOf(tx, baseId, id)
-    const row = await baseTable(tx).create({
+    const row = await baseTable(tx).createOne({
       data: {
         id,
         name,

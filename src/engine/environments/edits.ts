@@ -6,15 +6,17 @@ import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { pointer } from '../../json/parse.ts'
 import { type DiffStep, diffOf } from '../change-log/diff.ts'
 import { KINDS } from '../configuration/kinds.ts'
-import { type Change, changeAll, removeIn } from '../configuration/lifecycle/change.ts'
+import { type Change, changeAll } from '../configuration/lifecycle/change.ts'
 import type { Definition } from '../configuration/lifecycle/definition.ts'
 import { readFields } from '../configuration/lifecycle/fields.ts'
 import type { Kind, PutOptions } from '../configuration/lifecycle/kind.ts'
 import { loadedIn } from '../configuration/lifecycle/load.ts'
+import { type Removal, removeAll } from '../configuration/lifecycle/remove.ts'
 import { secretsSetBy } from '../configuration/lifecycle/secrets.ts'
 import type { Scope } from '../core/scope.ts'
 import { NO_EXPECTATION } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
+import { checkData } from './check-data.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** A difference of one resource; null where it is absent. */
@@ -101,35 +103,31 @@ export async function prepareEdits<E extends Edit>(
   const prepared: Prepared<E>[] = []
   for (const edit of edits) {
     if (turnIsOver()) await nextTurn()
-    const { kind, id, before, after } = edit
     const options: PutOptions = { expected: NO_EXPECTATION, ...optionsOf?.(edit) }
     try {
-      if (after === null) {
-        prepared.push({ edit, input: {}, next: null, options })
-        continue
-      }
-      const fields = camelFields(after)
-      const next = readFields({ kind, id }, fields, null)
-      const isChecked = against && before && options.onInvalid === undefined
-      const found = isChecked ? await dataFound(against, kind, id, next) : undefined
-      prepared.push({ edit, input: { ...fields, ...originOf?.(edit) }, next, options: { ...options, found } })
+      const next = nextOf(edit)
+      const input = next ? { ...camelFields(edit.after ?? {}), ...originOf?.(edit) } : {}
+      prepared.push({ edit, input, next, options })
     } catch (thrown) {
       throw located(thrown, edit)
     }
   }
-  return prepared
+  if (!against) return prepared
+  const due = prepared.filter(({ next, options }) => next && options.onInvalid === undefined)
+  const data = await checkData(against.scope, against.baseId, due)
+  return prepared.map((each) => {
+    const { found, fault } = data.get(each.edit) ?? {}
+    if (fault) throw located(fault, each.edit)
+    return { ...each, options: { ...each.options, found } }
+  })
 }
 
-async function dataFound(
-  { scope, baseId }: { scope: Scope; baseId: string },
-  kind: Kind,
-  id: string,
-  next: object,
-) {
-  if (!kind.checkData) return undefined
-  const [row] = await kind.table(scope.db).findMany({ where: { baseId, id } })
-  return row && kind.checkData(scope, row, next)
-}
+/**
+ * The fields that an edit stores; null for a deletion.
+ * @throws VALIDATION_ERROR with every fault of the shape
+ */
+export const nextOf = ({ kind, id, after }: Edit): object | null =>
+  after && readFields({ kind, id }, camelFields(after), null)
 
 /** A secret that was made for a new resource. */
 export type NewSecret = { readonly kind: string; readonly id: string; readonly secret: string }
@@ -161,16 +159,17 @@ export async function applyEdits<E extends Edit>(
     for (const each of made)
       for (const secret of Object.values(each.secrets)) secrets.push({ kind: kind.name, id: each.id, secret })
   }
-  for (const { edit } of [...prepared].reverse()) {
-    const { kind, id, after } = edit
-    if (after !== null) continue
-    if (turnIsOver()) await nextTurn()
-    // Forced: types are deleted with all of their records.
-    const confirm = isForced ? id : null
-    const options = { confirm, checkPlan: () => {}, expected: NO_EXPECTATION }
-    await removeIn(loaded, { kind, id }, options).catch((thrown: unknown) => {
-      throw located(thrown, edit)
-    })
+  for (const kind of [...KINDS].reverse()) {
+    const gone = prepared.flatMap(({ edit }) => (edit.kind === kind && edit.after === null ? [edit] : []))
+    const removals = gone.reverse().map(
+      (edit): Removal => ({
+        id: edit.id,
+        // Forced: types are deleted with all of their records.
+        options: { confirm: isForced ? edit.id : null, checkPlan: () => {}, expected: NO_EXPECTATION },
+        located: (thrown) => located(thrown, edit),
+      }),
+    )
+    if (removals.length > 0) await removeAll(loaded, kind, removals)
   }
   for (const check of checks) await check()
   return secrets

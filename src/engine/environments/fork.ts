@@ -1,7 +1,9 @@
 /** The fork of a preview: the configuration that its changes, and those of production, are measured from. */
 import { camelFields } from '../../contract/field-names.ts'
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { KINDS } from '../configuration/kinds.ts'
 import { type Definition, definitionOf } from '../configuration/lifecycle/definition.ts'
+import { partsOf } from '../core/append-change.ts'
 import { type Db, statement } from '../database/client.ts'
 import type { Definitions, Snapshot } from './snapshot.ts'
 
@@ -22,15 +24,12 @@ export async function readFork(db: Db, previewId: string): Promise<Snapshot> {
   const fork = new Map<string, Definitions>()
   for (const kind of KINDS) {
     const rows = await db.query<{ id: string; definition: object }>(READ, [previewId, kind.name])
-    fork.set(
-      kind.name,
-      new Map(
-        rows.map(({ id, definition }) => [
-          id,
-          definitionOf(kind, { ...kind.defaults(id), ...camelFields(definition) }),
-        ]),
-      ),
-    )
+    const definitions = new Map<string, Definition>()
+    for (const { id, definition } of rows) {
+      if (turnIsOver()) await nextTurn()
+      definitions.set(id, definitionOf(kind, { ...kind.defaults(id), ...camelFields(definition) }))
+    }
+    fork.set(kind.name, definitions)
   }
   return fork
 }
@@ -45,12 +44,14 @@ export async function moveFork(db: Db, previewId: string, points: readonly ForkP
     const gone = own.filter(({ is }) => is === null).map(({ id }) => id)
     const kept = own.filter(({ is }) => is !== null)
     if (gone.length > 0) await db.query(DROP, [previewId, name, gone])
-    if (kept.length > 0)
-      await db.query(MOVE, [
-        previewId,
-        name,
-        kept.map(({ id }) => id),
-        kept.map(({ is }) => JSON.stringify(is)),
-      ])
+    const texts: string[] = []
+    for (const { is } of kept) {
+      if (turnIsOver()) await nextTurn()
+      texts.push(JSON.stringify(is))
+    }
+    for (const { from, to } of partsOf(texts)) {
+      const ids = kept.slice(from, to).map(({ id }) => id)
+      await db.query(MOVE, [previewId, name, ids, texts.slice(from, to)])
+    }
   }
 }

@@ -5,12 +5,12 @@ import { lockForPromotion } from '../configuration/lifecycle/lock.ts'
 import { type Db, statement } from '../database/client.ts'
 import type { WriteScope } from '../write/write.ts'
 
-// Safe to interpolate: names of kinds are constants.
+// Safe to interpolate: names of kinds are constants. `xmin` is the transaction that wrote the row: cheaper than its content.
 const STAMP = statement(
   'stamp_configuration',
   `SELECT md5(coalesce(string_agg(s.text, ' ' ORDER BY s.text COLLATE "C"), '')) AS stamp FROM (
      ${KINDS.map(({ name }) => `SELECT '${name} ' || base_id || ' ' || id || ' ' || version || extract(epoch FROM created_at) AS text FROM plinth.${name} WHERE base_id = ANY ($1::text[])`).join(' UNION ALL ')}
-     UNION ALL SELECT 'fork ' || base_id || ' ' || kind || ' ' || id || md5(definition::text) FROM plinth.fork WHERE base_id = ANY ($1::text[])) s`,
+     UNION ALL SELECT 'fork ' || base_id || ' ' || kind || ' ' || id || ' ' || xmin FROM plinth.fork WHERE base_id = ANY ($1::text[])) s`,
 )
 
 /** Equal while the configuration of the bases and their forks stay as they are. */

@@ -14,13 +14,15 @@ import { setCause } from '../change-log/entry.ts'
 import { KINDS } from '../configuration/kinds.ts'
 import { nounOf, type PutOptions } from '../configuration/lifecycle/kind.ts'
 import { lockForPromotion } from '../configuration/lifecycle/lock.ts'
+import { stepsOfIds } from '../configuration/lifecycle/steps.ts'
 import type { Db } from '../database/client.ts'
 import type { Planning } from '../write/plan-approval.ts'
 import type { WriteScope } from '../write/write.ts'
 import { applyEdits, type Edit, type Prepared, prepareEdits } from './edits.ts'
 import { moveFork, readFork } from './fork.ts'
+import type { PastEdit } from './past-edits.ts'
 import { prepareAhead } from './prepare-ahead.ts'
-import { type PastEdit, type Promotion, storePromotion } from './promotion.ts'
+import { type Promotion, storePromotion } from './promotion.ts'
 import { type Snapshot, snapshotIn } from './snapshot.ts'
 import { type Comparison, type Conflict, compareSides } from './three-way.ts'
 
@@ -136,13 +138,15 @@ export function how(edits: readonly PastEdit[], migration: Migrations = {}) {
   const others = Object.keys(migration).filter((id) => !changed.includes(id))
   const [fault, ...more] = others.map((id) => notChanged(id, changed))
   if (fault) throw invalid(fault, ...more)
+  const steps = ({ kind, id }: Edit) =>
+    kind.name === RECORD_TYPE && Object.hasOwn(migration, id) ? migration[id] : undefined
   return {
     located: atResource,
     originOf,
-    optionsOf: ({ kind, id }: PastEdit): Partial<PutOptions> =>
-      kind.name === RECORD_TYPE && Object.hasOwn(migration, id)
-        ? { onInvalid: 'migrate', migration: migration[id] }
-        : {},
+    /** The migration of the type that an edit changes. */
+    steps,
+    optionsOf: (edit: PastEdit): Partial<PutOptions> =>
+      steps(edit) ? { onInvalid: 'migrate', migration: steps(edit) } : {},
   }
 }
 
@@ -173,13 +177,12 @@ async function withOrigins(
     ] as const) {
       const own = edits.filter((edit) => edit.kind === kind && isOf(edit))
       if (own.length === 0) continue
-      const rows = await kind
-        .table(db)
-        .findMany({ where: { baseId: side, id: { in: own.map(({ id }) => id) } } })
-      for (const row of rows) {
-        const edit = own.find(({ id }) => id === row.id)
-        if (edit) origins.set(edit, kind.logged?.(row) ?? {})
-      }
+      const byId = new Map(own.map((edit) => [edit.id, edit]))
+      for await (const rows of stepsOfIds(kind, db, side, [...byId.keys()]))
+        for (const row of rows) {
+          const edit = byId.get(row.id)
+          if (edit) origins.set(edit, kind.logged?.(row) ?? {})
+        }
     }
   }
   return edits.map((edit) => {

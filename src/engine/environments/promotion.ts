@@ -1,15 +1,15 @@
 /** Promotions as they are stored and shown. */
 import { DomainError } from '../../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { requirePermission } from '../access/access.ts'
-import { kindNamed } from '../configuration/kinds.ts'
-import type { Definition } from '../configuration/lifecycle/definition.ts'
 import { appendChange } from '../core/append-change.ts'
-import { readNewest } from '../core/created-at-page.ts'
+import { readNewest, sizeOf } from '../core/created-at-page.ts'
 import { requireBase } from '../core/existing-base.ts'
 import type { Page, PageArgs } from '../core/page.ts'
 import type { Scope } from '../core/scope.ts'
 import type { Promotion as Row } from '../prisma/client.ts'
-import { type Edit, type NewSecret, type ShownEdit, shown } from './edits.ts'
+import { type NewSecret, type ShownEdit, shown } from './edits.ts'
+import { type Past, readPast, storeEdits, textsOf } from './past-edits.ts'
 import type { Conflict } from './three-way.ts'
 
 export type Promotion = {
@@ -27,62 +27,58 @@ export type Promotion = {
   secrets?: readonly NewSecret[]
 }
 
-/** An edit in the history. `origin`: what the log says of a resource beyond its definition. */
-type StoredEdit = {
-  kind: string
-  id: string
-  before: Definition | null
-  after: Definition | null
-  origin?: object
-}
-export type PastEdit = Edit & { readonly origin?: object }
-
-export const editsOf = ({ edits }: Row): PastEdit[] =>
-  (edits as unknown as StoredEdit[]).map((edit) => ({ ...edit, kind: kindNamed(edit.kind) }))
-
-export const toPromotion = (row: Row): Promotion => ({
+/** A promotion without its changes. */
+const headOf = (row: Row) => ({
   id: row.id,
   kind: row.kind as Promotion['kind'],
   from: row.fromBase,
   baseId: row.baseId,
   status: row.status as Promotion['status'],
-  changes: editsOf(row).map(shown),
-  conflicts: row.conflicts as unknown as Conflict[],
   createdBy: row.createdBy,
   createdAt: row.createdAt.toISOString(),
 })
+type Head = ReturnType<typeof headOf>
 
-type Entry = Pick<Row, 'id' | 'baseId' | 'kind' | 'fromBase'> & {
-  edits: readonly PastEdit[]
-  conflicts: readonly Conflict[]
+async function toPromotion(row: Row, past: Past | undefined): Promise<Promotion> {
+  const { createdBy, createdAt, ...head } = headOf(row)
+  const changes: ShownEdit[] = []
+  for (const edit of past?.edits ?? []) {
+    if (turnIsOver()) await nextTurn()
+    changes.push(shown(edit))
+  }
+  return { ...head, changes, conflicts: past?.conflicts ?? [], createdBy, createdAt }
 }
+
+type Entry = Pick<Row, 'id' | 'baseId' | 'kind' | 'fromBase'> & Past
 
 /** Stores a promotion or rollback, and logs it. */
 export async function storePromotion(
   scope: Scope,
   { edits, conflicts, ...entry }: Entry,
 ): Promise<Promotion> {
-  const stored = edits.map(({ kind, ...edit }): StoredEdit => ({ ...edit, kind: kind.name }))
+  const texts = await textsOf({ edits, conflicts })
   const row = await scope.db.orm.promotion.create({
     data: {
       ...entry,
       status: 'applied',
-      edits: stored as never,
-      conflicts: conflicts as never,
+      bytes: texts.reduce((sum, { length }) => sum + length, 0),
       createdBy: scope.actor.tokenId ?? scope.actor.name,
     },
   })
-  const promotion = toPromotion(row)
-  await logPromotion(scope, promotion, 'create')
-  return promotion
+  await storeEdits(scope.db, row, edits, texts)
+  await logPromotion(scope, headOf(row), 'create')
+  return toPromotion(row, { edits, conflicts })
+}
+
+/** Marks a promotion as rolled back, and logs it. */
+export async function markRolledBack(scope: Scope, baseId: string, id: string): Promise<void> {
+  const where = { baseId_id: { baseId, id } }
+  const row = await scope.db.orm.promotion.update({ where, data: { status: 'rolled_back' } })
+  await logPromotion(scope, headOf(row), 'update')
 }
 
 /** Logs a promotion. Its changes have entries of their own, whose cause it is. */
-export const logPromotion = (
-  scope: Scope,
-  { changes: _, conflicts: __, ...state }: Promotion,
-  operation: 'create' | 'update',
-): Promise<void> =>
+const logPromotion = (scope: Scope, state: Head, operation: 'create' | 'update'): Promise<void> =>
   appendChange(scope, {
     baseId: state.baseId,
     kind: 'promotion',
@@ -99,18 +95,19 @@ export const logPromotion = (
 export async function listPromotions(scope: Scope, baseId: string, args: PageArgs): Promise<Page<Promotion>> {
   requirePermission(scope.access, 'read', baseId, '*')
   const page = readNewest(scope, `promotions of ${baseId}`, args)
-  const { promotion } = scope.db.orm
-  const rows = await page.rows(({ before, take, skip }) =>
-    promotion.findMany({
-      where: { baseId, AND: before },
-      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-      take,
-      skip,
-    }),
-  )
+  const size = (row: Row) => sizeOf(row) + Number(row.bytes)
+  const [rows, total] = await page.find<Row>(scope.db.orm.promotion, { baseId }, size)
   if (rows.length === 0) await requireBase(scope, baseId)
-  const total = page.includeTotal ? await promotion.count({ where: { baseId } }) : null
-  return page.of(rows.map(toPromotion), total)
+  // The last row only says that there is one more.
+  const shownRows = rows.slice(0, page.limit)
+  const past = await readPast(
+    scope.db,
+    baseId,
+    shownRows.map(({ id }) => id),
+  )
+  const promotions: Promotion[] = []
+  for (const row of rows) promotions.push(await toPromotion(row, past.get(row.id)))
+  return page.of(promotions, total)
 }
 
 /**
@@ -120,7 +117,7 @@ export async function listPromotions(scope: Scope, baseId: string, args: PageArg
 export async function getPromotion(scope: Scope, baseId: string, id: string): Promise<Promotion> {
   requirePermission(scope.access, 'read', baseId, '*')
   const row = await scope.db.orm.promotion.findUnique({ where: { baseId_id: { baseId, id } } })
-  if (row) return toPromotion(row)
+  if (row) return toPromotion(row, (await readPast(scope.db, baseId, [id])).get(id))
   await requireBase(scope, baseId)
   throw promotionNotFound('/id', id)
 }

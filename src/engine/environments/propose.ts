@@ -1,15 +1,14 @@
-/** Proposes a promotion: what it would change in production, and what stands against it. Changes nothing. */
-import { PromoteBody } from '../../contract/config-shapes.ts'
-import { camelFields } from '../../contract/field-names.ts'
+/** Proposes a promotion: what it would change in production, and what prevents it. Changes nothing. */
+import { ProposalBody } from '../../contract/config-shapes.ts'
 import { check, inBody } from '../../contract/validate.ts'
 import { type Detail, DomainError } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { requirePermission } from '../access/access.ts'
-import { readFields } from '../configuration/lifecycle/fields.ts'
 import type { Scope } from '../core/scope.ts'
-import { type Edit, type ShownEdit, shown, summaryOf } from './edits.ts'
+import { type Checkable, checkData } from './check-data.ts'
+import { type Edit, nextOf, type ShownEdit, shown, summaryOf } from './edits.ts'
 import { readFork } from './fork.ts'
-import { atFrom, atResource, checkPreviewOf, selection } from './promote.ts'
+import { atFrom, atResource, checkPreviewOf, how, selection } from './promote.ts'
 import { readSnapshot } from './snapshot.ts'
 import { type Conflict, compareSides } from './three-way.ts'
 
@@ -31,7 +30,7 @@ export type Proposal = {
  */
 export async function propose(scope: Scope, baseId: string, input: object): Promise<Proposal> {
   requirePermission(scope.access, 'read', baseId, '*')
-  const { from, prune = false, resources } = check(PromoteBody, input, inBody())
+  const { from, prune = false, resources, migration } = check(ProposalBody, input, inBody())
   checkPreviewOf(baseId, from)
   requirePermission(scope.access, 'read', from, '*')
   const preview = await readSnapshot(scope, from).catch(atFrom)
@@ -41,29 +40,27 @@ export async function propose(scope: Scope, baseId: string, input: object): Prom
     production: await readSnapshot(scope, baseId),
   }
   const { edits, conflicts } = await compareSides(sides, prune, selection(resources, sides))
+  const { steps } = how(edits, migration)
   const changes: ShownEdit[] = []
   const breaks: Detail[] = []
+  const checkable: Checkable<Edit>[] = []
   for (const edit of edits) {
     if (turnIsOver()) await nextTurn()
     changes.push(shown(edit))
-    breaks.push(...(await breaksOf(scope, baseId, edit)))
+    try {
+      checkable.push({ edit, next: nextOf(edit), migration: steps(edit) })
+    } catch (thrown) {
+      breaks.push(...detailsOf(thrown, edit))
+    }
   }
+  for (const [edit, { fault }] of await checkData(scope, baseId, checkable))
+    if (fault) breaks.push(...detailsOf(fault, edit))
   return { from, baseId, changes, summary: summaryOf(changes), conflicts, breaks }
 }
 
-/** What the data of production has against an edit, at the place of the resource. */
-async function breaksOf(scope: Scope, baseId: string, edit: Edit): Promise<readonly Detail[]> {
-  const { kind, id, after } = edit
-  if (!kind.checkData) return []
-  const [row] = await kind.table(scope.db).findMany({ where: { baseId, id } })
-  if (!row) return []
-  try {
-    const next = after === null ? null : readFields({ kind, id }, camelFields(after), null)
-    await kind.checkData(scope, row, next)
-    return []
-  } catch (thrown) {
-    const fault = atResource(thrown, edit)
-    if (!(fault instanceof DomainError)) throw thrown
-    return fault.details
-  }
+/** The details of a failure, at the place of the resource. */
+function detailsOf(thrown: unknown, edit: Edit): readonly Detail[] {
+  const fault = atResource(thrown, edit)
+  if (!(fault instanceof DomainError)) throw thrown
+  return fault.details
 }

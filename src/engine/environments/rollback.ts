@@ -2,6 +2,7 @@
 import { RollbackBody } from '../../contract/config-shapes.ts'
 import { check, inBody } from '../../contract/validate.ts'
 import { type Detail, DomainError } from '../../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { uuidv7 } from '../../foundation/uuid.ts'
 import { requirePermission } from '../access/access.ts'
 import { setCause } from '../change-log/entry.ts'
@@ -9,17 +10,10 @@ import { lockIfPresent } from '../configuration/lifecycle/lock.ts'
 import type { WriteScope } from '../write/write.ts'
 import { applyEdits, isSame, prepareEdits } from './edits.ts'
 import { moveFork } from './fork.ts'
+import { type PastEdit, readPast } from './past-edits.ts'
 import { prepareAhead } from './prepare-ahead.ts'
 import { atResource, how } from './promote.ts'
-import {
-  editsOf,
-  logPromotion,
-  type PastEdit,
-  type Promotion,
-  promotionNotFound,
-  storePromotion,
-  toPromotion,
-} from './promotion.ts'
+import { markRolledBack, type Promotion, promotionNotFound, storePromotion } from './promotion.ts'
 import { type Snapshot, snapshotIn } from './snapshot.ts'
 
 /**
@@ -31,9 +25,9 @@ export async function rollback(scope: WriteScope, baseId: string, input: object)
   requirePermission(scope.access, 'admin', baseId, '*')
   const { promotion_id: undone, migration } = check(RollbackBody, input, inBody())
   const plan = async (at: WriteScope) => {
-    const row = await findUndoable(at, baseId, undone)
-    const past = editsOf(row)
-    checkUnchanged(past, await snapshotIn(at.db, baseId))
+    await findUndoable(at, baseId, undone)
+    const past = (await readPast(at.db, baseId, [undone])).get(undone)?.edits ?? []
+    await checkUnchanged(past, await snapshotIn(at.db, baseId))
     const edits = past.map(
       ({ before, after, ...edit }): PastEdit => ({ ...edit, before: after, after: before }),
     )
@@ -41,7 +35,6 @@ export async function rollback(scope: WriteScope, baseId: string, input: object)
   }
   return prepareAhead(scope, [baseId], plan, async (within, prepared) => {
     const { fromBase } = await findUndoable(within, baseId, undone)
-    const { orm } = within.db
     const id = uuidv7()
     await setCause(within.db, id)
     const secrets = await applyEdits(within, baseId, prepared, { isForced: false, located: atResource })
@@ -52,9 +45,7 @@ export async function rollback(scope: WriteScope, baseId: string, input: object)
         fromBase,
         edits.map((each) => ({ kind: each.kind.name, id: each.id, is: each.after })),
       )
-    const where = { baseId_id: { baseId, id: undone } }
-    const next = await orm.promotion.update({ where, data: { status: 'rolled_back' } })
-    await logPromotion(within, toPromotion(next), 'update')
+    await markRolledBack(within, baseId, undone)
     const entry = { id, baseId, kind: 'rollback', fromBase, edits, conflicts: [] }
     return { ...(await storePromotion(within, entry)), ...(secrets.length > 0 && { secrets }) }
   })
@@ -72,10 +63,12 @@ async function findUndoable({ db, access }: WriteScope, baseId: string, id: stri
 }
 
 /** @throws CONFLICT with each resource that is no longer as the promotion left it */
-function checkUnchanged(past: readonly PastEdit[], production: Snapshot): void {
-  const changed = past.filter(
-    ({ kind, id, after }) => !isSame(production.get(kind.name)?.get(id) ?? null, after),
-  )
+async function checkUnchanged(past: readonly PastEdit[], production: Snapshot): Promise<void> {
+  const changed: PastEdit[] = []
+  for (const edit of past) {
+    if (turnIsOver()) await nextTurn()
+    if (!isSame(production.get(edit.kind.name)?.get(edit.id) ?? null, edit.after)) changed.push(edit)
+  }
   if (changed.length === 0) return
   const details = changed.map(
     ({ kind, id }): Detail => ({

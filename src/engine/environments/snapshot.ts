@@ -7,10 +7,10 @@ import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { KINDS } from '../configuration/kinds.ts'
 import { type Definition, definitionOf } from '../configuration/lifecycle/definition.ts'
 import { fieldsOf } from '../configuration/lifecycle/fields.ts'
+import { stepsOf } from '../configuration/lifecycle/steps.ts'
 import { baseNotFound } from '../core/existing-base.ts'
 import type { Scope } from '../core/scope.ts'
 import { type Db, statement } from '../database/client.ts'
-import { stepsOf } from './read-rows.ts'
 
 /** Definitions by id, of one kind. Ids are in code point order. */
 export type Definitions = ReadonlyMap<string, Definition>

@@ -13,5 +13,5 @@ export {
   writeStatement,
 } from './entries.ts'
 export { nameHolders } from './holders.ts'
-export { copyIndexes, dropEntries, dropIndexes, syncIndexes } from './sync.ts'
+export { copyIndexes, declareIndexes, dropEntries, dropIndexes, syncIndexes } from './sync.ts'
 export { guardUnique, hasUnique, type Written } from './unique.ts'

@@ -1,16 +1,18 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Db, statement } from '../database/client.ts'
-import { enqueue } from '../database/enqueue-job.ts'
+import { enqueueAll } from '../database/enqueue-job.ts'
 import type { RecordTypeIndex as IndexRow } from '../prisma/client.ts'
 import { type ResolvedIndex, resolvedIndex } from './declaration.ts'
 
 // A type without records needs no index build.
 const ADD = statement(
-  'add_index',
+  'add_indexes',
   `INSERT INTO plinth.record_type_index (base_id, record_type, position, kind, fields, status)
-   SELECT $1, $2, $3, $4, $5::jsonb,
-     CASE WHEN EXISTS (SELECT FROM plinth.record r WHERE r.base_id = $1 AND r.record_type = $2) THEN 'building' ELSE 'ready' END
-   RETURNING id::text, status`,
+   SELECT $1, i.record_type, i.position, i.kind, i.fields,
+     CASE WHEN EXISTS (SELECT FROM plinth.record r WHERE r.base_id = $1 AND r.record_type = i.record_type COLLATE "C")
+       THEN 'building' ELSE 'ready' END
+   FROM jsonb_to_recordset($2::jsonb) AS i (record_type text, position int, kind text, fields jsonb)
+   RETURNING record_type, id::text, status`,
 )
 const MOVE = statement(
   'move_index',
@@ -47,16 +49,39 @@ export async function syncIndexes(
   for (const [position, index] of wanted.entries()) {
     const match = matches[position]
     if (match) await db.query(MOVE, [baseId, id, match.id, position])
-    else await addIndex(db, { baseId, id }, position, index)
+    else await addIndexes(db, baseId, [{ type: id, position, index }])
   }
 }
 
-async function addIndex(db: Db, { baseId, id }: Type, position: number, { kind, fields }: ResolvedIndex) {
-  const values = [baseId, id, position, kind, JSON.stringify(fields)]
-  const [added] = await db.query<{ id: string; status: string }>(ADD, values)
-  if (added?.status === 'building')
-    await enqueue(db, 'build_index', { base: baseId, type: id, index: added.id }, `build:${added.id}`)
+/** An index of a type, at its position in the declaration. */
+type Added = { readonly type: string; readonly position: number; readonly index: ResolvedIndex }
+
+async function addIndexes(db: Db, baseId: string, indexes: readonly Added[]): Promise<void> {
+  if (indexes.length === 0) return
+  const rows = indexes.map(({ type: record_type, position, index }) => ({ record_type, position, ...index }))
+  const values = [baseId, JSON.stringify(rows)]
+  await enqueueAll(db, 'build_index', buildsOf(baseId, await db.query<Declared>(ADD, values)))
 }
+
+type Declared = { record_type: string; id: string; status: string }
+
+/** The jobs that build indexes. */
+const buildsOf = (base: string, indexes: readonly Declared[]) =>
+  indexes
+    .filter(({ status }) => status === 'building')
+    .map(({ record_type: type, id }) => ({ payload: { base, type, index: id }, key: `build:${id}` }))
+
+/** Declares the indexes of new types. */
+export const declareIndexes = (
+  db: Db,
+  baseId: string,
+  types: readonly { readonly id: string; readonly indexes: readonly ResolvedIndex[] }[],
+): Promise<void> =>
+  addIndexes(
+    db,
+    baseId,
+    types.flatMap(({ id: type, indexes }) => indexes.map((index, position) => ({ type, position, index }))),
+  )
 
 async function dropIndex(db: Db, { baseId, id }: Type, index: bigint): Promise<void> {
   await db.query(REMOVE, [baseId, id, index])
@@ -65,7 +90,9 @@ async function dropIndex(db: Db, { baseId, id }: Type, index: bigint): Promise<v
 
 /** Schedules deletion of the entries of a dropped index, which is unused once this transaction commits. */
 export const dropEntries = (db: Db, baseId: string, index: string): Promise<void> =>
-  enqueue(db, 'drop_index_entries', { base: baseId, index }, `drop:${index}`)
+  enqueueAll(db, 'drop_index_entries', [dropOf(baseId, index)])
+
+const dropOf = (base: string, index: string) => ({ payload: { base, index }, key: `drop:${index}` })
 
 const COPY = statement(
   'copy_indexes',
@@ -78,22 +105,25 @@ const COPY = statement(
 
 /** Declares the indexes of a base in another one that has the same types, and schedules their builds. */
 export async function copyIndexes(db: Db, from: string, to: string): Promise<void> {
-  const copies = await db.query<{ record_type: string; id: string; status: string }>(COPY, [from, to])
-  for (const { record_type: type, id, status } of copies)
-    if (status === 'building') await enqueue(db, 'build_index', { base: to, type, index: id }, `build:${id}`)
+  const copies = await db.query<Declared>(COPY, [from, to])
+  await enqueueAll(db, 'build_index', buildsOf(to, copies))
 }
 
 const REMOVE_ALL = statement(
   'remove_indexes',
   `DELETE FROM plinth.record_type_index
-   WHERE base_id = $1 AND ($2::text IS NULL OR record_type = $2) RETURNING id::text`,
+   WHERE base_id = $1 AND ($2::text[] IS NULL OR record_type = ANY ($2::text[])) RETURNING id::text`,
 )
 
 /**
- * Drops all indexes of a type or of a base. It runs before the records are deleted, so that no index build
+ * Drops all indexes of types, or of a base. It runs before the records are deleted, so that no index build
  * locks them.
  */
-export async function dropIndexes(db: Db, baseId: string, type: string | null): Promise<void> {
-  for (const { id } of await db.query<{ id: string }>(REMOVE_ALL, [baseId, type]))
-    await dropEntries(db, baseId, id)
+export async function dropIndexes(db: Db, baseId: string, types: readonly string[] | null): Promise<void> {
+  const dropped = await db.query<{ id: string }>(REMOVE_ALL, [baseId, types])
+  await enqueueAll(
+    db,
+    'drop_index_entries',
+    dropped.map(({ id }) => dropOf(baseId, id)),
+  )
 }

@@ -7,7 +7,7 @@ import { summarizeBases } from '../../write/summarize-bases.ts'
 import type { WriteScope } from '../../write/write.ts'
 import type { DeleteOptions } from '../lifecycle/kind.ts'
 import { withdrawBase } from '../tokens/index.ts'
-import { type BaseRow, deleteRow, LOCK_BASE_ID } from './table.ts'
+import { type BaseRow, LOCK_BASE_ID } from './table.ts'
 
 const CONTENT = statement(
   'content_of_base',
@@ -45,7 +45,6 @@ export async function deleteContentOf(
     await withdrawBase(scope, member.id)
   }
   for (const preview of previews) {
-    await deleteRow(tx, preview.id)
     await announce(tx, `base:${preview.id}`)
     scope.onCommit(() => scope.caches.forget(`base:${preview.id}`))
   }

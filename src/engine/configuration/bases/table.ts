@@ -24,20 +24,26 @@ export const baseTable = (db: Db): Required<Table<BaseRow>> => {
     findMany: async ({ where, ...query }) =>
       (await base.findMany({ ...query, where: byId(where) })).map(toRow),
     count: ({ where }) => base.count({ where: byId(where) }),
-    create: async ({ data: { baseId: _, ...data } }: Created) => toRow(await base.create({ data })),
-    update: async ({ where, data }: Updated) =>
+    createOne: async ({ data: { baseId: _, ...data } }: Created) => toRow(await base.create({ data })),
+    updateOne: async ({ where, data }: Updated) =>
       toRow(await base.update({ where: { id: where.baseId_id.id }, data })),
-    delete: ({ where }: Key) => deleteRow(db, where.baseId_id.id),
+    deleteMany: ({ where }) => deleteWithPreviews(db, where.baseId),
   }
 }
 
-// After the row, whose deletion waits for writers.
-const CLEAR_LOG = statement('clear_base_log', 'DELETE FROM plinth.change WHERE base_id = $1')
+async function idsWithPreviews({ orm }: Db, id: string): Promise<string[]> {
+  const where = { OR: [{ id }, { productionBase: id }] }
+  return (await orm.base.findMany({ where, select: { id: true } })).map((row) => row.id)
+}
 
-/** Deletes a base and its log. */
-export async function deleteRow(db: Db, id: string): Promise<void> {
-  await db.orm.base.delete({ where: { id } })
-  await db.query(CLEAR_LOG, [id])
+// After the rows, whose deletion waits for writers.
+const CLEAR_LOGS = statement('clear_base_logs', 'DELETE FROM plinth.change WHERE base_id = ANY ($1::text[])')
+
+/** Deletes a base, its previews, and their logs. */
+async function deleteWithPreviews(db: Db, id: string): Promise<void> {
+  const gone = await idsWithPreviews(db, id)
+  await db.orm.base.deleteMany({ where: { id: { in: gone } } })
+  await db.query(CLEAR_LOGS, [gone])
 }
 
 const byId = ({ baseId: _, ...where }: { baseId?: string }): Prisma.BaseWhereInput => where

@@ -46,9 +46,18 @@ export const ENDPOINT: Kind<Fields, Row> = {
       at: `/relationships/${i}/rel_type`,
     })),
   ],
-  check: async (loaded, { baseId, current, next }) => {
+  preload: async (loaded, nexts) => {
+    const relTypes = nexts.flatMap(({ relationships }) => relationships.map(({ rel_type }) => rel_type))
+    await typesOf(
+      loaded,
+      nexts.flatMap(({ tools }) => tools),
+    )
+    await loaded.rows(TOOLSET, [...new Set(nexts.flatMap(({ toolsets }) => toolsets))])
+    await loaded.rows(RELATIONSHIP_TYPE, [...new Set(relTypes)])
+  },
+  check: async (loaded, { current, next }) => {
     const portableIds = await loaded.once(portableIdsOf)
-    const types = await typesOf(loaded.scope, baseId, next.tools)
+    const types = await typesOf(loaded, next.tools)
     const toolsets = await loaded.rows(TOOLSET, next.toolsets)
     return {
       faults: [

@@ -1,5 +1,7 @@
 import type { EndpointTool } from '../../../contract/endpoint-shapes.ts'
 import type { Scope } from '../../core/scope.ts'
+import type { Loaded } from '../lifecycle/kind.ts'
+import { RECORD_TYPE } from '../record-types/index.ts'
 import type { PortableIds } from './named-tools.ts'
 import type { Types } from './validate-selections.ts'
 
@@ -9,16 +11,7 @@ export async function portableIdsOf({ db }: Scope, baseId: string): Promise<Port
   return new Map(rows.map(({ id, portableId }) => [id, portableId]))
 }
 
-/** Loads the existing types that the tool selections name, with their schemas. */
-export async function typesOf(
-  { db }: Scope,
-  baseId: string,
-  selections: readonly EndpointTool[],
-): Promise<Types> {
-  const named = [...new Set(selections.map(({ record_type }) => record_type))]
-  const rows = await db.orm.recordType.findMany({
-    where: { baseId, id: { in: named } },
-    select: { id: true, jsonSchema: true, timezone: true },
-  })
-  return new Map(rows.map(({ id, ...type }) => [id, type]))
+/** Loads the existing types that tool selections name, with their schemas. */
+export function typesOf(loaded: Loaded, selections: readonly EndpointTool[]): Promise<Types> {
+  return loaded.rows(RECORD_TYPE, [...new Set(selections.map(({ record_type }) => record_type))])
 }

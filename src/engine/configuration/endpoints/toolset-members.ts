@@ -18,9 +18,9 @@ type Toolsets = ReadonlyMap<string, { readonly tools: unknown }>
 export const toolsOf = ({ tools }: { tools: unknown }): readonly EndpointTool[] =>
   tools as readonly EndpointTool[]
 
-/** Finds the endpoints that use the toolset. */
-export const usersOf = ({ db }: Scope, baseId: string, toolset: string): Promise<EndpointRow[]> =>
-  db.orm.endpoint.findMany({ where: { baseId, toolsets: { has: toolset } }, orderBy: { id: 'asc' } })
+/** Finds the endpoints that use one of the toolsets. */
+export const usersOf = ({ db }: Scope, baseId: string, toolsets: string[]): Promise<EndpointRow[]> =>
+  db.orm.endpoint.findMany({ where: { baseId, toolsets: { hasSome: toolsets } }, orderBy: { id: 'asc' } })
 
 /** Loads the existing toolsets with these ids. */
 export async function toolsetsOf({ db }: Scope, baseId: string, ids: readonly string[]): Promise<Toolsets> {

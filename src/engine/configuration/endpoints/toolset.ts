@@ -21,9 +21,14 @@ export const TOOLSET: Kind<Fields, Row> = {
   defaults: (id) => ({ name: id, description: null, tools: [] }),
   table: ({ orm }) => orm.toolset,
   references: ({ tools }) => typesNamed(tools),
-  check: async (loaded, { baseId, current, next }) => {
+  preload: (loaded, nexts) =>
+    typesOf(
+      loaded,
+      nexts.flatMap(({ tools }) => tools),
+    ),
+  check: async (loaded, { current, next }) => {
     const portableIds = await loaded.once(portableIdsOf)
-    const types = await typesOf(loaded.scope, baseId, next.tools)
+    const types = await typesOf(loaded, next.tools)
     const named = nameTools(next.tools, portableIds, (i) => `/tools/${i}`)
     return {
       faults: [...selectionFaults(next.tools, types), ...nameFaults(named)],
@@ -36,8 +41,14 @@ export const TOOLSET: Kind<Fields, Row> = {
       },
     }
   },
+  holdFree: async (scope, baseId, rows) => {
+    const ids = new Set(rows.map(({ id }) => id))
+    for (const { toolsets } of await usersOf(scope, baseId, [...ids]))
+      for (const id of toolsets) ids.delete(id)
+    return ids
+  },
   beforeDelete: async (scope, { baseId, id }) => {
-    const users = await usersOf(scope, baseId, id)
+    const users = await usersOf(scope, baseId, [id])
     if (users.length > 0) throw inUse(id, users)
   },
 }
@@ -49,7 +60,7 @@ export const TOOLSET: Kind<Fields, Row> = {
 async function checkUniqueNames(scope: WriteScope, { baseId, id }: Row): Promise<void> {
   const portableIds = await portableIdsOf(scope, baseId)
   const details: Detail[] = []
-  for (const user of await usersOf(scope, baseId, id)) {
+  for (const user of await usersOf(scope, baseId, [id])) {
     const toolsets = await toolsetsOf(scope, baseId, user.toolsets)
     const [clash] = nameFaults(toolsOfEndpoint(user, toolsets, portableIds))
     if (clash)

@@ -1,15 +1,14 @@
-/** Changes and deletions in a transaction that has the configuration of the base locked. */
+/** Changes in a transaction that has the configuration of the base locked. */
 import { invalid } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
 import { ACCOUNT, appendChanges } from '../../core/append-change.ts'
 import { announce, type Topic } from '../../core/cache-notices.ts'
-import { checkVersion, type Expectation } from '../../write/preconditions.ts'
+import { checkVersion } from '../../write/preconditions.ts'
 import type { WriteScope } from '../../write/write.ts'
 import { isSameDefinition } from './definition.ts'
 import { fieldsOf, stateOf, viewOf } from './fields.ts'
 import {
   type Checked,
-  type DeleteOptions,
   type Kind,
   type Loaded,
   nounOf,
@@ -26,13 +25,14 @@ import { storeRows } from './store.ts'
 export type Changed<F extends object> = (before: F | null) => { input: object; next: F } | null
 
 /** A resource to create or change. */
-export type Change<F extends object> = {
+export type Change<F extends object> = Located & {
   readonly id: string
   readonly options: PutOptions
   readonly changed: Changed<F>
-  /** Rewrites a failure, to say which resource failed. */
-  readonly located?: (thrown: unknown) => unknown
 }
+
+/** `located` rewrites a failure, to say which resource failed. */
+export type Located = { readonly located?: (thrown: unknown) => unknown }
 
 /**
  * Creates or changes one resource.
@@ -69,20 +69,30 @@ export async function changeAll<F extends object, R extends Stored>(
     kind,
     changes.map(({ id }) => id),
   )
-  const decided: Decided<F, R>[] = []
+  const meant: Meant<F, R>[] = []
   for (const change of changes) {
     if (turnIsOver()) await nextTurn()
-    decided.push(await at(change, () => decide(loaded, kind, change)))
+    meant.push(await at(change, () => readChange(loaded, kind, change)))
   }
+  await kind.preload?.(
+    loaded,
+    meant.map(({ next }) => next),
+  )
+  const decided: Decided<F, R>[] = []
+  for (const each of meant) {
+    if (turnIsOver()) await nextTurn()
+    decided.push(await at(each.change, () => decide(loaded, kind, each)))
+  }
+  await checkExisting(loaded, kind, decided)
   const due = decided.filter((each) => !each.isSame)
-  const rows = (await storeRows(scope.db, kind as Kind, baseId, due)) as unknown as R[]
+  const bare = (await storeRows(scope.db, kind as Kind, baseId, due)) as unknown as R[]
+  const rows = await withParts(kind, scope, baseId, due, bare)
   const written = new Map<Decided<F, R>, R>()
   for (const [n, each] of due.entries()) {
     const row = rows[n]
     if (!row) continue
-    const whole = (await each.checked.stored?.(row)) ?? row
-    loaded.wrote(kind as Kind, each.id, whole)
-    written.set(each, whole)
+    loaded.wrote(kind as Kind, each.id, row)
+    written.set(each, row)
   }
   await finish(
     kind,
@@ -105,12 +115,27 @@ export async function changeAll<F extends object, R extends Stored>(
   }
 }
 
-async function at<F extends object, T>({ located }: Change<F>, work: () => Promise<T>): Promise<T> {
+/** Runs a step of a change, and says of its failure which resource failed. */
+export async function at<T>({ located }: Located, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (thrown) {
     throw located ? located(thrown) : thrown
   }
+}
+
+async function withParts<F extends object, R extends Stored>(
+  kind: Kind<F, R>,
+  scope: WriteScope,
+  baseId: string,
+  due: readonly Decided<F, R>[],
+  rows: R[],
+): Promise<R[]> {
+  const stored = due.flatMap(({ current, checked: { parts } }, n) => {
+    const row = rows[n]
+    return row && parts ? [{ row, current, parts }] : []
+  })
+  return stored.length === rows.length && kind.storeParts ? kind.storeParts(scope, baseId, stored) : rows
 }
 
 type Decided<F extends object, R extends Stored> = {
@@ -125,51 +150,65 @@ type Decided<F extends object, R extends Stored> = {
   readonly warnings: readonly string[]
 }
 
-/** Checks one change against what is stored, records included. */
-async function decide<F extends object, R extends Stored>(
+type Meant<F extends object, R extends Stored> = {
+  readonly change: Change<F>
+  readonly current: R | null
+  readonly before: F | null
+  readonly input: object
+  readonly next: F
+  readonly made: Secrets
+}
+
+/** Finds what is stored, and the fields to store. */
+async function readChange<F extends object, R extends Stored>(
   loaded: Loaded,
   kind: Kind<F, R>,
   change: Change<F>,
-): Promise<Decided<F, R>> {
+): Promise<Meant<F, R>> {
   const { scope, baseId } = loaded
-  const { id, options, changed } = change
+  const { id, changed } = change
   const current = (await loaded.rows(kind, [id])).get(id) ?? null
   const before = current && fieldsOf(kind, current)
   const meant = changed(before)
   if (!meant) throw await missing({ kind, scope, baseId, id })
   const { fields: next, made } = keepSecrets(scope, { kind, baseId, id }, meant.next, before)
+  return { change, current, before, input: meant.input, next, made }
+}
+
+/** Checks one change against the configuration that is stored. */
+async function decide<F extends object, R extends Stored>(
+  loaded: Loaded,
+  kind: Kind<F, R>,
+  meant: Meant<F, R>,
+): Promise<Decided<F, R>> {
+  const { change, current, before, next, made } = meant
+  const { id, options } = change
   const unknown = await unknownReferences(kind, loaded, next)
-  const edit = { baseId, id, current, before, ...meant, next, options }
+  const edit = { baseId: loaded.baseId, id, current, before, input: meant.input, next, options }
   const checked = (await kind.check?.(loaded, edit)) ?? {}
   const [fault, ...more] = [...unknown, ...(checked.faults ?? [])]
   if (fault) throw invalid(fault, ...more)
   checkVersion(options.expected, current?.version, `${nounOf(kind)} "${id}"`)
-  await checked.existing?.()
   const warnings = kind.warnings?.(before, next) ?? []
   const isSame = before !== null && !checked.isForced && isSameDefinition(next, before)
   const columns = isSame ? {} : { ...next, ...(await checked.columns?.()) }
   return { id, change, current, checked, isSame, columns, made, warnings }
 }
 
-/**
- * Deletes a resource and its dependents.
- * @throws NOT_FOUND; CONFLICT while other resources need it
- */
-export async function removeIn<F extends object, R extends Stored>(
-  loaded: Loaded,
-  { kind, id }: { kind: Kind<F, R>; id: string },
-  { expected, ...options }: DeleteOptions & { expected: Expectation },
-): Promise<{ id: string; deleted: boolean; version: number }> {
-  const { scope, baseId } = loaded
-  const current = (await loaded.rows(kind, [id])).get(id)
-  if (!current) throw await missing({ kind, scope, baseId, id })
-  checkVersion(expected, current.version, `${nounOf(kind)} "${id}"`)
-  await kind.beforeDelete?.(scope, current, options)
-  await kind.table(scope.db).delete({ where: { baseId_id: { baseId, id } } as never })
-  loaded.wrote(kind as Kind, id, null)
-  const version = current.version + 1
-  await finish(kind, scope, baseId, [{ row: { ...current, version }, operation: 'delete' }])
-  return { id, deleted: true, version }
+/** Checks records and links against changes that have passed all else. Writers of them wait from here on. */
+async function checkExisting<F extends object, R extends Stored>(
+  { scope, baseId }: Loaded,
+  kind: Kind<F, R>,
+  decided: readonly Decided<F, R>[],
+): Promise<void> {
+  const held = decided.flatMap(({ checked }) => checked.held ?? [])
+  const holding = held.length > 0 ? await kind.hold?.(scope, baseId, held) : undefined
+  for (const { id, change, checked } of decided)
+    await at(change, async () => {
+      const fault = holding?.faults.get(id)
+      if (fault) throw fault
+      await checked.existing?.(holding?.settled.has(id) ?? false)
+    })
 }
 
 type Written<R> = { readonly row: R; readonly operation: 'create' | 'update' | 'delete' }

@@ -1,7 +1,7 @@
 /** What a kind of configuration is: a row of body, table, checks and rights. */
 import type { z } from 'zod'
 import type { Camel } from '../../../contract/field-names.ts'
-import type { Detail } from '../../../foundation/errors.ts'
+import type { Detail, DomainError } from '../../../foundation/errors.ts'
 import type { ResourceKind } from '../../core/append-change.ts'
 import type { Topic } from '../../core/cache-notices.ts'
 import type { Scope } from '../../core/scope.ts'
@@ -49,13 +49,24 @@ export type Kind<F extends object = object, R extends Stored = Stored> = {
   shown?(row: R): object
   /** References to other kinds. An absent target is a 400. */
   references?(fields: F): readonly Reference[]
+  /** Reads what the checks of several changes need, together. */
+  preload?(loaded: Loaded, nexts: readonly F[]): Promise<unknown>
   check?(loaded: Loaded, edit: Edit<F, R>): Promise<Checked<R>>
   /**
-   * Checks what the base holds against changed fields, or against a deletion (null). Takes no lock. What it found is
-   * `found` of a later `check`, which then looks only at what has been written since.
-   * @throws CONFLICT with count and samples
+   * Checks what the base holds against changes, or against deletions. Takes no lock that writers wait for. Returns
+   * in the same order what it found: then `hold` looks only at what has been written since.
    */
-  checkData?(scope: Scope, current: R, next: F | null): Promise<unknown>
+  checkData?(scope: Scope, baseId: string, checks: readonly DataCheck<F>[]): Promise<readonly Found[]>
+  /**
+   * Blocks writes of what changes are about until the transaction ends, and checks what has been written since
+   * `checkData`. Takes the `held` of checks.
+   */
+  hold?(scope: WriteScope, baseId: string, held: readonly object[]): Promise<Holding>
+  /**
+   * Blocks writes of what resources that are deleted together hold, and returns the ids of those that hold nothing
+   * and that nothing needs: they need no `beforeDelete`.
+   */
+  holdFree?(scope: WriteScope, baseId: string, rows: readonly R[]): Promise<ReadonlySet<string>>
   /**
    * Checks and cascades a deletion.
    * @throws CONFLICT while other resources depend on it
@@ -63,12 +74,16 @@ export type Kind<F extends object = object, R extends Stored = Stored> = {
   beforeDelete?(scope: WriteScope, current: R, options: DeleteOptions): Promise<void>
   /** Serializes changes and deletions; by default, with all others of the configuration of the base. */
   lock?(scope: WriteScope, baseId: string): Promise<unknown>
+  /** The highest version of a row that is deleted and of all that ends with it; by default, its own. */
+  lastVersion?(scope: WriteScope, row: R): Promise<number>
   /** What a write invalidates; by default, what is compiled from the resource. */
   topic?(row: R): Topic
   /** The resource has a log of its own, which ends with it: the log of the account has its deletion. */
   readonly hasOwnLog?: true
   /** Fields that are stored in tables of their own. */
   readonly parts?: readonly string[]
+  /** Writes the parts of rows, and returns the rows with them, in the same order. */
+  storeParts?(scope: WriteScope, baseId: string, stored: readonly StoredParts<R>[]): Promise<R[]>
   /** Writes what depends on a row, or on several of a promotion, in the same transaction before the log entries. */
   written?(scope: WriteScope, row: R): Promise<void>
   /** Columns that a copy in another base has of its own. */
@@ -95,10 +110,10 @@ export type Stored = {
 export type Table<R> = {
   findMany(query: Query): PromiseLike<R[]>
   count(query: { where: object }): PromiseLike<number>
-  /** Writes a row that is more than its columns; by default, rows are written together. */
-  create?(query: { data: never }): PromiseLike<R>
-  update?(query: { where: never; data: never }): PromiseLike<R>
-  delete(query: { where: never }): PromiseLike<unknown>
+  /** Write a row that is more than its columns. Without these, rows are written together. */
+  createOne?(query: { data: never }): PromiseLike<R>
+  updateOne?(query: { where: never; data: never }): PromiseLike<R>
+  deleteMany(query: { where: { baseId: string; id: { in: string[] } } }): PromiseLike<unknown>
 }
 type Query = { where: object; orderBy?: { createdAt?: 'desc'; id?: 'desc' }[]; take?: number; skip?: number }
 
@@ -167,6 +182,27 @@ export type DeleteOptions = {
   checkPlan(): void
 }
 
+/** A row that is written, as it was before (null for a new one), and the parts that its check wants. */
+type StoredParts<R> = { readonly row: R; readonly current: R | null; readonly parts: object }
+
+/** A change that what the base holds is checked against; `next` is null for a deletion. */
+export type DataCheck<F extends object> = {
+  readonly id: string
+  readonly before: F
+  readonly next: F | null
+  /** Steps that would migrate the records first. */
+  readonly migration?: unknown
+}
+
+/** What a check of data found, or the fault: CONFLICT with count and samples. */
+export type Found = { readonly found?: unknown; readonly fault?: DomainError }
+
+/** Ids whose data is checked in full, and faults by id. */
+export type Holding = {
+  readonly settled: ReadonlySet<string>
+  readonly faults: ReadonlyMap<string, DomainError>
+}
+
 /** Context of a PUT or PATCH before it is stored. */
 type Edit<F extends object, R> = {
   readonly baseId: string
@@ -183,17 +219,19 @@ type Edit<F extends object, R> = {
 export type Checked<R> = {
   /** Faults of the fields: 400. */
   readonly faults?: readonly Detail[]
+  /** What `hold` of the kind takes; absent if writes may go on. */
+  readonly held?: object
   /**
-   * Validates existing records or links against the fields, or migrates them.
+   * Validates existing records or links against the fields, or migrates them. `isSettled`: `hold` has checked them.
    * @throws CONFLICT
    */
-  existing?(): Promise<void>
+  existing?(isSettled: boolean): Promise<void>
   /** Store even if no field changes. */
   readonly isForced?: boolean
   /** Columns beyond the fields. */
   columns?(): object | Promise<object>
-  /** Writes the parts of the row that have tables of their own, and returns the row with them. */
-  stored?(row: R): Promise<R>
+  /** What `storeParts` of the kind takes. */
+  readonly parts?: object
   /**
    * Validates dependent resources against the stored row.
    * @throws CONFLICT

@@ -2,13 +2,14 @@
 import type { Expectation } from '../../write/preconditions.ts'
 import { runPlanned } from '../../write/run-planned.ts'
 import type { WriteScope } from '../../write/write.ts'
-import { type Changed, changeOne, removeIn } from './change.ts'
+import { type Changed, changeOne } from './change.ts'
 import { readFields } from './fields.ts'
 import type { Kind, PutOptions, ResourceTarget, Stored, View } from './kind.ts'
 import { loadedIn } from './load.ts'
 import { lockConfiguration } from './lock.ts'
 import { type Patch, readPatch } from './patch.ts'
 import { requireManage } from './read.ts'
+import { removeOne } from './remove.ts'
 
 type Writing<F extends object, R extends Stored> = ResourceTarget<F, R, WriteScope>
 
@@ -73,6 +74,7 @@ export async function remove<F extends object, R extends Stored>(
   const { scope, baseId } = target
   return runPlanned(scope, async (within, checkPlan) => {
     await lock(target.kind, within, baseId)
-    return removeIn(loadedIn(within, baseId), target, { confirm, checkPlan, expected })
+    const options = { confirm, checkPlan, expected }
+    return removeOne(loadedIn(within, baseId), target.kind, { id: target.id, options })
   })
 }

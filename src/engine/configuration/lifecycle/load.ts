@@ -1,6 +1,7 @@
 import { statement } from '../../database/client.ts'
 import type { WriteScope } from '../../write/write.ts'
 import type { Kind, Loaded, Named, Stored } from './kind.ts'
+import { stepsOf, stepsOfIds } from './steps.ts'
 
 type Memo = { isWhole: boolean; readonly rows: Map<string, Stored | null> }
 
@@ -25,9 +26,9 @@ export function loadedIn(scope: WriteScope, baseId: string): Loaded {
       const memo = memoOf(kind as Kind)
       const asked = ids?.filter((id) => !memo.rows.has(id))
       if (!memo.isWhole && asked?.length !== 0) {
-        const where = { baseId, ...(asked && { id: { in: asked } }) }
         for (const id of asked ?? []) memo.rows.set(id, null)
-        for (const row of await kind.table(scope.db).findMany({ where })) memo.rows.set(row.id, row)
+        const steps = asked ? stepsOfIds(kind, scope.db, baseId, asked) : stepsOf(kind as Kind, scope, baseId)
+        for await (const rows of steps) for (const row of rows) memo.rows.set(row.id, row)
         memo.isWhole = asked === undefined
       }
       const rows = ids ? ids.map((id) => memo.rows.get(id)) : [...memo.rows.values()]

@@ -49,13 +49,20 @@ type TypeTable = 'record_type' | 'relationship_type' | 'file_type'
 // FOR UPDATE conflicts with the FOR KEY SHARE of writes to records and links: it waits for those in progress
 // and blocks new ones.
 const lockRow = (table: TypeTable) =>
-  statement(`lock_${table}`, `SELECT 1 AS one FROM plinth.${table} WHERE base_id = $1 AND id = $2 FOR UPDATE`)
+  statement(
+    `lock_${table}s`,
+    `SELECT 1 AS one FROM plinth.${table} WHERE base_id = $1 AND id = ANY ((SELECT $2::text[])::text[]) ORDER BY id FOR UPDATE`,
+  )
 const LOCK_TYPE = {
   record_type: lockRow('record_type'),
   relationship_type: lockRow('relationship_type'),
   file_type: lockRow('file_type'),
 }
 
+/** Blocks writes of the types' records or links until the transaction ends. */
+export const lockTypes = (db: Db, table: TypeTable, baseId: string, ids: readonly string[]) =>
+  db.query(LOCK_TYPE[table], [baseId, ids])
+
 /** Blocks writes of the type's records or links until the transaction ends. */
 export const lockType = (db: Db, table: TypeTable, baseId: string, id: string) =>
-  db.query(LOCK_TYPE[table], [baseId, id])
+  lockTypes(db, table, baseId, [id])

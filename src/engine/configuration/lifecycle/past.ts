@@ -103,7 +103,7 @@ export async function getVersion<F extends object, R extends Stored>(
 /** Last versions of resource ids, also after their deletion. Ids that never existed are absent. */
 export async function lastVersions(
   db: Db,
-  { name }: Kind,
+  { name }: Pick<Kind, 'name'>,
   baseId: string,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {

@@ -18,7 +18,6 @@ export async function storeRows(
   rows: readonly Row[],
 ): Promise<readonly Stored[]> {
   const created = rows.flatMap(({ id, current }) => (current ? [] : [id]))
-  // Versions continue after a deletion, so that an old ETag never matches a recreated resource.
   const last = created.length > 0 ? await lastVersions(db, kind, baseId, created) : new Map<string, number>()
   const now = new Date()
   const written = rows.map((each): Written => {
@@ -27,7 +26,7 @@ export async function storeRows(
     const own = { baseId, id, version, createdAt: current?.createdAt ?? now, updatedAt: now }
     return { ...each, row: { ...current, ...valuesAfter(columns, current), ...own } }
   })
-  if (kind.table(db).create) return Promise.all(written.map((each) => storeAlone(db, kind, each)))
+  if (kind.table(db).createOne) return Promise.all(written.map((each) => storeAlone(db, kind, each)))
   await storeAll(db, kind, baseId, written, true)
   await storeAll(db, kind, baseId, written, false)
   return written.map(({ row }) => row)
@@ -35,13 +34,13 @@ export async function storeRows(
 
 /** Writes a row of a kind whose rows are more than their columns. */
 async function storeAlone(db: Db, kind: Kind, { id, current, columns, row }: Written): Promise<Stored> {
-  const { create, update } = kind.table(db)
+  const { createOne, updateOne } = kind.table(db)
   const { baseId, version, updatedAt } = row
   const data = { ...columns, version }
   const where = { baseId_id: { baseId, id } } as never
   const done = current
-    ? await update?.({ where, data: { ...data, updatedAt } as never })
-    : await create?.({ data: { baseId, id, ...data } as never })
+    ? await updateOne?.({ where, data: { ...data, updatedAt } as never })
+    : await createOne?.({ data: { baseId, id, ...data } as never })
   return done ?? row
 }
 

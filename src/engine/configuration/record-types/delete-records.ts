@@ -6,13 +6,15 @@ import { dropIndexes } from '../../indexes/index.ts'
 import { addNamed } from '../../write/deletion-summary.ts'
 import { confirmFirst } from '../../write/preconditions.ts'
 import type { WriteScope } from '../../write/write.ts'
+import { holdEmpty } from '../lifecycle/hold-empty.ts'
 import type { DeleteOptions } from '../lifecycle/kind.ts'
 import { lockType } from '../lifecycle/lock.ts'
 import type { TypeRow } from './table.ts'
 
+// The order makes it a probe of the key, whatever the statistics say.
 const HAS_RECORDS = statement(
   'type_holds_records',
-  'SELECT 1 AS one FROM plinth.record WHERE base_id = $1 AND record_type = $2 LIMIT 1',
+  'SELECT 1 AS one FROM plinth.record WHERE base_id = $1 AND record_type = $2 ORDER BY id LIMIT 1',
 )
 // The deletion of each record is logged before that of the type.
 const DELETE_RECORDS = statement(
@@ -39,12 +41,23 @@ export async function deleteRecordsOf(
   if (!scope.planning && confirm !== id) await refuseRecords(db, current)
   if (summary) addNamed(summary, 'recordTypes', current)
   await clearLinksOfType(scope, baseId, id, checkPlan)
-  await dropIndexes(db, baseId, id)
+  await dropIndexes(db, baseId, [id])
   await db.query(DELETE_RECORDS, [baseId, id, ...authorship(scope)])
 }
 
+/** Blocks writes of types that are deleted, and drops the indexes of those without records. Returns their ids. */
+export async function holdWithoutRecords(
+  { db }: WriteScope,
+  baseId: string,
+  types: readonly TypeRow[],
+): Promise<ReadonlySet<string>> {
+  const empty = await holdEmpty(db, 'record_type', baseId, types)
+  await dropIndexes(db, baseId, empty)
+  return new Set(empty)
+}
+
 /** @throws CONFLICT when the type has records */
-export async function refuseRecords(db: Db, { baseId, id }: Pick<TypeRow, 'baseId' | 'id'>): Promise<void> {
+export async function refuseRecords(db: Db, { baseId, id }: { baseId: string; id: string }): Promise<void> {
   if ((await db.query(HAS_RECORDS, [baseId, id])).length > 0)
     throw confirmFirst(id, `Record type "${id}" has records`, "the type's")
 }

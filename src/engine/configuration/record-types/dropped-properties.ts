@@ -1,8 +1,7 @@
+import { isObject } from '../../../foundation/is-object.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 
 type Schema = { readonly properties?: unknown; readonly items?: unknown }
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Finds the first properties that a schema declares and the next one omits, as dotted paths. */
 export function droppedProperties(before: Schema | undefined, next: Schema): string[] {

@@ -1,21 +1,22 @@
 /** Reads the records of a type in steps, for a check against a changed schema. */
 import { pageWithin } from '../../core/page.ts'
-import type { Scope } from '../../core/scope.ts'
+import { read, type Scope } from '../../core/scope.ts'
 import { statement } from '../../database/client.ts'
-import type { Suspects } from './suspects.ts'
+import { isSuspect, type Suspects, suspectValues } from './suspects.ts'
 
 const STEP = 1000
 
 export type ExistingRow = { readonly id: string; readonly data: unknown; readonly valid: boolean }
 
+// OFFSET makes the condition a filter of rows in order, so that a step ends at its limit, whatever the statistics say.
 const NEXT = statement(
   'reconcile_next',
   pageWithin(
     'id',
-    `SELECT id, data, valid FROM plinth.record
-     WHERE base_id = $1 AND record_type = $2 AND id > $3
-       AND ($5::text[] IS NULL OR NOT valid OR data ?| $5::text[] OR NOT data ?& $6::text[])
-     ORDER BY id LIMIT ${STEP}`,
+    `SELECT id, data, valid FROM (
+       SELECT id, data, valid FROM plinth.record
+       WHERE base_id = $1 AND record_type = $2 AND id > $3 ORDER BY id OFFSET 0) s
+     WHERE ${isSuspect(5)} LIMIT ${STEP}`,
     '$4',
   ),
 )
@@ -41,11 +42,10 @@ export async function* recordsOf(
   suspects: Suspects,
 ): AsyncGenerator<ExistingRow[]> {
   if (suspects === 'none') return
-  const { holding = null, lacking = null } = suspects === 'all' ? {} : suspects
   yield* steps((after) =>
-    scope.db.query<ExistingRow>(NEXT, [
+    read<ExistingRow>(scope, NEXT, [
       ...[type.baseId, type.id, after, scope.limits.recordBytes],
-      ...[holding, lacking],
+      ...suspectValues(suspects),
     ]),
   )
 }
@@ -60,14 +60,14 @@ export async function* recordsNamed(
   for (let from = 0; from < sorted.length; from += STEP) {
     const named = sorted.slice(from, from + STEP)
     yield* steps((after) =>
-      scope.db.query<ExistingRow>(NAMED, [type.baseId, type.id, after, scope.limits.recordBytes, named]),
+      read<ExistingRow>(scope, NAMED, [type.baseId, type.id, after, scope.limits.recordBytes, named]),
     )
   }
 }
 
-async function* steps(read: (after: string) => Promise<ExistingRow[]>): AsyncGenerator<ExistingRow[]> {
+async function* steps(next: (after: string) => Promise<ExistingRow[]>): AsyncGenerator<ExistingRow[]> {
   for (let after = ''; ; ) {
-    const rows = await read(after)
+    const rows = await next(after)
     if (rows.length === 0) return
     yield rows
     after = rows.at(-1)?.id ?? after

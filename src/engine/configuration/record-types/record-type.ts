@@ -4,21 +4,30 @@ import { isDeepStrictEqual } from 'node:util'
 import { RecordTypeBody } from '../../../contract/shapes.ts'
 import { requireBaseAccess, requirePermission } from '../../access/access.ts'
 import { statement } from '../../database/client.ts'
-import { copyIndexes, declaredIndex, resolvedIndex, shownIndex, syncIndexes } from '../../indexes/index.ts'
+import {
+  copyIndexes,
+  declaredIndex,
+  declareIndexes,
+  type ResolvedIndex,
+  resolvedIndex,
+  shownIndex,
+  syncIndexes,
+} from '../../indexes/index.ts'
 import { rightsOf } from '../../row-policy/apply.ts'
 import type { WriteScope } from '../../write/write.ts'
 import { type Kind, ONE_MORE, type View } from '../lifecycle/kind.ts'
-import { deleteRecordsOf, refuseRecords } from './delete-records.ts'
+import { checkRecords } from './check-records.ts'
+import { deleteRecordsOf, holdWithoutRecords } from './delete-records.ts'
 import { droppedProperties } from './dropped-properties.ts'
 import { type Fields, normalized, resolvedIndexes, warningsAbout } from './fields.ts'
+import { type Held, holdRecords } from './hold-records.ts'
 import { readMigration } from './migration.ts'
 import { RECORD_TYPE_NAMES } from './not-found.ts'
 import { choosePortableId } from './portable-id.ts'
 import { typeOrBaseNotFound } from './read.ts'
-import { type Survey, surveyRecords } from './survey.ts'
+import type { Survey } from './survey.ts'
 import { indexesOf, recordTypeTable, type TypeRow } from './table.ts'
-import type { Repair } from './validate-existing.ts'
-import { validateRecords } from './validate-records.ts'
+import { reconcile } from './validate-existing.ts'
 
 export type RecordType = View<Fields>
 
@@ -73,23 +82,27 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
   // Build progress is not part of the definition.
   shown: ({ indexes }) => ({ indexes: indexes.map(shownIndex) }),
   parts: ['indexes'],
-  check: async (loaded, { baseId, id, current, next, input, options }) => {
+  check: async (loaded, { id, current, next, input, options }) => {
     const { scope } = loaded
     const { onInvalid = 'refuse', migration, found } = options
-    const repair: Repair = {
-      onInvalid,
-      steps: readMigration({ onInvalid, migration }),
-      survey: found as Survey,
-    }
+    const steps = readMigration({ onInvalid, migration })
     const indexes = resolvedIndexes(next)
     // Declaring a failed index again retries its build.
     const isRetried =
       'indexes' in input && input.indexes !== undefined && (current?.indexes.some(hasFailed) ?? false)
     const isReindexed = isRetried || !isDeepStrictEqual(indexes, (current?.indexes ?? []).map(resolvedIndex))
+    const isReshaped =
+      current !== null && (steps.length > 0 || !isDeepStrictEqual(next.jsonSchema, current.jsonSchema))
+    const held: Held | undefined =
+      current && (isReindexed || isReshaped)
+        ? { id, jsonSchema: next.jsonSchema, survey: isReshaped ? (found as Survey | undefined) : undefined }
+        : undefined
     return {
-      existing: async () => {
-        if (current)
-          await validateRecords(scope, current, { jsonSchema: next.jsonSchema, indexes, isReindexed }, repair)
+      ...(held && { held }),
+      existing: async (isSettled) => {
+        // Sync indexes first, so that a removed unique index does not reject a migrated record.
+        if (current && isReindexed) await syncIndexes(scope.db, current, current.indexes, indexes)
+        if (isReshaped && !isSettled) await reconcile(scope, current, next.jsonSchema, { onInvalid, steps })
       },
       isForced: isRetried,
       columns: async () =>
@@ -99,23 +112,41 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
               revision: firstRevision(),
               portableId: takePortableId(await loaded.once(portableIdsTaken), id, input),
             },
-      stored: async (row) => {
-        if (!isReindexed) return { ...row, indexes: current?.indexes ?? [] }
-        if (!current) await syncIndexes(scope.db, row, [], indexes)
-        return { ...row, indexes: await indexesOf(scope.db, baseId, id) }
-      },
+      parts: { isReindexed, indexes },
     }
   },
-  checkData: async (scope, current, next) => {
-    if (next === null) return refuseRecords(scope.db, current)
-    if (!isDeepStrictEqual(next.jsonSchema, current.jsonSchema))
-      return surveyRecords(scope, { ...current, jsonSchema: current.jsonSchema as object }, next.jsonSchema)
-  },
+  storeParts: storeIndexes,
+  checkData: checkRecords,
+  hold: holdRecords,
+  holdFree: holdWithoutRecords,
   beforeDelete: deleteRecordsOf,
   written: async ({ db }, { baseId }) => void (await db.query(BUMP_TYPES, [baseId])),
   copiedColumns: () => ({ revision: firstRevision() }),
   copyParts: copyIndexes,
   missing: typeOrBaseNotFound,
+}
+
+type Parts = { readonly isReindexed: boolean; readonly indexes: readonly ResolvedIndex[] }
+
+/** Declares the indexes of new types, and adds to each row those that it has. */
+async function storeIndexes(
+  { db }: WriteScope,
+  baseId: string,
+  stored: readonly { row: TypeRow; current: TypeRow | null; parts: Parts }[],
+): Promise<TypeRow[]> {
+  const made = stored.filter(({ current }) => current === null)
+  await declareIndexes(
+    db,
+    baseId,
+    made.map(({ row: { id }, parts: { indexes } }) => ({ id, indexes })),
+  )
+  const changed = stored.filter(({ parts }) => parts.isReindexed).map(({ row }) => row.id)
+  const found = changed.length > 0 ? await indexesOf(db, baseId, changed) : []
+  const byType = Map.groupBy(found, ({ recordType }) => recordType)
+  return stored.map(({ row, current, parts }) => ({
+    ...row,
+    indexes: parts.isReindexed ? (byType.get(row.id) ?? []) : (current?.indexes ?? []),
+  }))
 }
 
 const hasFailed = ({ status }: TypeRow['indexes'][number]) => status === 'failed'

@@ -1,69 +1,125 @@
-/** Checks the records of a type against a schema ahead of the change, while others write. */
+/** Checks the records of types against changed schemas ahead of the change, while others write. */
+import { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
+import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
+import { writtenSince } from '../../change-log/written-since.ts'
 import type { Scope } from '../../core/scope.ts'
-import { statement } from '../../database/client.ts'
-import { recordsNamed, recordsOf } from './existing-records.ts'
-import { openJudgement, recordsRefused } from './judge.ts'
+import type { Found } from '../lifecycle/kind.ts'
+import { type ExistingRow, recordsNamed, recordsOf } from './existing-records.ts'
+import { type Judgement, openJudgement, recordsRefused } from './judge.ts'
+import type { MigrationStep } from './migration.ts'
 import { suspectsOf } from './suspects.ts'
 
 /** What a check without a lock found: records that need another flag, and since when records may have changed. */
 export type Survey = { readonly since: number; readonly flags: ReadonlyMap<string, boolean> }
 
-type Type = { readonly baseId: string; readonly id: string; readonly jsonSchema: object }
+/** A type whose schema changes, with the steps that would migrate its records. */
+export type Reshaped = {
+  readonly id: string
+  readonly before: object
+  readonly jsonSchema: object
+  readonly steps: readonly MigrationStep[]
+}
 
-/** Rounds over what others have written meanwhile, and how few records end them. */
+/** Rounds over what others have written meanwhile, and how few entries end them. */
 const ROUNDS = 4
 const FEW = 200
 
 /**
- * Checks all records. Then only those that are written until the change is made remain to be checked, under its
- * lock. Returns undefined if too many records need another flag: the change then checks them all.
- * @throws CONFLICT with the count of invalid records and ten samples
+ * Checks all records of types. Then only those that are written until the change is made remain to be checked,
+ * under its locks. Finds nothing if too many records need another flag, or if there is a migration: the change
+ * then checks them all.
  */
 export async function surveyRecords(
   scope: Scope,
-  current: Type,
-  jsonSchema: object,
-): Promise<Survey | undefined> {
-  const judge = openJudgement({ jsonSchema, steps: [] })
-  const flags = new Map<string, boolean>()
+  baseId: string,
+  types: readonly Reshaped[],
+): Promise<readonly Found[]> {
+  const surveys = types.map((type) => ({ type, ...openSurvey(type) }))
   let since = await scope.feed.settledSeq()
-  const note = async (pages: AsyncIterable<Parameters<typeof judge.page>[0]>) => {
-    for await (const rows of pages)
-      for (const { row, isValid } of await judge.page(rows)) {
-        flags.delete(row.id)
-        if (row.valid !== isValid) flags.set(row.id, isValid)
-        if (flags.size > LIMITS.surveyedFlags) return false
-      }
-    return true
+  for (const { type, note } of surveys) {
+    if (turnIsOver()) await nextTurn()
+    const suspects = type.steps.length > 0 ? 'all' : suspectsOf(type.before, type.jsonSchema)
+    await note(recordsOf(scope, { baseId, id: type.id }, suspects))
   }
-  if (!(await note(recordsOf(scope, current, suspectsOf(current.jsonSchema, jsonSchema))))) return undefined
-  if (judge.refused.count > 0) throw recordsRefused(judge.refused, 'refuse')
   for (let round = 0; round < ROUNDS; round++) {
+    const open = surveys.filter(({ isOpen }) => isOpen())
+    if (open.length === 0) break
     const next = await scope.feed.settledSeq()
-    const ids = await writtenSince(scope, current, since)
-    if (!(await note(recordsNamed(scope, current, ids)))) return undefined
-    if (judge.refused.count > 0) throw recordsRefused(judge.refused, 'refuse')
+    const seen = await noteSince(scope, baseId, since, open)
     since = next
-    if (ids.length <= FEW) break
+    if (seen <= FEW) break
   }
-  return { since, flags }
+  return surveys.map(({ found }) => found(since))
 }
 
-// The sort and OFFSET keep the planner on the key of the log.
-const WRITTEN = statement(
-  'written_since',
-  `SELECT DISTINCT c.id FROM (
-     SELECT kind, record_type, id FROM plinth.change WHERE base_id = $1 AND seq > $2 ORDER BY seq OFFSET 0) c
-   WHERE c.kind = 'record' AND c.record_type = $3`,
-)
+type Noting = { readonly type: { readonly id: string }; note(pages: Pages): Promise<void> }
 
-/** Ids of records that were written after an entry of the log. */
-export async function writtenSince(
+/** Checks the records of types that were written after an entry of the log. Returns how many entries there are. */
+export async function noteSince(
   scope: Scope,
-  { baseId, id }: Pick<Type, 'baseId' | 'id'>,
+  baseId: string,
   since: number,
-): Promise<string[]> {
-  const rows = await scope.db.query<{ id: string }>(WRITTEN, [baseId, since, id])
-  return rows.map((row) => row.id)
+  types: readonly Noting[],
+): Promise<number> {
+  const ids = types.map(({ type }) => type.id)
+  let seen = 0
+  for await (const { entries, written } of writtenSince(scope.db, baseId, since, 'record', ids)) {
+    seen += entries
+    for (const { type, note } of types) {
+      const named = written.get(type.id)
+      if (named) await note(recordsNamed(scope, { baseId, id: type.id }, named))
+    }
+  }
+  return seen
+}
+
+type Pages = AsyncIterable<readonly ExistingRow[]>
+
+/**
+ * Judges the records of one type.
+ * @param known records that are known to need another flag
+ * @param most flags to keep. With more, none are found
+ */
+export function openSurvey(
+  { jsonSchema, steps }: Pick<Reshaped, 'jsonSchema' | 'steps'>,
+  known: ReadonlyMap<string, boolean> = new Map(),
+  most: number = LIMITS.surveyedFlags,
+) {
+  const flags = new Map(known)
+  let judge: Judgement | undefined
+  let fault: DomainError | undefined
+  let isMany = false
+  const isMigrated = steps.length > 0
+  const faultOf = () =>
+    fault ??
+    (judge && judge.refused.count > 0
+      ? recordsRefused(judge.refused, isMigrated ? 'migrate' : 'refuse')
+      : undefined)
+  return {
+    flags,
+    fault: faultOf,
+    isOpen: () => !isMany && !isMigrated && faultOf() === undefined,
+    async note(pages: Pages): Promise<void> {
+      if (fault) return
+      try {
+        judge ??= openJudgement({ jsonSchema, steps })
+        for await (const rows of pages)
+          for (const { row, isValid } of await judge.page(rows)) {
+            flags.delete(row.id)
+            if (row.valid === isValid || isMany) continue
+            flags.set(row.id, isValid)
+            isMany = flags.size > most
+          }
+      } catch (thrown) {
+        if (!(thrown instanceof DomainError)) throw thrown
+        fault = thrown
+      }
+    },
+    found: (since: number): Found => {
+      const refused = faultOf()
+      if (refused) return { fault: refused }
+      return isMany || isMigrated ? {} : { found: { since, flags } satisfies Survey }
+    },
+  }
 }

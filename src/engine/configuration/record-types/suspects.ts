@@ -1,14 +1,30 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isObject } from '../../../foundation/is-object.ts'
+import { breaksRule, type PropertyRule, ruleOf } from './property-rules.ts'
 
 /**
  * Records that a changed schema may judge in another way than the schema before it: all, none, or those that hold
- * or lack some properties.
+ * or lack some properties, or break a rule.
  */
 export type Suspects =
   | 'all'
   | 'none'
-  | { readonly holding: readonly string[]; readonly lacking: readonly string[] }
+  | {
+      readonly holding: readonly string[]
+      readonly lacking: readonly string[]
+      readonly rules: readonly PropertyRule[]
+    }
+
+/** The condition that a row with `data` and `valid` is a suspect. Binds `suspectValues` from parameter `n` on. */
+export const isSuspect = (n: number): string =>
+  `($${n}::text[] IS NULL OR NOT valid OR data ?| $${n}::text[] OR NOT data ?& $${n + 1}::text[] OR ${breaksRule('data', `$${n + 2}`)})`
+
+/** The values of `isSuspect`. */
+export function suspectValues(suspects: Exclude<Suspects, 'none'>): readonly unknown[] {
+  if (suspects === 'all') return [null, null, null]
+  const { holding, lacking, rules } = suspects
+  return [holding, lacking, rules.length > 0 ? JSON.stringify(rules) : null]
+}
 
 type Schema = Readonly<Record<string, unknown>>
 
@@ -24,16 +40,21 @@ const ANNOTATIONS = new Set([
 export function suspectsOf(before: object, after: object): Suspects {
   const [was, is] = [partsOf(before), partsOf(after)]
   if (!isDeepStrictEqual(was.rest, is.rest)) return 'all'
-  const names = new Set([...Object.keys(was.properties), ...Object.keys(is.properties)])
-  const holding = [...names].filter(
-    (name) =>
-      Object.hasOwn(was.properties, name) !== Object.hasOwn(is.properties, name) ||
-      !isDeepStrictEqual(essence(was.properties[name]), essence(is.properties[name])),
-  )
+  const holding: string[] = []
+  const rules: PropertyRule[] = []
+  for (const name of new Set([...Object.keys(was.properties), ...Object.keys(is.properties)])) {
+    const [old, next] = [was, is].map(({ properties }) =>
+      Object.hasOwn(properties, name) ? essence(properties[name]) : undefined,
+    )
+    if (isDeepStrictEqual(old, next)) continue
+    const rule = ruleOf(name, old ?? {}, next)
+    if (rule) rules.push(rule)
+    else holding.push(name)
+  }
   const lacking = is.required.filter((name) => !was.required.includes(name))
   const isWider = was.required.some((name) => !is.required.includes(name))
-  if (holding.length + lacking.length === 0 && !isWider) return 'none'
-  return refersIntoProperties(before) || refersIntoProperties(after) ? 'all' : { holding, lacking }
+  if (holding.length + rules.length + lacking.length === 0 && !isWider) return 'none'
+  return refersIntoProperties(before) || refersIntoProperties(after) ? 'all' : { holding, lacking, rules }
 }
 
 function partsOf(schema: object) {

@@ -1,5 +1,5 @@
 import type { Db } from '../../database/client.ts'
-import type { RecordTypeIndex as IndexRow, RecordType as PlainRow, Prisma } from '../../prisma/client.ts'
+import type { RecordTypeIndex as IndexRow, RecordType as PlainRow } from '../../prisma/client.ts'
 import type { Table } from '../lifecycle/kind.ts'
 
 /** A stored record type, with its indexes in declaration order. */
@@ -13,13 +13,13 @@ export const recordTypeTable = (db: Db): Table<TypeRow> => {
   return {
     findMany: (query) => recordType.findMany({ ...query, include: WITH_INDEXES }),
     count: (query) => recordType.count(query),
-    delete: (query: { where: Prisma.RecordTypeWhereUniqueInput }) => recordType.delete(query),
+    deleteMany: (query) => recordType.deleteMany(query),
   }
 }
 
-/** Reads the indexes of a type, in declaration order. */
-export const indexesOf = (db: Db, baseId: string, id: string): Promise<IndexRow[]> =>
+/** Reads the indexes of types, in declaration order. */
+export const indexesOf = (db: Db, baseId: string, ids: string[]): Promise<IndexRow[]> =>
   db.orm.recordTypeIndex.findMany({
-    where: { baseId, recordType: id },
+    where: { baseId, recordType: { in: ids } },
     orderBy: WITH_INDEXES.indexes.orderBy,
   })

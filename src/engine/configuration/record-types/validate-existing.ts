@@ -5,17 +5,12 @@ import { statement } from '../../database/client.ts'
 import { violatedConstraint } from '../../database/errors.ts'
 import { entriesOf } from '../../indexes/index.ts'
 import type { WriteScope } from '../../write/write.ts'
-import { recordsNamed, recordsOf } from './existing-records.ts'
+import { recordsOf } from './existing-records.ts'
+import { flagRecords } from './flag-records.ts'
 import { type Judged, openJudgement, recordsRefused } from './judge.ts'
 import type { MigrationStep, OnInvalid } from './migration.ts'
-import { type Survey, writtenSince } from './survey.ts'
 import { suspectsOf } from './suspects.ts'
 
-const FLAG = statement(
-  'reconcile_flag',
-  `UPDATE plinth.record r SET valid = f.valid FROM unnest($3::text[], $4::boolean[]) AS f (id, valid)
-   WHERE r.base_id = $1 AND r.record_type = $2 AND r.id = f.id`,
-)
 const REWRITE = statement(
   'reconcile_rewrite',
   `WITH w AS (
@@ -28,11 +23,9 @@ const REWRITE = statement(
      $4, $5, $6, $7, $8::jsonb FROM w`,
 )
 
-export type Repair = {
+type Repair = {
   readonly onInvalid: OnInvalid
   readonly steps: readonly MigrationStep[]
-  /** A check without a lock that came before: only what has been written since remains to be checked. */
-  readonly survey?: Survey | undefined
 }
 type Type = { readonly baseId: string; readonly id: string; readonly jsonSchema: unknown }
 
@@ -44,17 +37,11 @@ export async function reconcile(
   scope: WriteScope,
   current: Type,
   jsonSchema: object,
-  { onInvalid, steps, survey }: Repair,
+  { onInvalid, steps }: Repair,
 ): Promise<void> {
   const judge = openJudgement({ jsonSchema, steps })
-  if (survey) await flag(scope, current, [...survey.flags])
-  const pages = survey
-    ? recordsNamed(scope, current, await writtenSince(scope, current, survey.since))
-    : recordsOf(
-        scope,
-        current,
-        steps.length > 0 ? 'all' : suspectsOf(current.jsonSchema as object, jsonSchema),
-      )
+  const suspects = steps.length > 0 ? 'all' : suspectsOf(current.jsonSchema as object, jsonSchema)
+  const pages = recordsOf(scope, current, suspects)
   for await (const rows of pages) {
     const judged = await judge.page(rows)
     if (judge.refused.count > 0 && onInvalid !== 'allow') continue
@@ -74,16 +61,11 @@ async function apply(scope: WriteScope, type: Type, judged: readonly Judged[]) {
     }
   }
   const others = judged.filter(({ row, isValid, isRewritten }) => !isRewritten && row.valid !== isValid)
-  await flag(
-    scope,
-    type,
-    others.map(({ row, isValid }) => [row.id, isValid]),
+  await flagRecords(
+    scope.db,
+    type.baseId,
+    others.map(({ row, isValid }) => ({ recordType: type.id, id: row.id, isValid })),
   )
-}
-
-async function flag(scope: WriteScope, { baseId, id }: Type, flags: readonly (readonly [string, boolean])[]) {
-  if (flags.length === 0) return
-  await scope.db.query(FLAG, [baseId, id, flags.map(([each]) => each), flags.map(([, isValid]) => isValid)])
 }
 
 const repairRepeats = () =>

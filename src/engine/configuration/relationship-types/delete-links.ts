@@ -5,12 +5,14 @@ import { logLinks } from '../../record-store/relationship-statements.ts'
 import { addCounts, addNamed } from '../../write/deletion-summary.ts'
 import { confirmFirst } from '../../write/preconditions.ts'
 import type { WriteScope } from '../../write/write.ts'
+import { holdEmpty } from '../lifecycle/hold-empty.ts'
 import type { DeleteOptions } from '../lifecycle/kind.ts'
 import { lockType } from '../lifecycle/lock.ts'
 
+// The order makes it a probe of the key, whatever the statistics say.
 const HAS_LINKS = statement(
   'type_holds_links',
-  'SELECT 1 AS one FROM plinth.relationship WHERE base_id = $1 AND rel_type = $2 LIMIT 1',
+  'SELECT 1 AS one FROM plinth.relationship WHERE base_id = $1 AND rel_type = $2 ORDER BY created_at, id LIMIT 1',
 )
 // Not filtered by type: a caller who manages the whole base may read all of them.
 const COUNT_LINKS = statement(
@@ -45,8 +47,17 @@ export async function deleteLinksOf(
   await db.query(DELETE_TYPE_LINKS, [baseId, id, ...authorship(scope)])
 }
 
+/** Blocks writes of links of types that are deleted. Returns the ids of those without links. */
+export async function holdWithoutLinks(
+  { db }: WriteScope,
+  baseId: string,
+  types: readonly Row[],
+): Promise<ReadonlySet<string>> {
+  return new Set(await holdEmpty(db, 'relationship_type', baseId, types))
+}
+
 /** @throws CONFLICT when the type has relationships */
-export async function refuseLinks(db: Db, { baseId, id }: Pick<Row, 'baseId' | 'id'>): Promise<void> {
+export async function refuseLinks(db: Db, { baseId, id }: { baseId: string; id: string }): Promise<void> {
   if ((await db.query(HAS_LINKS, [baseId, id])).length > 0)
     throw confirmFirst(id, `Relationship type "${id}" has relationships`, "the type's")
 }

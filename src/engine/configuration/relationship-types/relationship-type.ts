@@ -4,13 +4,13 @@ import { type Access, requireBaseAccess } from '../../access/access.ts'
 import type { Scope } from '../../core/scope.ts'
 import { compileSchema } from '../../json-schema/compile.ts'
 import type { RelationshipType as Row } from '../../prisma/client.ts'
-import { fieldsOf } from '../lifecycle/fields.ts'
 import type { Kind, View } from '../lifecycle/kind.ts'
 import { droppedProperties } from '../record-types/dropped-properties.ts'
 import { RECORD_TYPE_NAMES } from '../record-types/not-found.ts'
-import { deleteLinksOf, refuseLinks } from './delete-links.ts'
+import { checkLinks, type Held, holdLinks, type LinkSurvey } from './check-links.ts'
+import { deleteLinksOf, holdWithoutLinks } from './delete-links.ts'
 import { type Fields, fieldFaults } from './input.ts'
-import { validateExistingLinks } from './validate-existing.ts'
+import { affectedBy, validateExistingLinks } from './validate-existing.ts'
 
 const ANY = ['*']
 
@@ -49,23 +49,22 @@ export const RELATIONSHIP_TYPE: Kind<Fields, Row> = {
     ),
     ...compileSchema(next.dataSchema, '/data_schema').warnings,
   ],
-  check: async ({ scope }, { current, before, next, options }) => ({
-    faults: fieldFaults(next),
-    existing: async () => {
-      if (current && before)
-        await validateExistingLinks(scope, current, before, next, {
-          allowsInvalid: options.onInvalid === 'allow',
-        })
-    },
-  }),
-  checkData: async (scope, current, next) => {
-    if (next === null) await refuseLinks(scope.db, current)
-    else
-      await validateExistingLinks(scope, current, fieldsOf(RELATIONSHIP_TYPE, current), next, {
-        allowsInvalid: false,
-        isCheck: true,
-      })
+  check: async ({ scope }, { id, current, before, next, options }) => {
+    const affected = before ? affectedBy(before, next) : undefined
+    const held: Held = { id, survey: options.found as LinkSurvey | undefined }
+    return {
+      faults: fieldFaults(next),
+      ...(affected && { held }),
+      existing: async (isSettled) => {
+        if (!current || !before || !affected || isSettled) return
+        const allowsInvalid = options.onInvalid === 'allow'
+        await validateExistingLinks(scope, current, affected, [before, next], { allowsInvalid })
+      },
+    }
   },
+  checkData: checkLinks,
+  hold: holdLinks,
+  holdFree: holdWithoutLinks,
   beforeDelete: deleteLinksOf,
 }
 

@@ -2,19 +2,23 @@ import { DomainError, invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
 import { pageWithin } from '../../core/page.ts'
-import type { Scope } from '../../core/scope.ts'
+import { read, type Scope } from '../../core/scope.ts'
 import { statement } from '../../database/client.ts'
 import { Allowance, compileSchema } from '../../json-schema/compile.ts'
+import { isSuspect, suspectsOf, suspectValues } from '../record-types/suspects.ts'
 
 const PAGE = 1000
 
+// OFFSET makes the condition a filter of rows in order, so that a step ends at its limit, whatever the statistics say.
 const NEXT_LINKS = statement(
   'hold_next_links',
   pageWithin(
     'created_at::timestamptz, id',
-    `SELECT id, created_at::text AS created_at, data, valid FROM plinth.relationship
-     WHERE base_id = $1 AND rel_type = $2 AND (created_at, id) > ($3::timestamptz, $4)
-     ORDER BY relationship.created_at, id LIMIT ${PAGE}`,
+    `SELECT id, created_at::text AS created_at, data, valid FROM (
+       SELECT id, created_at, data, valid FROM plinth.relationship
+       WHERE base_id = $1 AND rel_type = $2 AND (created_at, id) > ($3::timestamptz, $4)
+       ORDER BY relationship.created_at, id OFFSET 0) s
+     WHERE ${isSuspect(6)} LIMIT ${PAGE}`,
     '$5',
   ),
 )
@@ -28,22 +32,27 @@ type Row = { id: string; created_at: string; data: unknown; valid: boolean }
 type Judged = { row: Row; isValid: boolean }
 
 /**
- * Validates the data of existing links against a new schema. The caller has the type's row locked.
+ * Validates the data of existing links against a new schema. If it is no check, the caller has the type's row
+ * locked. Returns whether links need another flag.
  * @throws CONFLICT with the count of invalid links and ten samples, unless they are allowed
  */
 export async function validateExistingData(
   scope: Scope,
   baseId: string,
   relType: string,
-  dataSchema: object,
-  { allowsInvalid, isCheck = false }: { allowsInvalid: boolean; isCheck?: boolean | undefined },
-): Promise<void> {
+  [before, dataSchema]: readonly [before: object, after: object],
+  { allowsInvalid, isCheck }: { allowsInvalid: boolean; isCheck: boolean },
+): Promise<boolean> {
+  const suspects = suspectsOf(before, dataSchema)
+  if (suspects === 'none') return false
   const schema = compileSchema(dataSchema, '/data_schema')
   const allowance = new Allowance(LIMITS.recheckSteps, tooManyChecks)
   const samples: object[] = []
   let count = 0
+  let isFlagged = false
   for (let after = ['-infinity', ''], more = true; more; ) {
-    const rows = await scope.db.query<Row>(NEXT_LINKS, [baseId, relType, ...after, scope.limits.recordBytes])
+    const from = [baseId, relType, ...after, scope.limits.recordBytes]
+    const rows = await read<Row>(scope, NEXT_LINKS, [...from, ...suspectValues(suspects)])
     more = rows.length > 0
     const last = rows.at(-1)
     if (last) after = [last.created_at, last.id]
@@ -51,19 +60,20 @@ export async function validateExistingData(
     for (const row of rows) {
       if (turnIsOver()) await nextTurn()
       const isValid = schema.isValid(row.data, allowance)
-      judged.push({ row, isValid })
+      if (row.valid !== isValid) judged.push({ row, isValid })
       if (isValid) continue
       count++
       const [fault] = samples.length < LIMITS.samples ? schema.validate(row.data, '/data') : []
       if (fault) samples.push({ id: row.id, path: fault.path, message: fault.message })
     }
+    isFlagged ||= judged.length > 0
     if (!isCheck && (count === 0 || allowsInvalid)) await flag(scope, baseId, judged)
   }
   if (count > 0 && !allowsInvalid) throw refused(count, samples)
+  return isFlagged
 }
 
-async function flag(scope: Scope, baseId: string, judged: readonly Judged[]) {
-  const flagged = judged.filter(({ row, isValid }) => row.valid !== isValid)
+async function flag(scope: Scope, baseId: string, flagged: readonly Judged[]) {
   if (flagged.length === 0) return
   await scope.db.query(FLAG_LINKS, [
     baseId,

@@ -2,9 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { hasOneSource, hasOneTarget } from '../../compiled-types/compiled-relationship-type.ts'
-import type { Scope } from '../../core/scope.ts'
+import { read, type Scope } from '../../core/scope.ts'
 import { type Statement, statement } from '../../database/client.ts'
-import { lockType } from '../lifecycle/lock.ts'
 import type { Fields } from './input.ts'
 import { validateExistingData } from './validate-existing-data.ts'
 
@@ -38,34 +37,49 @@ function perSide(make: (side: Side) => Statement): Record<Side, Statement> {
   return { source: make('source'), target: make('target') }
 }
 
-/** `isCheck`: only counts, without a lock. */
-type Mode = { allowsInvalid: boolean; isCheck?: boolean | undefined }
+/** `isCheck`: only counts. */
+type Mode = { allowsInvalid: boolean; isCheck?: boolean }
+
+/** What existing links are checked for. */
+export type Affected = {
+  readonly isReshaped: boolean
+  readonly isNarrowed: boolean
+  readonly isCounted: boolean
+}
+
+/** What existing links have to be checked for when a type changes; undefined if nothing. */
+export function affectedBy(current: Fields, next: Fields): Affected | undefined {
+  const isReshaped = !isDeepStrictEqual(current.dataSchema, next.dataSchema)
+  const isNarrowed = KEYS.some(
+    (side) => !includesAll(next[`${side}RecordTypes`], current[`${side}RecordTypes`]),
+  )
+  const isCounted = current.cardinality !== next.cardinality
+  return isReshaped || isNarrowed || isCounted ? { isReshaped, isNarrowed, isCounted } : undefined
+}
 
 /**
- * Validates existing links against the changed type. Blocks writes until the change commits, if it is no check.
+ * Validates existing links against the changed type. If it is no check, the caller has the type's row locked.
+ * Returns whether links need another flag or mark.
  * @throws CONFLICT with the count and ten samples of links that violate the ends, the cardinality or the
  * schema
  */
 export async function validateExistingLinks(
   scope: Scope,
   { baseId, id }: { baseId: string; id: string },
-  current: Fields,
-  next: Fields,
-  { allowsInvalid, isCheck }: Mode,
-): Promise<void> {
-  const isReshaped = !isDeepStrictEqual(current.dataSchema, next.dataSchema)
-  const isNarrowed = KEYS.some(
-    (side) => !includesAll(next[`${side}RecordTypes`], current[`${side}RecordTypes`]),
-  )
-  const isCounted = current.cardinality !== next.cardinality
-  if (!isReshaped && !isNarrowed && !isCounted) return
-  if (!isCheck) await lockType(scope.db, 'relationship_type', baseId, id)
+  { isReshaped, isNarrowed, isCounted }: Affected,
+  [current, next]: readonly [current: Fields, next: Fields],
+  { allowsInvalid, isCheck = false }: Mode,
+): Promise<boolean> {
   if (isNarrowed) for (const side of KEYS) await checkEnds(scope, baseId, id, side, next)
   if (isCounted) {
     await checkCardinality(scope, baseId, id, next)
     if (!isCheck) await markCardinality(scope, baseId, id, next)
   }
-  if (isReshaped) await validateExistingData(scope, baseId, id, next.dataSchema, { allowsInvalid, isCheck })
+  if (!isReshaped) return isCounted
+  const mode = { allowsInvalid, isCheck }
+  return (
+    (await validateExistingData(scope, baseId, id, [current.dataSchema, next.dataSchema], mode)) || isCounted
+  )
 }
 
 const includesAll = (next: readonly string[], current: readonly string[]): boolean =>
@@ -76,7 +90,7 @@ type Sampled = { count: number }
 async function checkEnds(scope: Scope, baseId: string, id: string, side: Side, next: Fields) {
   const named = next[`${side}RecordTypes`]
   if (named.includes('*')) return
-  const rows = await scope.db.query<Sampled>(STRANGERS[side], [baseId, id, named])
+  const rows = await read<Sampled>(scope, STRANGERS[side], [baseId, id, named])
   if (rows.length === 0) return
   const { count, samples } = counted(rows)
   throw refused(
@@ -99,7 +113,7 @@ const markCardinality = ({ db }: Scope, baseId: string, id: string, { cardinalit
   db.query(MARK, [baseId, id, hasOneTarget(cardinality), hasOneSource(cardinality)])
 
 async function checkOne(scope: Scope, baseId: string, id: string, side: Side, cardinality: string) {
-  const rows = await scope.db.query<Sampled>(CROWDED[side], [baseId, id])
+  const rows = await read<Sampled>(scope, CROWDED[side], [baseId, id])
   if (rows.length === 0) return
   const { count, samples } = counted(rows)
   const other = side === 'source' ? 'target' : 'source'

@@ -1,0 +1,101 @@
+/** The edits of promotions as they are stored: a row each, so that neither statement nor turn grows with their number. */
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { kindNamed } from '../configuration/kinds.ts'
+import type { Definition } from '../configuration/lifecycle/definition.ts'
+import { partsOf } from '../core/append-change.ts'
+import { type Db, statement } from '../database/client.ts'
+import type { Edit } from './edits.ts'
+import type { Conflict } from './three-way.ts'
+
+/** An edit in the history. `origin`: what the log says of the resource beyond its definition. */
+export type PastEdit = Edit & { readonly origin?: object }
+/** The edits of a promotion, and what stood against them. */
+export type Past = { readonly edits: readonly PastEdit[]; readonly conflicts: readonly Conflict[] }
+
+type Row = {
+  promotion_id: string
+  kind: string
+  id: string
+  before: Definition | null
+  after: Definition | null
+  origin: object | null
+  conflict: Pick<Conflict, 'production' | 'preview'> | null
+}
+
+const STORE = statement(
+  'store_promotion_edits',
+  `INSERT INTO plinth.promotion_edit (base_id, promotion_id, position, kind, id, before, after, origin, conflict)
+   SELECT $1, $2, e.position, e.kind, e.id, e.before::json, e.after::json, e.origin::json, e.conflict::json
+   FROM unnest($3::int[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[])
+     AS e (position, kind, id, before, after, origin, conflict)`,
+)
+const READ = statement(
+  'promotion_edits',
+  `SELECT promotion_id, kind, id, before, after, origin, conflict FROM plinth.promotion_edit
+   WHERE base_id = $1 AND promotion_id = ANY ($2::text[]) ORDER BY promotion_id, position`,
+)
+
+type Texts = { before: string | null; after: string | null; origin: string | null; conflict: string | null }
+
+/** The edits as JSON, in short turns. `length` counts their characters. */
+export async function textsOf({ edits, conflicts }: Past): Promise<(Texts & { length: number })[]> {
+  const standing = new Map(conflicts.map((each) => [`${each.kind} ${each.id}`, each]))
+  const texts: (Texts & { length: number })[] = []
+  for (const { kind, id, before, after, origin } of edits) {
+    if (turnIsOver()) await nextTurn()
+    const conflict = standing.get(`${kind.name} ${id}`)
+    const text: Texts = {
+      before: textOf(before),
+      after: textOf(after),
+      origin: textOf(origin),
+      conflict: textOf(conflict && { production: conflict.production, preview: conflict.preview }),
+    }
+    const length = Object.values(text).reduce((sum, each) => sum + (each?.length ?? 0), 0)
+    texts.push({ ...text, length })
+  }
+  return texts
+}
+
+const textOf = (value: object | null | undefined): string | null =>
+  value == null ? null : JSON.stringify(value)
+
+/** Stores the edits of a promotion. */
+export async function storeEdits(
+  db: Db,
+  { baseId, id }: { readonly baseId: string; readonly id: string },
+  edits: readonly PastEdit[],
+  texts: readonly (Texts & { length: number })[],
+): Promise<void> {
+  for (const { from, to } of partsOf(texts)) {
+    const [part, written] = [edits.slice(from, to), texts.slice(from, to)]
+    await db.query(STORE, [
+      baseId,
+      id,
+      part.map((_, n) => from + n),
+      part.map(({ kind }) => kind.name),
+      part.map((edit) => edit.id),
+      written.map(({ before }) => before),
+      written.map(({ after }) => after),
+      written.map(({ origin }) => origin),
+      written.map(({ conflict }) => conflict),
+    ])
+  }
+}
+
+/** Reads the edits of promotions, by the id of the promotion. The driver decodes each row as it arrives. */
+export async function readPast(
+  db: Db,
+  baseId: string,
+  promotions: readonly string[],
+): Promise<ReadonlyMap<string, Past>> {
+  const rows = promotions.length > 0 ? await db.query<Row>(READ, [baseId, promotions]) : []
+  const found = new Map(
+    promotions.map((id) => [id, { edits: [] as PastEdit[], conflicts: [] as Conflict[] }]),
+  )
+  for (const { promotion_id, kind, id, before, after, origin, conflict } of rows) {
+    const past = found.get(promotion_id)
+    past?.edits.push({ kind: kindNamed(kind), id, before, after, ...(origin && { origin }) })
+    if (conflict) past?.conflicts.push({ kind, id, ...conflict })
+  }
+  return found
+}
