@@ -20,7 +20,7 @@ import { endpoint } from './resources/endpoint.ts'
 import { file } from './resources/file.ts'
 import { fileType } from './resources/file-type.ts'
 import { preview } from './resources/preview.ts'
-import { promote, promotion, rollback } from './resources/promotion.ts'
+import { promote, promotion, propose, rollback } from './resources/promotion.ts'
 import { query } from './resources/query.ts'
 import { record } from './resources/record.ts'
 import { recordType } from './resources/record-type.ts'
@@ -57,7 +57,20 @@ const NOUNS = [
   trash,
 ]
 /** Commands that belong to no noun. */
-const ROWS = [promote, rollback, query, aggregate, batch, sql, sqlWrite, changes, revert, claim, wait]
+const ROWS = [
+  propose,
+  promote,
+  rollback,
+  query,
+  aggregate,
+  batch,
+  sql,
+  sqlWrite,
+  changes,
+  revert,
+  claim,
+  wait,
+]
 
 /**
  * Runs one command line.

@@ -39,3 +39,14 @@ export function countLine(changes: readonly PlannedChange[], when: keyof typeof 
   })
   return counts.length > 0 ? counts.join(', ') : 'No changes.'
 }
+
+type Conflict = { readonly kind: string; readonly id: string; readonly production: readonly Step[] }
+type Break = { readonly path: string; readonly message: string }
+
+/** What prevents a promotion: a line for each change of production, and for each fault of its data. */
+export const obstacleLines = (conflicts: readonly Conflict[], breaks: readonly Break[]): string[] => [
+  ...conflicts.flatMap(({ kind, id, production }) =>
+    production.map((step) => `! ${kind} ${id}: production has changed it too: ${stepLine(step)}`),
+  ),
+  ...breaks.map(({ path, message }) => `! ${path}: ${message}`),
+]

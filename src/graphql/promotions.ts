@@ -85,6 +85,7 @@ const selectionArgs = () =>
     from: t.string({ required: true, description: 'The preview, such as "crm--dev".' }),
     prune: t.boolean({ description: 'Also delete what the preview deleted.' }),
     resources: t.field({ type: 'JSON', description: 'Only these: `[{ kind, id }]`.' }),
+    migration: t.field(MIGRATION),
   }))
 const promoteArgs = () => ({
   ...selectionArgs(),
@@ -92,7 +93,6 @@ const promoteArgs = () => ({
     force: t.boolean({
       description: 'Take the preview where both sides changed, and delete types together with their records.',
     }),
-    migration: t.field(MIGRATION),
   })),
 })
 
@@ -131,8 +131,8 @@ builder.queryField('proposal', (t) =>
     description:
       'Compares a preview with its production base, for a person to decide on a promotion. Needs read on both.',
     args: selectionArgs(),
-    resolve: (_root, { base, from, prune, resources }, { scope }) =>
-      environments.propose(scope, base, bodyOf({ from, prune, resources })),
+    resolve: (_root, { base, from, prune, resources, migration }, { scope }) =>
+      environments.propose(scope, base, bodyOf({ from, prune, resources, migration })),
   }),
 )
 

@@ -32,10 +32,11 @@ export const ChangeOfConfig = z
     diff: z.array(z.record(z.string(), z.unknown())).meta({ description: 'RFC 6902.' }),
   })
   .meta({ id: 'ConfigurationChange' })
+export const SummaryOfChanges = z.object({ create: z.int(), update: z.int(), delete: z.int() })
 const ConfigDiff = z
   .object({
     changes: z.array(ChangeOfConfig),
-    summary: z.object({ create: z.int(), update: z.int(), delete: z.int() }),
+    summary: SummaryOfChanges,
     hash: z.string().meta({ description: 'The hash of the configuration of the base.' }),
     dry_run: z.literal(true).optional(),
   })
@@ -59,6 +60,7 @@ export const config = [
       const body = config as { hash: string }
       return {
         body,
+        isLarge: true,
         etag: `"${body.hash}"`,
         ...(query.format === 'yaml' && {
           text: { type: 'application/yaml; charset=utf-8', make: () => configYaml(body) },
@@ -81,7 +83,7 @@ export const config = [
       }`,
     ),
     variables: ({ params, query, body }) => ({ base: params.base_id, config: body, prune: query.prune }),
-    reply: ({ diff }) => ({ body: diff }),
+    reply: ({ diff }) => ({ body: diff, isLarge: true }),
     answers: ConfigDiff,
   }),
   route('PUT /:base_id/config', {
@@ -106,7 +108,7 @@ export const config = [
       prune: query.prune,
       expectedHashes: hashes,
     }),
-    reply: ({ putConfig }) => ({ body: trim(putConfig), etag: `"${putConfig.hash}"` }),
+    reply: ({ putConfig }) => ({ body: trim(putConfig), isLarge: true, etag: `"${putConfig.hash}"` }),
     answers: ConfigDiff,
   }),
 ]

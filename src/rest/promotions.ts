@@ -1,15 +1,30 @@
 /** REST routes of promotions. */
 import { z } from 'zod'
-import { CONFIG_KINDS, PromoteBody, RollbackBody } from '../contract/config-shapes.ts'
+import { CONFIG_KINDS, PromoteBody, ProposalBody, RollbackBody } from '../contract/config-shapes.ts'
 import { pageBody, trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
-import { ChangeOfConfig } from './config.ts'
+import { ChangeOfConfig, SummaryOfChanges } from './config.ts'
 import { listOf } from './route/page.ts'
 import { pageOf, pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
 import { baseId, onBase, time } from './route/shapes.ts'
 
 const diff = z.array(z.record(z.string(), z.unknown())).meta({ description: 'RFC 6902, from the fork.' })
+const Conflict = z.object({ kind: z.enum(CONFIG_KINDS), id: z.string(), production: diff, preview: diff })
+const Proposal = z
+  .object({
+    from: z.string().meta({ description: 'The preview.' }),
+    base_id: z.string().meta({ description: 'The production base.' }),
+    changes: z.array(ChangeOfConfig),
+    summary: SummaryOfChanges,
+    conflicts: z
+      .array(Conflict)
+      .meta({ description: 'Resources that production has changed too. They need `force`.' }),
+    breaks: z
+      .array(z.record(z.string(), z.unknown()))
+      .meta({ description: 'What production holds that the changes do not fit: details of an error.' }),
+  })
+  .meta({ id: 'Proposal' })
 const Promotion = z
   .object({
     id: z.string(),
@@ -19,7 +34,7 @@ const Promotion = z
     status: z.enum(['applied', 'rolled_back']),
     changes: z.array(ChangeOfConfig),
     conflicts: z
-      .array(z.object({ kind: z.enum(CONFIG_KINDS), id: z.string(), production: diff, preview: diff }))
+      .array(Conflict)
       .meta({ description: 'Resources that production had changed too, where `force` took the preview.' }),
     created_by: z.string().nullable().meta({ description: 'The id of the token.' }),
     created_at: time,
@@ -73,8 +88,25 @@ export const promotions = [
       ...body,
       dryRun: dry_run || undefined,
     }),
-    reply: ({ done }) => ({ body: shown(done) }),
+    reply: ({ done }) => ({ body: shown(done), isLarge: true }),
     answers: Promotion,
+  }),
+  route('POST /:base_id/promote/proposal', {
+    tag: 'Environments',
+    summary: 'Show what a promotion would change, and what prevents it',
+    need: onBase('read'),
+    params,
+    body: ProposalBody,
+    operation: graphql(
+      `query Propose($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $migration: JSON) {
+        proposal(base: $base, from: $from, prune: $prune, resources: $resources, migration: $migration) {
+          from base_id: baseId changes summary conflicts breaks
+        }
+      }`,
+    ),
+    variables: ({ params, body }) => ({ base: params.base_id, ...body }),
+    reply: ({ proposal }) => ({ body: proposal, isLarge: true }),
+    answers: Proposal,
   }),
   route('POST /:base_id/promote/rollback', {
     tag: 'Environments',
@@ -96,7 +128,7 @@ export const promotions = [
       migration: body.migration,
       dryRun: body.dry_run || undefined,
     }),
-    reply: ({ done }) => ({ body: shown(done) }),
+    reply: ({ done }) => ({ body: shown(done), isLarge: true }),
     answers: Promotion,
   }),
   route('GET /:base_id/promotions', {
@@ -114,7 +146,7 @@ export const promotions = [
       [PromotionFields],
     ),
     variables: ({ params, query }) => ({ base: params.base_id, ...pageOf(query) }),
-    reply: ({ page }) => ({ body: pageBody(page) }),
+    reply: ({ page }) => ({ body: pageBody(page), isLarge: true }),
     answers: listOf(Promotion),
   }),
   route('GET /:base_id/promotions/:id', {
@@ -127,7 +159,7 @@ export const promotions = [
       [PromotionFields],
     ),
     variables: ({ params }) => ({ base: params.base_id, id: params.id }),
-    reply: ({ promotion }) => ({ body: promotion }),
+    reply: ({ promotion }) => ({ body: promotion, isLarge: true }),
     answers: Promotion,
   }),
 ]

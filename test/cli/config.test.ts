@@ -72,6 +72,42 @@ test('a file is pulled, compared and pushed: exit code 0 without changes, 2 with
   expect(await run('crm--dev', ['preview', 'delete', 'crm--dev'])).toMatchObject({ code: 0 })
 })
 
+test('a file keeps its numbers: one that would change on the way is refused, in JSON and in YAML', async () => {
+  await run('crm', ['preview', 'create', 'numbers'])
+  const type = (value: string) => `{"id":"n","display":{"n":${value}}}`
+  const json = (value: string) => `{"plinth":1,"base":"crm","record_types":[${type(value)}]}`
+  const yaml = (value: string) =>
+    `plinth: 1\nbase: crm\nrecord_types:\n  - id: n\n    display: { n: ${value} }\n`
+  for (const file of [json, yaml]) {
+    const refused = await run('crm--numbers', ['config', 'push', '-'], file('9007199254740993'))
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('/record_types/0/display/n')])
+    const pushed = await run('crm--numbers', ['config', 'push', '-'], file('9007199254740992'))
+    expect([pushed.code, pushed.err]).toEqual([0, ''])
+    const { display } = succeed(await world.call('GET', '/v1/crm--numbers/record-types/n'))
+    expect(display).toEqual({ n: 9007199254740992 })
+    succeed(await world.call('DELETE', '/v1/crm--numbers/record-types/n'))
+  }
+  const infinite = await run('crm--numbers', ['config', 'diff', '-'], yaml('.inf'))
+  expect([infinite.code, infinite.err]).toEqual([1, expect.stringContaining('/record_types/0/display/n')])
+  await run('crm', ['preview', 'delete', 'crm--numbers'])
+})
+
+test('a proposal shows what would change and what stands against it', async () => {
+  const type = await world.newType()
+  await run('crm', ['preview', 'create', 'plan'])
+  succeed(await world.call('PUT', `/v1/crm/records/${type}/one`, { data: { qty: 'many' } }), 201)
+  const schema = JSON.stringify({ type: 'object', properties: { qty: { type: 'integer' } } })
+  await run('crm--plan', ['record-type', 'patch', type, '--schema', schema])
+  const shown = await run('crm', ['propose', 'crm--plan'])
+  expect([shown.code, shown.out]).toEqual([
+    0,
+    expect.stringMatching(/^! \/record_type\/\w+\/json_schema: 1 record would .*\n~ record_type \w+\n/),
+  ])
+  const migration = JSON.stringify({ [type]: [{ op: 'drop', field: 'data.qty' }] })
+  expect((await run('crm', ['propose', 'crm--plan', '--migration', migration])).out).not.toContain('!')
+  await run('crm', ['preview', 'delete', 'crm--plan'])
+})
+
 test('a conflict shows what each side changed', async () => {
   succeed(await world.call('POST', '/v1/crm/preview', { name: 'sides' }), 201)
   for (const [base, description] of [

@@ -199,6 +199,7 @@ const STEPS: Step[] = [
     '/crm--dev/config?dry_run=true',
     { plinth: 1, base: 'crm', record_types: [{ id: 'n' }] },
   ],
+  ['POST /:base_id/promote/proposal', '/crm/promote/proposal', { from: 'crm--dev' }],
   ['POST /:base_id/promote', '/crm/promote', { from: 'crm--dev' }],
   ['GET /:base_id/promotions', '/crm/promotions?include_total=true'],
   ['GET /:base_id/promotions/:id', '/crm/promotions/first'],

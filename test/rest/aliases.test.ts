@@ -78,6 +78,7 @@ const SAMPLES: Record<string, Sample> = {
   'POST /:base_id/preview': { body: { name: 'dev' }, status: 201 },
   'GET /:base_id/previews': {},
   'POST /:base_id/promote': { body: { from: 'crm--none' }, status: 404 },
+  'POST /:base_id/promote/proposal': { body: { from: 'crm--none' }, status: 404 },
   'POST /:base_id/promote/rollback': { body: { promotion_id: 'none' }, status: 404 },
   'GET /:base_id/promotions': {},
   'GET /:base_id/promotions/:id': { status: 404 },

@@ -1,7 +1,9 @@
 /** Promotion and rollback. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { expectFailure, expectFault, succeed, TIME, times, UUID7 } from '../support/answers.ts'
+import { cases } from '../support/cases.ts'
 import { startChild } from '../support/child-server.ts'
+import { holdOpen } from '../support/holding.ts'
 import { KIND_SAMPLES, putReferences } from '../support/kinds.ts'
 import type { Body, Call } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
@@ -110,8 +112,8 @@ describe('a promotion', () => {
 
   test('leaves the records of both sides alone', async () => {
     const [base, dev] = await fork('task')
-    for (const of of [base, dev])
-      succeed(await world.call('PUT', `/v1/${of}/records/task/${of === base ? 'p' : 'd'}`, { data: {} }), 201)
+    for (const id of [base, dev])
+      succeed(await world.call('PUT', `/v1/${id}/records/task/${id === base ? 'p' : 'd'}`, { data: {} }), 201)
     await about(dev, 'task', 'new')
     await promoted(base)
     const [row] = (await get(`${base}/records/task`)).data
@@ -168,7 +170,7 @@ describe('a promotion', () => {
     await about(base, 'ours', 'production')
     await put(base, 'added')
     await about(dev, 'theirs', 'preview')
-    for (const of of [base, dev]) await about(of, 'same', 'agreed')
+    for (const id of [base, dev]) await about(id, 'same', 'agreed')
     expect(opsOf(await promoted(base))).toEqual(['update record_type theirs'])
     expect(await aboutOf(base, 'ours', 'theirs', 'same', 'added')).toEqual([
       'production',
@@ -261,6 +263,7 @@ describe('a promotion', () => {
   })
 
   test('leaves no record that its schema refuses, whatever is written meanwhile', {
+    tags: 'sampled',
     timeout: 60_000,
   }, async () => {
     const [base, dev] = await fork('item')
@@ -275,7 +278,7 @@ describe('a promotion', () => {
     }
     const writing = Promise.all(times(3, write))
     const statuses = new Set<number>()
-    for (const n of times(8, (each) => each)) {
+    for (const n of times(cases(8, 3), (each) => each)) {
       await put(dev, 'item', { json_schema: n % 2 === 0 ? { type: 'object', properties } : {} })
       statuses.add((await promote(base, { force: true })).status)
     }
@@ -288,6 +291,93 @@ describe('a promotion', () => {
     const last = await promote(base, { force: true })
     const left = await world.database.query(bad, [base])
     expect(last.status).toBe(left.length > 0 ? 409 : 200)
+  })
+
+  test('leaves no relationship that its type refuses, whatever is written meanwhile', {
+    tags: 'sampled',
+    timeout: 60_000,
+  }, async () => {
+    const [base, dev] = await fork('item')
+    const relType = (body: object, of = dev) => world.call('PUT', `/v1/${of}/relationship-types/near`, body)
+    const loose = { source_record_types: ['item'], target_record_types: ['item'] }
+    const strict = { ...loose, data_schema: { type: 'object', properties: { n: { type: 'integer' } } } }
+    succeed(await relType(loose), 201)
+    await promoted(base)
+    for (const id of times(6, (n) => `i${n}`))
+      succeed(await world.call('PUT', `/v1/${base}/records/item/${id}`, { data: {} }), 201)
+    let stop = false
+    const write = async (w: number) => {
+      for (let n = 0; !stop; n++) {
+        const ends = { source_id: `i${w}`, target_id: `i${n % 6}`, rel_type: 'near' }
+        const types = { source_record_type: 'item', target_record_type: 'item' }
+        const data = { n: n % 31 === 30 ? 'many' : n }
+        await world.call('PUT', `/v1/${base}/relationships`, { ...ends, ...types, data })
+      }
+    }
+    const writing = Promise.all(times(3, write))
+    for (const n of times(cases(8, 3), (each) => each)) {
+      succeed(await relType(n % 2 === 0 ? strict : loose))
+      expect([200, 409]).toContain((await promote(base, { force: true })).status)
+    }
+    stop = true
+    await writing
+    succeed(await relType(strict))
+    const bad = `SELECT id FROM plinth.relationship WHERE base_id = $1 AND valid AND jsonb_typeof(data -> 'n') = 'string'`
+    const last = await promote(base, { force: true })
+    const left = await world.database.query(bad, [base])
+    expect(last.status).toBe(left.length > 0 ? 409 : 200)
+  })
+
+  test('flags and unflags records, and counts all that its stricter schemas refuse', async () => {
+    const [base, dev] = await fork('item', 'other')
+    const typeOf = (qty: object) => ({ json_schema: { type: 'object', properties: { qty } } })
+    for (const [id, qty] of Object.entries({ a: 5, b: 50, c: 'many', d: null, e: [1] }))
+      for (const type of ['item', 'other'])
+        succeed(await world.call('PUT', `/v1/${base}/records/${type}/${id}`, { data: { qty } }), 201)
+    await put(dev, 'item', typeOf({ type: ['integer', 'string', 'null', 'array'], maximum: 9, maxLength: 4 }))
+    await put(dev, 'other', typeOf({ enum: [5, 'many', null] }))
+    const refused = expectFailure(await promote(base), 'CONFLICT').details
+    expect([refused[0].count, refused[0].samples.map(({ id }: Body) => id)]).toEqual([1, ['b']])
+    const { breaks } = succeed(await world.call('POST', `/v1/${base}/promote/proposal`, { from: dev }))
+    expect(breaks.map(({ path, count }: Body) => [path.split('/')[2], count])).toEqual([
+      ['item', 1],
+      ['other', 2],
+    ])
+    succeed(
+      await world.call('PUT', `/v1/${base}/record-types/item?on_invalid=allow`, typeOf({ type: 'string' })),
+    )
+    const flagged = async () =>
+      (await get(`${base}/records/item?sort=id`)).data.map((each: Body) => each.valid !== false)
+    expect(await flagged()).toEqual([false, false, true, false, false])
+    await put(dev, 'item', typeOf({ type: ['integer', 'string', 'null', 'array'] }))
+    await promoted(base, { force: true, resources: [{ kind: 'record_type', id: 'item' }] })
+    expect(await flagged()).toEqual([true, true, true, true, true])
+  })
+
+  test('is proposed by whoever may read both sides, with a migration too, and the proposal changes nothing', async () => {
+    const [base, dev] = await fork('item')
+    succeed(await world.call('PUT', `/v1/${base}/records/item/a`, { data: { qty: '7' } }), 201)
+    const properties = { qty: { type: 'integer' } }
+    await put(dev, 'item', { json_schema: { type: 'object', properties } })
+    const reader = await world.newToken([{ base, permission: 'read' }])
+    const propose = (over: object = {}, call: Call = reader.call) =>
+      call('POST', `/v1/${base}/promote/proposal`, { from: dev, ...over })
+    const shown = succeed(await propose())
+    expect(shown).toMatchObject({
+      ...{ from: dev, base_id: base, conflicts: [], summary: { create: 0, update: 1, delete: 0 } },
+      changes: [{ kind: 'record_type', id: 'item', op: 'update' }],
+      breaks: [{ path: '/record_type/item/json_schema', code: 'records_invalid', count: 1 }],
+    })
+    const cast = { item: [{ op: 'cast', field: 'data.qty', type: 'integer' }] }
+    expect(succeed(await propose({ migration: cast })).breaks).toEqual([])
+    const drop = { item: [{ op: 'rename', field: 'data.qty', to: 'data.q' }] }
+    expect(succeed(await propose({ migration: drop })).breaks).toEqual([])
+    expectFault(await propose({ migration: { none: cast.item } }), '/migration/none')
+    expectFault(await propose({ force: true }), '/force')
+    const preview = await world.newToken([{ base, environment: 'preview', permission: 'admin' }])
+    expectFailure(await propose({}, preview.call), 'FORBIDDEN')
+    expect((await get(`${base}/records/item/a`)).data).toEqual({ qty: '7' })
+    expect(await historyOf(base)).toEqual([])
   })
 
   test('takes the named resources only, and refuses names that do not exist', async () => {
@@ -392,6 +482,45 @@ describe('a rollback', () => {
     expect(await aboutOf(base, 'task', 'other')).toEqual([null, 'later'])
   })
 
+  test('deletes many resources together, and none while one of them is in use', async () => {
+    const [base, dev] = await fork('task')
+    const before = await hashOf(base)
+    const indexes = [{ fields: ['data.n'] }]
+    for (const id of ['x', 'y', 'z']) await put(dev, id, { indexes })
+    for (const id of ['s', 't'])
+      succeed(
+        await world.call('PUT', `/v1/${dev}/toolsets/${id}`, {
+          tools: [{ record_type: 'x', operations: ['get'] }],
+        }),
+        201,
+      )
+    for (const id of ['r', 'q'])
+      succeed(await world.call('PUT', `/v1/${dev}/relationship-types/${id}`, {}), 201)
+    const done = await promoted(base)
+    const user = { toolsets: ['t'] }
+    succeed(await world.call('PUT', `/v1/${base}/endpoints/user`, user), 201)
+    expect(expectFailure(await rollback(base, done), 'CONFLICT').details).toMatchObject([
+      { path: '/toolset/t/id', code: 'in_use' },
+    ])
+    succeed(await world.call('DELETE', `/v1/${base}/endpoints/user`))
+    succeed(await world.call('PUT', `/v1/${base}/records/y/one`, { data: { n: 1 } }), 201)
+    expect(expectFailure(await rollback(base, done), 'CONFLICT').details).toMatchObject([
+      { path: '/record_type/y', code: 'force_required' },
+    ])
+    expect(await hashOf(base)).not.toBe(before)
+    succeed(await world.call('DELETE', `/v1/${base}/records/y/one`))
+    succeed(await rollback(base, done))
+    expect(await hashOf(base)).toBe(before)
+    const left = await world.database.query('SELECT 1 FROM plinth.record_type_index WHERE base_id = $1', [
+      base,
+    ])
+    expect(left).toEqual([])
+    expect((await get(`${base}/record-types/z/history`)).data[0]).toMatchObject({
+      operation: 'delete',
+      version: 2,
+    })
+  })
+
   test('works after the preview is deleted, and never deletes records', async () => {
     const [base, dev] = await fork('task')
     await put(dev, 'fresh')
@@ -405,7 +534,32 @@ describe('a rollback', () => {
   })
 })
 
+test.each(['relationship_type', 'toolset', 'fork', 'promotion', 'promotion_edit'])(
+  'a server killed while a promotion waits to write %s leaves production as it was',
+  { tags: 'full', timeout: 120_000 },
+  async (table) => {
+    const [base, dev] = await fork()
+    const child = await startChild(world)
+    for (const id of ['t1', 't2']) succeed(await world.call('PUT', `/v1/${dev}/record-types/${id}`, {}), 201)
+    succeed(await world.call('PUT', `/v1/${dev}/relationship-types/joins`, {}), 201)
+    const tools = { tools: [{ record_type: 't1', operations: ['get'] }] }
+    succeed(await world.call('PUT', `/v1/${dev}/toolsets/reads`, tools), 201)
+    const before = [await hashOf(base), await historyOf(base)]
+    const holding = await holdOpen(world.database)
+    await holding.query(`LOCK TABLE plinth.${table} IN SHARE MODE`)
+    const sent = child.call('POST', `/v1/${base}/promote`, { from: dev }).catch(() => undefined)
+    await vi.waitFor(async () => expect(await holding.waiting()).not.toEqual([]), { timeout: 30_000 })
+    await child.kill()
+    await sent
+    await holding.end()
+    expect([await hashOf(base), await historyOf(base)]).toEqual(before)
+    await promoted(base)
+    expect(await hashOf(base)).toBe(await hashOf(dev))
+  },
+)
+
 test('a server killed during promotions leaves production before or after one, and the preview as it was', {
+  tags: 'full',
   timeout: 120_000,
 }, async () => {
   const [base, dev] = await fork()

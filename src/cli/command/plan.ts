@@ -1,5 +1,5 @@
 /** Prints changes of configuration as a plan: one line for each resource, and its diff. */
-import { changeLines, countLine, type PlannedChange } from '../../contract/plan-text.ts'
+import { changeLines, countLine, obstacleLines, type PlannedChange } from '../../contract/plan-text.ts'
 import type { Answer } from './client.ts'
 import { printLine } from './print.ts'
 
@@ -10,12 +10,22 @@ type Plan = {
   kind?: 'promotion' | 'rollback'
 }
 
+type Obstacles = Parameters<typeof obstacleLines>
+type Proposal = Plan & { conflicts: Obstacles[0]; breaks: Obstacles[1] }
+
 const COLORS = { create: 'green', update: 'yellow', delete: 'red' } as const
 
 export const changesIn = ({ body }: Answer): readonly PlannedChange[] => (body as Plan).changes
 
 /** Prints what a request would change. */
 export const showPlan = (answer: Answer): void => showChanges(answer, 'due')
+
+/** Prints what a promotion would change, and what prevents it. */
+export function showProposal(answer: Answer): void {
+  const { conflicts, breaks } = answer.body as Proposal
+  for (const line of obstacleLines(conflicts, breaks)) printLine(line, 'red')
+  showChanges(answer, 'due')
+}
 
 /** Prints what a request has changed; as a dry run, what it would change. */
 export function showDone(answer: Answer): void {

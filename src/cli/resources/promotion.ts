@@ -2,7 +2,7 @@
 import type { Noun, Row } from '../command/command.ts'
 import { misused } from '../command/failure.ts'
 import { cursor, json, type Option, paging, writing } from '../command/options.ts'
-import { showDone } from '../command/plan.ts'
+import { showDone, showProposal } from '../command/plan.ts'
 
 const flag = (flags: string, name: string, about: string): Option => ({
   flags,
@@ -25,6 +25,19 @@ const resources: Option = {
 
 const migration = json('--migration <json>', 'migration', 'the steps that migrate records, by record type')
 
+const selection = [flag('--prune', 'prune', 'also delete what the preview deleted'), resources, migration]
+
+/** Command `plinth propose <from>`. */
+export const propose: Row = {
+  name: 'propose',
+  summary: 'Show what a promotion would change, and what prevents it. It does not need admin',
+  method: 'POST',
+  path: '/:base_id/promote/proposal',
+  argument: 'from',
+  options: selection,
+  show: showProposal,
+}
+
 /** Command `plinth promote <from>`. */
 export const promote: Row = {
   name: 'promote',
@@ -33,10 +46,8 @@ export const promote: Row = {
   path: '/:base_id/promote',
   argument: 'from',
   options: [
-    flag('--prune', 'prune', 'also delete what the preview deleted'),
     flag('--force', 'force', 'take the preview where both sides changed; delete types with their records'),
-    resources,
-    migration,
+    ...selection,
     ...writing,
   ],
   show: showDone,

@@ -2,7 +2,13 @@
 import { z } from 'zod'
 import { CONFIG_KINDS, PromoteBody } from '../../contract/config-shapes.ts'
 import { anyPreviewOf, productionOf } from '../../contract/ids.ts'
-import { changeLines, countLine, type PlannedChange, type Step, stepLine } from '../../contract/plan-text.ts'
+import {
+  changeLines,
+  countLine,
+  obstacleLines,
+  type PlannedChange,
+  type Step,
+} from '../../contract/plan-text.ts'
 import { awaiting } from '../../contract/plan-words.ts'
 import { pageBody, trim } from '../../contract/response-bodies.ts'
 import { invalid } from '../../foundation/errors.ts'
@@ -45,8 +51,8 @@ const remove = compile(
 )
 const propose = compile(
   graphql(
-    `query ToolPropose($base: String!, $from: String!, $prune: Boolean, $resources: JSON) {
-      proposal(base: $base, from: $from, prune: $prune, resources: $resources) {
+    `query ToolPropose($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $migration: JSON) {
+      proposal(base: $base, from: $from, prune: $prune, resources: $resources, migration: $migration) {
         from base_id: baseId changes summary conflicts breaks
       }
     }`,
@@ -89,6 +95,7 @@ const chosen = {
     .array(z.strictObject({ kind: z.enum(CONFIG_KINDS), id: z.string() }))
     .optional()
     .meta({ description: 'Only these.' }),
+  migration: PromoteBody.shape.migration,
 }
 
 export const environmentTools = [
@@ -149,7 +156,6 @@ export const environmentTools = [
     input: z.strictObject({
       ...chosen,
       force: z.boolean().optional(),
-      migration: PromoteBody.shape.migration,
       ...deleting,
     }),
     output: answerOutput,
@@ -195,10 +201,7 @@ const planText = (
 ): string =>
   [
     ...changeLines(changes).map(({ text }) => text),
-    ...conflicts.flatMap(({ kind, id, production }) =>
-      production.map((step) => `! ${kind} ${id}: production has changed it too: ${stepLine(step)}`),
-    ),
-    ...breaks.map(({ path, message }) => `! ${path}: ${message}`),
+    ...obstacleLines(conflicts, breaks),
     countLine(changes, 'due'),
   ].join('\n')
 

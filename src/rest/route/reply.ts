@@ -6,11 +6,14 @@ import { openContent } from '../../graphql/content.ts'
 import { matches } from '../../http/if-none-match.ts'
 import { type Content, sendContent } from '../../http/send-content.ts'
 import { textOfList } from '../../json/rows.ts'
+import { jsonInTurns } from '../../json/write.ts'
 import { etagOf } from './preconditions.ts'
 
 export type Reply = {
   status?: number
   body: object
+  /** The body can be large, and is written in short turns. */
+  isLarge?: true
   location?: string
   /** The ETag, if it is not the version in the body. */
   etag?: string
@@ -37,7 +40,7 @@ export function send(request: FastifyRequest, reply: FastifyReply, answer: Reply
     reply.code(status).type(answer.text.type)
     return answer.text.make().then((whole) => reply.send(whole))
   }
-  const text = textOfList(body)
+  const text = answer.isLarge ? jsonInTurns(body) : textOfList(body)
   if (text === undefined) return reply.code(status).send(body)
   reply.code(status).type(JSON_CHARSET)
   return typeof text === 'string' ? reply.send(text) : text.then((whole) => reply.send(whole))
