@@ -1,6 +1,7 @@
 /** Previews: creation, isolation, rights, deletion. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure, expectFault, succeed, times } from '../support/answers.ts'
+import { cases } from '../support/cases.ts'
 import { settled } from '../support/indexes.ts'
 import { KIND_SAMPLES, putOnProduction, putReferences } from '../support/kinds.ts'
 import type { Body, Call } from '../support/server.ts'
@@ -56,8 +57,13 @@ describe('creating a preview', () => {
       await putReferences(world.call, base)
       for (const each of [{}, body]) await putOnProduction(world.call, base, kind, 'sample', each)
       const dev = await newPreview(base)
-      const { version, created_at, updated_at, ...original } = await get(`${base}/${noun}/sample`)
-      const { created_at: _, updated_at: __, ...copy } = await get(`${dev}/${noun}/sample`)
+      // What becomes of deliveries is no configuration, and each base has an address of its own.
+      const shown = async (of: string) => {
+        const { status: _status, ingest_url: _url, ...fields } = await get(`${of}/${noun}/sample`)
+        return fields
+      }
+      const { version, created_at, updated_at, ...original }: Body = await shown(base)
+      const { created_at: _, updated_at: __, ...copy }: Body = await shown(dev)
       expect(copy).toEqual({ ...original, version: 1 })
       expect([version, created_at < updated_at]).toEqual([2, true])
       const { data } = await get(`${dev}/${noun}/sample/history`)
@@ -304,6 +310,82 @@ describe('deleting', () => {
     expect((await get(`${dev}/changes?kind=record`)).data).toEqual([])
   })
 
+  test('a preview or a base that is made again has no version of its former life', async () => {
+    const base = await newBase()
+    const dev = await newPreview(base)
+    const versions = async (of: string) =>
+      Promise.all(
+        ['bases', `${of}/record-types`].map(
+          async (path, n) => (await get(`${path}/${n ? 'task' : of}`)).version,
+        ),
+      )
+    for (const name of ['A', 'B', 'C'])
+      succeed(await world.call('PATCH', `/v1/${dev}/record-types/task`, { name }))
+    const [first] = [await versions(dev)]
+    expect(first).toEqual([1, 4])
+    succeed(await world.call('DELETE', `/v1/bases/${dev}`))
+    await newPreview(base)
+    const second = await versions(dev)
+    expect(Math.min(...second)).toBeGreaterThan(4)
+    const stale = await world.call(
+      'PATCH',
+      `/v1/${dev}/record-types/task`,
+      { name: 'D' },
+      { 'if-match': '"4"' },
+    )
+    expectFailure(stale, 'CONFLICT')
+    // The types of previews go with their base, and so do its own.
+    succeed(await world.call('DELETE', `/v1/bases/${base}`))
+    succeed(await world.call('PUT', `/v1/bases/${base}`, {}), 201)
+    succeed(await world.call('PUT', `/v1/${base}/record-types/task`, {}), 201)
+    expect(Math.min(...(await versions(base)))).toBeGreaterThan(Math.max(...second))
+    await newPreview(base)
+    expect(Math.min(...(await versions(dev)))).toBeGreaterThan(Math.max(...second))
+    expectFailure(await world.call('GET', `/v1/${dev}/record-types/task?version=4`), 'NOT_FOUND')
+  })
+
+  test('records and relationships of a base that is made again have no version of their former life', async () => {
+    const base = `base${++serial}`
+    const link = (data: object) => ({
+      ...{ rel_type: 'next', source_record_type: 'task', source_id: 'a' },
+      ...{ target_record_type: 'task', target_id: 'b', data },
+    })
+    const [task, rel] = [`/v1/${base}/records/task`, `/v1/${base}/relationships/l`]
+    const live = async () => {
+      succeed(await world.call('PUT', `/v1/bases/${base}`, {}), 201)
+      succeed(await world.call('PUT', `/v1/${base}/record-types/task`, {}), 201)
+      succeed(await world.call('PUT', `/v1/${base}/relationship-types/next`, {}), 201)
+      const operations = [{ type: 'upsert_record', record_type: 'task', id: 'b', data: {} }]
+      const batch = succeed(await world.call('POST', `/v1/${base}/batch`, { operations }))
+      const put = succeed(await world.call('PUT', `${task}/a`, { data: {} }), 201)
+      const more = { id: 'c', data: {} }
+      const wave = [
+        { type: 'create_record', record_type: 'task', ...more },
+        { type: 'patch_record', record_type: 'task', id: 'c', data: { n: 1 } },
+      ]
+      const [made] = succeed(await world.call('POST', `/v1/${base}/batch`, { operations: wave })).data
+      const linked = succeed(await world.call('PUT', rel, link({})), 201)
+      return [batch.data[0].version, put.version, made.version, linked.version]
+    }
+    expect(await live()).toEqual([1, 1, 1, 1])
+    for (const n of [1, 2, 3]) succeed(await world.call('PUT', `${task}/a`, { data: { n } }))
+    succeed(await world.call('PUT', rel, link({ n: 1 })))
+    succeed(await world.call('DELETE', `/v1/bases/${base}?confirm=${base}`))
+    expect(Math.min(...(await live()))).toBeGreaterThan(4)
+    for (const version of [1, 2, 4]) {
+      const guard = { 'if-match': `"${version}"` }
+      expectFailure(await world.call('PUT', `${task}/a`, { data: {} }, guard), 'CONFLICT')
+      expectFailure(await world.call('PUT', rel, link({}), guard), 'CONFLICT')
+    }
+    const of = async (at: string) => (await get(`${at}/records/task/a`)).version
+    const dev = await newPreview(base, { copy: 'config_and_sample' })
+    const first = await of(dev)
+    succeed(await world.call('PUT', `/v1/${dev}/records/task/a`, { data: { of: 'preview' } }))
+    succeed(await world.call('DELETE', `/v1/bases/${dev}?confirm=${dev}`))
+    await newPreview(base, { copy: 'config_and_sample' })
+    expect(await of(dev)).toBeGreaterThan(first + 1)
+  })
+
   test('production deletes its previews, and nothing of them is left in the database', async () => {
     const base = await newBase()
     const dev = await newPreview(base)
@@ -316,8 +398,10 @@ describe('deleting', () => {
   })
 })
 
-test('production and its preview are deleted at once: neither request fails, nor a promotion or rollback', async () => {
-  for (let round = 0; round < 6; round++) {
+test('production and its preview are deleted at once: neither request fails, nor a promotion or rollback', {
+  tags: 'sampled',
+}, async () => {
+  for (let round = 0; round < cases(6, 2); round++) {
     const base = await newBase()
     const dev = await newPreview(base)
     await put(dev, 'record-types/extra')
@@ -339,6 +423,21 @@ test('production and its preview are deleted at once: neither request fails, nor
     for (const preview of [dev, `${base}--qa`])
       expectFailure(await world.call('GET', `/v1/bases/${preview}`), 'NOT_FOUND')
   }
+})
+
+test('a base has a limited number of previews, and a deleted one makes room', async () => {
+  const base = await newBase()
+  await world.database.query(
+    `INSERT INTO plinth.base (id, name, environment, production_base, settings, version, types_version)
+     SELECT $1 || '--p' || n, 'p', 'preview', $1, '{}', 1, 1 FROM generate_series(1, 100) n`,
+    [base],
+  )
+  const refused = await world.call('POST', `/v1/${base}/preview`, { name: 'more' })
+  expect(expectFailure(refused, 'CONFLICT').details).toMatchObject([
+    { code: 'too_many_previews', expected: 100 },
+  ])
+  succeed(await world.call('DELETE', `/v1/bases/${base}--p1`))
+  succeed(await world.call('POST', `/v1/${base}/preview`, { name: 'more' }), 201)
 })
 
 test('previews are listed newest first, in pages', async () => {

@@ -1,5 +1,6 @@
 import { RECORD_LOG_COLUMNS } from '../change-log/entry.ts'
 import { writeStatement } from '../indexes/index.ts'
+import { formerVersion } from '../record-store/former-version.ts'
 import { COLUMNS_BUT_DATA, type RowButData } from '../record-store/record.ts'
 import type { LockedRow } from './locked-records.ts'
 import type { Content } from './operation.ts'
@@ -17,6 +18,12 @@ const logged = (operation: string, first: number): string => `logged AS (
      SELECT $1, 'record', $2, id, ${operation}, version, data, external_source, external_id, cancelled_at, created_at,
        $${first}, $${first + 1}, $${first + 2}, $${first + 3}, $${first + 4}::jsonb FROM w)`
 
+const LAST_VERSION = formerVersion(
+  '$1',
+  `SELECT max(version) FROM plinth.change c
+       WHERE c.kind = 'record' AND c.base_id = $1 AND c.record_type = $2 AND c.id = i.id COLLATE "C"`,
+)
+
 // The type and the records are already locked. Arrays are wrapped in subqueries so that a generic plan does
 // not depend on their length. Data is one JSON text, which is cheaper on both sides than an array.
 
@@ -28,9 +35,7 @@ export const CREATE_RECORDS = writeStatement(
   'batch_create_records',
   (entries) => `WITH w AS (
      INSERT INTO plinth.record (base_id, record_type, id, data, external_source, external_id, version)
-     SELECT $1, $2, i.id, i.data, i.external_source, i.external_id, 1 + CASE WHEN i.is_new_id THEN 0 ELSE coalesce((
-       SELECT max(version) FROM plinth.change c
-       WHERE c.kind = 'record' AND c.base_id = $1 AND c.record_type = $2 AND c.id = i.id COLLATE "C"), 0) END
+     SELECT $1, $2, i.id, i.data, i.external_source, i.external_id, 1 + CASE WHEN i.is_new_id THEN 0 ELSE ${LAST_VERSION} END
      FROM ROWS FROM (unnest((SELECT $3::text[]), (SELECT $5::text[]), (SELECT $6::text[]), (SELECT $7::boolean[])), jsonb_array_elements((SELECT $4::jsonb)))
        AS i (id, external_source, external_id, is_new_id, data)
      RETURNING *, ctid AS place),
@@ -79,9 +84,7 @@ export const UPSERT_RECORDS = writeStatement(
      WHERE (SELECT free.all FROM free) AND r.ctid = l.place AND r.data IS DISTINCT FROM i.data RETURNING r.*),
    ins AS (
      INSERT INTO plinth.record (base_id, record_type, id, data, version)
-     SELECT $1, $2, i.id, i.data, 1 + coalesce((
-       SELECT max(version) FROM plinth.change c
-       WHERE c.kind = 'record' AND c.base_id = $1 AND c.record_type = $2 AND c.id = i.id COLLATE "C"), 0)
+     SELECT $1, $2, i.id, i.data, 1 + ${LAST_VERSION}
      FROM ROWS FROM (unnest((SELECT $4::text[])), jsonb_array_elements((SELECT $5::jsonb))) AS i (id, data)
      WHERE (SELECT free.all FROM free) AND (SELECT count(*) FROM locked) < cardinality((SELECT $4::text[]))
        AND i.id COLLATE "C" NOT IN (SELECT id FROM locked)

@@ -28,14 +28,14 @@ const KEEP = statement(
 const LOG = statement(
   'log_copies',
   `INSERT INTO plinth.change (base_id, kind, id, operation, version, data, ${AUTHOR_COLUMNS})
-   SELECT $1, $2, e.id, 'create', 1, e.data, $5, $6, $7, $8, $9::jsonb FROM unnest($3::text[], $4::jsonb[]) AS e (id, data)`,
+   SELECT $1, $2, e.id, 'create', $10, e.data, $5, $6, $7, $8, $9::jsonb FROM unnest($3::text[], $4::jsonb[]) AS e (id, data)`,
 )
 
-/** Copies all rows of configuration to another base, each as its version 1. */
-export async function copyRowsOf(scope: Scope, from: string, to: string): Promise<void> {
+/** Copies all rows of configuration to another base, each with its first version there. */
+export async function copyRowsOf(scope: Scope, from: string, to: string, version: number): Promise<void> {
   const now = new Date().toISOString()
   for (const kind of KINDS) {
-    const columns = { base_id: to, version: 1, created_at: now, updated_at: now, ...kind.copiedColumns?.() }
+    const columns = { base_id: to, version, created_at: now, updated_at: now, ...kind.copiedColumns?.() }
     const secrets = JSON.stringify(await secretsOfCopies(kind, scope, from, to))
     await scope.db.query(copyRows(kind), [from, JSON.stringify(columns), secrets])
   }
@@ -51,7 +51,7 @@ async function secretsOfCopies(kind: Kind, scope: Scope, from: string, to: strin
 }
 
 /** Logs the copied configuration, and keeps it as the point that later changes are measured from. */
-export async function keepFork(scope: Scope, to: string): Promise<void> {
+export async function keepFork(scope: Scope, to: string, version: number): Promise<void> {
   const author = authorship(scope)
   for (const kind of KINDS)
     for await (const rows of stepsOf(kind, scope, to)) {
@@ -64,7 +64,7 @@ export async function keepFork(scope: Scope, to: string): Promise<void> {
         states.push(JSON.stringify(stateOf(kind, row)))
         definitions.push(JSON.stringify(definitionOf(kind, fieldsOf(kind, row))))
       }
-      await scope.db.query(LOG, [to, kind.name, ids, states, ...author])
+      await scope.db.query(LOG, [to, kind.name, ids, states, ...author, version])
       await scope.db.query(KEEP, [to, kind.name, ids, definitions])
     }
 }

@@ -21,7 +21,7 @@ const COPY_RECORDS = statement(
      WHERE t.base_id = $1),
    w AS (
      INSERT INTO plinth.record (base_id, record_type, id, external_source, external_id, data, version, cancelled_at, valid, created_at, updated_at)
-     SELECT $2, record_type, id, external_source, external_id, data, 1, cancelled_at, valid, created_at, updated_at
+     SELECT $2, record_type, id, external_source, external_id, data, $8::int, cancelled_at, valid, created_at, updated_at
      FROM newest WHERE total <= ${LIMITS.previewSampleBytes}
      RETURNING *),
    logged AS (
@@ -42,7 +42,7 @@ const COPY_LINKS = statement(
      INSERT INTO plinth.relationship (base_id, id, rel_type, source_record_type, source_id, source_row, target_record_type,
        target_id, target_row, data, external_source, external_id, version, valid, one_target, one_source, created_at, updated_at)
      SELECT $2, l.id, l.rel_type, l.source_record_type, l.source_id, s.is, l.target_record_type,
-       l.target_id, t.is, l.data, l.external_source, l.external_id, 1, l.valid, l.one_target, l.one_source, l.created_at, l.updated_at
+       l.target_id, t.is, l.data, l.external_source, l.external_id, $8::int, l.valid, l.one_target, l.one_source, l.created_at, l.updated_at
      FROM copied s CROSS JOIN LATERAL (
        SELECT * FROM plinth.relationship r WHERE r.source_row = s.was OFFSET 0) l
      JOIN copied t ON t.was = l.target_row
@@ -51,9 +51,9 @@ const COPY_LINKS = statement(
    SELECT count(*)::int AS copied FROM w`,
 )
 
-/** Copies the newest records of each type into a base with the same configuration and no records. */
-export async function copySample(scope: Scope, from: string, to: string): Promise<void> {
-  const values = [from, to, ...authorship(scope)]
+/** Copies the newest records of each type into a base with the same configuration and no records, each as its `version`. */
+export async function copySample(scope: Scope, from: string, to: string, version: number): Promise<void> {
+  const values = [from, to, ...authorship(scope), version]
   await scope.db.query(COPY_RECORDS, values)
   await scope.db.query(COPY_LINKS, values)
 }

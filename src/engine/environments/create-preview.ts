@@ -9,6 +9,7 @@ import { BASE, type Base, baseTable, LOCK_BASE_ID } from '../configuration/bases
 import { KINDS } from '../configuration/kinds.ts'
 import { finish } from '../configuration/lifecycle/change.ts'
 import { viewOf } from '../configuration/lifecycle/fields.ts'
+import { lastVersions } from '../configuration/lifecycle/past.ts'
 import { baseNotFound } from '../core/existing-base.ts'
 import { type Db, statement } from '../database/client.ts'
 import type { WriteScope } from '../write/write.ts'
@@ -34,6 +35,7 @@ export async function createPreview(scope: WriteScope, baseId: string, input: ob
   return scope.db.transaction(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
     const settings = await settingsOf(tx, baseId, id)
+    const version = ((await lastVersions(tx, BASE, id, [id])).get(id) ?? 0) + 1
     const row = await baseTable(tx).createOne({
       data: {
         id,
@@ -41,15 +43,16 @@ export async function createPreview(scope: WriteScope, baseId: string, input: ob
         description,
         environment: 'preview',
         productionBase: baseId,
+        version,
         settings: { ...settings, schema_changes: 'direct' },
         typesVersion: 1,
       } as never,
     })
     await finish(BASE, within, id, [{ row, operation: 'create' }])
-    await copyRowsOf(within, baseId, id)
-    if (copy === 'config_and_sample') await copySample(within, baseId, id)
+    await copyRowsOf(within, baseId, id, version)
+    if (copy === 'config_and_sample') await copySample(within, baseId, id, version)
     for (const kind of KINDS) await kind.copyParts?.(tx, baseId, id)
-    await keepFork(within, id)
+    await keepFork(within, id, version)
     return viewOf(BASE, row) as Base
   })
 }

@@ -1,7 +1,14 @@
 /** The SQL of an upsert: locks the type, finds the record by pair or id, writes it and its log entry. */
 import { RECORD_LOG_COLUMNS } from '../change-log/entry.ts'
 import { writeStatement } from '../indexes/index.ts'
+import { formerVersion } from './former-version.ts'
 import { COLUMNS_BUT_DATA, type RowButData } from './record.ts'
+
+const LAST_VERSION = formerVersion(
+  '$1',
+  `SELECT max(version) FROM plinth.change c
+       WHERE c.kind = 'record' AND c.base_id = $1 AND c.record_type = $2 AND c.id = $3`,
+)
 
 /**
  * Upsert in one statement. Locks the type's row (KEY SHARE) at the revision the data was validated against,
@@ -21,9 +28,7 @@ export const PUT = writeStatement(
      UNION ALL SELECT s.*, false, false FROM s WHERE NOT EXISTS (SELECT FROM p)),
    ins AS (
      INSERT INTO plinth.record AS r (base_id, record_type, id, external_source, external_id, data, version)
-     SELECT $1, $2, $3, $5, $6, $4::jsonb, 1 + coalesce((
-       SELECT max(version) FROM plinth.change c
-       WHERE c.kind = 'record' AND c.base_id = $1 AND c.record_type = $2 AND c.id = $3), 0)
+     SELECT $1, $2, $3, $5, $6, $4::jsonb, 1 + ${LAST_VERSION}
      WHERE EXISTS (SELECT FROM ty) AND NOT EXISTS (SELECT FROM t) AND $7::int[] IS NULL AND NOT $8::bool
      ON CONFLICT DO NOTHING RETURNING r.*),
    upd AS (
@@ -93,9 +98,7 @@ export const CREATE = writeStatement(
      SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 AND revision = $7 FOR KEY SHARE),
    w AS (
      INSERT INTO plinth.record (base_id, record_type, id, external_source, external_id, data, version)
-     SELECT $1, $2, $3, $5, $6, $4::jsonb, 1 + coalesce((
-       SELECT max(version) FROM plinth.change c
-       WHERE c.kind = 'record' AND c.base_id = $1 AND c.record_type = $2 AND c.id = $3), 0)
+     SELECT $1, $2, $3, $5, $6, $4::jsonb, 1 + ${LAST_VERSION}
      WHERE EXISTS (SELECT FROM ty)
      ON CONFLICT DO NOTHING RETURNING *),
    logged AS (

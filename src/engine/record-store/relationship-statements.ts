@@ -1,7 +1,14 @@
 import { AUTHOR_COLUMNS, CAUSE } from '../change-log/entry.ts'
 import { STAMP } from '../compiled-types/compiled-relationship-type.ts'
 import { statement } from '../database/client.ts'
+import { formerVersion } from './former-version.ts'
 import type { RelationshipRow } from './relationship.ts'
+
+const LAST_VERSION = formerVersion(
+  '$1',
+  `SELECT max(c.version) FROM plinth.change c
+         WHERE c.kind = 'relationship' AND c.base_id = $1 AND c.id = i.id COLLATE "C"`,
+)
 
 /** The state of link row `link` for its log entry. */
 const stateOf = (link: string): string => `jsonb_build_object('rel_type', ${link}.rel_type,
@@ -126,9 +133,7 @@ export const CREATE_LINKS = statement(
      INSERT INTO plinth.relationship (base_id, id, rel_type, source_record_type, source_id, source_row,
        target_record_type, target_id, target_row, data, external_source, external_id, version, one_target, one_source)
      SELECT $1, i.id, $2, i.source_type, i.source_id, i.source_row, i.target_type, i.target_id, i.target_row, i.data, i.system,
-       i.external, CASE WHEN i.is_new_id THEN 1 ELSE 1 + coalesce((
-         SELECT max(c.version) FROM plinth.change c
-         WHERE c.kind = 'relationship' AND c.base_id = $1 AND c.id = i.id COLLATE "C"), 0) END, $4::boolean, $5::boolean
+       i.external, CASE WHEN i.is_new_id THEN 1 ELSE 1 + ${LAST_VERSION} END, $4::boolean, $5::boolean
      FROM i
      WHERE i.source_row IN (SELECT row_no FROM ends) AND i.target_row IN (SELECT row_no FROM ends)
      ORDER BY i.source_row, i.target_row, i.id

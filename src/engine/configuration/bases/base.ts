@@ -7,7 +7,7 @@ import { baseNotFound } from '../../core/existing-base.ts'
 import { enqueue } from '../../database/enqueue-job.ts'
 import type { FieldsOf, Kind, View } from '../lifecycle/kind.ts'
 import { deleteContentOf } from './delete-content.ts'
-import { type BaseRow, baseTable, LOCK_BASE_ID } from './table.ts'
+import { type BaseRow, baseTable, highestVersion, LOCK_BASE_ID } from './table.ts'
 
 type Fields = FieldsOf<typeof BaseBody>
 export type Base = View<Fields> & Pick<BaseRow, 'environment' | 'productionBase'>
@@ -37,6 +37,7 @@ export const BASE: Kind<Fields, BaseRow> = {
     if (version > 1 && days !== null) await enqueue(db, 'purge_history', { base: id }, `purge:${id}`)
   },
   beforeDelete: deleteContentOf,
+  lastVersion: ({ db }, { id }) => highestVersion(db, id),
   topic: ({ id }) => `base:${id}`,
   hasOwnLog: true,
   missing: async (_scope, id) => baseNotFound(id),

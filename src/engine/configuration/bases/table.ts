@@ -24,7 +24,8 @@ export const baseTable = (db: Db): Required<Table<BaseRow>> => {
     findMany: async ({ where, ...query }) =>
       (await base.findMany({ ...query, where: byId(where) })).map(toRow),
     count: ({ where }) => base.count({ where: byId(where) }),
-    createOne: async ({ data: { baseId: _, ...data } }: Created) => toRow(await base.create({ data })),
+    createOne: async ({ data: { baseId: _, ...data } }: Created) =>
+      toRow(await base.create({ data: { ...data, firstVersion: data.version ?? 1 } })),
     updateOne: async ({ where, data }: Updated) =>
       toRow(await base.update({ where: { id: where.baseId_id.id }, data })),
     deleteMany: ({ where }) => deleteWithPreviews(db, where.baseId),
@@ -44,6 +45,22 @@ async function deleteWithPreviews(db: Db, id: string): Promise<void> {
   const gone = await idsWithPreviews(db, id)
   await db.orm.base.deleteMany({ where: { id: { in: gone } } })
   await db.query(CLEAR_LOGS, [gone])
+}
+
+const HIGHEST = statement(
+  'highest_version',
+  'SELECT max(version) AS version FROM plinth.change WHERE base_id = $1',
+)
+
+/** The highest version that anything in the base or in its previews has had. */
+export async function highestVersion(db: Db, id: string): Promise<number> {
+  let highest = 1
+  // One by one: of known bases, a planner knows how much log they have.
+  for (const base of await idsWithPreviews(db, id)) {
+    const [row] = await db.query<{ version: number | null }>(HIGHEST, [base])
+    highest = Math.max(highest, row?.version ?? 1)
+  }
+  return highest
 }
 
 const byId = ({ baseId: _, ...where }: { baseId?: string }): Prisma.BaseWhereInput => where

@@ -1,7 +1,9 @@
 /** Version history of configuration, read from the change log. */
+import { productionOf } from '../../../contract/ids.ts'
 import { type Detail, DomainError, invalid } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
 import { type Change, type ChangeRow, callFor, mayRead, toChange } from '../../change-log/entry.ts'
+import { ACCOUNT } from '../../core/append-change.ts'
 import { cursorsOf, openCursor } from '../../core/cursor.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../../core/page.ts'
 import { read, readPageRows, viewerOf } from '../../core/scope.ts'
@@ -30,12 +32,19 @@ const GET_VERSION = statement(
   'get_configuration_version',
   `SELECT operation, data ${ENTRIES} AND version = $4 ORDER BY seq DESC LIMIT 1`,
 )
+// A base has its log until it is deleted. Its deletion, and that of a preview with it, has the highest version of all.
 const LAST_VERSIONS = statement(
   'last_configuration_versions',
-  `SELECT k.id, c.version FROM unnest((SELECT $3::text[])) AS k (id) CROSS JOIN LATERAL (
+  `SELECT k.id, greatest(own.version, former.version, 0) AS version
+   FROM unnest((SELECT $3::text[])) AS k (id) LEFT JOIN LATERAL (
      SELECT version FROM plinth.change
      WHERE kind NOT IN ('record', 'relationship') AND base_id = $1 AND kind = $2 AND id = k.id COLLATE "C"
-     ORDER BY seq DESC LIMIT 1) c`,
+     ORDER BY seq DESC LIMIT 1) own ON true
+   CROSS JOIN LATERAL (
+     SELECT max(c.version) AS version FROM unnest($4::text[]) AS b (id) CROSS JOIN LATERAL (
+       SELECT version FROM plinth.change
+       WHERE kind NOT IN ('record', 'relationship') AND base_id = '${ACCOUNT}' AND kind = 'base' AND id = b.id COLLATE "C"
+       ORDER BY seq DESC LIMIT 1) c) former`,
 )
 
 type Span = { total: number; first: number; last: number }
@@ -100,14 +109,18 @@ export async function getVersion<F extends object, R extends Stored>(
   throw entry ? isDeletion(kind, id, version) : noSuchVersion(kind, id, version, span)
 }
 
-/** Last versions of resource ids, also after their deletion. Ids that never existed are absent. */
+/**
+ * Last versions of resource ids, also after their deletion, or that of the base. Versions go on from there, so that
+ * an old ETag never matches a resource of the same id. 0 for one that never existed.
+ */
 export async function lastVersions(
   db: Db,
   { name }: Pick<Kind, 'name'>,
   baseId: string,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
-  const rows = await db.query<{ id: string; version: number }>(LAST_VERSIONS, [baseId, name, ids])
+  const values = [baseId, name, ids, [baseId, productionOf(baseId)]]
+  const rows = await db.query<{ id: string; version: number }>(LAST_VERSIONS, values)
   return new Map(rows.map(({ id, version }) => [id, version]))
 }
 
