@@ -123,6 +123,8 @@ export const LIMITS = {
   diffEdits: 10_000,
   /** How long a content that nothing refers to is kept. */
   unreferencedMs: 24 * 60 * 60_000,
+  /** Previews that a base can have. */
+  previews: 100,
   /** Maximum number of records of a type, and of bytes of all records, that a preview starts with. */
   previewSample: 100,
   previewSampleBytes: 64 * 1024 * 1024,

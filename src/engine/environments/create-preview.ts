@@ -4,6 +4,7 @@ import { PreviewBody } from '../../contract/shapes.ts'
 import { check, inBody } from '../../contract/validate.ts'
 import { act } from '../../foundation/acts.ts'
 import { DomainError, invalid } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { requirePermission } from '../access/access.ts'
 import { BASE, type Base, baseTable, LOCK_BASE_ID } from '../configuration/bases/index.ts'
 import { KINDS } from '../configuration/kinds.ts'
@@ -67,6 +68,8 @@ async function settingsOf(tx: Db, baseId: string, id: string): Promise<object> {
   const [production] = await tx.query<{ settings: object }>(READ_PRODUCTION, [baseId])
   if (!production) throw baseNotFound(baseId)
   if ((await tx.orm.base.count({ where: { id } })) > 0) throw exists(id)
+  if ((await tx.orm.base.count({ where: { productionBase: baseId } })) >= LIMITS.previews)
+    throw tooMany(baseId)
   return production.settings
 }
 
@@ -78,6 +81,13 @@ const previewOfPreview = (received: string) =>
     received,
     hint: productionOf(received),
   })
+
+function tooMany(baseId: string): DomainError {
+  const message = `Base "${baseId}" has ${LIMITS.previews} previews, which is the limit. Delete one first: ${act('delete_base')}.`
+  return new DomainError('CONFLICT', message, {
+    details: [{ path: '/base_id', code: 'too_many_previews', message, expected: LIMITS.previews }],
+  })
+}
 
 const exists = (id: string) =>
   new DomainError('CONFLICT', `The preview "${id}" already exists.`, {
