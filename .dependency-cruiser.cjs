@@ -73,6 +73,7 @@ const ENGINE_ROOMS = [
   'configuration/file-types',
   'configuration/endpoints',
   'configuration/seeds',
+  'configuration/triggers',
   'configuration/[^/]+\\.ts$',
   'relationships',
   'attachments',
@@ -95,6 +96,7 @@ const ENGINE_ROOMS = [
   'sql/[^/]+\\.ts$',
   'sql-write/translate',
   'sql-write/[^/]+\\.ts$',
+  'triggers',
   'jobs',
   '[^/]+\\.ts$',
 ]

@@ -47,6 +47,8 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
       adminToken: admin,
       blobs: blobLocation(config),
       masterKeys: await masterKeys(config),
+      privateTargets: config.privateTargets,
+      webhookScheduleMs: config.webhookScheduleMs,
       publicUrl: () => url,
       recordBytes: config.recordBytes,
       pageBytes: config.pageBytes,

@@ -33,6 +33,7 @@ import { sqlWrite } from './resources/sql-write.ts'
 import { token } from './resources/token.ts'
 import { toolset } from './resources/toolset.ts'
 import { trash } from './resources/trash.ts'
+import { trigger } from './resources/trigger.ts'
 import { wait } from './resources/wait.ts'
 import { download, upload } from './transfer.ts'
 
@@ -53,6 +54,7 @@ const NOUNS = [
   endpoint,
   toolset,
   seed,
+  trigger,
   claims,
   trash,
 ]

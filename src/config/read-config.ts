@@ -2,6 +2,7 @@
 import { resolve } from 'node:path'
 import { distance } from 'fastest-levenshtein'
 import { z } from 'zod'
+import { type PrivateTargets, readPrivateTargets } from '../foundation/egress/allowed-addresses.ts'
 import { LIMITS } from '../foundation/limits.ts'
 
 const whole = (min: number, max: number, standard: number) =>
@@ -91,6 +92,14 @@ function masterKeysOf(text: string): readonly Buffer[] {
   return keys
 }
 
+/** Reads waits in seconds: `5, 300, 1800`. */
+function scheduleOf(text: string): readonly number[] {
+  const waits = text.split(',').map((each) => each.trim())
+  if (waits.length > 100 || !waits.every((each) => /^\d{1,7}(\.\d{1,3})?$/.test(each)))
+    throw new Error('must be waits in seconds separated by commas, at most 100')
+  return waits.map((each) => Math.round(Number(each) * 1000))
+}
+
 /**
  * The schema of all environment variables of the server. No other module reads the environment. An empty
  * variable counts as unset.
@@ -113,6 +122,8 @@ const Settings = z.object({
     .regex(/^[\x21-\x7e]+$/, 'must be visible ASCII')
     .optional(),
   PLINTH_MASTER_KEY: readBy(masterKeysOf).optional(),
+  PLINTH_ALLOW_PRIVATE_TARGETS: readBy(readPrivateTargets).optional(),
+  PLINTH_WEBHOOK_SCHEDULE: readBy(scheduleOf).optional(),
   PLINTH_CORS_ORIGINS: z.string().optional(),
   PLINTH_OAUTH_ISSUER: z
     .string()
@@ -171,6 +182,10 @@ export type Config = {
   adminToken: string | undefined
   /** Keys of the vault, the one that encrypts first; undefined for the one in the data directory. */
   masterKeys: readonly Buffer[] | undefined
+  /** Addresses on private networks that outgoing requests may reach. */
+  privateTargets: PrivateTargets
+  /** Waits before each retry of a delivery, in milliseconds. The last one repeats. */
+  webhookScheduleMs: readonly number[]
   corsOrigins: readonly string[]
   oauth: OAuth | undefined
   requestsPerMinute: number
@@ -228,6 +243,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     databaseConnections: set.PLINTH_DATABASE_CONNECTIONS,
     adminToken: set.PLINTH_ADMIN_TOKEN,
     masterKeys: set.PLINTH_MASTER_KEY,
+    privateTargets: set.PLINTH_ALLOW_PRIVATE_TARGETS ?? readPrivateTargets(''),
+    webhookScheduleMs: set.PLINTH_WEBHOOK_SCHEDULE ?? LIMITS.deliveryScheduleMs,
     corsOrigins: (set.PLINTH_CORS_ORIGINS ?? '')
       .split(',')
       .map((origin) => origin.trim())

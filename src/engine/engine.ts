@@ -1,6 +1,8 @@
 /** Composition root of the engine: opens and closes the services of a scope. */
 import { createSecretKey } from 'node:crypto'
 
+import type { PrivateTargets } from '../foundation/egress/allowed-addresses.ts'
+import { openEgress } from '../foundation/egress/dispatcher.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import type { InfoLog } from '../foundation/log.ts'
 import { compileAccess } from './access/compile-access.ts'
@@ -23,6 +25,7 @@ import { openRequestBatching, type RequestBatching } from './record-store/reques
 import { findS3Session, type S3Session, sweepS3Credentials, withCredential } from './s3-credentials/index.ts'
 import { openSqlRunner, type SqlLimits } from './sql/execution/runner.ts'
 import type { Isolation } from './sql/run-sql.ts'
+import { openTriggers } from './triggers/index.ts'
 import { openVault } from './vault/vault.ts'
 import { expireKeys } from './write/idempotency.ts'
 import { expirePlans } from './write/plan-store.ts'
@@ -31,12 +34,16 @@ export type { Principal, TokenSession } from './access/session.ts'
 export type { Scope, Via } from './core/scope.ts'
 
 export type EngineOptions = {
-  /** Master keys of the vault: the first one encrypts, all of them decrypt. */
-  masterKeys: readonly Buffer[]
   connectionString: string
   adminToken: AdminToken
   /** Where the contents of files are stored. */
   blobs: BlobLocation
+  /** Master keys of the vault: the first one encrypts, all of them decrypt. */
+  masterKeys: readonly Buffer[]
+  /** Addresses on private networks that outgoing requests may reach. */
+  privateTargets: PrivateTargets
+  /** Waits before each retry of a delivery, in milliseconds. */
+  webhookScheduleMs: readonly number[]
   /** The address of the server, for links. */
   publicUrl?: () => string
   recordBytes?: number
@@ -128,12 +135,16 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   })
   const blobs = await openBlobStore(options.blobs)
   const vault = await openVault(database, options.masterKeys, log)
-  await ensureAdminToken(
-    systemScope(database, caches, batching, feed, { limits, keys, sql, blobs, vault, publicUrl }),
-    options.adminToken,
-    log,
-  )
+  const egress = openEgress(options.privateTargets)
+  const system = systemScope(database, caches, batching, feed, {
+    ...{ limits, keys, sql, blobs, vault, egress, publicUrl },
+  })
+  await ensureAdminToken(system, options.adminToken, log)
   const jobs = openJobs(database.part(), blobs, connectionString, log)
+  const triggers = openTriggers({ ...system, db: database.part() }, connectionString, {
+    scheduleMs: options.webhookScheduleMs,
+    log,
+  })
   const sweepAttachments = attachmentSweep(database)
   const sweep = setInterval(() => {
     sweepAttachments().catch((err) => log.warn({ err }, 'old attachments were not swept'))
@@ -161,6 +172,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     sql,
     blobs,
     vault,
+    egress,
     publicUrl,
     received: new Map(),
     ...(closed && { closed }),
@@ -183,13 +195,18 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       withCredential(scope(session.token, 'rest', requestId, closed, reserveBytes), session),
     sqlIsolation: () => sql.isolation(),
     endStreams: () => feed.endStreams(),
-    startJobs: () => jobs.start(),
+    startJobs: () => {
+      jobs.start()
+      triggers.start()
+    },
     readiness: () => database.readiness(),
     load: () => database.load(),
     close: async () => {
       clearInterval(sweep)
+      await triggers.close()
       feed.close()
       await jobs.close()
+      await egress.close()
       await sql.close()
       await caches.close()
       await database.close()
@@ -218,7 +235,7 @@ const systemScope = (
   caches: Caches,
   batching: RequestBatching,
   feed: ChangeFeed,
-  settings: Pick<Scope, 'limits' | 'keys' | 'sql' | 'blobs' | 'vault' | 'publicUrl'>,
+  settings: Pick<Scope, 'limits' | 'keys' | 'sql' | 'blobs' | 'vault' | 'egress' | 'publicUrl'>,
 ): Scope => ({
   db,
   caches,

@@ -93,7 +93,7 @@ export const LIMITS = {
   typeIndexes: 16,
   indexFields: 3,
   textIndexFields: 8,
-  /** Maximum number of record types at one end of a relationship type. */
+  /** Maximum number of record types at one end of a relationship type, and of those that a trigger names. */
   relationshipEnds: 100,
   /** Default and maximum size of a file, and maximum number of content types that a file type names. */
   fileBytes: 5 * 1024 ** 3,
@@ -334,6 +334,17 @@ export const LIMITS = {
   s3PieceBytes: 16 * 1024 ** 2,
   s3PartBytes: 8 * 1024 ** 2,
   s3Attempts: 3,
+  /** Triggers: headers of one, their characters, attempts of a delivery, and how long a former secret is valid. */
+  triggerHeaders: 20,
+  triggerHeaderChars: 4096,
+  deliveryAttempts: 12,
+  deliveryAttemptsMax: 100,
+  formerSecretHours: 24,
+  /** A trigger whose deliveries have all failed for this long is switched off. */
+  failingDays: 5,
+  /** How long an ended delivery is kept, and how much of an answer. */
+  deliveryDays: 30,
+  deliveryAnswerBytes: 4096,
   /** Contents: bytes per read of a download, and how long an interrupted upload of another process is left alone. */
   blobChunkBytes: 256 * 1024,
   uploadLeftoverMs: 10 * 60_000,

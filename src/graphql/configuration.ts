@@ -1,4 +1,4 @@
-import type { FieldMap, InputFieldMap, InputRef, InputShapeFromFields } from '@pothos/core'
+import type { FieldMap, InputFieldMap, InputRef, InputShapeFromFields, ObjectRef } from '@pothos/core'
 import {
   get,
   getVersion,
@@ -47,18 +47,21 @@ type Spec<F extends object, A extends InputFieldMap> = {
   confirms?: true
 }
 
+/** The GraphQL type of a kind, for acts that answer it. */
+export type ConfigurationType = ObjectRef<Types, View & { dryRun?: boolean }>
+
 export function configuration<F extends object, R extends Stored, A extends InputFieldMap>(
   name: string,
   kind: Kind<F, R>,
   spec: Spec<F, A>,
-): void {
+): ConfigurationType {
   // Pothos cannot resolve the fields of a generic type. The types were checked above, so build without them.
-  define(name, kind as Kind, spec as unknown as Spec<object, InputFieldMap>)
+  return define(name, kind as Kind, spec as unknown as Spec<object, InputFieldMap>)
 }
 
-function define(name: string, kind: Kind, spec: Spec<object, InputFieldMap>): void {
+function define(name: string, kind: Kind, spec: Spec<object, InputFieldMap>): ConfigurationType {
   const one = `${name.charAt(0).toLowerCase()}${name.slice(1)}`
-  const type = builder.objectRef<View & { dryRun?: boolean }>(name).implement({
+  const type: ConfigurationType = builder.objectRef<View & { dryRun?: boolean }>(name).implement({
     description: spec.description,
     fields: (t) => ({
       id: t.exposeString('id'),
@@ -142,6 +145,7 @@ function define(name: string, kind: Kind, spec: Spec<object, InputFieldMap>): vo
         expected: expectation(more),
       }),
   })
+  return type
 }
 
 /** The three forms of a patch, of which a request has one. */

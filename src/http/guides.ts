@@ -34,6 +34,7 @@ export const GUIDE_GROUPS: readonly GuideGroup[] = [
       { name: 'attachments', title: 'Attachments', about: 'Files of a record.' },
       { name: 'batch', title: 'Batches', about: 'Many operations in one transaction.' },
       { name: 'history', title: 'History', about: 'Versions, changes, the change feed, revert and trash.' },
+      { name: 'triggers', title: 'Triggers', about: 'Send changes to a URL.' },
       { name: 'environments', title: 'Environments', about: 'Try changes in a preview of a base.' },
       { name: 'claims', title: 'Claims', about: 'Share work between workers.' },
       { name: 'sql', title: 'SQL', about: 'SQL that reads and writes, and how it is isolated.' },

@@ -38,6 +38,7 @@ import { sqlExecute } from './sql-execute.ts'
 import { tokens } from './tokens.ts'
 import { toolsets } from './toolsets.ts'
 import { trash } from './trash.ts'
+import { triggers } from './triggers.ts'
 import { undo } from './undo.ts'
 import { wait } from './wait.ts'
 
@@ -74,6 +75,7 @@ export const ROUTES: readonly Route[] = [
   ...resolvedEndpoint,
   ...toolsets,
   ...seeds,
+  ...triggers,
   ...mcpTools,
   ...tokens,
   ...changes,

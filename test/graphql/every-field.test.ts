@@ -5,7 +5,7 @@ import { buildSchema } from 'graphql'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { toCamel } from '../../src/contract/field-names.ts'
 import { succeed } from '../support/answers.ts'
-import { homeOf, PLAIN_NOUNS } from '../support/kinds.ts'
+import { homeOf, leastOf, PLAIN_NOUNS } from '../support/kinds.ts'
 import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
@@ -22,6 +22,7 @@ const PLAIN_KINDS = PLAIN_NOUNS.map((noun) => {
   const one = toCamel(noun.replace(/s$/, '').replaceAll('-', '_'))
   return {
     one,
+    input: `{name: "N"${Object.entries(leastOf(noun)).map(([name, value]) => `, ${toCamel(name)}: ${JSON.stringify(value)}`)}}`,
     name: `${one.charAt(0).toUpperCase()}${one.slice(1)}`,
     base: homeOf(noun, 'crm', 'crm--kept'),
   }
@@ -31,8 +32,8 @@ const queriesOf = ({ one, base }: PlainKind) => ({
   [one]: `${one}(base: "${base}", id: "desk") { id }`,
   [`${one}s`]: `${one}s(base: "${base}") { data { id } }`,
 })
-const mutationsOf = ({ name, base }: PlainKind) => ({
-  [`put${name}`]: `put${name}(base: "${base}", id: "desk", input: {name: "N"} $dry) { id }`,
+const mutationsOf = ({ name, base, input }: PlainKind) => ({
+  [`put${name}`]: `put${name}(base: "${base}", id: "desk", input: ${input} $dry) { id }`,
   [`delete${name}`]: `delete${name}(base: "${base}", id: "desk" $dry) { id }`,
 })
 
@@ -61,6 +62,7 @@ const QUERIES: Record<string, string> = {
   s3Credentials: 's3Credentials(base: "crm") { data { id masked } }',
   fileVersions: 'fileVersions(base: "crm", fileType: "paper", path: "a.txt") { data { version } }',
   fileDiff: 'fileDiff(base: "crm", fileType: "paper", path: "a.txt", from: 1, to: 1) { diff }',
+  triggerDeliveries: 'triggerDeliveries(base: "crm", trigger: "desk") { data { id status } }',
   bases: 'bases { data { id } }',
   changes: 'changes(base: "crm", limit: 2) { data { seq kind } nextAfter }',
   changeGroups:
@@ -109,6 +111,11 @@ const LINK =
 const MUTATIONS: Record<string, string> = {
   actOnClaims: 'actOnClaims(base: "crm", action: heartbeat, ids: ["$claim"] $dry) { data { id } }',
   ...Object.assign({}, ...PLAIN_KINDS.map(mutationsOf)),
+  patchTrigger: 'patchTrigger(base: "crm", id: "desk", input: {name: "N"} $dry) { id status }',
+  rotateTriggerSecret: 'rotateTriggerSecret(base: "crm", id: "desk" $dry) { id secret }',
+  testTrigger: 'testTrigger(base: "crm", id: "desk" $dry) { id status }',
+  replayTriggerDelivery:
+    'replayTriggerDelivery(base: "crm", id: "desk", delivery: "sent" $dry) { id status }',
   applySeed: 'applySeed(base: "crm--kept", id: "desk" $dry) { id records relationships }',
   batch:
     'batch(base: "crm", operations: [{type: "upsert_record", record_type: "task", id: "n", data: {title: "n"}}] $dry) { count }',
@@ -225,8 +232,15 @@ beforeAll(async () => {
   const { data } = succeed(await world.call('GET', '/v1/crm/changes?id=a&record_type=task'))
   held.seq = String(data.at(-1).seq)
   succeed(await world.call('POST', '/v1/crm/preview', { name: 'kept' }), 201)
+  succeed(await world.call('PUT', '/v1/crm/record-types/note', {}), 201)
   for (const noun of PLAIN_NOUNS)
-    succeed(await world.call('PUT', `/v1/${homeOf(noun, 'crm', 'crm--kept')}/${noun}/desk`, {}), 201)
+    succeed(
+      await world.call('PUT', `/v1/${homeOf(noun, 'crm', 'crm--kept')}/${noun}/desk`, leastOf(noun)),
+      201,
+    )
+  await world.database.query(
+    "INSERT INTO plinth.trigger_delivery (base_id, trigger_id, id, event, status) VALUES ('crm', 'desk', 'sent', 'trigger.test', 'dead')",
+  )
   held.promotion = succeed(await world.call('POST', '/v1/crm/promote', { from: 'crm--kept' })).id
   const key = { permission: 'read', expires_in: 600 }
   held.credential = succeed(await world.call('POST', '/v1/crm/s3-credentials', key), 201).id

@@ -408,6 +408,18 @@ test('the responses of all routes are valid for the OpenAPI description', { time
     check(`GET ${row}`, await server.call('GET', `/v1/${home}/${noun}?include_total=true`))
     check(`GET ${row}/:id`, await server.call('GET', path))
     check(`GET ${row}/:id/history`, await server.call('GET', `${path}/history`))
+    if (noun === 'triggers') {
+      check(`PATCH ${row}/:id`, await server.call('PATCH', path, { name: 'Walked' }))
+      const sent = await server.call('POST', `${path}/test`)
+      check(`POST ${row}/:id/test`, sent)
+      check(`GET ${row}/:id/deliveries`, await server.call('GET', `${path}/deliveries`))
+      check(`POST ${row}/:id/rotate-secret`, await server.call('POST', `${path}/rotate-secret`))
+      await server.database.query(
+        "UPDATE plinth.trigger_delivery SET status = 'dead', next_attempt_at = NULL",
+      )
+      const replay = `${path}/deliveries/${sent.body.id}/replay`
+      check(`POST ${row}/:id/deliveries/:delivery_id/replay`, await server.call('POST', replay))
+    }
     if (noun === 'seeds')
       for (const act of ['apply?dry_run=true', 'apply', 'reset', 'clear'])
         check(`POST ${row}/:name/${act.split('?')[0]}`, await server.call('POST', `${path}/${act}`))

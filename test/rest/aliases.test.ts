@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ROUTES } from '../../src/rest/plugin.ts'
 import { succeed } from '../support/answers.ts'
 import { putFile } from '../support/files.ts'
-import { homeOf, KIND_SAMPLES, PLAIN_NOUNS } from '../support/kinds.ts'
+import { homeOf, KIND_SAMPLES, leastOf, PLAIN_NOUNS } from '../support/kinds.ts'
 import { claimAs, openWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -30,8 +30,9 @@ beforeAll(async () => {
   const attached = await world.call('POST', '/v1/crm/records/task/a/attachments', { filename: 'note' })
   attachmentId = succeed(attached, 201).id
   succeed(await world.call('POST', '/v1/crm/preview', { name: 'kinds' }), 201)
+  succeed(await world.call('PUT', '/v1/crm/record-types/note', {}), 201)
   for (const noun of PLAIN_NOUNS)
-    succeed(await world.call('PUT', `/v1/${homeOf(noun, 'crm', KINDS)}/${noun}/desk`, {}), 201)
+    succeed(await world.call('PUT', `/v1/${homeOf(noun, 'crm', KINDS)}/${noun}/desk`, leastOf(noun)), 201)
   succeed(await putFile(world.call, 'desk', 'a.txt', 'one'), 201)
   spareToken = (await world.newToken([{ permission: 'read' }])).id
   const key = { permission: 'read', expires_in: 600 }
@@ -55,7 +56,7 @@ const LINK = {
 /** The sample requests of the routes that every kind of configuration has; the body sets a name only. */
 const rowsOfKind = (noun: string, query = ''): Record<string, Sample> => ({
   [`GET /:base_id/${noun}`]: { query: 'limit=1' },
-  [`PUT /:base_id/${noun}/:id`]: { body: { name: 'New' } },
+  [`PUT /:base_id/${noun}/:id`]: { body: { name: 'New', ...leastOf(noun) } },
   [`GET /:base_id/${noun}/:id`]: { query: 'version=1' },
   [`GET /:base_id/${noun}/:id/history`]: { query: 'limit=1' },
   [`DELETE /:base_id/${noun}/:id`]: { query },
@@ -102,6 +103,11 @@ const SAMPLES: Record<string, Sample> = {
   'GET /:base_id/s3-credentials': {},
   'DELETE /:base_id/s3-credentials/:id': {},
   'GET /:base_id/endpoints/:id/resolved': {},
+  'PATCH /:base_id/triggers/:id': { body: { name: 'New' } },
+  'GET /:base_id/triggers/:id/deliveries': {},
+  'POST /:base_id/triggers/:id/test': {},
+  'POST /:base_id/triggers/:id/rotate-secret': {},
+  'POST /:base_id/triggers/:id/deliveries/:delivery_id/replay': { status: 404 },
   'POST /:base_id/seeds/:name/apply': {},
   'POST /:base_id/seeds/:name/reset': {},
   'POST /:base_id/seeds/:name/clear': {},
@@ -191,6 +197,7 @@ function valuesOf(pattern: string): Record<string, string> {
     file_type: 'desk',
     filename: 'note',
     attachment_id: attachmentId,
+    delivery_id: 'absent',
     seq,
   }
 }

@@ -39,7 +39,7 @@ const reversed = (value: unknown): unknown =>
 
 const reasonOf = (answer: Answer, code: Code) => expectFailure(answer, code).details[0].code
 
-describe.each(Object.entries(KIND_SAMPLES))('a %s', (kind, { noun, body, defaults }) => {
+describe.each(Object.entries(KIND_SAMPLES))('a %s', (kind, { noun, body, defaults, least = {} }) => {
   const base = homeOf(noun, 'crm', 'crm--dev')
   const path = `/v1/${base}/${noun}/One.1`
   const put = (sent: object, headers = {}) => world.call('PUT', path, sent, headers)
@@ -55,11 +55,13 @@ describe.each(Object.entries(KIND_SAMPLES))('a %s', (kind, { noun, body, default
     expect(made.body.created_at).toMatch(TIME)
     expect(made.headers.get('location')).toBe(path)
     expect(made.headers.get('etag')).toBe('"1"')
-    expect(succeed(await world.call('GET', path))).toEqual(made.body)
-    expect(succeed(await put(body)), 'unchanged').toEqual(made.body)
-    expect(succeed(await put(reversed(body) as Body)), 'unchanged').toEqual(made.body)
+    const { secret, ...shown } = made.body
+    const hidden = { ...shown, ...(secret !== undefined && { secret: '<redacted>' }) }
+    expect(succeed(await world.call('GET', path))).toEqual(hidden)
+    expect(succeed(await put(body)), 'unchanged').toEqual(hidden)
+    expect(succeed(await put(reversed(body) as Body)), 'unchanged').toEqual(hidden)
     // The warnings in `meta` are not part of the resource.
-    const { meta: _meta, ...cleared } = succeed(await put({}))
+    const { meta: _meta, ...cleared } = succeed(await put(least))
     expect(cleared).toMatchObject({
       name: 'One.1',
       ...defaults,
@@ -89,8 +91,8 @@ describe.each(Object.entries(KIND_SAMPLES))('a %s', (kind, { noun, body, default
     })
     expectFailure(await world.call('GET', path), 'NOT_FOUND')
     const { version } = succeed(await put(body, { 'if-none-match': '*' }), 201)
-    expect(reasonOf(await put({}, { 'if-none-match': '*' }), 'CONFLICT')).toBe('exists')
-    expect(reasonOf(await put({}, { 'if-match': '"9"' }), 'CONFLICT')).toBe('version_mismatch')
+    expect(reasonOf(await put(least, { 'if-none-match': '*' }), 'CONFLICT')).toBe('exists')
+    expect(reasonOf(await put(least, { 'if-match': '"9"' }), 'CONFLICT')).toBe('version_mismatch')
     const stale = await world.call('DELETE', path, undefined, { 'if-match': '"9"' })
     expect(reasonOf(stale, 'CONFLICT')).toBe('version_mismatch')
     succeed(await world.call('DELETE', `${path}?dry_run=true`))
@@ -108,7 +110,7 @@ describe.each(Object.entries(KIND_SAMPLES))('a %s', (kind, { noun, body, default
   test('can be read at each version, and versions continue after a deletion', async () => {
     const one = `/v1/${base}/${noun}/Two`
     const made = succeed(await world.call('PUT', one, body), 201)
-    succeed(await world.call('PUT', one, {}))
+    succeed(await world.call('PUT', one, least))
     succeed(await world.call('DELETE', one))
     expect(succeed(await world.call('PUT', one, body), 201).version).toBe(4)
     const first = await world.call('GET', `${one}?version=1`)
@@ -146,7 +148,7 @@ describe.each(Object.entries(KIND_SAMPLES))('a %s', (kind, { noun, body, default
       return world.call('POST', `/v1/${base}/changes/${seq}/revert${query}`)
     }
     succeed(await world.call('PUT', one, body), 201)
-    succeed(await world.call('PUT', one, {}))
+    succeed(await world.call('PUT', one, least))
     expect(reasonOf(await revert(1), 'CONFLICT')).toBe('overtaken')
     expect(succeed(await revert(2, '?dry_run=true'))).toMatchObject({ version: 3, dry_run: true })
     const inverse = succeed(await revert(2))

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ROUTES } from '../../src/rest/plugin.ts'
 import { expectFailure, succeed } from '../support/answers.ts'
 import { putFile } from '../support/files.ts'
-import { homeOf, KIND_SAMPLES, PLAIN_NOUNS } from '../support/kinds.ts'
+import { homeOf, KIND_SAMPLES, leastOf, PLAIN_NOUNS } from '../support/kinds.ts'
 import type { Body } from '../support/server.ts'
 import { claimAs, openWorld, type World } from '../support/world.ts'
 
@@ -39,8 +39,15 @@ beforeAll(async () => {
   succeed(await world.call('POST', '/v1/crm/preview', { name: 'kept' }), 201)
   succeed(await world.call('POST', '/v1/crm/promote', { from: 'crm--kept' }))
   await world.database.query("UPDATE plinth.promotion SET id = 'done'")
+  succeed(await world.call('PUT', '/v1/crm/record-types/note', {}), 201)
   for (const noun of PLAIN_NOUNS)
-    succeed(await world.call('PUT', `/v1/${homeOf(noun, 'crm', 'crm--kept')}/${noun}/desk`, {}), 201)
+    succeed(
+      await world.call('PUT', `/v1/${homeOf(noun, 'crm', 'crm--kept')}/${noun}/desk`, leastOf(noun)),
+      201,
+    )
+  await world.database.query(
+    "INSERT INTO plinth.trigger_delivery (base_id, trigger_id, id, event, status) VALUES ('crm', 'desk', 'sent', 'trigger.test', 'dead')",
+  )
   const filled = { records: [{ record_type: 'node', external_id: 'x', data: {} }] }
   succeed(await world.call('PUT', '/v1/crm--kept/seeds/filled', filled), 201)
   succeed(await world.call('POST', `${at}/a/attachments`, { filename: 'note', content: 'x' }), 201)
@@ -70,6 +77,7 @@ async function everything(): Promise<string> {
     'fork',
     'promotion',
     'attachment',
+    'trigger_delivery',
   ]
   const parts = tables.map(
     (name) =>
@@ -94,7 +102,7 @@ const LINK = {
 function writesOf(noun: string): [string, string, unknown, number, Body][] {
   const path = `/v1/${homeOf(noun, 'crm', 'crm--kept')}/${noun}`
   return [
-    [`PUT /:base_id/${noun}/:id`, `${path}/new`, {}, 201, { id: 'new', version: 1 }],
+    [`PUT /:base_id/${noun}/:id`, `${path}/new`, leastOf(noun), 201, { id: 'new', version: 1 }],
     [`DELETE /:base_id/${noun}/:id`, `${path}/desk`, undefined, 200, { deleted: true }],
   ]
 }
@@ -110,6 +118,28 @@ const WRITES: [string, string, unknown, number, Body][] = [
     200,
     applied(act === 'clear' ? 0 : 1),
   ]),
+  [
+    'PATCH /:base_id/triggers/:id',
+    '/v1/crm/triggers/desk',
+    { name: 'New' },
+    200,
+    { name: 'New', version: 2, secret: '<redacted>' },
+  ],
+  ['POST /:base_id/triggers/:id/test', '/v1/crm/triggers/desk/test', undefined, 200, { attempts: 0 }],
+  [
+    'POST /:base_id/triggers/:id/rotate-secret',
+    '/v1/crm/triggers/desk/rotate-secret',
+    undefined,
+    200,
+    { secret: null, version: 2 },
+  ],
+  [
+    'POST /:base_id/triggers/:id/deliveries/:delivery_id/replay',
+    '/v1/crm/triggers/desk/deliveries/sent/replay',
+    undefined,
+    200,
+    { status: 'pending' },
+  ],
   ['PUT /:base_id/files/:file_type/*', '/v1/crm/files/paper/new', { n: 1 }, 201, { path: 'new', version: 1 }],
   [
     'PATCH /:base_id/files/:file_type/*',

@@ -52,10 +52,10 @@ describe('creating a preview', () => {
 
   test.each(Object.entries(KIND_SAMPLES))(
     'copies every %s as its version 1',
-    async (kind, { noun, body }) => {
+    async (kind, { noun, body, least = {} }) => {
       const base = await newBase()
       await putReferences(world.call, base)
-      for (const each of [{}, body]) await putOnProduction(world.call, base, kind, 'sample', each)
+      for (const each of [least, body]) await putOnProduction(world.call, base, kind, 'sample', each)
       const dev = await newPreview(base)
       // What becomes of deliveries is no configuration, and each base has an address of its own.
       const shown = async (of: string) => {

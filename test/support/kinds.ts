@@ -6,6 +6,8 @@ export type KindSample = {
   noun: string
   body: Body
   defaults: Body
+  /** The least body that creates one; by default, an empty one. */
+  least?: Body
   /** It is written in previews only. */
   isPreviewOnly?: true
 }
@@ -110,6 +112,33 @@ export const KIND_SAMPLES: Readonly<Record<string, KindSample>> = {
       enabled: true,
     },
   },
+  trigger: {
+    noun: 'triggers',
+    body: {
+      name: 'Won deals',
+      description: 'For the accounts.',
+      record_types: ['note'],
+      events: ['create', 'update'],
+      condition: { field: 'previous.data.stage', op: 'neq', value: 'won' },
+      url: 'https://hooks.invalid/won',
+      headers: { 'X-Source': 'crm' },
+      enabled: false,
+      skip_inbound_writes: false,
+      max_attempts: 3,
+    },
+    defaults: {
+      description: null,
+      record_types: ['*'],
+      events: ['create', 'update', 'cancel', 'delete', 'restore'],
+      condition: null,
+      url: 'https://hooks.invalid/',
+      headers: {},
+      enabled: false,
+      skip_inbound_writes: true,
+      max_attempts: 12,
+    },
+    least: { url: 'https://hooks.invalid/', enabled: false },
+  },
   seed: {
     noun: 'seeds',
     body: {
@@ -154,7 +183,11 @@ export async function putOnProduction(call: Call, base: string, kind: string, id
 export const homeOf = (noun: string, base: string, preview: string): string =>
   Object.values(KIND_SAMPLES).some((sample) => sample.noun === noun && sample.isPreviewOnly) ? preview : base
 
-/** Nouns of the kinds that hold no records or links: an empty body creates one. */
+/** The least body that creates a resource of the noun. */
+export const leastOf = (noun: string): Body =>
+  Object.values(KIND_SAMPLES).find((sample) => sample.noun === noun)?.least ?? {}
+
+/** Nouns of the kinds that hold no records or links: their least body creates one. */
 export const PLAIN_NOUNS: readonly string[] = Object.values(KIND_SAMPLES)
   .map(({ noun }) => noun)
   .filter((noun) => noun !== 'record-types' && noun !== 'relationship-types')

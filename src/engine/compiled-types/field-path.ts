@@ -6,10 +6,13 @@ import { parseJson } from '../../json/parse.ts'
 
 /** Path into data. A segment is a property, an array index, or null for any array element. */
 export type FieldPath = readonly (string | number | null)[]
-/** A column `C` or a path into data. The default columns are those of a record. */
+/**
+ * A column `C` or a path into data: of the row, or of the row that it was before a change. The default columns are
+ * those of a record.
+ */
 export type Field<C extends string = Column> =
   | { kind: 'column'; column: C }
-  | { kind: 'data'; path: FieldPath }
+  | { kind: 'data'; path: FieldPath; of?: 'previous' }
 
 // One segment after `data`: .name, [0], [] or ["any key"].
 const SEGMENT = /\.([^.[\]"]+)|\[(\d{1,9})\]|\[(\])|\[("(?:[^"\\]|\\.)*")\]/y

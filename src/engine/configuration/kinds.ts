@@ -10,9 +10,18 @@ import type { Kind } from './lifecycle/kind.ts'
 import { RECORD_TYPE } from './record-types/record-type.ts'
 import { RELATIONSHIP_TYPE } from './relationship-types/relationship-type.ts'
 import { SEED } from './seeds/seed.ts'
+import { TRIGGER } from './triggers/index.ts'
 
 /** All kinds of configuration, each after the kinds that it references. */
-export const KINDS: readonly Kind[] = [RECORD_TYPE, RELATIONSHIP_TYPE, FILE_TYPE, TOOLSET, ENDPOINT, SEED]
+export const KINDS: readonly Kind[] = [
+  RECORD_TYPE,
+  RELATIONSHIP_TYPE,
+  FILE_TYPE,
+  TRIGGER,
+  TOOLSET,
+  ENDPOINT,
+  SEED,
+]
 
 /**
  * Finds a kind by name.

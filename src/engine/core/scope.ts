@@ -1,5 +1,6 @@
 /** Request scope: caller, rights, connection and services. */
 import type { KeyObject } from 'node:crypto'
+import type { Egress } from '../../foundation/egress/dispatcher.ts'
 import type { Access } from '../access/access.ts'
 import type { Actor, TokenSession } from '../access/session.ts'
 import type { BlobStore, StoredBlob } from '../blobs/blob-store.ts'
@@ -67,13 +68,13 @@ export type Scope = {
   readonly sql: SqlRunner
   readonly blobs: BlobStore
   readonly vault: Vault
+  /** The way out for requests to addresses that users chose. */
+  readonly egress: Egress
   /**
    * Contents that this request has stored, by their sha256. A write may refer to these only, so that nobody gets
    * a content by its digest.
    */
   readonly received: Map<string, StoredBlob>
-  /** The delivery of an inbound webhook whose signature was checked; absent in other requests. */
-  readonly delivery?: object
   /** The place of a SQL request that writes; absent in others. */
   readonly sqlPlace?: SqlPlace
   /**

@@ -8,6 +8,7 @@ export type Jobs = {
   purge_histories: object
   renew_statistics: object
   sweep_contents: object
+  sweep_deliveries: object
 }
 export type IndexKey = { base: string; type: string; index: string }
 export type JobName = keyof Jobs

@@ -63,7 +63,7 @@ function markTrusted(filter: Filter): Filter {
 }
 
 /** A filter over named columns that were already resolved during parsing. */
-export const namedFilter = (filter: Filter): BoundFilter => filter as BoundFilter
+export const namedFilter = <C extends string>(filter: Filter<C>): BoundFilter<C> => filter as BoundFilter<C>
 
 /** The conjunction of two filters. */
 export const bothFilters = (one: BoundFilter | null, other: BoundFilter | null): BoundFilter | null =>

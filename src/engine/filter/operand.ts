@@ -21,21 +21,23 @@ export type FieldContext = Pick<CompiledType, 'jsonSchema' | 'timezone'> & {
   readonly visible?: readonly string[] | null
 }
 
-/** A column of `plinth.record AS r`. */
-export function columnOperand(column: Column, { timezone }: FieldContext): Operand {
+/** A column of `plinth.record AS r`, or of another row that has them; of no row, it is null. */
+export function columnOperand(column: Column, { timezone }: FieldContext, row = 'r'): Operand {
   switch (column) {
     case 'created_at':
     case 'updated_at':
-      return { kind: 'instant', sql: `r.${column}`, zone: timezone }
+      return { kind: 'instant', sql: `${row}.${column}`, zone: timezone }
     case 'version':
-      return { kind: 'number', sql: 'r.version' }
-    case 'status':
+      return { kind: 'number', sql: `${row}.version` }
+    case 'status': {
+      const active = row === 'r' ? '' : `WHEN ${row}.version IS NULL THEN NULL `
       return {
         kind: 'text',
-        sql: `(CASE WHEN r.cancelled_at IS NULL THEN 'active' ELSE 'cancelled' END COLLATE "C")`,
+        sql: `(CASE ${active}WHEN ${row}.cancelled_at IS NULL THEN 'active' ELSE 'cancelled' END COLLATE "C")`,
       }
+    }
     default:
-      return { kind: 'text', sql: `r.${column}` }
+      return { kind: 'text', sql: `${row}.${column}` }
   }
 }
 

@@ -12,7 +12,10 @@ export const recordTarget = (
   search: (condition: Condition) => string,
 ): FilterTarget => targetOver<Column>(type, parameters, search, (column) => columnOperand(column, type))
 
-/** Filter target over other rows `r` with `data`; `operandOf` maps their columns. */
+/**
+ * Filter target over other rows `r` with `data`, and `p` where fields may be of the previous row; `operandOf` maps
+ * their columns.
+ */
 export function targetOver<C extends string>(
   type: FieldContext,
   parameters: Parameters,
@@ -24,9 +27,10 @@ export function targetOver<C extends string>(
     search,
     withOperand({ field }, test) {
       if (field.kind === 'column') return test(operandOf(field.column))
-      return onElements(field.path, zoneOf(field.path, type), parameters, test)
+      const row = field.of === 'previous' ? 'p' : 'r'
+      return onElements(field.path, zoneOf(field.path, type), parameters, test, row)
     },
-    arrayOf: ({ field }) => (field.kind === 'data' ? arrayIn(field.path) : undefined),
+    arrayOf: ({ field }) => (field.kind === 'data' && !field.of ? arrayIn(field.path) : undefined),
     overArray: (path, compile) => {
       const { value, elements } = open(path, parameters)
       const condition = compile({
@@ -57,16 +61,17 @@ function onElements(
   zone: string | null,
   parameters: Parameters,
   test: (operand: Operand) => string,
+  row: string,
 ): string {
-  const { value, elements } = open(path, parameters)
+  const { value, elements } = open(path, parameters, row)
   const tested = test({ kind: 'json', sql: value, zone })
   return elements === '' ? tested : `EXISTS (SELECT FROM ${elements} WHERE ${tested})`
 }
 
 /** The SQL of a value at a path, and the set-returning expressions that expand its `[]`. */
-function open(path: FieldPath, parameters: Parameters): { value: string; elements: string } {
+function open(path: FieldPath, parameters: Parameters, row = 'r'): { value: string; elements: string } {
   const opened: string[] = []
-  let value = 'r.data'
+  let value = `${row}.data`
   for (const segment of path) {
     if (segment === null) {
       const element = `e${opened.length}`

@@ -12,6 +12,7 @@ const TABLES = [
   'claim',
   'file',
   'file_version',
+  'trigger_delivery',
 ] as const
 type Table = (typeof TABLES)[number]
 

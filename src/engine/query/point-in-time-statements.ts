@@ -75,3 +75,18 @@ export function recordsAround({ base, recordType, seqs }: Entries): string {
        WHERE ${ofType} AND c.id = e.id AND c.version < e.version ORDER BY c.version DESC LIMIT 1) p
    WHERE p.operation <> 'delete')`
 }
+
+/**
+ * Entries of the log as records `r`, each with the record before it as `p`, in place of `plinth.record`. `p` is null
+ * where there was none, as before a creation. A deletion has the last state. Arguments are placeholders.
+ */
+export function recordsWithPrevious({ base, seqs }: Pick<Entries, 'base' | 'seqs'>): string {
+  return `(SELECT c.seq, c.record_type, c.operation, c.at, ${AS_RECORD} FROM plinth.change c
+       WHERE c.kind = 'record' AND c.base_id = ${base} AND c.seq = ANY (${seqs}::bigint[])) r
+     LEFT JOIN LATERAL (
+       SELECT b.* FROM (
+         SELECT c.operation, ${AS_RECORD} FROM plinth.change c
+         WHERE c.kind = 'record' AND c.base_id = ${base} AND c.record_type = r.record_type AND c.id = r.id
+           AND c.version < r.version ORDER BY c.version DESC LIMIT 1) b
+       WHERE r.operation <> 'create' AND b.operation <> 'delete') p ON true`
+}

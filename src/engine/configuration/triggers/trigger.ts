@@ -1,0 +1,176 @@
+/** Triggers as a kind of configuration. Deliveries are in `triggers/`. */
+import { randomBytes } from 'node:crypto'
+import type { z } from 'zod'
+import { TRIGGER_EVENTS, TriggerBody } from '../../../contract/trigger-shapes.ts'
+import { targetFault } from '../../../foundation/egress/target.ts'
+import { type Detail, DomainError } from '../../../foundation/errors.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
+import { findType } from '../../core/load-type.ts'
+import { type Db, statement } from '../../database/client.ts'
+import type { Trigger as Row } from '../../prisma/client.ts'
+import { checkChangeCondition, parseChangeCondition } from '../../query/change-condition.ts'
+import type { FieldsOf, Kind, Loaded } from '../lifecycle/kind.ts'
+import { openSecret, sealSecret } from '../lifecycle/secrets.ts'
+import { RECORD_TYPE } from '../record-types/record-type.ts'
+import { headerFaults, headerWarnings } from './headers.ts'
+import { CALLS_PRODUCTION, callsProduction, holdPreviews } from './production-urls.ts'
+
+type Body = z.output<typeof TriggerBody>
+type Fields = Omit<FieldsOf<typeof TriggerBody>, 'condition'> & { condition: object | null }
+type Events = NonNullable<Body['events']>
+
+/** What became of the deliveries of a trigger. */
+export type TriggerStatus = {
+  readonly last_success_at: string | null
+  readonly last_failure_at: string | null
+  readonly consecutive_failures: number
+  readonly disabled_reason: string | null
+}
+
+/** A new secret of the Standard Webhooks specification. */
+export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
+
+/** Triggers: changes of records that are sent to a URL. */
+export const TRIGGER: Kind<Fields, Row> = {
+  name: 'trigger',
+  label: 'a trigger',
+  codes: { notFound: 'trigger_not_found' },
+  body: TriggerBody,
+  secrets: { secret: newSecret },
+  defaults: (id) => ({
+    name: id,
+    description: null,
+    recordTypes: ['*'],
+    events: [...TRIGGER_EVENTS],
+    condition: null,
+    url: '',
+    headers: {},
+    enabled: true,
+    skipInboundWrites: true,
+    secret: null,
+    maxAttempts: LIMITS.deliveryAttempts,
+  }),
+  table: ({ orm }) => orm.trigger,
+  normalize: (fields) => ({
+    ...fields,
+    recordTypes: [...new Set(fields.recordTypes)],
+    events: [...new Set(fields.events)] as Events,
+    url: URL.canParse(fields.url) ? new URL(fields.url).href : fields.url,
+  }),
+  references: ({ recordTypes }) =>
+    recordTypes.flatMap((id, n) =>
+      id === '*' ? [] : [{ kind: RECORD_TYPE, id, at: `/record_types/${n}`, instead: 'send ["*"] for all' }],
+    ),
+  warnings: (_before, { url, headers }) => [
+    ...(url.startsWith('http:') ? ['The url is not encrypted: what is sent can be read on the way.'] : []),
+    ...headerWarnings(headers),
+  ],
+  check: async (loaded, { baseId, id, current, before, next }) => {
+    const isHeld = await callsProduction(loaded, next.url)
+    return {
+      faults: [
+        ...urlFaults(loaded, next.url),
+        ...headerFaults(next.headers),
+        ...(await conditionFaults(loaded, next)),
+      ],
+      // Any write enables a trigger that the server has disabled, and resets its count of failures.
+      isForced: current !== null && (current.disabledReason !== null || current.callsProduction !== isHeld),
+      columns: async () => {
+        const isRotated = before !== null && before.secret !== next.secret
+        const isOn = before?.enabled && current?.disabledReason === null && !current.callsProduction
+        return {
+          formerSecret: isRotated
+            ? moved(loaded, { baseId, id }, before.secret)
+            : (current?.formerSecret ?? null),
+          formerSecretUntil: isRotated ? formerUntil() : (current?.formerSecretUntil ?? null),
+          afterSeq: isOn ? Number(current?.afterSeq) : await lastSeq(loaded.scope.db),
+          consecutiveFailures: null,
+          failingSince: null,
+          disabledReason: null,
+          callsProduction: isHeld,
+        }
+      },
+    }
+  },
+  shown: (row) => ({
+    ...(row.disabledReason !== null && { enabled: false }),
+    status: statusOf(row),
+  }),
+  written: async (scope, { baseId }) => {
+    await scope.db.query(START_RELAY, [baseId])
+    await holdPreviews(scope, baseId)
+  },
+  copiedColumns: () => ({
+    ...{ former_secret: null, former_secret_until: null, last_success_at: null, last_failure_at: null },
+    ...{ consecutive_failures: null, failing_since: null, disabled_reason: null, calls_production: true },
+  }),
+  // The records of a preview that was just created are no changes for its triggers.
+  copyParts: async (db, _from, to) => {
+    await db.query(SKIP_COPIED, [to])
+    await db.query(START_RELAY, [to])
+  },
+}
+
+const statusOf = (row: Row): TriggerStatus => ({
+  last_success_at: row.lastSuccessAt?.toISOString() ?? null,
+  last_failure_at: row.lastFailureAt?.toISOString() ?? null,
+  consecutive_failures: row.consecutiveFailures ?? 0,
+  disabled_reason: row.callsProduction ? CALLS_PRODUCTION : row.disabledReason,
+})
+
+const formerUntil = (): Date => new Date(Date.now() + LIMITS.formerSecretHours * 3_600_000)
+
+/** The former secret, encrypted for the field that keeps it. */
+function moved({ scope }: Loaded, { baseId, id }: { baseId: string; id: string }, sealed: string | null) {
+  const owner = { kind: TRIGGER, baseId, id }
+  const secret = sealed && openSecret(scope, owner, 'secret', sealed)
+  return secret ? sealSecret(scope, owner, 'formerSecret', secret) : null
+}
+
+const LAST_SEQ = statement(
+  'last_seq',
+  `SELECT coalesce(pg_sequence_last_value('plinth.change_seq_seq'), 0)::float8 AS seq`,
+)
+
+/** The last number that the log has given out: entries after it come after this write began. */
+async function lastSeq(db: Db): Promise<number> {
+  const [row] = await db.query<{ seq: number }>(LAST_SEQ, [])
+  return row?.seq ?? 0
+}
+
+const SKIP_COPIED = statement(
+  'skip_copied_changes',
+  `UPDATE plinth.trigger SET after_seq = coalesce(pg_sequence_last_value('plinth.change_seq_seq'), 0) WHERE base_id = $1`,
+)
+// Deliveries start where the first trigger of the base does.
+const START_RELAY = statement(
+  'start_relay',
+  `INSERT INTO plinth.trigger_relay (base_id, seq)
+   SELECT base_id, min(after_seq) FROM plinth.trigger WHERE base_id = $1 GROUP BY base_id ON CONFLICT DO NOTHING`,
+)
+
+function urlFaults({ scope }: Loaded, url: string): Detail[] {
+  if (url === '')
+    return [{ path: '/url', code: 'required', message: 'url is required: where changes are sent.' }]
+  const fault = targetFault(url, scope.egress.privateTargets)
+  return fault ? [{ path: '/url', ...fault }] : []
+}
+
+/** Parses the condition, and checks it against the record types that the trigger names. */
+async function conditionFaults(
+  { scope, baseId }: Loaded,
+  { condition, recordTypes }: Fields,
+): Promise<readonly Detail[]> {
+  if (condition === null) return []
+  try {
+    const parsed = parseChangeCondition(condition, '/condition')
+    for (const id of recordTypes) {
+      const type = id === '*' ? undefined : await findType(scope, baseId, id)
+      if (type) checkChangeCondition(parsed, type)
+    }
+    return []
+  } catch (thrown) {
+    if (!(thrown instanceof DomainError)) throw thrown
+    return thrown.details
+  }
+}

@@ -1,0 +1,173 @@
+/** The log of deliveries, and the acts on it. */
+import { DELIVERY_STATUSES, TEST_EVENT } from '../../contract/trigger-shapes.ts'
+import { DomainError, invalid } from '../../foundation/errors.ts'
+import { uuidv7 } from '../../foundation/uuid.ts'
+import { requirePermission } from '../access/access.ts'
+import { missing, requireManage } from '../configuration/lifecycle/read.ts'
+import { requireOwnUrl, TRIGGER } from '../configuration/triggers/index.ts'
+import { announce } from '../core/cache-notices.ts'
+import { readNewest } from '../core/created-at-page.ts'
+import type { Page, PageArgs } from '../core/page.ts'
+import type { Scope } from '../core/scope.ts'
+import type { TriggerDelivery as Row } from '../prisma/client.ts'
+import type { WriteScope } from '../write/write.ts'
+import { webhookId } from './signature.ts'
+
+/** A delivery: one change for one trigger. */
+export type Delivery = {
+  id: string
+  webhookId: string
+  event: string
+  recordType: string | null
+  recordId: string | null
+  changeSeq: number | null
+  status: string
+  attempts: number
+  nextAttemptAt: string | null
+  lastAttemptAt: string | null
+  /** Of the last attempt; null if nothing answered. */
+  response: { status: number; body: string; duration_ms: number } | null
+  error: string | null
+  createdAt: string
+}
+
+type OfTrigger = { readonly baseId: string; readonly id: string }
+
+/** Columns that no answer shows: what is sent, which can be large. */
+const OMITTED = { body: true } as const
+
+const toDelivery = (row: Omit<Row, 'body'>): Delivery => ({
+  id: row.id,
+  webhookId: webhookId(row.id),
+  event: row.event,
+  recordType: row.recordType,
+  recordId: row.recordId,
+  changeSeq: row.changeSeq === null ? null : Number(row.changeSeq),
+  status: row.status,
+  attempts: row.attempts,
+  nextAttemptAt: row.nextAttemptAt?.toISOString() ?? null,
+  lastAttemptAt: row.lastAttemptAt?.toISOString() ?? null,
+  response:
+    row.responseStatus === null
+      ? null
+      : { status: row.responseStatus, body: row.responseBody ?? '', duration_ms: row.durationMs ?? 0 },
+  error: row.error,
+  createdAt: row.createdAt.toISOString(),
+})
+
+type ListArgs = PageArgs & { status?: string | null | undefined }
+
+/**
+ * Lists the deliveries of a trigger, newest first.
+ * @throws FORBIDDEN; NOT_FOUND; VALIDATION_ERROR
+ */
+export async function listDeliveries(
+  scope: Scope,
+  { baseId, id }: OfTrigger,
+  args: ListArgs,
+): Promise<Page<Delivery>> {
+  requirePermission(scope.access, 'read', baseId, '*')
+  const status = readStatus(args.status)
+  const page = readNewest(scope, `deliveries of ${baseId}/${id} ${status ?? ''}`, args)
+  const { triggerDelivery } = scope.db.orm
+  const where = { baseId, triggerId: id, ...(status && { status }) }
+  const rows = await page.rows(({ before, take, skip }) =>
+    triggerDelivery.findMany({
+      where: { ...where, AND: before },
+      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      take,
+      skip,
+      omit: OMITTED,
+    }),
+  )
+  if (rows.length === 0) await requireTrigger(scope, { baseId, id })
+  const total = page.includeTotal ? await triggerDelivery.count({ where }) : null
+  return page.of(rows.map(toDelivery), total)
+}
+
+function readStatus(status: string | null | undefined): string | undefined {
+  if (status == null || DELIVERY_STATUSES.some((each) => each === status)) return status ?? undefined
+  throw invalid({
+    path: '/status',
+    code: 'enum',
+    message: 'status must be one of the allowed values.',
+    received: status.slice(0, 64),
+    allowed: DELIVERY_STATUSES,
+  })
+}
+
+/** @throws NOT_FOUND */
+async function requireTrigger(scope: Scope, { baseId, id }: OfTrigger): Promise<void> {
+  if ((await scope.db.orm.trigger.count({ where: { baseId, id } })) > 0) return
+  throw await missing({ kind: TRIGGER, scope, baseId, id })
+}
+
+/**
+ * Sends a delivery again, with the same id, whatever became of it. It has all attempts again.
+ * @throws FORBIDDEN; NOT_FOUND; CONFLICT while it is still to be sent, or if the trigger would call production
+ */
+export async function replayDelivery(
+  scope: WriteScope,
+  of: OfTrigger,
+  deliveryId: string,
+): Promise<Delivery> {
+  requireManage({ kind: TRIGGER, scope, ...of })
+  const { baseId, id: triggerId } = of
+  return scope.db.transaction(async (tx) => {
+    await requireOwnUrl(tx, of)
+    const { triggerDelivery } = tx.orm
+    const key = { baseId, triggerId, id: deliveryId }
+    const { count } = await triggerDelivery.updateMany({
+      where: { ...key, status: { not: 'pending' } },
+      data: { status: 'pending', attempts: 0, nextAttemptAt: new Date(), isForced: true },
+    })
+    const row = await triggerDelivery.findUnique({ where: { baseId_triggerId_id: key }, omit: OMITTED })
+    if (!row) {
+      await requireTrigger({ ...scope, db: tx }, of)
+      throw noDelivery(deliveryId)
+    }
+    if (count === 0) throw isPending(deliveryId)
+    await announce(tx, `trigger:${baseId}/${triggerId}`)
+    return toDelivery(row)
+  })
+}
+
+/**
+ * Sends a test event to the receiver, even if the trigger is switched off. It has one attempt.
+ * @throws FORBIDDEN; NOT_FOUND; CONFLICT if it would call production
+ */
+export async function testTrigger(scope: WriteScope, of: OfTrigger): Promise<Delivery> {
+  requireManage({ kind: TRIGGER, scope, ...of })
+  const { baseId, id: triggerId } = of
+  return scope.db.transaction(async (tx) => {
+    await requireTrigger({ ...scope, db: tx }, of)
+    await requireOwnUrl(tx, of)
+    const now = new Date()
+    const row = await tx.orm.triggerDelivery.create({
+      data: {
+        ...{ baseId, triggerId, id: uuidv7(), event: TEST_EVENT, status: 'pending' },
+        ...{ isForced: true, nextAttemptAt: now, createdAt: now },
+      },
+    })
+    await announce(tx, `trigger:${baseId}/${triggerId}`)
+    return toDelivery(row)
+  })
+}
+
+const noDelivery = (id: string) =>
+  new DomainError('NOT_FOUND', `There is no delivery "${id.slice(0, 64)}" of this trigger.`, {
+    details: [
+      {
+        path: '/delivery_id',
+        code: 'delivery_not_found',
+        message: 'List the deliveries of the trigger. They are kept for 30 days.',
+      },
+    ],
+  })
+
+const isPending = (id: string) =>
+  new DomainError('CONFLICT', `The delivery "${id.slice(0, 64)}" is being sent.`, {
+    details: [
+      { path: '/delivery_id', code: 'pending', message: 'Wait for its outcome, and replay it then.' },
+    ],
+  })

@@ -1,0 +1,252 @@
+/** Sends due deliveries, and stores their results. */
+import type { Egress, Sent } from '../../foundation/egress/dispatcher.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import type { Log } from '../../foundation/log.ts'
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { openSecret } from '../configuration/lifecycle/secrets.ts'
+import { TRIGGER } from '../configuration/triggers/index.ts'
+import { ResponseBudget } from '../database/capped-query.ts'
+import type { Db } from '../database/client.ts'
+import type { Vault } from '../vault/vault.ts'
+import { bodiesOf, type Due, dueDeliveries, keptBodies, type Sender, sendersOf, testBody } from './due.ts'
+import type { Lanes } from './lanes.ts'
+import { type Attempt, keptAnswer, nextAttempt, storeAttempts } from './outcomes.ts'
+import { signatureHeaders } from './signature.ts'
+
+export type Services = {
+  readonly db: Db
+  readonly vault: Vault
+  readonly egress: Egress
+  readonly scheduleMs: readonly number[]
+  readonly log: Log
+}
+
+/** A delivery with what is sent. */
+type Ready = { readonly delivery: Due; readonly sender: Sender; readonly body: string }
+
+/** Bytes of bodies that one look at the queue reads. */
+const READ_BYTES = 4 * 1024 * 1024
+
+export type Dispatcher = {
+  /** Looks for due deliveries now. */
+  wake(): void
+  /** Ends when all attempts have ended and are stored. */
+  readonly ended: Promise<void>
+}
+
+/** Sends the due deliveries of the lanes until `until` aborts, and ends those in flight when `cut` aborts. */
+export function dispatch(services: Services, lanes: Lanes, until: AbortSignal, cut: AbortSignal): Dispatcher {
+  const { db, log } = services
+  const ended: Attempt[] = []
+  const sending = new Set<Promise<void>>()
+  let wake = () => {}
+  let isWoken = false
+
+  const start = (next: Ready): void => {
+    const { base_id: base, trigger_id: trigger, id } = next.delivery
+    lanes.start(base, trigger, id, next.body.length)
+    const sent = attempt(services, next, cut).then((outcome) => {
+      // What was cut off by the end of the process did not happen: it is tried again by the next one.
+      if (outcome) ended.push(outcome)
+      if (outcome) lanes.answered(base, trigger, outcome.isSuccess)
+      else lanes.end(base, trigger, id)
+    })
+    const done = sent.finally(() => sending.delete(done))
+    sending.add(done)
+  }
+  const drop = (delivery: Due): void => {
+    lanes.start(delivery.base_id, delivery.trigger_id, delivery.id, 0)
+    ended.push(purged(delivery))
+  }
+  const sendDue = async (): Promise<boolean> => {
+    const rooms = lanes.rooms()
+    if (rooms.length === 0) return false
+    const found = await dueDeliveries(db, rooms)
+    const due = found.filter((each) => !lanes.isInFlight(each.base_id, each.trigger_id, each.id))
+    if (due.length === 0) return false
+    for await (const next of prepare(db, due)) {
+      if (until.aborted) return false
+      if (!('sender' in next)) drop(next)
+      else if (lanes.hasRoom(next.sender.base_id, next.sender.trigger_id)) start(next)
+    }
+    return true
+  }
+  const store = async (): Promise<void> => {
+    const attempts = ended.splice(0, LIMITS.pageMax)
+    if (attempts.length === 0) return
+    try {
+      for (const { base, id, reason } of await storeAttempts(db, attempts))
+        log.warn({ base, trigger: id }, `a trigger was switched off: ${reason}`)
+      for (const { delivery } of attempts) lanes.end(delivery.base_id, delivery.trigger_id, delivery.id)
+      wakeUp()
+    } catch (thrown) {
+      ended.unshift(...attempts)
+      throw thrown
+    }
+  }
+  const pause = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, isWoken ? 0 : ms)
+      wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  const logged = async <T>(work: () => Promise<T>, otherwise: T): Promise<T> => {
+    try {
+      return await work()
+    } catch (err) {
+      if (!until.aborted) log.warn({ err }, 'deliveries of triggers wait: the database could not be used')
+      await pause(LIMITS.leaderRetryMs)
+      return otherwise
+    }
+  }
+  const run = async (): Promise<void> => {
+    const storing = repeat(until, async () => {
+      await logged(store, undefined)
+      await new Promise((resolve) => setTimeout(resolve, LIMITS.deliveryStoreMs))
+    })
+    await repeat(until, async () => {
+      isWoken = false
+      if (!(await logged(sendDue, false)))
+        await pause(lanes.isEmpty() ? LIMITS.leaderRetryMs : LIMITS.deliveryPollMs)
+    })
+    await Promise.all(sending)
+    await storing
+    await store().catch((err) =>
+      log.warn({ err }, 'outcomes of deliveries were not stored; these are sent again'),
+    )
+  }
+  const wakeUp = () => {
+    isWoken = true
+    wake()
+  }
+  until.addEventListener('abort', wakeUp, { once: true })
+  return { wake: wakeUp, ended: run() }
+}
+
+async function repeat(until: AbortSignal, step: () => Promise<void>): Promise<void> {
+  while (!until.aborted) await step()
+}
+
+/** Reads what is sent with each delivery, in their order. A delivery whose change was purged is sent without it. */
+async function* prepare(db: Db, due: readonly Due[]): AsyncGenerator<Ready | Due> {
+  const senders = new Map(
+    (await sendersOf(db, distinct(due))).map((sender) => [`${sender.base_id}/${sender.trigger_id}`, sender]),
+  )
+  for (const [base, own] of Map.groupBy(due, ({ base_id }) => base_id)) {
+    const cap = new ResponseBudget(READ_BYTES, Number.POSITIVE_INFINITY).page()
+    const fresh = own.filter(({ has_body, change_seq }) => !has_body && change_seq !== null)
+    const seqs = [...new Set(fresh.map(({ change_seq }) => Number(change_seq)))]
+    const changes = await bodiesOf(db, base, seqs, cap)
+    const kept = await keptBodies(
+      db,
+      base,
+      own.filter(({ has_body }) => has_body),
+      cap,
+    )
+    for (const delivery of own) {
+      if (turnIsOver()) await nextTurn()
+      const sender = senders.get(`${base}/${delivery.trigger_id}`)
+      const body = delivery.has_body
+        ? kept.bodies.get(delivery.id)
+        : delivery.change_seq === null
+          ? testBody(delivery)
+          : changes.bodies.get(delivery.change_seq)
+      const isUnread = delivery.has_body ? kept.isCut : changes.isCut
+      if (sender && body !== undefined) yield { delivery, sender, body }
+      else if (sender && !isUnread) yield delivery
+    }
+  }
+}
+
+const distinct = (due: readonly Due[]): Due[] => [
+  ...new Map(due.map((each) => [`${each.base_id}/${each.trigger_id}`, each])).values(),
+]
+
+/** Makes one attempt; undefined if the end of the process cut it off. */
+async function attempt(
+  { vault, egress, scheduleMs }: Services,
+  { delivery, sender, body }: Ready,
+  cut: AbortSignal,
+): Promise<Attempt | undefined> {
+  const at = new Date()
+  const secrets = secretsOf(vault, sender)
+  if (secrets.length === 0) return failed(delivery, scheduleMs, sender, at, body, NO_SECRET)
+  const headers = {
+    ...sender.headers,
+    'content-type': 'application/json',
+    'user-agent': 'Plinth',
+    ...signatureHeaders(delivery.id, body, secrets, at),
+  }
+  const sent = await egress.send({ method: 'POST', url: sender.url, headers, body }, cut)
+  if (cut.aborted && sent.status === null) return undefined
+  return attemptOf(delivery, sender, { at, body, secrets, sent, scheduleMs })
+}
+
+const NO_SECRET = 'The secret of the trigger cannot be opened with the master key of this server.'
+
+/** The secrets that sign, the newest first. */
+function secretsOf(vault: Vault, { base_id, trigger_id, secret, former_secret }: Sender): string[] {
+  const owner = { kind: TRIGGER, baseId: base_id, id: trigger_id }
+  const current = openSecret({ vault }, owner, 'secret', secret)
+  if (current === undefined) return []
+  const former =
+    former_secret === null ? undefined : openSecret({ vault }, owner, 'formerSecret', former_secret)
+  return former === undefined ? [current] : [current, former]
+}
+
+type How = {
+  at: Date
+  body: string
+  secrets: readonly string[]
+  sent: Sent
+  scheduleMs: readonly number[]
+}
+
+function attemptOf(delivery: Due, sender: Sender, { at, body, secrets, sent, scheduleMs }: How): Attempt {
+  const { status, error } = sent
+  const isSuccess = status !== null && status >= 200 && status < 300
+  const isGone = status === 410
+  const plain = secrets.flatMap((secret) => [secret, secret.replace('whsec_', '')])
+  return {
+    ...failed(
+      delivery,
+      scheduleMs,
+      sender,
+      at,
+      body,
+      isSuccess ? null : (error?.message ?? `The receiver answered ${status}.`),
+    ),
+    isSuccess,
+    status,
+    body: keptAnswer(sent.body, plain),
+    durationMs: sent.durationMs,
+    ...((isSuccess || isGone) && { nextAt: null }),
+    isGone,
+  }
+}
+
+function failed(
+  delivery: Due,
+  scheduleMs: readonly number[],
+  sender: Sender,
+  at: Date,
+  sent: string,
+  error: string | null,
+): Attempt {
+  const attempts = delivery.attempts + 1
+  const isLast = attempts >= sender.max_attempts || delivery.change_seq === null
+  return {
+    ...{ delivery, at, isSuccess: false, status: null, body: '', durationMs: 0, error, isGone: false },
+    sent: delivery.change_seq === null ? null : sent,
+    nextAt: isLast ? null : nextAttempt(scheduleMs, attempts, new Date()),
+  }
+}
+
+const purged = (delivery: Due): Attempt => ({
+  ...{ delivery, at: new Date(), isSuccess: false, status: null, body: '', durationMs: 0, isGone: false },
+  error: 'The history no longer has the change.',
+  sent: null,
+  nextAt: null,
+})
