@@ -46,6 +46,7 @@ const ENGINE_ROOMS = [
   'database',
   'vault',
   'json-schema',
+  'json-path',
   'compiled-types',
   'change-log',
   'search',

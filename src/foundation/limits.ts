@@ -345,6 +345,21 @@ export const LIMITS = {
   /** How long an ended delivery is kept, and how much of an answer. */
   deliveryDays: 30,
   deliveryAnswerBytes: 4096,
+  /**
+   * Inbound webhooks: seconds that a delivery may be old, by default and at most, characters of a secret, and failed
+   * deliveries of one that are kept.
+   */
+  inboundToleranceSeconds: 300,
+  inboundToleranceSecondsMax: 86_400,
+  inboundSecretCharsMin: 8,
+  inboundSecretChars: 512,
+  inboundFailuresKept: 1000,
+  /** Mappings of payloads: fields, values that one translates, characters of all, characters of a JSONPath, and values that all paths visit. */
+  mappedFields: 200,
+  mappedValues: 1000,
+  mappingChars: 64 * 1024,
+  jsonPathChars: 1024,
+  jsonPathNodes: 1_000_000,
   /** Contents: bytes per read of a download, and how long an interrupted upload of another process is left alone. */
   blobChunkBytes: 256 * 1024,
   uploadLeftoverMs: 10 * 60_000,
