@@ -75,6 +75,7 @@ const ENGINE_ROOMS = [
   'configuration/endpoints',
   'configuration/seeds',
   'configuration/triggers',
+  'configuration/inbound-webhooks',
   'configuration/[^/]+\\.ts$',
   'relationships',
   'attachments',
@@ -98,6 +99,7 @@ const ENGINE_ROOMS = [
   'sql-write/translate',
   'sql-write/[^/]+\\.ts$',
   'triggers',
+  'inbound',
   'jobs',
   '[^/]+\\.ts$',
 ]

@@ -11,6 +11,7 @@ import type { Engine } from './engine/engine.ts'
 import { LIMITS } from './foundation/limits.ts'
 import { linkOpener, s3Opener } from './graphql/content.ts'
 import { openContext } from './graphql/context.ts'
+import { deliveryOpener } from './graphql/delivery.ts'
 import { playground } from './graphql/endpoint/playground.ts'
 import { acceptForms, acceptJson, bodySizes } from './http/body.ts'
 import { type Authenticate, callerHooks } from './http/caller.ts'
@@ -33,6 +34,7 @@ import type { Provider } from './mcp/protocol/provider.ts'
 import { openAuthenticator } from './oauth/authenticator.ts'
 import { attachmentLinks } from './rest/attachment-links.ts'
 import { docs } from './rest/docs.ts'
+import { ingestion } from './rest/ingest.ts'
 import { rest } from './rest/plugin.ts'
 import { s3 } from './s3/plugin.ts'
 
@@ -118,6 +120,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   const toMcp = callerHooks(authenticator.authenticate, limiter, unsent, 'mcp', authenticator.tokenChars)
   await app.register(mcp(toMcp, { ...config, challenge: authenticator.challenge, charge }, provider))
   await app.register(attachmentLinks(visit, linkOpener(engine)))
+  await app.register(ingestion(deliveryOpener(engine), limiter, sizes.record))
   await app.register(s3({ openS3: s3Opener(engine), limiter, charge, unsent }))
   await app.register(docs(visit))
   await app.register(frontPage(visit, addressOf(config)))

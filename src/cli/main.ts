@@ -19,6 +19,7 @@ import { config } from './resources/config.ts'
 import { endpoint } from './resources/endpoint.ts'
 import { file } from './resources/file.ts'
 import { fileType } from './resources/file-type.ts'
+import { inboundWebhook } from './resources/inbound-webhook.ts'
 import { preview } from './resources/preview.ts'
 import { promote, promotion, propose, rollback } from './resources/promotion.ts'
 import { query } from './resources/query.ts'
@@ -55,6 +56,7 @@ const NOUNS = [
   toolset,
   seed,
   trigger,
+  inboundWebhook,
   claims,
   trash,
 ]

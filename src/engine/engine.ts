@@ -20,6 +20,8 @@ import { type ReserveBytes, ResponseBudget } from './database/capped-query.ts'
 import { migrate } from './database/migrate.ts'
 import { type Database, openDatabase } from './database/pool.ts'
 import type { Found } from './database/readiness.ts'
+import { type Delivery, openDelivery } from './inbound/index.ts'
+import type { Arrived } from './inbound/verify.ts'
 import { openJobs } from './jobs/runner.ts'
 import { openRequestBatching, type RequestBatching } from './record-store/request-batching.ts'
 import { findS3Session, type S3Session, sweepS3Credentials, withCredential } from './s3-credentials/index.ts'
@@ -86,6 +88,15 @@ export type Engine = {
     closed?: () => AbortSignal,
     reserveBytes?: ReserveBytes,
   ): Scope
+  /**
+   * The scope of a delivery to an inbound webhook: it writes the record type of that. Undefined if there is no such
+   * webhook, it is disabled, or the signature is not right.
+   */
+  deliveryScope(
+    webhook: { baseId: string; id: string },
+    arrived: Arrived,
+    requestId: string,
+  ): Promise<Scope | undefined>
   /** Isolation level of the SQL endpoint. */
   sqlIsolation(): Isolation | 'off'
   /** Ends all open change streams. */
@@ -193,6 +204,10 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     findS3Session: (accessKeyId) => findS3Session({ db: database, caches, keys }, accessKeyId),
     s3Scope: (session, requestId, closed, reserveBytes) =>
       withCredential(scope(session.token, 'rest', requestId, closed, reserveBytes), session),
+    deliveryScope: async (webhook, arrived, requestId) => {
+      const delivery = await openDelivery(system, webhook, arrived)
+      return delivery && scopeOf(delivery, scope, requestId)
+    },
     sqlIsolation: () => sql.isolation(),
     endStreams: () => feed.endStreams(),
     startJobs: () => {
@@ -212,6 +227,17 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       await database.close()
     },
   }
+}
+
+/** The scope of a delivery. Its share of the connections is that of its webhook. */
+function scopeOf(delivery: Delivery, scope: Engine['scope'], requestId: string): Scope {
+  const { baseId, id, recordType } = delivery.webhook
+  const access = compileAccess([
+    { base: baseId, record_type: recordType, environment: '*', permission: 'write' },
+  ])
+  const bearer = { tokenId: `inbound ${baseId}/${id}`, key: null, name: id, access, expiresAt: null }
+  const { session: _, ...rest } = scope(bearer, 'inbound', requestId)
+  return { ...rest, actor: { tokenId: null, name: id }, delivery }
 }
 
 /** Response budget. Surfaces that buffer or further truncate a response get a smaller one. */

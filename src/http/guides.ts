@@ -35,6 +35,11 @@ export const GUIDE_GROUPS: readonly GuideGroup[] = [
       { name: 'batch', title: 'Batches', about: 'Many operations in one transaction.' },
       { name: 'history', title: 'History', about: 'Versions, changes, the change feed, revert and trash.' },
       { name: 'triggers', title: 'Triggers', about: 'Send changes to a URL.' },
+      {
+        name: 'inbound-webhooks',
+        title: 'Inbound webhooks',
+        about: 'Turn payloads of other systems into records.',
+      },
       { name: 'environments', title: 'Environments', about: 'Try changes in a preview of a base.' },
       { name: 'claims', title: 'Claims', about: 'Share work between workers.' },
       { name: 'sql', title: 'SQL', about: 'SQL that reads and writes, and how it is isolated.' },

@@ -18,6 +18,7 @@ import { fileTypes } from './file-types.ts'
 import { takeFilePath } from './files/path.ts'
 import { files } from './files/routes.ts'
 import { history, revert } from './history.ts'
+import { inboundWebhooks } from './inbound-webhooks.ts'
 import { mcpTools } from './mcp-tools.ts'
 import { previews } from './previews.ts'
 import { profile } from './profile.ts'
@@ -76,6 +77,7 @@ export const ROUTES: readonly Route[] = [
   ...toolsets,
   ...seeds,
   ...triggers,
+  ...inboundWebhooks,
   ...mcpTools,
   ...tokens,
   ...changes,

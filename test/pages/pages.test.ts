@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ROUTES, STREAMS } from '../../src/rest/plugin.ts'
-import { homeOf, KIND_SAMPLES, putReferences } from '../support/kinds.ts'
+import { FAILED_DELIVERY, homeOf, KIND_SAMPLES, putReferences } from '../support/kinds.ts'
 import { type Answer, type Body, openServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
@@ -418,6 +418,13 @@ test('the responses of all routes are valid for the OpenAPI description', { time
         "UPDATE plinth.trigger_delivery SET status = 'dead', next_attempt_at = NULL",
       )
       const replay = `${path}/deliveries/${sent.body.id}/replay`
+      check(`POST ${row}/:id/deliveries/:delivery_id/replay`, await server.call('POST', replay))
+    }
+    if (noun === 'inbound-webhooks') {
+      check(`PATCH ${row}/:id`, await server.call('PATCH', path, { name: 'Walked' }))
+      await server.database.query(FAILED_DELIVERY, [home, 'walked'])
+      check(`GET ${row}/:id/deliveries`, await server.call('GET', `${path}/deliveries`))
+      const replay = `${path}/deliveries/failed/replay`
       check(`POST ${row}/:id/deliveries/:delivery_id/replay`, await server.call('POST', replay))
     }
     if (noun === 'seeds')

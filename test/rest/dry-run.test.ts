@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ROUTES } from '../../src/rest/plugin.ts'
 import { expectFailure, succeed } from '../support/answers.ts'
 import { putFile } from '../support/files.ts'
-import { homeOf, KIND_SAMPLES, leastOf, PLAIN_NOUNS } from '../support/kinds.ts'
+import { FAILED_DELIVERY, homeOf, KIND_SAMPLES, leastOf, PLAIN_NOUNS } from '../support/kinds.ts'
 import type { Body } from '../support/server.ts'
 import { claimAs, openWorld, type World } from '../support/world.ts'
 
@@ -48,6 +48,7 @@ beforeAll(async () => {
   await world.database.query(
     "INSERT INTO plinth.trigger_delivery (base_id, trigger_id, id, event, status) VALUES ('crm', 'desk', 'sent', 'trigger.test', 'dead')",
   )
+  await world.database.query(FAILED_DELIVERY, ['crm', 'desk'])
   const filled = { records: [{ record_type: 'node', external_id: 'x', data: {} }] }
   succeed(await world.call('PUT', '/v1/crm--kept/seeds/filled', filled), 201)
   succeed(await world.call('POST', `${at}/a/attachments`, { filename: 'note', content: 'x' }), 201)
@@ -78,6 +79,7 @@ async function everything(): Promise<string> {
     'promotion',
     'attachment',
     'trigger_delivery',
+    'inbound_delivery',
   ]
   const parts = tables.map(
     (name) =>
@@ -139,6 +141,20 @@ const WRITES: [string, string, unknown, number, Body][] = [
     undefined,
     200,
     { status: 'pending' },
+  ],
+  [
+    'PATCH /:base_id/inbound-webhooks/:id',
+    '/v1/crm/inbound-webhooks/desk',
+    { name: 'New' },
+    200,
+    { name: 'New' },
+  ],
+  [
+    'POST /:base_id/inbound-webhooks/:id/deliveries/:delivery_id/replay',
+    '/v1/crm/inbound-webhooks/desk/deliveries/failed/replay',
+    undefined,
+    200,
+    { status: 'succeeded' },
   ],
   ['PUT /:base_id/files/:file_type/*', '/v1/crm/files/paper/new', { n: 1 }, 201, { path: 'new', version: 1 }],
   [

@@ -139,6 +139,30 @@ export const KIND_SAMPLES: Readonly<Record<string, KindSample>> = {
     },
     least: { url: 'https://hooks.invalid/', enabled: false },
   },
+  inbound_webhook: {
+    noun: 'inbound-webhooks',
+    body: {
+      name: 'Orders',
+      record_type: 'note',
+      signature: {
+        scheme: 'hmac',
+        header: 'X-Sig',
+        algorithm: 'sha512',
+        encoding: 'base64',
+        timestamp_header: 'X-Time',
+        tolerance_seconds: 60,
+      },
+      mapping: { external_id: '$.id', data: { text: { path: '$.text', default: 'none' } } },
+      enabled: false,
+    },
+    defaults: {
+      record_type: 'note',
+      signature: { scheme: 'standard', tolerance_seconds: 300 },
+      mapping: null,
+      enabled: true,
+    },
+    least: { record_type: 'note' },
+  },
   seed: {
     noun: 'seeds',
     body: {
@@ -182,6 +206,11 @@ export async function putOnProduction(call: Call, base: string, kind: string, id
 /** The base to write a kind of this noun in: itself, or its preview. */
 export const homeOf = (noun: string, base: string, preview: string): string =>
   Object.values(KIND_SAMPLES).some((sample) => sample.noun === noun && sample.isPreviewOnly) ? preview : base
+
+/** Adds a failed delivery to an inbound webhook; its values are the base and the id. */
+export const FAILED_DELIVERY = `INSERT INTO plinth.inbound_delivery
+  (base_id, webhook_id, id, status, error, body, request_id, last_attempt_at, created_at)
+  VALUES ($1, $2, 'failed', 'failed', '{"code":"VALIDATION_ERROR","message":"No.","details":[]}', '{"id":"1"}', 'r', now(), now())`
 
 /** The least body that creates a resource of the noun. */
 export const leastOf = (noun: string): Body =>

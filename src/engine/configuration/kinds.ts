@@ -6,6 +6,7 @@ import { invalid } from '../../foundation/errors.ts'
 import { ENDPOINT } from './endpoints/endpoint.ts'
 import { TOOLSET } from './endpoints/toolset.ts'
 import { FILE_TYPE } from './file-types/index.ts'
+import { INBOUND_WEBHOOK } from './inbound-webhooks/index.ts'
 import type { Kind } from './lifecycle/kind.ts'
 import { RECORD_TYPE } from './record-types/record-type.ts'
 import { RELATIONSHIP_TYPE } from './relationship-types/relationship-type.ts'
@@ -18,6 +19,7 @@ export const KINDS: readonly Kind[] = [
   RELATIONSHIP_TYPE,
   FILE_TYPE,
   TRIGGER,
+  INBOUND_WEBHOOK,
   TOOLSET,
   ENDPOINT,
   SEED,

@@ -75,6 +75,8 @@ export type Scope = {
    * a content by its digest.
    */
   readonly received: Map<string, StoredBlob>
+  /** The delivery of an inbound webhook whose signature was checked; absent in other requests. */
+  readonly delivery?: object
   /** The place of a SQL request that writes; absent in others. */
   readonly sqlPlace?: SqlPlace
   /**

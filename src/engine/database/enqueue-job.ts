@@ -9,6 +9,7 @@ export type Jobs = {
   renew_statistics: object
   sweep_contents: object
   sweep_deliveries: object
+  sweep_inbound_deliveries: object
 }
 export type IndexKey = { base: string; type: string; index: string }
 export type JobName = keyof Jobs

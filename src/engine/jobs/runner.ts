@@ -9,6 +9,7 @@ import type { Db } from '../database/client.ts'
 import type { JobName, Jobs } from '../database/enqueue-job.ts'
 import { sweepContents } from '../files/sweep.ts'
 import { purgeHistories, purgeHistory } from '../history/purge.ts'
+import { sweepInboundDeliveries } from '../inbound/sweep.ts'
 import { sweepDeliveries } from '../triggers/sweep.ts'
 import { buildIndex, dropIndexEntries, resumeBuilds } from './index-jobs.ts'
 import { openJobPool } from './job-pool.ts'
@@ -28,7 +29,8 @@ const POOL_SIZE = CONCURRENCY + 1
 /** Polling interval for delayed jobs. New jobs are announced by NOTIFY. */
 const POLL_MS = 2000
 /** Schedule of recurring jobs, run by one process per database: hourly. */
-const CRONTAB = '7 * * * * purge_histories\n37 * * * * sweep_contents\n52 * * * * sweep_deliveries'
+const CRONTAB =
+  '7 * * * * purge_histories\n37 * * * * sweep_contents\n52 * * * * sweep_deliveries\n54 * * * * sweep_inbound_deliveries'
 const RESTART_MS = 1000
 const RESUME_MS = 60_000
 
@@ -124,4 +126,5 @@ const TASKS: { [Name in JobName]: Task<Name> } = {
   renew_statistics: renewStatistics,
   sweep_contents: (db, _payload, signal, blobs) => sweepContents(db, blobs, signal),
   sweep_deliveries: sweepDeliveries,
+  sweep_inbound_deliveries: sweepInboundDeliveries,
 }

@@ -13,6 +13,7 @@ const TABLES = [
   'file',
   'file_version',
   'trigger_delivery',
+  'inbound_delivery',
 ] as const
 type Table = (typeof TABLES)[number]
 

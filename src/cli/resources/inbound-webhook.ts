@@ -1,0 +1,36 @@
+/** Commands of inbound webhooks and their deliveries. */
+import { configuration } from '../command/configuration.ts'
+import { cursor, flag, json, name, paging, query, text, writing } from '../command/options.ts'
+
+export const inboundWebhook = configuration('/:base_id/inbound-webhooks', {
+  summary: 'Inbound webhooks: payloads of other systems that become records',
+  label: 'an inbound webhook',
+  columns: ['id', 'name', 'record_type', 'enabled', 'ingest_url', 'version'],
+  fields: [
+    name,
+    text('--record-type <type>', 'record_type', 'the record type that deliveries write'),
+    json('--signature <json>', 'signature', 'how the sender signs (default: {"scheme":"standard"})'),
+    json('--mapping <json>', 'mapping', 'how a payload becomes a record (default: it is the data)'),
+    flag('--disabled', 'enabled', 'take no deliveries', false),
+    text('--secret <secret>', 'secret', 'the key that signs deliveries (default: a new one)'),
+  ],
+  patches: true,
+  removes: 'an inbound webhook and its deliveries',
+  more: [
+    {
+      name: 'deliveries',
+      summary: 'List the deliveries of an inbound webhook, newest first',
+      method: 'GET',
+      path: '/:base_id/inbound-webhooks/:id/deliveries',
+      options: [query('--status <status>', 'status', 'succeeded or failed'), cursor, ...paging],
+      columns: ['id', 'delivery_id', 'status', 'attempts', 'created_at', 'error'],
+    },
+    {
+      name: 'replay',
+      summary: 'Take a failed delivery again',
+      method: 'POST',
+      path: '/:base_id/inbound-webhooks/:id/deliveries/:delivery_id/replay',
+      options: writing,
+    },
+  ],
+})

@@ -1,0 +1,133 @@
+import { z } from 'zod'
+import { LIMITS } from '../foundation/limits.ts'
+import { REDACTED } from '../foundation/redacted.ts'
+import { Name } from './shapes.ts'
+
+/** Zod shapes of inbound webhooks and their deliveries, shared by all layers. */
+
+/** How senders sign. */
+export const SIGNATURE_SCHEMES = ['standard', 'github', 'stripe', 'slack', 'hmac'] as const
+
+export const INBOUND_STATUSES = ['succeeded', 'failed'] as const
+
+const HEADER = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/,
+    'The name of a header has letters, digits and hyphens, at most 128 characters.',
+  )
+
+const SignatureShape = z
+  .strictObject({
+    scheme: z.enum(SIGNATURE_SCHEMES).meta({
+      description:
+        '`standard` (Standard Webhooks), `github`, `stripe`, `slack`, or `hmac` for any other HMAC.',
+    }),
+    header: HEADER.optional().meta({
+      description: 'The header with the signature. Required for `hmac`; the other schemes have their own.',
+    }),
+    algorithm: z.enum(['sha256', 'sha1', 'sha512']).optional().meta({
+      description: 'Of `hmac`. Defaults to `sha256`.',
+    }),
+    encoding: z.enum(['hex', 'base64']).optional().meta({ description: 'Of `hmac`. Defaults to `hex`.' }),
+    prefix: z.string().min(1).max(64).optional().meta({
+      description: 'Of `hmac`: what stands before the signature in its header, such as `sha256=`.',
+    }),
+    timestamp_header: HEADER.optional().meta({
+      description:
+        'Of `hmac`: the header with the time of sending, as Unix seconds or milliseconds. The signed text is then `<timestamp>.<body>`.',
+    }),
+    tolerance_seconds: z
+      .int()
+      .min(1)
+      .max(LIMITS.inboundToleranceSecondsMax)
+      .optional()
+      .meta({
+        description: `How far the time of sending may be from now, where it is signed. Defaults to ${LIMITS.inboundToleranceSeconds}.`,
+      }),
+  })
+  .meta({ id: 'InboundSignature' })
+
+const JsonPath = z
+  .string()
+  .max(LIMITS.jsonPathChars, `A JSONPath can have at most ${LIMITS.jsonPathChars} characters.`)
+
+/** What a field gets: a JSONPath, or a JSONPath with what is done to the value that it finds. */
+const FieldMapping = z.union([
+  JsonPath,
+  z.strictObject({
+    path: JsonPath,
+    values: z
+      .record(z.string(), z.unknown())
+      .refine(
+        (values) => Object.keys(values).length <= LIMITS.mappedValues,
+        `Translate at most ${LIMITS.mappedValues} values.`,
+      )
+      .optional()
+      .meta({ description: 'Translates values: `{ "closed_won": "won" }`.' }),
+    date_format: z.string().min(1).max(64).optional().meta({
+      description:
+        'How the payload writes a time: a Unicode pattern such as `dd.MM.yyyy HH:mm`, `iso`, `unix` or `unix_ms`.',
+    }),
+    default: z.unknown().optional().meta({ description: 'The value if the path finds nothing or null.' }),
+  }),
+])
+
+const MappingShape = z
+  .strictObject({
+    external_id: JsonPath.optional().meta({
+      description: 'The JSONPath of the external_id. A delivery with one that exists updates that record.',
+    }),
+    external_source: z.string().max(LIMITS.jsonPathChars).optional().meta({
+      description: 'A JSONPath, or the external_source itself. Defaults to `default`.',
+    }),
+    data: z
+      .record(z.string().min(1).max(LIMITS.nameChars), FieldMapping)
+      .refine(
+        (fields) => Object.keys(fields).length <= LIMITS.mappedFields,
+        `Map at most ${LIMITS.mappedFields} fields.`,
+      )
+      .optional()
+      .meta({ description: 'Properties of `data`. Without it, `data` is the payload.' }),
+    items: JsonPath.optional().meta({
+      description:
+        'The JSONPath of an array: each element makes a record, all or none. Other paths then start at the element, and `$$` is the payload.',
+    }),
+  })
+  .meta({ id: 'InboundMapping' })
+
+/** How the sender of an inbound webhook signs. */
+export type Signature = z.output<typeof SignatureShape>
+/** How a payload becomes a record. */
+export type Mapping = z.output<typeof MappingShape>
+
+/** The body of an inbound webhook on every surface. */
+export const InboundWebhookBody = z.strictObject({
+  name: Name.optional().meta({ description: 'Defaults to the id.' }),
+  record_type: z.string().max(64).optional().meta({ description: 'The record type that deliveries write.' }),
+  signature: SignatureShape.optional().meta({
+    description: 'How the sender signs. Defaults to `{ "scheme": "standard" }`.',
+  }),
+  mapping: MappingShape.nullable()
+    .optional()
+    .meta({ description: 'How a payload becomes a record. Null: the payload is the `data` of the record.' }),
+  enabled: z.boolean().optional().meta({ description: 'Whether it takes deliveries. Defaults to true.' }),
+  secret: z
+    .union([
+      z
+        .string()
+        .min(
+          LIMITS.inboundSecretCharsMin,
+          `A secret has at least ${LIMITS.inboundSecretCharsMin} characters.`,
+        )
+        .max(LIMITS.inboundSecretChars, `A secret has at most ${LIMITS.inboundSecretChars} characters.`)
+        .regex(/^[\x21-\x7e]+$/, 'A secret has visible ASCII characters, without spaces.'),
+      z.literal(REDACTED),
+    ])
+    .nullable()
+    .optional()
+    .meta({
+      description:
+        'The key that signs deliveries. Made if absent, and shown once, in the answer that makes it. `<redacted>` keeps the stored one.',
+    }),
+})

@@ -1,0 +1,61 @@
+/** Inbound webhooks as a kind of configuration. What arrives is taken in `inbound/`. */
+import { InboundWebhookBody, type Mapping } from '../../../contract/inbound-webhook-shapes.ts'
+import type { Detail } from '../../../foundation/errors.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
+import { checkJson } from '../../../json/parse.ts'
+import type { InboundWebhook as Row } from '../../prisma/client.ts'
+import type { FieldsOf, Kind } from '../lifecycle/kind.ts'
+import { RECORD_TYPE } from '../record-types/record-type.ts'
+import { newSecret } from '../triggers/index.ts'
+import { mappingFaults } from './mapping-faults.ts'
+import { completeSignature, signatureFaults } from './signature.ts'
+
+type Fields = FieldsOf<typeof InboundWebhookBody>
+
+/** Inbound webhooks: doors for payloads of other systems. */
+export const INBOUND_WEBHOOK: Kind<Fields, Row> = {
+  name: 'inbound_webhook',
+  label: 'an inbound webhook',
+  codes: { notFound: 'inbound_webhook_not_found' },
+  body: InboundWebhookBody,
+  secrets: { secret: newSecret },
+  defaults: (id) => ({
+    name: id,
+    recordType: '',
+    signature: { scheme: 'standard' },
+    mapping: null,
+    enabled: true,
+    secret: null,
+  }),
+  table: ({ orm }) => orm.inboundWebhook,
+  normalize: (fields) => ({ ...fields, signature: completeSignature(fields.signature) }),
+  references: ({ recordType }) =>
+    recordType === '' ? [] : [{ kind: RECORD_TYPE, id: recordType, at: '/record_type' }],
+  check: async ({ scope }, { baseId, id, before, next }) => ({
+    faults: [
+      ...(next.recordType === '' ? [NO_TYPE] : []),
+      ...signatureFaults(scope, { baseId, id }, next, before),
+      ...(next.mapping === null ? [] : sizeFaults(next.mapping)),
+      ...(await mappingFaults(next.mapping)),
+    ],
+  }),
+}
+
+const NO_TYPE: Detail = {
+  path: '/record_type',
+  code: 'required',
+  message: 'record_type is required: the type of the records that deliveries write.',
+}
+
+function sizeFaults(mapping: Mapping): Detail[] {
+  checkJson(mapping, '/mapping')
+  if (JSON.stringify(mapping).length <= LIMITS.mappingChars) return []
+  return [
+    {
+      path: '/mapping',
+      code: 'too_large',
+      message: `A mapping can have at most ${LIMITS.mappingChars} characters as JSON.`,
+      expected: LIMITS.mappingChars,
+    },
+  ]
+}

@@ -1,0 +1,1 @@
+export { INBOUND_WEBHOOK } from './inbound-webhook.ts'

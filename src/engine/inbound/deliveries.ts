@@ -1,0 +1,147 @@
+/** The deliveries of an inbound webhook: list and replay. */
+import { INBOUND_STATUSES } from '../../contract/inbound-webhook-shapes.ts'
+import { DomainError, invalid } from '../../foundation/errors.ts'
+import { requirePermission } from '../access/access.ts'
+import { INBOUND_WEBHOOK } from '../configuration/inbound-webhooks/index.ts'
+import { missing, requireManage } from '../configuration/lifecycle/read.ts'
+import { readNewest } from '../core/created-at-page.ts'
+import type { Page, PageArgs } from '../core/page.ts'
+import type { Scope } from '../core/scope.ts'
+import type { InboundDelivery as Row } from '../prisma/client.ts'
+import type { WriteScope } from '../write/write.ts'
+import { ingestAgain, type Written } from './ingest.ts'
+import { findWebhook } from './open-delivery.ts'
+
+/** A delivery as it is shown. */
+export type InboundDelivery = {
+  id: string
+  /** The id that the sender gave it. */
+  deliveryId: string | null
+  status: string
+  attempts: number
+  /** The records that it wrote. */
+  records: readonly Written[] | null
+  /** Why it failed. */
+  error: object | null
+  /** The start of the payload of one that failed. */
+  body: string | null
+  requestId: string
+  lastAttemptAt: string
+  createdAt: string
+}
+
+type OfWebhook = { readonly baseId: string; readonly id: string }
+
+const toDelivery = (row: Omit<Row, 'body'>): InboundDelivery => ({
+  id: row.id,
+  deliveryId: row.deliveryId,
+  status: row.status,
+  attempts: row.attempts,
+  records: row.records as Written[] | null,
+  error: row.error as object | null,
+  body: row.excerpt,
+  requestId: row.requestId,
+  lastAttemptAt: row.lastAttemptAt.toISOString(),
+  createdAt: row.createdAt.toISOString(),
+})
+
+/** Columns that a list does not read: the whole payload. */
+const OMITTED = { body: true } as const
+
+type ListArgs = PageArgs & { status?: string | null | undefined }
+
+/**
+ * Lists the deliveries of an inbound webhook, newest first.
+ * @throws FORBIDDEN; NOT_FOUND; VALIDATION_ERROR
+ */
+export async function listDeliveries(
+  scope: Scope,
+  { baseId, id }: OfWebhook,
+  args: ListArgs,
+): Promise<Page<InboundDelivery>> {
+  requirePermission(scope.access, 'read', baseId, '*')
+  const status = readStatus(args.status)
+  const page = readNewest(scope, `inbound deliveries of ${baseId}/${id} ${status ?? ''}`, args)
+  const { inboundDelivery } = scope.db.orm
+  const where = { baseId, webhookId: id, ...(status && { status }) }
+  const rows = await page.rows(({ before, take, skip }) =>
+    inboundDelivery.findMany({
+      where: { ...where, AND: before },
+      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      take,
+      skip,
+      omit: OMITTED,
+    }),
+  )
+  if (rows.length === 0) await requireWebhook(scope, { baseId, id })
+  const total = page.includeTotal ? await inboundDelivery.count({ where }) : null
+  return page.of(rows.map(toDelivery), total)
+}
+
+function readStatus(status: string | null | undefined): string | undefined {
+  if (status == null || INBOUND_STATUSES.some((each) => each === status)) return status ?? undefined
+  throw invalid({
+    path: '/status',
+    code: 'enum',
+    message: 'status must be one of the allowed values.',
+    received: status.slice(0, 64),
+    allowed: INBOUND_STATUSES,
+  })
+}
+
+/** @throws NOT_FOUND */
+async function requireWebhook(scope: Scope, { baseId, id }: OfWebhook): Promise<void> {
+  if ((await scope.db.orm.inboundWebhook.count({ where: { baseId, id } })) > 0) return
+  throw await missing({ kind: INBOUND_WEBHOOK, scope, baseId, id })
+}
+
+/**
+ * Takes a failed delivery again, by the webhook as it is now.
+ * @throws FORBIDDEN; NOT_FOUND; CONFLICT if it has succeeded; and whatever still fails
+ */
+export async function replayDelivery(
+  scope: WriteScope,
+  of: OfWebhook,
+  deliveryId: string,
+): Promise<InboundDelivery> {
+  requireManage({ kind: INBOUND_WEBHOOK, scope, ...of })
+  const webhook = await findWebhook(scope, of.baseId, of.id)
+  if (!webhook) throw await missing({ kind: INBOUND_WEBHOOK, scope, ...of })
+  const key = { baseId_webhookId_id: { baseId: of.baseId, webhookId: of.id, id: deliveryId } }
+  const row = await scope.db.orm.inboundDelivery.findUnique({ where: key })
+  if (!row) throw noDelivery(deliveryId)
+  if (row.body === null) throw hasSucceeded(deliveryId)
+  const delivery = {
+    webhook,
+    body: Buffer.from(row.body),
+    contentType: row.contentType,
+    deliveryId: row.deliveryId,
+    isPing: false,
+  }
+  await ingestAgain({ ...scope, via: 'inbound' }, delivery, row)
+  const done = await scope.db.orm.inboundDelivery.findUnique({ where: key, omit: OMITTED })
+  if (!done) throw noDelivery(deliveryId)
+  return toDelivery(done)
+}
+
+const noDelivery = (id: string) =>
+  new DomainError('NOT_FOUND', `There is no delivery "${id.slice(0, 64)}" of this inbound webhook.`, {
+    details: [
+      {
+        path: '/delivery_id',
+        code: 'delivery_not_found',
+        message: 'List the deliveries of the inbound webhook. They are kept for 30 days.',
+      },
+    ],
+  })
+
+const hasSucceeded = (id: string) =>
+  new DomainError('CONFLICT', `The delivery "${id.slice(0, 64)}" has succeeded.`, {
+    details: [
+      {
+        path: '/delivery_id',
+        code: 'succeeded',
+        message: 'Only a delivery that failed can be replayed. Its payload is kept for that.',
+      },
+    ],
+  })

@@ -1,0 +1,227 @@
+/** Writes the records of a delivery, once, and keeps a delivery that fails. */
+import { DomainError, errorBody, toDomainError, withPaths } from '../../foundation/errors.ts'
+import { isObject } from '../../foundation/is-object.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import { uuidv7 } from '../../foundation/uuid.ts'
+import { checkByteBudget } from '../batch/byte-budget.ts'
+import type { Failure } from '../batch/failure.ts'
+import { collect, refuse } from '../batch/failures.ts'
+import type { RecordOperation } from '../batch/operation.ts'
+import { prepare } from '../batch/prepare.ts'
+import { type Outcome, withinBudget } from '../batch/run-batch.ts'
+import { runData } from '../batch/run-data.ts'
+import { requireType } from '../configuration/record-types/index.ts'
+import { type Db, type Statement, statement } from '../database/client.ts'
+import { dataText, readPair } from '../record-store/record.ts'
+import { createRecord, putRecordByPair } from '../records/index.ts'
+import { NO_EXPECTATION } from '../write/preconditions.ts'
+import type { WriteScope } from '../write/write.ts'
+import { type Mapped, mapPayload } from './map-payload.ts'
+import type { Delivery } from './open-delivery.ts'
+import { challengeIn, deliveryIdIn, readPayload } from './read-payload.ts'
+
+/** What became of a record. */
+export type Written = { readonly id: string; readonly operation: string }
+export type Ingested = { readonly data: readonly Written[]; readonly challenge: string | null }
+
+/** The row of a delivery that arrived before, if it has one. */
+type Place = { readonly id: string; readonly deliveryId: string | null }
+
+/**
+ * Writes the records of a delivery. One that succeeded before is answered as it was, and writes nothing. One that
+ * fails is kept.
+ * @throws VALIDATION_ERROR; NOT_FOUND; CONFLICT
+ */
+export async function ingest(scope: WriteScope, delivery: Delivery): Promise<Ingested> {
+  const { webhook, body, contentType } = delivery
+  if (delivery.isPing) return { data: [], challenge: null }
+  const place = { id: uuidv7(), deliveryId: delivery.deliveryId }
+  try {
+    const payload = await readPayload(body, contentType)
+    const challenge = challengeIn(payload, webhook.signature)
+    if (challenge !== null) return { data: [], challenge }
+    place.deliveryId ??= deliveryIdIn(payload, webhook.signature)
+    return { data: await writeOnce(scope, delivery, { place, payload, begin: BEGIN }), challenge: null }
+  } catch (thrown) {
+    const before = await keepFailure(scope, delivery, place, toDomainError(thrown))
+    if (before) return { data: before, challenge: null }
+    throw thrown
+  }
+}
+
+/**
+ * Tries a failed delivery again.
+ * @throws as ingest
+ */
+export async function ingestAgain(scope: WriteScope, delivery: Delivery, place: Place): Promise<void> {
+  try {
+    const payload = await readPayload(delivery.body, delivery.contentType)
+    await writeOnce(scope, delivery, { place, payload, begin: BEGIN_AGAIN })
+  } catch (thrown) {
+    // A dry run keeps nothing, and a transaction that failed cannot.
+    if (!scope.db.isTransaction) await keepFailure(scope, delivery, place, toDomainError(thrown))
+    throw thrown
+  }
+}
+
+// Compared as a row, so that no index which begins with the webhook is taken: it would read all its deliveries.
+const BY_SENDERS_ID = 'delivery_id = $4 AND (base_id, webhook_id) IS NOT DISTINCT FROM ($1::text, $2::text)'
+
+// The row of a delivery is the cause of what it writes.
+const beginning = (name: string, key: string): Statement =>
+  statement(
+    name,
+    `WITH held AS MATERIALIZED (
+       SELECT id, status, records FROM plinth.inbound_delivery WHERE ${key} FOR UPDATE)
+     SELECT set_config('plinth.cause', coalesce((SELECT id FROM held), $3), true) AS id,
+       (SELECT records FROM held WHERE status = 'succeeded') AS records`,
+  )
+const BEGIN = beginning('begin_delivery', BY_SENDERS_ID)
+const BEGIN_AGAIN = beginning('begin_delivery_again', 'base_id = $1 AND webhook_id = $2 AND id = $3')
+const SUCCEED = statement(
+  'succeed_delivery',
+  `INSERT INTO plinth.inbound_delivery AS d
+     (base_id, webhook_id, id, delivery_id, status, records, content_type, request_id, last_attempt_at, created_at)
+   VALUES ($1, $2, $3, $4, 'succeeded', $5::jsonb, $6, $7, clock_timestamp(), clock_timestamp())
+   ON CONFLICT (base_id, webhook_id, id) DO UPDATE SET
+     status = 'succeeded', attempts = d.attempts + 1, records = excluded.records, error = NULL, body = NULL, excerpt = NULL,
+     request_id = excluded.request_id, last_attempt_at = excluded.last_attempt_at`,
+)
+const FAIL = statement(
+  'fail_delivery',
+  `WITH held AS (
+     SELECT id FROM plinth.inbound_delivery WHERE ${BY_SENDERS_ID}),
+   kept AS (
+     INSERT INTO plinth.inbound_delivery AS d
+       (base_id, webhook_id, id, delivery_id, status, error, body, content_type, request_id, excerpt, last_attempt_at, created_at)
+     SELECT $1, $2, coalesce((SELECT id FROM held), $3), $4, 'failed', $5::json, $6, $7, $8, $9, clock_timestamp(), clock_timestamp()
+     ON CONFLICT (base_id, webhook_id, id) DO UPDATE SET
+       attempts = d.attempts + 1, error = excluded.error, body = excluded.body, excerpt = excluded.excerpt,
+       content_type = excluded.content_type, request_id = excluded.request_id, last_attempt_at = excluded.last_attempt_at
+       WHERE d.status = 'failed'
+     RETURNING 1)
+   SELECT records FROM plinth.inbound_delivery WHERE ${BY_SENDERS_ID} AND status = 'succeeded'`,
+)
+
+async function writeOnce(
+  scope: WriteScope,
+  { webhook, contentType }: Delivery,
+  { place: { id, deliveryId }, payload, begin }: { place: Place; payload: unknown; begin: Statement },
+): Promise<readonly Written[]> {
+  const { baseId } = webhook
+  const type = await requireType(scope, baseId, webhook.recordType)
+  const target = {
+    timezone: type.timezone,
+    isDate: (field: string) => isDate(type.jsonSchema, field),
+    bytes: scope.limits.batchBytes,
+  }
+  const { records, isList } = await mapPayload(payload, webhook.mapping, target)
+  const write = isList ? await listWriter(scope, webhook, records) : oneWriter(webhook, records)
+  const key = [baseId, webhook.id, id, ...(begin === BEGIN ? [deliveryId] : [])]
+  // Of two that arrive at once, one loses the race for the unique delivery_id, and begins anew.
+  return scope.db.statements(async (tx) => {
+    const [held] = await tx.query<{ id: string; records: Written[] | null }>(begin, key)
+    if (held?.records) return held.records
+    const written = await write({ ...scope, db: tx })
+    const row = [baseId, webhook.id, held?.id ?? id, deliveryId, JSON.stringify(written), contentType]
+    await tx.query(SUCCEED, [...row, scope.requestId])
+    return written
+  })
+}
+
+const isDate = (schema: unknown, field: string): boolean => {
+  const properties = isObject(schema) ? schema['properties'] : undefined
+  const property = isObject(properties) && Object.hasOwn(properties, field) ? properties[field] : undefined
+  return isObject(property) && property['format'] === 'date'
+}
+
+type Writer = (within: WriteScope) => Promise<Written[]>
+type Into = Delivery['webhook']
+
+const oneWriter =
+  ({ baseId, recordType }: Into, [record]: readonly Mapped[]): Writer =>
+  async (within) => {
+    if (!record) return []
+    const { id, operation = 'created' } =
+      record.externalId == null
+        ? await createRecord(within, baseId, recordType, record)
+        : await putRecordByPair(within, baseId, recordType, record, NO_EXPECTATION)
+    return [{ id, operation }]
+  }
+
+/** Validates the records before the transaction, and writes them as a batch. */
+async function listWriter(
+  scope: WriteScope,
+  { baseId, recordType }: Into,
+  records: readonly Mapped[],
+): Promise<Writer> {
+  const failures: Failure[] = []
+  const operations = records.flatMap(
+    (record, index) => collect(failures, index, () => upsertOf(scope, recordType, record, index)) ?? [],
+  )
+  checkByteBudget(scope.limits.batchBytes, operations)
+  const { types, missing, faults } = await prepare(scope, baseId, operations)
+  try {
+    refuse(failures)
+    refuse(missing)
+    refuse(faults)
+  } catch (thrown) {
+    throw atRecords(thrown)
+  }
+  return (within) =>
+    withinBudget(within, async (budget) => {
+      const outcomes = new Map<number, Outcome>()
+      await runData(within, baseId, operations, types, outcomes, budget()).catch((thrown: unknown) => {
+        throw atRecords(thrown)
+      })
+      return [...outcomes.values()]
+        .sort((one, other) => one.index - other.index)
+        .map(({ id, operation }) => ({ id, operation }))
+    })
+}
+
+/** A failure in the words of a delivery, which has records, not operations. */
+function atRecords(thrown: unknown): unknown {
+  const located = withPaths(thrown, (path) => path.replace(/^\/operations\//, '/records/'))
+  if (located instanceof DomainError) located.message = located.message.replace(/^Operation /, 'Record ')
+  return located
+}
+
+const upsertOf = (
+  { limits }: WriteScope,
+  recordType: string,
+  { data, ...record }: Mapped,
+  index: number,
+): RecordOperation => ({
+  type: 'upsert_record',
+  index,
+  isNamed: false,
+  recordType,
+  id: null,
+  write: { data, text: dataText(data, limits.recordBytes), pair: readPair(record) },
+  links: [],
+  expected: NO_EXPECTATION,
+})
+
+/**
+ * Keeps a delivery that failed for a reason of its own. Returns what it wrote if it has succeeded before; null
+ * otherwise.
+ */
+async function keepFailure(
+  { db, requestId }: { readonly db: Db; readonly requestId: string },
+  { webhook, body, contentType }: Delivery,
+  { id, deliveryId }: Place,
+  error: DomainError,
+): Promise<readonly Written[] | null> {
+  if (error.code === 'INTERNAL_ERROR' || error.code === 'RATE_LIMITED') return null
+  const { request_id: _, ...reason } = errorBody(error, requestId).error
+  const row = [webhook.baseId, webhook.id, id, deliveryId, JSON.stringify(reason), body, contentType]
+  const [before] = await db.retry(() =>
+    db.query<{ records: Written[] }>(FAIL, [...row, requestId, startOf(body)]),
+  )
+  return before?.records ?? null
+}
+
+const NULLS = /\0/g
+const startOf = (body: Buffer): string =>
+  body.subarray(0, LIMITS.deliveryAnswerBytes).toString('utf8').replace(NULLS, '\u{fffd}')

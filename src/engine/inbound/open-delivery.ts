@@ -1,0 +1,81 @@
+/** Finds the webhook of a delivery, and checks its signature. */
+import { randomBytes } from 'node:crypto'
+import type { Mapping, Signature } from '../../contract/inbound-webhook-shapes.ts'
+import { INBOUND_WEBHOOK } from '../configuration/inbound-webhooks/index.ts'
+import { openSecret } from '../configuration/lifecycle/secrets.ts'
+import { compiledCache } from '../core/compiled-cache.ts'
+import type { Scope } from '../core/scope.ts'
+import { statement } from '../database/client.ts'
+import { type Arrived, type Verified, verify } from './verify.ts'
+
+/** An inbound webhook, prepared for deliveries. */
+export type Webhook = {
+  readonly baseId: string
+  readonly id: string
+  readonly recordType: string
+  readonly signature: Signature
+  readonly mapping: Mapping | null
+  readonly enabled: boolean
+  /** Undefined if this process does not have the master key of the database. */
+  readonly secret: string | undefined
+}
+
+/** A delivery whose signature is right. */
+export type Delivery = Verified & {
+  readonly webhook: Webhook
+  readonly body: Buffer
+  readonly contentType: string | null
+}
+
+const GET = statement(
+  'get_inbound_webhook',
+  'SELECT record_type, signature, mapping, enabled, secret FROM plinth.inbound_webhook WHERE base_id = $1 AND id = $2',
+)
+type Row = {
+  record_type: string
+  signature: Signature
+  mapping: Mapping | null
+  enabled: boolean
+  secret: string
+}
+
+const WEBHOOKS = compiledCache<Webhook>({
+  max: 2000,
+  per: 'resource',
+  from: ['inbound_webhook'],
+  async load(scope, key) {
+    const [baseId = '', id = ''] = key.split('/')
+    const [row] = await scope.db.query<Row>(GET, [baseId, id])
+    if (!row) return undefined
+    const { record_type: recordType, signature, mapping, enabled } = row
+    const secret = openSecret(scope, { kind: INBOUND_WEBHOOK, baseId, id }, 'secret', row.secret)
+    return { baseId, id, recordType, signature, mapping, enabled, secret }
+  },
+})
+
+/** The webhook; undefined if there is none. */
+export const findWebhook = (scope: Scope, baseId: string, id: string): Promise<Webhook | undefined> =>
+  WEBHOOKS.get(scope, `${baseId}/${id}`)
+
+/** What an unknown webhook is compared with, so that its answer takes as long. */
+const NOBODY = { signature: { scheme: 'github' }, secret: randomBytes(32).toString('hex') } as const
+
+/** Opens a delivery. Undefined without a webhook that is enabled, or a signature that is right. */
+export async function openDelivery(
+  scope: Scope,
+  { baseId, id }: { readonly baseId: string; readonly id: string },
+  arrived: Arrived,
+  now: number = Date.now(),
+): Promise<Delivery | undefined> {
+  const webhook = await findWebhook(scope, baseId, id)
+  const { signature, secret = NOBODY.secret } = webhook ?? NOBODY
+  const verified = verify(arrived, signature, secret, now)
+  if (!verified || !webhook?.enabled || webhook.secret === undefined) return undefined
+  const contentType = arrived.headers['content-type']
+  return {
+    webhook,
+    body: arrived.body,
+    contentType: typeof contentType === 'string' ? contentType.slice(0, 255) : null,
+    ...verified,
+  }
+}

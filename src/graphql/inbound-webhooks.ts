@@ -1,0 +1,132 @@
+/** GraphQL types, queries and mutations of inbound webhooks and their deliveries. */
+import { INBOUND_WEBHOOK } from '../engine/configuration/inbound-webhooks/index.ts'
+import type { View } from '../engine/configuration/lifecycle/index.ts'
+import * as inbound from '../engine/inbound/index.ts'
+import { builder } from './builder.ts'
+import { configuration } from './configuration.ts'
+import { ingestPath } from './delivery.ts'
+import { mutation } from './mutation.ts'
+import { pageArgs, pageType } from './page.ts'
+
+configuration('InboundWebhook', INBOUND_WEBHOOK, {
+  description: 'A door for payloads of another system, which become records.',
+  fields: (t) => ({
+    name: t.exposeString('name'),
+    recordType: t.exposeString('recordType'),
+    signature: t.expose('signature', { type: 'JSON' }),
+    mapping: t.expose('mapping', { type: 'JSON', nullable: true }),
+    enabled: t.exposeBoolean('enabled'),
+    secret: t.exposeString('secret', {
+      nullable: true,
+      description: 'The key that signs deliveries, in the answer that makes it; otherwise "<redacted>".',
+    }),
+    ingestUrl: t.string({
+      description: 'Where the sender posts its deliveries.',
+      resolve: (webhook, _args, { scope }) => `${scope.publicUrl()}${ingestPath(webhook as View)}`,
+    }),
+  }),
+  inputs: (t) => ({
+    name: t.string(),
+    recordType: t.string({ description: 'The record type that deliveries write.' }),
+    signature: t.field({
+      type: 'JSON',
+      description: '`{ scheme, header, algorithm, encoding, prefix, timestamp_header, tolerance_seconds }`.',
+    }),
+    mapping: t.field({
+      type: 'JSON',
+      description: '`{ external_id, external_source, data, items }`; null: the payload is the data.',
+    }),
+    enabled: t.boolean(),
+    secret: t.string({ description: 'The key that signs deliveries. Made if absent.' }),
+  }),
+  list: 'The inbound webhooks of a base, newest first.',
+  put: 'Creates an inbound webhook or replaces it whole.',
+  patch: 'Changes an inbound webhook: replaces the given fields, or applies a patch to its definition.',
+  remove: 'Deletes an inbound webhook and its deliveries. The records that it wrote stay.',
+})
+
+type Delivery = inbound.InboundDelivery & { dryRun?: boolean }
+
+const DeliveryType = builder.objectRef<Delivery>('InboundDelivery').implement({
+  description: 'A delivery to an inbound webhook, with its result.',
+  fields: (t) => ({
+    id: t.exposeString('id'),
+    deliveryId: t.exposeString('deliveryId', {
+      nullable: true,
+      description: 'The id that the sender gave it, if it gives one.',
+    }),
+    status: t.exposeString('status', { description: '`succeeded` or `failed`.' }),
+    attempts: t.exposeInt('attempts'),
+    records: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: 'The records that it wrote: `[{ id, operation }]`.',
+      resolve: ({ records }) => records,
+    }),
+    error: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: 'Why it failed: `{ code, message, details }`.',
+      resolve: ({ error }) => error,
+    }),
+    body: t.exposeString('body', {
+      nullable: true,
+      description: 'The first 4 KiB of the payload of one that failed.',
+    }),
+    requestId: t.exposeString('requestId'),
+    lastAttemptAt: t.expose('lastAttemptAt', { type: 'DateTime' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
+  }),
+})
+const DeliveryPage = pageType('InboundDeliveryPage', DeliveryType)
+
+builder.queryField('inboundDeliveries', (t) =>
+  t.field({
+    type: DeliveryPage,
+    description: 'The deliveries of an inbound webhook, newest first.',
+    args: {
+      base: t.arg.string({ required: true }),
+      webhook: t.arg.string({ required: true }),
+      status: t.arg.string({ description: 'Only deliveries in this status.' }),
+      ...pageArgs(),
+    },
+    resolve: (_root, { base, webhook, ...args }, { scope }) =>
+      inbound.listDeliveries(scope, { baseId: base, id: webhook }, args),
+  }),
+)
+
+const target = () =>
+  builder.args((t) => ({ base: t.string({ required: true }), id: t.string({ required: true }) }))
+
+mutation('replayInboundDelivery', {
+  description: 'Takes a failed delivery again, by the inbound webhook as it is now.',
+  type: DeliveryType,
+  args: { ...target(), ...builder.args((t) => ({ delivery: t.string({ required: true }) })) },
+  resolve: (scope, { base, id, delivery }) => inbound.replayDelivery(scope, { baseId: base, id }, delivery),
+})
+
+type Ingested = Awaited<ReturnType<typeof inbound.ingestVerified>> & { dryRun?: boolean }
+
+const IngestedType = builder.objectRef<Ingested>('Ingested').implement({
+  description: 'What a delivery wrote.',
+  fields: (t) => ({
+    data: t.field({
+      type: 'JSON',
+      description: 'The records: `[{ id, operation }]`.',
+      resolve: ({ data }) => data,
+    }),
+    challenge: t.exposeString('challenge', {
+      nullable: true,
+      description: 'The challenge by which Slack checks an address.',
+    }),
+  }),
+})
+
+mutation('ingest', {
+  description:
+    'Writes the records of the delivery that the request brought. Only a signed request to the ingest URL has one.',
+  type: IngestedType,
+  args: target(),
+  resolve: (scope, { base, id }) => inbound.ingestVerified(scope, base, id),
+})

@@ -1,0 +1,139 @@
+/** REST routes of inbound webhooks and their deliveries. */
+import { z } from 'zod'
+import { INBOUND_STATUSES, InboundWebhookBody } from '../contract/inbound-webhook-shapes.ts'
+import { pageBody, trim } from '../contract/response-bodies.ts'
+import { graphql } from '../graphql/document.ts'
+import { answerOf, crud } from './route/crud.ts'
+import { listOf } from './route/page.ts'
+import { pageOf, pageQuery } from './route/query.ts'
+import { type Route, route } from './route/route.ts'
+import { baseId, configurationId, onBase, time } from './route/shapes.ts'
+
+const WebhookFields = graphql(`fragment InboundWebhookFields on InboundWebhook {
+  id name record_type: recordType signature mapping enabled secret ingest_url: ingestUrl
+  version created_at: createdAt updated_at: updatedAt
+}`)
+
+const InboundWebhook = answerOf('InboundWebhook', InboundWebhookBody).extend({
+  secret: z.string().nullable().meta({
+    description: 'The key that signs deliveries, in the answer that makes it; otherwise `<redacted>`.',
+  }),
+  ingest_url: z.string().meta({ description: 'Where the sender posts its deliveries.' }),
+})
+
+const kind = crud('/:base_id/inbound-webhooks', {
+  tag: 'Inbound webhooks',
+  label: 'An inbound webhook',
+  body: InboundWebhookBody,
+  answers: InboundWebhook,
+  list: graphql(
+    `query ListInboundWebhooks($base: String!, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+      page: inboundWebhooks(base: $base, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+        data { ...InboundWebhookFields } hasMore truncated limit offset total nextCursor
+      }
+    }`,
+    [WebhookFields],
+  ),
+  get: graphql(
+    'query GetInboundWebhook($base: String!, $id: String!, $version: Int) { found: inboundWebhook(base: $base, id: $id, version: $version) { ...InboundWebhookFields } }',
+    [WebhookFields],
+  ),
+  put: graphql(
+    `mutation PutInboundWebhook($base: String!, $id: String!, $input: InboundWebhookInput!,
+      $expectedVersions: [Int!], $mustExist: Boolean, $mustBeAbsent: Boolean) {
+      written: putInboundWebhook(base: $base, id: $id, input: $input,
+        expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent) {
+        ...InboundWebhookFields operation dry_run: dryRun
+      }
+    }`,
+    [WebhookFields],
+  ),
+  patch: graphql(
+    `mutation PatchInboundWebhook($base: String!, $id: String!, $input: InboundWebhookInput, $merge: JSON, $operations: JSON,
+      $expectedVersions: [Int!], $mustExist: Boolean) {
+      written: patchInboundWebhook(base: $base, id: $id, input: $input, merge: $merge, operations: $operations,
+        expectedVersions: $expectedVersions, mustExist: $mustExist) {
+        ...InboundWebhookFields dry_run: dryRun
+      }
+    }`,
+    [WebhookFields],
+  ),
+  remove: graphql(`mutation DeleteInboundWebhook($base: String!, $id: String!, $expectedVersions: [Int!]) {
+    gone: deleteInboundWebhook(base: $base, id: $id, expectedVersions: $expectedVersions) { id deleted dry_run: dryRun }
+  }`),
+  removes: 'an inbound webhook and its deliveries',
+})
+
+const DeliveryFields = graphql(`fragment InboundDeliveryFields on InboundDelivery {
+  id delivery_id: deliveryId status attempts records error body request_id: requestId
+  last_attempt_at: lastAttemptAt created_at: createdAt
+}`)
+
+const Delivery = z
+  .object({
+    id: z.string(),
+    delivery_id: z.string().nullable().meta({ description: 'The id that the sender gave it.' }),
+    status: z.enum(INBOUND_STATUSES),
+    attempts: z.int(),
+    records: z
+      .array(z.object({ id: z.string(), operation: z.string() }))
+      .nullable()
+      .meta({ description: 'The records that it wrote.' }),
+    error: z
+      .object({ code: z.string(), message: z.string(), details: z.array(z.unknown()) })
+      .nullable()
+      .meta({ description: 'Why it failed.' }),
+    body: z.string().nullable().meta({ description: 'The first 4 KiB of the payload of one that failed.' }),
+    request_id: z.string(),
+    last_attempt_at: time,
+    created_at: time,
+    dry_run: z.literal(true).optional(),
+  })
+  .meta({ id: 'InboundDelivery' })
+
+const params = z.strictObject({ base_id: baseId(), id: configurationId('An inbound webhook') })
+
+export const inboundWebhooks: Route[] = [
+  ...kind,
+  route('GET /:base_id/inbound-webhooks/:id/deliveries', {
+    tag: 'Inbound webhooks',
+    summary: 'List the deliveries of an inbound webhook, newest first',
+    need: onBase('read'),
+    params,
+    query: pageQuery.extend({
+      status: z.enum(INBOUND_STATUSES).optional().meta({ description: 'Only deliveries in this status.' }),
+    }),
+    operation: graphql(
+      `query ListInboundDeliveries($base: String!, $webhook: String!, $status: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+        page: inboundDeliveries(base: $base, webhook: $webhook, status: $status, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+          data { ...InboundDeliveryFields } hasMore truncated limit offset total nextCursor
+        }
+      }`,
+      [DeliveryFields],
+    ),
+    variables: ({ params, query: { status, ...query } }) => ({
+      base: params.base_id,
+      webhook: params.id,
+      status,
+      ...pageOf(query),
+    }),
+    reply: ({ page }) => ({ body: pageBody(page) }),
+    answers: listOf(Delivery),
+  }),
+  route('POST /:base_id/inbound-webhooks/:id/deliveries/:delivery_id/replay', {
+    tag: 'Inbound webhooks',
+    need: onBase('manage'),
+    body: z.strictObject({}).optional(),
+    summary: 'Take a failed delivery again, by the inbound webhook as it is now',
+    params: params.extend({ delivery_id: z.string().min(1).max(64).meta({ description: 'A delivery id.' }) }),
+    operation: graphql(
+      `mutation ReplayInboundDelivery($base: String!, $id: String!, $delivery: String!) {
+        done: replayInboundDelivery(base: $base, id: $id, delivery: $delivery) { ...InboundDeliveryFields dry_run: dryRun }
+      }`,
+      [DeliveryFields],
+    ),
+    variables: ({ params }) => ({ base: params.base_id, id: params.id, delivery: params.delivery_id }),
+    reply: ({ done }) => ({ body: trim(done) }),
+    answers: Delivery,
+  }),
+]

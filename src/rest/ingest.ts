@@ -1,0 +1,63 @@
+/** Where deliveries to inbound webhooks arrive, outside /v1: a signature takes the place of a token. */
+import type { FastifyInstance } from 'fastify'
+import { DomainError } from '../foundation/errors.ts'
+import { INGEST_ROUTE, type OpenDelivery, ORG } from '../graphql/delivery.ts'
+import { graphql } from '../graphql/document.ts'
+import { compile } from '../graphql/execute.ts'
+import { refuseEncoding } from '../http/body.ts'
+import type { RateLimiter } from '../http/rate-limit.ts'
+
+const ingest = compile(
+  graphql(
+    'mutation Ingest($base: String!, $id: String!) { done: ingest(base: $base, id: $id) { data challenge } }',
+  ),
+)
+
+type Params = { Params: { org_id: string; base_id: string; id: string } }
+
+/** Serves deliveries. Refused ones count for their address, others for their webhook. */
+export function ingestion(openDelivery: OpenDelivery, limiter: RateLimiter, bodyLimit: number) {
+  return async (app: FastifyInstance): Promise<void> => {
+    app.removeAllContentTypeParsers()
+    // A signature is over the bytes as they were sent.
+    app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+    app.post<Params>(
+      INGEST_ROUTE,
+      {
+        bodyLimit,
+        onRequest: (request, _reply, done) => {
+          limiter.admit(request.ip)
+          done()
+        },
+      },
+      async (request, reply) => {
+        const { org_id, base_id: base, id } = request.params
+        const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+        const arrived = { headers: request.headers, body }
+        const webhook = { baseId: org_id === ORG ? base : '', id }
+        const context = await openDelivery(webhook, arrived, request.id)
+        if (!context) {
+          limiter.fail(request.ip)
+          throw refused()
+        }
+        limiter.take(`inbound ${base}/${id}`, reply)
+        refuseEncoding(request.headers)
+        request.caller = context
+        const { done } = await ingest({ base, id }, context)
+        return { data: done.data, ...(done.challenge !== null && { challenge: done.challenge }) }
+      },
+    )
+  }
+}
+
+const refused = () =>
+  new DomainError('UNAUTHORIZED', 'The delivery is not signed for an inbound webhook of this server.', {
+    details: [
+      {
+        path: '',
+        code: 'invalid_signature',
+        message:
+          'Check the ingest_url, the secret, the signature scheme and the clock of the sender, and that the inbound webhook is enabled.',
+      },
+    ],
+  })
