@@ -6,13 +6,17 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { GUIDES } from '../../src/http/guides.ts'
+import { freePort } from '../../src/postgres/windows.ts'
+import { cloneDatabase } from '../support/database.ts'
 import { openServer, type TestServer } from '../support/server.ts'
 
 const BIN = fileURLToPath(new URL('../../bin/plinth.mjs', import.meta.url))
 const hasShell = ['bash', 'curl'].every((name) => spawnSync(name, ['--version']).status === 0)
 
-/** Their examples start servers of their own. */
-const UNRUN = ['operations', 'logs', 'performance']
+/** Their examples start a server. */
+const STARTING = ['operations', 'logs']
+/** `performance` begins with the benchmark, which takes minutes; the other pages have no example. */
+const UNRUN = ['performance', 'architecture', 'glossary']
 
 let server: TestServer
 let directory: string
@@ -29,7 +33,7 @@ const blocksOf = (markdown: string): string[] =>
   [...markdown.matchAll(/^```sh\n(.*?)^```/gms)].map(([, block]) => block ?? '')
 
 /** The README gets its token from the data directory; the test's server has none, so both are given here. */
-async function run(script: string): Promise<{ code: number | null; output: string }> {
+async function run(script: string, settings = {}): Promise<{ code: number | null; output: string }> {
   const own = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(PLINTH_|DATABASE_URL)/.test(name)),
   )
@@ -39,6 +43,7 @@ async function run(script: string): Promise<{ code: number | null; output: strin
     TOKEN: server.adminToken,
     PLINTH_URL: server.url,
     PLINTH_TOKEN: server.adminToken,
+    ...settings,
   }
   const prelude = `set -euo pipefail\nnpx() { shift; '${process.execPath}' '${BIN}' "$@"; }\n`
   const child = spawn('bash', ['-c', prelude + script], {
@@ -72,15 +77,41 @@ describe.runIf(hasShell)('shell examples', () => {
     }
   })
 
-  test.each(GUIDES.map(({ name }) => name).filter((name) => !UNRUN.includes(name)))(
+  /** The first shell example of a guide, above its first section. */
+  const exampleOf = async (name: string): Promise<string> => {
+    const [start = ''] = (await readFile(`docs/${name}.md`, 'utf8')).split('\n## ')
+    const [example] = blocksOf(start)
+    if (!example) throw new Error(`docs/${name}.md does not begin with an example`)
+    return example
+  }
+
+  const names = GUIDES.map(({ name }) => name)
+  test.each(names.filter((name) => ![...UNRUN, ...STARTING].includes(name)))(
     'the example at the top of docs/%s.md runs',
     async (name) => {
-      const [first] = blocksOf(await readFile(`docs/${name}.md`, 'utf8'))
-      if (first === undefined)
-        return expect(['architecture', 'batch', 'endpoints', 'errors', 'glossary']).toContain(name)
-      const { code, output } = await run(first)
+      const { code, output } = await run(await exampleOf(name))
       expect([output, code]).toEqual([output, 0])
-      expect(output).not.toMatch(/"error":|"isError":true/)
+      expect(/"error":|"isError":true/.test(output), output).toBe(name === 'errors')
+    },
+  )
+
+  test.each(STARTING)(
+    'the example at the top of docs/%s.md starts a server',
+    { tags: 'full', timeout: 60_000 },
+    async (name) => {
+      const database = await cloneDatabase()
+      // Other settings than the page has: a free port, a directory and a database of the test.
+      const example = (await exampleOf(name))
+        .replaceAll('4000', String(await freePort()))
+        .replaceAll('/var/lib/plinth', directory)
+      const npm = `npm() {
+        PLINTH_PORT="\${PLINTH_PORT:-0}" '${process.execPath}' '${BIN}' serve > ready & trap "kill $!; wait $!" EXIT
+        until grep -q '^plinth ready' ready; do kill -0 $!; sleep 0.2; done
+      }`
+      const settings = { PLINTH_DATA_DIR: directory, DATABASE_URL: database.url }
+      const { code, output } = await run(`${npm}\n${example}`, settings)
+      expect([output, code]).toEqual([output, 0])
+      await database.drop()
     },
   )
 })
