@@ -69,10 +69,10 @@ function nameOperation(raw: unknown, index: number, names: Names): void {
 function requireType(raw: unknown): OperationName {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
     throw invalid({ path: '', code: 'type', message: 'An operation must be an object.', expected: 'object' })
-  const { type, ...others } = raw as { type?: unknown }
+  const { type } = raw as { type?: unknown }
   if (OPERATION_NAMES.some((name) => name === type)) return type as OperationName
   // Models write the type under another name.
-  const named = type ?? Object.entries(others).find(([name]) => meantField(name, ['type']))?.[1]
+  const named = type ?? Object.entries(raw).find(([name]) => meantField(name, ['type']))?.[1]
   const hint = typeof named === 'string' ? meantValue(named, OPERATION_NAMES) : undefined
   throw invalid({
     path: '/type',
