@@ -165,17 +165,15 @@ async function converted(
   { at }: Place,
   { timezone, isDate }: Target,
 ): Promise<unknown> {
-  const path = `${at}/data${pointer(name)}`
-  const received = JSON.stringify(value)?.slice(0, 200)
+  const where = () => ({ path: `${at}/data${pointer(name)}`, received: JSON.stringify(value)?.slice(0, 200) })
   if (values !== undefined) {
     const key = typeof value === 'string' ? value : JSON.stringify(value)
     if (Object.hasOwn(values, key)) return values[key]
     if (otherwise !== undefined) return otherwise
     throw invalid({
-      path,
+      ...where(),
       code: 'unknown_value',
       message: 'The values of the mapping do not have this one. Add it, or a default.',
-      received,
       allowed: Object.keys(values),
     })
   }
@@ -184,9 +182,8 @@ async function converted(
   const time = readTime(value, dateFormat, timezone, isDate(name))
   if (time !== undefined) return time
   throw invalid({
-    path,
+    ...where(),
     code: 'invalid_date',
-    message: `The value is no time in the format "${dateFormat}".`,
-    received,
+    message: `The value is not a time in the format "${dateFormat}".`,
   })
 }
