@@ -23,12 +23,12 @@ export type NewestPage = ReturnType<typeof readPage> & {
   of<T extends { id: string; createdAt: string }>(rows: T[], total: number | null): Page<T>
 }
 
-type Dated = { readonly id: string; readonly createdAt: Date }
+export type Dated = { readonly id: string; readonly createdAt: Date }
 /** Parameters of one query of the list. */
 export type Step = { readonly before: object; readonly take: number; readonly skip: number }
 
 /** A table in the ORM. */
-type NewestTable<Row> = {
+export type NewestTable<Row> = {
   findMany(query: { where: object; orderBy: Order[]; take: number; skip: number }): PromiseLike<Row[]>
   count(query: { where: object }): PromiseLike<number>
 }

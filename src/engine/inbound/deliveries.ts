@@ -1,11 +1,10 @@
 /** The deliveries of an inbound webhook: list and replay. */
 import { INBOUND_STATUSES } from '../../contract/inbound-webhook-shapes.ts'
-import { DomainError, invalid } from '../../foundation/errors.ts'
-import { requirePermission } from '../access/access.ts'
+import { DomainError } from '../../foundation/errors.ts'
 import { INBOUND_WEBHOOK } from '../configuration/inbound-webhooks/index.ts'
+import { type LogArgs, listLog } from '../configuration/lifecycle/list-log.ts'
 import { missing, requireManage } from '../configuration/lifecycle/read.ts'
-import { readNewest } from '../core/created-at-page.ts'
-import type { Page, PageArgs } from '../core/page.ts'
+import type { Page } from '../core/page.ts'
 import type { Scope } from '../core/scope.ts'
 import type { InboundDelivery as Row } from '../prisma/client.ts'
 import type { WriteScope } from '../write/write.ts'
@@ -48,51 +47,26 @@ const toDelivery = (row: Omit<Row, 'body'>): InboundDelivery => ({
 /** Columns that a list does not read: the whole payload. */
 const OMITTED = { body: true } as const
 
-type ListArgs = PageArgs & { status?: string | null | undefined }
-
 /**
  * Lists the deliveries of an inbound webhook, newest first.
  * @throws FORBIDDEN; NOT_FOUND; VALIDATION_ERROR
  */
-export async function listDeliveries(
+export function listDeliveries(
   scope: Scope,
   { baseId, id }: OfWebhook,
-  args: ListArgs,
+  args: LogArgs,
 ): Promise<Page<InboundDelivery>> {
-  requirePermission(scope.access, 'read', baseId, '*')
-  const status = readStatus(args.status)
-  const page = readNewest(scope, `inbound deliveries of ${baseId}/${id} ${status ?? ''}`, args)
   const { inboundDelivery } = scope.db.orm
-  const where = { baseId, webhookId: id, ...(status && { status }) }
-  const rows = await page.rows(({ before, take, skip }) =>
-    inboundDelivery.findMany({
-      where: { ...where, AND: before },
-      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-      take,
-      skip,
-      omit: OMITTED,
-    }),
-  )
-  if (rows.length === 0) await requireWebhook(scope, { baseId, id })
-  const total = page.includeTotal ? await inboundDelivery.count({ where }) : null
-  return page.of(rows.map(toDelivery), total)
-}
-
-function readStatus(status: string | null | undefined): string | undefined {
-  if (status == null || INBOUND_STATUSES.some((each) => each === status)) return status ?? undefined
-  throw invalid({
-    path: '/status',
-    code: 'enum',
-    message: 'status must be one of the allowed values.',
-    received: status.slice(0, 64),
-    allowed: INBOUND_STATUSES,
+  return listLog({ kind: INBOUND_WEBHOOK, scope, baseId, id }, args, {
+    name: 'inbound deliveries',
+    statuses: INBOUND_STATUSES,
+    table: {
+      findMany: (query) => inboundDelivery.findMany({ ...query, omit: OMITTED }),
+      count: (query) => inboundDelivery.count(query),
+    },
+    where: { baseId, webhookId: id },
+    show: toDelivery,
   })
-}
-
-/** @throws NOT_FOUND */
-async function requireWebhook(scope: Scope, { baseId, id }: OfWebhook): Promise<void> {
-  if ((await scope.db.orm.inboundWebhook.count({ where: { baseId, id } })) > 0) return
-  throw await missing({ kind: INBOUND_WEBHOOK, scope, baseId, id })
 }
 
 /**

@@ -1,13 +1,12 @@
 /** The log of deliveries, and the acts on it. */
 import { DELIVERY_STATUSES, TEST_EVENT } from '../../contract/trigger-shapes.ts'
-import { DomainError, invalid } from '../../foundation/errors.ts'
+import { DomainError } from '../../foundation/errors.ts'
 import { uuidv7 } from '../../foundation/uuid.ts'
-import { requirePermission } from '../access/access.ts'
+import { type LogArgs, listLog } from '../configuration/lifecycle/list-log.ts'
 import { missing, requireManage } from '../configuration/lifecycle/read.ts'
 import { requireOwnUrl, TRIGGER } from '../configuration/triggers/index.ts'
 import { announce } from '../core/cache-notices.ts'
-import { readNewest } from '../core/created-at-page.ts'
-import type { Page, PageArgs } from '../core/page.ts'
+import type { Page } from '../core/page.ts'
 import type { Scope } from '../core/scope.ts'
 import type { TriggerDelivery as Row } from '../prisma/client.ts'
 import type { WriteScope } from '../write/write.ts'
@@ -55,44 +54,25 @@ const toDelivery = (row: Omit<Row, 'body'>): Delivery => ({
   createdAt: row.createdAt.toISOString(),
 })
 
-type ListArgs = PageArgs & { status?: string | null | undefined }
-
 /**
  * Lists the deliveries of a trigger, newest first.
  * @throws FORBIDDEN; NOT_FOUND; VALIDATION_ERROR
  */
-export async function listDeliveries(
+export function listDeliveries(
   scope: Scope,
   { baseId, id }: OfTrigger,
-  args: ListArgs,
+  args: LogArgs,
 ): Promise<Page<Delivery>> {
-  requirePermission(scope.access, 'read', baseId, '*')
-  const status = readStatus(args.status)
-  const page = readNewest(scope, `deliveries of ${baseId}/${id} ${status ?? ''}`, args)
   const { triggerDelivery } = scope.db.orm
-  const where = { baseId, triggerId: id, ...(status && { status }) }
-  const rows = await page.rows(({ before, take, skip }) =>
-    triggerDelivery.findMany({
-      where: { ...where, AND: before },
-      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-      take,
-      skip,
-      omit: OMITTED,
-    }),
-  )
-  if (rows.length === 0) await requireTrigger(scope, { baseId, id })
-  const total = page.includeTotal ? await triggerDelivery.count({ where }) : null
-  return page.of(rows.map(toDelivery), total)
-}
-
-function readStatus(status: string | null | undefined): string | undefined {
-  if (status == null || DELIVERY_STATUSES.some((each) => each === status)) return status ?? undefined
-  throw invalid({
-    path: '/status',
-    code: 'enum',
-    message: 'status must be one of the allowed values.',
-    received: status.slice(0, 64),
-    allowed: DELIVERY_STATUSES,
+  return listLog({ kind: TRIGGER, scope, baseId, id }, args, {
+    name: 'deliveries',
+    statuses: DELIVERY_STATUSES,
+    table: {
+      findMany: (query) => triggerDelivery.findMany({ ...query, omit: OMITTED }),
+      count: (query) => triggerDelivery.count(query),
+    },
+    where: { baseId, triggerId: id },
+    show: toDelivery,
   })
 }
 
@@ -103,7 +83,7 @@ async function requireTrigger(scope: Scope, { baseId, id }: OfTrigger): Promise<
 }
 
 /**
- * Sends a delivery again, with the same id, whatever became of it. It has all attempts again.
+ * Sends a delivery again under the same id, also one that succeeded. It has all attempts again.
  * @throws FORBIDDEN; NOT_FOUND; CONFLICT while it is still to be sent, or if the trigger would call production
  */
 export async function replayDelivery(
@@ -133,7 +113,7 @@ export async function replayDelivery(
 }
 
 /**
- * Sends a test event to the receiver, even if the trigger is switched off. It has one attempt.
+ * Sends a test event to the receiver, even if the trigger is disabled. It has one attempt.
  * @throws FORBIDDEN; NOT_FOUND; CONFLICT if it would call production
  */
 export async function testTrigger(scope: WriteScope, of: OfTrigger): Promise<Delivery> {
