@@ -3,6 +3,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { LOCK_CONTENT } from '../core/received-content.ts'
 import { type Db, statement } from '../database/client.ts'
+import { inBatches } from '../database/in-batches.ts'
 
 const BATCH = 500
 
@@ -13,7 +14,7 @@ const PURGE_TRASH = statement(
        SELECT f.base_id, f.id FROM plinth.file f JOIN plinth.base b ON b.id = f.base_id
        WHERE f.deleted_at < now() - make_interval(days => (b.settings ->> 'trash_days')::int) LIMIT ${BATCH})
      RETURNING 1)
-   SELECT count(*)::int AS gone FROM gone`,
+   SELECT count(*)::int AS done FROM gone`,
 )
 const DROP_UPLOADS = statement(
   'drop_old_uploads',
@@ -33,10 +34,7 @@ const UNREFERENCED = statement(
  * @throws when the job is stopped
  */
 export async function sweepContents(db: Db, blobs: BlobStore, signal: AbortSignal): Promise<void> {
-  for (let gone: number = BATCH; gone === BATCH; ) {
-    signal.throwIfAborted()
-    gone = (await db.query<{ gone: number }>(PURGE_TRASH, []))[0]?.gone ?? 0
-  }
+  await inBatches(db, { statement: PURGE_TRASH, batch: BATCH }, signal)
   await db.query(DROP_UPLOADS, [])
   const before = Date.now() - LIMITS.unreferencedMs
   let batch: string[] = []

@@ -1,6 +1,7 @@
 import { KINDS } from '../change-log/entry.ts'
 import { type Db, statement } from '../database/client.ts'
 import type { Jobs } from '../database/enqueue-job.ts'
+import { inBatches } from '../database/in-batches.ts'
 
 /** Entries per purge batch. Each batch is one short transaction. */
 const BATCH = 500
@@ -67,7 +68,7 @@ const EMPTY_DELETIONS = statement(
        WHERE base_id = $1 AND kind = ANY ($2::text[]) AND operation = 'delete' AND data IS NOT NULL AND at <= $3
        LIMIT ${BATCH}))
      RETURNING 1)
-   SELECT count(*)::int AS emptied FROM emptied`,
+   SELECT count(*)::int AS done FROM emptied`,
 )
 
 /** Enqueues a purge for every base with a limited history. */
@@ -100,21 +101,10 @@ export async function purgeHistory(
     after = done?.reached ?? after
     more = done?.more ?? false
   }
-  await emptyDeletions(db, base, ['record'], begun.trash_from, signal)
-  await emptyDeletions(db, base, OTHERS, begun.history_from, signal)
-}
-
-async function emptyDeletions(
-  db: Db,
-  base: string,
-  kinds: readonly string[],
-  before: Date,
-  signal: AbortSignal,
-): Promise<void> {
-  for (let emptied: number = BATCH; emptied === BATCH; ) {
-    signal.throwIfAborted()
-    emptied = (await db.query<{ emptied: number }>(EMPTY_DELETIONS, [base, kinds, before]))[0]?.emptied ?? 0
-  }
+  const empty = (kinds: readonly string[], before: Date) =>
+    inBatches(db, { statement: EMPTY_DELETIONS, values: [base, kinds, before], batch: BATCH }, signal)
+  await empty(['record'], begun.trash_from)
+  await empty(OTHERS, begun.history_from)
 }
 
 /** Enqueues a purge for every base with expired history. Duplicate jobs are merged. */

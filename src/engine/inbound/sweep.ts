@@ -1,5 +1,6 @@
 import { LIMITS } from '../../foundation/limits.ts'
 import { type Db, statement } from '../database/client.ts'
+import { inBatches } from '../database/in-batches.ts'
 
 const BATCH = 5000
 const OLD = statement(
@@ -9,7 +10,7 @@ const OLD = statement(
        SELECT ctid FROM plinth.inbound_delivery
        WHERE created_at < now() - make_interval(days => ${LIMITS.deliveryDays})
        LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)) RETURNING 1)
-   SELECT count(*)::int AS gone FROM gone`,
+   SELECT count(*)::int AS done FROM gone`,
 )
 // The payloads of failed deliveries are kept, so that their number is limited.
 const FAILED = statement(
@@ -20,7 +21,7 @@ const FAILED = statement(
          SELECT ctid AS place, row_number() OVER (PARTITION BY base_id, webhook_id ORDER BY created_at DESC) AS n
          FROM plinth.inbound_delivery WHERE status = 'failed') f
        WHERE n > ${LIMITS.inboundFailuresKept} LIMIT ${BATCH})) AND status = 'failed' RETURNING 1)
-   SELECT count(*)::int AS gone FROM gone`,
+   SELECT count(*)::int AS done FROM gone`,
 )
 
 /**
@@ -28,9 +29,5 @@ const FAILED = statement(
  * @throws when the job is stopped
  */
 export async function sweepInboundDeliveries(db: Db, _: object, signal: AbortSignal): Promise<void> {
-  for (const sweep of [OLD, FAILED])
-    for (let gone = BATCH; gone === BATCH; ) {
-      signal.throwIfAborted()
-      gone = (await db.query<{ gone: number }>(sweep, []))[0]?.gone ?? 0
-    }
+  for (const sweep of [OLD, FAILED]) await inBatches(db, { statement: sweep, batch: BATCH }, signal)
 }

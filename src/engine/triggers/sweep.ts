@@ -1,5 +1,6 @@
 import { LIMITS } from '../../foundation/limits.ts'
 import { type Db, statement } from '../database/client.ts'
+import { inBatches } from '../database/in-batches.ts'
 
 const BATCH = 5000
 const SWEEP = statement(
@@ -9,7 +10,7 @@ const SWEEP = statement(
        SELECT ctid FROM plinth.trigger_delivery
        WHERE next_attempt_at IS NULL AND created_at < now() - make_interval(days => ${LIMITS.deliveryDays})
        LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)) RETURNING 1)
-   SELECT count(*)::int AS gone FROM gone`,
+   SELECT count(*)::int AS done FROM gone`,
 )
 
 /**
@@ -17,8 +18,5 @@ const SWEEP = statement(
  * @throws when the job is stopped
  */
 export async function sweepDeliveries(db: Db, _: object, signal: AbortSignal): Promise<void> {
-  for (let gone = BATCH; gone === BATCH; ) {
-    signal.throwIfAborted()
-    gone = (await db.query<{ gone: number }>(SWEEP, []))[0]?.gone ?? 0
-  }
+  await inBatches(db, { statement: SWEEP, batch: BATCH }, signal)
 }
