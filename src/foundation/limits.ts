@@ -143,7 +143,7 @@ export const LIMITS = {
   /** Times that a promotion is compared again because a side changed meanwhile, before it locks them first. */
   promotionTries: 3,
   /** Records that were checked before a lock: how many may need another flag. */
-  surveyedFlags: 10_000,
+  precheckedFlags: 10_000,
   filterConditions: 100,
   filterDepth: 10,
   /** Maximum number of values in `in`, `not_in`, `has_any` or `has_all`. */

@@ -41,7 +41,7 @@ export const TOOLSET: Kind<Fields, Row> = {
       },
     }
   },
-  holdFree: async (scope, baseId, rows) => {
+  lockUnused: async (scope, baseId, rows) => {
     const ids = new Set(rows.map(({ id }) => id))
     for (const { toolsets } of await usersOf(scope, baseId, [...ids]))
       for (const id of toolsets) ids.delete(id)

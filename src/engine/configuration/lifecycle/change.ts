@@ -201,13 +201,13 @@ async function checkExisting<F extends object, R extends Stored>(
   kind: Kind<F, R>,
   decided: readonly Decided<F, R>[],
 ): Promise<void> {
-  const held = decided.flatMap(({ checked }) => checked.held ?? [])
-  const holding = held.length > 0 ? await kind.hold?.(scope, baseId, held) : undefined
+  const toLock = decided.flatMap(({ checked }) => checked.toLock ?? [])
+  const locked = toLock.length > 0 ? await kind.lockData?.(scope, baseId, toLock) : undefined
   for (const { id, change, checked } of decided)
     await at(change, async () => {
-      const fault = holding?.faults.get(id)
+      const fault = locked?.faults.get(id)
       if (fault) throw fault
-      await checked.existing?.(holding?.settled.has(id) ?? false)
+      await checked.existing?.(locked?.settled.has(id) ?? false)
     })
 }
 

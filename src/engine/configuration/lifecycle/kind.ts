@@ -54,19 +54,19 @@ export type Kind<F extends object = object, R extends Stored = Stored> = {
   check?(loaded: Loaded, edit: Edit<F, R>): Promise<Checked<R>>
   /**
    * Checks what the base holds against changes, or against deletions. Takes no lock that writers wait for. Returns
-   * in the same order what it found: then `hold` looks only at what has been written since.
+   * in the same order what it found: then `lockData` looks only at what has been written since.
    */
   checkData?(scope: Scope, baseId: string, checks: readonly DataCheck<F>[]): Promise<readonly Found[]>
   /**
-   * Blocks writes of what changes are about until the transaction ends, and checks what has been written since
-   * `checkData`. Takes the `held` of checks.
+   * Blocks writes of the data that changes concern until the transaction ends, and checks what has been written since
+   * `checkData`. Takes the `toLock` of checks.
    */
-  hold?(scope: WriteScope, baseId: string, held: readonly object[]): Promise<Holding>
+  lockData?(scope: WriteScope, baseId: string, toLock: readonly object[]): Promise<LockResult>
   /**
-   * Blocks writes of what resources that are deleted together hold, and returns the ids of those that hold nothing
-   * and that nothing needs: they need no `beforeDelete`.
+   * Blocks writes of the data of resources that are deleted together. Returns the ids of those without data
+   * that nothing references: they need no `beforeDelete`.
    */
-  holdFree?(scope: WriteScope, baseId: string, rows: readonly R[]): Promise<ReadonlySet<string>>
+  lockUnused?(scope: WriteScope, baseId: string, rows: readonly R[]): Promise<ReadonlySet<string>>
   /**
    * Checks and cascades a deletion.
    * @throws CONFLICT while other resources depend on it
@@ -198,7 +198,7 @@ export type DataCheck<F extends object> = {
 export type Found = { readonly found?: unknown; readonly fault?: DomainError }
 
 /** Ids whose data is checked in full, and faults by id. */
-export type Holding = {
+export type LockResult = {
   readonly settled: ReadonlySet<string>
   readonly faults: ReadonlyMap<string, DomainError>
 }
@@ -219,10 +219,10 @@ type Edit<F extends object, R> = {
 export type Checked<R> = {
   /** Faults of the fields: 400. */
   readonly faults?: readonly Detail[]
-  /** What `hold` of the kind takes; absent if writes may go on. */
-  readonly held?: object
+  /** What `lockData` of the kind takes; absent if writes may go on. */
+  readonly toLock?: object
   /**
-   * Validates existing records or links against the fields, or migrates them. `isSettled`: `hold` has checked them.
+   * Validates existing records or links against the fields, or migrates them. `isSettled`: `lockData` has checked them.
    * @throws CONFLICT
    */
   existing?(isSettled: boolean): Promise<void>

@@ -39,7 +39,7 @@ export async function removeAll<F extends object, R extends Stored>(
   const ids = removals.map(({ id }) => id)
   const rows = await loaded.rows(kind, ids)
   const isMany = removals.length > 1
-  const free = isMany ? await kind.holdFree?.(scope, baseId, [...rows.values()]) : undefined
+  const free = isMany ? await kind.lockUnused?.(scope, baseId, [...rows.values()]) : undefined
   const gone: R[] = []
   for (const removal of removals) {
     if (turnIsOver()) await nextTurn()

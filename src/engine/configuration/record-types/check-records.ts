@@ -6,7 +6,7 @@ import type { DataCheck, Found } from '../lifecycle/kind.ts'
 import { refuseRecords } from './delete-records.ts'
 import type { Fields } from './fields.ts'
 import { readMigration } from './migration.ts'
-import { type Reshaped, surveyRecords } from './survey.ts'
+import { precheckRecords, type Reshaped } from './precheck-records.ts'
 
 /** Checks all records that changes concern. Returns what was found, or the fault, in the same order. */
 export async function checkRecords(
@@ -28,7 +28,7 @@ export async function checkRecords(
       if (!(thrown instanceof DomainError)) throw thrown
       found.set(id, { fault: thrown })
     }
-  const surveys = reshaped.length > 0 ? await surveyRecords(scope, baseId, reshaped) : []
-  for (const [n, { id }] of reshaped.entries()) found.set(id, surveys[n] ?? {})
+  const prechecks = reshaped.length > 0 ? await precheckRecords(scope, baseId, reshaped) : []
+  for (const [n, { id }] of reshaped.entries()) found.set(id, prechecks[n] ?? {})
   return checks.map(({ id }) => found.get(id) ?? {})
 }

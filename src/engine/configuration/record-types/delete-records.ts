@@ -6,9 +6,9 @@ import { dropIndexes } from '../../indexes/index.ts'
 import { addNamed } from '../../write/deletion-summary.ts'
 import { confirmFirst } from '../../write/preconditions.ts'
 import type { WriteScope } from '../../write/write.ts'
-import { holdEmpty } from '../lifecycle/hold-empty.ts'
 import type { DeleteOptions } from '../lifecycle/kind.ts'
 import { lockType } from '../lifecycle/lock.ts'
+import { lockAndFindEmpty } from '../lifecycle/lock-and-find-empty.ts'
 import type { TypeRow } from './table.ts'
 
 // The order makes it a probe of the key, whatever the statistics say.
@@ -46,12 +46,12 @@ export async function deleteRecordsOf(
 }
 
 /** Blocks writes of types that are deleted, and drops the indexes of those without records. Returns their ids. */
-export async function holdWithoutRecords(
+export async function lockUnusedTypes(
   { db }: WriteScope,
   baseId: string,
   types: readonly TypeRow[],
 ): Promise<ReadonlySet<string>> {
-  const empty = await holdEmpty(db, 'record_type', baseId, types)
+  const empty = await lockAndFindEmpty(db, 'record_type', baseId, types)
   await dropIndexes(db, baseId, empty)
   return new Set(empty)
 }

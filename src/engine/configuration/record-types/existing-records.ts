@@ -2,7 +2,7 @@
 import { pageWithin } from '../../core/page.ts'
 import { read, type Scope } from '../../core/scope.ts'
 import { statement } from '../../database/client.ts'
-import { isSuspect, type Suspects, suspectValues } from './suspects.ts'
+import { type AffectedRecords, affectedValues, isAffected } from './affected-records.ts'
 
 const STEP = 1000
 
@@ -16,7 +16,7 @@ const NEXT = statement(
     `SELECT id, data, valid FROM (
        SELECT id, data, valid FROM plinth.record
        WHERE base_id = $1 AND record_type = $2 AND id > $3 ORDER BY id OFFSET 0) s
-     WHERE ${isSuspect(5)} LIMIT ${STEP}`,
+     WHERE ${isAffected(5)} LIMIT ${STEP}`,
     '$4',
   ),
 )
@@ -35,17 +35,17 @@ const NAMED = statement(
 
 type Type = { readonly baseId: string; readonly id: string }
 
-/** The suspect records of a type, in steps that are bounded in rows and bytes. */
+/** The affected records of a type, in steps that are bounded in rows and bytes. */
 export async function* recordsOf(
   scope: Scope,
   type: Type,
-  suspects: Suspects,
+  affected: AffectedRecords,
 ): AsyncGenerator<ExistingRow[]> {
-  if (suspects === 'none') return
+  if (affected === 'none') return
   yield* steps((after) =>
     read<ExistingRow>(scope, NEXT, [
       ...[type.baseId, type.id, after, scope.limits.recordBytes],
-      ...suspectValues(suspects),
+      ...affectedValues(affected),
     ]),
   )
 }

@@ -17,15 +17,15 @@ import { rightsOf } from '../../row-policy/apply.ts'
 import type { WriteScope } from '../../write/write.ts'
 import { type Kind, ONE_MORE, type View } from '../lifecycle/kind.ts'
 import { checkRecords } from './check-records.ts'
-import { deleteRecordsOf, holdWithoutRecords } from './delete-records.ts'
+import { deleteRecordsOf, lockUnusedTypes } from './delete-records.ts'
 import { droppedProperties } from './dropped-properties.ts'
 import { type Fields, normalized, resolvedIndexes, warningsAbout } from './fields.ts'
-import { type Held, holdRecords } from './hold-records.ts'
+import { lockRecords, type TypeToLock } from './lock-records.ts'
 import { readMigration } from './migration.ts'
 import { RECORD_TYPE_NAMES } from './not-found.ts'
 import { choosePortableId } from './portable-id.ts'
+import type { Precheck } from './precheck-records.ts'
 import { typeOrBaseNotFound } from './read.ts'
-import type { Survey } from './survey.ts'
 import { indexesOf, recordTypeTable, type TypeRow } from './table.ts'
 import { reconcile } from './validate-existing.ts'
 
@@ -93,12 +93,16 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
     const isReindexed = isRetried || !isDeepStrictEqual(indexes, (current?.indexes ?? []).map(resolvedIndex))
     const isReshaped =
       current !== null && (steps.length > 0 || !isDeepStrictEqual(next.jsonSchema, current.jsonSchema))
-    const held: Held | undefined =
+    const toLock: TypeToLock | undefined =
       current && (isReindexed || isReshaped)
-        ? { id, jsonSchema: next.jsonSchema, survey: isReshaped ? (found as Survey | undefined) : undefined }
+        ? {
+            id,
+            jsonSchema: next.jsonSchema,
+            precheck: isReshaped ? (found as Precheck | undefined) : undefined,
+          }
         : undefined
     return {
-      ...(held && { held }),
+      ...(toLock && { toLock }),
       existing: async (isSettled) => {
         // Sync indexes first, so that a removed unique index does not reject a migrated record.
         if (current && isReindexed) await syncIndexes(scope.db, current, current.indexes, indexes)
@@ -117,8 +121,8 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
   },
   storeParts: storeIndexes,
   checkData: checkRecords,
-  hold: holdRecords,
-  holdFree: holdWithoutRecords,
+  lockData: lockRecords,
+  lockUnused: lockUnusedTypes,
   beforeDelete: deleteRecordsOf,
   written: async ({ db }, { baseId }) => void (await db.query(BUMP_TYPES, [baseId])),
   copiedColumns: () => ({ revision: firstRevision() }),

@@ -5,11 +5,11 @@ import { statement } from '../../database/client.ts'
 import { violatedConstraint } from '../../database/errors.ts'
 import { entriesOf } from '../../indexes/index.ts'
 import type { WriteScope } from '../../write/write.ts'
+import { affectedBy } from './affected-records.ts'
 import { recordsOf } from './existing-records.ts'
 import { flagRecords } from './flag-records.ts'
-import { type Judged, openJudgement, recordsRefused } from './judge.ts'
+import { openValidation, recordsRefused, type Validated } from './migrate-and-validate.ts'
 import type { MigrationStep, OnInvalid } from './migration.ts'
-import { suspectsOf } from './suspects.ts'
 
 const REWRITE = statement(
   'reconcile_rewrite',
@@ -39,19 +39,20 @@ export async function reconcile(
   jsonSchema: object,
   { onInvalid, steps }: Repair,
 ): Promise<void> {
-  const judge = openJudgement({ jsonSchema, steps })
-  const suspects = steps.length > 0 ? 'all' : suspectsOf(current.jsonSchema as object, jsonSchema)
-  const pages = recordsOf(scope, current, suspects)
+  const validation = openValidation({ jsonSchema, steps })
+  const affected = steps.length > 0 ? 'all' : affectedBy(current.jsonSchema as object, jsonSchema)
+  const pages = recordsOf(scope, current, affected)
   for await (const rows of pages) {
-    const judged = await judge.page(rows)
-    if (judge.refused.count > 0 && onInvalid !== 'allow') continue
-    await apply(scope, current, judged)
+    const validated = await validation.page(rows)
+    if (validation.refused.count > 0 && onInvalid !== 'allow') continue
+    await apply(scope, current, validated)
   }
-  if (judge.refused.count > 0 && onInvalid !== 'allow') throw recordsRefused(judge.refused, onInvalid)
+  if (validation.refused.count > 0 && onInvalid !== 'allow')
+    throw recordsRefused(validation.refused, onInvalid)
 }
 
-async function apply(scope: WriteScope, type: Type, judged: readonly Judged[]) {
-  const rewritten = judged.filter((one) => one.isRewritten)
+async function apply(scope: WriteScope, type: Type, validated: readonly Validated[]) {
+  const rewritten = validated.filter((one) => one.isRewritten)
   if (rewritten.length > 0) {
     const documents = JSON.stringify(rewritten.map(({ row, data }) => ({ id: row.id, data })))
     try {
@@ -60,7 +61,7 @@ async function apply(scope: WriteScope, type: Type, judged: readonly Judged[]) {
       throw violatedConstraint(thrown) === 'record_index_unique' ? repairRepeats() : thrown
     }
   }
-  const others = judged.filter(({ row, isValid, isRewritten }) => !isRewritten && row.valid !== isValid)
+  const others = validated.filter(({ row, isValid, isRewritten }) => !isRewritten && row.valid !== isValid)
   await flagRecords(
     scope.db,
     type.baseId,

@@ -3,17 +3,17 @@ import { DomainError } from '../../../foundation/errors.ts'
 import { writtenSince } from '../../change-log/written-since.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { WriteScope } from '../../write/write.ts'
-import type { DataCheck, Found, Holding } from '../lifecycle/kind.ts'
+import type { DataCheck, Found, LockResult } from '../lifecycle/kind.ts'
 import { lockTypes } from '../lifecycle/lock.ts'
 import { refuseLinks } from './delete-links.ts'
 import type { Fields } from './input.ts'
 import { affectedBy, validateExistingLinks } from './validate-existing.ts'
 
 /** A check without a lock that found nothing to refuse and nothing to write, and since when links may have changed. */
-export type LinkSurvey = { readonly since: number }
+export type LinkPrecheck = { readonly since: number }
 
 /** A type whose writers wait. */
-export type Held = { readonly id: string; readonly survey: LinkSurvey | undefined }
+export type TypeToLock = { readonly id: string; readonly precheck: LinkPrecheck | undefined }
 
 /** Checks the links that changes or deletions of types concern. Returns what was found, in the same order. */
 export async function checkLinks(
@@ -32,7 +32,7 @@ export async function checkLinks(
         next &&
         affected &&
         (await validateExistingLinks(scope, { baseId, id }, affected, [before, next], mode))
-      found.push(isWritten ? {} : { found: { since } satisfies LinkSurvey })
+      found.push(isWritten ? {} : { found: { since } satisfies LinkPrecheck })
     } catch (thrown) {
       if (!(thrown instanceof DomainError)) throw thrown
       found.push({ fault: thrown })
@@ -41,16 +41,20 @@ export async function checkLinks(
 }
 
 /**
- * Blocks writes of links until the transaction ends. Types whose links have not been written since their survey
+ * Blocks writes of links until the transaction ends. Types whose links have not been written since their precheck
  * need no other check.
  */
-export async function holdLinks({ db }: WriteScope, baseId: string, held: readonly Held[]): Promise<Holding> {
-  const ids = held.map(({ id }) => id)
+export async function lockLinks(
+  { db }: WriteScope,
+  baseId: string,
+  toLock: readonly TypeToLock[],
+): Promise<LockResult> {
+  const ids = toLock.map(({ id }) => id)
   await lockTypes(db, 'relationship_type', baseId, ids)
-  const surveyed = new Map(held.flatMap(({ id, survey }) => (survey ? [[id, survey.since]] : [])))
-  const settled = new Set(surveyed.keys())
+  const prechecked = new Map(toLock.flatMap(({ id, precheck }) => (precheck ? [[id, precheck.since]] : [])))
+  const settled = new Set(prechecked.keys())
   if (settled.size > 0) {
-    const since = Math.min(...surveyed.values())
+    const since = Math.min(...prechecked.values())
     for await (const { written } of writtenSince(db, baseId, since, 'relationship', ids))
       for (const id of written.keys()) settled.delete(id)
   }

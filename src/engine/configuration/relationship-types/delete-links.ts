@@ -5,9 +5,9 @@ import { logLinks } from '../../record-store/relationship-statements.ts'
 import { addCounts, addNamed } from '../../write/deletion-summary.ts'
 import { confirmFirst } from '../../write/preconditions.ts'
 import type { WriteScope } from '../../write/write.ts'
-import { holdEmpty } from '../lifecycle/hold-empty.ts'
 import type { DeleteOptions } from '../lifecycle/kind.ts'
 import { lockType } from '../lifecycle/lock.ts'
+import { lockAndFindEmpty } from '../lifecycle/lock-and-find-empty.ts'
 
 // The order makes it a probe of the key, whatever the statistics say.
 const HAS_LINKS = statement(
@@ -48,12 +48,12 @@ export async function deleteLinksOf(
 }
 
 /** Blocks writes of links of types that are deleted. Returns the ids of those without links. */
-export async function holdWithoutLinks(
+export async function lockUnusedTypes(
   { db }: WriteScope,
   baseId: string,
   types: readonly Row[],
 ): Promise<ReadonlySet<string>> {
-  return new Set(await holdEmpty(db, 'relationship_type', baseId, types))
+  return new Set(await lockAndFindEmpty(db, 'relationship_type', baseId, types))
 }
 
 /** @throws CONFLICT when the type has relationships */

@@ -7,8 +7,8 @@ import type { RelationshipType as Row } from '../../prisma/client.ts'
 import type { Kind, View } from '../lifecycle/kind.ts'
 import { droppedProperties } from '../record-types/dropped-properties.ts'
 import { RECORD_TYPE_NAMES } from '../record-types/not-found.ts'
-import { checkLinks, type Held, holdLinks, type LinkSurvey } from './check-links.ts'
-import { deleteLinksOf, holdWithoutLinks } from './delete-links.ts'
+import { checkLinks, type LinkPrecheck, lockLinks, type TypeToLock } from './check-links.ts'
+import { deleteLinksOf, lockUnusedTypes } from './delete-links.ts'
 import { type Fields, fieldFaults } from './input.ts'
 import { affectedBy, validateExistingLinks } from './validate-existing.ts'
 
@@ -51,10 +51,10 @@ export const RELATIONSHIP_TYPE: Kind<Fields, Row> = {
   ],
   check: async ({ scope }, { id, current, before, next, options }) => {
     const affected = before ? affectedBy(before, next) : undefined
-    const held: Held = { id, survey: options.found as LinkSurvey | undefined }
+    const toLock: TypeToLock = { id, precheck: options.found as LinkPrecheck | undefined }
     return {
       faults: fieldFaults(next),
-      ...(affected && { held }),
+      ...(affected && { toLock }),
       existing: async (isSettled) => {
         if (!current || !before || !affected || isSettled) return
         const allowsInvalid = options.onInvalid === 'allow'
@@ -63,8 +63,8 @@ export const RELATIONSHIP_TYPE: Kind<Fields, Row> = {
     }
   },
   checkData: checkLinks,
-  hold: holdLinks,
-  holdFree: holdWithoutLinks,
+  lockData: lockLinks,
+  lockUnused: lockUnusedTypes,
   beforeDelete: deleteLinksOf,
 }
 

@@ -5,7 +5,7 @@ import { pageWithin } from '../../core/page.ts'
 import { read, type Scope } from '../../core/scope.ts'
 import { statement } from '../../database/client.ts'
 import { Allowance, compileSchema } from '../../json-schema/compile.ts'
-import { isSuspect, suspectsOf, suspectValues } from '../record-types/suspects.ts'
+import { affectedBy, affectedValues, isAffected } from '../record-types/affected-records.ts'
 
 const PAGE = 1000
 
@@ -18,7 +18,7 @@ const NEXT_LINKS = statement(
        SELECT id, created_at, data, valid FROM plinth.relationship
        WHERE base_id = $1 AND rel_type = $2 AND (created_at, id) > ($3::timestamptz, $4)
        ORDER BY relationship.created_at, id OFFSET 0) s
-     WHERE ${isSuspect(6)} LIMIT ${PAGE}`,
+     WHERE ${isAffected(6)} LIMIT ${PAGE}`,
     '$5',
   ),
 )
@@ -29,7 +29,7 @@ const FLAG_LINKS = statement(
 )
 
 type Row = { id: string; created_at: string; data: unknown; valid: boolean }
-type Judged = { row: Row; isValid: boolean }
+type Validated = { row: Row; isValid: boolean }
 
 /**
  * Validates the data of existing links against a new schema. If it is no check, the caller has the type's row
@@ -43,8 +43,8 @@ export async function validateExistingData(
   [before, dataSchema]: readonly [before: object, after: object],
   { allowsInvalid, isCheck }: { allowsInvalid: boolean; isCheck: boolean },
 ): Promise<boolean> {
-  const suspects = suspectsOf(before, dataSchema)
-  if (suspects === 'none') return false
+  const affected = affectedBy(before, dataSchema)
+  if (affected === 'none') return false
   const schema = compileSchema(dataSchema, '/data_schema')
   const allowance = new Allowance(LIMITS.recheckSteps, tooManyChecks)
   const samples: object[] = []
@@ -52,28 +52,28 @@ export async function validateExistingData(
   let isFlagged = false
   for (let after = ['-infinity', ''], more = true; more; ) {
     const from = [baseId, relType, ...after, scope.limits.recordBytes]
-    const rows = await read<Row>(scope, NEXT_LINKS, [...from, ...suspectValues(suspects)])
+    const rows = await read<Row>(scope, NEXT_LINKS, [...from, ...affectedValues(affected)])
     more = rows.length > 0
     const last = rows.at(-1)
     if (last) after = [last.created_at, last.id]
-    const judged: Judged[] = []
+    const validated: Validated[] = []
     for (const row of rows) {
       if (turnIsOver()) await nextTurn()
       const isValid = schema.isValid(row.data, allowance)
-      if (row.valid !== isValid) judged.push({ row, isValid })
+      if (row.valid !== isValid) validated.push({ row, isValid })
       if (isValid) continue
       count++
       const [fault] = samples.length < LIMITS.samples ? schema.validate(row.data, '/data') : []
       if (fault) samples.push({ id: row.id, path: fault.path, message: fault.message })
     }
-    isFlagged ||= judged.length > 0
-    if (!isCheck && (count === 0 || allowsInvalid)) await flag(scope, baseId, judged)
+    isFlagged ||= validated.length > 0
+    if (!isCheck && (count === 0 || allowsInvalid)) await flag(scope, baseId, validated)
   }
   if (count > 0 && !allowsInvalid) throw refused(count, samples)
   return isFlagged
 }
 
-async function flag(scope: Scope, baseId: string, flagged: readonly Judged[]) {
+async function flag(scope: Scope, baseId: string, flagged: readonly Validated[]) {
   if (flagged.length === 0) return
   await scope.db.query(FLAG_LINKS, [
     baseId,

@@ -46,7 +46,7 @@ async function urlsOfProduction({ db }: WriteScope, previewId: string): Promise<
 }
 
 /** Holds triggers of previews whose URL production calls from now on. */
-export async function holdPreviews({ db }: WriteScope, baseId: string): Promise<void> {
+export async function lockPreviews({ db }: WriteScope, baseId: string): Promise<void> {
   if (productionOf(baseId) !== baseId) return
   await db.query(LOCK_URLS, [baseId])
   await db.query(HOLD, [baseId])

@@ -13,7 +13,7 @@ import type { FieldsOf, Kind, Loaded } from '../lifecycle/kind.ts'
 import { openSecret, sealSecret } from '../lifecycle/secrets.ts'
 import { RECORD_TYPE } from '../record-types/record-type.ts'
 import { headerFaults, headerWarnings } from './headers.ts'
-import { CALLS_PRODUCTION, callsProduction, holdPreviews } from './production-urls.ts'
+import { CALLS_PRODUCTION, callsProduction, lockPreviews } from './production-urls.ts'
 
 type Body = z.output<typeof TriggerBody>
 type Fields = Omit<FieldsOf<typeof TriggerBody>, 'condition'> & { condition: object | null }
@@ -98,7 +98,7 @@ export const TRIGGER: Kind<Fields, Row> = {
   }),
   written: async (scope, { baseId }) => {
     await scope.db.query(START_RELAY, [baseId])
-    await holdPreviews(scope, baseId)
+    await lockPreviews(scope, baseId)
   },
   copiedColumns: () => ({
     ...{ former_secret: null, former_secret_until: null, last_success_at: null, last_failure_at: null },

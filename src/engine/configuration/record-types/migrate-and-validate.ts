@@ -9,7 +9,7 @@ import { schemaOf } from './fields.ts'
 import { type MigrationStep, migrate, type OnInvalid } from './migration.ts'
 
 /** A record, its data after the migration, and whether the schema accepts it. */
-export type Judged = {
+export type Validated = {
   readonly row: ExistingRow
   readonly data: unknown
   readonly isValid: boolean
@@ -18,24 +18,24 @@ export type Judged = {
 
 type Refused = { count: number; samples: object[] }
 
-export type Judgement = {
+export type Validation = {
   /** The invalid records so far: their count, and the first ten. */
   readonly refused: Refused
-  page(rows: readonly ExistingRow[]): Promise<Judged[]>
+  page(rows: readonly ExistingRow[]): Promise<Validated[]>
 }
 
 /** Migrates and validates records, with one budget of time for all of them. */
-export function openJudgement({
+export function openValidation({
   jsonSchema,
   steps,
 }: {
   jsonSchema: object
   steps: readonly MigrationStep[]
-}): Judgement {
+}): Validation {
   const schema = schemaOf({ jsonSchema })
   const allowance = new Allowance(LIMITS.recheckSteps, tooManyChecks)
   const refused: Refused = { count: 0, samples: [] }
-  const judge = (row: ExistingRow): Judged => {
+  const validate = (row: ExistingRow): Validated => {
     const data = migrate(row.data, steps)
     const isValid = schema.isValid(data, allowance)
     if (!isValid && refused.count++ < LIMITS.samples)
@@ -48,12 +48,12 @@ export function openJudgement({
   return {
     refused,
     async page(rows) {
-      const judged: Judged[] = []
+      const validated: Validated[] = []
       for (const row of rows) {
         if (turnIsOver()) await nextTurn()
-        judged.push(judge(row))
+        validated.push(validate(row))
       }
-      return judged
+      return validated
     },
   }
 }

@@ -5,13 +5,13 @@ import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
 import { writtenSince } from '../../change-log/written-since.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { Found } from '../lifecycle/kind.ts'
+import { affectedBy } from './affected-records.ts'
 import { type ExistingRow, recordsNamed, recordsOf } from './existing-records.ts'
-import { type Judgement, openJudgement, recordsRefused } from './judge.ts'
+import { openValidation, recordsRefused, type Validation } from './migrate-and-validate.ts'
 import type { MigrationStep } from './migration.ts'
-import { suspectsOf } from './suspects.ts'
 
 /** What a check without a lock found: records that need another flag, and since when records may have changed. */
-export type Survey = { readonly since: number; readonly flags: ReadonlyMap<string, boolean> }
+export type Precheck = { readonly since: number; readonly flags: ReadonlyMap<string, boolean> }
 
 /** A type whose schema changes, with the steps that would migrate its records. */
 export type Reshaped = {
@@ -30,27 +30,27 @@ const FEW = 200
  * under its locks. Finds nothing if too many records need another flag, or if there is a migration: the change
  * then checks them all.
  */
-export async function surveyRecords(
+export async function precheckRecords(
   scope: Scope,
   baseId: string,
   types: readonly Reshaped[],
 ): Promise<readonly Found[]> {
-  const surveys = types.map((type) => ({ type, ...openSurvey(type) }))
+  const prechecks = types.map((type) => ({ type, ...openPrecheck(type) }))
   let since = await scope.feed.settledSeq()
-  for (const { type, note } of surveys) {
+  for (const { type, note } of prechecks) {
     if (turnIsOver()) await nextTurn()
-    const suspects = type.steps.length > 0 ? 'all' : suspectsOf(type.before, type.jsonSchema)
-    await note(recordsOf(scope, { baseId, id: type.id }, suspects))
+    const affected = type.steps.length > 0 ? 'all' : affectedBy(type.before, type.jsonSchema)
+    await note(recordsOf(scope, { baseId, id: type.id }, affected))
   }
   for (let round = 0; round < ROUNDS; round++) {
-    const open = surveys.filter(({ isOpen }) => isOpen())
+    const open = prechecks.filter(({ isOpen }) => isOpen())
     if (open.length === 0) break
     const next = await scope.feed.settledSeq()
     const seen = await noteSince(scope, baseId, since, open)
     since = next
     if (seen <= FEW) break
   }
-  return surveys.map(({ found }) => found(since))
+  return prechecks.map(({ found }) => found(since))
 }
 
 type Noting = { readonly type: { readonly id: string }; note(pages: Pages): Promise<void> }
@@ -81,20 +81,20 @@ type Pages = AsyncIterable<readonly ExistingRow[]>
  * @param known records that are known to need another flag
  * @param most flags to keep. With more, none are found
  */
-export function openSurvey(
+export function openPrecheck(
   { jsonSchema, steps }: Pick<Reshaped, 'jsonSchema' | 'steps'>,
   known: ReadonlyMap<string, boolean> = new Map(),
-  most: number = LIMITS.surveyedFlags,
+  most: number = LIMITS.precheckedFlags,
 ) {
   const flags = new Map(known)
-  let judge: Judgement | undefined
+  let validation: Validation | undefined
   let fault: DomainError | undefined
   let isMany = false
   const isMigrated = steps.length > 0
   const faultOf = () =>
     fault ??
-    (judge && judge.refused.count > 0
-      ? recordsRefused(judge.refused, isMigrated ? 'migrate' : 'refuse')
+    (validation && validation.refused.count > 0
+      ? recordsRefused(validation.refused, isMigrated ? 'migrate' : 'refuse')
       : undefined)
   return {
     flags,
@@ -103,9 +103,9 @@ export function openSurvey(
     async note(pages: Pages): Promise<void> {
       if (fault) return
       try {
-        judge ??= openJudgement({ jsonSchema, steps })
+        validation ??= openValidation({ jsonSchema, steps })
         for await (const rows of pages)
-          for (const { row, isValid } of await judge.page(rows)) {
+          for (const { row, isValid } of await validation.page(rows)) {
             flags.delete(row.id)
             if (row.valid === isValid || isMany) continue
             flags.set(row.id, isValid)
@@ -119,7 +119,7 @@ export function openSurvey(
     found: (since: number): Found => {
       const refused = faultOf()
       if (refused) return { fault: refused }
-      return isMany || isMigrated ? {} : { found: { since, flags } satisfies Survey }
+      return isMany || isMigrated ? {} : { found: { since, flags } satisfies Precheck }
     },
   }
 }

@@ -3,10 +3,10 @@ import { isObject } from '../../../foundation/is-object.ts'
 import { breaksRule, type PropertyRule, ruleOf } from './property-rules.ts'
 
 /**
- * Records that a changed schema may judge in another way than the schema before it: all, none, or those that hold
- * or lack some properties, or break a rule.
+ * Records whose validity a changed schema may change: all, none, or those that hold or lack some properties, or
+ * break a rule.
  */
-export type Suspects =
+export type AffectedRecords =
   | 'all'
   | 'none'
   | {
@@ -15,14 +15,14 @@ export type Suspects =
       readonly rules: readonly PropertyRule[]
     }
 
-/** The condition that a row with `data` and `valid` is a suspect. Binds `suspectValues` from parameter `n` on. */
-export const isSuspect = (n: number): string =>
+/** The condition that a row with `data` and `valid` is affected. Binds `affectedValues` from parameter `n` on. */
+export const isAffected = (n: number): string =>
   `($${n}::text[] IS NULL OR NOT valid OR data ?| $${n}::text[] OR NOT data ?& $${n + 1}::text[] OR ${breaksRule('data', `$${n + 2}`)})`
 
-/** The values of `isSuspect`. */
-export function suspectValues(suspects: Exclude<Suspects, 'none'>): readonly unknown[] {
-  if (suspects === 'all') return [null, null, null]
-  const { holding, lacking, rules } = suspects
+/** The values of `isAffected`. */
+export function affectedValues(affected: Exclude<AffectedRecords, 'none'>): readonly unknown[] {
+  if (affected === 'all') return [null, null, null]
+  const { holding, lacking, rules } = affected
   return [holding, lacking, rules.length > 0 ? JSON.stringify(rules) : null]
 }
 
@@ -34,10 +34,10 @@ const ANNOTATIONS = new Set([
 ])
 
 /**
- * Compares two schemas by the properties of the root. Anything else that differs makes all records suspect, and
+ * Compares two schemas by the properties of the root. Anything else that differs affects all records, and
  * so do references into `properties`.
  */
-export function suspectsOf(before: object, after: object): Suspects {
+export function affectedBy(before: object, after: object): AffectedRecords {
   const [was, is] = [partsOf(before), partsOf(after)]
   if (!isDeepStrictEqual(was.rest, is.rest)) return 'all'
   const holding: string[] = []

@@ -7,8 +7,8 @@ const emptyTypes = (name: string, table: string, typeColumn: string, key: string
     name,
     `SELECT t.id FROM unnest((SELECT $2::text[])) AS t (id) LEFT JOIN LATERAL (
        SELECT 1 AS one FROM plinth.${table} AS c WHERE c.base_id = $1 AND c.${typeColumn} = t.id COLLATE "C"
-       ORDER BY ${key} LIMIT 1) held ON true
-     WHERE held.one IS NULL`,
+       ORDER BY ${key} LIMIT 1) found ON true
+     WHERE found.one IS NULL`,
   )
 const EMPTY = {
   record_type: emptyTypes('types_without_records', 'record', 'record_type', 'c.id'),
@@ -16,7 +16,7 @@ const EMPTY = {
 }
 
 /** Blocks writes of the records or links of types that are deleted. Returns the ids of the types that have none. */
-export async function holdEmpty(
+export async function lockAndFindEmpty(
   db: Db,
   table: keyof typeof EMPTY,
   baseId: string,
