@@ -1,4 +1,4 @@
-import { HTTP_WORDS, inWords, type Words } from './acts.ts'
+import { HTTP_REQUESTS, nameRequests, type RequestNames } from './advised-requests.ts'
 import { LIMITS } from './limits.ts'
 
 /** The table of failure codes, each with its HTTP status and title. Every surface uses it. */
@@ -162,15 +162,15 @@ export function withPaths(thrown: unknown, rewrite: (path: string) => string): u
 }
 
 /** The error body that all surfaces return. `words` name the requests that messages advise. */
-export function errorBody(error: DomainError, requestId: string, words: Words = HTTP_WORDS) {
+export function errorBody(error: DomainError, requestId: string, words: RequestNames = HTTP_REQUESTS) {
   return {
     error: {
       code: error.code,
-      message: inWords(error.message, words),
+      message: nameRequests(error.message, words),
       details: error.details.map((each) => ({
         ...each,
-        message: inWords(each.message, words),
-        ...(each.hint !== undefined && { hint: inWords(each.hint, words) }),
+        message: nameRequests(each.message, words),
+        ...(each.hint !== undefined && { hint: nameRequests(each.hint, words) }),
       })),
       request_id: error.requestId ?? requestId,
     },

@@ -16,7 +16,7 @@ type MutationSpec<F extends InputFieldMap, T extends object, P extends Approvabl
   args: F
   resolve: (scope: WriteScope, args: Args<F>) => Promise<T>
   /** Takes what the write needs before its transaction, and gives it back after. */
-  hold?: <R>(scope: Scope, args: Args<F>, work: (scope: Scope) => Promise<R>) => Promise<R>
+  reserve?: <R>(scope: Scope, args: Args<F>, work: (scope: Scope) => Promise<R>) => Promise<R>
   /** The result if the write returns a plan instead. Its type is that of the review that the write makes. */
   planned?: (plan: P, args: Args<F>) => T
   /** The arguments that the plan stands for: with `planToken` and without these, the planned ones are taken. */
@@ -29,7 +29,7 @@ type MutationSpec<F extends InputFieldMap, T extends object, P extends Approvabl
  */
 export function mutation<F extends InputFieldMap, T extends object, P extends Approvable = DeletionPlan>(
   name: string,
-  { description, type, args, resolve, hold, planned, plannedArgs = [] }: MutationSpec<F, T, P>,
+  { description, type, args, resolve, reserve, planned, plannedArgs = [] }: MutationSpec<F, T, P>,
 ): void {
   builder.mutationField(name, (t) =>
     t.field({
@@ -65,7 +65,7 @@ export function mutation<F extends InputFieldMap, T extends object, P extends Ap
             (within) => resolve(within, all),
             planned && ((plan) => planned(plan as P, all)),
           )
-        return hold ? hold(context.scope, all, writing) : writing(context.scope)
+        return reserve ? reserve(context.scope, all, writing) : writing(context.scope)
       }) as never,
     }),
   )

@@ -61,6 +61,6 @@ mutation('executeSql', {
     }),
     params: t.field({ type: 'JSON', description: 'A list for $1 …, or an object for :name ….' }),
   })),
-  hold: (scope, { base, statements }, work) => withSqlPlace(scope, base, statements, work),
+  reserve: (scope, { base, statements }, work) => withSqlPlace(scope, base, statements, work),
   resolve: (scope, { base, statements, params }) => executeSql(scope, base, { statements, params }),
 })

@@ -5,10 +5,10 @@ import { isAtEndpoint, listEndpointTools, resolveEndpointTool } from './endpoint
 import { instructionsOf, type Listing } from './outline/base-instructions.ts'
 import { getPrompt, listPrompts } from './prompts/prompts.ts'
 import { type AddressSession, addressOf } from './protocol/address-session.ts'
+import { LEAN_REQUESTS, MCP_REQUESTS } from './protocol/advised-tools.ts'
 import { about } from './protocol/instructions.ts'
 import { type Caller, InvalidParams, isOfProtocol, type Provider } from './protocol/provider.ts'
 import { failure, success, type ToolResult } from './protocol/result.ts'
-import { LEAN_WORDS, MCP_WORDS } from './protocol/words.ts'
 import { listResources, listTemplates, readResource } from './resources/resources.ts'
 import { watch } from './subscriptions/list-changed.ts'
 import { checkSubscribable } from './subscriptions/resource-subscriptions.ts'
@@ -26,7 +26,7 @@ import { definitionTools } from './tools/delete-definition.ts'
 import { profileTools } from './tools/describe-type/describe-type.ts'
 import { environmentTools } from './tools/environments.ts'
 import { fileTools } from './tools/files/files.ts'
-import { seesFileTypes } from './tools/files/listed.ts'
+import { seesFileTypes } from './tools/files/sees-file-types.ts'
 import { historyTools } from './tools/history.ts'
 import { recordTypeTools } from './tools/record-types.ts'
 import { recordTools } from './tools/records/writes.ts'
@@ -142,7 +142,7 @@ async function callTool(
     return await call(args, caller)
   } catch (thrown) {
     if (isOfProtocol(thrown)) throw thrown
-    const words = session.profile === 'lean' ? LEAN_WORDS : MCP_WORDS
+    const words = session.profile === 'lean' ? LEAN_REQUESTS : MCP_REQUESTS
     return failure(thrown, session.context.scope.requestId, words)
   }
 }

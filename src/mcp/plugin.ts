@@ -11,6 +11,7 @@ import { openEndpoint } from './endpoints/endpoint.ts'
 import { genericNames, plinth } from './plinth-provider.ts'
 import { readOptions } from './protocol/address-options.ts'
 import { type AddressSession, openSession } from './protocol/address-session.ts'
+import { MCP_REQUESTS } from './protocol/advised-tools.ts'
 import { Calls } from './protocol/call-log.ts'
 import { toContent } from './protocol/content.ts'
 import { addressCheck } from './protocol/host-check.ts'
@@ -20,7 +21,6 @@ import { claimOf, classify } from './protocol/modern/inbound.ts'
 import { resultOf } from './protocol/modern/server.ts'
 import type { Provider } from './protocol/provider.ts'
 import { failure, protocolError } from './protocol/result.ts'
-import { MCP_WORDS } from './protocol/words.ts'
 
 type Options = {
   host: string
@@ -120,7 +120,7 @@ function sendProtocolError(challenge: Options['challenge']) {
     const error = refusal(thrown, request, reply)
     const authenticate = challenge?.(request, error)
     if (authenticate !== undefined) reply.header('www-authenticate', authenticate)
-    const body = errorBody(error, request.id, MCP_WORDS)
+    const body = errorBody(error, request.id, MCP_REQUESTS)
     const parse = error.details[0]?.code === 'malformed_json' ? -32700 : -32000
     return reply.code(FAILURES[error.code].status).send(protocolError(parse, body.error.message, body))
   }

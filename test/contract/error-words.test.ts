@@ -1,11 +1,11 @@
-/** Errors name requests in the words of each surface: HTTP a method and a path, MCP a tool. */
+/** Errors name requests in the terms of each surface: HTTP a method and a path, MCP a tool. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { OPERATION_NAMES } from '../../src/contract/batch-shapes.ts'
-import { HTTP_WORDS } from '../../src/foundation/acts.ts'
+import { HTTP_REQUESTS } from '../../src/foundation/advised-requests.ts'
 import { ACCOUNT, GENERIC } from '../../src/mcp/plinth-provider.ts'
-import { MCP_WORDS } from '../../src/mcp/protocol/words.ts'
+import { MCP_REQUESTS } from '../../src/mcp/protocol/advised-tools.ts'
 import { succeed } from '../support/answers.ts'
 import { callTool } from '../support/mcp.ts'
 import type { Body } from '../support/server.ts'
@@ -43,14 +43,14 @@ test('no text below the HTTP surfaces names a request of the HTTP API', () => {
   expect(found).toEqual([])
 })
 
-test('the words of MCP name no path, and the tools and operations in them exist', () => {
-  expect(Object.keys(MCP_WORDS)).toEqual(Object.keys(HTTP_WORDS))
+test('the requests of MCP name no path, and the tools and operations in them exist', () => {
+  expect(Object.keys(MCP_REQUESTS)).toEqual(Object.keys(HTTP_REQUESTS))
   const tools = new Set<string>([
     ...GENERIC.map(({ name }) => name),
     ...ACCOUNT.map(({ name }) => name),
     ...OPERATION_NAMES,
   ])
-  for (const words of Object.values(MCP_WORDS)) {
+  for (const words of Object.values(MCP_REQUESTS)) {
     expect(words).not.toMatch(HTTP)
     for (const [name] of words.matchAll(/\b[a-z]+(?:_[a-z]+)+\b/g))
       expect(tools.has(name) || name === 'idempotency_key', name).toBe(true)

@@ -32,7 +32,7 @@ export async function pastTheParser(world: World, reader: 'query' | 'write') {
       asked,
     )
   const write = (text: string, values: readonly unknown[]) =>
-    runner.hold(asked, (place) => place.reader.read({ text, values: values as string[] }, asked.limit))
+    runner.reserve(asked, (place) => place.reader.read({ text, values: values as string[] }, asked.limit))
   return {
     lines,
     run: (text: string, values: readonly unknown[] = []) =>

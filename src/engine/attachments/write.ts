@@ -12,7 +12,7 @@ import { uuidv7 } from '../../foundation/uuid.ts'
 import { requirePermission } from '../access/access.ts'
 import type { StoredBlob } from '../blobs/blob-store.ts'
 import { appendChange } from '../core/append-change.ts'
-import { holdContent, receivedContent } from '../core/received-content.ts'
+import { lockContent, receivedContent } from '../core/received-content.ts'
 import { type Db, statement } from '../database/client.ts'
 import type { WriteScope } from '../write/write.ts'
 import {
@@ -94,7 +94,7 @@ export async function createAttachment(
   const attachment = await scope.db.statements(async (db) => {
     const within = { ...scope, db }
     const { life, held } = await lockRecord(within, key)
-    if (content) await holdContent(within, content.sha256)
+    if (content) await lockContent(within, content.sha256)
     const place = [...key, life, filename, status]
     const replaced = await takeName(within, key, place)
     if (held - replaced >= LIMITS.attachmentsOfRecord) throw tooMany()
@@ -138,7 +138,7 @@ export async function completeAttachment(
     if (row.status === 'ready') throw alreadyComplete()
     const within = { ...scope, db, actor: { tokenId: row.token_id, name: row.actor_name } }
     const type = sameType(row.content_type, contentType)
-    await holdContent(within, content.sha256)
+    await lockContent(within, content.sha256)
     await takeName(within, key, [...key, life, row.filename, 'ready'])
     const made = await only(db, COMPLETE, [baseId, id, content.size, content.sha256, type])
     await log(within, key, 'create', made)

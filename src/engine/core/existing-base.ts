@@ -1,5 +1,5 @@
 /** Checks that a base exists. */
-import { act } from '../../foundation/acts.ts'
+import { advised } from '../../foundation/advised-requests.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import { requireBaseAccess } from '../access/access.ts'
 import { statement } from '../database/client.ts'
@@ -33,7 +33,7 @@ export const baseNotFound = (id: string) =>
       {
         path: '/base_id',
         code: 'base_not_found',
-        message: `${act('list_bases')} lists the bases this token sees.`,
+        message: `${advised('list_bases')} lists the bases this token sees.`,
       },
     ],
   })

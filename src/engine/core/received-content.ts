@@ -20,7 +20,10 @@ export function receivedContent({ received }: Scope, sha256: string, path: strin
 /** Key of the lock of the content `$1`. */
 const LOCK_KEY = `hashtextextended('content:' || $1, 0)`
 // A sweep removes a content under the same lock, and only if nothing refers to it.
-const HOLD_CONTENT = statement('hold_content', `SELECT pg_advisory_xact_lock_shared(${LOCK_KEY})::text`)
+const LOCK_CONTENT_SHARED = statement(
+  'lock_content_shared',
+  `SELECT pg_advisory_xact_lock_shared(${LOCK_KEY})::text`,
+)
 /** Locks a content against writes that refer to it. */
 export const LOCK_CONTENT = statement('lock_content', `SELECT pg_advisory_xact_lock(${LOCK_KEY})::text`)
 
@@ -28,8 +31,8 @@ export const LOCK_CONTENT = statement('lock_content', `SELECT pg_advisory_xact_l
  * Keeps a stored content from being swept until the transaction ends.
  * @throws RATE_LIMITED if it was just swept
  */
-export async function holdContent({ db, blobs }: Scope, sha256: string): Promise<void> {
-  await db.query(HOLD_CONTENT, [sha256])
+export async function lockContent({ db, blobs }: Scope, sha256: string): Promise<void> {
+  await db.query(LOCK_CONTENT_SHARED, [sha256])
   if (await blobs.has(sha256)) return
   throw busy('The content was removed before anything referred to it.', 'Send it again.')
 }

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { act } from '../../foundation/acts.ts'
+import { advised } from '../../foundation/advised-requests.ts'
 import { DomainError } from '../../foundation/errors.ts'
 
 /** SQLSTATE of an error from the driver or from Prisma. */
@@ -172,8 +172,8 @@ export const outcomeUnknown = (cause: LostAnswer, hasKey: boolean): DomainError 
         path: '',
         code: 'outcome_unknown',
         message: hasKey
-          ? `Send the same request again with the same ${act('idempotency_key')}: it is applied once.`
-          : `Read the record before you send the request again. With ${act('idempotency_key')} a retry is safe at once.`,
+          ? `Send the same request again with the same ${advised('idempotency_key')}: it is applied once.`
+          : `Read the record before you send the request again. With ${advised('idempotency_key')} a retry is safe at once.`,
       },
     ],
   })

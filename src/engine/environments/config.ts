@@ -1,6 +1,6 @@
 /** Config as code: the configuration of a base as one file, its diff, and its application to a preview. */
 import { productionOf } from '../../contract/ids.ts'
-import { act } from '../../foundation/acts.ts'
+import { advised } from '../../foundation/advised-requests.ts'
 import { DomainError, withPaths } from '../../foundation/errors.ts'
 import { requirePermission } from '../access/access.ts'
 import type { Definition } from '../configuration/lifecycle/definition.ts'
@@ -112,7 +112,7 @@ const onProduction = (baseId: string) =>
         {
           path: '/base_id',
           code: 'production_base',
-          message: `Create a preview (${act('create_preview')}) and send the file to it.`,
+          message: `Create a preview (${advised('create_preview')}) and send the file to it.`,
         },
       ],
     },

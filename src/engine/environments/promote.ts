@@ -5,7 +5,7 @@ import { PromoteBody } from '../../contract/config-shapes.ts'
 import { isBaseId, productionOf } from '../../contract/ids.ts'
 import { unknownName } from '../../contract/suggest.ts'
 import { check, inBody } from '../../contract/validate.ts'
-import { act } from '../../foundation/acts.ts'
+import { advised } from '../../foundation/advised-requests.ts'
 import { type Detail, DomainError, invalid, withPaths } from '../../foundation/errors.ts'
 import { uuidv7 } from '../../foundation/uuid.ts'
 import { pointer } from '../../json/parse.ts'
@@ -257,7 +257,7 @@ const notItsPreview = (baseId: string, received: string) =>
   invalid({
     path: '/from',
     code: 'not_a_preview',
-    message: `from must be a preview of "${baseId}", such as "${baseId}--dev". ${act('list_previews')} lists them.`,
+    message: `from must be a preview of "${baseId}", such as "${baseId}--dev". ${advised('list_previews')} lists them.`,
     received: received.slice(0, 64),
   })
 

@@ -2,7 +2,7 @@
 import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { StoredBlob } from '../blobs/blob-store.ts'
-import { holdContent } from '../core/received-content.ts'
+import { lockContent } from '../core/received-content.ts'
 import { NO_EXPECTATION } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import { storeBytes } from './content.ts'
@@ -60,7 +60,7 @@ async function write(
 ): Promise<File | undefined> {
   return scope.db.statements(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
-    await holdContent(within, content.sha256)
+    await lockContent(within, content.sha256)
     const current = await lockFile(tx, target)
     if (!current) throw fileNotFound(target.path)
     const edited = { ...NO_EXPECTATION, contents: [before.content_sha256] }

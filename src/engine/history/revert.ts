@@ -1,5 +1,5 @@
 /** Reverts one change of a record, a relationship or configuration. */
-import { act } from '../../foundation/acts.ts'
+import { advised } from '../../foundation/advised-requests.ts'
 import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
 import { requireBaseAccess } from '../access/access.ts'
 import { type Change, mayRead, setCause } from '../change-log/entry.ts'
@@ -80,7 +80,7 @@ async function findChange(scope: WriteScope, baseId: string, seq: number): Promi
       {
         path: '/seq',
         code: 'change_not_found',
-        message: `${act('list_changes')} lists the changes that are kept.`,
+        message: `${advised('list_changes')} lists the changes that are kept.`,
       },
     ],
   })

@@ -1,4 +1,4 @@
-import { act } from '../../foundation/acts.ts'
+import { advised } from '../../foundation/advised-requests.ts'
 import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
 import type { Scope } from '../core/scope.ts'
 import { type RecordItem, type RecordRow, recordNotFound, toRecord, written } from '../record-store/record.ts'
@@ -68,7 +68,7 @@ async function noSuchVersion(
   return absent(`There is no version ${version} of record "${id}".`, {
     path: '/version',
     code: 'version_not_found',
-    message: `Versions ${span.first} to ${span.last} are kept: ${act('history')}.`,
+    message: `Versions ${span.first} to ${span.last} are kept: ${advised('history')}.`,
     received: version,
     expected: { from: span.first, to: span.last },
   })
@@ -81,7 +81,7 @@ async function notThere(scope: Scope, target: RecordKey, moment: Moment, row?: R
   return absent(`There was no record "${id}" of type "${recordType}" at that time.`, {
     path: '/as_of',
     code: 'record_not_found',
-    message: `It was ${row ? 'deleted' : 'not created yet'}: ${act('history')} shows when it was there.`,
+    message: `It was ${row ? 'deleted' : 'not created yet'}: ${advised('history')} shows when it was there.`,
     received: moment.text,
   })
 }

@@ -28,7 +28,7 @@ export async function putBounded(
   checkVisible(policy, target.data)
   for (let tries = 0; tries < LIMITS.raceTries; tries++) {
     const type = await requireType(scope, baseId, recordType)
-    const row = await holdTarget(scope, type, target)
+    const row = await lockPutRecord(scope, type, target)
     const done = await (row ? replaced(scope, policy, type, target, row) : made(scope, policy, type, target))
     if (done) return done
   }
@@ -36,10 +36,10 @@ export async function putBounded(
 }
 
 /**
- * Locks the target.
+ * Locks the record that the PUT replaces.
  * @throws CONFLICT when pair and id belong to two records, or the precondition requires absence
  */
-async function holdTarget(scope: WriteScope, type: CompiledType, target: RecordWrite) {
+async function lockPutRecord(scope: WriteScope, type: CompiledType, target: RecordWrite) {
   const { id, pair, expected } = target
   const [row, other] = await lockTarget(scope.db, [type.baseId, type.id], target)
   if (row?.by_pair && (other || expected.absent)) throw pairTaken(pair)

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isStatus, STATUSES } from '../../contract/record-columns.ts'
-import { act } from '../../foundation/acts.ts'
+import { advised } from '../../foundation/advised-requests.ts'
 import { type Detail, invalid } from '../../foundation/errors.ts'
 import { type Db, statement } from '../database/client.ts'
 import { type Pair, RECORD_COLUMNS, type RecordRow, toView } from '../record-store/record.ts'
@@ -32,7 +32,7 @@ const notWritable = (name: string, received: unknown, stored: { expected: unknow
   ...(name === 'status' && !isStatus(received) && { hint: JSON.stringify({ data: { status: received } }) }),
   message: stored
     ? name === 'status'
-      ? `"status" is the state of the record, ${STATUSES.join(' or ')}. ${act('cancel_record')} cancels the record, ${act('restore_record')} reverses that. A property of that name goes in "data".`
+      ? `"status" is the state of the record, ${STATUSES.join(' or ')}. ${advised('cancel_record')} cancels the record, ${advised('restore_record')} reverses that. A property of that name goes in "data".`
       : `"${name}" is read-only, and its current value differs. Leave it out, or read the record again.`
     : `"${name}" is read-only, and the record does not exist yet. Leave it out.`,
   ...stored,

@@ -1,4 +1,4 @@
-import { act } from '../../foundation/acts.ts'
+import { advised } from '../../foundation/advised-requests.ts'
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import {
   type CompiledRelationshipType,
@@ -120,7 +120,7 @@ function noRoom(
   mayReplace: boolean,
 ) {
   const opposite = side === 'source' ? 'target' : 'source'
-  const next = mayReplace ? `To move it, ${act('move_link')}.` : `Link another ${side}.`
+  const next = mayReplace ? `To move it, ${advised('move_link')}.` : `Link another ${side}.`
   const message = `"${id}" is ${cardinality}: a ${side} has one ${opposite}, and this one has it already. ${next}`
   return new DomainError('CONFLICT', message, {
     details: [

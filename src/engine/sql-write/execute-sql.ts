@@ -38,7 +38,7 @@ export function withSqlPlace<T>(
   const { actor, requestId } = scope
   const principal = principalScopeOf(scope, baseId, statements)
   const request = { principal, tokenId: actor.tokenId ?? '', requestId }
-  return scope.sql.hold(request, (sqlPlace) => work({ ...scope, sqlPlace }))
+  return scope.sql.reserve(request, (sqlPlace) => work({ ...scope, sqlPlace }))
 }
 
 const notHere = () =>

@@ -1,5 +1,5 @@
 import { invalid } from '../../foundation/errors.ts'
-import type { SqlReader } from '../sql/execution/held-reader.ts'
+import type { SqlReader } from '../sql/execution/connection-reader.ts'
 import type { RawRows } from '../sql/execution/read-rows.ts'
 import type { Guarded, RenderOptions } from '../sql/guard/guard-select.ts'
 import type { OwnRows } from './own-rows.ts'

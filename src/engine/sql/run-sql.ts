@@ -1,5 +1,5 @@
 /** SQL endpoint: runs one read-only query of a user. */
-import { act } from '../../foundation/acts.ts'
+import { advised } from '../../foundation/advised-requests.ts'
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import { requireBaseAccess } from '../access/access.ts'
 import type { Scope } from '../core/scope.ts'
@@ -71,7 +71,7 @@ const switchedOff = () =>
       {
         path: '',
         code: 'sql_disabled',
-        message: `Read with ${act('list_records')} and its filters instead.`,
+        message: `Read with ${advised('list_records')} and its filters instead.`,
       },
     ],
   })

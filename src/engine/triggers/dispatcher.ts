@@ -8,9 +8,17 @@ import { TRIGGER } from '../configuration/triggers/index.ts'
 import { ResponseBudget } from '../database/capped-query.ts'
 import type { Db } from '../database/client.ts'
 import type { Vault } from '../vault/vault.ts'
-import { bodiesOf, type Due, dueDeliveries, keptBodies, type Sender, sendersOf, testBody } from './due.ts'
-import type { Lanes } from './lanes.ts'
+import {
+  bodiesOf,
+  type Due,
+  dueDeliveries,
+  keptBodies,
+  type Sender,
+  sendersOf,
+  testBody,
+} from './due-deliveries.ts'
 import { type Attempt, keptAnswer, nextAttempt, storeAttempts } from './outcomes.ts'
+import type { ReceiverLimits } from './receiver-limits.ts'
 import { signatureHeaders } from './signature.ts'
 
 export type Services = {
@@ -34,8 +42,13 @@ export type Dispatcher = {
   readonly ended: Promise<void>
 }
 
-/** Sends the due deliveries of the lanes until `until` aborts, and ends those in flight when `cut` aborts. */
-export function dispatch(services: Services, lanes: Lanes, until: AbortSignal, cut: AbortSignal): Dispatcher {
+/** Sends the due deliveries that the limits allow until `until` aborts, and ends those in flight when `cut` aborts. */
+export function dispatch(
+  services: Services,
+  limits: ReceiverLimits,
+  until: AbortSignal,
+  cut: AbortSignal,
+): Dispatcher {
   const { db, log } = services
   const ended: Attempt[] = []
   const sending = new Set<Promise<void>>()
@@ -44,30 +57,30 @@ export function dispatch(services: Services, lanes: Lanes, until: AbortSignal, c
 
   const start = (next: Ready): void => {
     const { base_id: base, trigger_id: trigger, id } = next.delivery
-    lanes.start(base, trigger, id, next.body.length)
+    limits.start(base, trigger, id, next.body.length)
     const sent = attempt(services, next, cut).then((outcome) => {
       // What was cut off by the end of the process did not happen: it is tried again by the next one.
       if (outcome) ended.push(outcome)
-      if (outcome) lanes.answered(base, trigger, outcome.isSuccess)
-      else lanes.end(base, trigger, id)
+      if (outcome) limits.answered(base, trigger, outcome.isSuccess)
+      else limits.end(base, trigger, id)
     })
     const done = sent.finally(() => sending.delete(done))
     sending.add(done)
   }
   const drop = (delivery: Due): void => {
-    lanes.start(delivery.base_id, delivery.trigger_id, delivery.id, 0)
+    limits.start(delivery.base_id, delivery.trigger_id, delivery.id, 0)
     ended.push(purged(delivery))
   }
   const sendDue = async (): Promise<boolean> => {
-    const rooms = lanes.rooms()
+    const rooms = limits.rooms()
     if (rooms.length === 0) return false
     const found = await dueDeliveries(db, rooms)
-    const due = found.filter((each) => !lanes.isInFlight(each.base_id, each.trigger_id, each.id))
+    const due = found.filter((each) => !limits.isInFlight(each.base_id, each.trigger_id, each.id))
     if (due.length === 0) return false
     for await (const next of prepare(db, due)) {
       if (until.aborted) return false
       if (!('sender' in next)) drop(next)
-      else if (lanes.hasRoom(next.sender.base_id, next.sender.trigger_id)) start(next)
+      else if (limits.hasRoom(next.sender.base_id, next.sender.trigger_id)) start(next)
     }
     return true
   }
@@ -77,7 +90,7 @@ export function dispatch(services: Services, lanes: Lanes, until: AbortSignal, c
     try {
       for (const { base, id, reason } of await storeAttempts(db, attempts))
         log.warn({ base, trigger: id }, `a trigger was switched off: ${reason}`)
-      for (const { delivery } of attempts) lanes.end(delivery.base_id, delivery.trigger_id, delivery.id)
+      for (const { delivery } of attempts) limits.end(delivery.base_id, delivery.trigger_id, delivery.id)
       wakeUp()
     } catch (thrown) {
       ended.unshift(...attempts)
@@ -109,7 +122,7 @@ export function dispatch(services: Services, lanes: Lanes, until: AbortSignal, c
     await repeat(until, async () => {
       isWoken = false
       if (!(await logged(sendDue, false)))
-        await pause(lanes.isEmpty() ? LIMITS.leaderRetryMs : LIMITS.deliveryPollMs)
+        await pause(limits.isEmpty() ? LIMITS.leaderRetryMs : LIMITS.deliveryPollMs)
     })
     await Promise.all(sending)
     await storing

@@ -7,7 +7,7 @@ import { type Candidate, compete } from '../database/leader.ts'
 import { dispatch } from './dispatcher.ts'
 import { basesWithTriggers } from './enabled-triggers.ts'
 import { followBases } from './follow-bases.ts'
-import { openLanes } from './lanes.ts'
+import { openReceiverLimits } from './receiver-limits.ts'
 
 export type TriggerRunner = {
   /** Starts to deliver, as soon as there is a trigger. */
@@ -33,13 +33,13 @@ export function openTriggers(
   const leading = new Set<Promise<unknown>>()
 
   const lead = (until: AbortSignal): void => {
-    const lanes = openLanes()
+    const limits = openReceiverLimits()
     const untilEither = AbortSignal.any([until, stop.signal])
     const services = { db, vault, egress, scheduleMs, log }
-    const dispatcher = dispatch(services, lanes, untilEither, AbortSignal.any([until, cut.signal]))
+    const dispatcher = dispatch(services, limits, untilEither, AbortSignal.any([until, cut.signal]))
     const changed = async (base: string): Promise<void> => {
       const found = await db.query<{ id: string }>(TRIGGERS_OF, [base])
-      lanes.setTriggers(
+      limits.setTriggers(
         base,
         found.map(({ id }) => id),
       )

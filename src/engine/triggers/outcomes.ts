@@ -2,7 +2,7 @@
 import { LIMITS } from '../../foundation/limits.ts'
 import { announce } from '../core/cache-notices.ts'
 import { type Db, statement } from '../database/client.ts'
-import type { Due } from './due.ts'
+import type { Due } from './due-deliveries.ts'
 
 /** An attempt that has ended. */
 export type Attempt = {

@@ -5,7 +5,7 @@ import { DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { uuidv7 } from '../../foundation/uuid.ts'
 import { putAndClose, type StoredBlob } from '../blobs/blob-store.ts'
-import { holdContent, receivedContent } from '../core/received-content.ts'
+import { lockContent, receivedContent } from '../core/received-content.ts'
 import { statement } from '../database/client.ts'
 import { checkProperties, getFile, policyOf, requirePath } from '../files/index.ts'
 import type { WriteScope } from '../write/write.ts'
@@ -84,7 +84,7 @@ export async function putUploadPart(
   const content = await partOf(scope, target.baseId, input)
   return scope.db.statements(async (tx) => {
     await lockUpload(tx, target, 'shared')
-    await holdContent({ ...scope, db: tx }, content.sha256)
+    await lockContent({ ...scope, db: tx }, content.sha256)
     const values = [target.baseId, target.id, number, content.sha256, content.size]
     const [row] = await tx.query<PartRow>(PUT_PART, values)
     if (!row) throw new Error('An inserted part is gone')

@@ -1,4 +1,4 @@
-import { act } from '../../foundation/acts.ts'
+import { advised } from '../../foundation/advised-requests.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { parseSound } from '../../json/parse.ts'
@@ -173,10 +173,10 @@ const keyConflict = (code: string, message: string) =>
 const otherRequest = () =>
   keyConflict(
     'key_reused',
-    `This ${act('idempotency_key')} was used for a different request. Send a new key.`,
+    `This ${advised('idempotency_key')} was used for a different request. Send a new key.`,
   )
 const stillInFlight = () =>
   keyConflict(
     'key_in_flight',
-    `A request with this ${act('idempotency_key')} is still running. Send it again in a moment.`,
+    `A request with this ${advised('idempotency_key')} is still running. Send it again in a moment.`,
   )

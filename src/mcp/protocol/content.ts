@@ -1,7 +1,7 @@
 import { errorBody, toDomainError } from '../../foundation/errors.ts'
+import { MCP_REQUESTS } from './advised-tools.ts'
 import { InvalidParams, MissingCapability } from './provider.ts'
 import type { Content, ToolResult } from './result.ts'
-import { MCP_WORDS } from './words.ts'
 
 /**
  * Converts a tool result to MCP content, in the form that both eras share. Errors are text only, because
@@ -49,6 +49,6 @@ export function toProtocolFailure(
   const error = toDomainError(thrown)
   const ours = error.code === 'INTERNAL_ERROR'
   if (ours) onInternal(error.cause ?? thrown)
-  const data = errorBody(error, requestId, MCP_WORDS)
+  const data = errorBody(error, requestId, MCP_REQUESTS)
   return { code: ours ? -32603 : -32000, message: data.error.message, data }
 }

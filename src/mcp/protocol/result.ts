@@ -1,6 +1,6 @@
-import type { Words } from '../../foundation/acts.ts'
+import type { RequestNames } from '../../foundation/advised-requests.ts'
 import { errorBody, toDomainError } from '../../foundation/errors.ts'
-import { MCP_WORDS } from './words.ts'
+import { MCP_REQUESTS } from './advised-tools.ts'
 
 /** A tool result, independent of the protocol version. `content` is for blocks besides the body as text. */
 export type ToolResult =
@@ -43,7 +43,7 @@ function holdsRecords(body: { data?: unknown; profile?: unknown; text?: unknown;
 }
 
 /** A failure with the REST error body and paths relative to the arguments. `internal` is the cause to log. */
-export function failure(thrown: unknown, requestId: string, words: Words = MCP_WORDS): ToolResult {
+export function failure(thrown: unknown, requestId: string, words: RequestNames = MCP_REQUESTS): ToolResult {
   const error = toDomainError(thrown)
   return {
     error: errorBody(error, requestId, words),

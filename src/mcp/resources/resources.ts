@@ -1,12 +1,13 @@
 /** MCP resources: record types, records and files by URI. */
 import { trim } from '../../contract/response-bodies.ts'
-import { inWords } from '../../foundation/acts.ts'
+import { nameRequests } from '../../foundation/advised-requests.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { mayOnWhole, seesBase } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import type { AddressSession } from '../protocol/address-session.ts'
+import { MCP_REQUESTS } from '../protocol/advised-tools.ts'
 import { InvalidParams, ResourceNotFound } from '../protocol/provider.ts'
 import {
   filesUri,
@@ -16,7 +17,6 @@ import {
   typeUri,
 } from '../protocol/resource-uri.ts'
 import { NOTICE_BESIDE } from '../protocol/result.ts'
-import { MCP_WORDS } from '../protocol/words.ts'
 import { clean } from '../schema-projection/descriptions.ts'
 import { acrossBases } from './across-bases.ts'
 import { type FileContent, readFileResource, readFilesResource } from './files.ts'
@@ -220,6 +220,6 @@ function asFaultOfParams(thrown: unknown): unknown {
   const [detail] = thrown.details
   const hint = detail?.hint === undefined ? '' : ` Did you mean "${detail.hint}"?`
   return new InvalidParams(
-    `${detail?.path ? `${detail.path}: ` : ''}${inWords(thrown.message, MCP_WORDS)}${hint}`,
+    `${detail?.path ? `${detail.path}: ` : ''}${nameRequests(thrown.message, MCP_REQUESTS)}${hint}`,
   )
 }

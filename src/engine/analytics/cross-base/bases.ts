@@ -1,4 +1,4 @@
-import { act } from '../../../foundation/acts.ts'
+import { advised } from '../../../foundation/advised-requests.ts'
 import { DomainError, invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { requirePermission } from '../../access/access.ts'
@@ -75,7 +75,7 @@ const notFound = (id: string) =>
       {
         path: '/bases',
         code: 'base_not_found',
-        message: `${act('list_bases')} lists the bases this token sees.`,
+        message: `${advised('list_bases')} lists the bases this token sees.`,
       },
     ],
   })

@@ -1,5 +1,5 @@
 import { productionOf } from '../../../contract/ids.ts'
-import { act } from '../../../foundation/acts.ts'
+import { advised } from '../../../foundation/advised-requests.ts'
 import { DomainError } from '../../../foundation/errors.ts'
 import { requirePermission } from '../../access/access.ts'
 import { readNewest } from '../../core/created-at-page.ts'
@@ -48,7 +48,7 @@ const previewOnly = (kind: Named, baseId: string) =>
         {
           path: '/base_id',
           code: 'production_base',
-          message: `Create a preview (${act('create_preview')}) and send the request to it.`,
+          message: `Create a preview (${advised('create_preview')}) and send the request to it.`,
         },
       ],
     },

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { act } from '../../../foundation/acts.ts'
+import { advised } from '../../../foundation/advised-requests.ts'
 import { type Detail, DomainError, invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
@@ -78,7 +78,7 @@ export function recordsRefused({ count, samples }: Refused, onInvalid: OnInvalid
   const hint =
     onInvalid === 'migrate'
       ? 'Extend "migration" until these records validate.'
-      : `Send on_invalid=allow to keep them as they are, or ${act('migrate_records')} that repairs them.`
+      : `Send on_invalid=allow to keep them as they are, or ${advised('migrate_records')} that repairs them.`
   return new DomainError('CONFLICT', message, {
     details: [{ path: '/json_schema', code: 'records_invalid', message, hint, count, samples }],
   })

@@ -1,4 +1,4 @@
-import { act } from '../../../foundation/acts.ts'
+import { advised } from '../../../foundation/advised-requests.ts'
 import { DomainError } from '../../../foundation/errors.ts'
 import { toToken } from '../../authentication/authenticate.ts'
 import { administersAll, manages, outside, requireAnyAdmin } from '../../authentication/may-manage.ts'
@@ -29,6 +29,10 @@ const outsideToken = () => outside('/id', 'This token is outside the bases you a
 export const tokenNotFound = (id: string) =>
   new DomainError('NOT_FOUND', `There is no token "${id.slice(0, 64)}".`, {
     details: [
-      { path: '/id', code: 'token_not_found', message: `${act('list_tokens')} lists the tokens you manage.` },
+      {
+        path: '/id',
+        code: 'token_not_found',
+        message: `${advised('list_tokens')} lists the tokens you manage.`,
+      },
     ],
   })

@@ -1,7 +1,7 @@
 /** Reverts all changes of a request, or of an actor since a time, in one transaction. */
 
 import { digestInTurns } from '../../../contract/canonical-hash.ts'
-import { act } from '../../../foundation/acts.ts'
+import { advised } from '../../../foundation/advised-requests.ts'
 import { type Detail, DomainError, invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { nextTurn } from '../../../foundation/turns.ts'
@@ -99,7 +99,7 @@ function checkSelection({ seq, requestId, actor, since, until }: UndoArgs): void
   throw invalid({
     path: actor == null ? '/request_id' : '/since',
     code: 'required',
-    message: `Send request_id, or actor together with since or until. ${act('list_changes')} lists what was changed by which request.`,
+    message: `Send request_id, or actor together with since or until. ${advised('list_changes')} lists what was changed by which request.`,
   })
 }
 
@@ -264,7 +264,7 @@ const nothingFound = () =>
       {
         path: '',
         code: 'change_not_found',
-        message: `${act('list_changes')} lists what was changed by which request.`,
+        message: `${advised('list_changes')} lists what was changed by which request.`,
       },
     ],
   })

@@ -1,6 +1,6 @@
 import type { Node } from '@pgsql/types'
 import { nearest } from '../../../contract/suggest.ts'
-import { act } from '../../../foundation/acts.ts'
+import { advised } from '../../../foundation/advised-requests.ts'
 import type { Kind } from '../../sql/guard/relations/columns.ts'
 import { nameOf } from '../../sql/guard/syntax/names.ts'
 import { call, cast, NULL } from './nodes.ts'
@@ -71,7 +71,7 @@ function notStatus(fault: Fault, target: WriteTarget, location: number | undefin
       location,
       { hint: 'data_status' },
     )
-  const message = `status is active or cancelled, and SET cannot change it. ${act('cancel_record')} cancels the record, ${act('restore_record')} reverses that.`
+  const message = `status is active or cancelled, and SET cannot change it. ${advised('cancel_record')} cancels the record, ${advised('restore_record')} reverses that.`
   return fault('read_only', message, location)
 }
 

@@ -1,5 +1,5 @@
 import type { Node, SelectStmt } from '@pgsql/types'
-import { act } from '../../../foundation/acts.ts'
+import { advised } from '../../../foundation/advised-requests.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
 import { checkStructure } from '../../sql/guard/syntax/node-allowlist.ts'
@@ -21,10 +21,10 @@ const OTHERS: Readonly<Record<string, string>> = {
   MergeStmt: 'Write INSERT … ON CONFLICT (id) DO UPDATE SET … in place of MERGE.',
   TransactionStmt: 'The statements of a request are one transaction already. Leave it out.',
   TruncateStmt: 'DELETE FROM removes the records of a type.',
-  CreateStmt: `Record types are made with ${act('put_record_type')}.`,
-  AlterTableStmt: `Record types are changed with ${act('put_record_type')}.`,
-  RenameStmt: `Record types are changed with ${act('put_record_type')}.`,
-  IndexStmt: `Indexes are declared with ${act('put_record_type')}.`,
+  CreateStmt: `Record types are made with ${advised('put_record_type')}.`,
+  AlterTableStmt: `Record types are changed with ${advised('put_record_type')}.`,
+  RenameStmt: `Record types are changed with ${advised('put_record_type')}.`,
+  IndexStmt: `Indexes are declared with ${advised('put_record_type')}.`,
   CreateTableAsStmt: 'Keep a result within the statement: WITH name AS (SELECT …).',
   CopyStmt: 'INSERT … SELECT … FROM jsonb_to_recordset(:rows) AS r (…) inserts many rows.',
 }

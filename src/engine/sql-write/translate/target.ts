@@ -1,6 +1,6 @@
 import type { RangeVar, WithClause } from '@pgsql/types'
 import { nearest } from '../../../contract/suggest.ts'
-import { act } from '../../../foundation/acts.ts'
+import { advised } from '../../../foundation/advised-requests.ts'
 import { type Access, requirePermission } from '../../access/access.ts'
 import type { Catalog } from '../../sql/guard/relations/catalog.ts'
 import type { SqlColumn } from '../../sql/guard/relations/columns.ts'
@@ -34,8 +34,8 @@ const RESERVED = new Set(['old', 'new', 'excluded'])
 const ELSEWHERE: Readonly<Record<string, string>> = {
   records: 'Write to one record type: its id is the relation.',
   changes: 'The log of changes cannot be written.',
-  record_types: `Write record types with ${act('put_record_type')}.`,
-  relationship_types: `Write relationship types with ${act('put_relationship_type')}.`,
+  record_types: `Write record types with ${advised('put_record_type')}.`,
+  relationship_types: `Write relationship types with ${advised('put_relationship_type')}.`,
 }
 
 /**

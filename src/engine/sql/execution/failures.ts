@@ -1,5 +1,5 @@
 /** Maps PostgreSQL errors to messages that reveal neither values nor the SQL behind the relations. */
-import { act } from '../../../foundation/acts.ts'
+import { advised } from '../../../foundation/advised-requests.ts'
 import { DomainError, invalid } from '../../../foundation/errors.ts'
 import { sqlState, unreachable } from '../../database/errors.ts'
 import { noSlot } from './concurrency-limit.ts'
@@ -17,7 +17,10 @@ const UNKNOWN_RELATION: Words = [
   'The relation or function does not exist. The relations are the record types by their ids, and records, record_types, changes, relationships and relationship_types.',
 ]
 const NUMERIC = "CASE WHEN x ~ '^[0-9]+$' THEN x::bigint END"
-const READ_ONLY: Words = ['read_only', `SQL is read-only here. Write with ${act('write_sql')} or the batch.`]
+const READ_ONLY: Words = [
+  'read_only',
+  `SQL is read-only here. Write with ${advised('write_sql')} or the batch.`,
+]
 
 const BY_STATE: Readonly<Record<string, Words>> = {
   '42501': UNKNOWN_RELATION,

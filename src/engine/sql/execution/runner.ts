@@ -9,8 +9,8 @@ import type { Database } from '../../database/pool.ts'
 import type { Prepared } from '../guard/prepare.ts'
 import type { Catalog } from '../guard/relations/catalog.ts'
 import { openSlots } from './concurrency-limit.ts'
+import { GRACE_MS, openReader, type SqlReader } from './connection-reader.ts'
 import { toFailure } from './failures.ts'
-import { GRACE_MS, openReader, type SqlReader } from './held-reader.ts'
 import { findIsolation, type Isolation, type PrincipalScope, warningOf } from './isolation.ts'
 import { openPrincipals, type Principals } from './principals.ts'
 import { readOnce, type SqlRows } from './read-rows.ts'
@@ -34,7 +34,7 @@ type RunOptions = {
   signal: AbortSignal | undefined
 }
 
-type HoldOptions = Pick<RunOptions, 'principal' | 'tokenId' | 'requestId'>
+type ReserveOptions = Pick<RunOptions, 'principal' | 'tokenId' | 'requestId'>
 
 /** What the audit log line of a request says. */
 type Noted = Pick<Prepared, 'fingerprint' | 'relations'> & { readonly rows: number }
@@ -58,7 +58,7 @@ export type SqlRunner = {
    * line. Call it without a connection of the pool.
    * @throws RATE_LIMITED without a slot in time
    */
-  hold<T>(request: HoldOptions, work: (place: SqlPlace) => Promise<T>): Promise<T>
+  reserve<T>(request: ReserveOptions, work: (place: SqlPlace) => Promise<T>): Promise<T>
   /** Drops unused roles. */
   sweep(): Promise<void>
   close(): Promise<void>
@@ -118,7 +118,7 @@ export async function openSqlRunner({
       free()
     })
   }
-  const auditor = ({ tokenId: token, requestId, principal }: HoldOptions) => {
+  const auditor = ({ tokenId: token, requestId, principal }: ReserveOptions) => {
     const begun = performance.now()
     return (outcome: string, rows: number, statement: Partial<Prepared> | undefined) => {
       const { fingerprint, relations } = statement ?? {}
@@ -152,7 +152,7 @@ export async function openSqlRunner({
         throw failure
       }
     },
-    async hold(request, work) {
+    async reserve(request, work) {
       const audit = auditor(request)
       let noted: Noted | undefined
       const free = await slots.wait(request.tokenId)

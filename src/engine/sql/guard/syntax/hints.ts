@@ -1,6 +1,6 @@
-import { act } from '../../../../foundation/acts.ts'
+import { advised } from '../../../../foundation/advised-requests.ts'
 
-const WAY_OUT = `To change records send it to ${act('write_sql')}.`
+const WAY_OUT = `To change records send it to ${advised('write_sql')}.`
 const READS = 'SQL here reads: write one SELECT.'
 
 const WRITES = new Set(['InsertStmt', 'UpdateStmt', 'DeleteStmt', 'MergeStmt', 'CopyStmt', 'TruncateStmt'])
@@ -13,7 +13,7 @@ const STATEMENTS: Readonly<Record<string, string>> = {
   PrepareStmt: 'Send parameters with the statement instead.',
   ExecuteStmt: 'Send parameters with the statement instead.',
   DeclareCursorStmt: 'Page through the rows with LIMIT and a condition on the last key.',
-  CreateStmt: `A record type is made with ${act('put_record_type')}.`,
+  CreateStmt: `A record type is made with ${advised('put_record_type')}.`,
   CreateTableAsStmt: 'Keep a result within the statement: WITH name AS (SELECT …) SELECT ….',
 }
 
@@ -44,7 +44,7 @@ const NODES: Readonly<Record<string, string>> = {
   CurrentOfExpr: 'Cursors are not available.',
 }
 
-const NESTED_WRITE = `A statement that writes cannot be inside another one or in WITH. Send each as a separate statement to ${act('write_sql')}: a later one sees what it wrote.`
+const NESTED_WRITE = `A statement that writes cannot be inside another one or in WITH. Send each as a separate statement to ${advised('write_sql')}: a later one sees what it wrote.`
 
 /** The hint for a rejected AST node. */
 export function hintForNode(kind: string): string {

@@ -1,7 +1,7 @@
-import type { Words } from '../../foundation/acts.ts'
+import type { RequestNames } from '../../foundation/advised-requests.ts'
 
 /** How error messages name requests to MCP clients: by tool, never by a path of the HTTP API. */
-export const MCP_WORDS: Words = {
+export const MCP_REQUESTS: RequestNames = {
   cancel_record: 'cancel_record',
   create_preview: 'preview with the action "create"',
   delete_base: 'delete_definition',
@@ -22,8 +22,8 @@ export const MCP_WORDS: Words = {
 }
 
 /** The same where only the tools of the profile `lean` are listed. */
-export const LEAN_WORDS: Words = {
-  ...MCP_WORDS,
+export const LEAN_REQUESTS: RequestNames = {
+  ...MCP_REQUESTS,
   history: 'sql_query on the relation changes',
   list_changes: 'sql_query on the relation changes',
   list_records: 'sql_query',

@@ -1,10 +1,10 @@
 /**
- * Requests that error messages advise. A message holds a placeholder, and each surface fills in its own words:
+ * Requests that error messages advise. A message holds a placeholder, and each surface fills in its own names:
  * the HTTP API a method and a path, MCP a tool.
  */
 
-/** The words of the HTTP API, which the other HTTP surfaces share. */
-export const HTTP_WORDS = {
+/** The requests of the HTTP API, which the other HTTP surfaces share. */
+export const HTTP_REQUESTS = {
   cancel_record: 'POST /v1/{base_id}/records/{record_type}/{id}/cancel',
   create_preview: 'POST /v1/{base_id}/preview',
   delete_base: 'DELETE /v1/bases/{base_id}',
@@ -24,16 +24,16 @@ export const HTTP_WORDS = {
   write_sql: 'POST /v1/{base_id}/sql/execute',
 } as const
 
-type Act = keyof typeof HTTP_WORDS
-export type Words = Readonly<Record<Act, string>>
+type AdvisedRequest = keyof typeof HTTP_REQUESTS
+export type RequestNames = Readonly<Record<AdvisedRequest, string>>
 
-/** The placeholder of an act. Text of a caller may look the same: it is then replaced too, by constant words. */
-export const act = (name: Act): string => `<<${name}>>`
+/** The placeholder of a request. Text of a caller may look the same: it is then replaced too, by constant text. */
+export const advised = (name: AdvisedRequest): string => `<<${name}>>`
 
 const PLACEHOLDER = /<<([a-z_]{1,32})>>/g
 
 /** Fills in the placeholders of a message. */
-export const inWords = (message: string, words: Words): string =>
+export const nameRequests = (message: string, names: RequestNames): string =>
   message.replace(PLACEHOLDER, (whole, name: string) =>
-    Object.hasOwn(words, name) ? words[name as Act] : whole,
+    Object.hasOwn(names, name) ? names[name as AdvisedRequest] : whole,
   )
