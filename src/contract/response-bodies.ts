@@ -1,7 +1,7 @@
 /** Response bodies shared by REST and MCP, so that both return the same JSON. */
 
 import type { JsonRows } from '../json/rows.ts'
-import { awaiting } from './plan-words.ts'
+import { awaiting } from './plan-messages.ts'
 import type { RecordLink } from './shapes.ts'
 
 /** Optional fields: left out when null. All other fields are present even when null. */

@@ -6,7 +6,7 @@
 import type { FastifyInstance } from 'fastify'
 import { busy } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
-import { memoryOfMachine } from '../foundation/machine.ts'
+import { memoryOfMachine } from '../foundation/machine-memory.ts'
 import { isTransfer } from './transfers.ts'
 
 type Waiting = { readonly token: string; readonly bytes: number; readonly go: () => void }

@@ -11,7 +11,7 @@ import {
   statSync,
   truncateSync,
 } from 'node:fs'
-import { memoryOfMachine } from '../foundation/machine.ts'
+import { memoryOfMachine } from '../foundation/machine-memory.ts'
 import type { Binaries } from './binaries.ts'
 import type { PostgresPaths } from './paths.ts'
 import { handOver, type Identity } from './run-as-user.ts'

@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { PAGE_POLICY } from '../http/html-page.ts'
 import { renderInWorker } from '../http/render-in-worker.ts'
 import { SharedDocument } from '../http/shared-document.ts'
+import type { Reference } from './api-reference.ts'
 import { openapi } from './openapi.ts'
-import type { Reference } from './reference.ts'
 
 /** A test keeps the file equal to the kinds of configuration. */
 const CONFIG_SCHEMA = new URL('../../schema/config.schema.json', import.meta.url)
@@ -34,7 +34,7 @@ export function docs(visit: Hook) {
     let made: Promise<Reference> | undefined
     const reference = (type: string, part: keyof Reference) =>
       new SharedDocument(async () => {
-        made ??= renderInWorker<Reference>(import.meta.url, './reference')
+        made ??= renderInWorker<Reference>(import.meta.url, './api-reference')
         return { type, body: (await made)[part] }
       })
     const page = reference('text/html; charset=utf-8', 'page')

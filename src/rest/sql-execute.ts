@@ -2,8 +2,8 @@
 import { z } from 'zod'
 import { planBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
-import { PlanParts } from '../http/plan-fragment.ts'
-import { Plan, PlanFields } from './route/plan.ts'
+import { PlanParts } from '../http/deletion-plan-fragment.ts'
+import { Plan, PlanFields } from './route/plan-fields.ts'
 import { route } from './route/route.ts'
 import { baseId } from './route/shapes.ts'
 

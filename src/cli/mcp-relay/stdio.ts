@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline'
 import { toFailure } from '../command/failure.ts'
 import type { Server } from './http.ts'
-import { Link } from './link.ts'
 import { Relay } from './relay.ts'
+import { Upstream } from './upstream.ts'
 
 const DRAIN_MS = 5000
 
@@ -20,15 +20,15 @@ type Ends = {
 export async function relayStdio({ find, path, log }: Ends): Promise<void> {
   const write = process.stdout.write.bind(process.stdout)
   process.stdout.write = process.stderr.write.bind(process.stderr)
-  const link = new Link(find, path)
-  const relay = new Relay(link, { write: (line) => void write(line), log })
-  link.connect().catch((error: unknown) => log(toFailure(error).message))
+  const upstream = new Upstream(find, path)
+  const relay = new Relay(upstream, { write: (line) => void write(line), log })
+  upstream.connect().catch((error: unknown) => log(toFailure(error).message))
 
   const lines = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => lines.close())
   for await (const line of lines) await relay.take(line)
 
   await relay.drain(DRAIN_MS)
-  await link.close()
+  await upstream.close()
   await new Promise((resolve) => write('', resolve))
 }

@@ -2,8 +2,8 @@
 import type { Noun } from '../command/command.ts'
 import { EXIT } from '../command/failure.ts'
 import { type Option, writing } from '../command/options.ts'
-import { changesIn, showDone, showPlan } from '../command/plan.ts'
 import { print } from '../command/print.ts'
+import { changesIn, showDone, showPlan } from '../command/show-changes.ts'
 
 const prune: Option = {
   flags: '--prune',

@@ -2,7 +2,7 @@
 import type { Noun, Row } from '../command/command.ts'
 import { misused } from '../command/failure.ts'
 import { cursor, json, type Option, paging, writing } from '../command/options.ts'
-import { showDone, showProposal } from '../command/plan.ts'
+import { showDone, showProposal } from '../command/show-changes.ts'
 
 const flag = (flags: string, name: string, about: string): Option => ({
   flags,

@@ -14,7 +14,7 @@ import {
   requireRecord,
   toAttachment,
 } from './attachment.ts'
-import { makeLink } from './links.ts'
+import { makeLink } from './signed-links.ts'
 
 const THIS_RECORD = `FROM ${OF_RECORD} WHERE r.base_id = $1 AND r.record_type = $2 AND r.id = $3`
 

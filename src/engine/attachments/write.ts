@@ -28,7 +28,7 @@ import {
   stateOf,
   toAttachment,
 } from './attachment.ts'
-import { makeLink } from './links.ts'
+import { makeLink } from './signed-links.ts'
 
 /** A new attachment. At most one of the contents is given; none asks for a link to upload it. */
 export type NewAttachment = {

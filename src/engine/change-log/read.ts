@@ -5,7 +5,7 @@ import { ResponseBudget, type RowCap } from '../database/capped-query.ts'
 import { type Db, shaped } from '../database/client.ts'
 import { type Change, type ChangeRow, callFor, mayRead, toChange, type Viewer } from './entry.ts'
 import { type ChangeFilter, matches } from './filter.ts'
-import { newestOf, oldestOf, withinSeqs } from './reach.ts'
+import { newestOf, oldestOf, withinSeqs } from './seq-range.ts'
 import { type SeqRange, withinTimes } from './time-range.ts'
 
 /**

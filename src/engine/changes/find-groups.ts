@@ -2,8 +2,8 @@
 
 import { LIMITS } from '../../foundation/limits.ts'
 import type { ChangeFilter } from '../change-log/filter.ts'
-import { newestOf, withinSeqs } from '../change-log/reach.ts'
 import type { Patience, Reader } from '../change-log/read.ts'
+import { newestOf, withinSeqs } from '../change-log/seq-range.ts'
 import type { SeqRange } from '../change-log/time-range.ts'
 import type { PackedCall } from '../change-log/tool-call.ts'
 import { readPageRows, type Scope } from '../core/scope.ts'

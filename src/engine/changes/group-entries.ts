@@ -1,4 +1,4 @@
-import { ofRequestWithin } from '../change-log/reach.ts'
+import { ofRequestWithin } from '../change-log/seq-range.ts'
 import type { SeqRange } from '../change-log/time-range.ts'
 import { packCall, unpackCall } from '../change-log/tool-call.ts'
 import type { GroupKey } from './find-groups.ts'

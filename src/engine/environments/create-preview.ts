@@ -10,7 +10,7 @@ import { BASE, type Base, baseTable, LOCK_BASE_ID } from '../configuration/bases
 import { KINDS } from '../configuration/kinds.ts'
 import { finish } from '../configuration/lifecycle/change.ts'
 import { viewOf } from '../configuration/lifecycle/fields.ts'
-import { lastVersions } from '../configuration/lifecycle/past.ts'
+import { lastVersions } from '../configuration/lifecycle/version-history.ts'
 import { baseNotFound } from '../core/existing-base.ts'
 import { type Db, statement } from '../database/client.ts'
 import type { WriteScope } from '../write/write.ts'

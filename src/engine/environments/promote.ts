@@ -14,15 +14,15 @@ import { setCause } from '../change-log/entry.ts'
 import { KINDS } from '../configuration/kinds.ts'
 import { nounOf, type PutOptions } from '../configuration/lifecycle/kind.ts'
 import { lockForPromotion } from '../configuration/lifecycle/lock.ts'
-import { stepsOfIds } from '../configuration/lifecycle/steps.ts'
+import { stepsOfIds } from '../configuration/lifecycle/read-in-steps.ts'
 import type { Db } from '../database/client.ts'
 import type { Planning } from '../write/plan-approval.ts'
 import type { WriteScope } from '../write/write.ts'
 import { applyEdits, type Edit, type Prepared, prepareEdits } from './edits.ts'
 import { moveFork, readFork } from './fork.ts'
-import type { PastEdit } from './past-edits.ts'
 import { prepareAhead } from './prepare-ahead.ts'
 import { type Promotion, storePromotion } from './promotion.ts'
+import type { PromotionEdit } from './promotion-edits.ts'
 import { type Snapshot, snapshotIn } from './snapshot.ts'
 import { type Comparison, type Conflict, compareSides } from './three-way.ts'
 
@@ -61,7 +61,7 @@ export async function promote(scope: WriteScope, baseId: string, input: object):
   return prepareAhead(unplanned, [baseId, from], plan, write, lock)
 }
 
-type Plan = Omit<Comparison, 'edits'> & { readonly edits: readonly Prepared<PastEdit>[] }
+type Plan = Omit<Comparison, 'edits'> & { readonly edits: readonly Prepared<PromotionEdit>[] }
 
 /** @throws VALIDATION_ERROR unless the base is a production base, and `from` a preview of it */
 export function checkPreviewOf(baseId: string, from: string): void {
@@ -87,7 +87,7 @@ export function selection(
 async function requireApproval(
   planning: Planning,
   promotion: Promotion,
-  edits: readonly Prepared<PastEdit>[],
+  edits: readonly Prepared<PromotionEdit>[],
 ): Promise<void> {
   const state = await digestInTurns(
     edits.map(({ edit: { kind, id, before, after } }) => [kind.name, id, before, after]),
@@ -132,8 +132,8 @@ const withoutSecrets = ({ secrets: _, ...promotion }: Promotion): Promotion => p
  * How the edits of a promotion or rollback are applied, with the migrations of their record types.
  * @throws VALIDATION_ERROR for a migration of another type
  */
-export function how(edits: readonly PastEdit[], migration: Migrations = {}) {
-  const isChanged = ({ kind, before, after }: PastEdit) => kind.name === RECORD_TYPE && before && after
+export function how(edits: readonly PromotionEdit[], migration: Migrations = {}) {
+  const isChanged = ({ kind, before, after }: PromotionEdit) => kind.name === RECORD_TYPE && before && after
   const changed = edits.filter(isChanged).map(({ id }) => id)
   const others = Object.keys(migration).filter((id) => !changed.includes(id))
   const [fault, ...more] = others.map((id) => notChanged(id, changed))
@@ -145,7 +145,7 @@ export function how(edits: readonly PastEdit[], migration: Migrations = {}) {
     originOf,
     /** The migration of the type that an edit changes. */
     steps,
-    optionsOf: (edit: PastEdit): Partial<PutOptions> =>
+    optionsOf: (edit: PromotionEdit): Partial<PutOptions> =>
       steps(edit) ? { onInvalid: 'migrate', migration: steps(edit) } : {},
   }
 }
@@ -160,7 +160,7 @@ const notChanged = (id: string, changed: readonly string[]): Detail => ({
   ...unknownName(id, changed),
 })
 
-const originOf = ({ origin = {} }: PastEdit): object => origin
+const originOf = ({ origin = {} }: PromotionEdit): object => origin
 
 /** Adds to each created or deleted resource what its row has beyond its definition. */
 async function withOrigins(
@@ -168,7 +168,7 @@ async function withOrigins(
   baseId: string,
   from: string,
   edits: readonly Edit[],
-): Promise<PastEdit[]> {
+): Promise<PromotionEdit[]> {
   const origins = new Map<Edit, object>()
   for (const kind of KINDS.filter(({ logged }) => logged)) {
     for (const [side, isOf] of [

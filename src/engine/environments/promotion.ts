@@ -9,7 +9,7 @@ import type { Page, PageArgs } from '../core/page.ts'
 import type { Scope } from '../core/scope.ts'
 import type { Promotion as Row } from '../prisma/client.ts'
 import { type NewSecret, type ShownEdit, shown } from './edits.ts'
-import { type Past, readPast, storeEdits, textsOf } from './past-edits.ts'
+import { type PromotionEdits, readEdits, storeEdits, textsOf } from './promotion-edits.ts'
 import type { Conflict } from './three-way.ts'
 
 export type Promotion = {
@@ -39,7 +39,7 @@ const headOf = (row: Row) => ({
 })
 type Head = ReturnType<typeof headOf>
 
-async function toPromotion(row: Row, past: Past | undefined): Promise<Promotion> {
+async function toPromotion(row: Row, past: PromotionEdits | undefined): Promise<Promotion> {
   const { createdBy, createdAt, ...head } = headOf(row)
   const changes: ShownEdit[] = []
   for (const edit of past?.edits ?? []) {
@@ -49,7 +49,7 @@ async function toPromotion(row: Row, past: Past | undefined): Promise<Promotion>
   return { ...head, changes, conflicts: past?.conflicts ?? [], createdBy, createdAt }
 }
 
-type Entry = Pick<Row, 'id' | 'baseId' | 'kind' | 'fromBase'> & Past
+type Entry = Pick<Row, 'id' | 'baseId' | 'kind' | 'fromBase'> & PromotionEdits
 
 /** Stores a promotion or rollback, and logs it. */
 export async function storePromotion(
@@ -100,7 +100,7 @@ export async function listPromotions(scope: Scope, baseId: string, args: PageArg
   if (rows.length === 0) await requireBase(scope, baseId)
   // The last row only says that there is one more.
   const shownRows = rows.slice(0, page.limit)
-  const past = await readPast(
+  const past = await readEdits(
     scope.db,
     baseId,
     shownRows.map(({ id }) => id),
@@ -117,7 +117,7 @@ export async function listPromotions(scope: Scope, baseId: string, args: PageArg
 export async function getPromotion(scope: Scope, baseId: string, id: string): Promise<Promotion> {
   requirePermission(scope.access, 'read', baseId, '*')
   const row = await scope.db.orm.promotion.findUnique({ where: { baseId_id: { baseId, id } } })
-  if (row) return toPromotion(row, (await readPast(scope.db, baseId, [id])).get(id))
+  if (row) return toPromotion(row, (await readEdits(scope.db, baseId, [id])).get(id))
   await requireBase(scope, baseId)
   throw promotionNotFound('/id', id)
 }

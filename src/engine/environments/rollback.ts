@@ -10,10 +10,10 @@ import { lockIfPresent } from '../configuration/lifecycle/lock.ts'
 import type { WriteScope } from '../write/write.ts'
 import { applyEdits, isSame, prepareEdits } from './edits.ts'
 import { moveFork } from './fork.ts'
-import { type PastEdit, readPast } from './past-edits.ts'
 import { prepareAhead } from './prepare-ahead.ts'
 import { atResource, how } from './promote.ts'
 import { markRolledBack, type Promotion, promotionNotFound, storePromotion } from './promotion.ts'
+import { type PromotionEdit, readEdits } from './promotion-edits.ts'
 import { type Snapshot, snapshotIn } from './snapshot.ts'
 
 /**
@@ -26,10 +26,10 @@ export async function rollback(scope: WriteScope, baseId: string, input: object)
   const { promotion_id: undone, migration } = check(RollbackBody, input, inBody())
   const plan = async (at: WriteScope) => {
     await findUndoable(at, baseId, undone)
-    const past = (await readPast(at.db, baseId, [undone])).get(undone)?.edits ?? []
+    const past = (await readEdits(at.db, baseId, [undone])).get(undone)?.edits ?? []
     await checkUnchanged(past, await snapshotIn(at.db, baseId))
     const edits = past.map(
-      ({ before, after, ...edit }): PastEdit => ({ ...edit, before: after, after: before }),
+      ({ before, after, ...edit }): PromotionEdit => ({ ...edit, before: after, after: before }),
     )
     return prepareEdits(edits, how(edits, migration), { scope: at, baseId })
   }
@@ -63,8 +63,8 @@ async function findUndoable({ db, access }: WriteScope, baseId: string, id: stri
 }
 
 /** @throws CONFLICT with each resource that is no longer as the promotion left it */
-async function checkUnchanged(past: readonly PastEdit[], production: Snapshot): Promise<void> {
-  const changed: PastEdit[] = []
+async function checkUnchanged(past: readonly PromotionEdit[], production: Snapshot): Promise<void> {
+  const changed: PromotionEdit[] = []
   for (const edit of past) {
     if (turnIsOver()) await nextTurn()
     if (!isSame(production.get(edit.kind.name)?.get(edit.id) ?? null, edit.after)) changed.push(edit)

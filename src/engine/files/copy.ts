@@ -1,7 +1,7 @@
 import { invalid } from '../../foundation/errors.ts'
 import type { WriteScope } from '../write/write.ts'
-import { checkFile, type FileExpectation } from './expectation.ts'
 import type { File } from './file.ts'
+import { checkFile, type FileExpectation } from './file-preconditions.ts'
 import { type FileTarget, findFile, requirePath } from './find.ts'
 import { policyOf } from './policy.ts'
 import { putFile } from './put.ts'

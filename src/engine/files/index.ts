@@ -1,6 +1,6 @@
 export { copyFile, requireFit } from './copy.ts'
-export type { FileExpectation } from './expectation.ts'
 export type { File } from './file.ts'
+export type { FileExpectation } from './file-preconditions.ts'
 export { requirePath } from './find.ts'
 export { type FileKeys, fileTypesAt, listKeys } from './keys.ts'
 export { type FileText, readLines } from './lines.ts'

@@ -1,7 +1,7 @@
 import { statement } from '../database/client.ts'
 import type { WriteScope } from '../write/write.ts'
-import { checkFile, type FileExpectation } from './expectation.ts'
 import { logFile } from './file.ts'
+import { checkFile, type FileExpectation } from './file-preconditions.ts'
 import { type FileTarget, fileNotFound, lockFile, requirePath } from './find.ts'
 import { immutable, policyOf } from './policy.ts'
 import { leaveIndex } from './text-index.ts'

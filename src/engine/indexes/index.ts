@@ -3,6 +3,7 @@ export {
   type CompiledIndex,
   type IndexField,
 } from '../compiled-types/compiled-type.ts'
+export { nameConflictingRecord } from './conflicting-records.ts'
 export { declaredIndex, type ResolvedIndex, readIndexes, resolvedIndex, shownIndex } from './declaration.ts'
 export {
   entriesGone,
@@ -12,6 +13,5 @@ export {
   type WriteStatement,
   writeStatement,
 } from './entries.ts'
-export { nameHolders } from './holders.ts'
 export { copyIndexes, declareIndexes, dropEntries, dropIndexes, syncIndexes } from './sync.ts'
 export { guardUnique, hasUnique, type Written } from './unique.ts'

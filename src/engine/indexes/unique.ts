@@ -15,7 +15,7 @@ export type Written = {
   pair: { externalId: string; externalSource: string } | null
 }
 
-/** The cause of the CONFLICT: which record was refused. `nameHolders` finds the record that is in its way. */
+/** The cause of the CONFLICT: which record was refused. `nameConflictingRecord` finds the record that is in its way. */
 export class UniqueViolation extends Error {
   readonly type: CompiledType
   readonly written: Written

@@ -14,9 +14,9 @@ import { type Fill, TooMuch } from './fill.ts'
 import { DIALECT_URIS, type Dialect, dialectOf } from './keywords.ts'
 import { detail } from './messages.ts'
 import { type Clean, Reader } from './normalize.ts'
-import { firstWarnings } from './notes.ts'
 import { Definitions, resolveReferences } from './references.ts'
-import { relax } from './unchecked.ts'
+import { relax } from './relax-schema.ts'
+import { firstWarnings } from './schema-warnings.ts'
 
 /** A compiled JSON Schema. */
 export type CompiledSchema = {

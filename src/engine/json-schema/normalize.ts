@@ -5,8 +5,8 @@ import { pointer } from '../../json/parse.ts'
 import { checkFormat, checkPlain, checkStrings, checkTypes, isName, type Path, wrongType } from './checks.ts'
 import { isKnownFormat } from './formats.ts'
 import { ASSERTIONS, type Dialect, dialectOf, NOTES, type Shape } from './keywords.ts'
-import { noKeyword, notebook, unknownFormat, unusablePattern } from './notes.ts'
 import { compilePattern, type Pattern, PatternError } from './pattern.ts'
+import { noKeyword, notebook, unknownFormat, unusablePattern } from './schema-warnings.ts'
 
 /**
  * A normalized schema: only assertion and applicator keywords, in 2020-12 syntax. Identifiers and unknown

@@ -1,4 +1,4 @@
-import type { Note } from '../json-schema/notes.ts'
+import type { Note } from '../json-schema/schema-warnings.ts'
 import type { Json } from './input.ts'
 
 export type ProviderId = 'openai' | 'anthropic' | 'google' | 'mcp'

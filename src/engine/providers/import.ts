@@ -1,7 +1,7 @@
 import { ID_RULES, isTypeId } from '../../contract/ids.ts'
 import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { notebook } from '../json-schema/notes.ts'
+import { notebook } from '../json-schema/schema-warnings.ts'
 import type { OpenedTool, ProviderCodec, ToolDefinition } from './codec.ts'
 import { readString, wrongType } from './input.ts'
 import { readSchema } from './schema-in.ts'

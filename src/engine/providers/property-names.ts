@@ -1,7 +1,7 @@
 /** Names of properties for a provider that accepts few characters: in exported schemas, and back in calls. */
 import { invalid } from '../../foundation/errors.ts'
 import { isObject } from '../../foundation/is-object.ts'
-import type { Note } from '../json-schema/notes.ts'
+import type { Note } from '../json-schema/schema-warnings.ts'
 import { alias } from './alias.ts'
 import { type Json, pointer } from './input.ts'
 import { mapChildren, someSchema } from './schema-walk.ts'

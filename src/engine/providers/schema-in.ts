@@ -1,5 +1,5 @@
 import { invalid } from '../../foundation/errors.ts'
-import type { Note } from '../json-schema/notes.ts'
+import type { Note } from '../json-schema/schema-warnings.ts'
 import type { OpenedTool } from './codec.ts'
 import { type Json, pointer, readObject, typeName } from './input.ts'
 import { fromGoogle } from './schema-from-google.ts'

@@ -1,5 +1,5 @@
 import { isObject } from '../../foundation/is-object.ts'
-import type { Note } from '../json-schema/notes.ts'
+import type { Note } from '../json-schema/schema-warnings.ts'
 import type { Json } from './input.ts'
 import { joined, mapChildren, mergeAll, mergeSchemas, omit, resolveRef, someSchema } from './schema-walk.ts'
 

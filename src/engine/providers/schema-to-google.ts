@@ -1,5 +1,5 @@
 import { isObject } from '../../foundation/is-object.ts'
-import type { Note } from '../json-schema/notes.ts'
+import type { Note } from '../json-schema/schema-warnings.ts'
 import { type Json, pointer } from './input.ts'
 import { flattenRoot } from './schema-out.ts'
 import { type PlainSchema, plainSchema } from './schema-plain.ts'

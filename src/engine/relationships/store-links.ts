@@ -9,7 +9,7 @@ import { written } from '../record-store/record.ts'
 import type { Relationship } from '../record-store/relationship.ts'
 import { CREATE_LINKS, UPDATE_LINKS, type WrittenLink } from '../record-store/relationship-statements.ts'
 import type { WriteScope } from '../write/write.ts'
-import type { PlacedLink } from './decide.ts'
+import type { PlacedLink } from './check-cardinality.ts'
 import type { LinkWrite } from './link.ts'
 import { deleteLinks } from './remove.ts'
 

@@ -6,7 +6,7 @@ import { read } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
 import { type File, type FileExpectation, policyOf, putFile, requireFit } from '../files/index.ts'
 import type { WriteScope } from '../write/write.ts'
-import { type PartedChecksum, PartedSum } from './parted-sum.ts'
+import { type DeclaredChecksum, MultipartChecksum } from './multipart-checksum.ts'
 import { findUpload, lockUpload, PART_COLUMNS, type PartRow, type UploadTarget } from './upload.ts'
 
 const ALL_PARTS = statement(
@@ -19,7 +19,7 @@ const END = statement('end_upload', 'DELETE FROM plinth.file_upload WHERE base_i
 export type NamedPart = { number: number; sha256: string }
 
 /** What the client says of the whole content. */
-export type DeclaredContent = { size: number | null; checksum: PartedChecksum | null }
+export type DeclaredContent = { size: number | null; checksum: DeclaredChecksum | null }
 
 /**
  * Joins the named parts to the content of the file, and ends the upload.
@@ -40,7 +40,7 @@ export async function completeUpload(
   const size = parts.reduce((sum, part) => sum + part.size, 0)
   requireFit(size, storage.max_bytes)
   if (declared.size !== null && declared.size !== size) throw otherSize(declared.size, size)
-  const sum = declared.checksum && (await PartedSum.of(declared.checksum))
+  const sum = declared.checksum && (await MultipartChecksum.of(declared.checksum))
   const source = Readable.from(joined(scope.blobs, parts, sum), { objectMode: false })
   const content = await putAndClose(scope.blobs, source, { maxBytes: storage.max_bytes })
   await sum?.check()
@@ -76,7 +76,7 @@ function choose(present: ReadonlyMap<number, PartRow>, named: readonly NamedPart
 async function* joined(
   blobs: BlobStore,
   parts: readonly PartRow[],
-  sum: PartedSum | null,
+  sum: MultipartChecksum | null,
 ): AsyncGenerator<Buffer> {
   for (const { content_sha256: sha256 } of parts) {
     for await (const chunk of await blobs.open(sha256)) {

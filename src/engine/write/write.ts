@@ -12,7 +12,7 @@ import { REDACTED } from '../../foundation/redacted.ts'
 import { areRightsCurrent, recheckRights } from '../authentication/recheck-rights.ts'
 import type { Scope } from '../core/scope.ts'
 import { LostAnswer, outcomeUnknown } from '../database/errors.ts'
-import { nameHolders } from '../indexes/index.ts'
+import { nameConflictingRecord } from '../indexes/index.ts'
 import { Allowance } from '../json-schema/compile.ts'
 import type { DeletionSummary } from './deletion-summary.ts'
 import { claimKey, type Key, refuseUsedKey, type StoredOutcome } from './idempotency.ts'
@@ -126,7 +126,7 @@ const named = ({ policy }: Scope, fingerprint: string): string =>
 
 /** An error with the record in its way. A policy could hide that record, so its caller does not learn of it. */
 const explained = async (scope: Scope, thrown: unknown, db = scope.db): Promise<unknown> =>
-  scope.policy ? thrown : nameHolders(db, thrown)
+  scope.policy ? thrown : nameConflictingRecord(db, thrown)
 
 const tooManyChecks = () =>
   invalid({

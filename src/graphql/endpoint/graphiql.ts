@@ -10,7 +10,7 @@ const WELCOME = `# Put a token into the headers below,
 }
 `
 
-/** Renders the GraphiQL page, with all scripts and fonts inline. `madeApart` runs it in a worker. */
+/** Renders the GraphiQL page, with all scripts and fonts inline. `renderInWorker` runs it in a worker. */
 export const make = (): Buffer => Buffer.from(page())
 
 const page = (): string =>

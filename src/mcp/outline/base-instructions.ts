@@ -5,8 +5,8 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { mayAnywhere } from '../../graphql/context.ts'
 import type { AddressSession } from '../protocol/address-session.ts'
 import { INSTRUCTIONS, opening, rules } from '../protocol/instructions.ts'
+import { estimateTokens } from './llm-token-estimate.ts'
 import { outlineOf } from './outline.ts'
-import { boundTokens } from './token-bound.ts'
 
 /** What the instructions say of the lists of tools. */
 export type Listing = {
@@ -38,7 +38,7 @@ export async function instructionsOf(
     mayPreview(session) ? PREVIEWS : '',
     hasSql ? SQL : '',
   ]
-  const left = LIMITS.instructionsTokens - boundTokens(fixed.join('\n\n')) - SPARE_TOKENS
+  const left = LIMITS.instructionsTokens - estimateTokens(fixed.join('\n\n')) - SPARE_TOKENS
   const { text, builtIn } = await outlineOf(base, context, left, restOf(lists))
   const [first, last, more, previews, sql] = fixed
   return [

@@ -3,7 +3,7 @@ import { isBuiltIn, sqlColumnOf } from '../../contract/record-columns.ts'
 import { clean } from '../schema-projection/descriptions.ts'
 import type { Projection } from '../schema-projection/project.ts'
 import type { PortableSchema } from '../schema-projection/publish.ts'
-import { boundTokens } from './token-bound.ts'
+import { estimateTokens } from './llm-token-estimate.ts'
 
 const NAME_CHARS = 64
 const VALUE_CHARS = 30
@@ -55,11 +55,11 @@ function kindOf({ type, enum: values, format, items, properties }: PortableSchem
 /** Joins a head and as many fields as fit. Says how many are missing. */
 export function lineWithin(head: string, fields: readonly string[], tokens: number): string {
   const whole = `${head}${fields.join(', ')}`
-  if (boundTokens(whole) <= tokens) return whole
-  let left = tokens - boundTokens(head) - MORE_TOKENS
+  if (estimateTokens(whole) <= tokens) return whole
+  let left = tokens - estimateTokens(head) - MORE_TOKENS
   const kept: string[] = []
   for (const field of fields) {
-    left -= boundTokens(field) + 1
+    left -= estimateTokens(field) + 1
     if (left < 0) break
     kept.push(field)
   }

@@ -7,7 +7,7 @@ import { graphql, type ResultOf } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { projectInTurns } from '../schema-projection/project.ts'
 import { fieldsOf, lineWithin, nameShown } from './describe-type-line.ts'
-import { boundTokens } from './token-bound.ts'
+import { estimateTokens } from './llm-token-estimate.ts'
 
 const Links = graphql(`query OutlineLinks($base: String!) {
   base(id: $base) { typesVersion createdAt }
@@ -51,7 +51,7 @@ export async function outlineOf(
   const linkLines = links.length === 0 ? '' : `\n${linksWithin(links, tokens * LINKS_SHARE)}`
   const fileLine =
     files.length === 0 ? '' : `\n${lineWithin('File types: ', files.map(nameShown), tokens * FILES_SHARE)}`
-  const text = typesWithin(types, tokens - boundTokens(linkLines + fileLine), rest)
+  const text = typesWithin(types, tokens - estimateTokens(linkLines + fileLine), rest)
   return { text: `${text}${linkLines}${fileLine}`, builtIn: types.types.flatMap((type) => type.builtIn) }
 }
 
@@ -80,7 +80,7 @@ function typesWithin({ types, others, total }: Types, tokens: number, rest: stri
   const count = total >= LIMITS.outlineCounted ? `${LIMITS.outlineCounted}+` : total
   const title = `Types${isWhole ? '' : `, the most used of ${count}`} (records): fields. ! is required.`
   const tail = isWhole ? '' : `\n${othersWithin(others, total - types.length, tokens * OTHERS_SHARE)} ${rest}`
-  const lines = linesWithin(types, tokens - boundTokens(`${title}\n${tail}`))
+  const lines = linesWithin(types, tokens - estimateTokens(`${title}\n${tail}`))
   const isCut = isWhole && lines.some((line) => /\+\d+ more$/.test(line))
   return [title, ...lines].join('\n') + (isCut ? `\n${rest}` : tail)
 }
@@ -93,14 +93,14 @@ function linesWithin(types: readonly Type[], tokens: number): string[] {
   let left = tokens
   for (const [index, line] of bySize.entries()) {
     const text = lineWithin(line.head, line.fields, Math.floor(left / (bySize.length - index)))
-    left -= boundTokens(text) + 1
+    left -= estimateTokens(text) + 1
     texts.set(line, text)
   }
   return lines.map((line) => texts.get(line) ?? '')
 }
 
 const sizeOf = ({ head, fields }: { head: string; fields: readonly string[] }) =>
-  boundTokens(head) + boundTokens(fields.join(', '))
+  estimateTokens(head) + estimateTokens(fields.join(', '))
 
 function headOf({ id, records, fields }: Type): string {
   const what = fields === null ? 'a large schema' : fields.length === 0 ? 'any fields' : ''
@@ -115,7 +115,7 @@ function othersWithin(others: readonly string[], count: number, tokens: number):
   const kept: string[] = []
   let left = tokens
   for (const id of others) {
-    left -= boundTokens(id) + 1
+    left -= estimateTokens(id) + 1
     if (left < 0) break
     kept.push(id)
   }

@@ -1,4 +1,4 @@
-import { type PlanKind, wordsOf } from '../../contract/plan-words.ts'
+import { type PlanKind, wordsOf } from '../../contract/plan-messages.ts'
 import { planBody, trim } from '../../contract/response-bodies.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import type { Caller } from '../protocol/provider.ts'

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { PlanKind } from '../../contract/plan-words.ts'
+import type { PlanKind } from '../../contract/plan-messages.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Context, Permission } from '../../graphql/context.ts'
 import { fitted } from '../budget/fit.ts'

@@ -1,6 +1,6 @@
 /** The tools changes and undo: what was changed, by whom, and taking it back. */
 import { z } from 'zod'
-import { awaiting } from '../../contract/plan-words.ts'
+import { awaiting } from '../../contract/plan-messages.ts'
 import { changesBody } from '../../contract/response-bodies.ts'
 import { omitUndefined } from '../../foundation/omit-undefined.ts'
 import { graphql } from '../../graphql/document.ts'

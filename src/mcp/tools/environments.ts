@@ -1,22 +1,22 @@
 /** The tools preview, propose and promote: changing the configuration of a live base by way of a copy. */
 import { z } from 'zod'
-import { CONFIG_KINDS, PromoteBody } from '../../contract/config-shapes.ts'
-import { anyPreviewOf, productionOf } from '../../contract/ids.ts'
 import {
   changeLines,
   countLine,
   obstacleLines,
   type PlannedChange,
   type Step,
-} from '../../contract/plan-text.ts'
-import { awaiting } from '../../contract/plan-words.ts'
+} from '../../contract/change-lines.ts'
+import { CONFIG_KINDS, PromoteBody } from '../../contract/config-shapes.ts'
+import { anyPreviewOf, productionOf } from '../../contract/ids.ts'
+import { awaiting } from '../../contract/plan-messages.ts'
 import { pageBody, trim } from '../../contract/response-bodies.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { omitUndefined } from '../../foundation/omit-undefined.ts'
 import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
-import { PlanParts } from '../../http/plan-fragment.ts'
+import { PlanParts } from '../../http/deletion-plan-fragment.ts'
 import { ReadResult } from '../budget/read-result.ts'
 import { deletedOr } from '../tool/approval.ts'
 import { answerOutput } from '../tool/page-arguments.ts'

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
-import { PlanParts } from '../../http/plan-fragment.ts'
+import { PlanParts } from '../../http/deletion-plan-fragment.ts'
 import { parseJson } from '../../json/parse.ts'
 import { deletedOr } from '../tool/approval.ts'
 import { answerOutput } from '../tool/page-arguments.ts'

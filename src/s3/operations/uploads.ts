@@ -3,7 +3,7 @@ import { UNKNOWN_CONTENT } from '../../contract/attachment-rules.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
-import { readPartedChecksum } from '../protocol/checksums.ts'
+import { readDeclaredChecksum } from '../protocol/checksums.ts'
 import { S3Fault } from '../protocol/fault.ts'
 import { readMetadata } from '../protocol/metadata.ts'
 import { type Element, readList } from '../protocol/xml.ts'
@@ -153,7 +153,7 @@ async function completeUpload(call: Call): Promise<Result> {
     sha256: digestIn(item.get('ETag') ?? ''),
   }))
   if (parts.length === 0) throw new S3Fault('MalformedXML', 'Name at least one part.')
-  const declared = { size: declaredSize(call), checksum: readPartedChecksum(call.headers) }
+  const declared = { size: declaredSize(call), checksum: readDeclaredChecksum(call.headers) }
   const { written } = await complete(
     { ...target, parts, ...declared, ...writeConditions(call) },
     call.context,

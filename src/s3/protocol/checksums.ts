@@ -106,7 +106,7 @@ const OF_PARTS = /-\d{1,5}$/
  * the checksums of the parts.
  * @throws S3Fault for more than one, or a malformed one
  */
-export function readPartedChecksum(
+export function readDeclaredChecksum(
   headers: IncomingHttpHeaders,
 ): { algorithm: ChecksumName; value: string; ofParts: boolean } | null {
   const declared = Object.entries(headers).filter(

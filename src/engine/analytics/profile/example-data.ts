@@ -2,7 +2,7 @@ import { isObject } from '../../../foundation/is-object.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
 import type { CompiledType } from '../../compiled-types/compiled-type.ts'
 import { type FieldPath, fieldName } from '../../compiled-types/field-path.ts'
-import { BOUNDS } from './bounds.ts'
+import { PROFILE_LIMITS } from './profile-limits.ts'
 import { resolve } from './schema-fields.ts'
 import type { Summary } from './summary.ts'
 import type { Scalar } from './value-stats.ts'
@@ -33,7 +33,7 @@ export async function exampleData(type: CompiledType, summaries: readonly Summar
       return value === undefined ? [] : [[profile.field, value] as const]
     }),
   )
-  const needed = { root, common, unique, optional: false, nodes: { left: BOUNDS.exampleSteps } }
+  const needed = { root, common, unique, optional: false, nodes: { left: PROFILE_LIMITS.exampleSteps } }
   const shape = whole(root, needed)
   const rich = objectOf(shape, [], { ...needed, optional: true })
   const tries = [{ ...undeclared(shape, summaries, common), ...rich }, rich, objectOf(shape, [], needed)]
@@ -68,7 +68,7 @@ function undeclared(
     if (typeof name !== 'string' || below.length > 0 || value === undefined || isRare) return []
     return Object.hasOwn(named, name) ? [] : [[name, value] as const]
   })
-  return Object.fromEntries(values.slice(0, BOUNDS.exampleProperties))
+  return Object.fromEntries(values.slice(0, PROFILE_LIMITS.exampleProperties))
 }
 
 const RARE = 0.5
@@ -94,10 +94,10 @@ function exampleOf(schema: Schema, path: FieldPath, known: Known): unknown {
 function objectOf({ properties, required }: Schema, path: FieldPath, known: Known): Schema {
   const declared = isObject(properties) ? Object.entries(properties) : []
   const needed = new Set(Array.isArray(required) ? (required as unknown[]) : [])
-  if (path.length >= BOUNDS.depth) return {}
+  if (path.length >= PROFILE_LIMITS.depth) return {}
   const isUseful = (name: string, schema: Schema) =>
     known.optional && (Array.isArray(schema['enum']) || known.common.has(fieldName([...path, name])))
-  let left = Math.max(0, BOUNDS.exampleProperties - needed.size)
+  let left = Math.max(0, PROFILE_LIMITS.exampleProperties - needed.size)
   const members: [string, unknown][] = []
   for (const [name, raw] of declared) {
     if (known.nodes.left <= 0) break
@@ -110,7 +110,7 @@ function objectOf({ properties, required }: Schema, path: FieldPath, known: Know
 }
 
 function listOf({ items, minItems }: Schema, path: FieldPath, known: Known): unknown[] {
-  if (path.length >= BOUNDS.depth || !isObject(items)) return []
+  if (path.length >= PROFILE_LIMITS.depth || !isObject(items)) return []
   const list = Array.from({ length: countOf(minItems) }, () =>
     exampleOf(whole(items, known), [...path, null], known),
   )
@@ -128,7 +128,7 @@ function whole(raw: unknown, known: Known, depth = 0): Schema {
   if (nodes.left <= 0) return {}
   const schema = resolve(raw, root) ?? {}
   nodes.left -= sizeOf(schema)
-  if (depth >= BOUNDS.depth) return schema
+  if (depth >= PROFILE_LIMITS.depth) return schema
   const [either] = [schema['anyOf'] ?? schema['oneOf']].flat()
   const parts = [...[schema['allOf'] ?? []].flat(), ...(either === undefined ? [] : [either])]
   let sum = schema

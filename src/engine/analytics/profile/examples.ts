@@ -1,5 +1,5 @@
 import type { FieldPath } from '../../compiled-types/field-path.ts'
-import { BOUNDS } from './bounds.ts'
+import { PROFILE_LIMITS } from './profile-limits.ts'
 import type { Scalar } from './value-stats.ts'
 
 /** An example query over the sampled data. */
@@ -110,5 +110,5 @@ const unfit = ({ path, nullShare, distinct, share, kind, isListed }: Candidate):
 function fewOrMany(kind: Candidate['kind'], distinct: number): number {
   if (distinct < 2) return 3
   const isGroup = kind === 'text' || kind === 'boolean'
-  return isGroup && distinct > BOUNDS.topValues * 4 ? 2 : 0
+  return isGroup && distinct > PROFILE_LIMITS.topValues * 4 ? 2 : 0
 }

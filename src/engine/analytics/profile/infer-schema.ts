@@ -4,7 +4,7 @@ import { requirePermission } from '../../access/access.ts'
 import { requireType } from '../../configuration/record-types/index.ts'
 import type { Scope } from '../../core/scope.ts'
 import { compileSchema } from '../../json-schema/compile.ts'
-import { BOUNDS } from './bounds.ts'
+import { PROFILE_LIMITS } from './profile-limits.ts'
 import { readSample, walkType } from './sample.ts'
 import { isShort } from './summary.ts'
 import { type Place, Tally } from './value-stats.ts'
@@ -34,8 +34,8 @@ export async function inferSchema(scope: Scope, baseId: string, id: string): Pro
   await requireType(scope, baseId, id)
   const key = [baseId, id] as const
   const tally = new Tally()
-  const { count, ids } = await walkType(scope.db, key, BOUNDS.walkMs)
-  for await (const data of readSample(scope.db, key, ids, BOUNDS.readMs)) tally.add(data)
+  const { count, ids } = await walkType(scope.db, key, PROFILE_LIMITS.walkMs)
+  for await (const data of readSample(scope.db, key, ids, PROFILE_LIMITS.readMs)) tally.add(data)
   const jsonSchema = await schemaOf(rooted(tally), tally.records)
   return { jsonSchema, count, read: tally.records, omittedFields: tally.leftOut.size }
 }
@@ -118,9 +118,9 @@ async function formatOf(strings: readonly Counted[]): Promise<string | undefined
 function isEnum(strings: readonly Counted[]): boolean {
   const total = strings.reduce((sum, { count }) => sum + count, 0)
   return (
-    strings.length <= BOUNDS.enumValues &&
-    total >= strings.length * BOUNDS.enumRepeats &&
-    total >= BOUNDS.enumRecords &&
+    strings.length <= PROFILE_LIMITS.enumValues &&
+    total >= strings.length * PROFILE_LIMITS.enumRepeats &&
+    total >= PROFILE_LIMITS.enumRecords &&
     strings.every(({ value }) => value !== '' && isShort(value))
   )
 }

@@ -8,9 +8,9 @@ import type { Scope } from '../../core/scope.ts'
 import type { Db } from '../../database/client.ts'
 import { zoneOf } from '../../filter/operand.ts'
 import { fieldExists } from '../../json-schema/fields.ts'
-import { BOUNDS } from './bounds.ts'
 import { exampleData } from './example-data.ts'
 import { type Example, exampleQueries } from './examples.ts'
+import { PROFILE_LIMITS } from './profile-limits.ts'
 import { candidatesDeclared, candidatesFrom } from './queryable-fields.ts'
 import { profileRelationships, type RelationshipProfile } from './relationships.ts'
 import { readSample, walkType } from './sample.ts'
@@ -41,7 +41,10 @@ type CachedProfile = Omit<TypeProfile, 'relationships'>
  * Cache keyed by the compiled type object, which is replaced when the type changes and is specific to a base
  * and database. An entry holds only data that `read` on the type permits.
  */
-const known = new LRUCache<CompiledType, Promise<CachedProfile>>({ max: BOUNDS.cached, ttl: BOUNDS.cacheMs })
+const known = new LRUCache<CompiledType, Promise<CachedProfile>>({
+  max: PROFILE_LIMITS.cached,
+  ttl: PROFILE_LIMITS.cacheMs,
+})
 
 /**
  * Profiles the data and links of a record type; the data part is cached for at most 30 seconds.
@@ -77,8 +80,8 @@ async function makeProfile(db: Db, type: CompiledType): Promise<CachedProfile> {
   )
   const tally = new Tally()
   for (const { path } of declared) tally.declare(path)
-  const { count, ids } = await walkType(db, key, BOUNDS.walkMs)
-  for await (const data of readSample(db, key, ids, BOUNDS.readMs)) tally.add(data)
+  const { count, ids } = await walkType(db, key, PROFILE_LIMITS.walkMs)
+  for await (const data of readSample(db, key, ids, PROFILE_LIMITS.readMs)) tally.add(data)
 
   const places = mostFrequent(tally.places)
   const summaries: Summary[] = []
@@ -103,7 +106,7 @@ function mostFrequent(places: readonly Place[]): Place[] {
   const byFrequency = places.toSorted((a, b) => b.present - a.present)
   return byFrequency
     .toSorted((a, b) => Number(b.isDeclared) - Number(a.isDeclared))
-    .slice(0, BOUNDS.fields)
+    .slice(0, PROFILE_LIMITS.fields)
     .sort((a, b) => b.present - a.present)
 }
 
@@ -112,7 +115,7 @@ async function instantsOf(db: Db, { path, values }: Place, type: CompiledType) {
   const zone = zoneOf(path, type)
   if (zone === null) return null
   const texts = [...values.values()].flatMap(({ value }) =>
-    typeof value === 'string' && value.length <= BOUNDS.valueChars ? [value] : [],
+    typeof value === 'string' && value.length <= PROFILE_LIMITS.valueChars ? [value] : [],
   )
   return readInstants(db, texts, zone)
 }

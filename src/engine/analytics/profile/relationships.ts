@@ -3,7 +3,7 @@ import { isAmong } from '../../compiled-types/compiled-relationship-type.ts'
 import { readableRelationshipTypes } from '../../configuration/relationship-types/index.ts'
 import type { Scope } from '../../core/scope.ts'
 import { statement } from '../../database/client.ts'
-import { BOUNDS } from './bounds.ts'
+import { PROFILE_LIMITS } from './profile-limits.ts'
 
 /** Link statistics of a type for a relationship type in one direction. */
 export type RelationshipProfile = {
@@ -27,7 +27,7 @@ const COUNT = statement(
        WHERE l.base_id = $1 AND l.rel_type = k.rel_type COLLATE "C"
          AND CASE WHEN k.incoming THEN l.target_record_type ELSE l.source_record_type END = $2
          AND ($5::text[] IS NULL OR (l.source_record_type = ANY ($5::text[]) AND l.target_record_type = ANY ($5::text[])))
-       LIMIT ${BOUNDS.countedLinks + 1}) x) f
+       LIMIT ${PROFILE_LIMITS.countedLinks + 1}) x) f
    ORDER BY k.n`,
 )
 type Counted = { n: number; count: number; others: string[] }
@@ -63,8 +63,8 @@ export async function profileRelationships(
       rel_type: side.type.id,
       direction: side.direction,
       record_types: side.others.includes('*') ? met : named,
-      count: Math.min(count, BOUNDS.countedLinks),
-      ...(count > BOUNDS.countedLinks && { capped: true as const }),
+      count: Math.min(count, PROFILE_LIMITS.countedLinks),
+      ...(count > PROFILE_LIMITS.countedLinks && { capped: true as const }),
     }
   })
 }

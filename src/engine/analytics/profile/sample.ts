@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { type Db, type Statement, statement } from '../../database/client.ts'
-import { BOUNDS } from './bounds.ts'
+import { PROFILE_LIMITS } from './profile-limits.ts'
 
 /** Reads the data of some records as text, until the byte budget is spent; skips very large records. */
 const READ = statement(
@@ -21,7 +21,7 @@ const AT_ONCE = 50
 const TURN = 256 * 1024
 
 /**
- * Streams sampled record data for about `ms` and `BOUNDS.bytes` of text. Each batch is spread over all ids,
+ * Streams sampled record data for about `ms` and `PROFILE_LIMITS.bytes` of text. Each batch is spread over all ids,
  * so that an early end leaves an even sample.
  */
 export async function* readSample(
@@ -34,11 +34,11 @@ export async function* readSample(
   const parts = Math.ceil(ids.length / AT_ONCE)
   let read = 0
   let turn = TURN
-  for (let part = 0; part < parts && read < BOUNDS.bytes; part++) {
-    if (read >= BOUNDS.readAlways && performance.now() >= end) return
+  for (let part = 0; part < parts && read < PROFILE_LIMITS.bytes; part++) {
+    if (read >= PROFILE_LIMITS.readAlways && performance.now() >= end) return
     const some = ids.filter((_, i) => i % parts === part)
-    const left = BOUNDS.bytes - read
-    const rows = await db.query<{ text: string }>(READ, [...type, some, left, BOUNDS.recordBytes])
+    const left = PROFILE_LIMITS.bytes - read
+    const rows = await db.query<{ text: string }>(READ, [...type, some, left, PROFILE_LIMITS.recordBytes])
     for (const { text } of rows) {
       read += Buffer.byteLength(text)
       yield JSON.parse(text) as unknown
@@ -72,7 +72,7 @@ const ESTIMATE = statement(
   'EXPLAIN (FORMAT JSON) SELECT FROM plinth.record WHERE base_id = $1 AND record_type = $2',
 )
 
-const IDS_AT_ONCE = BOUNDS.records * 2
+const IDS_AT_ONCE = PROFILE_LIMITS.records * 2
 const MOST_AT_ONCE = 16 * IDS_AT_ONCE
 
 type Stretch = { walked: number; last: string; ids: string[] }
@@ -93,16 +93,16 @@ export async function walkType(db: Db, type: TypeKey, ms: number): Promise<Walk>
     const found = await take(db, FORWARD, type, after, stride, most)
     count += found.walked
     ids = ids.concat(found.ids)
-    if (found.walked < most) return { count, ids: spread(ids, BOUNDS.records) }
+    if (found.walked < most) return { count, ids: spread(ids, PROFILE_LIMITS.records) }
     after = found.last
     for (; ids.length > IDS_AT_ONCE; stride *= 2) ids = ids.filter((_, i) => i % 2 === 1)
-    if (count >= BOUNDS.countedAlways && performance.now() >= end) break
+    if (count >= PROFILE_LIMITS.countedAlways && performance.now() >= end) break
   }
   const newest = await take(db, BACKWARD, type, '', stride, Math.min(count, MOST_AT_ONCE))
   const [plan] = await db.query<ExplainPlan>(ESTIMATE, type)
   const estimated = plan?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0
   const both = [...new Set([...ids, ...newest.ids])]
-  return { count: Math.max(count, both.length, estimated), ids: spread(both, BOUNDS.records) }
+  return { count: Math.max(count, both.length, estimated), ids: spread(both, PROFILE_LIMITS.records) }
 }
 
 async function take(db: Db, which: Statement, type: TypeKey, after: string, stride: number, most: number) {

@@ -1,7 +1,7 @@
 import { isObject } from '../../../foundation/is-object.ts'
 import type { FieldPath } from '../../compiled-types/field-path.ts'
 import { locate } from '../../json-schema/references.ts'
-import { BOUNDS } from './bounds.ts'
+import { PROFILE_LIMITS } from './profile-limits.ts'
 
 /** A field path that a schema declares, with its subschema. */
 export type Declared = { path: FieldPath; schema: Record<string, unknown> }
@@ -10,8 +10,12 @@ export type Declared = { path: FieldPath; schema: Record<string, unknown> }
 export function declaredPlaces(root: unknown): Declared[] {
   const found: Declared[] = []
   let level: Declared[] = [{ path: [], schema: resolve(root, root) ?? {} }]
-  for (let depth = 0; depth < BOUNDS.depth && level.length > 0 && found.length < BOUNDS.fields; depth++) {
-    level = level.flatMap((place) => below(place, root)).slice(0, BOUNDS.fields - found.length)
+  for (
+    let depth = 0;
+    depth < PROFILE_LIMITS.depth && level.length > 0 && found.length < PROFILE_LIMITS.fields;
+    depth++
+  ) {
+    level = level.flatMap((place) => below(place, root)).slice(0, PROFILE_LIMITS.fields - found.length)
     found.push(...level)
   }
   return found

@@ -1,5 +1,5 @@
 import type { FieldPath } from '../../compiled-types/field-path.ts'
-import { BOUNDS } from './bounds.ts'
+import { PROFILE_LIMITS } from './profile-limits.ts'
 import type { Place, Scalar } from './value-stats.ts'
 
 /** Statistics of one field. */
@@ -40,7 +40,7 @@ export function summarize(
     .filter(({ value }) => isShort(value))
     // The sort is stable: values of equal frequency stay ordered by value.
     .toSorted((a, b) => b.count - a.count)
-    .slice(0, BOUNDS.topValues)
+    .slice(0, PROFILE_LIMITS.topValues)
     .map(({ value, count }) => ({ value, count }))
   const profile: FieldProfile = {
     field: place.field,
@@ -89,7 +89,7 @@ function typesOf({ types }: Place): string[] {
 
 /** Whether the value is short enough to list. */
 export const isShort = (value: Scalar): boolean =>
-  typeof value !== 'string' || JSON.stringify(value).length <= BOUNDS.valueChars
+  typeof value !== 'string' || JSON.stringify(value).length <= PROFILE_LIMITS.valueChars
 const shown = (value: Value | undefined): Scalar | null =>
   value && isShort(value.value) ? value.value : null
 

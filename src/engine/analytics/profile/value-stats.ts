@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { type FieldPath, fieldName } from '../../compiled-types/field-path.ts'
 import { type Db, statement } from '../../database/client.ts'
-import { BOUNDS } from './bounds.ts'
+import { PROFILE_LIMITS } from './profile-limits.ts'
 
 /** A string, number or boolean. */
 export type Scalar = string | number | boolean
@@ -51,7 +51,7 @@ export class Tally {
   }
 
   private enter(node: Node, value: unknown): void {
-    if (node.place.path.length >= BOUNDS.depth) return
+    if (node.place.path.length >= PROFILE_LIMITS.depth) return
     if (Array.isArray(value)) for (const element of value) this.visit(this.below(node, null), element)
     else if (typeof value === 'object' && value !== null)
       for (const [name, member] of Object.entries(value)) this.visit(this.below(node, name), member)
@@ -67,11 +67,11 @@ export class Tally {
     const known = segment === null ? node.elements : node.members.get(String(segment))
     if (known) return known
     // Past this limit, untracked paths are not recorded, to keep the cost constant.
-    if (this.leftOut.size >= BOUNDS.places) return undefined
+    if (this.leftOut.size >= PROFILE_LIMITS.places) return undefined
     const made = nodeAt([...node.place.path, segment])
     const { field } = made.place
-    if (field.length > BOUNDS.fieldChars || this.places.length >= BOUNDS.places) {
-      this.leftOut.add(field.slice(0, BOUNDS.fieldChars))
+    if (field.length > PROFILE_LIMITS.fieldChars || this.places.length >= PROFILE_LIMITS.places) {
+      this.leftOut.add(field.slice(0, PROFILE_LIMITS.fieldChars))
       return undefined
     }
     if (segment === null) node.elements = made

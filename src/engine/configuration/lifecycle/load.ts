@@ -1,7 +1,7 @@
 import { statement } from '../../database/client.ts'
 import type { WriteScope } from '../../write/write.ts'
 import type { Kind, Loaded, Named, Stored } from './kind.ts'
-import { stepsOf, stepsOfIds } from './steps.ts'
+import { stepsOf, stepsOfIds } from './read-in-steps.ts'
 
 type Memo = { isWhole: boolean; readonly rows: Map<string, Stored | null> }
 

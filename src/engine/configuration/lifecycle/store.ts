@@ -4,7 +4,7 @@ import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
 import { partsOf } from '../../core/append-change.ts'
 import { type Db, type Statement, statement } from '../../database/client.ts'
 import { type Kind, ONE_MORE, type Stored } from './kind.ts'
-import { lastVersions } from './past.ts'
+import { lastVersions } from './version-history.ts'
 
 /** A row to write: as it is, null for a new one, and its columns. */
 export type Row = { readonly id: string; readonly current: Stored | null; readonly columns: object }

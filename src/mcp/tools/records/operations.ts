@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { invalid } from '../../../foundation/errors.ts'
 import { graphql } from '../../../graphql/document.ts'
 import { compile } from '../../../graphql/execute.ts'
-import { PlanParts } from '../../../http/plan-fragment.ts'
+import { PlanParts } from '../../../http/deletion-plan-fragment.ts'
 
 /** Arguments shared by the record tools, and their mapping to GraphQL variables. */
 export const inType = { record_type: z.string() }

@@ -1,5 +1,5 @@
 /** Limits of a data profile. */
-export const BOUNDS = {
+export const PROFILE_LIMITS = {
   /** Sample size: records, their total JSON bytes, and the bytes of the largest record. */
   records: 2000,
   bytes: 8 * 1024 * 1024,

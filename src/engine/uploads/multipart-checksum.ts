@@ -2,23 +2,23 @@ import { CHECKSUMS, type ChecksumName, type Running } from '../../foundation/che
 import { invalid } from '../../foundation/errors.ts'
 
 /** A checksum of a content in parts, in base64. `ofParts`: it is one of the checksums of the parts. */
-export type PartedChecksum = { algorithm: ChecksumName; value: string; ofParts: boolean }
+export type DeclaredChecksum = { algorithm: ChecksumName; value: string; ofParts: boolean }
 
 /** The checksum of a content in parts, while they are joined. */
-export class PartedSum {
-  readonly #declared: PartedChecksum
+export class MultipartChecksum {
+  readonly #declared: DeclaredChecksum
   readonly #whole: Running
   #part: Running | null = null
 
-  private constructor(declared: PartedChecksum, whole: Running, part: Running | null) {
+  private constructor(declared: DeclaredChecksum, whole: Running, part: Running | null) {
     this.#declared = declared
     this.#whole = whole
     this.#part = part
   }
 
-  static async of(declared: PartedChecksum): Promise<PartedSum> {
+  static async of(declared: DeclaredChecksum): Promise<MultipartChecksum> {
     const { open } = CHECKSUMS[declared.algorithm]
-    return new PartedSum(declared, await open(), declared.ofParts ? await open() : null)
+    return new MultipartChecksum(declared, await open(), declared.ofParts ? await open() : null)
   }
 
   update(bytes: Buffer): void {

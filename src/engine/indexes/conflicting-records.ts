@@ -19,7 +19,7 @@ const HOLDERS = statement(
  * Adds the id of the record in the way to the refusal of a unique index. It runs after the rollback of the write,
  * because a failed transaction answers no query. The caller may read all records of the type.
  */
-export async function nameHolders(db: Db, thrown: unknown): Promise<unknown> {
+export async function nameConflictingRecord(db: Db, thrown: unknown): Promise<unknown> {
   const violation = thrown instanceof DomainError ? violationOf(thrown) : undefined
   if (!(thrown instanceof DomainError) || !violation) return thrown
   const { type, written } = violation

@@ -8,7 +8,7 @@ const LETTERS = /^[A-Za-z]/
  * An upper estimate of the tokens of a text. Bytes / 4 is too low for lists of names and signs, and the exact
  * number needs a tokenizer of 20 MB.
  */
-export function boundTokens(text: string): number {
+export function estimateTokens(text: string): number {
   let tokens = 0
   for (const [piece] of text.matchAll(PIECES)) tokens += tokensOf(piece)
   return tokens

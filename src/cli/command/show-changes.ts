@@ -1,5 +1,5 @@
 /** Prints changes of configuration as a plan: one line for each resource, and its diff. */
-import { changeLines, countLine, obstacleLines, type PlannedChange } from '../../contract/plan-text.ts'
+import { changeLines, countLine, obstacleLines, type PlannedChange } from '../../contract/change-lines.ts'
 import type { Answer } from './client.ts'
 import { printLine } from './print.ts'
 

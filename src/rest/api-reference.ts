@@ -3,7 +3,7 @@ import Fastify from 'fastify'
 
 export type Reference = { page: Uint8Array; script: Uint8Array }
 
-/** Renders the pages of the API reference with the Scalar plugin. `madeApart` runs it in a worker. */
+/** Renders the pages of the API reference with the Scalar plugin. `renderInWorker` runs it in a worker. */
 export async function make(): Promise<Reference> {
   const app = Fastify()
   await app.register(apiReference, {

@@ -1,6 +1,6 @@
 import type { Clean, Reader } from './normalize.ts'
-import { unusableKeyword } from './notes.ts'
 import { type Definitions, inPlace } from './references.ts'
+import { unusableKeyword } from './schema-warnings.ts'
 import { reaching, subschemas, under } from './subschemas.ts'
 
 /** Keywords under which a schema that accepts more makes the whole refuse valid values. */

@@ -8,9 +8,12 @@ import type { Edit } from './edits.ts'
 import type { Conflict } from './three-way.ts'
 
 /** An edit in the history. `origin`: what the log says of the resource beyond its definition. */
-export type PastEdit = Edit & { readonly origin?: object }
+export type PromotionEdit = Edit & { readonly origin?: object }
 /** The edits of a promotion, and what stood against them. */
-export type Past = { readonly edits: readonly PastEdit[]; readonly conflicts: readonly Conflict[] }
+export type PromotionEdits = {
+  readonly edits: readonly PromotionEdit[]
+  readonly conflicts: readonly Conflict[]
+}
 
 type Row = {
   promotion_id: string
@@ -38,7 +41,7 @@ const READ = statement(
 type Texts = { before: string | null; after: string | null; origin: string | null; conflict: string | null }
 
 /** The edits as JSON, in short turns. `length` counts their characters. */
-export async function textsOf({ edits, conflicts }: Past): Promise<(Texts & { length: number })[]> {
+export async function textsOf({ edits, conflicts }: PromotionEdits): Promise<(Texts & { length: number })[]> {
   const standing = new Map(conflicts.map((each) => [`${each.kind} ${each.id}`, each]))
   const texts: (Texts & { length: number })[] = []
   for (const { kind, id, before, after, origin } of edits) {
@@ -63,7 +66,7 @@ const textOf = (value: object | null | undefined): string | null =>
 export async function storeEdits(
   db: Db,
   { baseId, id }: { readonly baseId: string; readonly id: string },
-  edits: readonly PastEdit[],
+  edits: readonly PromotionEdit[],
   texts: readonly (Texts & { length: number })[],
 ): Promise<void> {
   for (const { from, to } of partsOf(texts)) {
@@ -83,14 +86,14 @@ export async function storeEdits(
 }
 
 /** Reads the edits of promotions, by the id of the promotion. The driver decodes each row as it arrives. */
-export async function readPast(
+export async function readEdits(
   db: Db,
   baseId: string,
   promotions: readonly string[],
-): Promise<ReadonlyMap<string, Past>> {
+): Promise<ReadonlyMap<string, PromotionEdits>> {
   const rows = promotions.length > 0 ? await db.query<Row>(READ, [baseId, promotions]) : []
   const found = new Map(
-    promotions.map((id) => [id, { edits: [] as PastEdit[], conflicts: [] as Conflict[] }]),
+    promotions.map((id) => [id, { edits: [] as PromotionEdit[], conflicts: [] as Conflict[] }]),
   )
   for (const { promotion_id, kind, id, before, after, origin, conflict } of rows) {
     const past = found.get(promotion_id)

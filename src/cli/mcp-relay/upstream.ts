@@ -16,7 +16,7 @@ const FAREWELL_MS = 1000
  * The HTTP side of the relay: an MCP address and, in the legacy era, its session. Reconnects when the server
  * restarts, and replaces a lost session by repeating its `initialize`.
  */
-export class Link {
+export class Upstream {
   /** Protocol version negotiated by `initialize`. */
   version: string | undefined
   /** Receives server-initiated messages. */
