@@ -5,6 +5,7 @@ const ROOMS = [
   'json',
   'contract',
   'dialects',
+  'schema-shape',
   'postgres',
   'engine',
   'graphql/(?!endpoint/)',

@@ -1,6 +1,6 @@
 /** A record type in one line: its fields with kinds, allowed values, and `!` for required ones. */
 import { isBuiltIn, sqlColumnOf } from '../../contract/record-columns.ts'
-import { clean } from '../schema-projection/descriptions.ts'
+import { clean } from '../../schema-shape/descriptions.ts'
 import type { Projection } from '../schema-projection/project.ts'
 import type { PortableSchema } from '../schema-projection/publish.ts'
 import { estimateTokens } from './llm-token-estimate.ts'

@@ -6,11 +6,11 @@ import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { valuesOf } from '../../json/rows.ts'
+import { clean, listed } from '../../schema-shape/descriptions.ts'
 import type { AddressSession } from '../protocol/address-session.ts'
 import { InvalidParams } from '../protocol/provider.ts'
 import { acrossBases, foreignCursor } from '../resources/across-bases.ts'
 import { isNotVisible } from '../resources/resources.ts'
-import { clean, listed } from '../schema-projection/descriptions.ts'
 import { fillTemplate, type Prompt, type PromptArgument, readPrompt } from './prompt-record.ts'
 
 /** Records of this type are prompts. */

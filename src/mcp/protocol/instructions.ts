@@ -1,4 +1,4 @@
-import { cleanLines } from '../schema-projection/descriptions.ts'
+import { cleanLines } from '../../schema-shape/descriptions.ts'
 
 /** Server name and version, sent in both eras. */
 export const about = { name: 'plinth', title: 'Plinth', version: '0.1.0' }

@@ -1,6 +1,6 @@
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
-import { clean } from '../schema-projection/descriptions.ts'
+import { clean } from '../../schema-shape/descriptions.ts'
 import { ToolRecord } from '../tools/records/operations.ts'
 
 /** Reads one record with all fields that tools show. */

@@ -1,24 +1,11 @@
 /** Projects a record type's JSON Schema onto the portable dialect of tool schemas. */
-import { isObject } from '../../foundation/is-object.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
-import { intersect } from './combine.ts'
-import type { ReadState } from './keywords.ts'
+import { fewerLevels, MOST_LEVELS, namesOnly, readRoot } from '../../schema-shape/read-root.ts'
+import type { Shape } from '../../schema-shape/shape.ts'
 import { type PortableSchema, publish } from './publish.ts'
-import { readSchema } from './read.ts'
-import { References } from './refs.ts'
 import { chooseNames, type Names, restore } from './rename-properties.ts'
-import { ANY, Budget, isNever, type Shape, TooBig } from './shape.ts'
 
-/** Maximum nesting depth. Deeper values are open, and the description explains them. */
-const LEVELS = 6
-/**
- * Work limit of one attempt, in schemas read with references expanded, about 5 µs each. An attempt runs in
- * one event loop pass.
- */
-const STEPS = 12_000
 const BYTES = 100_000
-/** Maximum number of property names taken from a schema that exceeds the work limit. */
-const FALLBACK_NAMES = 1000
 const WARNINGS = 20
 
 export type Projection = {
@@ -56,16 +43,14 @@ function* project(jsonSchema: unknown): Generator<void, Projection> {
     if (warnings.size < WARNINGS) warnings.add(message)
   }
   let shape: Shape | undefined
-  for (let levels = LEVELS; levels > 0; ) {
+  for (let levels = MOST_LEVELS; levels > 0; ) {
     shape = readRoot(jsonSchema, levels, warn)
     yield
-    const projection = shape && (yield* fitting(shape, levels === LEVELS))
+    const projection = shape && (yield* fitting(shape, levels === MOST_LEVELS))
     yield
     if (projection) return { ...projection, warnings: [...warnings] }
     warn('The schema is too large to publish; deep parts and descriptions are omitted.')
-    // Retry with fewer levels than the shape has. A schema that exceeds the work limit gets three attempts,
-    // since each is slow.
-    levels = shape ? Math.min(levels, depthOf(shape)) - 1 : levels >> 1
+    levels = fewerLevels(levels, shape)
   }
   return { ...(yield* shortened(shape ?? namesOnly(jsonSchema))), warnings: [...warnings] }
 }
@@ -76,37 +61,6 @@ export function restoreNames(
   { names }: Pick<Projection, 'names'>,
 ): Record<string, unknown> {
   return restore(args, names) as Record<string, unknown>
-}
-
-/** Nesting depth of a shape. */
-function depthOf({ items, object }: Shape): number {
-  let depth = items ? depthOf(items) : 0
-  for (const property of object.properties.values()) depth = Math.max(depth, 1 + depthOf(property))
-  return depth
-}
-
-function readRoot(jsonSchema: unknown, levels: number, warn: ReadState['warn']): Shape | undefined {
-  const dialect = isObject(jsonSchema) ? jsonSchema['$schema'] : undefined
-  const budget = new Budget(STEPS)
-  const reading: ReadState = {
-    references: new References(jsonSchema),
-    draft07: typeof dialect === 'string' && dialect.includes('draft-07'),
-    budget,
-    levels,
-    resource: jsonSchema,
-    following: new Set([jsonSchema]),
-    around: [],
-    warn,
-  }
-  try {
-    const shape = intersect(readSchema(jsonSchema, reading), { ...ANY, kinds: new Set(['object']) }, budget)
-    if (!isNever(shape)) return shape
-  } catch (error) {
-    if (error instanceof TooBig) return undefined
-    throw error
-  }
-  warn('No object satisfies the schema; the tool is published open, and every call will be refused.')
-  return { ...ANY, kinds: new Set(['object']) }
 }
 
 /** The projection within the size limit; drops the descriptions if necessary. */
@@ -162,11 +116,4 @@ function* shortened(shape: Shape): Generator<void, Omit<Projection, 'warnings'>>
     },
     names,
   )
-}
-
-function namesOnly(jsonSchema: unknown): Shape {
-  const declared = isObject(jsonSchema) && isObject(jsonSchema['properties']) ? jsonSchema['properties'] : {}
-  const names = Object.keys(declared).filter((name) => name !== '__proto__')
-  const properties = new Map(names.slice(0, FALLBACK_NAMES).map((name) => [name, ANY]))
-  return { ...ANY, kinds: new Set(['object']), object: { ...ANY.object, properties } }
 }

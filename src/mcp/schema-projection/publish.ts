@@ -1,8 +1,17 @@
 /** Serializes a shape in the portable dialect: a single `type`, no references, no composition. */
 
-import { clean, isClean, isKnownFormat, NULLABLE, phrase, sentence } from './descriptions.ts'
+import { clean, isClean, isKnownFormat, NULLABLE, phrase, sentence } from '../../schema-shape/descriptions.ts'
+import {
+  ANY,
+  BOUND_NAMES,
+  BOUNDS,
+  type Bound,
+  isNever,
+  KINDS,
+  type Kind,
+  type Shape,
+} from '../../schema-shape/shape.ts'
 import { type Names, NO_NAMES } from './rename-properties.ts'
-import { ANY, BOUND_NAMES, BOUNDS, type Bound, isNever, KINDS, type Kind, type Shape } from './shape.ts'
 
 type Scalar = string | number | boolean
 

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { invalid } from '../../foundation/errors.ts'
 import { isObject } from '../../foundation/is-object.ts'
-import { isNever, type Shape } from './shape.ts'
+import { isNever, type Shape } from '../../schema-shape/shape.ts'
 
 const NAME_CHARS = 64
 

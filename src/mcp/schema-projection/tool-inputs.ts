@@ -1,6 +1,6 @@
 /** Input schemas of type tools, and the mapping of their arguments to record data. */
 
-import { NULLABLE } from './descriptions.ts'
+import { NULLABLE } from '../../schema-shape/descriptions.ts'
 import { type Projection, restoreNames } from './project.ts'
 import type { PortableSchema } from './publish.ts'
 

@@ -4,8 +4,8 @@ import { VersionedCache } from '../../foundation/versioned-cache.ts'
 import { type Context, grantsName, mayWrite } from '../../graphql/context.ts'
 import { graphql, type ResultOf } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
+import { clean } from '../../schema-shape/descriptions.ts'
 import { estimateTokens } from '../budget/fit.ts'
-import { clean } from '../schema-projection/descriptions.ts'
 import { type Projection, projectInTurns } from '../schema-projection/project.ts'
 import {
   createInput,

@@ -1,5 +1,5 @@
 /** Reads a JSON Schema (2020-12 or draft-07) into a shape: resolves references and merges composition. */
-import { isObject } from '../../foundation/is-object.ts'
+import { isObject } from '../foundation/is-object.ts'
 import { combineAll, intersect, union } from './combine.ts'
 import { clean, phrase } from './descriptions.ts'
 import { type ReadState, readOwn } from './keywords.ts'

@@ -1,4 +1,4 @@
-import { isObject } from '../../foundation/is-object.ts'
+import { isObject } from '../foundation/is-object.ts'
 /** Resolves `$ref` within a record type's schema. References to other documents never resolve. */
 
 /** A subschema, and the embedded resource (a schema with its own `$id`) that contains it. */

@@ -1,5 +1,5 @@
 /** Reads the keywords of one schema into a shape, without references and composition. */
-import { isObject } from '../../foundation/is-object.ts'
+import { isObject } from '../foundation/is-object.ts'
 import { combineAll, union } from './combine.ts'
 import { listed, phrase, sentence } from './descriptions.ts'
 import type { References } from './refs.ts'

@@ -1,6 +1,6 @@
 /** Set operations on shapes: intersection (`allOf`, references) and union (`anyOf`, `oneOf`). */
 
-import { isObject } from '../../foundation/is-object.ts'
+import { isObject } from '../foundation/is-object.ts'
 import { phrase } from './descriptions.ts'
 import type { Bound, Kind, ObjectShape, Shape, Traits } from './shape.ts'
 import { ANY, BOUND_NAMES, BOUNDS, type Budget, isNever, isOf, kindOf, NEVER, TRAITS } from './shape.ts'
