@@ -16,6 +16,10 @@ configuration('RecordType', RECORD_TYPE, {
       description: 'The id as used in tool names. It never changes.',
       resolve: (type) => String((type as { portableId?: unknown }).portableId),
     }),
+    graphqlName: t.string({
+      description: 'The name in the GraphQL schema of the base. It never changes.',
+      resolve: (type) => String((type as { graphqlName?: unknown }).graphqlName),
+    }),
     name: t.exposeString('name'),
     description: t.exposeString('description', { nullable: true }),
     icon: t.exposeString('icon', { nullable: true }),

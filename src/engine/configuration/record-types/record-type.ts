@@ -20,6 +20,7 @@ import { checkRecords } from './check-records.ts'
 import { deleteRecordsOf, lockUnusedTypes } from './delete-records.ts'
 import { droppedProperties } from './dropped-properties.ts'
 import { type Fields, normalized, resolvedIndexes, warningsAbout } from './fields.ts'
+import { chooseGraphqlName } from './graphql-name.ts'
 import { lockRecords, type TypeToLock } from './lock-records.ts'
 import { readMigration } from './migration.ts'
 import { RECORD_TYPE_NAMES } from './not-found.ts'
@@ -78,7 +79,7 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
     ),
     ...warningsAbout(next),
   ],
-  logged: ({ portableId }) => ({ portableId }),
+  logged: ({ portableId, graphqlName }) => ({ portableId, graphqlName }),
   // Build progress is not part of the definition.
   shown: ({ indexes }) => ({ indexes: indexes.map(shownIndex) }),
   parts: ['indexes'],
@@ -114,7 +115,7 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
           ? { revision: ONE_MORE }
           : {
               revision: firstRevision(),
-              portableId: takePortableId(await loaded.once(portableIdsTaken), id, input),
+              ...takeNames(await loaded.once(namesTaken), id, input),
             },
       parts: { isReindexed, indexes },
     }
@@ -161,21 +162,35 @@ const hasFailed = ({ status }: TypeRow['indexes'][number]) => status === 'failed
  */
 const firstRevision = () => randomInt(2 ** 30)
 
+/** The names of the types of a base for other systems: portable ids, and GraphQL names in lower case. */
+type Taken = { readonly portableIds: Set<string>; readonly graphqlNames: Set<string> }
+
 /**
- * Reuses the portable id from the log if it is free, so that tools keep their names when a deletion is
- * reverted. Adds the id to those that are taken.
+ * Reuses the names from the log if they are free, so that tools and generated clients keep them when a deletion
+ * is reverted. Adds them to those that are taken.
  */
-function takePortableId(taken: Set<string>, id: string, state: object): string {
-  const isTaken = (portableId: string) => taken.has(portableId)
-  const former = 'portableId' in state ? String(state.portableId) : undefined
-  const chosen = former !== undefined && !isTaken(former) ? former : choosePortableId(id, isTaken)
-  taken.add(chosen)
-  return chosen
+function takeNames({ portableIds, graphqlNames }: Taken, id: string, state: object) {
+  const former = state as { portableId?: unknown; graphqlName?: unknown }
+  const isPortableTaken = (name: string) => portableIds.has(name)
+  const isGraphqlTaken = (name: string) => graphqlNames.has(name.toLowerCase())
+  const portableId = kept(former.portableId, isPortableTaken) ?? choosePortableId(id, isPortableTaken)
+  const graphqlName = kept(former.graphqlName, isGraphqlTaken) ?? chooseGraphqlName(id, isGraphqlTaken)
+  portableIds.add(portableId)
+  graphqlNames.add(graphqlName.toLowerCase())
+  return { portableId, graphqlName }
 }
 
-const PORTABLE_IDS = statement(
-  'portable_ids',
-  'SELECT portable_id AS id FROM plinth.record_type WHERE base_id = $1',
+const kept = (name: unknown, isTaken: (name: string) => boolean): string | undefined =>
+  typeof name === 'string' && !isTaken(name) ? name : undefined
+
+const NAMES = statement(
+  'type_names',
+  'SELECT portable_id, lower(graphql_name) AS graphql_name FROM plinth.record_type WHERE base_id = $1',
 )
-const portableIdsTaken = async ({ db }: WriteScope, baseId: string): Promise<Set<string>> =>
-  new Set((await db.query<{ id: string }>(PORTABLE_IDS, [baseId])).map(({ id }) => id))
+async function namesTaken({ db }: WriteScope, baseId: string): Promise<Taken> {
+  const rows = await db.query<{ portable_id: string; graphql_name: string }>(NAMES, [baseId])
+  return {
+    portableIds: new Set(rows.map(({ portable_id }) => portable_id)),
+    graphqlNames: new Set(rows.map(({ graphql_name }) => graphql_name)),
+  }
+}
