@@ -376,3 +376,47 @@ test('a row that the schema refuses is named once, by statement, type, id and pr
   expect(details[0].path).toMatch(/^\/statements\/1\/d1\/data/)
   expect((await deal('d1'))['data'].title).toBe('One')
 })
+
+test.each([
+  ['UPDATE deal SET title = company, amount = company::numeric', '/statements/0/d1/data/amount', 'deal "d1"'],
+  [
+    `SELECT 1; UPDATE deal SET seats = 10 / (amount - 20)::int WHERE amount IS NOT NULL`,
+    '/statements/1/d2/data/seats',
+    'deal "d2", "seats": The statement divides by zero.',
+  ],
+  [
+    `INSERT INTO deal (id, title, amount) SELECT 'n-' || id, title, coalesce(company, '1')::numeric FROM deal WHERE id > 'd1'`,
+    '/statements/0/n-d2/data/amount',
+    'near "coalesce(company',
+  ],
+  [
+    'INSERT INTO deal (title, amount) SELECT title, title::numeric FROM deal',
+    '/statements/0/data/amount',
+    '',
+  ],
+  [`INSERT INTO deal (title, seats) VALUES ('a', 1), ('b', :text)`, '/statements/0/data/seats', '"seats"'],
+  ['UPDATE deal SET title = company, amount = :text', '/statements/0/data/amount', '"amount": A text'],
+  [
+    `INSERT INTO deal (id, title) SELECT id, 'x' FROM deal ON CONFLICT (id) DO UPDATE SET won = deal.title::bool`,
+    '/statements/0/d1/data/won',
+    'boolean',
+  ],
+  [`UPDATE deal SET amount = 'lots'`, '/statements/0', `near "'lots'"`],
+  [
+    'UPDATE deal SET amount = 1 WHERE company::int > 5',
+    '/statements/0',
+    'a value of "company" (character 34',
+  ],
+  ['DELETE FROM deal WHERE company::int > 5', '/statements/0', 'a value of "company" (character 24'],
+  [`UPDATE deal SET title = 'x' RETURNING company::int`, '/statements/0', 'a value of "company"'],
+])(
+  'a value that does not fit is placed by row and property, or in the text: %s',
+  async (text, path, words) => {
+    const params = text.includes(':text') ? { params: { text: 'a secret' } } : {}
+    const { message, details } = expectFailure(await run(text, params), 'VALIDATION_ERROR')
+    expect(details).toEqual([expect.objectContaining({ path, code: 'invalid_value' })])
+    expect(message).toContain(words)
+    expect(message).not.toMatch(/secret|"c1"|Two|plinth|carried|#/)
+    expect(await deal('d1')).toMatchObject({ version: 1, data: { title: 'One' } })
+  },
+)

@@ -221,6 +221,23 @@ test('an SQL error discloses no values and no internal names', async () => {
   })
 })
 
+test.each([
+  [`SELECT title::int FROM deal`, 'integer', '"title" (character 8, near "title::int FROM deal")'],
+  [`SELECT id FROM deal WHERE amount > 'lots'`, 'numeric', '(character 36, near "\'lots\'")'],
+  [`SELECT count(*) FROM deal WHERE title::date > now()`, 'date', '"title" (character 33,'],
+  [`SELECT title::int, id::int FROM deal`, 'integer', 'one of: (character 8, near'],
+  [`SELECT amount / count AS a, 1 / (version - version) AS b FROM deal`, 'zero', 'one of: ('],
+  [`SELECT 1 / (version - version) FROM deal`, 'zero', '(character 8, near "1 / (version - version) ")'],
+  [`SELECT :a::int`, 'integer', '(character 8, near ":a::int")'],
+])('an SQL value that does not fit is placed in the text: %s', async (query, what, place) => {
+  const params = query.includes(':a') ? { params: { a: 'a secret' } } : {}
+  const { code, message } = refusalOf(await sql(query, params))
+  expect(code).toBe('invalid_value')
+  expect(message).toContain(what)
+  expect(message).toContain(place)
+  expect(message).not.toMatch(/secret|Big|Small|plinth|base_id/)
+})
+
 test('SQL writes, other relations and multiple statements are refused', async () => {
   for (const query of [
     'DELETE FROM deal',

@@ -28,7 +28,14 @@ export async function pastTheParser(world: World, reader: 'query' | 'write') {
   const asked = { principal, tokenId: 'none', requestId: 'none', limit: 1000, signal: undefined }
   const query = (text: string, values: readonly unknown[]) =>
     runner.run(
-      async () => ({ text, values: values as string[], relations: [], advice: [], fingerprint: '' }),
+      async () => ({
+        text,
+        values: values as string[],
+        relations: [],
+        advice: [],
+        conversions: () => [],
+        fingerprint: '',
+      }),
       asked,
     )
   const write = (text: string, values: readonly unknown[]) =>

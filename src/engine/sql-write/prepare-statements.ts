@@ -1,6 +1,8 @@
+import type { SelectStmt } from '@pgsql/types'
 import { LIMITS } from '../../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import type { Access } from '../access/access.ts'
+import { conversionsOf, type FindConversions } from '../sql/guard/conversions.ts'
 import { type Guarded, type GuardOptions, guardSelect } from '../sql/guard/guard-select.ts'
 import { readParameters } from '../sql/guard/parameters/parameters.ts'
 import type { Catalog } from '../sql/guard/relations/catalog.ts'
@@ -12,12 +14,17 @@ import { type Insert, unevenRow } from './translate/insert.ts'
 import { parseStatements, type Translated, translate } from './translate/read-statements.ts'
 import type { Returning } from './translate/returning.ts'
 import type { Translation } from './translate/target.ts'
+import type { Update } from './translate/update.ts'
 
 /** A checked statement: what it reads, and its RETURNING. */
 export type Checked = {
   readonly statement: Translated
   readonly read: Guarded
   readonly returning: { readonly of: Returning; readonly read: Guarded } | undefined
+  /** The parts of the caller's text that convert values. */
+  readonly conversions: FindConversions
+  /** Translates the statement again, and guards another SELECT of it: one of fewer values or rows. */
+  again(reshape: (statement: Insert | Update) => SelectStmt): Promise<Guarded>
 }
 
 export type CheckedText = {
@@ -56,7 +63,17 @@ export async function prepareStatements(
   for (const [index, node] of nodes.entries()) {
     if (turnIsOver()) await nextTurn()
     statements.push(
-      await inStatement(index, async () => check(await translate(translation, node), translation, options)),
+      await inStatement(index, async () => ({
+        ...(await check(await translate(translation, node), translation, options)),
+        conversions: (unfit) => conversionsOf(parser, source, index, unfit),
+        again: async (reshape) => {
+          const fresh = parseStatements(parser, source)[index]
+          const statement = fresh && (await translate(translation, fresh))
+          if (statement?.operation !== 'update' && statement?.operation !== 'insert')
+            throw new Error('Only statements with values are read in parts.')
+          return guardSelect(reshape(statement), options)
+        },
+      })),
     )
   }
   refuseUnused(parameters, used)
@@ -71,7 +88,7 @@ async function check(
   statement: Translated,
   translation: Translation,
   options: GuardOptions,
-): Promise<Checked> {
+): Promise<Omit<Checked, 'conversions' | 'again'>> {
   if (statement.operation === 'insert') await checkArity(statement, translation, options)
   const read = await guardSelect(statement.select, options)
   const of = 'returning' in statement ? statement.returning : undefined

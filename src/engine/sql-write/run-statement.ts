@@ -8,8 +8,10 @@ import { prepare, type Types, validateRecords } from '../batch/prepare.ts'
 import { runData } from '../batch/run-data.ts'
 import { checkNames, type RawRows, type Reader, toRow } from '../sql/execution/read-rows.ts'
 import type { Catalog } from '../sql/guard/relations/catalog.ts'
+import { withPlace } from '../sql/unfit-values.ts'
 import type { WriteScope } from '../write/write.ts'
 import { atRows } from './faults.ts'
+import { withUnfitValue } from './find-unfit-value.ts'
 import { type Found, lockAndRetry } from './lock-and-retry.ts'
 import { fromRows, type OwnRows } from './own-rows.ts'
 import type { Checked } from './prepare-statements.ts'
@@ -36,26 +38,27 @@ export type Run = {
  * Runs a checked statement.
  * @throws VALIDATION_ERROR, CONFLICT, FORBIDDEN, NOT_FOUND
  */
-export async function runStatement(
-  run: Run,
-  { statement, read, returning }: Checked,
-  index: number,
-): Promise<Done> {
+export async function runStatement(run: Run, checked: Checked, index: number): Promise<Done> {
+  const { statement, read } = checked
+  const look = () =>
+    run.read(read).catch(async (thrown: unknown) => {
+      throw await withUnfitValue(thrown, checked, run.read, index)
+    })
   switch (statement.operation) {
     case 'select': {
-      const { columns, rows } = await run.read(read)
+      const { columns, rows } = await look()
       checkNames(columns)
       return { count: rows.length, rows: await jsonRows(columns, rows) }
     }
     case 'delete':
-      return runDelete(run, statement, () => run.read(read), index)
+      return runDelete(run, statement, look, index)
     case 'update': {
-      const changes = await readUpdate(run, statement, () => run.read(read), index)
-      return writeAndReturn(run, changes, returning, index)
+      const changes = await readUpdate(run, statement, look, index)
+      return writeAndReturn(run, changes, checked, index)
     }
     case 'insert': {
-      const changes = await readInsert(run, statement, () => run.read(read), index)
-      return writeAndReturn(run, changes, returning, index)
+      const changes = await readInsert(run, statement, look, index)
+      return writeAndReturn(run, changes, checked, index)
     }
   }
 }
@@ -125,9 +128,10 @@ async function writeRows(
 async function writeAndReturn(
   run: Run,
   { rows, carried, carriedTypes }: Changes,
-  returning: Checked['returning'],
+  checked: Checked,
   statement: number,
 ): Promise<Done> {
+  const { returning } = checked
   const outcomes = await writeRows(run, rows, statement)
   const count = outcomes.length
   if (!returning) return { count, rows: [] }
@@ -139,11 +143,15 @@ async function writeAndReturn(
   if (texts.length < count) throw new DomainError('CONFLICT', 'A written row has gone within its statement.')
   const written = of.carriedNames.map((text, n) => ({ text, type: typeName(carriedTypes[n] ?? 'text') }))
   const bound = texts.map((text, n) => withCarried(text, of.carriedNames, carried[n] ?? []))
-  const found = await run.read(read, (relation, bind) =>
-    relation === of.relation
-      ? fromRows(relation, run.catalog, bind(`[${bound.join(',')}]`), written)
-      : undefined,
-  )
+  const found = await run
+    .read(read, (relation, bind) =>
+      relation === of.relation
+        ? fromRows(relation, run.catalog, bind(`[${bound.join(',')}]`), written)
+        : undefined,
+    )
+    .catch((thrown: unknown) => {
+      throw withPlace(thrown, checked.conversions)
+    })
   checkNames(found.columns)
   return { count, rows: await jsonRows(found.columns, found.rows) }
 }

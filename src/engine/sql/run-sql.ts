@@ -5,7 +5,9 @@ import { requireBaseAccess } from '../access/access.ts'
 import type { Scope } from '../core/scope.ts'
 import { catalogOf, principalScopeOf } from './catalog-of.ts'
 import type { Column } from './execution/read-rows.ts'
+import type { FindConversions } from './guard/conversions.ts'
 import { prepareSql } from './guard/prepare.ts'
+import { withPlace } from './unfit-values.ts'
 
 export type { Isolation } from './execution/isolation.ts'
 
@@ -27,17 +29,22 @@ export async function runSql(scope: Scope, baseId: string, input: SqlInput): Pro
   const principal = principalScopeOf(scope, baseId, input.query)
   const catalog = await catalogOf(scope, principal)
   let advice: readonly string[] = []
+  let conversions: FindConversions = () => []
   const prepare = async () => {
     const prepared = await prepareSql(input.query, input.params ?? undefined, catalog)
     advice = prepared.advice
+    conversions = prepared.conversions
     return prepared
   }
-  const { columns, rows, hasMore } = await scope.sql.run(prepare, {
+  const request = {
     principal,
     limit,
     tokenId: scope.actor.tokenId ?? '',
     requestId: scope.requestId,
     signal: scope.closed?.(),
+  }
+  const { columns, rows, hasMore } = await scope.sql.run(prepare, request).catch((thrown: unknown) => {
+    throw withPlace(thrown, conversions)
   })
   const hint = advice.length > 0 ? advice.slice(0, MOST_ADVICE).join(' ') : null
   return { data: rows, meta: { rows: rows.length, hasMore, columns, hint } }

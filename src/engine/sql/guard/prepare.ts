@@ -1,5 +1,6 @@
 /** SQL sandbox: parses a query, checks it against an allow-list, resolves its names and rewrites it. */
 import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
+import { conversionsOf, type FindConversions } from './conversions.ts'
 import { guardSelect } from './guard-select.ts'
 import { readParameters } from './parameters/parameters.ts'
 import type { Catalog } from './relations/catalog.ts'
@@ -19,6 +20,8 @@ export type Prepared = {
   fingerprint: string
   /** What the caller should know, such as a comparison that never holds. */
   advice: readonly string[]
+  /** The parts of the caller's text that convert values. */
+  conversions: FindConversions
 }
 
 /**
@@ -41,5 +44,6 @@ export async function prepareSql(query: unknown, params: unknown, catalog: Catal
     relations: guarded.relations,
     advice: guarded.advice,
     fingerprint: parser.fingerprint(source.parsed),
+    conversions: (unfit) => conversionsOf(parser, source, 0, unfit),
   }
 }

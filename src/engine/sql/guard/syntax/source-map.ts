@@ -36,7 +36,8 @@ export class Source {
     return this.text.slice(this.characterAt(location))
   }
 
-  private describe(location: number): string {
+  /** The place of a byte offset of the parsed text, in words. */
+  describe(location: number): string {
     const at = this.characterAt(location)
     const near = this.text.slice(at, at + NEAR_CHARS).split(/[\r\n]/, 1)[0]
     const count = [...this.text.slice(0, at)].length + 1
