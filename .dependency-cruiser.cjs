@@ -69,6 +69,7 @@ const ENGINE_ROOMS = [
   'cascade',
   'configuration/tokens',
   'configuration/lifecycle',
+  'configuration/vault-secrets',
   'configuration/bases',
   'configuration/record-types',
   'configuration/relationship-types',

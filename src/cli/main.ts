@@ -35,6 +35,7 @@ import { token } from './resources/token.ts'
 import { toolset } from './resources/toolset.ts'
 import { trash } from './resources/trash.ts'
 import { trigger } from './resources/trigger.ts'
+import { vault } from './resources/vault.ts'
 import { wait } from './resources/wait.ts'
 import { download, upload } from './transfer.ts'
 
@@ -57,6 +58,7 @@ const NOUNS = [
   seed,
   trigger,
   inboundWebhook,
+  vault,
   claims,
   trash,
 ]

@@ -379,6 +379,17 @@ export const LIMITS = {
   s3XmlBytes: 2 * 1024 ** 2,
   s3DeletedKeys: 1000,
   s3SkewMinutes: 15,
+  /**
+   * Secrets of the vault: bytes of a value, bases that one names, those that a definition refers to, and characters of
+   * a text and of a header with their values.
+   */
+  secretBytes: 64 * 1024,
+  secretBases: 1000,
+  secretReferences: 50,
+  filledChars: 1024 * 1024,
+  filledHeaderChars: 16 * 1024,
+  /** Rows of one step of a rotation of the master key. */
+  rewrappedRows: 200,
   /** Tool name aliases (earlier names that stay callable) of one endpoint or toolset. */
   formerNames: 100,
 } as const

@@ -40,6 +40,7 @@ export const GUIDE_GROUPS: readonly GuideGroup[] = [
         title: 'Inbound webhooks',
         about: 'Turn payloads of other systems into records.',
       },
+      { name: 'vault', title: 'Vault', about: 'Secrets for requests that the server sends.' },
       { name: 'environments', title: 'Environments', about: 'Try changes in a preview of a base.' },
       { name: 'claims', title: 'Claims', about: 'Share work between workers.' },
       { name: 'sql', title: 'SQL', about: 'SQL that reads and writes, and how it is isolated.' },

@@ -41,6 +41,7 @@ import { toolsets } from './toolsets.ts'
 import { trash } from './trash.ts'
 import { triggers } from './triggers.ts'
 import { undo } from './undo.ts'
+import { vault } from './vault.ts'
 import { wait } from './wait.ts'
 
 /** All routes of /v1, except streams. */
@@ -80,6 +81,7 @@ export const ROUTES: readonly Route[] = [
   ...inboundWebhooks,
   ...mcpTools,
   ...tokens,
+  ...vault,
   ...changes,
 ]
 /** Routes that respond with an event stream. */

@@ -99,6 +99,8 @@ const QUERIES: Record<string, string> = {
   relationshipType: 'relationshipType(base: "crm", id: "next") { id }',
   relationshipTypes: 'relationshipTypes(base: "crm") { data { id } }',
   relationships: 'relationships(base: "crm") { data { id } }',
+  secret: 'secret(name: "KEY") { name bases }',
+  secrets: 'secrets { data { name bases } }',
   servedEndpoint: 'servedEndpoint(base: "crm", id: "desk") { __typename }',
   sql: 'sql(base: "crm", query: "SELECT count(*) AS n FROM task") { data }',
   tokens: 'tokens { data { id } }',
@@ -161,6 +163,9 @@ const MUTATIONS: Record<string, string> = {
   abortFileUpload:
     'abortFileUpload(base: "crm", fileType: "paper", path: "u.bin", id: "$upload" $dry) { id }',
   createS3Credential: 'createS3Credential(base: "crm", permission: read, expiresIn: 60 $dry) { id }',
+  putSecret: 'putSecret(name: "NEW", input: {value: "v"} $dry) { name }',
+  deleteSecret: 'deleteSecret(name: "KEY" $dry) { id }',
+  rotateMasterKey: 'rotateMasterKey(idempotencyKey: null $dry) { rewrapped }',
   deleteS3Credential: 'deleteS3Credential(base: "crm", id: "$credential" $dry) { id }',
   putFile:
     'putFile(base: "crm", fileType: "paper", path: "new.txt", contentType: "text/plain", text: "x" $dry) { path }',
@@ -258,6 +263,7 @@ beforeAll(async () => {
     `mutation { putFileUploadPart(${at}, id: "${held.upload}", number: 1, ${source}) { contentSha256 } }`,
   )
   held.part = sent.data.putFileUploadPart.contentSha256
+  succeed(await world.call('PUT', '/v1/vault/secrets/KEY', { value: 'v', bases: ['crm'] }), 201)
   held.token = (await world.newToken([{ permission: 'read' }])).id
   succeed(await world.call('PUT', '/v1/bases/other', {}), 201)
   atDesk = (await world.newToken([{ endpoint: 'desk', environment: 'production', permission: 'admin' }])).call
@@ -311,6 +317,7 @@ const AT_DESK: Record<string, unknown> = {
   base: { id: 'crm', name: 'crm' },
   bases: { data: [{ id: 'crm' }] },
   ownToken: expect.objectContaining({ grants: [expect.objectContaining({ endpoint: 'desk' })] }),
+  secrets: { data: [] },
   servedEndpoint: { __typename: 'ServedEndpoint' },
   tokens: { data: [expect.anything()] },
 }

@@ -36,6 +36,7 @@ beforeAll(async () => {
   succeed(await putFile(world.call, 'desk', 'a.txt', 'one'), 201)
   spareToken = (await world.newToken([{ permission: 'read' }])).id
   const key = { permission: 'read', expires_in: 600 }
+  succeed(await world.call('PUT', '/v1/vault/secrets/desk', { value: 'v' }), 201)
   credentialId = succeed(await world.call('POST', '/v1/crm/s3-credentials', key), 201).id
 })
 afterAll(() => world.close())
@@ -166,6 +167,11 @@ const SAMPLES: Record<string, Sample> = {
   'GET /tokens': {},
   'GET /tokens/self': {},
   'DELETE /tokens/:id': {},
+  'GET /vault/secrets': {},
+  'PUT /vault/secrets/:name': { body: { value: 'v' } },
+  'GET /vault/secrets/:name': {},
+  'DELETE /vault/secrets/:name': {},
+  'POST /vault/rotate': {},
   'GET /:base_id/changes': { query: 'limit=1' },
 }
 
@@ -254,7 +260,7 @@ describe.each(ROUTES.map((row) => [row.id, row] as const))('%s', (id, row) => {
     expect(first.status, first.text ?? '').toBe(sample.status ?? 200)
     if (first.location)
       expect(first.location).toMatch(
-        /^\/v1\/(bases|tokens|crm\/(records|record-types|relationships|relationship-types|s3-credentials))\//,
+        /^\/v1\/(bases|tokens|vault\/secrets|crm\/(records|record-types|relationships|relationship-types|s3-credentials))\//,
       )
     for (const path of others)
       expect(await normalized(row.method, `${path}?${query}`, sample.body), path).toEqual(first)

@@ -56,6 +56,7 @@ beforeAll(async () => {
   const key = { permission: 'read', expires_in: 600 }
   succeed(await world.call('POST', '/v1/crm/s3-credentials', key), 201)
   await world.database.query('UPDATE plinth.s3_credential SET id = $1', [CREDENTIAL])
+  succeed(await world.call('PUT', '/v1/vault/secrets/KEPT', { value: 'v' }), 201)
   spare = await world.newToken([{ permission: 'write' }])
 })
 afterAll(() => world.close())
@@ -427,6 +428,10 @@ const WRITES: [string, string, unknown, number, Body][] = [
     { data: [{ statement: 0, operation: 'update', count: 1 }] },
   ],
   ['POST /:base_id/revert', '/v1/crm/revert', { request_id: 'made' }, 200, { dry_run: true }],
+  ['PUT /vault/secrets/:name', '/v1/vault/secrets/NEW', { value: 'v' }, 201, { name: 'NEW', version: 1 }],
+  ['PUT /vault/secrets/:name', '/v1/vault/secrets/KEPT', { value: 'w' }, 200, { version: 2 }],
+  ['DELETE /vault/secrets/:name', '/v1/vault/secrets/KEPT', undefined, 200, { id: 'KEPT', deleted: true }],
+  ['POST /vault/rotate', '/v1/vault/rotate', undefined, 200, { rewrapped: 0, unreadable: 0 }],
   ['POST /tokens', '/v1/tokens', { name: 't', grants: [GRANT] }, 201, { name: 't', token: null }],
 ]
 

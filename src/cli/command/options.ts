@@ -193,7 +193,7 @@ async function readJson(text: string, flag: string): Promise<unknown> {
 }
 
 /** What an option names: inline text, `@file`, or `-` for standard input. */
-const sourceOf = async (text: string, flag: string): Promise<Buffer | string> =>
+export const sourceOf = async (text: string, flag: string): Promise<Buffer | string> =>
   text === '-' ? readStdin(flag) : text.startsWith('@') ? readNamed(text.slice(1), flag) : text
 
 async function readNamed(file: string, flag: string): Promise<Buffer> {

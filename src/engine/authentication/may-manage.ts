@@ -23,9 +23,9 @@ export async function manages(access: Access, { grants }: Token): Promise<boolea
 }
 
 /** @throws FORBIDDEN without an admin grant on any base or endpoint */
-export function requireAnyAdmin({ access }: Scope): void {
+export function requireAnyAdmin({ access }: Scope, what: 'tokens' | 'secrets' = 'tokens'): void {
   if (isAdministrator(access)) return
-  throw new DomainError('FORBIDDEN', 'Managing tokens needs "admin" on their bases.', {
+  throw new DomainError('FORBIDDEN', `Managing ${what} needs "admin" on their bases.`, {
     details: [
       {
         path: '',

@@ -1,10 +1,12 @@
 /** Sends due deliveries, and stores their results. */
 import type { Egress, Sent } from '../../foundation/egress/dispatcher.ts'
+import { DomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Log } from '../../foundation/log.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { openSecret } from '../configuration/lifecycle/secrets.ts'
 import { TRIGGER } from '../configuration/triggers/index.ts'
+import { resolveSecrets, type Secrets } from '../configuration/vault-secrets/index.ts'
 import { ResponseBudget } from '../database/capped-query.ts'
 import type { Db } from '../database/client.ts'
 import type { Vault } from '../vault/vault.ts'
@@ -30,7 +32,12 @@ export type Services = {
 }
 
 /** A delivery with what is sent. */
-type Ready = { readonly delivery: Due; readonly sender: Sender; readonly body: string }
+type Ready = {
+  readonly delivery: Due
+  readonly sender: Sender
+  readonly body: string
+  readonly secrets: Secrets
+}
 
 /** Bytes of bodies that one look at the queue reads. */
 const READ_BYTES = 4 * 1024 * 1024
@@ -77,7 +84,7 @@ export function dispatch(
     const found = await dueDeliveries(db, rooms)
     const due = found.filter((each) => !limits.isInFlight(each.base_id, each.trigger_id, each.id))
     if (due.length === 0) return false
-    for await (const next of prepare(db, due)) {
+    for await (const next of prepare(services, due)) {
       if (until.aborted) return false
       if (!('sender' in next)) drop(next)
       else if (limits.hasRoom(next.sender.base_id, next.sender.trigger_id)) start(next)
@@ -143,11 +150,14 @@ async function repeat(until: AbortSignal, step: () => Promise<void>): Promise<vo
 }
 
 /** Reads what is sent with each delivery, in their order. A delivery whose change was purged is sent without it. */
-async function* prepare(db: Db, due: readonly Due[]): AsyncGenerator<Ready | Due> {
+async function* prepare(services: Services, due: readonly Due[]): AsyncGenerator<Ready | Due> {
+  const { db } = services
   const senders = new Map(
     (await sendersOf(db, distinct(due))).map((sender) => [`${sender.base_id}/${sender.trigger_id}`, sender]),
   )
   for (const [base, own] of Map.groupBy(due, ({ base_id }) => base_id)) {
+    const headers = own.flatMap(({ trigger_id }) => headersOf(senders.get(`${base}/${trigger_id}`)))
+    const secrets = await resolveSecrets(services, base, [...new Set(headers)])
     const cap = new ResponseBudget(READ_BYTES, Number.POSITIVE_INFINITY).page()
     const fresh = own.filter(({ has_body, change_seq }) => !has_body && change_seq !== null)
     const seqs = [...new Set(fresh.map(({ change_seq }) => Number(change_seq)))]
@@ -167,11 +177,13 @@ async function* prepare(db: Db, due: readonly Due[]): AsyncGenerator<Ready | Due
           ? testBody(delivery)
           : changes.bodies.get(delivery.change_seq)
       const isUnread = delivery.has_body ? kept.isCut : changes.isCut
-      if (sender && body !== undefined) yield { delivery, sender, body }
+      if (sender && body !== undefined) yield { delivery, sender, body, secrets }
       else if (sender && !isUnread) yield delivery
     }
   }
 }
+
+const headersOf = (sender: Sender | undefined): string[] => Object.values(sender?.headers ?? {})
 
 const distinct = (due: readonly Due[]): Due[] => [
   ...new Map(due.map((each) => [`${each.base_id}/${each.trigger_id}`, each])).values(),
@@ -180,21 +192,40 @@ const distinct = (due: readonly Due[]): Due[] => [
 /** Makes one attempt; undefined if the end of the process cut it off. */
 async function attempt(
   { vault, egress, scheduleMs }: Services,
-  { delivery, sender, body }: Ready,
+  { delivery, sender, body, secrets: filling }: Ready,
   cut: AbortSignal,
 ): Promise<Attempt | undefined> {
   const at = new Date()
   const secrets = secretsOf(vault, sender)
   if (secrets.length === 0) return failed(delivery, scheduleMs, sender, at, body, NO_SECRET)
+  const own = ownHeaders(sender, filling)
+  if ('fault' in own) return failed(delivery, scheduleMs, sender, at, body, own.fault)
   const headers = {
-    ...sender.headers,
+    ...own.headers,
     'content-type': 'application/json',
     'user-agent': 'Plinth',
     ...signatureHeaders(delivery.id, body, secrets, at),
   }
   const sent = await egress.send({ method: 'POST', url: sender.url, headers, body }, cut)
   if (cut.aborted && sent.status === null) return undefined
-  return attemptOf(delivery, sender, { at, body, secrets, sent, scheduleMs })
+  const known = [
+    ...secrets.flatMap((secret) => [secret, secret.replace('whsec_', '')]),
+    ...filling.valuesIn(headersOf(sender)),
+  ]
+  return attemptOf(delivery, sender, { at, body, known, sent, scheduleMs })
+}
+
+/** The headers of the trigger with their secrets; or why they cannot be sent. */
+function ownHeaders(
+  { headers }: Sender,
+  secrets: Secrets,
+): { headers: Record<string, string> } | { fault: string } {
+  try {
+    return { headers: secrets.fillHeaders(headers) }
+  } catch (thrown) {
+    if (thrown instanceof DomainError) return { fault: thrown.details[0]?.message ?? thrown.message }
+    throw thrown
+  }
 }
 
 const NO_SECRET = 'The secret of the trigger cannot be opened with the master key of this server.'
@@ -212,16 +243,16 @@ function secretsOf(vault: Vault, { base_id, trigger_id, secret, former_secret }:
 type How = {
   at: Date
   body: string
-  secrets: readonly string[]
+  /** Secrets that the kept answer must not have. */
+  known: readonly string[]
   sent: Sent
   scheduleMs: readonly number[]
 }
 
-function attemptOf(delivery: Due, sender: Sender, { at, body, secrets, sent, scheduleMs }: How): Attempt {
+function attemptOf(delivery: Due, sender: Sender, { at, body, known, sent, scheduleMs }: How): Attempt {
   const { status, error } = sent
   const isSuccess = status !== null && status >= 200 && status < 300
   const isGone = status === 410
-  const plain = secrets.flatMap((secret) => [secret, secret.replace('whsec_', '')])
   return {
     ...failed(
       delivery,
@@ -233,7 +264,7 @@ function attemptOf(delivery: Due, sender: Sender, { at, body, secrets, sent, sch
     ),
     isSuccess,
     status,
-    body: keptAnswer(sent.body, plain),
+    body: keptAnswer(sent, known),
     durationMs: sent.durationMs,
     ...((isSuccess || isGone) && { nextAt: null }),
     isGone,

@@ -1,7 +1,9 @@
 /** What became of attempts: stored together, a few times a second. */
+import type { Sent } from '../../foundation/egress/dispatcher.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { announce } from '../core/cache-notices.ts'
 import { type Db, statement } from '../database/client.ts'
+import { maskSecrets } from '../vault/mask.ts'
 import type { Due } from './due-deliveries.ts'
 
 /** An attempt that has ended. */
@@ -112,8 +114,11 @@ function countOf(attempts: readonly Attempt[]) {
 const NULLS = /\0/g
 
 /** The start of an answer as it is kept, without known secrets. */
-export function keptAnswer(text: string, secrets: readonly string[]): string {
-  const masked = secrets.reduce((shown, secret) => shown.replaceAll(secret, '<redacted>'), text)
+export function keptAnswer(
+  { body, isCut }: Pick<Sent, 'body' | 'isCut'>,
+  secrets: readonly string[],
+): string {
+  const masked = maskSecrets(body, secrets, isCut)
   const bytes = Buffer.from(masked.replace(NULLS, '\u{fffd}'))
   if (bytes.length <= LIMITS.deliveryAnswerBytes) return bytes.toString('utf8')
   // A character that is cut becomes one that says so.

@@ -24,6 +24,9 @@ export function readEnvelope(text: string): Envelope | undefined {
   return isWhole ? { keyId, wrapped, sealed } : undefined
 }
 
+/** What a secret under the master key begins with. */
+export const prefixOf = ({ id }: MasterKey): string => `${FORMAT}.${id}.`
+
 const writeEnvelope = ({ keyId, wrapped, sealed }: Envelope): string =>
   [FORMAT, keyId, wrapped, sealed].join('.')
 
@@ -41,6 +44,12 @@ export function encrypt(master: MasterKey, boundTo: string, text: string): strin
 export function decrypt(master: MasterKey, boundTo: string, envelope: Envelope): string | undefined {
   const dataKey = unlock(master.key, DATA_KEY, envelope.wrapped)
   return dataKey && unlock(dataKey, boundTo, envelope.sealed)?.toString()
+}
+
+/** Encrypts the data key under another master key; undefined if `from` is not the one that it is encrypted under. */
+export function rewrap(from: MasterKey, to: MasterKey, envelope: Envelope): string | undefined {
+  const dataKey = unlock(from.key, DATA_KEY, envelope.wrapped)
+  return dataKey && writeEnvelope({ ...envelope, keyId: to.id, wrapped: wrap(to, dataKey) })
 }
 
 const DATA_KEY = 'data key'

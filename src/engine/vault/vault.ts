@@ -3,7 +3,7 @@ import { digest } from '../../contract/canonical-hash.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import type { InfoLog } from '../../foundation/log.ts'
 import { type Db, statement } from '../database/client.ts'
-import { decrypt, encrypt, type MasterKey, masterKey, readEnvelope } from './envelope.ts'
+import { decrypt, encrypt, type MasterKey, masterKey, prefixOf, readEnvelope, rewrap } from './envelope.ts'
 
 export type Vault = {
   /**
@@ -13,6 +13,12 @@ export type Vault = {
   seal(boundTo: readonly string[], secret: string): string
   /** Opens a secret; undefined if it is bound to another place, or encrypted under another master key. */
   open(boundTo: readonly string[], sealed: string): string | undefined
+  /** Encrypts the data key of a secret under the current master key; undefined if this process cannot open it. */
+  rewrap(sealed: string): string | undefined
+  /** What a secret under the current master key begins with. */
+  readonly currentPrefix: string
+  /** The id of the current master key. It tells nothing of the key. */
+  readonly keyId: string
   /** Whether this process has the master key of the database. */
   readonly isUsable: boolean
 }
@@ -21,6 +27,10 @@ export type Vault = {
 const KEEP_KEY_ID = statement(
   'keep_master_key_id',
   `INSERT INTO plinth.server_secret (purpose, value) VALUES ('master-key', convert_to($1, 'UTF8')) ON CONFLICT DO NOTHING`,
+)
+const SET_KEY_ID = statement(
+  'set_master_key_id',
+  `UPDATE plinth.server_secret SET value = convert_to($1, 'UTF8') WHERE purpose = 'master-key'`,
 )
 const KEY_ID = statement(
   'master_key_id',
@@ -47,7 +57,7 @@ function vaultOf(masters: readonly MasterKey[], current: MasterKey, isUsable: bo
   return {
     isUsable,
     seal: (boundTo, secret) => {
-      if (!isUsable) throw otherKey()
+      if (!isUsable) throw otherMasterKey()
       return encrypt(current, digest(boundTo), secret)
     },
     open: (boundTo, sealed) => {
@@ -55,10 +65,22 @@ function vaultOf(masters: readonly MasterKey[], current: MasterKey, isUsable: bo
       const master = envelope && masters.find(({ id }) => id === envelope.keyId)
       return master && decrypt(master, digest(boundTo), envelope)
     },
+    rewrap: (sealed) => {
+      const envelope = readEnvelope(sealed)
+      const master = envelope && masters.find(({ id }) => id === envelope.keyId)
+      return master && rewrap(master, current, envelope)
+    },
+    currentPrefix: prefixOf(current),
+    keyId: current.id,
   }
 }
 
-const otherKey = () =>
+/** Makes the current master key of this process that of the database. */
+export async function keepKeyId(db: Db, { keyId }: Vault): Promise<void> {
+  await db.query(SET_KEY_ID, [keyId])
+}
+
+export const otherMasterKey = () =>
   new DomainError('INTERNAL_ERROR', 'This server does not have the master key of the database.', {
     details: [
       {

@@ -7,6 +7,7 @@ import { summarizeBases } from '../../write/summarize-bases.ts'
 import type { WriteScope } from '../../write/write.ts'
 import type { DeleteOptions } from '../lifecycle/kind.ts'
 import { withdrawBase } from '../tokens/index.ts'
+import { closeSecretsTo } from '../vault-secrets/index.ts'
 import { type BaseRow, LOCK_BASE_ID } from './table.ts'
 
 const CONTENT = statement(
@@ -43,6 +44,7 @@ export async function deleteContentOf(
     if (content) await dropEntries(tx, member.id, content.files_index)
     await tx.query(CLEAR_LINKS, [member.id])
     await withdrawBase(scope, member.id)
+    await closeSecretsTo(scope, member.id)
   }
   for (const preview of previews) {
     await announce(tx, `base:${preview.id}`)

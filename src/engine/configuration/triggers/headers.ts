@@ -1,6 +1,8 @@
 /** Headers that a trigger sends along. */
 import type { Detail } from '../../../foundation/errors.ts'
 import { pointer } from '../../../json/parse.ts'
+import type { Db } from '../../database/client.ts'
+import { referenceFaults, secretsIn } from '../vault-secrets/index.ts'
 
 type Headers = Readonly<Record<string, string>>
 
@@ -8,7 +10,6 @@ type Headers = Readonly<Record<string, string>>
 const OWN =
   /^(host|connection|content-length|content-type|transfer-encoding|te|trailer|upgrade|keep-alive|expect|user-agent|proxy-.*|webhook-.*)$/i
 const CREDENTIAL = /^(authorization|cookie|.*(api-?key|token|secret).*)$/i
-const SECRET = /\{\{secret:([^{}]*)\}\}/g
 
 /** Finds headers that a trigger cannot set. */
 export function headerFaults(headers: Headers): Detail[] {
@@ -23,13 +24,17 @@ export function headerFaults(headers: Headers): Detail[] {
       return [
         { path, code: 'duplicate', message: `"${name}" is there twice, in another case. Send it once.` },
       ]
-    return secretsIn(headers[name] ?? '').map((secret) => ({
-      path,
-      code: 'unknown_secret',
-      message: `There is no secret "${secret.slice(0, 64)}" that is open to this base.`,
-    }))
+    return []
   })
 }
+
+/** Finds secrets that headers refer to and that the base cannot name. */
+export const headerSecretFaults = (db: Db, baseId: string, headers: Headers): Promise<Detail[]> =>
+  referenceFaults(
+    db,
+    baseId,
+    Object.entries(headers).map(([name, text]) => ({ path: `/headers${pointer(name)}`, text })),
+  )
 
 /** Warns of credentials, because a token that can read the configuration can read headers. */
 export const headerWarnings = (headers: Headers): string[] =>
@@ -40,6 +45,3 @@ export const headerWarnings = (headers: Headers): string[] =>
         ]
       : [],
   )
-
-/** The names of the secrets that a value refers to. */
-const secretsIn = (value: string): string[] => [...value.matchAll(SECRET)].map(([, name = '']) => name)

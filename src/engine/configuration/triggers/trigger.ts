@@ -12,7 +12,8 @@ import { checkChangeCondition, parseChangeCondition } from '../../query/change-c
 import type { FieldsOf, Kind, Loaded } from '../lifecycle/kind.ts'
 import { openSecret, sealSecret } from '../lifecycle/secrets.ts'
 import { RECORD_TYPE } from '../record-types/record-type.ts'
-import { headerFaults, headerWarnings } from './headers.ts'
+import { mentionsSecret } from '../vault-secrets/index.ts'
+import { headerFaults, headerSecretFaults, headerWarnings } from './headers.ts'
 import { CALLS_PRODUCTION, callsProduction, lockPreviews } from './production-urls.ts'
 
 type Body = z.output<typeof TriggerBody>
@@ -71,6 +72,7 @@ export const TRIGGER: Kind<Fields, Row> = {
       faults: [
         ...urlFaults(loaded, next.url),
         ...headerFaults(next.headers),
+        ...(await headerSecretFaults(loaded.scope.db, baseId, next.headers)),
         ...(await conditionFaults(loaded, next)),
       ],
       // Any write enables a trigger that the server has disabled, and resets its count of failures.
@@ -152,9 +154,20 @@ const START_RELAY = statement(
 function urlFaults({ scope }: Loaded, url: string): Detail[] {
   if (url === '')
     return [{ path: '/url', code: 'required', message: 'url is required: where changes are sent.' }]
+  if (mentionsSecret(decoded(url)))
+    return [
+      {
+        path: '/url',
+        code: 'secret_in_url',
+        message: 'The url of a trigger cannot have a secret: it is shown and logged. Send it in a header.',
+      },
+    ]
   const fault = targetFault(url, scope.egress.privateTargets)
   return fault ? [{ path: '/url', ...fault }] : []
 }
+
+/** The url as it was written: braces are escaped where it is stored. */
+const decoded = (url: string): string => url.replace(/%7b/gi, '{')
 
 /** Parses the condition, and checks it against the record types that the trigger names. */
 async function conditionFaults(

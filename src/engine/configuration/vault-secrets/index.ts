@@ -1,0 +1,8 @@
+export { putSecret } from './put.ts'
+export { getSecret, listSecrets } from './read.ts'
+export { mentionsSecret, referenceFaults, secretsIn } from './references.ts'
+export { deleteSecret } from './remove.ts'
+export { resolveSecrets, type Secrets } from './resolve.ts'
+export { type Rotation, rotateMasterKey } from './rotate.ts'
+export type { Secret } from './secret.ts'
+export { closeSecretsTo } from './withdraw-base.ts'

@@ -1,0 +1,28 @@
+import { requireAnyAdmin } from '../../authentication/may-manage.ts'
+import { lockCreator } from '../../authentication/recheck-rights.ts'
+import { checkVersion, type Expectation } from '../../write/preconditions.ts'
+import type { WriteScope } from '../../write/write.ts'
+import { LOCK_NAME, log } from './put.ts'
+import { managesSecret, noSecret, OMITTED } from './secret.ts'
+
+/**
+ * Deletes a secret, also while it is in use: what refers to it sends nothing until there is one of its name again.
+ * @throws FORBIDDEN; NOT_FOUND; CONFLICT
+ */
+export async function deleteSecret(
+  scope: WriteScope,
+  name: string,
+  expected: Expectation,
+): Promise<{ id: string; deleted: boolean }> {
+  requireAnyAdmin(scope, 'secrets')
+  return scope.db.transaction(async (tx) => {
+    await lockCreator(tx, scope)
+    await tx.query(LOCK_NAME, [name])
+    const row = await tx.orm.secret.findUnique({ where: { id: name }, omit: OMITTED })
+    if (!row || !(await managesSecret(scope.access, row.bases))) throw noSecret(scope.access, name)
+    checkVersion(expected, row.version, `secret "${name}"`)
+    await tx.orm.secret.delete({ where: { id: name } })
+    await log({ ...scope, db: tx }, 'delete', row, row.version + 1)
+    return { id: name, deleted: true }
+  })
+}
