@@ -47,7 +47,7 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
       adminToken: admin,
       blobs: blobLocation(config),
       masterKeys: await masterKeys(config),
-      privateTargets: config.privateTargets,
+      privateHosts: config.privateHosts,
       webhookScheduleMs: config.webhookScheduleMs,
       publicUrl: () => url,
       recordBytes: config.recordBytes,

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { distance } from 'fastest-levenshtein'
 import { z } from 'zod'
-import { type PrivateTargets, readPrivateTargets } from '../foundation/egress/allowed-addresses.ts'
+import { type PrivateHosts, readPrivateHosts } from '../foundation/egress/allowed-addresses.ts'
 import { LIMITS } from '../foundation/limits.ts'
 
 const whole = (min: number, max: number, standard: number) =>
@@ -122,7 +122,7 @@ const Settings = z.object({
     .regex(/^[\x21-\x7e]+$/, 'must be visible ASCII')
     .optional(),
   PLINTH_MASTER_KEY: readBy(masterKeysOf).optional(),
-  PLINTH_ALLOW_PRIVATE_TARGETS: readBy(readPrivateTargets).optional(),
+  PLINTH_ALLOW_PRIVATE_TARGETS: readBy(readPrivateHosts).optional(),
   PLINTH_WEBHOOK_SCHEDULE: readBy(scheduleOf).optional(),
   PLINTH_CORS_ORIGINS: z.string().optional(),
   PLINTH_OAUTH_ISSUER: z
@@ -183,7 +183,7 @@ export type Config = {
   /** Keys of the vault, the one that encrypts first; undefined for the one in the data directory. */
   masterKeys: readonly Buffer[] | undefined
   /** Addresses on private networks that outgoing requests may reach. */
-  privateTargets: PrivateTargets
+  privateHosts: PrivateHosts
   /** Waits before each retry of a delivery, in milliseconds. The last one repeats. */
   webhookScheduleMs: readonly number[]
   corsOrigins: readonly string[]
@@ -243,7 +243,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     databaseConnections: set.PLINTH_DATABASE_CONNECTIONS,
     adminToken: set.PLINTH_ADMIN_TOKEN,
     masterKeys: set.PLINTH_MASTER_KEY,
-    privateTargets: set.PLINTH_ALLOW_PRIVATE_TARGETS ?? readPrivateTargets(''),
+    privateHosts: set.PLINTH_ALLOW_PRIVATE_TARGETS ?? readPrivateHosts(''),
     webhookScheduleMs: set.PLINTH_WEBHOOK_SCHEDULE ?? LIMITS.deliveryScheduleMs,
     corsOrigins: (set.PLINTH_CORS_ORIGINS ?? '')
       .split(',')

@@ -129,7 +129,7 @@ export const linkOf = (link: RecordLink) => ({
 })
 
 type Group = { count: number; of: readonly { type: string; count: number }[] }
-type Plan = {
+type DeletionPlanFields = {
   what: string
   bases: Group
   recordTypes: Group
@@ -144,7 +144,7 @@ type Plan = {
 }
 
 /** The body of a deletion plan. Empty groups are left out. */
-export const planBody = (plan: Plan) => ({
+export const planBody = (plan: DeletionPlanFields) => ({
   plan: {
     what: plan.what,
     ...named('bases', plan.bases),

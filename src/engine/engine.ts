@@ -1,13 +1,13 @@
 /** Composition root of the engine: opens and closes the services of a scope. */
 import { createSecretKey } from 'node:crypto'
 
-import type { PrivateTargets } from '../foundation/egress/allowed-addresses.ts'
+import type { PrivateHosts } from '../foundation/egress/allowed-addresses.ts'
 import { openEgress } from '../foundation/egress/dispatcher.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import type { InfoLog } from '../foundation/log.ts'
 import { compileAccess } from './access/compile-access.ts'
 import { actorOf, issuedSession, type Principal, type TokenSession } from './access/session.ts'
-import { attachmentSweep, type LinkTarget, type LinkUse, openLink } from './attachments/index.ts'
+import { type AttachmentKey, attachmentSweep, type LinkUse, openLink } from './attachments/index.ts'
 import { type BlobLocation, openBlobStore } from './blobs/open.ts'
 import { type ChangeFeed, openChangeFeed } from './change-log/open-feed.ts'
 import { sweepClaims } from './claims/actions.ts'
@@ -43,7 +43,7 @@ export type EngineOptions = {
   /** Master keys of the vault: the first one encrypts, all of them decrypt. */
   masterKeys: readonly Buffer[]
   /** Addresses on private networks that outgoing requests may reach. */
-  privateTargets: PrivateTargets
+  privateHosts: PrivateHosts
   /** Waits before each retry of a delivery, in milliseconds. */
   webhookScheduleMs: readonly number[]
   /** The address of the server, for links. */
@@ -78,7 +78,7 @@ export type Engine = {
    * The scope of a signed link, and the attachment that it is for. It reaches the record type of it only.
    * @throws FORBIDDEN if the link was altered, is for another use, or has expired
    */
-  linkScope(use: LinkUse, link: string, requestId: string): { scope: Scope; target: LinkTarget }
+  linkScope(use: LinkUse, link: string, requestId: string): { scope: Scope; attachment: AttachmentKey }
   /** The S3 credential of an access key id; undefined if there is none. */
   findS3Session(accessKeyId: string): Promise<S3Session | undefined>
   /** The scope of a credential whose signature was checked. It reaches files only. */
@@ -146,7 +146,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   })
   const blobs = await openBlobStore(options.blobs)
   const vault = await openVault(database, options.masterKeys, log)
-  const egress = openEgress(options.privateTargets)
+  const egress = openEgress(options.privateHosts)
   const system = systemScope(database, caches, batching, feed, {
     ...{ limits, keys, sql, blobs, vault, egress, publicUrl },
   })
@@ -193,13 +193,13 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     issuedSession: issuedSession,
     scope,
     linkScope: (use, link, requestId) => {
-      const target = openLink(keys.link, use, link)
-      const [base, type] = target.key
+      const attachment = openLink(keys.link, use, link)
+      const [base, type] = attachment.key
       const permission = use === 'upload' ? 'write' : 'read'
       const access = compileAccess([{ base, record_type: type, environment: '*', permission }])
       const bearer = { tokenId: '', key: null, name: 'link', access, expiresAt: null }
       const { session: _, ...rest } = scope(bearer, 'rest', requestId)
-      return { scope: rest, target }
+      return { scope: rest, attachment }
     },
     findS3Session: (accessKeyId) => findS3Session({ db: database, caches, keys }, accessKeyId),
     s3Scope: (session, requestId, closed, reserveBytes) =>

@@ -33,16 +33,19 @@ export type OpenLink = (
   use: 'download' | 'upload',
   link: string,
   requestId: string,
-) => { context: Context; target: { base: string; recordType: string; recordId: string; id: string } }
+) => { context: Context; attachment: { base: string; recordType: string; recordId: string; id: string } }
 
 /** @throws FORBIDDEN, by the result, if the link was altered, is for another use, or has expired */
 export const linkOpener =
   (engine: Engine): OpenLink =>
   (use, link, requestId) => {
-    const { scope, target } = engine.linkScope(use, link, requestId)
-    const [base, recordType, recordId] = target.key
+    const { scope, attachment } = engine.linkScope(use, link, requestId)
+    const [base, recordType, recordId] = attachment.key
     const write = { idempotencyKey: null, dryRun: false, request: null, plan: null, replayed: false }
-    return { context: { scope, write }, target: { base, recordType, recordId, id: target.attachmentId } }
+    return {
+      context: { scope, write },
+      attachment: { base, recordType, recordId, id: attachment.attachmentId },
+    }
   }
 
 /** An S3 credential. Nothing may be done with it before a signature with its secrets was checked. */

@@ -138,7 +138,7 @@ const FileVersionPage = pageType('FileVersionPage', FileVersionRef)
 
 const place = () =>
   builder.args((t) => ({ base: t.string({ required: true }), fileType: t.string({ required: true }) }))
-const target = () => ({ ...place(), ...builder.args((t) => ({ path: t.string({ required: true }) })) })
+const fileArgs = () => ({ ...place(), ...builder.args((t) => ({ path: t.string({ required: true }) })) })
 const contentArgs = () =>
   builder.args((t) => ({
     expectedHashes: t.stringList({
@@ -146,8 +146,8 @@ const contentArgs = () =>
     }),
   }))
 
-type Target = { base: string; fileType: string; path: string }
-const at = ({ base, fileType, path }: Target) => ({ baseId: base, fileType, path })
+type FileArgs = { base: string; fileType: string; path: string }
+const at = ({ base, fileType, path }: FileArgs) => ({ baseId: base, fileType, path })
 const expected = (
   args: Parameters<typeof expectation>[0] & { expectedHashes?: readonly string[] | null | undefined },
 ): FileExpectation => ({ ...expectation(args), contents: args.expectedHashes ?? null })
@@ -216,7 +216,7 @@ builder.queryFields((t) => ({
   file: t.field({
     type: FileRef,
     args: {
-      ...target(),
+      ...fileArgs(),
       version: t.arg.int({ description: 'The content version to return; the current one by default.' }),
     },
     resolve: (_root, { version, ...args }, { scope }) => getFile(scope, at(args), version ?? null),
@@ -224,7 +224,7 @@ builder.queryFields((t) => ({
   fileVersions: t.field({
     type: FileVersionPage,
     description: 'The content versions of a file that are kept, newest first.',
-    args: { ...target(), ...pageArgs() },
+    args: { ...fileArgs(), ...pageArgs() },
     resolve: (_root, { base, fileType, path, ...args }, { scope }) =>
       fileVersions(scope, { baseId: base, fileType, path }, args),
   }),
@@ -232,7 +232,7 @@ builder.queryFields((t) => ({
     type: FileTextRef,
     description: 'Lines of a text file.',
     args: {
-      ...target(),
+      ...fileArgs(),
       version: t.arg.int({ description: 'The content version to read; the current one by default.' }),
       from: t.arg.int({ description: 'The first line, from 1.' }),
       to: t.arg.int({ description: 'The last line; by default the last of the file.' }),
@@ -243,7 +243,7 @@ builder.queryFields((t) => ({
   }),
   fileDiff: t.field({
     type: FileDiffRef,
-    args: { ...target(), from: t.arg.int({ required: true }), to: t.arg.int({ required: true }) },
+    args: { ...fileArgs(), from: t.arg.int({ required: true }), to: t.arg.int({ required: true }) },
     resolve: (_root, { from, to, ...args }, { scope }) => diffFile(scope, at(args), from, to),
   }),
 }))
@@ -253,7 +253,7 @@ mutation('putFile', {
     'Creates a file or gives it another content, which is one of `text` and `base64`. Large contents are streamed over REST.',
   type: FileRef,
   args: {
-    ...target(),
+    ...fileArgs(),
     ...builder.args((t) => ({
       contentSha256: t.string({ description: 'A content that this request has streamed, over REST.' }),
       text: t.string({ description: 'The content as text.' }),
@@ -290,7 +290,7 @@ mutation('patchFile', {
   description: 'Moves a file, changes its properties, or edits its text, which makes a new version.',
   type: FileRef,
   args: {
-    ...target(),
+    ...fileArgs(),
     ...builder.args((t) => ({
       newPath: t.string({ description: 'The new path. The content and its versions move along.' }),
       metadata: t.field({ type: 'JSON', description: 'Replaces the metadata.' }),
@@ -314,7 +314,7 @@ mutation('patchFile', {
 mutation('deleteFile', {
   description: 'Deletes a file.',
   type: Deleted,
-  args: { ...target(), ...contentArgs(), ...versionArgs() },
+  args: { ...fileArgs(), ...contentArgs(), ...versionArgs() },
   resolve: (scope, args) => deleteFile(scope, at(args), expected(args)),
 })
 
@@ -322,7 +322,7 @@ mutation('copyFile', {
   description: 'Gives a file the content and the properties of another one of the base, without sending it.',
   type: FileRef,
   args: {
-    ...target(),
+    ...fileArgs(),
     ...builder.args((t) => ({
       sourceFileType: t.string({ required: true }),
       sourcePath: t.string({ required: true }),

@@ -65,11 +65,11 @@ const file = () =>
     fileType: t.string({ required: true }),
     path: t.string({ required: true }),
   }))
-const target = () => ({ ...file(), ...builder.args((t) => ({ id: t.string({ required: true }) })) })
+const uploadArgs = () => ({ ...file(), ...builder.args((t) => ({ id: t.string({ required: true }) })) })
 const limit = () => builder.args((t) => ({ limit: t.int({ description: '1 to 1000. Defaults to 1000.' }) }))
 
-type Target = { base: string; fileType: string; path: string; id: string }
-const at = ({ base, fileType, path, id }: Target) => ({ baseId: base, fileType, path, id })
+type UploadArgs = { base: string; fileType: string; path: string; id: string }
+const at = ({ base, fileType, path, id }: UploadArgs) => ({ baseId: base, fileType, path, id })
 
 builder.queryFields((t) => ({
   fileUploads: t.field({
@@ -90,7 +90,7 @@ builder.queryFields((t) => ({
   fileUploadParts: t.field({
     type: PartsRef,
     description: 'The parts of an upload that have arrived, by their numbers.',
-    args: { ...target(), after: t.arg.int({ description: 'The parts after this number.' }), ...limit() },
+    args: { ...uploadArgs(), after: t.arg.int({ description: 'The parts after this number.' }), ...limit() },
     resolve: (_root, { after, limit, ...args }, { scope }) =>
       uploads.listUploadParts(scope, at(args), after ?? 0, limit ?? LIMITS.pageMax),
   }),
@@ -115,7 +115,7 @@ mutation('putFileUploadPart', {
     'Stores a part of an upload: a content that this request has streamed, or bytes of a file of the base.',
   type: PartRef,
   args: {
-    ...target(),
+    ...uploadArgs(),
     ...builder.args((t) => ({
       number: t.int({ required: true, description: '1 to 10000.' }),
       contentSha256: t.string({ description: 'A content that this request has streamed.' }),
@@ -149,7 +149,7 @@ mutation('completeFileUpload', {
   description: 'Joins the parts of an upload to the content of its file, and ends it.',
   type: FileRef,
   args: {
-    ...target(),
+    ...uploadArgs(),
     ...builder.args((t) => ({
       parts: t.field({ type: [NamedPart], required: true }),
       size: t.float({ description: 'The bytes of all parts, which is checked.' }),
@@ -170,6 +170,6 @@ mutation('completeFileUpload', {
 mutation('abortFileUpload', {
   description: 'Ends an upload without a file.',
   type: Deleted,
-  args: target(),
+  args: uploadArgs(),
   resolve: (scope, args) => uploads.abortUpload(scope, at(args)),
 })

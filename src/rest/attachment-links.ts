@@ -37,8 +37,8 @@ export function attachmentLinks(visit: Hook, openLink: OpenLink) {
     app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
 
     app.get<Params>('/attachments/:link', { onRequest: visit, compress: false }, async (request, reply) => {
-      const { context, target } = openLink('download', request.params.link, request.id)
-      const { attachmentById: found } = await find(target, context)
+      const { context, attachment } = openLink('download', request.params.link, request.id)
+      const { attachmentById: found } = await find(attachment, context)
       const { sha256, size, filename, content_type: contentType } = found
       if (sha256 === null || size === null) throw new Error('A download link has a content.')
       reply.header('cache-control', 'private, no-store').header('referrer-policy', 'no-referrer')
@@ -52,11 +52,11 @@ export function attachmentLinks(visit: Hook, openLink: OpenLink) {
       { onRequest: visit, config: { streams: '*' } },
       async (request, reply) => {
         try {
-          const { context, target } = openLink('upload', request.params.link, request.id)
-          await find(target, context)
+          const { context, attachment } = openLink('upload', request.params.link, request.id)
+          await find(attachment, context)
           const stored = await storeContent(context, request.raw, { maxBytes: LIMITS.attachmentBytes })
           const contentType = request.headers['content-type'] ?? null
-          const done = await complete({ ...target, contentSha256: stored.sha256, contentType }, context)
+          const done = await complete({ ...attachment, contentSha256: stored.sha256, contentType }, context)
           return done.completeAttachment
         } catch (thrown) {
           // The rest of the body is of no use.

@@ -6,7 +6,7 @@ import { LIMITS } from '../foundation/limits.ts'
 import { graphql } from '../graphql/document.ts'
 import { PlanParts } from '../http/deletion-plan-fragment.ts'
 import { LinkCounts, Record } from './records/shapes.ts'
-import { Plan, PlanFields } from './route/plan-fields.ts'
+import { DeletionPlanAnswer, PlanFields } from './route/plan-fields.ts'
 import { route } from './route/route.ts'
 import { baseId } from './route/shapes.ts'
 
@@ -86,6 +86,6 @@ export const batch = [
     reply: ({ batch: { rows, count, dryRun, plan } }) => ({
       body: plan ? planBody(plan) : { data: rows, meta: { count }, ...(dryRun && { dry_run: true }) },
     }),
-    answers: z.union([Answer, Plan]),
+    answers: z.union([Answer, DeletionPlanAnswer]),
   }),
 ]

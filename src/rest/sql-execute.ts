@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { planBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { PlanParts } from '../http/deletion-plan-fragment.ts'
-import { Plan, PlanFields } from './route/plan-fields.ts'
+import { DeletionPlanAnswer, PlanFields } from './route/plan-fields.ts'
 import { route } from './route/route.ts'
 import { baseId } from './route/shapes.ts'
 
@@ -61,6 +61,6 @@ export const sqlExecute = [
     reply: ({ executeSql: { data, count, dryRun, plan } }) => ({
       body: plan ? planBody(plan) : { data, meta: { count }, ...(dryRun && { dry_run: true }) },
     }),
-    answers: z.union([Answer, Plan]),
+    answers: z.union([Answer, DeletionPlanAnswer]),
   }),
 ]

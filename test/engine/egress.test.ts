@@ -3,10 +3,10 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createServer as createTcpServer } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { readPrivateTargets } from '../../src/foundation/egress/allowed-addresses.ts'
+import { readPrivateHosts } from '../../src/foundation/egress/allowed-addresses.ts'
 import { type Egress, openEgress } from '../../src/foundation/egress/dispatcher.ts'
 import type { Resolve } from '../../src/foundation/egress/guarded-lookup.ts'
-import { targetFault } from '../../src/foundation/egress/target.ts'
+import { urlFault } from '../../src/foundation/egress/url-fault.ts'
 
 let connections = 0
 let paths: string[] = []
@@ -43,7 +43,7 @@ afterEach(async () => {
 })
 
 const open = (allowed = '', resolve?: Resolve): Egress => {
-  const egress = openEgress(readPrivateTargets(allowed), resolve)
+  const egress = openEgress(readPrivateHosts(allowed), resolve)
   opened.push(egress)
   return egress
 }
@@ -168,21 +168,21 @@ const FORMS = [
 ]
 
 test('no form of a private address is accepted, and none is connected to', async () => {
-  const none = readPrivateTargets('')
+  const none = readPrivateHosts('')
   expect(FORMS.length).toBeGreaterThanOrEqual(120)
   const before = connections
   const egress = open()
   for (const host of FORMS)
     for (const at of [port, port6]) {
       const url = `http://${host}:${at}/`
-      expect([host, targetFault(url, none)?.code]).toEqual([host, 'blocked_address'])
+      expect([host, urlFault(url, none)?.code]).toEqual([host, 'blocked_address'])
       expect([host, (await post(egress, url)).error?.reason]).toEqual([host, 'blocked_address'])
     }
   expect(connections).toBe(before)
 })
 
 test('public addresses, and names that are not known yet, are accepted', () => {
-  const none = readPrivateTargets('')
+  const none = readPrivateHosts('')
   for (const host of [
     '1.1.1.1',
     '[2606:4700:4700::1111]',
@@ -191,7 +191,7 @@ test('public addresses, and names that are not known yet, are accepted', () => {
     '93.184.216.34:8443',
     'db',
   ])
-    expect([host, targetFault(`https://${host}/hook?a=1`, none)]).toEqual([host, null])
+    expect([host, urlFault(`https://${host}/hook?a=1`, none)]).toEqual([host, null])
 })
 
 test.each([
@@ -210,7 +210,7 @@ test.each([
   ['http://1.1.1.1:389/', 'blocked_port'],
   [`https://example.com/${'x'.repeat(2048)}`, 'too_long'],
 ])('%s is refused as %s', (url, code) => {
-  expect(targetFault(url, readPrivateTargets(''))?.code).toBe(code)
+  expect(urlFault(url, readPrivateHosts(''))?.code).toBe(code)
 })
 
 test('a name is refused if one of its addresses is private, and is not connected to', async () => {
@@ -257,8 +257,8 @@ test('a listed host, address or range is reached, and nothing beside it', async 
   expect((await post(byName, `http://BOX.example:${port}/`)).status).toBe(200)
   expect((await post(byName, `http://other.example:${port}/`)).error?.reason).toBe('blocked_address')
   expect((await post(byName, `http://127.0.0.1:${port}/`)).error?.reason).toBe('blocked_address')
-  expect(() => readPrivateTargets('10.0.0.0/99')).toThrow('"10.0.0.0/99"')
-  expect(() => readPrivateTargets('http://x')).toThrow('"http://x"')
+  expect(() => readPrivateHosts('10.0.0.0/99')).toThrow('"10.0.0.0/99"')
+  expect(() => readPrivateHosts('http://x')).toThrow('"http://x"')
 })
 
 test('a redirect is an answer, and is not followed', async () => {

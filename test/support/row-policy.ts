@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { parse } from 'graphql'
 import type { PolicyInput } from '../../src/engine/core/policy.ts'
 import { openEngine } from '../../src/engine/engine.ts'
-import { readPrivateTargets } from '../../src/foundation/egress/allowed-addresses.ts'
+import { readPrivateHosts } from '../../src/foundation/egress/allowed-addresses.ts'
 import { DomainError } from '../../src/foundation/errors.ts'
 import { narrowedToBounds, openContext } from '../../src/graphql/context.ts'
 import type { TadaDocumentNode } from '../../src/graphql/document.ts'
@@ -77,7 +77,7 @@ export async function openPolicyEngine(world: World): Promise<{
     adminToken: { token: world.adminToken, from: 'settings' },
     blobs: { driver: 'file', directory: await mkdtemp(join(tmpdir(), 'plinth-blobs-')), isShared: false },
     masterKeys: [randomBytes(32)],
-    privateTargets: readPrivateTargets(''),
+    privateHosts: readPrivateHosts(''),
     webhookScheduleMs: [1000],
     log: { info() {}, warn() {} },
   })

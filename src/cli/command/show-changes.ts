@@ -1,9 +1,9 @@
-/** Prints changes of configuration as a plan: one line for each resource, and its diff. */
+/** Prints changes of configuration as lines: one for each resource, and its diff. */
 import { changeLines, countLine, obstacleLines, type PlannedChange } from '../../contract/change-lines.ts'
 import type { Answer } from './client.ts'
 import { printLine } from './print.ts'
 
-type Plan = {
+type ChangesBody = {
   changes: readonly PlannedChange[]
   dry_run?: true
   id?: string
@@ -11,11 +11,11 @@ type Plan = {
 }
 
 type Obstacles = Parameters<typeof obstacleLines>
-type Proposal = Plan & { conflicts: Obstacles[0]; breaks: Obstacles[1] }
+type Proposal = ChangesBody & { conflicts: Obstacles[0]; breaks: Obstacles[1] }
 
 const COLORS = { create: 'green', update: 'yellow', delete: 'red' } as const
 
-export const changesIn = ({ body }: Answer): readonly PlannedChange[] => (body as Plan).changes
+export const changesIn = ({ body }: Answer): readonly PlannedChange[] => (body as ChangesBody).changes
 
 /** Prints what a request would change. */
 export const showPlan = (answer: Answer): void => showChanges(answer, 'due')
@@ -29,7 +29,7 @@ export function showProposal(answer: Answer): void {
 
 /** Prints what a request has changed; as a dry run, what it would change. */
 export function showDone(answer: Answer): void {
-  const { dry_run: isDry, id, kind } = answer.body as Plan
+  const { dry_run: isDry, id, kind } = answer.body as ChangesBody
   showChanges(answer, isDry ? 'due' : 'done')
   if (isDry || id === undefined || changesIn(answer).length === 0) return
   printLine(kind === 'promotion' ? `Promotion ${id}. To undo it: plinth rollback ${id}` : `Rollback ${id}.`)

@@ -6,7 +6,7 @@ import { type SealKey, seal, unseal } from '../core/sealed-token.ts'
 import type { RecordKey } from './attachment.ts'
 
 export type LinkUse = 'download' | 'upload'
-export type LinkTarget = { key: RecordKey; attachmentId: string }
+export type AttachmentKey = { key: RecordKey; attachmentId: string }
 /** Path prefix of links. */
 const LINK_PATH = '/attachments/'
 
@@ -14,7 +14,7 @@ const LINK_PATH = '/attachments/'
 export function makeLink(
   { keys, publicUrl }: Scope,
   use: LinkUse,
-  { key, attachmentId }: LinkTarget,
+  { key, attachmentId }: AttachmentKey,
 ): { url: string; expiresAt: string } {
   const expires = Date.now() + LIMITS.linkMinutes * 60_000
   const sealed = seal(keys.link, boundTo(use), JSON.stringify([...key, attachmentId, expires]))
@@ -25,7 +25,7 @@ export function makeLink(
  * Opens a link for a use.
  * @throws FORBIDDEN if it was altered, is for another use, or has expired
  */
-export function openLink(key: SealKey, use: LinkUse, sealed: string): LinkTarget {
+export function openLink(key: SealKey, use: LinkUse, sealed: string): AttachmentKey {
   const text = unseal(key, boundTo(use), sealed)
   if (text === undefined) throw refused('link_invalid', 'The link is not valid for this request.')
   const [baseId, recordType, id, attachmentId, expires] = JSON.parse(text) as [

@@ -35,7 +35,7 @@ export async function recheckRights(scope: Scope): Promise<void> {
 
 // FOR KEY SHARE blocks deletion but allows the update of last_used_at.
 const LOCK_CREATOR = statement(
-  'hold_maker',
+  'lock_maker',
   'SELECT grants, expires_at FROM plinth.token WHERE id = $1 AND (expires_at IS NULL OR expires_at > now()) FOR KEY SHARE',
 )
 

@@ -9,7 +9,7 @@ import { typesTouching } from './types-touching.ts'
 
 // Creating a link locks its type, so this lock blocks new links in the base until the transaction ends.
 const LOCK_LINKS = statement(
-  'hold_relationship_types',
+  'lock_relationship_types',
   'SELECT 1 AS one FROM plinth.relationship_type WHERE base_id = $1 ORDER BY id FOR UPDATE',
 )
 

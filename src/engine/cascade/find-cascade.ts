@@ -47,14 +47,14 @@ const ALONG_WITH_TYPE = statement(
 // Lock types before records, in the lock order of all writers. The lock also keeps their set of indexes
 // unchanged.
 const LOCK_TYPES = statement(
-  'hold_types',
+  'lock_cascaded_types',
   `SELECT 1 AS one FROM plinth.record_type
    WHERE base_id = $1 AND id = ANY ((SELECT $2::text[])::text[]) ORDER BY id FOR KEY SHARE`,
 )
 
 // Blocks new links to the records. The fixed order prevents deadlocks between deletions.
 const LOCK_RECORDS = statement(
-  'hold_records',
+  'lock_cascaded_records',
   `SELECT row_no::text AS "rowNo", record_type AS "recordType", id, version FROM plinth.record
    WHERE row_no = ANY ((SELECT $1::bigint[])::bigint[]) ORDER BY row_no FOR UPDATE`,
 )

@@ -31,14 +31,14 @@ export async function changesMatch(
   const parsed = parseFilter(filter, '/filter')
   const type = await requireType(scope, baseId, recordType)
   // Declared indexes cover only current records.
-  const { parameters, target } = compileFor({ baseId, type: { ...type, indexes: [] }, sort: UNSORTED })
+  const { parameters, operands } = compileFor({ baseId, type: { ...type, indexes: [] }, sort: UNSORTED })
   const states = recordsAround({
     base: parameters.add(baseId),
     recordType: parameters.add(recordType),
     seqs: parameters.add(seqs),
   })
   const { text, values } = parameters.bind(
-    `SELECT EXISTS (SELECT FROM ${states} r WHERE ${compileFilter(bindFilter(parsed, type), target)}) AS found`,
+    `SELECT EXISTS (SELECT FROM ${states} r WHERE ${compileFilter(bindFilter(parsed, type), operands)}) AS found`,
   )
   // Limit the concurrency: one write may concern subscribers of many filters.
   const [row] = await scope.longPolls.inTurn(scope.actor.tokenId ?? '', () =>

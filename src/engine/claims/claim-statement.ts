@@ -88,7 +88,7 @@ export function anyFreeStatement(query: ClaimQuery, most: number | null): BoundS
 
 /** SQL for the candidate row numbers in order, and the conditions for a free record. */
 function freeRecords(query: ClaimQuery, how: Compiled, attempts: string, most: number | null) {
-  const matches = query.filter && compileFilter(query.filter, how.target)
+  const matches = query.filter && compileFilter(query.filter, how.operands)
   return {
     numbers: numbersInOrder(query, how, most),
     // Repeat the complete filter: after a lock wait, PostgreSQL rechecks only these conditions on the new row

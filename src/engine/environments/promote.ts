@@ -40,7 +40,7 @@ export async function promote(scope: WriteScope, baseId: string, input: object):
   requirePermission(scope.access, 'read', from, '*')
   // The plan of a promotion is of the whole. It confirms no deletion of a type with records: that needs `force`.
   const { planning, ...unplanned } = scope
-  const plan = async (at: WriteScope): Promise<Plan> => {
+  const plan = async (at: WriteScope): Promise<PreparedPromotion> => {
     const sides = {
       fork: await readFork(at.db, from),
       preview: await snapshotIn(at.db, from),
@@ -51,7 +51,7 @@ export async function promote(scope: WriteScope, baseId: string, input: object):
     const past = await withOrigins(at.db, baseId, from, found.edits)
     return { ...found, edits: await prepareEdits(past, how(past, migration), { scope: at, baseId }) }
   }
-  const write = async (within: WriteScope, planned: Plan) => {
+  const write = async (within: WriteScope, planned: PreparedPromotion) => {
     const done = await apply(within, baseId, from, planned, force)
     if (planning) await requireApproval(planning, withoutSecrets(done), planned.edits)
     return done
@@ -61,7 +61,7 @@ export async function promote(scope: WriteScope, baseId: string, input: object):
   return prepareAhead(unplanned, [baseId, from], plan, write, lock)
 }
 
-type Plan = Omit<Comparison, 'edits'> & { readonly edits: readonly Prepared<PromotionEdit>[] }
+type PreparedPromotion = Omit<Comparison, 'edits'> & { readonly edits: readonly Prepared<PromotionEdit>[] }
 
 /** @throws VALIDATION_ERROR unless the base is a production base, and `from` a preview of it */
 export function checkPreviewOf(baseId: string, from: string): void {
@@ -112,7 +112,7 @@ async function apply(
   within: WriteScope,
   baseId: string,
   from: string,
-  { edits, conflicts, forkPoints }: Plan,
+  { edits, conflicts, forkPoints }: PreparedPromotion,
   isForced: boolean,
 ): Promise<Promotion> {
   const { db } = within

@@ -2,7 +2,7 @@ import { invalid } from '../../foundation/errors.ts'
 import type { WriteScope } from '../write/write.ts'
 import type { File } from './file.ts'
 import { checkFile, type FileExpectation } from './file-preconditions.ts'
-import { type FileTarget, findFile, requirePath } from './find.ts'
+import { type FileAddress, findFile, requirePath } from './find.ts'
 import { policyOf } from './policy.ts'
 import { putFile } from './put.ts'
 
@@ -15,8 +15,8 @@ export type CopyChanges = { contentType: string | null; metadata: unknown }
  */
 export async function copyFile(
   scope: WriteScope,
-  source: FileTarget,
-  target: FileTarget,
+  source: FileAddress,
+  target: FileAddress,
   changes: CopyChanges,
   expected: { source: FileExpectation; target: FileExpectation },
 ): Promise<File> {

@@ -9,7 +9,7 @@ import { storeBytes } from './content.ts'
 import { editText, type TextEdits } from './edit-text.ts'
 import type { File, FileRow } from './file.ts'
 import { checkFile, type FileExpectation } from './file-preconditions.ts'
-import { type FileTarget, fileNotFound, findFile, lockFile } from './find.ts'
+import { type FileAddress, fileNotFound, findFile, lockFile } from './find.ts'
 import { checkProperties, type FilePolicy } from './policy.ts'
 import { overwrite, textOf } from './put.ts'
 import { beginningOf } from './text.ts'
@@ -30,7 +30,7 @@ const ATTEMPTS = 3
  */
 export async function editFile(
   scope: WriteScope,
-  target: FileTarget,
+  address: FileAddress,
   policy: FilePolicy,
   edits: TextEdits,
   properties: EditedProperties,
@@ -38,12 +38,12 @@ export async function editFile(
 ): Promise<File> {
   const isBound = expected.versions !== null || expected.contents !== null
   for (let attempt = 1; ; attempt++) {
-    const before = await findFile(scope, target)
-    checkFile(expected, before, target.path)
+    const before = await findFile(scope, address)
+    checkFile(expected, before, address.path)
     const content = await editedContent(scope, policy, before, edits)
     const text = await textOf(scope, content, properties.contentType ?? before.content_type)
     const isLast = isBound || attempt === ATTEMPTS
-    const edited = await write(scope, target, policy, before, { ...content, text }, properties, isLast)
+    const edited = await write(scope, address, policy, before, { ...content, text }, properties, isLast)
     if (edited) return edited
   }
 }
@@ -51,7 +51,7 @@ export async function editFile(
 /** Writes the edited content; undefined if the file has another one than was edited. The last attempt throws then. */
 async function write(
   scope: WriteScope,
-  target: FileTarget,
+  address: FileAddress,
   policy: FilePolicy,
   before: FileRow,
   content: StoredBlob & { text: string },
@@ -61,8 +61,8 @@ async function write(
   return scope.db.statements(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
     await lockContent(within, content.sha256)
-    const current = await lockFile(tx, target)
-    if (!current) throw fileNotFound(target.path)
+    const current = await lockFile(tx, address)
+    if (!current) throw fileNotFound(address.path)
     const edited = { ...NO_EXPECTATION, contents: [before.content_sha256] }
     if (!isLast && current.content_sha256 !== before.content_sha256) return undefined
     const isSame = content.sha256 === current.content_sha256
@@ -73,7 +73,7 @@ async function write(
       label: isSame ? (label ?? current.label) : label,
     }
     checkProperties(scope, policy, next)
-    return overwrite(within, target, policy, current, next, edited)
+    return overwrite(within, address, policy, current, next, edited)
   })
 }
 

@@ -7,7 +7,7 @@ import { FILE_COLUMNS, type FileRow } from './file.ts'
 import type { Place } from './policy.ts'
 
 /** A file, as a request addresses it. */
-export type FileTarget = Place & { readonly path: string }
+export type FileAddress = Place & { readonly path: string }
 
 const FIND_FILE = timed(
   statement(
@@ -19,17 +19,17 @@ const FIND_FILE = timed(
 const LOCK_FILE = timed(statement('lock_file', `${FIND_FILE.text} FOR NO KEY UPDATE`))
 
 /** @throws NOT_FOUND */
-export async function findFile(scope: Scope, target: FileTarget): Promise<FileRow> {
-  const [row] = await read<FileRow>(scope, FIND_FILE, keyOf(target))
-  if (!row) throw fileNotFound(target.path)
+export async function findFile(scope: Scope, address: FileAddress): Promise<FileRow> {
+  const [row] = await read<FileRow>(scope, FIND_FILE, keyOf(address))
+  if (!row) throw fileNotFound(address.path)
   return row
 }
 
 /** The file, locked until the transaction ends; undefined if there is none. */
-export const lockFile = async (tx: Db, target: FileTarget): Promise<FileRow | undefined> =>
-  (await tx.query<FileRow>(LOCK_FILE, keyOf(target)))[0]
+export const lockFile = async (tx: Db, address: FileAddress): Promise<FileRow | undefined> =>
+  (await tx.query<FileRow>(LOCK_FILE, keyOf(address)))[0]
 
-export const keyOf = ({ baseId, fileType, path }: FileTarget) => [baseId, fileType, path] as const
+export const keyOf = ({ baseId, fileType, path }: FileAddress) => [baseId, fileType, path] as const
 
 /**
  * The path in its canonical form.

@@ -5,7 +5,7 @@ import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Scope } from '../core/scope.ts'
 import type { File } from './file.ts'
-import type { FileTarget } from './find.ts'
+import type { FileAddress } from './find.ts'
 import { getFile } from './read.ts'
 
 /** Lines of a file. */
@@ -34,8 +34,8 @@ export type LineArgs = {
  * longer than that by itself is cut.
  * @throws FORBIDDEN; NOT_FOUND; VALIDATION_ERROR for lines that the file does not have
  */
-export async function readLines(scope: Scope, target: FileTarget, args: LineArgs): Promise<FileText> {
-  const file = await getFile(scope, target, args.version)
+export async function readLines(scope: Scope, address: FileAddress, args: LineArgs): Promise<FileText> {
+  const file = await getFile(scope, address, args.version)
   const [from, to] = [args.from ?? 1, args.to ?? Number.POSITIVE_INFINITY]
   if (from < 1 || to < from) throw badRange()
   const maxBytes = Math.max(

@@ -6,7 +6,7 @@ import type { WriteScope } from '../write/write.ts'
 import { editFile } from './edit.ts'
 import { FILE_COLUMNS, type File, type FileRow, hasProperties, logFile, toFile } from './file.ts'
 import { checkFile, type FileExpectation } from './file-preconditions.ts'
-import { type FileTarget, fileNotFound, lockFile, requirePath, taken } from './find.ts'
+import { type FileAddress, fileNotFound, lockFile, requirePath, taken } from './find.ts'
 import { checkProperties, immutable, policyOf } from './policy.ts'
 import { updateFile } from './put.ts'
 import { enterAgain } from './text-index.ts'
@@ -37,21 +37,21 @@ export type FileChanges = {
  */
 export async function patchFile(
   scope: WriteScope,
-  { path: text, ...place }: FileTarget,
+  { path: text, ...place }: FileAddress,
   changes: FileChanges,
   expected: FileExpectation,
 ): Promise<File> {
   const policy = await policyOf(scope, 'write', place)
-  const target = { ...place, path: requirePath(text) }
+  const address = { ...place, path: requirePath(text) }
   const { edits, patch, ...sent } = readChanges(changes)
   const edited = { metadata: sent.metadata, contentType: sent.content_type, label: sent.label }
-  if (edits) return editFile(scope, target, policy, { edits }, edited, expected)
-  if (patch !== undefined) return editFile(scope, target, policy, { patch }, edited, expected)
+  if (edits) return editFile(scope, address, policy, { edits }, edited, expected)
+  if (patch !== undefined) return editFile(scope, address, policy, { patch }, edited, expected)
   return scope.db.statements(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
-    const current = await lockFile(tx, target)
-    checkFile(expected, current, target.path)
-    if (!current) throw fileNotFound(target.path)
+    const current = await lockFile(tx, address)
+    checkFile(expected, current, address.path)
+    if (!current) throw fileNotFound(address.path)
     const next = {
       sha256: current.content_sha256,
       size: current.size,
@@ -65,7 +65,7 @@ export async function patchFile(
     const isTagged = !hasProperties(current, next)
     if (!isMoved && !isTagged) return { ...toFile(current), operation: 'unchanged' as const }
     if (isMoved && policy.storage.immutable) throw immutable(current.path, 'moved')
-    const moved = isMoved ? await move(within, target, current, sent.path ?? '') : current
+    const moved = isMoved ? await move(within, address, current, sent.path ?? '') : current
     const row = isTagged ? await updateFile(tx, place.baseId, moved.id, next) : moved
     if (isTagged) await relabelVersion(tx, place.baseId, row)
     if (isMoved || row.content_type !== current.content_type) await enterAgain(within, place.baseId, row)
@@ -93,11 +93,16 @@ function readChanges({ path, metadata, contentType, label, edits, patch }: FileC
 }
 
 /** Moves a locked file. In the log, the old path loses the file and the new one gets it. */
-async function move(scope: WriteScope, target: FileTarget, current: FileRow, path: string): Promise<FileRow> {
+async function move(
+  scope: WriteScope,
+  address: FileAddress,
+  current: FileRow,
+  path: string,
+): Promise<FileRow> {
   const { db } = scope
-  if (await lockFile(db, { ...target, path })) throw taken(path)
-  await logFile(scope, target.baseId, current, 'delete', { movedTo: path })
-  const [row] = await db.query<FileRow>(MOVE, [target.baseId, current.id, path])
+  if (await lockFile(db, { ...address, path })) throw taken(path)
+  await logFile(scope, address.baseId, current, 'delete', { movedTo: path })
+  const [row] = await db.query<FileRow>(MOVE, [address.baseId, current.id, path])
   if (!row) throw new Error('A locked file is gone')
   return row
 }

@@ -11,14 +11,14 @@ import type { WriteScope } from '../write/write.ts'
 import { type ContentInput, contentOf } from './content.ts'
 import { FILE_COLUMNS, type File, type FileRow, hasProperties, logFile, toFile } from './file.ts'
 import { checkFile, type FileExpectation } from './file-preconditions.ts'
-import { type FileTarget, keyOf, lockFile, requirePath } from './find.ts'
+import { type FileAddress, keyOf, lockFile, requirePath } from './find.ts'
 import { checkProperties, type FilePolicy, immutable, policyOf } from './policy.ts'
 import { enterText, searchedText } from './text-index.ts'
 import { addVersion, relabelVersion } from './versions.ts'
 
 // Waits for the deletion of the type, and blocks it.
-const HOLD_TYPE = statement(
-  'hold_file_type',
+const LOCK_TYPE = statement(
+  'lock_file_type',
   'SELECT 1 AS one FROM plinth.file_type WHERE base_id = $1 AND id = $2 FOR KEY SHARE',
 )
 /** Versions of a path go on across deletions, so that a version never means another life. */
@@ -62,12 +62,12 @@ export type Content = StoredBlob & {
  */
 export async function putFile(
   scope: WriteScope,
-  { path: text, ...place }: FileTarget,
+  { path: text, ...place }: FileAddress,
   input: FileInput,
   expected: FileExpectation,
 ): Promise<File> {
   const policy = await policyOf(scope, 'write', place)
-  const target = { ...place, path: requirePath(text) }
+  const address = { ...place, path: requirePath(text) }
   const properties = check(
     FileProperties,
     { content_type: input.contentType, metadata: input.metadata, label: input.label },
@@ -84,22 +84,22 @@ export async function putFile(
   checkProperties(scope, policy, content)
   return scope.db.statements(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
-    await tx.query(HOLD_TYPE, [target.baseId, target.fileType])
+    await tx.query(LOCK_TYPE, [address.baseId, address.fileType])
     await lockContent(within, content.sha256)
-    const current = await lockFile(tx, target)
-    if (current) return overwrite(within, target, policy, current, content, expected)
-    checkFile(expected, undefined, target.path)
-    const created = await insert(tx, target, content)
+    const current = await lockFile(tx, address)
+    if (current) return overwrite(within, address, policy, current, content, expected)
+    checkFile(expected, undefined, address.path)
+    const created = await insert(tx, address, content)
     if (created) {
-      await addVersion(within, target.baseId, created, policy.storage.keep_versions)
-      await enterText(tx, target.baseId, created, content.text)
-      await logFile(within, target.baseId, created, 'create')
+      await addVersion(within, address.baseId, created, policy.storage.keep_versions)
+      await enterText(tx, address.baseId, created, content.text)
+      await logFile(within, address.baseId, created, 'create')
       return { ...toFile(created), operation: 'created' as const }
     }
     // Another request has created it meanwhile.
-    const rival = await lockFile(tx, target)
+    const rival = await lockFile(tx, address)
     if (!rival) throw busy('The file was created and deleted at the same time.', 'Send the request again.')
-    return overwrite(within, target, policy, rival, content, expected)
+    return overwrite(within, address, policy, rival, content, expected)
   })
 }
 
@@ -110,9 +110,9 @@ export const textOf = (
   contentType: string,
 ): Promise<string> => searchedText(scope, { contentSha256: sha256, size, bytes, contentType })
 
-async function insert(tx: Db, target: FileTarget, content: Content): Promise<FileRow | undefined> {
+async function insert(tx: Db, address: FileAddress, content: Content): Promise<FileRow | undefined> {
   const values = [
-    ...keyOf(target),
+    ...keyOf(address),
     content.sha256,
     content.size,
     content.contentType,
@@ -126,7 +126,7 @@ async function insert(tx: Db, target: FileTarget, content: Content): Promise<Fil
 /** Replaces content and properties of a locked file. @throws CONFLICT */
 export async function overwrite(
   scope: WriteScope,
-  { baseId, path }: FileTarget,
+  { baseId, path }: FileAddress,
   { storage }: FilePolicy,
   current: FileRow,
   content: Content,

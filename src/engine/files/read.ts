@@ -4,7 +4,7 @@ import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Scope } from '../core/scope.ts'
 import { type File, toFile } from './file.ts'
-import type { FileTarget } from './find.ts'
+import type { FileAddress } from './find.ts'
 import { beginningOf } from './text.ts'
 import { type FileVersion, requireFile, requireVersion } from './versions.ts'
 
@@ -12,11 +12,11 @@ import { type FileVersion, requireFile, requireVersion } from './versions.ts'
  * Reads a file. With a version: its content, type and label at that version.
  * @throws FORBIDDEN; NOT_FOUND; VALIDATION_ERROR
  */
-export async function getFile(scope: Scope, target: FileTarget, version: number | null): Promise<File> {
-  const row = await requireFile(scope, target)
+export async function getFile(scope: Scope, address: FileAddress, version: number | null): Promise<File> {
+  const row = await requireFile(scope, address)
   const file = toFile(row)
   if (version === null || version === row.version) return file
-  const { createdAt, createdBy: _, ...content } = await requireVersion(scope, target.baseId, row, version)
+  const { createdAt, createdBy: _, ...content } = await requireVersion(scope, address.baseId, row, version)
   return { ...file, ...content, updatedAt: createdAt }
 }
 
@@ -34,14 +34,14 @@ export type FileDiff = {
  */
 export async function diffFile(
   scope: Scope,
-  target: FileTarget,
+  address: FileAddress,
   from: number,
   to: number,
 ): Promise<FileDiff> {
-  const row = await requireFile(scope, target)
+  const row = await requireFile(scope, address)
   const [one, other] = [
-    await requireVersion(scope, target.baseId, row, from, '/from'),
-    await requireVersion(scope, target.baseId, row, to, '/to'),
+    await requireVersion(scope, address.baseId, row, from, '/from'),
+    await requireVersion(scope, address.baseId, row, to, '/to'),
   ]
   const texts = [await textOf(scope, one), await textOf(scope, other)]
   const [before, after] = texts

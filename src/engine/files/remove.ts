@@ -2,7 +2,7 @@ import { statement } from '../database/client.ts'
 import type { WriteScope } from '../write/write.ts'
 import { logFile } from './file.ts'
 import { checkFile, type FileExpectation } from './file-preconditions.ts'
-import { type FileTarget, fileNotFound, lockFile, requirePath } from './find.ts'
+import { type FileAddress, fileNotFound, lockFile, requirePath } from './find.ts'
 import { immutable, policyOf } from './policy.ts'
 import { leaveIndex } from './text-index.ts'
 
@@ -17,19 +17,19 @@ const TRASH = statement(
  */
 export async function deleteFile(
   scope: WriteScope,
-  { path: text, ...place }: FileTarget,
+  { path: text, ...place }: FileAddress,
   expected: FileExpectation,
 ): Promise<{ id: string; deleted: boolean }> {
   const { storage } = await policyOf(scope, 'write', place)
-  const target = { ...place, path: requirePath(text) }
+  const address = { ...place, path: requirePath(text) }
   return scope.db.statements(async (tx) => {
-    const current = await lockFile(tx, target)
-    checkFile(expected, current, target.path)
-    if (!current) throw fileNotFound(target.path)
-    if (storage.immutable) throw immutable(target.path, 'deleted')
-    await tx.query(TRASH, [target.baseId, current.id])
-    await leaveIndex(tx, target.baseId, current.id)
-    await logFile({ ...scope, db: tx }, target.baseId, current, 'delete')
-    return { id: target.path, deleted: true }
+    const current = await lockFile(tx, address)
+    checkFile(expected, current, address.path)
+    if (!current) throw fileNotFound(address.path)
+    if (storage.immutable) throw immutable(address.path, 'deleted')
+    await tx.query(TRASH, [address.baseId, current.id])
+    await leaveIndex(tx, address.baseId, current.id)
+    await logFile({ ...scope, db: tx }, address.baseId, current, 'delete')
+    return { id: address.path, deleted: true }
   })
 }

@@ -5,7 +5,7 @@ import { NO_EXPECTATION } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import { FILE_COLUMNS, type File, type FileRow, logFile, toFile } from './file.ts'
 import type { FileExpectation } from './file-preconditions.ts'
-import { type FileTarget, fileNotFound, keyOf, lockFile, taken } from './find.ts'
+import { type FileAddress, fileNotFound, keyOf, lockFile, taken } from './find.ts'
 import { patchFile } from './patch.ts'
 import { policyOf } from './policy.ts'
 import { putFile } from './put.ts'
@@ -30,14 +30,14 @@ const KEPT = statement(
  * Restores a deleted file with its versions.
  * @throws FORBIDDEN; NOT_FOUND when it was purged; CONFLICT when its path is taken
  */
-export async function restoreFile(scope: WriteScope, target: FileTarget, version: number): Promise<File> {
-  await policyOf(scope, 'write', target)
+export async function restoreFile(scope: WriteScope, address: FileAddress, version: number): Promise<File> {
+  await policyOf(scope, 'write', address)
   return scope.db.statements(async (tx) => {
-    if (await lockFile(tx, target)) throw taken(target.path)
-    const [row] = await tx.query<FileRow>(RESTORE, [...keyOf(target), version])
-    if (!row) throw purged(target.path)
-    await enterAgain({ ...scope, db: tx }, target.baseId, row)
-    await logFile({ ...scope, db: tx }, target.baseId, row, 'restore')
+    if (await lockFile(tx, address)) throw taken(address.path)
+    const [row] = await tx.query<FileRow>(RESTORE, [...keyOf(address), version])
+    if (!row) throw purged(address.path)
+    await enterAgain({ ...scope, db: tx }, address.baseId, row)
+    await logFile({ ...scope, db: tx }, address.baseId, row, 'restore')
     return toFile(row)
   })
 }
@@ -49,21 +49,21 @@ const ANY: FileExpectation = { ...NO_EXPECTATION, contents: null }
  * Gives a file a content and properties that it had.
  * @throws FORBIDDEN; NOT_FOUND when the content is not kept
  */
-export async function restoreContent(scope: WriteScope, target: FileTarget, former: Former): Promise<File> {
-  await policyOf(scope, 'write', target)
+export async function restoreContent(scope: WriteScope, address: FileAddress, former: Former): Promise<File> {
+  await policyOf(scope, 'write', address)
   return scope.db.statements(async (tx) => {
-    const current = await lockFile(tx, target)
-    if (!current) throw fileNotFound(target.path)
+    const current = await lockFile(tx, address)
+    if (!current) throw fileNotFound(address.path)
     const { contentSha256: sha256, contentType, metadata, label } = former
-    const [kept] = await tx.query<{ size: number }>(KEPT, [target.baseId, current.id, sha256])
-    if (!kept) throw purged(target.path)
+    const [kept] = await tx.query<{ size: number }>(KEPT, [address.baseId, current.id, sha256])
+    if (!kept) throw purged(address.path)
     // The file has the content, so the write may refer to it.
     const within: WriteScope = {
       ...scope,
       db: tx,
       received: new Map([[sha256, { sha256, size: kept.size }]]),
     }
-    return putFile(within, target, { content: { sha256 }, contentType, metadata, label }, ANY)
+    return putFile(within, address, { content: { sha256 }, contentType, metadata, label }, ANY)
   })
 }
 
@@ -72,12 +72,12 @@ export async function restoreContent(scope: WriteScope, target: FileTarget, form
  * file, and nothing is left to do for the other.
  * @throws as patchFile
  */
-export async function moveBack(scope: WriteScope, target: FileTarget, movedTo: string): Promise<void> {
-  await policyOf(scope, 'write', target)
-  const moved = { ...target, path: movedTo }
+export async function moveBack(scope: WriteScope, address: FileAddress, movedTo: string): Promise<void> {
+  await policyOf(scope, 'write', address)
+  const moved = { ...address, path: movedTo }
   await scope.db.statements(async (tx) => {
-    const isBack = !(await lockFile(tx, moved)) && (await lockFile(tx, target)) !== undefined
-    if (!isBack) await patchFile({ ...scope, db: tx }, moved, { path: target.path }, ANY)
+    const isBack = !(await lockFile(tx, moved)) && (await lockFile(tx, address)) !== undefined
+    if (!isBack) await patchFile({ ...scope, db: tx }, moved, { path: address.path }, ANY)
   })
 }
 

@@ -6,7 +6,7 @@ import { read, readPageRows, type Scope } from '../core/scope.ts'
 import { type Db, statement, timed } from '../database/client.ts'
 import type { WriteScope } from '../write/write.ts'
 import type { FileRow } from './file.ts'
-import { type FileTarget, findFile, requirePath } from './find.ts'
+import { type FileAddress, findFile, requirePath } from './find.ts'
 import { policyOf } from './policy.ts'
 
 const ADD_VERSION = statement(
@@ -93,17 +93,17 @@ export const relabelVersion = async (tx: Db, baseId: string, file: FileRow): Pro
  */
 export async function fileVersions(
   scope: Scope,
-  target: FileTarget,
+  address: FileAddress,
   args: PageArgs,
 ): Promise<Page<FileVersion>> {
-  const file = await requireFile(scope, target)
+  const file = await requireFile(scope, address)
   const page = readPage(args)
-  const boundTo = ['file versions', target.baseId, file.id, scope.access.grants]
+  const boundTo = ['file versions', address.baseId, file.id, scope.access.grants]
   const before = args.cursor ? openCursor(scope.keys.cursor, boundTo, args.cursor).values[0] : null
-  const values = [target.baseId, file.id, before, page.limit + 1, page.offset]
+  const values = [address.baseId, file.id, before, page.limit + 1, page.offset]
   const { rows, isCut } = await readPageRows<VersionRow>(scope, LIST_VERSIONS, values)
   const [count] = page.includeTotal
-    ? await read<{ total: number }>(scope, COUNT_VERSIONS, [target.baseId, file.id])
+    ? await read<{ total: number }>(scope, COUNT_VERSIONS, [address.baseId, file.id])
     : []
   const found = toPage(rows.map(toVersion), page, count?.total ?? null, isCut)
   const positionOf = ({ version }: FileVersion) => ({ id: file.id, values: [version] })
@@ -111,7 +111,7 @@ export async function fileVersions(
 }
 
 /** @throws FORBIDDEN; NOT_FOUND; VALIDATION_ERROR */
-export async function requireFile(scope: Scope, { path, ...place }: FileTarget): Promise<FileRow> {
+export async function requireFile(scope: Scope, { path, ...place }: FileAddress): Promise<FileRow> {
   await policyOf(scope, 'read', place)
   return findFile(scope, { ...place, path: requirePath(path) })
 }

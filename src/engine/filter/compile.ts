@@ -9,8 +9,8 @@ import type { Condition, Filter } from './parse.ts'
 
 type Group<C extends string> = Extract<Filter<C>, { kind: 'and' | 'or' }>
 
-/** The row source that a filter is compiled for. */
-export type FilterTarget<C extends string = Column> = {
+/** The SQL of the fields that a filter tests. */
+export type FilterOperands<C extends string = Column> = {
   /** Calls `test` with the operand of the condition: once, or per element for a path with `[]`. */
   withOperand(condition: Condition<C>, test: (operand: Operand) => string): string
   /** Compiles a search condition. */
@@ -18,25 +18,27 @@ export type FilterTarget<C extends string = Column> = {
   parameters: Parameters
   /** The array whose elements the condition tests, if its path has `[]`. */
   arrayOf?(condition: Condition<C>): FieldPath | undefined
-  /** Compiles conditions on one array with a shared target, so that its elements are expanded once. */
-  overArray?(path: FieldPath, compile: (target: FilterTarget<C>) => string): string
+  /** Compiles conditions on one array with shared operands, so that its elements are expanded once. */
+  overArray?(path: FieldPath, compile: (operands: FilterOperands<C>) => string): string
 }
 
 /** Compiles the filter to SQL: true for a match, else false or null. Every value is a bind parameter. */
-export const compileFilter = <C extends string>(filter: BoundFilter<C>, target: FilterTarget<C>): string =>
-  compileNode(filter, target)
+export const compileFilter = <C extends string>(
+  filter: BoundFilter<C>,
+  operands: FilterOperands<C>,
+): string => compileNode(filter, operands)
 
-function compileNode<C extends string>(filter: Filter<C>, target: FilterTarget<C>): string {
+function compileNode<C extends string>(filter: Filter<C>, operands: FilterOperands<C>): string {
   switch (filter.kind) {
     case 'and':
     case 'or': {
-      const parts = compileParts(filter, target)
+      const parts = compileParts(filter, operands)
       return `(${parts.join(filter.kind === 'and' ? ' AND ' : ' OR ')})`
     }
     case 'not':
-      return negated(compileNode(filter.of, target))
+      return negated(compileNode(filter.of, operands))
     case 'condition':
-      return compileCondition(filter, target)
+      return compileCondition(filter, operands)
   }
 }
 
@@ -44,23 +46,23 @@ function compileNode<C extends string>(filter: Filter<C>, target: FilterTarget<C
  * Compiles the parts of a group. Conditions on one array are compiled together: separately, each would keep a
  * copy of the array until the statement ends.
  */
-function compileParts<C extends string>(filter: Group<C>, target: FilterTarget<C>): string[] {
-  const arrays = Map.groupBy(filter.of, (each) => keyOf(arrayOf(each, target)))
+function compileParts<C extends string>(filter: Group<C>, operands: FilterOperands<C>): string[] {
+  const arrays = Map.groupBy(filter.of, (each) => keyOf(arrayOf(each, operands)))
   return [...arrays].flatMap(([key, parts]) => {
     const [first] = parts
-    const path = first && key !== undefined ? arrayOf(first, target) : undefined
+    const path = first && key !== undefined ? arrayOf(first, operands) : undefined
     const isShared = parts.length > 1 || first?.kind === 'and' || first?.kind === 'or'
-    return path && target.overArray && isShared
-      ? [target.overArray(path, (inner) => compileNode({ kind: filter.kind, of: parts }, inner))]
-      : parts.map((each) => compileNode(each, target))
+    return path && operands.overArray && isShared
+      ? [operands.overArray(path, (inner) => compileNode({ kind: filter.kind, of: parts }, inner))]
+      : parts.map((each) => compileNode(each, operands))
   })
 }
 
 /** The one array that all conditions of the filter test; undefined otherwise. */
-function arrayOf<C extends string>(filter: Filter<C>, target: FilterTarget<C>): FieldPath | undefined {
-  if (filter.kind === 'condition') return filter.op === 'search' ? undefined : target.arrayOf?.(filter)
-  if (filter.kind === 'not') return arrayOf(filter.of, target)
-  const paths = filter.of.map((each) => arrayOf(each, target))
+function arrayOf<C extends string>(filter: Filter<C>, operands: FilterOperands<C>): FieldPath | undefined {
+  if (filter.kind === 'condition') return filter.op === 'search' ? undefined : operands.arrayOf?.(filter)
+  if (filter.kind === 'not') return arrayOf(filter.of, operands)
+  const paths = filter.of.map((each) => arrayOf(each, operands))
   const [first] = paths
   return paths.every((path) => keyOf(path) === keyOf(first)) ? first : undefined
 }
@@ -71,10 +73,10 @@ const keyOf = (path: FieldPath | undefined) => (path === undefined ? undefined :
  * `neq`, `not_in` and `is_null` are the exact negations of `eq`, `in` and `is_not_null`; a missing value is
  * null.
  */
-function compileCondition<C extends string>(condition: Condition<C>, target: FilterTarget<C>): string {
+function compileCondition<C extends string>(condition: Condition<C>, operands: FilterOperands<C>): string {
   const { op, value } = condition
   const test = (how: Test, against: unknown = value) =>
-    target.withOperand(condition, (operand) => compare(operand, how, against, target.parameters))
+    operands.withOperand(condition, (operand) => compare(operand, how, against, operands.parameters))
   const isNull = () => negated(test('is_not_null'))
   const equals = () => (value === null ? isNull() : test('eq'))
   const isIn = () => {
@@ -85,7 +87,7 @@ function compileCondition<C extends string>(condition: Condition<C>, target: Fil
   }
   switch (op) {
     case 'search':
-      return target.search(condition)
+      return operands.search(condition)
     case 'eq':
       return equals()
     case 'neq':

@@ -110,12 +110,12 @@ async function writeOnce(
 ): Promise<readonly Written[]> {
   const { baseId } = webhook
   const type = await requireType(scope, baseId, webhook.recordType)
-  const target = {
+  const options = {
     timezone: type.timezone,
     isDate: (field: string) => isDate(type.jsonSchema, field),
     bytes: scope.limits.batchBytes,
   }
-  const { records, isList } = await mapPayload(payload, webhook.mapping, target)
+  const { records, isList } = await mapPayload(payload, webhook.mapping, options)
   const write = isList ? await listWriter(scope, webhook, records) : oneWriter(webhook, records)
   const key = [baseId, webhook.id, id, ...(begin === BEGIN ? [deliveryId] : [])]
   // Of two that arrive at once, one loses the race for the unique delivery_id, and begins anew.

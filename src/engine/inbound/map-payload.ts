@@ -13,7 +13,11 @@ import type { PairInput } from '../record-store/record.ts'
 export type Mapped = PairInput & { readonly data: unknown }
 
 /** The record type, as far as times need it, and the bytes that all records may have. */
-export type Target = { readonly timezone: string; isDate(field: string): boolean; readonly bytes: number }
+export type ConversionOptions = {
+  readonly timezone: string
+  isDate(field: string): boolean
+  readonly bytes: number
+}
 
 type Field = NonNullable<Mapping['data']>[string]
 type Place = {
@@ -31,17 +35,17 @@ type Find = (path: string, place: Place) => Promise<{ values: unknown[]; isSingu
 export async function mapPayload(
   payload: unknown,
   mapping: Mapping | null,
-  target: Target,
+  options: ConversionOptions,
 ): Promise<{ records: Mapped[]; isList: boolean }> {
   if (mapping === null) return { records: [{ data: payload }], isList: false }
   const budget = openPathBudget()
   const find = finder(mapping.items !== undefined, budget)
   const elements = await elementsOf(payload, mapping, budget)
-  const room = { left: target.bytes }
+  const room = { left: options.bytes }
   const records: Mapped[] = []
   for (const [n, element] of (elements ?? [payload]).entries()) {
     const at = elements ? `/records/${n}` : ''
-    records.push(await mapOne({ payload, element, at, room }, mapping, target, find))
+    records.push(await mapOne({ payload, element, at, room }, mapping, options, find))
   }
   return { records, isList: elements !== null }
 }
@@ -85,7 +89,12 @@ function finder(hasItems: boolean, budget: PathBudget): Find {
   }
 }
 
-async function mapOne(place: Place, mapping: Mapping, target: Target, find: Find): Promise<Mapped> {
+async function mapOne(
+  place: Place,
+  mapping: Mapping,
+  options: ConversionOptions,
+  find: Find,
+): Promise<Mapped> {
   if (turnIsOver()) await nextTurn()
   const { external_id: idPath, external_source: source } = mapping
   const pair =
@@ -100,7 +109,7 @@ async function mapOne(place: Place, mapping: Mapping, target: Target, find: Find
   if (mapping.data === undefined) return { ...pair, data: place.element }
   const data: [string, unknown][] = []
   for (const [name, field] of Object.entries(mapping.data)) {
-    const value = await fieldValue(name, field, place, target, find)
+    const value = await fieldValue(name, field, place, options, find)
     if (value === undefined) continue
     takeRoom(value, name, place)
     data.push([name, value])
@@ -141,7 +150,7 @@ async function fieldValue(
   name: string,
   field: Field,
   place: Place,
-  target: Target,
+  options: ConversionOptions,
   find: Find,
 ): Promise<unknown> {
   const how = typeof field === 'string' ? { path: field } : field
@@ -149,7 +158,7 @@ async function fieldValue(
   const isNothing = values.length === 0 || (isSingular && values[0] === null)
   if (isNothing && how.default !== undefined) return how.default
   if (isNothing && isSingular) return values[0]
-  const read = (value: unknown) => converted(value, how, name, place, target)
+  const read = (value: unknown) => converted(value, how, name, place, options)
   if (isSingular) return read(values[0])
   const list: unknown[] = []
   for (const value of values) list.push(await read(value))
@@ -163,7 +172,7 @@ async function converted(
   { values, date_format: dateFormat, default: otherwise }: How,
   name: string,
   { at }: Place,
-  { timezone, isDate }: Target,
+  { timezone, isDate }: ConversionOptions,
 ): Promise<unknown> {
   const where = () => ({ path: `${at}/data${pointer(name)}`, received: JSON.stringify(value)?.slice(0, 200) })
   if (values !== undefined) {

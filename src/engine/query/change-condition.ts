@@ -7,7 +7,7 @@ import { compileFilter } from '../filter/compile.ts'
 import { columnOperand, type FieldContext } from '../filter/operand.ts'
 import { type BoundStatement, Parameters } from '../filter/parameters.ts'
 import { type Fields, type Filter, parseFilter } from '../filter/parse.ts'
-import { targetOver } from '../filter/record-target.ts'
+import { operandsOver } from '../filter/record-operands.ts'
 import { searchOver } from '../filter/search-condition.ts'
 import { recordsWithPrevious } from './point-in-time-statements.ts'
 
@@ -81,9 +81,9 @@ export function matchingChanges(
   // Declared indexes are of present records.
   const searched = { ...type, indexes: [] }
   const search = searchOver<ChangeColumn>(baseId, searched, parameters, () => {}, operandOf)
-  const target = targetOver<ChangeColumn>(type, parameters, search, operandOf)
+  const operands = operandsOver<ChangeColumn>(type, parameters, search, operandOf)
   const entries = recordsWithPrevious({ base: parameters.add(baseId), seqs: parameters.add(seqs) })
   // The fields were checked when the trigger was stored. A type that has changed since has null in their place.
-  const compiled = compileFilter(namedFilter(condition), target)
+  const compiled = compileFilter(namedFilter(condition), operands)
   return parameters.bind(`SELECT r.seq::float8 AS seq FROM ${entries} WHERE ${compiled} ORDER BY r.seq`)
 }

@@ -1,10 +1,10 @@
 import type { Position } from '../core/cursor.ts'
 import type { BoundSort } from '../filter/bind.ts'
-import { type FilterTarget, usesSearch } from '../filter/compile.ts'
+import { type FilterOperands, usesSearch } from '../filter/compile.ts'
 import type { FieldContext } from '../filter/operand.ts'
 import { Parameters } from '../filter/parameters.ts'
 import { type Filter, parseFilter } from '../filter/parse.ts'
-import { recordTarget } from '../filter/record-target.ts'
+import { recordOperands } from '../filter/record-operands.ts'
 import { searchIn, sumOfScores } from '../filter/search-condition.ts'
 import type { CompiledIndex } from '../indexes/index.ts'
 import { type RecordRow, written } from '../record-store/record.ts'
@@ -25,7 +25,7 @@ export function readQuestion({ filter: raw, sort }: { filter?: unknown; sort?: u
 /** Compilation state of a statement: its parameters, sort terms and search score. */
 export type Compiled = {
   parameters: Parameters
-  target: FilterTarget
+  operands: FilterOperands
   /** The sort terms; call it after the filter is compiled. */
   terms(): readonly OrderTerm[]
   /** Adds the score of a search served by a text index. */
@@ -54,7 +54,7 @@ export function compileFor({ baseId, type, sort }: About, parameters = new Param
   }
   return {
     parameters,
-    target: recordTarget(type, parameters, search),
+    operands: recordOperands(type, parameters, search),
     addScore,
     score,
     terms: compileTerms,

@@ -84,15 +84,15 @@ export const all = (conditions: readonly (string | null)[]): string =>
 /** FROM and WHERE of the matching records `r`, at present or at a point in time. */
 function found(query: ListQuery, how: Compiled, way: Way, beyond: () => string | null = () => null): string {
   const { baseId, recordType, moment } = query
-  const { parameters, target } = how
+  const { parameters, operands } = how
   if (moment) {
     const bound = { base: parameters.add(baseId), recordType: parameters.add(recordType) }
     const at = { moment: parameters.add(moment.text), zone: parameters.add(moment.zone) }
-    const filter = query.filter && compileFilter(query.filter, target)
+    const filter = query.filter && compileFilter(query.filter, operands)
     return `${recordsAsOf({ ...bound, ...at })} r WHERE ${all(['true', filter, beyond()])}`
   }
   const { from, where, filter } = recordSource(query, way, how)
-  return `${from} WHERE ${all([where, filter && compileFilter(filter, target), beyond()])}`
+  return `${from} WHERE ${all([where, filter && compileFilter(filter, operands), beyond()])}`
 }
 
 function columns(
@@ -120,10 +120,10 @@ function throughRecords(query: ListQuery, how: Compiled, way: Way): string {
 
 /** Scans the entries in sort order and reads only the records of the page. */
 function throughEntries(query: ListQuery, how: Compiled, path: AccessPath): string {
-  const { parameters, target } = how
+  const { parameters, operands } = how
   const entriesFound = entryConditions(path, query.baseId, parameters)
   const scoped = scope(query, parameters)
-  const residual = path.residual && `${scoped} AND ${compileFilter(path.residual, target)}`
+  const residual = path.residual && `${scoped} AND ${compileFilter(path.residual, operands)}`
   const from = `plinth.record_index i${residual ? `, ${RECORD_OF_ENTRY}` : ''}`
   const order = entryOrder(path)
   const runs = entryRuns(path)
@@ -157,7 +157,7 @@ export function numbersInOrder(query: OrderedQuery, how: Compiled, most: number 
   const limit = most === null ? '' : `LIMIT ${most}`
   if (way.path && way.path.order !== null) return ofEntries(query, how, way.path, limit)
   const { from, where, filter } = recordSource(query, way, how)
-  const conditions = all([where, filter && compileFilter(filter, how.target)])
+  const conditions = all([where, filter && compileFilter(filter, how.operands)])
   return `SELECT r.row_no FROM ${from} WHERE ${conditions} ORDER BY ${orderBy(how.terms())} ${limit}`
 }
 

@@ -27,14 +27,14 @@ export async function readBounded(
   type: BoundedType,
   id: string,
 ): Promise<RecordRow | undefined> {
-  const { parameters, target } = compileFor({ baseId: type.baseId, type, sort: UNSORTED })
+  const { parameters, operands } = compileFor({ baseId: type.baseId, type, sort: UNSORTED })
   const columns = RECORD_COLUMNS.split(', ').map((name) =>
     name === 'data' ? `${visibleDataSql(policy.visible, parameters)} AS data` : `r.${name}`,
   )
   const { text, values } = parameters.bind(
     `SELECT ${columns.join(', ')} FROM plinth.record r
      WHERE r.base_id = ${parameters.add(type.baseId)} AND r.record_type = ${parameters.add(type.id)} AND r.id = ${parameters.add(id)}
-       AND ${policy.filter ? compileFilter(policy.filter, target) : 'true'}`,
+       AND ${policy.filter ? compileFilter(policy.filter, operands) : 'true'}`,
   )
   return (await scope.db.query<RecordRow>(shaped(text), values))[0]
 }
@@ -47,11 +47,11 @@ export async function idsWithin(
   ids: readonly string[],
 ): Promise<readonly string[]> {
   if (filter === null) return ids
-  const { parameters, target } = compileFor({ baseId: type.baseId, type, sort: UNSORTED })
+  const { parameters, operands } = compileFor({ baseId: type.baseId, type, sort: UNSORTED })
   const { text, values } = parameters.bind(
     `SELECT r.id FROM plinth.record r
      WHERE r.base_id = ${parameters.add(type.baseId)} AND r.record_type = ${parameters.add(type.id)}
-       AND r.id = ANY (${parameters.add(ids)}::text[]) AND ${compileFilter(filter, target)}`,
+       AND r.id = ANY (${parameters.add(ids)}::text[]) AND ${compileFilter(filter, operands)}`,
   )
   return (await scope.db.query<{ id: string }>(shaped(text), values)).map(({ id }) => id)
 }

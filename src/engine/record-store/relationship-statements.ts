@@ -102,7 +102,7 @@ export type FoundLink = {
 
 /** The cause of a link, else that of the transaction. */
 const OWN_CAUSE = `coalesce(w.cause, ${CAUSE})`
-const HOLD_TYPE = `ty AS MATERIALIZED (
+const LOCK_TYPE = `ty AS MATERIALIZED (
      SELECT 1 FROM plinth.relationship_type WHERE base_id = $1 AND id = $2 AND ${STAMP} = $3 FOR KEY SHARE)`
 const WRITTEN = 'id, external_source, external_id, version, created_at, updated_at'
 const STALE = `SELECT 'stale_type', NULL, NULL, NULL, 0, now(), now() WHERE NOT EXISTS (SELECT FROM ty)`
@@ -120,7 +120,7 @@ export type WrittenLink = Pick<
  */
 export const CREATE_LINKS = statement(
   'create_links',
-  `WITH ${HOLD_TYPE},
+  `WITH ${LOCK_TYPE},
    i AS MATERIALIZED (
      SELECT * FROM unnest((SELECT $6::text[]), (SELECT $7::boolean[]), (SELECT $8::text[]), (SELECT $9::text[]), (SELECT $10::bigint[]),
        (SELECT $11::text[]), (SELECT $12::text[]), (SELECT $13::bigint[]), (SELECT $14::jsonb[]), (SELECT $15::text[]), (SELECT $16::text[]), (SELECT $17::text[]))
@@ -147,7 +147,7 @@ export const CREATE_LINKS = statement(
 /** Replaces the data of links of one type, and their pairs if given. A `version` must be the current one. */
 export const UPDATE_LINKS = statement(
   'update_links',
-  `WITH ${HOLD_TYPE},
+  `WITH ${LOCK_TYPE},
    i AS MATERIALIZED (
      SELECT * FROM unnest((SELECT $4::text[]), (SELECT $5::int[]), (SELECT $6::jsonb[]), (SELECT $7::text[]), (SELECT $8::text[]), (SELECT $9::text[]))
        AS i (id, version, data, system, external, cause)),

@@ -20,7 +20,7 @@ import type { WriteScope } from '../write/write.ts'
 import { onBounded } from './policy-write.ts'
 
 /** CTE that locks the type at revision `$5`. */
-export const HOLD_TYPE = `ty AS MATERIALIZED (
+export const LOCK_TYPE = `ty AS MATERIALIZED (
        SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 AND revision = $5 FOR KEY SHARE)`
 /** Row that reports a stale revision of the type. */
 export const STALE = `SELECT 'stale_type', NULL, NULL, NULL, NULL, 0, NULL, true, now(), now() WHERE NOT EXISTS (SELECT FROM ty)`
@@ -31,7 +31,7 @@ export const STALE = `SELECT 'stale_type', NULL, NULL, NULL, NULL, 0, NULL, true
 const transition = (name: string, operation: 'cancel' | 'restore', cancelledAt: string, due: string) =>
   writeStatement(
     name,
-    (entries) => `WITH ${HOLD_TYPE},
+    (entries) => `WITH ${LOCK_TYPE},
      s AS MATERIALIZED (
        SELECT * FROM plinth.record
        WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = $3 FOR NO KEY UPDATE),

@@ -12,7 +12,7 @@ import { authorize, policyOn } from '../row-policy/apply.ts'
 import { type Expectation, versionMismatch } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 
-type DeleteTarget = { recordType: string; id: string; expected: Expectation }
+type RecordToDelete = { recordType: string; id: string; expected: Expectation }
 /** A deleted record; `version` is that of its last log entry. */
 type DeletedRecord = { recordType: string; id: string; version: number }
 
@@ -33,7 +33,7 @@ const FIND = statement(
 export async function deleteRecords(
   scope: WriteScope,
   baseId: string,
-  targets: readonly DeleteTarget[],
+  targets: readonly RecordToDelete[],
 ): Promise<DeletedRecord[]> {
   for (const type of new Set(targets.map(({ recordType }) => recordType))) {
     authorize(scope, 'write', baseId, type)
@@ -60,7 +60,7 @@ export async function deleteRecords(
 async function findRows(
   tx: Db,
   baseId: string,
-  targets: readonly DeleteTarget[],
+  targets: readonly RecordToDelete[],
 ): Promise<(string | undefined)[]> {
   const types = targets.map(({ recordType }) => recordType)
   const found = await tx.query<{ n: number; row_no: string }>(FIND, [
@@ -73,7 +73,7 @@ async function findRows(
   return rows
 }
 
-function faultOf({ recordType, id, expected }: DeleteTarget, locked: CascadedRecord | undefined) {
+function faultOf({ recordType, id, expected }: RecordToDelete, locked: CascadedRecord | undefined) {
   if (!locked) return recordNotFound(recordType, id)
   const { versions } = expected
   return versions && !versions.includes(locked.version)

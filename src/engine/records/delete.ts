@@ -9,14 +9,14 @@ import { authorize } from '../row-policy/apply.ts'
 import type { Expectation } from '../write/preconditions.ts'
 import { runPlanned } from '../write/run-planned.ts'
 import type { WriteScope } from '../write/write.ts'
-import { HOLD_TYPE, once, type RecordKey, run, STALE } from './cancel.ts'
+import { LOCK_TYPE, once, type RecordKey, run, STALE } from './cancel.ts'
 import { deleteRecords } from './cascade-delete.ts'
 import { whereBounded } from './policy-write.ts'
 
 /** Deletes a record without links in one statement. Reports a record that has links, without deleting it. */
 const DELETE = writeStatement(
   'delete_record',
-  (entries) => `WITH ${HOLD_TYPE},
+  (entries) => `WITH ${LOCK_TYPE},
    s AS MATERIALIZED (
      SELECT * FROM plinth.record
      WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = $3 FOR UPDATE),

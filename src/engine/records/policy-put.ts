@@ -9,7 +9,7 @@ import { checkVisible, withEndpointDefaults } from '../row-policy/project-data.t
 import { alreadyExists, NO_EXPECTATION, versionMismatch } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import { boundedWrite, isWithin, wholeContent } from './policy-write.ts'
-import { compareReadOnly, lockTarget } from './read-only-fields.ts'
+import { compareReadOnly, lockReplaced } from './read-only-fields.ts'
 import { pairTaken, type RecordWrite, upsert } from './upsert.ts'
 
 /**
@@ -41,7 +41,7 @@ export async function putBounded(
  */
 async function lockPutRecord(scope: WriteScope, type: CompiledType, target: RecordWrite) {
   const { id, pair, expected } = target
-  const [row, other] = await lockTarget(scope.db, [type.baseId, type.id], target)
+  const [row, other] = await lockReplaced(scope.db, [type.baseId, type.id], target)
   if (row?.by_pair && (other || expected.absent)) throw pairTaken(pair)
   if (row && expected.absent) throw alreadyExists(`record "${id}"`)
   return row

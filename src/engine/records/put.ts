@@ -9,7 +9,7 @@ import { type Expectation, NO_EXPECTATION, versionMismatch } from '../write/prec
 import type { WriteScope } from '../write/write.ts'
 import { addLinks, type RecordLink, readOwnLinks } from './links.ts'
 import { putBounded } from './policy-put.ts'
-import { compareReadOnly, lockTarget } from './read-only-fields.ts'
+import { compareReadOnly, lockReplaced } from './read-only-fields.ts'
 import { type RecordWrite, upsert } from './upsert.ts'
 
 export type PutInput = PairInput & {
@@ -108,7 +108,7 @@ async function lockStated(
   const { stated, versions } = target.expected
   if (!stated) return target
   await requireType(scope, baseId, recordType)
-  const [row] = await lockTarget(scope.db, [baseId, recordType], target)
+  const [row] = await lockReplaced(scope.db, [baseId, recordType], target)
   compareReadOnly(recordType, row, stated)
   const version = row?.version ?? 0
   if (versions && !versions.includes(version)) throw versionMismatch(version, versions)

@@ -57,7 +57,7 @@ const LOCK_MEANT = statement(
  * Locks the target of a PUT: the record with the pair, else the record with the id. If these are two records,
  * the second is the one with the id.
  */
-export async function lockTarget(
+export async function lockReplaced(
   db: Db,
   [baseId, recordType]: readonly [string, string],
   { id, pair }: { id: string; pair: Pair | null },

@@ -47,9 +47,9 @@ function withinType(
   baseId: string,
   parameters: Parameters,
 ): string {
-  const { target } = compileFor({ baseId, type, sort: UNSORTED }, parameters)
+  const { operands } = compileFor({ baseId, type, sort: UNSORTED }, parameters)
   const ofType = `r.record_type = ${parameters.add(type.id)}`
-  return filter ? `(${ofType} AND ${compileFilter(filter, target)})` : ofType
+  return filter ? `(${ofType} AND ${compileFilter(filter, operands)})` : ofType
 }
 
 function dataOf(

@@ -136,7 +136,7 @@ function visibleOf(query: WalkQuery, data: string, parameters: Parameters): { pa
   const how = compileFor({ baseId: query.baseId, type: query.type, sort: sort ?? UNSORTED }, parameters)
   const conditions = [
     ...(relatedType === null ? [] : [`r.record_type = ${parameters.add(relatedType)}`]),
-    ...(filter ? [compileFilter(filter, how.target)] : []),
+    ...(filter ? [compileFilter(filter, how.operands)] : []),
   ]
   const record = 'LATERAL (SELECT * FROM plinth.record r WHERE r.row_no = v.row LIMIT 1) r'
   const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''

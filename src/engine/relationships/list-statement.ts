@@ -6,7 +6,7 @@ import { compileFilter } from '../filter/compile.ts'
 import { dataOperand, type FieldContext, type Operand } from '../filter/operand.ts'
 import { type BoundStatement, Parameters } from '../filter/parameters.ts'
 import type { Condition, Fields, Filter } from '../filter/parse.ts'
-import { targetOver } from '../filter/record-target.ts'
+import { operandsOver } from '../filter/record-operands.ts'
 import { searchOver } from '../filter/search-condition.ts'
 import { keyOf } from '../filter/sort-key.ts'
 import { after, type OrderTerm, orderBy } from '../query/order.ts'
@@ -97,7 +97,7 @@ function conditionsOf({ baseId, readable, type, filter }: LinkQuery, parameters:
   }
   if (!filter) return conditions
   const search = searchOver<LinkColumn>(baseId, { ...type, indexes: [] }, parameters, () => {}, linkOperand)
-  return [...conditions, compileFilter(filter, targetOver(type, parameters, search, linkOperand))]
+  return [...conditions, compileFilter(filter, operandsOver(type, parameters, search, linkOperand))]
 }
 
 /** Top-level conjuncts of a filter. */

@@ -31,10 +31,10 @@ type Run = {
 }
 
 // Waits for writers of configuration, and keeps them out, so that the types stay as they were checked.
-const HOLD_BASE = statement('hold_base_of_seed', 'SELECT 1 AS one FROM plinth.base WHERE id = $1 FOR SHARE')
+const LOCK_BASE = statement('lock_base_of_seed', 'SELECT 1 AS one FROM plinth.base WHERE id = $1 FOR SHARE')
 // Runs of one seed follow each other.
-const HOLD_SEED = statement(
-  'hold_seed',
+const LOCK_SEED = statement(
+  'lock_seed',
   'SELECT records, relationships FROM plinth.seed WHERE base_id = $1 AND id = $2 FOR NO KEY UPDATE',
 )
 
@@ -85,8 +85,8 @@ async function run(
   requireManage(target)
   return withinBudget(scope, (openBudget) =>
     scope.db.transaction(async (tx) => {
-      await tx.query(HOLD_BASE, [baseId])
-      const [rows] = await tx.query<SeedRows>(HOLD_SEED, [baseId, seedId])
+      await tx.query(LOCK_BASE, [baseId])
+      const [rows] = await tx.query<SeedRows>(LOCK_SEED, [baseId, seedId])
       if (!rows) throw await missing(target)
       const within: WriteScope = { ...scope, db: tx, via: 'seed' }
       const outcomes = new Map<number, Outcome>()

@@ -13,8 +13,8 @@ import { inStatement, inText } from './faults.ts'
 import { type Insert, unevenRow } from './translate/insert.ts'
 import { parseStatements, type Translated, translate } from './translate/read-statements.ts'
 import type { Returning } from './translate/returning.ts'
-import type { Translation } from './translate/target.ts'
 import type { Update } from './translate/update.ts'
+import type { Translation } from './translate/written-relation.ts'
 
 /** A checked statement: what it reads, and its RETURNING. */
 export type Checked = {

@@ -7,7 +7,7 @@ import { statement } from '../database/client.ts'
 import { type File, type FileExpectation, policyOf, putFile, requireFit } from '../files/index.ts'
 import type { WriteScope } from '../write/write.ts'
 import { type DeclaredChecksum, MultipartChecksum } from './multipart-checksum.ts'
-import { findUpload, lockUpload, PART_COLUMNS, type PartRow, type UploadTarget } from './upload.ts'
+import { findUpload, lockUpload, PART_COLUMNS, type PartRow, type UploadAddress } from './upload.ts'
 
 const ALL_PARTS = statement(
   'all_upload_parts',
@@ -28,14 +28,14 @@ export type DeclaredContent = { size: number | null; checksum: DeclaredChecksum 
  */
 export async function completeUpload(
   scope: WriteScope,
-  target: UploadTarget,
+  address: UploadAddress,
   named: readonly NamedPart[],
   declared: DeclaredContent,
   expected: FileExpectation,
 ): Promise<File> {
-  const upload = await findUpload(scope, target)
-  const { storage } = await policyOf(scope, 'write', target)
-  const rows = await read<PartRow>(scope, ALL_PARTS, [target.baseId, target.id])
+  const upload = await findUpload(scope, address)
+  const { storage } = await policyOf(scope, 'write', address)
+  const rows = await read<PartRow>(scope, ALL_PARTS, [address.baseId, address.id])
   const parts = choose(new Map(rows.map((row) => [row.number, row])), named)
   const size = parts.reduce((sum, part) => sum + part.size, 0)
   requireFit(size, storage.max_bytes)
@@ -45,12 +45,12 @@ export async function completeUpload(
   const content = await putAndClose(scope.blobs, source, { maxBytes: storage.max_bytes })
   await sum?.check()
   return scope.db.statements(async (tx) => {
-    await lockUpload(tx, target, 'alone')
+    await lockUpload(tx, address, 'alone')
     const within: WriteScope = { ...scope, db: tx, received: new Map([[content.sha256, content]]) }
     const { content_type: contentType, metadata } = upload
     const input = { content: { sha256: content.sha256 }, contentType, metadata, label: null }
-    const file = await putFile(within, target, input, expected)
-    await tx.query(END, [target.baseId, target.id])
+    const file = await putFile(within, address, input, expected)
+    await tx.query(END, [address.baseId, address.id])
     return file
   })
 }

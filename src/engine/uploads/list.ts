@@ -10,9 +10,9 @@ import {
   toUpload,
   UPLOAD_COLUMNS,
   type Upload,
+  type UploadAddress,
   type UploadPart,
   type UploadRow,
-  type UploadTarget,
 } from './upload.ts'
 
 // The order of S3: by key, then by age, which the ids have. Sorts at most `LIMITS.uploadsOfBase` rows.
@@ -60,12 +60,12 @@ export async function listUploads(
  */
 export async function listUploadParts(
   scope: Scope,
-  target: UploadTarget,
+  address: UploadAddress,
   after: number,
   most: number,
 ): Promise<{ data: UploadPart[]; more: boolean }> {
   const { limit } = readPage({ limit: most })
-  await findUpload(scope, target)
-  const rows = await read<PartRow>(scope, LIST_PARTS, [target.baseId, target.id, after, limit + 1])
+  await findUpload(scope, address)
+  const rows = await read<PartRow>(scope, LIST_PARTS, [address.baseId, address.id, after, limit + 1])
   return { data: rows.slice(0, limit).map(toPart), more: rows.length > limit }
 }

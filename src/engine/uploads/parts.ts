@@ -17,9 +17,9 @@ import {
   toUpload,
   UPLOAD_COLUMNS,
   type Upload,
+  type UploadAddress,
   type UploadPart,
   type UploadRow,
-  type UploadTarget,
 } from './upload.ts'
 
 const START = statement(
@@ -45,7 +45,7 @@ const ABORT = statement('abort_upload', 'DELETE FROM plinth.file_upload WHERE ba
  */
 export async function startUpload(
   scope: WriteScope,
-  { baseId, fileType, path: text }: Omit<UploadTarget, 'id'>,
+  { baseId, fileType, path: text }: Omit<UploadAddress, 'id'>,
   input: { contentType: string; metadata: unknown },
 ): Promise<Upload> {
   const policy = await policyOf(scope, 'write', { baseId, fileType })
@@ -75,17 +75,17 @@ export type PartInput =
  */
 export async function putUploadPart(
   scope: WriteScope,
-  target: UploadTarget,
+  address: UploadAddress,
   number: number,
   input: PartInput,
 ): Promise<UploadPart> {
-  await policyOf(scope, 'write', target)
+  await policyOf(scope, 'write', address)
   if (number < 1 || number > LIMITS.uploadParts) throw badNumber(number)
-  const content = await partOf(scope, target.baseId, input)
+  const content = await partOf(scope, address.baseId, input)
   return scope.db.statements(async (tx) => {
-    await lockUpload(tx, target, 'shared')
+    await lockUpload(tx, address, 'shared')
     await lockContent({ ...scope, db: tx }, content.sha256)
-    const values = [target.baseId, target.id, number, content.sha256, content.size]
+    const values = [address.baseId, address.id, number, content.sha256, content.size]
     const [row] = await tx.query<PartRow>(PUT_PART, values)
     if (!row) throw new Error('An inserted part is gone')
     return toPart(row)
@@ -110,13 +110,13 @@ async function partOf(scope: WriteScope, baseId: string, input: PartInput): Prom
  */
 export async function abortUpload(
   scope: WriteScope,
-  target: UploadTarget,
+  address: UploadAddress,
 ): Promise<{ id: string; deleted: boolean }> {
-  await policyOf(scope, 'write', target)
+  await policyOf(scope, 'write', address)
   return scope.db.statements(async (tx) => {
-    await lockUpload(tx, target, 'alone')
-    await tx.query(ABORT, [target.baseId, target.id])
-    return { id: target.id, deleted: true }
+    await lockUpload(tx, address, 'alone')
+    await tx.query(ABORT, [address.baseId, address.id])
+    return { id: address.id, deleted: true }
   })
 }
 

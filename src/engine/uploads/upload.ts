@@ -5,7 +5,7 @@ import { type Db, statement } from '../database/client.ts'
 import { policyOf, requirePath } from '../files/index.ts'
 
 /** An upload, as a request addresses it. */
-export type UploadTarget = { baseId: string; fileType: string; path: string; id: string }
+export type UploadAddress = { baseId: string; fileType: string; path: string; id: string }
 export type Upload = {
   readonly id: string
   readonly fileType: string
@@ -51,17 +51,17 @@ const FIND = statement(
   `SELECT ${UPLOAD_COLUMNS} FROM plinth.file_upload WHERE base_id = $1 AND id = $2 AND file_type = $3 AND path = $4`,
 )
 // Waits for a completion or an end, and holds them off.
-const HOLD = statement('hold_upload', `${FIND.text} FOR KEY SHARE`)
+const LOCK_SHARED = statement('lock_upload_shared', `${FIND.text} FOR KEY SHARE`)
 const LOCK = statement('lock_upload', `${FIND.text} FOR UPDATE`)
 
 /**
  * The upload, for a caller that may write its file.
  * @throws FORBIDDEN; NOT_FOUND; VALIDATION_ERROR
  */
-export async function findUpload(scope: Scope, target: UploadTarget): Promise<UploadRow> {
-  await policyOf(scope, 'write', target)
-  const [row] = await read<UploadRow>(scope, FIND, keyOf(target))
-  if (!row) throw uploadNotFound(target.id)
+export async function findUpload(scope: Scope, address: UploadAddress): Promise<UploadRow> {
+  await policyOf(scope, 'write', address)
+  const [row] = await read<UploadRow>(scope, FIND, keyOf(address))
+  if (!row) throw uploadNotFound(address.id)
   return row
 }
 
@@ -69,13 +69,17 @@ export async function findUpload(scope: Scope, target: UploadTarget): Promise<Up
  * The upload, held until the transaction ends: `shared` by writers of parts, or alone.
  * @throws NOT_FOUND
  */
-export async function lockUpload(tx: Db, target: UploadTarget, how: 'shared' | 'alone'): Promise<UploadRow> {
-  const [row] = await tx.query<UploadRow>(how === 'shared' ? HOLD : LOCK, keyOf(target))
-  if (!row) throw uploadNotFound(target.id)
+export async function lockUpload(
+  tx: Db,
+  address: UploadAddress,
+  how: 'shared' | 'alone',
+): Promise<UploadRow> {
+  const [row] = await tx.query<UploadRow>(how === 'shared' ? LOCK_SHARED : LOCK, keyOf(address))
+  if (!row) throw uploadNotFound(address.id)
   return row
 }
 
-const keyOf = ({ baseId, id, fileType, path }: UploadTarget) => [baseId, id, fileType, requirePath(path)]
+const keyOf = ({ baseId, id, fileType, path }: UploadAddress) => [baseId, id, fileType, requirePath(path)]
 
 const uploadNotFound = (id: string) =>
   new DomainError('NOT_FOUND', `There is no upload "${id.slice(0, 64)}" of this file.`, {

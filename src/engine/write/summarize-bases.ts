@@ -4,15 +4,15 @@ import type { WriteScope } from './write.ts'
 
 // Same lock as configuration changes. It blocks writes to what is counted.
 const LOCK_BASES = statement(
-  'hold_bases',
+  'lock_bases',
   'SELECT 1 AS one FROM plinth.base WHERE id = ANY ((SELECT $1::text[])::text[]) ORDER BY id FOR UPDATE',
 )
 const LOCK_TYPES = statement(
-  'hold_types_of_bases',
+  'lock_types_of_bases',
   'SELECT 1 AS one FROM plinth.record_type WHERE base_id = ANY ((SELECT $1::text[])::text[]) ORDER BY base_id, id FOR UPDATE',
 )
 const LOCK_LINK_TYPES = statement(
-  'hold_relationship_types_of_bases',
+  'lock_relationship_types_of_bases',
   'SELECT 1 AS one FROM plinth.relationship_type WHERE base_id = ANY ((SELECT $1::text[])::text[]) ORDER BY base_id, id FOR UPDATE',
 )
 const COUNT_RECORDS = statement(

@@ -4,8 +4,8 @@ import ipaddr from 'ipaddr.js'
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 type Range = readonly [address: Address, bits: number]
 
-/** Targets that are not public and allowed all the same: host names, and ranges of addresses. */
-export type PrivateTargets = { readonly hosts: ReadonlySet<string>; readonly ranges: readonly Range[] }
+/** Hosts that are not public and still allowed: host names, and ranges of addresses. */
+export type PrivateHosts = { readonly hosts: ReadonlySet<string>; readonly ranges: readonly Range[] }
 
 const HOST = /^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/
 
@@ -13,7 +13,7 @@ const HOST = /^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_]
  * Reads a list such as `localhost, 10.0.0.0/8, ::1`.
  * @throws an Error that names the entry at fault
  */
-export function readPrivateTargets(list: string): PrivateTargets {
+export function readPrivateHosts(list: string): PrivateHosts {
   const hosts = new Set<string>()
   const ranges: Range[] = []
   for (const entry of list.split(',').map((each) => each.trim().toLowerCase())) {
@@ -34,7 +34,7 @@ export const isAddress = (text: string): boolean =>
   ipaddr.IPv6.isValid(text) || ipaddr.IPv4.isValidFourPartDecimal(text)
 
 /** Whether a connection to the address is allowed. */
-export function isAllowedAddress(text: string, { ranges }: PrivateTargets): boolean {
+export function isAllowedAddress(text: string, { ranges }: PrivateHosts): boolean {
   if (!isAddress(text)) return false
   // An IPv6 form of an IPv4 address reaches that address.
   const address = ipaddr.process(text)

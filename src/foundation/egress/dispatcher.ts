@@ -1,9 +1,9 @@
 /** The one way out: every request that this server sends to an address that a user chose. */
 import { Agent, errors } from 'undici'
 import { LIMITS } from '../limits.ts'
-import type { PrivateTargets } from './allowed-addresses.ts'
+import type { PrivateHosts } from './allowed-addresses.ts'
 import { BlockedAddress, guardedLookup, type Resolve, systemResolver } from './guarded-lookup.ts'
-import { targetFault } from './target.ts'
+import { urlFault } from './url-fault.ts'
 
 type Outgoing = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -23,16 +23,16 @@ export type Sent = {
 type SendError = { readonly reason: string; readonly message: string }
 
 export type Egress = {
-  readonly privateTargets: PrivateTargets
+  readonly privateHosts: PrivateHosts
   /** Sends a request. Never throws for what the receiver does. Follows no redirect. */
   send(request: Outgoing, signal?: AbortSignal): Promise<Sent>
   close(): Promise<void>
 }
 
 /** Opens the dispatcher. It has connections of its own, and no proxy. */
-export function openEgress(privateTargets: PrivateTargets, resolve: Resolve = systemResolver()): Egress {
+export function openEgress(privateHosts: PrivateHosts, resolve: Resolve = systemResolver()): Egress {
   const agent = new Agent({
-    connect: { lookup: guardedLookup(privateTargets, resolve), timeout: LIMITS.egressTimeoutMs },
+    connect: { lookup: guardedLookup(privateHosts, resolve), timeout: LIMITS.egressTimeoutMs },
     // No limit for an origin, which slow requests could use up for others. Callers limit what is in flight.
     connections: null,
     pipelining: 1,
@@ -44,7 +44,7 @@ export function openEgress(privateTargets: PrivateTargets, resolve: Resolve = sy
     keepAliveMaxTimeout: LIMITS.egressIdleMs,
   })
   return {
-    privateTargets,
+    privateHosts,
     send: async ({ url, method, headers, body }, stopped) => {
       const startedAt = performance.now()
       const after = () => Math.round(performance.now() - startedAt)
@@ -52,7 +52,7 @@ export function openEgress(privateTargets: PrivateTargets, resolve: Resolve = sy
         ...{ status: null, body: '', isCut: false, durationMs: after(), error },
       })
       // A socket does not look up an address, so an address is checked here.
-      const fault = targetFault(url, privateTargets)
+      const fault = urlFault(url, privateHosts)
       if (fault) return failed({ reason: fault.code, message: fault.message })
       const { origin, pathname, search } = new URL(url)
       const deadline = AbortSignal.timeout(LIMITS.egressTimeoutMs)

@@ -1,7 +1,7 @@
 /** Name resolution for outgoing requests: one answer, checked, which the connection then uses. */
 import { lookup, Resolver } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
-import { isAllowedAddress, type PrivateTargets } from './allowed-addresses.ts'
+import { isAllowedAddress, type PrivateHosts } from './allowed-addresses.ts'
 
 /** An address that a name resolves to. */
 type Resolved = { readonly address: string; readonly family: number }
@@ -16,7 +16,7 @@ export class BlockedAddress extends Error {
  * The `lookup` of a socket. It refuses a name if one of its addresses is not allowed. The socket connects to the
  * addresses of this answer, so that a second answer of the name has no effect.
  */
-export function guardedLookup(allowed: PrivateTargets, resolve: Resolve): LookupFunction {
+export function guardedLookup(allowed: PrivateHosts, resolve: Resolve): LookupFunction {
   return (host, options, callback) => {
     resolve(host).then(
       (found) => {

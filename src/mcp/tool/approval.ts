@@ -3,14 +3,14 @@ import { planBody, trim } from '../../contract/response-bodies.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import type { Caller } from '../protocol/provider.ts'
 
-type Plan = Parameters<typeof planBody>[0]
-type PlanBody = ReturnType<typeof planBody>
+type DeletionPlanFields = Parameters<typeof planBody>[0]
+type DeletionPlanBody = ReturnType<typeof planBody>
 
 /** The body of a delete: its result, or the plan that awaits approval. */
-export const deletedOr = <T extends { plan: Plan | null }>({ plan, ...done }: T): object =>
+export const deletedOr = <T extends { plan: DeletionPlanFields | null }>({ plan, ...done }: T): object =>
   plan ? planBody(plan) : trim(done)
 
-const isPlan = (body: object): body is PlanBody => 'plan' in body && 'plan_token' in body
+const isPlan = (body: object): body is DeletionPlanBody => 'plan' in body && 'plan_token' in body
 
 /**
  * Runs a write with approval. If the client supports elicitation, asks the user. Otherwise returns the plan,
@@ -33,13 +33,13 @@ export async function withApproval(
   return run(answer.plan_token)
 }
 
-function question(kind: PlanKind, { plan: { what, samples } }: PlanBody): string {
+function question(kind: PlanKind, { plan: { what, samples } }: DeletionPlanBody): string {
   const { does, asks } = wordsOf(kind)
   const first = samples ? ` First: ${samples.join(', ')}.` : ''
   return `${asks}${what.slice(does.length).replace(/\.$/, '')}?${first}`
 }
 
-const choices = (kind: PlanKind, { plan: { what } }: PlanBody) => ({
+const choices = (kind: PlanKind, { plan: { what } }: DeletionPlanBody) => ({
   type: 'object',
   properties: { choice: { type: 'string', title: 'Decision', enum: [wordsOf(kind).nothing, what] } },
   required: ['choice'],

@@ -95,7 +95,7 @@ const input = z.strictObject({
   ...writing,
 })
 type Args = z.output<typeof input>
-type Target = { base: string; id: string; expectedVersions?: number[] }
+type TypeAddress = { base: string; id: string; expectedVersions?: number[] }
 type Fields = Record<string, unknown>
 type Written = Parameters<typeof writtenBody>[0]
 
@@ -103,21 +103,21 @@ const KINDS = {
   record_type: {
     body: RecordTypeBody,
     not: ofRelationshipType,
-    patch: async (target: Target, merge: Fields, args: Args, context: Context): Promise<Written> => {
+    patch: async (target: TypeAddress, merge: Fields, args: Args, context: Context): Promise<Written> => {
       const onInvalid = repairs(args) ? ('migrate' as const) : (args.on_invalid ?? 'refuse')
       return (await patchType({ ...target, merge, onInvalid, migration: args.migration }, context)).done
     },
-    create: async ({ base, id }: Target, body: Fields, context: Context): Promise<Written> =>
+    create: async ({ base, id }: TypeAddress, body: Fields, context: Context): Promise<Written> =>
       (await createType({ base, id, input: camelFields(body) }, context)).done,
   },
   relationship_type: {
     body: RelationshipTypeBody,
     not: ofRecordType,
-    patch: async (target: Target, merge: Fields, args: Args, context: Context): Promise<Written> => {
+    patch: async (target: TypeAddress, merge: Fields, args: Args, context: Context): Promise<Written> => {
       const allowInvalid = args.on_invalid === 'allow'
       return (await patchLinkType({ ...target, merge, allowInvalid }, context)).done
     },
-    create: async ({ base, id }: Target, body: Fields, context: Context): Promise<Written> =>
+    create: async ({ base, id }: TypeAddress, body: Fields, context: Context): Promise<Written> =>
       (await createLinkType({ base, id, input: camelFields(body) }, context)).done,
   },
 } as const
@@ -148,7 +148,7 @@ export const defineTools = [
 ]
 
 /** Merges the fields into the definition, or creates it. */
-async function define(name: KindName, target: Target, args: Args, context: Context): Promise<Written> {
+async function define(name: KindName, target: TypeAddress, args: Args, context: Context): Promise<Written> {
   const kind = KINDS[name]
   const fields = fieldsIn(args, Object.keys(kind.body.shape))
   try {

@@ -22,7 +22,7 @@ const named = z.object({ count: z.int(), names: z.array(z.string()) }).optional(
 const counted = z.object({ count: z.int(), by_type: z.record(z.string(), z.int()) }).optional()
 
 /** A plan: what a write would delete, and the token that approves it. */
-export const Plan = z
+export const DeletionPlanAnswer = z
   .object({
     plan: z.object({
       what: z.string().meta({ description: 'The plan as a sentence.' }),

@@ -58,7 +58,7 @@ function branchOf(type: Type, filter: BoundFilter | null, parameters: Parameters
   const query = { baseId, recordType: id, type, filter, sort: UNSORTED }
   const how = compileFor(query, parameters)
   const source = recordSource(query, chooseWay(query), how)
-  const where = all([source.where, source.filter && compileFilter(source.filter, how.target)])
+  const where = all([source.where, source.filter && compileFilter(source.filter, how.operands)])
   return { from: source.from, where, type }
 }
 
@@ -66,10 +66,10 @@ function branchOf(type: Type, filter: BoundFilter | null, parameters: Parameters
 function branchAsOf(type: Type, filter: BoundFilter | null, moment: Moment, parameters: Parameters): Branch {
   const { baseId, id } = type
   const now = { ...type, indexes: [] }
-  const { target } = compileFor({ baseId, type: now, sort: UNSORTED }, parameters)
+  const { operands } = compileFor({ baseId, type: now, sort: UNSORTED }, parameters)
   const bound = { base: parameters.add(baseId), recordType: parameters.add(id) }
   const at = { moment: parameters.add(moment.text), zone: parameters.add(moment.zone) }
-  const where = all(['true', filter && compileFilter(filter, target)])
+  const where = all(['true', filter && compileFilter(filter, operands)])
   return { from: `${recordsAsOf({ ...bound, ...at })} r`, where, type }
 }
 

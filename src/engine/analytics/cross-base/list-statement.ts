@@ -2,7 +2,7 @@ import { bindFilter, bindSort } from '../../filter/bind.ts'
 import { compileFilter } from '../../filter/compile.ts'
 import { type BoundStatement, Parameters } from '../../filter/parameters.ts'
 import type { Filter } from '../../filter/parse.ts'
-import { recordTarget } from '../../filter/record-target.ts'
+import { recordOperands } from '../../filter/record-operands.ts'
 import { searchIn, sumOfScores } from '../../filter/search-condition.ts'
 import { type OrderTerm, orderBy, orderTerms, tieDescending } from '../../query/order.ts'
 import type { SortTerm } from '../../query/sort.ts'
@@ -81,6 +81,6 @@ export function conditions(
   if (filter === null) return { where: ofType, score: null }
   const scores: string[] = []
   const search = searchIn('', type, parameters, (score) => void scores.push(score))
-  const matches = compileFilter(bindFilter(filter, type), recordTarget(type, parameters, search))
+  const matches = compileFilter(bindFilter(filter, type), recordOperands(type, parameters, search))
   return { where: `${ofType} AND ${matches}`, score: sumOfScores(scores) }
 }

@@ -76,7 +76,7 @@ const IDS_AT_ONCE = PROFILE_LIMITS.records * 2
 const MOST_AT_ONCE = 16 * IDS_AT_ONCE
 
 type Stretch = { walked: number; last: string; ids: string[] }
-type ExplainPlan = { 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }
+type ExplainOutput = { 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }
 
 /**
  * Counts the records by an index-only scan for about `ms`. If time runs out, the count is an estimate, and
@@ -99,7 +99,7 @@ export async function walkType(db: Db, type: TypeKey, ms: number): Promise<Walk>
     if (count >= PROFILE_LIMITS.countedAlways && performance.now() >= end) break
   }
   const newest = await take(db, BACKWARD, type, '', stride, Math.min(count, MOST_AT_ONCE))
-  const [plan] = await db.query<ExplainPlan>(ESTIMATE, type)
+  const [plan] = await db.query<ExplainOutput>(ESTIMATE, type)
   const estimated = plan?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0
   const both = [...new Set([...ids, ...newest.ids])]
   return { count: Math.max(count, both.length, estimated), ids: spread(both, PROFILE_LIMITS.records) }

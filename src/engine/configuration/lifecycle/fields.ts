@@ -2,7 +2,7 @@ import { toSnake } from '../../../contract/field-names.ts'
 import { ID_RULES, isTypeId } from '../../../contract/ids.ts'
 import { check, inBody } from '../../../contract/validate.ts'
 import { invalid } from '../../../foundation/errors.ts'
-import type { Kind, ResourceTarget, Stored, View } from './kind.ts'
+import type { Kind, ResourceAddress, Stored, View } from './kind.ts'
 import { isRedacted, redact } from './secrets.ts'
 
 /**
@@ -11,7 +11,7 @@ import { isRedacted, redact } from './secrets.ts'
  * @throws VALIDATION_ERROR with every fault of the shape
  */
 export function readFields<F extends object, R extends Stored>(
-  { kind, id }: Pick<ResourceTarget<F, R>, 'kind' | 'id'>,
+  { kind, id }: Pick<ResourceAddress<F, R>, 'kind' | 'id'>,
   input: object,
   before: F | null,
 ): F {

@@ -158,7 +158,7 @@ export type FieldsOf<Body extends z.ZodObject> = {
 }
 
 /** One resource of a kind, as a request addresses it. */
-export type ResourceTarget<F extends object, R extends Stored, S extends Scope = Scope> = {
+export type ResourceAddress<F extends object, R extends Stored, S extends Scope = Scope> = {
   readonly kind: Kind<F, R>
   readonly scope: S
   readonly baseId: string

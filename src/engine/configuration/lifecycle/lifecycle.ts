@@ -4,28 +4,28 @@ import { runPlanned } from '../../write/run-planned.ts'
 import type { WriteScope } from '../../write/write.ts'
 import { type Changed, changeOne } from './change.ts'
 import { readFields } from './fields.ts'
-import type { Kind, PutOptions, ResourceTarget, Stored, View } from './kind.ts'
+import type { Kind, PutOptions, ResourceAddress, Stored, View } from './kind.ts'
 import { loadedIn } from './load.ts'
 import { lockConfiguration } from './lock.ts'
 import { type Patch, readPatch } from './patch.ts'
 import { requireManage } from './read.ts'
 import { removeOne } from './remove.ts'
 
-type Writing<F extends object, R extends Stored> = ResourceTarget<F, R, WriteScope>
+type Writing<F extends object, R extends Stored> = ResourceAddress<F, R, WriteScope>
 
 /**
  * Creates or replaces the resource. Omitted fields get their defaults.
  * @throws CONFLICT; VALIDATION_ERROR
  */
 export async function put<F extends object, R extends Stored>(
-  target: Writing<F, R>,
+  address: Writing<F, R>,
   input: object,
   options: PutOptions,
 ): Promise<View<F>> {
-  requireManage(target)
+  requireManage(address)
   // Validate before taking the lock, so that malformed requests do not wait.
-  const next = readFields(target, input, null)
-  return change(target, options, () => ({ input, next }))
+  const next = readFields(address, input, null)
+  return change(address, options, () => ({ input, next }))
 }
 
 /**
@@ -33,29 +33,29 @@ export async function put<F extends object, R extends Stored>(
  * @throws as put; NOT_FOUND
  */
 export async function patch<F extends object, R extends Stored>(
-  target: Writing<F, R>,
+  address: Writing<F, R>,
   patch: Patch,
   options: PutOptions,
 ): Promise<View<F>> {
-  requireManage(target)
-  const changesOf = readPatch(target.kind, patch)
-  return change(target, options, (before) => {
+  requireManage(address)
+  const changesOf = readPatch(address.kind, patch)
+  return change(address, options, (before) => {
     if (!before) return null
     const input = changesOf(before)
-    return { input, next: readFields(target, input, before) }
+    return { input, next: readFields(address, input, before) }
   })
 }
 
 async function change<F extends object, R extends Stored>(
-  target: Writing<F, R>,
+  address: Writing<F, R>,
   options: PutOptions,
   changed: Changed<F>,
 ): Promise<View<F>> {
-  const { scope, baseId } = target
+  const { scope, baseId } = address
   return scope.db.transaction(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
-    await lock(target.kind, within, baseId)
-    return changeOne(loadedIn(within, baseId), target.kind, { id: target.id, options, changed })
+    await lock(address.kind, within, baseId)
+    return changeOne(loadedIn(within, baseId), address.kind, { id: address.id, options, changed })
   })
 }
 
@@ -67,14 +67,14 @@ const lock = <F extends object, R extends Stored>(kind: Kind<F, R>, within: Writ
  * @throws NOT_FOUND; CONFLICT while other resources need it
  */
 export async function remove<F extends object, R extends Stored>(
-  target: Writing<F, R>,
+  address: Writing<F, R>,
   { confirm = null, expected }: { confirm?: string | null; expected: Expectation },
 ): Promise<{ id: string; deleted: boolean; version: number }> {
-  requireManage(target)
-  const { scope, baseId } = target
+  requireManage(address)
+  const { scope, baseId } = address
   return runPlanned(scope, async (within, checkPlan) => {
-    await lock(target.kind, within, baseId)
+    await lock(address.kind, within, baseId)
     const options = { confirm, checkPlan, expected }
-    return removeOne(loadedIn(within, baseId), target.kind, { id: target.id, options })
+    return removeOne(loadedIn(within, baseId), address.kind, { id: address.id, options })
   })
 }

@@ -1,7 +1,7 @@
 import { invalid } from '../../../foundation/errors.ts'
 import { type Dated, type NewestTable, readNewest } from '../../core/created-at-page.ts'
 import type { Page, PageArgs } from '../../core/page.ts'
-import type { ResourceTarget, Stored } from './kind.ts'
+import type { ResourceAddress, Stored } from './kind.ts'
 import { get, rightsTo } from './read.ts'
 
 /** What happened to a resource, a row for each event: such as the deliveries of a trigger. */
@@ -27,16 +27,16 @@ export async function listLog<
   Row extends Dated,
   Shown extends { id: string; createdAt: string },
 >(
-  target: ResourceTarget<F, R>,
+  address: ResourceAddress<F, R>,
   args: LogArgs,
   { name, statuses, table, where, show }: Log<Row, Shown>,
 ): Promise<Page<Shown>> {
-  const { kind, scope, baseId, id } = target
+  const { kind, scope, baseId, id } = address
   rightsTo(kind).read(scope, baseId, id)
   const status = readStatus(args.status, statuses)
   const page = readNewest(scope, `${name} of ${baseId}/${id} ${status ?? ''}`, args)
   const [rows, total] = await page.find(table, { ...where, ...(status && { status }) })
-  if (rows.length === 0) await get(target)
+  if (rows.length === 0) await get(address)
   return page.of(rows.map(show), total)
 }
 

@@ -11,7 +11,7 @@ import {
   type Kind,
   type Named,
   nounOf,
-  type ResourceTarget,
+  type ResourceAddress,
   type Rights,
   type Stored,
   type View,
@@ -33,8 +33,8 @@ export const rightsTo = <F extends object, R extends Stored>(kind: Kind<F, R>): 
 })
 
 /** @throws FORBIDDEN unless the token may change the resource, in this base */
-export function requireManage<F extends object, R extends Stored>(target: ResourceTarget<F, R>): void {
-  const { kind, scope, baseId, id } = target
+export function requireManage<F extends object, R extends Stored>(address: ResourceAddress<F, R>): void {
+  const { kind, scope, baseId, id } = address
   requirePermission(scope.access, 'manage', baseId, kind.managedAs?.(id) ?? '*')
   if (kind.isPreviewOnly && productionOf(baseId) === baseId) throw previewOnly(kind, baseId)
 }
@@ -80,14 +80,14 @@ export async function list<F extends object, R extends Stored>(
  * @throws FORBIDDEN; NOT_FOUND when the base or the resource is absent or not visible
  */
 export async function get<F extends object, R extends Stored>(
-  target: ResourceTarget<F, R>,
+  address: ResourceAddress<F, R>,
 ): Promise<View<F>> {
-  const { kind, scope, baseId, id } = target
+  const { kind, scope, baseId, id } = address
   const rights = rightsTo(kind)
   rights.read(scope, baseId, id)
   const [row] = await kind.table(scope.db).findMany({ where: { baseId, id } })
   const view = row && rights.shown(scope, viewOf(kind, row))
-  if (!view) throw await missing(target)
+  if (!view) throw await missing(address)
   return view
 }
 
@@ -97,7 +97,7 @@ export async function missing<F extends object, R extends Stored>({
   scope,
   baseId,
   id,
-}: ResourceTarget<F, R>): Promise<Error> {
+}: ResourceAddress<F, R>): Promise<Error> {
   if (kind.missing) return kind.missing(scope, baseId, id)
   await requireBase(scope, baseId)
   return notFound(kind, id)

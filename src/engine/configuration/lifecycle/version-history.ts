@@ -8,7 +8,7 @@ import { cursorsOf, openCursor } from '../../core/cursor.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../../core/page.ts'
 import { read, readPageRows, viewerOf } from '../../core/scope.ts'
 import { type Db, statement, timed } from '../../database/client.ts'
-import { type Kind, nounOf, type ResourceTarget, type Stored, type View } from './kind.ts'
+import { type Kind, nounOf, type ResourceAddress, type Stored, type View } from './kind.ts'
 import { missing, rightsTo } from './read.ts'
 
 const ENTRIES = `FROM plinth.change
@@ -54,10 +54,10 @@ type Span = { total: number; first: number; last: number }
  * token may not read.
  */
 export async function history<F extends object, R extends Stored>(
-  target: ResourceTarget<F, R>,
+  address: ResourceAddress<F, R>,
   args: PageArgs,
 ): Promise<Page<Change>> {
-  const { kind, scope, baseId, id } = target
+  const { kind, scope, baseId, id } = address
   rightsTo(kind).read(scope, baseId, id)
   const page = readPage(args)
   const key = [baseId, kind.name, id]
@@ -67,7 +67,7 @@ export async function history<F extends object, R extends Stored>(
   const { rows, isCut } = await readPageRows<ChangeRow>(scope, LIST_VERSIONS, asked, { atLeast: 2 })
   const needsCount = page.includeTotal || rows.length === 0
   const [span] = needsCount ? await read<Span>(scope, SPAN, key) : []
-  if (span?.total === 0) throw await missing(target)
+  if (span?.total === 0) throw await missing(address)
   const shown = isCut ? rows.slice(0, -1) : rows
   const found = toPage(shown, page, page.includeTotal ? (span?.total ?? null) : null, isCut)
   const changes: Change[] = []
@@ -76,7 +76,7 @@ export async function history<F extends object, R extends Stored>(
     changes.push(callFor(viewerOf(scope), baseId, toChange({ ...row, before: rows[i + 1] ?? null })))
   }
   const visible = changes.filter((change) => mayRead(scope.access, baseId, change))
-  if (changes.length > 0 && visible.length === 0) throw await missing(target)
+  if (changes.length > 0 && visible.length === 0) throw await missing(address)
   const positions = cursorsOf(scope.keys.cursor, boundTo, found, ({ seq }) => ({ id, values: [seq] }))
   return { ...found, ...positions, data: visible }
 }
@@ -86,10 +86,10 @@ export async function history<F extends object, R extends Stored>(
  * @throws FORBIDDEN; NOT_FOUND; VALIDATION_ERROR
  */
 export async function getVersion<F extends object, R extends Stored>(
-  target: ResourceTarget<F, R>,
+  address: ResourceAddress<F, R>,
   version: number,
 ): Promise<View<F>> {
-  const { kind, scope, baseId, id } = target
+  const { kind, scope, baseId, id } = address
   const rights = rightsTo(kind)
   rights.read(scope, baseId, id)
   if (version < 1) throw outOfRange(version)
@@ -102,10 +102,10 @@ export async function getVersion<F extends object, R extends Stored>(
     // Fields that were added later have their defaults.
     const view = rights.shown(scope, { ...kind.defaults(id), ...entry.data } as View<F>)
     if (view) return view
-    throw await missing(target)
+    throw await missing(address)
   }
   const [span] = await scope.db.query<Span>(SPAN, key)
-  if (!span || span.total === 0) throw await missing(target)
+  if (!span || span.total === 0) throw await missing(address)
   throw entry ? isDeletion(kind, id, version) : noSuchVersion(kind, id, version, span)
 }
 

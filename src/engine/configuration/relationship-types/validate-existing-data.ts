@@ -11,7 +11,7 @@ const PAGE = 1000
 
 // OFFSET makes the condition a filter of rows in order, so that a step ends at its limit, whatever the statistics say.
 const NEXT_LINKS = statement(
-  'hold_next_links',
+  'lock_next_links',
   pageWithin(
     'created_at::timestamptz, id',
     `SELECT id, created_at::text AS created_at, data, valid FROM (
@@ -23,7 +23,7 @@ const NEXT_LINKS = statement(
   ),
 )
 const FLAG_LINKS = statement(
-  'hold_flag_links',
+  'lock_flag_links',
   `UPDATE plinth.relationship r SET valid = f.valid FROM unnest((SELECT $2::text[]), (SELECT $3::boolean[])) AS f (id, valid)
    WHERE r.base_id = $1 AND r.id = ANY ((SELECT $2::text[])::text[]) AND r.id = f.id COLLATE "C"`,
 )

@@ -24,8 +24,8 @@ const URLS = statement(
    UNION SELECT split_part(definition ->> 'url', '#', 1) FROM plinth.fork WHERE base_id = $2 AND kind = 'trigger'`,
 )
 
-const HOLD = statement(
-  'hold_triggers_of_previews',
+const LOCK_SHARED = statement(
+  'lock_triggers_of_previews',
   `UPDATE plinth.trigger t SET calls_production = true
    FROM plinth.base b WHERE b.production_base = $1 AND t.base_id = b.id AND NOT t.calls_production
      AND split_part(t.url, '#', 1) IN (SELECT split_part(p.url, '#', 1) FROM plinth.trigger p WHERE p.base_id = $1)`,
@@ -49,7 +49,7 @@ async function urlsOfProduction({ db }: WriteScope, previewId: string): Promise<
 export async function lockPreviews({ db }: WriteScope, baseId: string): Promise<void> {
   if (productionOf(baseId) !== baseId) return
   await db.query(LOCK_URLS, [baseId])
-  await db.query(HOLD, [baseId])
+  await db.query(LOCK_SHARED, [baseId])
 }
 
 /** @throws CONFLICT for a trigger that would call production */

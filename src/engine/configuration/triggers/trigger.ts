@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { z } from 'zod'
 import { TRIGGER_EVENTS, TriggerBody } from '../../../contract/trigger-shapes.ts'
-import { targetFault } from '../../../foundation/egress/target.ts'
+import { urlFault } from '../../../foundation/egress/url-fault.ts'
 import { type Detail, DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { findType } from '../../core/load-type.ts'
@@ -162,7 +162,7 @@ function urlFaults({ scope }: Loaded, url: string): Detail[] {
         message: 'The url of a trigger cannot have a secret: it is shown and logged. Send it in a header.',
       },
     ]
-  const fault = targetFault(url, scope.egress.privateTargets)
+  const fault = urlFault(url, scope.egress.privateHosts)
   return fault ? [{ path: '/url', ...fault }] : []
 }
 

@@ -1,7 +1,7 @@
 import type { Node } from '@pgsql/types'
 import { type Assigned, findAssigned, typedValue } from './columns.ts'
-import type { Translation, WriteTarget } from './target.ts'
 import { refuseSets } from './walk.ts'
+import type { Translation, WrittenRelation } from './written-relation.ts'
 
 /** The assignments of a SET clause. */
 export type Assignments = { readonly columns: readonly Assigned[]; readonly values: readonly Node[] }
@@ -12,7 +12,7 @@ export type Assignments = { readonly columns: readonly Assigned[]; readonly valu
  */
 export function readAssignments(
   translation: Translation,
-  target: WriteTarget,
+  target: WrittenRelation,
   clause: readonly Node[] | undefined,
 ): Assignments {
   const { source } = translation

@@ -4,7 +4,7 @@ import { advised } from '../../../foundation/advised-requests.ts'
 import type { Kind } from '../../sql/guard/relations/columns.ts'
 import { nameOf } from '../../sql/guard/syntax/names.ts'
 import { call, cast, NULL } from './nodes.ts'
-import type { Translation, WriteTarget } from './target.ts'
+import type { Translation, WrittenRelation } from './written-relation.ts'
 
 /** A column that a statement assigns: a property of `data`, or a field of the record or link. */
 export type Assigned = {
@@ -28,7 +28,7 @@ const FIXED: Readonly<Record<string, string>> = {
  */
 export function findAssigned(
   { source }: Translation,
-  target: WriteTarget,
+  target: WrittenRelation,
   name: string,
   { isNew, location }: { isNew: boolean; location: number | undefined },
 ): Assigned {
@@ -63,7 +63,7 @@ export function findAssigned(
 
 type Fault = Translation['source']['fault']
 
-function notStatus(fault: Fault, target: WriteTarget, location: number | undefined) {
+function notStatus(fault: Fault, target: WrittenRelation, location: number | undefined) {
   if (target.columns.has('data_status'))
     return fault(
       'read_only',

@@ -16,8 +16,8 @@ import {
   text,
 } from './nodes.ts'
 import { holdsOther, typedReads } from './stale-values.ts'
-import type { Translation, WriteTarget } from './target.ts'
 import { walk } from './walk.ts'
+import type { Translation, WrittenRelation } from './written-relation.ts'
 
 export type Conflict = {
   readonly key: 'id' | 'pair'
@@ -39,7 +39,7 @@ type ReadConflict = Conflict & {
  */
 export function readConflict(
   translation: Translation,
-  target: WriteTarget,
+  target: WrittenRelation,
   inserted: readonly Assigned[],
   clause: OnConflictClause,
 ): ReadConflict {
@@ -84,7 +84,7 @@ export function readConflict(
 }
 
 /** The columns of the target that the conflict action reads. */
-function mentionedOf({ columns, alias }: WriteTarget, targets: readonly Node[]): string[] {
+function mentionedOf({ columns, alias }: WrittenRelation, targets: readonly Node[]): string[] {
   const found = new Set(['id', 'version'])
   walk(targets, {
     columnRef: ({ fields }) => {
@@ -103,7 +103,7 @@ const orDefault = (value: Node): Node => ({ CoalesceExpr: { args: [value, text('
 
 /** The rows to insert, each with the record that has its key. */
 export function joined(
-  target: WriteTarget,
+  target: WrittenRelation,
   inserted: Node,
   { key, mentioned, hasSource }: ReadConflict,
 ): Node {

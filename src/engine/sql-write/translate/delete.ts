@@ -2,13 +2,13 @@ import type { DeleteStmt, Node, SelectStmt } from '@pgsql/types'
 import { replaceNode, wordsOf } from '../../sql/guard/relations/context.ts'
 import { outputName } from '../../sql/guard/resolve/column-names.ts'
 import { asNamed, column, relation, select } from './nodes.ts'
-import { findTarget, type Translation, type WriteTarget } from './target.ts'
 import { keysOf } from './update.ts'
 import { refuseSets, walk } from './walk.ts'
+import { findWrittenRelation, type Translation, type WrittenRelation } from './written-relation.ts'
 
 export type Delete = {
   readonly operation: 'delete'
-  readonly target: WriteTarget
+  readonly target: WrittenRelation
   /** Keys, then what RETURNING names. */
   readonly select: SelectStmt
 }
@@ -19,7 +19,7 @@ export type Delete = {
  */
 export function translateDelete(translation: Translation, statement: DeleteStmt): Delete {
   const { relation: range = {}, usingClause = [], whereClause, withClause, returningClause } = statement
-  const target = findTarget(translation, range, withClause)
+  const target = findWrittenRelation(translation, range, withClause)
   const returned = returningClause?.exprs ?? []
   nameOld(translation, target, returned)
   const targets = [
@@ -31,7 +31,7 @@ export function translateDelete(translation: Translation, statement: DeleteStmt)
 }
 
 /** Names the columns as PostgreSQL does, and reads `old` as the target. */
-function nameOld({ source }: Translation, target: WriteTarget, returned: readonly Node[]): void {
+function nameOld({ source }: Translation, target: WrittenRelation, returned: readonly Node[]): void {
   refuseSets(source, returned, 'RETURNING')
   for (const node of returned)
     if ('ResTarget' in node && node.ResTarget.val && !isStar(node.ResTarget.val))

@@ -4,11 +4,11 @@ import { type Assigned, findAssigned, typedValue } from './columns.ts'
 import { type Conflict, joined, readConflict } from './conflict.ts'
 import { asNamed, column, select, subquery } from './nodes.ts'
 import { type Returning, readReturning } from './returning.ts'
-import { findTarget, type Translation, type WriteTarget } from './target.ts'
+import { findWrittenRelation, type Translation, type WrittenRelation } from './written-relation.ts'
 
 export type Insert = {
   readonly operation: 'insert'
-  readonly target: WriteTarget
+  readonly target: WrittenRelation
   /** The values of `columns`; with a conflict also id, version, `holdsOther`, the condition and the values of its `sets`. */
   readonly select: SelectStmt
   readonly columns: readonly Assigned[]
@@ -24,7 +24,7 @@ export type Insert = {
  */
 export function translateInsert(translation: Translation, statement: InsertStmt): Insert {
   const { relation: range = {}, cols, selectStmt, onConflictClause, withClause, returningClause } = statement
-  const target = findTarget(translation, range, withClause)
+  const target = findWrittenRelation(translation, range, withClause)
   const columns = readColumns(translation, target, cols)
   const rows = selectStmt && 'SelectStmt' in selectStmt ? selectStmt.SelectStmt : undefined
   if (!rows) throw noValues(translation)
@@ -59,7 +59,7 @@ const whole = (rows: SelectStmt, withClause: WithClause | undefined): SelectStmt
 
 function readColumns(
   translation: Translation,
-  target: WriteTarget,
+  target: WrittenRelation,
   cols: readonly Node[] | undefined,
 ): Assigned[] {
   const { source } = translation

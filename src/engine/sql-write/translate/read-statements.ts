@@ -9,8 +9,8 @@ import type { Source } from '../../sql/guard/syntax/source-map.ts'
 import { type Delete, translateDelete } from './delete.ts'
 import { grammarOf, isWriting } from './grammar.ts'
 import { type Insert, translateInsert } from './insert.ts'
-import type { Translation } from './target.ts'
 import { translateUpdate, type Update } from './update.ts'
+import type { Translation } from './written-relation.ts'
 
 type Read = { readonly operation: 'select'; readonly select: SelectStmt }
 

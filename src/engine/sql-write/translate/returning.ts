@@ -6,8 +6,8 @@ import type { Relation } from '../../sql/guard/relations/relations.ts'
 import { outputName } from '../../sql/guard/resolve/column-names.ts'
 import { quoteName } from '../../sql/guard/syntax/names.ts'
 import { column, relation as inFrom, select } from './nodes.ts'
-import type { Translation, WriteTarget } from './target.ts'
 import { refuseSets, walk } from './walk.ts'
+import type { Translation, WrittenRelation } from './written-relation.ts'
 
 /** RETURNING as a SELECT over the written rows alone. */
 export type Returning = {
@@ -26,7 +26,7 @@ export type Returning = {
  */
 export function readReturning(
   translation: Translation,
-  target: WriteTarget,
+  target: WrittenRelation,
   clause: ReturningClause | undefined,
   { carries }: { carries: boolean },
 ): Returning | undefined {
@@ -88,7 +88,7 @@ export function readReturning(
 }
 
 /** Writes `*`, `t.*`, `new.*` and `old.*` out, and names the columns as PostgreSQL does. */
-function expand(translation: Translation, target: WriteTarget, node: Node, carries: boolean): Node[] {
+function expand(translation: Translation, target: WrittenRelation, node: Node, carries: boolean): Node[] {
   if (!('ResTarget' in node) || !node.ResTarget.val) return []
   const { val, location } = node.ResTarget
   const words = 'ColumnRef' in val ? wordsOf(val.ColumnRef.fields) : []

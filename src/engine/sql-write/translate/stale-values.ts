@@ -1,11 +1,11 @@
 import type { Node } from '@pgsql/types'
 import { wordsOf } from '../../sql/guard/relations/context.ts'
 import { call, column, combined, isNull, NULL, operation, text } from './nodes.ts'
-import type { WriteTarget } from './target.ts'
 import { walk } from './walk.ts'
+import type { WrittenRelation } from './written-relation.ts'
 
 /** The properties of the target that expressions read by their typed columns. */
-export function typedReads({ columns, alias }: WriteTarget, values: readonly Node[]): string[] {
+export function typedReads({ columns, alias }: WrittenRelation, values: readonly Node[]): string[] {
   const found = new Set<string>()
   walk(values, {
     columnRef({ fields }, _node, isNested) {
@@ -23,7 +23,7 @@ export function typedReads({ columns, alias }: WriteTarget, values: readonly Nod
  * Whether one of these properties holds a value of another kind than its column. The column is then NULL,
  * and what is computed from it would remove the property.
  */
-export function holdsOther({ columns, alias }: WriteTarget, names: readonly string[]): Node {
+export function holdsOther({ columns, alias }: WrittenRelation, names: readonly string[]): Node {
   const tests = names.map((name) => {
     const value = operation('->', column(alias, 'data'), text(columns.get(name)?.property?.name ?? name))
     const isThere = operation('<>', call('jsonb_typeof', value), text('null'))

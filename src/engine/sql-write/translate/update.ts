@@ -3,17 +3,17 @@ import { type Assignments, readAssignments } from './assignments.ts'
 import { asNamed, column, relation, select } from './nodes.ts'
 import { type Returning, readReturning } from './returning.ts'
 import { holdsOther, typedReads } from './stale-values.ts'
-import { findTarget, type Translation, type WriteTarget } from './target.ts'
+import { findWrittenRelation, type Translation, type WrittenRelation } from './written-relation.ts'
 
 /** The first columns of a SELECT for UPDATE or DELETE. */
-export const keysOf = ({ recordType }: WriteTarget): readonly string[] =>
+export const keysOf = ({ recordType }: WrittenRelation): readonly string[] =>
   recordType === null
     ? ['id', 'version', 'rel_type', 'source_record_type', 'source_id', 'target_record_type', 'target_id']
     : ['id', 'version']
 
 export type Update = {
   readonly operation: 'update'
-  readonly target: WriteTarget
+  readonly target: WrittenRelation
   /** Keys, `holdsOther`, the values of `sets`, and the carried values. */
   readonly select: SelectStmt
   readonly sets: Assignments['columns']
@@ -28,7 +28,7 @@ export type Update = {
  */
 export function translateUpdate(translation: Translation, statement: UpdateStmt): Update {
   const { relation: range = {}, targetList, fromClause = [], whereClause, withClause } = statement
-  const target = findTarget(translation, range, withClause)
+  const target = findWrittenRelation(translation, range, withClause)
   const { columns, values } = readAssignments(translation, target, targetList)
   const returning = readReturning(translation, target, statement.returningClause, { carries: true })
   const reads = target.recordType === null ? [] : typedReads(target, values)

@@ -11,7 +11,7 @@ import { fileUri } from '../../protocol/resource-uri.ts'
 import type { Content } from '../../protocol/result.ts'
 import { read } from './operations.ts'
 
-type Target = { base: string; fileType: string; path: string }
+type FileAddress = { base: string; fileType: string; path: string }
 type Asked = { version?: number | undefined; lines?: string | undefined; tokens: number }
 
 /** Tokens of the warning, of the hint, and of the commas between. */
@@ -19,13 +19,13 @@ const SPARE_BYTES = 300
 const TRIES = 5
 
 /** @throws VALIDATION_ERROR for malformed or absent lines */
-export async function readText(target: Target, asked: Asked, context: Context): Promise<ReadResult> {
+export async function readText(address: FileAddress, asked: Asked, context: Context): Promise<ReadResult> {
   const { version, tokens } = asked
   const range = asked.lines === undefined ? {} : rangeOf(asked.lines)
   const maxSize = tokens * BYTES_OF_TOKEN - SPARE_BYTES
   let maxBytes = Math.min(maxSize, LIMITS.inlineContentBytes)
   for (let tries = 1; ; tries++) {
-    const given = { ...target, ...range, ...(version !== undefined && { version }), maxBytes }
+    const given = { ...address, ...range, ...(version !== undefined && { version }), maxBytes }
     const { file, ...text } = (await read(given, context)).found
     const body = { ...trim(file), ...text }
     const over = sizeOf(body) - maxSize
@@ -38,7 +38,7 @@ export async function readText(target: Target, asked: Asked, context: Context): 
     const isWhole = !text.binary && !text.has_more && text.from <= 1 && text.to === (text.lines ?? -1)
     const hint = hintOf(file.size, text)
     const result = { ...body, ...(hint && { hint }) }
-    return new ReadResult(result, isWhole ? {} : { links: linkTo(target, file) })
+    return new ReadResult(result, isWhole ? {} : { links: linkTo(address, file) })
   }
 }
 
@@ -67,7 +67,7 @@ function hintOf(size: number, text: { binary: boolean; has_more: boolean; to: nu
 type Linked = { path: string; content_type: string; size: number }
 
 /** The link to the whole content, unless it is too large for a resource. */
-function linkTo({ base, fileType, path }: Target, { content_type, size }: Linked): Content[] {
+function linkTo({ base, fileType, path }: FileAddress, { content_type, size }: Linked): Content[] {
   if (size > LIMITS.resourceFileBytes) return []
   const uri = fileUri(base, fileType, path)
   return [{ type: 'resource_link', uri, name: path, mimeType: content_type, size }]

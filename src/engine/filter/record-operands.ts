@@ -1,27 +1,27 @@
 import type { Column } from '../../contract/record-columns.ts'
 import type { FieldPath } from '../compiled-types/field-path.ts'
-import type { FilterTarget } from './compile.ts'
+import type { FilterOperands } from './compile.ts'
 import { columnOperand, type FieldContext, type Operand, step, zoneOf } from './operand.ts'
 import type { Parameters } from './parameters.ts'
 import type { Condition } from './parse.ts'
 
-/** Filter target over `plinth.record AS r`. */
-export const recordTarget = (
+/** Operands of `plinth.record AS r`. */
+export const recordOperands = (
   type: FieldContext,
   parameters: Parameters,
   search: (condition: Condition) => string,
-): FilterTarget => targetOver<Column>(type, parameters, search, (column) => columnOperand(column, type))
+): FilterOperands => operandsOver<Column>(type, parameters, search, (column) => columnOperand(column, type))
 
 /**
- * Filter target over other rows `r` with `data`, and `p` where fields may be of the previous row; `operandOf` maps
+ * Operands of other rows `r` with `data`, and `p` where fields may be of the previous row; `operandOf` maps
  * their columns.
  */
-export function targetOver<C extends string>(
+export function operandsOver<C extends string>(
   type: FieldContext,
   parameters: Parameters,
   search: (condition: Condition<C>) => string,
   operandOf: (column: C) => Operand,
-): FilterTarget<C> {
+): FilterOperands<C> {
   return {
     parameters,
     search,

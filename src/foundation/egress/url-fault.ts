@@ -1,13 +1,13 @@
 /** Addresses of outgoing requests: what can be refused before a name is resolved. */
-import { isAddress, isAllowedAddress, type PrivateTargets } from './allowed-addresses.ts'
+import { isAddress, isAllowedAddress, type PrivateHosts } from './allowed-addresses.ts'
 
-/** Why a URL is not a target, with what to send instead. */
-export type TargetFault = { readonly code: string; readonly message: string }
+/** Why a URL is refused, with what to send instead. */
+export type UrlFault = { readonly code: string; readonly message: string }
 
 const MOST_CHARS = 2048
 
-/** Finds the fault of a target as it is written; null if a request may try it. */
-export function targetFault(text: string, allowed: PrivateTargets): TargetFault | null {
+/** Finds the fault of a URL as it is written; null if a request may try it. */
+export function urlFault(text: string, allowed: PrivateHosts): UrlFault | null {
   if (text.length > MOST_CHARS) return fault('too_long', `A url can have at most ${MOST_CHARS} characters.`)
   if (!URL.canParse(text))
     return fault('invalid_url', 'Send a whole url, such as "https://example.com/hooks".')
@@ -27,7 +27,7 @@ export function targetFault(text: string, allowed: PrivateTargets): TargetFault 
   return portFault(url)
 }
 
-const NONE: PrivateTargets = { hosts: new Set(), ranges: [] }
+const NONE: PrivateHosts = { hosts: new Set(), ranges: [] }
 
 /** The host in lower case, without the brackets of IPv6 and the dot of a full name. */
 const hostOf = ({ hostname }: URL): string =>
@@ -38,21 +38,21 @@ const hostOf = ({ hostname }: URL): string =>
 
 const isLoopbackName = (host: string): boolean => host === 'localhost' || host.endsWith('.localhost')
 
-const allowsLoopback = (allowed: PrivateTargets): boolean =>
+const allowsLoopback = (allowed: PrivateHosts): boolean =>
   isAllowedAddress('127.0.0.1', allowed) || isAllowedAddress('::1', allowed)
 
 const FIRST_FREE_PORT = 1024
 
 /** Ports of other services of the internet: mail, shells, directories. */
-function portFault({ port }: URL): TargetFault | null {
+function portFault({ port }: URL): UrlFault | null {
   if (port === '' || port === '80' || port === '443' || Number(port) >= FIRST_FREE_PORT) return null
   return fault('blocked_port', `Port ${port} is not allowed. Use 80, 443 or a port from ${FIRST_FREE_PORT}.`)
 }
 
-const blocked = (host: string): TargetFault =>
+const blocked = (host: string): UrlFault =>
   fault(
     'blocked_address',
     `"${host.slice(0, 64)}" is an address of this machine or of a private network. Send a public one, or list it in PLINTH_ALLOW_PRIVATE_TARGETS.`,
   )
 
-const fault = (code: string, message: string): TargetFault => ({ code, message })
+const fault = (code: string, message: string): UrlFault => ({ code, message })

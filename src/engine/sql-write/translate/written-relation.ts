@@ -20,7 +20,7 @@ export type Translation = {
 }
 
 /** The relation that a statement writes. */
-export type WriteTarget = {
+export type WrittenRelation = {
   readonly relation: Relation
   /** The name as it stands in FROM. */
   readonly name: string
@@ -42,11 +42,11 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
  * Finds the relation that a statement writes, and checks the permission.
  * @throws VALIDATION_ERROR, FORBIDDEN
  */
-export function findTarget(
+export function findWrittenRelation(
   { source, relations, catalog, access }: Translation,
   range: RangeVar,
   withClause: WithClause | undefined,
-): WriteTarget {
+): WrittenRelation {
   const { relname: name = '', location } = range
   const fault = (message: string, hint?: string) =>
     source.fault('unsupported', message, location, hint === undefined ? {} : { hint })
