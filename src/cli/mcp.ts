@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { toFailure } from './command/failure.ts'
 import { announcedUrl, type Settings, tokenFor } from './command/settings.ts'
-import { type AddressScope, mcpPath } from './mcp-relay/address-path.ts'
+import { type AddressOptions, mcpPath } from './mcp-relay/address-path.ts'
 import type { Server } from './mcp-relay/http.ts'
 import { relayStdio } from './mcp-relay/stdio.ts'
 
@@ -10,7 +10,7 @@ const ALIVE_MS = 2000
 const STARTING_MS = 10_000
 
 /** Relays MCP over stdio to a server: the named one, the running one, or one that it starts. */
-export async function mcp(settings: Settings, scope: AddressScope): Promise<void> {
+export async function mcp(settings: Settings, scope: AddressOptions): Promise<void> {
   const path = mcpPath(scope)
   const log = (text: string) => process.stderr.write(`plinth mcp: ${text}\n`)
   const finder = new Finder(settings, log)

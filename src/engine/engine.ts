@@ -6,7 +6,7 @@ import { openEgress } from '../foundation/egress/dispatcher.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import type { InfoLog } from '../foundation/log.ts'
 import { compileAccess } from './access/compile-access.ts'
-import { actorOf, issuedSession, type Principal, type TokenSession } from './access/session.ts'
+import { actorOf, issuedSession, type Principal, type TokenSession } from './access/token-session.ts'
 import { type AttachmentKey, attachmentSweep, type LinkUse, openLink } from './attachments/index.ts'
 import { type BlobLocation, openBlobStore } from './blobs/open.ts'
 import { type ChangeFeed, openChangeFeed } from './change-log/open-feed.ts'
@@ -24,7 +24,12 @@ import { type Delivery, openDelivery } from './inbound/index.ts'
 import type { Arrived } from './inbound/verify.ts'
 import { openJobs } from './jobs/runner.ts'
 import { openRequestBatching, type RequestBatching } from './record-store/request-batching.ts'
-import { findS3Session, type S3Session, sweepS3Credentials, withCredential } from './s3-credentials/index.ts'
+import {
+  type CredentialSession,
+  findCredentialSession,
+  sweepS3Credentials,
+  withCredential,
+} from './s3-credentials/index.ts'
 import { openSqlRunner, type SqlLimits } from './sql/execution/runner.ts'
 import type { Isolation } from './sql/run-sql.ts'
 import { openTriggers } from './triggers/index.ts'
@@ -32,7 +37,7 @@ import { openVault } from './vault/vault.ts'
 import { expireKeys } from './write/idempotency.ts'
 import { expirePlans } from './write/plan-store.ts'
 
-export type { Principal, TokenSession } from './access/session.ts'
+export type { Principal, TokenSession } from './access/token-session.ts'
 export type { Scope, Via } from './core/scope.ts'
 
 export type EngineOptions = {
@@ -80,10 +85,10 @@ export type Engine = {
    */
   linkScope(use: LinkUse, link: string, requestId: string): { scope: Scope; attachment: AttachmentKey }
   /** The S3 credential of an access key id; undefined if there is none. */
-  findS3Session(accessKeyId: string): Promise<S3Session | undefined>
+  findCredentialSession(accessKeyId: string): Promise<CredentialSession | undefined>
   /** The scope of a credential whose signature was checked. It reaches files only. */
   s3Scope(
-    session: S3Session,
+    session: CredentialSession,
     requestId: string,
     closed?: () => AbortSignal,
     reserveBytes?: ReserveBytes,
@@ -201,7 +206,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       const { session: _, ...rest } = scope(bearer, 'rest', requestId)
       return { scope: rest, attachment }
     },
-    findS3Session: (accessKeyId) => findS3Session({ db: database, caches, keys }, accessKeyId),
+    findCredentialSession: (accessKeyId) =>
+      findCredentialSession({ db: database, caches, keys }, accessKeyId),
     s3Scope: (session, requestId, closed, reserveBytes) =>
       withCredential(scope(session.token, 'rest', requestId, closed, reserveBytes), session),
     deliveryScope: async (webhook, arrived, requestId) => {

@@ -64,7 +64,7 @@ export type OpenS3 = (accessKeyId: string) => Promise<S3Credential | undefined>
 export const s3Opener =
   (engine: Engine): OpenS3 =>
   async (accessKeyId) => {
-    const session = await engine.findS3Session(accessKeyId)
+    const session = await engine.findCredentialSession(accessKeyId)
     if (!session) return undefined
     const { reach, token, secretAccessKey, sessionToken, isExpired } = session
     return {

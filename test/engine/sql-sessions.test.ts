@@ -1,6 +1,6 @@
 /** The connection pool of SQL statements: a connection that the server ends is not used again. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openSqlSessions } from '../../src/engine/sql/execution/sessions.ts'
+import { openSqlConnections } from '../../src/engine/sql/execution/connection-pool.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 
 let database: TestDatabase
@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 test('an idle connection that the server ends is not taken again, also before its socket closes', async () => {
-  const sessions = openSqlSessions(database.url)
+  const sessions = openSqlConnections(database.url)
   const session = await sessions.open(null)
   const { rows } = await session.client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
   sessions.give(session, true)

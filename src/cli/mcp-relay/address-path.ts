@@ -1,7 +1,7 @@
 import { misused } from '../command/failure.ts'
 
 /** The part of a server that an MCP client sees. */
-export type AddressScope = {
+export type AddressOptions = {
   base: string | undefined
   endpoint?: string | undefined
   /** Read tools only. */
@@ -14,7 +14,7 @@ export type AddressScope = {
 }
 
 /** Builds the path and query of the MCP address. */
-export function mcpPath({ base, endpoint, isReadOnly, types, tools, profile }: AddressScope): string {
+export function mcpPath({ base, endpoint, isReadOnly, types, tools, profile }: AddressOptions): string {
   if (endpoint !== undefined && base === undefined)
     throw misused('--base is missing: an endpoint belongs to a base. Add --base <id>.')
   for (const id of [base, endpoint])

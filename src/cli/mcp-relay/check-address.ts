@@ -1,7 +1,7 @@
 import { call } from '../command/client.ts'
 import { Failure } from '../command/failure.ts'
 import { type Settings, serverUrl, tokenFor } from '../command/settings.ts'
-import type { AddressScope } from './address-path.ts'
+import type { AddressOptions } from './address-path.ts'
 
 const PATIENCE_MS = 5000
 /** The server says that the address is wrong. Other failures say that this token or machine cannot tell. */
@@ -12,7 +12,7 @@ const WRONG = ['NOT_FOUND', 'VALIDATION_ERROR']
  * client is set up. Returns why the server could not tell, if it could not.
  * @throws Failure if the address does not exist
  */
-export async function checkAddress(settings: Settings, scope: AddressScope): Promise<string | undefined> {
+export async function checkAddress(settings: Settings, scope: AddressOptions): Promise<string | undefined> {
   const { base, endpoint, isReadOnly, types, tools, profile } = scope
   if (base === undefined) return undefined
   const options = { endpoint, types, tools, profile, readonly: isReadOnly ? '1' : undefined }
@@ -38,7 +38,7 @@ export async function checkAddress(settings: Settings, scope: AddressScope): Pro
 }
 
 /** The command that lists what exists. */
-function adviceOn({ body }: Failure, { base, endpoint }: AddressScope): string {
+function adviceOn({ body }: Failure, { base, endpoint }: AddressOptions): string {
   const names = body.error.details?.map(({ path = '' }) => path).join(' ') ?? ''
   const isOfEndpoint = endpoint !== undefined && /endpoint/.test(names + body.error.message)
   if (isOfEndpoint) return `"plinth endpoint list --base ${base}" shows the endpoints.`

@@ -3,7 +3,7 @@ import { unknownName } from '../../contract/suggest.ts'
 import { misused } from '../command/failure.ts'
 import { note } from '../command/print.ts'
 import { type Settings, serverUrl, tokenFor } from '../command/settings.ts'
-import { type AddressScope, mcpPath } from './address-path.ts'
+import { type AddressOptions, mcpPath } from './address-path.ts'
 import { checkAddress } from './check-address.ts'
 
 /** A server entry in a client's configuration. The token is only referenced, never included. */
@@ -73,7 +73,11 @@ export const CLIENT_NAMES = Object.keys(CLIENTS)
  * Prints the configuration for a client, and on standard error where to put it.
  * @throws Failure if the server says that the address does not exist
  */
-export async function mcpConfig(settings: Settings, scope: AddressScope, clientName: string): Promise<void> {
+export async function mcpConfig(
+  settings: Settings,
+  scope: AddressOptions,
+  clientName: string,
+): Promise<void> {
   const client = Object.hasOwn(CLIENTS, clientName) ? CLIENTS[clientName] : undefined
   if (!client) {
     const details = { path: 'client', code: 'enum', ...unknownName(clientName, CLIENT_NAMES) }
@@ -88,14 +92,14 @@ export async function mcpConfig(settings: Settings, scope: AddressScope, clientN
 }
 
 /** Unique entry name, so that one file can hold several bases. Uses characters that all clients accept. */
-const entryName = ({ base, endpoint }: AddressScope) =>
+const entryName = ({ base, endpoint }: AddressOptions) =>
   ['plinth', base, endpoint]
     .filter((part) => part !== undefined)
     .join('-')
     .replace(/[^A-Za-z0-9_-]/g, '-')
 
 /** The stdio command with absolute paths, because clients use another directory and PATH than a terminal. */
-function stdioOf(settings: Settings, scope: AddressScope): Stdio {
+function stdioOf(settings: Settings, scope: AddressOptions): Stdio {
   const { base, endpoint, isReadOnly, types, tools, profile } = scope
   const flags = [
     ...(base === undefined ? [] : ['--base', base]),

@@ -3,7 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { compileAccess } from '../access/compile-access.ts'
 import type { Grant } from '../access/grants.ts'
-import type { TokenSession } from '../access/session.ts'
+import type { TokenSession } from '../access/token-session.ts'
 import type { Scope } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
 import type { Token as TokenRow } from '../prisma/client.ts'

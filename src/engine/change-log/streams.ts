@@ -4,7 +4,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import type { Log } from '../../foundation/log.ts'
 import { type Access, wholeGrants } from '../access/access.ts'
 import type { Grant } from '../access/grants.ts'
-import type { Actor } from '../access/session.ts'
+import type { Actor } from '../access/token-session.ts'
 import { type Db, statement } from '../database/client.ts'
 
 /**

@@ -2,7 +2,7 @@
 import type { KeyObject } from 'node:crypto'
 import type { Egress } from '../../foundation/egress/dispatcher.ts'
 import type { Access } from '../access/access.ts'
-import type { Actor, TokenSession } from '../access/session.ts'
+import type { Actor, TokenSession } from '../access/token-session.ts'
 import type { BlobStore, StoredBlob } from '../blobs/blob-store.ts'
 import type { Authorship, Viewer } from '../change-log/entry.ts'
 import type { ChangeFeed } from '../change-log/open-feed.ts'

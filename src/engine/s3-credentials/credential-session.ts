@@ -1,14 +1,14 @@
 /** Requests with a credential: what it may do, and whether it still may. */
 import { DomainError } from '../../foundation/errors.ts'
 import { accessToFiles, type FileReach } from '../access/narrow-access.ts'
-import { actorOf, type TokenSession } from '../access/session.ts'
+import { actorOf, type TokenSession } from '../access/token-session.ts'
 import { findValidSession } from '../authentication/authenticate.ts'
 import type { Scope } from '../core/scope.ts'
 import { type Db, statement } from '../database/client.ts'
 import { secretsOf } from './credential.ts'
 
 /** A credential as requests use it. Its secrets are for the check of a signature. */
-export type S3Session = {
+export type CredentialSession = {
   readonly id: string
   readonly reach: FileReach
   readonly token: TokenSession
@@ -42,10 +42,10 @@ const SWEEP = statement(
 )
 
 /** The credential of an access key id; undefined if there is none, or its token is no longer valid. */
-export async function findS3Session(
+export async function findCredentialSession(
   services: Pick<Scope, 'db' | 'caches' | 'keys'>,
   accessKeyId: string,
-): Promise<S3Session | undefined> {
+): Promise<CredentialSession | undefined> {
   const [found] = await services.db.query<Found>(FIND, [accessKeyId])
   if (!found) return undefined
   const token = await findValidSession(services, found.hash)
@@ -60,7 +60,7 @@ export async function findS3Session(
 }
 
 /** Narrows the scope of the token to what the credential reaches, for as long as it is valid. */
-export const withCredential = (scope: Scope, { id, reach, token }: S3Session): Scope => ({
+export const withCredential = (scope: Scope, { id, reach, token }: CredentialSession): Scope => ({
   ...scope,
   access: accessToFiles(token.access, reach),
   actor: actorOf(token),

@@ -5,7 +5,7 @@ import type { Types } from '../batch/prepare.ts'
 import { withinBudget } from '../batch/run-batch.ts'
 import { requireType } from '../configuration/record-types/index.ts'
 import type { Scope } from '../core/scope.ts'
-import { catalogOf, principalScopeOf } from '../sql/catalog-of.ts'
+import { catalogOf, principalRightsOf } from '../sql/catalog-of.ts'
 import { requireSql } from '../sql/run-sql.ts'
 import { runPlanned } from '../write/run-planned.ts'
 import type { WriteScope } from '../write/write.ts'
@@ -36,7 +36,7 @@ export function withSqlPlace<T>(
   requireSql(scope)
   if (scope.policy) throw notHere()
   const { actor, requestId } = scope
-  const principal = principalScopeOf(scope, baseId, statements)
+  const principal = principalRightsOf(scope, baseId, statements)
   const request = { principal, tokenId: actor.tokenId ?? '', requestId }
   return scope.sql.reserve(request, (sqlPlace) => work({ ...scope, sqlPlace }))
 }
@@ -56,7 +56,7 @@ export async function executeSql(
   const { sqlPlace } = scope
   if (!sqlPlace) throw new Error('SQL that writes needs a place.')
   const { reader, note } = sqlPlace
-  const catalog = await catalogOf(scope, principalScopeOf(scope, baseId, statements))
+  const catalog = await catalogOf(scope, principalRightsOf(scope, baseId, statements))
   const { access } = scope
   const checked = await prepareStatements(statements ?? undefined, params ?? undefined, { catalog, access })
   const { fingerprint, relations } = checked

@@ -2,7 +2,7 @@ import { digest } from '../../contract/canonical-hash.ts'
 import { baseNotFound } from '../core/existing-base.ts'
 import type { Scope } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
-import type { PrincipalScope } from './execution/isolation.ts'
+import type { PrincipalRights } from './execution/isolation.ts'
 import type { Catalog } from './guard/relations/catalog.ts'
 
 // A base recreated under a deleted id restarts its type counter, but has another creation time.
@@ -22,7 +22,7 @@ type Row = { id: string; timezone: string; json_schema: unknown; bytes: number }
  * The token's read scope of the base. Tokens of equal grants share it, except for a text that can read the tool
  * calls of the change log.
  */
-export function principalScopeOf({ access, actor }: Scope, baseId: string, text: unknown): PrincipalScope {
+export function principalRightsOf({ access, actor }: Scope, baseId: string, text: unknown): PrincipalRights {
   const types = access.types('read', baseId)
   if (types === '*') return { baseId, recordTypes: ['*'], tokenId: null }
   const readsCalls = typeof text === 'string' && READS_CALLS.test(text)
@@ -37,7 +37,7 @@ const READS_CALLS = /changes|u&/i
  * that reads the whole base it is the same object.
  * @throws NOT_FOUND
  */
-export async function catalogOf(scope: Scope, { baseId, recordTypes }: PrincipalScope): Promise<Catalog> {
+export async function catalogOf(scope: Scope, { baseId, recordTypes }: PrincipalRights): Promise<Catalog> {
   const catalog = await sharedCatalog(scope, baseId, recordTypes)
   return catalog.readsAll ? catalog : { ...catalog, tokenId: scope.actor.tokenId }
 }

@@ -3,7 +3,7 @@ import { advised } from '../../foundation/advised-requests.ts'
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import { requireBaseAccess } from '../access/access.ts'
 import type { Scope } from '../core/scope.ts'
-import { catalogOf, principalScopeOf } from './catalog-of.ts'
+import { catalogOf, principalRightsOf } from './catalog-of.ts'
 import type { Column } from './execution/read-rows.ts'
 import type { FindConversions } from './guard/conversions.ts'
 import { prepareSql } from './guard/prepare.ts'
@@ -26,7 +26,7 @@ export async function runSql(scope: Scope, baseId: string, input: SqlInput): Pro
   requireBaseAccess(scope.access, baseId)
   requireSql(scope)
   const limit = readLimit(input.limit ?? undefined, scope.sql.limits.rows)
-  const principal = principalScopeOf(scope, baseId, input.query)
+  const principal = principalRightsOf(scope, baseId, input.query)
   const catalog = await catalogOf(scope, principal)
   let advice: readonly string[] = []
   let conversions: FindConversions = () => []

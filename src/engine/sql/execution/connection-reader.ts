@@ -1,8 +1,8 @@
 import type { QueryCanceller } from '../../database/query-cancellation.ts'
 import type { Prepared } from '../guard/prepare.ts'
+import type { SqlConnection } from './connection-pool.ts'
 import { toFailure } from './failures.ts'
 import { type RawRows, readRaw } from './read-rows.ts'
-import type { SqlSession } from './sessions.ts'
 import { withTimeout } from './timeout.ts'
 
 /** Grace period after a statement timeout before the caller gets an error. */
@@ -24,7 +24,7 @@ type Options = {
 
 /** Opens a reader on a connection. `release` runs once, when it has ended and the connection is free. */
 export function openReader(
-  session: SqlSession,
+  connection: SqlConnection,
   { limits, canceller }: Options,
   release: (isSound: boolean) => void,
 ): SqlReader & { end(): void } {
@@ -39,7 +39,7 @@ export function openReader(
       const begun = performance.now()
       const timeoutMs = Math.max(1, Math.ceil(limits.timeoutMs - spentMs))
       isBusy = true
-      const work = readRaw(session, {
+      const work = readRaw(connection, {
         text,
         values,
         limit,
@@ -48,7 +48,7 @@ export function openReader(
       })
       const options = { canceller, deadlineMs: timeoutMs + GRACE_MS, signal: undefined }
       try {
-        const found = await withTimeout(session, work, options, (sound) => {
+        const found = await withTimeout(connection, work, options, (sound) => {
           isBusy = false
           isSound &&= sound
           if (hasEnded) release(isSound)

@@ -39,8 +39,8 @@ const WARNINGS = {
 export const warningOf = (isolation: Isolation): string | undefined =>
   isolation === 'full' ? undefined : WARNINGS[isolation]
 
-/** The read scope of a principal. */
-export type PrincipalScope = {
+/** What a principal may read. */
+export type PrincipalRights = {
   readonly baseId: string
   /** Record type ids in order, or only `*` for all of them. */
   readonly recordTypes: readonly string[]
@@ -48,17 +48,17 @@ export type PrincipalScope = {
   readonly tokenId: string | null
 }
 
-/** The scope of the server's own login, used without login roles: only the parser enforces the grants. */
-export const EVERYWHERE: PrincipalScope = { baseId: '*', recordTypes: ['*'], tokenId: null }
+/** The rights of the server's own login, used without login roles: only the parser enforces the grants. */
+export const EVERYWHERE: PrincipalRights = { baseId: '*', recordTypes: ['*'], tokenId: null }
 
 /** The group role of a database; it holds the common privileges. */
 export const groupOf = (database: number): string => `plinth_sql_${database}`
 
 /**
- * The role name of a scope. It includes the database's OID, since the databases of a cluster share their
+ * The role name of these rights. It includes the database's OID, since the databases of a cluster share their
  * roles.
  */
-export function roleOf(database: number, { baseId, recordTypes, tokenId }: PrincipalScope): string {
+export function roleOf(database: number, { baseId, recordTypes, tokenId }: PrincipalRights): string {
   const hash = createHash('sha256')
     .update(JSON.stringify([baseId, recordTypes, ...(tokenId === null ? [] : [tokenId])]))
     .digest('hex')

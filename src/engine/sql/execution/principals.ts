@@ -2,14 +2,14 @@
 import pg from 'pg'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { type Db, statement } from '../../database/client.ts'
-import { EVERYWHERE, type Isolation, type PrincipalScope, roleOf } from './isolation.ts'
+import { EVERYWHERE, type Isolation, type PrincipalRights, roleOf } from './isolation.ts'
 import { dropUnusedRoles, makeRole, type Principal, prepareRoles } from './roles.ts'
 
 export type Principals = {
   /** The role name of a scope, whether or not the role exists. */
-  roleOf(reach: PrincipalScope): Promise<string>
+  roleOf(reach: PrincipalRights): Promise<string>
   /** The login role of a scope. `afresh` recreates it after a failed login. */
-  principal(reach: PrincipalScope, afresh?: boolean): Promise<Principal>
+  principal(reach: PrincipalRights, afresh?: boolean): Promise<Principal>
   /** Grants the views to the server's own login, used without login roles. */
   openToLogin(): Promise<void>
   /** Drops roles unused for a day, and roles of deleted databases. */

@@ -4,7 +4,7 @@ import type { FieldDef } from 'pg'
 import Cursor from 'pg-cursor'
 import { invalid } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
-import type { SqlSession } from './sessions.ts'
+import type { SqlConnection } from './connection-pool.ts'
 import { kindOf } from './values.ts'
 
 export type Column = { readonly name: string; readonly type: string }
@@ -44,21 +44,21 @@ export type RawRows = {
  * Runs the statement in a READ ONLY transaction with a single snapshot; the first SELECT fixes both. Always
  * rolls back.
  */
-export async function readOnce(session: SqlSession, request: ReadRequest): Promise<SqlRows> {
-  const { columns, rows, cut } = await readAs(session, request, asJson)
+export async function readOnce(connection: SqlConnection, request: ReadRequest): Promise<SqlRows> {
+  const { columns, rows, cut } = await readAs(connection, request, asJson)
   return { columns: columns.map(({ name, type }) => ({ name, type })), rows, hasMore: cut !== undefined }
 }
 
 /** Runs the statement like `readOnce`, and keeps the texts of its values. */
-export const readRaw = (session: SqlSession, request: ReadRequest): Promise<RawRows> =>
-  readAs(session, request, asTexts)
+export const readRaw = (connection: SqlConnection, request: ReadRequest): Promise<RawRows> =>
+  readAs(connection, request, asTexts)
 
 async function readAs<Row>(
-  session: SqlSession,
+  connection: SqlConnection,
   request: ReadRequest,
   formOf: (fields: readonly FieldDef[]) => Form<Row>,
 ): Promise<Cut<Row>> {
-  const { client } = session
+  const { client } = connection
   await client.query(
     `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = ${request.timeoutMs}; SELECT 1`,
   )
@@ -66,10 +66,10 @@ async function readAs<Row>(
     new Cursor(HIDDEN + request.text, [...request.values], { rowMode: 'array', types: raw }),
   )
   try {
-    return await readRows(session, cursor, request, formOf)
+    return await readRows(connection, cursor, request, formOf)
   } finally {
     // A closed connection has no cursor to close and no transaction to roll back.
-    await Promise.race([cursor.close(), session.ended]).catch(() => {})
+    await Promise.race([cursor.close(), connection.ended]).catch(() => {})
     await client.query('ROLLBACK').catch(() => {})
   }
 }
@@ -86,7 +86,7 @@ const raw = { getTypeParser: () => (text: string) => text } as never
 type Cut<Row> = Omit<RawRows, 'rows'> & { readonly rows: readonly Row[] }
 
 async function readRows<Row>(
-  session: SqlSession,
+  connection: SqlConnection,
   cursor: Rows,
   { limit, bytes }: ReadRequest,
   formOf: (fields: readonly FieldDef[]) => Form<Row>,
@@ -103,7 +103,7 @@ async function readRows<Row>(
   })
   for (;;) {
     const count = Math.min(limit + 1 - rows.length, largest === 0 ? 1 : chunkOf(left, largest))
-    const chunk = await readChunk(session, cursor, count, bytes)
+    const chunk = await readChunk(connection, cursor, count, bytes)
     if (chunk === 'flood') {
       if (rows.length === 0) throw rowTooLarge(bytes)
       return done('bytes')
@@ -136,7 +136,7 @@ type Chunk = { rows: (string | null)[][]; fields: readonly FieldDef[] }
  * limit, the connection is closed to bound memory.
  */
 function readChunk(
-  { socket }: SqlSession,
+  { socket }: SqlConnection,
   cursor: Rows,
   count: number,
   bytes: number,

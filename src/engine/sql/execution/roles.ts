@@ -1,6 +1,6 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import type pg from 'pg'
-import { groupOf, type Isolation, type PrincipalScope } from './isolation.ts'
+import { groupOf, type Isolation, type PrincipalRights } from './isolation.ts'
 
 /** Database roles of the SQL endpoint: their group, creation and cleanup. */
 
@@ -61,7 +61,7 @@ export async function makeRole(
   client: pg.Client,
   database: number,
   role: string,
-  { baseId, recordTypes, tokenId }: PrincipalScope,
+  { baseId, recordTypes, tokenId }: PrincipalRights,
   { isolation, timeoutMs }: { isolation: Isolation; timeoutMs: number },
 ): Promise<Principal> {
   const fresh = randomBytes(32).toString('base64url')

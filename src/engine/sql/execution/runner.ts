@@ -9,12 +9,12 @@ import type { Database } from '../../database/pool.ts'
 import type { Prepared } from '../guard/prepare.ts'
 import type { Catalog } from '../guard/relations/catalog.ts'
 import { openSlots } from './concurrency-limit.ts'
+import { openSqlConnections, type SqlConnection, type SqlConnections } from './connection-pool.ts'
 import { GRACE_MS, openReader, type SqlReader } from './connection-reader.ts'
 import { toFailure } from './failures.ts'
-import { findIsolation, type Isolation, type PrincipalScope, warningOf } from './isolation.ts'
+import { findIsolation, type Isolation, type PrincipalRights, warningOf } from './isolation.ts'
 import { openPrincipals, type Principals } from './principals.ts'
 import { readOnce, type SqlRows } from './read-rows.ts'
-import { openSqlSessions, type SqlSession, type SqlSessions } from './sessions.ts'
 import { Stopped, withTimeout } from './timeout.ts'
 
 /** Limits of a statement: rows, bytes of the JSON response, and time. */
@@ -27,7 +27,7 @@ export type SqlLimits = {
 }
 
 type RunOptions = {
-  principal: PrincipalScope
+  principal: PrincipalRights
   tokenId: string
   requestId: string
   limit: number
@@ -81,17 +81,17 @@ export async function openSqlRunner({
   }
   warn()
   const principals = openPrincipals({ connectionString, db, isolation, timeoutMs: limits.timeoutMs })
-  const sessions = openSqlSessions(connectionString)
+  const pool = openSqlConnections(connectionString)
   const slots = openSlots(LIMITS.sqlStatements, LIMITS.sqlStatementsOfToken)
-  const take = async (principal: PrincipalScope): Promise<SqlSession> => {
+  const take = async (principal: PrincipalRights): Promise<SqlConnection> => {
     if (isolation === 'parser_only') {
-      const waiting = sessions.waiting(null)
+      const waiting = pool.waiting(null)
       if (waiting) return waiting
       await principals.openToLogin()
-      return sessions.open(null)
+      return pool.open(null)
     }
     try {
-      return await logIn(sessions, principals, principal)
+      return await logIn(pool, principals, principal)
     } catch (thrown) {
       if (!isRefusedLogin(thrown)) throw thrown
       // Role creation works, but login fails: a connection pooler or pg_hba.conf prevents it.
@@ -103,18 +103,18 @@ export async function openSqlRunner({
   }
   const perform = async (statement: Prepared, request: RunOptions): Promise<SqlRows> => {
     const free = slots.take(request.tokenId)
-    const session = await take(request.principal).catch((thrown) => {
+    const connection = await take(request.principal).catch((thrown) => {
       free()
       throw thrown
     })
-    const work = readOnce(session, { ...statement, limit: request.limit, ...limits })
+    const work = readOnce(connection, { ...statement, limit: request.limit, ...limits })
     const options = {
       canceller: db.canceller,
       deadlineMs: limits.timeoutMs + GRACE_MS,
       signal: request.signal,
     }
-    return withTimeout(session, work, options, (isSound) => {
-      sessions.give(session, isSound)
+    return withTimeout(connection, work, options, (isSound) => {
+      pool.give(connection, isSound)
       free()
     })
   }
@@ -156,12 +156,12 @@ export async function openSqlRunner({
       const audit = auditor(request)
       let noted: Noted | undefined
       const free = await slots.wait(request.tokenId)
-      const session = await take(request.principal).catch((thrown) => {
+      const connection = await take(request.principal).catch((thrown) => {
         free()
         throw toFailure(thrown, limits.timeoutMs)
       })
-      const reader = openReader(session, { limits, canceller: db.canceller }, (isSound) => {
-        sessions.give(session, isSound)
+      const reader = openReader(connection, { limits, canceller: db.canceller }, (isSound) => {
+        pool.give(connection, isSound)
         free()
       })
       const note = (what: Noted) => {
@@ -179,7 +179,7 @@ export async function openSqlRunner({
       }
     },
     sweep: () => (isEnabled && isolation !== 'parser_only' ? principals.sweep() : Promise.resolve()),
-    close: () => sessions.close(),
+    close: () => pool.close(),
   }
 }
 
@@ -187,18 +187,18 @@ const MOST_CATALOGS = 100
 
 /** Logs in to a role; recreates it if it was dropped or its password changed since the look-up. */
 async function logIn(
-  sessions: SqlSessions,
+  pool: SqlConnections,
   principals: Principals,
-  principal: PrincipalScope,
-): Promise<SqlSession> {
-  const waiting = sessions.waiting(await principals.roleOf(principal))
+  principal: PrincipalRights,
+): Promise<SqlConnection> {
+  const waiting = pool.waiting(await principals.roleOf(principal))
   if (waiting) return waiting
   const login = await principals.principal(principal)
   try {
-    return await sessions.open(login)
+    return await pool.open(login)
   } catch (thrown) {
     if (!isRefusedLogin(thrown)) throw thrown
-    return sessions.open(await principals.principal(principal, true))
+    return pool.open(await principals.principal(principal, true))
   }
 }
 

@@ -1,7 +1,7 @@
 /** Statement timeout and query cancellation when the client disconnects. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { QueryCanceller } from '../../database/query-cancellation.ts'
-import type { SqlSession } from './sessions.ts'
+import type { SqlConnection } from './connection-pool.ts'
 
 /** Why a statement was cancelled. */
 export class Stopped extends Error {
@@ -21,7 +21,7 @@ type Options = { canceller: QueryCanceller; deadlineMs: number; signal: AbortSig
  * @throws Stopped
  */
 export async function withTimeout<T>(
-  session: SqlSession,
+  connection: SqlConnection,
   work: Promise<T>,
   { canceller, deadlineMs, signal }: Options,
   afterwards: (isSound: boolean) => void,
@@ -40,8 +40,8 @@ export async function withTimeout<T>(
   } finally {
     clearTimeout(late)
     signal?.removeEventListener('abort', abandon)
-    if (isStopped) void stop(session, work, canceller).then(() => afterwards(false))
-    else afterwards(!session.socket.destroyed)
+    if (isStopped) void stop(connection, work, canceller).then(() => afterwards(false))
+    else afterwards(!connection.socket.destroyed)
   }
 }
 
@@ -54,7 +54,7 @@ const LONGEST_END_MS = 60_000
  * works.
  */
 async function stop(
-  { client, socket }: SqlSession,
+  { client, socket }: SqlConnection,
   work: Promise<unknown>,
   canceller: QueryCanceller,
 ): Promise<void> {

@@ -8,9 +8,9 @@ import { clientName } from '../call-origin.ts'
 import { EventQueue } from '../event-queue.ts'
 import { type Changed, InvalidParams, type Provider, type Wire } from '../provider.ts'
 import { protocolError } from '../result.ts'
+import { type ClientSession, LegacyExchange, SessionStore } from './client-sessions.ts'
 import { isOpening, isRequest, readMessages } from './messages.ts'
 import { openLegacyServer } from './server.ts'
-import { type ClientSession, LegacyExchange, SessionStore } from './sessions.ts'
 
 /** Protocol versions of the `initialize` era. A header that names any other is rejected. */
 export const LEGACY_VERSIONS = ['2024-10-07', '2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']

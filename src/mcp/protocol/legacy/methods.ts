@@ -15,8 +15,8 @@ import type { z } from 'zod'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { toContent } from '../content.ts'
 import { type Caller, InvalidParams, type Provider } from '../provider.ts'
+import type { ClientSession, LegacyExchange } from './client-sessions.ts'
 import { RpcError } from './messages.ts'
-import type { ClientSession, LegacyExchange } from './sessions.ts'
 
 /** Everything that a request handler gets. */
 type Serving = {

@@ -17,7 +17,7 @@ import {
   Unanswered,
   type Wire,
 } from '../provider.ts'
-import type { LegacyExchange } from './sessions.ts'
+import type { LegacyExchange } from './client-sessions.ts'
 import type { Run, SharedTransport } from './shared-transport.ts'
 
 /**

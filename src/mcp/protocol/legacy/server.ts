@@ -8,10 +8,10 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import { toProtocolFailure } from '../content.ts'
 import { capabilitiesOf, type Provider, ResourceNotFound } from '../provider.ts'
+import type { LegacyExchange } from './client-sessions.ts'
 import { RpcError } from './messages.ts'
 import { type Method, methodsOf, readParams } from './methods.ts'
 import { callerOf } from './request-handle.ts'
-import type { LegacyExchange } from './sessions.ts'
 import { type Outcome, type Run, SharedTransport } from './shared-transport.ts'
 
 /** MCP server of the `initialize` era, 2024-11-05 to 2025-11-25: one SDK server shared by all clients. */

@@ -7,8 +7,8 @@ import type {
   RequestId,
   Result,
 } from '@modelcontextprotocol/sdk/types.js'
+import type { LegacyExchange } from './client-sessions.ts'
 import { isNotification, isRequest } from './messages.ts'
-import type { LegacyExchange } from './sessions.ts'
 
 type Running = { exchange: LegacyExchange; id: RequestId; ended: AbortController }
 /** A running request: its internal number, and a signal that aborts on cancellation or disconnect. */

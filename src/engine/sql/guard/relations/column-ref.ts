@@ -2,7 +2,7 @@ import type { ColumnRef } from '@pgsql/types'
 import { nearest } from '../../../../contract/suggest.ts'
 import { type GuardContext, needEveryColumn, wordsOf } from './context.ts'
 import { spell, suggest } from './find-relation.ts'
-import { findAlias, hasColumn, type NameScope, visibleAliases, visibleColumns } from './scope.ts'
+import { findAlias, hasColumn, type NameScope, visibleAliases, visibleColumns } from './name-scope.ts'
 
 const MOST_ALLOWED = 100
 

@@ -3,8 +3,8 @@ import { LIMITS } from '../../../../foundation/limits.ts'
 import type { Parameters } from '../parameters/parameters.ts'
 import type { Source } from '../syntax/source-map.ts'
 import type { Columns } from './column-list.ts'
+import type { NameScope } from './name-scope.ts'
 import type { Read, Relations } from './relations.ts'
-import type { NameScope } from './scope.ts'
 
 /**
  * Shared state of name resolution for one statement. Its methods connect the resolvers of expressions

@@ -2,8 +2,8 @@ import type { RangeVar } from '@pgsql/types'
 import { nearest } from '../../../../contract/suggest.ts'
 import { quoteName } from '../syntax/names.ts'
 import type { GuardContext } from './context.ts'
+import { type NameScope, visibleCtes } from './name-scope.ts'
 import type { Relation } from './relations.ts'
-import { type NameScope, visibleCtes } from './scope.ts'
 
 const MOST_ALLOWED = 50
 

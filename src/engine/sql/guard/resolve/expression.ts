@@ -4,7 +4,7 @@ import { checkOperator } from '../allow/operators.ts'
 import { checkType } from '../allow/types.ts'
 import { resolveColumn } from '../relations/column-ref.ts'
 import type { GuardContext } from '../relations/context.ts'
-import type { NameScope } from '../relations/scope.ts'
+import type { NameScope } from '../relations/name-scope.ts'
 import { checkCaseStatus, checkStatus } from './own-status.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { Node, RangeFunction } from '@pgsql/types'
 import { checkType } from '../allow/types.ts'
 import { type GuardContext, wordsOf } from '../relations/context.ts'
-import type { NameScope } from '../relations/scope.ts'
+import type { NameScope } from '../relations/name-scope.ts'
 
 /** Set-returning functions allowed in FROM, with their column names if these do not follow the alias. */
 const SET_FUNCTIONS: Readonly<Record<string, readonly string[] | undefined>> = {

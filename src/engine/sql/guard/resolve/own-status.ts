@@ -4,8 +4,8 @@ import { adviseEnum } from '../../../filter/never-matches.ts'
 import { constantText } from '../allow/patterns.ts'
 import { type GuardContext, wordsOf } from '../relations/context.ts'
 import { spell } from '../relations/find-relation.ts'
+import { findAlias, type Named, type NameScope } from '../relations/name-scope.ts'
 import type { Relation } from '../relations/relations.ts'
-import { findAlias, type Named, type NameScope } from '../relations/scope.ts'
 
 /** Comparisons for equality. An ordering is no mistake by itself. */
 const EQUALITY = new Set(['=', '<>'])

@@ -1,7 +1,7 @@
 import type { Node, SelectStmt } from '@pgsql/types'
 import { type Columns, columnsOfNames } from '../relations/column-list.ts'
 import { type GuardContext, wordsOf } from '../relations/context.ts'
-import { findAlias, hasColumn, type Item, type NameScope } from '../relations/scope.ts'
+import { findAlias, hasColumn, type Item, type NameScope } from '../relations/name-scope.ts'
 import type { Source } from '../syntax/source-map.ts'
 import { outputName } from './column-names.ts'
 import { resolveFrom } from './from.ts'

@@ -1,7 +1,7 @@
 import type { CommonTableExpr, SelectStmt, WithClause } from '@pgsql/types'
 import { type Columns, columnsOfNames } from '../relations/column-list.ts'
 import { type GuardContext, wordsOf } from '../relations/context.ts'
-import type { Cte, NameScope } from '../relations/scope.ts'
+import type { Cte, NameScope } from '../relations/name-scope.ts'
 import { hintForNode } from '../syntax/hints.ts'
 
 /** Maximum number of queries in a WITH clause. */

@@ -5,7 +5,7 @@ import { LIMITS } from '../../../foundation/limits.ts'
 import { answered } from '../../database/deadline.ts'
 
 /** A pooled connection, which runs one statement at a time. */
-export type SqlSession = {
+export type SqlConnection = {
   readonly client: pg.Client
   /** The socket; the TLS socket if TLS is used. */
   readonly socket: Socket
@@ -16,16 +16,16 @@ export type SqlSession = {
 
 type Login = { readonly role: string; readonly password: string } | null
 
-export type SqlSessions = {
+export type SqlConnections = {
   /** Takes an idle connection of a role; null selects the server's own login. */
-  waiting(role: string | null): SqlSession | undefined
+  waiting(role: string | null): SqlConnection | undefined
   /**
    * Opens a connection.
    * @throws the driver's error
    */
-  open(login: Login): Promise<SqlSession>
+  open(login: Login): Promise<SqlConnection>
   /** Returns a connection to the pool if it is healthy; closes it otherwise. */
-  give(session: SqlSession, isSound: boolean): void
+  give(connection: SqlConnection, isSound: boolean): void
   close(): Promise<void>
 }
 
@@ -41,58 +41,58 @@ const FORMS = `SET timezone = 'UTC'; SET datestyle = 'ISO'; SET intervalstyle = 
   SET bytea_output = 'hex'; SET standard_conforming_strings = on; SET search_path = ''; SET work_mem = '16MB';
   SET lock_timeout = '500ms'; SET max_parallel_workers_per_gather = 0; SET enable_nestloop = off; SET default_transaction_read_only = on`
 
-export function openSqlSessions(connectionString: string): SqlSessions {
-  const idle: { session: SqlSession; timer: NodeJS.Timeout }[] = []
-  const open = new Set<SqlSession>()
-  const drop = (session: SqlSession) => {
-    open.delete(session)
-    session.client.end().catch(() => {})
+export function openSqlConnections(connectionString: string): SqlConnections {
+  const idle: { connection: SqlConnection; timer: NodeJS.Timeout }[] = []
+  const open = new Set<SqlConnection>()
+  const drop = (connection: SqlConnection) => {
+    open.delete(connection)
+    connection.client.end().catch(() => {})
   }
-  const forget = (session: SqlSession) => {
-    const at = idle.findIndex((each) => each.session === session)
+  const forget = (connection: SqlConnection) => {
+    const at = idle.findIndex((each) => each.connection === connection)
     const [found] = at < 0 ? [] : idle.splice(at, 1)
     clearTimeout(found?.timer)
-    return found?.session
+    return found?.connection
   }
   return {
     waiting(role) {
-      const known = idle.findLast(({ session }) => session.role === role)
-      return known && forget(known.session)
+      const known = idle.findLast(({ connection }) => connection.role === role)
+      return known && forget(known.connection)
     },
     async open(login) {
-      const session = await connect(connectionString, login)
-      open.add(session)
-      void session.ended.then(() => {
-        open.delete(session)
-        forget(session)
+      const connection = await connect(connectionString, login)
+      open.add(connection)
+      void connection.ended.then(() => {
+        open.delete(connection)
+        forget(connection)
       })
       // The server reports the end of a connection before the socket closes. No statement can run in between.
-      session.client.on('error', () => drop(forget(session) ?? session))
-      return session
+      connection.client.on('error', () => drop(forget(connection) ?? connection))
+      return connection
     },
-    give(session, isSound) {
-      if (!isSound || !open.has(session)) return drop(session)
-      const expire = () => forget(session) && drop(session)
-      idle.push({ session, timer: setTimeout(expire, IDLE_MS).unref() })
+    give(connection, isSound) {
+      if (!isSound || !open.has(connection)) return drop(connection)
+      const expire = () => forget(connection) && drop(connection)
+      idle.push({ connection, timer: setTimeout(expire, IDLE_MS).unref() })
       // The connection that has been idle longest.
       const [oldest] = idle.length > MOST_IDLE ? idle : []
-      if (oldest) drop(forget(oldest.session) ?? oldest.session)
+      if (oldest) drop(forget(oldest.connection) ?? oldest.connection)
     },
     close: async () => {
       const waiting = idle.splice(0)
       for (const { timer } of waiting) clearTimeout(timer)
-      const ending = [...open].map((session) => {
+      const ending = [...open].map((connection) => {
         // A connection with a running statement would process the termination message only afterwards.
-        if (waiting.some((each) => each.session === session)) session.client.end().catch(() => {})
-        else session.socket.destroy()
-        return session.ended
+        if (waiting.some((each) => each.connection === connection)) connection.client.end().catch(() => {})
+        else connection.socket.destroy()
+        return connection.ended
       })
       await Promise.all(ending)
     },
   }
 }
 
-async function connect(connectionString: string, login: Login): Promise<SqlSession> {
+async function connect(connectionString: string, login: Login): Promise<SqlConnection> {
   const url = new URL(connectionString)
   if (login) {
     url.username = login.role
