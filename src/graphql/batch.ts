@@ -59,6 +59,11 @@ const Batch = builder.objectRef<Answer>('Batch').implement({
       resolve: ({ data }, { records }) => ((records ?? true) ? outcomeRows(data) : data.map(withoutRecord)),
     }),
     count: t.int({ resolve: ({ data }) => data.length }),
+    warnings: t.stringList({
+      nullable: true,
+      description: 'Present if operations had properties that the schema seems to name otherwise.',
+      resolve: ({ warnings }) => (warnings?.length ? [...warnings] : null),
+    }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
     plan: t.field({
       type: DeletionPlanRef,
@@ -72,7 +77,7 @@ const Batch = builder.objectRef<Answer>('Batch').implement({
 mutation('batch', {
   description: 'Runs 1 to 1,000 operations in one transaction. Operations on the same resource run in order.',
   type: Batch,
-  planned: (plan) => ({ data: [], plan }),
+  planned: (plan): Answer => ({ data: [], plan }),
   plannedArgs: ['operations'],
   args: builder.args((t) => ({
     base: t.string({ required: true }),

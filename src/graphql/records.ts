@@ -49,6 +49,11 @@ export const RecordRef = builder.objectRef<Item>('Record').implement({
       description: 'Present if the write had `relationships`: how many were created, updated and unchanged.',
       resolve: ({ linked }) => linked,
     }),
+    warnings: t.stringList({
+      nullable: true,
+      description: 'Present after a write with properties that the schema seems to name otherwise.',
+      resolve: ({ warnings }) => (warnings ? [...warnings] : null),
+    }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
     searchScore: t.exposeFloat('searchScore', {
       nullable: true,

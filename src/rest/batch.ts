@@ -62,7 +62,13 @@ const Answer = z.object({
         .meta({ description: 'The record after the operation.' }),
     }),
   ),
-  meta: z.object({ count: z.int() }),
+  meta: z.object({
+    count: z.int(),
+    warnings: z.array(z.string()).optional().meta({
+      description:
+        'Present if operations had properties that the schema seems to name otherwise. They are stored.',
+    }),
+  }),
   dry_run: z.literal(true).optional(),
 })
 
@@ -78,13 +84,15 @@ export const batch = [
     plans: 'asked',
     operation: graphql(
       `mutation Batch($base: String!, $operations: JSON!) {
-        batch(base: $base, operations: $operations) { rows count dryRun plan { ...PlanParts } }
+        batch(base: $base, operations: $operations) { rows count warnings dryRun plan { ...PlanParts } }
       }`,
       [PlanParts],
     ),
     variables: ({ params, body }) => ({ base: params.base_id, operations: body.operations ?? null }),
-    reply: ({ batch: { rows, count, dryRun, plan } }) => ({
-      body: plan ? planBody(plan) : { data: rows, meta: { count }, ...(dryRun && { dry_run: true }) },
+    reply: ({ batch: { rows, count, warnings, dryRun, plan } }) => ({
+      body: plan
+        ? planBody(plan)
+        : { data: rows, meta: { count, ...(warnings && { warnings }) }, ...(dryRun && { dry_run: true }) },
     }),
     answers: z.union([Answer, DeletionPlanAnswer]),
   }),

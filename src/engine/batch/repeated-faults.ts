@@ -57,7 +57,7 @@ function itemsOf({ detail, operations }: Repeated, placeOf: (index: number) => s
 }
 
 /** `0 to 15, 20 and 22`: at most `LIMITS.shownRanges` ranges of a rising list. */
-function rangesOf(indexes: readonly number[]): string {
+export function rangesOf(indexes: readonly number[]): string {
   const ranges: [number, number][] = []
   for (const index of indexes) {
     const last = ranges.at(-1)

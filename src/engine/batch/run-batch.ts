@@ -2,6 +2,7 @@
 import { requireBaseAccess } from '../access/access.ts'
 import { lockConfiguration } from '../configuration/lifecycle/lock.ts'
 import { bypassed } from '../core/caches.ts'
+import { firstWarnings } from '../json-schema/schema-warnings.ts'
 import { rightsOf } from '../row-policy/apply.ts'
 import { runPlanned } from '../write/run-planned.ts'
 import type { WriteScope } from '../write/write.ts'
@@ -9,6 +10,7 @@ import { type ByteBudget, checkByteBudget, openByteBudget } from './byte-budget.
 import type { Failure } from './failure.ts'
 import { refuse } from './failures.ts'
 import { upsertPlain } from './fast-path.ts'
+import { misspeltIn } from './misspelt.ts'
 import { hasOwnLinks } from './nested-links.ts'
 import {
   type ConfigurationOperation,
@@ -27,17 +29,15 @@ import { runData } from './run-data.ts'
 
 export { type Outcome, outcomeRows, withoutRecord } from './outcome.ts'
 
+export type BatchResult = { data: Outcome[]; warnings?: readonly string[] }
+
 /**
  * Runs operations atomically in one transaction. All are parsed and validated before the first write, and
  * their errors are reported together.
  * @throws FORBIDDEN, VALIDATION_ERROR, NOT_FOUND or CONFLICT of the first failed operation, with details
  * under its path
  */
-export async function runBatch(
-  scope: WriteScope,
-  baseId: string,
-  raw: unknown,
-): Promise<{ data: Outcome[] }> {
+export async function runBatch(scope: WriteScope, baseId: string, raw: unknown): Promise<BatchResult> {
   requireBaseAccess(rightsOf(scope), baseId)
   const list = readList(raw)
   await requirePermissions(scope, baseId, list)
@@ -46,13 +46,14 @@ export async function runBatch(
   const data = operations.filter((operation): operation is DataOperation => !isConfiguration(operation))
   checkByteBudget(scope.limits.batchBytes, data.filter(isOfRecord))
   const { types } = refuseFaults(await prepare(scope, baseId, data), failures)
+  const warnings = await misspeltIn(scope, data, types)
   const done = await upsertPlain(scope, data, types)
-  if (done) return { data: done }
+  if (done) return { data: done, warnings }
   return withinBudget(scope, (budget) => {
     const run = async (within: WriteScope) => {
       const outcomes = new Map<number, Outcome>()
       await runData(within, baseId, data, types, outcomes, budget())
-      return inOrder(outcomes)
+      return { ...inOrder(outcomes), warnings }
     }
     return runPlanned(scope, run, 'statements')
   })
@@ -93,20 +94,22 @@ function runMixed(
   baseId: string,
   operations: readonly Operation[],
   failures: readonly Failure[],
-): Promise<{ data: Outcome[] }> {
+): Promise<BatchResult> {
   const run = async (whole: WriteScope, budget: ByteBudget) => {
     const within: WriteScope = { ...whole, caches: bypassed(scope.caches) }
     await lockConfiguration(within, baseId)
     refuseFaults(await prepare(within, baseId, unaffectedOperations(operations)), failures)
     const outcomes = new Map<number, Outcome>()
+    const warnings: string[] = []
     for (const part of partsOf(operations)) {
       if (!Array.isArray(part)) outcomes.set(part.index, await runConfiguration(within, baseId, part))
       else {
         const { types } = refuseFaults(await prepare(within, baseId, part))
+        warnings.push(...(await misspeltIn(within, part, types)))
         await runData(within, baseId, part, types, outcomes, budget)
       }
     }
-    return inOrder(outcomes)
+    return { ...inOrder(outcomes), warnings: firstWarnings(warnings) }
   }
   return withinBudget(scope, (budget) => runPlanned(scope, (whole) => run(whole, budget())))
 }

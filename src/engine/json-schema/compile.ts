@@ -13,6 +13,7 @@ import { buildEvaluators } from './evaluator.ts'
 import { type Fill, TooMuch } from './fill.ts'
 import { DIALECT_URIS, type Dialect, dialectOf } from './keywords.ts'
 import { detail } from './messages.ts'
+import { type FindMisspelt, findMisspelt } from './misspelt-properties.ts'
 import { type Clean, Reader } from './normalize.ts'
 import { Definitions, resolveReferences } from './references.ts'
 import { relax } from './relax-schema.ts'
@@ -36,6 +37,8 @@ export type CompiledSchema = {
    * @throws VALIDATION_ERROR when that takes too long, or adds more than `most` characters
    */
   fill: ((data: unknown, most: number, allowance?: Allowance) => unknown) | null
+  /** Warns of properties that an open schema does not declare, and that are near to ones that it does. */
+  misspelt: FindMisspelt | null
 }
 
 /** Step budget shared by all validations of one request. */
@@ -83,6 +86,7 @@ export function compileSchema(schema: unknown, at: string): CompiledSchema {
     badDefaults: () => (defaults ? explained(defaults.bad) : [tooComplexSchema(at)]),
     fill: fill && ((data, most, allowance) => filled(fill, data, most, allowance)),
     isClosed: root['additionalProperties'] === false || root['unevaluatedProperties'] === false,
+    misspelt: findMisspelt(schema),
     isValid,
     validate(data, at = '', allowance) {
       if (!isObject(data)) return [notAnObject(data, at)]

@@ -22,6 +22,8 @@ export type RecordItem = {
   operation?: 'created' | 'updated' | 'unchanged'
   /** What became of the links that were written with it. */
   linked?: LinkCounts
+  /** What the caller should know of the data that was written. */
+  warnings?: readonly string[]
   /** Relevance in a full-text search; null without a search. */
   searchScore?: number | null
   /** What a search found, on request. */

@@ -58,7 +58,8 @@ export async function patchRecord(
         : contentOf(seen, operated(seen, operations ?? [], recordBytes), recordBytes)
     const guarded = { ...NO_EXPECTATION, versions: [row.version], exists: true }
     const whole = wholeContent(policy, row, content, recordBytes)
-    const target = { id, ...whole, expected: guarded, isPatched: true }
+    const sent = policy ? undefined : namedBy(patch, operations ?? [])
+    const target = { id, ...whole, sent, expected: guarded, isPatched: true }
     const record = await boundedWrite(within, policy, type, () => upsert(within, baseId, recordType, target))
     if (expected.claim !== null) await keepClaim(within, baseId, expected.claim, record)
     return record
@@ -86,6 +87,14 @@ export function mergeInto(row: RecordRow, merge: Merge, maxBytes: number, policy
   const named = [merge.assign ? assigned({}, merge.assign) : merge.data, merge.append, merge.remove]
   for (const part of named) checkVisible(policy, part)
   return contentOf(row, merged(row, merge), maxBytes)
+}
+
+/** The properties that a patch sets. */
+function namedBy(patch: RecordPatch, operations: readonly PatchOperation[]): unknown {
+  if ('merge' in patch) return patch.merge.data
+  const set = operations.filter(({ op }) => op !== 'remove' && op !== 'test')
+  const names = set.flatMap(({ path }) => /^\/data\/([^/]+)$/.exec(path)?.[1] ?? [])
+  return Object.fromEntries(names.map((name) => [name.replaceAll('~1', '/').replaceAll('~0', '~'), true]))
 }
 
 function contentOf(row: RecordRow, next: RecordState, maxBytes: number) {

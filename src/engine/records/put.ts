@@ -71,7 +71,9 @@ async function put(
   input: PutInput,
 ): Promise<RecordItem> {
   const policy = authorize(scope, 'write', baseId, recordType)
-  const target = readTarget(scope, named, input)
+  const read = readTarget(scope, named, input)
+  // Under a policy, a near name could be that of a hidden property.
+  const target = policy ? read : { ...read, sent: input.data }
   const links = readOwnLinks(scope, baseId, input.relationships)
   const { claim, stated } = named.expected
   if (!policy && !links && claim === null && !stated) return upsert(scope, baseId, recordType, target)

@@ -31,6 +31,8 @@ export type RecordWrite = {
   pair: Pair | null
   data: unknown
   text: string
+  /** The data as the caller named its properties, to warn of misspelt ones. */
+  sent?: unknown
   expected: Expectation
   /** The result of a patch: absent properties stay absent. */
   isPatched?: boolean
@@ -50,10 +52,16 @@ export async function upsert(
       validate(scope, type, whole.data)
       const row = await guardUnique(type, () => attempt(scope, type, whole), whole)
       if (row.kind === 'stale_type') type = await refreshType(scope, baseId, recordType)
-      else if (row.kind !== 'retry') return resultOf(row, recordType, whole)
+      else if (row.kind !== 'retry') return warned(resultOf(row, recordType, whole), type, target.sent)
     }
     throw tooManyWriters()
   })
+}
+
+/** The record, with warnings about the data that was sent. */
+function warned(record: RecordItem, { schema }: CompiledType, sent: unknown): RecordItem {
+  const warnings = sent === undefined ? undefined : schema.misspelt?.(sent)
+  return warnings?.length ? { ...record, warnings } : record
 }
 
 /**

@@ -11,7 +11,7 @@ const run = compile(
   graphql(
     `mutation ToolBatch($base: String!, $operations: JSON!) {
       batch(base: $base, operations: $operations) {
-        rows(records: false) count dry_run: dryRun plan { ...PlanParts }
+        rows(records: false) count warnings dry_run: dryRun plan { ...PlanParts }
       }
     }`,
     [PlanParts],
@@ -46,8 +46,9 @@ export const batchTools = [
     }),
     output: answerOutput,
     run: async ({ base_id, operations }, context) => {
-      const { rows, count, dry_run, plan } = (await run({ base: base_id, operations }, context)).batch
-      return deletedOr({ plan, data: rows, meta: { count }, dry_run })
+      const { rows, count, warnings, dry_run, plan } = (await run({ base: base_id, operations }, context))
+        .batch
+      return deletedOr({ plan, data: rows, meta: { count, ...(warnings && { warnings }) }, dry_run })
     },
   }),
 ]

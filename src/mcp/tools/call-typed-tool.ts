@@ -1,6 +1,6 @@
 /** Calls of `create_<type>`, `update_<type>` and `upsert_<type>`. */
 import { z } from 'zod'
-import { trim } from '../../contract/response-bodies.ts'
+import { writtenBody } from '../../contract/response-bodies.ts'
 import { unknownName } from '../../contract/suggest.ts'
 import { check, inBody } from '../../contract/validate.ts'
 import { DomainError, invalid, withPaths } from '../../foundation/errors.ts'
@@ -63,7 +63,9 @@ export async function callTyped(
         ...(external_source !== undefined && { externalSource: external_source }),
       }
       const links = linksOf({ relationships })
-      return trim((await create({ ...target, data, ...pair, relationships: links }, call)).createRecord)
+      return writtenBody(
+        (await create({ ...target, data, ...pair, relationships: links }, call)).createRecord,
+      )
     }
     if (operation === 'upsert') {
       const named = { id, external_id, external_source, relationships, expected_version, claim_id }
@@ -75,7 +77,7 @@ export async function callTyped(
     const when = { ...versions, ...claimOf({ claim_id }), ...(stated && { stated }) }
     const merge = clearing(data, clear && ownNames(clear, input))
     const change = { ...target, id: id ?? '', merge, ...lists, ...when }
-    return trim((await patch(change, call)).patchRecord)
+    return writtenBody((await patch(change, call)).patchRecord)
   } catch (thrown) {
     throw advised(withPaths(thrown, place), args, tool)
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { trim } from '../../contract/response-bodies.ts'
+import { writtenBody } from '../../contract/response-bodies.ts'
 import { graphql } from '../../graphql/document.ts'
 import type { Reply } from '../route/reply.ts'
 import { baseId, recordId, typeId } from '../route/shapes.ts'
@@ -32,7 +32,11 @@ export const target = ({ base_id, record_type, id }: RecordKey) => ({
   id,
 })
 
-type Written = { id: string; operation: 'created' | 'updated' | 'unchanged' | null }
+type Written = {
+  id: string
+  operation: 'created' | 'updated' | 'unchanged' | null
+  warnings: string[] | null
+}
 
 /** Response of a record write, with its Location header. */
 export const written = (
@@ -41,5 +45,5 @@ export const written = (
 ): Reply => ({
   status: record.operation === 'created' ? 201 : 200,
   location: `/v1/${base_id}/records/${record_type}/${record.id}`,
-  body: trim(record),
+  body: writtenBody(record),
 })

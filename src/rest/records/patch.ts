@@ -1,13 +1,13 @@
 /** REST route that applies a merge patch or JSON Patch to a record. */
 import { z } from 'zod'
-import { trim } from '../../contract/response-bodies.ts'
+import { writtenBody } from '../../contract/response-bodies.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { graphql } from '../../graphql/document.ts'
 import { route } from '../route/route.ts'
 import { expectedVersion } from '../route/shapes.ts'
 import { claimId, needs, one, RecordFields, target } from './fragments.ts'
-import { Record } from './shapes.ts'
+import { WrittenRecord } from './shapes.ts'
 
 const members = z.record(z.string(), z.unknown()).optional()
 const MergeBody = z.strictObject({
@@ -59,7 +59,7 @@ export const recordPatch = [
         $externalId: String, $externalSource: String, $expectedVersions: [Int!], $mustExist: Boolean, $claimId: String) {
         patchRecord(base: $base, recordType: $recordType, id: $id, merge: $merge, append: $append, remove: $remove, operations: $operations,
           externalId: $externalId, externalSource: $externalSource, expectedVersions: $expectedVersions, mustExist: $mustExist, claimId: $claimId) {
-          ...RecordFields operation dry_run: dryRun
+          ...RecordFields operation warnings dry_run: dryRun
         }
       }`,
       [RecordFields],
@@ -80,7 +80,7 @@ export const recordPatch = [
         ...(external_source !== undefined && { externalSource: external_source }),
       }
     },
-    reply: ({ patchRecord }) => ({ body: trim(patchRecord) }),
-    answers: Record,
+    reply: ({ patchRecord }) => ({ body: writtenBody(patchRecord) }),
+    answers: WrittenRecord,
   }),
 ]

@@ -56,7 +56,7 @@ export const recordPuts = [
       `mutation PutRecordByExternalId($base: String!, $recordType: String!, $data: JSON!, $externalId: String, $externalSource: String,
         $relationships: [RecordLink!], $expectedVersions: [Int!], $mustExist: Boolean, $mustBeAbsent: Boolean, $claimId: String) {
         putRecordByExternalId(base: $base, recordType: $recordType, data: $data, externalId: $externalId, externalSource: $externalSource,
-          relationships: $relationships, expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent, claimId: $claimId) { ...RecordFields operation relationships { created updated unchanged } dry_run: dryRun }
+          relationships: $relationships, expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent, claimId: $claimId) { ...RecordFields operation relationships { created updated unchanged } warnings dry_run: dryRun }
       }`,
       [RecordFields],
     ),
@@ -83,7 +83,7 @@ export const recordPuts = [
         $relationships: [RecordLink!]) {
         createRecord(base: $base, recordType: $recordType, id: $id, data: $data, externalId: $externalId, externalSource: $externalSource,
           relationships: $relationships) {
-          ...RecordFields operation relationships { created updated unchanged } dry_run: dryRun
+          ...RecordFields operation relationships { created updated unchanged } warnings dry_run: dryRun
         }
       }`,
       [RecordFields],
@@ -110,7 +110,7 @@ export const recordPuts = [
       `mutation PutRecord($base: String!, $recordType: String!, $id: String!, $data: JSON!, $externalId: String, $externalSource: String,
         $relationships: [RecordLink!], $expectedVersions: [Int!], $mustExist: Boolean, $mustBeAbsent: Boolean, $claimId: String) {
         putRecord(base: $base, recordType: $recordType, id: $id, data: $data, externalId: $externalId, externalSource: $externalSource,
-          relationships: $relationships, expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent, claimId: $claimId) { ...RecordFields operation relationships { created updated unchanged } dry_run: dryRun }
+          relationships: $relationships, expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent, claimId: $claimId) { ...RecordFields operation relationships { created updated unchanged } warnings dry_run: dryRun }
       }`,
       [RecordFields],
     ),

@@ -46,8 +46,19 @@ export const LinkCounts = z
   .object({ created: z.int(), updated: z.int(), unchanged: z.int() })
   .meta({ id: 'LinkCounts' })
 
+/** A record in the response of a write of its data. */
+export const WrittenRecord = Record.extend({
+  meta: z
+    .object({ warnings: z.array(z.string()) })
+    .optional()
+    .meta({
+      description:
+        'Present if the request had properties that the schema seems to name otherwise. They are stored.',
+    }),
+}).meta({ id: 'WrittenRecord' })
+
 /** A record in the response of a write that may have relationships. */
-export const PutRecord = Record.extend({
+export const PutRecord = WrittenRecord.extend({
   relationships: LinkCounts.optional().meta({
     description: 'Present if the request had `relationships`: how many were created, updated and unchanged.',
   }),

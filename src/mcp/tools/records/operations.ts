@@ -113,7 +113,7 @@ export const put = compile(
   graphql(
     `mutation ToolPut($base: String!, $recordType: String!, $id: String!, $data: JSON!, $externalId: String, $externalSource: String, $relationships: [RecordLink!], $expectedVersions: [Int!], $mustExist: Boolean, $claimId: String, $stated: JSON) {
       putRecord(base: $base, recordType: $recordType, id: $id, data: $data, externalId: $externalId, externalSource: $externalSource, relationships: $relationships,
-        expectedVersions: $expectedVersions, mustExist: $mustExist, claimId: $claimId, stated: $stated) { ...ToolRecord relationships { created updated unchanged } }
+        expectedVersions: $expectedVersions, mustExist: $mustExist, claimId: $claimId, stated: $stated) { ...ToolRecord relationships { created updated unchanged } warnings }
     }`,
     [ToolRecord],
   ),
@@ -122,7 +122,7 @@ export const putByPair = compile(
   graphql(
     `mutation ToolPutByPair($base: String!, $recordType: String!, $data: JSON!, $externalId: String, $externalSource: String, $relationships: [RecordLink!], $expectedVersions: [Int!], $mustExist: Boolean, $claimId: String, $stated: JSON) {
       putRecordByExternalId(base: $base, recordType: $recordType, data: $data, externalId: $externalId, externalSource: $externalSource, relationships: $relationships,
-        expectedVersions: $expectedVersions, mustExist: $mustExist, claimId: $claimId, stated: $stated) { ...ToolRecord relationships { created updated unchanged } }
+        expectedVersions: $expectedVersions, mustExist: $mustExist, claimId: $claimId, stated: $stated) { ...ToolRecord relationships { created updated unchanged } warnings }
     }`,
     [ToolRecord],
   ),
@@ -131,7 +131,7 @@ export const putByPair = compile(
 export const create = compile(
   graphql(
     `mutation ToolCreate($base: String!, $recordType: String!, $data: JSON!, $externalId: String, $externalSource: String, $relationships: [RecordLink!]) {
-      createRecord(base: $base, recordType: $recordType, data: $data, externalId: $externalId, externalSource: $externalSource, relationships: $relationships) { ...ToolRecord relationships { created updated unchanged } }
+      createRecord(base: $base, recordType: $recordType, data: $data, externalId: $externalId, externalSource: $externalSource, relationships: $relationships) { ...ToolRecord relationships { created updated unchanged } warnings }
     }`,
     [ToolRecord],
   ),
@@ -141,7 +141,7 @@ export const patch = compile(
   graphql(
     `mutation ToolPatch($base: String!, $recordType: String!, $id: String!, $merge: JSON, $append: JSON, $remove: JSON, $externalId: String, $externalSource: String, $expectedVersions: [Int!], $claimId: String, $stated: JSON) {
       patchRecord(base: $base, recordType: $recordType, id: $id, merge: $merge, append: $append, remove: $remove, externalId: $externalId, externalSource: $externalSource,
-        expectedVersions: $expectedVersions, claimId: $claimId, stated: $stated) { ...ToolRecord }
+        expectedVersions: $expectedVersions, claimId: $claimId, stated: $stated) { ...ToolRecord warnings }
     }`,
     [ToolRecord],
   ),

@@ -1,6 +1,6 @@
 /** Tools that write records. */
 import { z } from 'zod'
-import { linkOf, trim } from '../../../contract/response-bodies.ts'
+import { linkOf, trim, writtenBody } from '../../../contract/response-bodies.ts'
 import { RecordLinks } from '../../../contract/shapes.ts'
 import { check, inBody } from '../../../contract/validate.ts'
 import { invalid } from '../../../foundation/errors.ts'
@@ -78,7 +78,7 @@ const writingTools = [
     output: recordOutput,
     run: async (args, context) => {
       const merge = clearing(args.data, args.clear)
-      return trim(
+      return writtenBody(
         (
           await patch(
             {
@@ -150,13 +150,14 @@ export async function upsertRecord(args: Upsert, context: Context): Promise<obje
   }
   const mustExist = args.expected_version !== undefined
   const when = { ...versions(args), ...claimOf(args), ...statedOf(args), mustExist }
-  if (args.id !== undefined) return trim((await put({ ...content, ...when, id: args.id }, context)).putRecord)
+  if (args.id !== undefined)
+    return writtenBody((await put({ ...content, ...when, id: args.id }, context)).putRecord)
   if (args.external_id !== undefined)
-    return trim((await putByPair({ ...content, ...when }, context)).putRecordByExternalId)
+    return writtenBody((await putByPair({ ...content, ...when }, context)).putRecordByExternalId)
   if (args.expected_version !== undefined) throw nothingExpected('expected_version')
   const [stated] = Object.entries(args.stated ?? {}).find(([, value]) => value !== null) ?? []
   if (stated !== undefined) throw nothingExpected(stated)
-  return trim((await create(content, context)).createRecord)
+  return writtenBody((await create(content, context)).createRecord)
 }
 
 const nothingExpected = (argument: string) =>
