@@ -107,7 +107,14 @@ const ENGINE_ROOMS = [
 ]
 
 /** The rooms of `src/rest/`, from the lowest. */
-const REST_ROOMS = ['route/', 'records/', 'files/', '[^/]+\\.ts$']
+const REST_ROOMS = [
+  'route/',
+  'records/',
+  'files/',
+  '(?!docs|api-reference)[^/]+\\.ts$',
+  'openapi/',
+  '(docs|api-reference)\\.ts$',
+]
 
 /** The rooms of `src/s3/`, from the lowest. */
 const S3_ROOMS = ['protocol/', 'operations/', '[^/]+\\.ts$']

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { LIMITS } from '../foundation/limits.ts'
+import { Filter } from './query-shapes.ts'
 import { Description, Name } from './shapes.ts'
 
 /** Zod shapes of endpoints and toolsets, shared by all layers. */
@@ -68,9 +69,7 @@ export const EndpointTool = z
         description:
           'Field policy: the fields that the tools can read and write, such as `data.name`. Defaults to all.',
       }),
-    filter: z
-      .record(z.string(), z.unknown())
-      .nullable()
+    filter: Filter.nullable()
       .optional()
       .meta({ description: 'Row policy: the records that the tools can reach. All others are 404.' }),
     defaults: z

@@ -1,18 +1,18 @@
 import { z } from 'zod'
 import { Aggregations, GroupBy } from '../contract/aggregate-shapes.ts'
+import { Filter, sortBody } from '../contract/query-shapes.ts'
 import { rowsBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { listOf } from './route/page.ts'
-import { asOfBody, pageBody, sortBody } from './route/query.ts'
+import { asOfBody, pageBody } from './route/query.ts'
 import { route } from './route/route.ts'
 import { baseId, typeId } from './route/shapes.ts'
 
-const condition = (description: string) => z.record(z.string(), z.unknown()).optional().meta({ description })
+const condition = (description: string) => Filter.optional().meta({ description })
+
 /** The body of an aggregation. */
 export const AggregateBody = pageBody.omit({ cursor: true }).extend({
-  filter: condition(
-    'Filters the records: `{"field","op","value"}`, or groups of them with `and`, `or`, `not`.',
-  ),
+  filter: condition('The records to aggregate. Defaults to all.'),
   aggregations: Aggregations,
   group_by: GroupBy.optional().meta({
     description:

@@ -1,11 +1,12 @@
 /** REST routes of claims: leases on records for exclusive work. */
 import { z } from 'zod'
+import { Filter, sortBody } from '../contract/query-shapes.ts'
 import { claimedBody, pageBody, trim } from '../contract/response-bodies.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { graphql } from '../graphql/document.ts'
 import { Record } from './records/shapes.ts'
 import { listOf } from './route/page.ts'
-import { pageOf, pageQuery, sortBody } from './route/query.ts'
+import { pageOf, pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
 import { baseId, time, typeId } from './route/shapes.ts'
 
@@ -54,10 +55,7 @@ export const ClaimFields = graphql(`fragment ClaimFields on Claim {
 export const leaseSeconds = z.int().min(1).max(LIMITS.leaseSecondsMax).optional()
 const ClaimBody = z
   .strictObject({
-    filter: z
-      .record(z.string(), z.unknown())
-      .optional()
-      .meta({ description: '`{"field","op","value"}`, or groups of them with `and`, `or`, `not`.' }),
+    filter: Filter.optional().meta({ description: 'The records to claim from. Defaults to all.' }),
     sort: sortBody('-data.priority,created_at', 'The order of assignment. Defaults to oldest first.'),
     limit: z
       .int()

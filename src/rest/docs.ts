@@ -4,7 +4,7 @@ import { PAGE_POLICY } from '../http/html-page.ts'
 import { renderInWorker } from '../http/render-in-worker.ts'
 import { SharedDocument } from '../http/shared-document.ts'
 import type { Reference } from './api-reference.ts'
-import { openapi } from './openapi.ts'
+import { openapi } from './openapi/document.ts'
 
 /** A test keeps the file equal to the kinds of configuration. */
 const CONFIG_SCHEMA = new URL('../../schema/config.schema.json', import.meta.url)

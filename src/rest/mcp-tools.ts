@@ -37,6 +37,7 @@ export const SeenTool = z.object({
 const spec = {
   tag: 'MCP',
   summary: 'Preview the tools that an MCP address offers to this token',
+  need: ({ base_id = '' }: Record<string, string>) => ({ baseAccess: base_id }),
   params: z.strictObject({ base_id: baseId() }),
   query: z.strictObject({
     types: option('Only these record types: comma-separated ids.'),
@@ -74,7 +75,7 @@ const row: Route = {
         )
         return app.previewTools(request.caller, params.base_id, Object.fromEntries(given))
       },
-      config: { need: ({ base_id = '' }) => ({ baseAccess: base_id }), onlyAsks: true },
+      config: { need: spec.need, onlyAsks: true },
     }),
 }
 

@@ -37,6 +37,7 @@ const readEndpoint = compile(
 const spec = {
   tag: 'Endpoints',
   summary: 'Get an endpoint with its tools as clients see them',
+  need: ({ base_id: base = '', id = '' }: Record<string, string>) => ({ endpoint: { base, id } }),
   params: z.strictObject({ base_id: baseId(), id: endpointId }),
   answers: Endpoint.omit({ tools: true, dry_run: true }).extend({
     tools: z.array(
@@ -75,7 +76,7 @@ export const resolvedEndpoint: readonly Route[] = [
           return { ...servedEndpoint.about, ...(await app.resolveTools(request.caller, base, id)) }
         },
         config: {
-          need: ({ base_id: base = '', id = '' }) => ({ endpoint: { base, id } }),
+          need: spec.need,
           onlyAsks: true,
         },
       }),

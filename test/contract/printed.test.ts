@@ -9,7 +9,7 @@ test('schema/schema.graphql equals the GraphQL schema', async () => {
 })
 
 test('schema/openapi.json equals the OpenAPI description', async () => {
-  const { openapi } = await import('../../src/rest/openapi.ts')
+  const { openapi } = await import('../../src/rest/openapi/document.ts')
   await expect(`${JSON.stringify(await openapi(), null, 2)}\n`, HOW).toMatchFileSnapshot(
     printed('openapi.json'),
   )

@@ -170,6 +170,7 @@ export const downloadRoute: Route = {
   spec: {
     tag: 'Files',
     summary: 'Download a file, or read its metadata, some lines, its versions, or the difference of two',
+    need: onBase('read'),
     params: fileParams,
     query: QUERY,
     content: 'answer',

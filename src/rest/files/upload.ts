@@ -158,6 +158,7 @@ export const uploadRoute: Route = {
   spec: {
     tag: 'Files',
     summary: 'Create a file, or give it another content. The body is the content',
+    need: onBase('write'),
     params: fileParams,
     content: 'body',
     versioned: 'content',

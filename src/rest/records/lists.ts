@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { splitNames } from '../../contract/field-list.ts'
+import { Filter, sortBody } from '../../contract/query-shapes.ts'
 import { rowsBody } from '../../contract/response-bodies.ts'
 import { graphql } from '../../graphql/document.ts'
 import { listOf } from '../route/page.ts'
@@ -14,7 +15,6 @@ import {
   pageQuery,
   readFilter,
   readJson,
-  sortBody,
 } from '../route/query.ts'
 import { route } from '../route/route.ts'
 import { baseId, typeId } from '../route/shapes.ts'
@@ -36,7 +36,7 @@ export const EXPAND = 'Relationship types to expand: `owner.company`, `~member` 
 const SNIPPETS =
   'Add `_snippets` to each record: what the `search` of the filter found. `limit` is then at most 100.'
 const QueryBody = pageBody.extend({
-  filter: z.record(z.string(), z.unknown()).optional().meta({ description: FILTER }),
+  filter: Filter.optional().meta({ description: FILTER }),
   sort: sortBody('-created_at,id', '`[{"field","direction"}]`, or `"-created_at,id"`.'),
   fields: z.array(z.string()).optional().meta({ description: FIELDS }),
   expand: z.array(z.string()).optional().meta({ description: EXPAND }),

@@ -94,16 +94,6 @@ export const pageBody = z.strictObject({
   include_total: z.boolean().optional().meta({ description: 'Add `meta.total`. This runs a count query.' }),
 })
 
-/** The sort of a query in a body. */
-export const sortBody = (example: string, description: string) =>
-  z
-    .union(
-      [z.string(), z.array(z.unknown())],
-      `sort is a list of {"field","direction"}, or a string like "${example}".`,
-    )
-    .optional()
-    .meta({ description })
-
 /** A query parameter with a comma-separated list of names. */
 export const names = (description: string) =>
   z

@@ -18,6 +18,8 @@ type Shape = z.ZodType
 /** One route of /v1: HTTP shapes, a GraphQL operation, and the mapping between them. */
 type Spec<P extends Shape, Q extends z.ZodObject, B extends Shape, Result, Variables> = {
   summary: string
+  /** More than the summary tells. */
+  description?: string
   tag: string
   params?: P
   query?: Q
@@ -70,7 +72,9 @@ export type Route = {
   spec: Pick<
     Spec<Shape, z.ZodObject, Shape, unknown, unknown>,
     | 'summary'
+    | 'description'
     | 'tag'
+    | 'need'
     | 'params'
     | 'query'
     | 'body'

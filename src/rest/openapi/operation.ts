@@ -1,0 +1,120 @@
+/** One operation of the description. */
+import type { z } from 'zod'
+import { FAILURES } from '../../foundation/errors.ts'
+import type { Need } from '../../graphql/context.ts'
+import { spellings } from '../route/aliases.ts'
+import type { Route } from '../route/route.ts'
+import { EXAMPLES, type Example } from './examples.ts'
+import { type Json, toSchema } from './json-schema.ts'
+import { operationId } from './operation-id.ts'
+import { LAST_EVENT_ID, parameterName, parameters, preconditions } from './parameters.ts'
+
+/** Describes a route. Components that it needs are added to `schemas`. */
+export function operation(row: Route, schemas: Json): Json {
+  const { path, method, spec, streams } = row
+  const name = operationId(method, path)
+  const example = EXAMPLES[name] ?? {}
+  return {
+    operationId: name,
+    tags: [spec.tag],
+    summary: spec.summary,
+    description: descriptionOf(row),
+    parameters: [
+      ...parameters(spec.params, 'path', example),
+      ...parameters(spec.query, 'query', example),
+      ...preconditions(row),
+      ...(streams ? [LAST_EVENT_ID] : []),
+    ],
+    ...(spec.body && { requestBody: requestBody(spec, schemas, example) }),
+    ...(spec.content === 'body' && {
+      requestBody: { required: true, content: anyContent(example) },
+    }),
+    responses: {
+      ...Object.fromEntries(
+        (spec.statuses ?? [200]).map((status) => [
+          status,
+          success(status, toSchema(spec.answers, 'output', schemas), { streams, content: spec.content }),
+        ]),
+      ),
+      ...Object.fromEntries(
+        Object.entries(FAILURES).map(([code, { status }]) => [
+          status,
+          { $ref: `#/components/responses/${code}` },
+        ]),
+      ),
+    },
+  }
+}
+
+/** The template of a path. The rest of a path, `*`, is the path of a file. */
+export const templateOf = (path: string) =>
+  path.replace(/:(\w+)/g, (_, name: string) => `{${parameterName(name)}}`).replace('*', '{path}')
+
+function descriptionOf({ path, spec }: Route): string {
+  const others = spellings(path)
+    .slice(1)
+    .map((other) => `\`/v1${templateOf(other)}\``)
+  return [
+    ...(spec.description ? [spec.description] : []),
+    `${needed(spec.need(Object.fromEntries(NAMES.map((name) => [name, `{${name}}`]))))}.`,
+    ...(others.length > 0 ? [`Also served as ${others.join(', ')}.`] : []),
+  ].join(' ')
+}
+
+/** The parameters that permissions depend on. */
+const NAMES = ['base_id', 'record_type', 'id', 'file_type', 'name'] as const
+
+function needed(need: Need): string {
+  if (need === null) return 'Needs any valid token'
+  if ('admin' in need) return 'Needs `admin`'
+  if ('all' in need) return need.all.map(needed).join('. ')
+  if ('endpoint' in need) return 'Needs a grant on the base or on this endpoint'
+  if ('baseAccess' in need || 'knownBase' in need) return 'Needs a grant on the base'
+  if ('anyOf' in need) return `Needs \`${need.permission}\` on a record type of the base`
+  const { permission, recordType } = need
+  return `Needs \`${permission}\` on ${recordType === '*' ? 'the base' : 'the record type'}`
+}
+
+type Forms = { streams: true | undefined; content: 'body' | 'answer' | undefined }
+
+const success = (status: number, schema: Json, { streams, content }: Forms): Json => ({
+  description: streams
+    ? 'An endless stream of Server-Sent Events. The schema is that of the `data` of one event.'
+    : status === 201
+      ? 'Created.'
+      : 'Done.',
+  content: {
+    [streams ? 'text/event-stream' : 'application/json']: { schema },
+    ...(content === 'answer' && anyContent({})),
+  },
+})
+
+/** A content of any type. */
+const anyContent = ({ body }: Example): Json => ({
+  '*/*': {
+    schema: { type: 'string', format: 'binary' },
+    ...(typeof body === 'string' && { example: body }),
+  },
+})
+
+/** With several media types, each has a shape of its own. The example is that of the first. */
+function requestBody(
+  { body, bodyOf, described, accepts = ['application/json'] }: Route['spec'],
+  schemas: Json,
+  example: Example,
+): Json {
+  const shapeOf = (type: string) =>
+    described?.[type] ?? ((accepts.length > 1 && bodyOf?.(type)) || (body as z.ZodType))
+  return {
+    required: !(body as z.ZodType).safeParse(undefined).success,
+    content: Object.fromEntries(
+      accepts.map((type, at) => [
+        type,
+        {
+          schema: toSchema(shapeOf(type), 'input', schemas),
+          ...(at === 0 && example.body !== undefined && { example: example.body }),
+        },
+      ]),
+    ),
+  }
+}
