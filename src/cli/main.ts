@@ -9,6 +9,7 @@ import { note, show, showJson, showJsonLine } from './command/print.ts'
 import { type Flags, readSettings, serverUrl, tokenFile, tokenFor } from './command/settings.ts'
 import { follow } from './follow.ts'
 import { CLIENT_NAMES, mcpConfig } from './mcp-relay/client-config.ts'
+import { action } from './resources/action.ts'
 import { aggregate } from './resources/aggregate.ts'
 import { attachment } from './resources/attachment.ts'
 import { base } from './resources/base.ts'
@@ -56,6 +57,7 @@ const NOUNS = [
   endpoint,
   toolset,
   seed,
+  action,
   trigger,
   inboundWebhook,
   vault,

@@ -28,6 +28,8 @@ export type Detail = {
   hint?: string
   count?: number
   samples?: readonly unknown[]
+  /** The run of an action that failed. */
+  run_id?: string
 }
 
 type Extra = {

@@ -360,6 +360,19 @@ export const LIMITS = {
   mappingChars: 64 * 1024,
   jsonPathChars: 1024,
   jsonPathNodes: 1_000_000,
+  /**
+   * Actions: steps of one, characters of its definition, of its input and of what one step writes or sends, bytes of
+   * records that a run reads, and the time of a run.
+   */
+  actionSteps: 50,
+  actionChars: 256 * 1024,
+  actionInputChars: 1024 * 1024,
+  stepChars: 4 * 1024 * 1024,
+  runReadBytes: 4 * 1024 * 1024,
+  runMs: 25_000,
+  /** Characters of an input or output that the log of runs keeps, and how long it keeps a run. */
+  runKeptChars: 16 * 1024,
+  runDays: 30,
   /** Contents: bytes per read of a download, and how long an interrupted upload of another process is left alone. */
   blobChunkBytes: 256 * 1024,
   uploadLeftoverMs: 10 * 60_000,

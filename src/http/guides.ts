@@ -41,6 +41,7 @@ export const GUIDE_GROUPS: readonly GuideGroup[] = [
         about: 'Turn payloads of other systems into records.',
       },
       { name: 'vault', title: 'Vault', about: 'Secrets for requests that the server sends.' },
+      { name: 'actions', title: 'Actions', about: 'Named steps in one transaction.' },
       { name: 'environments', title: 'Environments', about: 'Try changes in a preview of a base.' },
       { name: 'claims', title: 'Claims', about: 'Share work between workers.' },
       { name: 'sql', title: 'SQL', about: 'SQL that reads and writes, and how it is isolated.' },

@@ -4,6 +4,7 @@ import { type Need, requireNeed } from '../graphql/context.ts'
 import type { BodySizes } from '../http/body.ts'
 import type { CallerHooks } from '../http/caller.ts'
 import { notFound } from '../http/errors.ts'
+import { actions } from './actions.ts'
 import { aggregates } from './aggregates.ts'
 import { attachments } from './attachments.ts'
 import { bases } from './bases.ts'
@@ -77,6 +78,7 @@ export const ROUTES: readonly Route[] = [
   ...resolvedEndpoint,
   ...toolsets,
   ...seeds,
+  ...actions,
   ...triggers,
   ...inboundWebhooks,
   ...mcpTools,

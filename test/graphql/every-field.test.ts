@@ -17,12 +17,15 @@ const fieldsOf = (type: 'Query' | 'Mutation') =>
       {},
   )
 
+/** A value as GraphQL writes it. */
+const literal = (value: unknown): string => JSON.stringify(value).replaceAll(/"([a-z_]+)":/g, '$1: ')
+
 /** The kinds of configuration except types; `prepare` creates one named `desk` of each. */
 const PLAIN_KINDS = PLAIN_NOUNS.map((noun) => {
   const one = toCamel(noun.replace(/s$/, '').replaceAll('-', '_'))
   return {
     one,
-    input: `{name: "N"${Object.entries(leastOf(noun)).map(([name, value]) => `, ${toCamel(name)}: ${JSON.stringify(value)}`)}}`,
+    input: `{name: "N"${Object.entries(leastOf(noun)).map(([name, value]) => `, ${toCamel(name)}: ${literal(value)}`)}}`,
     name: `${one.charAt(0).toUpperCase()}${one.slice(1)}`,
     base: homeOf(noun, 'crm', 'crm--kept'),
   }
@@ -62,6 +65,8 @@ const QUERIES: Record<string, string> = {
   s3Credentials: 's3Credentials(base: "crm") { data { id masked } }',
   fileVersions: 'fileVersions(base: "crm", fileType: "paper", path: "a.txt") { data { version } }',
   fileDiff: 'fileDiff(base: "crm", fileType: "paper", path: "a.txt", from: 1, to: 1) { diff }',
+  actionRun: 'actionRun(base: "crm", action: "desk", id: "$run") { id status }',
+  actionRuns: 'actionRuns(base: "crm", action: "desk") { data { id status } }',
   inboundDeliveries: 'inboundDeliveries(base: "crm", webhook: "desk") { data { id status } }',
   triggerDeliveries: 'triggerDeliveries(base: "crm", trigger: "desk") { data { id status } }',
   bases: 'bases { data { id } }',
@@ -114,6 +119,8 @@ const LINK =
 const MUTATIONS: Record<string, string> = {
   actOnClaims: 'actOnClaims(base: "crm", action: heartbeat, ids: ["$claim"] $dry) { data { id } }',
   ...Object.assign({}, ...PLAIN_KINDS.map(mutationsOf)),
+  patchAction: 'patchAction(base: "crm", id: "desk", input: {name: "N"} $dry) { id steps }',
+  runAction: 'runAction(base: "crm", id: "desk" $dry) { runId status output steps }',
   patchInboundWebhook:
     'patchInboundWebhook(base: "crm", id: "desk", input: {name: "N"} $dry) { id ingestUrl }',
   replayInboundDelivery:
@@ -202,6 +209,7 @@ let stranger: World['call']
 let atDesk: World['call']
 const held = {
   claim: '',
+  run: '',
   seq: '',
   token: '',
   promotion: '',
@@ -248,6 +256,7 @@ beforeAll(async () => {
       await world.call('PUT', `/v1/${homeOf(noun, 'crm', 'crm--kept')}/${noun}/desk`, leastOf(noun)),
       201,
     )
+  held.run = succeed(await world.call('POST', '/v1/crm/actions/desk/run', {})).run_id
   await world.database.query(FAILED_DELIVERY, ['crm', 'desk'])
   await world.database.query(
     "INSERT INTO plinth.trigger_delivery (base_id, trigger_id, id, event, status) VALUES ('crm', 'desk', 'sent', 'trigger.test', 'dead')",
@@ -274,6 +283,7 @@ afterAll(() => world.close())
 const filled = (sample: string, dry: string) =>
   sample
     .replaceAll('$claim', held.claim)
+    .replaceAll('$run', held.run)
     .replaceAll('$seq', held.seq)
     .replaceAll('$token', held.token)
     .replaceAll('$promotion', held.promotion)

@@ -441,6 +441,14 @@ test('the responses of all routes are valid for the OpenAPI description', { time
       const replay = `${path}/deliveries/failed/replay`
       check(`POST ${row}/:id/deliveries/:delivery_id/replay`, await server.call('POST', replay))
     }
+    if (noun === 'actions') {
+      check(`PATCH ${row}/:id`, await server.call('PATCH', path, { name: 'Walked' }))
+      for (const query of ['?dry_run=true', ''])
+        check(`POST ${row}/:id/run`, await server.call('POST', `${path}/run${query}`, {}))
+      const runs = await server.call('GET', `${path}/runs`)
+      check(`GET ${row}/:id/runs`, runs)
+      check(`GET ${row}/:id/runs/:run_id`, await server.call('GET', `${path}/runs/${runs.body.data[0].id}`))
+    }
     if (noun === 'seeds')
       for (const act of ['apply?dry_run=true', 'apply', 'reset', 'clear'])
         check(`POST ${row}/:name/${act.split('?')[0]}`, await server.call('POST', `${path}/${act}`))

@@ -104,6 +104,10 @@ const SAMPLES: Record<string, Sample> = {
   'GET /:base_id/s3-credentials': {},
   'DELETE /:base_id/s3-credentials/:id': {},
   'GET /:base_id/endpoints/:id/resolved': {},
+  'PATCH /:base_id/actions/:id': { body: { name: 'New' } },
+  'POST /:base_id/actions/:id/run': { body: { input: {} } },
+  'GET /:base_id/actions/:id/runs': {},
+  'GET /:base_id/actions/:id/runs/:run_id': { status: 404 },
   'PATCH /:base_id/inbound-webhooks/:id': { body: { name: 'New' } },
   'GET /:base_id/inbound-webhooks/:id/deliveries': {},
   'POST /:base_id/inbound-webhooks/:id/deliveries/:delivery_id/replay': { status: 404 },
@@ -207,6 +211,7 @@ function valuesOf(pattern: string): Record<string, string> {
     filename: 'note',
     attachment_id: attachmentId,
     delivery_id: 'absent',
+    run_id: 'absent',
     seq,
   }
 }

@@ -102,7 +102,8 @@ describe.each(Object.entries(KIND_SAMPLES))('a %s', (kind, { noun, body, default
   test('is refused with an unknown field, another id than the path, or a value of another type', async () => {
     expect(expectFault(await put({ ...body, nmae: 'x' }), '/nmae').hint).toBe('name')
     expect(expectFault(await put({ ...body, id: 'two' }), '/id').code).toBe('disagrees')
-    for (const field of Object.keys(body))
+    // The output of an action is any JSON.
+    for (const field of Object.keys(body).filter((name) => name !== 'output'))
       expectFailure(await put({ ...body, [field]: [7] }), 'VALIDATION_ERROR')
     expectFailure(await world.call('PUT', `/v1/${base}/${noun}/-x`, body), 'VALIDATION_ERROR')
   })

@@ -81,6 +81,7 @@ async function everything(): Promise<string> {
     'attachment',
     'trigger_delivery',
     'inbound_delivery',
+    'action_run',
   ]
   const parts = tables.map(
     (name) =>
@@ -143,6 +144,8 @@ const WRITES: [string, string, unknown, number, Body][] = [
     200,
     { status: 'pending' },
   ],
+  ['PATCH /:base_id/actions/:id', '/v1/crm/actions/desk', { name: 'New' }, 200, { name: 'New' }],
+  ['POST /:base_id/actions/:id/run', '/v1/crm/actions/desk/run', {}, 200, { status: 'succeeded' }],
   [
     'PATCH /:base_id/inbound-webhooks/:id',
     '/v1/crm/inbound-webhooks/desk',

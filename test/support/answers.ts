@@ -13,7 +13,18 @@ const STATUS = {
 } as const
 export type Code = keyof typeof STATUS
 
-const DETAIL_KEYS = ['path', 'code', 'message', 'expected', 'received', 'allowed', 'hint', 'count', 'samples']
+const DETAIL_KEYS = [
+  'path',
+  'code',
+  'message',
+  'expected',
+  'received',
+  'allowed',
+  'hint',
+  'count',
+  'samples',
+  'run_id',
+]
 export const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 export const UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 

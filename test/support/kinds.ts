@@ -163,6 +163,26 @@ export const KIND_SAMPLES: Readonly<Record<string, KindSample>> = {
     },
     least: { record_type: 'note' },
   },
+  action: {
+    noun: 'actions',
+    body: {
+      name: 'Add a note',
+      description: 'For the desk.',
+      input_schema: { type: 'object', properties: { text: { type: 'string' } }, additionalProperties: false },
+      steps: [
+        { name: 'add', type: 'create_record', record_type: 'note', data: { text: '{{input.text}}' } },
+        { name: 'all', type: 'query', record_type: 'note', limit: 5 },
+      ],
+      output: { id: '{{steps.add.id}}' },
+    },
+    defaults: {
+      description: null,
+      input_schema: {},
+      steps: [{ name: 'all', type: 'query', record_type: 'note' }],
+      output: null,
+    },
+    least: { steps: [{ name: 'all', type: 'query', record_type: 'note' }] },
+  },
   seed: {
     noun: 'seeds',
     body: {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ACTION } from '../../src/engine/configuration/actions/index.ts'
 import { KINDS } from '../../src/engine/configuration/kinds.ts'
 import type { FieldsOf, Kind, Stored, Table } from '../../src/engine/configuration/lifecycle/kind.ts'
 import { RECORD_TYPE } from '../../src/engine/configuration/record-types/record-type.ts'
@@ -62,7 +63,10 @@ const tableOf = (db: Db): Table<Row> => {
 
 let made = 0
 
-/** A kind that the product does not have: a name, a reference to a record type, and a secret. */
+/**
+ * A kind that the product does not have: a name, a reference to a record type, and a secret. It takes the place of
+ * actions, because a config file has a list for each kind.
+ */
 const TRIAL: Kind<Fields, Row> = {
   name: 'action',
   label: 'an action',
@@ -76,16 +80,20 @@ const TRIAL: Kind<Fields, Row> = {
 
 const kinds = KINDS as Kind[]
 
-/** Adds the row of the trial kind. @returns a function that removes it */
+/** Puts the row of the trial kind in the place of that of actions. @returns a function that puts it back */
 export function addTrialKind(): () => void {
-  kinds.push(TRIAL as Kind)
-  return () => void kinds.splice(kinds.indexOf(TRIAL as Kind), 1)
+  const place = kinds.indexOf(ACTION as Kind)
+  kinds[place] = TRIAL as Kind
+  return () => {
+    kinds[place] = ACTION as Kind
+  }
 }
 
-/** Creates the table of the trial kind. */
+/** Creates the table of the trial kind, in the place of that of actions. */
 export const createTrialTable = (database: TestDatabase) =>
   database.query(
-    `CREATE TABLE plinth.action (
+    `ALTER TABLE plinth.action RENAME TO action_of_the_product;
+     CREATE TABLE plinth.action (
        base_id text NOT NULL REFERENCES plinth.base ON DELETE CASCADE, id text NOT NULL, name text NOT NULL,
        record_type text NOT NULL, secret text NOT NULL, version integer NOT NULL,
        created_at timestamptz(3) NOT NULL DEFAULT now(), updated_at timestamptz(3) NOT NULL DEFAULT now(),

@@ -53,6 +53,26 @@ function textOf(outcome: Outcome): string {
   return record ? `${text},"record":${record}}` : `${text}}`
 }
 
+/** An outcome as an object, with the record as REST shows it. */
+export const outcomeView = ({
+  operation,
+  id,
+  version,
+  linked,
+  replaced,
+  warnings,
+  record,
+}: Outcome): OutcomeView => ({
+  operation,
+  id,
+  version,
+  ...(linked && { relationships: linked }),
+  ...(replaced && { replaced }),
+  ...(warnings && { warnings }),
+  ...(record && { record: viewOf(record) }),
+})
+type OutcomeView = Pick<Outcome, 'operation' | 'id' | 'version'> & { readonly record?: object }
+
 /** The MCP form of an outcome, without the record, to save the client's tokens. */
 export const withoutRecord = ({
   index,

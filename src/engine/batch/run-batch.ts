@@ -27,7 +27,8 @@ import { readList, readOperations } from './read.ts'
 import { runConfiguration } from './run-configuration.ts'
 import { runData } from './run-data.ts'
 
-export { type Outcome, outcomeRows, withoutRecord } from './outcome.ts'
+export { type Outcome, outcomeRows, outcomeView, withoutRecord } from './outcome.ts'
+export { requirePermissions } from './permissions.ts'
 
 export type BatchResult = { data: Outcome[]; warnings?: readonly string[] }
 

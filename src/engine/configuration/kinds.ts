@@ -3,6 +3,7 @@
  */
 import { unknownName } from '../../contract/suggest.ts'
 import { invalid } from '../../foundation/errors.ts'
+import { ACTION } from './actions/index.ts'
 import { ENDPOINT } from './endpoints/endpoint.ts'
 import { TOOLSET } from './endpoints/toolset.ts'
 import { FILE_TYPE } from './file-types/index.ts'
@@ -18,6 +19,7 @@ export const KINDS: readonly Kind[] = [
   RECORD_TYPE,
   RELATIONSHIP_TYPE,
   FILE_TYPE,
+  ACTION,
   TRIGGER,
   INBOUND_WEBHOOK,
   TOOLSET,

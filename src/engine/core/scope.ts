@@ -15,6 +15,7 @@ import type { Vault } from '../vault/vault.ts'
 import type { Caches } from './caches.ts'
 import type { LongPolls } from './long-poll.ts'
 import type { ScopePolicy } from './policy.ts'
+import type { RunPlace } from './run-place.ts'
 import type { SealKey } from './sealed-token.ts'
 
 /** The surface or mechanism that a write came through. */
@@ -77,6 +78,8 @@ export type Scope = {
   readonly received: Map<string, StoredBlob>
   /** The delivery of an inbound webhook whose signature was checked; absent in other requests. */
   readonly delivery?: object
+  /** The run of an action that this request makes; absent in others. */
+  readonly run?: RunPlace
   /** The place of a SQL request that writes; absent in others. */
   readonly sqlPlace?: SqlPlace
   /**

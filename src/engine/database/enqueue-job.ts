@@ -10,6 +10,7 @@ export type Jobs = {
   sweep_contents: object
   sweep_deliveries: object
   sweep_inbound_deliveries: object
+  sweep_action_runs: object
 }
 export type IndexKey = { base: string; type: string; index: string }
 export type JobName = keyof Jobs

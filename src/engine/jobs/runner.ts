@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Runner, TaskList } from 'graphile-worker'
 import type pg from 'pg'
 import type { Log } from '../../foundation/log.ts'
+import { sweepRuns } from '../actions/sweep.ts'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Db } from '../database/client.ts'
 import type { JobName, Jobs } from '../database/enqueue-job.ts'
@@ -30,7 +31,7 @@ const POOL_SIZE = CONCURRENCY + 1
 const POLL_MS = 2000
 /** Schedule of recurring jobs, run by one process per database: hourly. */
 const CRONTAB =
-  '7 * * * * purge_histories\n37 * * * * sweep_contents\n52 * * * * sweep_deliveries\n54 * * * * sweep_inbound_deliveries'
+  '7 * * * * purge_histories\n37 * * * * sweep_contents\n52 * * * * sweep_deliveries\n54 * * * * sweep_inbound_deliveries\n56 * * * * sweep_action_runs'
 const RESTART_MS = 1000
 const RESUME_MS = 60_000
 
@@ -127,4 +128,5 @@ const TASKS: { [Name in JobName]: Task<Name> } = {
   sweep_contents: (db, _payload, signal, blobs) => sweepContents(db, blobs, signal),
   sweep_deliveries: sweepDeliveries,
   sweep_inbound_deliveries: sweepInboundDeliveries,
+  sweep_action_runs: sweepRuns,
 }

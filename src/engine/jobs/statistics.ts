@@ -14,6 +14,7 @@ const TABLES = [
   'file_version',
   'trigger_delivery',
   'inbound_delivery',
+  'action_run',
 ] as const
 type Table = (typeof TABLES)[number]
 

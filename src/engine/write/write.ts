@@ -41,6 +41,8 @@ export type WriteScope = Scope & {
   onCommit(effect: () => void): void
   /** Shared time budget of schema validation. */
   readonly checks: Allowance
+  /** Set in a dry run, which sends nothing. */
+  readonly isRehearsal?: true
   /** Set when the write is shown before it is carried out. */
   readonly planning?: Planning
   /** Running summary of what the transaction deletes. */
@@ -151,7 +153,7 @@ async function rehearse<T extends object>(
   try {
     return await scope.db.transaction(async (tx) => {
       if (key) await refuseUsedKey({ ...scope, db: tx }, key)
-      throw new Undone(await work(writing(tx)))
+      throw new Undone(await work({ ...writing(tx), isRehearsal: true }))
     })
   } catch (thrown) {
     if (thrown instanceof Undone) return { ...withoutSecrets(thrown.answer as T, () => null), dryRun: true }

@@ -46,6 +46,7 @@ export const TAGS: Readonly<Record<string, { description: string; guide: string 
   Endpoints: { description: 'A fixed set of MCP tools at an address of its own.', guide: 'endpoints' },
   Toolsets: { description: 'Tools that several endpoints share.', guide: 'endpoints' },
   Seeds: { description: 'Records and relationships that a preview starts with.', guide: 'environments' },
+  Actions: { description: 'Run named steps in one transaction.', guide: 'actions' },
   Triggers: { description: 'Send changes of records to a URL, as signed requests.', guide: 'triggers' },
   'Inbound webhooks': {
     description: 'Turn signed payloads of other systems into records.',

@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import { LIMITS } from '../foundation/limits.ts'
+import { OPERATION_NAMES, OPERATION_SHAPES } from './batch-shapes.ts'
+import { Description, Name } from './shapes.ts'
+
+/** Zod shapes of actions and their runs, shared by all layers. */
+
+export const RUN_STATUSES = ['succeeded', 'failed'] as const
+
+const STEP_TYPES = [...OPERATION_NAMES, 'query', 'http'] as const
+type StepType = (typeof STEP_TYPES)[number]
+
+const STEP_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/
+const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/
+
+/** The fields of a step besides `name`. A string may hold templates, so each is checked by itself. */
+export const STEP_SHAPES = {
+  ...OPERATION_SHAPES,
+  query: z.strictObject({
+    type: z.literal('query'),
+    record_type: z.string(),
+    filter: z.unknown().optional(),
+    sort: z.unknown().optional(),
+    limit: z
+      .int()
+      .min(1)
+      .max(LIMITS.pageMax, `A query step reads at most ${LIMITS.pageMax} records.`)
+      .optional(),
+  }),
+  http: z.strictObject({
+    type: z.literal('http'),
+    method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).optional(),
+    url: z.string(),
+    headers: z
+      .record(
+        z
+          .string()
+          .regex(
+            HEADER_NAME,
+            'The name of a header has letters, digits and hyphens, at most 128 characters.',
+          ),
+        z
+          .string()
+          .max(
+            LIMITS.triggerHeaderChars,
+            `A header can have at most ${LIMITS.triggerHeaderChars} characters.`,
+          ),
+      )
+      .refine(
+        (headers) => Object.keys(headers).length <= LIMITS.triggerHeaders,
+        `It can have at most ${LIMITS.triggerHeaders} headers.`,
+      )
+      .optional(),
+    body: z.unknown().optional(),
+  }),
+} as const satisfies Record<StepType, z.ZodObject>
+
+const Step = z
+  .looseObject({
+    name: z
+      .string()
+      .regex(STEP_NAME, 'The name of a step has 1 to 64 letters, digits, "_" or "-".')
+      .meta({ description: 'Later steps and `output` read what it did: `{{steps.<name>.id}}`.' }),
+    type: z.enum(STEP_TYPES).meta({
+      description:
+        'An operation of a batch, `query` (`record_type, filter, sort, limit`) or `http` (`method, url, headers, body`). The other fields of the step are those of this type.',
+    }),
+  })
+  .meta({ id: 'ActionStep' })
+/** A step as it is written: its strings may hold templates. */
+export type Step = z.output<typeof Step>
+
+/** The body of an action on every surface. */
+export const ActionBody = z.strictObject({
+  name: Name.optional().meta({ description: 'Defaults to the id.' }),
+  description: Description.optional(),
+  input_schema: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .meta({ description: 'The JSON Schema of the input, an object. Defaults to `{}`, any object.' }),
+  steps: z
+    .array(Step)
+    .min(1, 'It must have at least one step.')
+    .max(LIMITS.actionSteps, `It can have at most ${LIMITS.actionSteps} steps.`)
+    .optional()
+    .meta({
+      description:
+        'What a run does, in order and in one transaction. Strings may hold `{{input.x}}` and `{{steps.a.id}}`.',
+    }),
+  output: z.unknown().optional().meta({
+    description: 'What a run answers: JSON with templates. Defaults to null.',
+  }),
+})

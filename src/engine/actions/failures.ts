@@ -1,0 +1,24 @@
+/** Failures of steps, in words of the action. */
+import { DomainError } from '../../foundation/errors.ts'
+import { pointer } from '../../json/parse.ts'
+
+/** A failure at a step: its own status and code, with the step and the run, if one began, in the details. */
+export function atStep(thrown: unknown, name: string, runId: string | null): unknown {
+  if (!(thrown instanceof DomainError)) return thrown
+  const at = `/steps${pointer(name)}`
+  const message = thrown.message.replace(/^Operation 0: /, '').replace(/ Nothing was written\.$/, '')
+  const of = runId === null ? {} : { run_id: runId }
+  const located = thrown.details.map((detail) => ({
+    ...detail,
+    path: `${at}${detail.path.replace(/^\/operations\/0/, '')}`,
+    ...of,
+  }))
+  const details =
+    located[0]?.path === at ? located : [{ path: at, code: 'step_failed', message, ...of }, ...located]
+  const { code, cause, retryAfterSeconds } = thrown
+  return new DomainError(code, `Step "${name}": ${message} Nothing was written.`, {
+    details,
+    cause,
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  })
+}

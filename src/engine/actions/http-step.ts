@@ -1,0 +1,167 @@
+/** A step that sends a request, by the guarded way out. A dry run sends nothing. */
+import type { Step } from '../../contract/action-shapes.ts'
+import { urlFault } from '../../foundation/egress/url-fault.ts'
+import { DomainError, invalid } from '../../foundation/errors.ts'
+import { isObject } from '../../foundation/is-object.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import { checkJson, parseJson, pointer } from '../../json/parse.ts'
+import { secretTexts } from '../configuration/actions/index.ts'
+import { secretsIn } from '../configuration/vault-secrets/index.ts'
+import { hasTemplate, parseTemplate } from '../templates/parse.ts'
+import { NeedsUnknown, Room, render, renderParts, type Values } from '../templates/render.ts'
+import { maskSecrets } from '../vault/mask.ts'
+import type { Running, StepOutcome } from './running.ts'
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+type Request = { method: Method; url: string; headers: Record<string, string>; body?: string }
+type Answer = { readonly status: number; readonly body: unknown; readonly truncated?: true }
+
+export async function runHttpStep(running: Running, step: Step): Promise<StepOutcome> {
+  const { scope, place, values, deadline } = running
+  const request = requestOf(step, values)
+  const target = urlFault(request.url, scope.egress.privateHosts)
+  if (target) throw invalid({ path: '/url', ...target })
+  if (scope.isRehearsal) throw new NeedsUnknown()
+  const fingerprint = JSON.stringify(request)
+  const before = place.sent.get(step.name)
+  if (before && before.request !== fingerprint) throw raced()
+  const answer =
+    (before?.answer as Answer | undefined) ??
+    (await send(running, request, secretTexts(step).flatMap(secretsIn).map(values.secret), deadline))
+  place.sent.set(step.name, { request: fingerprint, answer })
+  const { status, body } = answer
+  const logged = { http_status: status, body: excerptOf(body) }
+  if (status < 200 || status > 299) throw refused(status, excerptOf(body))
+  return { result: answer, logged }
+}
+
+function requestOf({ url, headers, body, method }: Step, values: Values): Request {
+  const room = new Room(LIMITS.stepChars)
+  const sent: Record<string, string> = {}
+  for (const [name, value] of Object.entries(isObject(headers) ? headers : {})) {
+    const text = render(value, values, room, `/headers${pointer(name)}`)
+    if (text === undefined || text === null) continue
+    sent[name.toLowerCase()] = headerOf(text, `/headers${pointer(name)}`)
+  }
+  const content = render(body, values, room, '/body')
+  if (content !== undefined) checkJson(content, '/body')
+  const isText = typeof content === 'string'
+  const as = content === undefined ? (method ?? 'GET') : (method ?? 'POST')
+  return {
+    method: methodOf(render(as, values, room)),
+    url: urlOf(String(url), values, room),
+    headers: {
+      'user-agent': 'Plinth',
+      ...(content !== undefined && {
+        'content-type': isText ? 'text/plain; charset=utf-8' : 'application/json',
+      }),
+      ...sent,
+    },
+    ...(content !== undefined && { body: isText ? content : JSON.stringify(content) }),
+  }
+}
+
+const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+
+function methodOf(method: unknown): Method {
+  if (METHODS.includes(String(method))) return method as Method
+  throw invalid({
+    path: '/method',
+    code: 'enum',
+    message: `method must be one of ${METHODS.join(', ')}.`,
+    allowed: METHODS,
+  })
+}
+
+/** A header value. A line break would begin another header. */
+function headerOf(value: unknown, path: string): string {
+  const text = typeof value === 'object' ? '' : String(value)
+  if (typeof value !== 'object' && /^[\x20-\x7e\t]*$/.test(text) && text.length <= LIMITS.triggerHeaderChars)
+    return text
+  throw invalid({
+    path,
+    code: 'invalid_header',
+    message: `A header has at most ${LIMITS.triggerHeaderChars} visible ASCII characters and spaces.`,
+  })
+}
+
+/** The url. Values are percent-encoded, so that they stay within their part of the path or query. */
+function urlOf(text: string, values: Values, room: Room): string {
+  if (!hasTemplate(text)) return text
+  const parts = parseTemplate(text, '/url')
+  if (parts.length === 1) {
+    const whole = render(text, values, room, '/url')
+    if (typeof whole === 'string') return whole
+    throw invalid({ path: '/url', code: 'type', message: 'The url is no text.', expected: 'string' })
+  }
+  const url = renderParts(parts, values, room, '/url', (value) => encodeURIComponent(value.toWellFormed()))
+  const [path = ''] = url.replace(/^https?:\/\/[^/?#\\]*/i, '').split(/[?#]/)
+  // A URL parser would take these out of the path, together with the segment before.
+  if (path.split(/[/\\]/).some((segment) => /^(\.|%2e){1,2}$/i.test(segment)))
+    throw invalid({
+      path: '/url',
+      code: 'dot_segment',
+      message:
+        'With the values of its templates, the path of the url has a segment "." or "..". Send another value.',
+    })
+  return url
+}
+
+async function send(
+  { scope }: Running,
+  request: Request,
+  secrets: readonly string[],
+  deadline: number,
+): Promise<Answer> {
+  const signal = AbortSignal.timeout(Math.max(1, deadline - Date.now()))
+  const sent = await scope.egress.send(request, signal)
+  if (sent.status === null) throw unsent(sent.error?.message ?? 'There was no answer.')
+  const text = maskSecrets(sent.body, secrets, sent.isCut)
+  return { status: sent.status, body: jsonOf(text), ...(sent.isCut && { truncated: true as const }) }
+}
+
+/** The body as JSON, or as text if it is none that can be stored. */
+function jsonOf(text: string): unknown {
+  if (text === '') return null
+  try {
+    return parseJson(text)
+  } catch {
+    return text.replaceAll('\0', '\u{fffd}').toWellFormed()
+  }
+}
+
+const excerptOf = (body: unknown): string =>
+  (typeof body === 'string' ? body : JSON.stringify(body)).slice(0, LIMITS.deliveryAnswerBytes)
+
+const unsent = (why: string) =>
+  new DomainError('INTERNAL_ERROR', `The request of the step failed: ${why}`, {
+    details: [{ path: '', code: 'request_failed', message: why }],
+  })
+
+const refused = (status: number, body: string) =>
+  new DomainError('INTERNAL_ERROR', `The receiver of the step answered ${status}.`, {
+    details: [
+      {
+        path: '',
+        code: 'answered',
+        message: `The receiver answered ${status}.`,
+        expected: '200 to 299',
+        received: body,
+      },
+    ],
+  })
+
+const raced = () =>
+  new DomainError(
+    'CONFLICT',
+    'Another writer changed what the run writes, after its request was sent. Send it again.',
+    {
+      details: [
+        {
+          path: '',
+          code: 'raced',
+          message: 'The request of the step was sent, and is not sent twice by one run.',
+        },
+      ],
+    },
+  )

@@ -1,0 +1,45 @@
+/** Who may run an action. Its steps run with the rights of the caller. */
+import type { Step } from '../../contract/action-shapes.ts'
+import { requirePermission } from '../access/access.ts'
+import { requirePermissions } from '../batch/run-batch.ts'
+import type { Scope } from '../core/scope.ts'
+import { rightsOf } from '../row-policy/apply.ts'
+import { hasTemplate } from '../templates/parse.ts'
+import { atStep } from './failures.ts'
+
+const isRead = ({ type }: Step): boolean => type === 'query'
+
+/**
+ * Checks what is known before the run: that the caller may run the action, and may do each of its steps. `steps` is
+ * null while the action is not read.
+ * @throws FORBIDDEN, the same whether or not the action exists
+ */
+export async function requireRights(
+  scope: Scope,
+  { baseId }: { readonly baseId: string },
+  steps: readonly Step[] | null,
+): Promise<void> {
+  const access = rightsOf(scope)
+  requirePermission(access, 'read', baseId, '*')
+  if (steps === null) return
+  if (!steps.every(isRead)) requirePermission(access, 'write', baseId, '*')
+  for (const step of steps) await requireStep(scope, baseId, step)
+}
+
+async function requireStep(scope: Scope, baseId: string, step: Step): Promise<void> {
+  const { name, type, record_type: recordType } = step
+  if (type === 'http') return
+  try {
+    if (type !== 'query') await requirePermissions(scope, baseId, [writtenOut(step)])
+    else if (typeof recordType === 'string' && !hasTemplate(recordType))
+      requirePermission(rightsOf(scope), 'read', baseId, recordType)
+  } catch (thrown) {
+    throw atStep(thrown, name, null)
+  }
+}
+
+/** The step without the names of types that a template gives: these are checked when the step runs. */
+const writtenOut = (step: Step): object =>
+  Object.fromEntries(
+    Object.entries(step).filter(([, value]) => typeof value !== 'string' || !hasTemplate(value)),
+  )

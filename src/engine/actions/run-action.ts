@@ -1,0 +1,128 @@
+/** Runs an action: its steps in one transaction, and a row in the log of runs. */
+import { invalid, toDomainError } from '../../foundation/errors.ts'
+import { isObject } from '../../foundation/is-object.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import { uuidv7 } from '../../foundation/uuid.ts'
+import { setCause } from '../change-log/entry.ts'
+import { ACTION } from '../configuration/actions/index.ts'
+import { lockConfiguration } from '../configuration/lifecycle/lock.ts'
+import { missing } from '../configuration/lifecycle/read.ts'
+import { bypassed } from '../core/caches.ts'
+import type { RunPlace } from '../core/run-place.ts'
+import type { Scope } from '../core/scope.ts'
+import { statement } from '../database/client.ts'
+import { compileSchema } from '../json-schema/compile.ts'
+import { NeedsUnknown, Room, render } from '../templates/render.ts'
+import type { WriteScope } from '../write/write.ts'
+import { requireOwnUrls } from './production-urls.ts'
+import { requireRights } from './rights.ts'
+import { keepFailure, keepSuccess } from './run-log.ts'
+import { openSteps } from './run-steps.ts'
+import type { RunnableAction, StepResult, Target } from './running.ts'
+
+/** What a run answers. */
+export type RunAnswer = {
+  readonly runId: string
+  readonly status: 'succeeded'
+  readonly output: unknown
+  readonly steps: readonly StepResult[]
+}
+
+/**
+ * Opens the run of a request, around its transaction. A run that fails is kept in the log, although what it wrote
+ * is undone.
+ */
+export async function withRun<T>(
+  scope: Scope,
+  target: Target,
+  work: (scope: Scope) => Promise<T>,
+): Promise<T> {
+  const run: RunPlace = { id: uuidv7(), startedAt: new Date(), sent: new Map(), ids: new Map() }
+  try {
+    return await work({ ...scope, run })
+  } catch (thrown) {
+    if (run.begun) await keepFailure(scope, target, { ...run, ...run.begun }, toDomainError(thrown))
+    throw thrown
+  }
+}
+
+const FIND = statement(
+  'find_action',
+  `SELECT base_id AS "baseId", id, version, input_schema AS "inputSchema", steps, output
+   FROM plinth.action WHERE base_id = $1 AND id = $2`,
+)
+
+/**
+ * Runs an action with an input. If a step fails, nothing is written.
+ * @throws FORBIDDEN; NOT_FOUND; VALIDATION_ERROR for the input; what a step throws, with the step and the run
+ */
+export async function runAction(scope: WriteScope, target: Target, sent: unknown): Promise<RunAnswer> {
+  const { run } = scope
+  if (!run) throw new Error('A run of an action needs a place.')
+  const action = await findAction(scope, target)
+  const input = readInput(scope, action, sent)
+  if (!scope.isRehearsal) await requireOwnUrls(scope, action)
+  const changesTypes = action.steps.some(({ type }) => type.endsWith('_type'))
+  // The steps of an action are the approval of what it deletes.
+  const { planning: _, ...unplanned } = scope
+  return scope.db[changesTypes ? 'transaction' : 'statements'](async (tx) => {
+    const within: WriteScope = {
+      ...unplanned,
+      db: tx,
+      via: 'action',
+      ...(changesTypes && { caches: bypassed(scope.caches) }),
+    }
+    const steps = await openSteps(within, action, run, input)
+    if (!scope.isRehearsal) run.begun = { version: action.version, input, steps: steps.log }
+    await setCause(tx, run.id)
+    if (changesTypes) await lockConfiguration(within, action.baseId)
+    const results = await steps.runAll()
+    const output = outputOf(action, steps.values)
+    const answer = { runId: run.id, status: 'succeeded' as const, output, steps: results }
+    await keepSuccess(
+      { ...within, via: scope.via },
+      action,
+      { ...run, version: action.version, input, steps: steps.log },
+      output,
+    )
+    return answer
+  })
+}
+
+async function findAction(scope: WriteScope, target: Target): Promise<RunnableAction> {
+  const { baseId, id } = target
+  await requireRights(scope, target, null)
+  const [action] = await scope.db.query<RunnableAction>(FIND, [baseId, id])
+  if (!action) throw await missing({ kind: ACTION, scope, ...target })
+  await requireRights(scope, target, action.steps)
+  return action
+}
+
+/** The input with the defaults of its schema. @throws VALIDATION_ERROR under `/input` */
+function readInput({ checks }: WriteScope, { inputSchema }: RunnableAction, sent: unknown): object {
+  const input = sent ?? {}
+  if (!isObject(input))
+    throw invalid({ path: '/input', code: 'type', message: 'input must be an object.', expected: 'object' })
+  if (JSON.stringify(input).length > LIMITS.actionInputChars)
+    throw invalid({
+      path: '/input',
+      code: 'too_large',
+      message: `An input can have at most ${LIMITS.actionInputChars} characters as JSON.`,
+      expected: LIMITS.actionInputChars,
+    })
+  const schema = compileSchema(inputSchema, '/input_schema')
+  const filled = schema.fill ? (schema.fill(input, LIMITS.actionInputChars, checks) as object) : input
+  const [fault, ...more] = schema.validate(filled, '/input', checks)
+  if (fault) throw invalid(fault, ...more)
+  return filled
+}
+
+/** The output; null where it reads what a dry run did not do. */
+function outputOf({ output }: RunnableAction, values: Parameters<typeof render>[1]): unknown {
+  try {
+    return render(output, values, new Room(LIMITS.stepChars), '/output') ?? null
+  } catch (thrown) {
+    if (thrown instanceof NeedsUnknown) return null
+    throw thrown
+  }
+}

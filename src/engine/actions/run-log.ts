@@ -1,0 +1,147 @@
+/** The log of runs: what each run of an action was given, did and answered. */
+import { RUN_STATUSES } from '../../contract/action-shapes.ts'
+import { DomainError, errorBody, invalid } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import { requirePermission } from '../access/access.ts'
+import { ACTION } from '../configuration/actions/index.ts'
+import { missing } from '../configuration/lifecycle/read.ts'
+import { readNewest } from '../core/created-at-page.ts'
+import type { Page, PageArgs } from '../core/page.ts'
+import type { RunPlace } from '../core/run-place.ts'
+import type { Scope } from '../core/scope.ts'
+import { statement } from '../database/client.ts'
+import type { ActionRun as Row } from '../prisma/client.ts'
+import type { Target } from './running.ts'
+
+/** A run as it is shown. */
+export type ActionRun = {
+  id: string
+  status: string
+  actionVersion: number
+  /** Null if it is too long to keep. */
+  input: unknown
+  output: unknown
+  steps: unknown
+  /** Why it failed. */
+  error: unknown
+  durationMs: number
+  actor: { tokenId: string | null; name: string; via: string }
+  requestId: string
+  cause: string | null
+  createdAt: string
+}
+
+/** What the log keeps of a run. */
+type Ended = Pick<RunPlace, 'id' | 'startedAt'> & NonNullable<RunPlace['begun']>
+
+const KEEP = statement(
+  'keep_action_run',
+  `INSERT INTO plinth.action_run
+     (base_id, action_id, id, status, action_version, input, output, steps, error, duration_ms,
+      token_id, actor_name, via, request_id, created_at)
+   SELECT $1, $2, $3, $4, $5, $6::json, $7::json, $8::json, $9::json, $10, $11, $12, $13, $14, $15::timestamptz
+   WHERE EXISTS (SELECT FROM plinth.action WHERE base_id = $1 AND id = $2)`,
+)
+
+/** Keeps a run in the transaction of what it wrote. */
+export const keepSuccess = (scope: Scope, target: Target, run: Ended, output: unknown): Promise<void> =>
+  keep(scope, target, run, { status: 'succeeded', output, error: null })
+
+/** Keeps a run whose transaction was undone. The failure of the run goes on, whatever becomes of this. */
+export async function keepFailure(
+  scope: Scope,
+  target: Target,
+  run: Ended,
+  failure: DomainError,
+): Promise<void> {
+  const { request_id: _, ...error } = errorBody(failure, scope.requestId).error
+  await keep(scope, target, run, { status: 'failed', output: null, error }).catch(() => {})
+}
+
+async function keep(
+  { db, actor, via, requestId }: Scope,
+  { baseId, id }: Target,
+  run: Ended,
+  { status, output, error }: { status: string; output: unknown; error: object | null },
+): Promise<void> {
+  await db.query(KEEP, [
+    ...[baseId, id, run.id, status, run.version, kept(run.input), kept(output), JSON.stringify(run.steps)],
+    error && JSON.stringify(error),
+    Math.max(0, Date.now() - run.startedAt.getTime()),
+    ...[actor.tokenId, actor.name, via, requestId, run.startedAt.toISOString()],
+  ])
+}
+
+/** A value as text; null if it is too long to keep. */
+function kept(value: unknown): string | null {
+  const text = JSON.stringify(value ?? null)
+  return text.length <= LIMITS.runKeptChars ? text : null
+}
+
+const toRun = (row: Row): ActionRun => ({
+  id: row.id,
+  status: row.status,
+  actionVersion: row.actionVersion,
+  input: row.input,
+  output: row.output,
+  steps: row.steps,
+  error: row.error,
+  durationMs: row.durationMs,
+  actor: { tokenId: row.tokenId, name: row.actorName, via: row.via },
+  requestId: row.requestId,
+  cause: row.cause,
+  createdAt: row.createdAt.toISOString(),
+})
+
+type ListArgs = PageArgs & { status?: string | null | undefined }
+
+/**
+ * Lists the runs of an action, newest first.
+ * @throws FORBIDDEN; NOT_FOUND; VALIDATION_ERROR
+ */
+export async function listRuns(scope: Scope, target: Target, args: ListArgs): Promise<Page<ActionRun>> {
+  const { baseId, id } = target
+  requirePermission(scope.access, 'read', baseId, '*')
+  const status = readStatus(args.status)
+  const page = readNewest(scope, `runs of ${baseId}/${id} ${status ?? ''}`, args)
+  const { actionRun } = scope.db.orm
+  const where = { baseId, actionId: id, ...(status && { status }) }
+  const [rows, total] = await page.find<Row>(actionRun as never, where)
+  if (rows.length === 0) await requireAction(scope, target)
+  return page.of(rows.map(toRun), total)
+}
+
+/** @throws FORBIDDEN; NOT_FOUND */
+export async function getRun(scope: Scope, target: Target, runId: string): Promise<ActionRun> {
+  const { baseId, id } = target
+  requirePermission(scope.access, 'read', baseId, '*')
+  const key = { baseId_actionId_id: { baseId, actionId: id, id: runId } }
+  const row = await scope.db.orm.actionRun.findUnique({ where: key })
+  if (row) return toRun(row)
+  await requireAction(scope, target)
+  throw new DomainError('NOT_FOUND', `There is no run "${runId.slice(0, 64)}" of this action.`, {
+    details: [
+      {
+        path: '/run_id',
+        code: 'run_not_found',
+        message: `List the runs of the action. The log keeps a run for ${LIMITS.runDays} days.`,
+      },
+    ],
+  })
+}
+
+async function requireAction(scope: Scope, { baseId, id }: Target): Promise<void> {
+  if ((await scope.db.orm.action.count({ where: { baseId, id } })) > 0) return
+  throw await missing({ kind: ACTION, scope, baseId, id })
+}
+
+function readStatus(status: string | null | undefined): string | undefined {
+  if (status == null || RUN_STATUSES.some((each) => each === status)) return status ?? undefined
+  throw invalid({
+    path: '/status',
+    code: 'enum',
+    message: 'status must be one of the allowed values.',
+    received: status.slice(0, 64),
+    allowed: RUN_STATUSES,
+  })
+}

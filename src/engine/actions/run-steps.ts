@@ -1,0 +1,89 @@
+/** The steps of a run, one after the other in its transaction. */
+import type { Step } from '../../contract/action-shapes.ts'
+import { invalid } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { secretTexts } from '../configuration/actions/index.ts'
+import { resolveSecrets } from '../configuration/vault-secrets/index.ts'
+import type { RunPlace } from '../core/run-place.ts'
+import { NeedsUnknown, UNKNOWN, type Values } from '../templates/render.ts'
+import type { WriteScope } from '../write/write.ts'
+import { atStep } from './failures.ts'
+import { runHttpStep } from './http-step.ts'
+import { runQueryStep } from './query-step.ts'
+import type { RunnableAction, Running, StepOutcome, StepResult } from './running.ts'
+import { runWriteStep } from './write-step.ts'
+
+/** A step in the log of runs: `undone` says that it was done and taken back. */
+type LoggedStep = {
+  name: string
+  type: string
+  status: 'not_run' | 'succeeded' | 'failed' | 'skipped'
+  [more: string]: unknown
+}
+
+export type Steps = {
+  readonly values: Values
+  /** The steps as the log keeps them, as far as they are. */
+  readonly log: readonly object[]
+  runAll(): Promise<StepResult[]>
+}
+
+export async function openSteps(
+  scope: WriteScope,
+  { baseId, steps }: RunnableAction,
+  place: RunPlace,
+  input: unknown,
+): Promise<Steps> {
+  const secrets = await resolveSecrets(scope, baseId, steps.flatMap(secretTexts))
+  const done = new Map<string, unknown>()
+  const values: Values = { input, steps: done, secret: secrets.valueNamed }
+  const log = steps.map(({ name, type }): LoggedStep => ({ name, type, status: 'not_run' }))
+  const running: Running = {
+    ...{ scope, baseId, place, values },
+    reads: { left: LIMITS.runReadBytes },
+    deadline: place.startedAt.getTime() + LIMITS.runMs,
+  }
+  const runOne = async (step: Step, entry: LoggedStep): Promise<StepResult> => {
+    const { name, type } = step
+    if (turnIsOver()) await nextTurn()
+    try {
+      if (Date.now() > running.deadline) throw tooLong()
+      const { result, logged } = await runStep(running, step)
+      done.set(name, result)
+      Object.assign(entry, { status: 'succeeded', ...logged })
+      return { name, type, ...result }
+    } catch (thrown) {
+      if (thrown instanceof NeedsUnknown) {
+        done.set(name, UNKNOWN)
+        entry.status = 'skipped'
+        return { name, type, skipped: true }
+      }
+      entry.status = 'failed'
+      throw atStep(thrown, name, place.id)
+    }
+  }
+  return {
+    values,
+    log,
+    runAll: async () => {
+      const results: StepResult[] = []
+      for (const [n, step] of steps.entries()) results.push(await runOne(step, log[n] as LoggedStep))
+      return results
+    },
+  }
+}
+
+function runStep(running: Running, step: Step): Promise<StepOutcome> {
+  if (step.type === 'query') return runQueryStep(running, step)
+  if (step.type === 'http') return runHttpStep(running, step)
+  return runWriteStep(running, step)
+}
+
+const tooLong = () =>
+  invalid({
+    path: '',
+    code: 'too_long',
+    message: `A run may take ${LIMITS.runMs / 1000} s. Do less in one run.`,
+    expected: LIMITS.runMs,
+  })

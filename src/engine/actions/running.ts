@@ -1,0 +1,32 @@
+/** What the parts of a run share. */
+import type { Step } from '../../contract/action-shapes.ts'
+import type { RunPlace } from '../core/run-place.ts'
+import type { Values } from '../templates/render.ts'
+import type { WriteScope } from '../write/write.ts'
+
+export type Target = { readonly baseId: string; readonly id: string }
+/** The row of an action, as far as a run needs it. */
+export type RunnableAction = Target & {
+  readonly version: number
+  readonly inputSchema: object
+  readonly steps: readonly Step[]
+  readonly output: unknown
+}
+
+/** What a step did, as the answer shows it. */
+export type StepResult = { readonly name: string; readonly type: string; readonly skipped?: true }
+
+/** A run in progress. */
+export type Running = {
+  readonly scope: WriteScope
+  readonly baseId: string
+  readonly place: RunPlace
+  readonly values: Values
+  /** Bytes of records that queries may still read. */
+  readonly reads: { left: number }
+  /** When the run must have ended. */
+  readonly deadline: number
+}
+
+/** What a step did: for the answer and later steps, and for the log. */
+export type StepOutcome = { readonly result: object; readonly logged: object }

@@ -1,0 +1,75 @@
+/** Http steps: the target and the headers, as far as they are written out. */
+import type { Step } from '../../../contract/action-shapes.ts'
+import type { PrivateHosts } from '../../../foundation/egress/allowed-addresses.ts'
+import { urlFault } from '../../../foundation/egress/url-fault.ts'
+import type { Detail } from '../../../foundation/errors.ts'
+import { isObject } from '../../../foundation/is-object.ts'
+import { pointer } from '../../../json/parse.ts'
+import { hasTemplate } from '../../templates/parse.ts'
+import { secretTexts } from './secrets.ts'
+
+/** Headers of the connection, which the request sets itself. */
+const OWN =
+  /^(host|connection|content-length|transfer-encoding|te|trailer|upgrade|keep-alive|expect|proxy-.*)$/i
+const HEADER_VALUE = /^[\x20-\x7e\t]*$/
+/** Scheme, host and port, without templates, up to the path. */
+const ORIGIN = /^https?:\/\/[^/?#\\]+(?=[/?#]|$)/i
+
+/** The origin of a url, if no template is in it. */
+function originOf(url: string): string | null {
+  const origin = ORIGIN.exec(url)?.[0]
+  return origin === undefined || hasTemplate(origin) ? null : origin
+}
+
+export function httpFaults(step: Step, n: number, targets: PrivateHosts): Detail[] {
+  const { url, headers } = step
+  return [
+    ...(typeof url === 'string'
+      ? urlFaults(url, `/steps/${n}/url`, secretTexts(step).length > 0, targets)
+      : []),
+    ...(isObject(headers) ? headerFaults(headers, `/steps/${n}/headers`) : []),
+  ]
+}
+
+function urlFaults(url: string, path: string, usesSecrets: boolean, targets: PrivateHosts): Detail[] {
+  if (!hasTemplate(url)) {
+    const fault = urlFault(url, targets)
+    return fault ? [{ path, ...fault }] : []
+  }
+  const origin = originOf(url)
+  if (origin !== null) {
+    const fault = urlFault(origin, targets)
+    return fault ? [{ path, ...fault }] : []
+  }
+  const isWhole = /^\{\{[^{}]*\}\}$/.test(url)
+  if (isWhole && !usesSecrets) return []
+  return [
+    {
+      path,
+      code: 'open_host',
+      message: usesSecrets
+        ? 'A step with a secret names the host of its url without templates, so that nobody else gets the secret.'
+        : 'Write scheme and host without templates, such as "https://example.com/{{input.id}}", or let the url be one template.',
+      received: url.slice(0, 200),
+    },
+  ]
+}
+
+function headerFaults(headers: Record<string, unknown>, at: string): Detail[] {
+  const names = Object.keys(headers)
+  return names.flatMap((name, i): Detail[] => {
+    const path = `${at}${pointer(name)}`
+    const value = headers[name]
+    if (OWN.test(name))
+      return [
+        { path, code: 'reserved_header', message: `"${name}" is set by the request itself. Leave it out.` },
+      ]
+    if (names.findIndex((each) => each.toLowerCase() === name.toLowerCase()) < i)
+      return [
+        { path, code: 'duplicate', message: `"${name}" is there twice, in another case. Send it once.` },
+      ]
+    if (typeof value === 'string' && !hasTemplate(value) && !HEADER_VALUE.test(value))
+      return [{ path, code: 'invalid_header', message: 'A header has visible ASCII characters and spaces.' }]
+    return []
+  })
+}

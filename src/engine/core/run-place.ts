@@ -1,0 +1,11 @@
+/** The run of an action within a request: what outlives its transaction. */
+export type RunPlace = {
+  readonly id: string
+  readonly startedAt: Date
+  /** Answers of http steps, so that a transaction that is tried again sends nothing twice. */
+  readonly sent: Map<string, { readonly request: string; readonly answer: object }>
+  /** Ids that the run has given to new records, by step: the same in each attempt. */
+  readonly ids: Map<string, string>
+  /** What the last attempt did, for the log; absent until it began. */
+  begun?: { readonly version: number; readonly input: unknown; readonly steps: readonly object[] }
+}
