@@ -3,7 +3,7 @@ import { nextTurn, turnIsOver } from '../foundation/turns.ts'
 
 /**
  * Canonical hash of a JSON value (SHA-256 over JSON with sorted keys). Equal values have equal hashes,
- * whatever the order of their keys.
+ * in any order of their keys.
  */
 export const digest = (value: unknown): string => hash('sha256', canonicalText(value), 'base64url')
 

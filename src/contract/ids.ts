@@ -26,7 +26,7 @@ export const hasControlCharacters = (text: string): boolean => CONTROL.test(text
 /** The production base of a preview base. A production base returns itself. */
 export const productionOf = (baseId: string): string => baseId.split('--', 1)[0] ?? baseId
 
-/** What the id of each preview of the base begins with. It stands for all of them in a check of grants. */
+/** What the id of each preview of the base begins with. In a check of grants it means all of them. */
 export const anyPreviewOf = (baseId: string): string => `${baseId}--`
 
 export const ID_RULES = {

@@ -340,7 +340,7 @@ export const LIMITS = {
   deliveryAttempts: 12,
   deliveryAttemptsMax: 100,
   formerSecretHours: 24,
-  /** A trigger whose deliveries have all failed for this long is switched off. */
+  /** A trigger whose deliveries have all failed for this long is disabled. */
   failingDays: 5,
   /** How long an ended delivery is kept, and how much of an answer. */
   deliveryDays: 30,

@@ -8,7 +8,7 @@ export const Operation = builder.enumType('WriteOperation', {
   values: ['created', 'updated', 'unchanged'] as const,
 })
 
-/** What became of the links of a record write. */
+/** Counts of the operations on the links of a record write. */
 export const LinkCountsRef = builder.objectRef<LinkCounts>('LinkCounts').implement({
   description: 'How many links a record write created, updated and left as they were.',
   fields: (t) => ({

@@ -68,7 +68,7 @@ const SearchMatch = builder.enumType('SearchMatch', {
 
 const FileEntryKind = builder.enumType('FileEntryKind', { values: ['file', 'folder'] as const })
 const FileEntryRef = builder.objectRef<files.FileEntry>('FileEntry').implement({
-  description: 'A file, or a folder that stands for the files below it.',
+  description: 'A file, or a folder in place of the files below it.',
   fields: (t) => ({
     kind: t.field({ type: FileEntryKind, resolve: ({ kind }) => kind }),
     path: t.exposeString('path', { description: 'The path of a folder ends in "/".' }),
@@ -118,7 +118,7 @@ const FileTextRef = builder.objectRef<files.FileText>('FileText').implement({
 })
 
 const FileKeyRef = builder.objectRef<files.FileKeys['entries'][number]>('FileKey').implement({
-  description: 'A file of any type by its key, or a folder that stands for the files below it.',
+  description: 'A file of any type by its key, or a folder in place of the files below it.',
   fields: (t) => ({
     key: t.exposeString('key', { description: '`<file_type>/<path>`. The key of a folder ends in "/".' }),
     file: t.field({ type: FileRef, nullable: true, resolve: ({ file }) => file }),

@@ -19,7 +19,7 @@ type MutationSpec<F extends InputFieldMap, T extends object, P extends Approvabl
   reserve?: <R>(scope: Scope, args: Args<F>, work: (scope: Scope) => Promise<R>) => Promise<R>
   /** The result if the write returns a plan instead. Its type is that of the review that the write makes. */
   planned?: (plan: P, args: Args<F>) => T
-  /** The arguments that the plan stands for: with `planToken` and without these, the planned ones are taken. */
+  /** The arguments that the plan replaces: with `planToken` and without these, the planned ones are taken. */
   plannedArgs?: readonly (keyof F & string)[]
 }
 

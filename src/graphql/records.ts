@@ -24,7 +24,7 @@ const Snippet = builder.objectRef<NonNullable<records.RecordItem['snippets']>[nu
 })
 
 export const RecordRef = builder.objectRef<Item>('Record').implement({
-  description: 'One record. Its content is one JSON value, whatever its type.',
+  description: 'One record. Its content is one JSON value, for every record type.',
   fields: (t) => ({
     id: t.exposeString('id'),
     recordType: t.exposeString('recordType'),

@@ -68,7 +68,7 @@ export class Reader {
   async read(): Promise<unknown> {
     const start = skipSpace(this.#text, 0)
     const opens = this.#text.charCodeAt(start)
-    // Strings and numbers are parsed in one step, whatever their length.
+    // Strings and numbers are parsed in one step, of any length.
     if (opens !== BRACE && opens !== BRACKET) throw new Refused()
     this.#enter(start, opens)
     let pause = start + this.#slice

@@ -37,7 +37,7 @@ import { sqlTools } from './tools/sql.ts'
 import { sqlWriteTools } from './tools/sql-write.ts'
 import { listedOf, typedTool, typedTools } from './tools/typed-tools.ts'
 
-/** Tools of every base, whatever its types. */
+/** Tools of every base, with any types. */
 export const GENERIC: readonly TwoSided[] = [
   ...recordTypeTools,
   ...profileTools,

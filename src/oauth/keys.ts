@@ -8,7 +8,7 @@ type CachedKeys = { keyOf: LocalJWKSet; at: number }
 
 /**
  * Key cache of an issuer. An unknown key id triggers a reload, so key rotation needs no restart. Reloads are
- * rate-limited, whatever tokens arrive. If the issuer is unreachable, known keys stay valid for a while.
+ * rate-limited, independent of the tokens that arrive. If the issuer is unreachable, known keys stay valid for a while.
  * @param now a monotonic clock in milliseconds
  * @throws INTERNAL_ERROR with a retry time if no key is available
  */

@@ -59,7 +59,7 @@ export function attachmentLinks(visit: Hook, openLink: OpenLink) {
           const done = await complete({ ...attachment, contentSha256: stored.sha256, contentType }, context)
           return done.completeAttachment
         } catch (thrown) {
-          // The rest of the body is of no use.
+          // The rest of the body is not read.
           if (!request.raw.complete) reply.header('connection', 'close')
           throw withPaths(thrown, (path) => (path === '/content_sha256' ? '' : path))
         }

@@ -61,7 +61,7 @@ const JsonBody = z.strictObject({
   content: z.string().optional().meta({ description: 'The content as text.' }),
   content_base64: z.string().optional().meta({ description: 'The content in base64.' }),
 })
-/** What stands for a form once its file is stored. */
+/** The body that replaces a form once its file is stored. */
 const FormBody = z.object({ filename: z.string(), content_type: z.string(), content_sha256: z.string() })
 const FormInput = z.object({
   file: z.string().meta({ format: 'binary', description: 'A file with a filename.' }),

@@ -30,7 +30,7 @@ const MasterKeyRotation = z
   .object({
     key_id: z
       .string()
-      .meta({ description: 'The id of the current master key, which tells nothing of the key.' }),
+      .meta({ description: 'The id of the current master key, which reveals nothing about the key.' }),
     rewrapped: z.int().meta({ description: 'Secrets that were under another master key.' }),
     unreadable: z.int().meta({
       description: 'Secrets under a master key that the server does not have. They stay as they are.',

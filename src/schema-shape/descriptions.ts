@@ -95,7 +95,7 @@ function kindPhrase(kind: Kind, shape: Shape, deep: boolean): string {
 
 const hasNames = ({ object }: Shape): boolean => object.properties.size > 0 || object.required.size > 0
 
-/** The properties of an object. One with a single value tells branches apart, so the value is shown. */
+/** The properties of an object. One with a single value distinguishes branches, so the value is shown. */
 function namesOf({ properties, required }: Shape['object']): Set<string> {
   const declared = [...properties].map(([name, { values }]) =>
     values?.length === 1 ? `${name} = ${valuesPhrase(values)}` : name,

@@ -237,7 +237,7 @@ describe('which changes are sent', () => {
     expect((await arrived(1)).map(({ body }) => body.data.record.id)).toEqual(['done'])
   })
 
-  test('nothing from before the trigger, or while it was switched off', async () => {
+  test('nothing from before the trigger, or while it was disabled', async () => {
     const type = await world.newType()
     await put(type, 'before', {})
     const { one, put: write, arrived } = await newTrigger({}, type)
@@ -349,7 +349,7 @@ describe('a delivery', () => {
   })
 })
 
-describe('a trigger is switched off', () => {
+describe('a trigger is disabled', () => {
   test('at once by 410, and on again by a change', async () => {
     const { one, put, arrived, path, delivery, trigger, made } = await newTrigger()
     receiver.on(path, answering(410))

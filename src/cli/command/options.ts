@@ -58,7 +58,7 @@ export const textFile = (flags: string, name: string, about: string): Option => 
   to: { body: name },
   read: async (written, flag) => (await sourceOf(written, flag)).toString(),
 })
-/** A flag without an argument, which stands for a value. */
+/** A flag without an argument that sets a fixed value. */
 export const flag = (flags: string, name: string, about: string, value: boolean): Option => ({
   flags,
   about,

@@ -13,7 +13,7 @@ export type Outcome = {
   version: number
   /** The record after the operation; null after a delete. */
   record: RecordItem | null
-  /** What became of the links that were written with a record. */
+  /** Operations on the links that were written with a record. */
   linked?: LinkCounts
   /** Ids of the links that a link replaced, which are deleted. */
   replaced?: readonly string[]

@@ -13,7 +13,7 @@ function ownDetails({ error }: Failure): readonly Detail[] {
 type Repeated = { readonly detail: Detail; readonly operations: number[] }
 type Placed = { readonly operation: number; readonly detail: Detail }
 
-/** Two faults with the same name are the same, whatever values they received. */
+/** Two faults with the same name are the same fault, with equal or different received values. */
 const nameOf = ({ path, code, message, hint }: Detail): string => JSON.stringify([path, code, message, hint])
 
 /**

@@ -61,7 +61,7 @@ export async function completeClaim(scope: WriteScope, baseId: string, id: strin
   return toClaim(row, 'completed')
 }
 
-/** What became of one of several claims: the claim, or why it was refused. */
+/** The result for one of several claims: the claim, or why it was refused. */
 export type ClaimOutcome = {
   id: string
   claim: Claim | null

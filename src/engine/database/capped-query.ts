@@ -23,7 +23,7 @@ const driver = pg.Query.prototype as unknown as DriverQuery
 
 /**
  * A query that keeps the first rows of its result and drops the rest on arrival. Memory use is bounded by one
- * page, whatever the size of the rows.
+ * page, for rows of any size.
  */
 class CappedQuery extends pg.Query {
   isCut = false

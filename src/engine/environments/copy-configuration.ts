@@ -1,4 +1,4 @@
-/** Copies the configuration of a base, whatever kinds it has, in a few statements for each kind. */
+/** Copies the configuration of a base in a few statements for each kind. */
 import { snakeFields } from '../../contract/field-names.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { AUTHOR_COLUMNS } from '../change-log/entry.ts'

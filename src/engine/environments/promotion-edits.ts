@@ -9,7 +9,7 @@ import type { Conflict } from './three-way.ts'
 
 /** An edit in the history. `origin`: what the log says of the resource beyond its definition. */
 export type PromotionEdit = Edit & { readonly origin?: object }
-/** The edits of a promotion, and what stood against them. */
+/** The edits of a promotion, and the conflicts that were overridden. */
 export type PromotionEdits = {
   readonly edits: readonly PromotionEdit[]
   readonly conflicts: readonly Conflict[]

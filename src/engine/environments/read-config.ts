@@ -76,7 +76,7 @@ function refuseMany(config: unknown): void {
   if (count > LIMITS.configResources) throw tooMany(count)
 }
 
-/** A key outside the definition is a mistake. Null stands for the default. */
+/** A key outside the definition is a mistake. Null means the default. */
 function refuseUnknown(kind: Kind, definition: Definition): void {
   const { body } = kind
   const isSent = ([name, value]: [string, unknown]) =>

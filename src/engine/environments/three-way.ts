@@ -23,7 +23,7 @@ type Sides = { fork: Snapshot; preview: Snapshot; production: Snapshot }
 
 /**
  * Finds what promoting the preview changes in production. What only production changed stays. The same change
- * on both sides is none. Deletions count with `prune` only.
+ * on both sides is no change. Deletions count with `prune` only.
  * @param isNamed selects the resources to promote
  */
 export async function compareSides(

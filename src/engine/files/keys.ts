@@ -19,9 +19,9 @@ export type FileKeys = { readonly entries: readonly FileKey[]; readonly more: bo
 
 export type KeyArgs = {
   prefix: string
-  /** The keys after this one only. With folders, a key that ends in "/" stands for all that lies in it. */
+  /** The keys after this one only. With folders, a key that ends in "/" is the folder with all its files. */
   after: string
-  /** Whether folders stand for what lies deeper than the prefix. */
+  /** Whether folders replace the files that are deeper than the prefix. */
   folders: boolean
   limit: number
 }

@@ -59,7 +59,7 @@ export type ListArgs = PageArgs & { prefix?: string | null | undefined; depth?: 
 type Row = FileRow & { entry: string; is_folder: boolean }
 
 /**
- * Lists the files of a type in the order of their paths. With `depth`, folders stand for what lies deeper.
+ * Lists the files of a type in the order of their paths. With `depth`, folders replace the files that are deeper.
  * @throws FORBIDDEN; NOT_FOUND; VALIDATION_ERROR
  */
 export async function listFiles(scope: Scope, place: Place, args: ListArgs): Promise<Page<FileEntry>> {
@@ -99,7 +99,7 @@ export async function readEntries(
   return { rows: rows.map(toEntry), isCut }
 }
 
-/** The first text that sorts after the entry and all that lies in it. */
+/** The first text that sorts after the entry and everything in it. */
 export const after = (entry: string): string =>
   entry.endsWith('/') ? `${entry.slice(0, -1)}0` : `${entry}\u0001`
 

@@ -53,7 +53,7 @@ export async function diffFile(
 }
 
 /**
- * The content as text; null if it is none.
+ * The content as text; null if it is not text.
  * @throws VALIDATION_ERROR when it is too large to be compared
  */
 async function textOf(scope: Scope, { contentSha256, size, version }: FileVersion): Promise<string | null> {

@@ -71,7 +71,7 @@ export function listDeliveries(
 
 /**
  * Takes a failed delivery again, by the webhook as it is now.
- * @throws FORBIDDEN; NOT_FOUND; CONFLICT if it has succeeded; and whatever still fails
+ * @throws FORBIDDEN; NOT_FOUND; CONFLICT if it has succeeded; and the error of a delivery that fails again
  */
 export async function replayDelivery(
   scope: WriteScope,

@@ -20,7 +20,7 @@ import { type Mapped, mapPayload } from './map-payload.ts'
 import type { Delivery } from './open-delivery.ts'
 import { challengeIn, deliveryIdIn, readPayload } from './read-payload.ts'
 
-/** What became of a record. */
+/** A record that a delivery wrote, with the operation. */
 export type Written = { readonly id: string; readonly operation: string }
 export type Ingested = { readonly data: readonly Written[]; readonly challenge: string | null }
 
@@ -118,7 +118,7 @@ async function writeOnce(
   const { records, isList } = await mapPayload(payload, webhook.mapping, options)
   const write = isList ? await listWriter(scope, webhook, records) : oneWriter(webhook, records)
   const key = [baseId, webhook.id, id, ...(begin === BEGIN ? [deliveryId] : [])]
-  // Of two that arrive at once, one loses the race for the unique delivery_id, and begins anew.
+  // Of two that arrive at once, one loses the race for the unique delivery_id, and starts again.
   return scope.db.statements(async (tx) => {
     const [held] = await tx.query<{ id: string; records: Written[] | null }>(begin, key)
     if (held?.records) return held.records

@@ -1,6 +1,6 @@
 import { DomainError } from '../../foundation/errors.ts'
 
-/** What became of the links of a record write, in numbers: there may be a thousand of them. */
+/** Counts of the operations on the links of a record write, which may have a thousand. */
 export type LinkCounts = { readonly created: number; readonly updated: number; readonly unchanged: number }
 
 /** A link that was written. */

@@ -20,7 +20,7 @@ export type RecordItem = {
   createdAt: string
   updatedAt: string
   operation?: 'created' | 'updated' | 'unchanged'
-  /** What became of the links that were written with it. */
+  /** Operations on the links that were written with it. */
   linked?: LinkCounts
   /** What the caller should know of the data that was written. */
   warnings?: readonly string[]

@@ -37,7 +37,7 @@ export function readOwnLinks(
 }
 
 /**
- * Adds the links to the record just written. Keeps existing ones. Returns what became of them.
+ * Adds the links to the record just written. Keeps existing ones. Returns the operation of each.
  * @throws as writeLinks, with details at `/relationships/<i>/…`
  */
 export async function addLinks(

@@ -37,7 +37,7 @@ const CHANGES = unnamed(
    FROM (${OWN}) c WHERE $3::text[] IS NULL OR (kind = 'record' AND record_type = ANY ($3::text[])) ORDER BY c.seq`,
 )
 
-// LATERAL with OFFSET reads each row by its key, whatever the statistics say.
+// LATERAL with OFFSET reads each row by its key, with any planner statistics.
 const RECORDS = statement(
   'sql_write_records',
   `SELECT k.n::int AS n, r.row FROM unnest((SELECT $2::text[]), (SELECT $3::text[])) WITH ORDINALITY AS k (record_type, id, n),

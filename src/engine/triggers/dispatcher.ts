@@ -96,7 +96,7 @@ export function dispatch(
     if (attempts.length === 0) return
     try {
       for (const { base, id, reason } of await storeAttempts(db, attempts))
-        log.warn({ base, trigger: id }, `a trigger was switched off: ${reason}`)
+        log.warn({ base, trigger: id }, `a trigger was disabled: ${reason}`)
       for (const { delivery } of attempts) limits.end(delivery.base_id, delivery.trigger_id, delivery.id)
       wakeUp()
     } catch (thrown) {

@@ -1,4 +1,4 @@
-/** What became of attempts: stored together, a few times a second. */
+/** Results of attempts, stored in batches a few times a second. */
 import type { Sent } from '../../foundation/egress/dispatcher.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { announce } from '../core/cache-notices.ts'
@@ -35,7 +35,7 @@ const STORE = statement(
    WHERE d.base_id = a.base_id AND d.trigger_id = a.trigger_id AND d.id = a.id AND d.next_attempt_at IS NOT NULL`,
 )
 
-// A trigger is switched off if nothing has succeeded for days, or at once if the receiver says so.
+// A trigger is disabled if nothing has succeeded for days, or at once if the receiver says so.
 const COUNT = statement(
   'count_attempts',
   `UPDATE plinth.trigger t SET
@@ -59,7 +59,7 @@ const FAILING = `No delivery has succeeded for ${LIMITS.failingDays} days.`
 
 type Counted = { base: string; id: string; reason: string | null }
 
-/** Stores attempts, and counts them for their triggers. Returns the triggers that are switched off. */
+/** Stores attempts, and counts them for their triggers. Returns the triggers that are disabled now. */
 export async function storeAttempts(db: Db, attempts: readonly Attempt[]): Promise<Counted[]> {
   return db.statements(async (tx) => {
     const of = <T>(read: (attempt: Attempt) => T): T[] => attempts.map(read)

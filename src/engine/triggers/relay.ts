@@ -33,7 +33,7 @@ const ADDED = 2000
 
 /**
  * Matches the entries of a base up to the watermark with its triggers. Deliveries and position commit together, so a
- * change that committed makes its deliveries once, whatever ends the process. Returns whether it added some. `size`:
+ * change that committed makes its deliveries once, even if the process ends. Returns whether it added some. `size`:
  * entries of one transaction.
  */
 export async function relay(

@@ -7,7 +7,7 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const FORMAT = 'v1'
 
-/** A master key. Its id is in each envelope, and tells nothing of the key. */
+/** A master key. Its id is in each envelope and reveals nothing about the key. */
 export type MasterKey = { readonly id: string; readonly key: Buffer }
 
 export const masterKey = (key: Buffer): MasterKey => ({

@@ -7,7 +7,7 @@ import { decrypt, encrypt, type MasterKey, masterKey, prefixOf, readEnvelope, re
 
 export type Vault = {
   /**
-   * Encrypts a secret. It opens only at the place that it is bound to, so that a copied row is of no use.
+   * Encrypts a secret. It can be decrypted only at the place that it is bound to, so a copied row is useless.
    * @throws INTERNAL_ERROR if the database has secrets under another master key
    */
   seal(boundTo: readonly string[], secret: string): string
@@ -17,7 +17,7 @@ export type Vault = {
   rewrap(sealed: string): string | undefined
   /** What a secret under the current master key begins with. */
   readonly currentPrefix: string
-  /** The id of the current master key. It tells nothing of the key. */
+  /** The id of the current master key. It reveals nothing about the key. */
   readonly keyId: string
   /** Whether this process has the master key of the database. */
   readonly isUsable: boolean

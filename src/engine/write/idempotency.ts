@@ -70,7 +70,7 @@ export async function claimKey<T extends object>(scope: Scope, key: Key, steps: 
   const name = `${key.tokenId}\n${key.key}`
   const deadline = Date.now() + LIMITS.idempotencyWaitMs
   for (let owner = inFlight.get(name); owner; owner = inFlight.get(name)) {
-    // Stored outcomes block nobody, so all that waited replay at once.
+    // Reads of a stored outcome take no lock, so all waiting requests replay it at once.
     if (await storedWithin(owner, deadline - Date.now())) return (await runClaimed(scope, key, steps))()
   }
   const running = runClaimed(scope, key, steps)

@@ -12,7 +12,7 @@ type Outgoing = {
   readonly body?: string
 }
 
-/** What became of a request. `body` is what was kept of the answer; `error` says why there is none. */
+/** The result of a request. `body` is the part of the answer that is kept; `error` says why there is no answer. */
 export type Sent = {
   readonly status: number | null
   readonly body: string

@@ -78,7 +78,7 @@ const ANY = 'Any JSON value.'
 
 /**
  * Converts a zod shape to the portable schema dialect. With `plan_token` among its arguments nothing is
- * required, because that token stands for the others. Members with `listed: false` are accepted and not
+ * required, because that token replaces the others. Members with `listed: false` are accepted and not
  * published, because lists of tools cost tokens.
  */
 export function publish(shape: z.ZodObject): PortableSchema {

@@ -125,5 +125,5 @@ export const reading = {
 /** Arguments of all write tools. The server instructions explain them. */
 export const writing = { idempotency_key: z.string().optional(), dry_run: z.boolean().optional() }
 
-/** Arguments of tools that ask for approval first. A `plan_token` alone stands for the planned arguments. */
+/** Arguments of tools that ask for approval first. A `plan_token` alone replaces the planned arguments. */
 export const deleting = { ...writing, plan_token: z.string().optional() }

@@ -44,7 +44,7 @@ export type TypedTools = {
 }
 
 /**
- * The type tools of a list. An address that names tools or types lists them whatever they cost. Otherwise,
+ * The type tools of a list. An address that names tools or types lists them at any cost in tokens. Otherwise,
  * all `create_<type>` or none.
  */
 export function listedOf({ all, creates }: TypedTools, { tools, types }: Named): readonly ToolDefinition[] {

@@ -41,7 +41,7 @@ export const Record = z
   })
   .meta({ id: 'Record' })
 
-/** What became of the relationships of a write. */
+/** How many relationships a write created, updated and left unchanged. */
 export const LinkCounts = z
   .object({ created: z.int(), updated: z.int(), unchanged: z.int() })
   .meta({ id: 'LinkCounts' })

@@ -138,7 +138,7 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
       const { params } = readParts({ ...(spec.params && { params: spec.params }) }, queryOf, request, false)
       return await read(request, params)
     } catch (thrown) {
-      // The rest of the body is of no use.
+      // The rest of the body is not read.
       if (!request.raw.complete) reply.header('connection', 'close')
       throw atRequest(thrown, request, spec, false)
     }

@@ -45,12 +45,12 @@ export type Operation = {
 
 /** The parameter that SDKs repeat the name of the operation in. */
 const NAME = 'x-id'
-/** Parameters of a presigned URL: its signature, and headers that it stands for. */
+/** Parameters of a presigned URL: its signature, and the headers that it replaces. */
 const PRESIGNED = /^x-amz-/i
 /** Checksums in a presigned URL are of the body that its maker had, which is none. */
 const OF_NO_BODY = /^x-amz-(checksum-|sdk-checksum-)/i
 
-/** The headers of a request, with those that a presigned URL stands for. */
+/** The headers of a request, with those that a presigned URL carries. */
 export function headersOf(
   headers: FastifyRequest['headers'],
   { query }: Address,

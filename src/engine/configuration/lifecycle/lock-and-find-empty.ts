@@ -1,7 +1,7 @@
 import { type Db, statement } from '../../database/client.ts'
 import { lockTypes } from './lock.ts'
 
-// The order makes it a probe of the key for each type, whatever the statistics say.
+// The order makes it a probe of the key for each type, with any planner statistics.
 const emptyTypes = (name: string, table: string, typeColumn: string, key: string) =>
   statement(
     name,

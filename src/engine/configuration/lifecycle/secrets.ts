@@ -90,6 +90,6 @@ export const secretsSetBy = ({ secrets }: OfKind, definition: Definition): Defin
       .map((name) => [name, definition[name]]),
   )
 
-/** Whether the value of a field stands for a stored or new secret. */
+/** Whether the value of a field is a placeholder for a stored or new secret. */
 export const isRedacted = ({ secrets }: OfKind, field: string, value: unknown): boolean =>
   value === REDACTED && secrets !== undefined && field in secrets

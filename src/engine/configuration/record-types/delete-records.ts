@@ -11,7 +11,7 @@ import { lockType } from '../lifecycle/lock.ts'
 import { lockAndFindEmpty } from '../lifecycle/lock-and-find-empty.ts'
 import type { TypeRow } from './table.ts'
 
-// The order makes it a probe of the key, whatever the statistics say.
+// The order makes it a probe of the key, with any planner statistics.
 const HAS_RECORDS = statement(
   'type_holds_records',
   'SELECT 1 AS one FROM plinth.record WHERE base_id = $1 AND record_type = $2 ORDER BY id LIMIT 1',

@@ -8,7 +8,7 @@ const STEP = 1000
 
 export type ExistingRow = { readonly id: string; readonly data: unknown; readonly valid: boolean }
 
-// OFFSET makes the condition a filter of rows in order, so that a step ends at its limit, whatever the statistics say.
+// OFFSET makes the condition a filter of rows in order, so that a step ends at its limit, with any planner statistics.
 const NEXT = statement(
   'reconcile_next',
   pageWithin(
@@ -20,7 +20,7 @@ const NEXT = statement(
     '$4',
   ),
 )
-// LATERAL with OFFSET reads each row by its key, whatever the statistics say.
+// LATERAL with OFFSET reads each row by its key, with any planner statistics.
 const NAMED = statement(
   'reconcile_named',
   pageWithin(

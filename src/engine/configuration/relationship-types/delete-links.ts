@@ -9,7 +9,7 @@ import type { DeleteOptions } from '../lifecycle/kind.ts'
 import { lockType } from '../lifecycle/lock.ts'
 import { lockAndFindEmpty } from '../lifecycle/lock-and-find-empty.ts'
 
-// The order makes it a probe of the key, whatever the statistics say.
+// The order makes it a probe of the key, with any planner statistics.
 const HAS_LINKS = statement(
   'type_holds_links',
   'SELECT 1 AS one FROM plinth.relationship WHERE base_id = $1 AND rel_type = $2 ORDER BY created_at, id LIMIT 1',

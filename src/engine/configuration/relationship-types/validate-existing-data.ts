@@ -9,7 +9,7 @@ import { affectedBy, affectedValues, isAffected } from '../record-types/affected
 
 const PAGE = 1000
 
-// OFFSET makes the condition a filter of rows in order, so that a step ends at its limit, whatever the statistics say.
+// OFFSET makes the condition a filter of rows in order, so that a step ends at its limit, with any planner statistics.
 const NEXT_LINKS = statement(
   'lock_next_links',
   pageWithin(

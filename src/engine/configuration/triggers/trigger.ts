@@ -20,7 +20,7 @@ type Body = z.output<typeof TriggerBody>
 type Fields = Omit<FieldsOf<typeof TriggerBody>, 'condition'> & { condition: object | null }
 type Events = NonNullable<Body['events']>
 
-/** What became of the deliveries of a trigger. */
+/** Results of the latest deliveries of a trigger. */
 export type TriggerStatus = {
   readonly last_success_at: string | null
   readonly last_failure_at: string | null

@@ -6,14 +6,14 @@ import { LIMITS } from '../../../foundation/limits.ts'
 import { type Db, statement } from '../../database/client.ts'
 
 export const REFERENCE = /\{\{secret:([^{}]*)\}\}/g
-/** What is meant as a reference and is none, such as `{{ secret:KEY }}`. */
+/** A malformed reference, such as `{{ secret:KEY }}`. */
 const NEARLY = /\{\{\s*secrets?\b/i
 
 /** The names that a text refers to. */
 export const secretsIn = (text: string): string[] =>
   [...text.matchAll(REFERENCE)].map(([, name = '']) => name)
 
-/** Whether a text refers to a secret, in whatever form. */
+/** Whether a text refers to a secret, in any form. */
 export const mentionsSecret = (text: string): boolean => NEARLY.test(text)
 
 /** What opens a secret to a base: its id, and the word for all bases of its environment. */

@@ -1,4 +1,4 @@
-/** Parses and classifies the JSON-RPC messages of a body. Later code tells them apart by their keys. */
+/** Parses and classifies the JSON-RPC messages of a body. Later code distinguishes them by their keys. */
 import {
   isInitializeRequest,
   type JSONRPCMessage,
