@@ -167,7 +167,13 @@ const counted = (key: string, { count, of }: Group) =>
     [key]: { count, by_type: Object.fromEntries(of.map(({ type, count }) => [type, count])) },
   }
 
-type Changes = { data: readonly object[]; hasMore: boolean; limit: number; nextBefore: number | null }
+type Changes = {
+  data: readonly object[]
+  hasMore: boolean
+  limit: number
+  nextBefore: number | null
+  hint: string | null
+}
 
 /** The body of a list of changes, or of their groups. */
 export function changesBody(
@@ -183,6 +189,7 @@ export function changesBody(
       limit: page.limit,
       ...(changes && changes.nextAfter !== null && { next_after: changes.nextAfter }),
       ...(page.nextBefore !== null && { next_before: page.nextBefore }),
+      ...(page.hint !== null && { hint: page.hint }),
     },
   }
 }

@@ -77,6 +77,10 @@ const ChangePage = builder.objectRef<changes.ChangePage>('ChangePage').implement
       nullable: true,
       description: 'The `before` of the next page in descending order.',
     }),
+    hint: t.exposeString('hint', {
+      nullable: true,
+      description: 'Present if the actor made none of the changes: who made them.',
+    }),
   }),
 })
 
@@ -122,6 +126,10 @@ const ChangeGroupPage = builder.objectRef<changes.ChangeGroupPage>('ChangeGroupP
     nextBefore: t.exposeFloat('nextBefore', {
       nullable: true,
       description: 'The `before` of the next page.',
+    }),
+    hint: t.exposeString('hint', {
+      nullable: true,
+      description: 'Present if the actor made none of the changes: who made them.',
     }),
   }),
 })

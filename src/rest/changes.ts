@@ -42,7 +42,7 @@ const moment = (description: string) =>
 
 /** The fields of a page of changes. */
 const ChangePageFields = graphql(
-  `fragment ChangePageFields on ChangePage { data { ...ChangeFields } hasMore limit nextAfter nextBefore }`,
+  `fragment ChangePageFields on ChangePage { data { ...ChangeFields } hasMore limit nextAfter nextBefore hint }`,
   [ChangeFields],
 )
 /** The fields of a page of groups. */
@@ -52,7 +52,7 @@ const ChangeGroupPageFields = graphql(`fragment ChangeGroupPageFields on ChangeG
     first_at: firstAt last_at: lastAt last_seq: lastSeq count by { kind record_type: recordType operation count }
     undone_by: undoneBy
   }
-  hasMore limit nextBefore
+  hasMore limit nextBefore hint
 }`)
 
 export const ChangeCount = z
@@ -91,6 +91,10 @@ const ChangesMeta = z
     next_before: z.int().optional().meta({
       description: 'In descending order, the `before` of the next page, if there is one.',
     }),
+    hint: z
+      .string()
+      .optional()
+      .meta({ description: 'Present if the `actor` made none of the changes: who made them.' }),
   })
   .meta({ id: 'ChangesMeta' })
 

@@ -123,3 +123,81 @@ describe('SQL that compares with a value that the schema excludes', () => {
       expect(await meta(query), query).not.toHaveProperty('hint')
   })
 })
+
+describe('a field that the schema does not have', () => {
+  const aggregated = async (body: object): Promise<{ data: object[]; hint: string | undefined }> => {
+    const path = `/v1/crm/records/${type}/aggregate`
+    const { data, meta } = succeed(
+      await world.call('POST', path, { aggregations: [{ fn: 'count' }], ...body }),
+    )
+    return { data, hint: meta.hint }
+  }
+  const NEAR = 'The schema has no data.priorty. Did you mean data.priority?'
+  const NO_TIME = 'No value of data.free is a date or time, so all are in the group null.'
+
+  test('is named in a filter that finds nothing, with the near one', async () => {
+    const wrong = condition('data.priorty', 'eq', 'high')
+    expect(await hintOf(wrong)).toBe(NEAR)
+    expect(await hintOf({ and: [wrong, condition('id', 'eq', 'a')] })).toBe(NEAR)
+    expect(await hintOf({ not: wrong })).toBeUndefined()
+    expect((await aggregated({ filter: wrong })).hint).toBe(NEAR)
+    const claimed = succeed(await world.call('POST', `/v1/crm/records/${type}/claim`, { filter: wrong }))
+    expect(claimed.meta.hint).toBe(NEAR)
+  })
+
+  test.each([
+    [{ group_by: ['data.priorty'] }, NEAR],
+    [{ aggregations: [{ fn: 'max', field: 'data.priorty' }] }, NEAR],
+    [{ aggregations: [{ fn: 'count', field: 'data.priorty' }] }, NEAR],
+    [
+      { group_by: ['data.due.month'] },
+      'No record has data.due.month. To group by month, write {"field":"data.due","interval":"month"}.',
+    ],
+    [{ group_by: [{ field: 'data.free', interval: 'month' }] }, NO_TIME],
+    [{ group_by: [{ field: 'data.free', interval: 'month', alias: 'when' }] }, 'No value of when is a date'],
+  ])('is named where an aggregate gives null only: %j', async (body, words) => {
+    expect((await aggregated(body)).hint).toContain(words)
+    const args = { record_type: type, aggregations: [{ fn: 'count' }], ...body }
+    expect((await callTool(world, '/mcp/crm', 'aggregate_records', args)).body.meta.hint).toContain(words)
+  })
+
+  test.each([
+    { group_by: ['data.priority'] },
+    { group_by: ['data.unknown'] },
+    { group_by: [{ field: 'data.due', interval: 'month' }] },
+    { aggregations: [{ fn: 'sum', field: 'data.level' }] },
+    { aggregations: [{ fn: 'sum', field: 'data.free' }] },
+  ])('is not named otherwise: %j', async (body) => {
+    expect((await aggregated(body)).hint).toBeUndefined()
+  })
+})
+
+describe('changes of an actor that made none', () => {
+  const changesBy = async (query: string) => succeed(await world.call('GET', `/v1/crm/changes?${query}`))
+
+  test('have a hint with the near name, or with those that made changes', async () => {
+    const near = 'There is no change by the actor "admn" here. Did you mean "admin"?'
+    const others = 'There is no change by the actor "the importer" here. The newest are by "admin".'
+    for (const more of ['', '&order=desc', '&group=request', '&kind=record&since=2026-01-01T00:00:00Z']) {
+      expect(await changesBy(`actor=admn${more}`)).toMatchObject({ data: [], meta: { hint: near } })
+      expect(await changesBy(`actor=the%20importer${more}`)).toMatchObject({
+        data: [],
+        meta: { hint: others },
+      })
+    }
+    const { body } = await callTool(world, '/mcp/crm', 'changes', { actor: 'admn', group: 'request' })
+    expect(body.meta.hint).toBe(near)
+  })
+
+  test('have none for an actor with changes, without changes by anybody, and for who follows the log', async () => {
+    for (const query of ['actor=admin', 'actor=admn&id=absent', 'actor=admn&after=1', 'limit=1'])
+      expect((await changesBy(query)).meta).not.toHaveProperty('hint')
+  })
+
+  test('name no actor of changes that the token may not read', async () => {
+    const own = await world.newType({ json_schema: { type: 'object' } })
+    const reader = await world.newToken([{ record_type: own, permission: 'read' }])
+    const { meta } = succeed(await reader.call('GET', '/v1/crm/changes?actor=admn&kind=record'))
+    expect(meta).not.toHaveProperty('hint')
+  })
+})

@@ -2,10 +2,11 @@
 
 import { LIMITS } from '../../foundation/limits.ts'
 import type { ChangeFilter } from '../change-log/filter.ts'
-import type { Patience, Reader } from '../change-log/read.ts'
+import { narrowing, type Patience, type Reader } from '../change-log/read.ts'
 import { newestOf, withinSeqs } from '../change-log/seq-range.ts'
 import type { SeqRange } from '../change-log/time-range.ts'
 import type { PackedCall } from '../change-log/tool-call.ts'
+import { visibleTo } from '../change-log/visible.ts'
 import { readPageRows, type Scope } from '../core/scope.ts'
 import { shaped } from '../database/client.ts'
 
@@ -22,6 +23,18 @@ const KEY = 'request_id, token_id, actor_name, via, call'
 
 /** Conditions on the entries `c`, and the values that they bind from `first` on. */
 export type Conditions = (first: number) => { text: string; values: unknown[] }
+
+/** The conditions of a reader's filter and rights. */
+export function conditionsFor(reader: Reader, baseId: string): Conditions {
+  return (first) => {
+    const values: unknown[] = []
+    const bind = (value: unknown) => `$${first - 1 + values.push(value)}`
+    const types = reader.access.types('read', baseId)
+    const visible = types === '*' ? [] : [visibleTo(bind([...types]))]
+    const text = [...narrowing(reader, baseId, bind), ...visible].map((each) => ` AND ${each}`).join('')
+    return { text, values }
+  }
+}
 
 /**
  * The newest groups of a range, at most `most`, and the part of the range that was not looked at. Reads a few

@@ -1,17 +1,16 @@
 /** Changes grouped by the request, or the tool call, that made them. */
 import { LIMITS } from '../../foundation/limits.ts'
 import { callFor, type Kind, type Operation } from '../change-log/entry.ts'
-import { narrowing, type Reader } from '../change-log/read.ts'
 import { type SeqRange, withinTimes } from '../change-log/time-range.ts'
 import { type ToolCall, unpackCall } from '../change-log/tool-call.ts'
-import { visibleTo } from '../change-log/visible.ts'
 import { requireBase } from '../core/existing-base.ts'
 import { readPage } from '../core/page.ts'
 import { readPageRows, type Scope } from '../core/scope.ts'
 import { shaped } from '../database/client.ts'
-import { type Conditions, findGroups, type GroupKey } from './find-groups.ts'
+import { type Conditions, conditionsFor, findGroups, type GroupKey } from './find-groups.ts'
 import { askedOf, entriesOf } from './group-entries.ts'
 import { type ChangePageArgs, openReader, patienceOf, readRange } from './list.ts'
+import { adviseActor } from './other-actors.ts'
 import { readUndone } from './undone-groups.ts'
 
 /** The changes of one request by one caller; of one tool call, if the request has several. */
@@ -32,6 +31,8 @@ export type ChangeGroupPage = {
   hasMore: boolean
   limit: number
   nextBefore: number | null
+  /** What to do about an actor that made none of the changes. */
+  hint: string | null
 }
 
 /**
@@ -60,20 +61,12 @@ export async function listChangeGroups(
     const rest = last ? { after: whole.after, upTo: last.last - 1 } : left
     const data = groups.filter(isNew).map((group) => callFor(reader, baseId, group))
     const hasMore = rest.upTo > rest.after
-    if (!hasMore || data.length > 0 || keys.length === 0)
-      return { data, hasMore, limit, nextBefore: hasMore ? rest.upTo + 1 : null }
+    if (!hasMore || data.length > 0 || keys.length === 0) {
+      const isNone = data.length === 0 && !hasMore && args.after == null
+      const hint = isNone ? await adviseActor(scope, baseId, reader, whole) : null
+      return { data, hasMore, limit, nextBefore: hasMore ? rest.upTo + 1 : null, hint }
+    }
     range = rest
-  }
-}
-
-function conditionsFor(reader: Reader, baseId: string): Conditions {
-  return (first) => {
-    const values: unknown[] = []
-    const bind = (value: unknown) => `$${first - 1 + values.push(value)}`
-    const types = reader.access.types('read', baseId)
-    const visible = types === '*' ? [] : [visibleTo(bind([...types]))]
-    const text = [...narrowing(reader, baseId, bind), ...visible].map((each) => ` AND ${each}`).join('')
-    return { text, values }
   }
 }
 

@@ -7,6 +7,7 @@ import { type Patience, type Reader, readFor } from '../change-log/read.ts'
 import { requireBase } from '../core/existing-base.ts'
 import { readPage } from '../core/page.ts'
 import { type Scope, viewerOf } from '../core/scope.ts'
+import { adviseActor } from './other-actors.ts'
 
 export type ChangeArgs = ChangeFilterArgs & {
   /** Sequence number to start after. Default: the oldest retained entry. */
@@ -30,6 +31,8 @@ export type ChangePage = {
   limit: number
   nextAfter: number | null
   nextBefore: number | null
+  /** What to do about an actor that made none of the changes. */
+  hint: string | null
 }
 
 /**
@@ -45,8 +48,11 @@ export async function listChanges(scope: Scope, baseId: string, args: ChangePage
   const stretch = { baseId, after, upTo, limit, isDescending }
   const { changes, rest } = await readFor(scope.db, stretch, reader, scope.answer.page(), patienceOf(scope))
   if (changes.length === 0) await requireBase(scope, baseId)
+  // Who follows the log after an entry waits for changes to come.
+  const isNone = changes.length === 0 && rest === null && args.after == null
   return {
     data: changes,
+    hint: isNone ? await adviseActor(scope, baseId, reader, { after, upTo }) : null,
     hasMore: rest !== null,
     limit,
     nextAfter: isDescending ? null : (rest?.after ?? upTo),

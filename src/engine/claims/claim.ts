@@ -6,7 +6,7 @@ import { requirePermission } from '../access/access.ts'
 import { requireType } from '../configuration/record-types/index.ts'
 import { shaped } from '../database/client.ts'
 import { bindFilter, bindSort } from '../filter/bind.ts'
-import { adviseValues } from '../filter/never-matches.ts'
+import { adviseNames, adviseValues } from '../filter/never-matches.ts'
 import { parseFilter } from '../filter/parse.ts'
 import { withCheckedHints } from '../query/check-hints.ts'
 import { OLDEST_FIRST, parseSort } from '../query/sort.ts'
@@ -76,7 +76,7 @@ export async function claimRecords(
   const picked = await scope.db.retry(() => pick(scope, { ...asked, ...bound, type }, limit, room))
   scope.answer.spend(picked.bytes)
   const { data, isFull } = picked
-  const hint = data.length === 0 ? adviseValues(filter, type) : null
+  const hint = data.length === 0 ? (adviseValues(filter, type) ?? adviseNames(filter, type)) : null
   return isFull ? { data, limit: data.length, hint, truncated: true } : { data, limit, hint }
 }
 

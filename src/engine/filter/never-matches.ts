@@ -1,6 +1,8 @@
 /** Advice about conditions whose value the schema excludes: they are no fault, and find nothing. */
 import { nearest } from '../../contract/suggest.ts'
+import { type FieldPath, fieldName } from '../compiled-types/field-path.ts'
 import { isScalar, valuesAt } from '../json-schema/fields.ts'
+import { nearProperty } from '../json-schema/misspelt-properties.ts'
 import { type FieldContext, zoneOf } from './operand.ts'
 import type { Condition, Filter } from './parse.ts'
 import { isTime } from './value.ts'
@@ -40,6 +42,28 @@ function adviseValue({ field, op, value, name }: Condition<string>, type: FieldC
   if (!allowed) return null
   const wrong = sent.find((each) => isScalar(each) && each !== null && !allowed.includes(each))
   return wrong === undefined ? null : adviseEnum(wrong, name, allowed)
+}
+
+/** Names the first property of a filter that the schema seems to name otherwise; for a filter that finds nothing. */
+export function adviseNames(filter: Filter<string> | null, type: FieldContext): string | null {
+  if (!filter) return null
+  if (filter.kind === 'condition')
+    return filter.trusted || filter.field.kind === 'column' ? null : adviseName(filter.field.path, type)
+  for (const each of filter.kind === 'not' ? [filter.of] : filter.of) {
+    const advice = adviseNames(each, type)
+    if (advice) return advice
+  }
+  return null
+}
+
+/** Says which declared property is near to one that an open schema does not declare. */
+export function adviseName(
+  [name, ...below]: FieldPath,
+  { jsonSchema, visible }: FieldContext,
+): string | null {
+  const near = typeof name === 'string' && !visible ? nearProperty(jsonSchema, name) : undefined
+  if (near === undefined || typeof name !== 'string') return null
+  return `The schema has no ${fieldName([name]).slice(0, 80)}. Did you mean ${fieldName([near, ...below]).slice(0, 160)}?`
 }
 
 /** Says which values a field has, and the nearest of them. */

@@ -47,6 +47,12 @@ export function findMisspelt(schema: unknown): FindMisspelt | null {
   }
 }
 
+/** The declared property that is near to one that an open schema does not declare. */
+export function nearProperty(schema: unknown, name: string): string | undefined {
+  const level = levelOf(schema, schema, 1)
+  return level?.names.has(name) ? undefined : level?.nearTo(name)
+}
+
 const warning = (path: readonly string[], near: string): string =>
   `data${pointer(...path.map((name) => name.slice(0, LONGEST)))} is not a property of the schema. It is stored as sent. Did you mean ${JSON.stringify(near)}?`
 

@@ -7,7 +7,7 @@ import { type Page, type PageArgs, readPage, toPage } from '../core/page.ts'
 import { read, readPageRows, type Scope } from '../core/scope.ts'
 import { shaped } from '../database/client.ts'
 import { bindSort } from '../filter/bind.ts'
-import { adviseValues } from '../filter/never-matches.ts'
+import { adviseNames, adviseValues } from '../filter/never-matches.ts'
 import type { Condition } from '../filter/parse.ts'
 import { readMoment } from '../query/as-of.ts'
 import { withCheckedHints } from '../query/check-hints.ts'
@@ -118,6 +118,7 @@ export async function listRecords(
     ...cursorsOf(scope.keys.cursor, boundTo, found, positionOf),
     hint:
       adviseValues(filter, type) ??
+      (rows.length === 0 ? adviseNames(filter, type) : null) ??
       (expand
         ? await adviseExpansion(
             scope,

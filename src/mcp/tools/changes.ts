@@ -22,7 +22,7 @@ const list = compile(
           call { id tool endpoint client trace_id: traceId }
           kind record_type: recordType id operation version diff cause
         }
-        hasMore limit nextAfter nextBefore
+        hasMore limit nextAfter nextBefore hint
       }
       changeGroups(base: $base, after: $after, before: $before, recordType: $recordType, id: $id, kind: $kind,
         operation: $operation, actor: $actor, requestId: $requestId, since: $since, until: $until, limit: $limit)
@@ -32,7 +32,7 @@ const list = compile(
           actor { token_id: tokenId name via } first_at: firstAt last_at: lastAt last_seq: lastSeq count
           by { kind record_type: recordType operation count } undone_by: undoneBy
         }
-        hasMore limit nextBefore
+        hasMore limit nextBefore hint
       }
     }`,
   ),

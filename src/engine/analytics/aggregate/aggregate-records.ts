@@ -16,6 +16,7 @@ import { recordsAsOf } from '../../query/point-in-time-statements.ts'
 import { chooseWay, recordSource } from '../../query/record-source.ts'
 import { UNSORTED } from '../../query/sort.ts'
 import { authorize, filterWithPolicy, refuseWithPolicy, visibleType } from '../../row-policy/apply.ts'
+import { adviseFields } from './empty-fields.ts'
 import { type AggregateArgs, readAggregate } from './input.ts'
 import type { Branch } from './source.ts'
 import { aggregateStatement, type GroupColumns, planAggregate } from './statement.ts'
@@ -47,7 +48,8 @@ export async function aggregateRecords(
   const { text, values } = parameters.bind(aggregateStatement(plan, [branch], page, parameters))
   const { rows, isCut } = await readPageRows<GroupRow>(scope, shaped(text), values)
   if (moment) await requireCompleteHistory(scope, baseId, moment)
-  return { ...toGroups(rows, plan, page, isCut), hint: adviseValues(query.filter, type) }
+  const groups = toGroups(rows, plan, page, isCut)
+  return { ...groups, hint: adviseValues(query.filter, type) ?? adviseFields(query, type, groups.data) }
 }
 
 type Type = ReturnType<typeof visibleType>
