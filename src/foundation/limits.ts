@@ -370,6 +370,10 @@ export const LIMITS = {
   stepChars: 4 * 1024 * 1024,
   runReadBytes: 4 * 1024 * 1024,
   runMs: 25_000,
+  /** Runs that may send requests at the same time, of the process and of one token: each has a connection meanwhile. */
+  sendingRuns: 4,
+  sendingRunsOfToken: 2,
+  sendingRunWaitMs: 10_000,
   /** Characters of an input or output that the log of runs keeps, and how long it keeps a run. */
   runKeptChars: 16 * 1024,
   runDays: 30,

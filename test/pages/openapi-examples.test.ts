@@ -68,7 +68,13 @@ async function makeBase(): Promise<void> {
   succeed(await send('recordTypes.upsert'), 201)
   const typed = { json_schema: { type: 'object', properties: { name: { type: 'string' } } } }
   succeed(await world.call('PUT', '/v1/crm/record-types/company', typed), 201)
-  for (const name of ['relationshipTypes.upsert', 'fileTypes.upsert', 'toolsets.upsert', 'endpoints.upsert'])
+  for (const name of [
+    'relationshipTypes.upsert',
+    'fileTypes.upsert',
+    'toolsets.upsert',
+    'endpoints.upsert',
+    'actions.upsert',
+  ])
     succeed(await send(name), 201)
   for (const name of ['inboundWebhooks.upsert', 'previews.create', 'seeds.upsert'])
     succeed(await send(name), 201)
@@ -117,6 +123,7 @@ const MAKERS: Readonly<Record<string, () => Promise<string>>> = {
   'claims.releaseAll': claimed,
   'claims.completeAll': claimed,
   'triggerDeliveries.replay': delivered,
+  'actionRuns.get': async () => succeed(await send('actions.run')).run_id,
   'changes.revert': async () => {
     succeed(await send('records.update'))
     return (await world.logOf('deal', 'd1')).at(-1)?.seq ?? expect.fail('no change')

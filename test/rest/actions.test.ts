@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure, expectFault, succeed, UUID7 } from '../support/answers.ts'
 import { openReceiver, type Receiver } from '../support/receiver.ts'
 import type { Body, Call } from '../support/server.ts'
+import { eventually } from '../support/until.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -680,4 +681,31 @@ describe('a secret of an http step', () => {
     expect(error.details[0]).toMatchObject({ path: '/steps/h', code: 'unknown_secret' })
     expect([receiver.at(at), await action.records()]).toEqual([[], []])
   })
+})
+
+test('receivers that do not answer hold back other runs that send, and nothing else', async () => {
+  const at = `/hanging${++serial}`
+  const waiting: (() => void)[] = []
+  receiver.on(at, (_received, response) => void waiting.push(() => response.writeHead(200).end()))
+  const slow = await newAction([
+    create('a', {}),
+    { name: 'h', type: 'http', url: `${receiver.url}${at}`, body: {} },
+  ])
+  const other = await newAction([create('a', {})])
+  const runs = Array.from({ length: 8 }, () => slow.run())
+  await eventually(async () => (waiting.length >= 2 ? true : undefined))
+  for (let n = 0; n < 10; n++) succeed(await other.run())
+  // Of one token, two at a time: the others wait outside the database.
+  expect(receiver.at(at)).toHaveLength(2)
+  const ended = Promise.all(runs)
+  let isOver = false
+  void ended.then(() => {
+    isOver = true
+  })
+  await eventually(async () => {
+    for (const answer of waiting.splice(0)) answer()
+    return isOver || undefined
+  })
+  for (const ran of await ended) succeed(ran)
+  expect(receiver.at(at)).toHaveLength(8)
 })

@@ -19,6 +19,7 @@ import { requireRights } from './rights.ts'
 import { keepFailure, keepSuccess } from './run-log.ts'
 import { openSteps } from './run-steps.ts'
 import type { RunnableAction, StepResult, Target } from './running.ts'
+import { withSendingPlace } from './sending-runs.ts'
 
 /** What a run answers. */
 export type RunAnswer = {
@@ -39,11 +40,25 @@ export async function withRun<T>(
 ): Promise<T> {
   const run: RunPlace = { id: uuidv7(), startedAt: new Date(), sent: new Map(), ids: new Map() }
   try {
-    return await work({ ...scope, run })
+    // Taken before the transaction of the run, and of its idempotency key.
+    const running = () => work({ ...scope, run })
+    return await ((await sends(scope, target)) ? withSendingPlace(scope, running) : running())
   } catch (thrown) {
     if (run.begun) await keepFailure(scope, target, { ...run, ...run.begun }, toDomainError(thrown))
     throw thrown
   }
+}
+
+const SENDS = statement(
+  'action_sends',
+  `SELECT EXISTS (SELECT FROM json_array_elements(steps) s WHERE s ->> 'type' = 'http') AS sends
+   FROM plinth.action WHERE base_id = $1 AND id = $2`,
+)
+
+/** Whether the action has http steps. The caller's rights are checked by the run. */
+async function sends({ db }: Scope, { baseId, id }: Target): Promise<boolean> {
+  const [action] = await db.query<{ sends: boolean }>(SENDS, [baseId, id])
+  return action?.sends ?? false
 }
 
 const FIND = statement(

@@ -256,6 +256,36 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'seeds.reset': { params: { base_id: 'crm--dev', name: 'demo' }, body: {} },
   'seeds.clear': { params: { base_id: 'crm--dev', name: 'demo' }, body: {} },
 
+  'actions.upsert': {
+    params: { id: 'win_deal' },
+    body: {
+      input_schema: { type: 'object', properties: { deal: { type: 'string' } }, required: ['deal'] },
+      steps: [
+        {
+          name: 'deal',
+          type: 'patch_record',
+          record_type: 'deal',
+          id: '{{input.deal}}',
+          data: { stage: 'won' },
+        },
+        {
+          name: 'company',
+          type: 'create_record',
+          record_type: 'company',
+          data: { name: 'Buyer of {{steps.deal.id}}' },
+        },
+      ],
+      output: { company: '{{steps.company.id}}' },
+    },
+  },
+  'actions.get': { params: { id: 'win_deal' } },
+  'actions.history': { params: { id: 'win_deal' } },
+  'actions.update': { params: { id: 'win_deal' }, body: { description: 'Marks a deal as won.' } },
+  'actions.delete': { params: { id: 'win_deal' } },
+  'actions.run': { params: { id: 'win_deal' }, body: { input: { deal: 'd1' } } },
+  'actionRuns.list': { params: { id: 'win_deal' } },
+  'actionRuns.get': { params: { id: 'win_deal', run_id: MADE } },
+
   'triggers.upsert': {
     params: { id: 'won' },
     body: {

@@ -48,6 +48,8 @@ const NAMED: Readonly<Record<string, string>> = {
   'GET /vault/secrets/:name': 'secrets.get',
   'PUT /vault/secrets/:name': 'secrets.upsert',
   'DELETE /vault/secrets/:name': 'secrets.delete',
+  'GET /:base_id/actions/:id/runs': 'actionRuns.list',
+  'GET /:base_id/actions/:id/runs/:run_id': 'actionRuns.get',
   'GET /:base_id/triggers/:id/deliveries': 'triggerDeliveries.list',
   'POST /:base_id/triggers/:id/deliveries/:delivery_id/replay': 'triggerDeliveries.replay',
   'GET /:base_id/inbound-webhooks/:id/deliveries': 'inboundDeliveries.list',
