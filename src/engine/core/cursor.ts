@@ -9,7 +9,7 @@ export type Position = { id: string; values: readonly (string | number | null)[]
  * Seals a keyset position as an opaque cursor. It is valid only for the query and the rights that it is bound
  * to.
  */
-const sealCursor = (key: SealKey, boundTo: unknown, { id, values }: Position): string =>
+export const sealCursor = (key: SealKey, boundTo: unknown, { id, values }: Position): string =>
   seal(key, boundTo, JSON.stringify([id, ...values]))
 
 /** Creates the cursors of a page: after its last row if there is more, and after any row on demand. */
