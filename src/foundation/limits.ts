@@ -72,6 +72,8 @@ export const LIMITS = {
   batchBytes: 16 * 1024 * 1024,
   pageDefault: 50,
   pageMax: 1000,
+  /** Records of a list within a record, in GraphQL: lists multiply with each level. */
+  relatedDefault: 20,
   /** Bytes of rows after which a page ends. */
   pageBytes: 16 * 1024 * 1024,
   /** Bytes of rows in all pages of one GraphQL request. The response is serialized in one piece. */

@@ -56,6 +56,21 @@ export const SERVER_LIMITS = {
   /** Texts of the GraphQL documents that are kept parsed. In memory they take a hundred times as much. */
   graphqlCacheChars: 256 * 1024,
   /**
+   * GraphQL schemas of bases: record types of one, characters of their JSON Schemas, fields of all that are kept built,
+   * characters of the texts of schemas and of the answers to introspection that are kept.
+   */
+  typedSchemaTypes: 5000,
+  typedSchemaChars: 8 * 1024 * 1024,
+  typedSchemaFields: 20_000,
+  typedSchemaTextChars: 32 * 1024 * 1024,
+  /** Introspection of a base: characters of an answer, time, memory of the thread, and requests that wait for one. */
+  introspectionChars: 48 * 1024 * 1024,
+  introspectionMs: 15_000,
+  introspectionMegabytes: 512,
+  introspectionsWaiting: 8,
+  /** Cost of a record of a page in the schema of a base. 100 records with 100 each stay below the default limit. */
+  typedRecordCost: 0.1,
+  /**
    * SQL endpoint: rows, time and bytes of a response; concurrent statements of the process and of one token.
    */
   sqlRows: 1000,

@@ -3,26 +3,37 @@ import { Worker } from 'node:worker_threads'
 
 /** Worker source: posts the result of the module's `make`. */
 const MAKE = `
-  const { parentPort, workerData } = require('node:worker_threads')
-  import(workerData).then(({ make }) => make()).then((made) => parentPort.postMessage(made))
+  const { parentPort, workerData: { module, input } } = require('node:worker_threads')
+  import(module).then(({ make }) => make(input)).then((made) => parentPort.postMessage(made))
 `
+
+type Bounds = { ms: number; megabytes: number }
 
 /**
  * Runs `make` of a module in a worker thread. For large modules that are needed once: loading them does not
- * block the event loop, and their code is freed afterwards.
+ * block the event loop, and their code is freed afterwards. With `bounds`, it is ended after that time, or with
+ * that much memory.
  * @param from `import.meta.url` of the caller
  * @param path the module, relative to the caller and without its extension
  */
-export function renderInWorker<T>(from: string, path: string): Promise<T> {
+export function renderInWorker<T>(from: string, path: string, input?: unknown, bounds?: Bounds): Promise<T> {
   // `.ts` next to sources, `.js` next to compiled code.
-  const module = new URL(`${path}${extname(from)}`, from)
-  const worker = new Worker(MAKE, { eval: true, workerData: module.href })
+  const module = new URL(`${path}${extname(from)}`, from).href
+  const worker = new Worker(MAKE, {
+    eval: true,
+    workerData: { module, input },
+    ...(bounds && { resourceLimits: { maxOldGenerationSizeMb: bounds.megabytes } }),
+  })
+  const timer = bounds && setTimeout(() => void worker.terminate(), bounds.ms)
   return new Promise<T>((resolve, reject) => {
     worker.once('message', (made: T) => {
       resolve(made)
       void worker.terminate()
     })
     worker.once('error', reject)
-    worker.once('exit', () => reject(new Error(`${module.href} exports nothing`)))
+    worker.once('exit', () => {
+      clearTimeout(timer)
+      reject(new Error(`${module} posted nothing`))
+    })
   })
 }

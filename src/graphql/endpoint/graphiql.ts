@@ -10,14 +10,23 @@ const WELCOME = `# Put a token into the headers below,
 }
 `
 
-/** Renders the GraphiQL page, with all scripts and fonts inline. `renderInWorker` runs it in a worker. */
-export const make = (): Buffer => Buffer.from(page())
+const BASE_WELCOME = `# Put a token into the headers below, and re-fetch the schema (the arrows on the left).
+# Then ask for records of your types: the editor completes their names.
+{
+  _base
+}
+`
 
-const page = (): string =>
+/**
+ * Renders the GraphiQL page of all bases or of one, with all scripts and fonts inline. `renderInWorker` runs it.
+ * Without an endpoint, requests go to the address of the page.
+ */
+export const make = (of: 'all' | 'base'): Buffer => Buffer.from(page(of === 'all' ? WELCOME : BASE_WELCOME))
+
+const page = (welcome: string): string =>
   renderGraphiQL({
     title: 'Plinth GraphQL',
-    endpoint: '/graphql',
-    defaultQuery: WELCOME,
+    defaultQuery: welcome,
     headers: JSON.stringify({ authorization: 'Bearer plt_your_token' }, null, 2),
     defaultEditorToolsVisibility: 'headers',
     // Do not keep tokens in browser storage.

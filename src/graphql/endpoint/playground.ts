@@ -1,13 +1,15 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errorBody, FAILURES, invalid } from '../../foundation/errors.ts'
 import type { BodySizes } from '../../http/body.ts'
 import type { CallerHooks } from '../../http/caller.ts'
 import { notFound, refusal } from '../../http/errors.ts'
 import { PAGE_POLICY } from '../../http/html-page.ts'
+import { matches } from '../../http/if-none-match.ts'
 import type { Charge } from '../../http/rate-limit.ts'
 import { renderInWorker } from '../../http/render-in-worker.ts'
 import { SharedDocument } from '../../http/shared-document.ts'
 import { openEnded } from '../../http/sse.ts'
+import type { LazySchema } from '../base/lazy-schema.ts'
 import { checkTextSize } from './query-limits.ts'
 import type { openYoga } from './yoga.ts'
 
@@ -19,53 +21,103 @@ type Options = {
 }
 const EVENT_STREAM = 'text/event-stream'
 
-/** Serves `/graphql`: POST with a token, and the GraphiQL page for browsers. */
+const PAGE = '/graphql'
+const BASE_PAGE = '/graphql/:base'
+
+/**
+ * Serves `/graphql`, and `/graphql/{base}` with the schema of a base: POST with a token, the GraphiQL page for
+ * browsers, and the schema as text.
+ */
 export function playground(caller: CallerHooks, { visit, charge, sizes, graphqlCost }: Options) {
   return async (app: FastifyInstance): Promise<void> => {
     // Load GraphiQL at the first request: it is large, and most servers never serve it.
-    const page = new SharedDocument(async () => ({
-      type: 'text/html; charset=utf-8',
-      body: await renderInWorker<Uint8Array>(import.meta.url, './graphiql'),
-    }))
-    let yoga: Promise<ReturnType<typeof openYoga>> | undefined
+    const pageFor = (of: 'all' | 'base') =>
+      new SharedDocument(async () => ({
+        type: 'text/html; charset=utf-8',
+        body: await renderInWorker<Uint8Array>(import.meta.url, './graphiql', of),
+      }))
+    const pages = { [PAGE]: pageFor('all'), [BASE_PAGE]: pageFor('base') }
+    type Yoga = ReturnType<typeof openYoga>
+    let yoga: Promise<Yoga> | undefined
+    let baseYoga: Promise<Yoga> | undefined
 
     app.setErrorHandler((thrown, request, reply) => {
       const error = refusal(thrown, request, reply)
       const { message, ...extensions } = errorBody(error, request.id).error
       return reply.code(FAILURES[error.code].status).send({ errors: [{ message, extensions }] })
     })
-    app.get('/graphql', { onRequest: visit }, async (request, reply) => {
-      if (!request.headers.accept?.includes('text/html')) throw notFound(request)
-      return page.send(request, reply.header('content-security-policy', PAGE_POLICY))
-    })
-    app.post('/graphql', { ...caller, bodyLimit: sizes.record }, async (request, reply) => {
-      if (request.headers['idempotency-key'] !== undefined)
-        throw invalid({
-          path: 'header/Idempotency-Key',
-          code: 'not_here',
-          message: 'In GraphQL the key is an argument of each mutation: idempotencyKey.',
-        })
-      const [unknown] = Object.keys(request.query as object)
-      if (unknown !== undefined)
-        throw invalid({
-          path: `query/${unknown.slice(0, 64)}`,
-          code: 'unknown_key',
-          message: 'The URL takes no parameters. Send query, variables and operationName in the body.',
-        })
-      checkTextSize((request.body as { query?: unknown } | null | undefined)?.query)
+    for (const path of [PAGE, BASE_PAGE] as const)
+      app.get(path, { onRequest: visit }, async (request, reply) => {
+        if (!request.headers.accept?.includes('text/html')) throw notFound(request)
+        return pages[path].send(request, reply.header('content-security-policy', PAGE_POLICY))
+      })
+
+    const serve = async (
+      server: Yoga,
+      request: FastifyRequest,
+      reply: FastifyReply,
+      base?: LazySchema,
+    ): Promise<FastifyReply> => {
       // Restrict content negotiation to JSON and event streams. Subscriptions support only streams.
       const streams = request.headers.accept?.includes(EVENT_STREAM) ?? false
       request.raw.headers.accept = streams ? EVENT_STREAM : 'application/json'
-      yoga ??= import('./yoga.ts').then(({ openYoga }) => openYoga(graphqlCost))
-      const response = await (await yoga).handleNodeRequestAndResponse(request, reply, {
+      const response = await server.handleNodeRequestAndResponse(request, reply, {
         served: request,
         charge: (fields) => charge(request, reply, fields),
+        ...(base && { base }),
       })
       for (const [name, value] of response.headers) reply.header(name, value)
       if (!response.headers.get('content-type')?.startsWith(EVENT_STREAM))
         return reply.code(response.status).send(await response.text())
       openEnded(reply)
       return reply.code(response.status).send(response.body)
+    }
+    app.post(PAGE, { ...caller, bodyLimit: sizes.record }, async (request, reply) => {
+      checkRequest(request)
+      yoga ??= import('./yoga.ts').then(({ openYoga }) => openYoga(graphqlCost))
+      return serve(await yoga, request, reply)
+    })
+    app.post<OfBase>(BASE_PAGE, { ...caller, bodyLimit: sizes.record }, async (request, reply) => {
+      checkRequest(request)
+      const { schemaOf } = await import('../base/schemas.ts')
+      const { query } = (request.body ?? {}) as { query?: unknown }
+      const text = typeof query === 'string' ? query : ''
+      const schema = await schemaOf(request.caller, request.params.base, text)
+      baseYoga ??= import('./yoga.ts').then(({ openBaseYoga }) => openBaseYoga(graphqlCost))
+      return serve(await baseYoga, request, reply, schema)
+    })
+    app.get<OfBase>(`${BASE_PAGE}/schema.graphql`, caller, async (request, reply) => {
+      refuseParameters(request)
+      const { schemaOf, textOf } = await import('../base/schemas.ts')
+      const { seen } = await schemaOf(request.caller, request.params.base)
+      const { text, etag } = await textOf(seen)
+      reply.header('etag', etag).header('cache-control', 'private, no-cache')
+      if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send()
+      return reply.type('text/plain; charset=utf-8').send(text)
     })
   }
+}
+
+type OfBase = { Params: { base: string } }
+
+/** @throws VALIDATION_ERROR */
+function checkRequest(request: FastifyRequest): void {
+  if (request.headers['idempotency-key'] !== undefined)
+    throw invalid({
+      path: 'header/Idempotency-Key',
+      code: 'not_here',
+      message: 'In GraphQL the key is an argument of each mutation: idempotencyKey.',
+    })
+  refuseParameters(request)
+  checkTextSize((request.body as { query?: unknown } | null | undefined)?.query)
+}
+
+function refuseParameters(request: FastifyRequest): void {
+  const [unknown] = Object.keys(request.query as object)
+  if (unknown !== undefined)
+    throw invalid({
+      path: `query/${unknown.slice(0, 64)}`,
+      code: 'unknown_key',
+      message: 'The URL takes no parameters. Send query, variables and operationName in the body.',
+    })
 }

@@ -1,8 +1,19 @@
 import {
   type DocumentNode,
   type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLArgument,
   GraphQLError,
+  type GraphQLInterfaceType,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
   type GraphQLSchema,
+  getNamedType,
+  getNullableType,
+  type InlineFragmentNode,
+  isInterfaceType,
+  isListType,
+  isObjectType,
   Kind,
   type OperationDefinitionNode,
   type SelectionSetNode,
@@ -10,6 +21,7 @@ import {
 } from 'graphql'
 import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
+import { LazySchema } from '../base/lazy-schema.ts'
 
 const INTROSPECTION = new Set(['__schema', '__type'])
 const INTROSPECTION_COST = 200
@@ -18,7 +30,7 @@ type Variables = Readonly<Record<string, unknown>>
 
 /**
  * Query cost analysis before execution: depth, aliases and cost. An object costs 1, a scalar 0.01, each
- * multiplied by the page sizes of the enclosing lists.
+ * multiplied by the page sizes of the enclosing lists. The schemas of bases have prices of their own.
  */
 export function overLimits(
   schema: GraphQLSchema,
@@ -47,9 +59,8 @@ export function rootFields(document: DocumentNode, operationName: string | null 
   const count = ({ selections }: SelectionSetNode): number =>
     selections.reduce((sum, selection) => {
       if (selection.kind === Kind.FIELD) return sum + 1
-      const inner =
-        selection.kind === Kind.INLINE_FRAGMENT ? selection.selectionSet : fragments.get(selection.name.value)
-      return sum + (inner ? count(inner) : 0)
+      const inner = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value)
+      return sum + (inner ? count(inner.selectionSet) : 0)
     }, 0)
   const operation = document.definitions.find(
     (part) =>
@@ -58,12 +69,31 @@ export function rootFields(document: DocumentNode, operationName: string | null 
   return operation?.kind === Kind.OPERATION_DEFINITION ? count(operation.selectionSet) : 1
 }
 
-const fragmentsOf = (document: DocumentNode): ReadonlyMap<string, SelectionSetNode> =>
+const fragmentsOf = (document: DocumentNode): ReadonlyMap<string, FragmentDefinitionNode> =>
   new Map(
     document.definitions.flatMap((part) =>
-      part.kind === Kind.FRAGMENT_DEFINITION ? [[part.name.value, part.selectionSet]] : [],
+      part.kind === Kind.FRAGMENT_DEFINITION ? [[part.name.value, part]] : [],
     ),
   )
+
+/** How the fields of a schema are priced. */
+type Prices = {
+  object: number
+  leaf: number
+  /** The argument that has the size of a page. */
+  size: 'limit' | 'first'
+  /** Whether all fields of a page count for each of its items, or its lists alone. */
+  each: 'field' | 'list'
+}
+
+const PRICES: Prices = { object: 1, leaf: 0.01, size: 'limit', each: 'field' }
+/** In the schema of a base any list has a size, at any level, and each level is one statement. */
+const TYPED_PRICES: Prices = { object: LIMITS.typedRecordCost, leaf: 0.01, size: 'first', each: 'list' }
+
+/** The type of an object with fields; undefined where there is none. */
+type Parent = GraphQLObjectType | GraphQLInterfaceType | undefined
+/** A place in the query: its type, its depth, how often it occurs, and the size of the page that it is in. */
+type Place = { parent: Parent; depth: number; weight: number; page: number }
 
 function measure(
   schema: GraphQLSchema,
@@ -72,56 +102,66 @@ function measure(
   variables: Variables,
   maxCost: number,
 ) {
-  const lists = listFields(schema)
+  const prices = schema instanceof LazySchema ? TYPED_PRICES : PRICES
   const fragments = fragmentsOf(document)
   const found = { depth: 0, cost: 0, aliases: 0 }
-  const walk = (set: SelectionSetNode, depth: number, weight: number): void => {
+  const walk = (set: SelectionSetNode, place: Place): void => {
+    const { depth } = place
     found.depth = Math.max(found.depth, depth)
     for (const selection of set.selections) {
       // Stop as soon as a limit is exceeded.
       if (depth > LIMITS.graphqlDepth || found.cost > maxCost || found.aliases > LIMITS.graphqlAliases) return
-      if (selection.kind === Kind.INLINE_FRAGMENT) walk(selection.selectionSet, depth, weight)
-      else if (selection.kind === Kind.FIELD) visit(selection, depth, weight)
-      else spread(selection.name.value, depth, weight)
+      if (selection.kind === Kind.INLINE_FRAGMENT) walk(selection.selectionSet, within(selection, place))
+      else if (selection.kind === Kind.FIELD) visit(selection, place)
+      else spread(selection.name.value, place)
     }
   }
-  const spread = (name: string, depth: number, weight: number): void => {
+  const within = ({ typeCondition }: InlineFragmentNode | FragmentDefinitionNode, place: Place): Place =>
+    typeCondition ? { ...place, parent: parentOf(schema.getType(typeCondition.name.value)) } : place
+  const spread = (name: string, place: Place): void => {
     // Fragment spreads have a cost, because nested empty fragments grow exponentially.
-    found.cost += weight / 100
+    found.cost += (place.weight * place.page) / 100
     const fragment = fragments.get(name)
-    if (fragment) walk(fragment, depth, weight)
+    if (fragment) walk(fragment.selectionSet, within(fragment, place))
   }
-  const visit = (field: FieldNode, depth: number, weight: number): void => {
+  const visit = (field: FieldNode, { parent, depth, weight: outer, page }: Place): void => {
     if (field.alias) found.aliases++
     // Introspection is deep. A separate rule limits it.
     if (INTROSPECTION.has(field.name.value)) {
       found.cost += INTROSPECTION_COST
       return
     }
-    found.cost += field.selectionSet ? weight : weight / 100
+    const definition = parent?.getFields()[field.name.value]
+    const isList = prices.each === 'field' || (definition && isListType(getNullableType(definition.type)))
+    const weight = isList ? outer * page : outer
+    found.cost += weight * (field.selectionSet ? prices.object : prices.leaf)
     if (!field.selectionSet) return
-    const items = lists.has(field.name.value) ? pageOf(field, variables) : 1
-    walk(field.selectionSet, depth + 1, weight * items)
+    const size = definition?.args.find(({ name }) => name === prices.size)
+    walk(field.selectionSet, {
+      parent: definition && parentOf(getNamedType(definition.type)),
+      depth: depth + 1,
+      weight,
+      page: size ? pageOf(field, size, variables) : 1,
+    })
   }
-  walk(operation.selectionSet, 1, 1)
+  walk(operation.selectionSet, {
+    parent: schema.getRootType(operation.operation) ?? undefined,
+    depth: 1,
+    weight: 1,
+    page: 1,
+  })
   return found
 }
 
-/** Root fields that return pages. */
-function listFields(schema: GraphQLSchema): Set<string> {
-  const fields = Object.values(schema.getQueryType()?.getFields() ?? {})
-  return new Set(
-    fields
-      .filter((field) => field.args.some((argument) => argument.name === 'limit'))
-      .map((field) => field.name),
-  )
-}
+const parentOf = (type: GraphQLNamedType | undefined): Parent =>
+  isObjectType(type) || isInterfaceType(type) ? type : undefined
 
 /** Page size of a field, from its argument or variable. */
-function pageOf(field: FieldNode, variables: Variables): number {
-  const limit = field.arguments?.find((argument) => argument.name.value === 'limit')?.value
+function pageOf(field: FieldNode, { name, defaultValue }: GraphQLArgument, variables: Variables): number {
+  const limit = field.arguments?.find((argument) => argument.name.value === name)?.value
   const asked = limit && valueFromASTUntyped(limit, variables)
-  return typeof asked === 'number' && asked >= 1 ? Math.min(asked, LIMITS.pageMax) : LIMITS.pageDefault
+  if (typeof asked === 'number' && asked >= 1) return Math.min(asked, LIMITS.pageMax)
+  return typeof defaultValue === 'number' ? defaultValue : LIMITS.pageDefault
 }
 
 const defaultsOf = ({ variableDefinitions = [] }: OperationDefinitionNode): Variables =>

@@ -3,20 +3,31 @@ import type { FastifyRequest } from 'fastify'
 import {
   type DocumentNode,
   type ExecutionResult,
+  execute,
   GraphQLError,
   type GraphQLSchema,
   type ParseOptions,
   parse,
   type Source,
+  validate,
 } from 'graphql'
-import { createYoga, isAsyncIterable, mapAsyncIterator, type Plugin } from 'graphql-yoga'
+import {
+  createYoga,
+  isAsyncIterable,
+  mapAsyncIterator,
+  type Plugin,
+  type YogaServerOptions,
+} from 'graphql-yoga'
 import { LRUCache } from 'lru-cache'
 import { DomainError, errorBody, FAILURES, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { jsonInTurns } from '../../json/write.ts'
+import type { LazySchema } from '../base/lazy-schema.ts'
+import { LAZY_RULES } from '../base/validation-rules.ts'
 import type { Context } from '../context.ts'
 import { unwrap } from '../execute.ts'
 import { schema } from '../schema.ts'
+import { introspected } from './introspection.ts'
 import { overLimits, rootFields } from './query-limits.ts'
 
 /** Server context for yoga, which reserves the name `request`. */
@@ -27,13 +38,31 @@ type Served = {
    * @throws RATE_LIMITED
    */
   charge: (fields: number) => void
+  /** The schema of the base, for an address of one. */
+  base?: LazySchema
 }
 
 /** GraphQL over HTTP for external clients. The surfaces execute their operations directly. */
-export const openYoga = (maxCost: number) =>
+export const openYoga = (maxCost: number) => create({ schema, graphqlEndpoint: '/graphql' }, maxCost)
+
+/** The same for the schemas of bases. The caller finds the schema. */
+export const openBaseYoga = (maxCost: number) =>
+  create(
+    {
+      schema: ({ base }) => base ?? schema,
+      graphqlEndpoint: '/graphql/:base',
+      plugins: [lazyValidation, introspection],
+    },
+    maxCost,
+  )
+
+type Place = Pick<YogaServerOptions<Served, Context>, 'schema' | 'graphqlEndpoint'> & {
+  plugins?: readonly Plugin<object, Served>[]
+}
+
+const create = ({ plugins = [], ...place }: Place, maxCost: number) =>
   createYoga<Served, Context>({
-    schema,
-    graphqlEndpoint: '/graphql',
+    ...place,
     graphiql: false,
     landingPage: false,
     batching: false,
@@ -41,9 +70,36 @@ export const openYoga = (maxCost: number) =>
     logging: false,
     context: ({ served }: Served) => served.caller,
     parserAndValidationCache: { documentCache: byText(), errorCache: byText() },
-    plugins: [limits(maxCost), masking],
+    plugins: [limits(maxCost), ...plugins, masking],
     maskedErrors: false,
   })
+
+/** Rules that do not make all types of a lazy schema. */
+const lazyValidation: Plugin<object, Served> = {
+  onValidate: ({ setValidationFn }) => {
+    setValidationFn(((of: GraphQLSchema, document: DocumentNode) =>
+      validate(of, document, LAZY_RULES)) as typeof validate)
+  },
+}
+
+/** Introspection is answered from the text of the schema. */
+const introspection: Plugin<object, Served> = {
+  onExecute: async ({ args, setExecuteFn, setResultAndStopExecution }) => {
+    const { base } = args.contextValue as unknown as Served
+    if (!base) return
+    // Yoga's own executor asks for all types of an interface.
+    setExecuteFn(execute)
+    try {
+      const text = await introspected(base.seen, args)
+      if (text === null) return
+      const result: ExecutionResult = { data: {} }
+      setResultAndStopExecution(Object.assign(result, { stringify: () => `{"data":${text}}` }))
+    } catch (thrown) {
+      if (!(thrown instanceof DomainError)) throw thrown
+      setResultAndStopExecution({ errors: [new GraphQLError(thrown.message, { originalError: thrown })] })
+    }
+  },
+}
 
 /** Cache by the text of a document. Yoga's own holds 1,024 documents, however large. */
 const byText = <V extends object>() =>
@@ -98,9 +154,11 @@ type Operation = {
 
 /** Yoga masks only resolver errors, so format all errors here, at the end. */
 const masking: Plugin<object, Served> = {
-  onResultProcess: async ({ result, setResult, serverContext: { served } }) => {
+  onResultProcess: async ({ result, setResult, serverContext: { served, base } }) => {
+    // The schemas of bases name their arguments themselves, beside fields with names of the users.
+    const toPath = base ? (path: string) => path : argument
     const mask = ({ errors, ...rest }: ExecutionResult) =>
-      errors ? { ...rest, errors: errors.map((thrown) => masked(thrown, served)) } : rest
+      errors ? { ...rest, errors: errors.map((thrown) => masked(thrown, served, toPath)) } : rest
     if (isAsyncIterable<ExecutionResult>(result)) setResult(mapAsyncIterator(result, mask))
     else setResult(await written(mask(result as ExecutionResult), served))
   },
@@ -109,7 +167,7 @@ const masking: Plugin<object, Served> = {
 /** Serializes `data` in steps that yield to the event loop. Yoga would serialize it in one. */
 async function written(result: ExecutionResult, served: FastifyRequest): Promise<ExecutionResult> {
   const { data } = result
-  if (!data) return result
+  if (!data || 'stringify' in result) return result
   const text = await jsonInTurns(data, LIMITS.graphqlAnswerBytes)
   if (text === undefined) return { errors: [masked(tooLarge(), served)] }
   const stringify = ({ data: _, ...rest }: ExecutionResult) => {
@@ -133,12 +191,16 @@ const tooLarge = (): GraphQLError => {
  * Maps errors: domain errors keep their code, request errors become VALIDATION_ERROR, others are logged and
  * become opaque.
  */
-function masked(thrown: GraphQLError, { id, log }: FastifyRequest): GraphQLError {
+function masked(
+  thrown: GraphQLError,
+  { id, log }: FastifyRequest,
+  toPath: (path: string) => string = argument,
+): GraphQLError {
   const error = unwrap(thrown)
   if (error.code === 'INTERNAL_ERROR')
     log.error({ err: error.cause ?? thrown.originalError }, 'a request failed')
   const { message, ...extensions } = errorBody(error, id).error
-  const details = extensions.details.map((detail) => ({ ...detail, path: argument(detail.path) }))
+  const details = extensions.details.map((detail) => ({ ...detail, path: toPath(detail.path) }))
   // Without a path nothing was executed, so the HTTP status is that of the error.
   const http = thrown.path === undefined && { http: { status: FAILURES[error.code].status } }
   return new GraphQLError(message, {

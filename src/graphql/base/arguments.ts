@@ -1,0 +1,27 @@
+/** Errors in terms of the arguments of a query. */
+import { DomainError } from '../../foundation/errors.ts'
+
+/** What the engine calls otherwise. */
+const ARGUMENTS: Readonly<Record<string, string>> = {
+  '/limit': '/first',
+  '/cursor': '/after',
+  '/as_of': '/asOf',
+}
+
+/**
+ * The error with the paths of arguments. `key` is that of a field within the answer, which comes first: two
+ * lists of a query may have arguments of the same name.
+ */
+export function inArguments(thrown: unknown, key?: string): unknown {
+  if (!(thrown instanceof DomainError)) return thrown
+  const { code, message, cause, retryAfterSeconds } = thrown
+  const details = thrown.details.map((detail) => ({
+    ...detail,
+    path: `${key === undefined ? '' : `/${key}`}${ARGUMENTS[detail.path] ?? detail.path}`,
+  }))
+  return new DomainError(code, message, {
+    details,
+    cause,
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  })
+}

@@ -1,0 +1,211 @@
+/** The types of one record type: its object, its page, its sort, and the types within it. */
+import {
+  type GraphQLEnumType,
+  type GraphQLFieldConfigArgumentMap,
+  type GraphQLFieldConfigMap,
+  GraphQLID,
+  GraphQLInputObjectType,
+  GraphQLInt,
+  type GraphQLInterfaceType,
+  GraphQLList,
+  type GraphQLNamedType,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  GraphQLString,
+} from 'graphql'
+import { fieldName } from '../../engine/compiled-types/field-path.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import { clean } from '../../schema-shape/descriptions.ts'
+import type { Context } from '../context.ts'
+import { nestedName } from './names.ts'
+import type { Connection, RecordNode } from './node.ts'
+import type { SeenLink, SeenType } from './seen.ts'
+import { AnyRecord, Direction, JsonScalar, OWN_FIELDS, PageInfo } from './shared-types.ts'
+import { describe, isLeaf, type Nest, readProperty, typedOf } from './values.ts'
+
+/** A page of records of one type, or of any. */
+export type PageTypes = {
+  readonly object: GraphQLObjectType | GraphQLInterfaceType
+  readonly connection: GraphQLObjectType<Connection>
+  readonly edge: GraphQLObjectType
+}
+export type Family = PageTypes & {
+  readonly object: GraphQLObjectType<RecordNode, Context>
+  readonly sort: GraphQLInputObjectType
+  /** Every type of the family, by name. */
+  all(): ReadonlyMap<string, GraphQLNamedType>
+}
+
+/** Where a family finds the types of others. */
+export type Families = {
+  of(type: SeenType): Pick<Family, 'object' | 'connection' | 'sort'>
+  /** Called with the number of fields that were built. */
+  built(fields: number): void
+}
+
+const required = <T extends GraphQLNamedType>(type: T) => new GraphQLNonNull(type)
+const WORDS = 600
+
+/** The types are made when their fields are asked for. */
+export function familyOf(type: SeenType, families: Families): Family {
+  const nested = new Map<string, GraphQLEnumType | GraphQLObjectType>()
+  const nest: Nest = (made) => {
+    families.built(Object.keys('getFields' in made ? made.getFields() : made.getValues()).length)
+    nested.set(made.name, made)
+  }
+  const { name, description } = type
+  const object = new GraphQLObjectType<RecordNode, Context>({
+    name,
+    description: description ? clean(description, WORDS) : null,
+    interfaces: [AnyRecord],
+    fields: () => {
+      const fields = { ...OWN_FIELDS, ...propertyFieldsOf(type, nest), ...linkFieldsOf(type, families) }
+      families.built(Object.keys(fields).length)
+      return fields
+    },
+  })
+  const page = pageTypes(name, object)
+  const sort = new GraphQLInputObjectType({
+    name: `${name}_Sort`,
+    isOneOf: true,
+    description: 'A field to sort by. Missing values come last.',
+    fields: () => Object.fromEntries(sortFields(type).map(({ field }) => [field, { type: Direction }])),
+  })
+  return {
+    ...page,
+    object,
+    sort,
+    all: () => {
+      object.getFields()
+      for (const each of nested.values()) if (each instanceof GraphQLObjectType) each.getFields()
+      const own = [object, page.connection, page.edge, sort, ...nested.values()]
+      return new Map(own.map((each) => [each.name, each]))
+    },
+  }
+}
+
+/** The types of a page of records. */
+export function pageTypes(name: string, object: PageTypes['object']): PageTypes {
+  type Edge = { node: RecordNode; cursor: () => string }
+  const edge = new GraphQLObjectType<Edge>({
+    name: `${name}Edge`,
+    fields: () => ({
+      cursor: { type: required(GraphQLString), resolve: ({ cursor }) => cursor() },
+      node: { type: required(object), resolve: ({ node }) => node },
+      _linkId: {
+        type: GraphQLID,
+        description: 'The id of the relationship, in a list of related records.',
+        resolve: ({ node }) => node.link?.id,
+      },
+      _linkData: {
+        type: JsonScalar,
+        description: 'The data of the relationship, in a list of related records.',
+        resolve: ({ node }) => node.link?.data,
+      },
+    }),
+  })
+  const connection = new GraphQLObjectType<Connection>({
+    name: `${name}Connection`,
+    fields: () => ({
+      edges: {
+        type: new GraphQLNonNull(new GraphQLList(required(edge))),
+        resolve: ({ nodes, cursorAfter }) =>
+          nodes.map((node, index): Edge => ({ node, cursor: () => cursorAfter(index) })),
+      },
+      nodes: {
+        type: new GraphQLNonNull(new GraphQLList(required(object))),
+        resolve: ({ nodes }) => nodes,
+      },
+      pageInfo: { type: required(PageInfo), resolve: (page) => page },
+      totalCount: {
+        type: required(GraphQLInt),
+        description: 'The number of all that match. It costs a count.',
+        resolve: ({ total }) => total,
+      },
+    }),
+  })
+  return { object, connection, edge }
+}
+
+function propertyFieldsOf(
+  { name: of, properties }: SeenType,
+  nest: Nest,
+): GraphQLFieldConfigMap<RecordNode, Context> {
+  const fields: GraphQLFieldConfigMap<RecordNode, Context> = {}
+  for (const { name, field, shape } of properties) {
+    const { type, read } = typedOf(shape, nestedName(of, field), nest)
+    fields[field] = {
+      type,
+      description: describe(shape, name, field),
+      resolve: ({ record: { data } }) => readProperty(data as Record<string, unknown>, name, read),
+    }
+  }
+  return fields
+}
+
+function linkFieldsOf({ links }: SeenType, families: Families): GraphQLFieldConfigMap<RecordNode, Context> {
+  return Object.fromEntries(
+    [...links.values()].map((link) => {
+      const { object, connection } = link.far ? families.of(link.far) : ANY_PAGE
+      const description = `Relationship type ${JSON.stringify(link.relType)}${link.incoming ? ', from its other side' : ''}.`
+      // Look-ahead has read what this field shows.
+      if (link.isOne)
+        return [
+          link.field,
+          {
+            type: object,
+            description,
+            resolve: ({ linked }, _args, _context, { path }) => linked.get(String(path.key))?.nodes[0],
+          },
+        ]
+      return [
+        link.field,
+        {
+          type: required(connection),
+          description,
+          args: linkArgs(link, families),
+          resolve: ({ linked }, _args, _context, { path }) => linked.get(String(path.key)),
+        },
+      ]
+    }),
+  ) as GraphQLFieldConfigMap<RecordNode, Context>
+}
+
+export const ANY_PAGE = pageTypes('_Record', AnyRecord)
+
+const FILTER = 'In the filter language of REST: {"field": "data.amount", "op": "gte", "value": 100}.'
+
+/** Arguments of a page. */
+export const pageArgs = (
+  sort: GraphQLInputObjectType | null,
+  first: number = LIMITS.pageDefault,
+): GraphQLFieldConfigArgumentMap => ({
+  filter: { type: JsonScalar, description: FILTER },
+  ...(sort && { sort: { type: new GraphQLList(required(sort)) } }),
+  first: {
+    type: GraphQLInt,
+    defaultValue: first,
+    description: `Records of the page, 1 to ${LIMITS.pageMax}.`,
+  },
+  after: { type: GraphQLString, description: 'The cursor after which the page starts.' },
+})
+
+const linkArgs = ({ far }: SeenLink, families: Families): GraphQLFieldConfigArgumentMap =>
+  pageArgs(far ? families.of(far).sort : null, LIMITS.relatedDefault)
+
+/** Fields that records are sorted by, as the filter language names them. */
+const OWN_SORTS = [
+  { field: 'id', name: 'id' },
+  { field: '_createdAt', name: 'created_at' },
+  { field: '_updatedAt', name: 'updated_at' },
+  { field: '_version', name: 'version' },
+  { field: '_status', name: 'status' },
+  { field: '_externalId', name: 'external_id' },
+  { field: '_externalSource', name: 'external_source' },
+  { field: '_searchScore', name: '_search_score' },
+] as const
+
+export function sortFields({ properties }: SeenType): { field: string; name: string }[] {
+  const leaves = properties.filter(({ shape }) => isLeaf(shape))
+  return [...OWN_SORTS, ...leaves.map(({ field, name }) => ({ field, name: fieldName([name]) }))]
+}

@@ -1,0 +1,145 @@
+/**
+ * The schema of a base, made as far as a query needs it. The constructor of a GraphQL schema walks all types,
+ * which for 300 record types takes half a second and 50 MB; this one makes the types of a record type when a
+ * query names it.
+ */
+import {
+  type GraphQLAbstractType,
+  type GraphQLField,
+  type GraphQLFieldConfigMap,
+  type GraphQLFieldMap,
+  type GraphQLInterfaceType,
+  type GraphQLNamedType,
+  GraphQLObjectType,
+  GraphQLSchema,
+  specifiedScalarTypes,
+} from 'graphql'
+import type { Context } from '../context.ts'
+import { baseField } from './base-field.ts'
+import { ANY_PAGE, type Families, type Family, familyOf } from './family.ts'
+import { rootFields, rootNames } from './root-fields.ts'
+import type { SeenBase, SeenType } from './seen.ts'
+import {
+  AnyRecord,
+  DateScalar,
+  DateTimeScalar,
+  Direction,
+  JsonScalar,
+  PageInfo,
+  Status,
+} from './shared-types.ts'
+
+/** Types that do not belong to one record type. */
+export const SHARED: readonly GraphQLNamedType[] = [
+  DateTimeScalar,
+  DateScalar,
+  JsonScalar,
+  Status,
+  Direction,
+  AnyRecord,
+  PageInfo,
+  ANY_PAGE.connection,
+  ANY_PAGE.edge,
+]
+const sharedTypes = new Map([...SHARED, ...specifiedScalarTypes].map((type) => [type.name, type]))
+
+export class LazySchema extends GraphQLSchema {
+  readonly seen: SeenBase
+  /** The fields that were built so far, a measure of its memory. */
+  fields = 0
+  readonly #families = new Map<string, Family>()
+  readonly #query: GraphQLObjectType
+  readonly #lookUp: Families
+
+  constructor(seen: SeenBase) {
+    super({})
+    this.seen = seen
+    // Valid by construction. The check would walk all types.
+    this.__validationErrors = []
+    this.#lookUp = {
+      of: (type) => this.family(type),
+      built: (fields) => {
+        this.fields += fields
+      },
+    }
+    this.#query = new GraphQLObjectType({ name: 'Query', fields: {} })
+    const fields = this.#rootFields()
+    this.#query.getFields = () => fields
+  }
+
+  family(type: SeenType): Family {
+    const known = this.#families.get(type.id) ?? familyOf(type, this.#lookUp)
+    this.#families.set(type.id, known)
+    return known
+  }
+
+  /** The root fields by name, each made when it is asked for. */
+  #rootFields(): GraphQLFieldMap<unknown, Context> {
+    const made = new Map<string, GraphQLField<unknown, Context>>()
+    const add = (config: GraphQLFieldConfigMap<unknown, Context>) => {
+      const holder = new GraphQLObjectType<unknown, Context>({ name: 'Query', fields: config })
+      for (const field of Object.values(holder.getFields())) made.set(field.name, field)
+    }
+    add(baseField(this.seen.base))
+    const owners = new Map<string, SeenType>()
+    for (const type of this.seen.types.values()) {
+      const { one, list } = rootNames(type)
+      owners.set(one, type).set(list, type)
+    }
+    const get = (name: string | symbol) => {
+      const owner = typeof name === 'string' ? owners.get(name) : undefined
+      if (owner && !made.has(name as string)) add(rootFields(this.seen, owner, this.#lookUp))
+      return made.get(name as string)
+    }
+    return new Proxy({} as GraphQLFieldMap<unknown, Context>, {
+      get: (_target, name) => get(name),
+      has: (_target, name) => owners.has(name as string) || made.has(name as string),
+      ownKeys: () => [...new Set([...made.keys(), ...owners.keys()])],
+      getOwnPropertyDescriptor: (_target, name) =>
+        owners.has(name as string) || made.has(name as string)
+          ? { configurable: true, enumerable: true, get: () => get(name) }
+          : undefined,
+    })
+  }
+
+  override getQueryType() {
+    return this.#query
+  }
+
+  override getType(name: string): GraphQLNamedType | undefined {
+    if (name === 'Query') return this.#query
+    return sharedTypes.get(name) ?? super.getType(name) ?? this.#ownType(name)
+  }
+
+  /** The record type that a name belongs to is its start. */
+  #ownType(name: string): GraphQLNamedType | undefined {
+    const start = name.split('_', 1)[0] ?? ''
+    const owner = this.seen.byName.get(start) ?? this.seen.byName.get(start.replace(/(Connection|Edge)$/, ''))
+    if (!owner) return undefined
+    const family = this.family(owner)
+    // Most queries name no type within another.
+    return name === owner.name ? family.object : family.all().get(name)
+  }
+
+  override getTypeMap() {
+    const own = [...this.seen.types.values()].flatMap((type) => [...this.family(type).all().values()])
+    const all = [this.#query, ...sharedTypes.values(), ...own]
+    return { ...super.getTypeMap(), ...Object.fromEntries(all.map((type) => [type.name, type])) }
+  }
+
+  override isSubType(
+    abstract: GraphQLAbstractType,
+    maybe: GraphQLObjectType | GraphQLInterfaceType,
+  ): boolean {
+    return abstract.name === AnyRecord.name && this.seen.byName.has(maybe.name)
+  }
+
+  /** Only suggestions of errors ask for it, and would make all types. */
+  override getPossibleTypes(_abstract: GraphQLAbstractType): readonly GraphQLObjectType[] {
+    return []
+  }
+
+  override getImplementations(_interface: GraphQLInterfaceType) {
+    return { objects: [], interfaces: [] }
+  }
+}

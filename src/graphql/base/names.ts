@@ -1,0 +1,43 @@
+/** Names of fields and nested types. Each is a function of its own name, so no other one ever renames it. */
+import { createHash } from 'node:crypto'
+
+const PLAIN = /^[A-Za-z](?:[A-Za-z0-9_]*[A-Za-z0-9])?$/
+const MOST_CHARS = 128
+
+/** The field of a property or relationship type: its own name, if GraphQL admits it. `id` is the record's. */
+export function fieldNameOf(name: string): string {
+  if (name === 'id') return 'id_'
+  if (PLAIN.test(name) && name.length <= MOST_CHARS) return name
+  const letters = name
+    .slice(0, MOST_CHARS)
+    .replace(/[^A-Za-z0-9_]/g, '_')
+    .replace(/^_+|_+$/g, '')
+  const started = /^[A-Za-z]/.test(letters) ? letters : `p_${letters}`.replace(/_+$/, '')
+  return `${started}_${hashOf(name)}_`
+}
+
+/** The type of an object within a type. Two underscores, which no name of a record type has. */
+export const nestedName = (of: string, field: string): string =>
+  `${of}__${field.includes('__') ? `${field.replace(/_+/g, '_')}${hashOf(field)}` : field}`
+
+const hashOf = (name: string): string => createHash('sha256').update(name).digest('hex').slice(0, 4)
+
+/** The fields of a type's relationship types. A name that is taken gets "_" at its end. */
+export function linkNames(
+  properties: Iterable<string>,
+  outgoing: readonly string[],
+  incoming: readonly string[],
+): { outgoing: ReadonlyMap<string, string>; incoming: ReadonlyMap<string, string> } {
+  const taken = new Set(properties)
+  const named = (ids: readonly string[], suffix: string) =>
+    new Map(
+      ids.map((id) => {
+        let name = fieldNameOf(`${id}${suffix}`)
+        while (taken.has(name)) name += '_'
+        taken.add(name)
+        return [id, name]
+      }),
+    )
+  const first = named(outgoing, '')
+  return { outgoing: first, incoming: named(incoming, '_of') }
+}

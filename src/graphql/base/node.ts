@@ -1,0 +1,23 @@
+import type { RecordItem } from '../../engine/record-store/record.ts'
+import type { Relationship } from '../../engine/record-store/relationship.ts'
+import type { SeenType } from './seen.ts'
+
+/** A record in an answer, with the linked records that the query asks for. */
+export type RecordNode = {
+  readonly type: SeenType
+  readonly record: RecordItem
+  /** The link that it was found through. */
+  readonly link?: Relationship
+  /** Linked records by the key of their field in the answer: it may occur more than once, with other arguments. */
+  readonly linked: Map<string, Connection>
+}
+
+/** A page of records. */
+export type Connection = {
+  readonly nodes: readonly RecordNode[]
+  readonly hasMore: boolean
+  readonly hasPrevious: boolean
+  /** Null if the query does not ask for it. */
+  readonly total: number | null
+  cursorAfter(index: number): string
+}

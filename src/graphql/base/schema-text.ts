@@ -1,0 +1,61 @@
+/** The schema of a base as text (SDL), written type by type, in turns. */
+import { type GraphQLNamedType, GraphQLObjectType, printType } from 'graphql'
+import { invalid } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { baseField } from './base-field.ts'
+import { type Families, familyOf, pageTypes } from './family.ts'
+import { SHARED } from './lazy-schema.ts'
+import { rootFields } from './root-fields.ts'
+import type { SeenBase, SeenType } from './seen.ts'
+
+/** Types of others are printed by their names alone, so that one family is in memory at a time. */
+const stand = (seen: SeenType): ReturnType<Families['of']> => {
+  const object = new GraphQLObjectType({ name: seen.name, fields: {} })
+  const { sort } = familyOf({ ...seen, properties: [] } as SeenType, NOBODY)
+  return { ...pageTypes(seen.name, object), object, sort }
+}
+const NOBODY: Families = {
+  of: () => {
+    throw new Error('A stand-in has no fields')
+  },
+  built: () => {},
+}
+
+/** @throws VALIDATION_ERROR if it is too large */
+export async function schemaText(seen: SeenBase): Promise<string> {
+  let chars = 0
+  const parts = SHARED.map(printType)
+  const roots = [fieldsIn(new GraphQLObjectType({ name: 'Query', fields: baseField(seen.base) }))]
+  const stands = new Map<string, ReturnType<Families['of']>>()
+  const families: Families = {
+    of: (type) => {
+      const known = stands.get(type.id) ?? stand(type)
+      stands.set(type.id, known)
+      return known
+    },
+    built: () => {},
+  }
+  for (const type of seen.types.values()) {
+    if (turnIsOver()) await nextTurn()
+    const own: Iterable<GraphQLNamedType> = familyOf(type, families).all().values()
+    const printed = [...own].map((each) => printType(each))
+    const query = new GraphQLObjectType({ name: 'Query', fields: rootFields(seen, type, families) as never })
+    roots.push(fieldsIn(query))
+    parts.push(...printed)
+    chars += printed.reduce((sum, each) => sum + each.length, 0)
+    if (chars > LIMITS.typedSchemaTextChars) throw tooLarge()
+  }
+  return `${[...parts, `type Query {\n${roots.join('\n\n')}\n}`].join('\n\n')}\n`
+}
+
+/** The printed fields of a type, without its braces. */
+const fieldsIn = (type: GraphQLObjectType): string => printType(type).split('\n').slice(1, -1).join('\n')
+
+const tooLarge = () =>
+  invalid({
+    path: 'path/base',
+    code: 'too_large',
+    message: `The schema of the base has more than ${LIMITS.typedSchemaTextChars} characters. Use a token with grants on fewer record types.`,
+    expected: LIMITS.typedSchemaTextChars,
+  })

@@ -1,0 +1,184 @@
+/** What a token sees of a base: its record types, their properties and relationships, under their names in GraphQL. */
+import { digest } from '../../contract/canonical-hash.ts'
+import {
+  type CompiledRelationshipType,
+  hasOneSource,
+  hasOneTarget,
+  isAmong,
+} from '../../engine/compiled-types/compiled-relationship-type.ts'
+import { type NamedType, typesOfBase } from '../../engine/configuration/record-types/index.ts'
+import {
+  mayReadRelationships,
+  relationshipTypesOf,
+} from '../../engine/configuration/relationship-types/index.ts'
+import { rightsOf } from '../../engine/row-policy/apply.ts'
+import { invalid } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { shapeOf } from '../../schema-shape/read-root.ts'
+import { isNever, type Shape } from '../../schema-shape/shape.ts'
+import { type Context, requireBase } from '../context.ts'
+import { fieldNameOf, linkNames } from './names.ts'
+
+/** A property and its field. */
+type SeenProperty = { readonly name: string; readonly field: string; readonly shape: Shape }
+/** A relationship type from one of its ends, and its field. */
+export type SeenLink = {
+  readonly field: string
+  readonly relType: string
+  readonly incoming: boolean
+  /** Whether a record has at most one such link. */
+  readonly isOne: boolean
+  /** The only type at the far end; null if there may be several. */
+  readonly far: SeenType | null
+}
+export type SeenType = {
+  readonly id: string
+  /** `Ticket`, and `ticket` for root fields. */
+  readonly name: string
+  readonly root: string
+  readonly description: string | null
+  readonly properties: readonly SeenProperty[]
+  readonly links: ReadonlyMap<string, SeenLink>
+}
+export type SeenBase = {
+  readonly base: string
+  /** Identifies what is seen. */
+  readonly key: string
+  readonly types: ReadonlyMap<string, SeenType>
+  /** By name in GraphQL. */
+  readonly byName: ReadonlyMap<string, SeenType>
+}
+
+/**
+ * The base as the token sees it. Its types are read from their schemas when they are asked for.
+ * @throws FORBIDDEN without a grant on types of the base; NOT_FOUND if it does not exist
+ */
+export async function seenBase(
+  context: Context,
+  base: string,
+): Promise<{ key: string; make: () => SeenBase }> {
+  await requireBase(context, base)
+  const { scope } = context
+  const { types } = await typesOfBase(scope, base)
+  if (!types) throw tooLarge()
+  const links = await relationshipTypesOf(scope, base)
+  const access = rightsOf(scope)
+  const readable = access.types('read', base)
+  const isReadable = (id: string) => readable === '*' || readable.has(id)
+  const ids = readable === '*' ? '*' : [...readable].sort()
+  const key = [stampOf(types), stampOf(links), digest([base, ids])].join(' ')
+  const mayFollow = (link: CompiledRelationshipType) => mayReadRelationships(access, link)
+  return { key, make: () => see(base, key, types, { links: [...links.values()], isReadable, mayFollow }) }
+}
+
+/**
+ * Reads the types that a query may name, in turns: a validation that met them would read all in one pass of the
+ * event loop.
+ */
+export async function readTypes({ types }: SeenBase, query: string): Promise<void> {
+  const names = new Set(query.match(/[A-Za-z_]\w*/g))
+  const isNamed = ({ name, root }: SeenType) => [name, root, `${root}Records`].some((each) => names.has(each))
+  const due = new Set([...types.values()].filter(isNamed))
+  for (const type of due) {
+    if (turnIsOver()) await nextTurn()
+    for (const [field, { far }] of type.links) if (far && names.has(field)) due.add(far)
+  }
+}
+
+type Sight = {
+  links: readonly CompiledRelationshipType[]
+  isReadable: (recordType: string) => boolean
+  mayFollow: (link: CompiledRelationshipType) => boolean
+}
+
+function see(base: string, key: string, all: ReadonlyMap<string, NamedType>, sight: Sight): SeenBase {
+  const types = new Map<string, SeenType>()
+  for (const type of all.values())
+    if (sight.isReadable(type.id)) types.set(type.id, typeOf(type, types, sight))
+  return { base, key, types, byName: new Map([...types.values()].map((type) => [type.name, type])) }
+}
+
+function typeOf(type: NamedType, types: ReadonlyMap<string, SeenType>, sight: Sight): SeenType {
+  let links: ReadonlyMap<string, SeenLink> | undefined
+  const { id, graphqlName: name, description } = type
+  return {
+    ...{ id, name, description },
+    root: name.charAt(0).toLowerCase() + name.slice(1),
+    get properties() {
+      return propertiesOf(type)
+    },
+    get links() {
+      links ??= new Map(linksOf(id, propertiesOf(type), types, sight).map((link) => [link.field, link]))
+      return links
+    },
+  }
+}
+
+/** The properties of a type, shared by all tokens. */
+const properties = new WeakMap<NamedType, readonly SeenProperty[]>()
+
+function propertiesOf(type: NamedType): readonly SeenProperty[] {
+  const known = properties.get(type)
+  if (known) return known
+  const found = new Map<string, SeenProperty>()
+  for (const [name, shape] of shapeOf(JSON.parse(type.schemaText)).object.properties) {
+    const field = fieldNameOf(name)
+    // Of two names with the same hash the first is a field. `_data` has both.
+    if (!isNever(shape) && !found.has(field)) found.set(field, { name, field, shape })
+  }
+  const made = [...found.values()]
+  properties.set(type, made)
+  return made
+}
+
+/** Named on the whole configuration, whatever the token sees of it, so that clients fit all grants. */
+function linksOf(
+  id: string,
+  own: readonly SeenProperty[],
+  types: ReadonlyMap<string, SeenType>,
+  { links, isReadable, mayFollow }: Sight,
+): SeenLink[] {
+  const outgoing = links.filter(({ sourceRecordTypes }) => isAmong(id, sourceRecordTypes))
+  const incoming = links.filter(({ targetRecordTypes }) => isAmong(id, targetRecordTypes))
+  const names = linkNames(
+    own.map(({ field }) => field),
+    outgoing.map((link) => link.id),
+    incoming.map((link) => link.id),
+  )
+  const isSeen = (ends: readonly string[]) => ends.includes('*') || ends.some(isReadable)
+  const farOf = ([only, ...others]: readonly string[]) =>
+    only !== undefined && only !== '*' && others.length === 0 ? (types.get(only) ?? null) : null
+  const toField = (link: CompiledRelationshipType, isIncoming: boolean): SeenLink[] => {
+    const ends = isIncoming ? link.sourceRecordTypes : link.targetRecordTypes
+    const field = (isIncoming ? names.incoming : names.outgoing).get(link.id)
+    if (field === undefined || !mayFollow(link) || !isSeen(ends)) return []
+    const isOne = isIncoming ? hasOneSource(link.cardinality) : hasOneTarget(link.cardinality)
+    // The only type at the end may not exist any more.
+    const far = farOf(ends)
+    if (far === null && ends.length === 1 && ends[0] !== '*') return []
+    return [{ field, relType: link.id, incoming: isIncoming, isOne, far }]
+  }
+  return [
+    ...outgoing.flatMap((link) => toField(link, false)),
+    ...incoming.flatMap((link) => toField(link, true)),
+  ]
+}
+
+const stamps = new WeakMap<object, number>()
+let stamped = 0
+
+/** A number for an object that is replaced when it changes. */
+function stampOf(loaded: object): number {
+  const known = stamps.get(loaded) ?? ++stamped
+  stamps.set(loaded, known)
+  return known
+}
+
+const tooLarge = () =>
+  invalid({
+    path: 'path/base',
+    code: 'too_large',
+    message: `The record types of the base are too many or too large for a GraphQL schema of their own: at most ${LIMITS.typedSchemaTypes}, with ${LIMITS.typedSchemaChars} bytes of JSON Schema together. Use /graphql.`,
+    expected: LIMITS.typedSchemaTypes,
+  })

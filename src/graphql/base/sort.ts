@@ -1,0 +1,19 @@
+import { invalid } from '../../foundation/errors.ts'
+import { sortFields } from './family.ts'
+import type { SeenType } from './seen.ts'
+
+/** A sort of one-key objects, as the engine takes it. */
+export function toSort(sort: readonly object[] | null | undefined, type: SeenType): object[] | undefined {
+  if (!sort) return undefined
+  if (sort.length === 0)
+    throw invalid({
+      path: '/sort',
+      code: 'out_of_range',
+      message: 'sort must have a term, such as {_createdAt: DESC}. Or leave it out.',
+    })
+  const names = new Map(sortFields(type).map(({ field, name }) => [field, name]))
+  return sort.map((term) => {
+    const [[field, direction] = ['', '']] = Object.entries(term) as [string, string][]
+    return { field: names.get(field) ?? field, direction }
+  })
+}

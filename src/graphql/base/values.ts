@@ -1,0 +1,155 @@
+/** The GraphQL types of properties, by the kind of their values. A value of another kind is null, without an error. */
+import {
+  GraphQLBoolean,
+  GraphQLEnumType,
+  type GraphQLFieldConfigMap,
+  GraphQLFloat,
+  GraphQLInt,
+  GraphQLList,
+  GraphQLObjectType,
+  type GraphQLOutputType,
+  GraphQLString,
+} from 'graphql'
+import { isObject } from '../../foundation/is-object.ts'
+import { clean } from '../../schema-shape/descriptions.ts'
+import { isNever, type Shape } from '../../schema-shape/shape.ts'
+import { fieldNameOf, nestedName } from './names.ts'
+import { DateScalar, DateTimeScalar, JsonScalar } from './shared-types.ts'
+
+/** A property's type, and how its values are read. */
+type Typed = {
+  readonly type: GraphQLOutputType
+  readonly read: (value: unknown) => unknown
+}
+
+/** Takes the types within a type: enums and objects. */
+export type Nest = (type: GraphQLEnumType | GraphQLObjectType) => void
+
+const MOST_VALUES = 250
+const DESCRIPTION_CHARS = 400
+const INT = { least: -(2 ** 31), most: 2 ** 31 - 1 }
+const NAME = /^[A-Za-z][A-Za-z0-9_]*$/
+const NO_VALUES = new Set(['true', 'false', 'null'])
+const TIME = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d/
+const DAY = /^\d{4}-\d\d-\d\d$/
+
+const json: Typed = { type: JsonScalar, read: (value) => value }
+const text: Typed = leaf(GraphQLString, (value) => typeof value === 'string')
+const time: Typed = leaf(DateTimeScalar, (value) => typeof value === 'string' && TIME.test(value))
+const day: Typed = leaf(DateScalar, (value) => typeof value === 'string' && DAY.test(value))
+const flag: Typed = leaf(GraphQLBoolean, (value) => typeof value === 'boolean')
+const float: Typed = leaf(GraphQLFloat, (value) => typeof value === 'number')
+const int: Typed = leaf(
+  GraphQLInt,
+  (value) => Number.isInteger(value) && (value as number) >= INT.least && (value as number) <= INT.most,
+)
+
+function leaf(type: GraphQLOutputType, fits: (value: unknown) => boolean): Typed {
+  return { type, read: (value) => (fits(value) ? value : null) }
+}
+
+/** Whether values of the shape are texts, numbers or booleans. */
+export function isLeaf({ kinds }: Shape): boolean {
+  const [kind, ...others] = [...kinds].filter((each) => each !== 'null')
+  return others.length === 0 && (kind === 'string' || kind === 'number' || kind === 'boolean')
+}
+
+/** The type of a property. `name` is that of its own type, if it needs one. */
+export function typedOf(shape: Shape, name: string, nest: Nest): Typed {
+  const [kind, ...others] = [...shape.kinds].filter((each) => each !== 'null')
+  if (kind === undefined || others.length > 0) return json
+  switch (kind) {
+    case 'string':
+      return textOf(shape, name, nest)
+    case 'number':
+      return isInt(shape) ? int : float
+    case 'boolean':
+      return flag
+    case 'array':
+      return listOf(shape, name, nest)
+    default:
+      return objectOf(shape, name, nest)
+  }
+}
+
+function textOf({ values, traits }: Shape, name: string, nest: Nest): Typed {
+  const texts = values?.filter((value) => typeof value === 'string')
+  if (texts && texts.length > 0 && texts.length <= MOST_VALUES && texts.every(isEnumName)) {
+    const known = new Set(texts)
+    const type = new GraphQLEnumType({
+      name,
+      values: Object.fromEntries([...known].map((value) => [value, { value }])),
+    })
+    nest(type)
+    return leaf(type, (value) => known.has(value as string))
+  }
+  if (texts) return text
+  return traits.format === 'date-time' ? time : traits.format === 'date' ? day : text
+}
+
+const isEnumName = (value: string) => NAME.test(value) && value.length <= 128 && !NO_VALUES.has(value)
+
+/** 32 bits. JSON numbers of integers beyond are exact as floats. */
+function isInt({ traits, bounds }: Shape): boolean {
+  const least = bounds.minimum ?? bounds.exclusiveMinimum
+  const most = bounds.maximum ?? bounds.exclusiveMaximum
+  return (
+    traits.integer === true &&
+    least !== undefined &&
+    most !== undefined &&
+    least >= INT.least &&
+    most <= INT.most
+  )
+}
+
+function listOf({ items }: Shape, name: string, nest: Nest): Typed {
+  if (!items || items.kinds.has('array')) return json
+  const each = typedOf(items, name, nest)
+  if (each === json) return json
+  const read = (value: unknown) => (Array.isArray(value) ? value.map(each.read) : null)
+  return { type: new GraphQLList(each.type), read }
+}
+
+function objectOf({ object }: Shape, name: string, nest: Nest): Typed {
+  const properties = [...object.properties].filter(([, shape]) => !isNever(shape))
+  if (properties.length === 0) return json
+  const type = new GraphQLObjectType({ name, fields: propertyFields(properties, name, nest) })
+  nest(type)
+  return { type, read: (value) => (isObject(value) ? value : null) }
+}
+
+type Data = Readonly<Record<string, unknown>>
+
+/** The fields of properties, read from the object that has them. */
+function propertyFields(
+  properties: readonly (readonly [string, Shape])[],
+  of: string,
+  nest: Nest,
+): GraphQLFieldConfigMap<Data, unknown> {
+  const fields: GraphQLFieldConfigMap<Data, unknown> = {}
+  for (const [name, shape] of properties) {
+    const field = fieldNameOf(name)
+    if (Object.hasOwn(fields, field)) continue
+    const { type, read } = typedOf(shape, nestedName(of, field), nest)
+    fields[field] = {
+      type,
+      description: describe(shape, name, field),
+      resolve: (source) => readProperty(source, name, read),
+    }
+  }
+  return fields
+}
+
+/** Names such as "constructor" are on the prototype of every object. */
+export const readProperty = (source: Data, name: string, read: Typed['read']): unknown =>
+  Object.hasOwn(source, name) ? read(source[name]) : null
+
+/** The author's words, and what the type does not say. */
+export function describe({ description, values }: Shape, name: string, field: string): string | null {
+  const said = description ? clean(description, DESCRIPTION_CHARS) : ''
+  const own = name === field ? '' : `Property ${JSON.stringify(clean(name, 100))}.`
+  const texts = values?.filter((value) => typeof value === 'string') ?? []
+  const isListed = texts.length > 0 && !(texts.length <= MOST_VALUES && texts.every(isEnumName))
+  const listed = isListed ? `One of ${clean(texts.slice(0, 20).join(', '), 200)}.` : ''
+  return [said, own, listed].filter(Boolean).join(' ') || null
+}
