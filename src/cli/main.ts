@@ -14,7 +14,7 @@ import { aggregate } from './resources/aggregate.ts'
 import { attachment } from './resources/attachment.ts'
 import { base } from './resources/base.ts'
 import { batch } from './resources/batch.ts'
-import { changes, revert } from './resources/changes.ts'
+import { changes, revert, trace } from './resources/changes.ts'
 import { claim, claims } from './resources/claims.ts'
 import { config } from './resources/config.ts'
 import { endpoint } from './resources/endpoint.ts'
@@ -76,6 +76,7 @@ const ROWS = [
   sqlWrite,
   changes,
   revert,
+  trace,
   claim,
   wait,
 ]

@@ -398,6 +398,10 @@ export const LIMITS = {
   s3XmlBytes: 2 * 1024 ** 2,
   s3DeletedKeys: 1000,
   s3SkewMinutes: 15,
+  /** Trace of a change: steps back and forward, steps that it shows of what followed, and entries read for each cause. */
+  traceDepth: 10,
+  traceEffects: 200,
+  traceScanned: 1000,
   /**
    * Secrets of the vault: bytes of a value, bases that one names, those that a definition refers to, and characters of
    * a text and of a header with their values.

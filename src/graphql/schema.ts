@@ -33,6 +33,7 @@ import './promotions.ts'
 import './tokens.ts'
 import './vault-secrets.ts'
 import './changes.ts'
+import './change-trace.ts'
 import './providers.ts'
 import { builder } from './builder.ts'
 

@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import { changesBody } from '../contract/response-bodies.ts'
+import { STEP_KINDS } from '../contract/trace-step-kinds.ts'
 import { invalid } from '../foundation/errors.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import { graphql } from '../graphql/document.ts'
-import { pageQuery } from './route/query.ts'
+import { pageQuery, whole } from './route/query.ts'
 import { route } from './route/route.ts'
-import { Actor, baseId, ToolCall, time } from './route/shapes.ts'
+import { Actor, baseId, changeSeq, ToolCall, time } from './route/shapes.ts'
 import { streamRoute } from './route/stream-route.ts'
 
 /** A change log entry in responses. */
@@ -195,6 +197,71 @@ export const changes = [
     variables: ({ params, query }) => listed(params.base_id, query),
     reply: ({ changes, changeGroups }) => ({ body: changesBody(changes, changeGroups) }),
     answers: z.object({ data: z.union([z.array(Change), z.array(ChangeGroup)]), meta: ChangesMeta }),
+  }),
+]
+
+const ChangeSummary = Change.pick({
+  seq: true,
+  kind: true,
+  record_type: true,
+  id: true,
+  operation: true,
+  version: true,
+}).meta({ id: 'ChangeSummary' })
+const TraceStep = z
+  .object({
+    kind: z.enum(STEP_KINDS),
+    id: z.string().meta({ description: 'Of a change: its seq.' }),
+    of: z.string().nullable().meta({
+      description:
+        'What it belongs to: the trigger, inbound webhook, action, seed or tool; of a promotion, the preview.',
+    }),
+    depth: z.int().meta({ description: 'How far it is from the traced change, from 1.' }),
+    cause: z
+      .string()
+      .nullable()
+      .meta({ description: 'The id of the step that it follows from; null for the first of all.' }),
+    at: time.nullable(),
+    status: z.string().nullable().meta({ description: 'Of a delivery, a run or a promotion.' }),
+    change: ChangeSummary.nullable(),
+    actor: Actor.nullable(),
+    request_id: z.string().nullable(),
+    call: ToolCall.nullable(),
+  })
+  .meta({ id: 'TraceStep' })
+const ChangeTrace = z
+  .object({
+    change: Change,
+    causes: z.array(TraceStep).meta({ description: 'Back to the request, the nearest first.' }),
+    effects: z.array(TraceStep).meta({ description: 'What followed, the nearest first.' }),
+    truncated: z.boolean().meta({ description: 'There are more steps, or they are farther than `depth`.' }),
+  })
+  .meta({ id: 'ChangeTrace' })
+const TraceStepFields = graphql(`fragment TraceStepFields on TraceStep {
+  kind id of depth cause at status change { seq kind record_type: recordType id operation version }
+  actor { token_id: tokenId name via } request_id: requestId call { id tool endpoint client trace_id: traceId }
+}`)
+
+export const trace = [
+  route('GET /:base_id/changes/:seq/trace', {
+    tag: 'History',
+    summary: 'Trace a change: back to what caused it, and forward to what it set off',
+    need,
+    params: params.extend({ seq: changeSeq }),
+    query: z.strictObject({
+      depth: whole(1, LIMITS.traceDepth, LIMITS.traceDepth, 'How many steps to go in each direction.'),
+    }),
+    operation: graphql(
+      `query TraceChange($base: String!, $seq: Float!, $depth: Int) {
+        trace: changeTrace(base: $base, seq: $seq, depth: $depth) {
+          change { ...ChangeFields } causes { ...TraceStepFields } effects { ...TraceStepFields } truncated
+        }
+      }`,
+      [ChangeFields, TraceStepFields],
+    ),
+    variables: ({ params, query }) => ({ base: params.base_id, seq: params.seq, depth: query.depth }),
+    reply: ({ trace }) => ({ body: trace }),
+    answers: ChangeTrace,
   }),
 ]
 

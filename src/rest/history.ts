@@ -6,7 +6,7 @@ import { Change, ChangeFields } from './changes.ts'
 import { listOf } from './route/page.ts'
 import { flag, pageOf, pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
-import { baseId, recordId, typeId, versionShape } from './route/shapes.ts'
+import { baseId, changeSeq, recordId, typeId, versionShape } from './route/shapes.ts'
 
 const Version = versionShape(
   ['create', 'update', 'cancel', 'delete', 'restore'],
@@ -53,11 +53,7 @@ export const revert = [
     need: ({ base_id = '' }) => ({ baseAccess: base_id }),
     params: z.strictObject({
       base_id: baseId(),
-      seq: z
-        .string()
-        .regex(/^[1-9]\d{0,14}$/, 'It must be the seq of a change: a whole number from 1.')
-        .transform(Number)
-        .meta({ description: 'The seq of the change.', schema: { type: 'integer', minimum: 1 } }),
+      seq: changeSeq,
     }),
     query: z.strictObject({
       force: flag('Also if later changes followed: they are reverted too.'),

@@ -9,7 +9,7 @@ import { aggregates } from './aggregates.ts'
 import { attachments } from './attachments.ts'
 import { bases } from './bases.ts'
 import { batch } from './batch.ts'
-import { changeStream, changes } from './changes.ts'
+import { changeStream, changes, trace } from './changes.ts'
 import { claimLists } from './claim-lists.ts'
 import { claims } from './claims.ts'
 import { config } from './config.ts'
@@ -85,6 +85,7 @@ export const ROUTES: readonly Route[] = [
   ...tokens,
   ...vault,
   ...changes,
+  ...trace,
 ]
 /** Routes that respond with an event stream. */
 export const STREAMS: readonly Route[] = [...changeStream]

@@ -98,3 +98,26 @@ test('`revert --request-id` undoes a request, and shows the plan with --dry-run'
   expect(nothing.code).toBe(1)
   expect(nothing.err).toContain('since')
 })
+
+test('`trace` shows what caused a change and what it set off, oldest first', async () => {
+  const type = await world.newType()
+  await put(type, 'a')
+  const { data } = (await world.call('GET', `/v1/crm/changes?record_type=${type}`)).body
+  const reverted = await plinth(['revert', String(data[0].seq), '--json'], settings)
+  const { seq } = JSON.parse(reverted.out)
+  const { code, out } = await plinth(['trace', String(data[0].seq)], settings)
+  expect(code).toBe(0)
+  expect(
+    out
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map((line) => line.split('\t').slice(0, 4)),
+  ).toEqual([
+    ['-1', 'request', data[0].request_id, '-'],
+    ['0', 'change', String(data[0].seq), `create ${type} a`],
+    ['1', 'change', String(seq), `delete ${type} a`],
+  ])
+  const near = await plinth(['trace', String(seq), '--depth', '1'], settings)
+  expect(near.err).toContain('There are more steps.')
+})

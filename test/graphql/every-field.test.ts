@@ -73,6 +73,7 @@ const QUERIES: Record<string, string> = {
   changes: 'changes(base: "crm", limit: 2) { data { seq kind } nextAfter }',
   changeGroups:
     'changeGroups(base: "crm", limit: 2) { data { requestId count by { operation } } nextBefore }',
+  changeTrace: 'changeTrace(base: "crm", seq: $seq) { causes { kind id } }',
   changesEnd: 'changesEnd(base: "crm")',
   changesMatch:
     'changesMatch(base: "crm", recordType: "task", seqs: [$seq], filter: {field: "data.title", op: "eq", value: "a"})',

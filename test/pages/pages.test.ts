@@ -408,6 +408,8 @@ test('the responses of all routes are valid for the OpenAPI description', { time
   const revert = `/v1/undo/changes/${made.seq}/revert`
   for (const path of [`${revert}?dry_run=true`, revert])
     check('POST /:base_id/changes/:seq/revert', await server.call('POST', path))
+  const trace = revert.replace(/revert$/, 'trace')
+  check('GET /:base_id/changes/:seq/trace', await server.call('GET', trace))
   const mount = await server.call('POST', '/v1/undo/s3-credentials', { permission: 'read', expires_in: 60 })
   const gone = await server.call('DELETE', `/v1/undo/s3-credentials/${mount.body.id}`)
   check('DELETE /:base_id/s3-credentials/:id', gone)

@@ -177,6 +177,7 @@ const SAMPLES: Record<string, Sample> = {
   'DELETE /vault/secrets/:name': {},
   'POST /vault/rotate': {},
   'GET /:base_id/changes': { query: 'limit=1' },
+  'GET /:base_id/changes/:seq/trace': { query: 'depth=2' },
 }
 
 /** Repeated here on purpose: the table of aliases in the source is under test. */

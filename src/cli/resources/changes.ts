@@ -84,6 +84,58 @@ export const changes: Row = {
   },
 }
 
+type Step = {
+  kind: string
+  of: string | null
+  id: string
+  depth: number
+  at: string | null
+  status: string | null
+  change: { kind: string; record_type: string | null; id: string; operation: string } | null
+  actor: { name: string; via: string } | null
+}
+
+/** A step as a row: causes have negative depths. */
+const flatStep = ({ change, actor, depth, ...step }: Step, way: -1 | 1) => ({
+  ...step,
+  depth: way * depth,
+  what: change ? `${change.operation} ${change.record_type ?? change.kind} ${change.id}` : step.of,
+  actor: actor && `${actor.name} (${actor.via})`,
+})
+
+/** Command `plinth trace <seq>`. */
+export const trace: Row = {
+  name: 'trace',
+  summary: 'Trace a change: back to what caused it, and forward to what it set off',
+  method: 'GET',
+  path: '/:base_id/changes/:seq/trace',
+  options: [parameter('--depth <count>', 'depth', 'steps in each direction, 1 to 10')],
+  show: ({ body }) => {
+    const { change, causes, effects, truncated } = body as {
+      change: Entry
+      causes: Step[]
+      effects: Step[]
+      truncated: boolean
+    }
+    const own = {
+      ...change,
+      of: null,
+      id: String(change.seq),
+      kind: 'change',
+      depth: 0,
+      status: null,
+      change,
+    }
+    const rows = [
+      ...causes.toReversed().map((step) => flatStep(step, -1)),
+      flatStep(own, 1),
+      ...effects.map((step) => flatStep(step, 1)),
+    ]
+    showRows(rows, ['depth', 'kind', 'id', 'what', 'status', 'at', 'actor'])
+    if (truncated) note('There are more steps.\n')
+  },
+}
+
 type Undo = {
   count: number
   by: Group['by']

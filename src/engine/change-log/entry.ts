@@ -151,6 +151,9 @@ export async function setCause(tx: Db, cause: string): Promise<void> {
   await tx.query(SET_CAUSE, [cause])
 }
 
+/** What the cause of changes begins with that a seed made; its id follows. */
+export const SEED_CAUSE = 'seed:'
+
 /** The cause of the transaction as SQL. It is also the default of the column. */
 export const CAUSE = "nullif(current_setting('plinth.cause', true), '')"
 

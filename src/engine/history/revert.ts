@@ -6,6 +6,7 @@ import { type Change, mayRead, setCause } from '../change-log/entry.ts'
 import { readEntry } from '../change-log/read.ts'
 import { KINDS } from '../configuration/kinds.ts'
 import { requireBase } from '../core/existing-base.ts'
+import type { Scope } from '../core/scope.ts'
 import { type Db, type Statement, statement } from '../database/client.ts'
 import type { WriteScope } from '../write/write.ts'
 import { type RevertOptions, revertConfiguration } from './revert-configuration.ts'
@@ -70,7 +71,7 @@ export async function revertChange(
 }
 
 /** Finds the change. A change that the token may not see is NOT_FOUND. */
-async function findChange(scope: WriteScope, baseId: string, seq: number): Promise<Change> {
+export async function findChange(scope: Scope, baseId: string, seq: number): Promise<Change> {
   const isSeq = Number.isSafeInteger(seq) && seq >= 1
   const change = isSeq ? await readEntry(scope.db, baseId, seq) : undefined
   if (change && mayRead(scope.access, baseId, change)) return change

@@ -1,8 +1,10 @@
 /** Applies, resets and clears a seed, in one transaction. It owns the rows with its external_source. */
+
 import { invalid, withPaths } from '../../foundation/errors.ts'
 import type { DataOperation } from '../batch/operation.ts'
 import { type Outcome, withinBudget } from '../batch/run-batch.ts'
 import { runData } from '../batch/run-data.ts'
+import { SEED_CAUSE, setCause } from '../change-log/entry.ts'
 import { missing, requireManage } from '../configuration/lifecycle/read.ts'
 import { endKey, linkKey, rowFaults, SEED, type SeedRows } from '../configuration/seeds/index.ts'
 import { statement } from '../database/client.ts'
@@ -86,6 +88,7 @@ async function run(
   return withinBudget(scope, (openBudget) =>
     scope.db.transaction(async (tx) => {
       await tx.query(LOCK_BASE, [baseId])
+      await setCause(tx, `${SEED_CAUSE}${seedId}`)
       const [rows] = await tx.query<SeedRows>(LOCK_SEED, [baseId, seedId])
       if (!rows) throw await missing(target)
       const within: WriteScope = { ...scope, db: tx, via: 'seed' }

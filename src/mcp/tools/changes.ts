@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { awaiting } from '../../contract/plan-messages.ts'
 import { changesBody } from '../../contract/response-bodies.ts'
+import { invalid } from '../../foundation/errors.ts'
 import { omitUndefined } from '../../foundation/omit-undefined.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
@@ -35,6 +36,26 @@ const list = compile(
         hasMore limit nextBefore hint
       }
     }`,
+  ),
+)
+
+const TraceStepFields = graphql(`fragment ToolTraceStep on TraceStep {
+  kind id of depth cause at status change { seq kind record_type: recordType id operation version }
+  actor { token_id: tokenId name via } request_id: requestId call { id tool endpoint client trace_id: traceId }
+}`)
+const trace = compile(
+  graphql(
+    `query ToolTrace($base: String!, $seq: Float!) {
+      changeTrace(base: $base, seq: $seq) {
+        change {
+          seq at actor { token_id: tokenId name via } request_id: requestId
+          call { id tool endpoint client trace_id: traceId }
+          kind record_type: recordType id operation version diff cause
+        }
+        causes { ...ToolTraceStep } effects { ...ToolTraceStep } truncated
+      }
+    }`,
+    [TraceStepFields],
   ),
 )
 
@@ -73,7 +94,7 @@ export const changeTools = [
   tool('changes', {
     title: 'Changes',
     description:
-      'Log of all changes. group=request: what each request did, newest first. include=before: old values.',
+      'Log of all changes. group=request: what each request did, newest first. include=before: old values. trace=seq: its causes and effects.',
     permission: 'read',
     hints: { idempotent: true },
     showsRecords: true,
@@ -88,11 +109,19 @@ export const changeTools = [
       include: z.enum(['before']).optional(),
       group: z.enum(['request']).optional(),
       limit: z.int32().optional(),
+      trace: seq.optional(),
       ...reading,
     }),
     output: pageOutput,
     run: async ({ base_id, record_type, request_id, include, group, limit = PAGE, ...args }, context) => {
-      const { max_tokens: _, ...filter } = args
+      const { max_tokens: _, trace: traced, ...filter } = args
+      if (traced !== undefined) {
+        const [other] = Object.entries({ ...filter, record_type, request_id, include, group })
+          .filter(([, value]) => value !== undefined)
+          .map(([name]) => name)
+        if (other !== undefined) throw notWithTrace(other)
+        return new ReadResult(steps((await trace({ base: base_id, seq: traced }, context)).changeTrace))
+      }
       const { changes, changeGroups } = await list(
         {
           ...omitUndefined(filter),
@@ -151,3 +180,17 @@ export const changeTools = [
     },
   }),
 ]
+
+/** A trace without what its steps do not have. */
+function steps<T extends { causes: readonly object[]; effects: readonly object[] }>(traced: T) {
+  const bare = (step: object) =>
+    Object.fromEntries(Object.entries(step).filter(([, value]) => value !== null))
+  return { ...traced, causes: traced.causes.map(bare), effects: traced.effects.map(bare) }
+}
+
+const notWithTrace = (argument: string) =>
+  invalid({
+    path: `/${argument}`,
+    code: 'exclusive',
+    message: `trace returns one change, not a list. Leave ${argument} out.`,
+  })

@@ -24,6 +24,12 @@ export const recordId = z
   .refine(isRecordId, `A record id must be ${ID_RULES.record}.`)
   .meta({ description: 'A record id.' })
 
+export const changeSeq = z
+  .string()
+  .regex(/^[1-9]\d{0,14}$/, 'It must be the seq of a change: a whole number from 1.')
+  .transform(Number)
+  .meta({ description: 'The seq of the change.', schema: { type: 'integer', minimum: 1 } })
+
 /** Required permission for configuration: a grant on the whole base. */
 export const onBase =
   <P extends 'read' | 'write' | 'manage'>(permission: P) =>

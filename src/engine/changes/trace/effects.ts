@@ -1,0 +1,115 @@
+/** Forward from a change: deliveries of it, and changes that have it as their cause. */
+
+import { LIMITS } from '../../../foundation/limits.ts'
+import { namedTypes } from '../../access/access.ts'
+import type { Kind, Operation } from '../../change-log/entry.ts'
+import { type PackedCall, unpackCall } from '../../change-log/tool-call.ts'
+import { visibleTo } from '../../change-log/visible.ts'
+import { read, type Scope, viewerOf } from '../../core/scope.ts'
+import { statement, timed } from '../../database/client.ts'
+import { changeStep, stepOf, type TraceStep } from './step.ts'
+
+const DELIVERIES = timed(
+  statement(
+    'deliveries_of_changes',
+    `SELECT k.seq::text AS cause, d.id, d.trigger_id AS of, d.status, d.created_at AS at
+     FROM unnest((SELECT $2::bigint[])) WITH ORDINALITY AS k (seq, n)
+     CROSS JOIN LATERAL (
+       SELECT * FROM plinth.trigger_delivery WHERE base_id = $1 AND change_seq = k.seq
+       ORDER BY base_id, change_seq, trigger_id, id LIMIT $3) d
+     ORDER BY k.n, d.trigger_id, d.id LIMIT $3`,
+  ),
+)
+
+/**
+ * Changes by their causes. A range and not an equality, which would let the planner walk the log in order of seq.
+ * Bounds what is read for a cause before it selects what the reader sees.
+ */
+const changesBy = (name: string, visible: string) =>
+  timed(
+    statement(
+      name,
+      `SELECT k.cause, c.seq::float8 AS seq, c.at, c.kind, c.record_type, c.id, c.operation, c.version,
+         c.token_id, c.actor_name, c.via, c.request_id, c.call, c.found::int AS found
+       FROM unnest((SELECT $2::text[])) WITH ORDINALITY AS k (cause, n)
+       CROSS JOIN LATERAL (
+         SELECT *, count(*) OVER () AS found FROM (
+           SELECT * FROM plinth.change
+           WHERE base_id = $1 AND cause COLLATE "C" BETWEEN (k.cause COLLATE "C") AND (k.cause COLLATE "C")
+           ORDER BY cause COLLATE "C", seq LIMIT $4) c) c
+       WHERE ${visible} ORDER BY k.n, c.seq LIMIT $3`,
+    ),
+  )
+
+const CHANGES = changesBy('effects_of_changes', 'true')
+const CHANGES_OF_TYPES = changesBy('effects_of_changes_in_types', visibleTo('$5'))
+
+type Delivery = { cause: string; id: string; of: string; status: string; at: string }
+type Caused = {
+  cause: string
+  seq: number
+  at: string
+  kind: Kind
+  record_type: string | null
+  id: string
+  operation: Operation
+  version: number
+  token_id: string | null
+  actor_name: string
+  via: string
+  request_id: string
+  call: PackedCall | null
+  found: number
+}
+
+/** The steps after a change, the nearest first. `isCut`: there are more, or they are farther than `deepest`. */
+export async function effectsOf(
+  scope: Scope,
+  baseId: string,
+  seq: number,
+  deepest: number,
+): Promise<{ steps: TraceStep[]; isCut: boolean }> {
+  const steps: TraceStep[] = []
+  for (let [from, depth] = [[String(seq)], 1]; from.length > 0; depth++) {
+    const room = LIMITS.traceEffects - steps.length
+    const { found, isCut } = await stepsFrom(scope, baseId, from, { depth, room })
+    if (depth > deepest) return { steps, isCut: found.length > 0 }
+    steps.push(...found.slice(0, room))
+    if (isCut || found.length > room) return { steps, isCut: true }
+    from = found.filter(({ kind }) => kind === 'change').map(({ id }) => id)
+  }
+  return { steps, isCut: false }
+}
+
+async function stepsFrom(
+  scope: Scope,
+  baseId: string,
+  causes: readonly string[],
+  { depth, room }: { depth: number; room: number },
+): Promise<{ found: TraceStep[]; isCut: boolean }> {
+  const types = namedTypes(scope.access, 'read', baseId)
+  const viewer = viewerOf(scope)
+  // Triggers and their log are for readers of the whole base.
+  const deliveries = types === null ? await read<Delivery>(scope, DELIVERIES, [baseId, causes, room + 1]) : []
+  const caused = await read<Caused>(scope, types === null ? CHANGES : CHANGES_OF_TYPES, [
+    ...[baseId, causes, room + 1, LIMITS.traceScanned],
+    ...(types === null ? [] : [types]),
+  ])
+  const changes = caused.map(({ cause, ...row }) =>
+    changeStep(
+      viewer,
+      baseId,
+      {
+        ...{ seq: row.seq, at: row.at, kind: row.kind, recordType: row.record_type, id: row.id },
+        ...{ operation: row.operation, version: row.version, requestId: row.request_id },
+        actor: { tokenId: row.token_id, name: row.actor_name, via: row.via },
+        call: unpackCall(row.call),
+      },
+      { depth, cause },
+    ),
+  )
+  return {
+    found: [...deliveries.map((each) => stepOf({ ...each, kind: 'trigger_delivery', depth })), ...changes],
+    isCut: caused.some(({ found }) => found === LIMITS.traceScanned),
+  }
+}
