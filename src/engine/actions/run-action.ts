@@ -18,7 +18,7 @@ import { requireOwnUrls } from './production-urls.ts'
 import { requireRights } from './rights.ts'
 import { keepFailure, keepSuccess } from './run-log.ts'
 import { openSteps } from './run-steps.ts'
-import type { RunnableAction, StepResult, Target } from './running.ts'
+import type { ActionAddress, RunnableAction, StepResult } from './running.ts'
 import { withSendingPlace } from './sending-runs.ts'
 
 /** What a run answers. */
@@ -35,7 +35,7 @@ export type RunAnswer = {
  */
 export async function withRun<T>(
   scope: Scope,
-  target: Target,
+  target: ActionAddress,
   work: (scope: Scope) => Promise<T>,
 ): Promise<T> {
   const run: RunPlace = { id: uuidv7(), startedAt: new Date(), sent: new Map(), ids: new Map() }
@@ -56,7 +56,7 @@ const SENDS = statement(
 )
 
 /** Whether the action has http steps. The caller's rights are checked by the run. */
-async function sends({ db }: Scope, { baseId, id }: Target): Promise<boolean> {
+async function sends({ db }: Scope, { baseId, id }: ActionAddress): Promise<boolean> {
   const [action] = await db.query<{ sends: boolean }>(SENDS, [baseId, id])
   return action?.sends ?? false
 }
@@ -71,7 +71,7 @@ const FIND = statement(
  * Runs an action with an input. If a step fails, nothing is written.
  * @throws FORBIDDEN; NOT_FOUND; VALIDATION_ERROR for the input; what a step throws, with the step and the run
  */
-export async function runAction(scope: WriteScope, target: Target, sent: unknown): Promise<RunAnswer> {
+export async function runAction(scope: WriteScope, target: ActionAddress, sent: unknown): Promise<RunAnswer> {
   const { run } = scope
   if (!run) throw new Error('A run of an action needs a place.')
   const action = await findAction(scope, target)
@@ -104,7 +104,7 @@ export async function runAction(scope: WriteScope, target: Target, sent: unknown
   })
 }
 
-async function findAction(scope: WriteScope, target: Target): Promise<RunnableAction> {
+async function findAction(scope: WriteScope, target: ActionAddress): Promise<RunnableAction> {
   const { baseId, id } = target
   await requireRights(scope, target, null)
   const [action] = await scope.db.query<RunnableAction>(FIND, [baseId, id])

@@ -1,17 +1,17 @@
 /** The log of runs: what each run of an action was given, did and answered. */
 import { RUN_STATUSES } from '../../contract/action-shapes.ts'
-import { DomainError, errorBody, invalid } from '../../foundation/errors.ts'
+import { DomainError, errorBody } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { requirePermission } from '../access/access.ts'
 import { ACTION } from '../configuration/actions/index.ts'
-import { missing } from '../configuration/lifecycle/read.ts'
-import { readNewest } from '../core/created-at-page.ts'
-import type { Page, PageArgs } from '../core/page.ts'
+import { type LogArgs, listLog } from '../configuration/lifecycle/list-log.ts'
+import { get } from '../configuration/lifecycle/read.ts'
+import type { Page } from '../core/page.ts'
 import type { RunPlace } from '../core/run-place.ts'
 import type { Scope } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
 import type { ActionRun as Row } from '../prisma/client.ts'
-import type { Target } from './running.ts'
+import type { ActionAddress } from './running.ts'
 
 /** A run as it is shown. */
 export type ActionRun = {
@@ -44,13 +44,17 @@ const KEEP = statement(
 )
 
 /** Keeps a run in the transaction of what it wrote. */
-export const keepSuccess = (scope: Scope, target: Target, run: Ended, output: unknown): Promise<void> =>
-  keep(scope, target, run, { status: 'succeeded', output, error: null })
+export const keepSuccess = (
+  scope: Scope,
+  target: ActionAddress,
+  run: Ended,
+  output: unknown,
+): Promise<void> => keep(scope, target, run, { status: 'succeeded', output, error: null })
 
 /** Keeps a run whose transaction was undone. The failure of the run goes on, whatever becomes of this. */
 export async function keepFailure(
   scope: Scope,
-  target: Target,
+  target: ActionAddress,
   run: Ended,
   failure: DomainError,
 ): Promise<void> {
@@ -60,7 +64,7 @@ export async function keepFailure(
 
 async function keep(
   { db, actor, via, requestId }: Scope,
-  { baseId, id }: Target,
+  { baseId, id }: ActionAddress,
   run: Ended,
   { status, output, error }: { status: string; output: unknown; error: object | null },
 ): Promise<void> {
@@ -93,32 +97,32 @@ const toRun = (row: Row): ActionRun => ({
   createdAt: row.createdAt.toISOString(),
 })
 
-type ListArgs = PageArgs & { status?: string | null | undefined }
-
 /**
  * Lists the runs of an action, newest first.
  * @throws FORBIDDEN; NOT_FOUND; VALIDATION_ERROR
  */
-export async function listRuns(scope: Scope, target: Target, args: ListArgs): Promise<Page<ActionRun>> {
-  const { baseId, id } = target
-  requirePermission(scope.access, 'read', baseId, '*')
-  const status = readStatus(args.status)
-  const page = readNewest(scope, `runs of ${baseId}/${id} ${status ?? ''}`, args)
+export function listRuns(scope: Scope, target: ActionAddress, args: LogArgs): Promise<Page<ActionRun>> {
   const { actionRun } = scope.db.orm
-  const where = { baseId, actionId: id, ...(status && { status }) }
-  const [rows, total] = await page.find<Row>(actionRun as never, where)
-  if (rows.length === 0) await requireAction(scope, target)
-  return page.of(rows.map(toRun), total)
+  return listLog({ kind: ACTION, scope, ...target }, args, {
+    name: 'runs',
+    statuses: RUN_STATUSES,
+    table: {
+      findMany: (query) => actionRun.findMany(query),
+      count: (query) => actionRun.count(query),
+    },
+    where: { baseId: target.baseId, actionId: target.id },
+    show: toRun,
+  })
 }
 
 /** @throws FORBIDDEN; NOT_FOUND */
-export async function getRun(scope: Scope, target: Target, runId: string): Promise<ActionRun> {
+export async function getRun(scope: Scope, target: ActionAddress, runId: string): Promise<ActionRun> {
   const { baseId, id } = target
   requirePermission(scope.access, 'read', baseId, '*')
   const key = { baseId_actionId_id: { baseId, actionId: id, id: runId } }
   const row = await scope.db.orm.actionRun.findUnique({ where: key })
   if (row) return toRun(row)
-  await requireAction(scope, target)
+  await get({ kind: ACTION, scope, ...target })
   throw new DomainError('NOT_FOUND', `There is no run "${runId.slice(0, 64)}" of this action.`, {
     details: [
       {
@@ -127,21 +131,5 @@ export async function getRun(scope: Scope, target: Target, runId: string): Promi
         message: `List the runs of the action. The log keeps a run for ${LIMITS.runDays} days.`,
       },
     ],
-  })
-}
-
-async function requireAction(scope: Scope, { baseId, id }: Target): Promise<void> {
-  if ((await scope.db.orm.action.count({ where: { baseId, id } })) > 0) return
-  throw await missing({ kind: ACTION, scope, baseId, id })
-}
-
-function readStatus(status: string | null | undefined): string | undefined {
-  if (status == null || RUN_STATUSES.some((each) => each === status)) return status ?? undefined
-  throw invalid({
-    path: '/status',
-    code: 'enum',
-    message: 'status must be one of the allowed values.',
-    received: status.slice(0, 64),
-    allowed: RUN_STATUSES,
   })
 }

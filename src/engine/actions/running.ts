@@ -4,9 +4,9 @@ import type { RunPlace } from '../core/run-place.ts'
 import type { Values } from '../templates/render.ts'
 import type { WriteScope } from '../write/write.ts'
 
-export type Target = { readonly baseId: string; readonly id: string }
+export type ActionAddress = { readonly baseId: string; readonly id: string }
 /** The row of an action, as far as a run needs it. */
-export type RunnableAction = Target & {
+export type RunnableAction = ActionAddress & {
   readonly version: number
   readonly inputSchema: object
   readonly steps: readonly Step[]
