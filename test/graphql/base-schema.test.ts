@@ -449,6 +449,91 @@ test('errors name the argument, and fragments and directives are followed', asyn
   ])
 })
 
+test('where filters by the kind of each property, as the filter language does', async () => {
+  const idsOf = async (where: string, more = '') =>
+    (
+      await ask(`{ ticketRecords(where: ${where}${more}, sort: [{ id: ASC }]) { nodes { id } } }`)
+    ).ticketRecords.nodes
+      .map(({ id }: Body) => id)
+      .join(' ')
+  await put('ticket', 'w1', {
+    ...{
+      title: 'Alpha beta',
+      stage: 'new',
+      amount: 5,
+      priority: 2,
+      big: 7,
+      day: '2026-01-31',
+      mixed: 'x',
+      rating: '1',
+    },
+    ...{
+      due: '2026-01-31T09:30:00Z',
+      tags: ['u', 'v'],
+      labels: { team: 'north' },
+      'first-seen': 'y',
+      constructor: 'c',
+    },
+    address: { city: 'Ulm', geo: { lat: 48.4 } },
+  })
+  for (const where of [
+    '{ stage: { eq: new } }',
+    '{ stage: { in: [new] }, amount: { gte: 5, lt: 6 } }',
+    '{ title: { search: "alpha" } }',
+    '{ title: { startsWith: "Al", ilike: "%BETA" } }',
+    '{ priority: { eq: 2 }, big: { gt: 6.5 } }',
+    '{ day: { eq: "2026-01-31" } }',
+    '{ due: { gt: "2026-01-31T10:00:00+01:00", lte: "2026-01-31T10:30:00+01:00" } }',
+    '{ tags: { hasAll: ["u", "v"] } }',
+    '{ tags: { has: "u" }, labels: { eq: { team: "north" } }, mixed: { in: ["x", 7] } }',
+    '{ address: { city: { eq: "Ulm" }, geo: { lat: { gt: 48 } } } }',
+    '{ first_seen_505c_: { eq: "y" }, constructor: { eq: "c" }, rating: { eq: "1" } }',
+    '{ _and: [{ stage: { neq: open } }, { _not: { _or: [{ stage: { eq: closed } }, { amount: { gt: 100 } }] } }] }',
+    '{ id: { eq: "w1" }, _status: { eq: active }, _version: { eq: 1 }, _externalId: { isNull: true } }',
+    '{ due: { isNull: false } }',
+  ])
+    expect(await idsOf(where), where).toBe('w1')
+  expect(await idsOf('{ due: { eq: null }, stage: { eq: closed } }')).toBe('t2 t4 t6')
+  expect(
+    await idsOf('{ stage: { eq: closed } }', ', filter: { field: "data.amount", op: "lt", value: 30 }'),
+  ).toBe('t2')
+  const { customer } = await ask(
+    '{ customer(id: "c1") { customer_of(where: { stage: { eq: closed } }) { totalCount nodes { id } } } }',
+  )
+  expect(customer.customer_of).toEqual({ totalCount: 2, nodes: [{ id: 't2' }, { id: 't4' }] })
+  await world.call('DELETE', '/v1/crm/records/ticket/w1')
+})
+
+test('an empty or null condition is refused, and errors of where name the condition', async () => {
+  const pathOf = async (args: string) => {
+    const { extensions } = await fail(`{ ticketRecords(${args}) { nodes { id } } }`)
+    return [extensions.code, extensions.details[0].path]
+  }
+  for (const [args, path] of [
+    ['where: {}', '/where'],
+    ['where: { stage: null }', '/where/stage'],
+    ['where: { stage: {} }', '/where/stage'],
+    ['where: { address: { geo: {} } }', '/where/address/geo'],
+    ['where: { _or: [] }', '/where/_or'],
+    ['where: { _not: {} }', '/where/_not'],
+    ['where: { title: { isNull: null } }', '/where/title/isNull'],
+    ['where: { title: { eq: "a" }, amount: { gt: null } }', '/where/amount/gt'],
+    ['where: { _or: [{ title: { like: "a\\\\" } }, { title: { eq: "a" } }] }', '/where/_or/0/title/like'],
+    ['where: { title: { eq: "a" } }, filter: { field: "data.title", op: "is" }', '/filter/op'],
+  ])
+    expect(await pathOf(args as string), args).toEqual(['VALIDATION_ERROR', path])
+  const { extensions } = await fail(
+    '{ customerRecords { nodes { customer_of(where: { title: { in: null } }) { nodes { id } } } } }',
+  )
+  expect(extensions.details[0].path).toBe('/customer_of/where/title/in')
+  const hidden = await fail(
+    '{ ticketRecords(where: { word: { eq: 1 } }) { nodes { id } } }',
+    undefined,
+    reader,
+  )
+  expect(hidden.message).toContain('not defined by type "Ticket_Where"')
+})
+
 test('a browser gets the GraphiQL page at the address of the base, under the same policy', async () => {
   const accept = { accept: 'text/html' }
   const [base, all] = [

@@ -1,6 +1,6 @@
 /** The types of one record type: its object, its page, its sort, and the types within it. */
 import {
-  type GraphQLEnumType,
+  GraphQLEnumType,
   type GraphQLFieldConfigArgumentMap,
   type GraphQLFieldConfigMap,
   GraphQLID,
@@ -22,6 +22,7 @@ import type { Connection, RecordNode } from './node.ts'
 import type { SeenLink, SeenType } from './seen.ts'
 import { AnyRecord, Direction, JsonScalar, OWN_FIELDS, PageInfo } from './shared-types.ts'
 import { describe, isLeaf, type Nest, readProperty, typedOf } from './values.ts'
+import { whereOf } from './where-types.ts'
 
 /** A page of records of one type, or of any. */
 export type PageTypes = {
@@ -32,13 +33,14 @@ export type PageTypes = {
 export type Family = PageTypes & {
   readonly object: GraphQLObjectType<RecordNode, Context>
   readonly sort: GraphQLInputObjectType
+  readonly where: GraphQLInputObjectType
   /** Every type of the family, by name. */
   all(): ReadonlyMap<string, GraphQLNamedType>
 }
 
 /** Where a family finds the types of others. */
 export type Families = {
-  of(type: SeenType): Pick<Family, 'object' | 'connection' | 'sort'>
+  of(type: SeenType): Pick<Family, 'object' | 'connection' | 'sort' | 'where'>
   /** Called with the number of fields that were built. */
   built(fields: number): void
 }
@@ -49,6 +51,7 @@ const WORDS = 600
 /** The types are made when their fields are asked for. */
 export function familyOf(type: SeenType, families: Families): Family {
   const nested = new Map<string, GraphQLEnumType | GraphQLObjectType>()
+  const inputs = new Map<string, GraphQLInputObjectType>()
   const nest: Nest = (made) => {
     families.built(Object.keys('getFields' in made ? made.getFields() : made.getValues()).length)
     nested.set(made.name, made)
@@ -71,14 +74,26 @@ export function familyOf(type: SeenType, families: Families): Family {
     description: 'A field to sort by. Missing values come last.',
     fields: () => Object.fromEntries(sortFields(type).map(({ field }) => [field, { type: Direction }])),
   })
+  const where = whereOf(type, {
+    enumOf: (of) => {
+      // The enums are those of the object.
+      object.getFields()
+      const found = nested.get(of)
+      return found instanceof GraphQLEnumType ? found : undefined
+    },
+    nest: (made) => {
+      families.built(Object.keys(made.getFields()).length)
+      inputs.set(made.name, made)
+    },
+  })
   return {
     ...page,
-    object,
-    sort,
+    ...{ object, sort, where },
     all: () => {
       object.getFields()
+      where.getFields()
       for (const each of nested.values()) if (each instanceof GraphQLObjectType) each.getFields()
-      const own = [object, page.connection, page.edge, sort, ...nested.values()]
+      const own = [object, page.connection, page.edge, sort, where, ...nested.values(), ...inputs.values()]
       return new Map(own.map((each) => [each.name, each]))
     },
   }
@@ -177,11 +192,12 @@ const FILTER = 'In the filter language of REST: {"field": "data.amount", "op": "
 
 /** Arguments of a page. */
 export const pageArgs = (
-  sort: GraphQLInputObjectType | null,
+  of: Pick<Family, 'sort' | 'where'> | null,
   first: number = LIMITS.pageDefault,
 ): GraphQLFieldConfigArgumentMap => ({
+  ...(of && { where: { type: of.where } }),
   filter: { type: JsonScalar, description: FILTER },
-  ...(sort && { sort: { type: new GraphQLList(required(sort)) } }),
+  ...(of && { sort: { type: new GraphQLList(required(of.sort)) } }),
   first: {
     type: GraphQLInt,
     defaultValue: first,
@@ -191,7 +207,7 @@ export const pageArgs = (
 })
 
 const linkArgs = ({ far }: SeenLink, families: Families): GraphQLFieldConfigArgumentMap =>
-  pageArgs(far ? families.of(far).sort : null, LIMITS.relatedDefault)
+  pageArgs(far ? families.of(far) : null, LIMITS.relatedDefault)
 
 /** Fields that records are sorted by, as the filter language names them. */
 const OWN_SORTS = [

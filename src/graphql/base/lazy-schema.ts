@@ -28,6 +28,7 @@ import {
   PageInfo,
   Status,
 } from './shared-types.ts'
+import { FILTERS } from './where-types.ts'
 
 /** Types that do not belong to one record type. */
 export const SHARED: readonly GraphQLNamedType[] = [
@@ -40,6 +41,7 @@ export const SHARED: readonly GraphQLNamedType[] = [
   PageInfo,
   ANY_PAGE.connection,
   ANY_PAGE.edge,
+  ...FILTERS,
 ]
 const sharedTypes = new Map([...SHARED, ...specifiedScalarTypes].map((type) => [type.name, type]))
 

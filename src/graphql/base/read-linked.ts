@@ -9,12 +9,19 @@ import type { Connection, RecordNode } from './node.ts'
 import type { SeenBase, SeenLink, SeenType } from './seen.ts'
 import { below, fieldsOf, ofPage, type Sets } from './selection.ts'
 import { toSort } from './sort.ts'
+import { toFilter } from './to-filter.ts'
 
 /** Records, and what is selected of them. */
 export type Selected = { nodes: readonly RecordNode[]; sets: Sets }
 
 /** A list that a query asks for, and the records that it is read for. Equal records share it. */
-type Asked = { ask: RelatedAsk; parents: RecordNode[][]; key: string; sets: Sets }
+type Asked = {
+  ask: RelatedAsk
+  explained: (thrown: unknown) => unknown
+  parents: RecordNode[][]
+  key: string
+  sets: Sets
+}
 
 export async function readLinked(
   context: Context,
@@ -30,7 +37,7 @@ export async function readLinked(
       context.scope,
       seen.base,
       asked.map(({ ask }) => ask),
-      (n, thrown) => inArguments(thrown, asked[n]?.key ?? ''),
+      (n, thrown) => inArguments(asked[n]?.explained(thrown) ?? thrown, asked[n]?.key ?? ''),
     )
     level = asked.map((each, n) => fill(seen, each, lists[n] ?? []))
   }
@@ -63,16 +70,18 @@ function asksOf(info: GraphQLResolveInfo, { nodes, sets }: Selected): Asked[] {
       const page = link.isOne
         ? { sets: below(fields), total: false }
         : ofPage(info, link.far?.name ?? '_Record', below(fields))
+      const { args, explained } = link.isOne ? ONE : argsOf(info, type, link, first, key)
       return {
         ask: {
           relType: link.relType,
           incoming: link.incoming,
           parents: keys,
           farType: link.far?.id ?? null,
-          ...(link.isOne ? { first: 1 } : argsOf(info, type, link, first, key)),
+          ...args,
           includeTotal: page.total,
           withData: asksData(info, link.far, page.sets),
         },
+        explained,
         parents,
         key,
         sets: page.sets,
@@ -82,23 +91,43 @@ function asksOf(info: GraphQLResolveInfo, { nodes, sets }: Selected): Asked[] {
 }
 
 type PageArgs = {
+  where?: object | null
   filter?: unknown
   sort?: readonly object[] | null
   first?: number | null
   after?: string | null
 }
 
-function argsOf(info: GraphQLResolveInfo, { name }: SeenType, link: SeenLink, field: FieldNode, key: string) {
+type ListArgs = {
+  args: Pick<RelatedAsk, 'filter' | 'sort' | 'first' | 'after'>
+  explained: (thrown: unknown) => unknown
+}
+/** Of a field that shows one record. */
+const ONE: ListArgs = { args: { first: 1 }, explained: (thrown) => thrown }
+
+function argsOf(
+  info: GraphQLResolveInfo,
+  { name }: SeenType,
+  link: SeenLink,
+  field: FieldNode,
+  key: string,
+): ListArgs {
   const owner = info.schema.getType(name)
   const definition = owner && 'getFields' in owner ? owner.getFields()[link.field] : undefined
   if (!definition || !('args' in definition)) throw new Error(`${name} has no field ${link.field}`)
   const args = getArgumentValues(definition, field, info.variableValues) as PageArgs
   try {
+    const { filter, explained } = link.far
+      ? toFilter(args.where, args.filter, link.far)
+      : { filter: args.filter, explained: ONE.explained }
     return {
-      filter: args.filter,
-      sort: link.far ? toSort(args.sort, link.far) : undefined,
-      first: readFirst(args.first, LIMITS.relatedDefault),
-      after: args.after,
+      args: {
+        filter,
+        sort: link.far ? toSort(args.sort, link.far) : undefined,
+        first: readFirst(args.first, LIMITS.relatedDefault),
+        after: args.after,
+      },
+      explained,
     }
   } catch (thrown) {
     throw inArguments(thrown, key)

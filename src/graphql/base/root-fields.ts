@@ -18,6 +18,7 @@ import type { SeenBase, SeenType } from './seen.ts'
 import { below, ofPage, type Sets } from './selection.ts'
 import { DateTimeScalar } from './shared-types.ts'
 import { toSort } from './sort.ts'
+import { toFilter } from './to-filter.ts'
 
 type Root = GraphQLFieldConfig<unknown, Context>
 
@@ -34,7 +35,8 @@ export function rootFields(
   type: SeenType,
   families: Families,
 ): GraphQLFieldConfigMap<unknown, Context> {
-  const { object, connection, sort } = families.of(type)
+  const family = families.of(type)
+  const { object, connection } = family
   const names = rootNames(type)
   const one: Root = {
     type: object,
@@ -50,7 +52,7 @@ export function rootFields(
   const list: Root = {
     type: new GraphQLNonNull(connection),
     description: `The records of type ${JSON.stringify(type.id)} that match, newest first unless sorted.`,
-    args: { ...pageArgs(sort), asOf: AS_OF },
+    args: { ...pageArgs(family), asOf: AS_OF },
     resolve: (_root, args, context, info) => inTerms(readList(seen, type, args, context, info)),
   }
   return { [names.one]: one, [names.list]: list }
@@ -114,6 +116,7 @@ function noneIfAbsent(thrown: unknown): undefined {
 }
 
 type ListArgs = {
+  where?: object | null
   filter?: unknown
   sort?: readonly object[] | null
   first?: number | null
@@ -130,8 +133,9 @@ async function readList(
 ): Promise<Connection> {
   const { sets, total } = ofPage(info, type.name, below(info.fieldNodes))
   checkMoment(args.asOf, info, type, sets)
-  const page = await records.listRecords(context.scope, seen.base, type.id, {
-    filter: args.filter,
+  const { filter, explained } = toFilter(args.where, args.filter, type)
+  const reading = records.listRecords(context.scope, seen.base, type.id, {
+    filter,
     sort: toSort(args.sort, type),
     limit: readFirst(args.first),
     cursor: args.after,
@@ -139,6 +143,9 @@ async function readList(
     includeTotal: total,
     // Without properties, the data of the records is not read.
     ...(!asksData(info, type, sets) && { fields: ['id'] }),
+  })
+  const page = await reading.catch((thrown) => {
+    throw explained(thrown)
   })
   const nodes = page.data().map((record): RecordNode => ({ type, record, linked: new Map() }))
   await readLinked(context, info, seen, { nodes, sets })

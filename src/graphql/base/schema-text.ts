@@ -12,8 +12,8 @@ import type { SeenBase, SeenType } from './seen.ts'
 /** Types of others are printed by their names alone, so that one family is in memory at a time. */
 const stand = (seen: SeenType): ReturnType<Families['of']> => {
   const object = new GraphQLObjectType({ name: seen.name, fields: {} })
-  const { sort } = familyOf({ ...seen, properties: [] } as SeenType, NOBODY)
-  return { ...pageTypes(seen.name, object), object, sort }
+  const { sort, where } = familyOf({ ...seen, properties: [] } as SeenType, NOBODY)
+  return { ...pageTypes(seen.name, object), object, sort, where }
 }
 const NOBODY: Families = {
   of: () => {

@@ -90,7 +90,7 @@ function textOf({ values, traits }: Shape, name: string, nest: Nest): Typed {
 const isEnumName = (value: string) => NAME.test(value) && value.length <= 128 && !NO_VALUES.has(value)
 
 /** 32 bits. JSON numbers of integers beyond are exact as floats. */
-function isInt({ traits, bounds }: Shape): boolean {
+export function isInt({ traits, bounds }: Shape): boolean {
   const least = bounds.minimum ?? bounds.exclusiveMinimum
   const most = bounds.maximum ?? bounds.exclusiveMaximum
   return (

@@ -1,0 +1,155 @@
+/** Turns a `where` into the filter language of the engine, and the paths of its errors back. */
+import { fieldName } from '../../engine/compiled-types/field-path.ts'
+import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
+import { isObject } from '../../foundation/is-object.ts'
+import { isNever, type Shape } from '../../schema-shape/shape.ts'
+import { fieldNameOf } from './names.ts'
+import type { SeenType } from './seen.ts'
+import { hasFilters } from './where-types.ts'
+
+type Where = Readonly<Record<string, unknown>>
+type Named = { name: string; shape: Shape }
+type Names = ReadonlyMap<string, Named>
+type Condition = { filter: object; at: string; parts?: readonly Condition[] }
+
+const COLUMNS: ReadonlyMap<string, string> = new Map([
+  ['id', 'id'],
+  ['_version', 'version'],
+  ['_status', 'status'],
+  ['_createdAt', 'created_at'],
+  ['_updatedAt', 'updated_at'],
+  ['_externalId', 'external_id'],
+  ['_externalSource', 'external_source'],
+])
+const OPERATORS: Readonly<Record<string, string>> = {
+  notIn: 'not_in',
+  startsWith: 'starts_with',
+  hasAny: 'has_any',
+  hasAll: 'has_all',
+}
+
+/** A filter of the engine, and how to say its errors. */
+export type Question = { filter: object | undefined; explained: (thrown: unknown) => unknown }
+
+/** @throws VALIDATION_ERROR for an empty condition */
+export function toFilter(where: object | null | undefined, filter: unknown, type: SeenType): Question {
+  if (where == null) return { filter: filter as object | undefined, explained: (thrown) => thrown }
+  const own = conditionsOf(where as Where, '/where', namesOf(type))
+  const all = filter == null ? own : [...own, { filter: filter as object, at: '/filter' }]
+  const [only, ...others] = all
+  const whole: Condition = only && others.length === 0 ? only : group('and', all, '/where')
+  const places = new Map(placesOf(whole, '/filter'))
+  return { filter: whole.filter, explained: (thrown) => explained(thrown, places) }
+}
+
+const namesOf = ({ properties }: SeenType): Names =>
+  new Map(properties.map(({ field, name, shape }) => [field, { name, shape }]))
+
+function namesWithin({ object }: Shape): Names {
+  const names = new Map<string, Named>()
+  for (const [name, shape] of object.properties) {
+    const field = fieldNameOf(name)
+    if (!isNever(shape) && !names.has(field)) names.set(field, { name, shape })
+  }
+  return names
+}
+
+function conditionsOf(where: Where, at: string, names: Names): Condition[] {
+  const found = Object.entries(where).flatMap(([field, value]): Condition[] => {
+    const here = `${at}/${field}`
+    if (!isObject(value) && !Array.isArray(value)) throw nothing(here)
+    if (field === '_and' || field === '_or') {
+      const parts = (value as Where[]).map((each, n) => every(each, `${here}/${n}`, names))
+      if (parts.length === 0) throw nothing(here)
+      return [group(field === '_and' ? 'and' : 'or', parts, here)]
+    }
+    if (field === '_not') {
+      const part = every(value as Where, here, names)
+      return [{ filter: { not: part.filter }, at: here, parts: [part] }]
+    }
+    const column = COLUMNS.get(field)
+    return column
+      ? tests(value as Where, here, column)
+      : onProperty(value as Where, here, names.get(field), [])
+  })
+  if (found.length === 0) throw nothing(at)
+  return found
+}
+
+/** All conditions of an object as one. */
+function every(where: Where, at: string, names: Names): Condition {
+  const found = conditionsOf(where, at, names)
+  const [only, ...others] = found
+  return only && others.length === 0 ? only : group('and', found, at)
+}
+
+const group = (kind: 'and' | 'or', parts: readonly Condition[], at: string): Condition => ({
+  filter: { [kind]: parts.map(({ filter }) => filter) },
+  at,
+  parts,
+})
+
+/** Operators, or the properties of an object within the data. */
+function onProperty(
+  value: Where,
+  at: string,
+  property: Named | undefined,
+  above: readonly string[],
+): Condition[] {
+  if (!property) throw new Error(`No property at ${at}`)
+  const path = [...above, property.name]
+  if (!hasFilters(property.shape)) return tests(value, at, fieldName(path))
+  const names = namesWithin(property.shape)
+  const found = Object.entries(value).flatMap(([field, each]) => {
+    if (!isObject(each)) throw nothing(`${at}/${field}`)
+    return onProperty(each, `${at}/${field}`, names.get(field), path)
+  })
+  if (found.length === 0) throw nothing(at)
+  return found
+}
+
+function tests(operators: Where, at: string, field: string): Condition[] {
+  const found = Object.entries(operators).map(([name, value]): Condition => {
+    const here = `${at}/${name}`
+    if (name === 'isNull') {
+      if (value === null) throw nothing(here)
+      return { filter: { field, op: value ? 'is_null' : 'is_not_null' }, at: here }
+    }
+    return { filter: { field, op: OPERATORS[name] ?? name, value }, at: here }
+  })
+  if (found.length === 0) throw nothing(at)
+  return found
+}
+
+/** The place of each condition in the filter, and in the arguments. */
+function placesOf({ filter, at, parts }: Condition, pointer: string): [string, string][] {
+  const [kind] = Object.keys(filter)
+  const below = parts?.flatMap((part, n) =>
+    placesOf(part, kind === 'not' ? `${pointer}/not` : `${pointer}/${kind}/${n}`),
+  )
+  return [[pointer, at], ...(below ?? [])]
+}
+
+/** The error with the path of the condition in `where`. Hints are in the language of `filter`. */
+function explained(thrown: unknown, places: ReadonlyMap<string, string>): unknown {
+  if (!(thrown instanceof DomainError)) return thrown
+  const details = thrown.details.map(({ hint, ...detail }): Detail => {
+    const pointers = [...places.keys()].filter(
+      (each) => detail.path === each || detail.path.startsWith(`${each}/`),
+    )
+    const nearest = pointers.sort((a, b) => b.length - a.length)[0]
+    const at = nearest === undefined ? undefined : places.get(nearest)
+    if (nearest === undefined || at === undefined) return { ...detail, ...(hint !== undefined && { hint }) }
+    if (at === '/filter')
+      return { ...detail, path: at + detail.path.slice(nearest.length), ...(hint !== undefined && { hint }) }
+    return { ...detail, path: at }
+  })
+  return new DomainError(thrown.code, thrown.message, { details, cause: thrown.cause })
+}
+
+const nothing = (path: string): DomainError =>
+  invalid({
+    path,
+    code: 'required',
+    message: 'A condition has a value, such as {eq: null} for no value. Send one, or leave the field out.',
+  })

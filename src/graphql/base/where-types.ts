@@ -1,0 +1,175 @@
+/** The inputs that filter records of a type, by the kinds of its properties. */
+import {
+  GraphQLBoolean,
+  type GraphQLEnumType,
+  GraphQLFloat,
+  GraphQLID,
+  type GraphQLInputFieldConfigMap,
+  GraphQLInputObjectType,
+  type GraphQLInputType,
+  GraphQLInt,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLString,
+} from 'graphql'
+import { isNever, type Shape } from '../../schema-shape/shape.ts'
+import { fieldNameOf, nestedName } from './names.ts'
+import type { SeenType } from './seen.ts'
+import { DateScalar, DateTimeScalar, JsonScalar, Status } from './shared-types.ts'
+import { isInt } from './values.ts'
+
+type Operators = Readonly<Record<string, GraphQLInputType>>
+
+const filter = (name: string, operators: Operators): GraphQLInputObjectType =>
+  new GraphQLInputObjectType({
+    name,
+    fields: Object.fromEntries(Object.entries(operators).map(([field, type]) => [field, { type }])),
+  })
+const equality = (type: GraphQLInputType): Operators => ({
+  eq: type,
+  neq: type,
+  in: new GraphQLList(type),
+  notIn: new GraphQLList(type),
+  isNull: GraphQLBoolean,
+})
+const order = (type: GraphQLInputType): Operators => ({ gt: type, gte: type, lt: type, lte: type })
+const ordered = (type: GraphQLInputType): Operators => ({ ...equality(type), ...order(type) })
+const TEXT: Operators = {
+  ...ordered(GraphQLString),
+  like: GraphQLString,
+  ilike: GraphQLString,
+  startsWith: GraphQLString,
+  search: GraphQLString,
+}
+const listed = (type: GraphQLInputType): Operators => ({
+  has: type,
+  hasAny: new GraphQLList(new GraphQLNonNull(type)),
+  hasAll: new GraphQLList(new GraphQLNonNull(type)),
+  isNull: GraphQLBoolean,
+})
+
+const StringFilter = filter('StringFilter', TEXT)
+const IdFilter = filter('IDFilter', { ...ordered(GraphQLID), startsWith: GraphQLString })
+const IntFilter = filter('IntFilter', ordered(GraphQLInt))
+const FloatFilter = filter('FloatFilter', ordered(GraphQLFloat))
+const BooleanFilter = filter('BooleanFilter', equality(GraphQLBoolean))
+const DateTimeFilter = filter('DateTimeFilter', ordered(DateTimeScalar))
+const DateFilter = filter('DateFilter', ordered(DateScalar))
+const StatusFilter = filter('StatusFilter', { eq: Status, neq: Status, in: new GraphQLList(Status) })
+const JsonFilter = filter('JSONFilter', equality(JsonScalar))
+const StringListFilter = filter('StringListFilter', { ...listed(GraphQLString), search: GraphQLString })
+const FloatListFilter = filter('FloatListFilter', listed(GraphQLFloat))
+
+/** The filters that all types share. */
+export const FILTERS = [
+  ...[StringFilter, IdFilter, IntFilter, FloatFilter, BooleanFilter, DateTimeFilter, DateFilter],
+  ...[StatusFilter, JsonFilter, StringListFilter, FloatListFilter],
+] as const
+
+/** Fields of every record, and their filters. */
+const OWN_FILTERS: Readonly<Record<string, GraphQLInputObjectType>> = {
+  id: IdFilter,
+  _version: IntFilter,
+  _status: StatusFilter,
+  _createdAt: DateTimeFilter,
+  _updatedAt: DateTimeFilter,
+  _externalId: StringFilter,
+  _externalSource: StringFilter,
+}
+
+/** What a filter of a type needs of its family. */
+type Within = {
+  /** The enum of a property, by its name; undefined if it has none. */
+  enumOf(name: string): GraphQLEnumType | undefined
+  /** Takes each input within the type. */
+  nest(type: GraphQLInputObjectType): void
+}
+
+/** The filter of a type. Its fields are made when they are asked for. */
+export function whereOf({ name, properties }: SeenType, within: Within): GraphQLInputObjectType {
+  const where: GraphQLInputObjectType = new GraphQLInputObjectType({
+    name: `${name}_Where`,
+    description: 'All conditions hold. {eq: null} means that there is no value.',
+    fields: () => ({
+      _and: { type: new GraphQLList(new GraphQLNonNull(where)) },
+      _or: { type: new GraphQLList(new GraphQLNonNull(where)) },
+      _not: { type: where },
+      ...Object.fromEntries(Object.entries(OWN_FILTERS).map(([field, type]) => [field, { type }])),
+      ...fieldsOf(
+        properties.map((property) => [property.name, property.shape]),
+        name,
+        within,
+      ),
+    }),
+  })
+  return where
+}
+
+function fieldsOf(
+  properties: readonly (readonly [string, Shape])[],
+  of: string,
+  within: Within,
+): GraphQLInputFieldConfigMap {
+  const fields: GraphQLInputFieldConfigMap = {}
+  for (const [name, shape] of properties) {
+    const field = fieldNameOf(name)
+    if (isNever(shape) || Object.hasOwn(fields, field)) continue
+    const type = filterOf(shape, nestedName(of, field), within)
+    if (type) fields[field] = { type }
+  }
+  return fields
+}
+
+function filterOf(shape: Shape, name: string, within: Within): GraphQLInputObjectType | undefined {
+  const [kind, ...others] = [...shape.kinds].filter((each) => each !== 'null')
+  if (kind === undefined || others.length > 0) return JsonFilter
+  switch (kind) {
+    case 'string':
+      return textFilter(shape, name, within)
+    case 'number':
+      return isInt(shape) ? IntFilter : FloatFilter
+    case 'boolean':
+      return BooleanFilter
+    case 'array':
+      return listFilter(shape)
+    default:
+      return objectFilter(shape, name, within)
+  }
+}
+
+function textFilter({ traits }: Shape, name: string, { enumOf, nest }: Within): GraphQLInputObjectType {
+  const own = enumOf(name)
+  if (own) {
+    const made = filter(`${name}_Filter`, equality(own))
+    nest(made)
+    return made
+  }
+  return traits.format === 'date-time' ? DateTimeFilter : traits.format === 'date' ? DateFilter : StringFilter
+}
+
+/** Of objects there is none: the language tests each condition on its own element. */
+function listFilter({ items }: Shape): GraphQLInputObjectType | undefined {
+  const [kind, ...others] = [...(items?.kinds ?? [])].filter((each) => each !== 'null')
+  if (others.length > 0) return undefined
+  return kind === 'string' ? StringListFilter : kind === 'number' ? FloatListFilter : undefined
+}
+
+function objectFilter(shape: Shape, name: string, within: Within): GraphQLInputObjectType {
+  if (!hasFilters(shape)) return JsonFilter
+  const made = new GraphQLInputObjectType({
+    name: `${name}_Where`,
+    fields: fieldsOf([...shape.object.properties], name, within),
+  })
+  within.nest(made)
+  return made
+}
+
+/** Whether the filter of a property has one for each property within it. */
+export const hasFilters = ({ kinds, object }: Shape): boolean =>
+  isOnly(kinds, 'object') &&
+  [...object.properties.values()].some(
+    (each) => !isNever(each) && !(isOnly(each.kinds, 'array') && !listFilter(each)),
+  )
+
+const isOnly = (kinds: Shape['kinds'], kind: string): boolean =>
+  [...kinds].every((each) => each === kind || each === 'null') && [...kinds].some((each) => each === kind)
