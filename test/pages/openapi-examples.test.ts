@@ -108,6 +108,12 @@ const delivered = () =>
     return data[0]?.id as string | undefined
   })
 
+/** Changes a deal, and returns the seq of the change. */
+async function lastChange(): Promise<string> {
+  succeed(await send('records.update'))
+  return (await world.logOf('deal', 'd1')).at(-1)?.seq ?? expect.fail('no change')
+}
+
 /** Makes what an example names by an id of the server's, and returns the id. */
 const MAKERS: Readonly<Record<string, () => Promise<string>>> = {
   'promotions.get': promoted,
@@ -124,10 +130,8 @@ const MAKERS: Readonly<Record<string, () => Promise<string>>> = {
   'claims.completeAll': claimed,
   'triggerDeliveries.replay': delivered,
   'actionRuns.get': async () => succeed(await send('actions.run')).run_id,
-  'changes.revert': async () => {
-    succeed(await send('records.update'))
-    return (await world.logOf('deal', 'd1')).at(-1)?.seq ?? expect.fail('no change')
-  },
+  'changes.trace': lastChange,
+  'changes.revert': lastChange,
   'changes.revertAll': async () =>
     (await send('records.update')).headers.get('x-request-id') ?? expect.fail('no request id'),
   'inboundDeliveries.replay': async () => {

@@ -99,6 +99,7 @@ describe('a secret', () => {
       const rows = await world.database.query(`SELECT t::text AS text FROM plinth.${table} t`)
       expect(JSON.stringify(rows), table).not.toContain(value)
     }
+    expect(world.log.join()).not.toContain(value)
   })
 
   test('has up to 64 KiB, and a fault never repeats the value', async () => {
@@ -223,6 +224,7 @@ describe('a trigger', () => {
       expect(text).not.toContain('plainvalue')
     const kept = await world.database.query('SELECT t::text AS text FROM plinth.trigger_delivery t')
     expect(JSON.stringify(kept)).not.toContain('plainvalue')
+    expect(world.log.join()).not.toContain('plainvalue')
     succeed(await call('DELETE', '/v1/crm/triggers/echo'))
   })
 

@@ -175,6 +175,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   's3Credentials.create': { body: { permission: 'read', expires_in: 3600 } },
   's3Credentials.delete': made,
 
+  'changes.trace': { params: { seq: 3 } },
   'changes.revert': { params: { seq: 3 } },
   'changes.revertAll': { body: { request_id: MADE } },
 
