@@ -136,6 +136,14 @@ export const EndpointBody = ToolsetBody.extend({
   sql_query: z.boolean().optional().meta({
     description: 'Offer `sql_query` on the types that have no `filter` and no `fields`. Defaults to false.',
   }),
+  actions: z
+    .array(z.string())
+    .max(LIMITS.endpointToolsets, `It can name at most ${LIMITS.endpointToolsets} actions.`)
+    .optional()
+    .meta({
+      description:
+        'Actions that it offers as tools, each by its id. Such a tool reaches the types of its steps, also those without tools of their own.',
+    }),
   resources: z
     .boolean()
     .optional()

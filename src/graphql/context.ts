@@ -11,7 +11,7 @@ import {
 import type { Permission } from '../engine/access/grants.ts'
 import { type Narrowing, narrowAccess } from '../engine/access/narrow-access.ts'
 import type { ToolCall } from '../engine/change-log/tool-call.ts'
-import { endpointPolicy, enterEndpoint } from '../engine/configuration/endpoints/index.ts'
+import { actionOfTool, endpointPolicy, enterEndpoint } from '../engine/configuration/endpoints/index.ts'
 import { areRightsCurrent } from '../engine/configuration/tokens/index.ts'
 import { requireExistingBase } from '../engine/core/existing-base.ts'
 import type { PolicyInput } from '../engine/core/policy.ts'
@@ -99,8 +99,15 @@ export const throughEndpoint = async (
   base: string,
   endpoint: string,
   what: { tool: string } | 'resources',
-): Promise<Context> =>
-  narrowedToBounds(context, base, await endpointPolicy(context.scope, base, endpoint, what))
+): Promise<Context> => {
+  const types = await endpointPolicy(context.scope, base, endpoint, what)
+  const narrow = narrowedToBounds(context, base, types)
+  const action = what === 'resources' ? null : await actionOfTool(context.scope, base, endpoint, what.tool)
+  const { policy } = narrow.scope
+  return action === null || !policy
+    ? narrow
+    : { ...narrow, scope: { ...narrow.scope, policy: { ...policy, action } } }
+}
 
 /**
  * A permission check that precedes validation: a permission on a type or anywhere in a base, a grant on types

@@ -16,6 +16,7 @@ configuration('Endpoint', endpoints.ENDPOINT, {
     tools: t.expose('tools', { type: 'JSON', description: TOOLS }),
     relationships: t.expose('relationships', { type: 'JSON', description: '`[{ rel_type, operations }]`.' }),
     batch: t.expose('batch', { type: 'JSON', description: '`{ enabled, operations? }`.' }),
+    actions: t.exposeStringList('actions', { description: 'Actions that it offers as tools.' }),
     sqlQuery: t.exposeBoolean('sqlQuery'),
     resources: t.exposeBoolean('resources'),
     enabled: t.exposeBoolean('enabled'),
@@ -28,6 +29,7 @@ configuration('Endpoint', endpoints.ENDPOINT, {
     tools: t.field({ type: 'JSON', description: TOOLS }),
     relationships: t.field({ type: 'JSON' }),
     batch: t.field({ type: 'JSON' }),
+    actions: t.stringList(),
     sqlQuery: t.boolean(),
     resources: t.boolean(),
     enabled: t.boolean(),
@@ -76,6 +78,21 @@ const ServedLinkType = builder
     }),
   })
 
+const ServedActionType = builder
+  .objectRef<endpoints.ResolvedEndpoint['actions'][number]>('ServedAction')
+  .implement({
+    description: 'An action as a tool.',
+    fields: (t) => ({
+      name: t.exposeString('name'),
+      id: t.exposeString('id'),
+      title: t.exposeString('title'),
+      description: t.exposeString('description', { nullable: true }),
+      inputSchema: t.field({ type: 'JSON', resolve: ({ inputSchema }) => inputSchema }),
+      isRead: t.exposeBoolean('isRead', { description: 'Whether all of its steps are queries.' }),
+      isOpen: t.exposeBoolean('isOpen', { description: 'Whether it sends requests.' }),
+    }),
+  })
+
 type About = endpoints.ResolvedEndpoint['about']
 const ServedAboutType = builder.objectRef<About>('ServedEndpointAbout').implement({
   description: 'The configuration of an endpoint without its tool selections.',
@@ -87,6 +104,7 @@ const ServedAboutType = builder.objectRef<About>('ServedEndpointAbout').implemen
     toolsets: t.stringList({ resolve: ({ toolsets }) => [...toolsets] }),
     relationships: t.field({ type: 'JSON', resolve: ({ relationships }) => relationships }),
     batch: t.field({ type: 'JSON', resolve: ({ batch }) => batch }),
+    actions: t.stringList({ resolve: ({ actions }) => [...actions] }),
     sqlQuery: t.exposeBoolean('sqlQuery'),
     resources: t.exposeBoolean('resources'),
     enabled: t.exposeBoolean('enabled'),
@@ -106,6 +124,7 @@ const ServedEndpointType = builder.objectRef<endpoints.ResolvedEndpoint>('Served
     sqlQuery: t.exposeBoolean('sqlQuery'),
     tools: t.field({ type: [ServedToolType], resolve: ({ tools }) => [...tools] }),
     links: t.field({ type: [ServedLinkType], resolve: ({ links }) => [...links] }),
+    actions: t.field({ type: [ServedActionType], resolve: ({ actions }) => [...actions] }),
     batch: t.field({
       type: 'JSON',
       nullable: true,

@@ -26,7 +26,7 @@ const readEndpoint = compile(
     `query ResolvedEndpoint($base: String!, $id: String!, $whole: Boolean) {
       servedEndpoint(base: $base, id: $id, whole: $whole) {
         about {
-          id name description instructions toolsets relationships batch sql_query: sqlQuery resources enabled
+          id name description instructions toolsets relationships batch actions sql_query: sqlQuery resources enabled
           version created_at: createdAt updated_at: updatedAt
         }
       }

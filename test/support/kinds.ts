@@ -98,6 +98,7 @@ export const KIND_SAMPLES: Readonly<Record<string, KindSample>> = {
       batch: { enabled: true },
       sql_query: true,
       resources: true,
+      actions: [],
       enabled: false,
     },
     defaults: {
@@ -109,6 +110,7 @@ export const KIND_SAMPLES: Readonly<Record<string, KindSample>> = {
       batch: { enabled: false },
       sql_query: false,
       resources: false,
+      actions: [],
       enabled: true,
     },
   },

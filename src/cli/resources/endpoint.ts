@@ -20,6 +20,7 @@ export const endpoint = configuration('/:base_id/endpoints', {
     tools,
     json('--relationships <json>', 'relationships', 'a list of { rel_type, operations }'),
     json('--batch <json>', 'batch', 'a batch tool: { enabled, operations }'),
+    list('--actions <ids>', 'actions', 'actions that are offered as tools'),
     flag('--sql-query', 'sql_query', 'offer sql_query on the types without filter and fields', true),
     flag('--resources', 'resources', 'also offer what its tools can read as resources', true),
     flag('--disabled', 'enabled', 'disable it: its address returns 404', false),

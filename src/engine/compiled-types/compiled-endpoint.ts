@@ -12,6 +12,24 @@ export type ServedTool = {
 /** Row and field policy of a tool; null for no restriction and no defaults. */
 export type Bounds = { filter: object | null; fields: readonly string[] | null; defaults: object | null }
 
+/** An action as a tool of an endpoint. */
+export type ServedAction = {
+  name: string
+  id: string
+  title: string
+  description: string | null
+  inputSchema: unknown
+  /** Whether all of its steps are queries. */
+  isRead: boolean
+  /** Whether it sends requests. */
+  isOpen: boolean
+  /** The types that its steps name: what it reads, and what it writes. */
+  reads: readonly string[]
+  writes: readonly string[]
+  /** Whether a step changes types, which needs rights on the whole base. */
+  changesTypes: boolean
+}
+
 export type ServedLink = { name: string; relType: string; operation: LinkOperation }
 
 /** The configuration of an endpoint without its tool selections. */
@@ -25,6 +43,7 @@ export type AboutEndpoint = {
   batch: unknown
   sqlQuery: boolean
   resources: boolean
+  actions: readonly string[]
   enabled: boolean
   version: number
   createdAt: string
@@ -41,6 +60,7 @@ export type CompiledEndpoint = {
   about: AboutEndpoint
   tools: readonly ServedTool[]
   links: readonly ServedLink[]
+  actions: readonly ServedAction[]
   /** The operations that a batch allows; null for no batch tool. */
   batch: { operations: readonly string[] | null } | null
   sqlQuery: boolean

@@ -30,6 +30,8 @@ export type ScopePolicy = {
    * unrestricted types.
    */
   readonly access: Access
+  /** The action that the scope may run, although it has no rights on the base as a whole. */
+  readonly action?: string
   /** Identifies the policy, so that responses are not shared between policies. */
   readonly name: string
 }

@@ -19,12 +19,14 @@ import {
   typedToolOf,
   wordsOf,
 } from '../tools/typed-tools.ts'
+import { actionTool } from './action-tool.ts'
 import { batchTool, linkTool, sqlTool } from './link-tools.ts'
 
 const Served = graphql(`query ServedEndpoint($base: String!, $id: String!, $whole: Boolean) {
   servedEndpoint(base: $base, id: $id, whole: $whole) {
     tools { name recordType operation description isDescribed fields defaults }
     links { name relType operation sources targets }
+    actions { name id title description inputSchema isRead isOpen }
     batch sqlQuery
   }
 }`)
@@ -66,8 +68,11 @@ export async function endpointTools(
   const unlinked = new Set(
     served.links.flatMap(({ operation, relType }) => (operation === 'unlink' ? [relType] : [])),
   )
+  const ofActions: EndpointTool[] = []
+  for (const action of served.actions) ofActions.push(await actionTool(action))
   const made = [
     ...ofTypes,
+    ...ofActions,
     ...served.links.map((link) => linkTool(link, unlinked.has(link.relType))),
     ...(served.batch ? [batchTool(served.batch)] : []),
     ...(served.sqlQuery && sqlTool.available(context) ? [sqlTool.tool()] : []),

@@ -1,3 +1,3 @@
 export { ACTION } from './action.ts'
 export { secretTexts } from './secrets.ts'
-export { ID_FIELDS, refIn } from './step-faults.ts'
+export { ID_FIELDS, refIn, typesNamed } from './step-faults.ts'

@@ -3,6 +3,7 @@
  */
 import { EndpointBody } from '../../../contract/endpoint-shapes.ts'
 import type { Endpoint as Row } from '../../prisma/client.ts'
+import { ACTION } from '../actions/index.ts'
 import type { FieldsOf, Kind } from '../lifecycle/kind.ts'
 import { RELATIONSHIP_TYPE } from '../relationship-types/relationship-type.ts'
 import { linkFaults } from './link-ends.ts'
@@ -34,12 +35,14 @@ export const ENDPOINT: Kind<Fields, Row> = {
     batch: { enabled: false },
     sqlQuery: false,
     resources: false,
+    actions: [],
     enabled: true,
   }),
   table: ({ orm }) => orm.endpoint,
-  references: ({ tools, toolsets, relationships }) => [
+  references: ({ tools, toolsets, relationships, actions }) => [
     ...typesNamed(tools),
     ...toolsets.map((id, i) => ({ kind: TOOLSET, id, at: `/toolsets/${i}` })),
+    ...actions.map((id, i) => ({ kind: ACTION, id, at: `/actions/${i}` })),
     ...relationships.map(({ rel_type: id }, i) => ({
       kind: RELATIONSHIP_TYPE,
       id,
@@ -63,6 +66,7 @@ export const ENDPOINT: Kind<Fields, Row> = {
       faults: [
         ...selectionFaults(next.tools, types),
         ...repeated(next.toolsets, '/toolsets'),
+        ...repeated(next.actions, '/actions'),
         ...next.relationships.flatMap(({ operations }, i) =>
           repeated(operations, `/relationships/${i}/operations`),
         ),

@@ -20,7 +20,10 @@ export async function enterEndpoint(scope: Scope, baseId: string, id: string): P
   const endpoint = await requireEndpoint(scope, baseId, id)
   const entered = { ...scope, standing: standingAt(scope, baseId, endpoint) }
   if (permission === null) return entered
-  const types = endpoint.tools.map(({ recordType }) => recordType)
+  const types = [
+    ...endpoint.tools.map(({ recordType }) => recordType),
+    ...endpoint.actions.flatMap(({ reads, writes }) => [...reads, ...writes]),
+  ]
   return { ...entered, access: accessAtEndpoint(scope.access, baseId, types, permission) }
 }
 

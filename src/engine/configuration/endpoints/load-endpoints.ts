@@ -7,10 +7,15 @@ import {
 } from '../../compiled-types/compiled-endpoint.ts'
 import { compiledCache } from '../../core/compiled-cache.ts'
 import type { Scope } from '../../core/scope.ts'
-import type { Endpoint as EndpointRow, Toolset as ToolsetRow } from '../../prisma/client.ts'
+import type {
+  Action as ActionRow,
+  Endpoint as EndpointRow,
+  Toolset as ToolsetRow,
+} from '../../prisma/client.ts'
 import { portableIdsOf } from './load-record-types.ts'
 import type { FormerName } from './name-aliases.ts'
 import { nameLinks, type PortableIds } from './named-tools.ts'
+import { servedAction } from './served-actions.ts'
 import { typedToolsOf } from './toolset-members.ts'
 
 type Endpoints = ReadonlyMap<string, CompiledEndpoint>
@@ -28,16 +33,18 @@ const ENDPOINTS = compiledCache<Endpoints>({
   max: 1000,
   per: 'base',
   // Tools of endpoints are named after the record types of the base.
-  from: ['endpoint', 'toolset', 'record_type'],
+  from: ['endpoint', 'toolset', 'action', 'record_type'],
   async load(scope, baseId) {
     const { orm } = scope.db
-    const [rows, toolsets, portableIds] = await Promise.all([
+    const [rows, toolsets, actions, portableIds] = await Promise.all([
       orm.endpoint.findMany({ where: { baseId } }),
       orm.toolset.findMany({ where: { baseId } }),
+      orm.action.findMany({ where: { baseId } }),
       portableIdsOf(scope, baseId),
     ])
     const shared = new Map(toolsets.map((row) => [row.id, row]))
-    return new Map(rows.map((row) => [row.id, compiled(row, shared, portableIds)]))
+    const byId = new Map(actions.map((row) => [row.id, row]))
+    return new Map(rows.map((row) => [row.id, compiled(row, shared, byId, portableIds)]))
   },
 })
 
@@ -50,18 +57,22 @@ const aboutOf = ({ baseId: _, tools: _tools, formerNames: _names, ...row }: Endp
 function compiled(
   row: EndpointRow,
   shared: ReadonlyMap<string, ToolsetRow>,
+  known: ReadonlyMap<string, ActionRow>,
   portableIds: PortableIds,
 ): CompiledEndpoint {
   const { id, enabled, instructions, sqlQuery, resources } = row
   const batch = row.batch as EndpointBatch
   const toolsets = row.toolsets.flatMap((name) => shared.get(name) ?? [])
+  const actions = row.actions.flatMap((name) => known.get(name) ?? [])
   const named = typedToolsOf(row, shared, portableIds)
   const former = [...toolsets, row].flatMap((each) => each.formerNames as FormerName[])
   return {
     ...{ id, enabled, instructions, sqlQuery, resources },
     about: aboutOf(row),
     // A recreated row has another creation time.
-    stamp: JSON.stringify([row, ...toolsets].map((each) => [each.id, each.createdAt, each.version])),
+    stamp: JSON.stringify(
+      [row, ...toolsets, ...actions].map((each) => [each.id, each.createdAt, each.version]),
+    ),
     tools: named.map(({ name, recordType, operation, selection }): ServedTool => {
       const isOnly = selection.operations.length === 1
       const text = selection.description_override ?? null
@@ -72,6 +83,7 @@ function compiled(
       relType,
       operation,
     })),
+    actions: actions.map(servedAction),
     batch: batch.enabled ? { operations: batch.operations ?? null } : null,
     formerNames: new Map(former.map(({ name, now }) => [name, now])),
   }

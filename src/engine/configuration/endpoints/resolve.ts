@@ -1,7 +1,12 @@
 import { BATCHED, type LinkOperation, type ToolOperation } from '../../../contract/endpoint-shapes.ts'
 import { requirePermission } from '../../access/access.ts'
 import type { Permission } from '../../access/grants.ts'
-import type { CompiledEndpoint, ServedLink, ServedTool } from '../../compiled-types/compiled-endpoint.ts'
+import type {
+  CompiledEndpoint,
+  ServedAction,
+  ServedLink,
+  ServedTool,
+} from '../../compiled-types/compiled-endpoint.ts'
 import type { PolicyInput } from '../../core/policy.ts'
 import type { Scope } from '../../core/scope.ts'
 import { relationshipTypesOf } from '../relationship-types/index.ts'
@@ -23,6 +28,7 @@ export type ResolvedEndpoint = {
   sqlQuery: boolean
   tools: readonly ServedTool[]
   links: readonly OfferedLink[]
+  actions: readonly ServedAction[]
   /**
    * Operations that a batch allows on records of each type, and on links of each relationship type; null
    * without a batch tool.
@@ -60,17 +66,20 @@ export async function servedEndpoint(
   const links = await offeredLinks(scope, baseId, endpoint, may)
   const sqlQuery = endpoint.sqlQuery && wholeTypes(endpoint).some((type) => may('list', type))
   const batch = batchOf(endpoint, tools, links)
-  const offered = new Set([...tools, ...links].map(({ name }) => name))
+  const actions = endpoint.actions.filter(
+    (action) => whole || mayRun(scope, baseId, id, action, (operation, type) => may(operation, type)),
+  )
+  const offered = new Set([...tools, ...links, ...actions].map(({ name }) => name))
   if (batch) offered.add('batch')
   if (sqlQuery) offered.add('sql_query')
-  const all = new Set([...endpoint.tools, ...endpoint.links].map(({ name }) => name))
+  const all = new Set([...endpoint.tools, ...endpoint.links, ...endpoint.actions].map(({ name }) => name))
   if (endpoint.batch) all.add('batch')
   if (endpoint.sqlQuery) all.add('sql_query')
   const follow = (name: string) => followName(name, endpoint.formerNames, (each) => all.has(each))
   return {
     ...{ stamp: endpoint.stamp, about: endpoint.about },
     ...{ instructions: endpoint.instructions, resources: endpoint.resources },
-    ...{ sqlQuery, tools, links, batch },
+    ...{ sqlQuery, tools, links, actions, batch },
     find: (name) => {
       const current = follow(name)
       return current !== undefined && offered.has(current) ? current : null
@@ -80,6 +89,18 @@ export async function servedEndpoint(
       return current !== undefined && !offered.has(current)
     },
   }
+}
+
+/** Whether the token may run the action, as far as its steps name their types. */
+function mayRun({ access }: Scope, baseId: string, id: string, action: ServedAction, may: May): boolean {
+  if (action.changesTypes && !access.allows('manage', baseId, '*')) return false
+  const atEndpoint = access.atEndpoint(baseId, id)
+  const mayWrite = access.allows('write', baseId, '*') || (atEndpoint !== null && atEndpoint !== 'read')
+  return (
+    (action.isRead || mayWrite || action.writes.length > 0) &&
+    action.reads.every((type) => may('list', type)) &&
+    action.writes.every((type) => may('create', type))
+  )
 }
 
 /** Offers only link tools between record types that the endpoint has tools for. */
@@ -158,8 +179,24 @@ export async function endpointPolicy(
   const { tool } = what
   const own = endpoint.tools.find(({ name }) => name === tool)
   if (own) return [inputOf(own)]
+  const action = endpoint.actions.find(({ name }) => name === tool)
+  if (action) return inputsOf(endpoint, action)
   if (tool === 'sql_query') return wholeTypes(endpoint).map((recordType) => ({ recordType }))
   return endpoint.tools.map(inputOf)
+}
+
+/** The types of an action: each under the policies that the endpoint has for it, if any. */
+function inputsOf({ tools }: CompiledEndpoint, { reads, writes }: ServedAction): PolicyInput[] {
+  return [...new Set([...reads, ...writes])].flatMap((recordType) => {
+    const own = tools.filter((tool) => tool.recordType === recordType)
+    return own.length > 0 ? own.map(inputOf) : [{ recordType }]
+  })
+}
+
+/** The action behind a tool of the endpoint; null if it is another tool. */
+export async function actionOfTool(scope: Scope, baseId: string, id: string, tool: string) {
+  const endpoint = await requireEndpoint(scope, baseId, id)
+  return endpoint.actions.find(({ name }) => name === tool)?.id ?? null
 }
 
 const inputOf = ({ recordType, bounds }: ServedTool): PolicyInput => ({

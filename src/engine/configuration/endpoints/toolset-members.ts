@@ -7,6 +7,7 @@ import { type NamedLink, type NamedTool, nameLinks, nameTools, type PortableIds 
 type Members = {
   readonly toolsets: readonly string[]
   readonly sqlQuery: boolean
+  readonly actions: readonly string[]
   readonly tools: unknown
   readonly relationships: unknown
   readonly batch: unknown
@@ -46,8 +47,12 @@ type Named = NamedTool | NamedLink | { name: string; at: string }
 export const toolsOfEndpoint = (endpoint: Members, toolsets: Toolsets, portableIds: PortableIds): Named[] => [
   ...typedToolsOf(endpoint, toolsets, portableIds),
   ...nameLinks(endpoint.relationships as EndpointRelationship[]),
+  ...endpoint.actions.map((id, i) => ({ name: actionToolName(id), at: `/actions/${i}` })),
   ...sharedNames(endpoint),
 ]
+
+/** The name of the tool of an action: its id, in characters that all clients accept. */
+export const actionToolName = (id: string): string => id.replaceAll('.', '_')
 
 /** Names of the tools that belong to no single type. */
 const sharedNames = ({ batch, sqlQuery }: Pick<Members, 'batch' | 'sqlQuery'>) => [

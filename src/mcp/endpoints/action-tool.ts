@@ -1,0 +1,95 @@
+/** Actions as tools: their input schema as arguments, and their run as the call. */
+import { z } from 'zod'
+import { trim } from '../../contract/response-bodies.ts'
+import { check, inBody } from '../../contract/validate.ts'
+import { withPaths } from '../../foundation/errors.ts'
+import { graphql } from '../../graphql/document.ts'
+import { compile } from '../../graphql/execute.ts'
+import { clean } from '../../schema-shape/descriptions.ts'
+import type { Caller } from '../protocol/provider.ts'
+import { success } from '../protocol/result.ts'
+import { projectInTurns } from '../schema-projection/project.ts'
+import { createInput, splitArguments } from '../schema-projection/tool-inputs.ts'
+import { decodeStringified } from '../tool/decode-arguments.ts'
+import type { EndpointTool } from '../tool/tool-binding.ts'
+import { asked } from '../tool/tool-call.ts'
+import { definition } from '../tool/tool-definition.ts'
+
+const run = compile(
+  graphql(`mutation RunActionTool($base: String!, $id: String!, $input: JSON) {
+    run: runAction(base: $base, id: $id, input: $input) { run_id: runId status output steps dry_run: dryRun }
+  }`),
+)
+
+type ServedAction = {
+  name: string
+  id: string
+  title: string
+  description: string | null
+  inputSchema: unknown
+  isRead: boolean
+  isOpen: boolean
+}
+
+const Options = z.strictObject({ idempotency_key: z.string().optional(), dry_run: z.boolean().optional() })
+
+const OUTPUT = {
+  type: 'object',
+  properties: {
+    run_id: { type: 'string' },
+    status: { type: 'string' },
+    output: {},
+    steps: { type: 'array', items: { type: 'object' } },
+    dry_run: { type: 'boolean' },
+  },
+  required: ['run_id', 'status', 'output', 'steps'],
+}
+
+/** Builds the tool of an action. */
+export async function actionTool(action: ServedAction): Promise<EndpointTool> {
+  const { name, id, title, description, inputSchema, isRead, isOpen } = action
+  const projection = await projectInTurns(inputSchema)
+  const without = ['external_id', 'external_source', 'relationships'] as const
+  const input = createInput(projection, without)
+  const made = definition(
+    name,
+    {
+      title: clean(title, 100) || id,
+      description: description ? clean(description, 1000) : `Run the action "${id}".`,
+      permission: isRead ? 'read' : 'write',
+      hints: { destructive: true },
+      output: OUTPUT,
+    },
+    input.schema,
+  )
+  return {
+    definition: { ...made, annotations: { ...made.annotations, openWorldHint: isOpen } },
+    recordType: null,
+    operation: 'run',
+    call: async (args, { base, at, context }, caller) => {
+      const { reserved, data } = splitArguments(input, decodeStringified(args, input.schema))
+      const how = check(Options, reserved, inBody())
+      const call = asked(context, [at, name, args], how)
+      const done = await withProgress(caller, () => run({ base, id, input: data }, call)).catch(
+        (thrown: unknown) => {
+          // The input stands for the arguments.
+          throw withPaths(thrown, (path) => path.replace(/^\/input(?=\/|$)/, ''))
+        },
+      )
+      return success({ ...trim(done.run) }, true)
+    },
+  }
+}
+
+const PROGRESS_MS = 1000
+
+/** Tells a client that waits how many seconds have passed, if it asked for progress. */
+async function withProgress<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
+  let seconds = 0
+  const timer = setInterval(() => caller.progress(++seconds, undefined, 'The action runs.'), PROGRESS_MS)
+  try {
+    return await work()
+  } finally {
+    clearInterval(timer)
+  }
+}
