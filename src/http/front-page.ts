@@ -18,7 +18,7 @@ const SURFACES = [
     name: 'graphql',
     path: '/graphql',
     title: 'GraphQL playground',
-    about: 'Explore your data. Paste a token into Headers.',
+    about: 'Explore your data. Sign in with a token.',
   },
   {
     name: 'api_reference',

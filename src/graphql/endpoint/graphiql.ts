@@ -1,7 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql'
 
-const WELCOME = `# Put a token into the headers below,
-# re-fetch the schema (the arrows on the left), then run the query.
+const WELCOME = `# All bases. Choose one above to complete
+# the fields of its record types.
 {
   bases {
     data { id name counts }
@@ -10,12 +11,15 @@ const WELCOME = `# Put a token into the headers below,
 }
 `
 
-const BASE_WELCOME = `# Put a token into the headers below, and re-fetch the schema (the arrows on the left).
-# Then ask for records of your types: the editor completes their names.
+const BASE_WELCOME = `# Records of your types.
+# Ctrl+Space completes names.
 {
   _base
 }
 `
+
+/** The bar above GraphiQL, which has the token of the tab. */
+const SIGN_IN = readFileSync(new URL('./sign-in.html', import.meta.url), 'utf8')
 
 /**
  * Renders the GraphiQL page of all bases or of one, with all scripts and fonts inline. `renderInWorker` runs it.
@@ -23,12 +27,17 @@ const BASE_WELCOME = `# Put a token into the headers below, and re-fetch the sch
  */
 export const make = (of: 'all' | 'base'): Buffer => Buffer.from(page(of === 'all' ? WELCOME : BASE_WELCOME))
 
-const page = (welcome: string): string =>
-  renderGraphiQL({
+function page(welcome: string): string {
+  const graphiql = renderGraphiQL({
     title: 'Plinth GraphQL',
     defaultQuery: welcome,
-    headers: JSON.stringify({ authorization: 'Bearer plt_your_token' }, null, 2),
-    defaultEditorToolsVisibility: 'headers',
     // Do not keep tokens in browser storage.
     shouldPersistHeaders: false,
   } as Parameters<typeof renderGraphiQL>[0])
+  const at = graphiql.indexOf(BODY) + BODY.length
+  if (at < BODY.length) throw new Error('The page of GraphiQL has no body')
+  // Before GraphiQL, which sends its first request when its script runs.
+  return `${graphiql.slice(0, at)}${SIGN_IN}${graphiql.slice(at)}`
+}
+
+const BODY = '<body id="body" class="no-focus-outline">'
