@@ -238,7 +238,7 @@ function notAllowed(issue: z.core.$ZodIssueInvalidValue, path: string): Detail {
   return {
     path,
     code: missing ? 'required' : 'enum',
-    message: `${name(issue)} ${missing ? 'is required:' : 'must be'} one of ${allowed.map((value) => JSON.stringify(value)).join(', ')}.`,
+    message: `${name(issue)} ${missing ? 'is required:' : 'must be'} ${allowed.length > 1 ? 'one of ' : ''}${allowed.map((value) => JSON.stringify(value)).join(', ')}.`,
     allowed,
     ...(typeof input === 'string' && { received: input.slice(0, 64) }),
     ...(hint && { hint }),

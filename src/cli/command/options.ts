@@ -176,7 +176,8 @@ export const paging: readonly Option[] = [
   includeTotal,
 ]
 
-let stdinReader: string | undefined
+/** The flag that reads a standard input. */
+const readers = new WeakMap<object, string>()
 
 /**
  * Reads the JSON value of an option: inline text, `@file`, or `-` for standard input. Rejects JSON that the
@@ -207,11 +208,10 @@ async function readNamed(file: string, flag: string): Promise<Buffer> {
 }
 
 async function readStdin(flag: string): Promise<Buffer> {
-  if (stdinReader)
-    throw misused(
-      `${stdinReader} and ${flag} cannot both read standard input. Pass one of them as text or @file.`,
-    )
-  stdinReader = flag
+  const reader = readers.get(process.stdin)
+  if (reader)
+    throw misused(`${reader} and ${flag} cannot both read standard input. Pass one of them as text or @file.`)
+  readers.set(process.stdin, flag)
   const chunks: Buffer[] = []
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
   return Buffer.concat(chunks)
