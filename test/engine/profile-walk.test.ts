@@ -20,8 +20,8 @@ beforeAll(async () => {
     ['many', MANY],
   ] as const) {
     await database.query(
-      `INSERT INTO plinth.record_type (base_id, id, portable_id, name, json_schema, timezone, display)
-       VALUES ('b', $1, $1, $1, '{}', 'UTC', '{}')`,
+      `INSERT INTO plinth.record_type (base_id, id, portable_id, graphql_name, name, json_schema, timezone, display)
+       VALUES ('b', $1, $1, $1, $1, '{}', 'UTC', '{}')`,
       [type],
     )
     await database.query(

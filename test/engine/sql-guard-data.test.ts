@@ -57,8 +57,8 @@ async function seedTypes(base: string): Promise<void> {
   )
   for (const { id, jsonSchema } of [...TYPES, { id: CANARY_PLACES.recordType, jsonSchema: {} }])
     await client.query(
-      `INSERT INTO plinth.record_type (base_id, id, portable_id, name, json_schema, timezone, display)
-       VALUES ($1, $2, $2, $2, $3, 'UTC', '{}')`,
+      `INSERT INTO plinth.record_type (base_id, id, portable_id, graphql_name, name, json_schema, timezone, display)
+       VALUES ($1, $2, $2, $2, $2, $3, 'UTC', '{}')`,
       [base, id, JSON.stringify(jsonSchema)],
     )
 }
@@ -140,8 +140,8 @@ describe('a typed SQL column', () => {
   const write = async (id: string, data: object) => {
     await client.query('BEGIN READ WRITE')
     await client.query(
-      `INSERT INTO plinth.record_type (base_id, id, portable_id, name, json_schema, timezone, display)
-       VALUES ('shop', 'odd', 'odd', 'odd', '{}', 'UTC', '{}') ON CONFLICT DO NOTHING`,
+      `INSERT INTO plinth.record_type (base_id, id, portable_id, graphql_name, name, json_schema, timezone, display)
+       VALUES ('shop', 'odd', 'odd', 'odd', 'odd', '{}', 'UTC', '{}') ON CONFLICT DO NOTHING`,
     )
     await client.query(
       `INSERT INTO plinth.record (base_id, record_type, id, data, version) VALUES ('shop', 'odd', $1, $2, 1)`,

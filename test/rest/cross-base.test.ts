@@ -120,8 +120,8 @@ describe('The bases of a query', () => {
     const insert = (sql: string) => world.database.query(sql, [])
     await insert(`INSERT INTO plinth.base (id, name, environment, production_base, settings)
       VALUES ('north--try', 'Try', 'preview', 'north', '{}')`)
-    await insert(`INSERT INTO plinth.record_type (base_id, id, portable_id, name, json_schema, timezone, display)
-      VALUES ('north--try', 'ticket', 'ticket', 'Ticket', '{}', 'UTC', '{}')`)
+    await insert(`INSERT INTO plinth.record_type (base_id, id, portable_id, graphql_name, name, json_schema, timezone, display)
+      VALUES ('north--try', 'ticket', 'ticket', 'Ticket', 'Ticket', '{}', 'UTC', '{}')`)
     await insert(`INSERT INTO plinth.record (base_id, record_type, id, data, version)
       VALUES ('north--try', 'ticket', 'p1', '{}', 1)`)
     const seen = async (environment: string) => {

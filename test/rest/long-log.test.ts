@@ -41,7 +41,10 @@ test.each(['asc', 'desc'])(
 )
 
 test('requests are found however far back they are', async () => {
-  expect(await read('group=request&actor=nobody')).toEqual({ data: [], meta: { has_more: false, limit: 50 } })
+  expect(await read('group=request&actor=nobody')).toEqual({
+    data: [],
+    meta: { has_more: false, limit: 50, hint: expect.stringContaining('no change by the actor "nobody"') },
+  })
   const rare = await read('group=request&actor=rare')
   expect(rare.data.map(({ request_id }: Body) => request_id)).toEqual(['first-2', 'first-1'])
   expect(rare.meta.has_more).toBe(false)

@@ -11,8 +11,8 @@ export async function openSearch(paths: readonly (readonly (string | number | nu
   const database = await cloneDatabase()
   await database.query(`INSERT INTO plinth.base (id, name, environment, settings)
     VALUES ('crm', 'crm', 'production', '{}'), ('other', 'other', 'production', '{}')`)
-  await database.query(`INSERT INTO plinth.record_type (base_id, id, portable_id, name, json_schema, timezone, display)
-    SELECT id, 'doc', 'doc', 'doc', '{}', 'UTC', '{}' FROM plinth.base`)
+  await database.query(`INSERT INTO plinth.record_type (base_id, id, portable_id, graphql_name, name, json_schema, timezone, display)
+    SELECT id, 'doc', 'doc', 'doc', 'doc', '{}', 'UTC', '{}' FROM plinth.base`)
   const fields = JSON.stringify(paths.map((path) => ({ field: JSON.stringify(path), path })))
   const indexes = await database.query<{ base_id: string; id: string }>(
     `INSERT INTO plinth.record_type_index (base_id, record_type, position, kind, fields, status)
