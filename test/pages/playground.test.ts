@@ -19,6 +19,8 @@ afterAll(() => world.close())
 
 /** Opens the page in a tab that keeps `session`. */
 function openPage(session: Map<string, string>, path = '/graphql/crm') {
+  const local = new Map<string, string>()
+  let reloads = 0
   const sent: Sent[] = []
   const send = async (input: string | URL, init: RequestInit = {}) => {
     const url = new URL(input, world.url)
@@ -57,9 +59,9 @@ function openPage(session: Map<string, string>, path = '/graphql/crm') {
   runInNewContext(script, {
     ...{ window, URL, Headers, Request },
     document: { getElementById: (id: string) => byId[id] },
-    location: { href: world.url + path, origin: world.url, pathname: path },
+    location: { href: world.url + path, origin: world.url, pathname: path, reload: () => void reloads++ },
     sessionStorage: storage(session),
-    localStorage: storage(new Map()),
+    localStorage: storage(local),
     Option: class {
       value: string
       constructor(_: string, value: string) {
@@ -73,7 +75,14 @@ function openPage(session: Map<string, string>, path = '/graphql/crm') {
     },
   })
   return {
-    ...{ sent, status, select, send: (...args: Parameters<typeof send>) => window.fetch(...args) },
+    ...{
+      sent,
+      status,
+      select,
+      local,
+      reloads: () => reloads,
+      send: (...args: Parameters<typeof send>) => window.fetch(...args),
+    },
     form: {
       submit: (token: string) => {
         typed = token
@@ -123,4 +132,22 @@ test('a header that the user wrote stays, and another host gets no token', async
   await page.send('https://example.com/', {})
   expect(page.sent).toContainEqual({ url: `${world.url}/graphql/crm`, authorization: 'Bearer own' })
   expect(page.sent).toContainEqual({ url: 'https://example.com/', authorization: null })
+})
+
+test('the first visit of a base starts with a query of its records that runs', async () => {
+  expect((await world.call('PUT', '/v1/bases/desk', {})).status).toBe(201)
+  const type = {
+    json_schema: { type: 'object', properties: { title: { type: 'string' }, tags: { type: 'array' } } },
+  }
+  expect((await world.call('PUT', '/v1/desk/record-types/ticket', type)).status).toBe(201)
+  expect((await world.call('PUT', '/v1/desk/records/ticket/t1', { data: { title: 'Help' } })).status).toBe(
+    201,
+  )
+  const page = openPage(new Map([['plinth.token', world.adminToken]]), '/graphql/desk')
+  await expect.poll(page.reloads).toBe(1)
+  const query = page.local.get('graphiql:query')
+  const { body } = await world.call('POST', '/graphql/desk', { query })
+  expect(body).toMatchObject({
+    data: { ticketRecords: { totalCount: 1, nodes: [{ id: 't1', title: 'Help' }] } },
+  })
 })
