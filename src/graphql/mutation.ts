@@ -58,7 +58,7 @@ export function mutation<F extends InputFieldMap, T extends object, P extends Ap
       resolve: (async (_root: unknown, sent: WriteArgs & Args<F>, context: Context) => {
         const all = await withPlanned(name, sent, plannedArgs, context)
         const writing = (scope: Scope) =>
-          run(
+          runWrite(
             name,
             all,
             { ...context, scope },
@@ -78,7 +78,8 @@ type WriteArgs = {
   planToken?: string | null
 }
 
-function run<T extends object>(
+/** Runs a write in the engine's pipeline. Its name and arguments are its identity for idempotency. */
+export function runWrite<T extends object>(
   name: string,
   args: WriteArgs,
   context: Context,

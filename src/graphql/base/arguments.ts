@@ -6,6 +6,12 @@ const ARGUMENTS: Readonly<Record<string, string>> = {
   '/limit': '/first',
   '/cursor': '/after',
   '/as_of': '/asOf',
+  '/external_id': '/externalId',
+  '/external_source': '/externalSource',
+  '/expected_version': '/expectedVersion',
+  '/claim_id': '/claimId',
+  '/idempotency_key': '/idempotencyKey',
+  '/dry_run': '/dryRun',
 }
 
 /**

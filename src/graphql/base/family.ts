@@ -17,8 +17,10 @@ import { fieldName } from '../../engine/compiled-types/field-path.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { clean } from '../../schema-shape/descriptions.ts'
 import type { Context } from '../context.ts'
+import { inputsOf } from './input-types.ts'
 import { nestedName } from './names.ts'
 import type { Connection, RecordNode } from './node.ts'
+import { type Payload, payloadOf } from './payload-type.ts'
 import type { SeenLink, SeenType } from './seen.ts'
 import { AnyRecord, Direction, JsonScalar, OWN_FIELDS, PageInfo } from './shared-types.ts'
 import { describe, isLeaf, type Nest, readProperty, typedOf } from './values.ts'
@@ -34,13 +36,17 @@ export type Family = PageTypes & {
   readonly object: GraphQLObjectType<RecordNode, Context>
   readonly sort: GraphQLInputObjectType
   readonly where: GraphQLInputObjectType
+  /** Of mutations. */
+  readonly input: GraphQLInputObjectType
+  readonly patch: GraphQLInputObjectType
+  readonly payload: GraphQLObjectType<Payload, Context>
   /** Every type of the family, by name. */
   all(): ReadonlyMap<string, GraphQLNamedType>
 }
 
 /** Where a family finds the types of others. */
 export type Families = {
-  of(type: SeenType): Pick<Family, 'object' | 'connection' | 'sort' | 'where'>
+  of(type: SeenType): Omit<Family, 'all' | 'edge'>
   /** Called with the number of fields that were built. */
   built(fields: number): void
 }
@@ -74,26 +80,34 @@ export function familyOf(type: SeenType, families: Families): Family {
     description: 'A field to sort by. Missing values come last.',
     fields: () => Object.fromEntries(sortFields(type).map(({ field }) => [field, { type: Direction }])),
   })
-  const where = whereOf(type, {
-    enumOf: (of) => {
+  const within = {
+    enumOf: (of: string) => {
       // The enums are those of the object.
       object.getFields()
       const found = nested.get(of)
       return found instanceof GraphQLEnumType ? found : undefined
     },
-    nest: (made) => {
+    nest: (made: GraphQLInputObjectType) => {
       families.built(Object.keys(made.getFields()).length)
       inputs.set(made.name, made)
     },
-  })
+  }
+  const where = whereOf(type, within)
+  const { input, patch } = inputsOf(type, within)
+  const payload = payloadOf(type, object)
+  const ofMutations = type.writable ? [input, patch, payload] : []
   return {
     ...page,
-    ...{ object, sort, where },
+    ...{ object, sort, where, input, patch, payload },
     all: () => {
       object.getFields()
       where.getFields()
+      for (const each of ofMutations) each.getFields()
       for (const each of nested.values()) if (each instanceof GraphQLObjectType) each.getFields()
-      const own = [object, page.connection, page.edge, sort, where, ...nested.values(), ...inputs.values()]
+      const own = [
+        ...[object, page.connection, page.edge, sort, where, ...ofMutations],
+        ...[...nested.values(), ...inputs.values()],
+      ]
       return new Map(own.map((each) => [each.name, each]))
     },
   }

@@ -17,6 +17,9 @@ import {
 import type { Context } from '../context.ts'
 import { baseField } from './base-field.ts'
 import { ANY_PAGE, type Families, type Family, familyOf } from './family.ts'
+import { mutationFields } from './mutation-fields.ts'
+import { mutationNames } from './names.ts'
+import { OF_MUTATIONS } from './payload-type.ts'
 import { rootFields, rootNames } from './root-fields.ts'
 import type { SeenBase, SeenType } from './seen.ts'
 import {
@@ -31,7 +34,7 @@ import {
 import { FILTERS } from './where-types.ts'
 
 /** Types that do not belong to one record type. */
-export const SHARED: readonly GraphQLNamedType[] = [
+const SHARED: readonly GraphQLNamedType[] = [
   DateTimeScalar,
   DateScalar,
   JsonScalar,
@@ -43,7 +46,37 @@ export const SHARED: readonly GraphQLNamedType[] = [
   ANY_PAGE.edge,
   ...FILTERS,
 ]
-const sharedTypes = new Map([...SHARED, ...specifiedScalarTypes].map((type) => [type.name, type]))
+
+/** Those of the schema. Without mutations it has none of their types. */
+export const sharedOf = ({ types }: SeenBase): readonly GraphQLNamedType[] =>
+  [...types.values()].some(({ writable }) => writable) ? [...SHARED, ...OF_MUTATIONS] : SHARED
+
+/** Root fields by name. Those of a record type are made when one of them is asked for. */
+function lazyFields(
+  owners: ReadonlyMap<string, SeenType>,
+  make: (type: SeenType) => GraphQLFieldConfigMap<unknown, Context>,
+  others: GraphQLFieldConfigMap<unknown, Context> = {},
+): GraphQLFieldMap<unknown, Context> {
+  const made = new Map<string, GraphQLField<unknown, Context>>()
+  const add = (fields: GraphQLFieldConfigMap<unknown, Context>) => {
+    const holder = new GraphQLObjectType<unknown, Context>({ name: 'Root', fields })
+    for (const field of Object.values(holder.getFields())) made.set(field.name, field)
+  }
+  add(others)
+  const get = (name: string | symbol) => {
+    const owner = typeof name === 'string' ? owners.get(name) : undefined
+    if (owner && !made.has(name as string)) add(make(owner))
+    return made.get(name as string)
+  }
+  const has = (name: string | symbol) => owners.has(name as string) || made.has(name as string)
+  return new Proxy({} as GraphQLFieldMap<unknown, Context>, {
+    get: (_target, name) => get(name),
+    has: (_target, name) => has(name),
+    ownKeys: () => [...new Set([...made.keys(), ...owners.keys()])],
+    getOwnPropertyDescriptor: (_target, name) =>
+      has(name) ? { configurable: true, enumerable: true, get: () => get(name) } : undefined,
+  })
+}
 
 export class LazySchema extends GraphQLSchema {
   readonly seen: SeenBase
@@ -51,6 +84,8 @@ export class LazySchema extends GraphQLSchema {
   fields = 0
   readonly #families = new Map<string, Family>()
   readonly #query: GraphQLObjectType
+  readonly #mutation: GraphQLObjectType | undefined
+  readonly #shared: ReadonlyMap<string, GraphQLNamedType>
   readonly #lookUp: Families
 
   constructor(seen: SeenBase) {
@@ -65,8 +100,11 @@ export class LazySchema extends GraphQLSchema {
       },
     }
     this.#query = new GraphQLObjectType({ name: 'Query', fields: {} })
-    const fields = this.#rootFields()
+    const fields = this.#queryFields()
     this.#query.getFields = () => fields
+    this.#mutation = this.#mutationType()
+    const shared = [...sharedOf(seen), ...specifiedScalarTypes]
+    this.#shared = new Map(shared.map((type) => [type.name, type]))
   }
 
   family(type: SeenType): Family {
@@ -75,42 +113,40 @@ export class LazySchema extends GraphQLSchema {
     return known
   }
 
-  /** The root fields by name, each made when it is asked for. */
-  #rootFields(): GraphQLFieldMap<unknown, Context> {
-    const made = new Map<string, GraphQLField<unknown, Context>>()
-    const add = (config: GraphQLFieldConfigMap<unknown, Context>) => {
-      const holder = new GraphQLObjectType<unknown, Context>({ name: 'Query', fields: config })
-      for (const field of Object.values(holder.getFields())) made.set(field.name, field)
-    }
-    add(baseField(this.seen.base))
+  #queryFields(): GraphQLFieldMap<unknown, Context> {
     const owners = new Map<string, SeenType>()
     for (const type of this.seen.types.values()) {
       const { one, list } = rootNames(type)
       owners.set(one, type).set(list, type)
     }
-    const get = (name: string | symbol) => {
-      const owner = typeof name === 'string' ? owners.get(name) : undefined
-      if (owner && !made.has(name as string)) add(rootFields(this.seen, owner, this.#lookUp))
-      return made.get(name as string)
-    }
-    return new Proxy({} as GraphQLFieldMap<unknown, Context>, {
-      get: (_target, name) => get(name),
-      has: (_target, name) => owners.has(name as string) || made.has(name as string),
-      ownKeys: () => [...new Set([...made.keys(), ...owners.keys()])],
-      getOwnPropertyDescriptor: (_target, name) =>
-        owners.has(name as string) || made.has(name as string)
-          ? { configurable: true, enumerable: true, get: () => get(name) }
-          : undefined,
-    })
+    const make = (type: SeenType) => rootFields(this.seen, type, this.#lookUp)
+    return lazyFields(owners, make, baseField(this.seen.base))
+  }
+
+  /** Undefined if the token may write nothing. */
+  #mutationType(): GraphQLObjectType | undefined {
+    const owners = new Map<string, SeenType>()
+    for (const type of this.seen.types.values())
+      for (const name of mutationNames(type)) owners.set(name, type)
+    if (owners.size === 0) return undefined
+    const type = new GraphQLObjectType({ name: 'Mutation', fields: {} })
+    const fields = lazyFields(owners, (each) => mutationFields(this.seen, each, this.#lookUp))
+    type.getFields = () => fields
+    return type
   }
 
   override getQueryType() {
     return this.#query
   }
 
+  override getMutationType() {
+    return this.#mutation
+  }
+
   override getType(name: string): GraphQLNamedType | undefined {
     if (name === 'Query') return this.#query
-    return sharedTypes.get(name) ?? super.getType(name) ?? this.#ownType(name)
+    if (name === 'Mutation') return this.#mutation
+    return this.#shared.get(name) ?? super.getType(name) ?? this.#ownType(name)
   }
 
   /** The record type that a name belongs to is its start. */
@@ -125,7 +161,8 @@ export class LazySchema extends GraphQLSchema {
 
   override getTypeMap() {
     const own = [...this.seen.types.values()].flatMap((type) => [...this.family(type).all().values()])
-    const all = [this.#query, ...sharedTypes.values(), ...own]
+    const roots = this.#mutation ? [this.#query, this.#mutation] : [this.#query]
+    const all = [...roots, ...this.#shared.values(), ...own]
     return { ...super.getTypeMap(), ...Object.fromEntries(all.map((type) => [type.name, type])) }
   }
 

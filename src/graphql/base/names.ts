@@ -41,3 +41,10 @@ export function linkNames(
   const first = named(outgoing, '')
   return { outgoing: first, incoming: named(incoming, '_of') }
 }
+
+const VERBS = ['create', 'update', 'upsert', 'delete', 'cancel', 'restore'] as const
+export type Verb = (typeof VERBS)[number]
+
+/** The mutations of a type, if the token may write it. */
+export const mutationNames = ({ name, writable }: { name: string; writable: boolean }): string[] =>
+  writable ? VERBS.map((verb) => `${verb}${name}`) : []

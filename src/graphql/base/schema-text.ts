@@ -5,15 +5,16 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { baseField } from './base-field.ts'
 import { type Families, familyOf, pageTypes } from './family.ts'
-import { SHARED } from './lazy-schema.ts'
+import { sharedOf } from './lazy-schema.ts'
+import { mutationFields } from './mutation-fields.ts'
 import { rootFields } from './root-fields.ts'
 import type { SeenBase, SeenType } from './seen.ts'
 
 /** Types of others are printed by their names alone, so that one family is in memory at a time. */
 const stand = (seen: SeenType): ReturnType<Families['of']> => {
   const object = new GraphQLObjectType({ name: seen.name, fields: {} })
-  const { sort, where } = familyOf({ ...seen, properties: [] } as SeenType, NOBODY)
-  return { ...pageTypes(seen.name, object), object, sort, where }
+  const family = familyOf({ ...seen, properties: [] } as SeenType, NOBODY)
+  return { ...family, ...pageTypes(seen.name, object), object }
 }
 const NOBODY: Families = {
   of: () => {
@@ -25,8 +26,9 @@ const NOBODY: Families = {
 /** @throws VALIDATION_ERROR if it is too large */
 export async function schemaText(seen: SeenBase): Promise<string> {
   let chars = 0
-  const parts = SHARED.map(printType)
+  const parts = sharedOf(seen).map(printType)
   const roots = [fieldsIn(new GraphQLObjectType({ name: 'Query', fields: baseField(seen.base) }))]
+  const mutations: string[] = []
   const stands = new Map<string, ReturnType<Families['of']>>()
   const families: Families = {
     of: (type) => {
@@ -42,12 +44,22 @@ export async function schemaText(seen: SeenBase): Promise<string> {
     const printed = [...own].map((each) => printType(each))
     const query = new GraphQLObjectType({ name: 'Query', fields: rootFields(seen, type, families) as never })
     roots.push(fieldsIn(query))
+    if (type.writable)
+      mutations.push(
+        fieldsIn(
+          new GraphQLObjectType({ name: 'Mutation', fields: mutationFields(seen, type, families) as never }),
+        ),
+      )
     parts.push(...printed)
     chars += printed.reduce((sum, each) => sum + each.length, 0)
     if (chars > LIMITS.typedSchemaTextChars) throw tooLarge()
   }
-  return `${[...parts, `type Query {\n${roots.join('\n\n')}\n}`].join('\n\n')}\n`
+  const whole = [...parts, rootType('Query', roots)]
+  if (mutations.length > 0) whole.push(rootType('Mutation', mutations))
+  return `${whole.join('\n\n')}\n`
 }
+
+const rootType = (name: string, fields: readonly string[]) => `type ${name} {\n${fields.join('\n\n')}\n}`
 
 /** The printed fields of a type, without its braces. */
 const fieldsIn = (type: GraphQLObjectType): string => printType(type).split('\n').slice(1, -1).join('\n')

@@ -18,10 +18,15 @@ import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { shapeOf } from '../../schema-shape/read-root.ts'
 import { isNever, type Shape } from '../../schema-shape/shape.ts'
 import { type Context, requireBase } from '../context.ts'
-import { fieldNameOf, linkNames } from './names.ts'
+import { fieldNameOf, linkNames, mutationNames } from './names.ts'
 
 /** A property and its field. */
-type SeenProperty = { readonly name: string; readonly field: string; readonly shape: Shape }
+type SeenProperty = {
+  readonly name: string
+  readonly field: string
+  readonly shape: Shape
+  readonly required: boolean
+}
 /** A relationship type from one of its ends, and its field. */
 export type SeenLink = {
   readonly field: string
@@ -38,6 +43,8 @@ export type SeenType = {
   readonly name: string
   readonly root: string
   readonly description: string | null
+  /** Whether the token may write its records. */
+  readonly writable: boolean
   readonly properties: readonly SeenProperty[]
   readonly links: ReadonlyMap<string, SeenLink>
 }
@@ -66,10 +73,13 @@ export async function seenBase(
   const access = rightsOf(scope)
   const readable = access.types('read', base)
   const isReadable = (id: string) => readable === '*' || readable.has(id)
-  const ids = readable === '*' ? '*' : [...readable].sort()
-  const key = [stampOf(types), stampOf(links), digest([base, ids])].join(' ')
+  const writes = access.types('write', base)
+  const isWritable = (id: string) => writes === '*' || writes.has(id)
+  const rights = [readable, writes].map((ids) => (ids === '*' ? '*' : [...ids].sort()))
+  const key = [stampOf(types), stampOf(links), digest([base, ...rights])].join(' ')
   const mayFollow = (link: CompiledRelationshipType) => mayReadRelationships(access, link)
-  return { key, make: () => see(base, key, types, { links: [...links.values()], isReadable, mayFollow }) }
+  const sight = { links: [...links.values()], isReadable, isWritable, mayFollow }
+  return { key, make: () => see(base, key, types, sight) }
 }
 
 /**
@@ -78,7 +88,8 @@ export async function seenBase(
  */
 export async function readTypes({ types }: SeenBase, query: string): Promise<void> {
   const names = new Set(query.match(/[A-Za-z_]\w*/g))
-  const isNamed = ({ name, root }: SeenType) => [name, root, `${root}Records`].some((each) => names.has(each))
+  const isNamed = (type: SeenType) =>
+    [type.name, type.root, `${type.root}Records`, ...mutationNames(type)].some((each) => names.has(each))
   const due = new Set([...types.values()].filter(isNamed))
   for (const type of due) {
     if (turnIsOver()) await nextTurn()
@@ -89,6 +100,7 @@ export async function readTypes({ types }: SeenBase, query: string): Promise<voi
 type Sight = {
   links: readonly CompiledRelationshipType[]
   isReadable: (recordType: string) => boolean
+  isWritable: (recordType: string) => boolean
   mayFollow: (link: CompiledRelationshipType) => boolean
 }
 
@@ -103,7 +115,7 @@ function typeOf(type: NamedType, types: ReadonlyMap<string, SeenType>, sight: Si
   let links: ReadonlyMap<string, SeenLink> | undefined
   const { id, graphqlName: name, description } = type
   return {
-    ...{ id, name, description },
+    ...{ id, name, description, writable: sight.isWritable(id) },
     root: name.charAt(0).toLowerCase() + name.slice(1),
     get properties() {
       return propertiesOf(type)
@@ -122,10 +134,12 @@ function propertiesOf(type: NamedType): readonly SeenProperty[] {
   const known = properties.get(type)
   if (known) return known
   const found = new Map<string, SeenProperty>()
-  for (const [name, shape] of shapeOf(JSON.parse(type.schemaText)).object.properties) {
+  const { object } = shapeOf(JSON.parse(type.schemaText))
+  for (const [name, shape] of object.properties) {
     const field = fieldNameOf(name)
     // Of two names with the same hash the first is a field. `_data` has both.
-    if (!isNever(shape) && !found.has(field)) found.set(field, { name, field, shape })
+    if (!isNever(shape) && !found.has(field))
+      found.set(field, { name, field, shape, required: object.required.has(name) })
   }
   const made = [...found.values()]
   properties.set(type, made)

@@ -9,7 +9,7 @@ import { hasFilters } from './where-types.ts'
 
 type Where = Readonly<Record<string, unknown>>
 type Named = { name: string; shape: Shape }
-type Names = ReadonlyMap<string, Named>
+export type Names = ReadonlyMap<string, Named>
 type Condition = { filter: object; at: string; parts?: readonly Condition[] }
 
 const COLUMNS: ReadonlyMap<string, string> = new Map([
@@ -42,10 +42,10 @@ export function toFilter(where: object | null | undefined, filter: unknown, type
   return { filter: whole.filter, explained: (thrown) => explained(thrown, places) }
 }
 
-const namesOf = ({ properties }: SeenType): Names =>
+export const namesOf = ({ properties }: SeenType): Names =>
   new Map(properties.map(({ field, name, shape }) => [field, { name, shape }]))
 
-function namesWithin({ object }: Shape): Names {
+export function namesWithin({ object }: Shape): Names {
   const names = new Map<string, Named>()
   for (const [name, shape] of object.properties) {
     const field = fieldNameOf(name)

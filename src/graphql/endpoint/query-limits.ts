@@ -16,6 +16,7 @@ import {
   isObjectType,
   Kind,
   type OperationDefinitionNode,
+  OperationTypeNode,
   type SelectionSetNode,
   valueFromASTUntyped,
 } from 'graphql'
@@ -134,7 +135,10 @@ function measure(
     const definition = parent?.getFields()[field.name.value]
     const isList = prices.each === 'field' || (definition && isListType(getNullableType(definition.type)))
     const weight = isList ? outer * page : outer
-    found.cost += weight * (field.selectionSet ? prices.object : prices.leaf)
+    // A write costs the same in all schemas.
+    const isWrite = depth === 1 && operation.operation === OperationTypeNode.MUTATION
+    const object = isWrite ? PRICES.object : prices.object
+    found.cost += weight * (field.selectionSet ? object : prices.leaf)
     if (!field.selectionSet) return
     const size = definition?.args.find(({ name }) => name === prices.size)
     walk(field.selectionSet, {
