@@ -4,6 +4,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
+import { CASES_TIMEOUT } from '../support/cases.ts'
 import { forAll } from '../support/for-all.ts'
 import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
@@ -43,7 +44,9 @@ async function produce(base: string, from: State, to: State): Promise<void> {
   }
 }
 
-test('random edits on both sides merge or conflict, and a rollback restores production', async () => {
+test('random edits on both sides merge or conflict, and a rollback restores production', {
+  timeout: CASES_TIMEOUT,
+}, async () => {
   await forAll(fc.tuple(state, state, state), 60, async ([at, ours, theirs]) => {
     const base = `random${++serial}`
     succeed(await world.call('PUT', `/v1/bases/${base}`, {}), 201)

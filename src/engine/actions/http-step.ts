@@ -5,8 +5,6 @@ import { DomainError, invalid } from '../../foundation/errors.ts'
 import { isObject } from '../../foundation/is-object.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { checkJson, parseJson, pointer } from '../../json/parse.ts'
-import { secretTexts } from '../configuration/actions/index.ts'
-import { secretsIn } from '../configuration/vault-secrets/index.ts'
 import { hasTemplate, parseTemplate } from '../templates/parse.ts'
 import { NeedsUnknown, Room, render, renderParts, type Values } from '../templates/render.ts'
 import { maskSecrets } from '../vault/mask.ts'
@@ -25,9 +23,7 @@ export async function runHttpStep(running: Running, step: Step): Promise<StepOut
   const fingerprint = JSON.stringify(request)
   const before = place.sent.get(step.name)
   if (before && before.request !== fingerprint) throw raced()
-  const answer =
-    (before?.answer as Answer | undefined) ??
-    (await send(running, request, secretTexts(step).flatMap(secretsIn).map(values.secret), deadline))
+  const answer = (before?.answer as Answer | undefined) ?? (await send(running, request, deadline))
   place.sent.set(step.name, { request: fingerprint, answer })
   const { status, body } = answer
   const logged = { http_status: status, body: excerptOf(body) }
@@ -107,12 +103,7 @@ function urlOf(text: string, values: Values, room: Room): string {
   return url
 }
 
-async function send(
-  { scope }: Running,
-  request: Request,
-  secrets: readonly string[],
-  deadline: number,
-): Promise<Answer> {
+async function send({ scope, secrets }: Running, request: Request, deadline: number): Promise<Answer> {
   const signal = AbortSignal.timeout(Math.max(1, deadline - Date.now()))
   const sent = await scope.egress.send(request, signal)
   if (sent.status === null) throw unsent(sent.error?.message ?? 'There was no answer.')

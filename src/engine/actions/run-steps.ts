@@ -35,12 +35,13 @@ export async function openSteps(
   place: RunPlace,
   input: unknown,
 ): Promise<Steps> {
-  const secrets = await resolveSecrets(scope, baseId, steps.flatMap(secretTexts))
+  const texts = steps.flatMap(secretTexts)
+  const secrets = await resolveSecrets(scope, baseId, texts)
   const done = new Map<string, unknown>()
   const values: Values = { input, steps: done, secret: secrets.valueNamed }
   const log = steps.map(({ name, type }): LoggedStep => ({ name, type, status: 'not_run' }))
   const running: Running = {
-    ...{ scope, baseId, place, values },
+    ...{ scope, baseId, place, values, secrets: secrets.valuesIn(texts) },
     reads: { left: LIMITS.runReadBytes },
     deadline: place.startedAt.getTime() + LIMITS.runMs,
   }

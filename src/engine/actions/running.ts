@@ -22,6 +22,8 @@ export type Running = {
   readonly baseId: string
   readonly place: RunPlace
   readonly values: Values
+  /** The secrets of all steps: a receiver may answer one step with what another sent. */
+  readonly secrets: readonly string[]
   /** Bytes of records that queries may still read. */
   readonly reads: { left: number }
   /** When the run must have ended. */
