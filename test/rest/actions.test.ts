@@ -606,8 +606,29 @@ describe('an http step', () => {
     succeed(await call('PUT', `/v1/${base}/actions/ping`, body(`${receiver.url}${path()}`)))
     expectFailure(await run(), 'CONFLICT')
     expect(receiver.at(at)).toEqual([])
+    // The same address in other forms, and by templates.
+    const { port } = new URL(receiver.url)
+    const forms = [
+      `HTTP://127.0.0.1:${port}${at}`,
+      `http://127.1:${port}/x/..${at}?`,
+      `${receiver.url}${at}#x`,
+      '{{input.url}}',
+      `${receiver.url}/{{input.path}}`,
+    ]
+    const input = { url: `${receiver.url}${at}`, path: at.slice(1) }
+    for (const form of forms) {
+      succeed(await call('PUT', `/v1/${base}--dev/actions/ping`, body(form)))
+      const refused = await call('POST', `/v1/${base}--dev/actions/ping/run`, { input })
+      expect(expectFailure(refused, 'CONFLICT').details[0], form).toMatchObject({
+        path: '/steps/h',
+        code: 'url_of_production',
+      })
+    }
+    expect(receiver.at(at)).toEqual([])
     const own = path()
     receiver.on(own, answer(200, {}))
+    // A url of production that is one template says nothing of others.
+    succeed(await call('PUT', `/v1/${base}/actions/any`, body('{{input.u}}')), 201)
     succeed(await call('PUT', `/v1/${base}--dev/actions/ping`, body(`${receiver.url}${own}`)))
     succeed(await run())
     expect(receiver.at(own)).toHaveLength(1)
@@ -655,6 +676,29 @@ describe('a secret of an http step', () => {
       call('GET', `/v1/crm/changes?record_type=${action.type}`),
     ])
     for (const { text } of [ran, failed, runs, one, changes]) expect(text).not.toContain('open-sesame')
+  })
+
+  test('is hidden in what a later step receives, and behind the escapes of a receiver', async () => {
+    const at = `/secret${++serial}`
+    succeed(await call('PUT', '/v1/vault/secrets/SPREAD', { value: 'AbC/dEf+gH==', bases: ['crm'] }), 201)
+    let last = ''
+    receiver.on(at, ({ headers }, response) => {
+      last = headers['authorization'] ?? last
+      response.writeHead(200).end(`{"last":"${last.replaceAll('/', '\\/').replaceAll('+', '\\u002B')}"}`)
+    })
+    const url = `${receiver.url}${at}`
+    const action = await newAction(
+      [
+        { name: 'h', type: 'http', url, headers: { Authorization: '{{secret:SPREAD}}' } },
+        { name: 'g', type: 'http', url, body: {} },
+      ],
+      { output: '{{steps.g}}' },
+    )
+    succeed(action.made, 201)
+    const ran = await action.run({})
+    expect(succeed(ran).output.body).toEqual({ last: '<redacted>' })
+    const runs = await call('GET', `${action.one}/runs`)
+    for (const { text } of [ran, runs]) expect(text).not.toMatch(/AbC|dEf/)
   })
 
   test('goes to a host that is written out only', async () => {

@@ -20,6 +20,7 @@ export async function runHttpStep(running: Running, step: Step): Promise<StepOut
   const target = urlFault(request.url, scope.egress.privateHosts)
   if (target) throw invalid({ path: '/url', ...target })
   if (scope.isRehearsal) throw new NeedsUnknown()
+  running.requireOwnUrl(step, request.url, '')
   const fingerprint = JSON.stringify(request)
   const before = place.sent.get(step.name)
   if (before && before.request !== fingerprint) throw raced()

@@ -14,7 +14,7 @@ import { statement } from '../database/client.ts'
 import { compileSchema } from '../json-schema/compile.ts'
 import { NeedsUnknown, Room, render } from '../templates/render.ts'
 import type { WriteScope } from '../write/write.ts'
-import { requireOwnUrls } from './production-urls.ts'
+import { ownUrlsOf } from './production-urls.ts'
 import { requireRights } from './rights.ts'
 import { keepFailure, keepSuccess } from './run-log.ts'
 import { openSteps } from './run-steps.ts'
@@ -76,7 +76,10 @@ export async function runAction(scope: WriteScope, target: ActionAddress, sent: 
   if (!run) throw new Error('A run of an action needs a place.')
   const action = await findAction(scope, target)
   const input = readInput(scope, action, sent)
-  if (!scope.isRehearsal) await requireOwnUrls(scope, action)
+  const requireOwnUrl = await ownUrlsOf(scope, action)
+  if (!scope.isRehearsal)
+    for (const step of action.steps)
+      if (step.type === 'http') requireOwnUrl(step, String(step['url']), `/steps/${step.name}`)
   const changesTypes = action.steps.some(({ type }) => type.endsWith('_type'))
   // The steps of an action are the approval of what it deletes.
   const { planning: _, ...unplanned } = scope
@@ -87,7 +90,7 @@ export async function runAction(scope: WriteScope, target: ActionAddress, sent: 
       via: 'action',
       ...(changesTypes && { caches: bypassed(scope.caches) }),
     }
-    const steps = await openSteps(within, action, run, input)
+    const steps = await openSteps(within, action, run, { input, requireOwnUrl })
     if (!scope.isRehearsal) run.begun = { version: action.version, input, steps: steps.log }
     await setCause(tx, run.id)
     if (changesTypes) await lockConfiguration(within, action.baseId)

@@ -10,6 +10,7 @@ import { NeedsUnknown, UNKNOWN, type Values } from '../templates/render.ts'
 import type { WriteScope } from '../write/write.ts'
 import { atStep } from './failures.ts'
 import { runHttpStep } from './http-step.ts'
+import type { RequireOwnUrl } from './production-urls.ts'
 import { runQueryStep } from './query-step.ts'
 import type { RunnableAction, Running, StepOutcome, StepResult } from './running.ts'
 import { runWriteStep } from './write-step.ts'
@@ -33,7 +34,7 @@ export async function openSteps(
   scope: WriteScope,
   { baseId, steps }: RunnableAction,
   place: RunPlace,
-  input: unknown,
+  { input, requireOwnUrl }: { readonly input: unknown; readonly requireOwnUrl: RequireOwnUrl },
 ): Promise<Steps> {
   const texts = steps.flatMap(secretTexts)
   const secrets = await resolveSecrets(scope, baseId, texts)
@@ -41,7 +42,7 @@ export async function openSteps(
   const values: Values = { input, steps: done, secret: secrets.valueNamed }
   const log = steps.map(({ name, type }): LoggedStep => ({ name, type, status: 'not_run' }))
   const running: Running = {
-    ...{ scope, baseId, place, values, secrets: secrets.valuesIn(texts) },
+    ...{ scope, baseId, place, values, secrets: secrets.valuesIn(texts), requireOwnUrl },
     reads: { left: LIMITS.runReadBytes },
     deadline: place.startedAt.getTime() + LIMITS.runMs,
   }

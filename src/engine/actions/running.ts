@@ -3,6 +3,7 @@ import type { Step } from '../../contract/action-shapes.ts'
 import type { RunPlace } from '../core/run-place.ts'
 import type { Values } from '../templates/render.ts'
 import type { WriteScope } from '../write/write.ts'
+import type { RequireOwnUrl } from './production-urls.ts'
 
 export type ActionAddress = { readonly baseId: string; readonly id: string }
 /** The row of an action, as far as a run needs it. */
@@ -22,6 +23,8 @@ export type Running = {
   readonly baseId: string
   readonly place: RunPlace
   readonly values: Values
+  /** Refuses a url of production in a preview. */
+  readonly requireOwnUrl: RequireOwnUrl
   /** The secrets of all steps: a receiver may answer one step with what another sent. */
   readonly secrets: readonly string[]
   /** Bytes of records that queries may still read. */
