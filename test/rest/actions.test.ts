@@ -689,7 +689,7 @@ describe('a secret of an http step', () => {
     const url = `${receiver.url}${at}`
     const action = await newAction(
       [
-        { name: 'h', type: 'http', url, headers: { Authorization: '{{secret:SPREAD}}' } },
+        { name: 'h', type: 'http', url, headers: { Authorization: '{{secret:SPREAD}}' }, body: {} },
         { name: 'g', type: 'http', url, body: {} },
       ],
       { output: '{{steps.g}}' },
