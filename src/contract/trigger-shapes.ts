@@ -65,8 +65,13 @@ export const TriggerBody = z.strictObject({
     description:
       'A filter of the record after the change. `previous.` before a field reads it as it was: `previous.data.stage`. Null for every change.',
   }),
-  url: z.string().optional().meta({
-    description: 'Where changes are sent, as POST requests. Private addresses are refused.',
+  url: z.string().nullable().optional().meta({
+    description:
+      'Where changes are sent, as POST requests. Private addresses are refused. Send it, or `action`.',
+  }),
+  action: z.string().max(64).nullable().optional().meta({
+    description:
+      'The id of an action that changes run, in place of `url`. Its input is the `data` of the event.',
   }),
   headers: Headers.optional().meta({
     description: 'Headers that are sent along. A value may hold `{{secret:NAME}}`, a secret of the vault.',

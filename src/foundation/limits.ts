@@ -340,6 +340,9 @@ export const LIMITS = {
   triggerHeaders: 20,
   triggerHeaderChars: 4096,
   deliveryAttempts: 12,
+  /** Runs of triggers of which each follows from a change of the one before. Runs of all triggers at a time. */
+  triggerDepth: 5,
+  triggerRuns: 4,
   deliveryAttemptsMax: 100,
   formerSecretHours: 24,
   /** A trigger whose deliveries have all failed for this long is disabled. */

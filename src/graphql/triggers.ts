@@ -7,14 +7,18 @@ import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
 
 const TriggerType = configuration('Trigger', TRIGGER, {
-  description: 'Changes of records that are sent to a URL.',
+  description: 'Changes of records that are sent to a URL, or that run an action.',
   fields: (t) => ({
     name: t.exposeString('name'),
     description: t.exposeString('description', { nullable: true }),
     recordTypes: t.exposeStringList('recordTypes'),
     events: t.exposeStringList('events'),
     condition: t.expose('condition', { type: 'JSON', nullable: true }),
-    url: t.exposeString('url'),
+    url: t.exposeString('url', { nullable: true }),
+    action: t.exposeString('action', {
+      nullable: true,
+      description: 'The action that changes run, in place of a url.',
+    }),
     headers: t.expose('headers', { type: 'JSON' }),
     enabled: t.exposeBoolean('enabled'),
     skipInboundWrites: t.exposeBoolean('skipInboundWrites'),
@@ -41,6 +45,7 @@ const TriggerType = configuration('Trigger', TRIGGER, {
       description: 'A filter of the record; `previous.` before a field reads it as it was.',
     }),
     url: t.string(),
+    action: t.string({ description: 'The id of an action, in place of `url`.' }),
     headers: t.field({ type: 'JSON' }),
     enabled: t.boolean(),
     skipInboundWrites: t.boolean(),

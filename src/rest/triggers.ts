@@ -10,7 +10,7 @@ import { type Route, route } from './route/route.ts'
 import { baseId, configurationId, onBase, time } from './route/shapes.ts'
 
 const TriggerFields = graphql(`fragment TriggerFields on Trigger {
-  id name description record_types: recordTypes events condition url headers enabled
+  id name description record_types: recordTypes events condition url action headers enabled
   skip_inbound_writes: skipInboundWrites secret max_attempts: maxAttempts status
   version created_at: createdAt updated_at: updatedAt
 }`)

@@ -15,13 +15,14 @@ import {
 } from '../command/options.ts'
 
 export const trigger = configuration('/:base_id/triggers', {
-  summary: 'Triggers: changes of records that are sent to a URL',
+  summary: 'Triggers: changes of records that are sent to a URL, or run an action',
   label: 'a trigger',
-  columns: ['id', 'name', 'url', 'enabled', 'version'],
+  columns: ['id', 'name', 'url', 'action', 'enabled', 'version'],
   fields: [
     name,
     description,
     text('--url <url>', 'url', 'where changes are sent'),
+    text('--action <id>', 'action', 'the action that changes run, in place of --url'),
     list('--record-types <types>', 'record_types', 'record types to follow (default: all)'),
     list('--events <events>', 'events', 'create, update, cancel, delete or restore (default: all)'),
     json(

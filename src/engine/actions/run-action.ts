@@ -37,8 +37,9 @@ export async function withRun<T>(
   scope: Scope,
   target: ActionAddress,
   work: (scope: Scope) => Promise<T>,
+  startedBy: Pick<RunPlace, 'cause' | 'claim'> = {},
 ): Promise<T> {
-  const run: RunPlace = { id: uuidv7(), startedAt: new Date(), sent: new Map(), ids: new Map() }
+  const run: RunPlace = { id: uuidv7(), startedAt: new Date(), sent: new Map(), ids: new Map(), ...startedBy }
   try {
     // Taken before the transaction of the run, and of its idempotency key.
     const running = () => work({ ...scope, run })
@@ -90,6 +91,7 @@ export async function runAction(scope: WriteScope, target: ActionAddress, sent: 
       via: 'action',
       ...(changesTypes && { caches: bypassed(scope.caches) }),
     }
+    await run.claim?.(tx)
     const steps = await openSteps(within, action, run, { input, requireOwnUrl })
     if (!scope.isRehearsal) run.begun = { version: action.version, input, steps: steps.log }
     await setCause(tx, run.id)

@@ -32,14 +32,14 @@ export type ActionRun = {
 }
 
 /** What the log keeps of a run. */
-type Ended = Pick<RunPlace, 'id' | 'startedAt'> & NonNullable<RunPlace['begun']>
+type Ended = Pick<RunPlace, 'id' | 'startedAt' | 'cause'> & NonNullable<RunPlace['begun']>
 
 const KEEP = statement(
   'keep_action_run',
   `INSERT INTO plinth.action_run
      (base_id, action_id, id, status, action_version, input, output, steps, error, duration_ms,
-      token_id, actor_name, via, request_id, created_at)
-   SELECT $1, $2, $3, $4, $5, $6::json, $7::json, $8::json, $9::json, $10, $11, $12, $13, $14, $15::timestamptz
+      token_id, actor_name, via, request_id, created_at, cause)
+   SELECT $1, $2, $3, $4, $5, $6::json, $7::json, $8::json, $9::json, $10, $11, $12, $13, $14, $15::timestamptz, $16
    WHERE EXISTS (SELECT FROM plinth.action WHERE base_id = $1 AND id = $2)`,
 )
 
@@ -72,7 +72,7 @@ async function keep(
     ...[baseId, id, run.id, status, run.version, kept(run.input), kept(output), JSON.stringify(run.steps)],
     error && JSON.stringify(error),
     Math.max(0, Date.now() - run.startedAt.getTime()),
-    ...[actor.tokenId, actor.name, via, requestId, run.startedAt.toISOString()],
+    ...[actor.tokenId, actor.name, via, requestId, run.startedAt.toISOString(), run.cause ?? null],
   ])
 }
 

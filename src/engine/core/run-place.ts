@@ -1,7 +1,13 @@
+import type { Db } from '../database/client.ts'
+
 /** The run of an action within a request: what outlives its transaction. */
 export type RunPlace = {
   readonly id: string
   readonly startedAt: Date
+  /** The delivery of a trigger that started it; absent if a caller did. */
+  readonly cause?: string
+  /** Ends the delivery of the run in its transaction, so that a delivery that succeeded runs once. */
+  readonly claim?: (tx: Db) => Promise<void>
   /** Answers of http steps, so that a transaction that is tried again sends nothing twice. */
   readonly sent: Map<string, { readonly request: string; readonly answer: object }>
   /** Ids that the run has given to new records, by step: the same in each attempt. */

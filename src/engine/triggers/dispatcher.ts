@@ -1,4 +1,4 @@
-/** Sends due deliveries, and stores their results. */
+/** Sends due deliveries, or runs their actions, and stores the results. */
 import type { Egress, Sent } from '../../foundation/egress/dispatcher.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
@@ -21,6 +21,7 @@ import {
 } from './due-deliveries.ts'
 import { type Attempt, keptAnswer, nextAttempt, storeAttempts } from './outcomes.ts'
 import type { ReceiverLimits } from './receiver-limits.ts'
+import type { DeliveryRunner } from './run-delivery.ts'
 import { signatureHeaders } from './signature.ts'
 
 export type Services = {
@@ -29,6 +30,7 @@ export type Services = {
   readonly egress: Egress
   readonly scheduleMs: readonly number[]
   readonly log: Log
+  readonly run: DeliveryRunner
 }
 
 /** A delivery with what is sent. */
@@ -190,9 +192,30 @@ const distinct = (due: readonly Due[]): Due[] => [
 ]
 
 /** Makes one attempt; undefined if the end of the process cut it off. */
-async function attempt(
+async function attempt(services: Services, ready: Ready, cut: AbortSignal): Promise<Attempt | undefined> {
+  const { url, action } = ready.sender
+  if (action !== null) return attemptRun(services, ready, action, cut)
+  return url === null ? undefined : attemptRequest(services, ready, url, cut)
+}
+
+async function attemptRun(
+  { run, scheduleMs }: Services,
+  { delivery, sender, body }: Ready,
+  action: string,
+  cut: AbortSignal,
+): Promise<Attempt | undefined> {
+  const at = new Date()
+  const outcome = await run(delivery, action, body, cut)
+  if (!outcome || outcome.isEnded) return undefined
+  const { error } = outcome
+  const ended = failed(delivery, scheduleMs, sender, at, body, error)
+  return error === null ? { ...ended, isSuccess: true, isStored: true, nextAt: null } : ended
+}
+
+async function attemptRequest(
   { vault, egress, scheduleMs }: Services,
   { delivery, sender, body, secrets: filling }: Ready,
+  url: string,
   cut: AbortSignal,
 ): Promise<Attempt | undefined> {
   const at = new Date()
@@ -206,7 +229,7 @@ async function attempt(
     'user-agent': 'Plinth',
     ...signatureHeaders(delivery.id, body, secrets, at),
   }
-  const sent = await egress.send({ method: 'POST', url: sender.url, headers, body }, cut)
+  const sent = await egress.send({ method: 'POST', url, headers, body }, cut)
   if (cut.aborted && sent.status === null) return undefined
   const known = [
     ...secrets.flatMap((secret) => [secret, secret.replace('whsec_', '')]),

@@ -22,7 +22,9 @@ export type Due = {
 export type Sender = {
   readonly base_id: string
   readonly trigger_id: string
-  readonly url: string
+  /** Null for a trigger that runs an action. */
+  readonly url: string | null
+  readonly action: string | null
   readonly headers: Readonly<Record<string, string>>
   readonly max_attempts: number
   readonly secret: string
@@ -60,7 +62,7 @@ export const dueDeliveries = (db: Db, rooms: readonly Room[]): Promise<Due[]> =>
 
 const SENDERS = statement(
   'senders_of_deliveries',
-  `SELECT t.base_id, t.id AS trigger_id, t.url, t.headers, t.max_attempts, t.secret,
+  `SELECT t.base_id, t.id AS trigger_id, t.url, t.action, t.headers, t.max_attempts, t.secret,
      CASE WHEN t.former_secret_until > clock_timestamp() THEN t.former_secret END AS former_secret
    FROM unnest($1::text[], $2::text[]) AS k (base_id, id) JOIN plinth.trigger t USING (base_id, id)`,
 )

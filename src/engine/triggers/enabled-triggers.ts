@@ -11,6 +11,7 @@ export type Follower = {
   readonly recordTypes: ReadonlySet<string> | null
   readonly events: ReadonlySet<string>
   readonly skipsInbound: boolean
+  readonly runsAction: boolean
   readonly condition: ChangeCondition | null
 }
 
@@ -20,12 +21,13 @@ type Row = {
   record_types: string[]
   events: string[]
   skip_inbound_writes: boolean
+  runs_action: boolean
   condition: unknown
 }
 
 const ENABLED = statement(
   'enabled_triggers',
-  `SELECT id, after_seq::float8 AS after_seq, record_types, events, skip_inbound_writes, condition
+  `SELECT id, after_seq::float8 AS after_seq, record_types, events, skip_inbound_writes, condition, action IS NOT NULL AS runs_action
    FROM plinth.trigger WHERE base_id = $1 AND enabled AND disabled_reason IS NULL AND NOT calls_production ORDER BY id`,
 )
 
@@ -39,6 +41,7 @@ export async function enabledTriggers(db: Db, baseId: string): Promise<Follower[
       recordTypes: row.record_types.includes('*') ? null : new Set(row.record_types),
       events: new Set(row.events),
       skipsInbound: row.skip_inbound_writes,
+      runsAction: row.runs_action,
       condition: row.condition === null ? null : parseChangeCondition(row.condition, '/condition'),
     })
   }

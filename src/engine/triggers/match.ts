@@ -13,9 +13,10 @@ export type Entry = {
   readonly id: string
   readonly operation: string
   readonly via: string
+  readonly cause: string | null
 }
 
-export type Match = { readonly trigger: string; readonly entry: Entry }
+export type Match = { readonly trigger: string; readonly runsAction: boolean; readonly entry: Entry }
 
 /** Finds the deliveries that the entries make, in the order of the log. */
 export async function matchEntries(
@@ -34,7 +35,8 @@ export async function matchEntries(
     const { condition } = follower
     const met = condition && (await meeting(scope, baseId, condition, candidates))
     for (const entry of candidates)
-      if (!met || met.has(entry.seq)) matches.push({ trigger: follower.id, entry })
+      if (!met || met.has(entry.seq))
+        matches.push({ trigger: follower.id, runsAction: follower.runsAction, entry })
   }
   return matches.sort((one, other) => one.entry.seq - other.entry.seq)
 }

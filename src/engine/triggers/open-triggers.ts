@@ -8,6 +8,7 @@ import { dispatch } from './dispatcher.ts'
 import { basesWithTriggers } from './enabled-triggers.ts'
 import { followBases } from './follow-bases.ts'
 import { openReceiverLimits } from './receiver-limits.ts'
+import { openDeliveryRunner } from './run-delivery.ts'
 
 export type TriggerRunner = {
   /** Starts to deliver, as soon as there is a trigger. */
@@ -35,7 +36,7 @@ export function openTriggers(
   const lead = (until: AbortSignal): void => {
     const limits = openReceiverLimits()
     const untilEither = AbortSignal.any([until, stop.signal])
-    const services = { db, vault, egress, scheduleMs, log }
+    const services = { db, vault, egress, scheduleMs, log, run: openDeliveryRunner(scope) }
     const dispatcher = dispatch(services, limits, untilEither, AbortSignal.any([until, cut.signal]))
     const changed = async (base: string): Promise<void> => {
       const found = await db.query<{ id: string }>(TRIGGERS_OF, [base])

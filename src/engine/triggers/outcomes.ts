@@ -19,6 +19,8 @@ export type Attempt = {
   readonly sent: string | null
   /** When it is tried again; null for never. */
   readonly nextAt: Date | null
+  /** The row of the delivery says so already. */
+  readonly isStored?: true
   /** The receiver does not want any more. */
   readonly isGone: boolean
 }
@@ -62,7 +64,8 @@ type Counted = { base: string; id: string; reason: string | null }
 /** Stores attempts, and counts them for their triggers. Returns the triggers that are disabled now. */
 export async function storeAttempts(db: Db, attempts: readonly Attempt[]): Promise<Counted[]> {
   return db.statements(async (tx) => {
-    const of = <T>(read: (attempt: Attempt) => T): T[] => attempts.map(read)
+    const open = attempts.filter(({ isStored }) => !isStored)
+    const of = <T>(read: (attempt: Attempt) => T): T[] => open.map(read)
     await tx.query(STORE, [
       of(({ delivery }) => delivery.base_id),
       of(({ delivery }) => delivery.trigger_id),

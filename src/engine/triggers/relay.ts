@@ -5,6 +5,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { uuidv7 } from '../../foundation/uuid.ts'
 import type { Scope } from '../core/scope.ts'
 import { type Db, statement } from '../database/client.ts'
+import { depthOf, depthsOf, TOO_DEEP } from './depth.ts'
 import { enabledTriggers } from './enabled-triggers.ts'
 import { type Entry, type Match, matchEntries } from './match.ts'
 
@@ -16,17 +17,18 @@ const MOVE = statement('move_relay', 'UPDATE plinth.trigger_relay SET seq = $2 W
 
 const ENTRIES = statement(
   'entries_to_relay',
-  `SELECT c.seq::float8 AS seq, c.kind, c.record_type, c.id, c.operation, c.via FROM plinth.change c
+  `SELECT c.seq::float8 AS seq, c.kind, c.record_type, c.id, c.operation, c.via, c.cause FROM plinth.change c
    WHERE c.base_id = $1 AND c.seq > $2 AND c.seq <= $3 ORDER BY c.seq LIMIT $4`,
 )
 
 const ADD = statement(
   'add_deliveries',
   `INSERT INTO plinth.trigger_delivery
-     (base_id, trigger_id, id, event, record_type, record_id, change_seq, status, next_attempt_at, created_at)
-   SELECT $1, d.trigger_id, d.id, d.event, d.record_type, d.record_id, d.seq, 'pending', clock_timestamp(), clock_timestamp()
-   FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[])
-     AS d (trigger_id, id, event, record_type, record_id, seq)`,
+     (base_id, trigger_id, id, event, record_type, record_id, change_seq, depth, status, next_attempt_at, error, created_at)
+   SELECT $1, d.trigger_id, d.id, d.event, d.record_type, d.record_id, d.seq, d.depth, CASE WHEN d.error IS NULL THEN 'pending' ELSE 'dead' END,
+     CASE WHEN d.error IS NULL THEN clock_timestamp() END, d.error, clock_timestamp()
+   FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::int[], $9::text[])
+     AS d (trigger_id, id, event, record_type, record_id, seq, depth, error)`,
 )
 /** Deliveries in one statement. */
 const ADDED = 2000
@@ -71,13 +73,18 @@ async function relayStep(
   const isFull = entries.length === size
   const ofRecords = entries.filter(({ kind }) => kind === 'record')
   const matches = await matchEntries(scope, baseId, ofRecords, followers)
-  for (let n = 0; n < matches.length; n += ADDED) await add(db, baseId, matches.slice(n, n + ADDED))
+  const depths = await depthsOf(
+    db,
+    baseId,
+    matches.map(({ entry }) => entry),
+  )
+  for (let n = 0; n < matches.length; n += ADDED) await add(db, baseId, matches.slice(n, n + ADDED), depths)
   const last = entries.at(-1)?.seq
   await db.query(MOVE, [baseId, isFull && last !== undefined ? last : watermark])
   return { added: matches.length > 0, hasMore: isFull }
 }
 
-const add = (db: Db, baseId: string, matches: readonly Match[]) =>
+const add = (db: Db, baseId: string, matches: readonly Match[], depths: ReadonlyMap<string, number>) =>
   db.query(ADD, [
     baseId,
     matches.map(({ trigger }) => trigger),
@@ -86,4 +93,8 @@ const add = (db: Db, baseId: string, matches: readonly Match[]) =>
     matches.map(({ entry }) => entry.record_type),
     matches.map(({ entry }) => entry.id),
     matches.map(({ entry }) => entry.seq),
+    matches.map(({ entry }) => depthOf(depths, entry)),
+    matches.map(({ entry, runsAction }) =>
+      runsAction && depthOf(depths, entry) > LIMITS.triggerDepth ? TOO_DEEP : null,
+    ),
   ])

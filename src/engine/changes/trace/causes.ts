@@ -5,18 +5,22 @@ import { read, type Scope, viewerOf } from '../../core/scope.ts'
 import { statement, timed } from '../../database/client.ts'
 import { changeStep, originStep, stepOf, type TraceStep } from './step.ts'
 
-type Origin = Pick<TraceStep, 'kind' | 'id' | 'of' | 'status'> & { at: string; request_id: string | null }
+type Origin = Pick<TraceStep, 'kind' | 'id' | 'of' | 'status'> & {
+  at: string
+  request_id: string | null
+  delivery: string | null
+}
 
 // Of these ids, each is one of a single table. The webhook of a delivery is the author of its changes.
 const ORIGIN = timed(
   statement(
     'origin_of_change',
-    `SELECT 'inbound_delivery' AS kind, id, webhook_id AS of, status, created_at AS at, request_id FROM plinth.inbound_delivery
+    `SELECT 'inbound_delivery' AS kind, id, webhook_id AS of, status, created_at AS at, request_id, NULL AS delivery FROM plinth.inbound_delivery
      WHERE base_id = $1 AND webhook_id = $2 AND id = $3
      UNION ALL
-     SELECT 'promotion', id, from_base, status, created_at, NULL FROM plinth.promotion WHERE base_id = $1 AND id = $3
+     SELECT 'promotion', id, from_base, status, created_at, NULL, NULL FROM plinth.promotion WHERE base_id = $1 AND id = $3
      UNION ALL
-     SELECT 'action_run', r.id, r.action_id, r.status, r.created_at, r.request_id FROM plinth.action a CROSS JOIN LATERAL (
+     SELECT 'action_run', r.id, r.action_id, r.status, r.created_at, r.request_id, r.cause FROM plinth.action a CROSS JOIN LATERAL (
        SELECT * FROM plinth.action_run WHERE base_id = a.base_id AND action_id = a.id AND id = $3 LIMIT 1) r
      WHERE a.base_id = $1`,
   ),
@@ -32,16 +36,22 @@ export async function causesOf(
   const viewer = viewerOf(scope)
   const steps: TraceStep[] = []
   let last = traced
-  for (let before = await causeOf(scope, baseId, last); before; before = await causeOf(scope, baseId, last)) {
-    if (steps.length === most) return { steps: chained(steps), isCut: true }
-    steps.push(changeStep(viewer, baseId, before, { depth: steps.length + 1, cause: null }))
-    last = before
-  }
-  const origin = await originOf(scope, baseId, last)
-  const ends = [...(origin ? [origin] : []), originStep(viewer, baseId, last, 0)]
-  for (const end of ends) {
-    if (steps.length === most) return { steps: chained(steps), isCut: true }
-    steps.push({ ...end, depth: steps.length + 1 })
+  for (let isOver = false; !isOver; ) {
+    const before = await causeOf(scope, baseId, last)
+    const origins = before ? { steps: [] } : await originsOf(scope, baseId, last)
+    const next = before ?? origins.behind
+    const found = [
+      ...origins.steps,
+      next
+        ? changeStep(viewer, baseId, next, { depth: 0, cause: null })
+        : originStep(viewer, baseId, last, 0),
+    ]
+    for (const step of found) {
+      if (steps.length === most) return { steps: chained(steps), isCut: true }
+      steps.push({ ...step, depth: steps.length + 1 })
+    }
+    if (next) last = next
+    else isOver = true
   }
   return { steps: chained(steps), isCut: false }
 }
@@ -58,18 +68,35 @@ async function causeOf(scope: Scope, baseId: string, { cause }: Change): Promise
   return change && mayRead(scope.access, baseId, change) ? change : undefined
 }
 
-/** What else is behind a change. Configuration and its logs are for readers of the whole base. */
-async function originOf(
-  scope: Scope,
-  baseId: string,
-  { cause, actor }: Change,
-): Promise<TraceStep | undefined> {
-  if (cause === null || SEQ.test(cause) || !scope.access.allows('read', baseId, '*')) return undefined
+// The trigger of a run is its author.
+const DELIVERY = timed(
+  statement(
+    'delivery_behind_run',
+    `SELECT id, trigger_id AS of, status, created_at AS at, change_seq::float8 AS seq FROM plinth.trigger_delivery
+     WHERE base_id = $1 AND trigger_id = $2 AND id = $3`,
+  ),
+)
+type Delivery = { id: string; of: string; status: string; at: string; seq: number | null }
+type Origins = { readonly steps: readonly TraceStep[]; readonly behind?: Change }
+
+/**
+ * What else is behind a change: of a run that a trigger started, also the delivery, and the change behind that.
+ * Configuration and its logs are for readers of the whole base.
+ */
+async function originsOf(scope: Scope, baseId: string, { cause, actor }: Change): Promise<Origins> {
+  if (cause === null || SEQ.test(cause) || !scope.access.allows('read', baseId, '*')) return { steps: [] }
   const place = { depth: 0, cause: null }
   if (cause.startsWith(SEED_CAUSE))
-    return stepOf({ ...place, kind: 'seed', id: cause, of: cause.slice(SEED_CAUSE.length) })
+    return { steps: [stepOf({ ...place, kind: 'seed', id: cause, of: cause.slice(SEED_CAUSE.length) })] }
   const [found] = await read<Origin>(scope, ORIGIN, [baseId, actor.name, cause])
-  if (!found) return undefined
-  const { request_id: requestId, ...origin } = found
-  return stepOf({ ...place, ...origin, requestId })
+  if (!found) return { steps: [] }
+  const { request_id: requestId, delivery, ...origin } = found
+  const step = stepOf({ ...place, ...origin, requestId })
+  const [sent] =
+    delivery === null ? [] : await read<Delivery>(scope, DELIVERY, [baseId, actor.name, delivery])
+  if (!sent) return { steps: [step] }
+  const { seq, ...shown } = sent
+  const behind = seq === null ? undefined : await readEntry(scope.db, baseId, seq)
+  const steps = [step, stepOf({ ...place, ...shown, kind: 'trigger_delivery' })]
+  return { steps, ...(behind && mayRead(scope.access, baseId, behind) && { behind }) }
 }

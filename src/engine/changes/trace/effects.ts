@@ -1,4 +1,4 @@
-/** Forward from a change: deliveries of it, and changes that have it as their cause. */
+/** Forward from a change: deliveries of it, the runs that they started, and changes that have these as their cause. */
 
 import { LIMITS } from '../../../foundation/limits.ts'
 import { namedTypes } from '../../access/access.ts'
@@ -18,6 +18,17 @@ const DELIVERIES = timed(
        SELECT * FROM plinth.trigger_delivery WHERE base_id = $1 AND change_seq = k.seq
        ORDER BY base_id, change_seq, trigger_id, id LIMIT $3) d
      ORDER BY k.n, d.trigger_id, d.id LIMIT $3`,
+  ),
+)
+
+const RUNS = timed(
+  statement(
+    'runs_of_deliveries',
+    `SELECT k.cause, r.id, r.action_id AS of, r.status, r.created_at AS at, r.request_id AS "requestId"
+     FROM unnest((SELECT $2::text[])) WITH ORDINALITY AS k (cause, n)
+     CROSS JOIN LATERAL (
+       SELECT * FROM plinth.action_run WHERE base_id = $1 AND cause = k.cause ORDER BY base_id, cause, id LIMIT $3) r
+     ORDER BY k.n, r.id LIMIT $3`,
   ),
 )
 
@@ -45,6 +56,7 @@ const CHANGES = changesBy('effects_of_changes', 'true')
 const CHANGES_OF_TYPES = changesBy('effects_of_changes_in_types', visibleTo('$5'))
 
 type Delivery = { cause: string; id: string; of: string; status: string; at: string }
+type Run = Delivery & { requestId: string }
 type Caused = {
   cause: string
   seq: number
@@ -70,31 +82,44 @@ export async function effectsOf(
   deepest: number,
 ): Promise<{ steps: TraceStep[]; isCut: boolean }> {
   const steps: TraceStep[] = []
-  for (let [from, depth] = [[String(seq)], 1]; from.length > 0; depth++) {
+  let from: readonly Cause[] = [{ kind: 'change', id: String(seq) }]
+  for (let depth = 1; from.length > 0; depth++) {
     const room = LIMITS.traceEffects - steps.length
     const { found, isCut } = await stepsFrom(scope, baseId, from, { depth, room })
     if (depth > deepest) return { steps, isCut: found.length > 0 }
     steps.push(...found.slice(0, room))
     if (isCut || found.length > room) return { steps, isCut: true }
-    from = found.filter(({ kind }) => kind === 'change').map(({ id }) => id)
+    from = found
   }
   return { steps, isCut: false }
 }
 
+type Cause = Pick<TraceStep, 'kind' | 'id'>
+
 async function stepsFrom(
   scope: Scope,
   baseId: string,
-  causes: readonly string[],
+  from: readonly Cause[],
   { depth, room }: { depth: number; room: number },
 ): Promise<{ found: TraceStep[]; isCut: boolean }> {
   const types = namedTypes(scope.access, 'read', baseId)
   const viewer = viewerOf(scope)
   // Triggers and their log are for readers of the whole base.
-  const deliveries = types === null ? await read<Delivery>(scope, DELIVERIES, [baseId, causes, room + 1]) : []
-  const caused = await read<Caused>(scope, types === null ? CHANGES : CHANGES_OF_TYPES, [
-    ...[baseId, causes, room + 1, LIMITS.traceScanned],
-    ...(types === null ? [] : [types]),
-  ])
+  const idsOf = (wanted: TraceStep['kind']) => from.flatMap(({ kind, id }) => (kind === wanted ? [id] : []))
+  const [changed, delivered, ran] = [idsOf('change'), idsOf('trigger_delivery'), idsOf('action_run')]
+  const causes = [...changed, ...ran]
+  const deliveries =
+    types === null && changed.length > 0
+      ? await read<Delivery>(scope, DELIVERIES, [baseId, changed, room + 1])
+      : []
+  const runs = delivered.length > 0 ? await read<Run>(scope, RUNS, [baseId, delivered, room + 1]) : []
+  const caused =
+    causes.length === 0
+      ? []
+      : await read<Caused>(scope, types === null ? CHANGES : CHANGES_OF_TYPES, [
+          ...[baseId, causes, room + 1, LIMITS.traceScanned],
+          ...(types === null ? [] : [types]),
+        ])
   const changes = caused.map(({ cause, ...row }) =>
     changeStep(
       viewer,
@@ -109,7 +134,11 @@ async function stepsFrom(
     ),
   )
   return {
-    found: [...deliveries.map((each) => stepOf({ ...each, kind: 'trigger_delivery', depth })), ...changes],
+    found: [
+      ...deliveries.map((each) => stepOf({ ...each, kind: 'trigger_delivery', depth })),
+      ...runs.map((each) => stepOf({ ...each, kind: 'action_run', depth })),
+      ...changes,
+    ],
     isCut: caused.some(({ found }) => found === LIMITS.traceScanned),
   }
 }

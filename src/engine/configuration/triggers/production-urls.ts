@@ -32,8 +32,8 @@ const LOCK_SHARED = statement(
 )
 
 /** Whether a trigger of a preview would call a URL that production calls, or called at the fork. */
-export async function callsProduction(loaded: Loaded, url: string): Promise<boolean> {
-  if (productionOf(loaded.baseId) === loaded.baseId) return false
+export async function callsProduction(loaded: Loaded, url: string | null): Promise<boolean> {
+  if (url === null || productionOf(loaded.baseId) === loaded.baseId) return false
   const urls = await loaded.once(urlsOfProduction)
   return urls.has(url.split('#')[0] ?? '')
 }
@@ -41,8 +41,8 @@ export async function callsProduction(loaded: Loaded, url: string): Promise<bool
 async function urlsOfProduction({ db }: WriteScope, previewId: string): Promise<ReadonlySet<string>> {
   const production = productionOf(previewId)
   await db.query(LOCK_URLS, [production])
-  const rows = await db.query<{ url: string }>(URLS, [production, previewId])
-  return new Set(rows.map(({ url }) => url))
+  const rows = await db.query<{ url: string | null }>(URLS, [production, previewId])
+  return new Set(rows.flatMap(({ url }) => url ?? []))
 }
 
 /** Holds triggers of previews whose URL production calls from now on. */

@@ -9,10 +9,12 @@ import { findType } from '../../core/load-type.ts'
 import { type Db, statement } from '../../database/client.ts'
 import type { Trigger as Row } from '../../prisma/client.ts'
 import { checkChangeCondition, parseChangeCondition } from '../../query/change-condition.ts'
+import { ACTION } from '../actions/index.ts'
 import type { FieldsOf, Kind, Loaded } from '../lifecycle/kind.ts'
 import { openSecret, sealSecret } from '../lifecycle/secrets.ts'
 import { RECORD_TYPE } from '../record-types/record-type.ts'
 import { mentionsSecret } from '../vault-secrets/index.ts'
+import { actionFaults } from './action-target.ts'
 import { headerFaults, headerSecretFaults, headerWarnings } from './headers.ts'
 import { CALLS_PRODUCTION, callsProduction, lockPreviews } from './production-urls.ts'
 
@@ -31,7 +33,7 @@ export type TriggerStatus = {
 /** A new secret of the Standard Webhooks specification. */
 export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
 
-/** Triggers: changes of records that are sent to a URL. */
+/** Triggers: changes of records that are sent to a URL, or that run an action. */
 export const TRIGGER: Kind<Fields, Row> = {
   name: 'trigger',
   label: 'a trigger',
@@ -44,7 +46,8 @@ export const TRIGGER: Kind<Fields, Row> = {
     recordTypes: ['*'],
     events: [...TRIGGER_EVENTS],
     condition: null,
-    url: '',
+    url: null,
+    action: null,
     headers: {},
     enabled: true,
     skipInboundWrites: true,
@@ -56,21 +59,23 @@ export const TRIGGER: Kind<Fields, Row> = {
     ...fields,
     recordTypes: [...new Set(fields.recordTypes)],
     events: [...new Set(fields.events)] as Events,
-    url: URL.canParse(fields.url) ? new URL(fields.url).href : fields.url,
+    url: fields.url !== null && URL.canParse(fields.url) ? new URL(fields.url).href : fields.url,
   }),
-  references: ({ recordTypes }) =>
-    recordTypes.flatMap((id, n) =>
+  references: ({ recordTypes, action }) => [
+    ...recordTypes.flatMap((id, n) =>
       id === '*' ? [] : [{ kind: RECORD_TYPE, id, at: `/record_types/${n}`, instead: 'send ["*"] for all' }],
     ),
+    ...(action === null ? [] : [{ kind: ACTION, id: action, at: '/action' }]),
+  ],
   warnings: (_before, { url, headers }) => [
-    ...(url.startsWith('http:') ? ['The url is not encrypted: what is sent can be read on the way.'] : []),
+    ...(url?.startsWith('http:') ? ['The url is not encrypted: what is sent can be read on the way.'] : []),
     ...headerWarnings(headers),
   ],
   check: async (loaded, { baseId, id, current, before, next }) => {
     const isHeld = await callsProduction(loaded, next.url)
     return {
       faults: [
-        ...urlFaults(loaded, next.url),
+        ...(await targetFaults(loaded, next)),
         ...headerFaults(next.headers),
         ...(await headerSecretFaults(loaded.scope.db, baseId, next.headers)),
         ...(await conditionFaults(loaded, next)),
@@ -106,7 +111,7 @@ export const TRIGGER: Kind<Fields, Row> = {
     ...{ former_secret: null, former_secret_until: null, last_success_at: null, last_failure_at: null },
     ...{ consecutive_failures: null, failing_since: null, disabled_reason: null, calls_production: true },
   }),
-  // The records of a preview that was just created are no changes for its triggers.
+  // The records of a preview that was just created are no changes for its triggers. One that runs an action calls nobody.
   copyParts: async (db, _from, to) => {
     await db.query(SKIP_COPIED, [to])
     await db.query(START_RELAY, [to])
@@ -142,7 +147,9 @@ async function lastSeq(db: Db): Promise<number> {
 
 const SKIP_COPIED = statement(
   'skip_copied_changes',
-  `UPDATE plinth.trigger SET after_seq = coalesce(pg_sequence_last_value('plinth.change_seq_seq'), 0) WHERE base_id = $1`,
+  `UPDATE plinth.trigger SET after_seq = coalesce(pg_sequence_last_value('plinth.change_seq_seq'), 0),
+     calls_production = url IS NOT NULL
+   WHERE base_id = $1`,
 )
 // Deliveries start where the first trigger of the base does.
 const START_RELAY = statement(
@@ -151,9 +158,26 @@ const START_RELAY = statement(
    SELECT base_id, min(after_seq) FROM plinth.trigger WHERE base_id = $1 GROUP BY base_id ON CONFLICT DO NOTHING`,
 )
 
+/** Exactly one of url and action says what becomes of a change. */
+async function targetFaults(loaded: Loaded, { url, action, headers }: Fields): Promise<Detail[]> {
+  if (action === null)
+    return url === null || url === ''
+      ? [
+          {
+            path: '/url',
+            code: 'required',
+            message:
+              'url is required: where changes are sent. Or send action: the id of an action that they run.',
+          },
+        ]
+      : urlFaults(loaded, url)
+  const own = await actionFaults(loaded, action, headers)
+  if (url === null) return own
+  const message = 'A trigger has a url or an action. Send null for one of them.'
+  return [{ path: '/action', code: 'exclusive', message }, ...own]
+}
+
 function urlFaults({ scope }: Loaded, url: string): Detail[] {
-  if (url === '')
-    return [{ path: '/url', code: 'required', message: 'url is required: where changes are sent.' }]
   if (mentionsSecret(decoded(url)))
     return [
       {
