@@ -1,10 +1,9 @@
 /** Keeps actions of previews from calling what production calls. */
-import type { Step } from '../../contract/action-shapes.ts'
 import { productionOf } from '../../contract/ids.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import { type Db, statement } from '../database/client.ts'
 import { hasTemplate } from '../templates/parse.ts'
-import type { RunnableAction } from './running.ts'
+import type { RequireOwnUrl, RunnableAction } from './running.ts'
 
 const URLS = statement(
   'urls_of_production_actions',
@@ -13,9 +12,6 @@ const URLS = statement(
      UNION ALL SELECT json_array_elements(definition -> 'steps') FROM plinth.fork WHERE base_id = $2 AND kind = 'action') t
    WHERE s ->> 'type' = 'http'`,
 )
-
-/** @throws CONFLICT, at `path`, for a url that a step of production calls, or called at the fork */
-export type RequireOwnUrl = (step: Step, url: string, path: string) => void
 
 /**
  * Reads what production calls, for a run in a preview. Urls are compared as they are sent: after templates, in the form

@@ -10,9 +10,8 @@ import { NeedsUnknown, UNKNOWN, type Values } from '../templates/render.ts'
 import type { WriteScope } from '../write/write.ts'
 import { atStep } from './failures.ts'
 import { runHttpStep } from './http-step.ts'
-import type { RequireOwnUrl } from './production-urls.ts'
 import { runQueryStep } from './query-step.ts'
-import type { RunnableAction, Running, StepOutcome, StepResult } from './running.ts'
+import type { RequireOwnUrl, RunnableAction, Running, StepOutcome, StepResult } from './running.ts'
 import { runWriteStep } from './write-step.ts'
 
 /** A step in the log of runs: `undone` says that it was done and taken back. */

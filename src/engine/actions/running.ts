@@ -3,7 +3,6 @@ import type { Step } from '../../contract/action-shapes.ts'
 import type { RunPlace } from '../core/run-place.ts'
 import type { Values } from '../templates/render.ts'
 import type { WriteScope } from '../write/write.ts'
-import type { RequireOwnUrl } from './production-urls.ts'
 
 export type ActionAddress = { readonly baseId: string; readonly id: string }
 /** The row of an action, as far as a run needs it. */
@@ -16,6 +15,9 @@ export type RunnableAction = ActionAddress & {
 
 /** What a step did, as the answer shows it. */
 export type StepResult = { readonly name: string; readonly type: string; readonly skipped?: true }
+
+/** @throws CONFLICT, at `path`, for a url that a step of production calls, or called at the fork */
+export type RequireOwnUrl = (step: Step, url: string, path: string) => void
 
 /** A run in progress. */
 export type Running = {
