@@ -14,7 +14,7 @@ import type { FieldsOf, Kind, Loaded } from '../lifecycle/kind.ts'
 import { openSecret, sealSecret } from '../lifecycle/secrets.ts'
 import { RECORD_TYPE } from '../record-types/record-type.ts'
 import { mentionsSecret } from '../vault-secrets/index.ts'
-import { actionFaults } from './action-target.ts'
+import { actionFaults } from './action-reference.ts'
 import { headerFaults, headerSecretFaults, headerWarnings } from './headers.ts'
 import { CALLS_PRODUCTION, callsProduction, lockPreviews } from './production-urls.ts'
 

@@ -1,4 +1,4 @@
-/** What a trigger may run. */
+/** The action that a trigger refers to. */
 import type { Step } from '../../../contract/action-shapes.ts'
 import type { Detail } from '../../../foundation/errors.ts'
 import { ACTION } from '../actions/index.ts'
