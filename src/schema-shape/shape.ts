@@ -92,6 +92,12 @@ export const UNKNOWN: Shape = { ...ANY, object: { ...NO_OBJECT, more: true } }
 /** Whether the shape admits no value. */
 export const isNever = (shape: Shape | undefined) => shape?.kinds.size === 0
 
+/** The kind of all values other than null; undefined if there are several, or none. */
+export function onlyKind({ kinds }: Shape): Kind | undefined {
+  const [kind, ...others] = [...kinds].filter((each) => each !== 'null')
+  return others.length === 0 ? kind : undefined
+}
+
 /** Whether an enum value fits the kinds of its shape; 2.5 does not fit an integer. */
 export function isOf({ kinds, traits }: Pick<Shape, 'kinds' | 'traits'>, value: unknown): boolean {
   return (

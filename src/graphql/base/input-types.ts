@@ -11,14 +11,14 @@ import {
   GraphQLNonNull,
   GraphQLString,
 } from 'graphql'
-import { isNever, type Shape } from '../../schema-shape/shape.ts'
+import { isNever, onlyKind, type Shape } from '../../schema-shape/shape.ts'
 import { fieldNameOf, nestedName } from './names.ts'
 import type { SeenType } from './seen.ts'
 import { DateScalar, DateTimeScalar, JsonScalar } from './shared-types.ts'
 import { describe, isInt } from './values.ts'
 
 /** What an input of a type needs of its family. */
-type Within = {
+export type Within = {
   /** The enum of a property, by its name; undefined if it has none. */
   enumOf(name: string): GraphQLEnumType | undefined
   /** Takes each input within the type. */
@@ -126,9 +126,3 @@ function objectOf(shape: Shape, place: Place, within: Within) {
 /** Whether values of the shape are written by their properties. */
 export const hasInputs = (shape: Shape): boolean =>
   onlyKind(shape) === 'object' && [...shape.object.properties.values()].some((each) => !isNever(each))
-
-/** The kind of all values other than null; undefined if there are several. */
-function onlyKind({ kinds }: Shape) {
-  const [kind, ...others] = [...kinds].filter((each) => each !== 'null')
-  return others.length === 0 ? kind : undefined
-}

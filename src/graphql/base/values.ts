@@ -12,7 +12,7 @@ import {
 } from 'graphql'
 import { isObject } from '../../foundation/is-object.ts'
 import { clean } from '../../schema-shape/descriptions.ts'
-import { isNever, type Shape } from '../../schema-shape/shape.ts'
+import { isNever, onlyKind, type Shape } from '../../schema-shape/shape.ts'
 import { fieldNameOf, nestedName } from './names.ts'
 import { DateScalar, DateTimeScalar, JsonScalar } from './shared-types.ts'
 
@@ -49,16 +49,14 @@ function leaf(type: GraphQLOutputType, fits: (value: unknown) => boolean): Typed
 }
 
 /** Whether values of the shape are texts, numbers or booleans. */
-export function isLeaf({ kinds }: Shape): boolean {
-  const [kind, ...others] = [...kinds].filter((each) => each !== 'null')
-  return others.length === 0 && (kind === 'string' || kind === 'number' || kind === 'boolean')
+export function isLeaf(shape: Shape): boolean {
+  const kind = onlyKind(shape)
+  return kind === 'string' || kind === 'number' || kind === 'boolean'
 }
 
 /** The type of a property. `name` is that of its own type, if it needs one. */
 export function typedOf(shape: Shape, name: string, nest: Nest): Typed {
-  const [kind, ...others] = [...shape.kinds].filter((each) => each !== 'null')
-  if (kind === undefined || others.length > 0) return json
-  switch (kind) {
+  switch (onlyKind(shape)) {
     case 'string':
       return textOf(shape, name, nest)
     case 'number':
@@ -67,8 +65,10 @@ export function typedOf(shape: Shape, name: string, nest: Nest): Typed {
       return flag
     case 'array':
       return listOf(shape, name, nest)
-    default:
+    case 'object':
       return objectOf(shape, name, nest)
+    default:
+      return json
   }
 }
 

@@ -1,7 +1,6 @@
 /** The inputs that filter records of a type, by the kinds of its properties. */
 import {
   GraphQLBoolean,
-  type GraphQLEnumType,
   GraphQLFloat,
   GraphQLID,
   type GraphQLInputFieldConfigMap,
@@ -12,7 +11,8 @@ import {
   GraphQLNonNull,
   GraphQLString,
 } from 'graphql'
-import { isNever, type Shape } from '../../schema-shape/shape.ts'
+import { isNever, onlyKind, type Shape } from '../../schema-shape/shape.ts'
+import type { Within } from './input-types.ts'
 import { fieldNameOf, nestedName } from './names.ts'
 import type { SeenType } from './seen.ts'
 import { DateScalar, DateTimeScalar, JsonScalar, Status } from './shared-types.ts'
@@ -77,14 +77,6 @@ const OWN_FILTERS: Readonly<Record<string, GraphQLInputObjectType>> = {
   _externalSource: StringFilter,
 }
 
-/** What a filter of a type needs of its family. */
-type Within = {
-  /** The enum of a property, by its name; undefined if it has none. */
-  enumOf(name: string): GraphQLEnumType | undefined
-  /** Takes each input within the type. */
-  nest(type: GraphQLInputObjectType): void
-}
-
 /** The filter of a type. Its fields are made when they are asked for. */
 export function whereOf({ name, properties }: SeenType, within: Within): GraphQLInputObjectType {
   const where: GraphQLInputObjectType = new GraphQLInputObjectType({
@@ -121,9 +113,7 @@ function fieldsOf(
 }
 
 function filterOf(shape: Shape, name: string, within: Within): GraphQLInputObjectType | undefined {
-  const [kind, ...others] = [...shape.kinds].filter((each) => each !== 'null')
-  if (kind === undefined || others.length > 0) return JsonFilter
-  switch (kind) {
+  switch (onlyKind(shape)) {
     case 'string':
       return textFilter(shape, name, within)
     case 'number':
@@ -132,8 +122,10 @@ function filterOf(shape: Shape, name: string, within: Within): GraphQLInputObjec
       return BooleanFilter
     case 'array':
       return listFilter(shape)
-    default:
+    case 'object':
       return objectFilter(shape, name, within)
+    default:
+      return JsonFilter
   }
 }
 
@@ -149,8 +141,7 @@ function textFilter({ traits }: Shape, name: string, { enumOf, nest }: Within): 
 
 /** Of objects there is none: the language tests each condition on its own element. */
 function listFilter({ items }: Shape): GraphQLInputObjectType | undefined {
-  const [kind, ...others] = [...(items?.kinds ?? [])].filter((each) => each !== 'null')
-  if (others.length > 0) return undefined
+  const kind = items && onlyKind(items)
   return kind === 'string' ? StringListFilter : kind === 'number' ? FloatListFilter : undefined
 }
 
@@ -165,11 +156,8 @@ function objectFilter(shape: Shape, name: string, within: Within): GraphQLInputO
 }
 
 /** Whether the filter of a property has one for each property within it. */
-export const hasFilters = ({ kinds, object }: Shape): boolean =>
-  isOnly(kinds, 'object') &&
-  [...object.properties.values()].some(
-    (each) => !isNever(each) && !(isOnly(each.kinds, 'array') && !listFilter(each)),
+export const hasFilters = (shape: Shape): boolean =>
+  onlyKind(shape) === 'object' &&
+  [...shape.object.properties.values()].some(
+    (each) => !isNever(each) && !(onlyKind(each) === 'array' && !listFilter(each)),
   )
-
-const isOnly = (kinds: Shape['kinds'], kind: string): boolean =>
-  [...kinds].every((each) => each === kind || each === 'null') && [...kinds].some((each) => each === kind)
