@@ -163,6 +163,17 @@ export function withPaths(thrown: unknown, rewrite: (path: string) => string): u
   })
 }
 
+/** The details of the VALIDATION_ERROR that an attempt throws, to report them together with others; none if it succeeds. */
+export function detailsThrownBy(attempt: () => unknown): readonly Detail[] {
+  try {
+    attempt()
+    return []
+  } catch (thrown) {
+    if (thrown instanceof DomainError && thrown.code === 'VALIDATION_ERROR') return thrown.details
+    throw thrown
+  }
+}
+
 /** The error body that all surfaces return. `words` name the requests that messages advise. */
 export function errorBody(error: DomainError, requestId: string, words: RequestNames = HTTP_REQUESTS) {
   return {

@@ -1,7 +1,7 @@
 /** Actions as a kind of configuration. Runs are in `actions/`. */
 import type { z } from 'zod'
 import { ActionBody, type Step } from '../../../contract/action-shapes.ts'
-import { type Detail, DomainError } from '../../../foundation/errors.ts'
+import { type Detail, detailsThrownBy } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { checkJson } from '../../../json/parse.ts'
 import { compileSchema } from '../../json-schema/compile.ts'
@@ -47,7 +47,7 @@ async function faultsOf(loaded: Loaded, { inputSchema, steps, output }: Fields):
   if (chars > LIMITS.actionChars) return [tooLarge(chars)]
   const isNamedTwice = ({ name }: Step, n: number) => steps.findIndex((each) => each.name === name) < n
   return [
-    ...faultsIn(() => compileSchema(inputSchema, '/input_schema')),
+    ...detailsThrownBy(() => compileSchema(inputSchema, '/input_schema')),
     ...steps.flatMap((step, n) => [
       ...(isNamedTwice(step, n) ? [twice(step.name, n)] : []),
       ...stepFaults(step, n),
@@ -79,13 +79,3 @@ const twice = (name: string, n: number): Detail => ({
   message: `An earlier step has the name "${name}". Each step has a name of its own.`,
   received: name,
 })
-
-function faultsIn(attempt: () => unknown): readonly Detail[] {
-  try {
-    attempt()
-    return []
-  } catch (thrown) {
-    if (!(thrown instanceof DomainError)) throw thrown
-    return thrown.details
-  }
-}

@@ -2,7 +2,7 @@
 import { STEP_SHAPES, type Step } from '../../../contract/action-shapes.ts'
 import { unknownName } from '../../../contract/suggest.ts'
 import { check, inBody } from '../../../contract/validate.ts'
-import { type Detail, DomainError } from '../../../foundation/errors.ts'
+import { type Detail, detailsThrownBy } from '../../../foundation/errors.ts'
 import { isObject } from '../../../foundation/is-object.ts'
 import { pointer } from '../../../json/parse.ts'
 import { holdsTemplate } from '../../templates/parse.ts'
@@ -27,7 +27,7 @@ export function stepFaults(step: Step, n: number): Detail[] {
   for (const [key, field] of Object.entries(shape)) {
     if (key === 'name' || holdsTemplate(fields[key])) continue
     if (fields[key] !== undefined)
-      faults.push(...detailsOf(() => check(field, fields[key], inBody(`/steps/${n}/${key}`))))
+      faults.push(...detailsThrownBy(() => check(field, fields[key], inBody(`/steps/${n}/${key}`))))
     else if (!field.safeParse(undefined).success)
       faults.push({
         path: `/steps/${n}/${key}`,
@@ -36,16 +36,6 @@ export function stepFaults(step: Step, n: number): Detail[] {
       })
   }
   return faults
-}
-
-function detailsOf(attempt: () => unknown): readonly Detail[] {
-  try {
-    attempt()
-    return []
-  } catch (thrown) {
-    if (!(thrown instanceof DomainError)) throw thrown
-    return thrown.details
-  }
 }
 
 /** Fields of a step that hold the id of a record or relationship. */

@@ -1,7 +1,7 @@
 /** What templates of an action read: known when the action is written. */
 import type { Step } from '../../../contract/action-shapes.ts'
 import { nearest, unknownName } from '../../../contract/suggest.ts'
-import { type Detail, DomainError } from '../../../foundation/errors.ts'
+import { type Detail, detailsThrownBy } from '../../../foundation/errors.ts'
 import { isObject } from '../../../foundation/is-object.ts'
 import { pointer } from '../../../json/parse.ts'
 import { eachTemplate, parseTemplate, type Reference } from '../../templates/parse.ts'
@@ -12,16 +12,14 @@ export function templateFaults(steps: readonly Step[], output: unknown, inputSch
   const properties = closedProperties(inputSchema)
   const look = (value: unknown, at: string, earlier: readonly Step[], holdsSecrets: boolean): void =>
     eachTemplate(value, at, pointer, (text, place) => {
-      try {
+      const unreadable = detailsThrownBy(() => {
         for (const part of parseTemplate(text, place)) {
           if (typeof part === 'string') continue
           const fault = faultOf(part, place, { earlier, properties, holdsSecrets })
           if (fault) faults.push(fault)
         }
-      } catch (thrown) {
-        if (!(thrown instanceof DomainError)) throw thrown
-        faults.push(...thrown.details)
-      }
+      })
+      faults.push(...unreadable)
     })
   for (const [n, step] of steps.entries()) {
     const { name: _, type, ...fields } = step

@@ -1,5 +1,5 @@
 import type { EndpointTool } from '../../../contract/endpoint-shapes.ts'
-import { type Detail, DomainError, invalid } from '../../../foundation/errors.ts'
+import { type Detail, detailsThrownBy, invalid } from '../../../foundation/errors.ts'
 import { parseField } from '../../compiled-types/field-path.ts'
 import { bindFilter } from '../../filter/bind.ts'
 import { usesSearch } from '../../filter/compile.ts'
@@ -40,7 +40,7 @@ export const repeated = (names: readonly string[], at: string): Detail[] =>
   )
 
 function fieldFaults(name: string, type: FieldContext, at: string): readonly Detail[] {
-  return faultsOf(() => {
+  return detailsThrownBy(() => {
     const field = parseField(name, at)
     if (field.kind === 'data' && field.path.length === 1 && typeof field.path[0] === 'string')
       return checkField(field, type, at)
@@ -57,7 +57,7 @@ const notProperty = (name: string, path: string): Detail => ({
 })
 
 function filterFaults(raw: object, type: FieldContext, at: string): readonly Detail[] {
-  return faultsOf(() => {
+  return detailsThrownBy(() => {
     const filter = parseFilter(raw, at)
     if (usesSearch(filter)) throw invalid(noSearch(at))
     bindFilter(filter, type)
@@ -71,15 +71,4 @@ const noSearch = (path: string): Detail => ({
 })
 
 const defaultFaults = (name: string, type: FieldContext, at: string): readonly Detail[] =>
-  faultsOf(() => checkField({ kind: 'data', path: [name] }, type, `${at}/${name}`))
-
-/** Collects the details of an error, to report them together with others. */
-function faultsOf(attempt: () => void): readonly Detail[] {
-  try {
-    attempt()
-    return []
-  } catch (thrown) {
-    if (thrown instanceof DomainError && thrown.code === 'VALIDATION_ERROR') return thrown.details
-    throw thrown
-  }
-}
+  detailsThrownBy(() => checkField({ kind: 'data', path: [name] }, type, `${at}/${name}`))

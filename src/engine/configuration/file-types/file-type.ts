@@ -1,7 +1,7 @@
 /** File types as a kind of configuration. */
 import type { z } from 'zod'
 import { type FileStorage, FileTypeBody } from '../../../contract/file-shapes.ts'
-import { type Detail, DomainError } from '../../../foundation/errors.ts'
+import { detailsThrownBy } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { compileSchema } from '../../json-schema/compile.ts'
 import type { FileType as Row } from '../../prisma/client.ts'
@@ -49,16 +49,8 @@ export const FILE_TYPE: Kind<Fields, Row> = {
     ...compileSchema(next.metadataSchema, '/metadata_schema').warnings,
   ],
   // A policy holds for what is written from now on. Files that exist stay as they are.
-  check: async (_loaded, { next }) => ({ faults: schemaFaults(next.metadataSchema) }),
+  check: async (_loaded, { next }) => ({
+    faults: detailsThrownBy(() => compileSchema(next.metadataSchema, '/metadata_schema')),
+  }),
   beforeDelete: deleteFilesOf,
-}
-
-function schemaFaults(schema: unknown): readonly Detail[] {
-  try {
-    compileSchema(schema, '/metadata_schema')
-    return []
-  } catch (thrown) {
-    if (!(thrown instanceof DomainError)) throw thrown
-    return thrown.details
-  }
 }

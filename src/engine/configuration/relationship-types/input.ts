@@ -1,5 +1,5 @@
 import type { RelationshipTypeBody } from '../../../contract/shapes.ts'
-import { type Detail, DomainError } from '../../../foundation/errors.ts'
+import { type Detail, detailsThrownBy } from '../../../foundation/errors.ts'
 import { compileSchema } from '../../json-schema/compile.ts'
 import type { FieldsOf } from '../lifecycle/kind.ts'
 
@@ -10,7 +10,7 @@ export type Fields = Omit<FieldsOf<typeof RelationshipTypeBody>, 'dataSchema'> &
 export const fieldFaults = ({ sourceRecordTypes, targetRecordTypes, dataSchema }: Fields): Detail[] => [
   ...listFaults(sourceRecordTypes, '/source_record_types'),
   ...listFaults(targetRecordTypes, '/target_record_types'),
-  ...schemaFaults(dataSchema),
+  ...detailsThrownBy(() => compileSchema(dataSchema, '/data_schema')),
 ]
 
 function listFaults(ids: readonly string[], path: string): Detail[] {
@@ -19,14 +19,4 @@ function listFaults(ids: readonly string[], path: string): Detail[] {
   const again = ids.findIndex((id, n) => ids.indexOf(id) < n)
   if (again < 0) return []
   return [{ path: `${path}/${again}`, code: 'duplicate', message: `"${ids[again]}" is named twice.` }]
-}
-
-function schemaFaults(dataSchema: unknown): Detail[] {
-  try {
-    compileSchema(dataSchema, '/data_schema')
-    return []
-  } catch (thrown) {
-    if (!(thrown instanceof DomainError)) throw thrown
-    return [...thrown.details]
-  }
 }
