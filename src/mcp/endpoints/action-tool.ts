@@ -14,22 +14,13 @@ import { decodeStringified } from '../tool/decode-arguments.ts'
 import type { EndpointTool } from '../tool/tool-binding.ts'
 import { asked } from '../tool/tool-call.ts'
 import { definition } from '../tool/tool-definition.ts'
+import type { ServedAction } from './served-endpoint.ts'
 
 const run = compile(
   graphql(`mutation RunActionTool($base: String!, $id: String!, $input: JSON) {
     run: runAction(base: $base, id: $id, input: $input) { run_id: runId status output steps dry_run: dryRun }
   }`),
 )
-
-type ServedAction = {
-  name: string
-  id: string
-  title: string
-  description: string | null
-  inputSchema: unknown
-  isRead: boolean
-  isOpen: boolean
-}
 
 const Options = z.strictObject({ idempotency_key: z.string().optional(), dry_run: z.boolean().optional() })
 

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../foundation/limits.ts'
 import { VersionedCache } from '../../foundation/versioned-cache.ts'
 import { type Context, grantsName } from '../../graphql/context.ts'
-import { graphql, type ResultOf } from '../../graphql/document.ts'
+import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { clean } from '../../schema-shape/descriptions.ts'
 import { success } from '../protocol/result.ts'
@@ -21,23 +21,14 @@ import {
 } from '../tools/typed-tools.ts'
 import { actionTool } from './action-tool.ts'
 import { batchTool, linkTool, sqlTool } from './link-tools.ts'
+import { readServed, type ServedTool } from './served-endpoint.ts'
 
-const Served = graphql(`query ServedEndpoint($base: String!, $id: String!, $whole: Boolean) {
-  servedEndpoint(base: $base, id: $id, whole: $whole) {
-    tools { name recordType operation description isDescribed fields defaults }
-    links { name relType operation sources targets }
-    actions { name id title description inputSchema isRead isOpen }
-    batch sqlQuery
-  }
-}`)
-const Stamp = graphql(`query EndpointStamp($base: String!, $id: String!, $whole: Boolean) {
-  servedEndpoint(base: $base, id: $id, whole: $whole) { stamp }
-  base(id: $base) { typesVersion createdAt }
-}`)
-const readServed = compile(Served)
-const readStamp = compile(Stamp)
-type ServedEndpoint = ResultOf<typeof Served>['servedEndpoint']
-type ServedTool = ServedEndpoint['tools'][number]
+const readStamp = compile(
+  graphql(`query EndpointStamp($base: String!, $id: String!, $whole: Boolean) {
+    servedEndpoint(base: $base, id: $id, whole: $whole) { stamp }
+    base(id: $base) { typesVersion createdAt }
+  }`),
+)
 
 export type EndpointTools = ReadonlyMap<string, EndpointTool>
 

@@ -5,14 +5,7 @@ import { batchTools } from '../tools/batch.ts'
 import { relatedTools } from '../tools/related.ts'
 import { relationshipTools } from '../tools/relationships.ts'
 import { sqlTools } from '../tools/sql.ts'
-
-type ServedLink = {
-  name: string
-  relType: string
-  operation: string
-  sources: readonly string[]
-  targets: readonly string[]
-}
+import type { ServedLink } from './served-endpoint.ts'
 
 /**
  * Builds a tool for one relationship type. An end with a single possible record type takes no type argument.
