@@ -35,6 +35,13 @@ const listFileTypes = compile(
     }`,
   ),
 )
+const listActions = compile(
+  graphql(
+    `query CompleteActions($base: String!, $limit: Int) {
+      actions(base: $base, limit: $limit) { data { id } hasMore }
+    }`,
+  ),
+)
 const listPaths = compile(
   graphql(
     `query CompletePaths($base: String!, $type: String!, $prefix: String, $limit: Int) {
@@ -78,13 +85,14 @@ async function ofTemplate(session: AddressSession, uri: string, asked: Completio
     return isOfType ? types(base, value, context) : typesOfRecords(session, base, value)
   }
   if (name === 'file_type') return fileTypes(base, value, context)
+  if (name === 'action') return actions(base, value, context)
   if (name === 'path') return paths(base, given['file_type'], value, context)
   return given['type'] === undefined ? NOTHING : ids(base, given['type'], value, context)
 }
 
 /** The variables of templates that can be completed, as the templates have them. */
 const VARIABLES: ReadonlyMap<string, string> = new Map([
-  ...['base', 'type', 'id', 'file_type'].map((name) => [name, `{${name}}`] as const),
+  ...['base', 'type', 'id', 'file_type', 'action'].map((name) => [name, `{${name}}`] as const),
   ['path', '{+path}'],
 ])
 
@@ -112,6 +120,11 @@ async function bases({ base, context }: AddressSession, value: string): Promise<
 
 async function types(base: string, value: string, context: Context): Promise<Completed> {
   const { data, hasMore } = (await listTypes({ base, limit: LIMITS.pageMax }, context)).recordTypes
+  return startingWith(value, sortedIds(data), hasMore)
+}
+
+async function actions(base: string, value: string, context: Context): Promise<Completed> {
+  const { data, hasMore } = (await listActions({ base, limit: LIMITS.pageMax }, context)).actions
   return startingWith(value, sortedIds(data), hasMore)
 }
 

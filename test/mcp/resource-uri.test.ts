@@ -5,6 +5,8 @@ import {
   parseResourceUri,
   recordsUri,
   recordUri,
+  runsUri,
+  runUri,
   templatesOf,
   typeUri,
 } from '../../src/mcp/protocol/resource-uri.ts'
@@ -28,6 +30,10 @@ test(
       expect(parseResourceUri(typeUri(base, type))).toEqual({ kind: 'type', base, type })
       expect(parseResourceUri(recordUri(base, type, id))).toEqual(record)
       expect(parseResourceUri(`plinth://${base}/records/${escaped(type)}/${escaped(id)}`)).toEqual(record)
+      const run = { kind: 'run', base, action: type, id }
+      expect(parseResourceUri(runUri(base, type, id))).toEqual(run)
+      const runs = parseResourceUri(runsUri(base, type, { cursor }))
+      expect(runs).toEqual({ kind: 'runs', base, action: type, query: new Map([['cursor', cursor]]) })
       const query = new Map(Object.entries({ filter, cursor }))
       const list = parseResourceUri(recordsUri(base, type, { filter, cursor }))
       expect(list).toEqual({ kind: 'records', base, type, query })
@@ -57,6 +63,11 @@ describe('parseResourceUri returns undefined', () => {
     'plinth://crm/records/task/%00',
     'plinth://crm/records/..',
     'plinth://crm/records/task?filter=1&filter=2',
+    'plinth://crm/actions/win',
+    'plinth://crm/actions/win/steps',
+    'plinth://crm/actions/win/runs/',
+    'plinth://crm/actions/win/runs/a/b',
+    'plinth://crm/actions/win/runs/a?status=failed',
     'plinth://crm/records/task?=1',
     'plinth://crm/records/task?filter=%',
     'plinth://crm:80/types/task',

@@ -161,6 +161,8 @@ test('resource templates contain {base} on /mcp and the base id on the URL of a 
     'plinth://{base}/records/{type}{?filter,cursor}',
     'plinth://{base}/files/{file_type}/{+path}',
     'plinth://{base}/files/{file_type}{?prefix,cursor}',
+    'plinth://{base}/actions/{action}/runs/{run_id}',
+    'plinth://{base}/actions/{action}/runs{?status,cursor}',
   ])
   expect(await templates(one)).toEqual([
     'plinth://crm/types/{type}',
@@ -168,6 +170,8 @@ test('resource templates contain {base} on /mcp and the base id on the URL of a 
     'plinth://crm/records/{type}{?filter,cursor}',
     'plinth://crm/files/{file_type}/{+path}',
     'plinth://crm/files/{file_type}{?prefix,cursor}',
+    'plinth://crm/actions/{action}/runs/{run_id}',
+    'plinth://crm/actions/{action}/runs{?status,cursor}',
   ])
   await Promise.all([all.close(), one.close()])
 })

@@ -9,6 +9,11 @@ export type ResourceName =
   | { kind: 'record'; base: string; type: string; id: string }
   | { kind: 'records'; base: string; type: string; query: ReadonlyMap<string, string> }
   | FileName
+  | RunName
+/** A run of an action, or the list of its runs. */
+export type RunName =
+  | { kind: 'run'; base: string; action: string; id: string }
+  | { kind: 'runs'; base: string; action: string; query: ReadonlyMap<string, string> }
 /** A file, or the list of the files of a type. */
 export type FileName =
   | { kind: 'file'; base: string; type: string; path: string }
@@ -16,6 +21,9 @@ export type FileName =
 
 /** URI parameters of a list of files. */
 export type FilesQuery = { prefix?: string; cursor?: string }
+
+/** URI parameters of a list of runs. */
+export type RunsQuery = { status?: string; cursor?: string }
 
 /** URI parameters of a record list. */
 export type ListQuery = { filter?: string; cursor?: string }
@@ -42,8 +50,16 @@ export const fileUri = (base: string, type: string, path: string): string =>
 export const filesUri = (base: string, type: string, query: FilesQuery = {}): string =>
   `plinth://${encode(base)}/files/${encode(type)}${written(query)}`
 
+/** URI of a run of an action. */
+export const runUri = (base: string, action: string, id: string): string =>
+  `${runsUri(base, action)}/${encode(id)}`
+
+/** URI of the runs of an action. */
+export const runsUri = (base: string, action: string, query: RunsQuery = {}): string =>
+  `plinth://${encode(base)}/actions/${encode(action)}/runs${written(query)}`
+
 /** The query part of a URI; empty without parameters. */
-function written(query: ListQuery | FilesQuery): string {
+function written(query: ListQuery | FilesQuery | RunsQuery): string {
   const given = Object.entries(query).map(([name, value]) => `${name}=${encode(value)}`)
   return given.length > 0 ? `?${given.join('&')}` : ''
 }
@@ -57,6 +73,8 @@ export const templatesOf = (base: string | null): Record<ResourceName['kind'], s
     records: `${at}/records/{type}{?filter,cursor}`,
     file: `${at}/files/{file_type}/{+path}`,
     files: `${at}/files/{file_type}{?prefix,cursor}`,
+    run: `${at}/actions/{action}/runs/{run_id}`,
+    runs: `${at}/actions/{action}/runs{?status,cursor}`,
   }
 }
 
@@ -72,6 +90,7 @@ export function parseResourceUri(uri: string): ResourceName | undefined {
   const [kind, type, id, ...more] = path.split('/').map(decode)
   if (!isBaseId(base) || type === undefined || !isTypeId(type)) return undefined
   if (kind === 'files') return parseFile({ base, type }, id === undefined ? [] : [id, ...more], search)
+  if (kind === 'actions') return id === 'runs' ? parseRun({ base, action: type }, more, search) : undefined
   if (more.length > 0) return undefined
   if (kind === 'types' && id === undefined && search === undefined && path.split('/').length === 2)
     return { kind: 'type', base, type }
@@ -97,6 +116,19 @@ function parseFile(
   if (search !== undefined || segments.includes(undefined)) return undefined
   const found = readFilePath(segments.join('/'))
   return 'path' in found ? { kind: 'file', ...of, path: found.path } : undefined
+}
+
+function parseRun(
+  of: { base: string; action: string },
+  [id, ...more]: readonly (string | undefined)[],
+  search: string | undefined,
+): RunName | undefined {
+  if (id === undefined) {
+    const query = parseQuery(search ?? '')
+    return query && { kind: 'runs', ...of, query }
+  }
+  const isOne = more.length === 0 && search === undefined && isRecordId(id)
+  return isOne ? { kind: 'run', ...of, id } : undefined
 }
 
 /** Parses the query; undefined for malformed escapes and duplicate parameters. */

@@ -7,7 +7,8 @@ import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { InvalidParams } from '../protocol/provider.ts'
-import { type FileName, filesUri } from '../protocol/resource-uri.ts'
+import { type FileName, type FilesQuery, filesUri } from '../protocol/resource-uri.ts'
+import { queryOf } from './uri-query.ts'
 
 const Fields = graphql(`fragment ResourceFile on File {
   path file_type: fileType version content_sha256: contentSha256 size content_type: contentType metadata label
@@ -73,11 +74,4 @@ export async function readFilesResource(name: Many, context: Context): Promise<o
 const PARAMETERS = ['prefix', 'cursor']
 
 /** @throws InvalidParams for an unknown parameter */
-export function filesQueryOf({ query }: Many): { prefix?: string; cursor?: string } {
-  const unknown = [...query.keys()].find((each) => !PARAMETERS.includes(each))
-  if (unknown !== undefined)
-    throw new InvalidParams(
-      `A list of files takes no "${unknown.slice(0, 64)}". It takes ${PARAMETERS.join(' and ')}.`,
-    )
-  return Object.fromEntries(query)
-}
+export const filesQueryOf = ({ query }: Many): FilesQuery => queryOf(query, 'A list of files', PARAMETERS)

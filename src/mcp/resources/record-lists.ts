@@ -1,13 +1,12 @@
 import { rowsBody } from '../../contract/response-bodies.ts'
-import { unknownName } from '../../contract/suggest.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { parseJson } from '../../json/parse.ts'
 import { valuesOf } from '../../json/rows.ts'
-import { InvalidParams } from '../protocol/provider.ts'
 import { type ListQuery, type ResourceName, recordsUri } from '../protocol/resource-uri.ts'
+import { queryOf } from './uri-query.ts'
 
 const list = compile(
   graphql(
@@ -61,17 +60,7 @@ const PARAMETERS = ['filter', 'cursor']
  * Parses the URI parameters of a list.
  * @throws InvalidParams for an unknown one
  */
-export function listQueryOf({ query }: Records): ListQuery {
-  const unknown = [...query.keys()].find((name) => !PARAMETERS.includes(name))
-  if (unknown !== undefined) {
-    const { received, hint } = unknownName(unknown, PARAMETERS)
-    throw new InvalidParams(
-      `A list of records takes no "${received}".${hint ? ` Did you mean "${hint}"?` : ''} It takes ${PARAMETERS.join(' and ')}.`,
-    )
-  }
-  const [filter, cursor] = PARAMETERS.map((name) => query.get(name))
-  return { ...(filter !== undefined && { filter }), ...(cursor !== undefined && { cursor }) }
-}
+export const listQueryOf = ({ query }: Records): ListQuery => queryOf(query, 'A list of records', PARAMETERS)
 
 /**
  * Parses the filter.

@@ -20,7 +20,10 @@ const match = compile(
 type Entry = ResultOf<typeof Entries>['changes']
 
 /** A subscribed resource. A list has its filter as JSON; null for all records of the type. */
-export type Followed = Exclude<ResourceName, { kind: 'records' | 'files' }> | FollowedList | FollowedFiles
+export type Followed =
+  | Extract<ResourceName, { kind: 'type' | 'record' | 'file' }>
+  | FollowedList
+  | FollowedFiles
 type FollowedFiles = { kind: 'files'; base: string; type: string; prefix: string }
 type FollowedList = { kind: 'records'; base: string; type: string; filter: unknown }
 /**

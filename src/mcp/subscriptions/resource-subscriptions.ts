@@ -3,6 +3,7 @@ import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import type { AddressSession } from '../protocol/address-session.ts'
+import { InvalidParams } from '../protocol/provider.ts'
 import type { FileName, ResourceName } from '../protocol/resource-uri.ts'
 import { filesQueryOf } from '../resources/files.ts'
 import { filterOf, listQueryOf } from '../resources/record-lists.ts'
@@ -130,6 +131,10 @@ async function findFiles(name: FileName, context: Context): Promise<Followed> {
 
 async function find(name: ResourceName, { context }: AddressSession): Promise<Followed> {
   if (name.kind === 'file' || name.kind === 'files') return findFiles(name, context)
+  if (name.kind === 'run' || name.kind === 'runs')
+    throw new InvalidParams(
+      'Runs of actions cannot be subscribed to: they are not in the change log. Subscribe to the records that the action writes, or read the runs again.',
+    )
   await findLog({ base: name.base, type: name.type, filter: ANY }, context)
   switch (name.kind) {
     case 'type':
