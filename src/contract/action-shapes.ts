@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { LIMITS } from '../foundation/limits.ts'
 import { OPERATION_NAMES, OPERATION_SHAPES } from './batch-shapes.ts'
+import { HeaderValue, sentHeaders } from './sent-headers.ts'
 import { Description, Name } from './shapes.ts'
 
 /** Zod shapes of actions and their runs, shared by all layers. */
@@ -10,8 +11,9 @@ export const RUN_STATUSES = ['succeeded', 'failed'] as const
 const STEP_TYPES = [...OPERATION_NAMES, 'query', 'http'] as const
 type StepType = (typeof STEP_TYPES)[number]
 
+export const STEP_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
 const STEP_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/
-const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/
 
 /** The fields of a step besides `name`. A string may hold templates, so each is checked by itself. */
 export const STEP_SHAPES = {
@@ -29,28 +31,9 @@ export const STEP_SHAPES = {
   }),
   http: z.strictObject({
     type: z.literal('http'),
-    method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).optional(),
+    method: z.enum(STEP_METHODS).optional(),
     url: z.string(),
-    headers: z
-      .record(
-        z
-          .string()
-          .regex(
-            HEADER_NAME,
-            'The name of a header has letters, digits and hyphens, at most 128 characters.',
-          ),
-        z
-          .string()
-          .max(
-            LIMITS.triggerHeaderChars,
-            `A header can have at most ${LIMITS.triggerHeaderChars} characters.`,
-          ),
-      )
-      .refine(
-        (headers) => Object.keys(headers).length <= LIMITS.triggerHeaders,
-        `It can have at most ${LIMITS.triggerHeaders} headers.`,
-      )
-      .optional(),
+    headers: sentHeaders(HeaderValue).optional(),
     body: z.unknown().optional(),
   }),
 } as const satisfies Record<StepType, z.ZodObject>

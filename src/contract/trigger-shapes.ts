@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { LIMITS } from '../foundation/limits.ts'
 import { REDACTED } from '../foundation/redacted.ts'
+import { HEADER_VALUE, HeaderValue, sentHeaders } from './sent-headers.ts'
 import { Description, Name } from './shapes.ts'
 
 /** Zod shapes of triggers and their deliveries, shared by all layers. */
@@ -22,23 +23,9 @@ export const TEST_EVENT = 'trigger.test'
 
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed', 'dead'] as const
 
-const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/
-const HEADER_VALUE = /^[\x20-\x7e\t]*$/
-
-const Headers = z
-  .record(
-    z
-      .string()
-      .regex(HEADER_NAME, 'The name of a header has letters, digits and hyphens, at most 128 characters.'),
-    z
-      .string()
-      .max(LIMITS.triggerHeaderChars, `A header can have at most ${LIMITS.triggerHeaderChars} characters.`)
-      .regex(HEADER_VALUE, 'A header has visible ASCII characters and spaces.'),
-  )
-  .refine(
-    (headers) => Object.keys(headers).length <= LIMITS.triggerHeaders,
-    `It can have at most ${LIMITS.triggerHeaders} headers.`,
-  )
+const Headers = sentHeaders(
+  HeaderValue.regex(HEADER_VALUE, 'A header has visible ASCII characters and spaces.'),
+)
 
 /** A secret of the Standard Webhooks specification: 24 to 64 bytes. */
 const SigningSecret = z

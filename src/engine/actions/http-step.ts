@@ -1,5 +1,6 @@
 /** A step that sends a request, by the guarded way out. A dry run sends nothing. */
-import type { Step } from '../../contract/action-shapes.ts'
+import { STEP_METHODS, type Step } from '../../contract/action-shapes.ts'
+import { HEADER_VALUE } from '../../contract/sent-headers.ts'
 import { urlFault } from '../../foundation/egress/url-fault.ts'
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import { isObject } from '../../foundation/is-object.ts'
@@ -10,7 +11,7 @@ import { NeedsUnknown, Room, render, renderParts, type Values } from '../templat
 import { maskSecrets } from '../vault/mask.ts'
 import type { Running, StepOutcome } from './running.ts'
 
-type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+type Method = (typeof STEP_METHODS)[number]
 type Request = { method: Method; url: string; headers: Record<string, string>; body?: string }
 type Answer = { readonly status: number; readonly body: unknown; readonly truncated?: true }
 
@@ -58,22 +59,21 @@ function requestOf({ url, headers, body, method }: Step, values: Values): Reques
   }
 }
 
-const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
-
 function methodOf(method: unknown): Method {
-  if (METHODS.includes(String(method))) return method as Method
+  const known = STEP_METHODS.find((each) => each === method)
+  if (known) return known
   throw invalid({
     path: '/method',
     code: 'enum',
-    message: `method must be one of ${METHODS.join(', ')}.`,
-    allowed: METHODS,
+    message: `method must be one of ${STEP_METHODS.join(', ')}.`,
+    allowed: STEP_METHODS,
   })
 }
 
-/** A header value. A line break would begin another header. */
+/** A header value, with the values of its templates. */
 function headerOf(value: unknown, path: string): string {
   const text = typeof value === 'object' ? '' : String(value)
-  if (typeof value !== 'object' && /^[\x20-\x7e\t]*$/.test(text) && text.length <= LIMITS.triggerHeaderChars)
+  if (typeof value !== 'object' && HEADER_VALUE.test(text) && text.length <= LIMITS.triggerHeaderChars)
     return text
   throw invalid({
     path,

@@ -1,5 +1,6 @@
 /** Http steps: the target and the headers, as far as they are written out. */
 import type { Step } from '../../../contract/action-shapes.ts'
+import { HEADER_VALUE, headerNameFault } from '../../../contract/sent-headers.ts'
 import type { PrivateHosts } from '../../../foundation/egress/allowed-addresses.ts'
 import { urlFault } from '../../../foundation/egress/url-fault.ts'
 import type { Detail } from '../../../foundation/errors.ts'
@@ -8,10 +9,6 @@ import { pointer } from '../../../json/parse.ts'
 import { hasTemplate } from '../../templates/parse.ts'
 import { secretTexts } from './secrets.ts'
 
-/** Headers of the connection, which the request sets itself. */
-const OWN =
-  /^(host|connection|content-length|transfer-encoding|te|trailer|upgrade|keep-alive|expect|proxy-.*)$/i
-const HEADER_VALUE = /^[\x20-\x7e\t]*$/
 /** Scheme, host and port, without templates, up to the path. */
 const ORIGIN = /^https?:\/\/[^/?#\\]+(?=[/?#]|$)/i
 
@@ -60,14 +57,8 @@ function headerFaults(headers: Record<string, unknown>, at: string): Detail[] {
   return names.flatMap((name, i): Detail[] => {
     const path = `${at}${pointer(name)}`
     const value = headers[name]
-    if (OWN.test(name))
-      return [
-        { path, code: 'reserved_header', message: `"${name}" is set by the request itself. Leave it out.` },
-      ]
-    if (names.findIndex((each) => each.toLowerCase() === name.toLowerCase()) < i)
-      return [
-        { path, code: 'duplicate', message: `"${name}" is there twice, in another case. Send it once.` },
-      ]
+    const fault = headerNameFault(names, i, { sender: 'request' })
+    if (fault) return [{ path, ...fault }]
     if (typeof value === 'string' && !hasTemplate(value) && !HEADER_VALUE.test(value))
       return [{ path, code: 'invalid_header', message: 'A header has visible ASCII characters and spaces.' }]
     return []

@@ -1,4 +1,5 @@
 /** Headers that a trigger sends along. */
+import { headerNameFault } from '../../../contract/sent-headers.ts'
 import type { Detail } from '../../../foundation/errors.ts'
 import { pointer } from '../../../json/parse.ts'
 import type { Db } from '../../database/client.ts'
@@ -6,25 +7,15 @@ import { referenceFaults, secretsIn } from '../vault-secrets/index.ts'
 
 type Headers = Readonly<Record<string, string>>
 
-/** Headers of the connection, and those that a delivery sets itself. */
-const OWN =
-  /^(host|connection|content-length|content-type|transfer-encoding|te|trailer|upgrade|keep-alive|expect|user-agent|proxy-.*|webhook-.*)$/i
+const OF_DELIVERY = /^(content-type|user-agent|webhook-.*)$/i
 const CREDENTIAL = /^(authorization|cookie|.*(api-?key|token|secret).*)$/i
 
 /** Finds headers that a trigger cannot set. */
 export function headerFaults(headers: Headers): Detail[] {
   const names = Object.keys(headers)
   return names.flatMap((name, n): Detail[] => {
-    const path = `/headers${pointer(name)}`
-    if (OWN.test(name))
-      return [
-        { path, code: 'reserved_header', message: `"${name}" is set by the delivery itself. Leave it out.` },
-      ]
-    if (names.findIndex((each) => each.toLowerCase() === name.toLowerCase()) < n)
-      return [
-        { path, code: 'duplicate', message: `"${name}" is there twice, in another case. Send it once.` },
-      ]
-    return []
+    const fault = headerNameFault(names, n, { sender: 'delivery', own: OF_DELIVERY })
+    return fault ? [{ path: `/headers${pointer(name)}`, ...fault }] : []
   })
 }
 

@@ -1,0 +1,45 @@
+/** Headers that a trigger or a step of an action adds to its requests. */
+import { z } from 'zod'
+import { LIMITS } from '../foundation/limits.ts'
+
+const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/
+/** A line break would begin another header. */
+export const HEADER_VALUE = /^[\x20-\x7e\t]*$/
+
+export const HeaderValue = z
+  .string()
+  .max(LIMITS.triggerHeaderChars, `A header can have at most ${LIMITS.triggerHeaderChars} characters.`)
+
+/** Headers by their names, each with a value of the shape. */
+export const sentHeaders = (value: z.ZodString) =>
+  z
+    .record(
+      z
+        .string()
+        .regex(HEADER_NAME, 'The name of a header has letters, digits and hyphens, at most 128 characters.'),
+      value,
+    )
+    .refine(
+      (headers) => Object.keys(headers).length <= LIMITS.triggerHeaders,
+      `It can have at most ${LIMITS.triggerHeaders} headers.`,
+    )
+
+const OF_CONNECTION =
+  /^(host|connection|content-length|transfer-encoding|te|trailer|upgrade|keep-alive|expect|proxy-.*)$/i
+
+/**
+ * Finds the fault of the name at `n`; null if it can be sent. `own`: what the sender sets itself, besides the headers
+ * of the connection.
+ */
+export function headerNameFault(
+  names: readonly string[],
+  n: number,
+  { sender, own }: { readonly sender: 'request' | 'delivery'; readonly own?: RegExp },
+): { readonly code: string; readonly message: string } | null {
+  const name = names[n] ?? ''
+  if (OF_CONNECTION.test(name) || own?.test(name))
+    return { code: 'reserved_header', message: `"${name}" is set by the ${sender} itself. Leave it out.` }
+  if (names.findIndex((each) => each.toLowerCase() === name.toLowerCase()) < n)
+    return { code: 'duplicate', message: `"${name}" is there twice, in another case. Send it once.` }
+  return null
+}
