@@ -1,22 +1,15 @@
 import { LIMITS } from '../../foundation/limits.ts'
-import { type Db, statement } from '../database/client.ts'
-import { inBatches } from '../database/in-batches.ts'
+import type { Db } from '../database/client.ts'
+import { batchDeletion, inBatches } from '../database/in-batches.ts'
 
-const BATCH = 5000
-const SWEEP = statement(
+const OLD = batchDeletion(
   'sweep_action_runs',
-  `WITH gone AS (
-     DELETE FROM plinth.action_run WHERE ctid = ANY (ARRAY(
-       SELECT ctid FROM plinth.action_run
-       WHERE created_at < now() - make_interval(days => ${LIMITS.runDays})
-       LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)) RETURNING 1)
-   SELECT count(*)::int AS done FROM gone`,
+  'action_run',
+  `created_at < now() - make_interval(days => ${LIMITS.runDays})`,
 )
 
 /**
  * Job: deletes old runs of actions, in batches.
  * @throws when the job is stopped
  */
-export async function sweepRuns(db: Db, _: object, signal: AbortSignal): Promise<void> {
-  await inBatches(db, { statement: SWEEP, batch: BATCH }, signal)
-}
+export const sweepRuns = (db: Db, _: object, signal: AbortSignal): Promise<void> => inBatches(db, OLD, signal)

@@ -1,13 +1,15 @@
-import type { Db, Statement } from './client.ts'
+import { type Db, type Statement, statement } from './client.ts'
+
+/** A statement that changes at most `batch` rows and returns their number as `done`. */
+type BatchStatement = { readonly statement: Statement; readonly batch: number }
 
 /**
- * Repeats a statement that changes at most `batch` rows and returns their number as `done`, until it changes fewer.
- * Each batch is a transaction, so no lock is held for long.
+ * Repeats a statement until it changes fewer rows than a batch. Each batch is a transaction, so no lock is held for long.
  * @throws when the job is stopped
  */
 export async function inBatches(
   db: Db,
-  { statement, values = [], batch }: { statement: Statement; values?: readonly unknown[]; batch: number },
+  { statement, values = [], batch }: BatchStatement & { values?: readonly unknown[] },
   signal: AbortSignal,
 ): Promise<void> {
   for (let done = batch; done === batch; ) {
@@ -15,3 +17,17 @@ export async function inBatches(
     done = (await db.query<{ done: number }>(statement, values))[0]?.done ?? 0
   }
 }
+
+const DELETED = 5000
+
+/** Deletes a batch of the rows of a table that meet a condition. Rows that others have locked are left for the next time. */
+export const batchDeletion = (name: string, table: string, condition: string): BatchStatement => ({
+  statement: statement(
+    name,
+    `WITH gone AS (
+       DELETE FROM plinth.${table} WHERE ctid = ANY (ARRAY(
+         SELECT ctid FROM plinth.${table} WHERE ${condition} LIMIT ${DELETED} FOR UPDATE SKIP LOCKED)) RETURNING 1)
+     SELECT count(*)::int AS done FROM gone`,
+  ),
+  batch: DELETED,
+})

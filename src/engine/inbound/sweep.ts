@@ -1,17 +1,13 @@
 import { LIMITS } from '../../foundation/limits.ts'
 import { type Db, statement } from '../database/client.ts'
-import { inBatches } from '../database/in-batches.ts'
+import { batchDeletion, inBatches } from '../database/in-batches.ts'
 
-const BATCH = 5000
-const OLD = statement(
+const OLD = batchDeletion(
   'sweep_inbound_deliveries',
-  `WITH gone AS (
-     DELETE FROM plinth.inbound_delivery WHERE ctid = ANY (ARRAY(
-       SELECT ctid FROM plinth.inbound_delivery
-       WHERE created_at < now() - make_interval(days => ${LIMITS.deliveryDays})
-       LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)) RETURNING 1)
-   SELECT count(*)::int AS done FROM gone`,
+  'inbound_delivery',
+  `created_at < now() - make_interval(days => ${LIMITS.deliveryDays})`,
 )
+const BATCH = 5000
 // The payloads of failed deliveries are kept, so that their number is limited.
 const FAILED = statement(
   'sweep_failed_inbound_deliveries',
@@ -29,5 +25,6 @@ const FAILED = statement(
  * @throws when the job is stopped
  */
 export async function sweepInboundDeliveries(db: Db, _: object, signal: AbortSignal): Promise<void> {
-  for (const sweep of [OLD, FAILED]) await inBatches(db, { statement: sweep, batch: BATCH }, signal)
+  await inBatches(db, OLD, signal)
+  await inBatches(db, { statement: FAILED, batch: BATCH }, signal)
 }

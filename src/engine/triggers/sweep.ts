@@ -1,22 +1,16 @@
 import { LIMITS } from '../../foundation/limits.ts'
-import { type Db, statement } from '../database/client.ts'
-import { inBatches } from '../database/in-batches.ts'
+import type { Db } from '../database/client.ts'
+import { batchDeletion, inBatches } from '../database/in-batches.ts'
 
-const BATCH = 5000
-const SWEEP = statement(
+const ENDED = batchDeletion(
   'sweep_deliveries',
-  `WITH gone AS (
-     DELETE FROM plinth.trigger_delivery WHERE ctid = ANY (ARRAY(
-       SELECT ctid FROM plinth.trigger_delivery
-       WHERE next_attempt_at IS NULL AND created_at < now() - make_interval(days => ${LIMITS.deliveryDays})
-       LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)) RETURNING 1)
-   SELECT count(*)::int AS done FROM gone`,
+  'trigger_delivery',
+  `next_attempt_at IS NULL AND created_at < now() - make_interval(days => ${LIMITS.deliveryDays})`,
 )
 
 /**
  * Job: deletes deliveries that ended long ago, in batches.
  * @throws when the job is stopped
  */
-export async function sweepDeliveries(db: Db, _: object, signal: AbortSignal): Promise<void> {
-  await inBatches(db, { statement: SWEEP, batch: BATCH }, signal)
-}
+export const sweepDeliveries = (db: Db, _: object, signal: AbortSignal): Promise<void> =>
+  inBatches(db, ENDED, signal)
