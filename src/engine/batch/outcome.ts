@@ -53,43 +53,25 @@ function textOf(outcome: Outcome): string {
   return record ? `${text},"record":${record}}` : `${text}}`
 }
 
-/** An outcome as an object, with the record as REST shows it. */
-export const outcomeView = ({
-  operation,
-  id,
-  version,
-  linked,
-  replaced,
-  warnings,
-  record,
-}: Outcome): OutcomeView => ({
-  operation,
-  id,
-  version,
+type Done = Pick<Outcome, 'operation' | 'id' | 'version' | 'replaced' | 'warnings'> & {
+  relationships?: LinkCounts
+}
+
+const doneBy = ({ operation, id, version, linked, replaced, warnings }: Outcome): Done => ({
+  ...{ operation, id, version },
   ...(linked && { relationships: linked }),
   ...(replaced && { replaced }),
   ...(warnings && { warnings }),
-  ...(record && { record: viewOf(record) }),
 })
-type OutcomeView = Pick<Outcome, 'operation' | 'id' | 'version'> & { readonly record?: object }
+
+/** An outcome as an object, with the record as REST shows it. */
+export const outcomeView = (outcome: Outcome): Done & { readonly record?: object } => ({
+  ...doneBy(outcome),
+  ...(outcome.record && { record: viewOf(outcome.record) }),
+})
 
 /** The MCP form of an outcome, without the record, to save the client's tokens. */
-export const withoutRecord = ({
-  index,
-  type,
-  operation,
-  id,
-  version,
-  linked,
-  replaced,
-  warnings,
-}: Outcome) => ({
-  index,
-  type,
-  operation,
-  id,
-  version,
-  ...(linked && { relationships: linked }),
-  ...(replaced && { replaced }),
-  ...(warnings && { warnings }),
+export const withoutRecord = (outcome: Outcome) => ({
+  ...{ index: outcome.index, type: outcome.type },
+  ...doneBy(outcome),
 })
