@@ -45,39 +45,45 @@ export type Change = {
   needs: readonly string[]
 }
 
-/** A log row joined with the state before it, as `read.ts` selects them. */
-export type ChangeRow = LoggedState & {
+/** The columns of a log row that say what was changed, by whom. */
+export type EntryRow = {
   seq: number
   at: string
   kind: Kind
   record_type: string | null
   id: string
-  operation: Change['operation']
+  operation: Operation
   version: number
   token_id: string | null
   actor_name: string
   via: string
   request_id: string
   call: PackedCall | null
-  cause: string | null
-  before: LoggedState | null
 }
+
+/** A log row joined with the state before it, as `read.ts` selects them. */
+export type ChangeRow = LoggedState & EntryRow & { cause: string | null; before: LoggedState | null }
+
+/** An entry without what the states before and after it add. */
+export const toEntry = (row: EntryRow): Omit<Change, 'diff' | 'cause' | 'needs'> => ({
+  seq: row.seq,
+  at: row.at,
+  actor: { tokenId: row.token_id, name: row.actor_name, via: row.via },
+  requestId: row.request_id,
+  call: unpackCall(row.call),
+  kind: row.kind,
+  recordType: row.record_type,
+  id: row.id,
+  operation: row.operation,
+  version: row.version,
+})
 
 /** With `showsBefore`, each step of the diff also has the value that it replaces or removes. */
 export function toChange(row: ChangeRow, showsBefore = false): Change {
   const before = row.operation === 'delete' ? deletedDocument(row) : documentOf(row.kind, row.before)
   const diff = row.operation === 'delete' ? GONE : diffOf(before, documentOf(row.kind, row))
   return {
-    seq: row.seq,
-    at: row.at,
-    actor: { tokenId: row.token_id, name: row.actor_name, via: row.via },
-    requestId: row.request_id,
-    call: unpackCall(row.call),
-    kind: row.kind,
-    recordType: row.record_type,
-    id: row.id,
-    operation: row.operation,
-    version: row.version,
+    ...toEntry(row),
     diff: showsBefore && before ? withBefore(diff, before) : diff,
     cause: row.cause,
     needs: needsOf(row),

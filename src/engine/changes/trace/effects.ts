@@ -2,8 +2,7 @@
 
 import { LIMITS } from '../../../foundation/limits.ts'
 import { namedTypes } from '../../access/access.ts'
-import type { Kind, Operation } from '../../change-log/entry.ts'
-import { type PackedCall, unpackCall } from '../../change-log/tool-call.ts'
+import { type EntryRow, toEntry } from '../../change-log/entry.ts'
 import { visibleTo } from '../../change-log/visible.ts'
 import { read, type Scope, viewerOf } from '../../core/scope.ts'
 import { statement, timed } from '../../database/client.ts'
@@ -57,22 +56,7 @@ const CHANGES_OF_TYPES = changesBy('effects_of_changes_in_types', visibleTo('$5'
 
 type Delivery = { cause: string; id: string; of: string; status: string; at: string }
 type Run = Delivery & { requestId: string }
-type Caused = {
-  cause: string
-  seq: number
-  at: string
-  kind: Kind
-  record_type: string | null
-  id: string
-  operation: Operation
-  version: number
-  token_id: string | null
-  actor_name: string
-  via: string
-  request_id: string
-  call: PackedCall | null
-  found: number
-}
+type Caused = EntryRow & { cause: string; found: number }
 
 /** The steps after a change, the nearest first. `isCut`: there are more, or they are farther than `deepest`. */
 export async function effectsOf(
@@ -120,19 +104,7 @@ async function stepsFrom(
           ...[baseId, causes, room + 1, LIMITS.traceScanned],
           ...(types === null ? [] : [types]),
         ])
-  const changes = caused.map(({ cause, ...row }) =>
-    changeStep(
-      viewer,
-      baseId,
-      {
-        ...{ seq: row.seq, at: row.at, kind: row.kind, recordType: row.record_type, id: row.id },
-        ...{ operation: row.operation, version: row.version, requestId: row.request_id },
-        actor: { tokenId: row.token_id, name: row.actor_name, via: row.via },
-        call: unpackCall(row.call),
-      },
-      { depth, cause },
-    ),
-  )
+  const changes = caused.map((row) => changeStep(viewer, baseId, toEntry(row), { depth, cause: row.cause }))
   return {
     found: [
       ...deliveries.map((each) => stepOf({ ...each, kind: 'trigger_delivery', depth })),
