@@ -148,6 +148,8 @@ export const LIMITS = {
   precheckedFlags: 10_000,
   filterConditions: 100,
   filterDepth: 10,
+  /** Steps to linked records. */
+  filterLinks: 10,
   /** Maximum number of values in `in`, `not_in`, `has_any` or `has_all`. */
   filterValues: 1000,
   patternChars: 1000,

@@ -109,7 +109,8 @@ mutation('claimRecords', {
     recordType: t.string({ required: true }),
     filter: t.field({
       type: 'JSON',
-      description: '{"field","op","value"}, {"and":[…]}, {"or":[…]} or {"not":{…}}.',
+      description:
+        '{"field","op","value"}, {"and":[…]}, {"or":[…]}, {"not":{…}}, {"some":{…}} or {"none":{…}}.',
     }),
     sort: t.field({ type: 'JSON', description: '[{"field","direction"}] or "-data.priority,created_at".' }),
     limit: t.int({ description: 'Maximum number of records, 1 to 100. Defaults to 1.' }),

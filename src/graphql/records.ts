@@ -162,7 +162,8 @@ builder.queryFields((t) => ({
       ...typeArgs(),
       filter: t.arg({
         type: 'JSON',
-        description: '{"field","op","value"}, {"and":[…]}, {"or":[…]} or {"not":{…}}.',
+        description:
+          '{"field","op","value"}, {"and":[…]}, {"or":[…]}, {"not":{…}}, {"some":{…}} or {"none":{…}}.',
       }),
       sort: t.arg({ type: 'JSON', description: '[{"field","direction"}] or "-created_at,id".' }),
       fields: t.arg.stringList({ description: 'Fields to return: "id", "data.name".' }),
@@ -184,7 +185,8 @@ builder.queryFields((t) => ({
       ...typeArgs(),
       filter: t.arg({
         type: 'JSON',
-        description: '{"field","op","value"}, {"and":[…]}, {"or":[…]} or {"not":{…}}.',
+        description:
+          '{"field","op","value"}, {"and":[…]}, {"or":[…]}, {"not":{…}}, {"some":{…}} or {"none":{…}}.',
       }),
       sort: t.arg({ type: 'JSON', description: '[{"field","direction"}] or "-created_at,id".' }),
       fields: t.arg.stringList({ description: 'Fields to return: "id", "data.name".' }),

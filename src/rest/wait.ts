@@ -22,7 +22,9 @@ export const wait = [
     }),
     params: z.strictObject({ base_id: baseId(), record_type: typeId }),
     query: pageQuery.pick({ limit: true }).extend({
-      filter: json('A filter: `{"field","op","value"}`, or groups of them with `and`, `or`, `not`.'),
+      filter: json(
+        'A filter: `{"field","op","value"}`, or groups of them with `and`, `or`, `not`, `some`, `none`.',
+      ),
       sort: json('`-created_at,id`, or `[{"field","direction"}]`.'),
       fields: names('Fields to return: `id`, `data.name`.'),
       timeout: whole(0, LIMITS.waitSecondsMax, LIMITS.waitSeconds, 'Maximum seconds to wait.'),

@@ -21,7 +21,7 @@ test('a hint for a field names only what the type has', async () => {
   expect(near.allowed).toEqual(expect.arrayContaining(['status', 'data.status', 'data.amount']))
   const through = expectFault(await query(eq('requested_by.data.plan')), '/filter/field')
   expect(through).not.toHaveProperty('hint')
-  expect(through.message).toContain('To filter by linked records or show their fields, use SQL.')
+  expect(through.message).toContain('A filter reaches linked records through a relationship type')
   const right = expectFault(await query(eq('amount')), '/filter/field')
   expect(JSON.parse(right.hint).field).toBe('data.amount')
   const none = expectFault(await query({ fields: ['subject'] }), '/fields')

@@ -103,6 +103,26 @@ test('a walk under a row-level policy can filter and sort only by visible fields
   )
 })
 
+test('a condition on linked records under a row-level policy tests only visible records and fields', async () => {
+  const list = async (type: string, filter: object) => {
+    const { body, error } = await through('list', { type, filter, sort: 'id' })
+    return error ? error.details[0]?.code : body.rows.map(({ id }: Body) => id).join(' ')
+  }
+  const title = (value: string) => ({ field: 'data.title', op: 'eq', value })
+  expect(await list('deal', { some: { rel_type: 'next', filter: title('deal b') } })).toBe('a')
+  // b leads to x, which the policy hides, as do the notes.
+  expect(await list('deal', { some: { rel_type: 'next', filter: title('deal x') } })).toBe('')
+  expect(await list('deal', { some: { rel_type: 'next' } })).toBe('a')
+  expect(await list('deal', { none: { rel_type: 'next', record_type: 'deal' } })).toBe('b c')
+  expect(await list('deal', { some: { rel_type: 'noted' } })).toBe('')
+  expect(await list('deal', { some: { rel_type: 'noted', record_type: 'note' } })).toBe('unknown_record_type')
+  expect(await list('person', { field: '~owner.id', op: 'eq', value: 'a' })).toBe('p')
+  expect(await list('person', { field: '~owner.id', op: 'eq', value: 'x' })).toBe('')
+  const secret = { field: '~owner.data.secret', op: 'eq', value: 'canary' }
+  expect(await list('person', secret)).toBe('unknown_field')
+  expect(await list('person', { field: '~owner.data', op: 'search', value: 'canary' })).toBe('')
+})
+
 test('an expansion under a row-level policy shows only visible records, at every level', async () => {
   const { body } = await through('get', {
     type: 'deal',

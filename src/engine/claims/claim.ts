@@ -11,6 +11,7 @@ import { parseFilter } from '../filter/parse.ts'
 import { withCheckedHints } from '../query/check-hints.ts'
 import { OLDEST_FIRST, parseSort } from '../query/sort.ts'
 import { type RecordItem, toRecord, written } from '../record-store/record.ts'
+import { withLinkedEnds } from '../related/linked-conditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import { anyFreeStatement, type ClaimQuery, claimStatement, type PickedRow } from './claim-statement.ts'
 
@@ -57,7 +58,10 @@ export async function claimRecords(
   requirePermission(scope.access, 'write', baseId, recordType)
   const limit = within('limit', args.limit ?? 1, LIMITS.claimRecords)
   const { filter, order } = await withCheckedHints(
-    () => readArgs(args),
+    async () => {
+      const read = readArgs(args)
+      return { ...read, filter: await withLinkedEnds(scope, baseId, recordType, read.filter) }
+    },
     () => requireType(scope, baseId, recordType),
   )
   const asked = {

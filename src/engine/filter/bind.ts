@@ -1,4 +1,5 @@
 import type { Column } from '../../contract/record-columns.ts'
+import { type Linked, linksUnavailable } from './linked.ts'
 import { checkField, type FieldContext } from './operand.ts'
 import { checkStatus } from './own-status.ts'
 import type { Condition, Filter } from './parse.ts'
@@ -26,8 +27,15 @@ export function bindFilter<C extends string>(filter: Filter<C>, type: FieldConte
 
 function checkFields<C extends string>(filter: Filter<C>, type: FieldContext): void {
   if (filter.kind === 'condition') checkCondition(filter, type)
+  else if (filter.kind === 'linked') checkLinked(filter)
   else if (filter.kind === 'not') checkFields(filter.of, type)
   else for (const each of filter.of) checkFields(each, type)
+}
+
+/** @throws VALIDATION_ERROR where linked records were not looked up */
+function checkLinked({ of, end, at, otherwise }: Linked): void {
+  if (!end) throw otherwise ?? linksUnavailable(at)
+  if (of) checkFields(of, end.type)
 }
 
 function checkCondition<C extends string>(condition: Condition<C>, type: FieldContext): void {
@@ -58,6 +66,7 @@ export const trustedFilter = (filter: Filter): BoundFilter => markTrusted(filter
 
 function markTrusted(filter: Filter): Filter {
   if (filter.kind === 'condition') return { ...filter, trusted: true }
+  if (filter.kind === 'linked') throw linksUnavailable(filter.at)
   if (filter.kind === 'not') return { kind: 'not', of: markTrusted(filter.of) }
   return { kind: filter.kind, of: filter.of.map(markTrusted) }
 }

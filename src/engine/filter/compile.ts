@@ -3,6 +3,7 @@ import type { Column } from '../../contract/record-columns.ts'
 import type { FieldPath } from '../compiled-types/field-path.ts'
 import type { BoundFilter } from './bind.ts'
 import { compare, type Test } from './compare.ts'
+import type { Linked } from './linked.ts'
 import type { Operand } from './operand.ts'
 import type { Parameters } from './parameters.ts'
 import type { Condition, Filter } from './parse.ts'
@@ -13,6 +14,8 @@ type Group<C extends string> = Extract<Filter<C>, { kind: 'and' | 'or' }>
 export type FilterOperands<C extends string = Column> = {
   /** Calls `test` with the operand of the condition: once, or per element for a path with `[]`. */
   withOperand(condition: Condition<C>, test: (operand: Operand) => string): string
+  /** Compiles a condition on linked records; records have them. */
+  linked?(condition: Linked): string
   /** Compiles a search condition. */
   search(condition: Condition<C>): string
   parameters: Parameters
@@ -37,6 +40,9 @@ function compileNode<C extends string>(filter: Filter<C>, operands: FilterOperan
     }
     case 'not':
       return negated(compileNode(filter.of, operands))
+    case 'linked':
+      if (!operands.linked) throw new Error('These rows have no links')
+      return operands.linked(filter)
     case 'condition':
       return compileCondition(filter, operands)
   }
@@ -61,6 +67,7 @@ function compileParts<C extends string>(filter: Group<C>, operands: FilterOperan
 /** The one array that all conditions of the filter test; undefined otherwise. */
 function arrayOf<C extends string>(filter: Filter<C>, operands: FilterOperands<C>): FieldPath | undefined {
   if (filter.kind === 'condition') return filter.op === 'search' ? undefined : operands.arrayOf?.(filter)
+  if (filter.kind === 'linked') return undefined
   if (filter.kind === 'not') return arrayOf(filter.of, operands)
   const paths = filter.of.map((each) => arrayOf(each, operands))
   const [first] = paths
@@ -106,8 +113,9 @@ function compileCondition<C extends string>(condition: Condition<C>, operands: F
 /** Negation in two-valued logic: null counts as false. */
 const negated = (condition: string): string => `NOT coalesce(${condition}, false)`
 
-/** Whether the filter has a search condition. */
+/** Whether the filter has a search condition on the rows themselves. */
 export function usesSearch(filter: Filter<string>): boolean {
   if (filter.kind === 'condition') return filter.op === 'search'
+  if (filter.kind === 'linked') return false
   return filter.kind === 'not' ? usesSearch(filter.of) : filter.of.some(usesSearch)
 }

@@ -17,6 +17,7 @@ const SHOWN = 10
 export function adviseValues(filter: Filter<string> | null, type: FieldContext): string | null {
   if (!filter) return null
   if (filter.kind === 'condition') return filter.trusted ? null : adviseValue(filter, type)
+  if (filter.kind === 'linked') return filter.end ? adviseValues(filter.of, filter.end.type) : null
   if (filter.kind === 'not') return adviseValues(filter.of, type)
   for (const each of filter.of) {
     const advice = adviseValues(each, type)
@@ -49,6 +50,7 @@ export function adviseNames(filter: Filter<string> | null, type: FieldContext): 
   if (!filter) return null
   if (filter.kind === 'condition')
     return filter.trusted || filter.field.kind === 'column' ? null : adviseName(filter.field.path, type)
+  if (filter.kind === 'linked') return filter.end ? adviseNames(filter.of, filter.end.type) : null
   for (const each of filter.kind === 'not' ? [filter.of] : filter.of) {
     const advice = adviseNames(each, type)
     if (advice) return advice

@@ -1,4 +1,6 @@
 /** The filter language: parses JSON into a closed syntax tree. */
+
+import { isTypeId } from '../../contract/ids.ts'
 import {
   isOperator,
   OPERATOR_NAMES,
@@ -13,6 +15,7 @@ import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
 import { isObject } from '../../foundation/is-object.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { type Field, parseField } from '../compiled-types/field-path.ts'
+import { alongPath, type Linked, readPath } from './linked.ts'
 import { checkValue } from './value.ts'
 
 /**
@@ -37,6 +40,7 @@ export type Condition<C extends string = Column> = {
 export type Filter<C extends string = Column> =
   | { kind: 'and' | 'or'; of: readonly Filter<C>[] }
   | { kind: 'not'; of: Filter<C> }
+  | Linked
   | Condition<C>
 
 /** Resolves field names: of a record or of another row source, with the types of its columns. */
@@ -45,10 +49,13 @@ export type Fields<C extends string> = {
   types: Readonly<Record<C, ValueType>>
 }
 
+/** Groups of conditions on linked records, of records alone. */
+const LINKED_GROUPS = ['some', 'none'] as const
 const RECORD_FIELDS: Fields<Column> = { read: parseField, types: COLUMN_TYPES }
 
 /**
- * Parses a filter: a condition `{ field, op, value }`, or a group `{ and: [] }`, `{ or: [] }`, `{ not: {} }`.
+ * Parses a filter: a condition `{ field, op, value }`, or a group `{ and: [] }`, `{ or: [] }`, `{ not: {} }`. A filter
+ * of records may have groups on linked records: `{ some: { rel_type, direction, record_type, filter } }`, and `none`.
  * @throws VALIDATION_ERROR at the JSON Pointer of the fault, below `at`, with a corrected filter if one is
  * known
  */
@@ -59,7 +66,8 @@ export function parseFilter(
   at: string,
   fields: Fields<string> = RECORD_FIELDS,
 ): Filter<string> {
-  const budget = { conditions: 0, patternChars: 0 }
+  const budget = { conditions: 0, patternChars: 0, links: 0 }
+  const isOfRecords = fields === RECORD_FIELDS
   const read = (node: unknown, here: string, depth: number): Filter<string> => {
     if (!isObject(node) || Object.keys(node).length === 0)
       throw fault(
@@ -68,14 +76,27 @@ export function parseFilter(
         'A filter must be {"field","op","value"}, {"and":[…]}, {"or":[…]} or {"not":{…}}.',
       )
     const group = (['and', 'or', 'not'] as const).find((name) => Object.hasOwn(node, name))
-    if (!group) return readCondition(node, here, budget, fields)
-    checkKeys(node, [group], here)
+    const linked = isOfRecords ? LINKED_GROUPS.find((name) => Object.hasOwn(node, name)) : undefined
+    if (!group && !linked)
+      return isOfRecords ? readOfRecord(node, here, budget) : readCondition(node, here, budget, fields)
+    checkKeys(node, [group ?? linked ?? ''], here)
     if (depth >= LIMITS.filterDepth)
       throw fault(
         here,
         'too_deep',
         `Groups can be nested at most ${LIMITS.filterDepth} levels deep. Flatten the filter.`,
       )
+    if (linked) {
+      const below = `${here}/${linked}`
+      const some = readLinked(
+        node[linked],
+        below,
+        budget,
+        (of) => read(of, `${below}/filter`, depth + 1) as Filter,
+      )
+      return linked === 'some' ? some : { kind: 'not', of: some }
+    }
+    if (!group) throw new Error('Unreachable')
     const of = node[group]
     if (group === 'not') return { kind: 'not', of: read(of, `${here}/not`, depth + 1) }
     if (!Array.isArray(of) || of.length === 0)
@@ -86,7 +107,7 @@ export function parseFilter(
     return read(raw, at, 0)
   } catch (thrown) {
     // Corrections apply to record fields only.
-    throw fields === RECORD_FIELDS ? corrected(thrown, raw) : thrown
+    throw isOfRecords ? corrected(thrown, raw) : thrown
   }
 }
 
@@ -123,8 +144,66 @@ function readCondition(
   return { kind: 'condition', name: String(node['field']), field, op, value, at }
 }
 
+/** A condition on the record, or on records at the end of a path of relationship types. */
+function readOfRecord(node: Record<string, unknown>, at: string, budget: Budget): Filter {
+  const path = readPath(node['field'])
+  const condition = readCondition(path ? { ...node, field: path.field } : node, at, budget, RECORD_FIELDS)
+  if (!path) return condition as Condition
+  const otherwise = notOwn(node['field'], `${at}/field`)
+  return alongPath(condition as Condition, (inner) =>
+    path.steps.reduceRight<Filter>((of, step): Filter => {
+      countLink(budget, at)
+      return { kind: 'linked', ...step, recordType: null, of, at, otherwise }
+    }, inner),
+  )
+}
+
+/** The error of a name that is no field of the record itself. */
+function notOwn(name: unknown, at: string): DomainError {
+  try {
+    parseField(name, at)
+  } catch (thrown) {
+    if (thrown instanceof DomainError) return thrown
+    throw thrown
+  }
+  throw new Error(`${String(name)} is a field`)
+}
+
+function readLinked(node: unknown, at: string, budget: Budget, readFilter: (of: unknown) => Filter): Linked {
+  if (!isObject(node))
+    throw fault(
+      at,
+      'type',
+      'This takes {"rel_type", "direction", "record_type", "filter"}: linked records, and their filter.',
+    )
+  checkKeys(node, ['rel_type', 'direction', 'record_type', 'filter'], at)
+  const { rel_type: relType, direction = 'outgoing', record_type: recordType = null, filter = null } = node
+  if (!isTypeId(relType as string) || typeof relType !== 'string')
+    throw fault(`${at}/rel_type`, 'required', '"rel_type" must be the id of a relationship type.')
+  if (recordType !== null && (typeof recordType !== 'string' || !isTypeId(recordType)))
+    throw fault(`${at}/record_type`, 'type', '"record_type" must be the id of a record type.')
+  if (direction !== 'outgoing' && direction !== 'incoming')
+    throw fault(`${at}/direction`, 'enum', '"direction" must be "outgoing" or "incoming".', {
+      received: typeof direction === 'string' ? direction.slice(0, 32) : direction,
+      allowed: ['outgoing', 'incoming'],
+    })
+  countLink(budget, at)
+  const of = filter === null ? null : readFilter(filter)
+  return { kind: 'linked', relType, incoming: direction === 'incoming', recordType, of, at }
+}
+
+function countLink(budget: Budget, at: string): void {
+  if (++budget.links <= LIMITS.filterLinks) return
+  throw fault(
+    at,
+    'too_many',
+    `A filter can follow relationships at most ${LIMITS.filterLinks} times. Send fewer such conditions, or one "some" with all conditions on a linked record.`,
+    { expected: LIMITS.filterLinks },
+  )
+}
+
 /** Size limits of a filter. */
-type Budget = { conditions: number; patternChars: number }
+type Budget = { conditions: number; patternChars: number; links: number }
 
 function checkPatternBudget(budget: Budget, pattern: string, at: string): void {
   budget.patternChars += pattern.length

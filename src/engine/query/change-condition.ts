@@ -45,6 +45,7 @@ export function parseChangeCondition(raw: unknown, at: string): ChangeCondition 
 
 /** A search reads the words of a record, which are those of its present state. */
 function refuseSearchOfPrevious(filter: ChangeCondition): void {
+  if (filter.kind === 'linked') return
   if (filter.kind !== 'condition') {
     for (const each of filter.kind === 'not' ? [filter.of] : filter.of) refuseSearchOfPrevious(each)
     return

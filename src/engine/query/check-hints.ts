@@ -12,9 +12,12 @@ import { rootProperties } from '../json-schema/fields.ts'
  * Runs a reader of arguments. Where it refuses a field with a hint that the type does not have, the error lists
  * the fields of the type instead.
  */
-export async function withCheckedHints<T>(read: () => T, typeOf: () => Promise<FieldContext>): Promise<T> {
+export async function withCheckedHints<T>(
+  read: () => T | Promise<T>,
+  typeOf: () => Promise<FieldContext>,
+): Promise<T> {
   try {
-    return read()
+    return await read()
   } catch (thrown) {
     if (!(thrown instanceof DomainError) || !thrown.details.some(isOfField)) throw thrown
     // A type that is missing or closed to the caller answers with the fault of the shape, which comes first.
@@ -25,6 +28,8 @@ export async function withCheckedHints<T>(read: () => T, typeOf: () => Promise<F
   }
 }
 
+const LINKED_FIELD =
+  'A filter reaches linked records through a relationship type: "<relationship type>.data.<name>", with "~" before it for incoming links. To show their fields, use "expand" or SQL.'
 const isOfField = ({ code, hint }: Detail): boolean => code === 'unknown_field' && hint !== undefined
 
 function checked(detail: Detail, type: FieldContext): Detail {
@@ -37,9 +42,7 @@ function checked(detail: Detail, type: FieldContext): Detail {
   const allowed = [...COLUMNS, ...names.map((name) => `data.${name}`)]
   const meant = isPath ? undefined : corrected(hint, name, names)
   if (meant !== undefined && holds(meant, type)) return { ...rest, allowed, hint: meant }
-  const message = isPath
-    ? `${detail.message} To filter by linked records or show their fields, use SQL.`
-    : detail.message
+  const message = isPath ? `${detail.message} ${LINKED_FIELD}` : detail.message
   return { ...rest, message, allowed }
 }
 

@@ -1,6 +1,7 @@
 import type { Position } from '../core/cursor.ts'
 import type { BoundSort } from '../filter/bind.ts'
 import { type FilterOperands, usesSearch } from '../filter/compile.ts'
+import { linkedIn } from '../filter/linked-sql.ts'
 import type { FieldContext } from '../filter/operand.ts'
 import { Parameters } from '../filter/parameters.ts'
 import { type Filter, parseFilter } from '../filter/parse.ts'
@@ -54,7 +55,7 @@ export function compileFor({ baseId, type, sort }: About, parameters = new Param
   }
   return {
     parameters,
-    operands: recordOperands(type, parameters, search),
+    operands: { ...recordOperands(type, parameters, search), linked: linkedIn(parameters) },
     addScore,
     score,
     terms: compileTerms,

@@ -33,7 +33,7 @@ const searchesOf = (filter: Filter): Condition[] =>
     ? filter.op === 'search'
       ? [filter]
       : []
-    : filter.kind === 'not'
+    : filter.kind === 'not' || filter.kind === 'linked'
       ? []
       : filter.of.flatMap(searchesOf)
 

@@ -28,6 +28,7 @@ import { type Expansion, expandsPast, parseExpand } from '../record-store/expans
 import { type RecordItem, type RecordRow, toRecord, toView, toViewText } from '../record-store/record.ts'
 import { adviseExpansion } from '../related/direction-advice.ts'
 import { expandRecords } from '../related/expand.ts'
+import { withLinkedEnds } from '../related/linked-conditions.ts'
 import { authorize, filterWithPolicy, refuseWithPolicy, visibleType } from '../row-policy/apply.ts'
 import type { Snippet } from '../search/snippets.ts'
 
@@ -72,7 +73,11 @@ export async function listRecords(
     sort: order,
     projection,
     expand,
-  } = await withCheckedHints(() => readArgs(args), typeOf)
+  } = await withCheckedHints(async () => {
+    const read = readArgs(args)
+    const isPast = args.asOf != null
+    return { ...read, filter: await withLinkedEnds(scope, baseId, recordType, read.filter, isPast) }
+  }, typeOf)
   const searches = args.snippets ? readSnippets(asked, page.limit) : null
   if (args.asOf != null) refuseWithPolicy(policy, recordType, 'A list as of a moment')
   const type = await typeOf()

@@ -11,6 +11,7 @@ import { type RecordItem, type RecordRow, toRecord } from '../record-store/recor
 import { type Relationship, toRelationship } from '../relationships/index.ts'
 import { authorize, filterWithPolicy, rightsOf, visibleType } from '../row-policy/apply.ts'
 import { linkOf } from './expand-statement.ts'
+import { ANY_TYPE, withLinkedEnds } from './linked-conditions.ts'
 import { policySqlOf, visibleOfAll } from './policy-sql.ts'
 import { type PageAsk, relatedPagesStatement } from './related-pages-statement.ts'
 
@@ -52,9 +53,6 @@ type Row = RecordRow & {
   keys: (string | null)[]
   total: number | null
 }
-
-/** Context of records of any type: without schema information. */
-const ANY_TYPE = { jsonSchema: {}, timezone: 'UTC', indexes: [] }
 
 /**
  * Reads the pages of all lists in one statement. Returns them by list and parent, in the given order.
@@ -98,7 +96,7 @@ export async function relatedPages(
 
 async function prepare(scope: Scope, baseId: string, ask: RelatedAsk) {
   const { farType, relType, incoming, parents, first, includeTotal, withData } = ask
-  const { filter: asked, sort: order } = readQuestion(ask)
+  const { filter: sent, sort: order } = readQuestion(ask)
   const isSorted = (ask.sort ?? null) !== null || order.some(({ field }) => field.kind === 'score')
   const policy = farType === null ? undefined : authorize(scope, 'read', baseId, farType)
   const type =
@@ -115,6 +113,7 @@ async function prepare(scope: Scope, baseId: string, ask: RelatedAsk) {
   if (ask.after != null && parents.length > 1) throw manyParents()
   const position: Position | null =
     ask.after == null ? null : openCursor(scope.keys.cursor, boundTo(0), ask.after)
+  const asked = await withLinkedEnds(scope, baseId, farType, sent)
   const filter = filterWithPolicy(policy, asked, type)
   return {
     ...{ relType, incoming, parents, farType, type, filter, sort, position },

@@ -17,6 +17,7 @@ import { authorize, policyOn, rightsOf, visibleType } from '../row-policy/apply.
 import { requireRelationshipTypes } from './check-types.ts'
 import { adviseDirection } from './direction-advice.ts'
 import { linkOf } from './expand-statement.ts'
+import { ANY_TYPE, withLinkedEnds } from './linked-conditions.ts'
 import { policySqlOf, visibleOfAll } from './policy-sql.ts'
 import { type Direction, type WalkQuery, walkStatement } from './traversal-sql.ts'
 
@@ -48,9 +49,6 @@ export type RelatedPage = Omit<Page<Related>, 'data'> & {
 type Found = RecordRow & { record_type: string; depth: number; path: string[]; score?: number }
 type Row = Found & { n: number | null; starts: boolean; too_large: boolean; total: number | null }
 
-/** Type context for records of any type: without schema information. */
-const ANY_TYPE: WalkQuery['type'] = { jsonSchema: {}, timezone: 'UTC', indexes: [] }
-
 /**
  * Graph traversal: the records reachable from one record by links, each once by a shortest path, nearest
  * first by default.
@@ -69,7 +67,7 @@ export async function relatedRecords(
   if (relatedType !== null) authorize(scope, 'read', baseId, relatedType)
   const page = readPage(args)
   const depth = readDepth(args.depth ?? 1)
-  const { filter, sort } = readQuestion(args)
+  const { filter: asked, sort } = readQuestion(args)
   const isSorted = (args.sort ?? null) !== null || sort.some(({ field }) => field.kind === 'score')
   const projection = fields ? parseFields(fields, '/fields') : null
   await requireType(scope, baseId, recordType)
@@ -78,6 +76,7 @@ export async function relatedRecords(
     relatedType === null
       ? { ...ANY_TYPE, visible: visibleOfAll(scope) }
       : await requireRelatedType(scope, baseId, relatedType)
+  const filter = await withLinkedEnds(scope, baseId, relatedType, asked)
   const statement = walkStatement({
     ...page,
     ...{ baseId, recordType, id, relType, relatedType, depth, type },

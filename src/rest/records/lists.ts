@@ -30,7 +30,7 @@ const ListRecords = graphql(
   }`,
 )
 
-const FILTER = '`{"field","op","value"}`, or groups of them with `and`, `or`, `not`.'
+const FILTER = '`{"field","op","value"}`, or groups of them with `and`, `or`, `not`, `some`, `none`.'
 const FIELDS = 'Fields to return: `id`, `data.name`.'
 export const EXPAND = 'Relationship types to expand: `owner.company`, `~member` for incoming.'
 const SNIPPETS =

@@ -15,6 +15,7 @@ import { requireCompleteHistory } from '../../query/point-in-time.ts'
 import { recordsAsOf } from '../../query/point-in-time-statements.ts'
 import { chooseWay, recordSource } from '../../query/record-source.ts'
 import { UNSORTED } from '../../query/sort.ts'
+import { withLinkedEnds } from '../../related/linked-conditions.ts'
 import { authorize, filterWithPolicy, refuseWithPolicy, visibleType } from '../../row-policy/apply.ts'
 import { adviseFields } from './empty-fields.ts'
 import { type AggregateArgs, readAggregate } from './input.ts'
@@ -34,7 +35,11 @@ export async function aggregateRecords(
   const policy = authorize(scope, 'read', baseId, recordType)
   const page = readPage(args)
   const typeOf = async () => visibleType(policy, await requireType(scope, baseId, recordType))
-  const query = await withCheckedHints(() => readAggregate(args, false), typeOf)
+  const query = await withCheckedHints(async () => {
+    const read = readAggregate(args, false)
+    const isPast = args.asOf != null
+    return { ...read, filter: await withLinkedEnds(scope, baseId, recordType, read.filter, isPast) }
+  }, typeOf)
   if (args.asOf != null) {
     readMoment(args.asOf, 'UTC')
     refuseWithPolicy(policy, recordType, 'An aggregate as of a moment')

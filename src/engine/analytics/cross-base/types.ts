@@ -49,7 +49,7 @@ export type NamedPath = { path: FieldPath; at: string }
 
 /** The `data` paths of a filter. */
 export function pathsOf(filter: Filter | null): NamedPath[] {
-  if (filter === null) return []
+  if (filter === null || filter.kind === 'linked') return []
   if (filter.kind === 'not') return pathsOf(filter.of)
   if (filter.kind !== 'condition') return filter.of.flatMap(pathsOf)
   return pathOf(filter)

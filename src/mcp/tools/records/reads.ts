@@ -13,7 +13,7 @@ const sortArgument = z.unknown().optional().meta({ type: 'string' })
 export const readingTools = [
   tool('query_records', {
     title: 'Query records',
-    description: `Records that match. filter: {"field":"data.status","op":"eq","value":"open"}, {"and":[…]}, {"or":[…]} or {"not":{…}}. op: ${OPERATOR_NAMES.join(' ')}. sort: "-data.amount,id". fields: ["data.name"]. expand: relationship types to follow. snippets: show what search found.`,
+    description: `Records that match. filter: {"field":"data.status","op":"eq","value":"open"}, {"and":[…]}, {"or":[…]} or {"not":{…}}; "customer.data.tier" tests linked records. op: ${OPERATOR_NAMES.join(' ')}. sort: "-data.amount,id". fields: ["data.name"]. expand: relationship types to follow. snippets: show what search found.`,
     permission: 'read',
     hints: { idempotent: true },
     showsRecords: true,

@@ -1,0 +1,41 @@
+import type { BoundFilter } from './bind.ts'
+import { compileFilter, type FilterOperands } from './compile.ts'
+import type { Linked, LinkedEnd } from './linked.ts'
+import type { Parameters } from './parameters.ts'
+import { recordOperands } from './record-operands.ts'
+import { searchIn } from './search-condition.ts'
+
+/**
+ * Compiles conditions on the records that are linked with `plinth.record AS r`. The fences and lateral joins force
+ * index look-ups in any plan: the links of a record by (row, type), a linked record by its row number.
+ */
+export const linkedIn =
+  (parameters: Parameters) =>
+  ({ relType, incoming, of, end }: Linked): string => {
+    if (!end) throw new Error(`Relationship type ${relType} was not looked up`)
+    const [near, far] = incoming ? ['target', 'source'] : ['source', 'target']
+    const { recordType, readable } = end
+    const conditions = [`${near}_row = n.near`, `rel_type = ${parameters.add(relType)}`]
+    if (recordType !== null) conditions.push(`${far}_record_type = ${parameters.add(recordType)}`)
+    if (readable) conditions.push(`${far}_record_type = ANY (${parameters.add(readable)}::text[])`)
+    const links = `SELECT ${far}_row AS far FROM plinth.relationship WHERE ${conditions.join(' AND ')} OFFSET 0`
+    // A first item of FROM that is not lateral sees the record outside.
+    const from = `(SELECT r.row_no AS near OFFSET 0) n, LATERAL (${links}) l`
+    const tests = testsOf(of as BoundFilter | null, end, parameters)
+    if (tests.length === 0) return `EXISTS (SELECT FROM ${from})`
+    return `EXISTS (SELECT FROM ${from}, LATERAL (SELECT * FROM plinth.record WHERE row_no = l.far LIMIT 1) r
+      WHERE ${tests.join(' AND ')})`
+  }
+
+/** The conditions on the linked record: the filter, and the row policy. */
+function testsOf(of: BoundFilter | null, end: LinkedEnd, parameters: Parameters): string[] {
+  const { baseId, type, policy, within } = end
+  // Searches of linked records do not add to the score.
+  const search = searchIn(baseId, type, parameters, () => {})
+  const operands: FilterOperands = {
+    ...recordOperands(type, parameters, search),
+    linked: linkedIn(parameters),
+  }
+  const filters = [policy, of].filter((each) => each !== null)
+  return [...(within ? [within(parameters)] : []), ...filters.map((each) => compileFilter(each, operands))]
+}
