@@ -36,6 +36,8 @@ export type Family = PageTypes & {
   readonly object: GraphQLObjectType<RecordNode, Context>
   readonly sort: GraphQLInputObjectType
   readonly where: GraphQLInputObjectType
+  /** Of lists of linked records. */
+  readonly many: GraphQLInputObjectType
   /** Of mutations. */
   readonly input: GraphQLInputObjectType
   readonly patch: GraphQLInputObjectType
@@ -92,20 +94,21 @@ export function familyOf(type: SeenType, families: Families): Family {
       inputs.set(made.name, made)
     },
   }
-  const where = whereOf(type, within)
+  const { where, many } = whereOf(type, within, families.of)
   const { input, patch } = inputsOf(type, within)
   const payload = payloadOf(type, object)
   const ofMutations = type.writable ? [input, patch, payload] : []
   return {
     ...page,
-    ...{ object, sort, where, input, patch, payload },
+    ...{ object, sort, where, many, input, patch, payload },
     all: () => {
       object.getFields()
       where.getFields()
+      const ofLinks = type.links.size > 0 ? [many] : []
       for (const each of ofMutations) each.getFields()
       for (const each of nested.values()) if (each instanceof GraphQLObjectType) each.getFields()
       const own = [
-        ...[object, page.connection, page.edge, sort, where, ...ofMutations],
+        ...[object, page.connection, page.edge, sort, where, ...ofLinks, ...ofMutations],
         ...[...nested.values(), ...inputs.values()],
       ]
       return new Map(own.map((each) => [each.name, each]))

@@ -4,11 +4,13 @@ import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
 import { isObject } from '../../foundation/is-object.ts'
 import { isNever, type Shape } from '../../schema-shape/shape.ts'
 import { fieldNameOf } from './names.ts'
-import type { SeenType } from './seen.ts'
+import type { SeenLink, SeenType } from './seen.ts'
 import { hasFilters } from './where-types.ts'
 
 type Where = Readonly<Record<string, unknown>>
 type Named = { name: string; shape: Shape }
+/** What the conditions on records of a type may name. */
+type Vocabulary = { names: Names; links: SeenType['links'] }
 export type Names = ReadonlyMap<string, Named>
 type Condition = { filter: object; at: string; parts?: readonly Condition[] }
 
@@ -34,13 +36,15 @@ export type Question = { filter: object | undefined; explained: (thrown: unknown
 /** @throws VALIDATION_ERROR for an empty condition */
 export function toFilter(where: object | null | undefined, filter: unknown, type: SeenType): Question {
   if (where == null) return { filter: filter as object | undefined, explained: (thrown) => thrown }
-  const own = conditionsOf(where as Where, '/where', namesOf(type))
+  const own = conditionsOf(where as Where, '/where', vocabularyOf(type))
   const all = filter == null ? own : [...own, { filter: filter as object, at: '/filter' }]
   const [only, ...others] = all
   const whole: Condition = only && others.length === 0 ? only : group('and', all, '/where')
   const places = new Map(placesOf(whole, '/filter'))
   return { filter: whole.filter, explained: (thrown) => explained(thrown, places) }
 }
+
+const vocabularyOf = (type: SeenType): Vocabulary => ({ names: namesOf(type), links: type.links })
 
 export const namesOf = ({ properties }: SeenType): Names =>
   new Map(properties.map(({ field, name, shape }) => [field, { name, shape }]))
@@ -54,31 +58,33 @@ export function namesWithin({ object }: Shape): Names {
   return names
 }
 
-function conditionsOf(where: Where, at: string, names: Names): Condition[] {
+function conditionsOf(where: Where, at: string, of: Vocabulary): Condition[] {
   const found = Object.entries(where).flatMap(([field, value]): Condition[] => {
     const here = `${at}/${field}`
     if (!isObject(value) && !Array.isArray(value)) throw nothing(here)
     if (field === '_and' || field === '_or') {
-      const parts = (value as Where[]).map((each, n) => every(each, `${here}/${n}`, names))
+      const parts = (value as Where[]).map((each, n) => every(each, `${here}/${n}`, of))
       if (parts.length === 0) throw nothing(here)
       return [group(field === '_and' ? 'and' : 'or', parts, here)]
     }
     if (field === '_not') {
-      const part = every(value as Where, here, names)
+      const part = every(value as Where, here, of)
       return [{ filter: { not: part.filter }, at: here, parts: [part] }]
     }
+    const link = of.links.get(field)
+    if (link?.far) return onLinked(value as Where, here, link, link.far)
     const column = COLUMNS.get(field)
     return column
       ? tests(value as Where, here, column)
-      : onProperty(value as Where, here, names.get(field), [])
+      : onProperty(value as Where, here, of.names.get(field), [])
   })
   if (found.length === 0) throw nothing(at)
   return found
 }
 
 /** All conditions of an object as one. */
-function every(where: Where, at: string, names: Names): Condition {
-  const found = conditionsOf(where, at, names)
+function every(where: Where, at: string, of: Vocabulary): Condition {
+  const found = conditionsOf(where, at, of)
   const [only, ...others] = found
   return only && others.length === 0 ? only : group('and', found, at)
 }
@@ -88,6 +94,27 @@ const group = (kind: 'and' | 'or', parts: readonly Condition[], at: string): Con
   at,
   parts,
 })
+
+/** Conditions on linked records: those of the one record, or `some` and `none` of several. */
+function onLinked(value: Where, at: string, link: SeenLink, far: SeenType): Condition[] {
+  const of = vocabularyOf(far)
+  const { relType } = link
+  const direction = link.incoming ? 'incoming' : 'outgoing'
+  if (link.isOne) {
+    const part = every(value, at, of)
+    return [{ filter: { some: { rel_type: relType, direction, filter: part.filter } }, at, parts: [part] }]
+  }
+  const found = Object.entries(value).map(([quantifier, each]): Condition => {
+    const here = `${at}/${quantifier}`
+    if (!isObject(each)) throw nothing(here)
+    // An empty object means any linked record.
+    const part = Object.keys(each).length > 0 ? every(each, here, of) : null
+    const group = { rel_type: relType, direction, ...(part && { filter: part.filter }) }
+    return { filter: { [quantifier]: group }, at: here, ...(part && { parts: [part] }) }
+  })
+  if (found.length === 0) throw nothing(at)
+  return found
+}
 
 /** Operators, or the properties of an object within the data. */
 function onProperty(
@@ -125,7 +152,10 @@ function tests(operators: Where, at: string, field: string): Condition[] {
 function placesOf({ filter, at, parts }: Condition, pointer: string): [string, string][] {
   const [kind] = Object.keys(filter)
   const below = parts?.flatMap((part, n) =>
-    placesOf(part, kind === 'not' ? `${pointer}/not` : `${pointer}/${kind}/${n}`),
+    placesOf(
+      part,
+      `${pointer}/${kind}${kind === 'not' ? '' : kind === 'and' || kind === 'or' ? `/${n}` : '/filter'}`,
+    ),
   )
   return [[pointer, at], ...(below ?? [])]
 }

@@ -14,7 +14,7 @@ import {
 import { isNever, onlyKind, type Shape } from '../../schema-shape/shape.ts'
 import type { Within } from './input-types.ts'
 import { fieldNameOf, nestedName } from './names.ts'
-import type { SeenType } from './seen.ts'
+import type { SeenLink, SeenType } from './seen.ts'
 import { DateScalar, DateTimeScalar, JsonScalar, Status } from './shared-types.ts'
 import { isInt } from './values.ts'
 
@@ -77,8 +77,18 @@ const OWN_FILTERS: Readonly<Record<string, GraphQLInputObjectType>> = {
   _externalSource: StringFilter,
 }
 
-/** The filter of a type. Its fields are made when they are asked for. */
-export function whereOf({ name, properties }: SeenType, within: Within): GraphQLInputObjectType {
+/** Finds the filters of another type: of one record, and of several. */
+type FiltersOf = (type: SeenType) => {
+  readonly where: GraphQLInputObjectType
+  readonly many: GraphQLInputObjectType
+}
+
+/** The filters of a type. Their fields are made when they are asked for. */
+export function whereOf(
+  { name, properties, links }: SeenType,
+  within: Within,
+  filtersOf: FiltersOf,
+): { where: GraphQLInputObjectType; many: GraphQLInputObjectType } {
   const where: GraphQLInputObjectType = new GraphQLInputObjectType({
     name: `${name}_Where`,
     description: 'All conditions hold. {eq: null} means that there is no value.',
@@ -92,9 +102,29 @@ export function whereOf({ name, properties }: SeenType, within: Within): GraphQL
         name,
         within,
       ),
+      ...linkedFields(links.values(), filtersOf),
     }),
   })
-  return where
+  const many = new GraphQLInputObjectType({
+    name: `${name}_ManyWhere`,
+    description: 'Conditions on linked records. {} means any.',
+    fields: () => ({
+      some: { type: where, description: 'At least one of them matches.' },
+      none: { type: where, description: 'None of them matches.' },
+    }),
+  })
+  return { where, many }
+}
+
+/** Records of several types have no filter in common. */
+function linkedFields(links: Iterable<SeenLink>, filtersOf: FiltersOf): GraphQLInputFieldConfigMap {
+  const fields: GraphQLInputFieldConfigMap = {}
+  for (const { field, far, isOne } of links) {
+    if (!far) continue
+    const { where, many } = filtersOf(far)
+    fields[field] = { type: isOne ? where : many }
+  }
+  return fields
 }
 
 function fieldsOf(
