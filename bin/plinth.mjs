@@ -5,7 +5,6 @@ import { existsSync } from 'node:fs'
 import module from 'node:module'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
-import { isPrepared, prepare } from './prepare.mjs'
 import { bundledNode, isNewEnough } from './runtime.mjs'
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP']
@@ -23,31 +22,31 @@ async function run() {
     process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
     process.channel.unref()
   }
-  try {
-    if (!isPrepared()) prepare()
-  } catch (error) {
-    process.stderr.write(`${error.message}\n`)
-    process.exit(1)
-  }
-  const built = new URL('../dist/cli/main.js', import.meta.url)
-  const { main } = await import(
-    existsSync(built) ? built.href : new URL('../src/cli/main.ts', import.meta.url).href
-  )
+  const sources = new URL('../src/cli/main.ts', import.meta.url)
+  const isCheckout = existsSync(sources)
+  if (isCheckout) await prepareCheckout()
+  const entry = isCheckout ? sources : new URL('../dist/cli/main.js', import.meta.url)
+  const { main } = await import(entry.href)
   const code = await main(process.argv.slice(2))
   process.exitCode = code
   // After a failure nothing may keep the process alive; output that is still on its way gets its time.
   if (code !== 0) setTimeout(() => process.exit(code), 2000).unref()
 }
 
+async function prepareCheckout() {
+  const { isPrepared, prepare } = await import('./prepare.mjs')
+  try {
+    if (!isPrepared()) prepare()
+  } catch (error) {
+    process.stderr.write(`${error.message}\n`)
+    process.exit(1)
+  }
+}
+
 function handOver() {
   const node = bundledNode()
   if (!node) {
-    const { node: version } = process.versions
-    process.stderr.write(
-      `Plinth needs Node 22.18 or newer; this is ${version}, and no Node was installed with Plinth ` +
-        `(optional dependencies were left out, or there is none for ${process.platform} ${process.arch}).\n` +
-        'Install a newer Node, or run: npm install --include=optional\n',
-    )
+    process.stderr.write(tooOld())
     process.exit(1)
   }
   const { execArgv, argv } = process
@@ -74,4 +73,11 @@ function handOver() {
     for (const name of SIGNALS) process.removeAllListeners(name)
     process.kill(process.pid, signal)
   })
+}
+
+function tooOld() {
+  const { platform, arch, versions } = process
+  const hasPackage = platform === 'linux' && ['x64', 'arm64'].includes(arch)
+  const beside = hasPackage ? `, or one beside Plinth: npm install node-linux-${arch}@24` : ''
+  return `Plinth needs Node 22.18 or newer; this is ${versions.node}.\nInstall a newer Node${beside}\n`
 }

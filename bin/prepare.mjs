@@ -1,4 +1,4 @@
-/** Generates the database client. npm runs it after an install; `plinth` does where install scripts were off. */
+/** Generates the database client of a checkout. npm runs it after an install; `plinth` does where scripts were off. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,14 +9,16 @@ import { bundledNode, folderOf, isNewEnough } from './runtime.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const client = join(root, 'src/engine/prisma/client.ts')
 
-/** Is a client there to be imported? A built package brings its own. */
-export const isPrepared = () => existsSync(client) || existsSync(join(root, 'dist/cli/main.js'))
+/** Is a client there to be imported? */
+export const isPrepared = () => existsSync(client)
 
 /** Generates the client. Says nothing on success; throws with all that the generator said. */
 export function prepare() {
   const prisma = folderOf('prisma')
   if (!prisma)
-    throw new Error('The package "prisma" is not installed. Run npm install in the folder of Plinth.')
+    throw new Error(
+      'The package "prisma" is not installed. Run npm install without --omit=dev in the folder of Plinth.',
+    )
   const node = (!isNewEnough && bundledNode()) || process.execPath
   const { status, error, stdout, stderr } = spawnSync(node, [join(prisma, 'build/index.js'), 'generate'], {
     cwd: root,
@@ -36,7 +38,9 @@ export function prepare() {
 }
 
 const [, script] = process.argv
-if (script && existsSync(script) && realpathSync(script) === fileURLToPath(import.meta.url)) {
+const isScript = script && existsSync(script) && realpathSync(script) === fileURLToPath(import.meta.url)
+// The built package has no sources, and brings its client.
+if (isScript && existsSync(join(root, 'src'))) {
   try {
     prepare()
   } catch (error) {
