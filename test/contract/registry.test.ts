@@ -26,23 +26,12 @@ const variables = { type: 'object', additionalProperties: strict([], input) }
 const keyValue = strict(['name'], { name: text(), ...input, variables })
 
 /** The used part of the registry schema of 2025-12-11, without additional properties. */
-const SERVER = strict(['$schema', 'name', 'description', 'version', 'packages'], {
+const SERVER = strict(['$schema', 'name', 'description', 'version', 'remotes'], {
   $schema: { const: 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json' },
   name: text({ pattern: '^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$', minLength: 3, maxLength: 200 }),
   title: text({ minLength: 1, maxLength: 100 }),
   description: text({ minLength: 1, maxLength: 100 }),
   version: text({ pattern: '^\\d+\\.\\d+\\.\\d+(-[\\w.]+)?$', maxLength: 255 }),
-  packages: list(
-    strict(['registryType', 'identifier', 'version', 'transport'], {
-      registryType: { enum: ['npm', 'oci', 'mcpb'] },
-      identifier: text(),
-      version: text({ minLength: 1 }),
-      runtimeHint: text(),
-      transport: strict(['type'], { type: { const: 'stdio' } }),
-      packageArguments: list(strict(['type', 'value'], { type: { const: 'positional' }, ...input })),
-      environmentVariables: list(keyValue),
-    }),
-  ),
   remotes: list(
     strict(['type', 'url'], {
       type: { const: 'streamable-http' },
@@ -59,14 +48,15 @@ test('server.json is valid for the MCP registry and has the package version', ()
   validate(server)
   expect(validate.errors).toBeNull()
   expect(server).toMatchObject({ name: manifest.mcpName, version: manifest.version })
-  for (const { identifier, version } of server.packages)
-    expect({ identifier, version }).toEqual({ identifier: manifest.name, version: manifest.version })
+})
+
+test('neither server.json nor mcp.json names a package: anybody can publish under a free name', () => {
+  expect(read('server.json')).not.toHaveProperty('packages')
+  expect(JSON.stringify(read('mcp.json'))).not.toMatch(/npx|npm|bunx|pnpm|yarn|uvx/)
 })
 
 test('server.json marks secrets and declares every template variable', () => {
-  const { packages, remotes } = read('server.json')
-  const named = packages.flatMap((each: { environmentVariables: object[] }) => each.environmentVariables)
-  for (const variable of named) expect(variable.isSecret ?? false).toBe(/TOKEN|KEY/.test(variable.name))
+  const { remotes } = read('server.json')
   for (const { url, variables, headers } of remotes) {
     expect(Object.keys(variables)).toEqual([...url.matchAll(/\{(\w+)\}/g)].map(([, name]) => name))
     for (const { value, variables: own } of headers) {
@@ -79,7 +69,7 @@ test('server.json marks secrets and declares every template variable', () => {
 test('mcp.json has the same URL in each client format, and no token', () => {
   const { mcpServers, servers, inputs } = read('mcp.json')
   const address = 'http://127.0.0.1:4000/mcp'
-  expect(mcpServers.plinth).toEqual({ command: 'npx', args: ['plinth', 'mcp'] })
+  expect(mcpServers.plinth).toEqual({ command: 'plinth', args: ['mcp'] })
   expect([mcpServers['plinth-http'].url, servers.plinth.url]).toEqual([address, address])
   expect(servers.plinth.headers.Authorization).toBe(`Bearer \${input:${inputs[0].id}}`)
   expect(JSON.stringify([mcpServers, servers])).not.toMatch(/plt_/)
