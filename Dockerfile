@@ -1,0 +1,30 @@
+# syntax=docker/dockerfile:1
+# The package is built from this directory, and the image has the package with the locked dependencies only.
+FROM node:24-slim AS build
+WORKDIR /build
+COPY . .
+RUN npm ci --ignore-scripts --no-audit --no-fund \
+  && mkdir /package \
+  && npm pack --silent --pack-destination /package \
+  && tar -xzf /package/plinth-*.tgz -C /package --strip-components=1 \
+  && rm /package/plinth-*.tgz \
+  && cp package-lock.json /package/
+
+FROM node:24-slim
+WORKDIR /opt/plinth
+COPY --from=build /package ./
+RUN npm ci --omit=dev --workspaces=false --no-audit --no-fund \
+  && rm -rf /root/.npm \
+  && install -d -o node -g node -m 0700 /var/lib/plinth
+ENV NODE_ENV=production \
+    PLINTH_HOST=0.0.0.0 \
+    PLINTH_PORT=4000 \
+    PLINTH_DATA_DIR=/var/lib/plinth \
+    MALLOC_MMAP_THRESHOLD_=131072
+USER node
+VOLUME /var/lib/plinth
+EXPOSE 4000
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PLINTH_PORT + '/readyz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "--max-semi-space-size=48", "--no-parallel-scavenge", "--no-allocation-site-pretenuring", "bin/plinth.mjs"]
+CMD ["serve"]
