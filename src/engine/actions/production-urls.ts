@@ -1,9 +1,10 @@
 /** Keeps actions of previews from calling what production calls. */
 import { productionOf } from '../../contract/ids.ts'
 import { DomainError } from '../../foundation/errors.ts'
+import type { RunnableAction } from '../core/run-place.ts'
 import { type Db, statement } from '../database/client.ts'
 import { hasTemplate } from '../templates/parse.ts'
-import type { RequireOwnUrl, RunnableAction } from './running.ts'
+import type { RequireOwnUrl } from './running.ts'
 
 const URLS = statement(
   'urls_of_production_actions',

@@ -8,7 +8,7 @@ import { ACTION } from '../configuration/actions/index.ts'
 import { lockConfiguration } from '../configuration/lifecycle/lock.ts'
 import { missing } from '../configuration/lifecycle/read.ts'
 import { bypassed } from '../core/caches.ts'
-import type { RunPlace } from '../core/run-place.ts'
+import type { RunnableAction, RunPlace } from '../core/run-place.ts'
 import type { Scope } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
 import { compileSchema } from '../json-schema/compile.ts'
@@ -18,7 +18,7 @@ import { ownUrlsOf } from './production-urls.ts'
 import { requireRights } from './rights.ts'
 import { keepFailure, keepSuccess } from './run-log.ts'
 import { openSteps } from './run-steps.ts'
-import type { ActionAddress, RunnableAction, StepResult } from './running.ts'
+import type { ActionAddress, StepResult } from './running.ts'
 import { withSendingPlace } from './sending-runs.ts'
 
 /** What a run answers. */
@@ -39,27 +39,18 @@ export async function withRun<T>(
   work: (scope: Scope) => Promise<T>,
   startedBy: Pick<RunPlace, 'cause' | 'claim'> = {},
 ): Promise<T> {
-  const run: RunPlace = { id: uuidv7(), startedAt: new Date(), sent: new Map(), ids: new Map(), ...startedBy }
+  const startedAt = new Date()
+  const [action] = await scope.db.query<RunnableAction>(FIND, [target.baseId, target.id])
+  const run: RunPlace = { id: uuidv7(), startedAt, action, sent: new Map(), ids: new Map(), ...startedBy }
   try {
-    // Taken before the transaction of the run, and of its idempotency key.
     const running = () => work({ ...scope, run })
-    return await ((await sends(scope, target)) ? withSendingPlace(scope, running) : running())
+    // The place is taken before the transaction of the run, and of its idempotency key.
+    const sends = action?.steps.some(({ type }) => type === 'http')
+    return await (sends ? withSendingPlace(scope, running) : running())
   } catch (thrown) {
     if (run.begun) await keepFailure(scope, target, { ...run, ...run.begun }, toDomainError(thrown))
     throw thrown
   }
-}
-
-const SENDS = statement(
-  'action_sends',
-  `SELECT EXISTS (SELECT FROM json_array_elements(steps) s WHERE s ->> 'type' = 'http') AS sends
-   FROM plinth.action WHERE base_id = $1 AND id = $2`,
-)
-
-/** Whether the action has http steps. The caller's rights are checked by the run. */
-async function sends({ db }: Scope, { baseId, id }: ActionAddress): Promise<boolean> {
-  const [action] = await db.query<{ sends: boolean }>(SENDS, [baseId, id])
-  return action?.sends ?? false
 }
 
 const FIND = statement(
@@ -75,7 +66,7 @@ const FIND = statement(
 export async function runAction(scope: WriteScope, target: ActionAddress, sent: unknown): Promise<RunAnswer> {
   const { run } = scope
   if (!run) throw new Error('A run of an action needs a place.')
-  const action = await findAction(scope, target)
+  const action = await requireAction(scope, target, run.action)
   const input = readInput(scope, action, sent)
   const requireOwnUrl = await ownUrlsOf(scope, action)
   if (!scope.isRehearsal)
@@ -109,10 +100,13 @@ export async function runAction(scope: WriteScope, target: ActionAddress, sent: 
   })
 }
 
-async function findAction(scope: WriteScope, target: ActionAddress): Promise<RunnableAction> {
-  const { baseId, id } = target
+/** The action that was found, if the caller may run it. */
+async function requireAction(
+  scope: WriteScope,
+  target: ActionAddress,
+  action: RunnableAction | undefined,
+): Promise<RunnableAction> {
   await requireRights(scope, target, null)
-  const [action] = await scope.db.query<RunnableAction>(FIND, [baseId, id])
   if (!action) throw await missing({ kind: ACTION, scope, ...target })
   await requireRights(scope, target, action.steps)
   return action

@@ -5,13 +5,6 @@ import type { Values } from '../templates/render.ts'
 import type { WriteScope } from '../write/write.ts'
 
 export type ActionAddress = { readonly baseId: string; readonly id: string }
-/** The row of an action, as far as a run needs it. */
-export type RunnableAction = ActionAddress & {
-  readonly version: number
-  readonly inputSchema: object
-  readonly steps: readonly Step[]
-  readonly output: unknown
-}
 
 /** What a step did, as the answer shows it. */
 export type StepResult = { readonly name: string; readonly type: string; readonly skipped?: true }

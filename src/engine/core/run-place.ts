@@ -1,9 +1,22 @@
+import type { Step } from '../../contract/action-shapes.ts'
 import type { Db } from '../database/client.ts'
+
+/** The row of an action, as far as a run needs it. */
+export type RunnableAction = {
+  readonly baseId: string
+  readonly id: string
+  readonly version: number
+  readonly inputSchema: object
+  readonly steps: readonly Step[]
+  readonly output: unknown
+}
 
 /** The run of an action within a request: what outlives its transaction. */
 export type RunPlace = {
   readonly id: string
   readonly startedAt: Date
+  /** The action as the run found it, before the caller's rights are checked; undefined if there is none. */
+  readonly action: RunnableAction | undefined
   /** The delivery of a trigger that started it; absent if a caller did. */
   readonly cause?: string
   /** Ends the delivery of the run in its transaction, so that a delivery that succeeded runs once. */
