@@ -9,12 +9,12 @@ import { compileAccess } from './access/compile-access.ts'
 import { actorOf, issuedSession, type Principal, type TokenSession } from './access/token-session.ts'
 import { type AttachmentKey, attachmentSweep, type LinkUse, openLink } from './attachments/index.ts'
 import { type BlobLocation, openBlobStore } from './blobs/open.ts'
-import { type ChangeFeed, openChangeFeed } from './change-log/open-feed.ts'
+import { openChangeFeed } from './change-log/open-feed.ts'
 import { sweepClaims } from './claims/actions.ts'
 import { type AdminToken, authenticate, ensureAdminToken } from './configuration/tokens/index.ts'
-import { type Caches, openCaches } from './core/caches.ts'
+import { openCaches } from './core/caches.ts'
 import { openLongPolls } from './core/long-poll.ts'
-import type { Scope, Via } from './core/scope.ts'
+import type { Scope, Services, Via } from './core/scope.ts'
 import { sealKey, serverSecret } from './core/sealed-token.ts'
 import { type ReserveBytes, ResponseBudget } from './database/capped-query.ts'
 import { migrate } from './database/migrate.ts'
@@ -23,7 +23,7 @@ import type { Found } from './database/readiness.ts'
 import { type Delivery, openDelivery } from './inbound/index.ts'
 import type { Arrived } from './inbound/verify.ts'
 import { openJobs } from './jobs/runner.ts'
-import { openRequestBatching, type RequestBatching } from './record-store/request-batching.ts'
+import { openRequestBatching } from './record-store/request-batching.ts'
 import {
   type CredentialSession,
   findCredentialSession,
@@ -152,9 +152,10 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const blobs = await openBlobStore(options.blobs)
   const vault = await openVault(database, options.masterKeys, log)
   const egress = openEgress(options.privateHosts)
-  const system = systemScope(database, caches, batching, feed, {
-    ...{ limits, keys, sql, blobs, vault, egress, publicUrl },
-  })
+  const services: Services = {
+    ...{ caches, batching, feed, longPolls, keys, limits, sql, blobs, vault, egress, publicUrl, log },
+  }
+  const system = systemScope(database, services)
   await ensureAdminToken(system, options.adminToken, log)
   const jobs = openJobs(database.part(), blobs, connectionString, log)
   const triggers = openTriggers({ ...system, db: database.part() }, connectionString, {
@@ -171,25 +172,15 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     sql.sweep().catch((err) => log.warn({ err }, 'unused SQL roles were not dropped'))
   }, SWEEP_MS).unref()
   const scope: Engine['scope'] = (session, via, requestId, closed, reserveBytes) => ({
+    ...services,
     db: database.of(session.tokenId),
-    caches,
-    batching,
-    feed,
-    longPolls,
     access: session.access,
     actor: actorOf(session),
     session,
     via,
     requestId,
-    keys,
-    limits,
     batches: { left: limits.batchBytes },
     answer: budgetOf(via, pageBytes, reserveBytes),
-    sql,
-    blobs,
-    vault,
-    egress,
-    publicUrl,
     received: new Map(),
     ...(closed && { closed }),
   })
@@ -262,18 +253,9 @@ const SQL_LIMITS: SqlLimits = {
   writeRows: LIMITS.sqlWriteRows,
 }
 
-const systemScope = (
-  db: Database,
-  caches: Caches,
-  batching: RequestBatching,
-  feed: ChangeFeed,
-  settings: Pick<Scope, 'limits' | 'keys' | 'sql' | 'blobs' | 'vault' | 'egress' | 'publicUrl'>,
-): Scope => ({
+const systemScope = (db: Database, services: Services): Scope => ({
+  ...services,
   db,
-  caches,
-  batching,
-  feed,
-  longPolls: openLongPolls(feed),
   access: compileAccess([{ base: '*', record_type: '*', environment: '*', permission: 'admin' }]),
   actor: { tokenId: null, name: 'system' },
   via: 'system',
@@ -281,5 +263,4 @@ const systemScope = (
   batches: { left: Number.POSITIVE_INFINITY },
   answer: new ResponseBudget(LIMITS.pageBytes, Number.POSITIVE_INFINITY),
   received: new Map(),
-  ...settings,
 })

@@ -51,7 +51,7 @@ export const keepSuccess = (
   output: unknown,
 ): Promise<void> => keep(scope, target, run, { status: 'succeeded', output, error: null })
 
-/** Keeps a run whose transaction was undone. The failure of the run goes on, whatever becomes of this. */
+/** Keeps a run whose transaction was undone. If that fails, the caller still gets the failure of the run. */
 export async function keepFailure(
   scope: Scope,
   target: ActionAddress,
@@ -59,7 +59,9 @@ export async function keepFailure(
   failure: DomainError,
 ): Promise<void> {
   const { request_id: _, ...error } = errorBody(failure, scope.requestId).error
-  await keep(scope, target, run, { status: 'failed', output: null, error }).catch(() => {})
+  await keep(scope, target, run, { status: 'failed', output: null, error }).catch((err) =>
+    scope.log.warn({ err, base: target.baseId, action: target.id, run: run.id }, 'a failed run was not kept'),
+  )
 }
 
 async function keep(

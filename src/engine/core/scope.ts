@@ -1,6 +1,7 @@
 /** Request scope: caller, rights, connection and services. */
 import type { KeyObject } from 'node:crypto'
 import type { Egress } from '../../foundation/egress/dispatcher.ts'
+import type { Log } from '../../foundation/log.ts'
 import type { Access } from '../access/access.ts'
 import type { Actor, TokenSession } from '../access/token-session.ts'
 import type { BlobStore, StoredBlob } from '../blobs/blob-store.ts'
@@ -38,13 +39,29 @@ export type Standing = {
   recheck(scope: Scope): Promise<void>
 }
 
-/** Caller, rights, connection and services of a request. Every engine function takes one. */
-export type Scope = {
-  readonly db: Db
+/** Services of the process, which all requests share. */
+export type Services = {
   readonly caches: Caches
   readonly batching: RequestBatching
   readonly feed: ChangeFeed
   readonly longPolls: LongPolls
+  /** Secret keys of the server. */
+  readonly keys: { readonly cursor: SealKey; readonly link: SealKey; readonly s3: KeyObject }
+  readonly limits: { readonly recordBytes: number; readonly batchBytes: number }
+  readonly sql: SqlRunner
+  readonly blobs: BlobStore
+  readonly vault: Vault
+  /** The way out for requests to addresses that users chose. */
+  readonly egress: Egress
+  /** The address of this server, for links. */
+  readonly publicUrl: () => string
+  /** The log of the process, for failures that no answer reports. */
+  readonly log: Log
+}
+
+/** Caller, rights, connection and services of a request. Every engine function takes one. */
+export type Scope = Services & {
+  readonly db: Db
   readonly access: Access
   /** The policy that restricts the scope, if any. */
   readonly policy?: ScopePolicy
@@ -57,23 +74,13 @@ export type Scope = {
   readonly requestId: string
   /** The MCP tool call that runs, if any. */
   readonly call?: ToolCall
-  /** Secret keys of the server. */
-  readonly keys: { readonly cursor: SealKey; readonly link: SealKey; readonly s3: KeyObject }
-  /** The address of this server, for links. */
-  readonly publicUrl: () => string
-  readonly limits: { readonly recordBytes: number; readonly batchBytes: number }
   /** Bytes left for the batches of this request: a GraphQL document may hold several. */
   readonly batches: { left: number }
   /** Byte limit of the pages of this request. */
   readonly answer: ResponseBudget
-  readonly sql: SqlRunner
-  readonly blobs: BlobStore
-  readonly vault: Vault
-  /** The way out for requests to addresses that users chose. */
-  readonly egress: Egress
   /**
-   * Contents that this request has stored, by their sha256. A write may refer to these only, so that nobody gets
-   * a content by its digest.
+   * Contents that this request has stored, by their sha256. A write may refer to these only: a digest alone gives no
+   * access to a content.
    */
   readonly received: Map<string, StoredBlob>
   /** The delivery of an inbound webhook whose signature was checked; absent in other requests. */
