@@ -27,7 +27,7 @@ export type PlanKind = keyof typeof WORDS
 
 export const wordsOf = (kind: PlanKind): (typeof WORDS)[PlanKind] => WORDS[kind]
 
-/** What stands beside a plan in an answer: its token, and how to confirm it. */
+/** What an answer has beside a plan: its token, and how to confirm it. */
 export const awaiting = (kind: PlanKind, { token, expiresAt }: { token: string; expiresAt: string }) => ({
   plan_token: token,
   expires_at: expiresAt,

@@ -5,7 +5,7 @@ import { Description } from './shapes.ts'
 
 /** Zod shapes of the secrets of the vault, shared by all layers. */
 
-/** Stands for all production bases. */
+/** In a list of bases: all production bases. */
 export const ALL_BASES = '*'
 
 /** What opens a secret to all previews of a base. */

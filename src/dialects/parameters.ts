@@ -242,7 +242,7 @@ export function adviseBody(body: unknown, known: readonly string[], pageSize?: n
   }
 }
 
-/** Known members that tell what others mean. */
+/** Known members that show what others mean. */
 const READ_BESIDE = ['filter', 'limit']
 const MOST_VALUES = 200
 

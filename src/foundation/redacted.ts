@@ -1,2 +1,2 @@
-/** Stands for a secret in what is shown. In a write, it keeps the stored one. */
+/** Replaces a secret in what is shown. In a write, it keeps the stored one. */
 export const REDACTED = '<redacted>'

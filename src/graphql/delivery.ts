@@ -1,4 +1,4 @@
-/** Deliveries to inbound webhooks, for the surface that takes them. A signature stands in place of a token. */
+/** Deliveries to inbound webhooks, for the surface that takes them. A signature replaces the token. */
 import type { Engine } from '../engine/engine.ts'
 import type { Context } from './context.ts'
 

@@ -11,7 +11,7 @@ export type Answer =
   | { state: 'absent' }
 
 const CONNECT_TIMEOUT_MS = 5_000
-const NOBODY_LISTENS = ['ENOENT', 'ECONNREFUSED']
+const NO_LISTENER = ['ENOENT', 'ECONNREFUSED']
 const WHOSE_IS_IT = `SELECT pg_read_file('postmaster.pid', true) AS pid_file,
   EXISTS (SELECT FROM pg_database WHERE datname = '${DATABASE}') AS has_database,
   bool_or(has_database_privilege('public', oid, 'CONNECT')) AS is_open
@@ -58,7 +58,7 @@ async function ask(paths: PostgresPaths, url: string): Promise<Answer> {
     return { state: 'ready', url, pid: server.pid, run: server.run }
   } catch (error) {
     const { code } = error as { code?: string }
-    if (code !== undefined && NOBODY_LISTENS.includes(code)) return { state: 'absent' }
+    if (code !== undefined && NO_LISTENER.includes(code)) return { state: 'absent' }
     if (isPassing(error)) return { state: 'busy' }
     throw error
   }

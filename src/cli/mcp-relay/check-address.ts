@@ -4,12 +4,12 @@ import { type Settings, serverUrl, tokenFor } from '../command/settings.ts'
 import type { AddressOptions } from './address-path.ts'
 
 const PATIENCE_MS = 5000
-/** The server says that the address is wrong. Other failures say that this token or machine cannot tell. */
+/** The server says that the address is wrong. After another failure, the address may still be right. */
 const WRONG = ['NOT_FOUND', 'VALIDATION_ERROR']
 
 /**
  * Asks the server for the tools of the address, so that a misspelt base, endpoint, type or tool is found before a
- * client is set up. Returns why the server could not tell, if it could not.
+ * client is set up. Returns why the address could not be checked, if so.
  * @throws Failure if the address does not exist
  */
 export async function checkAddress(settings: Settings, scope: AddressOptions): Promise<string | undefined> {

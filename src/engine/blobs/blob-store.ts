@@ -11,7 +11,7 @@ export type PutLimits = {
   /** The bytes of a content of at most this size are returned too. */
   keepBytes?: number
 }
-/** A content. `bytes` if the request has them at hand: they need not be read. */
+/** A content. `bytes` if the request has them in memory: they need not be read. */
 export type StoredBlob = { sha256: string; size: number; bytes?: Buffer | undefined }
 export type ListedBlob = { sha256: string; size: number; modifiedAt: Date }
 /** A range of bytes; `end` is inclusive. */

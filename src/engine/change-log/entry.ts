@@ -99,7 +99,7 @@ export type Viewer = { readonly access: Access; readonly tokenId: string | null 
 
 /**
  * Hides the tool call of another token from a reader of a part of the base: the names of tools and endpoints
- * tell what else the base has.
+ * show what else the base has.
  */
 export function callFor<T extends Pick<Change, 'actor' | 'call'>>(
   { access, tokenId }: Viewer,

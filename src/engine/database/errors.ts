@@ -162,7 +162,7 @@ export async function translated<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Error for a write with an unknown outcome. It tells the caller how to check. */
+/** Error for a write with an unknown outcome. It says how to check. */
 export const outcomeUnknown = (cause: LostAnswer, hasKey: boolean): DomainError =>
   new DomainError('INTERNAL_ERROR', 'The database did not answer. The write may have been applied.', {
     cause,

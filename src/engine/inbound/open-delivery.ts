@@ -58,7 +58,7 @@ export const findWebhook = (scope: Scope, baseId: string, id: string): Promise<W
   WEBHOOKS.get(scope, `${baseId}/${id}`)
 
 /** What an unknown webhook is compared with, so that its answer takes as long. */
-const NOBODY = { signature: { scheme: 'github' }, secret: randomBytes(32).toString('hex') } as const
+const UNKNOWN_WEBHOOK = { signature: { scheme: 'github' }, secret: randomBytes(32).toString('hex') } as const
 
 /** Opens a delivery. Undefined without a webhook that is enabled, or a signature that is right. */
 export async function openDelivery(
@@ -68,7 +68,7 @@ export async function openDelivery(
   now: number = Date.now(),
 ): Promise<Delivery | undefined> {
   const webhook = await findWebhook(scope, baseId, id)
-  const { signature, secret = NOBODY.secret } = webhook ?? NOBODY
+  const { signature, secret = UNKNOWN_WEBHOOK.secret } = webhook ?? UNKNOWN_WEBHOOK
   const verified = verify(arrived, signature, secret, now)
   if (!verified || !webhook?.enabled || webhook.secret === undefined) return undefined
   const contentType = arrived.headers['content-type']

@@ -1,5 +1,5 @@
 /**
- * Says why a traversal finds nothing, where the relationship types alone tell: usually the direction is the other one. Finds
+ * Says why a traversal finds nothing, where the relationship types alone show it: usually the direction is the other one. Finds
  * the relationship types that lead to a record type.
  */
 import { meantValue } from '../../contract/suggest.ts'

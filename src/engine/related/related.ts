@@ -42,7 +42,7 @@ export type RelatedPage = Omit<Page<Related>, 'data'> & {
   data(): Related[]
   /** The results in the format of REST and MCP, with the records projected to the requested fields. */
   rows(): object[]
-  /** Why the page is empty, if the relationship types tell. */
+  /** Why the page is empty, if the relationship types show it. */
   hint: string | null
 }
 

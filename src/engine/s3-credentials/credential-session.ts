@@ -31,8 +31,8 @@ const FIND = statement(
   `SELECT c.id, c.base_id, c.file_type, c.permission, c.expires_at <= now() AS is_expired, t.hash
    FROM plinth.s3_credential c JOIN plinth.token t ON t.id = c.token_id WHERE c.access_key_id = $1`,
 )
-const STANDS = statement(
-  's3_credential_stands',
+const IS_VALID = statement(
+  's3_credential_is_valid',
   'SELECT 1 AS one FROM plinth.s3_credential WHERE base_id = $1 AND id = $2 AND expires_at > now()',
 )
 const SWEEP = statement(
@@ -67,7 +67,7 @@ export const withCredential = (scope: Scope, { id, reach, token }: CredentialSes
   standing: {
     isCurrent: () => false,
     recheck: async ({ db }) => {
-      if ((await db.query(STANDS, [reach.baseId, id])).length === 0) throw ended()
+      if ((await db.query(IS_VALID, [reach.baseId, id])).length === 0) throw ended()
     },
   },
 })
@@ -77,5 +77,5 @@ const ended = () =>
     details: [{ path: '', code: 's3_credential_ended', message: 'Create a new one. Nothing was written.' }],
   })
 
-/** Deletes expired credentials, a bounded number. Until an hour has passed, their clients are told that they expired. */
+/** Deletes expired credentials, a bounded number. It keeps them for an hour, so that their clients get the error of an expired one. */
 export const sweepS3Credentials = async (db: Db): Promise<void> => void (await db.query(SWEEP, []))

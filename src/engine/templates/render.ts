@@ -11,7 +11,7 @@ export type Values = {
   secret(name: string): string
 }
 
-/** Stands for the result of a step that was not done. */
+/** The result of a step that was not done. */
 export const UNKNOWN = Symbol('unknown')
 
 /** A template reads the result of a step that was not done. */

@@ -21,7 +21,7 @@ export type DeliveryRunner = (
   cut: AbortSignal,
 ) => Promise<RunOutcome | undefined>
 
-// In the transaction of the run: a delivery whose run was committed is not due, even if the process ends there.
+// In the transaction of the run: both commit, or neither does. So a delivery that succeeded is not run again.
 const CLAIM = statement(
   'end_delivery_of_run',
   `UPDATE plinth.trigger_delivery SET status = 'succeeded', attempts = attempts + 1, next_attempt_at = NULL,

@@ -63,7 +63,7 @@ export async function actionTool(action: ServedAction): Promise<EndpointTool> {
       const call = asked(context, [at, name, args], how)
       const done = await withProgress(caller, () => run({ base, id, input: data }, call)).catch(
         (thrown: unknown) => {
-          // The input stands for the arguments.
+          // The arguments are the input of the run.
           throw withPaths(thrown, (path) => path.replace(/^\/input(?=\/|$)/, ''))
         },
       )
@@ -74,7 +74,7 @@ export async function actionTool(action: ServedAction): Promise<EndpointTool> {
 
 const PROGRESS_MS = 1000
 
-/** Tells a client that waits how many seconds have passed, if it asked for progress. */
+/** Reports progress once a second to a client that asked for it. */
 async function withProgress<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
   let seconds = 0
   const timer = setInterval(() => caller.progress(++seconds, undefined, 'The action runs.'), PROGRESS_MS)

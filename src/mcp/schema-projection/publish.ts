@@ -68,7 +68,7 @@ export function publish(shape: Shape, names: Names, lean: boolean): PortableSche
 }
 
 function kindOf({ object, items }: Shape, kinds: readonly Kind[]): (typeof PREFERRED)[number] {
-  // Without a type, keywords tell what is meant.
+  // Without a type, the keywords show which one is meant.
   const isAny = kinds.length === PREFERRED.length
   if (isAny && object.properties.size > 0) return 'object'
   if (isAny && items) return 'array'

@@ -18,7 +18,7 @@ type Shape = z.ZodType
 /** One route of /v1: HTTP shapes, a GraphQL operation, and the mapping between them. */
 type Spec<P extends Shape, Q extends z.ZodObject, B extends Shape, Result, Variables> = {
   summary: string
-  /** More than the summary tells. */
+  /** More than the summary says. */
   description?: string
   tag: string
   params?: P

@@ -45,7 +45,7 @@ function urlFaults(url: string, path: string, usesSecrets: boolean, targets: Pri
       path,
       code: 'open_host',
       message: usesSecrets
-        ? 'A step with a secret names the host of its url without templates, so that nobody else gets the secret.'
+        ? 'A step with a secret must name the host of its url without templates. Otherwise an input could send the secret to another host.'
         : 'Write scheme and host without templates, such as "https://example.com/{{input.id}}", or let the url be one template.',
       received: url.slice(0, 200),
     },

@@ -47,7 +47,7 @@ function faultOf(
       : {
           path,
           code: 'secret_not_here',
-          message: 'A secret can stand in url, headers and body of an http step only.',
+          message: 'Secrets can be used in url, headers and body of an http step only.',
           received,
         }
   const [name] = part.path

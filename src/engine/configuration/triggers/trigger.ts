@@ -111,7 +111,7 @@ export const TRIGGER: Kind<Fields, Row> = {
     ...{ former_secret: null, former_secret_until: null, last_success_at: null, last_failure_at: null },
     ...{ consecutive_failures: null, failing_since: null, disabled_reason: null, calls_production: true },
   }),
-  // The records of a preview that was just created are no changes for its triggers. One that runs an action calls nobody.
+  // The records of a preview that was just created are no changes for its triggers. One that runs an action sends nothing out of the preview.
   copyParts: async (db, _from, to) => {
     await db.query(SKIP_COPIED, [to])
     await db.query(START_RELAY, [to])

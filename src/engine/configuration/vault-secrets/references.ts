@@ -27,7 +27,7 @@ const OPEN_NAMES = statement(
   'SELECT id FROM plinth.secret WHERE id = ANY ((SELECT $1::text[])::text[]) AND bases && $2::text[]',
 )
 
-/** A text of a definition, and where it stands. */
+/** A text of a definition, with its path. */
 type Placed = { readonly path: string; readonly text: string }
 
 /**

@@ -30,7 +30,7 @@ import type { Wave } from './schedule.ts'
 type Undoing = { scope: WriteScope; baseId: string }
 type Work = (undoing: Undoing, steps: readonly Step[]) => Promise<Obstacle[]>
 
-/** Reverts a wave. Returns what stands in the way; the transaction must then be rolled back. */
+/** Reverts a wave. Returns what prevents it; the transaction must then be rolled back. */
 export async function runWave(undoing: Undoing, wave: Wave): Promise<Obstacle[]> {
   const [links, records] = [isOf('relationship'), isOf('record')]
   const parts: [Work, Step[]][] = [

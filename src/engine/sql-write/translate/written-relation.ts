@@ -22,7 +22,7 @@ export type Translation = {
 /** The relation that a statement writes. */
 export type WrittenRelation = {
   readonly relation: Relation
-  /** The name as it stands in FROM. */
+  /** The name as FROM has it. */
   readonly name: string
   readonly alias: string
   /** The record type; null for `relationships`. */

@@ -13,7 +13,7 @@ export type Unfit =
 export type Conversion = {
   /** The column that is converted, where it is one. */
   readonly column: string | undefined
-  /** Where it stands in the caller's text. */
+  /** Its place in the caller's text, in words. */
   readonly place: string
 }
 

@@ -44,7 +44,7 @@ const RELATIONSHIP_TYPE = named(
 )
 
 const CHANGES = named(RELATION_COLUMNS.changes)
-/** The tool calls of other tokens are for readers of the whole base: names of tools and endpoints tell what it has. */
+/** The tool calls of other tokens are for readers of the whole base: names of tools and endpoints show what it has. */
 const withOwnCalls = (tokenId: string | null): readonly SqlColumn[] =>
   CHANGES.map((column) =>
     column.name === 'call'
