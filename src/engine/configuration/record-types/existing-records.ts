@@ -3,6 +3,7 @@ import { pageWithin } from '../../core/page.ts'
 import { read, type Scope } from '../../core/scope.ts'
 import { statement } from '../../database/client.ts'
 import { type AffectedRecords, affectedValues, isAffected } from './affected-records.ts'
+import type { Suspects } from './suspect-records.ts'
 
 const STEP = 1000
 
@@ -35,13 +36,19 @@ const NAMED = statement(
 
 type Type = { readonly baseId: string; readonly id: string }
 
-/** The affected records of a type, in steps that are bounded in rows and bytes. */
+/** The affected records of a type, in steps that are bounded in rows and bytes. `suspects` are those of its base. */
 export async function* recordsOf(
   scope: Scope,
   type: Type,
   affected: AffectedRecords,
+  suspects: Suspects,
 ): AsyncGenerator<ExistingRow[]> {
   if (affected === 'none') return
+  const ids = affected === 'all' ? null : suspects.get(type.id)
+  if (ids !== null) {
+    yield* recordsNamed(scope, type, ids ?? [])
+    return
+  }
   yield* steps((after) =>
     read<ExistingRow>(scope, NEXT, [
       ...[type.baseId, type.id, after, scope.limits.recordBytes],

@@ -5,10 +5,11 @@ import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
 import { writtenSince } from '../../change-log/written-since.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { Found } from '../lifecycle/kind.ts'
-import { affectedBy } from './affected-records.ts'
+import { type AffectedRecords, affectedBy } from './affected-records.ts'
 import { type ExistingRow, recordsNamed, recordsOf } from './existing-records.ts'
 import { openValidation, recordsRefused, type Validation } from './migrate-and-validate.ts'
 import type { MigrationStep } from './migration.ts'
+import { suspectsOf } from './suspect-records.ts'
 
 /** What a check without a lock found: records that need another flag, and since when records may have changed. */
 export type Precheck = { readonly since: number; readonly flags: ReadonlyMap<string, boolean> }
@@ -35,13 +36,16 @@ export async function precheckRecords(
   baseId: string,
   types: readonly Reshaped[],
 ): Promise<readonly Found[]> {
-  const prechecks = types.map((type) => ({ type, ...openPrecheck(type) }))
-  let since = await scope.feed.settledSeq()
-  for (const { type, note } of prechecks) {
+  const prechecks: OpenPrecheck[] = []
+  for (const type of types) {
     if (turnIsOver()) await nextTurn()
     const affected = type.steps.length > 0 ? 'all' : affectedBy(type.before, type.jsonSchema)
-    await note(recordsOf(scope, { baseId, id: type.id }, affected))
+    prechecks.push({ type, id: type.id, affected, ...openPrecheck(type) })
   }
+  let since = await scope.feed.settledSeq()
+  const suspects = await suspectsOf(scope, baseId, prechecks)
+  for (const { id, affected, note } of prechecks)
+    await note(recordsOf(scope, { baseId, id }, affected, suspects))
   for (let round = 0; round < ROUNDS; round++) {
     const open = prechecks.filter(({ isOpen }) => isOpen())
     if (open.length === 0) break
@@ -53,6 +57,11 @@ export async function precheckRecords(
   return prechecks.map(({ found }) => found(since))
 }
 
+type OpenPrecheck = ReturnType<typeof openPrecheck> & {
+  readonly type: Reshaped
+  readonly id: string
+  readonly affected: AffectedRecords
+}
 type Noting = { readonly type: { readonly id: string }; note(pages: Pages): Promise<void> }
 
 /** Checks the records of types that were written after an entry of the log. Returns how many entries there are. */

@@ -10,6 +10,7 @@ import { recordsOf } from './existing-records.ts'
 import { flagRecords } from './flag-records.ts'
 import { openValidation, recordsRefused, type Validated } from './migrate-and-validate.ts'
 import type { MigrationStep, OnInvalid } from './migration.ts'
+import { suspectsOf } from './suspect-records.ts'
 
 const REWRITE = statement(
   'reconcile_rewrite',
@@ -41,7 +42,8 @@ export async function reconcile(
 ): Promise<void> {
   const validation = openValidation({ jsonSchema, steps })
   const affected = steps.length > 0 ? 'all' : affectedBy(current.jsonSchema as object, jsonSchema)
-  const pages = recordsOf(scope, current, affected)
+  const suspects = await suspectsOf(scope, current.baseId, [{ id: current.id, affected }])
+  const pages = recordsOf(scope, current, affected, suspects)
   for await (const rows of pages) {
     const validated = await validation.page(rows)
     if (validation.refused.count > 0 && onInvalid !== 'allow') continue

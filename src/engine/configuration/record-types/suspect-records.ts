@@ -1,0 +1,49 @@
+/** Finds the records that changed schemas may no longer accept, of all types in one scan. */
+import { read, type Scope } from '../../core/scope.ts'
+import type { Statement } from '../../database/client.ts'
+import type { AffectedRecords } from './affected-records.ts'
+import { breaks, RULE_COLUMNS } from './property-rules.ts'
+
+/** Ids to keep. The types with the fewest suspects come first. */
+const MOST = 10_000
+
+// Without a name it is planned for its values: what part of the table the types are decides between their index and a
+// scan by parallel workers. The planner expects few rows of an equality, so that the workers pay.
+const SUSPECTS: Statement = {
+  name: '',
+  text: `WITH suspect AS MATERIALIZED (
+     SELECT r.record_type, r.id FROM plinth.record r
+     JOIN jsonb_to_recordset($3::jsonb) AS k (record_type text, holding text[], lacking text[], ${RULE_COLUMNS}) ON k.record_type = r.record_type
+     WHERE r.base_id = $1 AND r.record_type = ANY ($2::text[])
+       AND (NOT r.valid OR r.data ?| k.holding OR NOT r.data ?& k.lacking
+         OR (k.name IS NOT NULL AND ${breaks('(r.data -> k.name)', 'jsonb_typeof(r.data -> k.name)')}))::int = 1),
+   counted AS (
+     SELECT record_type, sum(count(*)) OVER (ORDER BY count(*), record_type) AS so_far FROM suspect GROUP BY record_type)
+   SELECT c.record_type AS type, array_agg(s.id) FILTER (WHERE s.id IS NOT NULL) AS ids
+   FROM counted c LEFT JOIN suspect s ON s.record_type = c.record_type AND c.so_far <= ${MOST} GROUP BY c.record_type`,
+}
+
+type Row = { type: string; ids: string[] | null }
+
+/** Ids by type. A type that is absent has no suspects; null: it has too many to list. */
+export type Suspects = ReadonlyMap<string, readonly string[] | null>
+
+/** Finds the suspects of types whose affected records are described. */
+export async function suspectsOf(
+  scope: Scope,
+  baseId: string,
+  types: readonly { readonly id: string; readonly affected: AffectedRecords }[],
+): Promise<Suspects> {
+  const rows = types.flatMap(({ id, affected }) => {
+    if (typeof affected === 'string') return []
+    const { holding, lacking, rules } = affected
+    const [first = {}, ...more] = rules
+    const others = more.map((rule) => ({ record_type: id, holding: [], lacking: [], ...rule }))
+    return [{ record_type: id, holding, lacking, ...first }, ...others]
+  })
+  if (rows.length === 0) return new Map()
+  const ids = [...new Set(rows.map(({ record_type }) => record_type))]
+  const found = await read<Row>(scope, SUSPECTS, [baseId, ids, JSON.stringify(rows)])
+  // A record that breaks two rules is found twice.
+  return new Map(found.map((row) => [row.type, row.ids && [...new Set(row.ids)]]))
+}
