@@ -11,6 +11,7 @@ import { cloneDatabase } from '../support/database.ts'
 import { openServer, type TestServer } from '../support/server.ts'
 
 const BIN = fileURLToPath(new URL('../../bin/plinth.mjs', import.meta.url))
+// The examples are run as they are written, by bash and curl.
 const hasShell = ['bash', 'curl'].every((name) => spawnSync(name, ['--version']).status === 0)
 
 /** Their examples start a server. */

@@ -27,7 +27,7 @@ const HUNGRY = [
   `SELECT length(concat(${HUGE}, ${HUGE})) AS n`,
 ]
 
-// The operator of an external database sets its own memory limits.
+// The operator of an external database sets its memory limits. Processes are limited on Linux only.
 describe.skipIf(process.env['DATABASE_URL'] !== undefined || process.platform !== 'linux')(
   'the embedded PostgreSQL server',
   () => {

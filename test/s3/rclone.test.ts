@@ -9,6 +9,7 @@ import { succeed } from '../support/answers.ts'
 import { newKeys } from '../support/s3.ts'
 import { openWorld, type World } from '../support/world.ts'
 
+// rclone is a program of its own, which CONTRIBUTING.md does not ask for.
 const isInstalled = spawnSync('rclone', ['version']).status === 0
 
 let world: World
