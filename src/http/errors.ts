@@ -11,7 +11,7 @@ import {
 } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { newRequestId, requestIdOf } from './request-log.ts'
-import { isTransfer } from './transfers.ts'
+import { hasStreamedBody } from './streamed-bodies.ts'
 
 /** Maps Fastify's own errors to domain errors. */
 const FRAMEWORK: Record<string, (request: FastifyRequest) => DomainError> = {
@@ -86,7 +86,7 @@ const ROUTE_CHARS = 128
 export function refusal(thrown: unknown, request: FastifyRequest, reply: FastifyReply): DomainError {
   const error = asDomainError(thrown, request)
   // The rest of a refused transfer is not read.
-  if (!request.raw.complete && isTransfer(request)) reply.header('connection', 'close')
+  if (!request.raw.complete && hasStreamedBody(request)) reply.header('connection', 'close')
   if (reply.getHeader('connection') === 'close') lingerOn(request, reply)
   if (error.code === 'INTERNAL_ERROR') request.log.error({ err: error.cause ?? thrown }, 'a request failed')
   if (error.code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer realm="plinth"')

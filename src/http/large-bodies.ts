@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify'
 import { busy } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { memoryOfMachine } from '../foundation/machine-memory.ts'
-import { isTransfer } from './transfers.ts'
+import { hasStreamedBody } from './streamed-bodies.ts'
 
 type Waiting = { readonly token: string; readonly bytes: number; readonly go: () => void }
 
@@ -72,7 +72,7 @@ export function admitLargeBodies(app: FastifyInstance, bodyBytes: number): void 
   const room = new BodyRoom(roomFor(bodyBytes))
   app.addHook('preParsing', (request, reply, payload, done) => {
     const bytes = announced(request.headers, request.routeOptions.bodyLimit ?? bodyBytes)
-    if (bytes < LIMITS.largeBodyBytes || isTransfer(request)) return done(null, payload)
+    if (bytes < LIMITS.largeBodyBytes || hasStreamedBody(request)) return done(null, payload)
     const late = setTimeout(() => {
       release()
       done(

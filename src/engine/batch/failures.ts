@@ -1,5 +1,5 @@
 import { DomainError } from '../../foundation/errors.ts'
-import type { Failure } from './failure.ts'
+import type { Failure } from './operation.ts'
 import { listFaults } from './repeated-faults.ts'
 
 /** JSON Pointer of an operation. */

@@ -7,8 +7,14 @@ import { countLinks } from '../record-store/link-counts.ts'
 import { atLink, linkOf, readEnds } from '../records/links.ts'
 import { checkLink, type LinkWrite, linkText, writeLinks } from '../relationships/index.ts'
 import type { WriteScope } from '../write/write.ts'
-import type { Failure } from './failure.ts'
-import { type DataOperation, type Id, isOfRecord, type OwnLink, type RecordOperation } from './operation.ts'
+import {
+  type DataOperation,
+  type Failure,
+  type Id,
+  isOfRecord,
+  type OwnLink,
+  type RecordOperation,
+} from './operation.ts'
 import type { Outcome } from './outcome.ts'
 import { LATER, type Names, recordOf } from './refs.ts'
 

@@ -1,4 +1,5 @@
 import { OPERATION_SHAPES } from '../../contract/batch-shapes.ts'
+import type { DomainError } from '../../foundation/errors.ts'
 import { KINDS } from '../configuration/kinds.ts'
 import type { Kind, PutOptions } from '../configuration/lifecycle/kind.ts'
 import type { Pair } from '../record-store/record.ts'
@@ -118,3 +119,6 @@ export const isConfiguration = (operation: Operation): operation is Configuratio
   'kind' in operation
 
 export const isOfRecord = (operation: Operation): operation is RecordOperation => 'recordType' in operation
+
+/** An operation that failed, by its index. */
+export type Failure = { readonly index: number; readonly error: DomainError }

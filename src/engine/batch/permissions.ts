@@ -4,9 +4,8 @@ import { type Access, requirePermission } from '../access/access.ts'
 import type { Permission } from '../access/grants.ts'
 import type { Scope } from '../core/scope.ts'
 import { rightsOf } from '../row-policy/apply.ts'
-import type { Failure } from './failure.ts'
 import { collect, refuse } from './failures.ts'
-import { kindOfOperation } from './operation.ts'
+import { type Failure, kindOfOperation } from './operation.ts'
 
 type Need = { permission: Permission; recordType: string; path: string }
 

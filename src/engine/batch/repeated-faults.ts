@@ -1,7 +1,7 @@
 /** Faults that repeat in many operations are listed once, with the operations that have them. */
 import { type Detail, faultsIn, withoutCount } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import type { Failure } from './failure.ts'
+import type { Failure } from './operation.ts'
 
 /** The details of a failed operation, relative to it. */
 function ownDetails({ error }: Failure): readonly Detail[] {

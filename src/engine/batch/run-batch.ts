@@ -7,7 +7,6 @@ import { rightsOf } from '../row-policy/apply.ts'
 import { runPlanned } from '../write/run-planned.ts'
 import type { WriteScope } from '../write/write.ts'
 import { type ByteBudget, checkByteBudget, openByteBudget } from './byte-budget.ts'
-import type { Failure } from './failure.ts'
 import { refuse } from './failures.ts'
 import { upsertPlain } from './fast-path.ts'
 import { misspeltIn } from './misspelt.ts'
@@ -15,6 +14,7 @@ import { hasOwnLinks } from './nested-links.ts'
 import {
   type ConfigurationOperation,
   type DataOperation,
+  type Failure,
   isConfiguration,
   isOfRecord,
   kindOfOperation,

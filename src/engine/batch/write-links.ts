@@ -14,9 +14,8 @@ import { authorize } from '../row-policy/apply.ts'
 import { addLink } from '../write/deletion-summary.ts'
 import { checkVersion, type Expectation } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
-import type { Failure } from './failure.ts'
 import { collect } from './failures.ts'
-import type { Id, LinkOperation } from './operation.ts'
+import type { Failure, Id, LinkOperation } from './operation.ts'
 import type { Outcome } from './outcome.ts'
 
 type Upsert = Extract<LinkOperation, { type: 'upsert_relationship' }>

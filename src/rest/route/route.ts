@@ -5,7 +5,7 @@ import type { Need } from '../../graphql/context.ts'
 import type { TadaDocumentNode } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import type { BodySizes } from '../../http/body.ts'
-import { isTransfer } from '../../http/transfers.ts'
+import { hasStreamedBody } from '../../http/streamed-bodies.ts'
 import { spellings } from './aliases.ts'
 import { takePlan } from './plan-fields.ts'
 import { queryShape } from './query.ts'
@@ -108,7 +108,7 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
   const queryOf = queryShape(spec.query, writes)
 
   const handle = async (request: FastifyRequest, reply: FastifyReply) => {
-    if (spec.receive && isTransfer(request)) request.body = await receive(request, reply, spec.receive)
+    if (spec.receive && hasStreamedBody(request)) request.body = await receive(request, reply, spec.receive)
     const plan = spec.plans ? await takePlan(request, path, spec.plans === 'always') : null
     const parts = readParts(spec, queryOf, request, writes)
     const context = request.caller

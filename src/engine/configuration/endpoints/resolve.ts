@@ -10,7 +10,7 @@ import type {
 import type { PolicyInput } from '../../core/policy.ts'
 import type { Scope } from '../../core/scope.ts'
 import { relationshipTypesOf } from '../relationship-types/index.ts'
-import { enterEndpoint, requireEndpoint } from './enter.ts'
+import { enterEndpoint, requireEndpoint } from './endpoint-scope.ts'
 import { typesAtEnd } from './link-ends.ts'
 import { followName } from './name-aliases.ts'
 

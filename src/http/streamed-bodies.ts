@@ -1,17 +1,17 @@
-/** Transfers: requests whose body is a content that streams through, for as long as it makes progress. */
+/** Request bodies that stream through, for as long as they make progress. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { mediaTypeOf } from '../contract/attachment-rules.ts'
 
 /** Whether the body of the request streams. Such a body is not buffered, and has no time limit as a whole. */
-export function isTransfer({ headers, routeOptions }: FastifyRequest): boolean {
+export function hasStreamedBody({ headers, routeOptions }: FastifyRequest): boolean {
   const { streams } = routeOptions.config ?? {}
   if (streams === undefined) return false
   return streams === '*' || streams.includes(mediaTypeOf(headers['content-type'] ?? ''))
 }
 
 /**
- * Limits the time that a body may take to arrive, except for transfers. Node's own limit knows no exceptions. A
- * transfer that makes no progress ends with the timeout of its connection.
+ * Limits the time that a body may take to arrive, except for streamed ones. Node's own limit knows no exceptions. A
+ * streamed body that makes no progress ends with the timeout of its connection.
  */
 export function limitBodyTime(app: FastifyInstance, limitMs: number): void {
   app.addHook('onRequest', (request, _reply, done) => {
@@ -19,7 +19,7 @@ export function limitBodyTime(app: FastifyInstance, limitMs: number): void {
     const { raw } = request
     const hasBody =
       raw.headers['transfer-encoding'] !== undefined || (raw.headers['content-length'] ?? '0') !== '0'
-    if (!hasBody || raw.complete || isTransfer(request)) return
+    if (!hasBody || raw.complete || hasStreamedBody(request)) return
     const late = setTimeout(() => {
       if (raw.complete || raw.destroyed) return
       const error = Object.assign(new Error('The body did not arrive in time.'), {
