@@ -17,6 +17,7 @@ import { fieldName } from '../../engine/compiled-types/field-path.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { clean } from '../../schema-shape/descriptions.ts'
 import type { Context } from '../context.ts'
+import { type AggregateTypes, aggregateTypes } from './aggregate-types.ts'
 import { inputsOf } from './input-types.ts'
 import { nestedName } from './names.ts'
 import type { Connection, RecordNode } from './node.ts'
@@ -38,6 +39,7 @@ export type Family = PageTypes & {
   readonly where: GraphQLInputObjectType
   /** Of lists of linked records. */
   readonly many: GraphQLInputObjectType
+  readonly aggregate: AggregateTypes
   /** Of mutations. */
   readonly input: GraphQLInputObjectType
   readonly patch: GraphQLInputObjectType
@@ -97,10 +99,11 @@ export function familyOf(type: SeenType, families: Families): Family {
   const { where, many } = whereOf(type, within, families.of)
   const { input, patch } = inputsOf(type, within)
   const payload = payloadOf(type, object)
+  const aggregate = aggregateTypes(type, object)
   const ofMutations = type.writable ? [input, patch, payload] : []
   return {
     ...page,
-    ...{ object, sort, where, many, input, patch, payload },
+    ...{ object, sort, where, many, aggregate, input, patch, payload },
     all: () => {
       object.getFields()
       where.getFields()
@@ -108,7 +111,7 @@ export function familyOf(type: SeenType, families: Families): Family {
       for (const each of ofMutations) each.getFields()
       for (const each of nested.values()) if (each instanceof GraphQLObjectType) each.getFields()
       const own = [
-        ...[object, page.connection, page.edge, sort, where, ...ofLinks, ...ofMutations],
+        ...[object, page.connection, page.edge, sort, where, ...ofLinks, ...aggregate.all(), ...ofMutations],
         ...[...nested.values(), ...inputs.values()],
       ]
       return new Map(own.map((each) => [each.name, each]))

@@ -15,6 +15,7 @@ import {
   specifiedScalarTypes,
 } from 'graphql'
 import type { Context } from '../context.ts'
+import { Interval } from './aggregate-types.ts'
 import { baseField } from './base-field.ts'
 import { ANY_PAGE, type Families, type Family, familyOf } from './family.ts'
 import { mutationFields } from './mutation-fields.ts'
@@ -45,6 +46,7 @@ const SHARED: readonly GraphQLNamedType[] = [
   ANY_PAGE.connection,
   ANY_PAGE.edge,
   ...FILTERS,
+  Interval,
 ]
 
 /** Those of the schema. Without mutations it has none of their types. */
@@ -116,8 +118,7 @@ export class LazySchema extends GraphQLSchema {
   #queryFields(): GraphQLFieldMap<unknown, Context> {
     const owners = new Map<string, SeenType>()
     for (const type of this.seen.types.values()) {
-      const { one, list } = rootNames(type)
-      owners.set(one, type).set(list, type)
+      for (const name of Object.values(rootNames(type))) owners.set(name, type)
     }
     const make = (type: SeenType) => rootFields(this.seen, type, this.#lookUp)
     return lazyFields(owners, make, baseField(this.seen.base))
@@ -152,7 +153,8 @@ export class LazySchema extends GraphQLSchema {
   /** The record type that a name belongs to is its start. */
   #ownType(name: string): GraphQLNamedType | undefined {
     const start = name.split('_', 1)[0] ?? ''
-    const owner = this.seen.byName.get(start) ?? this.seen.byName.get(start.replace(/(Connection|Edge)$/, ''))
+    const owner =
+      this.seen.byName.get(start) ?? this.seen.byName.get(start.replace(/(Connection|Edge|Aggregate)$/, ''))
     if (!owner) return undefined
     const family = this.family(owner)
     // Most queries name no type within another.

@@ -10,6 +10,7 @@ import {
 import * as records from '../../engine/records/index.ts'
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import type { Context } from '../context.ts'
+import { aggregateField } from './aggregate-fields.ts'
 import { inArguments } from './arguments.ts'
 import { type Families, pageArgs } from './family.ts'
 import type { Connection, RecordNode } from './node.ts'
@@ -22,10 +23,11 @@ import { toFilter } from './to-filter.ts'
 
 type Root = GraphQLFieldConfig<unknown, Context>
 
-/** The names of the root fields of a type: its own, and that of its list. */
-export const rootNames = ({ root }: SeenType): { one: string; list: string } => ({
+/** The names of the root fields of a type: its own, that of its list, and that of its aggregate. */
+export const rootNames = ({ root }: SeenType): { one: string; list: string; aggregate: string } => ({
   one: root,
   list: `${root}Records`,
+  aggregate: `${root}Aggregate`,
 })
 
 const AS_OF = { type: DateTimeScalar, description: 'Reads the state at this time.' }
@@ -55,7 +57,7 @@ export function rootFields(
     args: { ...pageArgs(family), asOf: AS_OF },
     resolve: (_root, args, context, info) => inTerms(readList(seen, type, args, context, info)),
   }
-  return { [names.one]: one, [names.list]: list }
+  return { [names.one]: one, [names.list]: list, [names.aggregate]: aggregateField(seen, type, family) }
 }
 
 /** Names the arguments of the field in its errors. */

@@ -89,7 +89,9 @@ export async function seenBase(
 export async function readTypes({ types }: SeenBase, query: string): Promise<void> {
   const names = new Set(query.match(/[A-Za-z_]\w*/g))
   const isNamed = (type: SeenType) =>
-    [type.name, type.root, `${type.root}Records`, ...mutationNames(type)].some((each) => names.has(each))
+    [type.name, type.root, `${type.root}Records`, `${type.root}Aggregate`, ...mutationNames(type)].some(
+      (each) => names.has(each),
+    )
   const due = new Set([...types.values()].filter(isNamed))
   for (const type of due) {
     if (turnIsOver()) await nextTurn()

@@ -17,7 +17,7 @@ import { fieldNameOf, nestedName } from './names.ts'
 import { DateScalar, DateTimeScalar, JsonScalar } from './shared-types.ts'
 
 /** A property's type, and how its values are read. */
-type Typed = {
+export type Typed = {
   readonly type: GraphQLOutputType
   readonly read: (value: unknown) => unknown
 }
@@ -46,6 +46,15 @@ const int: Typed = leaf(
 
 function leaf(type: GraphQLOutputType, fits: (value: unknown) => boolean): Typed {
   return { type, read: (value) => (fits(value) ? value : null) }
+}
+
+/** How values of a leaf type are read. */
+export function leafOf(type: GraphQLOutputType): Typed {
+  if (type instanceof GraphQLEnumType) {
+    const known = new Set(type.getValues().map(({ value }) => value))
+    return leaf(type, (value) => known.has(value))
+  }
+  return [text, time, day, flag, float, int].find((each) => each.type === type) ?? json
 }
 
 /** Whether values of the shape are texts, numbers or booleans. */
