@@ -194,11 +194,47 @@ builder.queryFields((t) => ({
   }),
 }))
 
+const followArgs = () =>
+  builder.args((t) => ({
+    ...changeArgs(),
+    condition: t.field({
+      type: 'JSON',
+      description:
+        'Only changes of records that meet this filter of the record after the change; `previous.` before a field reads the record before it.',
+    }),
+  }))
+
+const AwaitedChange = builder.objectRef<changes.AwaitedChange>('AwaitedChange').implement({
+  fields: (t) => ({
+    change: t.field({
+      type: Change,
+      nullable: true,
+      description: 'Null after the timeout.',
+      resolve: ({ change }) => change,
+    }),
+    nextAfter: t.exposeFloat('nextAfter', {
+      description: 'The `after` of the next wait: no change is missed.',
+    }),
+  }),
+})
+
+builder.queryField('waitForChange', (t) =>
+  t.field({
+    type: AwaitedChange,
+    description: 'Waits for the first change after `after`, or from now on.',
+    args: {
+      ...followArgs(),
+      timeout: t.arg.int({ description: 'Maximum seconds to wait, 0 to 60. Defaults to 30.' }),
+    },
+    resolve: (_root, { base, ...args }, { scope }) => changes.waitForChange(scope, base, args),
+  }),
+)
+
 builder.subscriptionFields((t) => ({
   changes: t.field({
     type: Change,
     description: 'Streams the change log of a base, from `after` or now.',
-    args: changeArgs(),
+    args: followArgs(),
     subscribe: (_root, { base, ...args }, { scope }) => changes.followChanges(scope, base, args),
     resolve: (change) => change,
   }),

@@ -4,7 +4,7 @@ import { STEP_KINDS } from '../contract/trace-step-kinds.ts'
 import { invalid } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { graphql } from '../graphql/document.ts'
-import { pageQuery, whole } from './route/query.ts'
+import { json, pageQuery, readFilter, whole } from './route/query.ts'
 import { route } from './route/route.ts'
 import { Actor, baseId, changeSeq, ToolCall, time } from './route/shapes.ts'
 import { streamRoute } from './route/stream-route.ts'
@@ -271,7 +271,11 @@ export const changeStream = [
     summary: 'Stream the change log of a base, from `Last-Event-ID`, `after` or now',
     need,
     params,
-    query: filters,
+    query: filters.extend({
+      condition: json(
+        'Only changes of records that meet this filter of the record after the change; `previous.` before a field reads the record before it.',
+      ),
+    }),
     end: {
       operation: graphql('query ChangesEnd($base: String!) { changesEnd(base: $base) }'),
       variables: ({ base_id }) => ({ base: base_id }),
@@ -279,13 +283,17 @@ export const changeStream = [
     },
     operation: graphql(
       `subscription FollowChanges($base: String!, $after: Float, $recordType: String, $id: String, $kind: String, $operation: String,
-        $actor: String, $requestId: String, $since: DateTime, $until: DateTime) {
+        $actor: String, $requestId: String, $since: DateTime, $until: DateTime, $condition: JSON) {
         changes(base: $base, after: $after, recordType: $recordType, id: $id, kind: $kind, operation: $operation, actor: $actor,
-          requestId: $requestId, since: $since, until: $until) { ...ChangeFields }
+          requestId: $requestId, since: $since, until: $until, condition: $condition) { ...ChangeFields }
       }`,
       [ChangeFields],
     ),
-    variables: ({ params, query }, after) => ({ ...asked(params.base_id, query), after }),
+    variables: ({ params, query: { condition, ...query } }, after) => ({
+      ...asked(params.base_id, query),
+      condition: readFilter(condition, 'condition'),
+      after,
+    }),
     event: 'change',
     item: ({ changes }) => changes,
     answers: Change,

@@ -100,6 +100,43 @@ test('a wait requires only read permission, and ends with the first match', asyn
   expect((await work({ action: 'claim', record_type }, reader)).error.code).toBe('FORBIDDEN')
 })
 
+const isDone = {
+  and: [
+    { field: 'data.done', op: 'eq', value: true },
+    { field: 'previous.data.done', op: 'is_null' },
+  ],
+}
+
+test('a wait for a change ends with the first change that meets the condition, and the next one goes on after it', async () => {
+  const record_type = await queue(2)
+  const put = async (id: string, data: object) =>
+    succeed(await world.call('PUT', `/v1/crm/records/${record_type}/${id}`, { data }))
+  const { token: reader } = await world.newToken([{ record_type, permission: 'read' }])
+  const wait = (args: object) => work({ action: 'wait', record_type, condition: isDone, ...args }, reader)
+  const { next_after: after } = (await wait({ timeout: 0 })).body.meta
+  const first = wait({ after })
+  await put('r0', { n: 7 })
+  await put('r0', { n: 7, done: true })
+  await put('r1', { done: true })
+  const { body } = await first
+  expect(body.data).toMatchObject([{ id: 'r0', operation: 'update', version: 3, kind: 'record' }])
+  const second = (await wait({ after: body.meta.next_after })).body
+  expect(second.data).toMatchObject([{ id: 'r1', version: 2 }])
+  const none = (await wait({ after: second.meta.next_after, timeout: 0 })).body
+  expect(none).toEqual({ data: [], meta: { next_after: expect.any(Number) } })
+})
+
+test('a wait for a change shows no changes of types that the token cannot read', async () => {
+  const [record_type, shut] = [await queue(1), await queue(1)]
+  const { token: reader } = await world.newToken([{ record_type, permission: 'read' }])
+  for (const type of [shut, record_type])
+    succeed(await world.call('PUT', `/v1/crm/records/${type}/r0`, { data: { done: true } }))
+  const { body } = await work({ action: 'wait', condition: isDone, after: 0 }, reader)
+  expect(body.data).toMatchObject([{ record_type, id: 'r0', version: 2 }])
+  const refused = await work({ action: 'wait', condition: isDone, record_type: shut }, reader)
+  expect(refused.error.code).toBe('FORBIDDEN')
+})
+
 test('a read token sees and may use only the action "wait" of the work tool', async () => {
   const record_type = await queue(1)
   const reader = (await world.newToken([{ permission: 'read' }])).token
@@ -110,14 +147,14 @@ test('a read token sees and may use only the action "wait" of the work tool', as
   const narrow = await shownAt('/mcp/crm', reader)
   expect(narrow.annotations).toEqual({ title: 'Work', readOnlyHint: true, openWorldHint: false })
   expect(narrow.inputSchema.properties.action.enum).toEqual(['wait'])
-  expect(narrow.inputSchema.required).toEqual(['action', 'record_type'])
+  expect(narrow.inputSchema.required).toEqual(['action'])
   expect(Object.keys(narrow.inputSchema.properties)).not.toContain('claim_id')
   const whole = await shownAt('/mcp/crm', token)
   expect(whole.annotations).toMatchObject({ readOnlyHint: false, destructiveHint: true })
   expect(whole.inputSchema.properties.action.enum).toHaveLength(5)
   // ?readonly=1 narrows the tool for a token that may write, too.
   expect(await shownAt('/mcp/crm?readonly=1', token)).toEqual(narrow)
-  expect((await shownAt('/mcp', reader)).inputSchema.required).toEqual(['base_id', 'action', 'record_type'])
+  expect((await shownAt('/mcp', reader)).inputSchema.required).toEqual(['base_id', 'action'])
 
   const wait = { action: 'wait', record_type, timeout: 0 }
   for (const [path, as] of [
@@ -147,6 +184,9 @@ test.each<[Record<string, unknown>, string, string]>([
   [{ action: 'complete', claim_id: 'x', limit: 2 }, '/limit', 'unknown_key'],
   [{ action: 'wait', record_type: 'type1', lease_seconds: 5 }, '/lease_seconds', 'unknown_key'],
   [{ action: 'wait', record_type: 'type1', dry_run: true }, '/dry_run', 'unknown_key'],
+  [{ action: 'wait' }, '/record_type', 'required'],
+  [{ action: 'wait', after: 1 }, '/condition', 'required'],
+  [{ action: 'wait', condition: {}, filter: {} }, '/filter', 'unknown_key'],
   [{ action: 'wait', record_type: 'type1', timeout: 61 }, '/timeout', 'out_of_range'],
   [{ action: 'claim', record_type: 'type1', limit: 101 }, '/limit', 'out_of_range'],
   [{ action: 'claim', record_type: 'type1', claim: 'x' }, '/claim', 'unknown_key'],

@@ -75,6 +75,46 @@ test('a stream accepts the filters of the change pages', async () => {
   stream.cut()
 })
 
+test('a stream with a condition sends the changes that meet it, before and after the change', async () => {
+  const [type, other] = [await world.newType(), await world.newType()]
+  const begin = await head()
+  const won = {
+    and: [
+      { field: 'data.stage', op: 'eq', value: 'won' },
+      { field: 'previous.data.stage', op: 'neq', value: 'won' },
+    ],
+  }
+  const query = `record_type=${type}&condition=${encodeURIComponent(JSON.stringify(won))}`
+  const live = await openStream(world, `${STREAM}?${query}`)
+  await put(type, 'a', { stage: 'open' })
+  await put(other, 'a', { stage: 'won' })
+  await put(type, 'a', { stage: 'won' })
+  await put(type, 'a', { stage: 'won', n: 1 })
+  for (const n of times(30, (n) => n)) await put(type, 'b', { n })
+  await put(type, 'b', { stage: 'won' })
+  const seen = (await live.until(2)).map(({ data }) => [data.id, data.version])
+  expect(seen).toEqual([
+    ['a', 2],
+    ['b', 31],
+  ])
+  live.cut()
+  const again = await openStream(world, `${STREAM}?${query}&after=${begin}`)
+  expect((await again.until(2)).map(({ data }) => [data.id, data.version])).toEqual(seen)
+  again.cut()
+})
+
+test('a condition with an unknown field, or on other kinds than records, is refused', async () => {
+  const type = await world.newType({
+    json_schema: { properties: { n: { type: 'number' } }, additionalProperties: false },
+  })
+  const ask = (condition: object, more = '') =>
+    world.call('GET', `${STREAM}?condition=${encodeURIComponent(JSON.stringify(condition))}${more}`)
+  const unknown = await ask({ field: 'previous.data.m', op: 'eq', value: 1 }, `&record_type=${type}`)
+  expect(expectFault(unknown, 'query/condition/field').code).toBe('unknown_field')
+  const any = { field: 'id', op: 'eq', value: 'a' }
+  expect(expectFault(await ask(any, '&kind=file'), 'query/kind').code).toBe('exclusive')
+})
+
 test('a stream with invalid parameters is refused with an error answer', async () => {
   expectFault(await world.call('GET', `${STREAM}?kind=recrd`), 'query/kind')
   expectFault(await world.call('GET', `${STREAM}?limit=1`), 'query/limit')

@@ -63,6 +63,11 @@ export const changes: Row = {
       parameter('--group <request>', 'group', 'request: one line per request, newest first'),
       parameter('--limit <count>', 'limit', 'entries per page, 1 to 1000'),
     ].map((option) => ({ ...option, conflicts: 'follow' })),
+    parameter(
+      '--condition <filter>',
+      'condition',
+      'with --follow: a filter, with previous. for the record before',
+    ),
     {
       flags: '--follow',
       about: 'stream new entries, one per line; with --json as JSON',

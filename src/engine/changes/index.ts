@@ -5,3 +5,4 @@ export { type ChangeGroup, type ChangeGroupPage, listChangeGroups } from './grou
 export { type ChangePage, endOfChanges, listChanges } from './list.ts'
 export type { TraceStep } from './trace/step.ts'
 export { type ChangeTrace, traceChange } from './trace/trace.ts'
+export { type AwaitedChange, waitForChange } from './wait.ts'

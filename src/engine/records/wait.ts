@@ -1,8 +1,7 @@
 import { digest } from '../../contract/canonical-hash.ts'
-import { invalid } from '../../foundation/errors.ts'
-import { LIMITS } from '../../foundation/limits.ts'
 import { subscriberOf } from '../change-log/streams.ts'
 import type { Scope } from '../core/scope.ts'
+import { readTimeout } from '../core/wait-timeout.ts'
 import { authorize } from '../row-policy/apply.ts'
 import { type ListArgs, listRecords, type RecordPage } from './list.ts'
 
@@ -38,15 +37,4 @@ export async function waitForRecords(
     clearTimeout(late)
     slot.end()
   }
-}
-
-function readTimeout(seconds: number | null | undefined): number {
-  const timeout = seconds ?? LIMITS.waitSeconds
-  if (Number.isInteger(timeout) && timeout >= 0 && timeout <= LIMITS.waitSecondsMax) return timeout
-  throw invalid({
-    path: '/timeout',
-    code: 'out_of_range',
-    message: `timeout must be a whole number of seconds from 0 to ${LIMITS.waitSecondsMax}.`,
-    received: timeout,
-  })
 }

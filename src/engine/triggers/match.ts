@@ -1,9 +1,7 @@
 /** Which triggers an entry of the log is for. */
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
-import { findType } from '../core/load-type.ts'
 import type { Scope } from '../core/scope.ts'
-import { shaped } from '../database/client.ts'
-import { type ChangeCondition, matchingChanges } from '../query/change-condition.ts'
+import { entriesMeeting } from '../query/entries-meeting.ts'
 import type { Follower } from './enabled-triggers.ts'
 
 /** An entry of a record. */
@@ -33,7 +31,14 @@ export async function matchEntries(
       if (mayFollow(follower, entry)) candidates.push(entry)
     }
     const { condition } = follower
-    const met = condition && (await meeting(scope, baseId, condition, candidates))
+    const met =
+      condition &&
+      (await entriesMeeting(
+        scope,
+        baseId,
+        condition,
+        candidates.map(({ seq, record_type }) => ({ seq, recordType: record_type })),
+      ))
     for (const entry of candidates)
       if (!met || met.has(entry.seq))
         matches.push({ trigger: follower.id, runsAction: follower.runsAction, entry })
@@ -49,20 +54,3 @@ const mayFollow = (
   events.has(operation) &&
   (recordTypes === null || recordTypes.has(record_type)) &&
   !(skipsInbound && via === 'inbound')
-
-/** The entries that meet a condition. The entries of a type that is gone meet none. */
-async function meeting(
-  scope: Scope,
-  baseId: string,
-  condition: ChangeCondition,
-  entries: readonly Entry[],
-): Promise<ReadonlySet<number>> {
-  const met = new Set<number>()
-  for (const [recordType, own] of Map.groupBy(entries, ({ record_type }) => record_type)) {
-    const type = await findType(scope, baseId, recordType)
-    if (!type) continue
-    const { text, values } = matchingChanges(condition, { baseId, type, seqs: own.map(({ seq }) => seq) })
-    for (const { seq } of await scope.db.query<{ seq: number }>(shaped(text), values)) met.add(seq)
-  }
-  return met
-}

@@ -7,7 +7,7 @@ import { act, input } from './operations.ts'
 const whole = tool('work', {
   title: 'Work',
   description:
-    'Claim free records; heartbeat, release or complete a claim_id or claim_ids; wait for a match.',
+    'Claim free records; heartbeat, release or complete claim_ids; wait for a filter, or a change (condition, previous.data.x).',
   permission: 'write',
   permissionOf: ({ action }) => (action === 'wait' ? 'read' : 'write'),
   hints: { destructive: true },
@@ -22,14 +22,22 @@ const whole = tool('work', {
  */
 const waiting = tool('work', {
   title: 'Work',
-  description: 'Wait for a record that matches.',
+  description: 'Wait for a record (filter) or a change (condition, previous.data.x) that matches.',
   permission: 'read',
   hints: { idempotent: true },
   showsRecords: true,
   input: z.strictObject({
     action: z.enum(['wait']),
-    record_type: z.string(),
-    ...input.pick({ filter: true, sort: true, limit: true, timeout: true, max_tokens: true }).shape,
+    ...input.pick({
+      record_type: true,
+      filter: true,
+      sort: true,
+      limit: true,
+      timeout: true,
+      condition: true,
+      after: true,
+      max_tokens: true,
+    }).shape,
   }),
   output: answerOutput,
   run: act,

@@ -22,6 +22,8 @@ export const input = z.strictObject({
   lease_seconds: z.int32().optional(),
   max_attempts: z.int32().optional(),
   timeout: z.int32().optional(),
+  condition: z.record(z.string(), z.unknown()).optional(),
+  after: z.number().optional(),
   claim_id: z.string().optional(),
   claim_ids: z.array(z.string()).optional(),
   ...writing,
@@ -40,13 +42,17 @@ const ARGUMENTS: Record<Action, readonly (keyof Args)[]> = {
   complete: ['claim_id', 'claim_ids', ...WRITES],
 }
 
+/** Those of a wait for a change. */
+const OF_CHANGE = ['condition', 'record_type', 'after', 'timeout', 'max_tokens'] as const
+
 /**
  * Checks that the arguments fit the action.
  * @returns the claim id, for actions on one claim
  * @throws VALIDATION_ERROR
  */
 function checkArguments(args: Args): string {
-  const accepted = ARGUMENTS[args.action]
+  const isForChange = args.action === 'wait' && (args.condition ?? args.after) !== undefined
+  const accepted: readonly (keyof Args)[] = isForChange ? OF_CHANGE : ARGUMENTS[args.action]
   const [needed] = accepted
   const isList = needed === 'claim_id' && args.claim_ids !== undefined
   if (isList && args.claim_id !== undefined)
@@ -88,6 +94,19 @@ const wait = compile(
     `query ToolWait($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $limit: Int, $timeout: Int) {
       waitForRecords(base: $base, recordType: $recordType, filter: $filter, sort: $sort, limit: $limit, timeout: $timeout) {
         rows hasMore limit offset total hint
+      }
+    }`,
+  ),
+)
+const waitForChange = compile(
+  graphql(
+    `query ToolWaitForChange($base: String!, $recordType: String, $condition: JSON!, $after: Float, $timeout: Int) {
+      waitForChange(base: $base, recordType: $recordType, condition: $condition, after: $after, timeout: $timeout) {
+        change {
+          seq at actor { token_id: tokenId name via } request_id: requestId
+          kind record_type: recordType id operation version diff cause
+        }
+        nextAfter
       }
     }`,
   ),
@@ -164,6 +183,14 @@ export async function act(
     }
     case 'wait': {
       const until = args.timeout === undefined ? {} : { timeout: args.timeout }
+      if (args.condition) {
+        const from = args.after === undefined ? {} : { after: args.after }
+        const { condition, record_type: recordType } = args
+        const asked = { base, condition, ...(recordType !== undefined && { recordType }), ...from, ...until }
+        const { change, nextAfter } = (await waitForChange(asked, context)).waitForChange
+        const body = { data: change ? [change] : [], meta: { next_after: nextAfter } }
+        return new ReadResult(body, { onward: 'changes returns it.' })
+      }
       const { waitForRecords } = await wait({ ...question, ...until }, context)
       return new ReadResult(rowsBody(waitForRecords), {
         uriOf: recordUri,
