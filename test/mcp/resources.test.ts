@@ -193,9 +193,8 @@ test('resources outside the grants are not listed', async () => {
 test('types are listed in pages of 100, and the cursor of another list is refused', async () => {
   const bases = ['many', 'more']
   for (const base of bases) succeed(await world.call('PUT', `/v1/bases/${base}`, {}), 201)
-  for (const base of bases)
-    for (const n of times(70, (n) => n))
-      succeed(await world.call('PUT', `/v1/${base}/record-types/t${n}`, {}), 201)
+  const operations = times(70, (n) => ({ type: 'upsert_record_type', id: `t${n}` }))
+  for (const base of bases) succeed(await world.call('POST', `/v1/${base}/batch`, { operations }))
   const { token } = await world.newToken([{ base: bases, permission: 'read' }])
   const client = await at('/mcp', 'v1', token)
   const first = await client.listResources()

@@ -356,7 +356,10 @@ const STEPS: Step[] = [
   ['DELETE /bases/:id', '/bases/crm?confirm=crm'],
 ]
 
-test('the responses of all routes are valid for the OpenAPI description', { timeout: 120_000 }, async () => {
+test('the responses of all routes are valid for the OpenAPI description', {
+  tags: 'full',
+  timeout: 120_000,
+}, async () => {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   formats.default(ajv)
   ajv.addSchema(document, 'openapi')

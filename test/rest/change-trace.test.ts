@@ -232,7 +232,9 @@ test('absent changes are 404, and what is no seq is 400', async () => {
 })
 
 describe('with many effects', () => {
-  test('it shows 200 and says that there are more, by index, with and without statistics', async () => {
+  test('it shows 200 and says that there are more, by index, with and without statistics', {
+    tags: 'full',
+  }, async () => {
     const id = newId()
     const seq = await put('note', id, {})
     await world.database.query('ALTER TABLE plinth.trigger_delivery SET (autovacuum_enabled = off)')

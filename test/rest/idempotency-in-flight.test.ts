@@ -37,7 +37,7 @@ async function hold(id: string) {
   }
 }
 
-// Concurrent, because one of the tests waits for ten seconds.
+// Concurrent, because two of the tests wait for ten seconds.
 describe.concurrent('A request under an idempotency key in use', () => {
   test('by another server waits, and is then a replay', async () => {
     const held = await hold('waited')
@@ -81,7 +81,7 @@ describe.concurrent('A request under an idempotency key in use', () => {
     expect(answers.filter(isReplay)).toHaveLength(63)
   })
 
-  test('is a replay for all of 32 when the database is far away', async () => {
+  test('is a replay for all of 32 when the database is far away', { tags: 'full' }, async () => {
     const proxy = await openProxy(one.database.url, 70)
     const far = await openServer({ DATABASE_URL: proxy.url }, one.database)
     try {

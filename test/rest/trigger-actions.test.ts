@@ -164,7 +164,7 @@ test('a preview runs its own action, and a promotion carries the trigger', async
   })
 })
 
-test('runs and their depths are found by index, with and without statistics', async () => {
+test('runs and their depths are found by index, with and without statistics', { tags: 'full' }, async () => {
   const pair = await newPair([COPY])
   await pair.put('r1', {})
   const [delivery] = await pair.ended(1)
