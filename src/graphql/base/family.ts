@@ -18,6 +18,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { clean } from '../../schema-shape/descriptions.ts'
 import type { Context } from '../context.ts'
 import { type AggregateTypes, aggregateTypes } from './aggregate-types.ts'
+import { changeTypeOf, type Event } from './change-types.ts'
 import { inputsOf } from './input-types.ts'
 import { nestedName } from './names.ts'
 import type { Connection, RecordNode } from './node.ts'
@@ -40,6 +41,8 @@ export type Family = PageTypes & {
   /** Of lists of linked records. */
   readonly many: GraphQLInputObjectType
   readonly aggregate: AggregateTypes
+  /** An event of the subscription. */
+  readonly change: GraphQLObjectType<Event, Context>
   /** Of mutations. */
   readonly input: GraphQLInputObjectType
   readonly patch: GraphQLInputObjectType
@@ -100,10 +103,11 @@ export function familyOf(type: SeenType, families: Families): Family {
   const { input, patch } = inputsOf(type, within)
   const payload = payloadOf(type, object)
   const aggregate = aggregateTypes(type, object)
+  const change = changeTypeOf(type, object)
   const ofMutations = type.writable ? [input, patch, payload] : []
   return {
     ...page,
-    ...{ object, sort, where, many, aggregate, input, patch, payload },
+    ...{ object, sort, where, many, aggregate, change, input, patch, payload },
     all: () => {
       object.getFields()
       where.getFields()
@@ -111,7 +115,17 @@ export function familyOf(type: SeenType, families: Families): Family {
       for (const each of ofMutations) each.getFields()
       for (const each of nested.values()) if (each instanceof GraphQLObjectType) each.getFields()
       const own = [
-        ...[object, page.connection, page.edge, sort, where, ...ofLinks, ...aggregate.all(), ...ofMutations],
+        ...[
+          object,
+          page.connection,
+          page.edge,
+          sort,
+          where,
+          ...ofLinks,
+          ...aggregate.all(),
+          ...(type.streamable ? [change] : []),
+          ...ofMutations,
+        ],
         ...[...nested.values(), ...inputs.values()],
       ]
       return new Map(own.map((each) => [each.name, each]))

@@ -17,6 +17,8 @@ import {
 import type { Context } from '../context.ts'
 import { Interval } from './aggregate-types.ts'
 import { baseField } from './base-field.ts'
+import { changeFields } from './change-fields.ts'
+import { changesName, OF_CHANGES } from './change-types.ts'
 import { ANY_PAGE, type Families, type Family, familyOf } from './family.ts'
 import { mutationFields } from './mutation-fields.ts'
 import { mutationNames } from './names.ts'
@@ -47,6 +49,7 @@ const SHARED: readonly GraphQLNamedType[] = [
   ANY_PAGE.edge,
   ...FILTERS,
   Interval,
+  ...OF_CHANGES,
 ]
 
 /** Those of the schema. Without mutations it has none of their types. */
@@ -87,6 +90,7 @@ export class LazySchema extends GraphQLSchema {
   readonly #families = new Map<string, Family>()
   readonly #query: GraphQLObjectType
   readonly #mutation: GraphQLObjectType | undefined
+  readonly #subscription: GraphQLObjectType | undefined
   readonly #shared: ReadonlyMap<string, GraphQLNamedType>
   readonly #lookUp: Families
 
@@ -105,6 +109,7 @@ export class LazySchema extends GraphQLSchema {
     const fields = this.#queryFields()
     this.#query.getFields = () => fields
     this.#mutation = this.#mutationType()
+    this.#subscription = this.#subscriptionType()
     const shared = [...sharedOf(seen), ...specifiedScalarTypes]
     this.#shared = new Map(shared.map((type) => [type.name, type]))
   }
@@ -136,6 +141,17 @@ export class LazySchema extends GraphQLSchema {
     return type
   }
 
+  /** Undefined if the token may read the changes of no type. */
+  #subscriptionType(): GraphQLObjectType | undefined {
+    const streamable = [...this.seen.types.values()].filter((type) => type.streamable)
+    if (streamable.length === 0) return undefined
+    const owners = new Map(streamable.map((type) => [changesName(type), type]))
+    const type = new GraphQLObjectType({ name: 'Subscription', fields: {} })
+    const fields = lazyFields(owners, (each) => changeFields(this.seen, each, this.#lookUp))
+    type.getFields = () => fields
+    return type
+  }
+
   override getQueryType() {
     return this.#query
   }
@@ -144,9 +160,14 @@ export class LazySchema extends GraphQLSchema {
     return this.#mutation
   }
 
+  override getSubscriptionType() {
+    return this.#subscription
+  }
+
   override getType(name: string): GraphQLNamedType | undefined {
     if (name === 'Query') return this.#query
     if (name === 'Mutation') return this.#mutation
+    if (name === 'Subscription') return this.#subscription
     return this.#shared.get(name) ?? super.getType(name) ?? this.#ownType(name)
   }
 
@@ -163,7 +184,7 @@ export class LazySchema extends GraphQLSchema {
 
   override getTypeMap() {
     const own = [...this.seen.types.values()].flatMap((type) => [...this.family(type).all().values()])
-    const roots = this.#mutation ? [this.#query, this.#mutation] : [this.#query]
+    const roots = [this.#query, this.#mutation, this.#subscription].filter((root) => root !== undefined)
     const all = [...roots, ...this.#shared.values(), ...own]
     return { ...super.getTypeMap(), ...Object.fromEntries(all.map((type) => [type.name, type])) }
   }

@@ -113,7 +113,7 @@ async function findOne(
   return page.data()[0]
 }
 
-function noneIfAbsent(thrown: unknown): undefined {
+export function noneIfAbsent(thrown: unknown): undefined {
   if (!(thrown instanceof DomainError) || thrown.code !== 'NOT_FOUND') throw thrown
 }
 

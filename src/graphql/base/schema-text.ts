@@ -4,6 +4,7 @@ import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { baseField } from './base-field.ts'
+import { changeFields } from './change-fields.ts'
 import { type Families, familyOf, pageTypes } from './family.ts'
 import { sharedOf } from './lazy-schema.ts'
 import { mutationFields } from './mutation-fields.ts'
@@ -29,6 +30,7 @@ export async function schemaText(seen: SeenBase): Promise<string> {
   const parts = sharedOf(seen).map(printType)
   const roots = [fieldsIn(new GraphQLObjectType({ name: 'Query', fields: baseField(seen.base) }))]
   const mutations: string[] = []
+  const subscriptions: string[] = []
   const stands = new Map<string, ReturnType<Families['of']>>()
   const families: Families = {
     of: (type) => {
@@ -50,12 +52,22 @@ export async function schemaText(seen: SeenBase): Promise<string> {
           new GraphQLObjectType({ name: 'Mutation', fields: mutationFields(seen, type, families) as never }),
         ),
       )
+    if (type.streamable)
+      subscriptions.push(
+        fieldsIn(
+          new GraphQLObjectType({
+            name: 'Subscription',
+            fields: changeFields(seen, type, families) as never,
+          }),
+        ),
+      )
     parts.push(...printed)
     chars += printed.reduce((sum, each) => sum + each.length, 0)
     if (chars > LIMITS.typedSchemaTextChars) throw tooLarge()
   }
   const whole = [...parts, rootType('Query', roots)]
   if (mutations.length > 0) whole.push(rootType('Mutation', mutations))
+  if (subscriptions.length > 0) whole.push(rootType('Subscription', subscriptions))
   return `${whole.join('\n\n')}\n`
 }
 

@@ -45,6 +45,8 @@ export type SeenType = {
   readonly description: string | null
   /** Whether the token may write its records. */
   readonly writable: boolean
+  /** Whether the token may read their changes: those under a row or field policy show more than it may see. */
+  readonly streamable: boolean
   readonly properties: readonly SeenProperty[]
   readonly links: ReadonlyMap<string, SeenLink>
 }
@@ -78,7 +80,8 @@ export async function seenBase(
   const rights = [readable, writes].map((ids) => (ids === '*' ? '*' : [...ids].sort()))
   const key = [stampOf(types), stampOf(links), digest([base, ...rights])].join(' ')
   const mayFollow = (link: CompiledRelationshipType) => mayReadRelationships(access, link)
-  const sight = { links: [...links.values()], isReadable, isWritable, mayFollow }
+  const isStreamable = (id: string) => scope.access.allows('read', base, id)
+  const sight = { links: [...links.values()], isReadable, isWritable, isStreamable, mayFollow }
   return { key, make: () => see(base, key, types, sight) }
 }
 
@@ -89,9 +92,14 @@ export async function seenBase(
 export async function readTypes({ types }: SeenBase, query: string): Promise<void> {
   const names = new Set(query.match(/[A-Za-z_]\w*/g))
   const isNamed = (type: SeenType) =>
-    [type.name, type.root, `${type.root}Records`, `${type.root}Aggregate`, ...mutationNames(type)].some(
-      (each) => names.has(each),
-    )
+    [
+      type.name,
+      type.root,
+      `${type.root}Records`,
+      `${type.root}Aggregate`,
+      `${type.root}Changes`,
+      ...mutationNames(type),
+    ].some((each) => names.has(each))
   const due = new Set([...types.values()].filter(isNamed))
   for (const type of due) {
     if (turnIsOver()) await nextTurn()
@@ -103,6 +111,7 @@ type Sight = {
   links: readonly CompiledRelationshipType[]
   isReadable: (recordType: string) => boolean
   isWritable: (recordType: string) => boolean
+  isStreamable: (recordType: string) => boolean
   mayFollow: (link: CompiledRelationshipType) => boolean
 }
 
@@ -117,7 +126,7 @@ function typeOf(type: NamedType, types: ReadonlyMap<string, SeenType>, sight: Si
   let links: ReadonlyMap<string, SeenLink> | undefined
   const { id, graphqlName: name, description } = type
   return {
-    ...{ id, name, description, writable: sight.isWritable(id) },
+    ...{ id, name, description, writable: sight.isWritable(id), streamable: sight.isStreamable(id) },
     root: name.charAt(0).toLowerCase() + name.slice(1),
     get properties() {
       return propertiesOf(type)

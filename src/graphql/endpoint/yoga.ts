@@ -9,6 +9,7 @@ import {
   type ParseOptions,
   parse,
   type Source,
+  subscribe,
   validate,
 } from 'graphql'
 import {
@@ -51,7 +52,7 @@ export const openBaseYoga = (maxCost: number) =>
     {
       schema: ({ base }) => base ?? schema,
       graphqlEndpoint: '/graphql/:base',
-      plugins: [lazyValidation, introspection],
+      plugins: [lazyValidation, lazyExecution, introspection],
     },
     maxCost,
   )
@@ -80,6 +81,11 @@ const lazyValidation: Plugin<object, Served> = {
     setValidationFn(((of: GraphQLSchema, document: DocumentNode) =>
       validate(of, document, LAZY_RULES)) as typeof validate)
   },
+}
+
+/** Yoga's own executors ask for all types of an interface. */
+const lazyExecution: Plugin<object, Served> = {
+  onSubscribe: ({ setSubscribeFn }) => setSubscribeFn(subscribe),
 }
 
 /** Introspection is answered from the text of the schema. */
