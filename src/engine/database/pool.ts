@@ -1,6 +1,5 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import { LRUCache } from 'lru-cache'
-import pg from 'pg'
 import { LIMITS } from '../../foundation/limits.ts'
 import { PrismaClient } from '../prisma/client.ts'
 import type { CappedRows, RowCap } from './capped-query.ts'
@@ -12,6 +11,7 @@ import { runCappedOnPool, runOnPool, type StatementPlace } from './query.ts'
 import { DisconnectWatch, openQueryCanceller, type QueryCanceller } from './query-cancellation.ts'
 import { type Found, openReadiness } from './readiness.ts'
 import { retryRaces } from './retry-races.ts'
+import { startingOn, TransactionConnection, TransactionPool } from './transaction-connection.ts'
 import { inTransaction, runStatements } from './transactions.ts'
 
 /** The connection pool as the server uses it. */
@@ -44,7 +44,7 @@ export function openDatabase(
   { connections = LIMITS.databaseConnections, timeoutMs = LIMITS.requestTimeoutMs }: DatabaseOptions = {},
 ): Database {
   const waitMs = Math.min(LIMITS.connectionWaitMs, timeoutMs)
-  const pool = new pg.Pool({
+  const pool = new TransactionPool({
     connectionString,
     max: connections,
     application_name: 'plinth',
@@ -132,7 +132,12 @@ class View implements Db {
   transaction<T>(work: (tx: Db) => Promise<T>): Promise<T> {
     const { client, timeoutMs } = this.#inner
     const bounds = { maxWait: LIMITS.connectionWaitMs, timeout: timeoutMs }
-    return this.#alone(() => client.$transaction((tx) => work(inTransaction(tx)), bounds))
+    return this.#alone(() => {
+      const connection = new TransactionConnection()
+      return startingOn(connection, () =>
+        client.$transaction((tx) => work(inTransaction(tx, connection, timeoutMs)), bounds),
+      )
+    })
   }
   statements<T>(work: (tx: Db) => Promise<T>): Promise<T> {
     return this.#alone(() => runStatements(this.#inner, work))

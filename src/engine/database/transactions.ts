@@ -1,7 +1,8 @@
 import type pg from 'pg'
 import type { Prisma } from '../prisma/client.ts'
-import type { Db } from './client.ts'
+import type { Db, Statement } from './client.ts'
 import { run, runStatement, type StatementPlace } from './query.ts'
+import type { TransactionConnection } from './transaction-connection.ts'
 
 /** Runs a transaction of statements without the ORM. */
 export async function runStatements<T>(
@@ -43,14 +44,23 @@ function ofStatements(client: pg.PoolClient, timeoutMs: number): Db {
 
 const whole = <Row>(rows: Row[]) => ({ rows, isCut: false })
 
-/** Wraps an ORM transaction, which can also run statements. */
-export function inTransaction(tx: Prisma.TransactionClient): Db {
+/** An ORM transaction, which can also run statements: on its connection, without the ORM. */
+export function inTransaction(
+  tx: Prisma.TransactionClient,
+  connection: TransactionConnection,
+  timeoutMs: number,
+): Db {
+  // Without a name: planned for its values.
+  const query = async <Row>({ text, timesAsText }: Statement, values: readonly unknown[]) => {
+    const plain = { name: '', text, ...(timesAsText && { timesAsText }) }
+    return runStatement<Row>(connection.client, plain, values, timeoutMs)
+  }
   const db: Db = {
     isTransaction: true,
     orm: tx,
-    // "Unsafe" refers to composed SQL text. The text is a constant here, and values are bound.
-    query: (statement, values) => tx.$queryRawUnsafe(statement.text, ...values),
-    queryCapped: async (statement, values) => whole(await tx.$queryRawUnsafe(statement.text, ...values)),
+    query,
+    queryCapped: async <Row>(statement: Statement, values: readonly unknown[]) =>
+      whole(await query<Row>(statement, values)),
     transaction: (work) => work(db),
     statements: (work) => work(db),
     retry: (work) => work(),
