@@ -1,10 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
 import { openWorld, type World } from '../support/world.ts'
-import { plinth } from './plinth.ts'
+import { plinth, type Settings } from './plinth.ts'
 
 let world: World
 let folder: string
@@ -18,10 +19,13 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-const run = (base: string, args: readonly string[], input = '') =>
+const run = (base: string, args: readonly string[], input = '', more: Settings = {}) =>
   plinth(
     args,
-    { PLINTH_URL: world.url, PLINTH_TOKEN: world.adminToken, PLINTH_BASE: base, PLINTH_DATA_DIR: folder },
+    {
+      ...{ PLINTH_URL: world.url, PLINTH_TOKEN: world.adminToken, PLINTH_BASE: base },
+      ...{ PLINTH_DATA_DIR: folder, ...more },
+    },
     input,
   )
 
@@ -138,6 +142,78 @@ test('wrong usage of a diff exits with 1, since 2 says that there are changes', 
     expect(await run('crm', wrong)).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/\S/) })
   expect((await run('crm', ['config', 'push', broken])).code).toBe(2)
   expect(await run('crm', ['config', 'diff', '--help'])).toMatchObject({ code: 0, err: '' })
+})
+
+test('every command of a change exits with 0 when done or with nothing to do, and with 1 when refused', async () => {
+  const agent = await world.newToken([
+    { base: 'crm', permission: 'manage', environment: 'preview' },
+    { base: 'crm', permission: 'read', environment: 'production' },
+  ])
+  const PLINTH_TOKEN = agent.token
+  const codes = async (base: string, args: readonly string[], input = '', more: Settings = {}) => {
+    const { code, out, err } = await run(base, args, input, more)
+    // What is printed agrees: an answer for 0, a reason for 1.
+    expect([args, code === 0 ? out !== '' && err === '' : out === '' && err !== '']).toEqual([args, true])
+    return code
+  }
+  const records = JSON.stringify([{ record_type: 'type1', external_id: 'x', data: {} }])
+  const wrong = JSON.stringify([{ record_type: 'absent', external_id: 'x', data: {} }])
+  const dev = 'crm--exits'
+  expect(await codes('crm', ['preview', 'create', 'exits'])).toBe(0)
+  expect(await codes('crm', ['preview', 'create', 'exits'])).toBe(1)
+  expect(await codes('crm', ['preview', 'list'])).toBe(0)
+  expect(await codes('absent', ['preview', 'list'])).toBe(1)
+
+  const same = (await run(dev, ['config', 'pull', '--json'])).out
+  const file = JSON.parse(same)
+  const type = { id: 'type1', name: 'Exits', json_schema: {} }
+  const changed = JSON.stringify({ plinth: 1, base: 'crm', record_types: [type] })
+  expect(await codes(dev, ['config', 'pull'])).toBe(0)
+  expect(await codes('absent', ['config', 'pull'])).toBe(1)
+  expect(await codes(dev, ['config', 'diff', '-'], same)).toBe(0)
+  expect((await run(dev, ['config', 'diff', '-'], changed)).code).toBe(2)
+  expect(await codes(dev, ['config', 'diff', '-'], '{"plinth":2}')).toBe(1)
+  expect(await codes(dev, ['config', 'push', '-'], same)).toBe(0)
+  expect(await codes('crm', ['config', 'push', '-'], changed)).toBe(1)
+  expect(await codes(dev, ['config', 'push', '-'], JSON.stringify({ ...file, hash: 'other' }))).toBe(1)
+
+  expect(await codes('crm', ['promote', dev])).toBe(0)
+  expect(await codes(dev, ['config', 'push', '-'], changed)).toBe(0)
+  expect(await codes('crm', ['propose', dev], '', { PLINTH_TOKEN })).toBe(0)
+  expect(await codes('crm', ['promote', dev], '', { PLINTH_TOKEN })).toBe(1)
+  expect(await codes('crm', ['promote', dev, '--dry-run'], '', { PLINTH_TOKEN })).toBe(1)
+  const { id } = JSON.parse((await run('crm', ['promote', dev, '--json'])).out)
+  expect(await codes('crm', ['promotion', 'get', id])).toBe(0)
+  expect(await codes('crm', ['rollback', id], '', { PLINTH_TOKEN })).toBe(1)
+  expect(await codes('crm', ['rollback', id])).toBe(0)
+  expect(await codes('crm', ['rollback', id])).toBe(1)
+
+  expect(await codes(dev, ['seed', 'put', 'exits', '--records', records])).toBe(0)
+  expect(await codes(dev, ['seed', 'put', 'exits', '--records', wrong])).toBe(1)
+  for (const act of ['apply', 'reset', 'clear']) {
+    expect(await codes(dev, ['seed', act, 'exits'])).toBe(0)
+    expect(await codes(dev, ['seed', act, 'exits'])).toBe(0)
+    expect(await codes(dev, ['seed', act, 'absent'])).toBe(1)
+    expect(await codes('crm', ['seed', act, 'exits'])).toBe(1)
+  }
+  expect(await codes('crm', ['preview', 'delete', dev])).toBe(0)
+  expect(await codes('crm', ['preview', 'delete', dev])).toBe(1)
+})
+
+test('a plan has colors only where they are wanted', async () => {
+  succeed(await world.call('POST', '/v1/crm/preview', { name: 'colors' }), 201)
+  const type = { id: 'type1', name: 'Colors', json_schema: {} }
+  const file = JSON.stringify({ plinth: 1, base: 'crm', record_types: [type] })
+  const diff = async (more: Settings) => (await run('crm--colors', ['config', 'diff', '-'], file, more)).out
+  const plain = await diff({})
+  expect(plain).toMatch(/^~ record_type type1\n/)
+  expect([await diff({ NO_COLOR: '1' }), await diff({ FORCE_COLOR: '0' })]).toEqual([plain, plain])
+  const colored = await diff({ FORCE_COLOR: '1' })
+  expect(colored).toContain('\u001b[33m~ record_type type1\u001b[39m\n')
+  expect(stripVTControlCharacters(colored)).toBe(plain)
+  const json = await run('crm--colors', ['config', 'diff', '-', '--json'], file, { FORCE_COLOR: '1' })
+  expect(JSON.parse(json.out).summary).toEqual({ create: 0, update: 1, delete: 0 })
+  succeed(await world.call('DELETE', '/v1/bases/crm--colors'))
 })
 
 test('a seed is put, applied, reset and cleared in a preview, and refused on production', async () => {

@@ -1,3 +1,4 @@
+import { styleText } from 'node:util'
 import Table from 'cli-table3'
 import type { Answer } from './client.ts'
 
@@ -17,14 +18,12 @@ export const note = (text: string): void => void process.stderr.write(escaped(te
 export const print = (text: string): void =>
   void process.stdout.write(process.stdout.isTTY ? escaped(text) : text)
 
-const COLORS = { green: 32, red: 31, yellow: 33, dim: 2 } as const
+export type Color = 'green' | 'red' | 'yellow' | 'dim'
 
-/** Prints a line in a color, if standard output is a terminal that has any. */
-export function printLine(text: string, color?: keyof typeof COLORS): void {
-  const isColored = color !== undefined && process.stdout.isTTY && !process.env['NO_COLOR']
-  process.stdout.write(
-    isColored ? `\u001b[${COLORS[color]}m${escaped(text)}\u001b[0m\n` : `${escaped(text)}\n`,
-  )
+/** Prints a line in a color, if standard output is a terminal that has any. NO_COLOR and FORCE_COLOR decide otherwise. */
+export function printLine(text: string, color?: Color): void {
+  const line = escaped(text)
+  process.stdout.write(`${color ? styleText(color, line, { stream: process.stdout }) : line}\n`)
 }
 
 /** Prints the response body: indented on a terminal, unchanged in a pipe. */
