@@ -17,7 +17,7 @@ const ROOMS = [
   's3',
   '[^/]+\\.ts$',
   'cli/command',
-  'cli/(mcp-relay|resources)',
+  'cli/(mcp-relay|resources|generated-types)',
   'cli/[^/]+\\.ts$',
 ]
 

@@ -3,11 +3,13 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError, Option as Flag } from 'commander'
 import { call } from './command/client.ts'
 import { argumentsOf, type Row, requestOf } from './command/command.ts'
+import { configure, valued } from './command/commander.ts'
 import { describe, EXIT, Failure, misused, toFailure } from './command/failure.ts'
 import type { Option } from './command/options.ts'
 import { note, show, showJson, showJsonLine } from './command/print.ts'
 import { type Flags, readSettings, serverUrl, tokenFile, tokenFor } from './command/settings.ts'
 import { follow } from './follow.ts'
+import { addGen } from './gen.ts'
 import { CLIENT_NAMES, mcpConfig } from './mcp-relay/client-config.ts'
 import { action } from './resources/action.ts'
 import { aggregate } from './resources/aggregate.ts'
@@ -131,6 +133,7 @@ function build(argv: readonly string[], outcome: Outcome): Command {
     await serve()
   })
   addMcp(program)
+  addGen(program)
   for (const noun of NOUNS) {
     const group = configure(program.command(noun.name).description(noun.summary))
     for (const row of noun.rows) addRow(group, program, noun.columns, row, outcome)
@@ -164,14 +167,6 @@ function addMcp(program: Command): void {
       const { settings, scope } = asked()
       await mcpConfig(settings, scope, client)
     })
-}
-
-/** Applies the settings that all commands share. */
-function configure(command: Command): Command {
-  return command
-    .exitOverride()
-    .configureOutput({ outputError: () => {} })
-    .configureHelp({ showGlobalOptions: true })
 }
 
 function addRow(
@@ -239,14 +234,6 @@ function flag({ flags, about, required, several, conflicts, to }: Option): Flag 
   if ('content' in to) flag.conflicts(['data', 'externalId', 'externalSource'])
   if (conflicts) flag.conflicts(conflicts)
   return flag.makeOptionMandatory(required ?? false)
-}
-
-/** An option with a value. Rejects repeats, because one value would be silently dropped. */
-function valued(flags: string, about: string): Flag {
-  return new Flag(flags, about).argParser((value: string, before: unknown) => {
-    if (before !== undefined) throw misused(`${flags.split(' ', 1)[0]} is given more than once.`)
-    return value
-  })
 }
 
 /** Converts commander's errors; undefined if help was printed. */

@@ -29,6 +29,11 @@ export const GUIDE_GROUPS: readonly GuideGroup[] = [
       { name: 'query', title: 'Queries', about: 'Filter, search, sort, page and aggregate records.' },
       { name: 'relationships', title: 'Relationships', about: 'Typed links between records.' },
       { name: 'related', title: 'Related records', about: 'Traverse links, expand them in lists.' },
+      {
+        name: 'client',
+        title: 'TypeScript client',
+        about: 'Types generated from a base, and a client that uses them.',
+      },
       { name: 'graphql', title: 'GraphQL', about: 'A schema of your record types, for each base.' },
       { name: 'files', title: 'Files', about: 'Contents at paths, with versions, labels and metadata.' },
       { name: 's3', title: 'S3', about: 'Files for tools that speak S3.' },

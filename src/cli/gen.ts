@@ -1,0 +1,77 @@
+/** `plinth gen types`: TypeScript of the types of a base. */
+import { readFile, writeFile } from 'node:fs/promises'
+import type { Command } from 'commander'
+import { type Call, call } from './command/client.ts'
+import { configure, valued } from './command/commander.ts'
+import { Failure, misused, unreadable } from './command/failure.ts'
+import { note, print } from './command/print.ts'
+import { type Flags, readSettings, type Settings, serverUrl, tokenFor } from './command/settings.ts'
+import { printTypes, type RecordType, type RelationshipType } from './generated-types/print-types.ts'
+
+const PAGE = 100
+
+type GenFlags = { out?: string; check?: true }
+
+export function addGen(program: Command): void {
+  const gen = configure(program.command('gen').description('Generate code from the types of a base'))
+  configure(gen.command('types').description('Generate TypeScript types of records and relationships'))
+    .addOption(valued('--out <file>', 'write this file (default: standard output)'))
+    .option('--check', 'write nothing; fail if the file of --out is not up to date')
+    .action(async ({ out, check }: GenFlags) => {
+      const settings = readSettings(program.opts<Flags>())
+      if (check && out === undefined) throw misused('--check needs --out <file>, the file to compare.')
+      const text = await generate(settings)
+      if (out === undefined) print(text)
+      else if (check) await compare(text, out)
+      else await write(text, out)
+    })
+}
+
+async function generate(settings: Settings): Promise<string> {
+  const { base } = settings
+  if (base === undefined) throw misused('The base is missing. Pass --base <id>, or set PLINTH_BASE.')
+  const recordTypes = (await listAll(settings, base, 'record-types')) as RecordType[]
+  const relationshipTypes = (await listAll(settings, base, 'relationship-types')) as RelationshipType[]
+  return printTypes(base, recordTypes, relationshipTypes)
+}
+
+/** All items of a list that the token sees. */
+async function listAll(settings: Settings, base: string, list: string): Promise<unknown[]> {
+  const url = serverUrl(settings)
+  const found: unknown[] = []
+  for (;;) {
+    const request: Call = {
+      method: 'GET',
+      path: `/${encodeURIComponent(base)}/${list}`,
+      query: new URLSearchParams({ limit: String(PAGE), offset: String(found.length) }),
+      headers: {},
+      body: undefined,
+      streams: false,
+    }
+    const { data, meta } = (await call(url, tokenFor(url, settings), request)).body as {
+      data: unknown[]
+      meta: { has_more: boolean }
+    }
+    found.push(...data)
+    if (!meta.has_more || data.length === 0) return found
+  }
+}
+
+async function compare(text: string, file: string): Promise<void> {
+  const present = await readFile(file, 'utf8').catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw unreadable(file, error)
+  })
+  if (present === text) return
+  const message = `${file} is not up to date. Run the command without --check.`
+  throw new Failure({ error: { code: 'OUTDATED', message } })
+}
+
+async function write(text: string, file: string): Promise<void> {
+  try {
+    await writeFile(file, text)
+  } catch (error) {
+    throw misused(`The file "${file}" cannot be written (${(error as NodeJS.ErrnoException).code}).`)
+  }
+  note(`${file} is written.\n`)
+}
