@@ -93,16 +93,17 @@ export const atEndpoint = async (context: Context, base: string, endpoint: strin
   scope: await enterEndpoint(context.scope, base, endpoint),
 })
 
-/** Narrows a context to a tool of an endpoint, or to its resources. */
+/** Narrows a context to a tool of an endpoint, to its resources, or to all of its records. */
 export const throughEndpoint = async (
   context: Context,
   base: string,
   endpoint: string,
-  what: { tool: string } | 'resources',
+  what: { tool: string } | 'resources' | 'records',
 ): Promise<Context> => {
   const types = await endpointPolicy(context.scope, base, endpoint, what)
   const narrow = narrowedToBounds(context, base, types)
-  const action = what === 'resources' ? null : await actionOfTool(context.scope, base, endpoint, what.tool)
+  const action =
+    typeof what === 'string' ? null : await actionOfTool(context.scope, base, endpoint, what.tool)
   const { policy } = narrow.scope
   return action === null || !policy
     ? narrow

@@ -123,7 +123,8 @@ export class LazySchema extends GraphQLSchema {
   #queryFields(): GraphQLFieldMap<unknown, Context> {
     const owners = new Map<string, SeenType>()
     for (const type of this.seen.types.values()) {
-      for (const name of Object.values(rootNames(type))) owners.set(name, type)
+      const names = rootNames(type)
+      for (const read of type.reads) owners.set(names[read], type)
     }
     const make = (type: SeenType) => rootFields(this.seen, type, this.#lookUp)
     return lazyFields(owners, make, baseField(this.seen.base))

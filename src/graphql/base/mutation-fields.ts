@@ -78,6 +78,7 @@ export function mutationFields(
     work: Work<A>,
     answer: GraphQLOutputType = payload,
   ) => {
+    if (!type.verbs.includes(verb)) return
     const name = `${verb}${type.name}`
     const field: GraphQLFieldConfig<unknown, Context, A> = {
       type: answer,

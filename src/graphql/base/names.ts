@@ -42,9 +42,9 @@ export function linkNames(
   return { outgoing: first, incoming: named(incoming, '_of') }
 }
 
-const VERBS = ['create', 'update', 'upsert', 'delete', 'cancel', 'restore'] as const
+export const VERBS = ['create', 'update', 'upsert', 'delete', 'cancel', 'restore'] as const
 export type Verb = (typeof VERBS)[number]
 
-/** The mutations of a type, if the token may write it. */
-export const mutationNames = ({ name, writable }: { name: string; writable: boolean }): string[] =>
-  writable ? VERBS.map((verb) => `${verb}${name}`) : []
+/** The mutations of a type that the token may use. */
+export const mutationNames = ({ name, verbs }: { name: string; verbs: readonly Verb[] }): string[] =>
+  verbs.map((verb) => `${verb}${name}`)

@@ -15,7 +15,7 @@ import { inArguments } from './arguments.ts'
 import { type Families, pageArgs } from './family.ts'
 import type { Connection, RecordNode } from './node.ts'
 import { asksData, asksLinked, readFirst, readLinked } from './read-linked.ts'
-import type { SeenBase, SeenType } from './seen.ts'
+import type { Read, SeenBase, SeenType } from './seen.ts'
 import { below, ofPage, type Sets } from './selection.ts'
 import { DateTimeScalar } from './shared-types.ts'
 import { toSort } from './sort.ts'
@@ -23,9 +23,9 @@ import { toFilter } from './to-filter.ts'
 
 type Root = GraphQLFieldConfig<unknown, Context>
 
-/** The names of the root fields of a type: its own, that of its list, and that of its aggregate. */
-export const rootNames = ({ root }: SeenType): { one: string; list: string; aggregate: string } => ({
-  one: root,
+/** The names of the root fields of a type, by what they read. */
+export const rootNames = ({ root }: SeenType): Readonly<Record<Read, string>> => ({
+  get: root,
   list: `${root}Records`,
   aggregate: `${root}Aggregate`,
 })
@@ -57,7 +57,12 @@ export function rootFields(
     args: { ...pageArgs(family), asOf: AS_OF },
     resolve: (_root, args, context, info) => inTerms(readList(seen, type, args, context, info)),
   }
-  return { [names.one]: one, [names.list]: list, [names.aggregate]: aggregateField(seen, type, family) }
+  const { reads } = type
+  return {
+    ...(reads.has('get') && { [names.get]: one }),
+    ...(reads.has('list') && { [names.list]: list }),
+    ...(reads.has('aggregate') && { [names.aggregate]: aggregateField(seen, type, family) }),
+  }
 }
 
 /** Names the arguments of the field in its errors. */

@@ -65,7 +65,7 @@ export async function schemaText(seen: SeenBase): Promise<string> {
     chars += printed.reduce((sum, each) => sum + each.length, 0)
     if (chars > LIMITS.typedSchemaTextChars) throw tooLarge()
   }
-  const whole = [...parts, rootType('Query', roots)]
+  const whole = [...parts, rootType('Query', roots.filter(Boolean))]
   if (mutations.length > 0) whole.push(rootType('Mutation', mutations))
   if (subscriptions.length > 0) whole.push(rootType('Subscription', subscriptions))
   return `${whole.join('\n\n')}\n`

@@ -5,7 +5,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import type { Context } from '../context.ts'
 import { LazySchema } from './lazy-schema.ts'
 import { schemaText } from './schema-text.ts'
-import { readTypes, type SeenBase, seenBase } from './seen.ts'
+import { type Offer, readTypes, type SeenBase, seenBase } from './seen.ts'
 
 const MOST_SCHEMAS = 200
 const schemas = new LRUCache<string, LazySchema>({ max: MOST_SCHEMAS })
@@ -15,8 +15,13 @@ const schemas = new LRUCache<string, LazySchema>({ max: MOST_SCHEMAS })
  * it.
  * @throws FORBIDDEN without a grant on types of the base; NOT_FOUND if it does not exist
  */
-export async function schemaOf(context: Context, base: string, query = ''): Promise<LazySchema> {
-  const see = await seenBase(context, base)
+export async function schemaOf(
+  context: Context,
+  base: string,
+  query = '',
+  offer: Offer | null = null,
+): Promise<LazySchema> {
+  const see = await seenBase(context, base, offer)
   const schema = schemas.get(see.key) ?? new LazySchema(see.make())
   schemas.set(see.key, schema)
   makeRoom()

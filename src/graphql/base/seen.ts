@@ -18,7 +18,7 @@ import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { shapeOf } from '../../schema-shape/read-root.ts'
 import { isNever, type Shape } from '../../schema-shape/shape.ts'
 import { type Context, requireBase } from '../context.ts'
-import { fieldNameOf, linkNames, mutationNames } from './names.ts'
+import { fieldNameOf, linkNames, mutationNames, VERBS, type Verb } from './names.ts'
 
 /** A property and its field. */
 type SeenProperty = {
@@ -37,13 +37,18 @@ export type SeenLink = {
   /** The only type at the far end; null if there may be several. */
   readonly far: SeenType | null
 }
+/** The root fields that read. */
+export const READS = ['get', 'list', 'aggregate'] as const
+export type Read = (typeof READS)[number]
 export type SeenType = {
   readonly id: string
   /** `Ticket`, and `ticket` for root fields. */
   readonly name: string
   readonly root: string
   readonly description: string | null
-  /** Whether the token may write its records. */
+  /** What the token may read of it at the root, and write. */
+  readonly reads: ReadonlySet<Read>
+  readonly verbs: readonly Verb[]
   readonly writable: boolean
   /** Whether the token may read their changes: those under a row or field policy show more than it may see. */
   readonly streamable: boolean
@@ -60,28 +65,45 @@ export type SeenBase = {
 }
 
 /**
- * The base as the token sees it. Its types are read from their schemas when they are asked for.
+ * The base as the token sees it, or, in the context of an endpoint, what the endpoint offers. Its types are read from
+ * their schemas when they are asked for.
  * @throws FORBIDDEN without a grant on types of the base; NOT_FOUND if it does not exist
  */
 export async function seenBase(
   context: Context,
   base: string,
+  offer: Offer | null = null,
 ): Promise<{ key: string; make: () => SeenBase }> {
-  await requireBase(context, base)
+  if (!offer) await requireBase(context, base)
   const { scope } = context
   const { types } = await typesOfBase(scope, base)
   if (!types) throw tooLarge()
   const links = await relationshipTypesOf(scope, base)
   const access = rightsOf(scope)
   const readable = access.types('read', base)
-  const isReadable = (id: string) => readable === '*' || readable.has(id)
+  const isReadable = (id: string) => (readable === '*' || readable.has(id)) && (!offer || offer.types.has(id))
   const writes = access.types('write', base)
   const isWritable = (id: string) => writes === '*' || writes.has(id)
+  const mayUse = (id: string, operation: string) => !offer || offer.types.get(id)?.has(operation) === true
   const rights = [readable, writes].map((ids) => (ids === '*' ? '*' : [...ids].sort()))
-  const key = [stampOf(types), stampOf(links), digest([base, ...rights])].join(' ')
-  const mayFollow = (link: CompiledRelationshipType) => mayReadRelationships(access, link)
-  const isStreamable = (id: string) => scope.access.allows('read', base, id)
-  const sight = { links: [...links.values()], isReadable, isWritable, isStreamable, mayFollow }
+  const { policy } = scope
+  const key = [stampOf(types), stampOf(links), digest([base, ...rights, offer?.stamp, policy?.name])].join(
+    ' ',
+  )
+  const mayFollow = (link: CompiledRelationshipType) =>
+    mayReadRelationships(access, link) && (!offer || offer.relTypes.has(link.id))
+  const isStreamable = (id: string) => !offer && isReadable(id)
+  const visible = new Map([...(policy?.types ?? [])].map(([id, bounds]) => [id, bounds.visible]))
+  const isVisible = (id: string, property: string) => visible.get(id)?.includes(property) !== false
+  const sight = {
+    links: [...links.values()],
+    isReadable,
+    isWritable,
+    mayUse,
+    isStreamable,
+    isVisible,
+    mayFollow,
+  }
   return { key, make: () => see(base, key, types, sight) }
 }
 
@@ -107,11 +129,21 @@ export async function readTypes({ types }: SeenBase, query: string): Promise<voi
   }
 }
 
+/** What an endpoint offers: operations by record type, and relationship types to follow. */
+export type Offer = {
+  readonly stamp: string
+  readonly types: ReadonlyMap<string, ReadonlySet<string>>
+  readonly relTypes: ReadonlySet<string>
+}
+
 type Sight = {
   links: readonly CompiledRelationshipType[]
   isReadable: (recordType: string) => boolean
   isWritable: (recordType: string) => boolean
+  /** Whether the address has the operation on the type. */
+  mayUse: (recordType: string, operation: string) => boolean
   isStreamable: (recordType: string) => boolean
+  isVisible: (recordType: string, property: string) => boolean
   mayFollow: (link: CompiledRelationshipType) => boolean
 }
 
@@ -124,12 +156,16 @@ function see(base: string, key: string, all: ReadonlyMap<string, NamedType>, sig
 
 function typeOf(type: NamedType, types: ReadonlyMap<string, SeenType>, sight: Sight): SeenType {
   let links: ReadonlyMap<string, SeenLink> | undefined
+  let shown: readonly SeenProperty[] | undefined
   const { id, graphqlName: name, description } = type
+  const verbs = sight.isWritable(id) ? VERBS.filter((verb) => sight.mayUse(id, verb)) : []
   return {
-    ...{ id, name, description, writable: sight.isWritable(id), streamable: sight.isStreamable(id) },
+    ...{ id, name, description, verbs, writable: verbs.length > 0, streamable: sight.isStreamable(id) },
+    reads: new Set(READS.filter((read) => sight.mayUse(id, read))),
     root: name.charAt(0).toLowerCase() + name.slice(1),
     get properties() {
-      return propertiesOf(type)
+      shown ??= propertiesOf(type).filter((property) => sight.isVisible(id, property.name))
+      return shown
     },
     get links() {
       links ??= new Map(linksOf(id, propertiesOf(type), types, sight).map((link) => [link.field, link]))

@@ -10,6 +10,7 @@ import { renderInWorker } from '../../http/render-in-worker.ts'
 import { SharedDocument } from '../../http/shared-document.ts'
 import { openEnded } from '../../http/sse.ts'
 import type { LazySchema } from '../base/lazy-schema.ts'
+import type { Context } from '../context.ts'
 import { checkTextSize } from './query-limits.ts'
 import type { openYoga } from './yoga.ts'
 
@@ -23,6 +24,7 @@ const EVENT_STREAM = 'text/event-stream'
 
 const PAGE = '/graphql'
 const BASE_PAGE = '/graphql/:base'
+const ENDPOINT_PAGE = `${BASE_PAGE}/e/:endpoint`
 
 /**
  * Serves `/graphql`, and `/graphql/{base}` with the schema of a base: POST with a token, the GraphiQL page for
@@ -36,7 +38,8 @@ export function playground(caller: CallerHooks, { visit, charge, sizes, graphqlC
         type: 'text/html; charset=utf-8',
         body: await renderInWorker<Uint8Array>(import.meta.url, './graphiql', of),
       }))
-    const pages = { [PAGE]: pageFor('all'), [BASE_PAGE]: pageFor('base') }
+    const ofBase = pageFor('base')
+    const pages = { [PAGE]: pageFor('all'), [BASE_PAGE]: ofBase, [ENDPOINT_PAGE]: ofBase }
     type Yoga = ReturnType<typeof openYoga>
     let yoga: Promise<Yoga> | undefined
     let baseYoga: Promise<Yoga> | undefined
@@ -46,7 +49,7 @@ export function playground(caller: CallerHooks, { visit, charge, sizes, graphqlC
       const { message, ...extensions } = errorBody(error, request.id).error
       return reply.code(FAILURES[error.code].status).send({ errors: [{ message, extensions }] })
     })
-    for (const path of [PAGE, BASE_PAGE] as const)
+    for (const path of [PAGE, BASE_PAGE, ENDPOINT_PAGE] as const)
       app.get(path, { onRequest: visit }, async (request, reply) => {
         if (!request.headers.accept?.includes('text/html')) throw notFound(request)
         return pages[path].send(request, reply.header('content-security-policy', PAGE_POLICY))
@@ -56,7 +59,7 @@ export function playground(caller: CallerHooks, { visit, charge, sizes, graphqlC
       server: Yoga,
       request: FastifyRequest,
       reply: FastifyReply,
-      base?: LazySchema,
+      typed?: Typed,
     ): Promise<FastifyReply> => {
       // Restrict content negotiation to JSON and event streams. Subscriptions support only streams.
       const streams = request.headers.accept?.includes(EVENT_STREAM) ?? false
@@ -64,7 +67,7 @@ export function playground(caller: CallerHooks, { visit, charge, sizes, graphqlC
       const response = await server.handleNodeRequestAndResponse(request, reply, {
         served: request,
         charge: (fields) => charge(request, reply, fields),
-        ...(base && { base }),
+        ...(typed && { base: typed.schema, context: typed.context }),
       })
       for (const [name, value] of response.headers) reply.header(name, value)
       if (!response.headers.get('content-type')?.startsWith(EVENT_STREAM))
@@ -77,28 +80,43 @@ export function playground(caller: CallerHooks, { visit, charge, sizes, graphqlC
       yoga ??= import('./yoga.ts').then(({ openYoga }) => openYoga(graphqlCost))
       return serve(await yoga, request, reply)
     })
-    app.post<OfBase>(BASE_PAGE, { ...caller, bodyLimit: sizes.record }, async (request, reply) => {
+    const serveBase = async (request: FastifyRequest<OfBase>, reply: FastifyReply) => {
       checkRequest(request)
-      const { schemaOf } = await import('../base/schemas.ts')
       const { query } = (request.body ?? {}) as { query?: unknown }
-      const text = typeof query === 'string' ? query : ''
-      const schema = await schemaOf(request.caller, request.params.base, text)
+      const typed = await typedFor(request, typeof query === 'string' ? query : '')
       baseYoga ??= import('./yoga.ts').then(({ openBaseYoga }) => openBaseYoga(graphqlCost))
-      return serve(await baseYoga, request, reply, schema)
-    })
-    app.get<OfBase>(`${BASE_PAGE}/schema.graphql`, caller, async (request, reply) => {
+      return serve(await baseYoga, request, reply, typed)
+    }
+    const sendSchema = async (request: FastifyRequest<OfBase>, reply: FastifyReply) => {
       refuseParameters(request)
-      const { schemaOf, textOf } = await import('../base/schemas.ts')
-      const { seen } = await schemaOf(request.caller, request.params.base)
+      const { textOf } = await import('../base/schemas.ts')
+      const { seen } = (await typedFor(request, '')).schema
       const { text, etag } = await textOf(seen)
       reply.header('etag', etag).header('cache-control', 'private, no-cache')
       if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send()
       return reply.type('text/plain; charset=utf-8').send(text)
-    })
+    }
+    for (const path of [BASE_PAGE, ENDPOINT_PAGE]) {
+      app.post<OfBase>(path, { ...caller, bodyLimit: sizes.record }, serveBase)
+      app.get<OfBase>(`${path}/schema.graphql`, caller, sendSchema)
+    }
   }
 }
 
-type OfBase = { Params: { base: string } }
+type OfBase = { Params: { base: string; endpoint?: string } }
+/** A schema for the caller, and the context in which its queries run. */
+type Typed = { schema: LazySchema; context: Context }
+
+/** The schema of the base or endpoint of the address. */
+async function typedFor({ caller, params }: FastifyRequest<OfBase>, query: string): Promise<Typed> {
+  const { base, endpoint } = params
+  if (endpoint === undefined) {
+    const { schemaOf } = await import('../base/schemas.ts')
+    return { schema: await schemaOf(caller, base, query), context: caller }
+  }
+  const { schemaAtEndpoint } = await import('../base/at-endpoint.ts')
+  return schemaAtEndpoint(caller, { base, endpoint }, query)
+}
 
 /** @throws VALIDATION_ERROR */
 function checkRequest(request: FastifyRequest): void {

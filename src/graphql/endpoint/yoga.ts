@@ -39,8 +39,9 @@ type Served = {
    * @throws RATE_LIMITED
    */
   charge: (fields: number) => void
-  /** The schema of the base, for an address of one. */
+  /** The schema of the base, for an address of one, and the context of its endpoint. */
   base?: LazySchema
+  context?: Context
 }
 
 /** GraphQL over HTTP for external clients. The surfaces execute their operations directly. */
@@ -51,7 +52,7 @@ export const openBaseYoga = (maxCost: number) =>
   create(
     {
       schema: ({ base }) => base ?? schema,
-      graphqlEndpoint: '/graphql/:base',
+      graphqlEndpoint: '/graphql/*',
       plugins: [lazyValidation, lazyExecution, introspection],
     },
     maxCost,
@@ -69,7 +70,7 @@ const create = ({ plugins = [], ...place }: Place, maxCost: number) =>
     batching: false,
     cors: false,
     logging: false,
-    context: ({ served }: Served) => served.caller,
+    context: ({ served, context }: Served) => context ?? served.caller,
     parserAndValidationCache: { documentCache: byText(), errorCache: byText() },
     plugins: [limits(maxCost), ...plugins, masking],
     maskedErrors: false,

@@ -160,7 +160,7 @@ function wholeTypes({ tools }: CompiledEndpoint): string[] {
 
 /**
  * The scope that a tool of the endpoint may access. A typed tool: its type under its policy. `sql_query`: all
- * types without a policy. Any other tool: all types of the endpoint, each under all its policies. Resources:
+ * types without a policy. Any other tool, and `records`: all types of the endpoint, each under all its policies. Resources:
  * the same, limited to types with read tools; nothing if the endpoint has no resources.
  * @throws NOT_FOUND as servedEndpoint
  */
@@ -168,7 +168,7 @@ export async function endpointPolicy(
   scope: Scope,
   baseId: string,
   id: string,
-  what: { tool: string } | 'resources',
+  what: { tool: string } | 'resources' | 'records',
 ): Promise<PolicyInput[]> {
   const endpoint = await requireEndpoint(scope, baseId, id)
   if (what === 'resources') {
@@ -176,6 +176,7 @@ export async function endpointPolicy(
     const types = new Set(endpoint.resources ? read.map(({ recordType }) => recordType) : [])
     return endpoint.tools.filter(({ recordType }) => types.has(recordType)).map(inputOf)
   }
+  if (what === 'records') return endpoint.tools.map(inputOf)
   const { tool } = what
   const own = endpoint.tools.find(({ name }) => name === tool)
   if (own) return [inputOf(own)]

@@ -1,0 +1,33 @@
+/** The schema of an endpoint: its types with their operations, within its row and field policies. */
+import { servedEndpoint } from '../../engine/configuration/endpoints/index.ts'
+import { atEndpoint, type Context, throughEndpoint } from '../context.ts'
+import type { LazySchema } from './lazy-schema.ts'
+import { schemaOf } from './schemas.ts'
+import type { Offer } from './seen.ts'
+
+/**
+ * The schema of an endpoint for the token, and the context in which its queries run.
+ * @throws FORBIDDEN without a grant that reaches the endpoint; NOT_FOUND if it is absent or disabled
+ */
+export async function schemaAtEndpoint(
+  caller: Context,
+  { base, endpoint }: { base: string; endpoint: string },
+  query = '',
+): Promise<{ schema: LazySchema; context: Context }> {
+  const entered = await atEndpoint(caller, base, endpoint)
+  const offer = await offerOf(entered, base, endpoint)
+  const context = await throughEndpoint(entered, base, endpoint, 'records')
+  return { schema: await schemaOf(context, base, query, offer), context }
+}
+
+/** Relationships are followed where the endpoint has a tool for it. */
+async function offerOf({ scope }: Context, base: string, endpoint: string): Promise<Offer> {
+  const { stamp, tools, links } = await servedEndpoint(scope, base, endpoint, false)
+  const byType = Map.groupBy(tools, ({ recordType }) => recordType)
+  const followed = links.filter(({ operation }) => operation === 'related')
+  return {
+    stamp: `${endpoint} ${stamp}`,
+    types: new Map([...byType].map(([id, own]) => [id, new Set(own.map(({ operation }) => operation))])),
+    relTypes: new Set(followed.map(({ relType }) => relType)),
+  }
+}

@@ -1,0 +1,174 @@
+/** `/graphql/{base}/e/{endpoint}`: the types of an endpoint, within its policy. */
+import { buildSchema } from 'graphql'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { succeed } from '../support/answers.ts'
+import type { Body, Call } from '../support/server.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+let world: World
+const AT = '/graphql/crm/e/desk'
+
+const send = (query: string, call: Call = world.call, path = AT) => call('POST', path, { query })
+async function ask(query: string, call: Call = world.call): Promise<Body> {
+  const { body, text } = await send(query, call)
+  expect(body.errors, text).toBeUndefined()
+  return body.data
+}
+async function fail(query: string, call: Call = world.call): Promise<Body> {
+  const { body, text } = await send(query, call)
+  expect(body.errors, text).toHaveLength(1)
+  return body.errors[0].extensions
+}
+const OURS = { field: 'data.team', op: 'eq', value: 'ours' }
+
+beforeAll(async () => {
+  world = await openWorld()
+  const text = { type: 'string' }
+  const types = {
+    ticket: { type: 'object', properties: { title: text, team: text, secret: text } },
+    customer: { type: 'object', properties: { name: text, team: text } },
+    note: { type: 'object', properties: { word: text } },
+  }
+  for (const [id, json_schema] of Object.entries(types))
+    succeed(await world.call('PUT', `/v1/crm/record-types/${id}`, { json_schema }), 201)
+  for (const [id, target] of Object.entries({ customer: 'customer', noted: 'note', second: 'customer' }))
+    succeed(
+      await world.call('PUT', `/v1/crm/relationship-types/${id}`, {
+        ...{ source_record_types: ['ticket'], target_record_types: [target], cardinality: 'many_to_many' },
+      }),
+      201,
+    )
+  const put = async (type: string, id: string, data: object) =>
+    succeed(await world.call('PUT', `/v1/crm/records/${type}/${id}`, { data }), 201)
+  const link = async (rel_type: string, source: string, type: string, target: string) =>
+    succeed(
+      await world.call('POST', '/v1/crm/relationships', {
+        ...{ rel_type, source_record_type: 'ticket', source_id: source },
+        ...{ target_record_type: type, target_id: target },
+      }),
+      201,
+    )
+  await put('customer', 'c1', { name: 'Ada', team: 'ours' })
+  await put('customer', 'c2', { name: 'Canary', team: 'theirs' })
+  for (const [id, team] of [
+    ['t1', 'ours'],
+    ['t2', 'ours'],
+    ['t3', 'theirs'],
+  ] as const) {
+    await put('ticket', id, { title: id, team, secret: 'canary' })
+    await link('customer', id, 'customer', id === 't2' ? 'c2' : 'c1')
+  }
+  await put('note', 'n1', { word: 'canary' })
+  await link('noted', 't1', 'note', 'n1')
+  succeed(
+    await world.call('PUT', '/v1/crm/endpoints/desk', {
+      tools: [
+        {
+          ...{ record_type: 'ticket', operations: ['get', 'list', 'create', 'update', 'aggregate'] },
+          ...{ fields: ['data.title'], filter: OURS, defaults: { team: 'ours' } },
+        },
+        { record_type: 'customer', operations: ['list'], filter: OURS },
+      ],
+      relationships: [{ rel_type: 'customer', operations: ['related'] }],
+    }),
+    201,
+  )
+})
+afterAll(() => world.close())
+
+test('the schema has the types, operations, fields and relationships of the endpoint, and no others', async () => {
+  const { text, headers } = await world.call('GET', `${AT}/schema.graphql`)
+  const schema = buildSchema(text)
+  expect(Object.keys(schema.getQueryType()?.getFields() ?? {}).sort()).toEqual([
+    ...['_base', 'customerRecords', 'ticket', 'ticketAggregate', 'ticketRecords'],
+  ])
+  expect(Object.keys(schema.getMutationType()?.getFields() ?? {})).toEqual(['createTicket', 'updateTicket'])
+  expect(schema.getSubscriptionType()).toBeUndefined()
+  expect(text).toMatch(/ customer\(/)
+  expect(text).not.toMatch(/^type Note|^ +(noted|secret|second)\b/m)
+  expect(headers.get('etag')).toBeTruthy()
+  const { __schema } = await ask('{ __schema { types { name } } }')
+  const names = __schema.types.map(({ name }: Body) => name)
+  expect(names).toContain('Ticket')
+  expect(names).not.toContain('Note')
+  const whole = await world.call('GET', '/graphql/crm/schema.graphql')
+  expect(whole.text).toContain('secret')
+})
+
+test('reads stay within the policy, in lists, links, filters, aggregates and single records', async () => {
+  const { ticketRecords, t3, customerRecords, ticketAggregate } = await ask(`{
+    ticketRecords(sort: [{ id: ASC }]) { totalCount nodes { id title _data customer { nodes { id name } totalCount } } }
+    t3: ticket(id: "t3") { id }
+    customerRecords { nodes { id customer_of(sort: [{ id: ASC }]) { nodes { id } } } }
+    ticketAggregate { count }
+  }`)
+  expect(ticketRecords).toEqual({
+    totalCount: 2,
+    nodes: [
+      {
+        id: 't1',
+        title: 't1',
+        _data: { title: 't1' },
+        customer: { nodes: [{ id: 'c1', name: 'Ada' }], totalCount: 1 },
+      },
+      { id: 't2', title: 't2', _data: { title: 't2' }, customer: { nodes: [], totalCount: 0 } },
+    ],
+  })
+  expect(t3).toBeNull()
+  expect(customerRecords.nodes).toEqual([{ id: 'c1', customer_of: { nodes: [{ id: 't1' }] } }])
+  expect(ticketAggregate).toEqual([{ count: 2 }])
+  const through = await ask(`{
+    canary: ticketRecords(where: { customer: { some: { name: { eq: "Canary" } } } }) { totalCount }
+    some: ticketRecords(where: { customer: { some: {} } }) { totalCount }
+  }`)
+  expect(through).toEqual({ canary: { totalCount: 0 }, some: { totalCount: 1 } })
+  const hidden = await fail(
+    '{ ticketRecords(filter: { field: "data.secret", op: "eq", value: "canary" }) { totalCount } }',
+  )
+  expect(hidden.details[0].code).toBe('unknown_field')
+  const links = await fail('{ ticketRecords(filter: { some: { rel_type: "noted" } }) { totalCount } }')
+  expect(links.code).toBe('VALIDATION_ERROR')
+})
+
+test('writes get the defaults of the endpoint, and cannot leave its rows', async () => {
+  const { createTicket } = await ask(
+    'mutation { createTicket(id: "new", data: { title: "New" }) { ticket { id _data } } }',
+  )
+  expect(createTicket.ticket).toEqual({ id: 'new', _data: { title: 'New' } })
+  const { body } = await world.call('GET', '/v1/crm/records/ticket/new')
+  expect(body.data).toEqual({ title: 'New', team: 'ours' })
+  expect((await fail('mutation { updateTicket(id: "t3", data: { title: "x" }) { operation } }')).code).toBe(
+    'NOT_FOUND',
+  )
+  expect(
+    (await fail('mutation { updateTicket(id: "t1", data: { _more: { team: "theirs" } }) { operation } }'))
+      .code,
+  ).not.toBe('INTERNAL_ERROR')
+  expect((await world.call('GET', '/v1/crm/records/ticket/t1')).body.data.team).toBe('ours')
+  for (const mutation of ['deleteTicket(id: "t1") { id }', 'createCustomer(data: {}) { operation }'])
+    expect((await fail(`mutation { ${mutation} }`)).code).toBe('VALIDATION_ERROR')
+})
+
+test('a token of the endpoint alone uses it, and a reader of it writes nothing', async () => {
+  const only = await world.newToken([{ endpoint: 'desk', permission: 'write' }])
+  expect((await ask('{ ticketAggregate { count } }', only.call)).ticketAggregate[0].count).toBe(3)
+  expect((await send('{ _base }', only.call, '/graphql/crm')).status).toBe(403)
+  const reader = await world.newToken([{ endpoint: 'desk', permission: 'read' }])
+  const { text } = await reader.call('GET', `${AT}/schema.graphql`)
+  expect(text).not.toContain('type Mutation')
+  const other = await world.newToken([{ record_type: 'note', permission: 'read' }])
+  const none = await other.call('GET', `${AT}/schema.graphql`)
+  expect(none.text).not.toMatch(/ticket|customer/i)
+  expect((await world.call('GET', '/graphql/crm/e/nothing/schema.graphql')).status).toBe(404)
+})
+
+test('a change of the endpoint changes the schema, and a disabled one has none', async () => {
+  const before = await world.call('GET', `${AT}/schema.graphql`)
+  const tools = [{ record_type: 'ticket', operations: ['get'] }]
+  succeed(await world.call('PUT', '/v1/crm/endpoints/desk', { tools }))
+  const after = await world.call('GET', `${AT}/schema.graphql`)
+  expect(after.text).not.toMatch(/ customer\(/)
+  expect(after.headers.get('etag')).not.toBe(before.headers.get('etag'))
+  succeed(await world.call('PUT', '/v1/crm/endpoints/desk', { tools, enabled: false }))
+  expect((await send('{ _base }')).status).toBe(404)
+})
