@@ -183,7 +183,95 @@ test('links are inserted, updated and deleted, with cardinality and ends checked
     `INSERT INTO relationships (rel_type, source_record_type, source_id, target_record_type, target_id) VALUES ('of', 'deal', '${id}', 'company', '${target}')`
   expectFailure(await run(link('d1', 'c2')), 'CONFLICT')
   expectFailure(await run(link('d3', 'none')), 'VALIDATION_ERROR')
-  expectFault(await run(`UPDATE relationships SET target_id = 'c2'`), '/statements/0')
+  expectFault(await run(`UPDATE relationships SET rel_type = 'at'`), '/statements/0')
+})
+
+test('UPDATE moves the end of a link, which keeps its id, its data and its pair', async () => {
+  const put = (id: string, cardinality: string) =>
+    world.call('PUT', `/v1/${name}/relationship-types/${id}`, {
+      source_record_types: ['deal'],
+      target_record_types: ['company'],
+      cardinality,
+    })
+  for (const [id, cardinality] of [
+    ['of', 'many_to_one'],
+    ['main', 'one_to_one'],
+    ['near', 'many_to_many'],
+  ] as const)
+    succeed(await put(id, cardinality), 201)
+  const ends = { source_record_type: 'deal', source_id: 'd1', target_record_type: 'company', target_id: 'c1' }
+  const pair = { external_id: 'l1', external_source: 'erp' }
+  const link = { rel_type: 'of', ...ends, ...pair, data: { role: 'buyer' } }
+  const { id } = succeed(await world.call('POST', `/v1/${name}/relationships`, link), 201)
+  succeed(
+    await run(`INSERT INTO relationships (rel_type, source_id, target_id) VALUES ('of', 'd2', 'c1'), ('main', 'd1', 'c1'),
+      ('main', 'd2', 'c2'), ('near', 'd1', 'c1'), ('near', 'd1', 'c2')`),
+  )
+  const linked = async () =>
+    succeed(await run(`SELECT rel_type, source_id, target_id FROM relationships ORDER BY 1, 2, 3`)).data[0]
+      .rows
+  const before = await linked()
+
+  const moved =
+    await run(`UPDATE relationships r SET target_id = 'c2' FROM deal d WHERE r.rel_type = 'of' AND d.id = r.source_id
+      AND r.target_id = 'c1' RETURNING r.id, r.target_id, r.data, r.external_id, d.title`)
+  expect(succeed(moved).data[0]).toMatchObject({
+    operation: 'update',
+    count: 2,
+    rows: expect.arrayContaining([
+      { id, target_id: 'c2', data: { role: 'buyer' }, external_id: 'l1', title: 'One' },
+    ]),
+  })
+  expect(succeed(await world.call('GET', `/v1/${name}/relationships/${id}`))).toMatchObject({
+    ...link,
+    target_id: 'c2',
+  })
+  const undone = { request_id: moved.headers.get('x-request-id') }
+  succeed(await world.call('POST', `/v1/${name}/revert`, undone))
+  expect(await linked()).toEqual(before)
+  expect(succeed(await world.call('GET', `/v1/${name}/relationships/${id}`))).toMatchObject(link)
+
+  // Nothing gives way to a link that moves.
+  const taken = expectFailure(
+    await run(`UPDATE relationships SET target_id = 'c2' WHERE rel_type = 'main' AND source_id = 'd1'`),
+    'CONFLICT',
+  )
+  expect(taken.details[0]).toMatchObject({ code: 'cardinality', samples: [{ source_id: 'd2' }] })
+  const twice = await run(
+    `UPDATE relationships SET target_id = 'c2' WHERE rel_type = 'near' AND target_id = 'c1'`,
+  )
+  expect(expectFailure(twice, 'CONFLICT').details[0]).toMatchObject({ code: 'exists' })
+  for (const end of [`'none'`, 'NULL', `(SELECT id FROM company WHERE name = 'None')`])
+    expectFailure(await run(`UPDATE relationships SET target_id = ${end}`), 'VALIDATION_ERROR')
+  expectFailure(
+    await run(`UPDATE relationships SET source_record_type = 'company', source_id = 'c1'`),
+    'VALIDATION_ERROR',
+  )
+  expect(await linked()).toEqual(before)
+})
+
+test('faults of the same kind name the link of each row', async () => {
+  succeed(
+    await world.call('PUT', `/v1/${name}/relationship-types/of`, {
+      source_record_types: ['deal'],
+      target_record_types: ['company'],
+      cardinality: 'many_to_one',
+    }),
+    201,
+  )
+  const insert = (target: string) =>
+    run(`INSERT INTO relationships (rel_type, source_id, target_id) SELECT 'of', id, '${target}' FROM deal`)
+  succeed(await insert('c1'))
+  const { details } = expectFailure(await insert('c2'), 'CONFLICT')
+  const sources = details.map(({ samples }: Body) => samples[0].source_id)
+  expect(sources.sort()).toEqual(['d1', 'd2', 'd3'])
+  succeed(
+    await run(`INSERT INTO deal (id, title) VALUES ('d4', 'Four'); INSERT INTO relationships (rel_type, source_id, target_id)
+    VALUES ('of', 'd4', 'c1')`),
+  )
+  const repeated = expectFailure(await insert('c2'), 'CONFLICT').details
+  expect(repeated).toHaveLength(1)
+  expect(repeated[0].message).toContain('The same in 4 rows.')
 })
 
 test('INSERT into relationships fills in the record type of an end that has no other', async () => {

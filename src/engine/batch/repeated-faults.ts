@@ -9,8 +9,8 @@ function ownDetails({ error }: Failure): readonly Detail[] {
   return [{ path: '', code: error.code.toLowerCase(), message: error.message }]
 }
 
-/** A fault, and the operations that have it. */
-type Repeated = { readonly detail: Detail; readonly operations: number[] }
+/** A fault, the operations that have it, and the details of the first of them. */
+type Repeated = { readonly details: Detail[]; readonly operations: number[] }
 type Placed = { readonly operation: number; readonly detail: Detail }
 
 /** Two faults with the same name are the same fault, with equal or different received values. */
@@ -36,7 +36,8 @@ export function listFaults(
       const name = nameOf(detail)
       const known = faults.get(name)
       if (known) known.operations.push(failure.index)
-      else faults.set(name, { detail, operations: [failure.index] })
+      else faults.set(name, { details: [detail], operations: [failure.index] })
+      if (known && known.details.length < LIMITS.shownRepeats) known.details.push(detail)
     }
   }
   const items = [...faults.values()].flatMap((fault) => itemsOf(fault, placeOf))
@@ -45,14 +46,14 @@ export function listFaults(
 }
 
 /** The items of a fault, each with its first operation. */
-function itemsOf({ detail, operations }: Repeated, placeOf: (index: number) => string): Placed[] {
-  const at = (operation: number): Placed => ({
-    operation,
-    detail: { ...detail, path: placeOf(operation) + detail.path },
+function itemsOf({ details, operations }: Repeated, placeOf: (index: number) => string): Placed[] {
+  const items = details.map((detail, n): Placed => {
+    const operation = operations[n] ?? 0
+    return { operation, detail: { ...detail, path: placeOf(operation) + detail.path } }
   })
-  const [first] = operations.map(at)
-  if (!first || operations.length <= LIMITS.shownRepeats) return operations.map(at)
-  const message = `${detail.message} Operations ${rangesOf(operations)}: the same.`
+  const [first] = items
+  if (!first || operations.length <= LIMITS.shownRepeats) return items
+  const message = `${first.detail.message} Operations ${rangesOf(operations)}: the same.`
   return [{ ...first, detail: { ...first.detail, message, count: operations.length } }]
 }
 

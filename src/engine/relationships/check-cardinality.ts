@@ -54,13 +54,15 @@ export function checkCardinality(
   const replaced: NamedLink[] = []
   /** Whether the link may take the place of the other one. */
   const replaces = (other: NamedLink) => {
-    if (!link.replace || !mayDelete(other)) return false
+    const isOwn = link.moves === true && other[0] === link.id
+    if (!(link.replace || isOwn) || !mayDelete(other)) return false
     if (replaced.every(([id]) => id !== other[0])) replaced.push(other)
     return true
   }
+  if (link.moves && held_id !== null && held_id !== link.id) throw alreadyLinked(link)
   if (same_id && same_id[0] !== held_id && !(held_id === null && same_id[1] === type.id && replaces(same_id)))
     throw sees(same_id) ? endsFixed(same_id) : idTaken(same_id[0])
-  if (same_pair && same_pair[0] !== held_id)
+  if (same_pair && same_pair[0] !== held_id && replaced.every(([id]) => id !== same_pair[0]))
     throw held_id === null && sees(same_pair) ? endsFixed(same_pair) : pairTaken(link)
   checkVersion(link.expected ?? NO_EXPECTATION, found.held_version ?? undefined, 'relationship between these')
   if (held_id !== null) return []
@@ -95,6 +97,17 @@ function endsFixed(other: NamedLink): DomainError {
     expected: ends,
   })
 }
+
+const alreadyLinked = ({ relType }: LinkWrite) =>
+  new DomainError('CONFLICT', `These two are linked by "${relType}" already.`, {
+    details: [
+      {
+        path: '',
+        code: 'exists',
+        message: `These two are linked by "${relType}" already. Delete this link in place of moving it.`,
+      },
+    ],
+  })
 
 const idTaken = (id: string) =>
   new DomainError('CONFLICT', `The id "${id}" is taken.`, {

@@ -23,6 +23,8 @@ export type LinkWrite = {
   pair: Pair | null
   /** Whether it takes the place of links that its type's cardinality, or its own id, excludes. */
   replace?: boolean
+  /** Whether the link of its id moves to these ends, and takes the place of no other. */
+  moves?: boolean
   /** Preconditions; none when absent. */
   expected?: Expectation
   /** The change behind the write, if it is not the cause of the transaction. */

@@ -50,6 +50,12 @@ export async function atRows<T>(
   }
 }
 
+/** The message of a fault of several rows, which the batch says of its operations. */
+const ofRows = ({ message, count }: Detail): string =>
+  count === undefined
+    ? message
+    : message.replace(/ Operations [\d, and to]+: the same\.$/, ` The same in ${count} rows.`)
+
 const OPERATION = /^\/operations\/(\d+)(.*)$/s
 
 function renamed(error: DomainError, statement: number, rowOf: (operation: number) => RowName): DomainError {
@@ -59,7 +65,7 @@ function renamed(error: DomainError, statement: number, rowOf: (operation: numbe
     if (operation === undefined) return detail
     const { id, kind } = rowOf(Number(operation))
     first ??= id === null ? `a new ${kind}` : `${kind} "${id}"`
-    const { hint, ...rest } = detail
+    const { hint, ...rest } = { ...detail, message: ofRows(detail) }
     // The fields that other hints name are not those of SQL.
     const hinted = hint !== undefined && detail.code !== 'cardinality' ? { hint } : {}
     return { ...rest, ...hinted, path: placeOf(statement) + (id === null ? '' : pointer(id)) + below }

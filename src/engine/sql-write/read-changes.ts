@@ -6,10 +6,10 @@ import type { Catalog } from '../sql/guard/relations/catalog.ts'
 import type { WriteScope } from '../write/write.ts'
 import { endTypesOf } from './end-types.ts'
 import { type Found, lockAndRetry } from './lock-and-retry.ts'
-import { checkKept, eachRow, pathOf, type Texts, valuesOf } from './rows-to-write.ts'
-import { assign, create, link, type RowToWrite } from './statement-operations.ts'
+import { checkKept, dataOf, eachRow, pathOf, type Texts, type Values, valuesOf } from './rows-to-write.ts'
+import { assign, create, type LinkRow, link, move, type RowToWrite } from './statement-operations.ts'
 import type { Insert } from './translate/insert.ts'
-import type { Update } from './translate/update.ts'
+import { keysOf, LINK_KEYS, type Update } from './translate/update.ts'
 
 type Within = { readonly scope: WriteScope; readonly catalog: Catalog }
 
@@ -39,7 +39,7 @@ export async function readUpdate(
       return { raw, found: raw.rows.map((texts): Found => ({ id: idOf(texts), version: versionOf(texts) })) }
     },
   )
-  const keys = recordType === null ? 7 : 2
+  const keys = keysOf(target).length
   const from = keys + 1
   const seen = new Map<string, string>()
   const rows: RowToWrite[] = []
@@ -57,7 +57,7 @@ export async function readUpdate(
     const version = versionOf(texts)
     rows.push(
       recordType === null
-        ? link(endsOf(texts), values.data, { id, version, path })
+        ? changedLink(raw, texts, values, { id, version, path })
         : assign(recordType, id, version, values),
     )
     carried.push(texts.slice(from + sets.length))
@@ -67,15 +67,14 @@ export async function readUpdate(
   return { rows, carried, carriedTypes: types }
 }
 
-/** The ends of a link, after its id and version. */
-const endsOf = ([, , relType, sourceType, sourceId, targetType, targetId]: Texts) =>
-  new Map([
-    ['rel_type', relType ?? null],
-    ['source_record_type', sourceType ?? null],
-    ['source_id', sourceId ?? null],
-    ['target_record_type', targetType ?? null],
-    ['target_id', targetId ?? null],
-  ])
+/** A link with new data, or with new ends: then it keeps what else it has. */
+function changedLink(raw: RawRows, texts: Texts, { fields, data }: Values, row: LinkRow): RowToWrite {
+  const before = new Map(LINK_KEYS.map((name, n) => [name, texts[n] ?? null] as const))
+  if ([...fields].every(([name, value]) => before.get(name) === value)) return link(before, data, row)
+  const at = LINK_KEYS.indexOf('data')
+  const kept = data ?? dataOf(texts[at] ?? null, raw.columns[at], `${row.path}/data`)
+  return move(new Map([...before, ...fields]), kept, row)
+}
 
 const writtenTwice = (path: string, id: string) =>
   invalid({

@@ -39,8 +39,9 @@ export function valuesOf(
   return { properties, fields, data }
 }
 
-function dataOf(text: string | null, reader: Reader, path: string): unknown {
-  if (text !== null) return jsonOf(text, reader, 'json', path)
+/** The value of `data`. @throws VALIDATION_ERROR if there is none */
+export function dataOf(text: string | null, reader: Reader | undefined, path: string): unknown {
+  if (text !== null && reader) return jsonOf(text, reader, 'json', path)
   throw invalid({
     path,
     code: 'required',

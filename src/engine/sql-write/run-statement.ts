@@ -20,6 +20,7 @@ import { eachRow, type Texts } from './rows-to-write.ts'
 import { operationsOf, type RowToWrite, remove } from './statement-operations.ts'
 import type { ReadRows } from './statement-reader.ts'
 import type { Delete } from './translate/delete.ts'
+import { keysOf } from './translate/update.ts'
 
 type Row = Readonly<Record<string, unknown>>
 /** What a statement did: the rows that it wrote or read, and those that it returns. */
@@ -84,7 +85,7 @@ async function runDelete(
   })
   const first = new Map<string, Texts>()
   for (const texts of raw.rows) if (!first.has(idOf(texts))) first.set(idOf(texts), texts)
-  const keys = recordType === null ? 7 : 2
+  const keys = keysOf(target).length
   const returned = raw.columns.slice(keys)
   checkNames(returned)
   const kept = [...first.values()]

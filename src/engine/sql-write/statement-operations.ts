@@ -9,9 +9,11 @@ import type { WriteScope } from '../write/write.ts'
 import type { EndTypes } from './end-types.ts'
 import type { RowName } from './faults.ts'
 import type { Values } from './rows-to-write.ts'
+import { LINK_ENDS } from './translate/update.ts'
 
 /** A row to write: its name for errors, and the operation or the raw form that the batch reads. */
-export type RowToWrite = RowName & ({ readonly operation: Assign } | { readonly raw: object })
+export type RowToWrite = RowName &
+  ({ readonly operation: Assign } | { readonly raw: object; readonly moves?: boolean })
 
 type Assign = Omit<Extract<DataOperation, { type: 'patch_record' }>, 'index' | 'isNamed'>
 
@@ -64,16 +66,14 @@ export const remove = (recordType: string | null, id: string, expected_version: 
       : { type: 'delete_record', record_type: recordType, id, expected_version },
 })
 
-const ENDS = ['rel_type', 'source_record_type', 'source_id', 'target_record_type', 'target_id'] as const
-
 /** Writes a link: a new one, or the data of one at the version that was read. `typesOf` fills in the type of an end. */
 export function link(
   fields: Values['fields'],
   data: unknown,
   { id, version, path, typesOf }: LinkRow,
-): RowToWrite {
+): RowName & { readonly raw: object } {
   const relType = fields.get('rel_type') ?? ''
-  const ends = ENDS.map((name): [string, string] => {
+  const ends = LINK_ENDS.map((name): [string, string] => {
     const given = fields.get(name) ?? null
     if (given !== null) return [name, given]
     const types = typesOf?.(relType, name)
@@ -94,7 +94,16 @@ export function link(
   }
 }
 
-type LinkRow = {
+/**
+ * Moves a link to other ends, under its id. Its version need not be compared: the link is locked since it was
+ * read.
+ */
+export function move(fields: Values['fields'], data: unknown, row: LinkRow): RowToWrite {
+  const { raw, ...name } = link(fields, data, { ...row, version: null })
+  return { ...name, raw: { ...raw, ...pairOf(fields) }, moves: true }
+}
+
+export type LinkRow = {
   readonly id: string | null
   readonly version: number | null
   readonly path: string
@@ -127,6 +136,10 @@ export async function operationsOf(scope: WriteScope, rows: readonly RowToWrite[
   return rows.flatMap((row, index): DataOperation[] => {
     if ('operation' in row) return [{ ...row.operation, index, isNamed: false }]
     const operation = byPlace.get(index)
-    return operation ? [{ ...operation, index }] : []
+    if (!operation) return []
+    const { moves } = row
+    return moves && operation.type === 'upsert_relationship'
+      ? [{ ...operation, index, link: { ...operation.link, moves } }]
+      : [{ ...operation, index }]
   })
 }

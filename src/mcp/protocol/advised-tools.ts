@@ -27,5 +27,5 @@ export const LEAN_REQUESTS: RequestNames = {
   history: 'sql_query on the relation changes',
   list_changes: 'sql_query on the relation changes',
   list_records: 'sql_query',
-  move_link: 'delete the link and insert the other one in the same sql_write',
+  move_link: 'UPDATE relationships SET source_id or target_id',
 }

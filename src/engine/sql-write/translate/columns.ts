@@ -13,7 +13,8 @@ export type Assigned = {
 }
 
 const OF_RECORD = ['external_id', 'external_source', 'data']
-const OF_LINK = ['rel_type', 'source_record_type', 'source_id', 'target_record_type', 'target_id', 'data']
+const MOVABLE = ['source_record_type', 'source_id', 'target_record_type', 'target_id', 'data']
+const OF_LINK = ['rel_type', ...MOVABLE]
 
 const FIXED: Readonly<Record<string, string>> = {
   version: 'version counts the changes of a record; it cannot be set.',
@@ -34,11 +35,12 @@ export function findAssigned(
 ): Assigned {
   const column = target.columns.get(nameOf(name))
   if (target.recordType === null) {
-    if (name === 'data' || (isNew && OF_LINK.includes(name))) return { column: name }
+    const allowed = isNew ? OF_LINK : MOVABLE
+    if (allowed.includes(name)) return { column: name }
     const message = isNew
       ? `A link is inserted with ${OF_LINK.join(', ')}.`
-      : 'Only data of a link can change. Delete the link, and insert another one in the same request.'
-    throw source.fault('unsupported', message, location, { allowed: isNew ? OF_LINK : ['data'] })
+      : 'Only the ends and data of a link can change. Delete the link, and insert another one in the same request.'
+    throw source.fault('unsupported', message, location, { allowed })
   }
   if (column?.property) return { column: name, property: column.property }
   if (OF_RECORD.includes(name) || (isNew && name === 'id')) return { column: name }

@@ -5,11 +5,27 @@ import { type Returning, readReturning } from './returning.ts'
 import { holdsOther, typedReads } from './stale-values.ts'
 import { findWrittenRelation, type Translation, type WrittenRelation } from './written-relation.ts'
 
+/** The columns that say what a link joins. */
+export const LINK_ENDS = [
+  'rel_type',
+  'source_record_type',
+  'source_id',
+  'target_record_type',
+  'target_id',
+] as const
+
+export const LINK_KEYS: readonly string[] = [
+  'id',
+  'version',
+  ...LINK_ENDS,
+  'data',
+  'external_id',
+  'external_source',
+]
+
 /** The first columns of a SELECT for UPDATE or DELETE. */
 export const keysOf = ({ recordType }: WrittenRelation): readonly string[] =>
-  recordType === null
-    ? ['id', 'version', 'rel_type', 'source_record_type', 'source_id', 'target_record_type', 'target_id']
-    : ['id', 'version']
+  recordType === null ? LINK_KEYS : ['id', 'version']
 
 export type Update = {
   readonly operation: 'update'
