@@ -138,6 +138,7 @@ type DeletionPlanFields = {
   records: Group
   relationships: Group
   files: Group
+  attachments: Group
   samples: readonly string[]
   token: string
   expiresAt: string
@@ -154,6 +155,7 @@ export const planBody = (plan: DeletionPlanFields) => ({
     ...counted('records', plan.records),
     ...counted('relationships', plan.relationships),
     ...counted('files', plan.files),
+    ...counted('attachments', plan.attachments),
     ...(plan.samples.length > 0 && { samples: plan.samples }),
   },
   ...awaiting('deletion', plan),

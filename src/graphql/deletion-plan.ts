@@ -29,6 +29,7 @@ export const DeletionPlanRef = builder.objectRef<DeletionPlan>('DeletionPlan').i
     records: t.field({ type: Group, resolve: ({ records }) => records }),
     relationships: t.field({ type: Group, resolve: ({ relationships }) => relationships }),
     files: t.field({ type: Group, resolve: ({ files }) => files }),
+    attachments: t.field({ type: Group, resolve: ({ attachments }) => attachments }),
     samples: t.exposeStringList('samples', {
       description: '`type/id` of the first ten records. Requested records come before cascaded ones.',
     }),

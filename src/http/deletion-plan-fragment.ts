@@ -7,7 +7,7 @@ export const PlanParts = graphql(
   `fragment PlanParts on DeletionPlan {
     what bases { ...PlanGroup } recordTypes { ...PlanGroup } relationshipTypes { ...PlanGroup }
     fileTypes { ...PlanGroup } files { ...PlanGroup }
-    records { ...PlanGroup } relationships { ...PlanGroup } samples token expiresAt
+    attachments { ...PlanGroup } records { ...PlanGroup } relationships { ...PlanGroup } samples token expiresAt
   }`,
   [PlanGroup],
 )

@@ -604,3 +604,66 @@ test('the plan of a base counts its files, and holds while none is added', async
   expect(error.details).toMatchObject([{ code: 'plan_stale', expected: expect.stringContaining('3 files') }])
   expect((await server.call('GET', '/v1/archive/files/scan/a.txt')).status).toBe(200)
 })
+
+test('the plan of a deletion counts the attachments that go with the records', async () => {
+  await server.call('PUT', '/v1/bases/papers', {})
+  for (const type of ['folder', 'page'])
+    succeed(await server.call('PUT', `/v1/papers/record-types/${type}`, {}), 201)
+  const within = { source_record_types: ['page'], target_record_types: ['folder'], on_delete: 'cascade' }
+  succeed(await server.call('PUT', '/v1/papers/relationship-types/in', within), 201)
+  const put = async (type: string, id: string) =>
+    succeed(await server.call('PUT', `/v1/papers/records/${type}/${id}`, { data: {} }), 201)
+  const attach = async (type: string, id: string, filename: string, content: string | null = 'x') =>
+    succeed(
+      await server.call('POST', `/v1/papers/records/${type}/${id}/attachments`, {
+        filename,
+        ...(content !== null && { content }),
+      }),
+      201,
+    )
+  for (const [type, id] of [
+    ['folder', 'f1'],
+    ['folder', 'f2'],
+    ['page', 'p1'],
+  ] as const)
+    await put(type, id)
+  succeed(
+    await server.call('POST', '/v1/papers/relationships', {
+      rel_type: 'in',
+      source_record_type: 'page',
+      source_id: 'p1',
+      target_record_type: 'folder',
+      target_id: 'f1',
+    }),
+    201,
+  )
+  await attach('folder', 'f1', 'cover.txt')
+  await attach('page', 'p1', 'a.txt')
+  await attach('page', 'p1', 'b.txt')
+  // Neither an upload that is not complete nor what an earlier life of the record had is deleted.
+  await attach('page', 'p1', 'later.txt', null)
+  await attach('folder', 'f2', 'old.txt')
+  succeed(await server.call('DELETE', '/v1/papers/records/folder/f2'))
+  await put('folder', 'f2')
+
+  const ofRecord = { record_type: 'folder', id: 'f1' }
+  const remove = (args: object) => call('delete_record', args, server.adminToken, '/mcp/papers')
+  const { body } = await remove(ofRecord)
+  expect(body.plan).toMatchObject({
+    what: 'Deletes 2 records (1 folder, 1 page), 1 relationship (1 in) and 3 attachments (2 page, 1 folder).',
+    attachments: { count: 3, by_type: { page: 2, folder: 1 } },
+  })
+  await attach('page', 'p1', 'c.txt')
+  const { error } = await remove({ plan_token: body.plan_token })
+  expect(error.details).toMatchObject([{ code: 'plan_stale' }])
+
+  const planOf = async (args: object) =>
+    (await call('delete_definition', args, server.adminToken, '/mcp')).body.plan
+  const attachments = { count: 4, by_type: { page: 3, folder: 1 } }
+  expect(await planOf({ base_id: 'papers', kind: 'record_type', id: 'folder' })).toMatchObject({
+    attachments,
+  })
+  expect(await planOf({ base_id: 'papers', kind: 'base', id: 'papers' })).toMatchObject({ attachments })
+  // A record with attachments is one thing to delete: it brings them back.
+  expect((await remove({ record_type: 'folder', id: 'f2' })).body).toMatchObject({ deleted: true })
+})

@@ -1,5 +1,6 @@
 import { namedTypes } from '../access/access.ts'
 import { statement } from '../database/client.ts'
+import { IS_ATTACHED } from '../record-store/attached.ts'
 import { addCounts, addRecords, type Counted } from '../write/deletion-summary.ts'
 import type { WriteScope } from '../write/write.ts'
 import type { CascadedRecord } from './find-cascade.ts'
@@ -28,6 +29,21 @@ const COUNT_RECORDS = statement(
   'SELECT $2::text AS type, count(*)::int AS count FROM plinth.record WHERE base_id = $1 AND record_type = $2',
 )
 
+const COUNT_ATTACHMENTS = statement(
+  'count_attachments_of_records',
+  `SELECT r.record_type AS type, count(*)::int AS count FROM unnest((SELECT $2::bigint[])) AS g (row_no)
+   CROSS JOIN LATERAL (SELECT * FROM plinth.record r WHERE r.row_no = g.row_no LIMIT 1) r
+   CROSS JOIN LATERAL (
+     SELECT FROM plinth.attachment a WHERE a.base_id = $1 AND a.record_type = r.record_type AND a.record_id = r.id
+       AND a.record_created_at = r.created_at AND a.status = 'ready' OFFSET 0) a
+   GROUP BY r.record_type`,
+)
+const COUNT_ATTACHMENTS_OF_TYPE = statement(
+  'count_attachments_of_type',
+  `SELECT a.record_type AS type, count(*)::int AS count FROM plinth.attachment a
+   WHERE a.base_id = $1 AND a.record_type = $2 AND ${IS_ATTACHED} GROUP BY a.record_type`,
+)
+
 /** Adds the records to delete and their links to the plan, if there is one. */
 export async function summarizeRecords(
   scope: WriteScope,
@@ -36,7 +52,7 @@ export async function summarizeRecords(
 ): Promise<void> {
   const { summary, access, db } = scope
   if (!summary) return
-  addRecords(summary, seenOf(scope, baseId, cascaded))
+  await addSeen(scope, baseId, cascaded)
   const values = [baseId, cascaded.map(({ rowNo }) => rowNo), namedTypes(access, 'read', baseId)]
   addCounts(summary, 'links', await db.query<Counted>(COUNT_LINKS, values))
 }
@@ -52,12 +68,23 @@ export async function summarizeType(
   const { summary, access, db } = scope
   if (!summary) return
   addCounts(summary, 'records', await db.query<Counted>(COUNT_RECORDS, [baseId, recordType]))
-  addRecords(summary, seenOf(scope, baseId, along))
+  addCounts(summary, 'attachments', await db.query<Counted>(COUNT_ATTACHMENTS_OF_TYPE, [baseId, recordType]))
+  await addSeen(scope, baseId, along)
   if (relTypes.length === 0) return
   const rows = along.map(({ rowNo }) => rowNo)
   const values = [baseId, rows, namedTypes(access, 'read', baseId), recordType, relTypes]
   addCounts(summary, 'links', await db.query<Counted>(COUNT_LINKS_OF_TYPE, values))
 }
 
-const seenOf = ({ access }: WriteScope, baseId: string, cascaded: readonly CascadedRecord[]) =>
-  cascaded.filter(({ recordType }) => access.allows('read', baseId, recordType))
+/** Adds the records that the token may read, and their attachments. */
+async function addSeen(
+  { access, db, summary }: WriteScope,
+  baseId: string,
+  cascaded: readonly CascadedRecord[],
+): Promise<void> {
+  const seen = cascaded.filter(({ recordType }) => access.allows('read', baseId, recordType))
+  if (!summary || seen.length === 0) return
+  addRecords(summary, seen)
+  const rows = seen.map(({ rowNo }) => rowNo)
+  addCounts(summary, 'attachments', await db.query<Counted>(COUNT_ATTACHMENTS, [baseId, rows]))
+}

@@ -16,6 +16,7 @@ export type DeletionPlan = Approvable & {
   readonly records: Group
   readonly relationships: Group
   readonly files: Group
+  readonly attachments: Group
   /** `type/id` of the first records. Named records precede cascaded ones. */
   readonly samples: readonly string[]
 }
@@ -30,6 +31,7 @@ export function reviewOf(summary: DeletionSummary): Review {
     records: counted(summary.records),
     relationships: counted(summary.links),
     files: counted(summary.files),
+    attachments: counted(summary.attachments),
   }
   const what = sentence(groups)
   const plan: Omit<DeletionPlan, keyof Approvable> = { what, ...groups, samples: summary.samples }
@@ -46,8 +48,9 @@ const NOUNS = {
   records: 'record',
   relationships: 'relationship',
   files: 'file',
+  attachments: 'attachment',
 } as const
-const COUNTED: readonly (keyof typeof NOUNS)[] = ['records', 'relationships', 'files']
+const COUNTED: readonly (keyof typeof NOUNS)[] = ['records', 'relationships', 'files', 'attachments']
 const PARTS = Object.keys(NOUNS) as (keyof typeof NOUNS)[]
 
 const named = (ids: readonly string[]): Group => ({

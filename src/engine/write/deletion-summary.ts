@@ -14,6 +14,8 @@ export type DeletionSummary = {
   readonly links: Map<string, number>
   /** Number of deleted files, by file type. */
   readonly files: Map<string, number>
+  /** Number of attachments that go with deleted records, by record type. */
+  readonly attachments: Map<string, number>
   /** `type/id` of the first deleted records. Named records precede cascaded ones. */
   readonly samples: string[]
   /** Names with versions, which must not change before approval. */
@@ -30,6 +32,7 @@ export const openSummary = (): DeletionSummary => ({
   records: new Map(),
   links: new Map(),
   files: new Map(),
+  attachments: new Map(),
   samples: [],
   versions: [],
 })
@@ -56,10 +59,10 @@ export function addRecords(
   }
 }
 
-/** Adds counts of deleted records, links or files. */
+/** Adds counts of deleted records, links, files or attachments. */
 export function addCounts(
   summary: DeletionSummary,
-  kind: 'records' | 'links' | 'files',
+  kind: 'records' | 'links' | 'files' | 'attachments',
   counts: readonly Counted[],
 ): void {
   for (const { type, count } of counts) addTo(summary[kind], type, count)
@@ -74,15 +77,21 @@ export function addLink(
   summary.versions.push(`link ${id} ${version}`)
 }
 
-/** Whether the deletion affects several things, such as a record with its links, or one that contains others. */
+/**
+ * Whether the deletion affects several things, such as a record with its links, or one that contains others.
+ * Attachments do not count: they are a part of their record, and come back with it.
+ */
 export const isMany = ({ records, links, files, ...named }: DeletionSummary): boolean =>
   [named.bases, named.recordTypes, named.relationshipTypes, named.fileTypes].some(
     ({ length }) => length > 0,
   ) || sum(records) + sum(links) + sum(files) > 1
 
 /** State that the approval token is bound to. It differs when the deletion would differ. */
-export const stateOf = ({ records, links, files, versions }: DeletionSummary): string =>
-  digest([...[records, links, files].map((counts) => [...counts].sort(byName)), [...versions].sort()])
+export const stateOf = ({ records, links, files, attachments, versions }: DeletionSummary): string =>
+  digest([
+    ...[records, links, files, attachments].map((counts) => [...counts].sort(byName)),
+    [...versions].sort(),
+  ])
 
 const byName = ([a]: [string, number], [b]: [string, number]) => (a < b ? -1 : 1)
 

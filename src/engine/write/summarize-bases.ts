@@ -1,4 +1,5 @@
 import { statement } from '../database/client.ts'
+import { IS_ATTACHED } from '../record-store/attached.ts'
 import { addCounts, addNamed, type Counted } from './deletion-summary.ts'
 import type { WriteScope } from './write.ts'
 
@@ -24,6 +25,11 @@ const COUNT_FILES = statement(
   'count_files_of_bases',
   `SELECT file_type AS type, count(*)::int AS count FROM plinth.file
    WHERE base_id = ANY ((SELECT $1::text[])::text[]) AND deleted_at IS NULL GROUP BY file_type`,
+)
+const COUNT_ATTACHMENTS = statement(
+  'count_attachments_of_bases',
+  `SELECT a.record_type AS type, count(*)::int AS count FROM plinth.attachment a
+   WHERE a.base_id = ANY ((SELECT $1::text[])::text[]) AND ${IS_ATTACHED} GROUP BY a.record_type`,
 )
 const COUNT_LINKS = statement(
   'count_links_of_bases',
@@ -59,4 +65,5 @@ export async function summarizeBases(
   addCounts(summary, 'records', await db.query<Counted>(COUNT_RECORDS, ids))
   addCounts(summary, 'links', await db.query<Counted>(COUNT_LINKS, ids))
   addCounts(summary, 'files', await db.query<Counted>(COUNT_FILES, ids))
+  addCounts(summary, 'attachments', await db.query<Counted>(COUNT_ATTACHMENTS, ids))
 }

@@ -33,6 +33,7 @@ export const DeletionPlanAnswer = z
       records: counted,
       relationships: counted,
       files: counted,
+      attachments: counted,
       samples: z.array(z.string()).optional(),
     }),
     plan_token: z.string().meta({ description: 'Send it alone to do what the plan says.' }),
