@@ -87,6 +87,37 @@ describe('define of a record type', () => {
     expect(await rest('/records/person/a')).toMatchObject({ data: { name: 'a', age: 18 } })
   })
 
+  test('warns of no property that a step of migration moves or drops', async () => {
+    await newBase()
+    const properties = { name: { type: 'string' }, old: { type: 'string' }, gone: {}, left: {} }
+    await define({ record_type: 'person', json_schema: { properties } })
+    const { body } = await define({
+      record_type: 'person',
+      json_schema: { properties: { old: null, gone: null, left: null, fresh: { type: 'string' } } },
+      migration: [
+        { op: 'rename', field: 'old', to: 'fresh' },
+        { op: 'drop', field: 'data.gone' },
+      ],
+    })
+    expect(body.meta.warnings).toEqual([
+      'The property "left" is no longer in json_schema. Records keep what they hold of it.',
+    ])
+  })
+
+  test.each([
+    [
+      { op: 'rename', from: 'a', to: 'b' },
+      '/migration/0/from',
+      '"rename" takes "field" and "to", not "from".',
+    ],
+    [{ op: 'drop' }, '/migration/0/field', '"drop" needs "field", such as "data.status".'],
+  ])('names what a step of migration takes: %j', async (step, path, message) => {
+    await newBase()
+    await define({ record_type: 'person', json_schema: PERSON })
+    const { error } = await define({ record_type: 'person', json_schema: PERSON, migration: [step] })
+    expect(error.details).toMatchObject([{ path, message }])
+  })
+
   test('writes once for calls with the same idempotency_key', async () => {
     await newBase()
     const args = { record_type: 'person', json_schema: PERSON, idempotency_key: `${base}-k` }

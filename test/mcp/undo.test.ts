@@ -60,6 +60,74 @@ test('undo takes back one change by its seq', async () => {
   expect(await dataOf('d')).toEqual({ n: 1 })
 })
 
+test('undo of a deletion by its seq brings back what went with it, once', async () => {
+  succeed(
+    await world.call('PUT', '/v1/crm/relationship-types/about', {
+      source_record_types: ['note'],
+      target_record_types: ['note'],
+      on_delete: 'cascade',
+    }),
+    201,
+  )
+  for (const id of ['e', 'under', 'beside', 'other']) await put(id, { n: 1 }, `e-${id}`)
+  const link = (source_id: string, target_id: string) =>
+    world.call('POST', '/v1/crm/relationships', {
+      rel_type: 'about',
+      source_record_type: 'note',
+      source_id,
+      target_record_type: 'note',
+      target_id,
+    })
+  for (const [source, target] of [
+    ['under', 'e'],
+    ['e', 'beside'],
+    ['other', 'beside'],
+  ] as const)
+    succeed(await link(source, target), 201)
+  const linked = async () => {
+    const { data } = succeed(await world.call('GET', '/v1/crm/relationships'))
+    return data.map((each: Record<string, unknown>) => `${each['source_id']} ${each['target_id']}`).sort()
+  }
+  const before = await linked()
+  const deleted = await call('batch', {
+    operations: [{ type: 'delete_record', record_type: 'note', id: 'e' }],
+  })
+  await call('batch', { plan_token: deleted.body.plan_token })
+  expect(await linked()).toEqual(['other beside'])
+  // The same request deletes something else, which stays deleted.
+  const { body: log } = await call('changes', { operation: 'delete', id: 'e', order: 'desc', limit: 1 })
+  const { body: plan } = await call('undo', { seq: log.data[0].seq })
+  expect(plan.plan).toEqual({
+    what: 'Undoes 4 changes: creates 2 relationship, restores 2 note.',
+    count: 4,
+    samples: expect.arrayContaining(['note/e', 'note/under']),
+  })
+  const { body: done } = await call('undo', { plan_token: plan.plan_token })
+  expect(done).toMatchObject({ request_id: expect.any(String), count: 4 })
+  expect(await linked()).toEqual(before)
+  const again = await call('undo', { seq: log.data[0].seq })
+  expect(again.body.count ?? again.body.plan?.count).toBe(0)
+})
+
+test('since and until can be an age', async () => {
+  await put('f', { n: 1 }, 'f-1')
+  const made = await world.newToken([{ permission: 'write' }], { name: 'bot' })
+  succeed(await made.call('PATCH', '/v1/crm/records/note/f', { data: { n: 2 } }))
+  for (const since of ['2h', '1 hour ago', '-30m', 'now-7d']) {
+    const { body } = await call('undo', { actor: 'bot', since, dry_run: true })
+    expect(body.count ?? body.plan?.count, since).toBe(1)
+  }
+  const { body: listed } = await call('changes', { actor: 'bot', until: '1h' })
+  expect(listed.data).toEqual([])
+  const { body: plan } = await call('undo', { actor: 'bot', since: '2h' })
+  await call('undo', { plan_token: plan.plan_token })
+  expect(await dataOf('f')).toEqual({ n: 1 })
+  for (const since of ['soon', '2 months ago', 'yesterday', '']) {
+    const { error } = await call('undo', { actor: 'bot', since })
+    expect(error.details[0], since).toMatchObject({ path: '/since', code: 'format' })
+  }
+})
+
 test('undo needs write, and is hidden at a read-only address', async () => {
   const reader = await world.newToken([{ permission: 'read' }])
   const { error } = await call('undo', { request_id: 'one' }, { token: reader.token })

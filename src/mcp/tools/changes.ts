@@ -8,6 +8,7 @@ import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { ReadResult } from '../budget/read-result.ts'
 import { answerOutput, PAGE, pageOutput } from '../tool/page-arguments.ts'
+import { readMoment } from '../tool/read-moment.ts'
 import { deleting, reading, tool } from '../tool/tool.ts'
 
 const list = compile(
@@ -74,12 +75,18 @@ const revert = compile(
 )
 
 const seq = z.int().min(0)
-const TIME = z.iso.datetime({ offset: true })
 /** A refinement, because a format in the schema costs tokens. */
 const moment = z
   .string()
-  .refine((text) => TIME.safeParse(text).success, 'It must be a time such as 2026-01-31T09:30:00Z.')
+  .refine((text) => readMoment(text) !== undefined, {
+    error: 'It must be a time such as 2026-01-31T09:30:00Z, or an age such as 90m, 2h or 7d.',
+    params: { code: 'format' },
+  })
   .optional()
+const momentsOf = ({ since, until }: { since?: string | undefined; until?: string | undefined }) => ({
+  ...(since !== undefined && { since: readMoment(since) }),
+  ...(until !== undefined && { until: readMoment(until) }),
+})
 const selection = {
   request_id: z.string().optional(),
   actor: z.string().optional(),
@@ -87,8 +94,8 @@ const selection = {
   until: moment,
   record_type: z.string().optional(),
 }
-/** Changes that a plan or an answer names one by one. */
-const SHOWN = 20
+/** Resources that a plan or an answer names one by one. */
+const SHOWN = 10
 
 export const changeTools = [
   tool('changes', {
@@ -124,7 +131,7 @@ export const changeTools = [
       }
       const { changes, changeGroups } = await list(
         {
-          ...omitUndefined(filter),
+          ...omitUndefined({ ...filter, ...momentsOf(filter) }),
           base: base_id,
           ...(record_type !== undefined && { recordType: record_type }),
           ...(request_id !== undefined && { requestId: request_id }),
@@ -139,7 +146,8 @@ export const changeTools = [
   }),
   tool('undo', {
     title: 'Undo',
-    description: 'Undo a request, an actor since a time, or one change (seq). Returns a plan first.',
+    description:
+      'Undo a request, an actor since a time or age (2h), or one change (seq). Returns a plan first.',
     permission: 'write',
     hints: { destructive: true },
     plans: 'undo',
@@ -154,7 +162,7 @@ export const changeTools = [
       const { idempotency_key: _, dry_run: __, plan_token: ___, stated: ____, ...filter } = args
       const { revertChanges } = await revert(
         {
-          ...omitUndefined(filter),
+          ...omitUndefined({ ...filter, ...momentsOf(filter) }),
           base: base_id,
           ...(record_type !== undefined && { recordType: record_type }),
           ...(request_id !== undefined && { requestId: request_id }),
@@ -164,22 +172,30 @@ export const changeTools = [
         context,
       )
       const { plan, rows, skipped, skipped_count, dry_run, ...done } = revertChanges
-      const shown = {
-        ...(dry_run && { dry_run }),
-        count: done.count,
-        by: done.by,
-        changes: rows,
-        ...(done.count > SHOWN && { changes_more: done.count - SHOWN }),
-        ...(skipped_count > 0 && { skipped, skipped_count }),
-      }
-      if (!plan) return { request_id: done.request_id, ...shown }
+      const left = skipped_count > 0 && { skipped, skipped_count }
+      if (!plan)
+        return {
+          request_id: done.request_id,
+          ...(dry_run && { dry_run }),
+          count: done.count,
+          by: done.by,
+          ...left,
+        }
       return {
-        plan: { what: plan.what, ...shown },
+        plan: {
+          what: plan.what,
+          count: done.count,
+          samples: (rows as readonly Undone[]).map(nameOf),
+          ...left,
+        },
         ...awaiting('undo', plan),
       }
     },
   }),
 ]
+
+type Undone = { readonly kind: string; readonly record_type: string | null; readonly id: string }
+const nameOf = ({ kind, record_type, id }: Undone) => `${record_type ?? kind}/${id}`
 
 /** A trace without what its steps do not have. */
 function steps<T extends { causes: readonly object[]; effects: readonly object[] }>(traced: T) {

@@ -189,7 +189,7 @@ async function decide<F extends object, R extends Stored>(
   const [fault, ...more] = [...unknown, ...(checked.faults ?? [])]
   if (fault) throw invalid(fault, ...more)
   checkVersion(options.expected, current?.version, `${nounOf(kind)} "${id}"`)
-  const warnings = kind.warnings?.(before, next) ?? []
+  const warnings = kind.warnings?.(before, next, options) ?? []
   const isSame = before !== null && !checked.isForced && isSameDefinition(next, before)
   const columns = isSame ? {} : { ...next, ...(await checked.columns?.()) }
   return { id, change, current, checked, isSame, columns, made, warnings }

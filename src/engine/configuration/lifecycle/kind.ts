@@ -44,7 +44,7 @@ export type Kind<F extends object = object, R extends Stored = Stored> = {
   /** Additional parts of a row that are logged and returned. */
   logged?(row: R): object
   /** Warnings about a successful write; `before` is null when it creates. */
-  warnings?(before: F | null, next: F): readonly string[]
+  warnings?(before: F | null, next: F, options: PutOptions): readonly string[]
   /** Parts of a row that are returned but cannot be set. */
   shown?(row: R): object
   /** References to other kinds. An absent target is a 400. */

@@ -1,4 +1,5 @@
 import { type Detail, invalid } from '../../../foundation/errors.ts'
+import { pointer } from '../../../json/parse.ts'
 import { type FieldPath, parseField } from '../../compiled-types/field-path.ts'
 
 /** Policy for records that violate a new schema: reject the change, flag them, or migrate them. */
@@ -16,6 +17,7 @@ export type MigrationStep =
 
 type RawStep = { op?: unknown; field?: unknown; to?: unknown; value?: unknown; type?: unknown }
 
+const KEYS = ['op', 'field', 'to', 'value', 'type']
 const NEEDS = { default: 'value', rename: 'to', cast: 'type', drop: null } as const
 
 /**
@@ -44,18 +46,32 @@ export function readMigration({
   return migration.map((step, index) => readStep(step as RawStep, `/migration/${index}`))
 }
 
+/** The dotted paths of the properties that the steps take away. */
+export const takenAway = (steps: readonly MigrationStep[]): string[] =>
+  steps.flatMap(({ op, field }) => (op === 'rename' || op === 'drop' ? field.join('.') : []))
+
 function readStep(raw: RawStep, at: string): MigrationStep {
   const op = raw?.op
   if (op !== 'default' && op !== 'rename' && op !== 'cast' && op !== 'drop')
     throw fault(`${at}/op`, 'enum', 'op must be default, rename, cast or drop.', {
       allowed: Object.keys(NEEDS),
     })
+  const unknown = Object.keys(raw).find((key) => !KEYS.includes(key))
+  if (unknown !== undefined)
+    throw fault(
+      at + pointer(unknown),
+      'unknown_key',
+      `"${op}" takes ${['"field"', ...(NEEDS[op] ? [`"${NEEDS[op]}"`] : [])].join(' and ')}, not "${unknown.slice(0, 64)}".`,
+      { allowed: KEYS },
+    )
   for (const key of ['to', 'value', 'type'] as const) {
     if (key === NEEDS[op] && raw[key] === undefined)
       throw fault(`${at}/${key}`, 'required', `"${op}" needs "${key}".`)
     if (key !== NEEDS[op] && raw[key] !== undefined)
       throw fault(`${at}/${key}`, 'unknown_key', `"${op}" takes no "${key}".`)
   }
+  if (raw.field === undefined)
+    throw fault(`${at}/field`, 'required', `"${op}" needs "field", such as "data.status".`)
   const field = dataField(raw.field, `${at}/field`)
   if (op === 'rename') return { op, field, to: dataField(raw.to, `${at}/to`) }
   if (op === 'default') return { op, field, value: raw.value }

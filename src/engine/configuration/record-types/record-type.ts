@@ -22,7 +22,7 @@ import { droppedProperties } from './dropped-properties.ts'
 import { type Fields, normalized, resolvedIndexes, warningsAbout } from './fields.ts'
 import { chooseGraphqlName } from './graphql-name.ts'
 import { lockRecords, type TypeToLock } from './lock-records.ts'
-import { readMigration } from './migration.ts'
+import { readMigration, takenAway } from './migration.ts'
 import { RECORD_TYPE_NAMES } from './not-found.ts'
 import { choosePortableId } from './portable-id.ts'
 import type { Precheck } from './precheck-records.ts'
@@ -73,12 +73,18 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
     timezone: row.timezone,
     display: row.display as object,
   }),
-  warnings: (before, next) => [
-    ...droppedProperties(before?.jsonSchema, next.jsonSchema).map(
-      (name) => `The property "${name}" is no longer in json_schema. Records keep what they hold of it.`,
-    ),
-    ...warningsAbout(next),
-  ],
+  warnings: (before, next, { onInvalid = 'refuse', migration }) => {
+    const moved = takenAway(readMigration({ onInvalid, migration }))
+    const dropped = droppedProperties(before?.jsonSchema, next.jsonSchema)
+    return [
+      ...dropped
+        .filter((name) => !moved.includes(name))
+        .map(
+          (name) => `The property "${name}" is no longer in json_schema. Records keep what they hold of it.`,
+        ),
+      ...warningsAbout(next),
+    ]
+  },
   logged: ({ portableId, graphqlName }) => ({ portableId, graphqlName }),
   // Build progress is not part of the definition.
   shown: ({ indexes }) => ({ indexes: indexes.map(shownIndex) }),

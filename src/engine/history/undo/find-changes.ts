@@ -5,7 +5,7 @@ import { nextTurn } from '../../../foundation/turns.ts'
 import type { Kind, Operation } from '../../change-log/entry.ts'
 import { narrowing, type Reader } from '../../change-log/read.ts'
 import { withinSeqs } from '../../change-log/seq-range.ts'
-import { withinTimes } from '../../change-log/time-range.ts'
+import { type SeqRange, withinTimes } from '../../change-log/time-range.ts'
 import { visibleTo } from '../../change-log/visible.ts'
 import { type Db, shaped } from '../../database/client.ts'
 
@@ -27,7 +27,8 @@ type Row = Omit<FoundChange, 'recordType' | 'ends'> & {
 }
 
 /**
- * The changes that match the filter and that the reader may see, newest first.
+ * The changes that match the filter and that the reader may see, newest first: of one change also what its
+ * deletion took with it.
  * @throws VALIDATION_ERROR above the limit
  */
 export async function findChanges(
@@ -37,8 +38,27 @@ export async function findChanges(
   settled: number,
   seq: number | null,
 ): Promise<FoundChange[]> {
-  const whole = seq === null ? { after: 0, upTo: settled } : { after: seq - 1, upTo: Math.min(seq, settled) }
-  const { after, upTo } = await withinTimes(db, baseId, whole, reader.filter)
+  if (seq === null) return changesWithin(db, baseId, reader, { after: 0, upTo: settled }, null)
+  const named = await changesWithin(
+    db,
+    baseId,
+    reader,
+    { after: seq - 1, upTo: Math.min(seq, settled) },
+    null,
+  )
+  if (named[0]?.operation !== 'delete') return named
+  const taken = await changesWithin(db, baseId, reader, { after: seq, upTo: settled }, seq)
+  return [...taken, ...named]
+}
+
+async function changesWithin(
+  db: Db,
+  baseId: string,
+  reader: Reader,
+  range: SeqRange,
+  takenWith: number | null,
+): Promise<FoundChange[]> {
+  const { after, upTo } = await withinTimes(db, baseId, range, reader.filter)
   const values: unknown[] = [baseId, after, upTo, AT_ONCE]
   const bind = (value: unknown) => `$${values.push(value)}`
   const types = reader.access.types('read', baseId)
@@ -46,6 +66,7 @@ export async function findChanges(
     withinSeqs(reader.filter, bind),
     ...narrowing(reader, baseId, bind),
     ...(types === '*' ? [] : [visibleTo(bind([...types]))]),
+    ...(takenWith === null ? [] : [wentWith(bind(String(takenWith)))]),
   ]
   const isOfRequest = reader.filter.requestId !== null
   const statement = shaped(
@@ -66,6 +87,11 @@ export async function findChanges(
     await nextTurn()
   }
 }
+
+/** What a deletion took with it. A revert of the deletion names it as its cause too, but in another request. */
+const wentWith = (seq: string) =>
+  `c.cause COLLATE "C" = ${seq}::text AND c.operation = 'delete' AND c.request_id = (
+     SELECT d.request_id FROM plinth.change d WHERE d.base_id = $1 AND d.seq = (${seq}::text)::bigint)`
 
 /** Rows of one reading: the driver reads all of an answer in one turn of the event loop. */
 const AT_ONCE = 1000
