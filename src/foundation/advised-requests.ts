@@ -6,6 +6,7 @@
 /** The requests of the HTTP API, which the other HTTP surfaces share. */
 export const HTTP_REQUESTS = {
   cancel_record: 'POST /v1/{base_id}/records/{record_type}/{id}/cancel',
+  claim_records: 'POST /v1/{base_id}/records/{record_type}/claim',
   create_preview: 'POST /v1/{base_id}/preview',
   delete_base: 'DELETE /v1/bases/{base_id}',
   history: 'GET /v1/{base_id}/records/{record_type}/{id}/history',
@@ -21,6 +22,7 @@ export const HTTP_REQUESTS = {
   put_record_type: 'PUT /v1/{base_id}/record-types/{id}',
   put_relationship_type: 'PUT /v1/{base_id}/relationship-types/{id}',
   restore_record: 'POST /v1/{base_id}/records/{record_type}/{id}/restore',
+  search_records: 'the operator "search" of a filter',
   write_sql: 'POST /v1/{base_id}/sql/execute',
 } as const
 

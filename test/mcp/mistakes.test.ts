@@ -171,9 +171,13 @@ test('the instructions describe the effect of a known external_id in upsert_reco
 
 test('a time that is none is named by its argument, never by a variable of GraphQL', async () => {
   for (const name of ['undo', 'changes']) {
-    const { error } = await call(name, { since: '1h', actor: 'admin' })
+    const { error } = await call(name, { since: 'at noon', actor: 'admin' })
     expect(error.details).toMatchObject([
-      { path: '/since', message: '"since" must be a time such as 2026-01-31T09:30:00Z.' },
+      {
+        path: '/since',
+        code: 'format',
+        message: '"since" must be a time such as 2026-01-31T09:30:00Z, or an age such as 90m, 2h or 7d.',
+      },
     ])
     expect(JSON.stringify(error)).not.toMatch(/Variable|DateTime/)
   }
@@ -262,7 +266,8 @@ describe('SQL as other databases have it', () => {
     ['INSERT INTO chore (id) VALUES (gen_random_uuid()::text)', /Leave id out/],
     ['ALTER TABLE chore ADD COLUMN n int', /changed with define/],
     ["INSERT INTO chore (tags) VALUES ('[]') ON CONFLICT (tags) DO NOTHING", /WHERE NOT EXISTS/],
-    ["UPDATE relationships SET target_id = 'x'", /in the same request/],
+    ["UPDATE relationships SET rel_type = 'x'", /in the same request/],
+    ['COMMIT; SELECT 1', /one transaction already/],
   ])('says in sql_write what to write in place of %s', async (statements, advice) => {
     expect((await faultOf('sql_write', { statements })).message).toMatch(advice)
   })
@@ -427,6 +432,10 @@ describe('the words of other systems', () => {
     ['SELECT * FROM deal d JOIN billed_by b ON b.source_id = d.id', /Links are rows of relationships/],
     ['SELECT * FROM deal WHERE invoice_id IS NOT NULL', /Links between records are rows of relationships/],
     ['SELECT * FROM history', /Did you mean changes\?/],
+    ["SELECT * FROM crosstab('SELECT 1')", /The function crosstab is not available here\. Use one sum/],
+    ["SELECT * FROM deal WHERE to_tsvector(title) @@ to_tsquery('x')", /Find words with .* query_records/],
+    ["SELECT to_tsvector('x') FROM deal", /Find words with/],
+    ['SELECT * FROM deal LIMIT 1 FOR UPDATE SKIP LOCKED', /work takes records for one worker/],
     ["SELECT * FROM deal AS OF '2026-01-01'", /The past is read with as_of/],
   ])('in SQL are answered with the relation that is meant: %s', async (query, advice) => {
     expect((await answer('sql_query', { query })).message).toMatch(advice)
@@ -435,9 +444,9 @@ describe('the words of other systems', () => {
   test('a second link where there may be one is answered in the words of the tools listed', async () => {
     const statements = `INSERT INTO relationships (rel_type, source_id, target_id) VALUES ('billed_by', 'd1', 'i2')`
     const lean = await answer('sql_write', { statements }, '/mcp/crm?profile=lean')
-    expect(lean.message).toContain('delete the link and insert the other one in the same sql_write')
+    expect(lean.message).toContain('UPDATE relationships SET source_id or target_id')
     expect(lean.details[0].hint).toBeUndefined()
-    const moved = `DELETE FROM relationships WHERE rel_type = 'billed_by' AND source_id = 'd1'; ${statements}`
+    const moved = `BEGIN; UPDATE relationships SET target_id = 'i2' WHERE rel_type = 'billed_by' AND source_id = 'd1'; COMMIT`
     expect((await call('sql_write', { statements: moved, dry_run: true })).error).toBeUndefined()
   })
 })

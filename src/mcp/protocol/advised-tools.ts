@@ -3,6 +3,7 @@ import type { RequestNames } from '../../foundation/advised-requests.ts'
 /** How error messages name requests to MCP clients: by tool, never by a path of the HTTP API. */
 export const MCP_REQUESTS: RequestNames = {
   cancel_record: 'cancel_record',
+  claim_records: 'work',
   create_preview: 'preview with the action "create"',
   delete_base: 'delete_definition',
   history: 'record_history',
@@ -18,6 +19,7 @@ export const MCP_REQUESTS: RequestNames = {
   put_record_type: 'define',
   put_relationship_type: 'define',
   restore_record: 'undo',
+  search_records: 'the operator "search" of query_records',
   write_sql: 'sql_write',
 }
 
@@ -28,4 +30,5 @@ export const LEAN_REQUESTS: RequestNames = {
   list_changes: 'sql_query on the relation changes',
   list_records: 'sql_query',
   move_link: 'UPDATE relationships SET source_id or target_id',
+  search_records: 'the tool search',
 }

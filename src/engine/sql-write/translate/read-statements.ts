@@ -34,7 +34,7 @@ const OTHERS: Readonly<Record<string, string>> = {
  * @throws VALIDATION_ERROR for none or too many
  */
 export function parseStatements(parser: Parser, source: Source): readonly Node[] {
-  const statements = parseAll(parser, source)
+  const statements = withoutTransaction(parseAll(parser, source))
   const most = LIMITS.sqlWriteStatements
   if (statements.length >= 1 && statements.length <= most) return statements
   throw source.fault(
@@ -44,6 +44,17 @@ export function parseStatements(parser: Parser, source: Source): readonly Node[]
     { expected: most, received: statements.length },
   )
 }
+
+/** Leaves out a plain BEGIN at the start with its COMMIT at the end: the statements are one transaction. */
+function withoutTransaction(statements: readonly Node[]): readonly Node[] {
+  const begins = /^TRANS_STMT_(BEGIN|START)$/.test(transactionOf(statements[0]))
+  return begins && transactionOf(statements.at(-1)) === 'TRANS_STMT_COMMIT'
+    ? statements.slice(1, -1)
+    : statements
+}
+
+const transactionOf = (node: Node | undefined): string =>
+  node && 'TransactionStmt' in node && !node.TransactionStmt.options ? (node.TransactionStmt.kind ?? '') : ''
 
 /**
  * Checks the structure of a statement, and translates it.

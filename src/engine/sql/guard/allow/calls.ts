@@ -1,6 +1,7 @@
 /** Allow-lists of SQL: what is not listed is refused. Here, the functions. */
 import type { FuncCall, Node } from '@pgsql/types'
 import { nearest } from '../../../../contract/suggest.ts'
+import { advised } from '../../../../foundation/advised-requests.ts'
 import { type GuardContext, wordsOf } from '../relations/context.ts'
 import { checkSeries } from './generate-series.ts'
 import { checkJsonPath, checkPattern, constantNumber, constantText } from './patterns.ts'
@@ -16,7 +17,7 @@ export function checkCall(context: GuardContext, call: FuncCall): void {
   const words = wordsOf(call.funcname)
   const name = words.at(-1) ?? ''
   const isPlain = words.length === 1 || (words.length === 2 && words[0] === 'pg_catalog')
-  if (!isPlain || !FUNCTIONS.has(name)) throw unknown(context, words.join('.'), call.location)
+  if (!isPlain || !FUNCTIONS.has(name)) throw unknownFunction(context, words.join('.'), call.location)
   const args = (call.args ?? []).map((arg) => ('NamedArgExpr' in arg && arg.NamedArgExpr.arg) || arg)
   const [first, second] = args
   if (name === 'generate_series') checkSeries(context, args, call.location)
@@ -29,7 +30,8 @@ export function checkCall(context: GuardContext, call: FuncCall): void {
 
 const AVAILABLE = 'Those of texts, numbers, times, json, arrays, aggregates and windows are.'
 
-function unknown(context: GuardContext, written: string, location: number | undefined) {
+/** The fault of a function that is not listed. */
+export function unknownFunction(context: GuardContext, written: string, location: number | undefined) {
   const instead = Object.hasOwn(INSTEAD, written) ? INSTEAD[written] : undefined
   const hint = instead ? undefined : nearest(written, FUNCTIONS)
   const advice = instead ?? (hint ? `Did you mean ${hint}?` : AVAILABLE)
@@ -120,6 +122,8 @@ export const FUNCTIONS: ReadonlySet<string> = new Set([
   ),
 ])
 
+const FIND_WORDS = `Find words with ${advised('search_records')}, or with ILIKE.`
+
 /** Replacements for functions that agents commonly try. */
 const INSTEAD: Readonly<Record<string, string>> = {
   format: 'Join texts with || or concat.',
@@ -154,4 +158,9 @@ const INSTEAD: Readonly<Record<string, string>> = {
   json_query: "Use x->'key'.",
   countif: 'Use count(*) FILTER (WHERE …).',
   sumif: 'Use sum(x) FILTER (WHERE …).',
+  crosstab: 'Use one sum(x) FILTER (WHERE …) for each column.',
+  to_tsvector: FIND_WORDS,
+  to_tsquery: FIND_WORDS,
+  plainto_tsquery: FIND_WORDS,
+  websearch_to_tsquery: FIND_WORDS,
 }

@@ -1,4 +1,5 @@
 import type { Node } from '@pgsql/types'
+import { advised } from '../../../../foundation/advised-requests.ts'
 import type { GuardContext } from '../relations/context.ts'
 
 /** Maximum length of a regular expression, in characters. */
@@ -40,7 +41,11 @@ export function checkPattern(context: GuardContext, pattern: string | undefined,
  */
 export function checkJsonPath(context: GuardContext, path: string | undefined, location?: number): void {
   if (path === undefined)
-    throw context.source.fault('unsupported', 'A jsonpath is a constant text or a parameter here.', location)
+    throw context.source.fault(
+      'unsupported',
+      `A jsonpath is a constant text or a parameter here. Find words with ${advised('search_records')}, or with ILIKE.`,
+      location,
+    )
   if (path.length > MOST_PATH)
     throw context.source.fault('unsupported', `A jsonpath has at most ${MOST_PATH} characters.`, location)
   if (/like_regex/i.test(path))

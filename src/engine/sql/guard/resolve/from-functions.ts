@@ -1,4 +1,5 @@
 import type { Node, RangeFunction } from '@pgsql/types'
+import { FUNCTIONS, unknownFunction } from '../allow/calls.ts'
 import { checkType } from '../allow/types.ts'
 import { type GuardContext, wordsOf } from '../relations/context.ts'
 import type { NameScope } from '../relations/name-scope.ts'
@@ -56,6 +57,7 @@ function requireSetFunction(context: GuardContext, call: Node | undefined): stri
   const name = functionName(call)
   if (Object.hasOwn(SET_FUNCTIONS, name)) return name
   const location = call && 'FuncCall' in call ? call.FuncCall.location : undefined
+  if (!FUNCTIONS.has(name)) throw unknownFunction(context, name, location)
   const message = `FROM takes no function "${name.slice(0, 64)}" here. Call it in the SELECT list or in a subquery.`
   throw context.source.fault('unknown_function', message, location, { allowed: Object.keys(SET_FUNCTIONS) })
 }

@@ -54,7 +54,7 @@ export function hintForNode(kind: string): string {
 
 const FIELDS: Readonly<Record<string, string>> = {
   'SelectStmt.intoClause': `INTO would write. ${READS}`,
-  'SelectStmt.lockingClause': 'FOR UPDATE and FOR SHARE would lock rows: leave them out.',
+  'SelectStmt.lockingClause': `FOR UPDATE and FOR SHARE would lock rows: leave them out. ${advised('claim_records')} takes records for one worker at a time.`,
   'SelectStmt.limitOption': 'WITH TIES is not available: keep the rows with rank() OVER (…) <= n.',
   'SelectStmt.groupDistinct': 'GROUP BY DISTINCT is not available: write the grouping sets out.',
   'CommonTableExpr.search_clause': 'SEARCH is not available: build the sort key in the recursive query.',
