@@ -202,14 +202,59 @@ errand('The importer halved all amounts: take that back, and nothing else', 2, a
     id: `d${n}`,
     data: { amount: 500 * (n + 1) },
   }))
-  const since = new Date().toISOString()
   succeed(await importer('POST', '/v1/sales/batch', { operations: halved }))
   succeed(await world.call('PATCH', '/v1/sales/records/company/c3', { data: { industry: 'energy' } }))
-  const plan = await call('undo', { actor: 'importer', since })
+  const plan = await call('undo', { actor: 'importer', since: '1h', record_type: 'deal' })
   expect((await dataOf('deal/d39')).amount).toBe(20_000)
   await call('undo', { plan_token: plan.plan_token })
   expect((await dataOf('deal/d39')).amount).toBe(40_000)
   expect((await dataOf('company/c3')).industry).toBe('energy')
+})
+
+errand('Company 5 became a part of company 6: move its open deals and its people there', 1, async (call) => {
+  const { data } = await call('sql_write', {
+    statements: `UPDATE relationships r SET target_id = 'c6' FROM deal d WHERE r.rel_type = 'deal_company'
+        AND r.source_id = d.id AND r.target_id = 'c5' AND d.stage NOT IN ('won', 'lost');
+      UPDATE relationships SET target_id = 'c6' WHERE rel_type = 'works_at' AND target_id = 'c5'`,
+  })
+  expect(data.map(({ count }: Body) => count)).toEqual([2, 1])
+  const { data: moved } = await read('records/company/c6/related?direction=incoming')
+  expect(moved.map(({ record: { id } }: Body) => id).sort()).toEqual(['d25', 'd26', 'd5', 'd6', 'p5', 'p6'])
+})
+
+errand('Keep one contact of each address, with the tickets of the others', 2, async (call) => {
+  const double = { name: 'Person 3', email: 'p3@example.com' }
+  succeed(await world.call('PUT', '/v1/sales/records/contact/p3-again', { data: double }), 201)
+  const asked = { subject: 'Hello?', body: '', status: 'open', priority: 'normal' }
+  const by = [{ rel_type: 'requested_by', record_type: 'contact', id: 'p3-again' }]
+  succeed(
+    await world.call('PUT', '/v1/sales/records/ticket/t-again', { data: asked, relationships: by }),
+    201,
+  )
+  const { data } = await call('sql_query', {
+    query: `SELECT array_agg(id ORDER BY created_at) AS ids FROM contact GROUP BY email HAVING count(*) > 1`,
+  })
+  const [{ ids }] = data
+  await call('sql_write', {
+    statements: `UPDATE relationships SET target_id = :kept WHERE target_id = :other AND target_record_type = 'contact';
+      DELETE FROM contact WHERE id = :other`,
+    params: { kept: ids[0], other: ids[1] },
+  })
+  expect(ids).toEqual(['p3', 'p3-again'])
+  const { data: tickets } = await read('records/ticket/t-again/related?rel_type=requested_by')
+  expect(tickets.map(({ record: { id } }: Body) => id)).toEqual(['p3'])
+})
+
+errand('Somebody deleted contact p6 today: bring it back as it was', 3, async (call) => {
+  succeed(await importer('DELETE', '/v1/sales/records/contact/p6'))
+  const { data } = await call('sql_query', {
+    query: `SELECT seq, actor_name FROM changes WHERE record_type = 'contact' AND id = 'p6' AND operation = 'delete'`,
+  })
+  expect(data).toMatchObject([{ actor_name: 'importer' }])
+  const plan = await call('undo', { seq: data[0].seq })
+  await call('undo', { plan_token: plan.plan_token })
+  const { data: companies } = await read('records/contact/p6/related?rel_type=works_at')
+  expect(companies.map(({ record: { id } }: Body) => id)).toEqual(['c6'])
 })
 
 errand('What did deal d8 cost before the importer touched it?', 1, async (call) => {
@@ -307,7 +352,7 @@ errand('Correct the amounts that were typed as words, as far as they are numbers
 
 test('the errands cost fewer calls and tokens than bare SQL', () => {
   const sum = (of: (each: (typeof spent)[number]) => number) => spent.reduce((all, each) => all + of(each), 0)
-  expect(spent).toHaveLength(15)
+  expect(spent).toHaveLength(18)
   expect(sum(({ calls }) => calls) / spent.length).toBeLessThan(BARE_SQL.callsOfAnErrand)
   expect(sum(({ tokens }) => tokens) / spent.length).toBeLessThan(BARE_SQL.tokensOfAnErrand)
 })

@@ -175,7 +175,7 @@ test('a time that is none is named by its argument, never by a variable of Graph
     expect(error.details).toMatchObject([
       {
         path: '/since',
-        code: 'format',
+        code: 'invalid_time',
         message: '"since" must be a time such as 2026-01-31T09:30:00Z, or an age such as 90m, 2h or 7d.',
       },
     ])

@@ -124,7 +124,7 @@ test('since and until can be an age', async () => {
   expect(await dataOf('f')).toEqual({ n: 1 })
   for (const since of ['soon', '2 months ago', 'yesterday', '']) {
     const { error } = await call('undo', { actor: 'bot', since })
-    expect(error.details[0], since).toMatchObject({ path: '/since', code: 'format' })
+    expect(error.details[0], since).toMatchObject({ path: '/since', code: 'invalid_time' })
   }
 })
 

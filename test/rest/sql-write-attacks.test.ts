@@ -184,13 +184,14 @@ test('a cascade into a type that the token may not read shows nothing of it', as
 test('more rows than a statement may write are refused with their number', async () => {
   const rows = times(1001, (n) => ({ id: `r${n}` }))
   const insert = `INSERT INTO item (id, sku) SELECT id, id FROM jsonb_to_recordset(:rows) AS r(id text)`
+  // A dry run, because the last test reads all records in one answer.
   const run = (statements: string, params?: object) =>
-    writer('POST', '/v1/shop/sql/execute', { statements, ...(params && { params }) })
+    writer('POST', '/v1/shop/sql/execute', { statements, dry_run: true, ...(params && { params }) })
   expect(expectFault(await run(insert, { rows }), '/statements/0')).toMatchObject({
     code: 'too_many_rows',
     received: 1001,
   })
-  expect(succeed(await run(insert, { rows: rows.slice(1) })).meta).toEqual({ count: 1000 })
+  expect(succeed(await run(insert, { rows: rows.slice(1) })).meta).toMatchObject({ count: 1000 })
   expectFault(await run(times(21, () => 'SELECT 1 AS one').join(';')), '/statements')
   expectFault(await run(`UPDATE item SET title = '${'x'.repeat(200_000)}'`), '/statements')
   const nested = `${'abs('.repeat(5000)}1${')'.repeat(5000)}`

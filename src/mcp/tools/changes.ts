@@ -80,7 +80,7 @@ const moment = z
   .string()
   .refine((text) => readMoment(text) !== undefined, {
     error: 'It must be a time such as 2026-01-31T09:30:00Z, or an age such as 90m, 2h or 7d.',
-    params: { code: 'format' },
+    params: { code: 'invalid_time' },
   })
   .optional()
 const momentsOf = ({ since, until }: { since?: string | undefined; until?: string | undefined }) => ({

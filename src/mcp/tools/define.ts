@@ -127,7 +127,7 @@ export const defineTools = [
   tool('define', {
     title: 'Define types',
     description:
-      'Create or change a type by its id. Fields merge: null removes, lists are replaced. json_schema: {"properties":{"email":{"type":"string"}}}. indexes: [{"fields":["data.email"],"unique":true}] or "type":"text". migration repairs records: [{"op":"rename","field":"data.a","to":"data.b"}], default (value), cast (type), drop.',
+      'Create or change a type by its id. Fields merge: null removes, lists are replaced. json_schema: {"properties":{"email":{"type":"string"}}}. indexes: [{"fields":["data.email"],"unique":true}] or "type":"text". migration repairs records: [{"op":"rename","field":"a","to":"b"}], default (value), cast, drop.',
     permission: 'manage',
     hints: { idempotent: true, destructive: true },
     input,

@@ -23,7 +23,7 @@ export const sqlWriteTools = [
   tool('sql_write', {
     title: 'SQL that writes',
     description:
-      'INSERT (ON CONFLICT (id)), UPDATE, DELETE, SELECT, by ;, RETURNING, in one transaction, over the types of sql_query and relationships. Checked and logged like other writes.',
+      'INSERT (ON CONFLICT (id)), UPDATE, DELETE, SELECT, by ;, RETURNING, in one transaction, over types and relationships. Each sees what those before wrote.',
     permission: 'write',
     hints: { destructive: true },
     showsRecords: true,

@@ -26,7 +26,7 @@ export const sqlTools = [
   tool('sql_query', {
     title: 'SQL query',
     description:
-      'A read-only PostgreSQL SELECT. A record type is a relation named by its id: id, external_id, status, version, created_at, updated_at, its properties, data (jsonb). Also records, relationships, record_types, relationship_types, changes.',
+      'A read-only PostgreSQL SELECT. Record types are relations: id, external_id, status, version, created_at, updated_at, their properties, data (jsonb). Also records, relationships, record_types, relationship_types, changes.',
     permission: 'read',
     hints: { idempotent: true },
     showsRecords: true,
