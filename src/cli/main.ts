@@ -8,9 +8,11 @@ import { describe, EXIT, Failure, misused, toFailure } from './command/failure.t
 import type { Option } from './command/options.ts'
 import { note, show, showJson, showJsonLine } from './command/print.ts'
 import { type Flags, readSettings, serverUrl, tokenFile, tokenFor } from './command/settings.ts'
+import { addCompletion } from './completion.ts'
 import { follow } from './follow.ts'
 import { addGen } from './gen.ts'
 import { CLIENT_NAMES, mcpConfig } from './mcp-relay/client-config.ts'
+import { showTools } from './mcp-tools.ts'
 import { action } from './resources/action.ts'
 import { aggregate } from './resources/aggregate.ts'
 import { attachment } from './resources/attachment.ts'
@@ -25,7 +27,9 @@ import { fileType } from './resources/file-type.ts'
 import { inboundWebhook } from './resources/inbound-webhook.ts'
 import { preview } from './resources/preview.ts'
 import { promote, promotion, propose, rollback } from './resources/promotion.ts'
+import { provider } from './resources/provider.ts'
 import { query } from './resources/query.ts'
+import { queryBases } from './resources/query-bases.ts'
 import { record } from './resources/record.ts'
 import { recordType } from './resources/record-type.ts'
 import { relationship } from './resources/relationship.ts'
@@ -40,6 +44,8 @@ import { trash } from './resources/trash.ts'
 import { trigger } from './resources/trigger.ts'
 import { vault } from './resources/vault.ts'
 import { wait } from './resources/wait.ts'
+import { addServe } from './serve.ts'
+import { addStatus } from './status.ts'
 import { download, upload } from './transfer.ts'
 
 const NOUNS = [
@@ -63,6 +69,7 @@ const NOUNS = [
   trigger,
   inboundWebhook,
   vault,
+  provider,
   claims,
   trash,
 ]
@@ -72,6 +79,7 @@ const ROWS = [
   promote,
   rollback,
   query,
+  queryBases,
   aggregate,
   batch,
   sql,
@@ -128,17 +136,18 @@ function build(argv: readonly string[], outcome: Outcome): Command {
   configure(program)
   // Define --version only without a command, because some commands use it for the version of a record.
   if (argv.every((each) => each.startsWith('-'))) program.version(version(), '--version', 'print the version')
-  configure(program.command('serve').description('Run the server')).action(async () => {
-    const { serve } = await import('./serve.ts')
-    await serve()
-  })
+  addServe(program)
   addMcp(program)
   addGen(program)
+  addStatus(program, () => {
+    outcome.exitCode = EXIT.failed
+  })
   for (const noun of NOUNS) {
     const group = configure(program.command(noun.name).description(noun.summary))
     for (const row of noun.rows) addRow(group, program, noun.columns, row, outcome)
   }
   for (const row of ROWS) addRow(program, program, [], row, outcome)
+  addCompletion(program)
   return program
 }
 
@@ -167,6 +176,12 @@ function addMcp(program: Command): void {
       const { settings, scope } = asked()
       await mcpConfig(settings, scope, client)
     })
+  configure(
+    mcp.command('tools').description('Show the tools of an MCP address, with their cost in tokens'),
+  ).action(async () => {
+    const { settings, scope } = asked()
+    await showTools(settings, scope, program.opts<Flags>().json ?? false)
+  })
 }
 
 function addRow(

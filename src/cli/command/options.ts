@@ -87,6 +87,14 @@ export const headerJson = (flags: string, name: string, about: string): Option =
   read: async (written, flag) =>
     Buffer.from(JSON.stringify(await readJson(written, flag))).toString('latin1'),
 })
+/** A query parameter with JSON. */
+export const queryJson = (flags: string, name: string, about: string): Option => ({
+  flags,
+  about: `${about} (${JSON_FORMS})`,
+  to: { query: name },
+  // Sent as it is written: a list also takes a shorthand, which is not JSON.
+  read: async (written, flag) => (await sourceOf(written, flag)).toString().trim(),
+})
 export const query = (flags: string, name: string, about: string): Option => ({
   flags,
   about,

@@ -22,7 +22,8 @@ function readGroup(text: string): unknown {
   return interval === undefined ? text : { field: text.slice(0, -interval.length - 1), interval }
 }
 
-const aggregation: Option = {
+/** Aggregations of a command, written as `fn:field`. */
+export const aggregation: Option = {
   flags: '--fn <fn:field>',
   about:
     'count, or sum, avg, min, max, count_distinct of a field: sum:data.amount; may be given several times',
@@ -32,7 +33,8 @@ const aggregation: Option = {
   required: true,
 }
 
-const group: Option = {
+/** Group keys of a command. */
+export const group: Option = {
   flags: '--group-by <field>',
   about: 'a group key: data.status, or created_at:month; may be given several times',
   to: { body: 'group_by' },

@@ -25,4 +25,13 @@ export const endpoint = configuration('/:base_id/endpoints', {
     flag('--resources', 'resources', 'also offer what its tools can read as resources', true),
     flag('--disabled', 'enabled', 'disable it: its address returns 404', false),
   ],
+  more: [
+    {
+      name: 'resolved',
+      summary: 'Show the tools that an endpoint serves',
+      method: 'GET',
+      path: '/:base_id/endpoints/:id/resolved',
+      options: [],
+    },
+  ],
 })

@@ -1,5 +1,5 @@
 import type { Row } from '../command/command.ts'
-import { cursor, includeTotal, query as parameter, snippets } from '../command/options.ts'
+import { cursor, includeTotal, query as parameter, queryJson, snippets } from '../command/options.ts'
 import { note, showRows } from '../command/print.ts'
 
 type Found = { data?: unknown } & Record<string, unknown>
@@ -18,7 +18,7 @@ export const query: Row = {
   method: 'GET',
   path: '/:base_id/records/:record_type',
   options: [
-    parameter('--filter <json>', 'filter', '{"field":"data.status","op":"eq","value":"open"}'),
+    queryJson('--filter <json>', 'filter', '{"field":"data.status","op":"eq","value":"open"}'),
     parameter('--sort <fields>', 'sort', 'such as -data.amount,created_at'),
     parameter('--fields <names>', 'fields', 'fields to show, such as id,data.name'),
     parameter('--expand <types>', 'expand', 'relationship types to expand, such as owner.company'),

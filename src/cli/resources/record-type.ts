@@ -6,6 +6,7 @@ const fields: readonly Option[] = [
   name,
   description,
   json('--schema <json>', 'json_schema', 'the JSON Schema of its records (default: any object)'),
+  json('--indexes <json>', 'indexes', 'declared indexes: [{"fields":["data.status"]}]'),
   text('--timezone <name>', 'timezone', 'an IANA time zone (default: UTC)'),
   text('--icon <text>', 'icon', 'an icon for user interfaces'),
   text('--color <text>', 'color', 'a color for user interfaces'),

@@ -1,6 +1,16 @@
 /** Commands of relationships. */
 import type { Noun } from '../command/command.ts'
-import { createOnly, ifMatch, json, type Option, paging, query, text, writing } from '../command/options.ts'
+import {
+  createOnly,
+  ifMatch,
+  json,
+  type Option,
+  paging,
+  query,
+  queryJson,
+  text,
+  writing,
+} from '../command/options.ts'
 
 const ONE = '/:base_id/relationships/:id'
 
@@ -33,7 +43,7 @@ export const relationship: Noun = {
       method: 'GET',
       path: '/:base_id/relationships',
       options: [
-        query('--filter <json>', 'filter', '{"field":"rel_type","op":"eq","value":"works_at"}'),
+        queryJson('--filter <json>', 'filter', '{"field":"rel_type","op":"eq","value":"works_at"}'),
         query('--sort <fields>', 'sort', 'such as -created_at,id'),
         query('--cursor <cursor>', 'cursor', 'cursor of the page'),
         ...paging,

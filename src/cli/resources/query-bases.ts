@@ -1,0 +1,40 @@
+import type { Row } from '../command/command.ts'
+import { count, json, list, text } from '../command/options.ts'
+import { note } from '../command/print.ts'
+import { aggregation, group } from './aggregate.ts'
+import { showRecords } from './query.ts'
+
+type Page = { data: Record<string, unknown>[]; meta: { has_more: boolean } }
+
+/** Command `plinth query-bases <type>`. */
+export const queryBases: Row = {
+  name: 'query-bases',
+  summary: 'Query or aggregate the records of a type in several bases',
+  method: 'POST',
+  path: '/accounts/default/query',
+  argument: 'record_type',
+  options: [
+    { ...list('--bases <ids>', 'bases', 'the bases; * is all that the token may read'), required: true },
+    json('--filter <json>', 'filter', '{"field":"data.status","op":"eq","value":"open"}'),
+    text('--sort <fields>', 'sort', 'such as -data.amount,created_at'),
+    list('--fields <names>', 'fields', 'fields to show, such as id,data.name'),
+    { ...aggregation, required: false },
+    group,
+    json('--having <json>', 'having', 'a filter of the groups'),
+    count('--limit <count>', 'limit', 'rows per page, 1 to 1000'),
+    count('--offset <count>', 'offset', 'rows to skip'),
+  ],
+  show: ({ body }) => {
+    const { data, meta } = body as Page
+    const others = ['base_id', ...Object.keys(data[0] ?? {}).filter((name) => !RECORD.has(name))]
+    showRecords(data, [...new Set(others)])
+    if (meta.has_more) note('There are more: --offset\n')
+  },
+}
+
+/** Fields of records, which `showRecords` places. What remains are results of an aggregate. */
+const RECORD = new Set(
+  'base_id id record_type data created_at updated_at external_id external_source version status cancelled_at valid'.split(
+    ' ',
+  ),
+)

@@ -1,0 +1,111 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { succeed } from '../support/answers.ts'
+import { openWorld, type World } from '../support/world.ts'
+import { plinth, type Settings } from './plinth.ts'
+
+let world: World
+let settings: Settings
+beforeAll(async () => {
+  world = await openWorld()
+  settings = { PLINTH_URL: world.url, PLINTH_TOKEN: world.adminToken, PLINTH_BASE: 'crm' }
+  const type = { json_schema: { type: 'object', properties: { n: { type: 'integer' } } } }
+  succeed(await world.call('PUT', '/v1/crm/record-types/deal', type), 201)
+  succeed(await world.call('PUT', '/v1/crm/records/deal/d1', { data: { n: 1 } }), 201)
+})
+afterAll(() => world.close())
+
+test('`provider` exports and imports tool definitions, and makes a record of a tool call', async () => {
+  const exported = await plinth(['provider', 'export', 'openai', '--record-types', 'deal'], settings)
+  expect(exported).toMatchObject({ code: 0 })
+  const [tool] = JSON.parse(exported.out)
+  const name = tool.function?.name ?? tool.name
+  expect(name).toMatch(/deal/)
+  const tools = JSON.stringify([
+    { type: 'function', function: { name: 'note', parameters: { type: 'object', properties: {} } } },
+  ])
+  const imported = await plinth(['provider', 'import', 'openai', '--tools', '-'], settings, tools)
+  expect(imported).toMatchObject({ code: 0, out: expect.stringContaining('note\tcreated') })
+  const call = { id: 'c1', type: 'function', function: { name: 'note', arguments: '{"a":1}' } }
+  const made = await plinth(
+    ['provider', 'call', 'openai', 'note', '--call', JSON.stringify(call), '--json'],
+    settings,
+  )
+  expect(JSON.parse(made.out)).toMatchObject({ record_type: 'note', data: { a: 1 } })
+})
+
+test('`query-bases` lists and aggregates across bases', async () => {
+  const listed = await plinth(['query-bases', 'deal', '--bases', '*', '--json'], settings)
+  expect(JSON.parse(listed.out).data).toMatchObject([{ base_id: 'crm', id: 'd1' }])
+  const counted = await plinth(['query-bases', 'deal', '--bases', 'crm', '--fn', 'count'], settings)
+  expect(counted).toMatchObject({ code: 0, out: expect.stringContaining('count') })
+})
+
+test('`record list` reads its filter from standard input, and expands', async () => {
+  const filter = '{"field":"data.n","op":"eq","value":2}'
+  const none = await plinth(['record', 'list', 'deal', '--filter', '-', '--json'], settings, filter)
+  expect(JSON.parse(none.out).data).toEqual([])
+  const expanded = await plinth(['record', 'list', 'deal', '--expand', 'attachments', '--json'], settings)
+  expect(JSON.parse(expanded.out).data[0]).toHaveProperty('_expanded')
+})
+
+test('`record-type put --indexes` declares indexes', async () => {
+  const put = ['record-type', 'put', 'indexed', '--indexes', '[{"fields":["data.n"]}]', '--json']
+  expect(JSON.parse((await plinth(put, settings)).out).indexes).toMatchObject([{ fields: ['data.n'] }])
+})
+
+test('`mcp tools` lists the tools of the address that the flags describe', async () => {
+  const { code, out, err } = await plinth(['mcp', 'tools', '--types', 'deal', '--read-only'], settings)
+  expect({ code, err }).toEqual({ code: 0, err: expect.stringMatching(/^\d+ tokens in all\n$/) })
+  expect(out).not.toContain('create_deal')
+  const whole = await plinth(['mcp', 'tools', '--json'], settings)
+  expect(JSON.parse(whole.out).data.map(({ name }: { name: string }) => name)).toContain('create_deal')
+})
+
+test('`status` shows server, token and bases, and fails if one of them does', async () => {
+  const well = await plinth(['status', '--json'], settings)
+  expect(well.code).toBe(0)
+  expect(JSON.parse(well.out)).toMatchObject({
+    ok: true,
+    checks: expect.arrayContaining([
+      { check: 'readiness', result: expect.stringContaining('ready'), ok: true },
+      { check: 'bases', result: '1: crm', ok: true },
+    ]),
+  })
+  expect(well.out).not.toContain(world.adminToken)
+  const refused = await plinth(['status'], { ...settings, PLINTH_TOKEN: 'plt_none' })
+  expect(refused).toMatchObject({ code: 1, out: expect.stringContaining('UNAUTHORIZED') })
+  const away = await plinth(['doctor'], { ...settings, PLINTH_URL: 'http://127.0.0.1:1' })
+  expect(away).toMatchObject({ code: 1, out: expect.stringContaining('plinth serve') })
+})
+
+test('`serve --help` names the settings, and a port that is none is refused by the name of its setting', async () => {
+  const help = await plinth(['serve', '--help'], {})
+  expect(help).toMatchObject({ code: 0, out: expect.stringContaining('DATABASE_URL') })
+  const folder = await mkdtemp(join(tmpdir(), 'plinth-serve-'))
+  const wrong = await plinth(['serve', '--port', 'x', '--data-dir', folder], {})
+  expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining('PLINTH_PORT must be a whole number') })
+  await rm(folder, { recursive: true })
+})
+
+test.runIf(spawnSync('bash', ['--version']).status === 0)(
+  'the completion of bash offers commands, and the options of the command before the cursor',
+  async () => {
+    const { out } = await plinth(['completion', 'bash'], {})
+    const complete = (...words: string[]) => {
+      const script = `${out}\nCOMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}
+        _plinth; printf '%s\\n' "\${COMPREPLY[@]}"`
+      return spawnSync('bash', ['-c', script], { encoding: 'utf8' }).stdout.trim().split('\n')
+    }
+    expect(complete('plinth', 'recor')).toEqual(['record-type', 'record'])
+    expect(complete('plinth', '--json', 'record', 'pat')).toEqual(['patch'])
+    expect(complete('plinth', 'record', 'list', 'deal', '--fil')).toEqual(['--filter'])
+    expect(complete('plinth', 'base', 'list', '--filter')).toEqual([''])
+    for (const shell of ['zsh', 'fish'])
+      expect(await plinth(['completion', shell], {})).toMatchObject({ code: 0, err: '' })
+    expect(await plinth(['completion', 'cmd'], {})).toMatchObject({ code: 2 })
+  },
+)
