@@ -54,7 +54,10 @@ async function handle(
     const isPresigned = claim.expires !== null
     const credential = await openS3(claim.accessKeyId)
     if (!credential)
-      throw new S3Fault('InvalidAccessKeyId', 'There is no such access key. It may have been revoked.')
+      throw new S3Fault(
+        'InvalidAccessKeyId',
+        'There is no such access key. It may have been revoked: create a new credential.',
+      )
     const proof = await prove({ method, headers: request.headers, address }, claim, credential)
     if (credential.isExpired)
       throw new S3Fault('ExpiredToken', 'The credential has expired. Create a new one.')
@@ -71,7 +74,10 @@ async function handle(
     const operation = findOperation(OPERATIONS, { method, headers }, address, isPresigned)
     request.about = () => [{ s3: operation.name }]
     if (address.bucket !== '' && address.bucket !== credential.bucket)
-      throw new S3Fault('AccessDenied', 'The credential is for another bucket.')
+      throw new S3Fault(
+        'AccessDenied',
+        `The credential is for the bucket "${credential.bucket}". Send requests to that one.`,
+      )
     const bodyHeaders = operation.checksums === 'object' ? withoutChecksums(headers) : headers
     const call: Call = {
       request,

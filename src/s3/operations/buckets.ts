@@ -37,10 +37,11 @@ const listBuckets = async ({ bucket }: Call): Promise<Result> => ({
 export function listArguments(call: Call, numbers: 'max-keys' | 'max-uploads') {
   const limit = readCount(call.query(numbers), numbers)
   const delimiter = call.query('delimiter') ?? ''
-  if (delimiter !== '' && delimiter !== '/') throw new S3Fault('NotImplemented', 'The delimiter must be "/".')
+  if (delimiter !== '' && delimiter !== '/')
+    throw new S3Fault('NotImplemented', 'delimiter must be "/". Send it so, or leave it out.')
   const encoding = call.query('encoding-type')
   if (encoding !== undefined && encoding !== 'url')
-    throw new S3Fault('InvalidArgument', 'encoding-type is url.')
+    throw new S3Fault('InvalidArgument', 'encoding-type must be url. Send it so, or leave it out.')
   const encode = encoding === 'url' ? encodeKey : (text: string) => text
   return { limit, delimiter, encode, encoding, prefix: call.query('prefix') ?? '' }
 }
@@ -100,7 +101,7 @@ function unseal(token: string): string {
 }
 
 async function listObjectsV2(call: Call): Promise<Result> {
-  if (call.query('list-type') !== '2') throw new S3Fault('InvalidArgument', 'list-type is 2.')
+  if (call.query('list-type') !== '2') throw new S3Fault('InvalidArgument', 'list-type must be 2.')
   const [token, startAfter] = [call.query('continuation-token'), call.query('start-after')]
   const page = await readKeys(call, token === undefined ? (startAfter ?? '') : unseal(token))
   return {
@@ -157,7 +158,10 @@ async function deleteOne(
 ): Promise<Element | undefined> {
   try {
     if (item.has('VersionId') && item.get('VersionId') !== 'null')
-      throw new S3Fault('NotImplemented', 'Versions cannot be deleted.')
+      throw new S3Fault(
+        'NotImplemented',
+        'Versions cannot be deleted. Leave VersionId out to delete the object.',
+      )
     const file = fileOf(key)
     if (file) await removeFile({ base: call.bucket, ...file }, call)
     return undefined

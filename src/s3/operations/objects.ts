@@ -95,7 +95,10 @@ export async function sourceOf(call: Call) {
     throw new S3Fault('NotImplemented', 'Versions cannot be copied. Leave versionId out of the source.')
   const [, bucket, key = ''] = /^\/?([^/]+)\/(.+)$/s.exec(decoded(path)) ?? []
   if (bucket !== call.bucket)
-    throw new S3Fault('AccessDenied', 'The source is in another bucket than the credential.')
+    throw new S3Fault(
+      'AccessDenied',
+      `The credential is for the bucket "${call.bucket}". Copy from a key of it.`,
+    )
   const source = targetOf({ bucket, key })
   const { file } = await findFile(source, call.context)
   if (isCurrent(call, file, OF_SOURCE))

@@ -82,7 +82,11 @@ export function findOperation(
       (row.with ?? []).every((name) => names.includes(name)) &&
       (row.header === undefined || headers[row.header] !== undefined),
   )
-  if (!found) throw new S3Fault('MethodNotAllowed', 'This server does not support the operation.')
+  if (!found)
+    throw new S3Fault(
+      'MethodNotAllowed',
+      `This server has no operation for ${method} on a ${on} with these parameters.`,
+    )
   const taken = new Set([...(found.with ?? []), ...(found.takes ?? [])])
   const isCommon = (name: string) => name === NAME || (isPresigned && PRESIGNED.test(name))
   const other = names.find((name) => !taken.has(name) && !isCommon(name))

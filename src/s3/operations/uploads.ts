@@ -116,7 +116,7 @@ async function uploadPartCopy(call: Call): Promise<Result> {
   const range = call.header('x-amz-copy-source-range')
   const [, from, to] = /^bytes=(\d{1,15})-(\d{1,15})$/.exec(range ?? '') ?? []
   if (range !== undefined && (from === undefined || to === undefined))
-    throw new S3Fault('InvalidArgument', 'x-amz-copy-source-range is bytes=<first>-<last>.')
+    throw new S3Fault('InvalidArgument', 'x-amz-copy-source-range must be bytes=<first>-<last>.')
   const variables = {
     ...target,
     number,
@@ -141,7 +141,7 @@ function declaredSize(call: Call): number | null {
   const text = call.header('x-amz-mp-object-size')
   if (text === undefined) return null
   if (/^\d{1,15}$/.test(text)) return Number(text)
-  throw new S3Fault('InvalidArgument', 'x-amz-mp-object-size is a number of bytes.')
+  throw new S3Fault('InvalidArgument', 'x-amz-mp-object-size must be a number of bytes.')
 }
 
 async function completeUpload(call: Call): Promise<Result> {

@@ -122,9 +122,12 @@ export function requireTimely({ longDate, expires }: Claim, now: number): void {
   const skew = now - (timeOf(longDate) ?? 0)
   const most = LIMITS.s3SkewMinutes * MINUTE_MS
   if (skew < -most || (expires === null && skew > most))
-    throw new S3Fault('RequestTimeTooSkewed', 'The time of the request is too far from that of the server.')
+    throw new S3Fault(
+      'RequestTimeTooSkewed',
+      `X-Amz-Date is more than ${LIMITS.s3SkewMinutes} minutes from the time of the server. Set the clock of the client.`,
+    )
   if (expires !== null && skew > expires * 1000)
-    throw new S3Fault('AccessDenied', 'The presigned URL has expired.')
+    throw new S3Fault('AccessDenied', 'The presigned URL has expired. Create a new one.')
 }
 
 type Request = { method: string; headers: IncomingHttpHeaders; address: Address }
@@ -166,7 +169,7 @@ function requireAllSigned(headers: IncomingHttpHeaders, { signedHeaders }: Claim
     (name) => name.startsWith('x-amz-') && name !== 'x-amz-user-agent' && !signed.has(name),
   )
   if (!signed.has('host') || left !== undefined)
-    throw new S3Fault('AccessDenied', `The header ${left ?? 'host'} was sent and not signed.`)
+    throw new S3Fault('AccessDenied', `The header ${left ?? 'host'} was sent and not signed. Sign it.`)
 }
 
 /** The signature of a text under a signing key, in hex. */
