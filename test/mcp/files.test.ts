@@ -206,6 +206,8 @@ describe('get_file', () => {
     expect((await call('get_file', { path: 'v.txt', compare: '1' })).error.details[0]).toMatchObject({
       path: '/compare',
     })
+    const mixed = (await call('get_file', { path: 'v.txt', history: true, version: 1 })).error.details[0]
+    expect(mixed).toMatchObject({ path: '/version', code: 'exclusive' })
     expect((await call('get_file', { path: 'v.txt', history: true, lines: '1' })).error.code).toBe(
       'VALIDATION_ERROR',
     )

@@ -42,7 +42,8 @@ const FIND_INDEX = statement(
  */
 export async function searchFiles(scope: Scope, baseId: string, args: SearchArgs): Promise<Page<FoundFile>> {
   requirePermission(scope.access, 'read', baseId, '*')
-  const { search, fileType = null, match = 'all', snippets } = args
+  const { search, fileType = null, snippets } = args
+  const match = args.match ?? 'all'
   const words = readWords(search)
   const prefix = readPrefix(args.prefix ?? '')
   const page = readPage(args)
@@ -54,7 +55,7 @@ export async function searchFiles(scope: Scope, baseId: string, args: SearchArgs
   const { id, values: [score = null] = [] } = args.cursor
     ? openCursor(scope.keys.cursor, boundTo, args.cursor)
     : { id: null }
-  const query = compile(index.id, { baseId, fileType, prefix, words, match: match ?? 'all' })
+  const query = compile(index.id, { baseId, fileType, prefix, words, match })
   const list = query.list({ score, id }, page)
   const total = page.includeTotal ? query.count() : null
   const [{ rows, isCut }, [count]] = await Promise.all([

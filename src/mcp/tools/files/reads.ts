@@ -35,7 +35,8 @@ export const readingTools = [
         ...(prefix !== undefined && { prefix }),
       }
       if (words !== undefined) {
-        if (depth !== undefined) throw notWith('depth', 'search finds files, not folders.')
+        if (depth !== undefined)
+          throw refused('depth', 'depth cannot be combined with search, which finds files. Leave it out.')
         const found = (await search({ ...page, ...within, search: words, snippets: true }, context)).page
         const rows = found.data.map(({ file, _search_score, _snippets }) => ({
           ...trim(file),
@@ -45,8 +46,8 @@ export const readingTools = [
         return new ReadResult(pageBody({ ...found, data: rows }), { ...BY_CURSOR, cursors: found.cursors })
       }
       if (file_type === undefined) {
-        if (prefix !== undefined) throw notWith('prefix', 'It needs file_type.')
-        if (depth !== undefined) throw notWith('depth', 'It needs file_type.')
+        if (prefix !== undefined) throw needsType('prefix')
+        if (depth !== undefined) throw needsType('depth')
         const types = (await listTypes(page, context)).page
         return new ReadResult(pageBody(types), { ...BY_CURSOR, cursors: types.cursors })
       }
@@ -74,12 +75,11 @@ export const readingTools = [
     output: answerOutput,
     run: async ({ version, lines, history: all, compare: both, max_tokens, ...key }, context) => {
       const at = target(key)
-      const asked = Object.entries({ history: all, compare: both, lines: lines ?? version }).filter(
-        ([, value]) => value,
-      )
+      const ofText = lines === undefined ? { version } : { lines }
+      const asked = Object.entries({ history: all, compare: both, ...ofText }).filter(([, value]) => value)
       const [first, second] = asked
       if (first && second)
-        throw notWith(
+        throw refused(
           second[0],
           `${second[0]} cannot be combined with ${first[0]}: ask for the text, the history or a comparison.`,
         )
@@ -98,8 +98,11 @@ export const readingTools = [
 function versionsOf(both: string): { from: number; to: number } {
   const [, from, to] = /^\s*(\d{1,9})\s*-\s*(\d{1,9})\s*$/.exec(both) ?? []
   if (from !== undefined && to !== undefined) return { from: Number(from), to: Number(to) }
-  throw notWith('compare', 'compare must name two versions, such as "1-2".', 'malformed')
+  throw refused('compare', 'compare must name two versions, such as "1-2".', 'malformed')
 }
 
-const notWith = (argument: string, message: string, code = 'exclusive') =>
+const refused = (argument: string, message: string, code = 'exclusive') =>
   invalid({ path: `/${argument}`, code, message })
+
+const needsType = (argument: string) =>
+  refused(argument, `${argument} is for the files of a type. Send file_type too.`)
