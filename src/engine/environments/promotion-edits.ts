@@ -42,11 +42,11 @@ type Texts = { before: string | null; after: string | null; origin: string | nul
 
 /** The edits as JSON, in short turns. `length` counts their characters. */
 export async function textsOf({ edits, conflicts }: PromotionEdits): Promise<(Texts & { length: number })[]> {
-  const standing = new Map(conflicts.map((each) => [`${each.kind} ${each.id}`, each]))
+  const overridden = new Map(conflicts.map((each) => [`${each.kind} ${each.id}`, each]))
   const texts: (Texts & { length: number })[] = []
   for (const { kind, id, before, after, origin } of edits) {
     if (turnIsOver()) await nextTurn()
-    const conflict = standing.get(`${kind.name} ${id}`)
+    const conflict = overridden.get(`${kind.name} ${id}`)
     const text: Texts = {
       before: textOf(before),
       after: textOf(after),
