@@ -171,6 +171,8 @@ test('without --json a list is a table, and one item has one line per field', as
   expect(one.out).toMatch(/^id +p1$/m)
   const more = await run('record', 'list', 'deal', '--limit', '1')
   expect(more.err).toBe('There are more: --offset 1\n')
+  const groups = await run('aggregate', 'deal', '--fn', 'count', '--group-by', 'id', '--limit', '1')
+  expect(groups.err).toBe('There are more: --offset 1\n')
 })
 
 test('`token create` prints only the token on standard output, and the token is valid', async () => {

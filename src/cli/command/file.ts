@@ -2,11 +2,23 @@ import { readFile } from 'node:fs/promises'
 import { DomainError } from '../../foundation/errors.ts'
 import { parseJson, pointer } from '../../json/parse.ts'
 import { misused, unreadable } from './failure.ts'
+import { readStandardInput } from './standard-input.ts'
 
 /** Reads a JSON or YAML file; `-` is standard input. */
 export async function readFileOf(name: string): Promise<unknown> {
   const text = await textOf(name)
-  return /^[\s\ufeff]*\{/.test(text) && isJson(text) ? readJson(text, name) : readYaml(text, name)
+  return /^[\s\ufeff]*\{/.test(text) ? readJson(text, name) : readYaml(text, name)
+}
+
+/** Reads JSON with the rules of the API, so that no number changes on the way. What is no JSON may be YAML in braces. */
+async function readJson(text: string, name: string): Promise<unknown> {
+  try {
+    return parseJson(text)
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error
+    if (!isJson(text)) return readYaml(text, name)
+    throw misused(`The file "${name}" has values that cannot be sent.`, error.details)
+  }
 }
 
 function isJson(text: string): boolean {
@@ -15,16 +27,6 @@ function isJson(text: string): boolean {
     return true
   } catch {
     return false
-  }
-}
-
-/** With the rules of the API, so that no number changes on the way. */
-function readJson(text: string, name: string): unknown {
-  try {
-    return parseJson(text)
-  } catch (error) {
-    if (!(error instanceof DomainError)) throw error
-    throw misused(`The file "${name}" has values that cannot be sent.`, error.details)
   }
 }
 
@@ -57,15 +59,10 @@ function exact(value: unknown, path: string, name: string): unknown {
 }
 
 async function textOf(name: string): Promise<string> {
+  if (name === '-') return (await readStandardInput('<file>')).toString()
   try {
-    return name === '-' ? await stdin() : await readFile(name, 'utf8')
+    return await readFile(name, 'utf8')
   } catch (error) {
     throw unreadable(name, error)
   }
-}
-
-async function stdin(): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks).toString('utf8')
 }

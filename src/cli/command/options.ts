@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { DomainError } from '../../foundation/errors.ts'
 import { parseJson } from '../../json/parse.ts'
 import { misused } from './failure.ts'
+import { readStandardInput } from './standard-input.ts'
 
 /**
  * Where the value goes in the request; `content` is the whole body, `stream` the path of a streaming variant, `local` is not sent.
@@ -184,9 +185,6 @@ export const paging: readonly Option[] = [
   includeTotal,
 ]
 
-/** The flag that reads a standard input. */
-const readers = new WeakMap<object, string>()
-
 /**
  * Reads the JSON value of an option: inline text, `@file`, or `-` for standard input. Rejects JSON that the
  * server would not store unchanged.
@@ -203,7 +201,7 @@ async function readJson(text: string, flag: string): Promise<unknown> {
 
 /** What an option names: inline text, `@file`, or `-` for standard input. */
 export const sourceOf = async (text: string, flag: string): Promise<Buffer | string> =>
-  text === '-' ? readStdin(flag) : text.startsWith('@') ? readNamed(text.slice(1), flag) : text
+  text === '-' ? readStandardInput(flag) : text.startsWith('@') ? readNamed(text.slice(1), flag) : text
 
 async function readNamed(file: string, flag: string): Promise<Buffer> {
   try {
@@ -213,14 +211,4 @@ async function readNamed(file: string, flag: string): Promise<Buffer> {
       `${flag}: the file "${file}" cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'}).`,
     )
   }
-}
-
-async function readStdin(flag: string): Promise<Buffer> {
-  const reader = readers.get(process.stdin)
-  if (reader)
-    throw misused(`${reader} and ${flag} cannot both read standard input. Pass one of them as text or @file.`)
-  readers.set(process.stdin, flag)
-  const chunks: Buffer[] = []
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks)
 }

@@ -5,7 +5,7 @@ import { misused } from '../command/failure.ts'
 import { count, json, type Option, text } from '../command/options.ts'
 import { note, showRows } from '../command/print.ts'
 
-type Page = { data: Record<string, unknown>[]; meta: { has_more: boolean; total?: number } }
+type Page = { data: Record<string, unknown>[]; meta: { has_more: boolean; offset: number; total?: number } }
 
 /** Parses `fn` or `fn:field`. */
 function readAggregation(text: string, flag: string): object {
@@ -66,6 +66,6 @@ export const aggregate: Row = {
     const { data, meta } = body as Page
     showRows(data, Object.keys(data[0] ?? {}))
     if (meta.total !== undefined) note(`${data.length} of ${meta.total}\n`)
-    if (meta.has_more) note('There are more: --offset\n')
+    if (meta.has_more) note(`There are more: --offset ${meta.offset + data.length}\n`)
   },
 }

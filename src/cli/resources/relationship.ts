@@ -2,6 +2,7 @@
 import type { Noun } from '../command/command.ts'
 import {
   createOnly,
+  cursor,
   ifMatch,
   json,
   type Option,
@@ -45,7 +46,7 @@ export const relationship: Noun = {
       options: [
         queryJson('--filter <json>', 'filter', '{"field":"rel_type","op":"eq","value":"works_at"}'),
         query('--sort <fields>', 'sort', 'such as -created_at,id'),
-        query('--cursor <cursor>', 'cursor', 'cursor of the page'),
+        cursor,
         ...paging,
       ],
     },
