@@ -296,7 +296,7 @@ describe('resources', () => {
       (
         await rpc(world, AT, 'resources/templates/list', {}, with_ === undefined ? {} : { token: with_ })
       ).body.result.resourceTemplates.map(({ name }: Body) => name)
-    expect(await templates()).toEqual(['type', 'record', 'records', 'file', 'files'])
+    expect(await templates()).toEqual(['type', 'record', 'records', 'file', 'files', 'run', 'runs'])
     expect(await templates(token)).toEqual(['type', 'record', 'records'])
     const { resources } = (await rpc(world, AT, 'resources/list')).body.result
     expect(resources.map((each: Body) => each.uri)).toContain('plinth://crm/files/docs')
