@@ -1,7 +1,7 @@
 import { ROW_OVERHEAD } from '../database/capped-query.ts'
-import type { BoundFilter } from '../filter/bind.ts'
 import { compileFilter } from '../filter/compile.ts'
 import type { BoundStatement } from '../filter/parameters.ts'
+import type { BoundFilter } from '../filter/syntax-tree.ts'
 import { type Compiled, compileFor } from '../query/compile-query.ts'
 import { all, type ListQuery, numbersInOrder } from '../query/list-statement.ts'
 import { scope } from '../query/record-source.ts'

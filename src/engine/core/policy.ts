@@ -1,5 +1,5 @@
 import type { Access } from '../access/access.ts'
-import type { BoundFilter } from '../filter/bind.ts'
+import type { BoundFilter } from '../filter/syntax-tree.ts'
 
 /** Row and field policy of a type, as configured. Omitted parts do not restrict. */
 export type PolicyInput = {

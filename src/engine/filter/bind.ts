@@ -1,20 +1,7 @@
-import type { Column } from '../../contract/record-columns.ts'
-import { type Linked, linksUnavailable } from './linked.ts'
+import { linksUnavailable } from './linked.ts'
 import { checkField, type FieldContext } from './operand.ts'
 import { checkStatus } from './own-status.ts'
-import type { Condition, Filter } from './parse.ts'
-
-declare const bound: unique symbol
-
-/**
- * A filter whose fields were checked against the record type. Plans and statements accept only this type, so
- * the compiler rejects an unchecked filter.
- */
-export type BoundFilter<C extends string = Column> = Filter<C> & { readonly [bound]: true }
-/** A sort whose fields were checked in the same way. */
-export type BoundSort<T extends Term> = readonly T[] & { readonly [bound]: true }
-
-type Term = { readonly field: { readonly kind: string }; readonly at: string }
+import type { BoundFilter, BoundSort, Condition, Filter, Linked, SortTerm } from './syntax-tree.ts'
 
 /**
  * Checks each field of a filter against the type.
@@ -50,7 +37,7 @@ function checkCondition<C extends string>(condition: Condition<C>, type: FieldCo
  * Checks each field of a sort against the type.
  * @throws VALIDATION_ERROR
  */
-export function bindSort<T extends Term>(sort: readonly T[], type: FieldContext): BoundSort<T> {
+export function bindSort<T extends SortTerm>(sort: readonly T[], type: FieldContext): BoundSort<T> {
   for (const { field, at } of sort) if (isData(field)) checkField(field, type, at)
   return sort as BoundSort<T>
 }

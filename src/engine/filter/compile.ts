@@ -1,12 +1,11 @@
 /** Compiles a bound filter to SQL with bind parameters. */
+
 import type { Column } from '../../contract/record-columns.ts'
 import type { FieldPath } from '../compiled-types/field-path.ts'
-import type { BoundFilter } from './bind.ts'
 import { compare, type Test } from './compare.ts'
-import type { Linked } from './linked.ts'
 import type { Operand } from './operand.ts'
 import type { Parameters } from './parameters.ts'
-import type { Condition, Filter } from './parse.ts'
+import type { BoundFilter, Condition, Filter, Linked } from './syntax-tree.ts'
 
 type Group<C extends string> = Extract<Filter<C>, { kind: 'and' | 'or' }>
 

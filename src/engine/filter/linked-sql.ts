@@ -1,9 +1,8 @@
-import type { BoundFilter } from './bind.ts'
 import { compileFilter, type FilterOperands } from './compile.ts'
-import type { Linked, LinkedEnd } from './linked.ts'
 import type { Parameters } from './parameters.ts'
 import { recordOperands } from './record-operands.ts'
 import { searchIn } from './search-condition.ts'
+import type { BoundFilter, Linked, LinkedEnd } from './syntax-tree.ts'
 
 /**
  * Compiles conditions on the records that are linked with `plinth.record AS r`. The fences and lateral joins force

@@ -1,49 +1,15 @@
 /** Conditions on linked records, in the filter language: a group `some` or `none`, or a path before a field. */
+
 import { isTypeId } from '../../contract/ids.ts'
-import { COLUMNS, type Column } from '../../contract/record-columns.ts'
+import { COLUMNS } from '../../contract/record-columns.ts'
 import { type DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import type { CompiledIndex } from '../indexes/index.ts'
-import type { BoundFilter } from './bind.ts'
-import type { FieldContext } from './operand.ts'
-import type { Parameters } from './parameters.ts'
-import type { Condition, Filter } from './parse.ts'
-
-/** A step along a relationship type: to its target, or, if incoming, to its source. */
-type Step = { relType: string; incoming: boolean }
-
-/** Some record linked by the relationship type matches `of`; with null, there is a link. */
-export type Linked = Step & {
-  kind: 'linked'
-  /** The record type at the far end, if the filter names one. */
-  recordType: string | null
-  of: Filter<Column> | null
-  /** The JSON Pointer of the group, or of the condition that names the path. */
-  at: string
-  /** The error of the field name, where the condition is one on a path: it may be no path. */
-  otherwise?: DomainError
-  /** What it leads to. Without it, the names were not looked up, and the filter cannot be bound. */
-  end?: LinkedEnd
-}
-
-/** What is at the far end of a link, within the rights of the caller. */
-export type LinkedEnd = {
-  baseId: string
-  /** The only record type; null for any of `readable`. */
-  recordType: string | null
-  /** Record types that the caller may read; null for all. */
-  readable: readonly string[] | null
-  type: FieldContext & { readonly indexes: readonly CompiledIndex[] }
-  /** The row policy of the only record type. */
-  policy: BoundFilter | null
-  /** The row policies of all record types, as a condition on `r`. */
-  within: ((parameters: Parameters) => string) | null
-}
+import type { Condition, Filter, LinkStep } from './syntax-tree.ts'
 
 /** The steps before a field, such as `customer.data.tier` or `~customer.created_at`; null if there are none. */
-export function readPath(name: unknown): { steps: readonly Step[]; field: string } | null {
+export function readPath(name: unknown): { steps: readonly LinkStep[]; field: string } | null {
   if (typeof name !== 'string' || name.length > LIMITS.fieldChars) return null
-  const steps: Step[] = []
+  const steps: LinkStep[] = []
   let field = name
   while (!isField(field)) {
     const dot = field.indexOf('.')

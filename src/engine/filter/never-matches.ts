@@ -1,10 +1,11 @@
 /** Advice about conditions whose value the schema excludes: they are no fault, and find nothing. */
+
 import { nearest } from '../../contract/suggest.ts'
 import { type FieldPath, fieldName } from '../compiled-types/field-path.ts'
 import { isScalar, valuesAt } from '../json-schema/fields.ts'
 import { nearProperty } from '../json-schema/misspelt-properties.ts'
 import { type FieldContext, zoneOf } from './operand.ts'
-import type { Condition, Filter } from './parse.ts'
+import type { Condition, Filter } from './syntax-tree.ts'
 import { isTime } from './value.ts'
 
 /** Operators that compare with whole values, and whether each member of a list is one. */

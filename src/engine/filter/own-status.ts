@@ -3,7 +3,7 @@ import { isStatus, STATUSES } from '../../contract/record-columns.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { hasOwnProperties, ownProperty } from '../json-schema/fields.ts'
 import type { FieldContext } from './operand.ts'
-import type { Condition } from './parse.ts'
+import type { Condition } from './syntax-tree.ts'
 
 /**
  * Refuses to compare the own status of a record with a value that it never has. Such a condition looks for a

@@ -15,33 +15,9 @@ import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
 import { isObject } from '../../foundation/is-object.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { type Field, parseField } from '../compiled-types/field-path.ts'
-import { alongPath, type Linked, readPath } from './linked.ts'
+import { alongPath, readPath } from './linked.ts'
+import type { Condition, Filter, Linked } from './syntax-tree.ts'
 import { checkValue } from './value.ts'
-
-/**
- * A parsed condition on one field. `at` is its JSON Pointer in the request; `value` is valid for the
- * operator.
- */
-export type Condition<C extends string = Column> = {
-  kind: 'condition'
-  /** The field name as written. */
-  name: string
-  field: Field<C>
-  op: Operator
-  value: unknown
-  at: string
-  /**
-   * Set for a row policy rather than a caller's filter: it may name hidden fields and does not affect the
-   * score.
-   */
-  trusted?: true
-}
-/** The AST of a filter. */
-export type Filter<C extends string = Column> =
-  | { kind: 'and' | 'or'; of: readonly Filter<C>[] }
-  | { kind: 'not'; of: Filter<C> }
-  | Linked
-  | Condition<C>
 
 /** Resolves field names: of a record or of another row source, with the types of its columns. */
 export type Fields<C extends string> = {

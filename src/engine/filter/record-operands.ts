@@ -3,7 +3,7 @@ import type { FieldPath } from '../compiled-types/field-path.ts'
 import type { FilterOperands } from './compile.ts'
 import { columnOperand, type FieldContext, type Operand, step, zoneOf } from './operand.ts'
 import type { Parameters } from './parameters.ts'
-import type { Condition } from './parse.ts'
+import type { Condition } from './syntax-tree.ts'
 
 /** Operands of `plinth.record AS r`. */
 export const recordOperands = (

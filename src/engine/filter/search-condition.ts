@@ -6,7 +6,7 @@ import { compileEntries, compileSearch } from '../search/compile.ts'
 import { requireWords } from '../search/words.ts'
 import { columnOperand, type FieldContext, type Operand, valueAt } from './operand.ts'
 import type { Parameters } from './parameters.ts'
-import type { Condition } from './parse.ts'
+import type { Condition } from './syntax-tree.ts'
 
 type Searched = FieldContext & { readonly indexes: readonly CompiledIndex[] }
 

@@ -1,7 +1,8 @@
 /** Query planner: chooses the declared index that serves a filter and a sort. */
+
 import type { Column } from '../../contract/record-columns.ts'
-import { type BoundFilter, type BoundSort, restOf } from '../filter/bind.ts'
-import type { Condition, Filter } from '../filter/parse.ts'
+import { restOf } from '../filter/bind.ts'
+import type { BoundFilter, BoundSort, Condition, Filter } from '../filter/syntax-tree.ts'
 import { isTime } from '../filter/value.ts'
 import type { CompiledIndex, IndexField } from '../indexes/index.ts'
 import type { SortTerm } from './sort.ts'

@@ -1,4 +1,5 @@
 /** Conditions on changes of records: the filter language, with `previous.` for the record before the change. */
+
 import { COLUMN_TYPES, type Column } from '../../contract/record-columns.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { type Field, parseField } from '../compiled-types/field-path.ts'
@@ -6,9 +7,10 @@ import { bindFilter, namedFilter } from '../filter/bind.ts'
 import { compileFilter } from '../filter/compile.ts'
 import { columnOperand, type FieldContext } from '../filter/operand.ts'
 import { type BoundStatement, Parameters } from '../filter/parameters.ts'
-import { type Fields, type Filter, parseFilter } from '../filter/parse.ts'
+import { type Fields, parseFilter } from '../filter/parse.ts'
 import { operandsOver } from '../filter/record-operands.ts'
 import { searchOver } from '../filter/search-condition.ts'
+import type { Filter } from '../filter/syntax-tree.ts'
 import { recordsWithPrevious } from './point-in-time-statements.ts'
 
 type PreviousColumn = `previous.${Column}`

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { BoundFilter, BoundSort } from '../filter/bind.ts'
 import { type FieldContext, zoneOf } from '../filter/operand.ts'
-import type { Condition } from '../filter/parse.ts'
+import type { BoundFilter, BoundSort, Condition } from '../filter/syntax-tree.ts'
 import type { CompiledIndex, IndexField } from '../indexes/index.ts'
 import { conjunctsOf, meritThrough } from './access-path.ts'
 import type { SortTerm } from './sort.ts'

@@ -1,7 +1,7 @@
 import type { Position } from '../core/cursor.ts'
 import type { Parameters } from '../filter/parameters.ts'
-import type { Condition } from '../filter/parse.ts'
 import { successor } from '../filter/sort-key.ts'
+import type { Condition } from '../filter/syntax-tree.ts'
 import type { CompiledIndex, IndexField } from '../indexes/index.ts'
 import { type AccessPath, isField, isTimeField, isTurned, scansDown } from './access-path.ts'
 import type { SortTerm } from './sort.ts'

@@ -1,10 +1,11 @@
 /** Query planner: the statement of one page of records (keyset pagination). */
+
 import type { Position } from '../core/cursor.ts'
-import type { BoundFilter, BoundSort } from '../filter/bind.ts'
 import { compileFilter } from '../filter/compile.ts'
 import type { FieldContext } from '../filter/operand.ts'
 import { type BoundStatement, Parameters } from '../filter/parameters.ts'
 import { countFound } from '../filter/search-condition.ts'
+import type { BoundFilter, BoundSort } from '../filter/syntax-tree.ts'
 import type { CompiledIndex } from '../indexes/index.ts'
 import { RECORD_COLUMNS } from '../record-store/record.ts'
 import { visibleDataSql } from '../row-policy/project-data.ts'

@@ -1,9 +1,9 @@
 import type { Column } from '../../contract/record-columns.ts'
 import type { Position } from '../core/cursor.ts'
-import type { BoundSort } from '../filter/bind.ts'
 import { columnOperand, type FieldContext, singleOperand } from '../filter/operand.ts'
 import type { Parameters } from '../filter/parameters.ts'
 import { keyOf } from '../filter/sort-key.ts'
+import type { BoundSort } from '../filter/syntax-tree.ts'
 import type { SortTerm } from './sort.ts'
 
 /** One term of an ORDER BY over `plinth.record AS r`. */

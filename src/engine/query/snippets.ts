@@ -1,4 +1,5 @@
 /** Snippets: the parts of a record's text that a search has found. */
+
 import type { Column } from '../../contract/record-columns.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { isObject } from '../../foundation/is-object.ts'
@@ -6,7 +7,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { type FieldPath, fieldName } from '../compiled-types/field-path.ts'
 import { read, type Scope } from '../core/scope.ts'
-import type { Condition, Filter } from '../filter/parse.ts'
+import type { Condition, Filter } from '../filter/syntax-tree.ts'
 import type { RecordRow } from '../record-store/record.ts'
 import { Candidates, MATCHES, type Match } from '../search/matches.ts'
 import { matchesOf, requireSnippetLimit, type Snippet, snippetsIn, type Text } from '../search/snippets.ts'

@@ -4,9 +4,8 @@ import { correctSort } from '../../dialects/parameters.ts'
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { type Field, parseField } from '../compiled-types/field-path.ts'
-import type { BoundSort } from '../filter/bind.ts'
 import { usesSearch } from '../filter/compile.ts'
-import type { Filter } from '../filter/parse.ts'
+import type { BoundSort, Filter } from '../filter/syntax-tree.ts'
 
 /** A field of the record, or its search score. */
 type SortField = Field | { kind: 'score' }

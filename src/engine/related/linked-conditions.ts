@@ -1,4 +1,5 @@
 /** Looks up what conditions on linked records lead to, within the rights of the caller. */
+
 import { unknownName } from '../../contract/suggest.ts'
 import { type DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
@@ -7,8 +8,8 @@ import { type CompiledRelationshipType, isAmong } from '../compiled-types/compil
 import { readableRelationshipTypes } from '../configuration/relationship-types/index.ts'
 import { findType } from '../core/load-type.ts'
 import type { Scope } from '../core/scope.ts'
-import { type Linked, type LinkedEnd, linksUnavailable } from '../filter/linked.ts'
-import type { Filter } from '../filter/parse.ts'
+import { linksUnavailable } from '../filter/linked.ts'
+import type { Filter, Linked, LinkedEnd } from '../filter/syntax-tree.ts'
 import { policyOn, rightsOf, visibleType } from '../row-policy/apply.ts'
 import { policySqlOf, visibleOfAll } from './policy-sql.ts'
 

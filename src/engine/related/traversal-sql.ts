@@ -1,9 +1,10 @@
 /** Graph traversal as one recursive statement. */
+
 import { LIMITS } from '../../foundation/limits.ts'
-import type { BoundFilter, BoundSort } from '../filter/bind.ts'
 import { compileFilter } from '../filter/compile.ts'
 import type { FieldContext } from '../filter/operand.ts'
 import { type BoundStatement, Parameters } from '../filter/parameters.ts'
+import type { BoundFilter, BoundSort } from '../filter/syntax-tree.ts'
 import type { CompiledIndex } from '../indexes/index.ts'
 import { compileFor } from '../query/compile-query.ts'
 import { orderBy } from '../query/order.ts'

@@ -1,13 +1,14 @@
 /** Row policy: row-level security and field visibility of the types in a narrowed scope. */
+
 import { DomainError } from '../../foundation/errors.ts'
 import { type Access, requirePermission } from '../access/access.ts'
 import type { Permission } from '../access/grants.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import type { TypePolicy } from '../core/policy.ts'
 import type { Scope } from '../core/scope.ts'
-import { type BoundFilter, bindFilter, bothFilters } from '../filter/bind.ts'
+import { bindFilter, bothFilters } from '../filter/bind.ts'
 import type { FieldContext } from '../filter/operand.ts'
-import type { Filter } from '../filter/parse.ts'
+import type { BoundFilter, Filter } from '../filter/syntax-tree.ts'
 
 /** The unrestricted grants of a scope, for code that enforces row policies itself. */
 export const rightsOf = ({ policy, access }: Scope): Access => policy?.access ?? access

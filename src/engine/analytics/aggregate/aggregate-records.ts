@@ -1,12 +1,13 @@
 /** Aggregation: GROUP BY, functions and HAVING over the records of a type. */
+
 import { requireType } from '../../configuration/record-types/index.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../../core/page.ts'
 import { readPageRows, type Scope } from '../../core/scope.ts'
 import { shaped } from '../../database/client.ts'
-import type { BoundFilter } from '../../filter/bind.ts'
 import { compileFilter } from '../../filter/compile.ts'
 import { adviseValues } from '../../filter/never-matches.ts'
 import { Parameters } from '../../filter/parameters.ts'
+import type { BoundFilter } from '../../filter/syntax-tree.ts'
 import { type Moment, readMoment } from '../../query/as-of.ts'
 import { withCheckedHints } from '../../query/check-hints.ts'
 import { compileFor } from '../../query/compile-query.ts'

@@ -5,7 +5,8 @@ import { nearest } from '../../../contract/suggest.ts'
 import { check, inBody } from '../../../contract/validate.ts'
 import { invalid } from '../../../foundation/errors.ts'
 import { type Field, parseField } from '../../compiled-types/field-path.ts'
-import { type Filter, parseFilter } from '../../filter/parse.ts'
+import { parseFilter } from '../../filter/parse.ts'
+import type { Filter } from '../../filter/syntax-tree.ts'
 import { readSort, type SortTerm } from '../../query/sort.ts'
 
 /** A field of a record, or the id of its base. */

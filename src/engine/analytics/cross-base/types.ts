@@ -4,7 +4,7 @@ import type { Scope } from '../../core/scope.ts'
 import { statement } from '../../database/client.ts'
 import { checkField, type FieldContext } from '../../filter/operand.ts'
 import { type BoundStatement, Parameters } from '../../filter/parameters.ts'
-import type { Condition, Filter } from '../../filter/parse.ts'
+import type { Condition, Filter } from '../../filter/syntax-tree.ts'
 import { fieldExists } from '../../json-schema/fields.ts'
 
 /** A record type definition that some of the bases share. */
