@@ -74,7 +74,7 @@ test('an undo asks in its own words, and undoes nothing unless the user agrees',
   const what = 'Undoes 1 change: deletes 1 deal.'
   await open(() => ({ action: 'accept', content: { choice: 'Undo nothing' } }))
   const refused = errorOf(await undo())
-  expect(asked[0].message).toBe('Undo 1 change: deletes 1 deal?')
+  expect(asked[0].message).toBe('Undo 1 change: deletes 1 deal? First: deal/d3.')
   expect(asked[0].requestedSchema.properties.choice.enum).toEqual(['Undo nothing', what])
   expect(refused.message).toContain('Nothing was undone.')
   expect(refused.message).not.toMatch(/delete/i)

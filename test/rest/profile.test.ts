@@ -41,7 +41,7 @@ async function rowsOfExamples(type: string, { examples }: Body): Promise<Body[][
   const found: Body[][] = []
   for (const { description, query } of examples) {
     const verb = 'aggregations' in query ? 'aggregate' : 'query'
-    expect(description).toContain(`…/${verb} `)
+    expect(description).toContain(`${verb}: `)
     const answer = await world.call('POST', `/v1/crm/records/${type}/${verb}`, query)
     found.push(succeed(answer).data)
   }

@@ -28,7 +28,7 @@ export const aggregateTools = [
   tool('aggregate_records', {
     title: 'Aggregate records',
     description:
-      'Count, sum and compare by group. aggregations: [{"fn":"sum","field":"data.n"}]; fn: count sum avg min max count_distinct. group_by: ["data.a",{"field":"created_at","interval":"day"}]. having (a filter) and sort name results: "-sum_n".',
+      'Count, sum and compare by group. aggregations: [{"fn":"sum","field":"data.n","alias":"n"}]; fn: count sum avg min max count_distinct. group_by: ["data.a",{"field":"created_at","interval":"day"}]. having (a filter) and sort name results: "-n".',
     permission: 'read',
     hints: { idempotent: true },
     showsRecords: true,

@@ -27,8 +27,8 @@ export type Candidate = {
 }
 
 const ROWS = 10
-const FOR_QUERY = 'For …/query or query_records'
-const FOR_AGGREGATE = 'For …/aggregate or aggregate_records'
+const FOR_QUERY = 'A query'
+const FOR_AGGREGATE = 'An aggregate'
 
 /**
  * Generates three queries: a filter, a sort and a grouped aggregation. Each has results if there are records.
