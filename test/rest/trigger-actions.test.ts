@@ -102,6 +102,21 @@ test('a run that fails is tried again, then dead with the error, and a replay ru
   expect(await pair.written()).toHaveLength(1)
 })
 
+test('a delivery that cannot be attempted fails, and the server goes on with others', async () => {
+  const failing = { name: 'b', type: 'patch_record', record_type: '$out', id: 'absent', data: {} }
+  const pair = await newPair([failing], { max_attempts: 1 })
+  await pair.put('r1', {})
+  const [dead] = await pair.ended(1)
+  await pair.putAction([COPY])
+  await world.database.query(`UPDATE plinth.trigger_delivery SET body = 'broken' WHERE id = $1`, [dead?.id])
+  succeed(await call('POST', `${pair.trigger}/deliveries/${dead?.id}/replay`))
+  const internal = expect.stringMatching(/^Internal error/)
+  await eventually(async () => (await pair.deliveries()).find(({ error }) => internal.asymmetricMatch(error)))
+  await pair.put('r2', {})
+  expect((await pair.ended(2)).map(({ status }) => status).sort()).toEqual(['dead', 'succeeded'])
+  expect(await pair.written()).toHaveLength(1)
+})
+
 test('a test delivery runs the action once, with no record', async () => {
   const pair = await newPair([{ ...COPY, data: { seen: '{{input.base_id}}' } }], { enabled: false })
   succeed(await call('POST', `${pair.trigger}/test`))

@@ -191,43 +191,57 @@ const distinct = (due: readonly Due[]): Due[] => [
   ...new Map(due.map((each) => [`${each.base_id}/${each.trigger_id}`, each])).values(),
 ]
 
+/** When an attempt began, and the waits between attempts. */
+type Timing = { readonly at: Date; readonly scheduleMs: readonly number[] }
+
 /** Makes one attempt; undefined if the end of the process cut it off. */
 async function attempt(services: Services, ready: Ready, cut: AbortSignal): Promise<Attempt | undefined> {
-  const { url, action } = ready.sender
-  if (action !== null) return attemptRun(services, ready, action, cut)
-  return url === null ? undefined : attemptRequest(services, ready, url, cut)
+  const { base_id: base, trigger_id: trigger, url, action } = ready.sender
+  const timing = { at: new Date(), scheduleMs: services.scheduleMs }
+  try {
+    if (action !== null) return await attemptRun(services, ready, timing, action, cut)
+    return url === null ? undefined : await attemptRequest(services, ready, timing, url, cut)
+  } catch (err) {
+    // An error of our own must end neither the process nor the other deliveries.
+    services.log.warn(
+      { err, base, trigger, delivery: ready.delivery.id },
+      'a delivery could not be attempted',
+    )
+    return failed(ready, timing, INTERNAL)
+  }
 }
 
 async function attemptRun(
-  { run, scheduleMs }: Services,
-  { delivery, sender, body }: Ready,
+  { run }: Services,
+  ready: Ready,
+  timing: Timing,
   action: string,
   cut: AbortSignal,
 ): Promise<Attempt | undefined> {
-  const at = new Date()
-  const outcome = await run(delivery, action, body, cut)
+  const outcome = await run(ready.delivery, action, ready.body, cut)
   if (!outcome || outcome.isEnded) return undefined
   const { error } = outcome
-  const ended = failed(delivery, scheduleMs, sender, at, body, error)
+  const ended = failed(ready, timing, error)
   return error === null ? { ...ended, isSuccess: true, isStored: true, nextAt: null } : ended
 }
 
 async function attemptRequest(
-  { vault, egress, scheduleMs }: Services,
-  { delivery, sender, body, secrets: filling }: Ready,
+  { vault, egress }: Services,
+  ready: Ready,
+  timing: Timing,
   url: string,
   cut: AbortSignal,
 ): Promise<Attempt | undefined> {
-  const at = new Date()
+  const { delivery, sender, body, secrets: filling } = ready
   const secrets = secretsOf(vault, sender)
-  if (secrets.length === 0) return failed(delivery, scheduleMs, sender, at, body, NO_SECRET)
+  if (secrets.length === 0) return failed(ready, timing, NO_SECRET)
   const own = ownHeaders(sender, filling)
-  if ('fault' in own) return failed(delivery, scheduleMs, sender, at, body, own.fault)
+  if ('fault' in own) return failed(ready, timing, own.fault)
   const headers = {
     ...own.headers,
     'content-type': 'application/json',
     'user-agent': 'Plinth',
-    ...signatureHeaders(delivery.id, body, secrets, at),
+    ...signatureHeaders(delivery.id, body, secrets, timing.at),
   }
   const sent = await egress.send({ method: 'POST', url, headers, body }, cut)
   if (cut.aborted && sent.status === null) return undefined
@@ -235,7 +249,7 @@ async function attemptRequest(
     ...secrets.flatMap((secret) => [secret, secret.replace('whsec_', '')]),
     ...filling.valuesIn(headersOf(sender)),
   ]
-  return attemptOf(delivery, sender, { at, body, known, sent, scheduleMs })
+  return attemptOf(ready, timing, sent, known)
 }
 
 /** The headers of the trigger with their secrets; or why they cannot be sent. */
@@ -251,6 +265,7 @@ function ownHeaders(
   }
 }
 
+const INTERNAL = 'Internal error. The log of the server has the details under the id of the delivery.'
 const NO_SECRET = 'The secret of the trigger cannot be opened with the master key of this server.'
 
 /** The secrets that sign, the newest first. */
@@ -263,28 +278,13 @@ function secretsOf(vault: Vault, { base_id, trigger_id, secret, former_secret }:
   return former === undefined ? [current] : [current, former]
 }
 
-type How = {
-  at: Date
-  body: string
-  /** Secrets that the kept answer must not have. */
-  known: readonly string[]
-  sent: Sent
-  scheduleMs: readonly number[]
-}
-
-function attemptOf(delivery: Due, sender: Sender, { at, body, known, sent, scheduleMs }: How): Attempt {
+/** The attempt that an answer ended. The kept answer has none of the `known` secrets. */
+function attemptOf(ready: Ready, timing: Timing, sent: Sent, known: readonly string[]): Attempt {
   const { status, error } = sent
   const isSuccess = status !== null && status >= 200 && status < 300
   const isGone = status === 410
   return {
-    ...failed(
-      delivery,
-      scheduleMs,
-      sender,
-      at,
-      body,
-      isSuccess ? null : (error?.message ?? `The receiver answered ${status}.`),
-    ),
+    ...failed(ready, timing, isSuccess ? null : (error?.message ?? `The receiver answered ${status}.`)),
     isSuccess,
     status,
     body: keptAnswer(sent, known),
@@ -295,18 +295,15 @@ function attemptOf(delivery: Due, sender: Sender, { at, body, known, sent, sched
 }
 
 function failed(
-  delivery: Due,
-  scheduleMs: readonly number[],
-  sender: Sender,
-  at: Date,
-  sent: string,
+  { delivery, sender, body }: Ready,
+  { at, scheduleMs }: Timing,
   error: string | null,
 ): Attempt {
   const attempts = delivery.attempts + 1
   const isLast = attempts >= sender.max_attempts || delivery.change_seq === null
   return {
     ...{ delivery, at, isSuccess: false, status: null, body: '', durationMs: 0, error, isGone: false },
-    sent: delivery.change_seq === null ? null : sent,
+    sent: delivery.change_seq === null ? null : body,
     nextAt: isLast ? null : nextAttempt(scheduleMs, attempts, new Date()),
   }
 }
