@@ -24,10 +24,12 @@ export async function schemaAtEndpoint(
 async function offerOf({ scope }: Context, base: string, endpoint: string): Promise<Offer> {
   const { stamp, tools, links } = await servedEndpoint(scope, base, endpoint, false)
   const byType = Map.groupBy(tools, ({ recordType }) => recordType)
-  const followed = links.filter(({ operation }) => operation === 'related')
+  const having = (operation: string) =>
+    new Set(links.filter((link) => link.operation === operation).map(({ relType }) => relType))
   return {
     stamp: `${endpoint} ${stamp}`,
     types: new Map([...byType].map(([id, own]) => [id, new Set(own.map(({ operation }) => operation))])),
-    relTypes: new Set(followed.map(({ relType }) => relType)),
+    relTypes: having('related'),
+    linkTypes: having('link'),
   }
 }

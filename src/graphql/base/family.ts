@@ -20,6 +20,7 @@ import type { Context } from '../context.ts'
 import { type AggregateTypes, aggregateTypes } from './aggregate-types.ts'
 import { changeTypeOf, type Event } from './change-types.ts'
 import { inputsOf } from './input-types.ts'
+import { hasLinks, linksInputOf } from './link-inputs.ts'
 import { nestedName } from './names.ts'
 import type { Connection, RecordNode } from './node.ts'
 import { type Payload, payloadOf } from './payload-type.ts'
@@ -47,6 +48,8 @@ export type Family = PageTypes & {
   readonly input: GraphQLInputObjectType
   readonly patch: GraphQLInputObjectType
   readonly payload: GraphQLObjectType<Payload, Context>
+  /** Links to write; null if there are none. */
+  readonly linksInput: GraphQLInputObjectType | null
   /** Every type of the family, by name. */
   all(): ReadonlyMap<string, GraphQLNamedType>
 }
@@ -102,12 +105,13 @@ export function familyOf(type: SeenType, families: Families): Family {
   const { where, many } = whereOf(type, within, families.of)
   const { input, patch } = inputsOf(type, within)
   const payload = payloadOf(type, object)
+  const linksInput = type.writable && hasLinks(type) ? linksInputOf(type) : null
   const aggregate = aggregateTypes(type, object)
   const change = changeTypeOf(type, object)
-  const ofMutations = type.writable ? [input, patch, payload] : []
+  const ofMutations = type.writable ? [input, patch, payload, ...(linksInput ? [linksInput] : [])] : []
   return {
     ...page,
-    ...{ object, sort, where, many, aggregate, change, input, patch, payload },
+    ...{ object, sort, where, many, aggregate, change, input, patch, payload, linksInput },
     all: () => {
       object.getFields()
       where.getFields()

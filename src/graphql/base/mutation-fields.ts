@@ -13,6 +13,7 @@ import {
   visit,
 } from 'graphql'
 import * as records from '../../engine/records/index.ts'
+import type { DeletionPlan } from '../../engine/write/deletion-plan.ts'
 import { expectation } from '../../engine/write/preconditions.ts'
 import type { WriteScope } from '../../engine/write/write.ts'
 import { DomainError, invalid } from '../../foundation/errors.ts'
@@ -21,9 +22,10 @@ import type { Context } from '../context.ts'
 import { runWrite } from '../mutation.ts'
 import { inArguments } from './arguments.ts'
 import type { Families } from './family.ts'
+import { toLinks } from './link-inputs.ts'
 import type { Verb } from './names.ts'
 import type { RecordNode } from './node.ts'
-import { Deleted, type Payload } from './payload-type.ts'
+import { Deleted, type DeletedOrPlan, type Payload } from './payload-type.ts'
 import { readLinked } from './read-linked.ts'
 import type { SeenBase, SeenType } from './seen.ts'
 import { below } from './selection.ts'
@@ -38,10 +40,18 @@ type Args = {
   claimId?: string | null
   idempotencyKey?: string | null
   dryRun?: boolean | null
+  links?: object | null
+  askFirst?: boolean | null
+  planToken?: string | null
 }
 type Named = Args & { id: string }
 /** A write. `data` is the argument by the names of the properties. */
-type Work<A> = (scope: WriteScope, args: A, data: object) => Promise<object>
+type Work<A> = (
+  scope: WriteScope,
+  args: A,
+  data: object,
+  relationships: readonly records.RecordLink[],
+) => Promise<object>
 
 const ID = { id: { type: new GraphQLNonNull(GraphQLID) } }
 const PAIR: GraphQLFieldConfigArgumentMap = {
@@ -51,6 +61,16 @@ const PAIR: GraphQLFieldConfigArgumentMap = {
 const EXPECTED: GraphQLFieldConfigArgumentMap = {
   expectedVersion: { type: GraphQLInt, description: 'Write only if the current version is this.' },
   claimId: { type: GraphQLID, description: 'A claim on the record, which the token must still hold.' },
+}
+const PLAN: GraphQLFieldConfigArgumentMap = {
+  askFirst: {
+    type: GraphQLBoolean,
+    description: 'If the deletion needs approval, delete nothing and return a plan.',
+  },
+  planToken: {
+    type: GraphQLString,
+    description: 'The token of an approved plan: do exactly what it says, if nothing of it has changed.',
+  },
 }
 const EVERY: GraphQLFieldConfigArgumentMap = {
   idempotencyKey: {
@@ -68,7 +88,7 @@ export function mutationFields(
   type: SeenType,
   families: Families,
 ): GraphQLFieldConfigMap<unknown, Context> {
-  const { input, patch, payload } = families.of(type)
+  const { input, patch, payload, linksInput } = families.of(type)
   const { base } = seen
   const fields: GraphQLFieldConfigMap<unknown, Context> = {}
   const add = <A extends Args>(
@@ -100,14 +120,17 @@ export function mutationFields(
       await readLinked(context, info, seen, { nodes: [node], sets: below(info.fieldNodes) })
       return node
     }
-  const data = { data: { type: new GraphQLNonNull(input) } }
+  const data = {
+    data: { type: new GraphQLNonNull(input) },
+    ...(linksInput && { links: { type: linksInput } }),
+  }
   const what = `of type ${JSON.stringify(type.id)}`
   add(
     'create',
     `Creates a record ${what}. An id or external pair that exists is a CONFLICT.`,
     { ...data, id: { type: GraphQLID, description: 'By default one of the server.' }, ...PAIR },
-    (scope, { id, externalId, externalSource }, data) =>
-      records.createRecord(scope, base, type.id, { id, externalId, externalSource, data }),
+    (scope, { id, externalId, externalSource }, data, relationships) =>
+      records.createRecord(scope, base, type.id, { id, externalId, externalSource, data, relationships }),
   )
   add<Named>(
     'update',
@@ -120,9 +143,9 @@ export function mutationFields(
     'upsert',
     `Creates a record ${what}, or replaces its whole data. Its external pair identifies it, else its id.`,
     { ...data, id: { type: GraphQLID }, ...PAIR, ...EXPECTED },
-    (scope, args, data) => {
+    (scope, args, data, relationships) => {
       const { id, externalId, externalSource } = args
-      const content = { externalId, externalSource, data }
+      const content = { externalId, externalSource, data, relationships }
       if (id != null) return records.putRecord(scope, base, type.id, id, content, expected(args))
       if (externalId == null) throw unnamed()
       return records.putRecordByPair(scope, base, type.id, content, expected(args))
@@ -131,7 +154,7 @@ export function mutationFields(
   add<Named>(
     'delete',
     `Deletes a record ${what} with its links, and the records that they cascade to.`,
-    { ...ID, ...EXPECTED },
+    { ...ID, ...EXPECTED, ...PLAN },
     (scope, args) => records.deleteRecord(scope, [base, type.id, args.id], expected(args)),
     Deleted,
   )
@@ -162,11 +185,18 @@ async function run<A extends Args>(
 ): Promise<object> {
   checkNumbers(info)
   const { data, explained } = args.data ? toData(args.data, type) : NO_DATA
+  const { relationships, explained: ofLinks } = toLinks(args.links, type)
   const request = { base: seen.base, ...args }
   try {
-    return await runWrite(name, request, context, (scope) => work(scope, args, data), undefined)
+    return await runWrite<object>(
+      name,
+      request,
+      context,
+      (scope) => work(scope, args, data, relationships),
+      (plan): DeletedOrPlan => ({ id: args.id ?? '', plan: plan as DeletionPlan }),
+    )
   } catch (thrown) {
-    throw inArguments(explained(thrown))
+    throw inArguments(ofLinks(explained(thrown)))
   }
 }
 

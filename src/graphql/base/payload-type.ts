@@ -3,6 +3,7 @@ import {
   GraphQLBoolean,
   GraphQLEnumType,
   GraphQLID,
+  GraphQLInt,
   GraphQLList,
   type GraphQLNamedType,
   GraphQLNonNull,
@@ -11,9 +12,12 @@ import {
   GraphQLString,
 } from 'graphql'
 import type { RecordItem } from '../../engine/records/index.ts'
+import type { DeletionPlan } from '../../engine/write/deletion-plan.ts'
 import type { Context } from '../context.ts'
+import { LinkTo } from './link-inputs.ts'
 import type { RecordNode } from './node.ts'
 import type { SeenType } from './seen.ts'
+import { DateTimeScalar } from './shared-types.ts'
 
 /** The result of a write. */
 export type Payload = {
@@ -30,16 +34,52 @@ const DRY_RUN = {
   type: new GraphQLNonNull(GraphQLBoolean),
   description: 'True if nothing was written.',
 }
-export const Deleted = new GraphQLObjectType<{ id: string; dryRun?: boolean }, Context>({
+const required = <T extends GraphQLNamedType>(type: T) => new GraphQLNonNull(type)
+const listOf = <T extends GraphQLNamedType>(type: T) => new GraphQLNonNull(new GraphQLList(required(type)))
+
+const Count = new GraphQLObjectType({
+  name: '_DeletionCount',
+  fields: { type: { type: required(GraphQLString) }, count: { type: required(GraphQLInt) } },
+})
+const Group = new GraphQLObjectType({
+  name: '_DeletionGroup',
+  fields: {
+    count: { type: required(GraphQLInt) },
+    of: { type: listOf(Count), description: 'Counts by type, largest first. At most 20 types.' },
+  },
+})
+const Plan = new GraphQLObjectType<DeletionPlan>({
+  name: '_DeletionPlan',
+  description: 'What a deletion would delete, as far as the token can read it. Nothing is deleted yet.',
+  fields: {
+    what: { type: required(GraphQLString), description: 'The plan as a sentence.' },
+    records: { type: required(Group) },
+    relationships: { type: required(Group) },
+    attachments: { type: required(Group) },
+    samples: { type: listOf(GraphQLString), description: '`type/id` of the first ten records.' },
+    token: { type: required(GraphQLString), description: 'Approves the plan: send it as planToken.' },
+    expiresAt: { type: required(DateTimeScalar) },
+  },
+})
+
+/** The result of a deletion, or its plan. */
+export type DeletedOrPlan = { id: string; dryRun?: boolean; plan?: DeletionPlan }
+export const Deleted = new GraphQLObjectType<DeletedOrPlan, Context>({
   name: '_Deleted',
   fields: {
-    id: { type: new GraphQLNonNull(GraphQLID) },
+    id: { type: required(GraphQLID) },
+    deleted: {
+      type: required(GraphQLBoolean),
+      description: 'False for a plan.',
+      resolve: ({ plan }) => plan === undefined,
+    },
     dryRun: { ...DRY_RUN, resolve: ({ dryRun }) => dryRun === true },
+    plan: { type: Plan, description: 'With askFirst, if the deletion reaches other records.' },
   },
 })
 
 /** Types of all mutations. They are there only if there is a mutation. */
-export const OF_MUTATIONS: readonly GraphQLNamedType[] = [Operation, Deleted]
+export const OF_MUTATIONS: readonly GraphQLNamedType[] = [Operation, Deleted, Plan, Group, Count, LinkTo]
 
 const OWN = new Set(['operation', 'dryRun', 'warnings'])
 

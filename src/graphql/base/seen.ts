@@ -34,6 +34,8 @@ export type SeenLink = {
   readonly incoming: boolean
   /** Whether a record has at most one such link. */
   readonly isOne: boolean
+  /** Whether mutations may write such links. */
+  readonly linkable: boolean
   /** The only type at the far end; null if there may be several. */
   readonly far: SeenType | null
 }
@@ -92,6 +94,7 @@ export async function seenBase(
   )
   const mayFollow = (link: CompiledRelationshipType) =>
     mayReadRelationships(access, link) && (!offer || offer.relTypes.has(link.id))
+  const mayLink = (relType: string) => !offer || offer.linkTypes.has(relType)
   const isStreamable = (id: string) => !offer && isReadable(id)
   const visible = new Map([...(policy?.types ?? [])].map(([id, bounds]) => [id, bounds.visible]))
   const isVisible = (id: string, property: string) => visible.get(id)?.includes(property) !== false
@@ -102,6 +105,7 @@ export async function seenBase(
     mayUse,
     isStreamable,
     isVisible,
+    mayLink,
     mayFollow,
   }
   return { key, make: () => see(base, key, types, sight) }
@@ -134,6 +138,8 @@ export type Offer = {
   readonly stamp: string
   readonly types: ReadonlyMap<string, ReadonlySet<string>>
   readonly relTypes: ReadonlySet<string>
+  /** Relationship types whose links can be written. */
+  readonly linkTypes: ReadonlySet<string>
 }
 
 type Sight = {
@@ -144,6 +150,7 @@ type Sight = {
   mayUse: (recordType: string, operation: string) => boolean
   isStreamable: (recordType: string) => boolean
   isVisible: (recordType: string, property: string) => boolean
+  mayLink: (relType: string) => boolean
   mayFollow: (link: CompiledRelationshipType) => boolean
 }
 
@@ -198,7 +205,7 @@ function linksOf(
   id: string,
   own: readonly SeenProperty[],
   types: ReadonlyMap<string, SeenType>,
-  { links, isReadable, mayFollow }: Sight,
+  { links, isReadable, mayFollow, mayLink }: Sight,
 ): SeenLink[] {
   const outgoing = links.filter(({ sourceRecordTypes }) => isAmong(id, sourceRecordTypes))
   const incoming = links.filter(({ targetRecordTypes }) => isAmong(id, targetRecordTypes))
@@ -218,7 +225,7 @@ function linksOf(
     // The only type at the end may not exist any more.
     const far = farOf(ends)
     if (far === null && ends.length === 1 && ends[0] !== '*') return []
-    return [{ field, relType: link.id, incoming: isIncoming, isOne, far }]
+    return [{ field, relType: link.id, incoming: isIncoming, isOne, linkable: mayLink(link.id), far }]
   }
   return [
     ...outgoing.flatMap((link) => toField(link, false)),

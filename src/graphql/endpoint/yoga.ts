@@ -53,7 +53,7 @@ export const openBaseYoga = (maxCost: number) =>
     {
       schema: ({ base }) => base ?? schema,
       graphqlEndpoint: '/graphql/*',
-      plugins: [lazyValidation, lazyExecution, introspection],
+      plugins: [ownVariables, lazyValidation, lazyExecution, introspection],
     },
     maxCost,
   )
@@ -81,6 +81,19 @@ const lazyValidation: Plugin<object, Served> = {
   onValidate: ({ setValidationFn }) => {
     setValidationFn(((of: GraphQLSchema, document: DocumentNode) =>
       validate(of, document, LAZY_RULES)) as typeof validate)
+  },
+}
+
+/** A property such as `constructor` that a variable does not have would be found on its prototype. */
+const ownVariables: Plugin<object, Served> = {
+  onParams: ({ params }) => {
+    const open: unknown[] = [params.variables]
+    for (let value = open.pop(); value !== undefined; value = open.pop()) {
+      if (value === null || typeof value !== 'object') continue
+      // In place, so that values that were checked as they were parsed are known as such.
+      if (!Array.isArray(value)) Object.setPrototypeOf(value, null)
+      open.push(...Object.values(value).filter((each) => typeof each === 'object'))
+    }
   },
 }
 

@@ -1,0 +1,96 @@
+/** The links that a mutation writes with a record, by the fields of its relationships. */
+import {
+  GraphQLID,
+  type GraphQLInputFieldConfigMap,
+  GraphQLInputObjectType,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLString,
+} from 'graphql'
+import type { RecordLink } from '../../engine/records/links.ts'
+import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
+import { pointer } from '../../json/faults.ts'
+import type { SeenLink, SeenType } from './seen.ts'
+import { JsonScalar } from './shared-types.ts'
+
+/** The record at the other end of a link. */
+export const LinkTo = new GraphQLInputObjectType({
+  name: '_LinkTo',
+  description: 'The other record of a link, by its id or its external pair.',
+  fields: {
+    id: { type: GraphQLID },
+    externalId: { type: GraphQLString },
+    externalSource: { type: GraphQLString, description: 'Defaults to "default".' },
+    recordType: { type: GraphQLString, description: 'Its type, if the relationship has several.' },
+    data: { type: JsonScalar, description: 'The data of the link.' },
+  },
+})
+
+const linksToWrite = ({ links }: SeenType): SeenLink[] =>
+  [...links.values()].filter(({ far, linkable }) => linkable && (far === null || far.writable))
+
+/** Whether mutations of the type can write links. */
+export const hasLinks = (type: SeenType): boolean => linksToWrite(type).length > 0
+
+/** Its fields are made when they are asked for. */
+export const linksInputOf = (type: SeenType): GraphQLInputObjectType =>
+  new GraphQLInputObjectType({
+    name: `${type.name}_Links`,
+    description: 'Links to add in the same transaction. Those that exist stay.',
+    fields: () =>
+      Object.fromEntries(
+        linksToWrite(type).map(({ field, isOne }): [string, GraphQLInputFieldConfigMap[string]] => [
+          field,
+          { type: isOne ? LinkTo : new GraphQLList(new GraphQLNonNull(LinkTo)) },
+        ]),
+      ),
+  })
+
+type Other = Omit<RecordLink, 'relType' | 'direction' | 'recordType'> & { recordType?: string | null }
+/** Links of a request, and how to say their errors. */
+type Written = { relationships: RecordLink[]; explained: (thrown: unknown) => unknown }
+
+/** @throws VALIDATION_ERROR for a link whose record type is open */
+export function toLinks(sent: object | null | undefined, type: SeenType): Written {
+  const relationships: RecordLink[] = []
+  const places: string[] = []
+  for (const [field, value] of Object.entries(sent ?? {}) as [string, Other | Other[] | null][]) {
+    const link = type.links.get(field)
+    if (!link || value === null) continue
+    for (const [n, other] of (Array.isArray(value) ? value : [value]).entries()) {
+      const at = pointer('links', field, ...(Array.isArray(value) ? [String(n)] : []))
+      const recordType = other.recordType ?? link.far?.id
+      if (recordType === undefined) throw openType(`${at}/recordType`)
+      relationships.push({
+        ...other,
+        recordType,
+        relType: link.relType,
+        direction: link.incoming ? 'incoming' : 'outgoing',
+      })
+      places.push(at)
+    }
+  }
+  return { relationships, explained: (thrown) => explained(thrown, places) }
+}
+
+function explained(thrown: unknown, places: readonly string[]): unknown {
+  if (!(thrown instanceof DomainError)) return thrown
+  const { code, message, cause, retryAfterSeconds } = thrown
+  const details = thrown.details.map((detail): Detail => {
+    const [, index, rest] = /^\/relationships\/(\d+)(.*)$/.exec(detail.path) ?? []
+    const place = index === undefined ? undefined : places[Number(index)]
+    return place === undefined ? detail : { ...detail, path: place + rest }
+  })
+  return new DomainError(code, message, {
+    details,
+    cause,
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  })
+}
+
+const openType = (path: string) =>
+  invalid({
+    path,
+    code: 'required',
+    message: 'The relationship has several record types. Send that of the other record.',
+  })
