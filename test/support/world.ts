@@ -85,7 +85,16 @@ export const patchJson = (
   })
 
 /** Claims the oldest free record of a type in `crm`, under an id chosen by the test. */
-export async function claimAs(server: TestServer, id: string, recordType: string): Promise<void> {
-  const { data } = succeed(await server.call('POST', `/v1/crm/records/${recordType}/claim`))
-  await server.database.query('UPDATE plinth.claim SET id = $1 WHERE id = $2', [id, data[0].claim.id])
+export async function claimAs(
+  server: TestServer,
+  id: string,
+  recordType: string,
+  base = 'crm',
+): Promise<void> {
+  const { data } = succeed(await server.call('POST', `/v1/${base}/records/${recordType}/claim`))
+  await server.database.query('UPDATE plinth.claim SET id = $1 WHERE base_id = $3 AND id = $2', [
+    id,
+    data[0].claim.id,
+    base,
+  ])
 }
