@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
 import { forAll } from '../support/for-all.ts'
+import { callTool } from '../support/mcp.ts'
 import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
@@ -54,6 +55,14 @@ const ACTS = [
   'other record',
   'other link',
   'stray',
+  'patch',
+  'batch',
+  'sql',
+  'tool',
+  'revert',
+  'claim',
+  'undelete',
+  'relink',
 ] as const
 const acts = fc.array(fc.tuple(fc.constantFrom(...ACTS), fc.nat(1000), fc.nat(1000)), {
   minLength: 1,
@@ -183,6 +192,47 @@ async function perform(base: string, what: (typeof ACTS)[number], a: number, b: 
   if (what === 'delete') succeed(await world.call('DELETE', path))
   if (what === 'rename') await world.call('PATCH', path, { external_id: `renamed${b % 3}` })
   if (what === 'stray') await world.call('PATCH', path, { external_source: 'elsewhere' })
+  const { record_type, id } = row
+  if (what === 'patch')
+    await world.call('PATCH', path, [{ op: 'add', path: '/data/patched', value: a }], {
+      'content-type': 'application/json-patch+json',
+    })
+  if (what === 'batch') {
+    const operations = [
+      { type: 'update_record', record_type, id, data: { batch: b } },
+      { type: b % 2 ? 'cancel_record' : 'delete_record', record_type, id },
+    ]
+    await world.call('POST', `/v1/${base}/batch`, { operations })
+  }
+  if (what === 'sql') {
+    const change = b % 2 ? `DELETE FROM ${record_type}` : `UPDATE ${record_type} SET data = '{"sql":1}'`
+    const statements = `${change} WHERE id = '${id}'`
+    await world.call('POST', `/v1/${base}/sql/execute`, { statements })
+  }
+  if (what === 'tool')
+    await callTool(
+      world,
+      `/mcp/${base}`,
+      'update_record',
+      { record_type, id, data: { tool: a }, ...(b % 2 && { external_id: `tool${b}` }) },
+      { token: world.adminToken },
+    )
+  if (what === 'revert') {
+    const { data } = succeed(await world.call('GET', `${path}/history`))
+    await world.call('POST', `/v1/${base}/changes/${data[b % data.length].seq}/revert?force=true`)
+  }
+  if (what === 'claim') await world.call('POST', `${at}/${record_type}/claim`)
+  if (what === 'undelete') {
+    await world.call('DELETE', path)
+    await world.call('POST', `${path}/restore`)
+  }
+  const to = own.find((each) => each['record_type'] === 'team')
+  if (what === 'relink' && to && link)
+    await world.call('PUT', `/v1/${base}/relationships`, {
+      ...{ rel_type: 'member', source_record_type: record_type, source_id: id },
+      ...{ target_record_type: 'team', target_id: to['id'], data: { relinked: b } },
+      ...(b % 2 && { external_source: 'seed:demo', external_id: `relinked${b}` }),
+    })
 }
 
 /** The body that replaces the data of a link. */
