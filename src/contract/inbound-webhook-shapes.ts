@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { LIMITS } from '../foundation/limits.ts'
 import { REDACTED } from '../foundation/redacted.ts'
+import { HEADER, JsonPath, mappedFields } from './mapping-shapes.ts'
 import { Name } from './shapes.ts'
 
 /** Zod shapes of inbound webhooks and their deliveries, shared by all layers. */
@@ -9,13 +10,6 @@ import { Name } from './shapes.ts'
 export const SIGNATURE_SCHEMES = ['standard', 'github', 'stripe', 'slack', 'hmac'] as const
 
 export const INBOUND_STATUSES = ['succeeded', 'failed'] as const
-
-const HEADER = z
-  .string()
-  .regex(
-    /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/,
-    'The name of a header has letters, digits and hyphens, at most 128 characters.',
-  )
 
 const SignatureShape = z
   .strictObject({
@@ -48,31 +42,6 @@ const SignatureShape = z
   })
   .meta({ id: 'InboundSignature' })
 
-const JsonPath = z
-  .string()
-  .max(LIMITS.jsonPathChars, `A JSONPath can have at most ${LIMITS.jsonPathChars} characters.`)
-
-/** What a field gets: a JSONPath, or a JSONPath with what is done to the value that it finds. */
-const FieldMapping = z.union([
-  JsonPath,
-  z.strictObject({
-    path: JsonPath,
-    values: z
-      .record(z.string(), z.unknown())
-      .refine(
-        (values) => Object.keys(values).length <= LIMITS.mappedValues,
-        `Translate at most ${LIMITS.mappedValues} values.`,
-      )
-      .optional()
-      .meta({ description: 'Translates values: `{ "closed_won": "won" }`.' }),
-    date_format: z.string().min(1).max(64).optional().meta({
-      description:
-        'How the payload writes a time: a Unicode pattern such as `dd.MM.yyyy HH:mm`, `iso`, `unix` or `unix_ms`.',
-    }),
-    default: z.unknown().optional().meta({ description: 'The value if the path finds nothing or null.' }),
-  }),
-])
-
 const MappingShape = z
   .strictObject({
     external_id: JsonPath.optional().meta({
@@ -81,14 +50,7 @@ const MappingShape = z
     external_source: z.string().max(LIMITS.jsonPathChars).optional().meta({
       description: 'A JSONPath, or the external_source itself. Defaults to `default`.',
     }),
-    data: z
-      .record(z.string().min(1).max(LIMITS.nameChars), FieldMapping)
-      .refine(
-        (fields) => Object.keys(fields).length <= LIMITS.mappedFields,
-        `Map at most ${LIMITS.mappedFields} fields.`,
-      )
-      .optional()
-      .meta({ description: 'Properties of `data`. Without it, `data` is the payload.' }),
+    data: mappedFields('Properties of `data`. Without it, `data` is the payload.').optional(),
     items: JsonPath.optional().meta({
       description:
         'The JSONPath of an array: each element makes a record, all or none. Other paths then start at the element, and `$$` is the payload.',
