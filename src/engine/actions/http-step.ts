@@ -8,6 +8,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { checkJson, parseJson, pointer } from '../../json/parse.ts'
 import { hasTemplate, parseTemplate } from '../templates/parse.ts'
 import { NeedsUnknown, Room, render, renderParts, type Values } from '../templates/render.ts'
+import { hasDotSegment } from '../templates/url-template.ts'
 import { maskSecrets } from '../vault/mask.ts'
 import type { Running, StepOutcome } from './running.ts'
 
@@ -92,9 +93,7 @@ function urlOf(text: string, values: Values, room: Room): string {
     throw invalid({ path: '/url', code: 'type', message: 'The url is no text.', expected: 'string' })
   }
   const url = renderParts(parts, values, room, '/url', (value) => encodeURIComponent(value.toWellFormed()))
-  const [path = ''] = url.replace(/^https?:\/\/[^/?#\\]*/i, '').split(/[?#]/)
-  // A URL parser would take these out of the path, together with the segment before.
-  if (path.split(/[/\\]/).some((segment) => /^(\.|%2e){1,2}$/i.test(segment)))
+  if (hasDotSegment(url))
     throw invalid({
       path: '/url',
       code: 'dot_segment',

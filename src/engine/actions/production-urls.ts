@@ -3,7 +3,7 @@ import { productionOf } from '../../contract/ids.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import type { RunnableAction } from '../core/run-place.ts'
 import { type Db, statement } from '../database/client.ts'
-import { hasTemplate } from '../templates/parse.ts'
+import { urlSet } from '../templates/url-set.ts'
 import type { RequireOwnUrl } from './running.ts'
 
 const URLS = statement(
@@ -15,8 +15,7 @@ const URLS = statement(
 )
 
 /**
- * Reads what production calls, for a run in a preview. Urls are compared as they are sent: after templates, in the form
- * of a URL parser. Of a url of production with templates, the part before the first one decides, if it has the host.
+ * Reads what production calls, for a run in a preview. Urls are compared after templates.
  */
 export async function ownUrlsOf(
   { db }: { readonly db: Db },
@@ -25,25 +24,10 @@ export async function ownUrlsOf(
   const production = productionOf(baseId)
   if (production === baseId || !steps.some(({ type }) => type === 'http')) return () => {}
   const rows = await db.query<{ url: string }>(URLS, [production, baseId])
-  const urls = new Set<string>()
-  const starts: string[] = []
-  for (const { url } of rows) {
-    const [start = ''] = url.split('{{')
-    if (!hasTemplate(url)) urls.add(sentForm(url))
-    else if (/^https?:\/\/[^/?#]+[/?]/i.test(start)) starts.push(sentForm(start))
-  }
+  const isOfProduction = urlSet(rows.map(({ url }) => url))
   return (step, url, path) => {
-    const sent = sentForm(url)
-    if (urls.has(sent) || starts.some((start) => sent.startsWith(start))) throw ofProduction(step.name, path)
+    if (isOfProduction(url)) throw ofProduction(step.name, path)
   }
-}
-
-/** The URL as it is sent: without its fragment and an empty query. */
-function sentForm(text: string): string {
-  if (!URL.canParse(text)) return text
-  const url = new URL(text)
-  url.hash = ''
-  return url.search === '' ? url.href.replace(/\?$/, '') : url.href
 }
 
 function ofProduction(name: string, path: string): DomainError {

@@ -10,6 +10,7 @@ import { missing } from '../configuration/lifecycle/read.ts'
 import { bypassed } from '../core/caches.ts'
 import type { RunnableAction, RunPlace } from '../core/run-place.ts'
 import type { Scope } from '../core/scope.ts'
+import { withSendingPlace } from '../core/sending-places.ts'
 import { statement } from '../database/client.ts'
 import { compileSchema } from '../json-schema/compile.ts'
 import { NeedsUnknown, Room, render } from '../templates/render.ts'
@@ -19,7 +20,6 @@ import { requireRights } from './rights.ts'
 import { keepFailure, keepSuccess } from './run-log.ts'
 import { openSteps } from './run-steps.ts'
 import type { ActionAddress, StepResult } from './running.ts'
-import { withSendingPlace } from './sending-runs.ts'
 
 /** What a run answers. */
 export type RunAnswer = {

@@ -1,0 +1,45 @@
+/** Limits how much of a class of work waits for other systems at the same time: of the process, and of each token. */
+import { LRUCache } from 'lru-cache'
+import type { Egress } from '../../foundation/egress/dispatcher.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import { FairGate, type Share } from '../database/fair-gate.ts'
+import type { Scope } from './scope.ts'
+
+type Options = {
+  readonly inAll: number
+  readonly ofToken: number
+  readonly waitMs: number
+  readonly tooMany: () => Error
+}
+type Gate = { readonly gate: FairGate; readonly shares: LRUCache<string, Share> }
+
+/**
+ * Makes a function that does work with one of the places.
+ * @throws in it, `tooMany` if none gets free in time
+ */
+export function outgoingPlaces({ inAll, ofToken, waitMs, tooMany }: Options) {
+  const gates = new WeakMap<Egress, Gate>()
+  const gateOf = ({ egress }: Scope): Gate => {
+    const known = gates.get(egress)
+    if (known) return known
+    const gate = new FairGate({
+      caps: [{ inAll, ofShare: ofToken }],
+      ...{ waitMs, mostWaiting: LIMITS.queuedOfToken, full: tooMany, late: tooMany },
+    })
+    const made = { gate, shares: new LRUCache<string, Share>({ max: 10_000 }) }
+    gates.set(egress, made)
+    return made
+  }
+  return async <T>(scope: Scope, work: () => Promise<T>): Promise<T> => {
+    const { gate, shares } = gateOf(scope)
+    const token = scope.actor.tokenId ?? ''
+    const share = shares.get(token) ?? gate.open()
+    shares.set(token, share)
+    await gate.enter(share, 0)
+    try {
+      return await work()
+    } finally {
+      gate.leave(share, 0)
+    }
+  }
+}
