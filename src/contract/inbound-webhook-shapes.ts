@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { LIMITS } from '../foundation/limits.ts'
 import { REDACTED } from '../foundation/redacted.ts'
-import { HEADER, JsonPath, mappedFields } from './mapping-shapes.ts'
+import { JsonPath, mappedFields } from './mapping-shapes.ts'
+import { HeaderName } from './sent-headers.ts'
 import { Name } from './shapes.ts'
 
 /** Zod shapes of inbound webhooks and their deliveries, shared by all layers. */
@@ -17,7 +18,7 @@ const SignatureShape = z
       description:
         '`standard` (Standard Webhooks), `github`, `stripe`, `slack`, or `hmac` for any other HMAC.',
     }),
-    header: HEADER.optional().meta({
+    header: HeaderName.optional().meta({
       description: 'The header with the signature. Required for `hmac`; the other schemes have their own.',
     }),
     algorithm: z.enum(['sha256', 'sha1', 'sha512']).optional().meta({
@@ -27,7 +28,7 @@ const SignatureShape = z
     prefix: z.string().min(1).max(64).optional().meta({
       description: 'Of `hmac`: what stands before the signature in its header, such as `sha256=`.',
     }),
-    timestamp_header: HEADER.optional().meta({
+    timestamp_header: HeaderName.optional().meta({
       description:
         'Of `hmac`: the header with the time of sending, as Unix seconds or milliseconds. The signed text is then `<timestamp>.<body>`.',
     }),

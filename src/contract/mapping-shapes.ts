@@ -2,14 +2,6 @@
 import { z } from 'zod'
 import { LIMITS } from '../foundation/limits.ts'
 
-/** The name of a header. */
-export const HEADER = z
-  .string()
-  .regex(
-    /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/,
-    'The name of a header has letters, digits and hyphens, at most 128 characters.',
-  )
-
 export const JsonPath = z
   .string()
   .max(LIMITS.jsonPathChars, `A JSONPath can have at most ${LIMITS.jsonPathChars} characters.`)

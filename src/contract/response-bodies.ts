@@ -36,7 +36,8 @@ export function writtenBody<T extends { warnings?: string[] | null }>({ warnings
 
 type Page<T> = {
   data: readonly T[]
-  hasMore: boolean
+  /** Null: not known, as in a page of an external source. */
+  hasMore: boolean | null
   truncated?: boolean | null
   limit: number
   offset: number
@@ -66,7 +67,7 @@ const metaOf = ({
   nextCursor,
   hint,
 }: Omit<Page<object>, 'data'>) => ({
-  has_more: hasMore,
+  ...(hasMore !== null && { has_more: hasMore }),
   ...(truncated && { truncated }),
   limit,
   offset,

@@ -1,8 +1,14 @@
-/** Headers that a trigger or a step of an action adds to its requests. */
+/** Headers that triggers, steps of actions and external sources add to their requests. */
 import { z } from 'zod'
 import { LIMITS } from '../foundation/limits.ts'
 
-const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/
+/** The name of a header. */
+export const HeaderName = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/,
+    'The name of a header has letters, digits and hyphens, at most 128 characters.',
+  )
 /** A line break would begin another header. */
 export const HEADER_VALUE = /^[\x20-\x7e\t]*$/
 
@@ -13,12 +19,7 @@ export const HeaderValue = z
 /** Headers by their names, each with a value of the shape. */
 export const sentHeaders = (value: z.ZodString) =>
   z
-    .record(
-      z
-        .string()
-        .regex(HEADER_NAME, 'The name of a header has letters, digits and hyphens, at most 128 characters.'),
-      value,
-    )
+    .record(HeaderName, value)
     .refine(
       (headers) => Object.keys(headers).length <= LIMITS.triggerHeaders,
       `It can have at most ${LIMITS.triggerHeaders} headers.`,

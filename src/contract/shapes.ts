@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { LIMITS } from '../foundation/limits.ts'
 import { ID_RULES, isPreviewName, isTypeId } from './ids.ts'
+import { Sources } from './source-shapes.ts'
 
 /** Zod shapes of configuration and records, shared by engine and surfaces. */
 
@@ -185,11 +186,7 @@ export const RecordTypePut = RecordTypeTexts.extend({
       'Replaces the whole list. Indexes are built in the background; `status` shows the state of each.',
   }),
   timezone: z.string().optional().meta({ description: 'IANA name. Defaults to UTC.' }),
-  sources: z
-    .array(z.unknown())
-    // Reserved: accepted only when empty until external sources are supported.
-    .refine((list) => list.length === 0, 'External sources are not supported. Send an empty list.')
-    .optional(),
+  sources: Sources.optional(),
   display: z.record(z.string(), z.unknown()).optional(),
   migration: MigrationSteps.optional().meta({
     description: 'With `migrate=true`: steps that migrate existing records.',
@@ -200,7 +197,6 @@ export const RecordTypePut = RecordTypeTexts.extend({
 /** The body of a record type. */
 export const RecordTypeBody = RecordTypePut.omit({
   id: true,
-  sources: true,
   migration: true,
   expected_version: true,
 })

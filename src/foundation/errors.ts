@@ -38,6 +38,7 @@ type Extra = {
   cause?: unknown
   retryAfterSeconds?: number
   requestId?: string
+  isUpstream?: boolean
 }
 
 export class DomainError extends Error {
@@ -48,6 +49,8 @@ export class DomainError extends Error {
   readonly retryAfterSeconds: number | undefined
   /** Set on a replayed failure: the id of the original request. */
   readonly requestId: string | undefined
+  /** Another system failed, and not this server: the details say how, and a stack would not help. */
+  readonly isUpstream: boolean
 
   constructor(code: FailureCode, message: string, extra: Extra = {}) {
     super(bounded(message), { cause: extra.cause })
@@ -55,6 +58,7 @@ export class DomainError extends Error {
     this.details = capped(extra.details ?? [], extra.total).map(boundedDetail)
     this.retryAfterSeconds = extra.retryAfterSeconds
     this.requestId = extra.requestId
+    this.isUpstream = extra.isUpstream ?? false
   }
 
   /** graphql-js copies `extensions` from the original error, so the engine needs no GraphQL import. */
@@ -137,6 +141,10 @@ export function invalid(...details: [Detail, ...Detail[]]): DomainError {
   return new DomainError('VALIDATION_ERROR', details[0].message, { details })
 }
 
+/** Creates an INTERNAL_ERROR (500) for the failure of a system that a request of this server went to. */
+export const upstreamFailure = (message: string, details: readonly Detail[]): DomainError =>
+  new DomainError('INTERNAL_ERROR', message, { details, isUpstream: true })
+
 /** Value of `Retry-After`. */
 const BUSY_SECONDS = 1
 
@@ -151,13 +159,14 @@ export function busy(why: string, advice: string): DomainError {
 /** Rewrites the paths of the details of a DomainError. Other errors pass through. */
 export function withPaths(thrown: unknown, rewrite: (path: string) => string): unknown {
   if (!(thrown instanceof DomainError)) return thrown
-  const { code, message, cause, retryAfterSeconds, requestId } = thrown
+  const { code, message, cause, retryAfterSeconds, requestId, isUpstream } = thrown
   const details = thrown.details.map((detail) =>
     detail.code === MORE ? detail : { ...detail, path: rewrite(detail.path) },
   )
   return new DomainError(code, message, {
     details,
     cause,
+    isUpstream,
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
     ...(requestId !== undefined && { requestId }),
   })

@@ -384,6 +384,17 @@ export const LIMITS = {
   /** Characters of an input or output that the log of runs keeps, and how long it keeps a run. */
   runKeptChars: 16 * 1024,
   runDays: 30,
+  /**
+   * External sources: of one record type, characters of their definition, bytes of an answer and of the data that is
+   * sent, how long an answer may take, and how many calls run at a time, of the process and of one token.
+   */
+  typeSources: 10,
+  sourceChars: 64 * 1024,
+  sourceAnswerBytes: 4 * 1024 * 1024,
+  sourceTimeoutMs: 10_000,
+  sourceCalls: 32,
+  sourceCallsOfToken: 8,
+  sourceWaitMs: 10_000,
   /** Contents: bytes per read of a download, and how long an interrupted upload of another process is left alone. */
   blobChunkBytes: 256 * 1024,
   uploadLeftoverMs: 10 * 60_000,

@@ -36,7 +36,10 @@ configuration('RecordType', RECORD_TYPE, {
       description: 'Properties that have the name of a field of every record, and how to name them.',
       resolve: ({ jsonSchema }) => sharedNames(jsonSchema),
     }),
-    sources: t.field({ type: 'JSON', resolve: () => [] }),
+    sources: t.expose('sources', {
+      type: 'JSON',
+      description: 'Other systems that hold records of the type, as declared.',
+    }),
     display: t.expose('display', { type: 'JSON' }),
   }),
   inputs: (t) => ({
@@ -53,6 +56,7 @@ configuration('RecordType', RECORD_TYPE, {
       description: 'A list of `{ fields, unique?, type? }`. Replaces the whole list.',
     }),
     timezone: t.string(),
+    sources: t.field({ type: 'JSON', description: 'A list of external sources. Replaces the whole list.' }),
     display: t.field({ type: 'JSON' }),
   }),
   list: 'The record types of a base that the token can read, newest first.',

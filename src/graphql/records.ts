@@ -1,5 +1,6 @@
 /** GraphQL type, queries and mutations of records. */
 import * as records from '../engine/records/index.ts'
+import * as sources from '../engine/sources/index.ts'
 import { expectation } from '../engine/write/preconditions.ts'
 import { invalid } from '../foundation/errors.ts'
 import { builder } from './builder.ts'
@@ -7,7 +8,12 @@ import { Deleted, expectationArgs, LinkCountsRef, notYetDeleted, Operation, vers
 import { mutation } from './mutation.ts'
 import { pageArgs, pageFields } from './page.ts'
 
-type Item = records.RecordItem & { dryRun?: boolean }
+/** A stored record, or one of a source, which has less. */
+type Item = (
+  | records.RecordItem
+  | (sources.SourceRecord &
+      Partial<Record<'linked' | 'warnings' | 'searchScore' | 'snippets' | 'expansion', undefined>>)
+) & { dryRun?: boolean }
 
 const Snippet = builder.objectRef<NonNullable<records.RecordItem['snippets']>[number]>('Snippet').implement({
   description: 'A part of a text that a search found.',
@@ -23,16 +29,21 @@ const Snippet = builder.objectRef<NonNullable<records.RecordItem['snippets']>[nu
   }),
 })
 
+const OF_SOURCE = 'Null for a record of an external source, which is not stored here.'
+
 export const RecordRef = builder.objectRef<Item>('Record').implement({
   description: 'One record. Its content is one JSON value, for every record type.',
   fields: (t) => ({
-    id: t.exposeString('id'),
+    id: t.exposeString('id', { description: 'Of a record of an external source: its external id.' }),
     recordType: t.exposeString('recordType'),
     data: t.expose('data', { type: 'JSON' }),
     externalId: t.exposeString('externalId', { nullable: true }),
     externalSource: t.exposeString('externalSource', { nullable: true }),
-    version: t.exposeInt('version'),
-    status: t.exposeString('status', { description: '"active" or "cancelled".' }),
+    version: t.exposeInt('version', { nullable: true, description: `From 1. ${OF_SOURCE}` }),
+    status: t.exposeString('status', {
+      nullable: true,
+      description: `"active" or "cancelled". ${OF_SOURCE}`,
+    }),
     cancelledAt: t.expose('cancelledAt', { type: 'DateTime', nullable: true }),
     valid: t.field({
       type: 'Boolean',
@@ -40,8 +51,8 @@ export const RecordRef = builder.objectRef<Item>('Record').implement({
       description: 'False if the record violates a schema that was changed later; otherwise null.',
       resolve: (record) => record.valid,
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', nullable: true, description: OF_SOURCE }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', nullable: true, description: OF_SOURCE }),
     operation: t.field({ type: Operation, nullable: true, resolve: (record) => record.operation }),
     relationships: t.field({
       type: LinkCountsRef,
@@ -100,6 +111,28 @@ const RecordPage = builder
     }),
   })
 
+const SourceRecordPage = builder.objectRef<sources.SourcePage>('SourceRecordPage').implement({
+  description: 'A page of records of an external source, as the source has it.',
+  fields: (t) => ({
+    data: t.field({ type: [RecordRef], resolve: (page) => [...page.data] }),
+    rows: t.field({
+      type: 'JSON',
+      description: 'The same records in the form of REST with the selected `fields`.',
+      resolve: (page) => page.rows,
+    }),
+    hasMore: t.exposeBoolean('hasMore', {
+      nullable: true,
+      description: 'Whether there are more after this page. Null if the source does not say.',
+    }),
+    limit: t.exposeInt('limit'),
+    offset: t.exposeInt('offset'),
+    total: t.exposeInt('total', {
+      nullable: true,
+      description: 'All records of the source; only with includeTotal.',
+    }),
+  }),
+})
+
 const LinkDirection = builder.enumType('LinkDirection', { values: ['outgoing', 'incoming'] as const })
 const RecordLink = builder.inputType('RecordLink', {
   description:
@@ -128,6 +161,10 @@ const pairArgs = () =>
   builder.args((t) => ({
     externalId: t.string({ description: 'Identifies the record for upsert, together with the source.' }),
     externalSource: t.string({ description: 'Defaults to "default" if only an id is given.' }),
+  }))
+const sourceArg = () =>
+  builder.args((t) => ({
+    source: t.string({ required: true, description: 'The name of a source of the record type.' }),
   }))
 const claimArgs = () =>
   builder.args((t) => ({
@@ -208,6 +245,28 @@ builder.queryFields((t) => ({
     resolve: (_root, { base, recordType, id, ...args }, { scope }) =>
       records.getRecord(scope, base, recordType, id, args),
   }),
+  sourceRecords: t.field({
+    type: SourceRecordPage,
+    description:
+      'A page of an external source of the type. The source decides which records it has, and their order.',
+    args: {
+      ...typeArgs(),
+      ...sourceArg(),
+      fields: t.arg.stringList({ description: 'Fields to return: "id", "data.name".' }),
+      limit: pageArgs().limit,
+      offset: pageArgs().offset,
+      includeTotal: t.arg.boolean({ description: 'Whether to return `total`, if the source says it.' }),
+    },
+    resolve: (_root, { base, recordType, source, ...args }, { scope }) =>
+      sources.listSourceRecords(scope, base, recordType, source, args),
+  }),
+  sourceRecord: t.field({
+    type: RecordRef,
+    description: 'A record of an external source, by its id in the source.',
+    args: { ...typeArgs(), ...sourceArg(), id: t.arg.string({ required: true }) },
+    resolve: (_root, { base, recordType, source, id }, { scope }) =>
+      sources.getSourceRecord(scope, base, recordType, source, id),
+  }),
 }))
 
 mutation('putRecord', {
@@ -215,24 +274,27 @@ mutation('putRecord', {
     'Upserts a record, identified by its external pair, else by its id. Replaces the whole `data`.',
   type: RecordRef,
   args: { ...recordArgs(), ...contentArgs(), ...expectationArgs(), ...claimArgs(), ...statedArgs() },
+  reserve: sources.reserveSource,
   resolve: (scope, { base, recordType, id, data, ...args }) =>
-    records.putRecord(scope, base, recordType, id, { ...args, data }, expectation(args)),
+    sources.putRecord(scope, base, recordType, id, { ...args, data }, expectation(args)),
 })
 
 mutation('putRecordByExternalId', {
   description: 'Upserts the record with the external pair. A new record gets an id from the server.',
   type: RecordRef,
   args: { ...typeArgs(), ...contentArgs(), ...expectationArgs(), ...claimArgs(), ...statedArgs() },
+  reserve: sources.reserveSource,
   resolve: (scope, { base, recordType, data, ...args }) =>
-    records.putRecordByPair(scope, base, recordType, { ...args, data }, expectation(args)),
+    sources.putRecordByPair(scope, base, recordType, { ...args, data }, expectation(args)),
 })
 
 mutation('createRecord', {
   description: 'Creates a record. An id or external pair that exists is a CONFLICT.',
   type: RecordRef,
   args: { ...typeArgs(), ...builder.args((t) => ({ id: t.string() })), ...contentArgs() },
+  reserve: sources.reserveSource,
   resolve: (scope, { base, recordType, data, ...input }) =>
-    records.createRecord(scope, base, recordType, { ...input, data }),
+    sources.createRecord(scope, base, recordType, { ...input, data }),
 })
 
 mutation('patchRecord', {
@@ -259,6 +321,7 @@ mutation('patchRecord', {
     ...claimArgs(),
     ...statedArgs(),
   },
+  reserve: sources.reserveSource,
   resolve: (scope, { base, recordType, id, operations, ...args }) => {
     const { merge, append, remove, externalId, externalSource, ...expected } = args
     if (
@@ -274,7 +337,7 @@ mutation('patchRecord', {
       operations === undefined || operations === null
         ? { merge: { data: merge, append, remove, externalId, externalSource } }
         : { operations }
-    return records.patchRecord(scope, base, recordType, id, patch, expectation(expected))
+    return sources.patchRecord(scope, base, recordType, id, patch, expectation(expected))
   },
 })
 
@@ -282,7 +345,7 @@ mutation('cancelRecord', {
   description: 'Sets the status to "cancelled"; the record stays readable and writable.',
   type: RecordRef,
   args: { ...recordArgs(), ...versionArgs(), ...claimArgs() },
-  resolve: (scope, { base, recordType, id, ...expected }) =>
+  resolve: (scope, { base, recordType, id, ...expected }): Promise<Item> =>
     records.cancelRecord(scope, [base, recordType, id], expectation(expected)),
 })
 
@@ -290,7 +353,7 @@ mutation('restoreRecord', {
   description: 'Restores a cancelled or deleted record. An active record stays unchanged.',
   type: RecordRef,
   args: { ...recordArgs(), ...versionArgs(), ...claimArgs() },
-  resolve: (scope, { base, recordType, id, ...expected }) =>
+  resolve: (scope, { base, recordType, id, ...expected }): Promise<Item> =>
     records.restoreRecord(scope, [base, recordType, id], expectation(expected)),
 })
 

@@ -88,7 +88,9 @@ export function refusal(thrown: unknown, request: FastifyRequest, reply: Fastify
   // The rest of a refused transfer is not read.
   if (!request.raw.complete && hasStreamedBody(request)) reply.header('connection', 'close')
   if (reply.getHeader('connection') === 'close') lingerOn(request, reply)
-  if (error.code === 'INTERNAL_ERROR') request.log.error({ err: error.cause ?? thrown }, 'a request failed')
+  if (error.isUpstream) request.log.warn({ details: error.details }, error.message)
+  else if (error.code === 'INTERNAL_ERROR')
+    request.log.error({ err: error.cause ?? thrown }, 'a request failed')
   if (error.code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer realm="plinth"')
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds))
   return error

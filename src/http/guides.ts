@@ -46,6 +46,11 @@ export const GUIDE_GROUPS: readonly GuideGroup[] = [
         title: 'Inbound webhooks',
         about: 'Turn payloads of other systems into records.',
       },
+      {
+        name: 'external-sources',
+        title: 'External sources',
+        about: 'Records that another system holds.',
+      },
       { name: 'vault', title: 'Vault', about: 'Secrets for requests that the server sends.' },
       { name: 'actions', title: 'Actions', about: 'Named steps in one transaction.' },
       { name: 'environments', title: 'Environments', about: 'Try changes in a preview of a base.' },

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { RecordTypeBody, RecordTypePut } from '../contract/shapes.ts'
+import { Sources } from '../contract/source-shapes.ts'
 import { invalid } from '../foundation/errors.ts'
 import { graphql } from '../graphql/document.ts'
 import { crud, WarningsMeta } from './route/crud.ts'
@@ -34,7 +35,7 @@ const RecordType = z
     json_schema: JsonObject.meta({ description: 'JSON Schema 2020-12, or draft-07 when `$schema` says so.' }),
     indexes: z.array(Index),
     timezone: z.string(),
-    sources: z.array(z.unknown()),
+    sources: Sources,
     display: JsonObject.meta({ description: 'Free-form data for user interfaces.' }),
     version: z.int(),
     created_at: time,

@@ -7,6 +7,7 @@ import { toCamel } from '../../src/contract/field-names.ts'
 import { succeed } from '../support/answers.ts'
 import { FAILED_DELIVERY, homeOf, leastOf, PLAIN_NOUNS } from '../support/kinds.ts'
 import type { Body } from '../support/server.ts'
+import { json, openUpstream, type Upstream } from '../support/upstream.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 const schema = buildSchema(readFileSync('schema/schema.graphql', 'utf8'))
@@ -108,6 +109,8 @@ const QUERIES: Record<string, string> = {
   secret: 'secret(name: "KEY") { name bases }',
   secrets: 'secrets { data { name bases } }',
   servedEndpoint: 'servedEndpoint(base: "crm", id: "desk") { __typename }',
+  sourceRecord: 'sourceRecord(base: "crm", recordType: "task", source: "up", id: "a") { id data }',
+  sourceRecords: 'sourceRecords(base: "crm", recordType: "task", source: "up") { rows hasMore }',
   sql: 'sql(base: "crm", query: "SELECT count(*) AS n FROM task") { data }',
   tokens: 'tokens { data { id } }',
   trash: 'trash(base: "crm") { data { deletedAt } }',
@@ -205,6 +208,7 @@ const MUTATIONS: Record<string, string> = {
 }
 
 let world: World
+let upstream: Upstream
 let stranger: World['call']
 /** Has `admin` on the endpoint `desk` of the base, and no other grant. */
 let atDesk: World['call']
@@ -220,11 +224,21 @@ const held = {
   credential: '',
 }
 beforeAll(async () => {
-  world = await openWorld()
+  upstream = await openUpstream()
+  upstream.on('/tasks', json([{ id: 'a', title: 'a' }]))
+  upstream.on('/tasks/a', json({ id: 'a', title: 'a' }))
+  world = await openWorld({ PLINTH_ALLOW_PRIVATE_TARGETS: '127.0.0.1' })
   const put = async (path: string, body: object) =>
     succeed(await world.call('PUT', `/v1/crm/${path}`, body), 201)
   await put('record-types/task', {
     json_schema: { type: 'object', properties: { title: { type: 'string' } } },
+    sources: [
+      {
+        name: 'up',
+        ...{ list: { url: `${upstream.url}/tasks` }, get: { url: `${upstream.url}/tasks/{{external_id}}` } },
+        field_mapping: { to_plinth: { external_id: '$.id', title: '$.title' } },
+      },
+    ],
   })
   await put('relationship-types/next', {})
   for (const id of ['a', 'b', 'gone']) await put(`records/task/${id}`, { data: { title: id } })
@@ -279,7 +293,10 @@ beforeAll(async () => {
   atDesk = (await world.newToken([{ endpoint: 'desk', environment: 'production', permission: 'admin' }])).call
   stranger = (await world.newToken([{ base: 'other', permission: 'admin' }])).call
 })
-afterAll(() => world.close())
+afterAll(async () => {
+  await world.close()
+  await upstream.close()
+})
 
 const filled = (sample: string, dry: string) =>
   sample

@@ -88,7 +88,7 @@ describe('PUT and GET of a record type', () => {
     ],
     [{ indexes: [{ fields: ['data.a'], uniqe: true }] }, '/indexes/0/uniqe', 'unique'],
     [{ indexes: [{ fields: ['data.a[]'] }] }, '/indexes/0/fields/0'],
-    [{ sources: [{ name: 'x' }] }, '/sources'],
+    [{ sources: [{ name: 'x' }] }, '/sources/0'],
     [{ migration: [{ op: 'drop', field: 'a' }] }, '/migration'],
   ])('refuse %j at %s', async (body, path, hint) => {
     const fault = expectFault(await put('refused', body), path)

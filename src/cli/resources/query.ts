@@ -5,7 +5,14 @@ import { note, showRows } from '../command/print.ts'
 type Found = { data?: unknown } & Record<string, unknown>
 type Page = {
   data: Found[]
-  meta: { has_more: boolean; next_cursor?: string; total?: number; hint?: string }
+  meta: {
+    has_more?: boolean
+    limit: number
+    offset: number
+    next_cursor?: string
+    total?: number
+    hint?: string
+  }
 }
 
 /** Record fields that a table shows if present. `plinth record get` shows the others. */
@@ -24,6 +31,7 @@ export const query: Row = {
     parameter('--expand <types>', 'expand', 'relationship types to expand, such as owner.company'),
     snippets,
     parameter('--as-of <time>', 'as_of', 'state at this time, such as 2026-01-31T09:30:00Z'),
+    parameter('--external-source <name>', 'external_source', 'read from this external source of the type'),
     parameter('--limit <count>', 'limit', 'records per page, 1 to 1000'),
     parameter('--offset <count>', 'offset', 'records to skip'),
     cursor,
@@ -34,7 +42,8 @@ export const query: Row = {
     showRecords(data)
     if (meta.total !== undefined) note(`${data.length} of ${meta.total}\n`)
     if (meta.hint) note(`${meta.hint}\n`)
-    if (meta.has_more) note(`There are more: --cursor ${meta.next_cursor}\n`)
+    const next = meta.next_cursor ? `--cursor ${meta.next_cursor}` : `--offset ${meta.offset + meta.limit}`
+    if (meta.has_more) note(`There are more: ${next}\n`)
   },
 }
 

@@ -73,6 +73,11 @@ const expand = query(
   'expand',
   'relationship types to expand, such as owner.company; or attachments',
 )
+const fromSource = query(
+  '--external-source <name>',
+  'external_source',
+  'read from this external source of the type',
+)
 const asOf = query('--as-of <time>', 'as_of', 'state at this time, such as 2026-01-31T09:30:00Z')
 
 const CLAIM = 'write only while this claim on the record is held'
@@ -104,6 +109,7 @@ export const record: Noun = {
         expand,
         snippets,
         asOf,
+        fromSource,
         cursor,
         ...paging,
       ],
@@ -113,7 +119,7 @@ export const record: Noun = {
       summary: 'Show a record, now or at a time',
       method: 'GET',
       path: ONE,
-      options: [query('--version <number>', 'version', 'show this version'), asOf, expand],
+      options: [query('--version <number>', 'version', 'show this version'), asOf, expand, fromSource],
     },
     related,
     {

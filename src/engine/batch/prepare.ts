@@ -4,6 +4,7 @@ import type { CompiledRelationshipType } from '../compiled-types/compiled-relati
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import { requireType } from '../configuration/record-types/index.ts'
 import { relationshipTypesOf, reloadRelationshipTypes } from '../configuration/relationship-types/index.ts'
+import { refuseSourcePair } from '../record-store/source-pair.ts'
 import { withDefaults } from '../records/upsert.ts'
 import { checkLink, linkText } from '../relationships/index.ts'
 import { policyOn } from '../row-policy/apply.ts'
@@ -84,6 +85,7 @@ export async function validateRecords(
       const { batchBytes } = scope.limits
       if (chars > batchBytes) throw tooLarge(batchBytes, `/operations/${operation.index}`)
     }
+    collect(failures, operation.index, () => refuseSourcePair(type, operation.write.pair))
     const { data } = operation.write
     // Under a row policy the data is complete only with hidden properties, so only property names are checked
     // here.

@@ -1,6 +1,7 @@
 /** Compiled configuration: a record type in the form for reads and writes. */
 
 import type { Column } from '../../contract/record-columns.ts'
+import type { Source } from '../../contract/source-shapes.ts'
 import type { CompiledSchema } from '../json-schema/compile.ts'
 import type { FieldPath } from './field-path.ts'
 
@@ -16,6 +17,8 @@ export type CompiledType = {
   readonly timezone: string
   readonly jsonSchema: unknown
   readonly schema: CompiledSchema
+  /** Other systems that hold records of the type. */
+  readonly sources: readonly Source[]
   readonly indexes: readonly CompiledIndex[]
 }
 

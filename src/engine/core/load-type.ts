@@ -1,3 +1,4 @@
+import type { Source } from '../../contract/source-shapes.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import { statement } from '../database/client.ts'
@@ -11,12 +12,13 @@ type Row = {
   revision: number
   timezone: string
   json_schema: unknown
+  sources: Source[]
   indexes: CompiledIndex[]
 }
 
 const GET_TYPE = statement(
   'get_type',
-  `SELECT version, revision, timezone, json_schema, ${COMPILED_INDEXES} AS indexes
+  `SELECT version, revision, timezone, json_schema, sources, ${COMPILED_INDEXES} AS indexes
    FROM plinth.record_type t WHERE base_id = $1 AND id = $2`,
 )
 
@@ -54,6 +56,7 @@ const TYPES = compiledCache<CompiledType>({
       revision: row.revision,
       timezone: row.timezone,
       jsonSchema: row.json_schema,
+      sources: row.sources,
       schema: unchanged ? former.schema : compileSchema(row.json_schema, '/json_schema'),
       indexes: row.indexes,
     }

@@ -11,6 +11,18 @@ export type ConversionOptions = {
   readonly bytes: number
 }
 
+/** How values become those of a record type. */
+export const conversionFor = (
+  { timezone, jsonSchema }: { readonly timezone: string; readonly jsonSchema: unknown },
+  bytes: number,
+): ConversionOptions => ({ timezone, bytes, isDate: (field) => isDate(jsonSchema, field) })
+
+const isDate = (schema: unknown, field: string): boolean => {
+  const properties = isObject(schema) ? schema['properties'] : undefined
+  const property = isObject(properties) && Object.hasOwn(properties, field) ? properties[field] : undefined
+  return isObject(property) && property['format'] === 'date'
+}
+
 /** The element that paths start at, where its faults are reported, and what room is left for its values. */
 export type Place = {
   readonly payload: unknown

@@ -1,6 +1,5 @@
 /** Writes the records of a delivery, once, and keeps a delivery that fails. */
 import { DomainError, errorBody, toDomainError, withPaths } from '../../foundation/errors.ts'
-import { isObject } from '../../foundation/is-object.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { uuidv7 } from '../../foundation/uuid.ts'
 import { checkByteBudget } from '../batch/byte-budget.ts'
@@ -11,6 +10,7 @@ import { type Outcome, withinBudget } from '../batch/run-batch.ts'
 import { runData } from '../batch/run-data.ts'
 import { requireType } from '../configuration/record-types/index.ts'
 import { type Db, type Statement, statement } from '../database/client.ts'
+import { conversionFor } from '../field-mapping/map-fields.ts'
 import { dataText, readPair } from '../record-store/record.ts'
 import { createRecord, putRecordByPair } from '../records/index.ts'
 import { NO_EXPECTATION } from '../write/preconditions.ts'
@@ -109,12 +109,11 @@ async function writeOnce(
 ): Promise<readonly Written[]> {
   const { baseId } = webhook
   const type = await requireType(scope, baseId, webhook.recordType)
-  const options = {
-    timezone: type.timezone,
-    isDate: (field: string) => isDate(type.jsonSchema, field),
-    bytes: scope.limits.batchBytes,
-  }
-  const { records, isList } = await mapPayload(payload, webhook.mapping, options)
+  const { records, isList } = await mapPayload(
+    payload,
+    webhook.mapping,
+    conversionFor(type, scope.limits.batchBytes),
+  )
   const write = isList ? await listWriter(scope, webhook, records) : oneWriter(webhook, records)
   const key = [baseId, webhook.id, id, ...(begin === BEGIN ? [deliveryId] : [])]
   // Of two that arrive at once, one loses the race for the unique delivery_id, and starts again.
@@ -126,12 +125,6 @@ async function writeOnce(
     await tx.query(SUCCEED, [...row, scope.requestId])
     return written
   })
-}
-
-const isDate = (schema: unknown, field: string): boolean => {
-  const properties = isObject(schema) ? schema['properties'] : undefined
-  const property = isObject(properties) && Object.hasOwn(properties, field) ? properties[field] : undefined
-  return isObject(property) && property['format'] === 'date'
 }
 
 type Writer = (within: WriteScope) => Promise<Written[]>

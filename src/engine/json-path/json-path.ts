@@ -22,6 +22,8 @@ export const openPathBudget = (): PathBudget => ({ left: LIMITS.jsonPathNodes })
 export type JsonPath = {
   /** Finds one value at most: it has names and indexes only. */
   readonly isSingular: boolean
+  /** Its names, if it has nothing else. */
+  readonly names: readonly string[] | null
   /**
    * The values at the path, in document order. Takes those that it visits from the budget.
    * @throws VALIDATION_ERROR if it visits too many
@@ -66,6 +68,7 @@ export function compileJsonPath(text: string): JsonPath {
   checkFilters(query)
   const path: JsonPath = {
     isSingular: query.singularQuery(),
+    names: namesOf(query),
     find: (root, budget) => walk(query, root as Json, budget),
   }
   known.set(text, path)
@@ -93,6 +96,13 @@ export function pathFault(text: string, path: string): Detail[] {
     if (!(thrown instanceof PathFault)) throw thrown
     return [{ path, code: 'invalid_json_path', message: thrown.message, received: text.slice(0, 200) }]
   }
+}
+
+function namesOf({ segments }: JSONPathQuery): string[] | null {
+  if (segments.length === 0 || segments.some((segment) => segment.toString().startsWith('..'))) return null
+  const selectors = segments.flatMap((segment) => segment.selectors)
+  const names = selectors.flatMap((selector) => (selector instanceof NameSelector ? selector.name : []))
+  return names.length === selectors.length && selectors.length === segments.length ? names : null
 }
 
 async function walk(query: JSONPathQuery, root: Json, budget: PathBudget): Promise<unknown[]> {

@@ -4,7 +4,6 @@ import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { type FieldPath, parseField } from '../compiled-types/field-path.ts'
 import { checkField, type FieldContext } from '../filter/operand.ts'
-import type { RecordRowView } from '../record-store/record.ts'
 
 /** Field projection of a record: fields beside the data, and paths into it. */
 export type Projection = { names: ReadonlySet<string>; paths: readonly FieldPath[] }
@@ -68,12 +67,14 @@ export function checkProjectable({ paths }: Projection, type: FieldContext, at: 
 export const showsData = ({ names, paths }: Projection): boolean => names.has('data') || paths.length > 0
 
 /** Projects a record to the named fields; missing fields are omitted. */
-export function project(record: RecordRowView, { names, paths }: Projection): Record<string, unknown> {
+export function project(
+  record: Readonly<Record<string, unknown>>,
+  { names, paths }: Projection,
+): Record<string, unknown> {
   const shown: Record<string, unknown> = {}
-  for (const name in record)
-    if (names.has(name) || name.startsWith('_')) shown[name] = record[name as keyof RecordRowView]
+  for (const name in record) if (names.has(name) || name.startsWith('_')) shown[name] = record[name]
   if (paths.length > 0) {
-    const data = projectData(record.data, paths)
+    const data = projectData(record['data'], paths)
     if (data !== undefined) shown['data'] = data
   }
   return shown

@@ -161,8 +161,13 @@ export function readPair({ externalId, externalSource }: PairInput): Pair | null
   return pair
 }
 
-function checkExternal(value: string, path: string): void {
-  if (value.length >= 1 && [...value].length <= LIMITS.externalIdChars && !hasControlCharacters(value)) return
+/** Whether a text can be an external id or source. */
+export const isExternal = (text: string): boolean =>
+  text.length >= 1 && [...text].length <= LIMITS.externalIdChars && !hasControlCharacters(text)
+
+/** @throws VALIDATION_ERROR for a text that no external id or source can be */
+export function checkExternal(value: string, path: string): void {
+  if (isExternal(value)) return
   throw invalid({
     path,
     code: 'invalid_external_id',

@@ -16,6 +16,7 @@ import {
   readPair,
   recordNotFound,
 } from '../record-store/record.ts'
+import { refuseSourcePair } from '../record-store/source-pair.ts'
 import { authorize } from '../row-policy/apply.ts'
 import { checkVisible } from '../row-policy/project-data.ts'
 import { type Expectation, NO_EXPECTATION, versionMismatch } from '../write/preconditions.ts'
@@ -56,6 +57,7 @@ export async function patchRecord(
       'merge' in patch
         ? mergeInto(seen, patch.merge, recordBytes, policy)
         : contentOf(seen, operated(seen, operations ?? [], recordBytes), recordBytes)
+    if (content.pair?.externalSource !== row.external_source) refuseSourcePair(type, content.pair)
     const guarded = { ...NO_EXPECTATION, versions: [row.version], exists: true }
     const whole = wholeContent(policy, row, content, recordBytes)
     const sent = policy ? undefined : namedBy(patch, operations ?? [])

@@ -8,6 +8,7 @@ import { tooManyWriters } from '../database/retry-races.ts'
 import { guardUnique, variantFor } from '../indexes/index.ts'
 import { CREATE, PUT, type WrittenRow } from '../record-store/put-statements.ts'
 import { dataText, type Pair, type RecordItem, recordNotFound, toRecord } from '../record-store/record.ts'
+import { refuseSourcePair } from '../record-store/source-pair.ts'
 import { alreadyExists, type Expectation, versionMismatch } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 
@@ -48,6 +49,7 @@ export async function upsert(
   let type = await requireType(scope, baseId, recordType)
   return scope.db.retry(async () => {
     for (let tries = 0; tries < LIMITS.raceTries; tries++) {
+      if (!target.isPatched) refuseSourcePair(type, target.pair)
       const whole = target.isPatched ? target : withDefaults(scope, type, target)
       validate(scope, type, whole.data)
       const row = await guardUnique(type, () => attempt(scope, type, whole), whole)

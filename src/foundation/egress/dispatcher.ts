@@ -10,6 +10,9 @@ type Outgoing = {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
+  /** How much of an answer is kept, and how long it may take; by default, what a receiver of events needs. */
+  readonly answerBytes?: number
+  readonly timeoutMs?: number
 }
 
 /** The result of a request. `body` is the part of the answer that is kept; `error` says why there is no answer. */
@@ -45,7 +48,9 @@ export function openEgress(privateHosts: PrivateHosts, resolve: Resolve = system
   })
   return {
     privateHosts,
-    send: async ({ url, method, headers, body }, stopped) => {
+    send: async (request, stopped) => {
+      const { url, method, headers, body } = request
+      const { answerBytes = LIMITS.egressAnswerBytes, timeoutMs = LIMITS.egressTimeoutMs } = request
       const startedAt = performance.now()
       const after = () => Math.round(performance.now() - startedAt)
       const failed = (error: SendError): Sent => ({
@@ -55,15 +60,20 @@ export function openEgress(privateHosts: PrivateHosts, resolve: Resolve = system
       const fault = urlFault(url, privateHosts)
       if (fault) return failed({ reason: fault.code, message: fault.message })
       const { origin, pathname, search } = new URL(url)
-      const deadline = AbortSignal.timeout(LIMITS.egressTimeoutMs)
+      const deadline = AbortSignal.timeout(timeoutMs)
       const signal = stopped ? AbortSignal.any([deadline, stopped]) : deadline
       try {
         const { statusCode, body: answer } = await agent.request({
           ...{ origin, path: pathname + search, method, headers, signal, body: body ?? null },
         })
-        return { status: statusCode, ...(await firstBytes(answer)), durationMs: after(), error: null }
+        return {
+          status: statusCode,
+          ...(await firstBytes(answer, answerBytes)),
+          durationMs: after(),
+          error: null,
+        }
       } catch (thrown) {
-        return failed(describe(thrown, deadline.aborted))
+        return failed(describe(thrown, deadline.aborted, timeoutMs))
       }
     },
     close: () => agent.destroy(),
@@ -73,9 +83,9 @@ export function openEgress(privateHosts: PrivateHosts, resolve: Resolve = system
 type Answer = AsyncIterable<Buffer> & { destroy(): unknown }
 
 /** Reads the start of an answer, and gives up the connection if there is more. */
-async function firstBytes(answer: Answer): Promise<Pick<Sent, 'body' | 'isCut'>> {
+async function firstBytes(answer: Answer, most: number): Promise<Pick<Sent, 'body' | 'isCut'>> {
   const chunks: Buffer[] = []
-  let left: number = LIMITS.egressAnswerBytes
+  let left = most
   for await (const chunk of answer) {
     chunks.push(chunk.subarray(0, left))
     left -= chunk.length
@@ -87,7 +97,7 @@ async function firstBytes(answer: Answer): Promise<Pick<Sent, 'body' | 'isCut'>>
 }
 
 /** The failure in words of the operator: no stack, no addresses of this network. */
-function describe(thrown: unknown, isLate: boolean): SendError {
+function describe(thrown: unknown, isLate: boolean, timeoutMs: number): SendError {
   const causes = causesOf(thrown)
   if (causes.some((each) => each instanceof BlockedAddress))
     return { reason: 'blocked_address', message: 'The name leads to an address that is not public.' }
@@ -100,7 +110,7 @@ function describe(thrown: unknown, isLate: boolean): SendError {
   if (isLate || isTimeout)
     return {
       reason: 'timeout',
-      message: `There was no whole answer within ${LIMITS.egressTimeoutMs / 1000} s.`,
+      message: `There was no whole answer within ${timeoutMs / 1000} s.`,
     }
   if (causes.some((each) => each.name === 'HTTPParserError'))
     return { reason: 'connection_failed', message: 'The answer is not HTTP.' }

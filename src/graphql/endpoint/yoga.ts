@@ -217,7 +217,8 @@ function masked(
   toPath: (path: string) => string = argument,
 ): GraphQLError {
   const error = unwrap(thrown)
-  if (error.code === 'INTERNAL_ERROR')
+  if (error.isUpstream) log.warn({ details: error.details }, error.message)
+  else if (error.code === 'INTERNAL_ERROR')
     log.error({ err: error.cause ?? thrown.originalError }, 'a request failed')
   const { message, ...extensions } = errorBody(error, id).error
   const details = extensions.details.map((detail) => ({ ...detail, path: toPath(detail.path) }))

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { splitNames } from '../../contract/field-list.ts'
 import { Filter, sortBody } from '../../contract/query-shapes.ts'
 import { rowsBody } from '../../contract/response-bodies.ts'
+import { storedOnly } from '../../contract/source-arguments.ts'
 import { graphql } from '../../graphql/document.ts'
 import { listOf } from '../route/page.ts'
 import {
@@ -19,15 +20,18 @@ import {
 import { route } from '../route/route.ts'
 import { baseId, typeId } from '../route/shapes.ts'
 import { FoundRecord } from './shapes.ts'
+import { externalSource, ListedFields, nowhere, readFrom, SourceListedFields } from './sources.ts'
 
 const ListRecords = graphql(
   `query ListRecords($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $fields: [String!], $expand: [String!],
-    $snippets: Boolean, $asOf: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+    $snippets: Boolean, $asOf: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean,
+    $source: String!, $fromSource: Boolean!) {
     records(base: $base, recordType: $recordType, filter: $filter, sort: $sort, fields: $fields, expand: $expand, snippets: $snippets, asOf: $asOf,
-      limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
-      rows hasMore truncated limit offset total nextCursor hint
-    }
+      limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) @skip(if: $fromSource) { ...ListedFields }
+    sourceRecords(base: $base, recordType: $recordType, source: $source, fields: $fields, limit: $limit, offset: $offset,
+      includeTotal: $includeTotal) @include(if: $fromSource) { ...SourceListedFields }
   }`,
+  [ListedFields, SourceListedFields],
 )
 
 const FILTER = '`{"field","op","value"}`, or groups of them with `and`, `or`, `not`, `some`, `none`.'
@@ -42,6 +46,7 @@ const QueryBody = pageBody.extend({
   expand: z.array(z.string()).optional().meta({ description: EXPAND }),
   snippets: z.boolean().optional().meta({ description: SNIPPETS }),
   as_of: asOfBody,
+  external_source: externalSource,
 })
 
 const inType = z.strictObject({ base_id: baseId(), record_type: typeId })
@@ -62,11 +67,13 @@ export const recordLists = [
       expand: names(EXPAND),
       snippets: flag(SNIPPETS),
       as_of: asOf,
+      external_source: externalSource,
     }),
     operation: ListRecords,
     variables: ({ params, query }) => ({
       base: params.base_id,
       recordType: params.record_type,
+      ...readFrom(query.external_source, storedOnly(query), 'query/'),
       filter: readFilter(query.filter, 'filter'),
       sort: query.sort?.startsWith('[') ? readJson(query.sort, 'sort') : query.sort,
       fields: query.fields === undefined ? undefined : splitNames(query.fields, 'query/fields'),
@@ -75,7 +82,7 @@ export const recordLists = [
       asOf: query.as_of,
       ...pageOf(query),
     }),
-    reply: ({ records }) => ({ body: rowsBody(records) }),
+    reply: ({ records, sourceRecords }) => ({ body: rowsBody(records ?? sourceRecords ?? nowhere()) }),
     answers: listOf(FoundRecord),
   }),
   route('POST /:base_id/records/:record_type/query', {
@@ -88,6 +95,7 @@ export const recordLists = [
     variables: ({ params, body }) => ({
       base: params.base_id,
       recordType: params.record_type,
+      ...readFrom(body.external_source, storedOnly(body), '/'),
       filter: body.filter,
       sort: body.sort,
       fields: body.fields,
@@ -99,7 +107,7 @@ export const recordLists = [
       cursor: body.cursor,
       includeTotal: body.include_total,
     }),
-    reply: ({ records }) => ({ body: rowsBody(records) }),
+    reply: ({ records, sourceRecords }) => ({ body: rowsBody(records ?? sourceRecords ?? nowhere()) }),
     answers: listOf(FoundRecord),
   }),
 ]

@@ -2,15 +2,15 @@
 import { z } from 'zod'
 import { splitNames } from '../../contract/field-list.ts'
 import { trim } from '../../contract/response-bodies.ts'
-import { graphql } from '../../graphql/document.ts'
 import { asOf, names, whole } from '../route/query.ts'
 import { route } from '../route/route.ts'
 import { recordActs } from './actions.ts'
-import { needs, one, RecordFields, target } from './fragments.ts'
+import { needs, target } from './fragments.ts'
 import { EXPAND, recordLists } from './lists.ts'
 import { recordPatch } from './patch.ts'
 import { recordPuts } from './puts.ts'
 import { OneRecord } from './shapes.ts'
+import { externalSource, GetRecord, nowhere, oneAnywhere, oneFrom } from './sources.ts'
 
 const past = z.strictObject({
   version: whole(1, 2_147_483_647, undefined, 'The version to return.'),
@@ -23,23 +23,21 @@ export const records = [
     tag: 'Records',
     summary: 'Get a record: its current state, one of its versions, or its state at a time',
     need: needs('read'),
-    params: one,
-    query: past.extend({ expand: names(EXPAND) }),
-    operation: graphql(
-      `query GetRecord($base: String!, $recordType: String!, $id: String!, $version: Int, $asOf: String, $expand: [String!]) {
-        record(base: $base, recordType: $recordType, id: $id, version: $version, asOf: $asOf, expand: $expand) {
-          ...RecordFields _expanded: expanded _expanded_truncated: expandedTruncated
-        }
-      }`,
-      [RecordFields],
-    ),
+    params: oneAnywhere,
+    query: past.extend({ expand: names(EXPAND), external_source: externalSource }),
+    operation: GetRecord,
     variables: ({ params, query }) => ({
       ...target(params),
+      ...oneFrom(query.external_source, params.id, {
+        version: query.version,
+        as_of: query.as_of,
+        expand: query.expand,
+      }),
       version: query.version,
       asOf: query.as_of,
       ...(query.expand !== undefined && { expand: splitNames(query.expand, 'query/expand') }),
     }),
-    reply: ({ record }) => ({ body: trim(record) }),
+    reply: ({ record, sourceRecord }) => ({ body: trim(record ?? sourceRecord ?? nowhere()) }),
     answers: OneRecord,
   }),
   ...recordPatch,

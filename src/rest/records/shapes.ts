@@ -16,18 +16,20 @@ const expansion = {
     .meta({ description: 'Which of these lists are truncated. `…/related` pages through the rest.' }),
 }
 
+const OF_SOURCE = 'Null for a record of an external source, which is not stored here.'
+
 /** A record in the response of a write. */
 export const Record = z
   .object({
     id: z.string(),
     record_type: z.string(),
     data: z.record(z.string(), z.unknown()),
-    created_at: time,
-    updated_at: time,
+    created_at: time.nullable().meta({ description: OF_SOURCE }),
+    updated_at: time.nullable().meta({ description: OF_SOURCE }),
     external_id: z.string().nullable(),
     external_source: z.string().nullable(),
-    version: z.int(),
-    status: z.enum(['active', 'cancelled']),
+    version: z.int().nullable().meta({ description: OF_SOURCE }),
+    status: z.enum(['active', 'cancelled']).nullable().meta({ description: OF_SOURCE }),
     cancelled_at: time.nullable(),
     valid: z
       .literal(false)

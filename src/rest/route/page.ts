@@ -2,7 +2,10 @@ import { z } from 'zod'
 
 const Meta = z
   .object({
-    has_more: z.boolean(),
+    has_more: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Absent if an external source does not say whether it has more.' }),
     truncated: z.literal(true).optional().meta({
       description:
         'The page reached the byte limit (16 MiB) before its item limit. Continue at `next_cursor`, or at `offset` + `limit` of this response.',

@@ -27,6 +27,7 @@ import { RECORD_TYPE_NAMES } from './not-found.ts'
 import { choosePortableId } from './portable-id.ts'
 import type { Precheck } from './precheck-records.ts'
 import { typeOrBaseNotFound } from './read.ts'
+import { sourceFaults } from './source-faults.ts'
 import { indexesOf, recordTypeTable, type TypeRow } from './table.ts'
 import { reconcile } from './validate-existing.ts'
 
@@ -49,6 +50,7 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
     jsonSchema: {},
     indexes: [],
     timezone: 'UTC',
+    sources: [],
     display: {},
   }),
   table: recordTypeTable,
@@ -71,6 +73,7 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
     jsonSchema: row.jsonSchema as object,
     indexes: row.indexes.map(declaredIndex),
     timezone: row.timezone,
+    sources: row.sources as Fields['sources'],
     display: row.display as object,
   }),
   warnings: (before, next, { onInvalid = 'refuse', migration }) => {
@@ -109,6 +112,7 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
           }
         : undefined
     return {
+      faults: await sourceFaults(loaded, (current?.sources ?? []) as Fields['sources'], next.sources),
       ...(toLock && { toLock }),
       existing: async (isSettled) => {
         // Sync indexes first, so that a removed unique index does not reject a migrated record.

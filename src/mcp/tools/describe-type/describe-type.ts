@@ -1,5 +1,6 @@
 /** The tool describe_type: schema, statistics, links and example calls of a record type. */
 import { z } from 'zod'
+import { SOURCE_OPERATIONS, type Source } from '../../../contract/source-shapes.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { Context } from '../../../graphql/context.ts'
 import { graphql, type ResultOf } from '../../../graphql/document.ts'
@@ -12,7 +13,7 @@ import { type Linked, readyCalls } from './example-calls.ts'
 
 const describeBriefly = compile(
   graphql(`query ToolDescribeBriefly($base: String!, $recordType: String!) {
-    type: recordType(base: $base, id: $recordType) { id name description json_schema: jsonSchema version notes }
+    type: recordType(base: $base, id: $recordType) { id name description json_schema: jsonSchema version notes sources }
   }`),
 )
 const inferSchema = compile(
@@ -24,7 +25,7 @@ const describeType = compile(
   graphql(
     `query ToolDescribeType($base: String!, $recordType: String!) {
       type: recordType(base: $base, id: $recordType) {
-        id name description json_schema: jsonSchema indexes timezone version notes
+        id name description json_schema: jsonSchema indexes timezone version notes sources
       }
       profile: recordTypeProfile(base: $base, id: $recordType) { ...ToolProfile }
     }`,
@@ -34,7 +35,7 @@ const describeType = compile(
 const DescribeFully = graphql(
   `query ToolDescribeFully($base: String!, $recordType: String!, $limit: Int) {
       type: recordType(base: $base, id: $recordType) {
-        id name description json_schema: jsonSchema indexes timezone version notes portableId
+        id name description json_schema: jsonSchema indexes timezone version notes sources portableId
       }
       profile: recordTypeProfile(base: $base, id: $recordType) { ...ToolProfile data: exampleData }
       relationshipTypes(base: $base, limit: $limit) {
@@ -116,11 +117,14 @@ const BODIES: Record<
   },
 }
 
-/** Without the notes, if there are none. */
-const noted = <T extends { notes: readonly string[] }>({ notes, ...type }: T) => ({
-  ...type,
-  ...(notes.length > 0 && { notes }),
-})
+/** Without the notes and sources, if there are none. Of a source, what a call can do. */
+function noted<T extends { notes: readonly string[]; sources: unknown }>({ notes, sources, ...type }: T) {
+  const listed = (sources as Source[]).map((source) => ({
+    external_source: source.name,
+    operations: SOURCE_OPERATIONS.filter((operation) => source[operation] !== undefined),
+  }))
+  return { ...type, ...(notes.length > 0 && { notes }), ...(listed.length > 0 && { sources: listed }) }
+}
 
 type Relationship = Omit<Linked, 'cardinality' | 'data_schema'>
 type RelationshipType = ResultOf<typeof DescribeFully>['relationshipTypes']['data'][number]

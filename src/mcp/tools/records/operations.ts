@@ -109,6 +109,23 @@ export const get = compile(
     [ToolRecord],
   ),
 )
+export const listSource = compile(
+  graphql(
+    `query ToolSourceQuery($base: String!, $recordType: String!, $source: String!, $fields: [String!], $limit: Int, $offset: Int, $includeTotal: Boolean) {
+      sourceRecords(base: $base, recordType: $recordType, source: $source, fields: $fields, limit: $limit, offset: $offset, includeTotal: $includeTotal) {
+        rows hasMore limit offset total
+      }
+    }`,
+  ),
+)
+export const getSource = compile(
+  graphql(
+    `query ToolSourceGet($base: String!, $recordType: String!, $source: String!, $id: String!) {
+      sourceRecord(base: $base, recordType: $recordType, source: $source, id: $id) { ...ToolRecord }
+    }`,
+    [ToolRecord],
+  ),
+)
 export const put = compile(
   graphql(
     `mutation ToolPut($base: String!, $recordType: String!, $id: String!, $data: JSON!, $externalId: String, $externalSource: String, $relationships: [RecordLink!], $expectedVersions: [Int!], $mustExist: Boolean, $claimId: String, $stated: JSON) {

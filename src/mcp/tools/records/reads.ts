@@ -2,13 +2,41 @@
 import { z } from 'zod'
 import { OPERATOR_NAMES } from '../../../contract/operators.ts'
 import { rowsBody, trim } from '../../../contract/response-bodies.ts'
-import { ReadResult, recordUriIn } from '../../budget/read-result.ts'
+import { refuseForSource, storedOnly } from '../../../contract/source-arguments.ts'
+import type { Context } from '../../../graphql/context.ts'
+import { BY_OFFSET, ReadResult, recordUriIn } from '../../budget/read-result.ts'
 import { pageArguments, pageOf, pageOutput, recordOutput } from '../../tool/page-arguments.ts'
 import { reading, tool } from '../../tool/tool.ts'
-import { data, get, inType, list, names, one, target, withId } from './operations.ts'
+import { data, get, getSource, inType, list, listSource, names, one, target, withId } from './operations.ts'
 
 /** As in REST: the shorthand, which is published, or a list of terms. */
 const sortArgument = z.unknown().optional().meta({ type: 'string' })
+
+type SourceQuery = {
+  base_id: string
+  record_type: string
+  fields?: string[] | undefined
+  limit: number
+  offset?: number | undefined
+  include_total?: boolean | undefined
+}
+
+/** Reads a page of an external source. */
+async function querySource(args: SourceQuery, source: string, context: Context): Promise<ReadResult> {
+  const { base_id, record_type, fields, limit, offset, include_total, ...others } = args
+  refuseForSource(source, storedOnly(others), '/')
+  const asked = { base: base_id, recordType: record_type, source, limit }
+  const { sourceRecords } = await listSource(
+    {
+      ...asked,
+      ...(fields && { fields: withId(fields) }),
+      ...(offset !== undefined && { offset }),
+      includeTotal: include_total ?? false,
+    },
+    context,
+  )
+  return new ReadResult(rowsBody(sourceRecords), BY_OFFSET)
+}
 
 export const readingTools = [
   tool('query_records', {
@@ -27,10 +55,13 @@ export const readingTools = [
       as_of: z.string().optional(),
       ...pageArguments,
       include_total: z.boolean().optional(),
+      external_source: z.string().optional(),
       ...reading,
     }),
     output: pageOutput,
-    run: async ({ base_id, record_type, include_total, limit, offset, cursor, ...query }, context) => {
+    run: async (args, context) => {
+      if (args.external_source !== undefined) return querySource(args, args.external_source, context)
+      const { base_id, record_type, include_total, limit, offset, cursor, ...query } = args
       const { filter, sort, fields, expand, snippets, as_of } = query
       const asked = {
         base: base_id,
@@ -63,10 +94,16 @@ export const readingTools = [
       expand: names,
       version: z.int32().optional(),
       as_of: z.string().optional(),
+      external_source: z.string().optional(),
       ...reading,
     }),
     output: recordOutput,
-    run: async ({ expand, version, as_of, ...args }, context) => {
+    run: async ({ expand, version, as_of, external_source: source, ...args }, context) => {
+      if (source !== undefined) {
+        refuseForSource(source, { expand, version, as_of }, '/')
+        const { sourceRecord } = await getSource({ ...target(args), source }, context)
+        return new ReadResult(trim(sourceRecord))
+      }
       const asked = {
         ...(expand && { expand }),
         ...(version !== undefined && { version }),
