@@ -17,7 +17,7 @@ const ROOMS = [
   's3',
   '[^/]+\\.ts$',
   'cli/command',
-  'cli/(mcp-relay|resources|generated-types)',
+  'cli/(mcp-relay|resources|generated-types|record-files)',
   'cli/[^/]+\\.ts$',
 ]
 

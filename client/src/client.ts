@@ -31,7 +31,10 @@ export type Client<Types extends BaseTypes> = {
   /** Runs operations in one transaction. */
   batch(operations: readonly object[], options?: WriteOptions): Promise<Page<Record<string, unknown>>>
   /** Runs one SELECT. */
-  sql<Row = Record<string, unknown>>(query: string, parameters?: readonly unknown[]): Promise<{ data: Row[] }>
+  sql<Row = Record<string, unknown>>(
+    query: string,
+    parameters?: readonly unknown[] | Record<string, unknown>,
+  ): Promise<{ data: Row[] }>
   /** Follows the changes of the base until the signal aborts. */
   changes(options?: ChangesOptions): AsyncGenerator<Change, void, undefined>
   /** Any other request, to a path below `/v1`. */

@@ -9,8 +9,10 @@ import type { Option } from './command/options.ts'
 import { note, show, showJson, showJsonLine } from './command/print.ts'
 import { type Flags, readSettings, serverUrl, tokenFile, tokenFor } from './command/settings.ts'
 import { addCompletion } from './completion.ts'
+import { addExport } from './export.ts'
 import { follow } from './follow.ts'
 import { addGen } from './gen.ts'
+import { addImport } from './import.ts'
 import { CLIENT_NAMES, mcpConfig } from './mcp-relay/client-config.ts'
 import { showTools } from './mcp-tools.ts'
 import { action } from './resources/action.ts'
@@ -139,6 +141,8 @@ function build(argv: readonly string[], outcome: Outcome): Command {
   addServe(program)
   addMcp(program)
   addGen(program)
+  addImport(program)
+  addExport(program)
   addStatus(program, () => {
     outcome.exitCode = EXIT.failed
   })

@@ -35,7 +35,8 @@ export async function call(url: string, token: string | undefined, request: Call
   for (let attempt = 0; ; attempt++) {
     const response = await send(url, token, request)
     const wait = Number(response.headers.get('retry-after') ?? 1)
-    const mayRepeat = REPEATABLE.includes(request.method) && attempt < RETRIES && wait <= LONGEST_WAIT_S
+    const isOnce = REPEATABLE.includes(request.method) || 'idempotency-key' in request.headers
+    const mayRepeat = isOnce && attempt < RETRIES && wait <= LONGEST_WAIT_S
     if (response.status === 429 && mayRepeat) await sleep(wait * 1000)
     else return read(response, url, token)
   }
