@@ -98,7 +98,7 @@ test('undo of a deletion by its seq brings back what went with it, once', async 
   const { body: log } = await call('changes', { operation: 'delete', id: 'e', order: 'desc', limit: 1 })
   const { body: plan } = await call('undo', { seq: log.data[0].seq })
   expect(plan.plan).toEqual({
-    what: 'Undoes 4 changes: creates 2 relationship, restores 2 note.',
+    what: 'Undoes 4 changes: creates 2 relationships, restores 2 note.',
     count: 4,
     samples: expect.arrayContaining(['note/e', 'note/under']),
   })

@@ -185,7 +185,7 @@ export const changeTools = [
         plan: {
           what: plan.what,
           count: done.count,
-          samples: (rows as readonly Undone[]).map(nameOf),
+          samples: namesOf(rows as readonly Undone[]),
           ...left,
         },
         ...awaiting('undo', plan),
@@ -195,7 +195,11 @@ export const changeTools = [
 ]
 
 type Undone = { readonly kind: string; readonly record_type: string | null; readonly id: string }
-const nameOf = ({ kind, record_type, id }: Undone) => `${record_type ?? kind}/${id}`
+/** The names of resources: links, whose ids say little, come last. */
+const namesOf = (undone: readonly Undone[]) =>
+  undone
+    .toSorted((a, b) => Number(a.kind === 'relationship') - Number(b.kind === 'relationship'))
+    .map(({ kind, record_type, id }) => `${record_type ?? kind}/${id}`)
 
 /** A trace without what its steps do not have. */
 function steps<T extends { causes: readonly object[]; effects: readonly object[] }>(traced: T) {

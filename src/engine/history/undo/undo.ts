@@ -235,11 +235,17 @@ const VERBS = {
 function sentence({ count, by, skipped }: Undo): string {
   const parts = by
     .slice(0, LIMITS.planNames)
-    .map(({ kind, recordType, operation, count }) => `${VERBS[operation]} ${count} ${recordType ?? kind}`)
+    .map(
+      ({ kind, recordType, operation, count }) =>
+        `${VERBS[operation]} ${count} ${recordType ?? plural(kind, count)}`,
+    )
   const more = by.length > parts.length ? ', …' : ''
   const what = `Undoes ${count} change${count === 1 ? '' : 's'}${count > 0 ? `: ${parts.join(', ')}${more}` : ''}.`
   return skipped.length > 0 ? `${what} Skips ${skipped.length}.` : what
 }
+
+/** `2 relationship types` */
+const plural = (kind: Kind, count: number) => `${kind.replaceAll('_', ' ')}${count === 1 ? '' : 's'}`
 
 function conflict(obstacles: readonly Obstacle[]): DomainError {
   const details = obstacles.map(
