@@ -22,15 +22,16 @@ export async function followBases(
   const running = new Map<string, Promise<void>>()
   const again = new Set<string>()
 
-  const step = async (base: string, size?: number): Promise<void> => {
-    try {
-      if (await relay(scope, base, scope.feed.known(), size)) await changed(base)
-    } catch (err) {
-      if (until.aborted) return
-      log.warn({ err, base }, 'changes were not matched with triggers; it is tried again')
-      await new Promise((resolve) => setTimeout(resolve, LIMITS.feedRetryMs).unref())
-      if (!until.aborted) await step(base, FEW)
-    }
+  const step = async (base: string): Promise<void> => {
+    for (let size: number | undefined; !until.aborted; size = FEW)
+      try {
+        if (await relay(scope, base, scope.feed.known(), size)) await changed(base)
+        return
+      } catch (err) {
+        if (until.aborted) return
+        log.warn({ err, base }, 'changes were not matched with triggers; it is tried again')
+        await new Promise((resolve) => setTimeout(resolve, LIMITS.feedRetryMs).unref())
+      }
   }
   /** One at a time for each base. A call meanwhile makes one more. */
   const match = (base: string): void => {
