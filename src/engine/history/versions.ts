@@ -1,3 +1,4 @@
+import { invalid } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { requirePermission } from '../access/access.ts'
 import { type DiffStep, diffOf, type LoggedState, recordDocument } from '../change-log/diff.ts'
@@ -91,6 +92,58 @@ export async function listVersions(
     ...cursorsOf(scope.keys.cursor, boundTo, found, ({ version }) => ({ id, values: [version] })),
   }
 }
+
+/**
+ * The versions before `$4` of many records, newest first: up to `$5` of each. Lateral joins force index look-ups in
+ * any plan.
+ */
+const LIST_VERSIONS_OF_MANY = timed(
+  statement(
+    'list_versions_of_many',
+    `SELECT k.id AS of, v.* FROM unnest($3::text[]) AS k (id), LATERAL (
+       SELECT seq::text, version, operation, at, token_id, actor_name, via, request_id, call, cause,
+         data, external_id, external_source, cancelled_at
+       FROM plinth.change
+       WHERE kind = 'record' AND base_id = $1 AND record_type = $2 AND id = k.id COLLATE "C" AND ($4::int IS NULL OR version < $4)
+       ORDER BY version DESC LIMIT $5) v`,
+  ),
+)
+
+/**
+ * The newest retained versions of records of a type, in one statement, by their ids: up to `first` of each, before a
+ * version if given.
+ * @throws FORBIDDEN outside the grants; VALIDATION_ERROR if they are too large
+ */
+export async function versionsOfMany(
+  scope: Scope,
+  baseId: string,
+  recordType: string,
+  ids: readonly string[],
+  { first, before }: { first: number; before: number | null },
+): Promise<ReadonlyMap<string, readonly RecordVersion[]>> {
+  requirePermission(scope.access, 'read', baseId, recordType)
+  // Each version is diffed against the previous one, so read one more.
+  const asked = [baseId, recordType, ids, before, first + 1]
+  const { rows, isCut } = await readPageRows<Row & { of: string }>(scope, LIST_VERSIONS_OF_MANY, asked)
+  if (isCut) throw tooLarge()
+  const found = new Map<string, readonly RecordVersion[]>()
+  for (const [id, own] of Map.groupBy(rows, ({ of }) => of)) {
+    if (turnIsOver()) await nextTurn()
+    const newest = own.sort((a, b) => b.version - a.version)
+    found.set(
+      id,
+      newest.slice(0, first).map((row, i) => callFor(viewerOf(scope), baseId, toVersion(row, newest[i + 1]))),
+    )
+  }
+  return found
+}
+
+const tooLarge = () =>
+  invalid({
+    path: '/first',
+    code: 'too_large',
+    message: 'The versions exceed the size of a response. Send a smaller first, or read fewer records.',
+  })
 
 const toVersion = (row: Row, previous: Row | undefined): RecordVersion => ({
   version: row.version,

@@ -23,7 +23,7 @@ import {
   resultName,
 } from './aggregate-types.ts'
 import { inArguments } from './arguments.ts'
-import { readFirst } from './read-linked.ts'
+import { readFirst } from './first.ts'
 import type { SeenBase, SeenType } from './seen.ts'
 import { below, fieldsOf } from './selection.ts'
 import { DateTimeScalar, JsonScalar } from './shared-types.ts'

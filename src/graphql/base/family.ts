@@ -24,6 +24,7 @@ import { hasLinks, linksInputOf } from './link-inputs.ts'
 import { nestedName } from './names.ts'
 import type { Connection, RecordNode } from './node.ts'
 import { type Payload, payloadOf } from './payload-type.ts'
+import { HISTORY } from './read-history.ts'
 import type { SeenLink, SeenType } from './seen.ts'
 import { AnyRecord, Direction, JsonScalar, OWN_FIELDS, PageInfo } from './shared-types.ts'
 import { describe, isLeaf, type Nest, readProperty, typedOf } from './values.ts'
@@ -78,7 +79,13 @@ export function familyOf(type: SeenType, families: Families): Family {
     description: description ? clean(description, WORDS) : null,
     interfaces: [AnyRecord],
     fields: () => {
-      const fields = { ...OWN_FIELDS, ...propertyFieldsOf(type, nest), ...linkFieldsOf(type, families) }
+      const history = type.streamable ? { _history: HISTORY } : {}
+      const fields = {
+        ...OWN_FIELDS,
+        ...history,
+        ...propertyFieldsOf(type, nest),
+        ...linkFieldsOf(type, families),
+      }
       families.built(Object.keys(fields).length)
       return fields
     },

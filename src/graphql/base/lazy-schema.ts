@@ -23,6 +23,7 @@ import { ANY_PAGE, type Families, type Family, familyOf } from './family.ts'
 import { mutationFields } from './mutation-fields.ts'
 import { mutationNames } from './names.ts'
 import { OF_MUTATIONS } from './payload-type.ts'
+import { Version } from './read-history.ts'
 import { rootFields, rootNames } from './root-fields.ts'
 import type { SeenBase, SeenType } from './seen.ts'
 import {
@@ -50,6 +51,7 @@ const SHARED: readonly GraphQLNamedType[] = [
   ...FILTERS,
   Interval,
   ...OF_CHANGES,
+  Version,
 ]
 
 /** Those of the schema. Without mutations it has none of their types. */

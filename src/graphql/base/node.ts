@@ -1,3 +1,4 @@
+import type { RecordVersion } from '../../engine/history/versions.ts'
 import type { RecordItem } from '../../engine/record-store/record.ts'
 import type { Relationship } from '../../engine/record-store/relationship.ts'
 import type { SeenType } from './seen.ts'
@@ -10,6 +11,8 @@ export type RecordNode = {
   readonly link?: Relationship
   /** Linked records by the key of their field in the answer: it may occur more than once, with other arguments. */
   readonly linked: Map<string, Connection>
+  /** Versions, by the key of their field. */
+  history?: Map<string, readonly RecordVersion[]>
 }
 
 /** A page of records. */

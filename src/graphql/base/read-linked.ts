@@ -1,11 +1,12 @@
 /** Reads the linked records that a query asks for: level by level, all lists of a level in one statement. */
 import { type FieldNode, type GraphQLResolveInfo, getArgumentValues } from 'graphql'
 import { type RelatedAsk, type RelatedList, relatedPages } from '../../engine/related/related-pages.ts'
-import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Context } from '../context.ts'
 import { inArguments } from './arguments.ts'
+import { readFirst } from './first.ts'
 import type { Connection, RecordNode } from './node.ts'
+import { readHistory } from './read-history.ts'
 import type { SeenBase, SeenLink, SeenType } from './seen.ts'
 import { below, fieldsOf, ofPage, type Sets } from './selection.ts'
 import { toSort } from './sort.ts'
@@ -31,6 +32,7 @@ export async function readLinked(
 ): Promise<void> {
   let level: readonly Selected[] = [start]
   while (level.length > 0) {
+    for (const selected of level) await readHistory(context, info, seen.base, selected)
     const asked = level.flatMap((selected) => asksOf(info, selected))
     if (asked.length === 0) return
     const lists = await relatedPages(
@@ -132,18 +134,6 @@ function argsOf(
   } catch (thrown) {
     throw inArguments(thrown, key)
   }
-}
-
-/** @throws VALIDATION_ERROR */
-export function readFirst(first: number | null | undefined, otherwise: number = LIMITS.pageDefault): number {
-  const wanted = first ?? otherwise
-  if (wanted >= 1 && wanted <= LIMITS.pageMax) return wanted
-  throw invalid({
-    path: '/first',
-    code: 'out_of_range',
-    message: `first must be a whole number from 1 to ${LIMITS.pageMax}. Read more with after.`,
-    received: wanted,
-  })
 }
 
 /** Gives the lists to their records. Returns the records of the next level. */
