@@ -40,7 +40,7 @@ export type SeenLink = {
   readonly far: SeenType | null
 }
 /** The root fields that read. */
-export const READS = ['get', 'list', 'aggregate'] as const
+const READS = ['get', 'list', 'aggregate'] as const
 export type Read = (typeof READS)[number]
 export type SeenType = {
   readonly id: string
