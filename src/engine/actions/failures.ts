@@ -15,10 +15,11 @@ export function atStep(thrown: unknown, name: string, runId: string | null): unk
   }))
   const details =
     located[0]?.path === at ? located : [{ path: at, code: 'step_failed', message, ...of }, ...located]
-  const { code, cause, retryAfterSeconds } = thrown
+  const { code, cause, retryAfterSeconds, isUpstream } = thrown
   return new DomainError(code, `Step "${name}": ${message} Nothing was written.`, {
     details,
     cause,
+    isUpstream,
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   })
 }

@@ -2,7 +2,7 @@
 import { STEP_METHODS, type Step } from '../../contract/action-shapes.ts'
 import { HEADER_VALUE } from '../../contract/sent-headers.ts'
 import { urlFault } from '../../foundation/egress/url-fault.ts'
-import { DomainError, invalid } from '../../foundation/errors.ts'
+import { DomainError, invalid, upstreamFailure } from '../../foundation/errors.ts'
 import { isObject } from '../../foundation/is-object.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { checkJson, parseJson, pointer } from '../../json/parse.ts'
@@ -125,22 +125,20 @@ const excerptOf = (body: unknown): string =>
   (typeof body === 'string' ? body : JSON.stringify(body)).slice(0, LIMITS.deliveryAnswerBytes)
 
 const unsent = (why: string) =>
-  new DomainError('INTERNAL_ERROR', `The request of the step failed: ${why}`, {
-    details: [{ path: '', code: 'request_failed', message: why }],
-  })
+  upstreamFailure(`The request of the step failed: ${why}`, [
+    { path: '', code: 'request_failed', message: why },
+  ])
 
 const refused = (status: number, body: string) =>
-  new DomainError('INTERNAL_ERROR', `The receiver of the step answered ${status}.`, {
-    details: [
-      {
-        path: '',
-        code: 'answered',
-        message: `The receiver answered ${status}.`,
-        expected: '200 to 299',
-        received: body,
-      },
-    ],
-  })
+  upstreamFailure(`The receiver of the step answered ${status}.`, [
+    {
+      path: '',
+      code: 'answered',
+      message: `The receiver answered ${status}.`,
+      expected: '200 to 299',
+      received: body,
+    },
+  ])
 
 const raced = () =>
   new DomainError(

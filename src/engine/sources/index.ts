@@ -1,7 +1,6 @@
 export {
   getSourceRecord,
   listSourceRecords,
-  type SourceListArgs,
   type SourcePage,
 } from './read.ts'
 export { createRecord, patchRecord, putRecord, putRecordByPair, reserveSource } from './records.ts'
