@@ -470,6 +470,15 @@ describe('definitions', () => {
     expectFailure(await call('GET', '/v1/crm/record-types/defined'), 'NOT_FOUND')
   })
 
+  test.each([
+    'https:{{external_id}}/',
+    'https:/{{external_id}}',
+    'https:\\\\{{external_id}}/',
+    'https://a{{external_id}}:80/',
+  ])('the host of %j is not for the caller to choose', async (url) => {
+    expect(await faultOf({ get: { url } }, '/get/url')).toBe('invalid_url')
+  })
+
   test('it has history, config files, and a patch; none of them shows a secret', async () => {
     const { type } = await newContacts()
     const one = `/v1/crm/record-types/${type}`

@@ -7,16 +7,8 @@ import type { Detail } from '../../../foundation/errors.ts'
 import { isObject } from '../../../foundation/is-object.ts'
 import { pointer } from '../../../json/parse.ts'
 import { hasTemplate } from '../../templates/parse.ts'
+import { writtenOrigin } from '../../templates/written-origin.ts'
 import { secretTexts } from './secrets.ts'
-
-/** Scheme, host and port, without templates, up to the path. */
-const ORIGIN = /^https?:\/\/[^/?#\\]+(?=[/?#]|$)/i
-
-/** The origin of a url, if no template is in it. */
-function originOf(url: string): string | null {
-  const origin = ORIGIN.exec(url)?.[0]
-  return origin === undefined || hasTemplate(origin) ? null : origin
-}
 
 export function httpFaults(step: Step, n: number, targets: PrivateHosts): Detail[] {
   const { url, headers } = step
@@ -33,7 +25,7 @@ function urlFaults(url: string, path: string, usesSecrets: boolean, targets: Pri
     const fault = urlFault(url, targets)
     return fault ? [{ path, ...fault }] : []
   }
-  const origin = originOf(url)
+  const origin = writtenOrigin(url)
   if (origin !== null) {
     const fault = urlFault(origin, targets)
     return fault ? [{ path, ...fault }] : []

@@ -17,6 +17,7 @@ import { requirePermission } from '../../access/access.ts'
 import { fieldFaults } from '../../field-mapping/field-faults.ts'
 import { compileJsonPath, pathFault } from '../../json-path/json-path.ts'
 import { fillUrl, namesIn } from '../../templates/url-template.ts'
+import { writtenOrigin } from '../../templates/written-origin.ts'
 import type { Loaded } from '../lifecycle/kind.ts'
 import { mentionsSecret, referenceFaults, secretsIn } from '../vault-secrets/index.ts'
 
@@ -136,8 +137,8 @@ function urlFaults(url: string, operation: SourceOperation, path: string, hosts:
       },
     ]
   }
-  if (/^[^:]*:\/\/[^/?#]*\{\{/.test(url))
-    return [{ path, code: 'invalid_url', message: 'The host of a url cannot have a template. Write it out.' }]
+  const fault = urlFault(fillUrl(url, { external_id: 'a', limit: 1, offset: 0, page: 1 }), hosts)
+  if (writtenOrigin(url) === null) return [{ path, ...(fault ?? openHost) }]
   if ((operation === 'get' || operation === 'update') && names.length === 0)
     return [
       {
@@ -153,8 +154,13 @@ function urlFaults(url: string, operation: SourceOperation, path: string, hosts:
     return [
       { path, code: 'required', message: `{{${pages[0]}}} needs {{limit}} beside it: the size of a page.` },
     ]
-  const fault = urlFault(fillUrl(url, { external_id: 'a', limit: 1, offset: 0, page: 1 }), hosts)
   return fault ? [{ path, ...fault }] : []
+}
+
+const openHost = {
+  code: 'invalid_url',
+  message:
+    'The host of a url cannot have a template. Write scheme and host out, such as "https://api.example.com/{{external_id}}".',
 }
 
 const OF_SOURCE = /^(content-type|user-agent|accept)$/i
