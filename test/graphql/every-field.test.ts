@@ -114,6 +114,7 @@ const QUERIES: Record<string, string> = {
   sql: 'sql(base: "crm", query: "SELECT count(*) AS n FROM task") { data }',
   tokens: 'tokens { data { id } }',
   trash: 'trash(base: "crm") { data { deletedAt } }',
+  waitForChange: 'waitForChange(base: "crm", after: 0, timeout: 1) { change { seq } nextAfter }',
   waitForRecords: 'waitForRecords(base: "crm", recordType: "task", timeout: 1) { rows }',
 }
 /** The content that the attachment has already. */

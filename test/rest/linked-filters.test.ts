@@ -177,7 +177,7 @@ test('errors name the place and say what to send', async () => {
   expect(property).toMatchObject({ path: '/filter/field', code: 'unknown_field', hint: 'tier' })
   const notRelated = await refused('ticket', on('nothing.data.tier', 'eq', 'pro'))
   expect(notRelated).toMatchObject({ path: '/filter/field', code: 'unknown_field' })
-  expect(notRelated['message']).toContain('~<relationship type>.data.<name>')
+  expect(notRelated['message']).toContain('"<relationship type>.data.<name>", with "~" before it')
   const key = await refused('ticket', { some: { rel_type: 'customer', where: {} } })
   expect(key).toMatchObject({ path: '/filter/some/where', code: 'unknown_key' })
   const empty = await refused('ticket', { some: { rel_type: 'customer', filter: {} } })

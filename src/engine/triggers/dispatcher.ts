@@ -83,8 +83,10 @@ export function dispatch(
   const sendDue = async (): Promise<boolean> => {
     const rooms = limits.rooms()
     if (rooms.length === 0) return false
+    // From before the read: what ends meanwhile may still be due in what is read.
+    const isInFlight = limits.inFlight()
     const found = await dueDeliveries(db, rooms)
-    const due = found.filter((each) => !limits.isInFlight(each.base_id, each.trigger_id, each.id))
+    const due = found.filter((each) => !isInFlight(each.base_id, each.trigger_id, each.id))
     if (due.length === 0) return false
     for await (const next of prepare(services, due)) {
       if (until.aborted) return false

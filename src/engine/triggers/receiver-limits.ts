@@ -63,8 +63,11 @@ export function openReceiverLimits(now: () => number = () => performance.now()) 
       if (!receiver || bytes >= LIMITS.deliveryBytes) return false
       return isSlow(receiver) || quickOnes() < LIMITS.deliveries
     },
-    isInFlight: (base: string, trigger: string, id: string): boolean =>
-      receivers.get(keyOf(base, trigger))?.flights.has(id) ?? false,
+    /** The deliveries that are in flight now, by the key of their receiver and their id. */
+    inFlight(): (base: string, trigger: string, id: string) => boolean {
+      const ids = new Map([...receivers].map(([key, { flights }]) => [key, new Set(flights.keys())]))
+      return (base, trigger, id) => ids.get(keyOf(base, trigger))?.has(id) ?? false
+    },
     start(base: string, trigger: string, id: string, size: number): void {
       const receiver = receivers.get(keyOf(base, trigger))
       if (!receiver) return
