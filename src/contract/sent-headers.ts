@@ -16,6 +16,12 @@ export const HeaderValue = z
   .string()
   .max(LIMITS.triggerHeaderChars, `A header can have at most ${LIMITS.triggerHeaderChars} characters.`)
 
+/** A value that is sent as it is written, but for secrets. */
+export const WrittenHeaderValue = HeaderValue.regex(
+  HEADER_VALUE,
+  'A header has visible ASCII characters and spaces.',
+)
+
 /** Headers by their names, each with a value of the shape. */
 export const sentHeaders = (value: z.ZodString) =>
   z

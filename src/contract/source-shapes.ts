@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { LIMITS } from '../foundation/limits.ts'
 import { ID_RULES, isTypeId } from './ids.ts'
 import { JsonPath, mappedFields } from './mapping-shapes.ts'
-import { HeaderName } from './sent-headers.ts'
+import { HeaderName, WrittenHeaderValue } from './sent-headers.ts'
 
 /** What a source can do. */
 export const SOURCE_OPERATIONS = ['get', 'list', 'create', 'update'] as const
@@ -57,7 +57,7 @@ const Source = z
     auth: z
       .strictObject({
         header: HeaderName.meta({ description: 'The header with the credential, such as `Authorization`.' }),
-        value_template: z.string().min(1).max(LIMITS.triggerHeaderChars).meta({
+        value_template: WrittenHeaderValue.min(1).meta({
           description: 'Its value, with a secret of the vault: `Bearer {{secret:NAME}}`.',
         }),
       })

@@ -449,6 +449,7 @@ describe('definitions', () => {
     expect(await faultOf(auth('Bearer {{ secret:CRM_KEY }}'), '/auth/value_template')).toBe(
       'malformed_secret',
     )
+    expect(await faultOf(auth('a\r\nb: {{secret:CRM_KEY}}'), '/auth/value_template')).toBe('invalid_format')
     expect(await faultOf(auth('{{secret:NOT_THERE}}'), '/auth/value_template')).toBe('unknown_secret')
     expect(await faultOf(auth('{{secret:CRM_KEY}}', 'Host'), '/auth/header')).toBe('reserved_header')
     const mapped = (to_plinth: object, to_external: object = {}) => ({
