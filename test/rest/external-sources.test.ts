@@ -417,6 +417,25 @@ describe('failures of the source', () => {
   })
 })
 
+test('a GraphQL request keeps a bounded amount of what sources answer', async () => {
+  upstream.on('/wide', json([{ id: 'w', text: 'x'.repeat(1_500_000) }]))
+  const { type } = await newContacts({
+    list: { url: `${upstream.url}/wide` },
+    field_mapping: { to_plinth: { external_id: '$.id' } },
+  })
+  const read = (n: number) =>
+    `a${n}: sourceRecords(base: "crm", recordType: "${type}", source: "hub") { data { id } }`
+  const ask = async (times: number) =>
+    (
+      await call('POST', '/graphql', {
+        query: `{ ${Array.from({ length: times }, (_, n) => read(n)).join(' ')} }`,
+      })
+    ).body
+  expect((await ask(2)).data).toEqual({ a0: { data: [{ id: 'w' }] }, a1: { data: [{ id: 'w' }] } })
+  const { errors } = await ask(6)
+  expect(errors[0].extensions).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ code: 'too_large' }] })
+})
+
 describe('definitions', () => {
   const put = (sources: unknown[], as = call) => as('PUT', '/v1/crm/record-types/defined', { sources })
   const faultOf = async (source: object, path: string) =>

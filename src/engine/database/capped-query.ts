@@ -129,6 +129,14 @@ export class ResponseBudget {
     return Math.max(0, Math.min(this.#page, this.#left))
   }
 
+  /** Reserves room for an answer that is kept whole, of whatever page. Returns false when there is none. */
+  hold(bytes: number): boolean {
+    if (bytes > this.#left) return false
+    this.#left -= bytes
+    this.#count(bytes)
+    return true
+  }
+
   /** Charges the rows that a write returns. Never rejects: the write has already decided to return them. */
   spend(bytes: number): void {
     this.#left -= bytes

@@ -8,7 +8,7 @@ import { outgoingPlaces } from '../core/outgoing-places.ts'
 import type { Scope } from '../core/scope.ts'
 import { fillUrl, hasDotSegment } from '../templates/url-template.ts'
 import { maskSecrets } from '../vault/mask.ts'
-import { absent, refused, unreachable, unreadable } from './failures.ts'
+import { absent, refused, tooMuch, unreachable, unreadable } from './failures.ts'
 import type { SourceUse } from './find-source.ts'
 
 type Values = {
@@ -30,7 +30,7 @@ const withPlace = outgoingPlaces({
 /**
  * Calls a source.
  * @throws NOT_FOUND for its 404; INTERNAL_ERROR for its other failures; VALIDATION_ERROR for an id that a url cannot
- * have, or a secret that is absent; RATE_LIMITED
+ * have, a secret that is absent, or answers that are too large together; RATE_LIMITED
  */
 export async function callSource(
   scope: Scope,
@@ -60,6 +60,9 @@ export async function callSource(
       scope.closed?.(),
     ),
   )
+  // What a write has sent cannot be undone, so its answer is not refused.
+  if (use.operation === 'create' || use.operation === 'update') scope.answer.spend(sent.body.length)
+  else if (!scope.answer.hold(sent.body.length)) throw tooMuch(use)
   return { json: await read(use, sent, known, values), secrets: known }
 }
 

@@ -1,5 +1,5 @@
 /** Failures of sources. Each names the source and what was asked of it. */
-import { type Detail, DomainError, upstreamFailure } from '../../foundation/errors.ts'
+import { type Detail, DomainError, invalid, upstreamFailure } from '../../foundation/errors.ts'
 import type { SourceUse } from './find-source.ts'
 
 type Of = Pick<SourceUse, 'source' | 'operation'>
@@ -39,6 +39,14 @@ export const unreadable = (of: Of, message: string, more: More = {}) =>
   upstreamFailure(named(of, 'answered what cannot be read'), [
     { path: '', code: 'source_answer_invalid', message, ...more },
   ])
+
+/** One request reads of several sources, or several times, more than it may keep. */
+export const tooMuch = ({ source }: Of) =>
+  invalid({
+    path: '',
+    code: 'too_large',
+    message: `With that of the source "${source.name}", the answers of sources are too large for one request. Read them in several requests.`,
+  })
 
 /** An upstream 404. */
 export const absent = ({ type, source, operation }: SourceUse, id: string | undefined) =>
