@@ -1,70 +1,49 @@
 /** CSV as RFC 4180 has it: fields in quotes may have commas, line ends, and quotes written twice. */
+import { Readable } from 'node:stream'
+import { CsvError, type Info, parse } from 'csv-parse'
 
+/** `line` is where the row begins, from 1. */
 export type CsvRow = { line: number; fields: string[] }
 
-/** The rows of a text that arrives in parts. Empty lines are skipped. */
+/** Characters of a row. */
+const MOST_CHARS = 8 * 1024 * 1024
+
+/**
+ * The rows of a text that arrives in parts. Empty lines are skipped.
+ * @throws SyntaxError that names the line
+ */
 export async function* readCsv(parts: AsyncIterable<string>): AsyncGenerator<CsvRow> {
-  const reader = new CsvReader()
-  for await (const part of parts) yield* reader.read(part)
-  yield* reader.end()
+  const parser = parse({
+    bom: true,
+    info: true,
+    relax_column_count: true,
+    skip_empty_lines: true,
+    max_record_size: MOST_CHARS,
+    record_delimiter: ['\r\n', '\n'],
+  })
+  let line = 1
+  try {
+    for await (const { info, record } of Readable.from(parts).compose(parser) as AsyncIterable<Parsed>) {
+      const height = record.reduce((sum, field) => sum + field.split('\n').length - 1, 0)
+      line = info.lines - height
+      yield { line, fields: record }
+      line = info.lines + 1
+    }
+  } catch (error) {
+    if (error instanceof CsvError) throw new SyntaxError(`Line ${line}: ${faultOf(error)}`)
+    throw error
+  }
 }
 
-class CsvReader {
-  #fields: string[] = []
-  #field = ''
-  /** A quote within quotes is the end of the field, or the first of two. */
-  #state: 'plain' | 'quoted' | 'quote' = 'plain'
-  #line = 1
-  #start = 1
-  #isFirst = true;
+type Parsed = { info: Info; record: string[] }
 
-  *read(part: string): Generator<CsvRow> {
-    const text = this.#isFirst ? part.replace(/^\uFEFF/, '') : part
-    this.#isFirst = false
-    for (const char of text) {
-      const row = this.#take(char)
-      if (row) yield row
-    }
-  }
-
-  *end(): Generator<CsvRow> {
-    if (this.#state === 'quoted') throw new SyntaxError(`Line ${this.#start}: a quote is not closed.`)
-    const row = this.#endRow()
-    if (row) yield row
-  }
-
-  #take(char: string): CsvRow | undefined {
-    if (char === '\n') this.#line++
-    if (this.#state === 'quoted') {
-      if (char === '"') this.#state = 'quote'
-      else this.#field += char
-    } else if (char === '"' && (this.#state === 'quote' || this.#field === '')) {
-      if (this.#state === 'quote') this.#field += '"'
-      this.#state = 'quoted'
-    } else if (char === ',') this.#endField()
-    else if (char === '\n') return this.#endRow()
-    else if (char !== '\r') {
-      if (this.#state === 'quote') throw new SyntaxError(`Line ${this.#line}: text follows a closed quote.`)
-      this.#field += char
-    }
-    return undefined
-  }
-
-  #endField(): void {
-    this.#fields.push(this.#field)
-    this.#field = ''
-    this.#state = 'plain'
-  }
-
-  #endRow(): CsvRow | undefined {
-    const isEmpty = this.#fields.length === 0 && this.#field === '' && this.#state === 'plain'
-    this.#endField()
-    const row = { line: this.#start, fields: this.#fields }
-    this.#fields = []
-    this.#start = this.#line
-    return isEmpty ? undefined : row
-  }
+const FAULTS: Partial<Record<CsvError['code'], string>> = {
+  CSV_QUOTE_NOT_CLOSED: 'a quote is not closed.',
+  CSV_INVALID_CLOSING_QUOTE: 'text follows a closed quote.',
+  INVALID_OPENING_QUOTE: 'a quote is within a field. Put the field in quotes, and write its quotes twice.',
+  CSV_MAX_RECORD_SIZE: 'the row is too long.',
 }
+const faultOf = ({ code, message }: CsvError): string => FAULTS[code] ?? message
 
 /** A row as text. */
 export const csvLine = (fields: readonly string[]): string =>
