@@ -209,6 +209,7 @@ function addRow(
   for (const { flag } of flags) command.addOption(flag)
   command.action(async () => {
     if (row.exitCode) outcome.misused = EXIT.failed
+    checkServerUrl(row, program.opts<Flags>())
     const settings = readSettings(program.opts<Flags>())
     const given = flags.flatMap(({ option, flag }) => {
       const value: unknown = command.getOptionValue(flag.attributeName())
@@ -235,6 +236,15 @@ function addRow(
     else show(answer, row.columns ?? columns)
     outcome.exitCode = row.exitCode?.(answer) ?? EXIT.ok
   })
+}
+
+/** A resource with a `url` of its own is written without `--url`, so that no token is sent to that address. */
+function checkServerUrl({ options }: Row, { url }: Flags): void {
+  const own = options.find(({ to }) => 'body' in to && to.body === 'url')
+  if (own && url !== undefined)
+    throw misused(
+      `--url names the server, which gets the token. Pass ${own.flags} for the "url" of the resource, and PLINTH_URL for the server.`,
+    )
 }
 
 /** Adds a hint about the source of a refused token that was read from a file. */

@@ -244,6 +244,7 @@ test.each([
   [['record', 'delete', 'deal', '..'], '".." is not an id'],
   [['token', 'create', '--name', 'x', '--grant', 'crm'], '"crm" is not key=value'],
   [['base', 'list', '--url', 'ftp://x'], 'http://… or https://…'],
+  [['trigger', 'put', 'hook', '--url', 'https://example.com/'], 'Pass --target <url> for the "url"'],
 ])('a usage error exits with 2 and sends no request: %j', async (args, message) => {
   const { code, out, err } = await run(...args)
   expect({ code, out, err }).toMatchObject({ code: 2, out: '', err: expect.stringContaining(message) })

@@ -24,15 +24,22 @@ const reached = ({ method, path, pathWithout }: Row) => [
   plain(method, pathWithout ?? path.replace(/\/:\w+\?/, '')),
 ]
 
-test('every route of REST has a command', async () => {
-  const folder = new URL('../../src/cli/resources/', import.meta.url)
-  const modules = await Promise.all(
-    readdirSync(folder).map((file) => import(new URL(file, folder).href) as Promise<object>),
-  )
-  const values = modules.flatMap((module) => Object.values(module) as unknown[])
-  const rows = values.flatMap((value) => (isNoun(value) ? value.rows : isRow(value) ? [value] : []))
+const folder = new URL('../../src/cli/resources/', import.meta.url)
+const modules = await Promise.all(
+  readdirSync(folder).map((file) => import(new URL(file, folder).href) as Promise<object>),
+)
+const values = modules.flatMap((module) => Object.values(module) as unknown[])
+const rows = values.flatMap((value) => (isNoun(value) ? value.rows : isRow(value) ? [value] : []))
+
+test('every route of REST has a command', () => {
   const commands = new Set(rows.flatMap(reached))
   const routes = [...ROUTES, ...STREAMS].map(({ method, path }) => plain(method, path))
   expect(routes.filter((route) => !commands.has(route) && COVERED[route] === undefined)).toEqual([])
   expect(Object.keys(COVERED).filter((route) => !routes.includes(route))).toEqual([])
+})
+
+test('no option of a command has the name of an option of all commands, which would take its value', () => {
+  const flags = rows.flatMap(({ options }) => options.map(({ flags }) => flags.split(' ', 1)[0]))
+  expect(flags.length).toBeGreaterThan(100)
+  expect(flags.filter((flag) => ['--url', '--token', '--base', '--json'].includes(flag ?? ''))).toEqual([])
 })

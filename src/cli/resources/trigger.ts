@@ -21,8 +21,8 @@ export const trigger = configuration('/:base_id/triggers', {
   fields: [
     name,
     description,
-    text('--url <url>', 'url', 'where changes are sent'),
-    text('--action <id>', 'action', 'the action that changes run, in place of --url'),
+    text('--target <url>', 'url', 'where changes are sent'),
+    text('--action <id>', 'action', 'the action that changes run, in place of --target'),
     list('--record-types <types>', 'record_types', 'record types to follow (default: all)'),
     list('--events <events>', 'events', 'create, update, cancel, delete or restore (default: all)'),
     json(
