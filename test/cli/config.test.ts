@@ -129,6 +129,27 @@ test('a conflict shows what each side changed', async () => {
   expect([absent.code, absent.err]).toEqual([1, expect.stringContaining('  /from')])
 })
 
+test('a promotion and a rollback print the new secrets, which no later request returns', async () => {
+  const dev = 'crm--secrets'
+  succeed(await world.call('POST', '/v1/crm/preview', { name: 'secrets' }), 201)
+  const trigger = ['--target', 'https://example.com/hook', '--disabled']
+  expect(await run(dev, ['trigger', 'put', 'hook', ...trigger])).toMatchObject({ code: 0 })
+  const line = /^Secret of trigger hook, shown once: (whsec_\S+)$/m
+  const dry = await run('crm', ['promote', dev, '--dry-run'])
+  expect([dry.code, dry.out]).toEqual([0, '+ trigger hook\n1 to create\n'])
+  const promoted = await run('crm', ['promote', dev])
+  const [, first] = line.exec(promoted.out) ?? []
+  const [, id = ''] = /^Promotion (\S+)\./m.exec(promoted.out) ?? []
+  expect((await run('crm', ['promotion', 'get', id])).out).not.toContain('whsec_')
+  succeed(await world.call('DELETE', `/v1/${dev}/triggers/hook`))
+  const pruned = await run('crm', ['promote', dev, '--prune'])
+  const [, prune = ''] = /^Promotion (\S+)\./m.exec(pruned.out) ?? []
+  const [, second] = line.exec((await run('crm', ['rollback', prune])).out) ?? []
+  expect([first, second]).toEqual([expect.any(String), expect.any(String)])
+  expect(second).not.toBe(first)
+  for (const path of ['crm/triggers/hook', `bases/${dev}`]) succeed(await world.call('DELETE', `/v1/${path}`))
+})
+
 test('wrong usage of a diff exits with 1, since 2 says that there are changes', async () => {
   const broken = join(folder, 'broken.yaml')
   await writeFile(broken, 'a: [')

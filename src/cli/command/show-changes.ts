@@ -8,6 +8,7 @@ type ChangesBody = {
   dry_run?: true
   id?: string
   kind?: 'promotion' | 'rollback'
+  secrets?: readonly { kind: string; id: string; secret: string | null }[]
 }
 
 type Obstacles = Parameters<typeof obstacleLines>
@@ -29,9 +30,10 @@ export function showProposal(answer: Answer): void {
 
 /** Prints what a request has changed; as a dry run, what it would change. */
 export function showDone(answer: Answer): void {
-  const { dry_run: isDry, id, kind } = answer.body as ChangesBody
+  const { dry_run: isDry, id, kind, secrets = [] } = answer.body as ChangesBody
   showChanges(answer, isDry ? 'due' : 'done')
   if (isDry || id === undefined || changesIn(answer).length === 0) return
+  for (const each of secrets) printLine(`Secret of ${each.kind} ${each.id}, shown once: ${each.secret}`)
   printLine(kind === 'promotion' ? `Promotion ${id}. To undo it: plinth rollback ${id}` : `Rollback ${id}.`)
 }
 
