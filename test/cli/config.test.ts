@@ -150,6 +150,18 @@ test('a promotion and a rollback print the new secrets, which no later request r
   for (const path of ['crm/triggers/hook', `bases/${dev}`]) succeed(await world.call('DELETE', `/v1/${path}`))
 })
 
+test('a preview is named by its whole id; a production base is not taken for one', async () => {
+  succeed(await world.call('PUT', '/v1/bases/plain', {}), 201)
+  for (const act of ['get', 'delete'])
+    for (const id of ['plain', 'dev'])
+      expect(await run('crm', ['preview', act, id])).toMatchObject({
+        code: 2,
+        out: '',
+        err: expect.stringContaining('<base>--<name>'),
+      })
+  succeed(await world.call('DELETE', '/v1/bases/plain'))
+})
+
 test('wrong usage of a diff exits with 1, since 2 says that there are changes', async () => {
   const broken = join(folder, 'broken.yaml')
   await writeFile(broken, 'a: [')

@@ -14,6 +14,8 @@ export type Row = {
   path: string
   /** The path if the optional argument is not given, where it is another resource. */
   pathWithout?: string
+  /** Refuses an id that the path would take for a resource of another kind. */
+  checkId?: (id: string) => void
   options: readonly Option[]
   /** A positional argument that becomes a body field, or a query parameter of a GET. */
   argument?: string
@@ -76,6 +78,7 @@ export function argumentsOf({ path, argument, file, transfer }: Row): { paramete
  * @throws Failure for wrong usage
  */
 export async function requestOf(row: Row, written: Written): Promise<Call> {
+  row.checkId?.(written.arguments['id'] ?? '')
   const headers: Record<string, string> = {}
   const query = new URLSearchParams(row.query)
   const fields: Record<string, unknown> = {}

@@ -1,6 +1,13 @@
 /** Commands of previews. */
 import type { Noun } from '../command/command.ts'
+import { misused } from '../command/failure.ts'
 import { confirm, cursor, description, ifMatch, paging, text, writing } from '../command/options.ts'
+
+/** A production base has the same path, and is not deleted as a preview. */
+function checkId(id: string): void {
+  if (!id.includes('--'))
+    throw misused(`"${id}" is no preview. Give the whole id, <base>--<name>, such as crm--dev.`)
+}
 
 export const preview: Noun = {
   name: 'preview',
@@ -19,6 +26,7 @@ export const preview: Noun = {
       summary: 'Show a preview, by its whole id',
       method: 'GET',
       path: '/bases/:id',
+      checkId,
       options: [],
     },
     {
@@ -38,6 +46,7 @@ export const preview: Noun = {
       summary: 'Delete a preview, by its whole id, and everything in it',
       method: 'DELETE',
       path: '/bases/:id',
+      checkId,
       options: [confirm, ifMatch, ...writing],
     },
   ],
