@@ -102,6 +102,13 @@ describe('A schema change with migrate=true', () => {
     ],
     ['cast to number', NUMBER, [{ op: 'cast', field: 'data.v', type: 'number' }], { v: '1.5' }, { v: 1.5 }],
     [
+      'cast to number, signed',
+      NUMBER,
+      [{ op: 'cast', field: 'v', type: 'number' }],
+      { v: ' +1e3 ' },
+      { v: 1000 },
+    ],
+    [
       'cast to boolean',
       { type: 'object', properties: { v: { type: 'boolean' } } },
       [{ op: 'cast', field: 'data["v"]', type: 'boolean' }],
@@ -143,6 +150,18 @@ describe('A schema change with migrate=true', () => {
         [type],
       )
       expect(typeRow?.xid).toBe(log.at(-1)?.xid)
+    },
+  )
+
+  test.each(['9007199254740993', '0.1234567890123456789', '1e999', '0x10', ' '])(
+    'does not cast the text "%s", which a number would not keep',
+    async (v) => {
+      const type = await world.newType()
+      succeed(await put(type, 'a', { v }), 201)
+      const cast = [{ op: 'cast', field: 'data.v', type: 'number' }]
+      const { details } = expectFailure(await migrate(type, NUMBER, cast), 'CONFLICT')
+      expect(details[0]).toMatchObject({ count: 1, samples: [{ id: 'a', path: '/data/v' }] })
+      expect((await get(type, 'a')).data).toEqual({ v })
     },
   )
 

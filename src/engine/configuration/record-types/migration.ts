@@ -1,4 +1,5 @@
 import { type Detail, invalid } from '../../../foundation/errors.ts'
+import { survivesDouble } from '../../../json/decimal.ts'
 import { pointer } from '../../../json/parse.ts'
 import { type FieldPath, parseField } from '../../compiled-types/field-path.ts'
 
@@ -146,13 +147,15 @@ function cast(value: unknown, type: Cast): unknown {
   if (type === 'boolean')
     return value === 'true' || value === 1 ? true : value === 'false' || value === 0 ? false : value
   const number =
-    typeof value === 'string' && value.trim() !== ''
-      ? Number(value)
-      : typeof value === 'boolean'
-        ? Number(value)
-        : value
-  if (typeof number !== 'number' || !Number.isFinite(number)) return value
+    typeof value === 'string' ? parsed(value) : typeof value === 'boolean' ? Number(value) : value
+  if (typeof number !== 'number') return value
   return type === 'integer' && !Number.isInteger(number) ? value : number
+}
+
+/** The number that a text has in decimal form, if a double holds it exactly. */
+function parsed(text: string): number | undefined {
+  const token = text.trim().replace(/^\+/, '')
+  return token !== '' && survivesDouble(token) ? Number(token) : undefined
 }
 
 const fault = (path: string, code: string, message: string, extra: Partial<Detail> = {}) =>
