@@ -86,6 +86,8 @@ describe('the tools of environments', () => {
     })
     const plan = await asAgent('preview', { action: 'delete', name: 'dev' })
     expect(plan['plan'].what).toContain(`${base}--dev`)
+    const byId = await asAgent('preview', { action: 'delete', name: made['id'] })
+    expect(byId['plan']).toEqual(plan['plan'])
     succeed(await world.call('GET', `/v1/bases/${base}--dev`))
     expect(await asAgent('preview', { plan_token: plan['plan_token'] })).toEqual({
       id: `${base}--dev`,

@@ -117,7 +117,8 @@ export const environmentTools = [
     output: answerOutput,
     run: async ({ base_id, action, name, description, copy }, context) => {
       if (name === undefined && action !== 'list') throw nameless(action)
-      return RUN[action]({ base: productionOf(base_id), name: name ?? '', description, copy }, context)
+      const base = productionOf(base_id)
+      return RUN[action]({ base, name: nameIn(base, name ?? ''), description, copy }, context)
     },
   }),
   tool('propose', {
@@ -219,6 +220,10 @@ function placesOf(base: string, from = base): { base: string; from: string } {
     message: `Name the preview, such as "${production}--dev". preview with the action "list" lists them.`,
   })
 }
+
+/** The name of a preview; its whole id is taken too. */
+const nameIn = (base: string, name: string): string =>
+  name.startsWith(anyPreviewOf(base)) ? name.slice(anyPreviewOf(base).length) : name
 
 const nameless = (action: string) =>
   invalid({
