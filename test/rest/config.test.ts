@@ -240,9 +240,9 @@ describe('a push', () => {
     expect(expectFailure(await push(dev, about('two'), '', tag), 'CONFLICT').details).toMatchObject([
       { path: 'header/If-Match', code: 'hash_mismatch', expected: hash, received: config.hash },
     ])
-    expect(expectFailure(await push(dev, about('two', config.hash)), 'CONFLICT').details[0].path).toBe(
-      '/hash',
-    )
+    expect(expectFailure(await push(dev, about('two', config.hash)), 'CONFLICT').details).toMatchObject([
+      { path: '/hash', hint: 'Without "hash", the file is applied to any state of the base.' },
+    ])
     expect((await pull(dev)).hash).toBe(hash)
     succeed(await push(dev, about('three', hash)))
     expectFault(await push(dev, about('four'), '', { 'if-match': config.hash }), 'header/If-Match')
@@ -311,8 +311,40 @@ describe('a push', () => {
     const strict = { id: 'note', json_schema: { type: 'object', properties: { n: { type: 'integer' } } } }
     const file = { plinth: 1, base: dev, record_types: [{ id: 'aaa' }, strict] }
     const { details } = expectFailure(await push(dev, file), 'CONFLICT')
-    expect(details[0]).toMatchObject({ path: expect.stringMatching(/^\/record_types\/1/), count: 1 })
+    expect(details[0]).toMatchObject({
+      path: '/record_types/1/json_schema',
+      count: 1,
+      hint: expect.stringContaining('PUT /v1/{base_id}/record-types/{id} takes on_invalid=allow'),
+    })
     expect((await pull(dev)).hash).toBe(before.hash)
+    // The advice: the type is changed alone, then the file has nothing to refuse.
+    const path = `/v1/${dev}/record-types/note`
+    succeed(await world.call('PATCH', `${path}?on_invalid=allow`, { json_schema: strict.json_schema }))
+    succeed(await push(dev, file))
+    expect(succeed(await world.call('GET', `/v1/${dev}/records/note/a`)).valid).toBe(false)
+  })
+
+  test('whose schema breaks a relationship is 409 at the type, with a request that allows it', async () => {
+    const [, dev] = await fork()
+    succeed(await world.call('PUT', `/v1/${dev}/relationship-types/next`, {}), 201)
+    succeed(await world.call('PUT', `/v1/${dev}/records/note/a`, { data: {} }), 201)
+    const end = { record_type: 'note', id: 'a' }
+    const link = { rel_type: 'next', data: { n: 'text' } }
+    const ends = {
+      ...{ source_record_type: end.record_type, source_id: end.id },
+      ...{ target_record_type: end.record_type, target_id: end.id },
+    }
+    succeed(await world.call('PUT', `/v1/${dev}/relationships/l`, { ...link, ...ends }), 201)
+    const strict = { id: 'next', data_schema: { type: 'object', properties: { n: { type: 'integer' } } } }
+    const file = { plinth: 1, base: dev, relationship_types: [strict] }
+    const { details } = expectFailure(await push(dev, file), 'CONFLICT')
+    expect(details[0]).toMatchObject({
+      path: '/relationship_types/0/data_schema',
+      hint: expect.stringContaining('PUT /v1/{base_id}/relationship-types/{id} takes on_invalid=allow'),
+    })
+    const path = `/v1/${dev}/relationship-types/next`
+    succeed(await world.call('PATCH', `${path}?on_invalid=allow`, { data_schema: strict.data_schema }))
+    succeed(await push(dev, file))
   })
 
   test('as a dry run shows the changes and stores none', async () => {

@@ -527,7 +527,12 @@ describe('a rollback', () => {
     const done = await promoted(base)
     succeed(await world.call('DELETE', `/v1/bases/${dev}`))
     succeed(await world.call('PUT', `/v1/${base}/records/fresh/r`, { data: {} }), 201)
-    expectFailure(await rollback(base, done), 'CONFLICT')
+    const [held] = expectFailure(await rollback(base, done), 'CONFLICT').details
+    expect([held.code, held.message, held.hint]).toEqual([
+      'force_required',
+      expect.stringMatching(/^In production, the record type "fresh" has .* Delete them first\.$/),
+      undefined,
+    ])
     succeed(await world.call('DELETE', `/v1/${base}/records/fresh/r`))
     succeed(await rollback(base, done))
     expectFailure(await world.call('GET', `/v1/${base}/record-types/fresh`), 'NOT_FOUND')

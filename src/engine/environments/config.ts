@@ -1,7 +1,7 @@
 /** Config as code: the configuration of a base as one file, its diff, and its application to a preview. */
 import { productionOf } from '../../contract/ids.ts'
 import { advised } from '../../foundation/advised-requests.ts'
-import { DomainError, withPaths } from '../../foundation/errors.ts'
+import { DomainError } from '../../foundation/errors.ts'
 import { requirePermission } from '../access/access.ts'
 import type { Definition } from '../configuration/lifecycle/definition.ts'
 import { lockConfiguration } from '../configuration/lifecycle/lock.ts'
@@ -16,6 +16,7 @@ import {
   shown,
   summaryOf,
 } from './edits.ts'
+import { atPlace } from './failures.ts'
 import { type ConfigFile, readConfig } from './read-config.ts'
 import { hashOf, listsOf, readSnapshot, type Snapshot, snapshotIn } from './snapshot.ts'
 
@@ -79,8 +80,7 @@ export async function putConfig(
     if (hashes && !hashes.includes(hash)) throw otherState('/expected_hash', hash, hashes.join(', '))
     if (file.hash !== null && file.hash !== hash) throw otherState('/hash', hash, file.hash)
     const edits = await editsBetween(live, wanted(live, file, prune))
-    const located = (thrown: unknown, { kind, id }: Edit) =>
-      withPaths(thrown, (path) => `${file.at(kind, id)}${path}`)
+    const located = (thrown: unknown, { kind, id }: Edit) => atPlace(thrown, file.at(kind, id))
     await applyEdits(within, baseId, await prepareEdits(edits, { located }), { isForced: true, located })
     const changes = edits.map(shown)
     const next = edits.length === 0 ? hash : await hashOf(await snapshotIn(tx, baseId))
@@ -96,10 +96,11 @@ function wanted(live: Snapshot, { resources }: ConfigFile, prune: boolean): Snap
   return next
 }
 
-const otherState = (path: string, expected: string, received: string) => {
+const otherState = (path: '/expected_hash' | '/hash', expected: string, received: string) => {
   const message = 'The configuration of the base has changed since. Pull it again and repeat your change.'
+  const hint = path === '/hash' && 'Without "hash", the file is applied to any state of the base.'
   return new DomainError('CONFLICT', message, {
-    details: [{ path, code: 'hash_mismatch', message, expected, received }],
+    details: [{ path, code: 'hash_mismatch', message, expected, received, ...(hint && { hint }) }],
   })
 }
 

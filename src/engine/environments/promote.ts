@@ -12,13 +12,14 @@ import { pointer } from '../../json/parse.ts'
 import { requirePermission } from '../access/access.ts'
 import { setCause } from '../change-log/entry.ts'
 import { KINDS } from '../configuration/kinds.ts'
-import { nounOf, type PutOptions } from '../configuration/lifecycle/kind.ts'
+import type { PutOptions } from '../configuration/lifecycle/kind.ts'
 import { lockForPromotion } from '../configuration/lifecycle/lock.ts'
 import { stepsOfIds } from '../configuration/lifecycle/read-in-steps.ts'
 import type { Db } from '../database/client.ts'
 import type { Planning } from '../write/plan-approval.ts'
 import type { WriteScope } from '../write/write.ts'
 import { applyEdits, type Edit, type Prepared, prepareEdits } from './edits.ts'
+import { atResource } from './failures.ts'
 import { moveFork, readFork } from './fork.ts'
 import { prepareAhead } from './prepare-ahead.ts'
 import { type Promotion, storePromotion } from './promotion.ts'
@@ -194,31 +195,6 @@ async function withOrigins(
 /** Moves the failure of an absent preview to the argument that names it. */
 export function atFrom(thrown: unknown): never {
   throw withPaths(thrown, (path) => (path === '/base_id' ? '/from' : path))
-}
-
-/** Says which resource a failure is about. */
-export function atResource(thrown: unknown, { kind, id }: Edit): unknown {
-  if (thrown instanceof DomainError && thrown.details.some(({ code }) => code === 'confirm_required'))
-    return holdsData(`${nounOf(kind)} "${id}"`, `/${kind.name}/${id}`)
-  const located = withPaths(thrown, (path) => `/${kind.name}/${id}${path}`)
-  if (!(located instanceof DomainError) || !located.details.some(({ code }) => DATA_FAULTS.has(code)))
-    return located
-  const details = located.details.map((detail) =>
-    DATA_FAULTS.has(detail.code) ? { ...detail, hint: hintFor(detail.code, id) } : detail,
-  )
-  return new DomainError(located.code, located.message, { details, cause: thrown })
-}
-
-/** Faults of data in production. The options of a PUT that allow or migrate it do not exist here. */
-const DATA_FAULTS = new Set(['records_invalid', 'relationships_invalid'])
-const hintFor = (code: string, id: string): string =>
-  `Change these in production so that they fit, or change the preview, and promote again.${code === 'records_invalid' ? ` "migration": { "${id}": [ … ] } repairs records with the promotion.` : ''}`
-
-const holdsData = (what: string, path: string) => {
-  const message = `In production, the ${what} has records or relationships. Send force to delete them too.`
-  return new DomainError('CONFLICT', message, {
-    details: [{ path, code: 'force_required', message, hint: '"force": true' }],
-  })
 }
 
 function onBothSides(conflicts: readonly Conflict[]): DomainError {

@@ -9,9 +9,10 @@ import { setCause } from '../change-log/entry.ts'
 import { lockIfPresent } from '../configuration/lifecycle/lock.ts'
 import type { WriteScope } from '../write/write.ts'
 import { applyEdits, isSame, prepareEdits } from './edits.ts'
+import { atUndone } from './failures.ts'
 import { moveFork } from './fork.ts'
 import { prepareAhead } from './prepare-ahead.ts'
-import { atResource, how } from './promote.ts'
+import { how } from './promote.ts'
 import { markRolledBack, type Promotion, promotionNotFound, storePromotion } from './promotion.ts'
 import { type PromotionEdit, readEdits } from './promotion-edits.ts'
 import { type Snapshot, snapshotIn } from './snapshot.ts'
@@ -31,13 +32,13 @@ export async function rollback(scope: WriteScope, baseId: string, input: object)
     const edits = past.map(
       ({ before, after, ...edit }): PromotionEdit => ({ ...edit, before: after, after: before }),
     )
-    return prepareEdits(edits, how(edits, migration), { scope: at, baseId })
+    return prepareEdits(edits, { ...how(edits, migration), located: atUndone }, { scope: at, baseId })
   }
   return prepareAhead(scope, [baseId], plan, async (within, prepared) => {
     const { fromBase } = await findUndoable(within, baseId, undone)
     const id = uuidv7()
     await setCause(within.db, id)
-    const secrets = await applyEdits(within, baseId, prepared, { isForced: false, located: atResource })
+    const secrets = await applyEdits(within, baseId, prepared, { isForced: false, located: atUndone })
     const edits = prepared.map(({ edit }) => edit)
     if (await lockIfPresent(within, fromBase))
       await moveFork(
