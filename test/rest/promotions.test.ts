@@ -393,6 +393,21 @@ describe('a promotion', () => {
     expect(opsOf(await promoted(base))).toEqual(['update record_type one'])
   })
 
+  test('of a resource without what it refers to is 400, and names what to add', async () => {
+    const [base, dev] = await fork('item')
+    await put(dev, 'fresh')
+    const desk = { tools: [{ record_type: 'fresh', operations: ['get'] }] }
+    succeed(await world.call('PUT', `/v1/${dev}/endpoints/desk`, desk), 201)
+    const resources = [{ kind: 'endpoint', id: 'desk' }]
+    const fault = expectFault(await promote(base, { resources }), '/endpoint/desk/tools/0/record_type')
+    expect(fault).toMatchObject({ code: 'unknown_record_type', hint: expect.stringContaining('resources') })
+    const [, added = ''] = /add (\{.*\}) to/.exec(fault.hint) ?? []
+    expect(opsOf(await promoted(base, { resources: [...resources, JSON.parse(added)] }))).toEqual([
+      'create record_type fresh',
+      'create endpoint desk',
+    ])
+  })
+
   test('refuses what is not a preview of the base', async () => {
     const [base, dev] = await fork('task')
     const [, foreign] = await fork('task')

@@ -1,6 +1,7 @@
 /** Failures of changes to data that does not fit them, with what to send next, which differs from a PUT. */
 import { advised } from '../../foundation/advised-requests.ts'
 import { type Detail, DomainError, withPaths } from '../../foundation/errors.ts'
+import { KINDS } from '../configuration/kinds.ts'
 import { nounOf } from '../configuration/lifecycle/kind.ts'
 import type { Edit } from './edits.ts'
 
@@ -12,6 +13,19 @@ export const atResource = (thrown: unknown, edit: Resource): unknown =>
     data: 'Change these in production so that they fit, or change the preview, and promote again.',
     held: { message: 'Send force to delete them too.', hint: '"force": true' },
   })
+
+/** The same where some resources are named: what they refer to may be in the preview only. */
+export const atNamed = (thrown: unknown, edit: Resource): unknown =>
+  withHints(
+    atResource(thrown, edit),
+    (detail) => kindMissing(detail) !== undefined && detail.received !== undefined,
+    (detail) => {
+      const resource = JSON.stringify({ kind: kindMissing(detail)?.name, id: detail.received })
+      return `If the preview has it, add ${resource} to "resources".`
+    },
+  )
+
+const kindMissing = ({ code }: Detail) => KINDS.find(({ codes }) => codes.unknown === code)
 
 /** Says which resource a failure of a rollback is about. */
 export const atUndone = (thrown: unknown, edit: Resource): unknown =>

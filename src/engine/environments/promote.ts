@@ -19,7 +19,7 @@ import type { Db } from '../database/client.ts'
 import type { Planning } from '../write/plan-approval.ts'
 import type { WriteScope } from '../write/write.ts'
 import { applyEdits, type Edit, type Prepared, prepareEdits } from './edits.ts'
-import { atResource } from './failures.ts'
+import { atNamed, atResource } from './failures.ts'
 import { moveFork, readFork } from './fork.ts'
 import { prepareAhead } from './prepare-ahead.ts'
 import { type Promotion, storePromotion } from './promotion.ts'
@@ -41,6 +41,7 @@ export async function promote(scope: WriteScope, baseId: string, input: object):
   requirePermission(scope.access, 'read', from, '*')
   // The plan of a promotion is of the whole. It confirms no deletion of a type with records: that needs `force`.
   const { planning, ...unplanned } = scope
+  const located = resources ? atNamed : atResource
   const plan = async (at: WriteScope): Promise<PreparedPromotion> => {
     const sides = {
       fork: await readFork(at.db, from),
@@ -50,10 +51,11 @@ export async function promote(scope: WriteScope, baseId: string, input: object):
     const found = await compareSides(sides, prune, selection(resources, sides))
     if (found.conflicts.length > 0 && !force) throw onBothSides(found.conflicts)
     const past = await withOrigins(at.db, baseId, from, found.edits)
-    return { ...found, edits: await prepareEdits(past, how(past, migration), { scope: at, baseId }) }
+    const edits = await prepareEdits(past, { ...how(past, migration), located }, { scope: at, baseId })
+    return { ...found, edits }
   }
   const write = async (within: WriteScope, planned: PreparedPromotion) => {
-    const done = await apply(within, baseId, from, planned, force)
+    const done = await apply(within, baseId, from, planned, { isForced: force, located })
     if (planning) await requireApproval(planning, withoutSecrets(done), planned.edits)
     return done
   }
@@ -114,12 +116,12 @@ async function apply(
   baseId: string,
   from: string,
   { edits, conflicts, forkPoints }: PreparedPromotion,
-  isForced: boolean,
+  how: Parameters<typeof applyEdits>[3],
 ): Promise<Promotion> {
   const { db } = within
   const id = uuidv7()
   await setCause(db, id)
-  const secrets = await applyEdits(within, baseId, edits, { isForced, located: atResource })
+  const secrets = await applyEdits(within, baseId, edits, how)
   await moveFork(db, from, forkPoints)
   const past = edits.map(({ edit }) => edit)
   const entry = { id, baseId, kind: 'promotion', fromBase: from, edits: past, conflicts }
