@@ -2,10 +2,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectFailure, expectFault, succeed } from '../support/answers.ts'
 import { callTool, rpc } from '../support/mcp.ts'
+import { openReceiver, type Receiver } from '../support/receiver.ts'
 import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 let world: World
+let receiver: Receiver
 /** Has one grant each on the endpoint, with this permission. */
 let writer: string
 let reader: string
@@ -21,7 +23,8 @@ const deals = async (): Promise<Body[]> =>
   succeed(await world.call('GET', '/v1/crm/records/deal?sort=id')).data
 
 beforeAll(async () => {
-  world = await openWorld()
+  receiver = await openReceiver()
+  world = await openWorld({ PLINTH_ALLOW_PRIVATE_TARGETS: '127.0.0.1' })
   await put('record-types/deal', { json_schema: { properties: { title: { type: 'string' } } } })
   await put('record-types/note', {})
   await put('actions/win.deal', {
@@ -50,7 +53,10 @@ beforeAll(async () => {
   writer = (await world.newToken([grant('write')])).token
   reader = (await world.newToken([grant('read')])).token
 })
-afterAll(() => world.close())
+afterAll(async () => {
+  await world.close()
+  await receiver.close()
+})
 
 test('an endpoint lists its actions with their input schema, within the grants', async () => {
   const tools = await listed(writer)
@@ -143,6 +149,30 @@ test('a policy of the endpoint bounds what its actions read', async () => {
   })
   const found = await tool('tickets', {}, world.adminToken, '/mcp/crm/e/bounded')
   expect(found.body.output.map(({ id }: Body) => id)).toEqual(['t1'])
+})
+
+test('an action that only sends requests is offered, and reaches no records', async () => {
+  await put('actions/ping', {
+    steps: [{ name: 'p', type: 'http', method: 'POST', url: receiver.url, body: { a: 1 } }],
+    output: '{{steps.p.status}}',
+  })
+  await put('endpoints/pings', { actions: ['ping'] })
+  const grant = { base: 'crm', endpoint: 'pings', environment: '*', permission: 'write' }
+  const { token } = await world.newToken([grant])
+  const at = '/mcp/crm/e/pings'
+  expect((await listed(token, at)).map(({ name }) => name)).toEqual(['ping'])
+  expect((await tool('ping', {}, token, at)).body).toMatchObject({ status: 'succeeded', output: 204 })
+  for (const each of [token, world.adminToken]) {
+    const refused = await rpc(
+      world,
+      at,
+      'tools/call',
+      { name: 'get_deal', arguments: { id: 'd1' } },
+      { token: each },
+    )
+    expect(refused.body.error ?? refused.body.result.isError).toBeTruthy()
+  }
+  expectFailure(await world.as(token)('GET', '/v1/crm/records/deal'), 'FORBIDDEN')
 })
 
 test('an action in use is not deleted, and an unknown one, or one with the name of a tool, is refused', async () => {

@@ -94,7 +94,8 @@ export async function servedEndpoint(
 /** Whether the token may run the action, as far as its steps name their types. */
 function mayRun({ access }: Scope, baseId: string, id: string, action: ServedAction, may: May): boolean {
   if (action.changesTypes && !access.allows('manage', baseId, '*')) return false
-  const atEndpoint = access.atEndpoint(baseId, id)
+  // Entering the endpoint turned its grants into rights on types.
+  const atEndpoint = (access.whole ?? access).atEndpoint(baseId, id)
   const mayWrite = access.allows('write', baseId, '*') || (atEndpoint !== null && atEndpoint !== 'read')
   return (
     (action.isRead || mayWrite || action.writes.length > 0) &&
