@@ -208,6 +208,19 @@ describe('undo of a request', () => {
 })
 
 describe('conflicts', () => {
+  test('a change that others followed is undone after theirs, as the 409 says', async () => {
+    const type = await world.newType()
+    await put(type, 'a', { n: 1 })
+    const request = await batch([{ type: 'patch_record', record_type: type, id: 'a', data: { n: 2 } }])
+    await put(type, 'a', { n: 3 })
+    const [later] = (await changesOf(`record_type=${type}&id=a&order=desc&limit=1`)) as [Body]
+    const { message } = expectFailure(await undo({ request_id: request }), 'CONFLICT')
+    expect(message).toContain('first undo the changes that came after')
+    succeed(await undo({ request_id: later.request_id }))
+    succeed(await undo({ request_id: request }))
+    expect(succeed(await get(type, 'a')).data).toEqual({ n: 1 })
+  })
+
   test('a record that others changed since is a 409 that lists it, and nothing is undone', async () => {
     const type = await world.newType()
     const request = await batch([create(type, 'a', { n: 1 }), create(type, 'b', { n: 1 })])

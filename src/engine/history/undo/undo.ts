@@ -257,9 +257,11 @@ function conflict(obstacles: readonly Obstacle[]): DomainError {
       ...(by !== null && { expected: by }),
     }),
   )
+  const isLater = obstacles.some(({ by }) => by !== null)
+  const later = isLater ? ' To undo them too, first undo the changes that came after.' : ''
   return new DomainError(
     'CONFLICT',
-    `${obstacles.length} of the resources cannot be reverted, because something else depends on their current state. Nothing was written. Send on_conflict=skip to leave them as they are.`,
+    `${obstacles.length} of the resources cannot be reverted, because something else depends on their current state. Nothing was written. Send on_conflict=skip to leave them as they are.${later}`,
     { details },
   )
 }
