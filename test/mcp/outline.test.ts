@@ -181,9 +181,19 @@ describe('the outline', () => {
     expect(await told('/mcp/wide')).toMatch(
       /create_<type> and update_<type> exist .* \?types=a,b or \?tools=/,
     )
-    expect(await told('/mcp/crm?profile=lean')).toContain('without ?profile=lean lists more tools')
+    const lean = await told('/mcp/crm?profile=lean')
+    expect(lean).toContain('without ?profile=lean lists more tools')
+    expect(lean).toContain('put_file (file_type, path, text)')
     for (const option of ['?readonly=1', '?types=deal', '?tools=query_records'])
       expect(await told(`/mcp/crm${option}`)).not.toContain('update_<type>')
+  })
+
+  test('says that a plan comes before a large delete, to a token that may write', async () => {
+    for (const path of ['/mcp/crm', '/mcp/crm?profile=lean']) {
+      expect(await told(path)).toContain('plan_token alone confirms it')
+      expect(await told(path, await tokenFor(['deal'], 'read'))).not.toContain('plan_token')
+    }
+    expect(await told('/mcp/crm?readonly=1')).not.toContain('plan_token')
   })
 
   test('is in the preview of the address, and not in the instructions of /mcp or of an endpoint', async () => {

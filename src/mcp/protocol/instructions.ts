@@ -12,6 +12,8 @@ const EXTERNAL_ID =
   'Send external_id (and external_source) if the record has an id in another system: upsert_record with the same external_id updates that record; create_<type> refuses it.'
 const WRITES =
   'On a write, idempotency_key makes a retry safe, dry_run previews it, and expected_version writes only if the record still has that version.'
+const PLANS =
+  'A delete of several things, or of a record with links, first answers a plan of all that would go and deletes nothing: plan_token alone confirms it. dry_run shows no plan.'
 const WORK =
   'Agents that share a queue claim records with work: complete or release each claim, and send a heartbeat before its lease ends.'
 const PAGES =
@@ -58,6 +60,7 @@ export function rules({ base, lists, mayWrite }: Offer): string {
     lists('aggregate_records') && 'To count and sum, use aggregate_records, not pages of query_records.',
     writes && lists('upsert_record') && EXTERNAL_ID,
     writes && WRITES,
+    mayWrite && ['delete_record', 'sql_write'].some(lists) && PLANS,
     mayWrite && lists('work') && WORK,
     ERRORS,
     PAGES,
