@@ -38,7 +38,7 @@ afterAll(async () => {
 const call = (name: string, args: object, path = '/mcp/crm') =>
   callTool(world, path, name, { record_type: 'deal', ...args })
 
-test('a model is told of the sources of a type', async () => {
+test('describe_type lists the sources of a type', async () => {
   for (const detail of ['brief', 'standard', 'full'])
     expect((await call('describe_type', { detail })).body.sources).toEqual([
       { external_source: 'erp', operations: ['get', 'list', 'create'] },
