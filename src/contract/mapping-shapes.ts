@@ -6,19 +6,22 @@ export const JsonPath = z
   .string()
   .max(LIMITS.jsonPathChars, `A JSONPath can have at most ${LIMITS.jsonPathChars} characters.`)
 
+/** Values of one side by those of the other. */
+export const TranslatedValues = z
+  .record(z.string(), z.unknown())
+  .refine(
+    (values) => Object.keys(values).length <= LIMITS.mappedValues,
+    `Translate at most ${LIMITS.mappedValues} values.`,
+  )
+
 /** What a field gets: a JSONPath, or a JSONPath with what is done to the value that it finds. */
 const FieldMapping = z.union([
   JsonPath,
   z.strictObject({
     path: JsonPath,
-    values: z
-      .record(z.string(), z.unknown())
-      .refine(
-        (values) => Object.keys(values).length <= LIMITS.mappedValues,
-        `Translate at most ${LIMITS.mappedValues} values.`,
-      )
-      .optional()
-      .meta({ description: 'Translates values: `{ "closed_won": "won" }`.' }),
+    values: TranslatedValues.optional().meta({
+      description: 'Translates values: `{ "closed_won": "won" }`.',
+    }),
     date_format: z.string().min(1).max(64).optional().meta({
       description:
         'How the payload writes a time: a Unicode pattern such as `dd.MM.yyyy HH:mm`, `iso`, `unix` or `unix_ms`.',

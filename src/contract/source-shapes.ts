@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { LIMITS } from '../foundation/limits.ts'
 import { ID_RULES, isTypeId } from './ids.ts'
-import { JsonPath, mappedFields } from './mapping-shapes.ts'
+import { JsonPath, mappedFields, TranslatedValues } from './mapping-shapes.ts'
 import { HeaderName, WrittenHeaderValue } from './sent-headers.ts'
 
 /** What a source can do. */
@@ -35,14 +35,9 @@ const SentField = z.union([
   z.string().min(1).max(LIMITS.jsonPathChars),
   z.strictObject({
     path: z.string().min(1).max(LIMITS.jsonPathChars),
-    values: z
-      .record(z.string(), z.unknown())
-      .refine(
-        (values) => Object.keys(values).length <= LIMITS.mappedValues,
-        `Translate at most ${LIMITS.mappedValues} values.`,
-      )
-      .optional()
-      .meta({ description: 'Translates values: `{ "won": "closed_won" }`.' }),
+    values: TranslatedValues.optional().meta({
+      description: 'Translates values: `{ "won": "closed_won" }`.',
+    }),
   }),
 ])
 /** Where the other system has a property, and how it says its values. */
