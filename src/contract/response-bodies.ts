@@ -12,6 +12,7 @@ const OCCASIONAL = new Set([
   'replaced',
   'dry_run',
   'token',
+  'secrets',
   'counts',
   '_expanded',
   '_expanded_truncated',

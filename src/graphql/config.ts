@@ -19,6 +19,12 @@ const ConfigDiffType = builder.objectRef<ConfigDiff>('ConfigDiff').implement({
       resolve: ({ summary }) => summary,
     }),
     hash: t.exposeString('hash', { description: 'The hash of the configuration of the base.' }),
+    secrets: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: '`[{ kind, id, secret }]`: secrets that were made for new resources. Returned once.',
+      resolve: ({ secrets }) => secrets ?? null,
+    }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })

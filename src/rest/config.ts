@@ -33,11 +33,22 @@ export const ChangeOfConfig = z
   })
   .meta({ id: 'ConfigurationChange' })
 export const SummaryOfChanges = z.object({ create: z.int(), update: z.int(), delete: z.int() })
+export const NewSecrets = z
+  .array(
+    z.object({
+      kind: z.enum(CONFIG_KINDS),
+      id: z.string(),
+      secret: z.string().nullable().meta({ description: 'Null in a dry run.' }),
+    }),
+  )
+  .optional()
+  .meta({ description: 'Secrets that were made for new resources. Only in the answer of the act.' })
 const ConfigDiff = z
   .object({
     changes: z.array(ChangeOfConfig),
     summary: SummaryOfChanges,
     hash: z.string().meta({ description: 'The hash of the configuration of the base.' }),
+    secrets: NewSecrets,
     dry_run: z.literal(true).optional(),
   })
   .meta({ id: 'ConfigDiff' })
@@ -98,7 +109,7 @@ export const config = [
     operation: graphql(
       `mutation PutConfig($base: String!, $config: JSON!, $prune: Boolean, $expectedHashes: [String!]) {
         putConfig(base: $base, config: $config, prune: $prune, expectedHashes: $expectedHashes) {
-          changes summary hash dry_run: dryRun
+          changes summary hash secrets dry_run: dryRun
         }
       }`,
     ),

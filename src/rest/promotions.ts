@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { CONFIG_KINDS, PromoteBody, ProposalBody, RollbackBody } from '../contract/config-shapes.ts'
 import { pageBody, trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
-import { ChangeOfConfig, SummaryOfChanges } from './config.ts'
+import { ChangeOfConfig, NewSecrets, SummaryOfChanges } from './config.ts'
 import { listOf } from './route/page.ts'
 import { pageOf, pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
@@ -38,19 +38,7 @@ const Promotion = z
       .meta({ description: 'Resources that production had changed too, where `force` took the preview.' }),
     created_by: z.string().nullable().meta({ description: 'The id of the token.' }),
     created_at: time,
-    secrets: z
-      .array(
-        z.object({
-          kind: z.enum(CONFIG_KINDS),
-          id: z.string(),
-          secret: z.string().nullable().meta({ description: 'Null in a dry run.' }),
-        }),
-      )
-      .optional()
-      .meta({
-        description:
-          'Secrets of resources that are new in production. Only in the answer of the promotion or rollback.',
-      }),
+    secrets: NewSecrets,
     dry_run: z.literal(true).optional(),
   })
   .meta({ id: 'Promotion' })
@@ -58,12 +46,6 @@ const Promotion = z
 const PromotionFields = graphql(`fragment PromotionFields on Promotion {
   id kind from base_id: baseId status changes conflicts created_by: createdBy created_at: createdAt
 }`)
-
-/** Without `secrets` where there are none. */
-const shown = <T extends { secrets: unknown; dry_run: boolean | null }>({ secrets, ...promotion }: T) => ({
-  ...trim(promotion),
-  ...(secrets !== null && { secrets }),
-})
 
 const params = z.strictObject({ base_id: baseId() })
 const needsAdmin = ({ base_id = '' }) => ({ permission: 'admin', base: base_id, recordType: '*' }) as const
@@ -88,7 +70,7 @@ export const promotions = [
       ...body,
       dryRun: dry_run || undefined,
     }),
-    reply: ({ done }) => ({ body: shown(done), isLarge: true }),
+    reply: ({ done }) => ({ body: trim(done), isLarge: true }),
     answers: Promotion,
   }),
   route('POST /:base_id/promote/proposal', {
@@ -128,7 +110,7 @@ export const promotions = [
       migration: body.migration,
       dryRun: body.dry_run || undefined,
     }),
-    reply: ({ done }) => ({ body: shown(done), isLarge: true }),
+    reply: ({ done }) => ({ body: trim(done), isLarge: true }),
     answers: Promotion,
   }),
   route('GET /:base_id/promotions', {

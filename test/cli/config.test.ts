@@ -7,6 +7,8 @@ import { succeed } from '../support/answers.ts'
 import { openWorld, type World } from '../support/world.ts'
 import { plinth, type Settings } from './plinth.ts'
 
+const OWN_SECRET = `whsec_${Buffer.from('a secret of one own'.padEnd(32)).toString('base64')}`
+
 let world: World
 let folder: string
 beforeAll(async () => {
@@ -148,6 +150,24 @@ test('a promotion and a rollback print the new secrets, which no later request r
   expect([first, second]).toEqual([expect.any(String), expect.any(String)])
   expect(second).not.toBe(first)
   for (const path of ['crm/triggers/hook', `bases/${dev}`]) succeed(await world.call('DELETE', `/v1/${path}`))
+})
+
+test('a push prints the new secrets once, and the secret of the file never', async () => {
+  const dev = 'crm--pushed'
+  succeed(await world.call('POST', '/v1/crm/preview', { name: 'pushed' }), 201)
+  const file = JSON.stringify({
+    ...{ plinth: 1, base: 'crm' },
+    inbound_webhooks: [{ id: 'door', record_type: 'type1' }],
+    triggers: [{ id: 'own', url: 'https://example.com/', enabled: false, secret: OWN_SECRET }],
+  })
+  const diff = await run(dev, ['config', 'diff', '-'], file)
+  const created = '+ trigger own\n+ inbound_webhook door\n2 to create\n'
+  expect([diff.code, diff.out]).toEqual([2, created])
+  expect(await run(dev, ['config', 'push', '-', '--dry-run'], file)).toMatchObject({ code: 0, out: created })
+  const pushed = await run(dev, ['config', 'push', '-'], file)
+  expect(pushed.out).toMatch(/\n2 created\nSecret of inbound_webhook door, shown once: whsec_\S+\n$/)
+  expect(pushed.out).not.toContain(OWN_SECRET)
+  succeed(await world.call('DELETE', `/v1/bases/${dev}`))
 })
 
 test('a preview is named by its whole id; a production base is not taken for one', async () => {

@@ -213,6 +213,30 @@ describe('the tools of environments', () => {
     expect(await asAdmin('promote', { from, dry_run: true })).toMatchObject({ dry_run: true })
   })
 
+  test('promote returns the secret of a new trigger in the answer that makes it, and nowhere else', async () => {
+    const { base, asAgent, asAdmin } = await live()
+    const from = `${base}--dev`
+    await asAgent('preview', { action: 'create', name: 'dev' })
+    await put(`${from}/triggers/hook`, { url: 'https://example.com/hook', enabled: false })
+    const plan = await asAdmin('promote', { from })
+    const dry = await asAdmin('promote', { from, dry_run: true })
+    expect(dry['secrets']).toEqual([{ kind: 'trigger', id: 'hook', secret: null }])
+    expect(dry).not.toHaveProperty('note')
+    const done = await asAdmin('promote', { plan_token: plan['plan_token'] })
+    const [{ secret }] = done['secrets']
+    expect(done).toMatchObject({
+      secrets: [{ kind: 'trigger', id: 'hook', secret: expect.stringMatching(/^whsec_/) }],
+      note: expect.stringContaining('only in this answer'),
+    })
+    const promotions = succeed(await world.call('GET', `/v1/${base}/promotions`))
+    const log = succeed(await world.call('GET', `/v1/${base}/changes?include=before`))
+    expect(JSON.stringify([plan, dry, promotions, log, await asAdmin('changes', {})])).not.toContain(secret)
+    expect(JSON.stringify([plan, dry])).not.toContain('whsec_')
+    expect(await asAdmin('promote', { plan_token: plan['plan_token'] })).not.toHaveProperty('secrets')
+    const nothing = await asAdmin('promote', { from })
+    expect([nothing['secrets'], nothing['note']]).toEqual([undefined, undefined])
+  })
+
   test.each([
     ['accepts', (choice: string) => ({ action: 'accept' as const, content: { choice } }), true],
     ['declines', () => ({ action: 'decline' as const }), false],

@@ -30,6 +30,7 @@ const diff = (base: string, config: unknown, query = '') =>
   world.call('POST', `/v1/${base}/config/diff${query}`, config)
 const opsOf = ({ changes }: Body): string[] => changes.map(({ op, kind, id }: Body) => `${op} ${kind} ${id}`)
 const without = ({ hash: _, ...config }: Body, over: object = {}): Body => ({ ...config, ...over })
+const OWN_SECRET = `whsec_${Buffer.from('a secret of one own'.padEnd(32)).toString('base64')}`
 const LISTS = [
   'record_types',
   'relationship_types',
@@ -345,6 +346,34 @@ describe('a push', () => {
     const path = `/v1/${dev}/relationship-types/next`
     succeed(await world.call('PATCH', `${path}?on_invalid=allow`, { data_schema: strict.data_schema }))
     succeed(await push(dev, file))
+  })
+
+  test('returns the secrets that it makes once, and none in a dry run, a repeat, the log or a file', async () => {
+    const [base, dev] = await fork()
+    const file = {
+      ...{ plinth: 1, base },
+      triggers: [
+        { id: 'own', url: 'https://example.com/a', secret: OWN_SECRET },
+        { id: 'made', url: 'https://example.com/b' },
+      ],
+      inbound_webhooks: [{ id: 'door', record_type: 'note', secret: '<redacted>' }],
+    }
+    const dry = succeed(await push(dev, file, '?dry_run=true'))
+    const due = [
+      { kind: 'trigger', id: 'made', secret: null },
+      { kind: 'inbound_webhook', id: 'door', secret: null },
+    ]
+    expect(dry.secrets).toEqual(due)
+    const key = { 'idempotency-key': 'secrets-once' }
+    const { secrets, changes } = succeed(await push(dev, file, '', key))
+    const secret = expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/)
+    expect(secrets).toEqual(due.map((each) => ({ ...each, secret })))
+    const shown = [succeed(await push(dev, file, '', key)), changes, await pull(dev)]
+    for (const path of ['changes?limit=1000&include=before', 'triggers', 'triggers/made/history'])
+      shown.push(succeed(await world.call('GET', `/v1/${dev}/${path}`)))
+    for (const { secret } of [...secrets, { secret: OWN_SECRET }])
+      expect(JSON.stringify(shown)).not.toContain(secret)
+    expect(succeed(await push(dev, await pull(dev)))).not.toHaveProperty('secrets')
   })
 
   test('as a dry run shows the changes and stores none', async () => {

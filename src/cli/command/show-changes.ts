@@ -32,8 +32,9 @@ export function showProposal(answer: Answer): void {
 export function showDone(answer: Answer): void {
   const { dry_run: isDry, id, kind, secrets = [] } = answer.body as ChangesBody
   showChanges(answer, isDry ? 'due' : 'done')
-  if (isDry || id === undefined || changesIn(answer).length === 0) return
+  if (isDry || changesIn(answer).length === 0) return
   for (const each of secrets) printLine(`Secret of ${each.kind} ${each.id}, shown once: ${each.secret}`)
+  if (id === undefined) return
   printLine(kind === 'promotion' ? `Promotion ${id}. To undo it: plinth rollback ${id}` : `Rollback ${id}.`)
 }
 

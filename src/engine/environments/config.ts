@@ -11,6 +11,7 @@ import {
   applyEdits,
   type Edit,
   editsBetween,
+  type NewSecret,
   prepareEdits,
   type ShownEdit,
   shown,
@@ -29,6 +30,8 @@ export type ConfigDiff = {
   changes: readonly ShownEdit[]
   summary: Record<ShownEdit['op'], number>
   hash: string
+  /** Secrets that were made for new resources. Only in the answer of the act. */
+  secrets?: readonly NewSecret[]
 }
 
 /**
@@ -81,10 +84,12 @@ export async function putConfig(
     if (file.hash !== null && file.hash !== hash) throw otherState('/hash', hash, file.hash)
     const edits = await editsBetween(live, wanted(live, file, prune))
     const located = (thrown: unknown, { kind, id }: Edit) => atPlace(thrown, file.at(kind, id))
-    await applyEdits(within, baseId, await prepareEdits(edits, { located }), { isForced: true, located })
+    const prepared = await prepareEdits(edits, { located })
+    const secrets = await applyEdits(within, baseId, prepared, { isForced: true, located })
     const changes = edits.map(shown)
     const next = edits.length === 0 ? hash : await hashOf(await snapshotIn(tx, baseId))
-    return { changes, summary: summaryOf(changes), hash: next }
+    const done = { changes, summary: summaryOf(changes), hash: next }
+    return { ...done, ...(secrets.length > 0 && { secrets }) }
   })
 }
 

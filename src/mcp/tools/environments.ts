@@ -62,7 +62,7 @@ const promote = compile(
   graphql(
     `mutation ToolPromote($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $force: Boolean, $migration: JSON) {
       done: promote(base: $base, from: $from, prune: $prune, resources: $resources, force: $force, migration: $migration) {
-        id kind from base_id: baseId status changes conflicts created_at: createdAt dry_run: dryRun
+        id kind from base_id: baseId status changes conflicts secrets created_at: createdAt dry_run: dryRun
         plan { what token expiresAt }
       }
     }`,
@@ -168,8 +168,9 @@ export const environmentTools = [
         changes: changes.slice(0, SHOWN).map(named),
         ...(changes.length > SHOWN && { changes_more: changes.length - SHOWN }),
       }
-      if (!plan) return trim({ ...done, ...shown })
-      const { conflicts } = done as { conflicts: readonly object[] }
+      const { conflicts, secrets, dry_run: isDry } = done as Promoted
+      const note = secrets && !isDry ? { note: KEEP_SECRETS } : {}
+      if (!plan) return trim({ ...done, ...shown, ...note })
       return {
         plan: { what: plan.what, ...shown, ...(conflicts.length > 0 && { conflicts }) },
         ...awaiting('promotion', plan),
@@ -178,6 +179,7 @@ export const environmentTools = [
   }),
 ]
 
+type Promoted = { conflicts: readonly object[]; secrets: unknown; dry_run: boolean | null }
 type Conflict = { kind: string; id: string; production: readonly Step[]; preview: readonly Step[] }
 type Break = { path: string; message: string }
 type Proposal = {
@@ -188,6 +190,9 @@ type Proposal = {
   conflicts: readonly Conflict[]
   breaks: readonly Break[]
 }
+
+const KEEP_SECRETS =
+  'secrets are only in this answer. Store each where the other system signs or verifies with it.'
 
 /** Changes that an answer of promote names. */
 const SHOWN = 50
