@@ -1,3 +1,12 @@
+import type { DomainError } from './errors.ts'
+
 /** What the engine writes to the log of the process. */
 export type Log = { warn(fields: object, message: string): void }
 export type InfoLog = Log & { info(fields: object, message: string): void }
+type ErrorLog = Log & { error(fields: object, message: string): void }
+
+/** Logs a failed request, if the caller cannot correct it. The failure of another system has no stack of ours. */
+export function logFailure(log: ErrorLog, error: DomainError, thrown: unknown): void {
+  if (error.isUpstream) log.warn({ details: error.details }, error.message)
+  else if (error.code === 'INTERNAL_ERROR') log.error({ err: error.cause ?? thrown }, 'a request failed')
+}

@@ -10,6 +10,7 @@ import {
   toDomainError,
 } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
+import { logFailure } from '../foundation/log.ts'
 import { newRequestId, requestIdOf } from './request-log.ts'
 import { hasStreamedBody } from './streamed-bodies.ts'
 
@@ -88,9 +89,7 @@ export function refusal(thrown: unknown, request: FastifyRequest, reply: Fastify
   // The rest of a refused transfer is not read.
   if (!request.raw.complete && hasStreamedBody(request)) reply.header('connection', 'close')
   if (reply.getHeader('connection') === 'close') lingerOn(request, reply)
-  if (error.isUpstream) request.log.warn({ details: error.details }, error.message)
-  else if (error.code === 'INTERNAL_ERROR')
-    request.log.error({ err: error.cause ?? thrown }, 'a request failed')
+  logFailure(request.log, error, thrown)
   if (error.code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer realm="plinth"')
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds))
   return error

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isBaseId } from '../contract/ids.ts'
 import { DomainError, errorBody, FAILURES, withPaths } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
+import { logFailure } from '../foundation/log.ts'
 import { requireBase, requireBases } from '../graphql/context.ts'
 import type { CallerHooks } from '../http/caller.ts'
 import { notFound, refusal } from '../http/errors.ts'
@@ -39,7 +40,10 @@ const ADDRESSES = ['/mcp', '/mcp/:base_id', '/mcp/:base_id/e/:endpoint_id']
  */
 export function mcp(caller: CallerHooks, options: Options, provider: Provider = plinth) {
   return async (app: FastifyInstance): Promise<void> => {
-    const onInternal = (err: unknown) => app.log.error({ err }, 'a tool call failed')
+    const onInternal = (cause: unknown) =>
+      cause instanceof DomainError && cause.isUpstream
+        ? logFailure(app.log, cause, cause)
+        : app.log.error({ err: cause }, 'a tool call failed')
     const modern = openModern(provider, onInternal)
     const legacy = await openLegacy(provider, onInternal)
     app.addHook('preClose', async () => {

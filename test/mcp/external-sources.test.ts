@@ -94,3 +94,16 @@ test('at an endpoint with a policy on the type, its sources are refused and not 
   }
   expect(upstream.asked).toHaveLength(asked)
 })
+
+test('a source that fails is logged as a warning without a stack, and not as an error of the server', async () => {
+  upstream.on('/deals/broken', json({ error: 'down' }, 503))
+  const { length } = world.log
+  const { error } = await call('get_record', { id: 'broken', external_source: 'erp' })
+  expect(error).toMatchObject({ code: 'INTERNAL_ERROR', details: [{ code: 'source_refused' }] })
+  const written = world.log.slice(length).map((line) => JSON.parse(line))
+  expect(written.filter(({ level }) => level >= 50)).toEqual([])
+  expect(written.filter(({ level }) => level === 40)).toEqual([
+    expect.objectContaining({ details: [expect.objectContaining({ code: 'source_refused' })] }),
+  ])
+  expect(world.log.slice(length).join('')).not.toMatch(/stack/)
+})

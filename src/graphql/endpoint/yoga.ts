@@ -22,6 +22,7 @@ import {
 import { LRUCache } from 'lru-cache'
 import { DomainError, errorBody, FAILURES, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
+import { logFailure } from '../../foundation/log.ts'
 import { jsonInTurns } from '../../json/write.ts'
 import type { LazySchema } from '../base/lazy-schema.ts'
 import { LAZY_RULES } from '../base/validation-rules.ts'
@@ -217,9 +218,7 @@ function masked(
   toPath: (path: string) => string = argument,
 ): GraphQLError {
   const error = unwrap(thrown)
-  if (error.isUpstream) log.warn({ details: error.details }, error.message)
-  else if (error.code === 'INTERNAL_ERROR')
-    log.error({ err: error.cause ?? thrown.originalError }, 'a request failed')
+  logFailure(log, error, thrown.originalError)
   const { message, ...extensions } = errorBody(error, id).error
   const details = extensions.details.map((detail) => ({ ...detail, path: toPath(detail.path) }))
   // Without a path nothing was executed, so the HTTP status is that of the error.
