@@ -19,6 +19,7 @@ const unicode = (text: string) =>
     .split('')
     .map((char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
     .join('')
+const base64 = (text: string) => Buffer.from(text).toString('base64')
 const FORMS: Readonly<Record<string, (secret: string) => string>> = {
   'as it is': (secret) => secret,
   'as JSON': inJson,
@@ -32,6 +33,14 @@ const FORMS: Readonly<Record<string, (secret: string) => string>> = {
     encodeURIComponent(secret).replace(/%[0-9A-F]{2}/g, (byte) => byte.toLowerCase()),
   'in a form': (secret) => new URLSearchParams({ k: secret }).toString().slice(2),
   'in a URL in JSON': (secret) => inJson(encodeURIComponent(secret)),
+  'in base64': base64,
+  'in base64 without padding': (secret) => base64(secret).replaceAll('=', ''),
+  'in base64url': (secret) => Buffer.from(secret).toString('base64url'),
+  'in base64 in a URL': (secret) => encodeURIComponent(base64(secret)),
+  'in base64 in JSON with \\/': (secret) => base64(secret).replaceAll('/', '\\/'),
+  'in base64 in JSON in a URL': (secret) => encodeURIComponent(inJson(base64(secret))),
+  'in hexadecimal': (secret) => Buffer.from(secret).toString('hex'),
+  'in upper-case hexadecimal': (secret) => Buffer.from(secret).toString('hex').toUpperCase(),
 }
 
 test.each(Object.entries(FORMS))('a secret %s is hidden', (_, write) => {
@@ -52,8 +61,40 @@ test('no random secret is left in any form, and the rest of the text stays', asy
   })
 })
 
+test('in base64 of a longer text, exactly the characters that have bits of the secret are hidden', async () => {
+  const text = (minLength: number) => fc.string({ unit: 'grapheme-ascii', minLength, maxLength: 20 })
+  const around = fc.tuple(text(0), text(4), text(1), fc.constantFrom('base64' as const, 'base64url' as const))
+  await forAll(around, 500, async ([before, secret, after, encoding]) => {
+    fc.pre(
+      !`${before}${secret}`.slice(0, -1).includes(secret) && !`${secret}${after}`.slice(1).includes(secret),
+    )
+    const encoded = Buffer.from(before + secret + after).toString(encoding)
+    const [from, to] = [before.length, before.length + secret.length].map((bytes) => (bytes * 8) / 6)
+    const end = encoded.slice(Math.ceil(to as number))
+    const expected = `${encoded.slice(0, Math.floor(from as number))}<redacted>${end.replace(/^=+/, '')}`
+    expect(maskSecrets(`in ${encoded}, so`, [secret])).toBe(`in ${expected}, so`)
+  })
+})
+
+test('a basic credential is hidden with the secret that it has', () => {
+  const sent = base64('user:AbC/dEf+gH==')
+  expect(maskSecrets(`{"authorization":"Basic ${sent}"}`, ['AbC/dEf+gH=='])).toBe(
+    '{"authorization":"Basic dXNlcj<redacted>"}',
+  )
+})
+
+test('the encoded forms of a secret of three characters are too short to be looked for', () => {
+  for (const text of ['abc', 'a-c']) expect(maskSecrets(base64(text), [text])).toBe(base64(text))
+})
+
 test('the start of a secret at the cut end of a text is hidden, with escapes too', () => {
-  for (const cut of ['before AbC/dE', 'before AbC\\/dE', 'before AbC%2FdE'])
+  for (const cut of [
+    'before AbC/dE',
+    'before AbC\\/dE',
+    'before AbC%2FdE',
+    'before QWJDL2',
+    'before 4162432f',
+  ])
     expect(maskSecrets(cut, ['AbC/dEf+gH=='], true)).toBe('before <redacted>')
 })
 

@@ -1,40 +1,55 @@
 /** Hides known secrets in text that others wrote, such as the answer of a receiver. */
 import { REDACTED } from '../../foundation/redacted.ts'
-import { decodeUnits, type Unit } from './decode-escapes.ts'
+import { decodeEscapes } from './decode-escapes.ts'
+import { encodedForms, encodedPlaces, type Place, startAtEnd } from './encoded-forms.ts'
 
 type Range = { readonly start: number; readonly end: number }
 
+/** Hides the secrets in a text. `isCut`: the text was cut at its end, where it may have the start of a secret. */
+export type Mask = (text: string, isCut?: boolean) => string
+
+/** See `openMask`. */
+export const maskSecrets = (text: string, secrets: readonly string[], isCut = false): string =>
+  openMask(secrets)(text, isCut)
+
 /**
- * The text without the secrets: as they are, and with the escapes of JSON and URLs, also one in another. `isCut`: the
- * text was cut at its end, where it may have the start of a secret.
+ * Finds secrets as they are, with the escapes of JSON and URLs, also one in another, in hexadecimal, and in base64 and
+ * base64url, also where they are a part of what is encoded. A secret that is changed in another way, such as reversed,
+ * compressed or hashed, is not found.
  */
-export function maskSecrets(text: string, secrets: readonly string[], isCut = false): string {
+export function openMask(secrets: readonly string[]): Mask {
   const known = [...new Set(secrets)].filter((secret) => secret !== '')
-  if (known.length === 0) return text
-  const ranges: Range[] = []
-  const find = (shown: string, wanted: string, rangeOf: (from: number, to: number) => Range) => {
-    if (wanted === '') return
-    for (let at = shown.indexOf(wanted); at >= 0; at = shown.indexOf(wanted, at + wanted.length))
-      ranges.push(rangeOf(at, at + wanted.length))
-    const cut = isCut ? startAtEnd(shown, wanted) : 0
-    if (cut > 0) ranges.push({ start: rangeOf(shown.length - cut, shown.length).start, end: text.length })
+  if (known.length === 0) return (text) => text
+  const decodedOnes = known.map((secret) => decodeEscapes(secret).text).filter((secret) => secret !== '')
+  const encoded = encodedForms(known)
+  return (text, isCut = false) => {
+    const ranges: Range[] = known.flatMap((secret) =>
+      placesOf(text, secret, isCut).map(({ from, to }) => ({ start: from, end: to })),
+    )
+    const plain = ESCAPE.test(text) ? decodeEscapes(text) : undefined
+    const shown = plain?.text ?? text
+    const places = [...encodedPlaces(encoded, shown, isCut)]
+    if (plain) places.push(...decodedOnes.flatMap((secret) => placesOf(shown, secret, isCut)))
+    for (const { from, to } of places) {
+      const range = plain?.at(from, to) ?? { start: from, end: to }
+      // What was cut may be a part of an escape.
+      ranges.push(isCut && to === shown.length ? { ...range, end: text.length } : range)
+    }
+    return redacted(text, ranges)
   }
-  for (const secret of known) find(text, secret, (start, end) => ({ start, end }))
-  if (ESCAPE.test(text)) {
-    const units = decodeUnits(text)
-    const decoded = textOf(units)
-    const rangeOf = (from: number, to: number) => ({
-      start: (units[from] as Unit).start,
-      end: (units[to - 1] as Unit).end,
-    })
-    for (const secret of known) find(decoded, textOf(decodeUnits(secret)), rangeOf)
-  }
-  return redacted(text, ranges)
+}
+
+function placesOf(text: string, wanted: string, isCut: boolean): Place[] {
+  const places: Place[] = []
+  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length))
+    places.push({ from: at, to: at + wanted.length })
+  const cut = isCut ? startAtEnd(text, wanted) : 0
+  if (cut > 0) places.push({ from: text.length - cut, to: text.length })
+  return places
 }
 
 /** Without one of these, a text has no escape. */
 const ESCAPE = /[\\%+]/
-const textOf = (units: readonly Unit[]): string => units.map(({ char }) => char).join('')
 
 function redacted(text: string, ranges: Range[]): string {
   let shown = ''
@@ -44,20 +59,4 @@ function redacted(text: string, ranges: Range[]): string {
     at = Math.max(at, end)
   }
   return shown + text.slice(at)
-}
-
-/** How many characters at the end of the text are the start of `form`, in linear time. */
-function startAtEnd(text: string, form: string): number {
-  const back = [0]
-  for (let at = 1, held = 0; at < form.length; at++) {
-    while (held > 0 && form[at] !== form[held]) held = back[held - 1] ?? 0
-    if (form[at] === form[held]) held++
-    back.push(held)
-  }
-  let held = 0
-  for (const char of text.slice(-form.length).split('')) {
-    while (held > 0 && (held === form.length || char !== form[held])) held = back[held - 1] ?? 0
-    if (char === form[held]) held++
-  }
-  return held
 }
