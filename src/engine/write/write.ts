@@ -89,7 +89,7 @@ export async function write<T extends object>(
       : {
           tokenId: scope.actor.tokenId ?? '',
           key: idempotencyKey,
-          fingerprint: named(scope, await digestInTurns(request())),
+          digest: named(scope, await digestInTurns(request())),
         }
 
   // Rights may have changed while the request waited for its body, for user input or in a queue.
@@ -122,9 +122,9 @@ export async function write<T extends object>(
   }
 }
 
-/** Adds the policy to the fingerprint, so that a response is not replayed under another policy. */
-const named = ({ policy }: Scope, fingerprint: string): string =>
-  policy ? digest([fingerprint, policy.name]) : fingerprint
+/** Adds the policy to the digest, so that a response is not replayed under another policy. */
+const named = ({ policy }: Scope, request: string): string =>
+  policy ? digest([request, policy.name]) : request
 
 /** An error with the record in its way. A policy could hide that record, so its caller does not learn of it. */
 const explained = async (scope: Scope, thrown: unknown, db = scope.db): Promise<unknown> =>
