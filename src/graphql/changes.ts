@@ -134,6 +134,9 @@ const ChangeGroupPage = builder.objectRef<changes.ChangeGroupPage>('ChangeGroupP
   }),
 })
 
+const CONDITION =
+  'Only changes of records that meet this filter of the record after the change; `previous.` before a field reads the record before it.'
+
 const changeArgs = () =>
   builder.args((t) => ({
     base: t.string({ required: true }),
@@ -180,12 +183,13 @@ builder.queryFields((t) => ({
   }),
   changesMatch: t.boolean({
     description:
-      'Whether one of these entries changed a record that matches the filter, before or after the change.',
+      'Whether one of these entries changed a record that matches the filter, before or after the change, and meets the condition.',
     args: {
       ...builder.args((t) => ({
         base: t.string({ required: true }),
         recordType: t.string({ required: true }),
-        filter: t.field({ type: 'JSON', required: true }),
+        filter: t.field({ type: 'JSON', description: 'Defaults to all records.' }),
+        condition: t.field({ type: 'JSON', description: CONDITION }),
         seqs: t.floatList({ required: true, description: 'At most 1000 seqs of entries.' }),
       })),
     },
@@ -197,11 +201,7 @@ builder.queryFields((t) => ({
 const followArgs = () =>
   builder.args((t) => ({
     ...changeArgs(),
-    condition: t.field({
-      type: 'JSON',
-      description:
-        'Only changes of records that meet this filter of the record after the change; `previous.` before a field reads the record before it.',
-    }),
+    condition: t.field({ type: 'JSON', description: CONDITION }),
   }))
 
 const AwaitedChange = builder.objectRef<changes.AwaitedChange>('AwaitedChange').implement({

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
 import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
@@ -70,4 +70,37 @@ test('changesMatch refuses an invalid filter, more than 1,000 entries and invali
   const many = Array.from({ length: 1001 }, (_, n) => n)
   for (const seqs of [many, [-1], [0.5]])
     expect((await refused(isN(1), seqs)).details[0]).toMatchObject({ path: '/seqs', code: 'out_of_range' })
+})
+
+describe('with a condition', () => {
+  const CONDITIONAL = `query ($type: String!, $filter: JSON, $condition: JSON, $seqs: [Float!]!) {
+    changesMatch(base: "crm", recordType: $type, filter: $filter, condition: $condition, seqs: $seqs)
+  }`
+  const became = { and: [isN(2), { field: 'previous.data.n', op: 'neq', value: 2 }] }
+  const asked = async (variables: object, call = world.call): Promise<Body> =>
+    (await call('POST', '/graphql', { query: CONDITIONAL, variables })).body
+
+  test('changesMatch is true for the entries that meet it, within the filter', async () => {
+    const type = await world.newType()
+    const seqs = await lifeOf(type, 'a')
+    const matching = async (more: object) => {
+      const found = await Promise.all(seqs.map((seq) => asked({ type, seqs: [seq], ...more })))
+      return found.map(({ data }) => data.changesMatch)
+    }
+    expect(await matching({ condition: became })).toEqual([false, true, false, true, false])
+    expect(await matching({ condition: became, filter: isN(1) })).toEqual([false, true, false, false, false])
+    expect(await matching({})).toEqual([true, true, true, true, true])
+  })
+
+  test('changesMatch is false for entries of types outside the grants', async () => {
+    const [open, shut] = [await world.newType(), await world.newType()]
+    const seqs = await lifeOf(shut, 'a')
+    const { call } = await world.newToken([{ record_type: open, permission: 'read' }])
+    const any = { field: 'id', op: 'is_not_null' }
+    for (const more of [{ condition: became }, { condition: any }, { condition: any, filter: any }, {}])
+      expect((await asked({ type: open, seqs, ...more }, call)).data.changesMatch).toBe(false)
+    expect((await asked({ type: shut, seqs, condition: any }, call)).errors[0].extensions.code).toBe(
+      'FORBIDDEN',
+    )
+  })
 })

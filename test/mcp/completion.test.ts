@@ -8,7 +8,7 @@ const TEMPLATES = {
   type: 'plinth://{base}/types/{type}',
   record: 'plinth://{base}/records/{type}/{id}',
   ofBase: 'plinth://crm/records/{type}/{id}',
-  records: 'plinth://{base}/records/{type}{?filter,cursor}',
+  records: 'plinth://{base}/records/{type}{?filter,condition,cursor}',
 }
 const SHUT = 'taskshut'
 

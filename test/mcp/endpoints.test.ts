@@ -409,7 +409,7 @@ test('resources at an endpoint contain what its tools may read, and nothing when
   const record = 'plinth://crm/records/{type}/{id}'
   // A type with a row filter has record resources and no type resource.
   succeed(await put('both', { tools: [...tools, ...NOTES], resources: true }), 201)
-  for (const uri of [record, 'plinth://{base}/records/{type}{?filter,cursor}'])
+  for (const uri of [record, 'plinth://{base}/records/{type}{?filter,condition,cursor}'])
     expect(await typesIn('both', uri)).toEqual(['deal', 'note'])
   expect(await typesIn('both', record, 'D')).toEqual(['deal'])
   expect(await typesIn('both', 'plinth://crm/types/{type}')).toEqual(['note'])

@@ -77,6 +77,26 @@ for (const { dialect, tags } of CASES)
       await whole.until(all)
     })
 
+    test('is notified of changes that meet the condition of a list only', async () => {
+      const { type, last, finish } = await types()
+      const condition = {
+        and: [isN(9), { field: 'previous.data.n', op: 'neq', value: 9 }],
+      }
+      const became = `${listUri(type)}?condition=${encodeURIComponent(JSON.stringify(condition))}`
+      const id = { field: 'id', op: 'eq', value: 'a' }
+      const ofA = `${listUri(type, id)}&condition=${encodeURIComponent(JSON.stringify(condition))}`
+      const client = await following([became, ofA, last], { dialect })
+      await put(type, 'a', { n: 2 })
+      await put(type, 'b', { n: 9 })
+      await client.until(became)
+      await put(type, 'b', { n: 9, more: true })
+      await finish()
+      await client.until(last)
+      expect(new Set(client.resourceEvents())).toEqual(new Set([became, last]))
+      await put(type, 'a', { n: 9 })
+      await client.until(ofA)
+    })
+
     test('is notified of the subscribed type', async () => {
       const { type, last } = await types()
       const uri = `plinth://crm/types/${type}`

@@ -38,6 +38,7 @@ const refusal = (client: McpClient, uri: string): Promise<Body> =>
     () => undefined,
     (thrown: unknown) => thrown,
   )
+const PREVIOUS_SEARCH = encodeURIComponent('{"field":"previous.data.n","op":"search","value":"a"}')
 const list = (type: string, filter?: object) =>
   `plinth://crm/records/${type}${filter ? `?filter=${encodeURIComponent(JSON.stringify(filter))}` : ''}`
 
@@ -125,6 +126,8 @@ describe.each(DIALECTS)('a %s client', (dialect) => {
     const wrong: [uri: string, words: RegExp][] = [
       [list('task', { field: 'data.n', op: 'eqq', value: 1 }), /filter\/op.*"eq"/],
       ['plinth://crm/records/task?filter=%7B', /filter.*malformed/],
+      ['plinth://crm/records/task?condition=%7B', /condition.*malformed/],
+      [`plinth://crm/records/task?condition=${PREVIOUS_SEARCH}`, /condition.*previous state/],
       ['plinth://crm/records/task?filtre=1', /"filtre".*"filter"/],
       ['plinth://crm/records/task?cursor=abc', /cursor/],
     ]
@@ -158,7 +161,7 @@ test('resource templates contain {base} on /mcp and the base id on the URL of a 
   expect(await templates(all)).toEqual([
     'plinth://{base}/types/{type}',
     'plinth://{base}/records/{type}/{id}',
-    'plinth://{base}/records/{type}{?filter,cursor}',
+    'plinth://{base}/records/{type}{?filter,condition,cursor}',
     'plinth://{base}/files/{file_type}/{+path}',
     'plinth://{base}/files/{file_type}{?prefix,cursor}',
     'plinth://{base}/actions/{action}/runs/{run_id}',
@@ -167,7 +170,7 @@ test('resource templates contain {base} on /mcp and the base id on the URL of a 
   expect(await templates(one)).toEqual([
     'plinth://crm/types/{type}',
     'plinth://crm/records/{type}/{id}',
-    'plinth://crm/records/{type}{?filter,cursor}',
+    'plinth://crm/records/{type}{?filter,condition,cursor}',
     'plinth://crm/files/{file_type}/{+path}',
     'plinth://crm/files/{file_type}{?prefix,cursor}',
     'plinth://crm/actions/{action}/runs/{run_id}',

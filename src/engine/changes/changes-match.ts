@@ -10,13 +10,14 @@ import { parseFilter } from '../filter/parse.ts'
 import { compileFor } from '../query/compile-query.ts'
 import { recordsAround } from '../query/point-in-time-statements.ts'
 import { UNSORTED } from '../query/sort.ts'
+import { readCondition } from './read-condition.ts'
 
-/** A JSON filter of records, and sequence numbers of log entries. */
-type MatchArgs = { filter?: unknown; seqs: readonly number[] }
+/** A JSON filter of records, a condition on changes, and sequence numbers of log entries. */
+type MatchArgs = { filter?: unknown; condition?: unknown; seqs: readonly number[] }
 
 /**
- * Whether one of the entries concerns a record that matched the filter before or after the change. States
- * that are no longer retained count as not matching.
+ * Whether one of the entries concerns a record that matched the filter before or after the change, and meets the
+ * condition. States that are no longer retained count as not matching.
  * @throws VALIDATION_ERROR with the argument at fault; FORBIDDEN outside the grants; NOT_FOUND without base
  * or type
  */
@@ -24,21 +25,26 @@ export async function changesMatch(
   scope: Scope,
   baseId: string,
   recordType: string,
-  { filter, seqs }: MatchArgs,
+  { filter, condition, seqs }: MatchArgs,
 ): Promise<boolean> {
   requirePermission(scope.access, 'read', baseId, recordType)
   checkSeqs(seqs)
-  const parsed = parseFilter(filter, '/filter')
+  // Without a condition, the entries are still to be of the type.
+  const parsed = filter == null && condition != null ? null : parseFilter(filter ?? ANY, '/filter')
+  const meeting = await readCondition(scope, baseId, { condition, recordType })
   const type = await requireType(scope, baseId, recordType)
+  const bound = parsed && bindFilter(parsed, type)
+  const met = meeting ? await meeting(seqs.map((seq) => ({ seq, recordType }))) : seqs.map((seq) => ({ seq }))
+  if (!bound || met.length === 0) return met.length > 0
   // Declared indexes cover only current records.
   const { parameters, operands } = compileFor({ baseId, type: { ...type, indexes: [] }, sort: UNSORTED })
   const states = recordsAround({
     base: parameters.add(baseId),
     recordType: parameters.add(recordType),
-    seqs: parameters.add(seqs),
+    seqs: parameters.add(met.map(({ seq }) => seq)),
   })
   const { text, values } = parameters.bind(
-    `SELECT EXISTS (SELECT FROM ${states} r WHERE ${compileFilter(bindFilter(parsed, type), operands)}) AS found`,
+    `SELECT EXISTS (SELECT FROM ${states} r WHERE ${compileFilter(bound, operands)}) AS found`,
   )
   // Limit the concurrency: one write may concern subscribers of many filters.
   const [row] = await scope.longPolls.inTurn(scope.actor.tokenId ?? '', () =>
@@ -46,6 +52,8 @@ export async function changesMatch(
   )
   return row?.found ?? false
 }
+
+const ANY = { field: 'id', op: 'is_not_null' }
 
 function checkSeqs(seqs: readonly number[]): void {
   if (seqs.length <= LIMITS.matchedEntries && seqs.every((seq) => Number.isSafeInteger(seq) && seq >= 0))

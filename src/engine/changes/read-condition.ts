@@ -7,7 +7,9 @@ import { checkChangeCondition, parseChangeCondition } from '../query/change-cond
 import { entriesMeeting } from '../query/entries-meeting.ts'
 
 /** Keeps the changes that meet a condition, in order. */
-export type ConditionFilter = (changes: readonly Change[]) => Promise<readonly Change[]>
+export type ConditionFilter = <T extends Pick<Change, 'seq' | 'recordType'>>(
+  changes: readonly T[],
+) => Promise<readonly T[]>
 
 type Args = { condition?: unknown; recordType?: string | null | undefined; kind?: string | null | undefined }
 

@@ -71,10 +71,15 @@ const isPrevious = (field: Field<ChangeColumn>): boolean =>
 export const checkChangeCondition = (condition: ChangeCondition, type: FieldContext): void =>
   void bindFilter(condition, type)
 
-/** Statement that finds which of the entries `seqs`, of one record type, meet the condition. */
+/** Statement that finds which of the entries `seqs` are of the record type and meet the condition. */
 export function matchingChanges(
   condition: ChangeCondition,
-  { baseId, type, seqs }: { baseId: string; type: FieldContext; seqs: readonly number[] },
+  {
+    baseId,
+    recordType,
+    type,
+    seqs,
+  }: { baseId: string; recordType: string; type: FieldContext; seqs: readonly number[] },
 ): BoundStatement {
   const parameters = new Parameters()
   const operandOf = (column: ChangeColumn) =>
@@ -88,5 +93,8 @@ export function matchingChanges(
   const entries = recordsWithPrevious({ base: parameters.add(baseId), seqs: parameters.add(seqs) })
   // The fields were checked when the trigger was stored. A type that has changed since has null in their place.
   const compiled = compileFilter(namedFilter(condition), operands)
-  return parameters.bind(`SELECT r.seq::float8 AS seq FROM ${entries} WHERE ${compiled} ORDER BY r.seq`)
+  const ofType = `r.record_type = ${parameters.add(recordType)}`
+  return parameters.bind(
+    `SELECT r.seq::float8 AS seq FROM ${entries} WHERE ${ofType} AND (${compiled}) ORDER BY r.seq`,
+  )
 }

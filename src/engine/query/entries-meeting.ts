@@ -19,7 +19,10 @@ export async function entriesMeeting(
   for (const [recordType, own] of Map.groupBy(entries, (entry) => entry.recordType)) {
     const type = await findType(scope, baseId, recordType)
     if (!type) continue
-    const { text, values } = matchingChanges(condition, { baseId, type, seqs: own.map(({ seq }) => seq) })
+    const { text, values } = matchingChanges(condition, {
+      ...{ baseId, recordType, type },
+      seqs: own.map(({ seq }) => seq),
+    })
     for (const { seq } of await scope.db.query<{ seq: number }>(shaped(text), values)) met.add(seq)
   }
   return met

@@ -26,7 +26,7 @@ export type FilesQuery = { prefix?: string; cursor?: string }
 export type RunsQuery = { status?: string; cursor?: string }
 
 /** URI parameters of a record list. */
-export type ListQuery = { filter?: string; cursor?: string }
+export type ListQuery = { filter?: string; condition?: string; cursor?: string }
 
 const encode = encodeURIComponent
 
@@ -38,7 +38,7 @@ export const typeUri = (base: string, type: string): string =>
 export const recordUri = (base: string, type: string, id: string): string =>
   `plinth://${encode(base)}/records/${encode(type)}/${encode(id)}`
 
-/** URI of a record list; `filter` is JSON. */
+/** URI of a record list; `filter` and `condition` are JSON. */
 export const recordsUri = (base: string, type: string, query: ListQuery = {}): string =>
   `plinth://${encode(base)}/records/${encode(type)}${written(query)}`
 
@@ -70,7 +70,7 @@ export const templatesOf = (base: string | null): Record<ResourceName['kind'], s
   return {
     type: `${at}/types/{type}`,
     record: `${at}/records/{type}/{id}`,
-    records: `${at}/records/{type}{?filter,cursor}`,
+    records: `${at}/records/{type}{?filter,condition,cursor}`,
     file: `${at}/files/{file_type}/{+path}`,
     files: `${at}/files/{file_type}{?prefix,cursor}`,
     run: `${at}/actions/{action}/runs/{run_id}`,

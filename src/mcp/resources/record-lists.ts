@@ -18,6 +18,28 @@ const list = compile(
   ),
 )
 
+// Called without entries, it checks what it gets, and read access to the log: types under a row policy are readable, but
+// their changes are not reported.
+const findLog = compile(
+  graphql(
+    `query ReadableLog($base: String!, $type: String!, $condition: JSON) {
+      changesMatch(base: $base, recordType: $type, condition: $condition, seqs: [])
+    }`,
+  ),
+)
+
+/**
+ * Checks that the session may follow the changes of a record type, with a condition on changes or null.
+ * @throws FORBIDDEN; NOT_FOUND; VALIDATION_ERROR
+ */
+export async function checkCondition(
+  { base, type }: { base: string; type: string },
+  condition: unknown,
+  context: Context,
+): Promise<void> {
+  await findLog({ base, type, condition }, context)
+}
+
 type Records = Extract<ResourceName, { kind: 'records' }>
 
 /**
@@ -28,6 +50,8 @@ export async function readRecordsResource(name: Records, context: Context): Prom
   const { base, type } = name
   const query = listQueryOf(name)
   const filter = filterOf(query)
+  const condition = conditionOf(query)
+  if (condition !== undefined) await checkCondition(name, condition, context)
   const asked = {
     ...{ base, type },
     ...(filter !== undefined && { filter }),
@@ -54,13 +78,20 @@ function howManyFit(rows: readonly object[]): number {
   return last < 0 ? rows.length : Math.max(1, last)
 }
 
-const PARAMETERS = ['filter', 'cursor']
+const PARAMETERS = ['filter', 'condition', 'cursor']
 
 /**
  * Parses the URI parameters of a list.
  * @throws InvalidParams for an unknown one
  */
 export const listQueryOf = ({ query }: Records): ListQuery => queryOf(query, 'A list of records', PARAMETERS)
+
+/**
+ * Parses the condition on changes that subscribers of the list are notified of.
+ * @throws VALIDATION_ERROR if it is not JSON
+ */
+export const conditionOf = ({ condition }: ListQuery): unknown =>
+  condition === undefined ? undefined : parseJson(condition, '/condition', 'compared')
 
 /**
  * Parses the filter.

@@ -12,20 +12,20 @@ const Entries = graphql(
 const readLog = compileSubscription(Entries)
 const match = compile(
   graphql(
-    `query WatchedMatch($base: String!, $type: String!, $filter: JSON!, $seqs: [Float!]!) {
-      changesMatch(base: $base, recordType: $type, filter: $filter, seqs: $seqs)
+    `query WatchedMatch($base: String!, $type: String!, $filter: JSON, $condition: JSON, $seqs: [Float!]!) {
+      changesMatch(base: $base, recordType: $type, filter: $filter, condition: $condition, seqs: $seqs)
     }`,
   ),
 )
 type Entry = ResultOf<typeof Entries>['changes']
 
-/** A subscribed resource. A list has its filter as JSON; null for all records of the type. */
+/** A subscribed resource. A list has its filter and its condition on changes as JSON; null for none. */
 export type Followed =
   | Extract<ResourceName, { kind: 'type' | 'record' | 'file' }>
   | FollowedList
   | FollowedFiles
 type FollowedFiles = { kind: 'files'; base: string; type: string; prefix: string }
-type FollowedList = { kind: 'records'; base: string; type: string; filter: unknown }
+type FollowedList = { kind: 'records'; base: string; type: string; filter: unknown; condition: unknown }
 /**
  * A subscriber. `over` is called if the subscription ends by itself: the token, the base or the server is
  * gone.
@@ -88,13 +88,13 @@ async function openWatched(context: Context, base: string, onEnd: () => void): P
   const read = async (): Promise<void> => {
     for await (const { changes: entry } of log) for (const topic of topicsOf(entry)) notify(topic, entry)
   }
-  const listOf = ({ type, filter }: FollowedList): FilteredList => {
-    const key = `${type}\n${JSON.stringify(filter)}`
+  const listOf = ({ type, filter, condition }: FollowedList): FilteredList => {
+    const key = `${type}\n${JSON.stringify([filter, condition])}`
     const known = lists.get(key)
     if (known) return known
     if (lists.size >= LIMITS.followedFilters) throw tooMany(LIMITS.followedFilters, 'different filters')
     const ask = async (seqs: readonly number[]) =>
-      (await match({ base, type, filter, seqs: [...seqs] }, context)).changesMatch
+      (await match({ base, type, filter, condition, seqs: [...seqs] }, context)).changesMatch
     const list = filteredList(ask, () => {
       lists.delete(key)
       off()
@@ -111,7 +111,7 @@ async function openWatched(context: Context, base: string, onEnd: () => void): P
       if (followers.size >= LIMITS.followedOfToken)
         throw tooMany(LIMITS.followedOfToken, 'resources of a base')
       const { say, end } = coalesced(follower.notify)
-      const isFiltered = what.kind === 'records' && what.filter !== null
+      const isFiltered = what.kind === 'records' && (what.filter !== null || what.condition !== null)
       const sayIf = (entry: Entry) => {
         if (concerns(what, entry)) say()
       }

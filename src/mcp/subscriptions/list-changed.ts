@@ -73,7 +73,7 @@ function followPrompts({ base, context }: AddressSession, notify: () => void, ov
   return {
     async begin(): Promise<void> {
       if (base === null || leave || !(await exists({ base, type: PROMPT_TYPE }))) return
-      const what = { kind: 'records', base, type: PROMPT_TYPE, filter: null } as const
+      const what = { kind: 'records', base, type: PROMPT_TYPE, filter: null, condition: null } as const
       leave = await followResource(context, what, { notify, over })
       if (isClosed) leave()
     },

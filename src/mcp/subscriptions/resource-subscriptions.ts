@@ -6,7 +6,7 @@ import type { AddressSession } from '../protocol/address-session.ts'
 import { InvalidParams } from '../protocol/provider.ts'
 import type { FileName, ResourceName } from '../protocol/resource-uri.ts'
 import { filesQueryOf } from '../resources/files.ts'
-import { filterOf, listQueryOf } from '../resources/record-lists.ts'
+import { checkCondition, conditionOf, filterOf, listQueryOf } from '../resources/record-lists.ts'
 import { asFault, requireResource } from '../resources/resources.ts'
 import { type Followed, followResource } from './base-changes.ts'
 
@@ -39,17 +39,6 @@ const findRecords = compile(
     }`,
   ),
 )
-// Checks read access to the log. Types under a row policy are readable, but their changes are not reported;
-// called without entries, this operation reports that.
-const findLog = compile(
-  graphql(
-    `query FollowLog($base: String!, $type: String!, $filter: JSON!) {
-      changesMatch(base: $base, recordType: $type, filter: $filter, seqs: [])
-    }`,
-  ),
-)
-const ANY = { field: 'id', op: 'is_not_null' }
-
 /** The resource subscriptions of one session. */
 export type Follows = {
   /**
@@ -135,7 +124,8 @@ async function find(name: ResourceName, { context }: AddressSession): Promise<Fo
     throw new InvalidParams(
       'Runs of actions cannot be subscribed to: they are not in the change log. Subscribe to the records that the action writes, or read the runs again.',
     )
-  await findLog({ base: name.base, type: name.type, filter: ANY }, context)
+  const condition = name.kind === 'records' ? (conditionOf(listQueryOf(name)) ?? null) : null
+  await checkCondition(name, condition, context)
   switch (name.kind) {
     case 'type':
       await findType(name, context)
@@ -151,7 +141,7 @@ async function find(name: ResourceName, { context }: AddressSession): Promise<Fo
         { base, type, filter, ...(query.cursor !== undefined && { cursor: query.cursor }) },
         context,
       )
-      return { kind: 'records', base, type, filter }
+      return { kind: 'records', base, type, filter, condition }
     }
   }
 }
