@@ -105,9 +105,11 @@ export const throughEndpoint = async (
   const action =
     typeof what === 'string' ? null : await actionOfTool(context.scope, base, endpoint, what.tool)
   const { policy } = narrow.scope
-  return action === null || !policy
-    ? narrow
-    : { ...narrow, scope: { ...narrow.scope, policy: { ...policy, action } } }
+  if (action === null || !policy) return narrow
+  const listing = narrowedToBounds(context, base, action.listing).scope
+  if (!listing.policy) return narrow
+  const reached = { id: action.id, listing: { access: listing.access, policy: listing.policy } }
+  return { ...narrow, scope: { ...narrow.scope, policy: { ...policy, action: reached } } }
 }
 
 /**

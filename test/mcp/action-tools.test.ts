@@ -151,6 +151,48 @@ test('a policy of the endpoint bounds what its actions read', async () => {
   expect(found.body.output.map(({ id }: Body) => id)).toEqual(['t1'])
 })
 
+test('a query whose record type is a template reaches what the endpoint lists, under its policy, and nothing else', async () => {
+  for (const id of ['lead', 'shown', 'got']) await put(`record-types/${id}`, {})
+  for (const type of ['lead', 'shown', 'got'])
+    for (const state of ['open', 'secret']) await put(`records/${type}/${state}`, { data: { state, pin: 1 } })
+  await put('actions/pick', {
+    input_schema: { properties: { type: { type: 'string' } } },
+    steps: [
+      { name: 'own', type: 'query', record_type: 'lead' },
+      { name: 'q', type: 'query', record_type: '{{input.type}}' },
+    ],
+    output: '{{steps.q.data}}',
+  })
+  await put('actions/write_any', {
+    steps: [{ name: 'w', type: 'upsert_record', record_type: '{{input.type}}', id: 'x', data: {} }],
+  })
+  const filter = { field: 'data.state', op: 'eq', value: 'open' }
+  await put('endpoints/picking', {
+    actions: ['pick', 'write_any'],
+    tools: [
+      { record_type: 'shown', operations: ['list'], filter, fields: ['data.state'] },
+      { record_type: 'got', operations: ['get'] },
+    ],
+  })
+  const at = '/mcp/crm/e/picking'
+  const grant = { base: 'crm', endpoint: 'picking', environment: '*', permission: 'write' }
+  for (const token of [world.adminToken, (await world.newToken([grant])).token]) {
+    const shown = (await tool('pick', { type: 'shown' }, token, at)).body.output
+    expect(shown.map(({ id, data }: Body) => [id, data])).toEqual([['open', { state: 'open' }]])
+    expect((await tool('pick', { type: 'lead' }, token, at)).body.output).toHaveLength(2)
+    for (const type of ['got', 'deal', 'absent']) {
+      const { error } = await tool('pick', { type }, token, at)
+      expect(error.code).toBe('FORBIDDEN')
+      expect(error.message).toContain(`does not list records of type "${type}"`)
+      expect(error.details.at(-1)).toMatchObject({
+        ...{ path: '/steps/q/record_type', code: 'out_of_reach', allowed: ['lead', 'shown'] },
+      })
+    }
+    for (const type of ['shown', 'got', 'lead'])
+      expect((await tool('write_any', { type }, token, at)).error.code).toBe('FORBIDDEN')
+  }
+})
+
 test('an action that only sends requests is offered, and reaches no records', async () => {
   await put('actions/ping', {
     steps: [{ name: 'p', type: 'http', method: 'POST', url: receiver.url, body: { a: 1 } }],

@@ -8,13 +8,14 @@ import { checkJson } from '../../json/parse.ts'
 import { viewOf } from '../record-store/record.ts'
 import { listRecords } from '../records/index.ts'
 import { Room, render } from '../templates/render.ts'
+import { queryScope } from './rights.ts'
 import type { Running, StepOutcome } from './running.ts'
 
 /** Rows of the first read. Later ones are as large as the rows that were read allow. */
 const FIRST_ROWS = 16
 
 export async function runQueryStep(
-  { scope, baseId, values, reads }: Running,
+  { scope: caller, baseId, values, reads }: Running,
   { name: _, ...step }: Step,
 ): Promise<StepOutcome> {
   const rendered = render(step, values, new Room(LIMITS.stepChars))
@@ -25,6 +26,7 @@ export async function runQueryStep(
     sort,
     limit = LIMITS.pageDefault,
   } = check(STEP_SHAPES.query, rendered, inBody())
+  const scope = queryScope(caller, baseId, step['record_type'], recordType)
   const data: object[] = []
   let [cursor, hasMore, largest] = [null as string | null, true, 0]
   // A read in a transaction takes all of its rows into memory, so it is made in parts.

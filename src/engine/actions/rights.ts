@@ -1,6 +1,7 @@
 /** Who may run an action. Its steps run with the rights of the caller. */
 import type { Step } from '../../contract/action-shapes.ts'
-import { requirePermission } from '../access/access.ts'
+import { DomainError } from '../../foundation/errors.ts'
+import { namedTypes, requirePermission } from '../access/access.ts'
 import { requirePermissions } from '../batch/run-batch.ts'
 import type { Scope } from '../core/scope.ts'
 import { rightsOf } from '../row-policy/apply.ts'
@@ -22,7 +23,7 @@ export async function requireRights(
 ): Promise<void> {
   const access = rightsOf(scope)
   // A tool of an endpoint runs its own action, whatever else its caller may do.
-  const isOffered = scope.policy?.baseId === baseId && scope.policy?.action === id
+  const isOffered = scope.policy?.baseId === baseId && scope.policy?.action?.id === id
   if (!isOffered) requirePermission(access, 'read', baseId, '*')
   if (steps === null) return
   if (!isOffered && !steps.every(isRead)) requirePermission(access, 'write', baseId, '*')
@@ -46,3 +47,27 @@ const writtenOut = (step: Step): object =>
   Object.fromEntries(
     Object.entries(step).filter(([, value]) => typeof value !== 'string' || !hasTemplate(value)),
   )
+
+/**
+ * The scope of a query step, whose record type is `written` so. At an endpoint, a query whose record type is a template also reaches what the endpoint lists.
+ * @throws FORBIDDEN for a type that it does not reach, with those that it does
+ */
+export function queryScope(scope: Scope, baseId: string, written: unknown, recordType: string): Scope {
+  const listing = scope.policy?.action?.listing
+  if (!listing || typeof written !== 'string' || !hasTemplate(written)) return scope
+  const reading = { ...scope, ...listing }
+  const rights = rightsOf(reading)
+  if (rights.allows('read', baseId, recordType)) return reading
+  const allowed = namedTypes(rights, 'read', baseId) ?? []
+  throw new DomainError('FORBIDDEN', `This endpoint does not list records of type "${recordType}".`, {
+    details: [
+      {
+        path: '/record_type',
+        code: 'out_of_reach',
+        message: 'Send a type that this endpoint lists, or that the action names.',
+        received: recordType,
+        allowed,
+      },
+    ],
+  })
+}

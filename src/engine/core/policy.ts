@@ -20,6 +20,13 @@ export type TypePolicy = {
   readonly defaults: Readonly<Record<string, unknown>>
 }
 
+/** An action at an endpoint. */
+export type ReachedAction = {
+  readonly id: string
+  /** The rights and the policy of queries whose record type is a template. They include what the endpoint lists. */
+  readonly listing: { readonly access: Access; readonly policy: ScopePolicy }
+}
+
 /** The policy that a scope is restricted to, for one base. */
 export type ScopePolicy = {
   readonly baseId: string
@@ -31,7 +38,7 @@ export type ScopePolicy = {
    */
   readonly access: Access
   /** The action that the scope may run, although it has no rights on the base as a whole. */
-  readonly action?: string
+  readonly action?: ReachedAction
   /** Identifies the policy, so that responses are not shared between policies. */
   readonly name: string
 }

@@ -188,17 +188,32 @@ export async function endpointPolicy(
 }
 
 /** The types of an action: each under the policies that the endpoint has for it, if any. */
-function inputsOf({ tools }: CompiledEndpoint, { reads, writes }: ServedAction): PolicyInput[] {
+function inputsOf(
+  { tools }: CompiledEndpoint,
+  { reads, writes }: Pick<ServedAction, 'reads' | 'writes'>,
+): PolicyInput[] {
   return [...new Set([...reads, ...writes])].flatMap((recordType) => {
     const own = tools.filter((tool) => tool.recordType === recordType)
     return own.length > 0 ? own.map(inputOf) : [{ recordType }]
   })
 }
 
-/** The action behind a tool of the endpoint; null if it is another tool. */
-export async function actionOfTool(scope: Scope, baseId: string, id: string, tool: string) {
+/**
+ * The action behind a tool of the endpoint, with what its queries reach whose record type is a template: beside the types of
+ * its steps, those that a tool of the endpoint lists. Null if it is another tool.
+ */
+export async function actionOfTool(
+  scope: Scope,
+  baseId: string,
+  id: string,
+  tool: string,
+): Promise<{ id: string; listing: PolicyInput[] } | null> {
   const endpoint = await requireEndpoint(scope, baseId, id)
-  return endpoint.actions.find(({ name }) => name === tool)?.id ?? null
+  const action = endpoint.actions.find(({ name }) => name === tool)
+  if (!action) return null
+  const lists = endpoint.tools.filter(({ operation }) => operation === 'list')
+  const reads = [...action.reads, ...lists.map(({ recordType }) => recordType)]
+  return { id: action.id, listing: inputsOf(endpoint, { reads, writes: action.writes }) }
 }
 
 const inputOf = ({ recordType, bounds }: ServedTool): PolicyInput => ({
