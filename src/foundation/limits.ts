@@ -342,8 +342,12 @@ export const LIMITS = {
   triggerHeaders: 20,
   triggerHeaderChars: 4096,
   deliveryAttempts: 12,
-  /** Runs of triggers of which each follows from a change of the one before. Runs of all triggers at a time. */
+  /**
+   * Runs of triggers of which each follows from a change of the one before; all those that follow from one run. Runs of
+   * all triggers at a time.
+   */
   triggerDepth: 5,
+  triggerChainRuns: 500,
   triggerRuns: 4,
   deliveryAttemptsMax: 100,
   formerSecretHours: 24,

@@ -1,5 +1,6 @@
 /** Triggers that run an action: once for each change, with its limits, and on the trace. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { LIMITS } from '../../src/foundation/limits.ts'
 import { expectFailure, expectFault, succeed } from '../support/answers.ts'
 import { explain, type RanStatement, statementsOf } from '../support/query-plans.ts'
 import type { Body } from '../support/server.ts'
@@ -137,6 +138,42 @@ test('an action that sets off its own trigger ends after five runs', async () =>
   await pair.put('r2', {})
   await pair.ended(12)
   expect(await pair.runs()).toHaveLength(10)
+})
+
+/** Lets the chains of a trigger begin with so many runs. */
+const beginAt = async (trigger: string, runs: number) => {
+  await world.database.query(`CREATE OR REPLACE FUNCTION plinth.begin_chain() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    INSERT INTO plinth.trigger_chain (base_id, id, runs) VALUES (NEW.base_id, NEW.id, ${runs}); RETURN NEW; END $$`)
+  await world.database.query(`CREATE OR REPLACE TRIGGER begin_chain AFTER INSERT ON plinth.trigger_delivery FOR EACH ROW
+    WHEN (NEW.trigger_id = '${trigger}' AND NEW.depth = 1) EXECUTE FUNCTION plinth.begin_chain()`)
+}
+
+test('a chain of runs that gets too wide ends, and a replay begins anew', async () => {
+  const create = (name: string) => ({ name, type: 'create_record', record_type: '$type', data: {} })
+  const pair = await newPair([create('a'), create('b'), create('c')])
+  await beginAt(pair.id, LIMITS.triggerChainRuns - 2)
+  await pair.put('r1', {})
+  // Of the three changes of the first run, two set off a run; of their six, none.
+  const deliveries = await pair.ended(10)
+  const dead = deliveries.filter(({ status }) => status === 'dead')
+  expect(dead).toHaveLength(7)
+  for (const { error, attempts } of dead)
+    expect([error, attempts]).toEqual([expect.stringContaining('500 runs of triggers follow'), 0])
+  expect(await pair.runs()).toHaveLength(3)
+  await world.database.query('DROP TRIGGER begin_chain ON plinth.trigger_delivery')
+  await pair.putAction([create('a')])
+  succeed(await call('POST', `${pair.trigger}/deliveries/${dead.at(-1)?.id}/replay`))
+  await eventually(async () => ((await pair.runs()).length >= 5 ? true : undefined))
+})
+
+test('of a chain that is too wide, some deliveries are listed and the others are left out', async () => {
+  const create = (name: string) => ({ name, type: 'create_record', record_type: '$type', data: {} })
+  const pair = await newPair([create('a'), create('b'), create('c')])
+  await beginAt(pair.id, 2 * LIMITS.triggerChainRuns - 1)
+  await pair.put('r1', {})
+  expect((await pair.ended(2)).map(({ status }) => status)).toEqual(['dead', 'succeeded'])
+  expect(await pair.runs()).toHaveLength(1)
+  await world.database.query('DROP TRIGGER begin_chain ON plinth.trigger_delivery')
 })
 
 test('a trigger has a url or an action, and the action is one that it may run', async () => {

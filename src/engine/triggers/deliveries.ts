@@ -83,7 +83,7 @@ async function requireTrigger(scope: Scope, { baseId, id }: OfTrigger): Promise<
 }
 
 /**
- * Sends a delivery again under the same id, also one that succeeded. It has all attempts again.
+ * Sends a delivery again under the same id, also one that succeeded. It has all attempts again, and begins a chain.
  * @throws FORBIDDEN; NOT_FOUND; CONFLICT while it is still to be sent, or if the trigger would call production
  */
 export async function replayDelivery(
@@ -99,8 +99,9 @@ export async function replayDelivery(
     const key = { baseId, triggerId, id: deliveryId }
     const { count } = await triggerDelivery.updateMany({
       where: { ...key, status: { not: 'pending' } },
-      data: { status: 'pending', attempts: 0, nextAttemptAt: new Date(), isForced: true },
+      data: { status: 'pending', attempts: 0, nextAttemptAt: new Date(), isForced: true, rootId: null },
     })
+    if (count > 0) await tx.orm.triggerChain.deleteMany({ where: { baseId, id: deliveryId } })
     const row = await triggerDelivery.findUnique({ where: { baseId_triggerId_id: key }, omit: OMITTED })
     if (!row) {
       await requireTrigger({ ...scope, db: tx }, of)

@@ -5,9 +5,9 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { uuidv7 } from '../../foundation/uuid.ts'
 import type { Scope } from '../core/scope.ts'
 import { type Db, statement } from '../database/client.ts'
-import { depthOf, depthsOf, TOO_DEEP } from './depth.ts'
+import { type Linked, linkMatches } from './chain.ts'
 import { enabledTriggers } from './enabled-triggers.ts'
-import { type Entry, type Match, matchEntries } from './match.ts'
+import { type Entry, matchEntries } from './match.ts'
 
 const POSITION = statement(
   'relay_position',
@@ -24,11 +24,11 @@ const ENTRIES = statement(
 const ADD = statement(
   'add_deliveries',
   `INSERT INTO plinth.trigger_delivery
-     (base_id, trigger_id, id, event, record_type, record_id, change_seq, depth, status, next_attempt_at, error, created_at)
-   SELECT $1, d.trigger_id, d.id, d.event, d.record_type, d.record_id, d.seq, d.depth, CASE WHEN d.error IS NULL THEN 'pending' ELSE 'dead' END,
+     (base_id, trigger_id, id, event, record_type, record_id, change_seq, depth, root_id, status, next_attempt_at, error, created_at)
+   SELECT $1, d.trigger_id, d.id, d.event, d.record_type, d.record_id, d.seq, d.depth, d.root_id, CASE WHEN d.error IS NULL THEN 'pending' ELSE 'dead' END,
      CASE WHEN d.error IS NULL THEN clock_timestamp() END, d.error, clock_timestamp()
-   FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::int[], $9::text[])
-     AS d (trigger_id, id, event, record_type, record_id, seq, depth, error)`,
+   FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::int[], $9::text[], $10::text[])
+     AS d (trigger_id, id, event, record_type, record_id, seq, depth, root_id, error)`,
 )
 /** Deliveries in one statement. */
 const ADDED = 2000
@@ -72,19 +72,14 @@ async function relayStep(
       : []
   const isFull = entries.length === size
   const ofRecords = entries.filter(({ kind }) => kind === 'record')
-  const matches = await matchEntries(scope, baseId, ofRecords, followers)
-  const depths = await depthsOf(
-    db,
-    baseId,
-    matches.map(({ entry }) => entry),
-  )
-  for (let n = 0; n < matches.length; n += ADDED) await add(db, baseId, matches.slice(n, n + ADDED), depths)
+  const matches = await linkMatches(db, baseId, await matchEntries(scope, baseId, ofRecords, followers))
+  for (let n = 0; n < matches.length; n += ADDED) await add(db, baseId, matches.slice(n, n + ADDED))
   const last = entries.at(-1)?.seq
   await db.query(MOVE, [baseId, isFull && last !== undefined ? last : watermark])
   return { added: matches.length > 0, hasMore: isFull }
 }
 
-const add = (db: Db, baseId: string, matches: readonly Match[], depths: ReadonlyMap<string, number>) =>
+const add = (db: Db, baseId: string, matches: readonly Linked[]) =>
   db.query(ADD, [
     baseId,
     matches.map(({ trigger }) => trigger),
@@ -93,8 +88,7 @@ const add = (db: Db, baseId: string, matches: readonly Match[], depths: Readonly
     matches.map(({ entry }) => entry.record_type),
     matches.map(({ entry }) => entry.id),
     matches.map(({ entry }) => entry.seq),
-    matches.map(({ entry }) => depthOf(depths, entry)),
-    matches.map(({ entry, runsAction }) =>
-      runsAction && depthOf(depths, entry) > LIMITS.triggerDepth ? TOO_DEEP : null,
-    ),
+    matches.map(({ depth }) => depth),
+    matches.map(({ root }) => root),
+    matches.map(({ error }) => error),
   ])

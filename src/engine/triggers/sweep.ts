@@ -1,6 +1,7 @@
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Db } from '../database/client.ts'
 import { batchDeletion, inBatches } from '../database/in-batches.ts'
+import { CHAINS_ENDED } from './chain.ts'
 
 const ENDED = batchDeletion(
   'sweep_deliveries',
@@ -9,8 +10,10 @@ const ENDED = batchDeletion(
 )
 
 /**
- * Job: deletes deliveries that ended long ago, in batches.
+ * Job: deletes deliveries that ended long ago, and the counts of their chains, in batches.
  * @throws when the job is stopped
  */
-export const sweepDeliveries = (db: Db, _: object, signal: AbortSignal): Promise<void> =>
-  inBatches(db, ENDED, signal)
+export async function sweepDeliveries(db: Db, _: object, signal: AbortSignal): Promise<void> {
+  await inBatches(db, ENDED, signal)
+  await inBatches(db, CHAINS_ENDED, signal)
+}
