@@ -51,6 +51,67 @@ test('a plan that something has overtaken is refused', async () => {
   expect(await dataOf('c')).toEqual({ n: 3 })
 })
 
+test('the plan of an undo lists what was changed since, and its token undoes the rest', async () => {
+  for (const id of ['g', 'h']) await put(id, { n: 1 }, 'g-1')
+  for (const id of ['g', 'h']) await put(id, { n: 2 }, 'g-2')
+  await put('h', { n: 3 }, 'g-3')
+  const { body } = await call('changes', { request_id: 'g-3' })
+  const [{ seq: later }] = body.data
+  const asked = { request_id: 'g-2' }
+  const { body: plan } = await call('undo', asked)
+  expect(plan.plan).toMatchObject({
+    what: 'Undoes 1 change: updates 1 note. Skips 1.',
+    samples: ['note/g'],
+    skipped: [{ record_type: 'note', id: 'h', overtaken_by: later, code: 'overtaken' }],
+    skipped_count: 1,
+  })
+  expect(plan.next).toContain('first undo the changes in overtaken_by')
+  expect(await dataOf('g')).toEqual({ n: 2 })
+  const refused = await call('undo', { ...asked, on_conflict: 'fail' })
+  expect(refused.error).toMatchObject({ code: 'CONFLICT', details: [{ code: 'overtaken', expected: later }] })
+  const { body: done } = await call('undo', { plan_token: plan.plan_token })
+  expect(done).toMatchObject({ count: 1, skipped: [{ id: 'h' }] })
+  expect([await dataOf('g'), await dataOf('h')]).toEqual([{ n: 1 }, { n: 3 }])
+  const { body: none } = await call('undo', asked)
+  expect(none).toMatchObject({ count: 0, skipped_count: 1, next: expect.stringContaining('Nothing can be') })
+  expect(none).not.toHaveProperty('plan_token')
+})
+
+test('undo of a migration takes back the type with its records, or neither', async () => {
+  const define = (args: object) => call('define', { record_type: 'bill', ...args })
+  const json_schema = { type: 'object', properties: { sum: { type: 'number' } } }
+  await define({ json_schema })
+  const at = '/v1/crm/records/bill/b1'
+  succeed(await world.call('PUT', at, { data: { sum: 1 } }), 201)
+  const bill = async () => [
+    (await world.call('GET', at)).body.data,
+    Object.keys((await world.call('GET', '/v1/crm/record-types/bill')).body.json_schema.properties),
+  ]
+  const rename = async () => {
+    await define({ migration: [{ op: 'rename', field: 'sum', to: 'total' }] })
+    const { body } = await call('changes', { kind: 'record_type', id: 'bill', order: 'desc', limit: 1 })
+    return { request_id: body.data[0].request_id }
+  }
+  const first = await call('undo', await rename())
+  expect(await bill()).toEqual([{ total: 1 }, ['total']])
+  expect(first.body.plan, first.text).toMatchObject({ count: 2 })
+  expect(first.body.plan).not.toHaveProperty('skipped')
+  await call('undo', { plan_token: first.body.plan_token })
+  expect(await bill()).toEqual([{ sum: 1 }, ['sum']])
+
+  const again = await rename()
+  await define({ description: 'Money.' })
+  const { body } = await call('undo', again)
+  expect(body).toMatchObject({
+    count: 0,
+    skipped: [
+      { kind: 'record_type', code: 'overtaken' },
+      { kind: 'record', code: 'refused' },
+    ],
+  })
+  expect(await bill()).toEqual([{ total: 1 }, ['total']])
+})
+
 test('undo takes back one change by its seq', async () => {
   await put('d', { n: 1 }, 'd-1')
   await put('d', { n: 2 }, 'd-2')

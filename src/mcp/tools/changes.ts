@@ -94,6 +94,7 @@ const selection = {
   until: moment,
   record_type: z.string().optional(),
 }
+const ADVICE = ' To undo the skipped ones too, first undo the changes in overtaken_by.'
 /** Resources that a plan or an answer names one by one. */
 const SHOWN = 10
 
@@ -166,13 +167,16 @@ export const changeTools = [
           base: base_id,
           ...(record_type !== undefined && { recordType: record_type }),
           ...(request_id !== undefined && { requestId: request_id }),
-          skipConflicts: on_conflict === 'skip',
+          // Nothing is undone before the plan is confirmed, and the plan lists what it leaves.
+          skipConflicts: on_conflict !== 'fail',
           shown: SHOWN,
         },
         context,
       )
       const { plan, rows, skipped, skipped_count, dry_run, ...done } = revertChanges
       const left = skipped_count > 0 && { skipped, skipped_count }
+      const isLater = (skipped as readonly Left[]).some(({ overtaken_by }) => overtaken_by !== null)
+      const advice = isLater ? ADVICE : ''
       if (!plan)
         return {
           request_id: done.request_id,
@@ -180,7 +184,9 @@ export const changeTools = [
           count: done.count,
           by: done.by,
           ...left,
+          ...(done.count === 0 && left && { next: `Nothing can be undone.${advice}` }),
         }
+      const { next, ...token } = awaiting('undo', plan)
       return {
         plan: {
           what: plan.what,
@@ -188,18 +194,22 @@ export const changeTools = [
           samples: namesOf(rows as readonly Undone[]),
           ...left,
         },
-        ...awaiting('undo', plan),
+        ...token,
+        next: `${next}${advice}`,
       }
     },
   }),
 ]
 
+type Left = { readonly overtaken_by: number | null }
 type Undone = { readonly kind: string; readonly record_type: string | null; readonly id: string }
-/** The names of resources: links, whose ids say little, come last. */
-const namesOf = (undone: readonly Undone[]) =>
-  undone
-    .toSorted((a, b) => Number(a.kind === 'relationship') - Number(b.kind === 'relationship'))
-    .map(({ kind, record_type, id }) => `${record_type ?? kind}/${id}`)
+/** The names of resources. Links, whose ids say little, are named if there is nothing else. */
+function namesOf(undone: readonly Undone[]): string[] {
+  const others = undone.filter(({ kind }) => kind !== 'relationship')
+  return (others.length > 0 ? others : undone).map(
+    ({ kind, record_type, id }) => `${record_type ?? kind}/${id}`,
+  )
+}
 
 /** A trace without what its steps do not have. */
 function steps<T extends { causes: readonly object[]; effects: readonly object[] }>(traced: T) {

@@ -137,6 +137,13 @@ async function revertAll(
   const skipped = planned.flatMap((found) => ('code' in found ? [found] : []))
   let steps = planned.flatMap((found) => ('code' in found ? [] : found))
   if (skipped.length > 0 && !skipsConflicts) throw conflict(skipped)
+  const leave = (obstacles: readonly Obstacle[]) => {
+    const left = [...obstacles, ...recordsOfTypes(obstacles, steps)]
+    skipped.push(...left)
+    const refused = new Set(left.map(({ change }) => nameOf(change)))
+    steps = steps.filter(({ change }) => !refused.has(nameOf(change)))
+  }
+  leave(skipped.splice(0))
   await nextTurn()
   steps.sort((a, b) => b.change.seq - a.change.seq)
   const competing = await competingTypes(scope, baseId, steps)
@@ -147,11 +154,25 @@ async function revertAll(
     if (obstacles.length === 0) return { steps, skipped }
     if (!skipsConflicts) throw conflict(obstacles)
     await scope.db.query(ROLL_BACK, [])
-    skipped.push(...obstacles)
-    const refused = new Set(obstacles.map(({ change }) => nameOf(change)))
-    steps = steps.filter(({ change }) => !refused.has(nameOf(change)))
+    leave(obstacles)
   }
   throw conflict(skipped)
+}
+
+/** The records of types that stay as they are: a migration changed both, so that one alone would not fit the other. */
+function recordsOfTypes(obstacles: readonly Obstacle[], steps: readonly Step[]): Obstacle[] {
+  const types = new Set(obstacles.flatMap(({ change: { kind, id } }) => (kind === 'record_type' ? id : [])))
+  const changes = new Map(
+    steps.flatMap(({ change }) =>
+      change.kind === 'record' && types.has(change.recordType ?? '') ? [[nameOf(change), change]] : [],
+    ),
+  )
+  return [...changes.values()].map((change) => ({
+    change,
+    code: 'refused',
+    by: null,
+    message: 'A change of its record type stays, which is part of this undo too.',
+  }))
 }
 
 async function runAll(
