@@ -29,10 +29,16 @@ export function trim<T extends object>(resource: T): T {
   return body as T
 }
 
-/** The body of a write to configuration: the resource, and warnings about it beside it. */
-export function writtenBody<T extends { warnings?: string[] | null }>({ warnings, ...written }: T) {
+type WrittenFields = { warnings?: string[] | null; records_rewritten?: number | null }
+
+/** The body of a write to configuration: the resource, and beside it warnings and what it did to records. */
+export function writtenBody<T extends WrittenFields>({ warnings, records_rewritten, ...written }: T) {
   const body = trim(written)
-  return warnings?.length ? { ...body, meta: { warnings } } : body
+  const meta = {
+    ...(warnings?.length && { warnings }),
+    ...(typeof records_rewritten === 'number' && { records_rewritten }),
+  }
+  return Object.keys(meta).length > 0 ? { ...body, meta } : body
 }
 
 type Page<T> = {
@@ -131,8 +137,7 @@ export const linkOf = (link: RecordLink) => ({
 })
 
 type Group = { count: number; of: readonly { type: string; count: number }[] }
-type DeletionPlanFields = {
-  what: string
+export type DeletionFields = {
   bases: Group
   recordTypes: Group
   relationshipTypes: Group
@@ -142,25 +147,34 @@ type DeletionPlanFields = {
   files: Group
   attachments: Group
   samples: readonly string[]
-  token: string
-  expiresAt: string
 }
+type DeletionPlanFields = DeletionFields & { what: string; token: string; expiresAt: string }
 
 /** The body of a deletion plan. Empty groups are left out. */
 export const planBody = (plan: DeletionPlanFields) => ({
-  plan: {
-    what: plan.what,
-    ...named('bases', plan.bases),
-    ...named('record_types', plan.recordTypes),
-    ...named('relationship_types', plan.relationshipTypes),
-    ...named('file_types', plan.fileTypes),
-    ...counted('records', plan.records),
-    ...counted('relationships', plan.relationships),
-    ...counted('files', plan.files),
-    ...counted('attachments', plan.attachments),
-    ...(plan.samples.length > 0 && { samples: plan.samples }),
-  },
+  plan: { what: plan.what, ...partsOf(plan) },
   ...awaiting('deletion', plan),
+})
+
+/** The body of a write that can say what it deleted. Empty groups are left out. */
+export function deletedBody<T extends object>({
+  deletion,
+  ...done
+}: T & { deletion?: DeletionFields | null }): object {
+  const body = trim(done)
+  return deletion ? { ...body, deletion: partsOf(deletion) } : body
+}
+
+const partsOf = (deletion: DeletionFields) => ({
+  ...named('bases', deletion.bases),
+  ...named('record_types', deletion.recordTypes),
+  ...named('relationship_types', deletion.relationshipTypes),
+  ...named('file_types', deletion.fileTypes),
+  ...counted('records', deletion.records),
+  ...counted('relationships', deletion.relationships),
+  ...counted('files', deletion.files),
+  ...counted('attachments', deletion.attachments),
+  ...(deletion.samples.length > 0 && { samples: deletion.samples }),
 })
 
 const named = (key: string, { count, of }: Group) =>

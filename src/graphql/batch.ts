@@ -1,9 +1,9 @@
 /** GraphQL mutation for batches: many operations in one transaction. */
 import { type Outcome, outcomeRows, runBatch, withoutRecord } from '../engine/batch/run-batch.ts'
-import type { DeletionPlan } from '../engine/write/deletion-plan.ts'
+import type { Deletion, DeletionPlan } from '../engine/write/deletion-plan.ts'
 import { builder } from './builder.ts'
 import { LinkCountsRef } from './common.ts'
-import { DeletionPlanRef } from './deletion-plan.ts'
+import { DeletionPlanRef, deletionField } from './deletion-plan.ts'
 import { mutation } from './mutation.ts'
 import { RecordRef } from './records.ts'
 
@@ -47,7 +47,11 @@ const Item = builder.objectRef<Outcome>('BatchItem').implement({
   }),
 })
 
-type Answer = Awaited<ReturnType<typeof runBatch>> & { dryRun?: boolean; plan?: DeletionPlan }
+type Answer = Awaited<ReturnType<typeof runBatch>> & {
+  dryRun?: boolean
+  deletion?: Deletion
+  plan?: DeletionPlan
+}
 
 const Batch = builder.objectRef<Answer>('Batch').implement({
   fields: (t) => ({
@@ -65,6 +69,7 @@ const Batch = builder.objectRef<Answer>('Batch').implement({
       resolve: ({ warnings }) => (warnings?.length ? [...warnings] : null),
     }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
+    deletion: deletionField(t),
     plan: t.field({
       type: DeletionPlanRef,
       nullable: true,

@@ -1,7 +1,7 @@
 import type { LinkCounts } from '../engine/record-store/link-counts.ts'
-import type { DeletionPlan } from '../engine/write/deletion-plan.ts'
+import type { Deletion, DeletionPlan } from '../engine/write/deletion-plan.ts'
 import { builder } from './builder.ts'
-import { DeletionPlanRef } from './deletion-plan.ts'
+import { DeletionPlanRef, deletionField } from './deletion-plan.ts'
 
 /** The effect of a write. */
 export const Operation = builder.enumType('WriteOperation', {
@@ -18,13 +18,20 @@ export const LinkCountsRef = builder.objectRef<LinkCounts>('LinkCounts').impleme
   }),
 })
 
-type DeletedShape = { id: string; deleted: boolean; dryRun?: boolean; plan?: DeletionPlan }
+type DeletedShape = {
+  id: string
+  deleted: boolean
+  dryRun?: boolean
+  deletion?: Deletion
+  plan?: DeletionPlan
+}
 
 export const Deleted = builder.objectRef<DeletedShape>('Deleted').implement({
   fields: (t) => ({
     id: t.exposeString('id'),
     deleted: t.exposeBoolean('deleted', { description: 'False if only a plan was made.' }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
+    deletion: deletionField(t),
     plan: t.field({ type: DeletionPlanRef, nullable: true, resolve: ({ plan }) => plan }),
   }),
 })

@@ -20,6 +20,11 @@ configuration('RecordType', RECORD_TYPE, {
       description: 'The name in the GraphQL schema of the base. It never changes.',
       resolve: (type) => String((type as { graphqlName?: unknown }).graphqlName),
     }),
+    recordsRewritten: t.int({
+      nullable: true,
+      description: 'How many records the migration of this write rewrote, or would rewrite in a dry run.',
+      resolve: (type) => (type as { recordsRewritten?: number }).recordsRewritten,
+    }),
     name: t.exposeString('name'),
     description: t.exposeString('description', { nullable: true }),
     icon: t.exposeString('icon', { nullable: true }),

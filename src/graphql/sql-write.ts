@@ -5,9 +5,9 @@ import {
   type StatementResult,
   withSqlPlace,
 } from '../engine/sql-write/execute-sql.ts'
-import type { DeletionPlan } from '../engine/write/deletion-plan.ts'
+import type { Deletion, DeletionPlan } from '../engine/write/deletion-plan.ts'
 import { builder } from './builder.ts'
-import { DeletionPlanRef } from './deletion-plan.ts'
+import { DeletionPlanRef, deletionField } from './deletion-plan.ts'
 import { mutation } from './mutation.ts'
 
 const Kind = builder.enumType('SqlOperation', {
@@ -29,7 +29,7 @@ const Statement = builder.objectRef<StatementResult>('SqlStatement').implement({
   }),
 })
 
-type Answer = SqlExecution & { dryRun?: boolean; plan?: DeletionPlan }
+type Answer = SqlExecution & { dryRun?: boolean; deletion?: Deletion; plan?: DeletionPlan }
 
 const Execution = builder.objectRef<Answer>('SqlExecution').implement({
   fields: (t) => ({
@@ -39,6 +39,7 @@ const Execution = builder.objectRef<Answer>('SqlExecution').implement({
       resolve: ({ data }) => data.reduce((sum, { count }) => sum + count, 0),
     }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
+    deletion: deletionField(t),
     plan: t.field({
       type: DeletionPlanRef,
       nullable: true,

@@ -1,4 +1,4 @@
-/** The fields of a deletion plan that REST and MCP return. */
+/** The fields of deletions and their plans that REST and MCP return. */
 import { graphql } from '../graphql/document.ts'
 
 const PlanGroup = graphql(`fragment PlanGroup on DeletionGroup { count of { type count } }`)
@@ -8,6 +8,14 @@ export const PlanParts = graphql(
     what bases { ...PlanGroup } recordTypes { ...PlanGroup } relationshipTypes { ...PlanGroup }
     fileTypes { ...PlanGroup } files { ...PlanGroup }
     attachments { ...PlanGroup } records { ...PlanGroup } relationships { ...PlanGroup } samples token expiresAt
+  }`,
+  [PlanGroup],
+)
+
+export const DeletionParts = graphql(
+  `fragment DeletionParts on Deletion {
+    bases { ...PlanGroup } recordTypes { ...PlanGroup } relationshipTypes { ...PlanGroup } fileTypes { ...PlanGroup }
+    files { ...PlanGroup } attachments { ...PlanGroup } records { ...PlanGroup } relationships { ...PlanGroup } samples
   }`,
   [PlanGroup],
 )

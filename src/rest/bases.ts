@@ -1,9 +1,10 @@
 /** REST routes of bases. */
 import { z } from 'zod'
 import { isBaseId } from '../contract/ids.ts'
-import { pageBody, trim } from '../contract/response-bodies.ts'
+import { deletedBody, pageBody, trim } from '../contract/response-bodies.ts'
 import { BaseBody, BaseSettings } from '../contract/shapes.ts'
 import { graphql } from '../graphql/document.ts'
+import { DeletionParts } from '../http/deletion-plan-fragment.ts'
 import { listOf, without } from './route/page.ts'
 import { pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
@@ -115,15 +116,20 @@ export const bases = [
       confirm: z.string().optional().meta({ description: 'The base id. Required if the base has records.' }),
     }),
     versioned: true,
-    operation: graphql(`mutation DeleteBase($id: String!, $confirm: String, $expectedVersions: [Int!]) {
-      deleteBase(id: $id, confirm: $confirm, expectedVersions: $expectedVersions) { id deleted dry_run: dryRun }
-    }`),
+    operation: graphql(
+      `mutation DeleteBase($id: String!, $confirm: String, $expectedVersions: [Int!]) {
+        deleteBase(id: $id, confirm: $confirm, expectedVersions: $expectedVersions) {
+          id deleted dry_run: dryRun deletion { ...DeletionParts }
+        }
+      }`,
+      [DeletionParts],
+    ),
     variables: ({ params, query, conditions }) => ({
       id: params.id,
       confirm: query.confirm,
       expectedVersions: conditions.expectedVersions,
     }),
-    reply: ({ deleteBase }) => ({ body: trim(deleteBase) }),
+    reply: ({ deleteBase }) => ({ body: deletedBody(deleteBase) }),
     answers: Deleted,
   }),
 ]

@@ -1,14 +1,14 @@
 /** REST route of batches. */
 import { z } from 'zod'
 import { OPERATION_SHAPES } from '../contract/batch-shapes.ts'
-import { planBody } from '../contract/response-bodies.ts'
+import { deletedBody, planBody } from '../contract/response-bodies.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { graphql } from '../graphql/document.ts'
-import { PlanParts } from '../http/deletion-plan-fragment.ts'
+import { DeletionParts, PlanParts } from '../http/deletion-plan-fragment.ts'
 import { LinkCounts, Record } from './records/shapes.ts'
 import { DeletionPlanAnswer, PlanFields } from './route/plan-fields.ts'
 import { route } from './route/route.ts'
-import { baseId } from './route/shapes.ts'
+import { baseId, Deletion } from './route/shapes.ts'
 
 const Operation = z.discriminatedUnion('type', [
   OPERATION_SHAPES.upsert_record,
@@ -70,6 +70,7 @@ const Answer = z.object({
     }),
   }),
   dry_run: z.literal(true).optional(),
+  deletion: Deletion.optional(),
 })
 
 export const batch = [
@@ -84,15 +85,15 @@ export const batch = [
     plans: 'asked',
     operation: graphql(
       `mutation Batch($base: String!, $operations: JSON!) {
-        batch(base: $base, operations: $operations) { rows count warnings dryRun plan { ...PlanParts } }
+        batch(base: $base, operations: $operations) { rows count warnings dry_run: dryRun deletion { ...DeletionParts } plan { ...PlanParts } }
       }`,
-      [PlanParts],
+      [DeletionParts, PlanParts],
     ),
     variables: ({ params, body }) => ({ base: params.base_id, operations: body.operations ?? null }),
-    reply: ({ batch: { rows, count, warnings, dryRun, plan } }) => ({
+    reply: ({ batch: { rows, count, warnings, dry_run, deletion, plan } }) => ({
       body: plan
         ? planBody(plan)
-        : { data: rows, meta: { count, ...(warnings && { warnings }) }, ...(dryRun && { dry_run: true }) },
+        : deletedBody({ data: rows, meta: { count, ...(warnings && { warnings }) }, dry_run, deletion }),
     }),
     answers: z.union([Answer, DeletionPlanAnswer]),
   }),

@@ -1,5 +1,6 @@
 import { FileStorage, FileTypeBody, FileTypePut } from '../contract/file-shapes.ts'
 import { graphql } from '../graphql/document.ts'
+import { DeletionParts } from '../http/deletion-plan-fragment.ts'
 import { answerOf, crud, WarningsMeta } from './route/crud.ts'
 
 const FileTypeFields = graphql(`fragment FileTypeFields on FileType {
@@ -48,11 +49,13 @@ export const fileTypes = crud('/:base_id/file-types', {
     }`,
     [FileTypeFields],
   ),
-  remove:
-    graphql(`mutation DeleteFileType($base: String!, $id: String!, $confirm: String, $expectedVersions: [Int!]) {
-    gone: deleteFileType(base: $base, id: $id, confirm: $confirm, expectedVersions: $expectedVersions) {
-      id deleted dry_run: dryRun
-    }
-  }`),
+  remove: graphql(
+    `mutation DeleteFileType($base: String!, $id: String!, $confirm: String, $expectedVersions: [Int!]) {
+      gone: deleteFileType(base: $base, id: $id, confirm: $confirm, expectedVersions: $expectedVersions) {
+        id deleted dry_run: dryRun deletion { ...DeletionParts }
+      }
+    }`,
+    [DeletionParts],
+  ),
   confirm: "The type's id. Required if it has files.",
 })

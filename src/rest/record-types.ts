@@ -3,6 +3,7 @@ import { RecordTypeBody, RecordTypePut } from '../contract/shapes.ts'
 import { Sources } from '../contract/source-shapes.ts'
 import { invalid } from '../foundation/errors.ts'
 import { graphql } from '../graphql/document.ts'
+import { DeletionParts } from '../http/deletion-plan-fragment.ts'
 import { crud, WarningsMeta } from './route/crud.ts'
 import { flag } from './route/query.ts'
 import { time } from './route/shapes.ts'
@@ -104,7 +105,7 @@ export const recordTypes = crud('/:base_id/record-types', {
       $expectedVersions: [Int!], $mustExist: Boolean, $mustBeAbsent: Boolean) {
       written: putRecordType(base: $base, id: $id, input: $input, onInvalid: $onInvalid, migration: $migration,
         expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent) {
-        ...RecordTypeFields operation warnings dry_run: dryRun
+        ...RecordTypeFields operation warnings records_rewritten: recordsRewritten dry_run: dryRun
       }
     }`,
     [RecordTypeFields],
@@ -114,16 +115,18 @@ export const recordTypes = crud('/:base_id/record-types', {
       $expectedVersions: [Int!], $mustExist: Boolean) {
       written: patchRecordType(base: $base, id: $id, input: $input, merge: $merge, operations: $operations, onInvalid: $onInvalid, migration: $migration,
         expectedVersions: $expectedVersions, mustExist: $mustExist) {
-        ...RecordTypeFields warnings dry_run: dryRun
+        ...RecordTypeFields warnings records_rewritten: recordsRewritten dry_run: dryRun
       }
     }`,
     [RecordTypeFields],
   ),
-  remove:
-    graphql(`mutation DeleteRecordType($base: String!, $id: String!, $confirm: String, $expectedVersions: [Int!]) {
-    gone: deleteRecordType(base: $base, id: $id, confirm: $confirm, expectedVersions: $expectedVersions) {
-      id deleted dry_run: dryRun
-    }
-  }`),
+  remove: graphql(
+    `mutation DeleteRecordType($base: String!, $id: String!, $confirm: String, $expectedVersions: [Int!]) {
+      gone: deleteRecordType(base: $base, id: $id, confirm: $confirm, expectedVersions: $expectedVersions) {
+        id deleted dry_run: dryRun deletion { ...DeletionParts }
+      }
+    }`,
+    [DeletionParts],
+  ),
   confirm: "The type's id. Required if it has records.",
 })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { CARDINALITIES, ON_DELETE, RelationshipTypeBody, RelationshipTypePut } from '../contract/shapes.ts'
 import { graphql } from '../graphql/document.ts'
+import { DeletionParts } from '../http/deletion-plan-fragment.ts'
 import { crud, WarningsMeta } from './route/crud.ts'
 import { time } from './route/shapes.ts'
 
@@ -83,11 +84,13 @@ export const relationshipTypes = crud('/:base_id/relationship-types', {
     }`,
     [RelationshipTypeFields],
   ),
-  remove:
-    graphql(`mutation DeleteRelationshipType($base: String!, $id: String!, $confirm: String, $expectedVersions: [Int!]) {
-    gone: deleteRelationshipType(base: $base, id: $id, confirm: $confirm, expectedVersions: $expectedVersions) {
-      id deleted dry_run: dryRun
-    }
-  }`),
+  remove: graphql(
+    `mutation DeleteRelationshipType($base: String!, $id: String!, $confirm: String, $expectedVersions: [Int!]) {
+      gone: deleteRelationshipType(base: $base, id: $id, confirm: $confirm, expectedVersions: $expectedVersions) {
+        id deleted dry_run: dryRun deletion { ...DeletionParts }
+      }
+    }`,
+    [DeletionParts],
+  ),
   confirm: "The type's id. Required if it has relationships.",
 })

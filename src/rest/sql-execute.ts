@@ -1,11 +1,11 @@
 /** REST route that runs SQL statements that write. */
 import { z } from 'zod'
-import { planBody } from '../contract/response-bodies.ts'
+import { deletedBody, planBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
-import { PlanParts } from '../http/deletion-plan-fragment.ts'
+import { DeletionParts, PlanParts } from '../http/deletion-plan-fragment.ts'
 import { DeletionPlanAnswer, PlanFields } from './route/plan-fields.ts'
 import { route } from './route/route.ts'
-import { baseId } from './route/shapes.ts'
+import { baseId, Deletion } from './route/shapes.ts'
 
 const Body = z.strictObject({
   statements: z.string().optional().meta({
@@ -33,6 +33,7 @@ const Answer = z.object({
   ),
   meta: z.object({ count: z.int().meta({ description: 'The number of rows of all statements.' }) }),
   dry_run: z.literal(true).optional(),
+  deletion: Deletion.optional(),
 })
 
 export const sqlExecute = [
@@ -47,10 +48,10 @@ export const sqlExecute = [
     operation: graphql(
       `mutation ExecuteSql($base: String!, $statements: String, $params: JSON, $dryRun: Boolean) {
         executeSql(base: $base, statements: $statements, params: $params, dryRun: $dryRun) {
-          data { statement operation count rows } count dryRun plan { ...PlanParts }
+          data { statement operation count rows } count dry_run: dryRun deletion { ...DeletionParts } plan { ...PlanParts }
         }
       }`,
-      [PlanParts],
+      [DeletionParts, PlanParts],
     ),
     variables: ({ params, body }) => ({
       base: params.base_id,
@@ -58,8 +59,8 @@ export const sqlExecute = [
       params: body.params,
       dryRun: body.dry_run,
     }),
-    reply: ({ executeSql: { data, count, dryRun, plan } }) => ({
-      body: plan ? planBody(plan) : { data, meta: { count }, ...(dryRun && { dry_run: true }) },
+    reply: ({ executeSql: { plan, data, count, ...done } }) => ({
+      body: plan ? planBody(plan) : deletedBody({ data, meta: { count }, ...done }),
     }),
     answers: z.union([Answer, DeletionPlanAnswer]),
   }),

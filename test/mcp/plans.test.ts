@@ -70,7 +70,8 @@ describe('a deletion of more than one record', () => {
     expect(Date.parse(expires_at) - Date.now()).toBeLessThanOrEqual(600_000)
     expect(await counts()).toEqual(ALL)
     const { body } = await call('delete_record', { ...D1, plan_token })
-    expect(body).toEqual({ id: 'd1', deleted: true })
+    const { what: _, ...gone } = plan
+    expect(body).toEqual({ id: 'd1', deleted: true, deletion: gone })
     expect(await counts()).toEqual({ deals: 2, notes: 0 })
   })
 
@@ -83,7 +84,8 @@ describe('a deletion of more than one record', () => {
       expect(planned.isError).toBeUndefined()
       const { plan_token } = planned.structuredContent
       const done = await client.callTool({ name: 'delete_record', arguments: { ...D1, plan_token } })
-      expect(done.structuredContent).toEqual({ id: 'd1', deleted: true })
+      const { what: _, ...gone } = planned.structuredContent.plan
+      expect(done.structuredContent).toEqual({ id: 'd1', deleted: true, deletion: gone })
       await client.close()
     },
   )
@@ -141,10 +143,19 @@ describe('a deletion of more than one record', () => {
 
   test('needs no plan as a dry run, which refuses a plan_token', async () => {
     const { body } = await call('delete_record', { ...D1, dry_run: true })
-    expect(body).toEqual({ id: 'd1', deleted: true, dry_run: true })
+    const { plan_token, plan } = await planOf('delete_record', D1)
+    const { what: _, ...gone } = plan
+    expect(body).toEqual({ id: 'd1', deleted: true, deletion: gone, dry_run: true })
     const batch = await call('batch', { operations: [ALONE, OTHER], dry_run: true })
-    expect(batch.body).toMatchObject({ meta: { count: 2 }, dry_run: true })
-    const { plan_token } = await planOf('delete_record', D1)
+    expect(batch.body).toMatchObject({
+      meta: { count: 2 },
+      dry_run: true,
+      deletion: { records: { count: 2, by_type: { deal: 2 } }, samples: ['deal/d2', 'deal/d3'] },
+    })
+    const sql = await call('sql_write', { statements: `DELETE FROM deal WHERE id = 'd1'`, dry_run: true })
+    expect(sql.body).toMatchObject({ data: [{ count: 1 }], dry_run: true, deletion: gone })
+    const write = await call('sql_write', { statements: `UPDATE deal SET data = '{}'`, dry_run: true })
+    expect(write.body).not.toHaveProperty('deletion')
     const { error } = await call('delete_record', { ...D1, dry_run: true, plan_token })
     expect(error.details).toMatchObject([{ path: '/plan_token', code: 'exclusive' }])
     expect(await counts()).toEqual(ALL)
@@ -285,7 +296,7 @@ describe('a plan_token', () => {
     expect(await counts()).toEqual(before)
     const [{ hint, expected }] = error.details
     expect(expected).toMatch(/^Deletes \d record/)
-    expect((await call('delete_record', { ...D1, plan_token: hint })).body).toEqual({
+    expect((await call('delete_record', { ...D1, plan_token: hint })).body).toMatchObject({
       id: 'd1',
       deleted: true,
     })
@@ -311,7 +322,8 @@ describe('a plan_token', () => {
 
     test('confirms a deletion, at /mcp and at the address of a base', async () => {
       const { plan_token } = await planOf('delete_record', D1)
-      expect((await alone('delete_record', plan_token)).body).toEqual({ id: 'd1', deleted: true })
+      const confirmed = await alone('delete_record', plan_token)
+      expect(confirmed.body).toMatchObject({ id: 'd1', deleted: true, deletion: { records: { count: 3 } } })
       for (const id of ['n1', 'n2']) await note(id, 'd2')
       const planned = await planOf('delete_record', { base_id: base, ...D1, id: 'd2' }, undefined, '/mcp')
       for (const more of [{ base_id: `${base}-other` }, { record_type: 'deal' }]) {
@@ -320,8 +332,25 @@ describe('a plan_token', () => {
         expect(await ids('deal')).toEqual(['d2', 'd3'])
       }
       const { body } = await alone('delete_record', planned.plan_token, { base_id: base }, undefined, '/mcp')
-      expect(body).toEqual({ id: 'd2', deleted: true })
+      expect(body).toMatchObject({ id: 'd2', deleted: true, deletion: { records: { count: 3 } } })
       expect(await ids('note')).toEqual([])
+    })
+
+    test('confirms beside empty arguments, and not beside others', async () => {
+      const statements = `DELETE FROM deal WHERE id IN ('d2', 'd3')`
+      for (const [empty, left] of [
+        [{ statements: '', params: {}, dry_run: false }, []],
+        [{ statements: [] }, []],
+        [{ statements: null }, []],
+      ] as const) {
+        const { plan_token } = await planOf('sql_write', { statements })
+        const other = await alone('sql_write', plan_token, { statements: 'DELETE FROM note' })
+        expect(other.error.details[0].code).toBe('plan_of_another_call')
+        const done = await alone('sql_write', plan_token, empty)
+        expect(done.body, done.text).toMatchObject({ meta: { count: 2 } })
+        expect(await ids('deal')).toEqual(['d1', ...left])
+        for (const id of ['d2', 'd3']) await put(`/v1/${base}/records/deal/${id}`, { data: {} })
+      }
     })
 
     test('is refused at another tool or address, and from another token', async () => {
@@ -400,7 +429,7 @@ describe('a plan_token', () => {
     expect(stale.error.details[0].code).toBe('plan_stale')
     const { plan_token: fresh } = await planOf('delete_record', args)
     const done = await call('delete_record', { ...args, plan_token: fresh })
-    expect(done.body).toEqual({ id: 'd1', deleted: true })
+    expect(done.body).toMatchObject({ id: 'd1', deleted: true, deletion: { records: { count: 4 } } })
     expect((await call('delete_record', { ...args, plan_token: fresh })).body).toEqual(done.body)
     expect((await call('delete_record', args)).body).toEqual(done.body)
   })
@@ -477,10 +506,11 @@ describe('delete_definition', () => {
     expect(body.plan.what).toContain(what)
     expect(await status(path())).toBe(200)
     const rehearsed = await run({ ...args, dry_run: true })
-    expect(rehearsed.body).toEqual({ id: id(), deleted: true, dry_run: true })
+    const { what: _, ...gone } = body.plan
+    expect(rehearsed.body).toEqual({ id: id(), deleted: true, dry_run: true, deletion: gone })
     expect(await counts()).toEqual(ALL)
     const done = await run({ ...args, plan_token: body.plan_token })
-    expect(done.body).toEqual({ id: id(), deleted: true })
+    expect(done.body).toEqual({ id: id(), deleted: true, deletion: gone })
     expect(await status(path())).toBe(404)
     const again = await run({ ...args, plan_token: body.plan_token })
     expect(again.error.code).toBe('NOT_FOUND')

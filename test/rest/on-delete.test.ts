@@ -139,7 +139,16 @@ test('a link of a record to itself never prevents its deletion', async () => {
 test('a dry run of a cascade deletes nothing, and an idempotency key makes it happen once', async () => {
   const [source = '', target = ''] = await made(2)
   await linked('cascade', source, target)
-  expect(succeed(await remove(target, '?dry_run=true'))).toEqual({ id: target, deleted: true, dry_run: true })
+  expect(succeed(await remove(target, '?dry_run=true'))).toEqual({
+    id: target,
+    deleted: true,
+    dry_run: true,
+    deletion: {
+      records: { count: 2, by_type: { type1: 2 } },
+      relationships: { count: 1, by_type: { cascade: 1 } },
+      samples: [`type1/${target}`, `type1/${source}`],
+    },
+  })
   expect(await there([source, target])).toEqual([true, true])
   const key = { 'idempotency-key': `once-${target}` }
   for (const replayed of [null, 'true']) {

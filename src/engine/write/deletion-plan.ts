@@ -5,10 +5,8 @@ import type { Approvable, Review } from './plan-approval.ts'
 /** The total count, and the largest groups by name, up to `LIMITS.planNames`. */
 type Group = { readonly count: number; readonly of: readonly Counted[] }
 
-/** Deletion preview: what a deletion removes, limited to what the token may read, and the approval token. */
-export type DeletionPlan = Approvable & {
-  /** Summary sentence: `Deletes 3 records (2 note, 1 deal) and 2 relationships (2 about).` */
-  readonly what: string
+/** What a deletion removes, limited to what the token may read. */
+export type Deletion = {
   readonly bases: Group
   readonly recordTypes: Group
   readonly relationshipTypes: Group
@@ -21,9 +19,24 @@ export type DeletionPlan = Approvable & {
   readonly samples: readonly string[]
 }
 
+/** Deletion preview, with the approval token. */
+export type DeletionPlan = Approvable &
+  Deletion & {
+    /** Summary sentence: `Deletes 3 records (2 note, 1 deal) and 2 relationships (2 about).` */
+    readonly what: string
+  }
+
 /** Builds the plan of a deletion from its summary. */
 export function reviewOf(summary: DeletionSummary): Review {
-  const groups = {
+  const deletion = deletionOf(summary)
+  const what = sentence(deletion)
+  const plan: Omit<DeletionPlan, keyof Approvable> = { what, ...deletion }
+  return { state: stateOf(summary), what, plan }
+}
+
+/** What the summary counts and names. */
+export function deletionOf(summary: DeletionSummary): Deletion {
+  return {
     bases: named(summary.bases),
     recordTypes: named(summary.recordTypes),
     relationshipTypes: named(summary.relationshipTypes),
@@ -32,13 +45,11 @@ export function reviewOf(summary: DeletionSummary): Review {
     relationships: counted(summary.links),
     files: counted(summary.files),
     attachments: counted(summary.attachments),
+    samples: summary.samples,
   }
-  const what = sentence(groups)
-  const plan: Omit<DeletionPlan, keyof Approvable> = { what, ...groups, samples: summary.samples }
-  return { state: stateOf(summary), what, plan }
 }
 
-type Groups = Pick<DeletionPlan, keyof typeof NOUNS>
+type Groups = Pick<Deletion, keyof typeof NOUNS>
 
 const NOUNS = {
   bases: 'base',

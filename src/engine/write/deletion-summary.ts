@@ -86,6 +86,10 @@ export const isMany = ({ records, links, files, ...named }: DeletionSummary): bo
     ({ length }) => length > 0,
   ) || sum(records) + sum(links) + sum(files) > 1
 
+/** Whether nothing was added. */
+export const isNothing = ({ records, links, files, ...named }: DeletionSummary): boolean =>
+  named.versions.length === 0 && sum(records) + sum(links) + sum(files) === 0
+
 /** State that the approval token is bound to. It differs when the deletion would differ. */
 export const stateOf = ({ records, links, files, attachments, versions }: DeletionSummary): string =>
   digest([

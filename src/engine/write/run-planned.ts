@@ -5,7 +5,7 @@ import type { WriteScope } from './write.ts'
 
 /**
  * Runs a deletion in one transaction. If the request needs approval, checks it against the plan before
- * commit. `work` adds what it deletes to `summary` of its scope. It may call `checkPlan` as soon as the summary is
+ * commit. If the response says what was deleted, tells it. `work` adds what it deletes to `summary` of its scope. It may call `checkPlan` as soon as the summary is
  * complete, to stop before the actual deletion. Part of a larger deletion leaves the check to the whole.
  */
 export function runPlanned<T>(
@@ -14,13 +14,14 @@ export function runPlanned<T>(
   begin: keyof Pick<Db, 'transaction' | 'statements'> = 'transaction',
 ): Promise<T> {
   return scope.db[begin](async (tx) => {
-    const { planning, summary: ofWhole } = scope
-    if (!planning || ofWhole) return work({ ...scope, db: tx }, () => {})
+    const { planning, onDeletion, summary: ofWhole } = scope
+    if ((!planning && !onDeletion) || ofWhole) return work({ ...scope, db: tx }, () => {})
     // Start with an empty summary on each run of the transaction.
     const summary = openSummary()
-    const checkPlan = () => planning.checkApproval(isMany(summary), () => reviewOf(summary))
+    const checkPlan = () => planning?.checkApproval(isMany(summary), () => reviewOf(summary))
     const done = await work({ ...scope, db: tx, summary }, checkPlan)
     checkPlan()
+    onDeletion?.(summary)
     return done
   })
 }

@@ -14,7 +14,8 @@ import type { Scope } from '../core/scope.ts'
 import { LostAnswer, outcomeUnknown } from '../database/errors.ts'
 import { nameConflictingRecord } from '../indexes/index.ts'
 import { Allowance } from '../json-schema/compile.ts'
-import type { DeletionSummary } from './deletion-summary.ts'
+import { type Deletion, deletionOf } from './deletion-plan.ts'
+import { type DeletionSummary, isNothing } from './deletion-summary.ts'
 import { claimKey, type Key, refuseUsedKey, type StoredOutcome } from './idempotency.ts'
 import { type Approvable, openPlanning, outdated, Planned, type Planning, UNASKED } from './plan-approval.ts'
 import { keepPlan } from './plan-store.ts'
@@ -47,7 +48,12 @@ export type WriteScope = Scope & {
   readonly planning?: Planning
   /** Running summary of what the transaction deletes. */
   readonly summary?: DeletionSummary
+  /** Set when the response says what was deleted: in a dry run, and when the request has an approved plan. */
+  readonly onDeletion?: (summary: DeletionSummary) => void
 }
+
+/** What every response can have. */
+type Told = { dryRun?: true; deletion?: Deletion }
 
 /** Thrown to roll back a dry run and return its response. */
 class Undone extends Error {
@@ -66,7 +72,7 @@ export async function write<T extends object>(
   scope: Scope,
   options: WriteOptions<T>,
   work: (scope: WriteScope) => Promise<T>,
-): Promise<T & { dryRun?: true }> {
+): Promise<T & Told> {
   const { idempotencyKey, dryRun, request, onReplay, plan } = options
   if (dryRun && plan?.token) throw nothingToApprove()
   const planning = plan && (dryRun ? UNASKED : await openPlanning(scope, request, plan.token))
@@ -83,6 +89,15 @@ export async function write<T extends object>(
     checks,
     ...(planning && { planning }),
   })
+  const run = async (within: WriteScope): Promise<T & Told> => {
+    if (!dryRun && !planning?.isApproved) return work(within)
+    let deletion: Deletion | undefined
+    const onDeletion = (summary: DeletionSummary) => {
+      deletion = isNothing(summary) ? undefined : deletionOf(summary)
+    }
+    const answer = await work({ ...within, onDeletion })
+    return { ...answer, ...(deletion && { deletion }) }
+  }
   const key =
     idempotencyKey === null
       ? null
@@ -94,21 +109,21 @@ export async function write<T extends object>(
 
   // Rights may have changed while the request waited for its body, for user input or in a queue.
   if (!areRightsCurrent(scope)) await recheckRights(scope)
-  if (dryRun) return rehearse(scope, writing, work, key)
+  if (dryRun) return rehearse(scope, writing, run, key)
   try {
     const answer = key
-      ? await claimKey<T>(scope, key, {
+      ? await claimKey<T & Told>(scope, key, {
           waited: (db) => recheckRights({ ...scope, db }),
-          run: (db) => work(writing(db)),
+          run: (db) => run(writing(db)),
           explain: (thrown, db) => explained(scope, thrown, db),
           store: (outcome) => keep(outcome, scope.requestId, rights?.used() ?? []),
           replay: (stored) => {
             requireRecordedRights(scope, stored.used ?? [])
             onReplay?.()
-            return restore<T>(stored)
+            return restore<T & Told>(stored)
           },
         })
-      : await work(writing(scope.db))
+      : await run(writing(scope.db))
     for (const effect of effects) effect()
     return answer
   } catch (thrown) {

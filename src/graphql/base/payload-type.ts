@@ -12,7 +12,7 @@ import {
   GraphQLString,
 } from 'graphql'
 import type { RecordItem } from '../../engine/records/index.ts'
-import type { DeletionPlan } from '../../engine/write/deletion-plan.ts'
+import type { Deletion, DeletionPlan } from '../../engine/write/deletion-plan.ts'
 import type { Context } from '../context.ts'
 import { LinkTo } from './link-inputs.ts'
 import type { RecordNode } from './node.ts'
@@ -48,22 +48,30 @@ const Group = new GraphQLObjectType({
     of: { type: listOf(Count), description: 'Counts by type, largest first. At most 20 types.' },
   },
 })
+const parts = {
+  records: { type: required(Group) },
+  relationships: { type: required(Group) },
+  attachments: { type: required(Group) },
+  samples: { type: listOf(GraphQLString), description: '`type/id` of the first ten records.' },
+}
+const DeletionType = new GraphQLObjectType<Deletion>({
+  name: '_Deletion',
+  description: 'What a deletion deletes, as far as the token can read it.',
+  fields: parts,
+})
 const Plan = new GraphQLObjectType<DeletionPlan>({
   name: '_DeletionPlan',
   description: 'What a deletion would delete, as far as the token can read it. Nothing is deleted yet.',
   fields: {
     what: { type: required(GraphQLString), description: 'The plan as a sentence.' },
-    records: { type: required(Group) },
-    relationships: { type: required(Group) },
-    attachments: { type: required(Group) },
-    samples: { type: listOf(GraphQLString), description: '`type/id` of the first ten records.' },
+    ...parts,
     token: { type: required(GraphQLString), description: 'Approves the plan: send it as planToken.' },
     expiresAt: { type: required(DateTimeScalar) },
   },
 })
 
 /** The result of a deletion, or its plan. */
-export type DeletedOrPlan = { id: string; dryRun?: boolean; plan?: DeletionPlan }
+export type DeletedOrPlan = { id: string; dryRun?: boolean; deletion?: Deletion; plan?: DeletionPlan }
 export const Deleted = new GraphQLObjectType<DeletedOrPlan, Context>({
   name: '_Deleted',
   fields: {
@@ -74,12 +82,24 @@ export const Deleted = new GraphQLObjectType<DeletedOrPlan, Context>({
       resolve: ({ plan }) => plan === undefined,
     },
     dryRun: { ...DRY_RUN, resolve: ({ dryRun }) => dryRun === true },
+    deletion: {
+      type: DeletionType,
+      description: 'In a dry run and with planToken, if the deletion reaches other records.',
+    },
     plan: { type: Plan, description: 'With askFirst, if the deletion reaches other records.' },
   },
 })
 
 /** Types of all mutations. They are there only if there is a mutation. */
-export const OF_MUTATIONS: readonly GraphQLNamedType[] = [Operation, Deleted, Plan, Group, Count, LinkTo]
+export const OF_MUTATIONS: readonly GraphQLNamedType[] = [
+  Operation,
+  Deleted,
+  DeletionType,
+  Plan,
+  Group,
+  Count,
+  LinkTo,
+]
 
 const OWN = new Set(['operation', 'dryRun', 'warnings'])
 

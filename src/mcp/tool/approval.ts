@@ -1,5 +1,5 @@
 import { type PlanKind, wordsOf } from '../../contract/plan-messages.ts'
-import { planBody, trim } from '../../contract/response-bodies.ts'
+import { type DeletionFields, deletedBody, planBody } from '../../contract/response-bodies.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import type { Caller } from '../protocol/provider.ts'
 
@@ -7,8 +7,11 @@ type DeletionPlanFields = Parameters<typeof planBody>[0]
 type DeletionPlanBody = ReturnType<typeof planBody>
 
 /** The body of a delete: its result, or the plan that awaits approval. */
-export const deletedOr = <T extends { plan: DeletionPlanFields | null }>({ plan, ...done }: T): object =>
-  plan ? planBody(plan) : trim(done)
+export const deletedOr = <T extends object>({
+  plan,
+  ...done
+}: T & { plan: DeletionPlanFields | null; deletion: DeletionFields | null }): object =>
+  plan ? planBody(plan) : deletedBody(done)
 
 const isPlan = (body: object): body is DeletionPlanBody => 'plan' in body && 'plan_token' in body
 

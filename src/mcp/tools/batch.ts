@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
-import { PlanParts } from '../../http/deletion-plan-fragment.ts'
+import { DeletionParts, PlanParts } from '../../http/deletion-plan-fragment.ts'
 import { deletedOr } from '../tool/approval.ts'
 import { answerOutput } from '../tool/page-arguments.ts'
 import { deleting, tool } from '../tool/tool.ts'
@@ -11,10 +11,10 @@ const run = compile(
   graphql(
     `mutation ToolBatch($base: String!, $operations: JSON!) {
       batch(base: $base, operations: $operations) {
-        rows(records: false) count warnings dry_run: dryRun plan { ...PlanParts }
+        rows(records: false) count warnings dry_run: dryRun deletion { ...DeletionParts } plan { ...PlanParts }
       }
     }`,
-    [PlanParts],
+    [DeletionParts, PlanParts],
   ),
 )
 
@@ -46,9 +46,8 @@ export const batchTools = [
     }),
     output: answerOutput,
     run: async ({ base_id, operations }, context) => {
-      const { rows, count, warnings, dry_run, plan } = (await run({ base: base_id, operations }, context))
-        .batch
-      return deletedOr({ plan, data: rows, meta: { count, ...(warnings && { warnings }) }, dry_run })
+      const { rows, count, warnings, ...done } = (await run({ base: base_id, operations }, context)).batch
+      return deletedOr({ data: rows, meta: { count, ...(warnings && { warnings }) }, ...done })
     },
   }),
 ]

@@ -16,7 +16,7 @@ import { omitUndefined } from '../../foundation/omit-undefined.ts'
 import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
-import { PlanParts } from '../../http/deletion-plan-fragment.ts'
+import { DeletionParts, PlanParts } from '../../http/deletion-plan-fragment.ts'
 import { ReadResult } from '../budget/read-result.ts'
 import { deletedOr } from '../tool/approval.ts'
 import { answerOutput } from '../tool/page-arguments.ts'
@@ -44,9 +44,9 @@ const list = compile(
 const remove = compile(
   graphql(
     `mutation ToolDeletePreview($id: String!) {
-      done: deleteBase(id: $id) { id deleted dry_run: dryRun plan { ...PlanParts } }
+      done: deleteBase(id: $id) { id deleted dry_run: dryRun deletion { ...DeletionParts } plan { ...PlanParts } }
     }`,
-    [PlanParts],
+    [DeletionParts, PlanParts],
   ),
 )
 const propose = compile(

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
-import { PlanParts } from '../../http/deletion-plan-fragment.ts'
+import { DeletionParts, PlanParts } from '../../http/deletion-plan-fragment.ts'
 import { parseJson } from '../../json/parse.ts'
 import { deletedOr } from '../tool/approval.ts'
 import { answerOutput } from '../tool/page-arguments.ts'
@@ -12,10 +12,10 @@ const run = compile(
   graphql(
     `mutation ToolSqlWrite($base: String!, $statements: String, $params: JSON) {
       executeSql(base: $base, statements: $statements, params: $params) {
-        data { statement operation count rows } count dry_run: dryRun plan { ...PlanParts }
+        data { statement operation count rows } count dry_run: dryRun deletion { ...DeletionParts } plan { ...PlanParts }
       }
     }`,
-    [PlanParts],
+    [DeletionParts, PlanParts],
   ),
 )
 
@@ -38,8 +38,8 @@ export const sqlWriteTools = [
       // `params` may be stringified JSON in either form, array or object.
       const given = typeof params === 'string' ? parseJson(params, '/params') : params
       const asked = { base: base_id, statements, ...(given !== undefined && { params: given }) }
-      const { data, count, dry_run, plan } = (await run(asked, context)).executeSql
-      return deletedOr({ plan, data: data.map(withoutNoRows), meta: { count }, dry_run })
+      const { data, count, plan, ...done } = (await run(asked, context)).executeSql
+      return deletedOr({ plan, data: data.map(withoutNoRows), meta: { count }, ...done })
     },
   }),
 ]

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { trim } from '../../contract/response-bodies.ts'
+import { deletedBody, trim } from '../../contract/response-bodies.ts'
 import { graphql } from '../../graphql/document.ts'
+import { DeletionParts } from '../../http/deletion-plan-fragment.ts'
 import { route } from '../route/route.ts'
 import { Deleted, expectedVersion } from '../route/shapes.ts'
 import { claimId, needs, one, RecordFields, target } from './fragments.ts'
@@ -17,16 +18,20 @@ export const recordActs = [
     params: one,
     query: z.strictObject({ claim_id: claimId }),
     versioned: true,
-    operation:
-      graphql(`mutation DeleteRecord($base: String!, $recordType: String!, $id: String!, $expectedVersions: [Int!], $claimId: String) {
-      deleteRecord(base: $base, recordType: $recordType, id: $id, expectedVersions: $expectedVersions, claimId: $claimId) { id deleted dry_run: dryRun }
-    }`),
+    operation: graphql(
+      `mutation DeleteRecord($base: String!, $recordType: String!, $id: String!, $expectedVersions: [Int!], $claimId: String) {
+        deleteRecord(base: $base, recordType: $recordType, id: $id, expectedVersions: $expectedVersions, claimId: $claimId) {
+          id deleted dry_run: dryRun deletion { ...DeletionParts }
+        }
+      }`,
+      [DeletionParts],
+    ),
     variables: ({ params, query, conditions }) => ({
       ...target(params),
       expectedVersions: conditions.expectedVersions,
       claimId: query.claim_id,
     }),
-    reply: ({ deleteRecord }) => ({ body: trim(deleteRecord) }),
+    reply: ({ deleteRecord }) => ({ body: deletedBody(deleteRecord) }),
     answers: Deleted,
   }),
   route('POST /:base_id/records/:record_type/:id/cancel', {

@@ -1,7 +1,7 @@
 import { type DocumentNode, Kind } from 'graphql'
 import type { z } from 'zod'
 import type { CamelFields } from '../../contract/field-names.ts'
-import type { pageBody } from '../../contract/response-bodies.ts'
+import type { DeletionFields, pageBody } from '../../contract/response-bodies.ts'
 import type { Need } from '../../graphql/context.ts'
 import type { TadaDocumentNode } from '../../graphql/document.ts'
 
@@ -42,8 +42,17 @@ type Found<B extends z.ZodObject> = Record<
   unknown
 >
 type Page<T extends object> = Parameters<typeof pageBody<T>>[0]
-type Written<B extends z.ZodObject> = Found<B> & { dry_run: boolean | null; warnings?: string[] | null }
-type DeletedView = { id: string; deleted: boolean; dry_run: boolean | null }
+type Written<B extends z.ZodObject> = Found<B> & {
+  dry_run: boolean | null
+  warnings?: string[] | null
+  records_rewritten?: number | null
+}
+type DeletedView = {
+  id: string
+  deleted: boolean
+  dry_run: boolean | null
+  deletion?: DeletionFields | null
+}
 type ResourceKey = { base: string; id: string }
 type Listing = {
   base: string

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { camelFields } from '../../contract/field-names.ts'
-import { pageBody, trim, writtenBody } from '../../contract/response-bodies.ts'
+import { deletedBody, pageBody, writtenBody } from '../../contract/response-bodies.ts'
 import { graphql } from '../../graphql/document.ts'
 import { assertVariables, type CrudSpec } from './crud-spec.ts'
 import { listOf, without } from './page.ts'
@@ -139,7 +139,7 @@ function rowsOf(path: `/:base_id/${string}`, spec: CrudSpec<z.ZodObject, z.ZodOb
         ...query,
         expectedVersions: conditions.expectedVersions,
       }),
-      reply: ({ gone }) => ({ body: trim(gone) }),
+      reply: ({ gone }) => ({ body: deletedBody(gone) }),
       answers: Deleted,
     }),
   ]
@@ -165,9 +165,15 @@ const confirmation = (description: string) =>
 
 /** Warnings of a write in a response. */
 export const WarningsMeta = z
-  .object({ warnings: z.array(z.string()) })
+  .object({
+    warnings: z.array(z.string()).optional(),
+    records_rewritten: z
+      .int()
+      .optional()
+      .meta({ description: 'How many records the migration rewrote, or would rewrite in a dry run.' }),
+  })
   .optional()
-  .meta({ description: 'The properties that this write removed from the schema.' })
+  .meta({ description: 'What this write removed from the schema, and what it did to the records.' })
 
 /** The response shape of a kind: its fields, and those that every kind has. */
 export const answerOf = <B extends z.ZodRawShape>(name: string, fields: z.ZodObject<B>) =>

@@ -5,7 +5,7 @@ import { check, inBody } from '../../contract/validate.ts'
 import { isObject } from '../../foundation/is-object.ts'
 import { plannedRequest, planOfAnotherCall } from '../../graphql/context.ts'
 import { partsNamed } from './request-parts.ts'
-import { time } from './shapes.ts'
+import { Deletion, time } from './shapes.ts'
 
 /** The fields of a plan in a body. */
 export const PlanFields = z.object({
@@ -18,24 +18,10 @@ export const PlanFields = z.object({
   }),
 })
 
-const named = z.object({ count: z.int(), names: z.array(z.string()) }).optional()
-const counted = z.object({ count: z.int(), by_type: z.record(z.string(), z.int()) }).optional()
-
 /** A plan: what a write would delete, and the token that approves it. */
 export const DeletionPlanAnswer = z
   .object({
-    plan: z.object({
-      what: z.string().meta({ description: 'The plan as a sentence.' }),
-      bases: named,
-      record_types: named,
-      relationship_types: named,
-      file_types: named,
-      records: counted,
-      relationships: counted,
-      files: counted,
-      attachments: counted,
-      samples: z.array(z.string()).optional(),
-    }),
+    plan: z.object({ what: z.string().meta({ description: 'The plan as a sentence.' }), ...Deletion.shape }),
     plan_token: z.string().meta({ description: 'Send it alone to do what the plan says.' }),
     expires_at: time,
     next: z.string(),

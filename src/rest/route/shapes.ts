@@ -72,6 +72,29 @@ export const versionShape = <O extends string>(operations: readonly [O, ...O[]],
     diff: z.array(z.record(z.string(), z.unknown())).meta({ description: diff }),
   })
 
+const named = z.object({ count: z.int(), names: z.array(z.string()) }).optional()
+const counted = z.object({ count: z.int(), by_type: z.record(z.string(), z.int()) }).optional()
+
+/** What a deletion deletes. */
+export const Deletion = z
+  .object({
+    bases: named,
+    record_types: named,
+    relationship_types: named,
+    file_types: named,
+    records: counted,
+    relationships: counted,
+    files: counted,
+    attachments: counted,
+    samples: z.array(z.string()).optional().meta({ description: '`type/id` of the first records.' }),
+  })
+  .meta({ id: 'Deletion', description: 'What is deleted, as far as the token can read it.' })
+
 export const Deleted = z
-  .object({ id: z.string(), deleted: z.literal(true), dry_run: z.literal(true).optional() })
+  .object({
+    id: z.string(),
+    deleted: z.literal(true),
+    deletion: Deletion.optional(),
+    dry_run: z.literal(true).optional(),
+  })
   .meta({ id: 'Deleted' })

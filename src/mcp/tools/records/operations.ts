@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { invalid } from '../../../foundation/errors.ts'
 import { graphql } from '../../../graphql/document.ts'
 import { compile } from '../../../graphql/execute.ts'
-import { PlanParts } from '../../../http/deletion-plan-fragment.ts'
+import { DeletionParts, PlanParts } from '../../../http/deletion-plan-fragment.ts'
 
 /** Arguments shared by the record tools, and their mapping to GraphQL variables. */
 export const inType = { record_type: z.string() }
@@ -175,9 +175,9 @@ export const remove = compile(
   graphql(
     `mutation ToolDelete($base: String!, $recordType: String!, $id: String!, $expectedVersions: [Int!], $claimId: String) {
       deleteRecord(base: $base, recordType: $recordType, id: $id, expectedVersions: $expectedVersions, claimId: $claimId) {
-        id deleted dry_run: dryRun plan { ...PlanParts }
+        id deleted dry_run: dryRun deletion { ...DeletionParts } plan { ...PlanParts }
       }
     }`,
-    [PlanParts],
+    [DeletionParts, PlanParts],
   ),
 )
