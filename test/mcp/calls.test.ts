@@ -205,7 +205,12 @@ test('describe_type, aggregate_records and sql_query return what REST returns', 
   }
   const rows = await tool('sql_query', statement)
   expect(rows.body).toMatchObject({ data: [{ shop: 'north' }], meta: { rows: 1, has_more: true } })
-  expect(rows.body).toEqual((await server.call('POST', '/v1/crm/sql', statement)).body)
+  const { data, meta } = (await server.call('POST', '/v1/crm/sql', statement)).body
+  const { columns, ...bare } = meta
+  expect(rows.body).toEqual({ data, meta: bare })
+  const none = await tool('sql_query', { query: 'SELECT id FROM sale WHERE false' })
+  expect(none.body.meta.columns).toEqual([{ name: 'id', type: 'text' }])
+  expect(columns).toEqual([{ name: 'shop', type: 'text' }])
   expect(rows.text.split('\n')[0]).toMatch(/untrusted/i)
   const writes = await tool('sql_query', { query: 'DELETE FROM sale' })
   expect(writes.error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: '/query' }] })
@@ -493,8 +498,9 @@ test('/mcp without a base creates and changes bases and types', async () => {
     record_type: 'thing',
     json_schema: '{"type":"object"}',
   })
+  expect(type.body).toEqual({ id: 'thing', version: 1, operation: 'created' })
   const stored = (await server.call('GET', '/v1/made/record-types/thing')).body
-  expect(type.body).toEqual({ ...stored, operation: 'created' })
+  expect(stored).toMatchObject({ json_schema: { type: 'object' }, version: 1 })
   const broken = await run('define', { base_id: 'made', record_type: 'bad', json_schema: { type: 'array' } })
   expect(broken.error.code).toBe('VALIDATION_ERROR')
   expect(broken.error.details[0].path).toMatch(/^\/json_schema/)

@@ -22,11 +22,14 @@ const rest = async (path: string) => succeed(await server.call('GET', `/v1/${bas
 const PERSON = { type: 'object', properties: { name: { type: 'string' }, age: { type: 'integer' } } }
 
 describe('define of a record type', () => {
-  test('creates it with its indexes, and shows the REST body', async () => {
+  test('creates it with its indexes, and shows what was sent', async () => {
     await newBase()
     const indexes = [{ fields: ['data.name'], unique: true }]
     const { body } = await define({ record_type: 'person', name: 'People', json_schema: PERSON, indexes })
-    expect(body).toMatchObject({ id: 'person', operation: 'created', version: 1, json_schema: PERSON })
+    expect(body).toEqual({
+      ...{ id: 'person', operation: 'created', version: 1, name: 'People', properties: ['name', 'age'] },
+      indexes: [{ ...indexes[0], type: 'btree', status: expect.any(String) }],
+    })
     expect(await rest('/record-types/person')).toMatchObject({ name: 'People', indexes, version: 1 })
   })
 
@@ -38,11 +41,13 @@ describe('define of a record type', () => {
       json_schema: { properties: { age: null, email: { type: 'string' } } },
     })
     const properties = { name: { type: 'string' }, email: { type: 'string' } }
-    expect(body).toMatchObject({ operation: 'updated', version: 2, description: 'Anyone.' })
-    expect(body.json_schema).toEqual({ type: 'object', properties })
+    expect(body).toMatchObject({ operation: 'updated', version: 2 })
+    expect(body).toMatchObject({ properties: ['email'], removed: ['age'] })
+    expect(body).not.toHaveProperty('json_schema')
     expect(body.meta.warnings).toEqual([expect.stringContaining('"age"')])
     const cleared = await define({ record_type: 'person', description: null })
-    expect(cleared.body).toMatchObject({ description: null, json_schema: { properties } })
+    expect(cleared.body).toEqual({ id: 'person', operation: 'updated', version: 3, description: null })
+    expect(await rest('/record-types/person')).toMatchObject({ json_schema: { type: 'object', properties } })
     const same = await define({ record_type: 'person', description: null })
     expect(same.body).toMatchObject({ operation: 'unchanged', version: 3 })
   })
@@ -69,7 +74,7 @@ describe('define of a record type', () => {
     expect(JSON.stringify(error.details)).toMatch(/"a"|\/a/)
     expect(await rest('/record-types/person')).toMatchObject({ version: 1 })
     const kept = await define({ ...strict, on_invalid: 'allow' })
-    expect(kept.body).toMatchObject({ version: 2, json_schema: { required: ['age'] } })
+    expect(kept.body).toMatchObject({ version: 2, required: ['age'] })
     expect(await rest('/records/person/a')).toMatchObject({ valid: false, data: { name: 'a' } })
   })
 
@@ -83,8 +88,80 @@ describe('define of a record type', () => {
       migration: [{ op: 'default', field: 'age', value: 18 }],
     })
     expect(error).toBeUndefined()
-    expect(body.version).toBe(2)
+    expect(body).toMatchObject({ version: 2, meta: { records_rewritten: 1 } })
     expect(await rest('/records/person/a')).toMatchObject({ data: { name: 'a', age: 18 } })
+  })
+
+  test('a rename moves the data, the property and the indexes, and the old name leads to the new one', async () => {
+    await newBase()
+    const properties = { amount: { type: 'number' }, title: { type: 'string' } }
+    const json_schema = { type: 'object', properties, required: ['title', 'amount'] }
+    await define({ record_type: 'deal', json_schema, indexes: [{ fields: ['data.amount'] }] })
+    for (const n of [1, 2, 3])
+      await server.call('PUT', `/v1/${base}/records/deal/d${n}`, { data: { title: `${n}`, amount: n } })
+    const rename = { record_type: 'deal', migration: [{ op: 'rename', field: 'amount', to: 'value' }] }
+    const shown = { renamed: { amount: 'value' }, meta: { records_rewritten: 3 } }
+    const dry = await define({ ...rename, dry_run: true })
+    expect(dry.body).toEqual({ id: 'deal', operation: 'updated', version: 2, dry_run: true, ...shown })
+    expect(await rest('/record-types/deal')).toMatchObject({ json_schema, version: 1 })
+    expect((await rest('/records/deal/d1')).data).toEqual({ title: '1', amount: 1 })
+
+    const { body } = await define(rename)
+    expect(body).toEqual({ id: 'deal', operation: 'updated', version: 2, ...shown })
+    expect((await rest('/records/deal/d1')).data).toEqual({ title: '1', value: 1 })
+    const type = await rest('/record-types/deal')
+    expect(type).toMatchObject({ indexes: [{ fields: ['data.value'] }] })
+    expect(type.json_schema).toEqual({
+      type: 'object',
+      properties: { value: { type: 'number', 'x-former-names': ['amount'] }, title: { type: 'string' } },
+      required: ['title', 'value'],
+    })
+
+    const call = (name: string, args: Body) => callTool(server, `/mcp/${base}`, name, args)
+    const now = expect.stringContaining('It is called value now.')
+    for (const [name, args] of [
+      ['sql_query', { query: 'SELECT sum(d.amount) FROM deal d' }],
+      ['sql_query', { query: 'SELECT title FROM deal WHERE amount > 1' }],
+      ['sql_write', { statements: 'UPDATE deal SET amount = 1' }],
+    ] as const)
+      expect((await call(name, args)).error.details).toMatchObject([{ message: now, hint: 'value' }])
+    const filter = { field: 'data.amount', op: 'gt', value: 0 }
+    const found = await call('query_records', { record_type: 'deal', filter })
+    expect(found.body).toMatchObject({ data: [], meta: { hint: expect.stringContaining('data.value') } })
+    const late = { record_type: 'deal', id: 'd1', data: { amount: 5 } }
+    const warned = await call('update_record', { ...late, dry_run: true })
+    expect(JSON.stringify(warned.body)).toContain('Did you mean \\"value\\"?')
+
+    await define({ record_type: 'deal', json_schema: { additionalProperties: false } })
+    expect((await call('query_records', { record_type: 'deal', filter })).error.details).toMatchObject([
+      { code: 'unknown_field', message: now, hint: 'value' },
+    ])
+    expect((await call('update_record', late)).error.details).toMatchObject([
+      { message: expect.stringContaining('It is called "value" now.'), hint: 'value' },
+    ])
+    await define({ record_type: 'deal', migration: [{ op: 'rename', field: 'value', to: 'total' }] })
+    const twice = await call('sql_query', { query: 'SELECT amount FROM deal' })
+    expect(twice.error.details).toMatchObject([{ hint: 'total' }])
+  })
+
+  test('a rename keeps what the call itself says of the new property', async () => {
+    await newBase()
+    const properties = { a: { type: 'string' }, at: { type: 'object', properties: { b: {} } } }
+    await define({ record_type: 'note', json_schema: { properties } })
+    await server.call('PUT', `/v1/${base}/records/note/n`, { data: { a: 'x', at: { b: 1 } } })
+    await define({
+      record_type: 'note',
+      json_schema: { properties: { c: { type: 'string', maxLength: 5 } } },
+      migration: [
+        { op: 'rename', field: 'a', to: 'c' },
+        { op: 'rename', field: 'at.b', to: 'at.d' },
+      ],
+    })
+    expect((await rest('/record-types/note')).json_schema.properties).toEqual({
+      at: { type: 'object', properties: { d: { 'x-former-names': ['b'] } } },
+      c: { type: 'string', maxLength: 5, 'x-former-names': ['a'] },
+    })
+    expect((await rest('/records/note/n')).data).toEqual({ c: 'x', at: { d: 1 } })
   })
 
   test('warns of no property that a step of migration moves or drops', async () => {
@@ -150,8 +227,9 @@ describe('define of a relationship type', () => {
       cardinality: 'many_to_one',
     })
     const { body } = await define({ relationship_type: 'knows', on_delete: 'cascade' })
-    expect(body).toMatchObject({ version: 2, cardinality: 'many_to_one', on_delete: 'cascade' })
-    expect(await rest('/relationship-types/knows')).toMatchObject({ on_delete: 'cascade', ...ends })
+    expect(body).toEqual({ id: 'knows', operation: 'updated', version: 2, on_delete: 'cascade' })
+    const known = { cardinality: 'many_to_one', on_delete: 'cascade', ...ends }
+    expect(await rest('/relationship-types/knows')).toMatchObject(known)
   })
 })
 

@@ -100,16 +100,16 @@ export function checkField(
   { jsonSchema, visible }: FieldContext,
   at: string,
 ): void {
-  const { exists, allowed } = visible
+  const { exists, allowed, renamed }: ReturnType<typeof fieldExists> = visible
     ? within(visible, jsonSchema, field.path)
     : fieldExists(jsonSchema, field.path)
   if (exists) return
   const names = field.path.filter((segment) => typeof segment === 'string')
-  const close = names.map((name) => nearest(name, allowed)).find(Boolean)
+  const close = renamed ?? names.map((name) => nearest(name, allowed)).find(Boolean)
   throw invalid({
     path: at,
     code: 'unknown_field',
-    message: `The type has no property "${names.join('.').slice(0, 128)}", and its schema allows no additional properties.`,
+    message: `The type has no property "${names.join('.').slice(0, 128)}", and its schema allows no additional properties.${renamed ? ` It is called ${renamed} now.` : ''}`,
     allowed: allowed.slice(0, 50),
     ...(close && { hint: close }),
   })

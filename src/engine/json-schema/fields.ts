@@ -1,4 +1,5 @@
 import { isObject } from '../../foundation/is-object.ts'
+import { renamedTo } from './former-names.ts'
 import { locate } from './references.ts'
 
 const MOST_ALLOWED = 50
@@ -7,11 +8,21 @@ const MOST_ALLOWED = 50
  * Checks whether data of a schema can have a field at a path. False only where a closed schema
  * (`additionalProperties: false`) excludes it; `allowed` then lists the properties at that level.
  */
-export function fieldExists(schema: unknown, path: Path): { exists: boolean; allowed: string[] } {
+export function fieldExists(schema: unknown, path: Path): Existence {
   const { closed } = follow(schema, path)
   if (!closed) return { exists: true, allowed: [] }
-  return { exists: false, allowed: Object.keys(propertiesOf(closed)).slice(0, MOST_ALLOWED) }
+  const properties = propertiesOf(closed)
+  const names = path.filter((segment) => typeof segment === 'string')
+  const renamed = names.map((name) => renamedTo(properties, name)).find((name) => name !== undefined)
+  return {
+    exists: false,
+    allowed: Object.keys(properties).slice(0, MOST_ALLOWED),
+    ...(renamed !== undefined && { renamed }),
+  }
 }
+
+/** `renamed`: what the property is called now, if it was renamed. */
+type Existence = { exists: boolean; allowed: string[]; renamed?: string }
 
 /** The `format` that the schema declares at a path, if any. */
 export function formatAt(schema: unknown, path: Path): string | undefined {

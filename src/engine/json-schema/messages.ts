@@ -3,6 +3,7 @@ import type { Detail } from '../../foundation/errors.ts'
 import { isObject } from '../../foundation/is-object.ts'
 import { typeName } from './checks.ts'
 import type { Fault } from './evaluation.ts'
+import { renamedTo } from './former-names.ts'
 
 const MOST_ALLOWED = 50
 const LONGEST_SHOWN = 50
@@ -143,9 +144,15 @@ function missing({ params, parent }: Fault): Message {
 
 function unknownKey({ params, parent }: Fault): Message {
   const key = String(params?.['name'])
-  const names = Object.keys(parent['properties'] ?? {})
-  const hint = nearest(key, names)
-  const advice = hint ? `Did you mean ${shown(hint)}?` : 'Leave it out.'
+  const properties = isObject(parent['properties']) ? parent['properties'] : {}
+  const names = Object.keys(properties)
+  const renamed = renamedTo(properties, key)
+  const hint = renamed ?? nearest(key, names)
+  const advice = renamed
+    ? `It is called ${shown(renamed)} now.`
+    : hint
+      ? `Did you mean ${shown(hint)}?`
+      : 'Leave it out.'
   const message = `The schema has no property ${shown(key)}. ${advice}`
   return { message, allowed: names.slice(0, MOST_ALLOWED), ...(hint && { hint }) }
 }

@@ -2,6 +2,7 @@
 import { isClose } from '../../contract/suggest.ts'
 import { isObject } from '../../foundation/is-object.ts'
 import { pointer } from '../../json/parse.ts'
+import { renamedTo } from './former-names.ts'
 import { locate } from './references.ts'
 
 /** The warnings about the properties of a value, at most a few. */
@@ -102,7 +103,8 @@ function levelOf(schema: unknown, root: unknown, depth: number): Level | undefin
     },
     nearTo(name) {
       if (known.has(name)) return known.get(name)
-      const near = [...names].find((each) => isNear(name, each))
+      const near =
+        renamedTo(Object.fromEntries(declared), name) ?? [...names].find((each) => isNear(name, each))
       if (known.size === MOST.known) known.clear()
       if (name.length <= LONGEST) known.set(name, near)
       return near

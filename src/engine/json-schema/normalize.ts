@@ -4,6 +4,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { pointer } from '../../json/parse.ts'
 import { checkFormat, checkPlain, checkStrings, checkTypes, isName, type Path, wrongType } from './checks.ts'
 import { isKnownFormat } from './formats.ts'
+import { FORMER_NAMES } from './former-names.ts'
 import { ASSERTIONS, type Dialect, dialectOf, NOTES, type Shape } from './keywords.ts'
 import { compilePattern, type Pattern, PatternError } from './pattern.ts'
 import { noKeyword, notebook, unknownFormat, unusablePattern } from './schema-warnings.ts'
@@ -113,6 +114,8 @@ export class Reader {
     if (this.isDone) return
     const assertion = shapeOf(ASSERTIONS[this.dialect], keyword)
     const shape = assertion ?? shapeOf(NOTES[this.dialect], keyword)
+    // Errors name the new property where the old one is sent.
+    if (keyword === FORMER_NAMES) clean[keyword] = value
     if (shape === 'reference') this.reference(clean, value, path)
     else if (shape) {
       const read = this.value(shape, value, path)

@@ -12,10 +12,11 @@ import { compile } from '../../graphql/execute.ts'
 import { mergePatch } from '../../json/merge-patch.ts'
 import { answerOutput } from '../tool/page-arguments.ts'
 import { tool, writing } from '../tool/tool.ts'
+import { definedBody } from './defined-body.ts'
 
 const DefinedType = graphql(`fragment DefinedType on RecordType {
   id name description icon color json_schema: jsonSchema indexes timezone sources display version
-  created_at: createdAt updated_at: updatedAt operation warnings dry_run: dryRun
+  operation warnings records_rewritten: recordsRewritten dry_run: dryRun
 }`)
 const patchType = compile(
   graphql(
@@ -35,7 +36,7 @@ const createType = compile(
 )
 const DefinedLinkType = graphql(`fragment DefinedLinkType on RelationshipType {
   id name description data_schema: dataSchema source_record_types: sourceRecordTypes target_record_types: targetRecordTypes
-  cardinality on_delete: onDelete version created_at: createdAt updated_at: updatedAt operation warnings dry_run: dryRun
+  cardinality on_delete: onDelete version operation warnings dry_run: dryRun
 }`)
 const patchLinkType = compile(
   graphql(
@@ -138,11 +139,10 @@ export const defineTools = [
       const { expected_version: version } = args
       const target = { base, id, ...(version !== undefined && { expectedVersions: [version] }) }
       const written = define(kind, target, args, context)
-      return writtenBody(
-        await written.catch((thrown: unknown) => {
-          throw withPaths(thrown, (path) => (path === '/id' ? `/${kind}` : path))
-        }),
-      )
+      const stored = await written.catch((thrown: unknown) => {
+        throw withPaths(thrown, (path) => (path === '/id' ? `/${kind}` : path))
+      })
+      return definedBody(args, writtenBody(stored))
     },
   }),
 ]

@@ -19,6 +19,14 @@ const run = compile(
   ),
 )
 
+type Rows = { data: unknown; meta: { columns: unknown } }
+
+/** The body without the names of columns, which each row repeats. Without rows, the names are all there is. */
+function withoutColumns({ data, meta }: Rows): object {
+  const { columns: _, ...bare } = meta
+  return Array.isArray(data) && data.length > 0 ? { data, meta: bare } : { data, meta }
+}
+
 /** Default row limit, because output costs tokens. */
 const ROWS = 100
 
@@ -42,7 +50,7 @@ export const sqlTools = [
       // `params` may be stringified JSON in either form, array or object.
       const given = typeof params === 'string' ? parseJson(params, '/params') : params
       const asked = { base: base_id, query, ...(given !== undefined && { params: given }), limit }
-      return new ReadResult(sqlBody((await run(asked, context)).sql), {
+      return new ReadResult(withoutColumns(sqlBody((await run(asked, context)).sql)), {
         onward: 'Select fewer columns, or continue with LIMIT and OFFSET in the query.',
       })
     },

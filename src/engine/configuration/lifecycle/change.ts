@@ -106,7 +106,8 @@ export async function changeAll<F extends object, R extends Stored>(
       const row = written.get(each) ?? current
       if (!row) throw new Error('A resource that is the same as none')
       const operation = each.isSame ? 'unchanged' : current ? 'updated' : 'created'
-      return { ...viewOf(kind, row), ...each.made, operation, warnings }
+      const { warnings: more = [], ...effect } = each.checked.effect?.() ?? {}
+      return { ...viewOf(kind, row), ...each.made, operation, ...effect, warnings: [...more, ...warnings] }
     }),
     made: decided.flatMap(({ id, made }) => (Object.keys(made).length > 0 ? [{ id, secrets: made }] : [])),
     checkDependents: async () => {

@@ -43,6 +43,8 @@ export type Kind<F extends object = object, R extends Stored = Stored> = {
   fields?(row: R): F
   /** Additional parts of a row that are logged and returned. */
   logged?(row: R): object
+  /** Changes the sent fields of a patch by its options, before they are read. */
+  patched?(sent: object, before: F, options: PutOptions): object
   /** Warnings about a successful write; `before` is null when it creates. */
   warnings?(before: F | null, next: F, options: PutOptions): readonly string[]
   /** Parts of a row that are returned but cannot be set. */
@@ -226,6 +228,8 @@ export type Checked<R> = {
    * @throws CONFLICT
    */
   existing?(isSettled: boolean): Promise<void>
+  /** What a write says of its effect on the data, after `existing`. */
+  effect?(): { readonly recordsRewritten?: number; readonly warnings?: readonly string[] }
   /** Store even if no field changes. */
   readonly isForced?: boolean
   /** Columns beyond the fields. */

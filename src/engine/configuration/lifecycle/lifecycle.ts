@@ -38,10 +38,12 @@ export async function patch<F extends object, R extends Stored>(
   options: PutOptions,
 ): Promise<View<F>> {
   requireManage(address)
-  const changesOf = readPatch(address.kind, patch)
+  const { kind } = address
+  const changesOf = readPatch(kind, patch)
   return change(address, options, (before) => {
     if (!before) return null
-    const input = changesOf(before)
+    const sent = changesOf(before)
+    const input = kind.patched?.(sent, before, options) ?? sent
     return { input, next: readFields(address, input, before) }
   })
 }

@@ -27,6 +27,7 @@ import { RECORD_TYPE_NAMES } from './not-found.ts'
 import { choosePortableId } from './portable-id.ts'
 import type { Precheck } from './precheck-records.ts'
 import { typeOrBaseNotFound } from './read.ts'
+import { renameProperties } from './rename-properties.ts'
 import { sourceFaults } from './source-faults.ts'
 import { indexesOf, recordTypeTable, type TypeRow } from './table.ts'
 import { reconcile } from './validate-existing.ts'
@@ -76,6 +77,8 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
     sources: row.sources as Fields['sources'],
     display: row.display as object,
   }),
+  patched: (sent, before, { onInvalid = 'refuse', migration }) =>
+    renameProperties(sent, before, readMigration({ onInvalid, migration })),
   warnings: (before, next, { onInvalid = 'refuse', migration }) => {
     const moved = takenAway(readMigration({ onInvalid, migration }))
     const dropped = droppedProperties(before?.jsonSchema, next.jsonSchema)
@@ -96,6 +99,7 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
     const { scope } = loaded
     const { onInvalid = 'refuse', migration, found } = options
     const steps = readMigration({ onInvalid, migration })
+    let recordsRewritten = 0
     const indexes = resolvedIndexes(next)
     // Declaring a failed index again retries its build.
     const isRetried =
@@ -117,8 +121,10 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
       existing: async (isSettled) => {
         // Sync indexes first, so that a removed unique index does not reject a migrated record.
         if (current && isReindexed) await syncIndexes(scope.db, current, current.indexes, indexes)
-        if (isReshaped && !isSettled) await reconcile(scope, current, next.jsonSchema, { onInvalid, steps })
+        if (isReshaped && !isSettled)
+          recordsRewritten = await reconcile(scope, current, next.jsonSchema, { onInvalid, steps })
       },
+      ...(steps.length > 0 && { effect: () => ({ recordsRewritten }) }),
       isForced: isRetried,
       columns: async () =>
         current

@@ -32,6 +32,7 @@ type Type = { readonly baseId: string; readonly id: string; readonly jsonSchema:
 
 /**
  * Validates existing records against a new schema. The caller has the type's row locked.
+ * @returns how many records the steps rewrote
  * @throws CONFLICT with the count of invalid records and ten samples, unless they are allowed or migrated
  */
 export async function reconcile(
@@ -39,21 +40,23 @@ export async function reconcile(
   current: Type,
   jsonSchema: object,
   { onInvalid, steps }: Repair,
-): Promise<void> {
+): Promise<number> {
   const validation = openValidation({ jsonSchema, steps })
   const affected = steps.length > 0 ? 'all' : affectedBy(current.jsonSchema as object, jsonSchema)
   const suspects = await suspectsOf(scope, current.baseId, [{ id: current.id, affected }])
   const pages = recordsOf(scope, current, affected, suspects)
+  let rewritten = 0
   for await (const rows of pages) {
     const validated = await validation.page(rows)
     if (validation.refused.count > 0 && onInvalid !== 'allow') continue
-    await apply(scope, current, validated)
+    rewritten += await apply(scope, current, validated)
   }
   if (validation.refused.count > 0 && onInvalid !== 'allow')
     throw recordsRefused(validation.refused, onInvalid)
+  return rewritten
 }
 
-async function apply(scope: WriteScope, type: Type, validated: readonly Validated[]) {
+async function apply(scope: WriteScope, type: Type, validated: readonly Validated[]): Promise<number> {
   const rewritten = validated.filter((one) => one.isRewritten)
   if (rewritten.length > 0) {
     const documents = JSON.stringify(rewritten.map(({ row, data }) => ({ id: row.id, data })))
@@ -69,6 +72,7 @@ async function apply(scope: WriteScope, type: Type, validated: readonly Validate
     type.baseId,
     others.map(({ row, isValid }) => ({ recordType: type.id, id: row.id, isValid })),
   )
+  return rewritten.length
 }
 
 const repairRepeats = () =>

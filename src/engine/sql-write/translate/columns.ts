@@ -1,7 +1,7 @@
 import type { Node } from '@pgsql/types'
 import { nearest } from '../../../contract/suggest.ts'
 import { advised } from '../../../foundation/advised-requests.ts'
-import type { Kind } from '../../sql/guard/relations/columns.ts'
+import { columnRenamedFrom, type Kind } from '../../sql/guard/relations/columns.ts'
 import { nameOf } from '../../sql/guard/syntax/names.ts'
 import { call, cast, NULL } from './nodes.ts'
 import type { Translation, WrittenRelation } from './written-relation.ts'
@@ -51,10 +51,13 @@ export function findAssigned(
     ...OF_RECORD,
     ...[...target.columns.values()].flatMap((each) => (each.property ? each.name : [])),
   ]
-  const hint = nearest(name, known)
-  const advice = hint
-    ? `Did you mean ${hint}?`
-    : `For a property that its schema does not name: data = data || jsonb_build_object('${name.slice(0, 64)}', …).`
+  const renamed = columnRenamedFrom(target.columns.values(), name)
+  const hint = renamed ?? nearest(name, known)
+  const advice = renamed
+    ? `It is called ${renamed} now.`
+    : hint
+      ? `Did you mean ${hint}?`
+      : `For a property that its schema does not name: data = data || jsonb_build_object('${name.slice(0, 64)}', …).`
   throw source.fault(
     'unknown_column',
     `There is no column "${name.slice(0, 64)}" in ${target.relation.name}. ${advice}`,

@@ -1,5 +1,6 @@
 import type { ColumnRef } from '@pgsql/types'
 import { nearest } from '../../../../contract/suggest.ts'
+import { columnRenamedFrom } from './columns.ts'
 import { type GuardContext, needEveryColumn, wordsOf } from './context.ts'
 import { spell, suggest } from './find-relation.ts'
 import { findAlias, hasColumn, type NameScope, visibleAliases, visibleColumns } from './name-scope.ts'
@@ -66,6 +67,12 @@ function resolveQualified(
   else throw unknownColumn(context, name, found.columns.list(), location, alias)
 }
 
+/** The present name of a renamed property, if its column is among those that are in scope. */
+const renamedColumn = ({ reads }: GuardContext, name: string, columns: readonly string[]) =>
+  reads
+    .map(({ relation }) => columnRenamedFrom(relation.expressions, name))
+    .find((column) => column !== undefined && columns.includes(column))
+
 function unknownColumn(
   context: GuardContext,
   name: string,
@@ -73,10 +80,11 @@ function unknownColumn(
   location: number | undefined,
   alias?: string,
 ) {
-  const hint = suggest(name, columns) ?? nearest(name, columns)
+  const renamed = renamedColumn(context, name, columns)
+  const hint = renamed ?? suggest(name, columns) ?? nearest(name, columns)
   const isQuoted = location !== undefined && context.source.from(location).startsWith('"')
   const advice = [
-    hint ? ` Did you mean ${spell(hint)}?` : '',
+    renamed ? ` It is called ${spell(renamed)} now.` : hint ? ` Did you mean ${spell(hint)}?` : '',
     hint === undefined && /._id$/.test(name)
       ? ' Links between records are rows of relationships: rel_type, source_id, target_id.'
       : '',

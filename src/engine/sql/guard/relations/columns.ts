@@ -1,5 +1,6 @@
 import { COLUMNS, sqlColumnOf } from '../../../../contract/record-columns.ts'
 import { isObject } from '../../../../foundation/is-object.ts'
+import { formerNamesOf } from '../../../json-schema/former-names.ts'
 import { locate } from '../../../json-schema/references.ts'
 import { nameOf, quoteText } from '../syntax/names.ts'
 
@@ -11,7 +12,13 @@ export type SqlColumn = {
   isText?: boolean
   /** The property that it shows, its kind, and its values if the schema lists them. */
   property?: { readonly name: string; readonly kind: Kind; readonly values?: readonly string[] | undefined }
+  /** The names that the property had before. */
+  former?: readonly string[]
 }
+
+/** The column of a property that had a name before. */
+export const columnRenamedFrom = (columns: Iterable<SqlColumn>, name: string): string | undefined =>
+  [...columns].find(({ former }) => former?.includes(name))?.name
 
 /** The columns of a record type: the system columns, typed columns for schema properties, and `data`. */
 export function columnsOf(type: { timezone: string; jsonSchema: unknown }): SqlColumn[] {
@@ -21,7 +28,7 @@ export function columnsOf(type: { timezone: string; jsonSchema: unknown }): SqlC
   // A property with a duplicate or empty name, also after PostgreSQL's truncation, is only readable through
   // `data`.
   const taken = new Set<string>(['', 'data', ...COLUMNS])
-  for (const { name: property, kind, values } of properties) {
+  for (const { name: property, kind, values, former } of properties) {
     const name = nameOf(sqlColumnOf(property))
     // A property that is called `data_status` itself keeps its name.
     if (taken.has(name) || (name !== nameOf(property) && own.has(name))) continue
@@ -31,6 +38,7 @@ export function columnsOf(type: { timezone: string; jsonSchema: unknown }): SqlC
       expression: typed(property, kind, type.timezone),
       isText: kind === 'string',
       property: { name: property, kind, values },
+      ...(former.length > 0 && { former }),
     })
   }
   columns.push({ name: 'data', expression: 'data' })
@@ -85,7 +93,7 @@ function propertiesOf(jsonSchema: unknown) {
   if (!isObject(properties)) return []
   return Object.entries(properties).map(([name, raw]) => {
     const schema = follow(raw, jsonSchema)
-    return { name, kind: kindOf(schema), values: textsOf(schema) }
+    return { name, kind: kindOf(schema), values: textsOf(schema), former: formerNamesOf(raw) }
   })
 }
 
