@@ -1,3 +1,4 @@
+// @module-tag full
 import { spawnSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -21,9 +22,7 @@ test('collectWhenIdle collects garbage when the process is idle', async () => {
 })
 
 // V8's own memory reducer, disabled here, returns pages after eight idle seconds.
-test('collectWhenIdle returns freed pages to the operating system', {
-  tags: 'full',
-}, () => {
+test('collectWhenIdle returns freed pages to the operating system', () => {
   const module = new URL('../src/foundation/idle-collection.ts', import.meta.url)
   const script = `
     import { collectWhenIdle } from ${JSON.stringify(module.href)}

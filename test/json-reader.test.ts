@@ -96,7 +96,7 @@ const refused = async (text: string) => {
 }
 const many = (item: string, times: number) => Array.from({ length: times }, () => item).join(',')
 
-describe('a JSON body of megabytes', () => {
+describe('a JSON body of megabytes', { tags: 'full' }, () => {
   test('is refused with the same codes and paths as a small body', async () => {
     const text = `{"a":[${many('{"n":1.5,"s":"x"}', 40_000)},{"n":12345678901234567890}]}`
     expect(await refused(text)).toEqual(['unsafe_number /a/40000/n'])

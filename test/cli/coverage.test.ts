@@ -82,7 +82,9 @@ test('`status` shows server, token and bases, and fails if one of them does', as
   expect(away).toMatchObject({ code: 1, out: expect.stringContaining('plinth serve') })
 })
 
-test('`serve --help` names the settings, and a port that is none is refused by the name of its setting', async () => {
+test('`serve --help` names the settings, and a port that is none is refused by the name of its setting', {
+  tags: 'full',
+}, async () => {
   const help = await plinth(['serve', '--help'], {})
   expect(help).toMatchObject({ code: 0, out: expect.stringContaining('DATABASE_URL') })
   const folder = await mkdtemp(join(tmpdir(), 'plinth-serve-'))

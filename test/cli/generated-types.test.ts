@@ -114,7 +114,10 @@ test('a token generates the types that it may read, and no others', async () => 
   expect(out).not.toMatch(/order|line/i)
 })
 
-test('the file and the client compile under strict, and refuse what the schema excludes', async () => {
+test('the file and the client compile under strict, and refuse what the schema excludes', {
+  tags: 'full',
+  timeout: 60_000,
+}, async () => {
   await plinth(['gen', 'types', '--out', join(folder, 'crm.ts')], settings)
   const use = join(folder, 'use.ts')
   await writeFile(
@@ -149,4 +152,4 @@ export const patch: DealPatch = { amount: null, address: { city: 'Bern' } }
 `.replace('console.log(title, city)', 'void [title, city]'),
   )
   expect(faultsOf(use)).toEqual([])
-}, 60_000)
+})

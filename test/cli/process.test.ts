@@ -68,7 +68,9 @@ function speak(args: readonly string[], env: Record<string, string>) {
 
 const narrow = ['--base', 'crm', '--read-only', '--types', 'task', '--tools', 'list_types,query_records']
 
-test('`serve` prints its address, commands find it by the data directory, and SIGTERM ends it with 0', async () => {
+test('`serve` prints its address, commands find it by the data directory, and SIGTERM ends it with 0', {
+  tags: 'full',
+}, async () => {
   const child = start(['serve'], settings)
   const ended = new Promise((resolve) => child.on('close', (code, signal) => resolve(code ?? signal)))
   const ready = new Promise<void>((resolve) => {
@@ -150,7 +152,7 @@ test('`mcp` answers every request with an error when its server is unreachable',
   expect(await lost.ended).toBe(0)
 })
 
-test('`serve` exits with 1 and names the invalid setting', async () => {
+test('`serve` exits with 1 and names the invalid setting', { tags: 'full' }, async () => {
   const { code, out, err } = await plinth(['serve'], { ...settings, PLINTH_PORT: 'many' })
   expect({ code, out }).toEqual({ code: 1, out: '' })
   expect(err).toMatch(/^NOT_STARTED: .*PLINTH_PORT/)

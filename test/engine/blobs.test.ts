@@ -29,7 +29,7 @@ describe('in files', () => {
   })
 })
 
-describe('in a bucket of S3', () => {
+describe('in a bucket of S3', { tags: 'full' }, () => {
   blobSuite(async () => {
     const directory = await folder()
     const { url, close } = await openBucket()

@@ -1,3 +1,4 @@
+// @module-tag full
 /** No statement of history, undo, SQL that writes or environments reads a large table from end to end. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { succeed, times } from '../support/answers.ts'

@@ -52,7 +52,9 @@ test('three parallel migrators apply each migration once', async () => {
   await client.end()
 })
 
-test('a killed migrator leaves complete migrations only, and the next migrator continues', async () => {
+test('a killed migrator leaves complete migrations only, and the next migrator continues', {
+  tags: 'full',
+}, async () => {
   const { url, client } = await emptyDatabase('killed')
   const files = await migrations('killed', {
     '0001_a': 'CREATE TABLE plinth.a (id int)',

@@ -12,9 +12,12 @@ const PARSE = `
   console.log(v8.getHeapStatistics().peak_malloced_memory / 2 ** 20)
 `
 
-test('statements are parsed without an optimizing compilation of hundreds of megabytes', async () => {
+test('statements are parsed without an optimizing compilation of hundreds of megabytes', {
+  tags: 'full',
+  timeout: 60_000,
+}, async () => {
   // The flag compiles at once what is otherwise compiled in the background.
   const flags = ['--wasm-sync-tier-up', '--input-type=module', '--eval', PARSE]
   const { stdout } = await promisify(execFile)(process.execPath, flags)
   expect(Number(stdout)).toBeLessThan(100)
-}, 60_000)
+})

@@ -52,7 +52,9 @@ test('transactions at once have a connection each', async () => {
   expect(await Promise.all(ids.map((id) => count(id)))).toEqual(ids.map((_, n) => (n % 2 ? 0 : 1)))
 })
 
-test('a statement after the end of a transaction that took too long is refused, and writes nothing', async () => {
+test('a statement after the end of a transaction that took too long is refused, and writes nothing', {
+  tags: 'full',
+}, async () => {
   const late = Promise.withResolvers<unknown>()
   const over = database.transaction(async (tx) => {
     await tx.query(INSERT, ['late1'])

@@ -315,7 +315,7 @@ test('a GraphQL request above a limit is 400 before execution', async () => {
   )
 })
 
-test('a GraphQL response above 16 MiB is 400 with too_large', async () => {
+test('a GraphQL response above 16 MiB is 400 with too_large', { tags: 'full' }, async () => {
   const text = 'x'.repeat(1_000_000)
   await server.call('PUT', '/v1/crm/records/note/large', { data: { text } })
   const asking = (count: number) =>

@@ -1,3 +1,4 @@
+// @module-tag full
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Door } from '../support/mcp-drivers.ts'
 import { type Answering, PEERS, type Peer } from '../support/mcp-peer.ts'

@@ -520,7 +520,9 @@ test('/mcp without a base creates and changes bases and types', async () => {
   expect(nowhere.error).toMatchObject({ code: 'NOT_FOUND', details: [{ path: '/base_id' }] })
 })
 
-test('100 parallel calls with the same JSON-RPC id under 20 tokens each get their own result', async () => {
+test('100 parallel calls with the same JSON-RPC id under 20 tokens each get their own result', {
+  tags: 'full',
+}, async () => {
   const callers = await Promise.all(
     Array.from({ length: 20 }, async (_, index) => {
       const type = `mine${index}`

@@ -65,7 +65,7 @@ for (const { name, way, open, tags } of CASES)
     })
   })
 
-test('the Inspector reports no tool as non-portable', async () => {
+test('the Inspector reports no tool as non-portable', { tags: 'full' }, async () => {
   const door: Door = { way: 'http', url: server.url, token: server.adminToken, base: 'crm' }
   const { code, err } = await inspect(door, 'modern', ['--method', 'tools/list', '--strict'])
   expect([code, err]).toEqual([0, ''])

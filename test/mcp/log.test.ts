@@ -222,7 +222,7 @@ describe('the request log of a POST', () => {
     expect(asked).toMatchObject([{ tool: 'batch', status: 200, outcome: 'input_required' }])
   })
 
-  test('has the outcome "cancelled" when the client disconnects', async () => {
+  test('has the outcome "cancelled" when the client disconnects', { tags: 'full' }, async () => {
     const params = { name: 'work', arguments: { action: 'wait', record_type: await world.newType() } }
     const later = modern('tools/call', params)
     for (const [sent, headers] of [

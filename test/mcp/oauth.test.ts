@@ -251,7 +251,9 @@ describe('a long request ends with its token', () => {
   /** A token that expires in some seconds, including the clock tolerance. */
   const short = (claims = {}) => issuer.sign({ exp: seconds() - 6, plinth_grants: WRITER, ...claims })
 
-  test('a wait ends when its token expires, and a wait with another token continues', async () => {
+  test('a wait ends when its token expires, and a wait with another token continues', {
+    tags: 'full',
+  }, async () => {
     const wait = (token: string) =>
       callTool(server, '/mcp/crm', 'work', { action: 'wait', record_type: 'awaited', timeout: 60 }, { token })
     await server.call('PUT', '/v1/crm/record-types/awaited', {})

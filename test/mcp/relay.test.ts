@@ -50,7 +50,9 @@ describe.each(['legacy', 'modern'] as const)('a %s client of the stdio relay', (
   })
 })
 
-test('a legacy client of the stdio relay keeps its subscription after a restart of the server', async () => {
+test('a legacy client of the stdio relay keeps its subscription after a restart of the server', {
+  tags: 'full',
+}, async () => {
   await put('a', 1)
   const door: Door = { way: 'stdio', url: server.url, token: server.adminToken, base: 'crm' }
   peer = await PEERS.legacy(door, {})

@@ -165,7 +165,9 @@ for (const { dialect, tags } of CASES)
     expect(client.resourceEvents()).toHaveLength(before)
   })
 
-test('a client with 91 subscriptions is notified only of the record that changed', async () => {
+test('a client with 91 subscriptions is notified only of the record that changed', {
+  tags: 'full',
+}, async () => {
   const { type, last, finish } = await types()
   const ids = times(90, (n) => `r${n}`)
   for (const id of ids) await put(type, id, { n: 0 })
@@ -188,7 +190,9 @@ test('a change of a type or prompt is notified as a changed list', async () => {
   await client.untilList('prompts')
 })
 
-test('a session on a narrowed URL refuses hidden resources, and its stream stays open', async () => {
+test('a session on a narrowed URL refuses hidden resources, and its stream stays open', {
+  tags: 'full',
+}, async () => {
   const { type, other, last, finish } = await types()
   const path = `/mcp/crm?readonly=1&types=${other}`
   const client = await following([last], { path })

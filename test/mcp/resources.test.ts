@@ -193,7 +193,9 @@ test('resources outside the grants are not listed', async () => {
   }
 })
 
-test('types are listed in pages of 100, and the cursor of another list is refused', async () => {
+test('types are listed in pages of 100, and the cursor of another list is refused', {
+  tags: 'full',
+}, async () => {
   const bases = ['many', 'more']
   for (const base of bases) succeed(await world.call('PUT', `/v1/bases/${base}`, {}), 201)
   const operations = times(70, (n) => ({ type: 'upsert_record_type', id: `t${n}` }))

@@ -74,7 +74,9 @@ test('a POST without a session id is served and opens no session', async () => {
   expect(body.result.tools.length).toBeGreaterThan(0)
 })
 
-test('the least recently used session of a token ends above the limit; those of other tokens stay', async () => {
+test('the least recently used session of a token ends above the limit; those of other tokens stay', {
+  tags: 'full',
+}, async () => {
   const { token } = await tokenFor('task')
   const other = await openSession(server)
   const first = await openSession(server, { token })
@@ -101,7 +103,7 @@ test('a session stream notifies of changed tools when any server process changes
   stream.cut()
 })
 
-test('a session is not notified of types outside its grants', async () => {
+test('a session is not notified of types outside its grants', { tags: 'full' }, async () => {
   await putType('secret')
   const { token } = await tokenFor('task')
   const stream = await (await openSession(server, { token })).listen()
@@ -137,7 +139,7 @@ test('a second stream of a session ends the first', async () => {
   await stream.ended
 })
 
-test('session streams count towards the stream limit of the token', async () => {
+test('session streams count towards the stream limit of the token', { tags: 'full' }, async () => {
   const { token } = await tokenFor('task')
   const open = []
   for (let n = 0; n < LIMITS.streamsOfToken; n++)

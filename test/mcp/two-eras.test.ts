@@ -1,3 +1,4 @@
+// @module-tag full
 /** Every tool of every profile, called by real clients of both eras: each answers both the same. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'

@@ -101,7 +101,7 @@ test('a type id of 64 characters has tool names of at most 64 portable character
   expect((await tool(String(create), {})).body.record_type).toBe(long)
 })
 
-test('all typed tools or none are listed; unlisted tools can be called', async () => {
+test('all typed tools or none are listed; unlisted tools can be called', { tags: 'full' }, async () => {
   await Promise.all(Array.from({ length: 15 }, (_, i) => put(`type${i}`)))
   expect(await typedNames()).toHaveLength(15)
   await Promise.all(Array.from({ length: 80 }, (_, i) => put(`more${i}`)))

@@ -1,3 +1,4 @@
+// @module-tag full
 import { connect, type Socket } from 'node:net'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -122,7 +123,7 @@ test('connections above PLINTH_MAX_CONNECTIONS are closed, until others end', as
   }
 })
 
-test('a client with endless headers gets a 400', { tags: 'full', timeout: 30_000 }, async () => {
+test('a client with endless headers gets a 400', { timeout: 30_000 }, async () => {
   const socket = open(server.url)
   let answer = ''
   socket.on('data', (chunk) => {

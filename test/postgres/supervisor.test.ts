@@ -38,7 +38,9 @@ async function eventually<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-test('a killed PostgreSQL is restarted at the same URL with its acknowledged rows', async () => {
+test('a killed PostgreSQL is restarted at the same URL with its acknowledged rows', {
+  tags: 'full',
+}, async () => {
   const supervised = await supervise({ dataDir, log: quiet })
   const url = supervised?.url ?? ''
   await ask(url, 'CREATE TABLE kept AS SELECT 42 AS answer')

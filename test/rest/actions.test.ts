@@ -451,7 +451,9 @@ describe('a run', () => {
     expect(next.map(({ input }) => input)).toEqual([{ n: 1 }])
   })
 
-  test('that queries records larger than it may read is refused, and has more says so otherwise', async () => {
+  test('that queries records larger than it may read is refused, and has more says so otherwise', {
+    tags: 'full',
+  }, async () => {
     const action = await newAction([
       { name: 'q', type: 'query', record_type: '$type', limit: '{{input.limit}}' },
     ])

@@ -58,7 +58,9 @@ const { filter: filters } = fc.letrec<{ filter: Filter }>((tie) => ({
   ),
 }))
 
-test('a group of conditions selects the records that its conditions select separately', async () => {
+test('a group of conditions selects the records that its conditions select separately', {
+  tags: 'full',
+}, async () => {
   const all = Object.keys(RECORDS).sort()
   const known = new Map<string, string[]>()
   const select = async (filter: Filter): Promise<string[]> => {

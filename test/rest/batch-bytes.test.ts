@@ -1,3 +1,4 @@
+// @module-tag full
 /** A batch that writes or answers too many bytes fails as a whole. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure, succeed, times } from '../support/answers.ts'
@@ -37,20 +38,16 @@ describe('A batch of small patches of large records', () => {
     ['of one record, again and again', () => patches(20)],
     ['of many records', () => patches(20, (n) => `r${n}`)],
     ['that cancel them', () => times(20, (n) => ({ type: 'cancel_record', record_type: type, id: `r${n}` }))],
-  ])(
-    '%s is 400 above the byte limit of a batch, and writes nothing',
-    { tags: 'full' },
-    async (_name, operations) => {
-      await fill(10, 20)
-      const before = [await state(), await entries(), await keys()]
-      for (const headers of [{}, { 'idempotency-key': 'large' }]) {
-        const error = expectFailure(await batch(operations(), headers), 'VALIDATION_ERROR')
-        expect(error.details[0]).toMatchObject({ code: 'batch_too_large', expected: 16 * MIB })
-        expect(error.details[0].path).toMatch(/^\/operations/)
-      }
-      expect([await state(), await entries(), await keys()]).toEqual(before)
-    },
-  )
+  ])('%s is 400 above the byte limit of a batch, and writes nothing', async (_name, operations) => {
+    await fill(10, 20)
+    const before = [await state(), await entries(), await keys()]
+    for (const headers of [{}, { 'idempotency-key': 'large' }]) {
+      const error = expectFailure(await batch(operations(), headers), 'VALIDATION_ERROR')
+      expect(error.details[0]).toMatchObject({ code: 'batch_too_large', expected: 16 * MIB })
+      expect(error.details[0].path).toMatch(/^\/operations/)
+    }
+    expect([await state(), await entries(), await keys()]).toEqual(before)
+  })
 
   test('within the byte limit is written, answered, and replayed under its idempotency key', async () => {
     const once = await batch(patches(14), { 'idempotency-key': 'fits' })
@@ -65,9 +62,7 @@ describe('A batch of small patches of large records', () => {
   })
 })
 
-test('a server with a larger body limit accepts larger batches, written in several statements', {
-  tags: 'full',
-}, async () => {
+test('a server with a larger body limit accepts larger batches, written in several statements', async () => {
   await fill(10, 18)
   const larger = await openWorld({ PLINTH_MAX_BODY_BYTES: String(24 * MIB) }, world.database)
   try {

@@ -1,3 +1,4 @@
+// @module-tag full
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectFailure, succeed, times } from '../support/answers.ts'
@@ -128,9 +129,7 @@ test('a link is validated by the current schema of a relationship type that anot
   expect(succeed(await world.call('GET', '/v1/crm/relationships')).data).toEqual([])
 })
 
-test('a server killed during batches leaves each batch written completely or not at all', {
-  tags: 'full',
-}, async () => {
+test('a server killed during batches leaves each batch written completely or not at all', async () => {
   const type = await world.newType()
   const child = await startChild(world)
   const answered: string[] = []

@@ -81,7 +81,7 @@ describe('A large body', () => {
     expect(detail.message).toContain('1048576')
   })
 
-  test('of a record is limited by its data, not by its whitespace', async () => {
+  test('of a record is limited by its data, not by its whitespace', { tags: 'full' }, async () => {
     const [detail] = await detailsOf(PATH, 'PUT', { data: { text: 'x'.repeat(1_500_000) } })
     expect(detail).toMatchObject({ path: '/data' })
     expect(detail.code).not.toBe('body_too_large')
@@ -90,7 +90,9 @@ describe('A large body', () => {
     succeed(await world.call('PUT', `${PATH}-pretty`, pretty, json), 201)
   })
 
-  test('of a batch can have several megabytes, and its records are stored unchanged', async () => {
+  test('of a batch can have several megabytes, and its records are stored unchanged', {
+    tags: 'full',
+  }, async () => {
     const operations = times(40, (n) => ({
       type: 'create_record',
       record_type: 'note',
@@ -119,7 +121,9 @@ describe('A large body', () => {
 describe('A body over the limit', () => {
   const large = `{"data":{"text":"${'x'.repeat(20 * 1024 * 1024)}"}}`
 
-  test('is 400 for clients that send all of it before they read, also repeatedly', async () => {
+  test('is 400 for clients that send all of it before they read, also repeatedly', {
+    tags: 'full',
+  }, async () => {
     for (const headers of times(5, () => json)) {
       const [detail] = await detailsOf(PATH, 'PUT', large, headers)
       expect(detail).toMatchObject({ code: 'body_too_large' })

@@ -147,7 +147,9 @@ test('a stream sends only the changes of types that the token can read', async (
   resumed.cut()
 })
 
-test('a stream ends when its token is revoked or expires, or its base is deleted', async () => {
+test('a stream ends when its token is revoked or expires, or its base is deleted', {
+  tags: 'full',
+}, async () => {
   succeed(await world.call('PUT', '/v1/bases/passing', {}), 201)
   const revoked = await world.newToken([{ permission: 'read' }])
   const expiring = await world.newToken([{ permission: 'read' }], {
@@ -195,7 +197,9 @@ test('a graceful shutdown ends open streams', async () => {
   expect(stream.events).toEqual([])
 })
 
-test('a stream delays changes until older transactions have ended, and skips none', async () => {
+test('a stream delays changes until older transactions have ended, and skips none', {
+  tags: 'full',
+}, async () => {
   const type = await world.newType()
   const stream = await openStream(world, `${STREAM}?record_type=${type}`)
   const late = new Client({ connectionString: world.database.url })

@@ -414,7 +414,7 @@ describe('Concurrent claims', () => {
     expect(new Set(answers.flatMap(idsOf)).size).toBe(32)
   })
 
-  test('and heartbeats at the end of a lease never give a record to both', async () => {
+  test('and heartbeats at the end of a lease never give a record to both', { tags: 'full' }, async () => {
     const type = await queue(20)
     const held = await claim(type, { limit: 20, lease_seconds: 1 }, asWorker(one))
     const ends = Math.min(...held.map((each) => Date.parse(each.claim.expires_at)))

@@ -68,7 +68,9 @@ test('equal contents are stored once, under their digest', async () => {
   expect(await leftovers()).toEqual([])
 })
 
-test('an upload may take longer than other requests, and shows only when it is complete', async () => {
+test('an upload may take longer than other requests, and shows only when it is complete', {
+  tags: 'full',
+}, async () => {
   const { sent, answer } = begin('slow', 'one ')
   await new Promise((resolve) => setTimeout(resolve, 2500))
   expectFailure(await world.call('GET', '/v1/crm/files/docs/slow'), 'NOT_FOUND')

@@ -64,7 +64,9 @@ describe('a request for a file', () => {
     expectFailure(await get('d.txt?diff&from=1&to=9'), 'NOT_FOUND')
   })
 
-  test('for a difference of long texts with nothing in common fails, and others go on', async () => {
+  test('for a difference of long texts with nothing in common fails, and others go on', {
+    tags: 'full',
+  }, async () => {
     const lines = (of: string) => times(20_000, (n) => `${of} ${n}`).join('\n')
     for (const word of ['one', 'two']) await put('far.txt', lines(word))
     const compared = get('far.txt?diff&from=1&to=2')

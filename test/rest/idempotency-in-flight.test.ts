@@ -95,7 +95,7 @@ describe.concurrent('A request under an idempotency key in use', () => {
     }
   })
 
-  test('writes once per key when 160 under 40 keys arrive at two servers', async () => {
+  test('writes once per key when 160 under 40 keys arrive at two servers', { tags: 'full' }, async () => {
     const send = (n: number, i: number) =>
       (i % 3 ? one : two).call('POST', at, { data: { key: n } }, { 'idempotency-key': `many-${n}` })
     const answers: Answer[] = []

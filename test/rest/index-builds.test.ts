@@ -122,7 +122,10 @@ test('index entries are correct after concurrent writes during builds and change
   await expect.poll(() => leftOver(world), { timeout: 30_000 }).toBe(0)
 })
 
-test('an interrupted index build resumes at the next start, also when its job is locked by a dead process', async () => {
+test('an interrupted index build resumes at the next start, also when its job is locked by a dead process', {
+  tags: 'full',
+  timeout: 120_000,
+}, async () => {
   const first = await openWorld({}, world.database)
   const type = 'interrupted'
   succeed(await first.call('PUT', typePath(type), {}), 201)
@@ -142,7 +145,7 @@ test('an interrupted index build resumes at the next start, also when its job is
   await settled(second, type)
   expect(await outOfTrue(second, type)).toEqual([])
   await second.close()
-}, 120_000)
+})
 
 test('a unique index declared at one server is enforced by another that has the type cached', async () => {
   const other = await openWorld({}, world.database)

@@ -102,7 +102,7 @@ test('a batch of operations counts as one request', async () => {
   expect(Number(headers.get('x-ratelimit-remaining'))).toBeGreaterThanOrEqual(PER_MINUTE - 5)
 })
 
-test('without a rate limit answers have no rate limit headers', async () => {
+test('without a rate limit answers have no rate limit headers', { tags: 'full' }, async () => {
   const free = await openWorld({ PLINTH_RATE_LIMIT: '0' })
   try {
     const answers: Answer[] = []

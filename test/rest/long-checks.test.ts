@@ -1,3 +1,4 @@
+// @module-tag full
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure, succeed, times } from '../support/answers.ts'
 import type { Answer } from '../support/server.ts'
@@ -100,9 +101,7 @@ describe('The error of a request with many faults', () => {
     expect(detail.samples).toHaveLength(10)
   })
 
-  test('counts invalid records on every page of the check, whatever their size', {
-    tags: 'full',
-  }, async () => {
+  test('counts invalid records on every page of the check, whatever their size', async () => {
     const type = await world.newType({})
     const large = { text: 'x'.repeat(900_000), n: 1 }
     for (let i = 0; i < 3; i++) {

@@ -51,7 +51,10 @@ test('a writable database is ready, and readiness checks write at most once in s
   expect(messages[0]?.n).toBeLessThan(64 * 1024)
 })
 
-test('a read-only database is not ready until it is writable again', { timeout: 60_000 }, async () => {
+test('a read-only database is not ready until it is writable again', {
+  tags: 'full',
+  timeout: 60_000,
+}, async () => {
   await world.database.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`)
   await reconnect()
   await becomes([503, 'read_only'])

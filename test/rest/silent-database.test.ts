@@ -43,6 +43,7 @@ function expectLater(answer: Answer, code: Code = 'INTERNAL_ERROR') {
 const UPSERT = { type: 'upsert_record', record_type: 'task', id: 'batched', data: { n: 2 } }
 
 test('while the database is silent, requests end as 500 or 429 with Retry-After; later ones are served', {
+  tags: 'full',
   timeout: 90_000,
 }, async () => {
   proxy.silence('all')

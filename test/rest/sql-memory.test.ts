@@ -31,7 +31,7 @@ const HUNGRY = [
 describe.skipIf(process.env['DATABASE_URL'] !== undefined || process.platform !== 'linux')(
   'the embedded PostgreSQL server',
   () => {
-    test('refuses a statement that needs too much memory, and survives it', async () => {
+    test('refuses a statement that needs too much memory, and survives it', { tags: 'full' }, async () => {
       const begun = await world.database.query<{ at: Date; pid: number }>(
         'SELECT pg_postmaster_start_time() AS at, pg_backend_pid() AS pid',
       )

@@ -1,3 +1,4 @@
+// @module-tag full
 /** SQL that writes beside other writers, changed schemas, and a killed server. */
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { expectFailure, expectFault, succeed, times } from '../support/answers.ts'
@@ -34,7 +35,6 @@ const blocked = (other: Holding) =>
   vi.waitFor(async () => expect(await other.waiting()).not.toEqual([]), { timeout: 20_000 })
 
 test('writers of the same rows in opposite order both take effect, once each', {
-  tags: 'sampled',
   timeout: 60_000,
 }, async () => {
   const add = (id: string) => `UPDATE ${type} SET n = n + 1 WHERE id = '${id}'`
@@ -126,7 +126,6 @@ test('a plan is void when the schema changed what its statements mean', async ()
 })
 
 test('a server killed during requests leaves each written completely or not at all', {
-  tags: 'full',
   timeout: 60_000,
 }, async () => {
   const child = await startChild(world)

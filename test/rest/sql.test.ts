@@ -295,7 +295,7 @@ test('SQL follows the creation, change and deletion of a record type at once', a
   refusalOf(await sql(`SELECT second FROM ${type}`))
 })
 
-test('SQL that exceeds the time limit is refused', async () => {
+test('SQL that exceeds the time limit is refused', { tags: 'full' }, async () => {
   const detail = refusalOf(await sql(ENDLESS))
   expect(detail).toMatchObject({ code: 'timeout', message: expect.stringContaining('1500 ms') })
 })
@@ -307,6 +307,7 @@ const running = async () => (await world.database.query<{ pid: number }>(RUNNING
 // Only for the test's own PostgreSQL: the test suspends one of its processes.
 test.skipIf(process.env['DATABASE_URL'] !== undefined)(
   'SQL is answered in time even if the database does not obey the timeout',
+  { tags: 'full' },
   async () => {
     const asked = sql(ENDLESS)
     await expect.poll(running).toBe(1)
@@ -337,7 +338,9 @@ test('an SQL statement is cancelled when its client disconnects', async () => {
   expect(world.log.some((line) => line.includes('"outcome":"abandoned"'))).toBe(true)
 })
 
-test('a token may run two SQL statements at once, and all tokens together four', async () => {
+test('a token may run two SQL statements at once, and all tokens together four', {
+  tags: 'full',
+}, async () => {
   const callers = await Promise.all(times(3, () => world.newToken([{ permission: 'read' }])))
   const [first, second, third] = callers.map(({ call }) => call) as [Call, Call, Call]
   const held = [sql(ENDLESS, {}, first), sql(ENDLESS, {}, first)]

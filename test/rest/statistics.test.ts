@@ -19,7 +19,7 @@ const analyzed = async () => {
   return rows.map(({ relname }) => relname)
 }
 
-test('the tables that grew are analyzed, and no others', async () => {
+test('the tables that grew are analyzed, and no others', { tags: 'full' }, async () => {
   const type = await world.newType({ indexes: [{ fields: ['data.n'] }] })
   expect(await analyzed()).toEqual([])
   const operations = times(1000, (n) => ({

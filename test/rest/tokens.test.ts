@@ -233,7 +233,7 @@ describe('A token', () => {
     }
   })
 
-  test('is refused from the time it expires', async () => {
+  test('is refused from the time it expires', { tags: 'full' }, async () => {
     const { call } = await world.newToken([{ permission: 'read' }], { expires_at: inSeconds(2) })
     succeed(await call('GET', '/v1/bases'))
     await sleep(2100)

@@ -1,3 +1,4 @@
+// @module-tag full
 /** Unsent answers are bounded: a client that stops reading is disconnected, and pending bytes are counted. */
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -86,7 +87,6 @@ describe('A client that stops reading its answer', () => {
   afterAll(() => world.close())
 
   test('is disconnected, whereas a slow client receives the whole answer', {
-    tags: 'full',
     timeout: 60_000,
   }, async () => {
     const stopped = await askAndStop(world.url, world.adminToken, path)

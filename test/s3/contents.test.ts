@@ -33,7 +33,9 @@ async function objects(): Promise<string[]> {
   return Contents.map(({ Key = '' }) => Key)
 }
 
-test('files, their versions and their ranges are read from the bucket, also large ones', async () => {
+test('files, their versions and their ranges are read from the bucket, also large ones', {
+  tags: 'full',
+}, async () => {
   const [small, large] = ['Net 30 days, zanzibar', randomBytes(17 * MB)]
   const text = { 'content-type': 'text/plain' }
   succeed(await world.call('PUT', at('terms.txt'), small, text), 201)

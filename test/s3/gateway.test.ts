@@ -161,7 +161,9 @@ test('a copy has the content of its source, and its own properties if it asks fo
   expect(await refused).toEqual({ code: 'PreconditionFailed', status: 412 })
 })
 
-test('an upload in parts shows when it is complete, and not when it is aborted', async () => {
+test('an upload in parts shows when it is complete, and not when it is aborted', {
+  tags: 'full',
+}, async () => {
   const Key = 'docs/parts.bin'
   const parts = [randomBytes(5 * MB), randomBytes(5 * MB + 3), randomBytes(17)]
   await send('PutObject', { Key: 'docs/source', Body: parts[2] })
