@@ -24,7 +24,7 @@ type Units = {
  */
 export function decodeEscapes(text: string): Decoded {
   let units = unitsOf(text)
-  for (let level = 0; level < LEVELS; level++) units = decodeOnce(units)
+  for (let level = 0; level < LEVELS && hasEscapes(units); level++) units = decodeOnce(units)
   const { size, codes, starts, ends } = units
   return {
     text: Buffer.from(codes.buffer, 0, 2 * size).toString('utf16le'),
@@ -59,6 +59,9 @@ const U = codeOf('u')
 const CONTROLS = new Map(
   ['n\n', 'r\r', 't\t', 'b\b', 'f\f'].map((pair) => [pair.charCodeAt(0), pair.charCodeAt(1)]),
 )
+
+const hasEscapes = ({ size, codes }: Units): boolean =>
+  [BACKSLASH, PERCENT, PLUS].some((code) => codes.subarray(0, size).includes(code))
 
 function decodeOnce(units: Units): Units {
   const { size, codes, starts, ends } = units
