@@ -357,9 +357,10 @@ export const LIMITS = {
   deliveryDays: 30,
   deliveryAnswerBytes: 4096,
   /**
-   * Inbound webhooks: seconds that a delivery may be old, by default and at most, characters of a secret, and failed
-   * deliveries of one that are kept.
+   * Inbound webhooks: seconds that a delivery may be old, by default and at most, characters of the id of a delivery and
+   * of a secret, and failed deliveries of one that are kept.
    */
+  deliveryIdChars: 255,
   inboundToleranceSeconds: 300,
   inboundToleranceSecondsMax: 86_400,
   inboundSecretCharsMin: 8,

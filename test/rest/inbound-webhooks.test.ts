@@ -1,5 +1,5 @@
 /** Inbound webhooks: whose deliveries are taken, what they write, and what becomes of those that fail. */
-import { createHmac } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import examples from '@octokit/webhooks-examples' with { type: 'json' }
 import { sign } from '@octokit/webhooks-methods'
 import { Webhook } from 'standardwebhooks'
@@ -202,6 +202,22 @@ test('Slack gets its challenge back, and no record is made', async () => {
   const challenge = await send({ type: 'url_verification', challenge: 'abc' }, signed)
   expect(succeed(challenge)).toEqual({ data: [], challenge: 'abc' })
   expect(await records()).toEqual([])
+})
+
+test('a delivery with an id of any length is recognized, and one with an empty id is none that arrived before', async () => {
+  const { send: sendBy } = await newWebhook({ signature: { scheme: 'github' }, secret: KEY })
+  const send = async (id: string): Promise<string> => {
+    const signed: Signed = async (body) => ({
+      ...{ 'x-hub-signature-256': await sign(KEY, body), 'x-github-delivery': id },
+    })
+    return succeed(await sendBy({ n: 1 }, signed)).data[0].id
+  }
+  // As random as a header can be, so that the database cannot compress it.
+  const long = randomBytes(6000).toString('base64')
+  const [first, again, other] = [await send(long), await send(long), await send(`${long}2`)]
+  expect(again).toBe(first)
+  expect(other).not.toBe(first)
+  expect(await send('')).not.toBe(await send(''))
 })
 
 test('a delivery that arrives again, also at the same time, is written once and answered as it was', async () => {

@@ -17,7 +17,7 @@ import { NO_EXPECTATION } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import { type Mapped, mapPayload } from './map-payload.ts'
 import type { Delivery } from './open-delivery.ts'
-import { challengeIn, deliveryIdIn, readPayload } from './read-payload.ts'
+import { challengeIn, deliveryIdIn, keptId, readPayload } from './read-payload.ts'
 
 /** A record that a delivery wrote, with the operation. */
 export type Written = { readonly id: string; readonly operation: string }
@@ -34,12 +34,12 @@ type Place = { readonly id: string; readonly deliveryId: string | null }
 export async function ingest(scope: WriteScope, delivery: Delivery): Promise<Ingested> {
   const { webhook, body, contentType } = delivery
   if (delivery.isPing) return { data: [], challenge: null }
-  const place = { id: uuidv7(), deliveryId: delivery.deliveryId }
+  const place = { id: uuidv7(), deliveryId: keptId(delivery.deliveryId) }
   try {
     const payload = await readPayload(body, contentType)
     const challenge = challengeIn(payload, webhook.signature)
     if (challenge !== null) return { data: [], challenge }
-    place.deliveryId ??= deliveryIdIn(payload, webhook.signature)
+    place.deliveryId ??= keptId(deliveryIdIn(payload, webhook.signature))
     return { data: await writeOnce(scope, delivery, { place, payload, begin: BEGIN }), challenge: null }
   } catch (thrown) {
     const before = await keepFailure(scope, delivery, place, toDomainError(thrown))

@@ -1,5 +1,6 @@
 /** The payload of a delivery, and what its scheme says in it. */
 
+import { hexDigest } from '../../contract/canonical-hash.ts'
 import type { Signature } from '../../contract/inbound-webhook-shapes.ts'
 import { type DomainError, invalid } from '../../foundation/errors.ts'
 import { isObject } from '../../foundation/is-object.ts'
@@ -29,6 +30,12 @@ export function deliveryIdIn(payload: unknown, { scheme }: Signature): string | 
   const name = ID_IN_PAYLOAD[scheme]
   const id = name !== undefined && isObject(payload) ? payload[name] : null
   return typeof id === 'string' ? id : null
+}
+
+/** The id of a delivery as it is kept: a long one as its SHA-256, since an index has no room for it; null for an empty one. */
+export function keptId(id: string | null): string | null {
+  if (id === null || id === '') return null
+  return id.length > LIMITS.deliveryIdChars ? `sha256:${hexDigest(id)}` : id
 }
 
 /** The challenge by which Slack asks whether the address is right. It makes no record. */
