@@ -43,6 +43,35 @@ describe('the file tools', () => {
       expect(await namesOf(path), path).toEqual([])
   })
 
+  test('attach a file to a record, as REST does', async () => {
+    succeed(await world.call('PUT', '/v1/crm/records/type1/with', { data: {} }), 201)
+    const at = '/v1/crm/records/type1/with/attachments'
+    const put = (args: object, send = {}) =>
+      callTool(world, AT, 'put_file', { record: 'type1/with', path: 'call.md', ...args }, send)
+    const dry = await put({ text: '# Call', dry_run: true })
+    expect(dry.body).toMatchObject({ filename: 'call.md', dry_run: true })
+    expect(succeed(await world.call('GET', at)).data).toEqual([])
+    const { body } = await put({ text: '# Call' })
+    expect(body).toMatchObject({ filename: 'call.md', content_type: 'text/plain', size: 6, status: 'ready' })
+    expect(body).not.toHaveProperty('upload_url')
+    expect(succeed(await world.call('GET', at)).data).toMatchObject([{ id: body.id }])
+    const later = await put({ path: 'scan.pdf', content_type: 'application/pdf' })
+    expect(later.body).toMatchObject({ status: 'pending', upload_url: expect.any(String) })
+    for (const [args, path] of [
+      [{ record: 'type1' }, '/record'],
+      [{ file_type: 'docs' }, '/file_type'],
+      [{ label: 'x' }, '/label'],
+    ] as const)
+      expect((await put(args)).error.details).toMatchObject([{ path }])
+    const nowhere = await callTool(world, AT, 'put_file', { path: 'x', text: 'x' })
+    expect(nowhere.error.details).toMatchObject([{ path: '/file_type', code: 'required' }])
+    expect((await put({ record: 'type1/absent', text: 'x' })).error.code).toBe('NOT_FOUND')
+    const own = await world.newToken([{ record_type: 'type1', permission: 'write' }])
+    expect((await put({ text: 'own', path: 'own.md' }, { token: own.token })).body.status).toBe('ready')
+    const reader = await world.newToken([{ permission: 'read' }])
+    expect((await put({ text: 'x' }, { token: reader.token })).error.code).toBe('FORBIDDEN')
+  })
+
   test('are not listed for a token without a grant on the whole base, which cannot call them', async () => {
     const { token } = await world.newToken([{ record_type: 'type1', permission: 'write' }])
     const other = await world.newToken([{ base: 'empty', permission: 'write' }])

@@ -71,6 +71,16 @@ export const compare = compile(
     }`,
   ),
 )
+export const attach = compile(
+  graphql(
+    `mutation ToolAttach($base: String!, $recordType: String!, $recordId: String!, $filename: String!, $contentType: String, $content: String, $contentBase64: String) {
+      made: createAttachment(base: $base, recordType: $recordType, recordId: $recordId, filename: $filename, contentType: $contentType,
+        content: $content, contentBase64: $contentBase64) {
+        id filename content_type: contentType size sha256 status created_at: createdAt upload_url: uploadUrl expires_at: expiresAt dry_run: dryRun
+      }
+    }`,
+  ),
+)
 export const put = compile(
   graphql(
     `mutation ToolPutFile($base: String!, $fileType: String!, $path: String!, $text: String, $base64: String, $contentType: String!, $metadata: JSON,

@@ -5,6 +5,7 @@ import { trim } from '../../../contract/response-bodies.ts'
 import { invalid } from '../../../foundation/errors.ts'
 import { answerOutput } from '../../tool/page-arguments.ts'
 import { writing as all, tool } from '../../tool/tool.ts'
+import { attachTo } from './attach.ts'
 import { expected, one, patch, properties, put, remove, target, versions } from './operations.ts'
 
 /** The properties that were sent. */
@@ -26,12 +27,14 @@ const edit = z.strictObject({ find: z.string(), replace: z.string(), all: z.bool
 export const writingTools = [
   tool('put_file', {
     title: 'Put file',
-    description: 'Create or replace a file: text or base64. expected_version 0: create only.',
+    description: 'Write text or base64. expected_version 0: create only. record type/id: attach.',
     permission: 'write',
     ofFiles: true,
     hints: { destructive: true, idempotent: true },
     input: z.strictObject({
-      ...one,
+      file_type: z.string().optional(),
+      path: one.path,
+      record: z.string().optional(),
       text: z.string().optional(),
       base64: z.string().optional(),
       ...properties,
@@ -40,7 +43,9 @@ export const writingTools = [
     }),
     output: answerOutput,
     run: async (args, context) => {
-      const { text, base64, content_type, expected_version } = args
+      const { text, base64, content_type, expected_version, record, file_type } = args
+      if (record !== undefined) return attachTo(record, args, context)
+      if (file_type === undefined) throw withoutPlace()
       const isNew = expected_version === 0
       const content = {
         ...(text !== undefined && { text }),
@@ -48,7 +53,9 @@ export const writingTools = [
         contentType: content_type ?? (text === undefined ? UNKNOWN_CONTENT : 'text/plain'),
         ...(isNew ? { mustBeAbsent: true } : versions(args)),
       }
-      return trim((await put({ ...target(args), ...sent(args), ...content }, context)).written)
+      return trim(
+        (await put({ ...target({ ...args, file_type }), ...sent(args), ...content }, context)).written,
+      )
     },
   }),
   tool('edit_file', {
@@ -108,3 +115,10 @@ export const writingTools = [
     run: async (args, context) => trim((await remove({ ...target(args), ...versions(args) }, context)).gone),
   }),
 ]
+
+const withoutPlace = () =>
+  invalid({
+    path: '/file_type',
+    code: 'required',
+    message: 'Send file_type, or record to attach the file to a record: "<type>/<id>".',
+  })
