@@ -99,8 +99,13 @@ describe('define of a record type', () => {
     await define({ record_type: 'deal', json_schema, indexes: [{ fields: ['data.amount'] }] })
     for (const n of [1, 2, 3])
       await server.call('PUT', `/v1/${base}/records/deal/d${n}`, { data: { title: `${n}`, amount: n } })
+    const readers = expect.stringMatching(/still use "amount".* now: endpoint "desk"\. /)
     const rename = { record_type: 'deal', migration: [{ op: 'rename', field: 'amount', to: 'value' }] }
-    const shown = { renamed: { amount: 'value' }, meta: { records_rewritten: 3 } }
+    const shown = { renamed: { amount: 'value' }, meta: { records_rewritten: 3, warnings: [readers] } }
+    const tools = [{ record_type: 'deal', operations: ['list'], fields: ['data.title', 'data.amount'] }]
+    succeed(await server.call('PUT', `/v1/${base}/endpoints/desk`, { tools }), 201)
+    const plain = [{ record_type: 'deal', operations: ['list'], fields: ['data.title'] }]
+    succeed(await server.call('PUT', `/v1/${base}/endpoints/other`, { tools: plain }), 201)
     const dry = await define({ ...rename, dry_run: true })
     expect(dry.body).toEqual({ id: 'deal', operation: 'updated', version: 2, dry_run: true, ...shown })
     expect(await rest('/record-types/deal')).toMatchObject({ json_schema, version: 1 })

@@ -51,6 +51,12 @@ export function readMigration({
 export const takenAway = (steps: readonly MigrationStep[]): string[] =>
   steps.flatMap(({ op, field }) => (op === 'rename' || op === 'drop' ? field.join('.') : []))
 
+/** The properties that the steps rename, as dotted paths. */
+export const renamesOf = (steps: readonly MigrationStep[]): { from: string; to: string }[] =>
+  steps.flatMap((step) =>
+    step.op === 'rename' ? [{ from: step.field.join('.'), to: step.to.join('.') }] : [],
+  )
+
 function readStep(raw: RawStep, at: string): MigrationStep {
   const op = raw?.op
   if (op !== 'default' && op !== 'rename' && op !== 'cast' && op !== 'drop')

@@ -22,11 +22,12 @@ import { droppedProperties } from './dropped-properties.ts'
 import { type Fields, normalized, resolvedIndexes, warningsAbout } from './fields.ts'
 import { chooseGraphqlName } from './graphql-name.ts'
 import { lockRecords, type TypeToLock } from './lock-records.ts'
-import { readMigration, takenAway } from './migration.ts'
+import { readMigration, renamesOf, takenAway } from './migration.ts'
 import { RECORD_TYPE_NAMES } from './not-found.ts'
 import { choosePortableId } from './portable-id.ts'
 import type { Precheck } from './precheck-records.ts'
 import { typeOrBaseNotFound } from './read.ts'
+import { warnOfReaders } from './readers.ts'
 import { renameProperties } from './rename-properties.ts'
 import { sourceFaults } from './source-faults.ts'
 import { indexesOf, recordTypeTable, type TypeRow } from './table.ts'
@@ -100,6 +101,7 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
     const { onInvalid = 'refuse', migration, found } = options
     const steps = readMigration({ onInvalid, migration })
     let recordsRewritten = 0
+    const warnings = current ? await warnOfReaders(scope, current, renamesOf(steps)) : []
     const indexes = resolvedIndexes(next)
     // Declaring a failed index again retries its build.
     const isRetried =
@@ -124,7 +126,7 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
         if (isReshaped && !isSettled)
           recordsRewritten = await reconcile(scope, current, next.jsonSchema, { onInvalid, steps })
       },
-      ...(steps.length > 0 && { effect: () => ({ recordsRewritten }) }),
+      ...(steps.length > 0 && { effect: () => ({ recordsRewritten, warnings }) }),
       isForced: isRetried,
       columns: async () =>
         current
