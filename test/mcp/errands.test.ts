@@ -350,9 +350,81 @@ errand('Correct the amounts that were typed as words, as far as they are numbers
   expect((await dataOf('deal/d5')).amount).toBe(6000)
 })
 
+errand('What would go if we deleted company 7?', 1, async (call) => {
+  const answer = await call('sql_write', {
+    statements: `DELETE FROM company WHERE id = 'c7'`,
+    dry_run: true,
+  })
+  expect(answer).toMatchObject({
+    dry_run: true,
+    deletion: {
+      records: { by_type: { company: 1 } },
+      relationships: { by_type: { deal_company: 2, works_at: 1 } },
+      samples: ['company/c7'],
+    },
+  })
+  expect((await dataOf('company/c7')).name).toBe('Company 7')
+})
+
+errand('Delete customer 15 with its deals', 2, async (call) => {
+  const plan = await call('sql_write', {
+    statements: `DELETE FROM deal USING relationships r WHERE r.source_id = deal.id AND r.rel_type = 'deal_company' AND r.target_id = 'c15';
+      DELETE FROM company WHERE id = 'c15'`,
+  })
+  const { what: _, ...planned } = plan.plan
+  expect(planned.records).toEqual({ count: 3, by_type: { deal: 2, company: 1 } })
+  const done = await call('sql_write', { statements: '', plan_token: plan.plan_token })
+  expect(done.deletion).toEqual(planned)
+  expect(await rowsOf('deal', { field: 'id', op: 'in', value: ['d15', 'd35'] })).toEqual([])
+})
+
+errand('Undo what the import did to deals 21 to 24, and keep what was edited since', 2, async (call) => {
+  const operations = times(4, (n) => ({
+    type: 'patch_record',
+    record_type: 'deal',
+    id: `d${n + 21}`,
+    data: { stage: 'lost' },
+  }))
+  const since = new Date().toISOString()
+  succeed(await importer('POST', '/v1/sales/batch', { operations }))
+  succeed(await world.call('PATCH', '/v1/sales/records/deal/d22', { data: { notes: 'They came back.' } }))
+  const plan = await call('undo', { actor: 'importer', since })
+  expect(plan.plan).toMatchObject({ count: 3, skipped: [{ id: 'd22', code: 'overtaken' }] })
+  await call('undo', { plan_token: plan.plan_token })
+  const stages = await Promise.all([21, 22, 23, 24].map(async (n) => (await dataOf(`deal/d${n}`)).stage))
+  expect(stages).toEqual(['proposal', 'lost', 'proposal', 'won'])
+})
+
+errand('Call the industry of companies their sector, also in the report that counts it', 3, async (call) => {
+  const report = (column: string) => ({
+    query: `SELECT ${column}, count(*) AS n FROM company WHERE ${column} = 'retail' GROUP BY 1`,
+  })
+  const rename = { record_type: 'company', migration: [{ op: 'rename', field: 'industry', to: 'sector' }] }
+  const before = await call('sql_query', report('industry'))
+  const dry = await call('define', { ...rename, dry_run: true })
+  expect(dry).toMatchObject({ renamed: { industry: 'sector' } })
+  const done = await call('define', rename)
+  expect(done.meta.records_rewritten).toBe(dry.meta.records_rewritten)
+  const { data } = succeed(await world.call('POST', '/v1/sales/sql', report('sector')))
+  expect(data).toEqual([{ sector: 'retail', n: before.data[0].n }])
+  const old = await world.call('POST', '/v1/sales/sql', report('industry'))
+  expect(old.body.error.details).toMatchObject([{ code: 'unknown_column', hint: 'sector' }])
+})
+
+errand(
+  'Attach the notes of the call to deal 1',
+  1,
+  async (call) => {
+    await call('put_file', { record: 'deal/d1', path: 'call.md', text: '# Call\n\nThey want 5 seats.\n' })
+    const { data } = await read('records/deal/d1/attachments')
+    expect(data).toMatchObject([{ filename: 'call.md', status: 'ready' }])
+  },
+  () => files,
+)
+
 test('the errands cost fewer calls and tokens than bare SQL', () => {
   const sum = (of: (each: (typeof spent)[number]) => number) => spent.reduce((all, each) => all + of(each), 0)
-  expect(spent).toHaveLength(18)
+  expect(spent).toHaveLength(23)
   expect(sum(({ calls }) => calls) / spent.length).toBeLessThan(BARE_SQL.callsOfAnErrand)
   expect(sum(({ tokens }) => tokens) / spent.length).toBeLessThan(BARE_SQL.tokensOfAnErrand)
 })
