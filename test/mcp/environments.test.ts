@@ -92,6 +92,11 @@ describe('the tools of environments', () => {
     expect(await asAgent('preview', { plan_token: plan['plan_token'] })).toEqual({
       id: `${base}--dev`,
       deleted: true,
+      deletion: {
+        bases: { count: 1, names: [`${base}--dev`] },
+        record_types: { count: 1, names: ['task'] },
+        records: { count: 1, by_type: { task: 1 } },
+      },
     })
     expectFailure(await world.call('GET', `/v1/bases/${base}--dev`), 'NOT_FOUND')
   })
