@@ -85,6 +85,9 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   app.decorateRequest('caller')
   app.decorateRequest('refusedBody')
   app.decorate('previewTools', previewTools)
+  app.decorate('describeBase', async (caller, base) =>
+    (await import('./rest/openapi/base/document.ts')).describeBase(caller, base),
+  )
   app.decorate('resolveTools', resolveTools)
   app.setErrorHandler(sendError)
   app.setNotFoundHandler(async (request) => {

@@ -1,4 +1,4 @@
-/** `plinth gen types`: TypeScript of the types of a base. */
+/** `plinth gen`: TypeScript and OpenAPI of the types of a base. */
 import { readFile, writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { type Call, call } from './command/client.ts'
@@ -14,40 +14,54 @@ type GenFlags = { out?: string; check?: true }
 
 export function addGen(program: Command): void {
   const gen = configure(program.command('gen').description('Generate code from the types of a base'))
-  configure(gen.command('types').description('Generate TypeScript types of records and relationships'))
-    .addOption(valued('--out <file>', 'write this file (default: standard output)'))
-    .option('--check', 'write nothing; fail if the file of --out is not up to date')
-    .action(async ({ out, check }: GenFlags) => {
-      const settings = readSettings(program.opts<Flags>())
-      if (check && out === undefined) throw misused('--check needs --out <file>, the file to compare.')
-      const text = await generate(settings)
-      if (out === undefined) print(text)
-      else if (check) await compare(text, out)
-      else await write(text, out)
-    })
+  const add = (name: string, about: string, generate: Generate) =>
+    configure(gen.command(name).description(about))
+      .addOption(valued('--out <file>', 'write this file (default: standard output)'))
+      .option('--check', 'write nothing; fail if the file of --out is not up to date')
+      .action(async ({ out, check }: GenFlags) => {
+        const settings = readSettings(program.opts<Flags>())
+        if (check && out === undefined) throw misused('--check needs --out <file>, the file to compare.')
+        const { base } = settings
+        if (base === undefined) throw misused('The base is missing. Pass --base <id>, or set PLINTH_BASE.')
+        const text = await generate(settings, base)
+        if (out === undefined) print(text)
+        else if (check) await compare(text, out)
+        else await write(text, out)
+      })
+  add('types', 'Generate TypeScript types of records and relationships', typesOf)
+  add('openapi', 'Write the OpenAPI description of the records of the base', descriptionOf)
 }
 
-async function generate(settings: Settings): Promise<string> {
-  const { base } = settings
-  if (base === undefined) throw misused('The base is missing. Pass --base <id>, or set PLINTH_BASE.')
+type Generate = (settings: Settings, base: string) => Promise<string>
+
+async function typesOf(settings: Settings, base: string): Promise<string> {
   const recordTypes = (await listAll(settings, base, 'record-types')) as RecordType[]
   const relationshipTypes = (await listAll(settings, base, 'relationship-types')) as RelationshipType[]
   return printTypes(base, recordTypes, relationshipTypes)
 }
+
+async function descriptionOf(settings: Settings, base: string): Promise<string> {
+  const url = serverUrl(settings)
+  const request = get(`/${encodeURIComponent(base)}/openapi.json`)
+  return `${JSON.stringify((await call(url, tokenFor(url, settings), request)).body, null, 2)}\n`
+}
+
+const get = (path: string, query = new URLSearchParams()): Call => ({
+  method: 'GET',
+  path,
+  query,
+  headers: {},
+  body: undefined,
+  streams: false,
+})
 
 /** All items of a list that the token sees. */
 async function listAll(settings: Settings, base: string, list: string): Promise<unknown[]> {
   const url = serverUrl(settings)
   const found: unknown[] = []
   for (;;) {
-    const request: Call = {
-      method: 'GET',
-      path: `/${encodeURIComponent(base)}/${list}`,
-      query: new URLSearchParams({ limit: String(PAGE), offset: String(found.length) }),
-      headers: {},
-      body: undefined,
-      streams: false,
-    }
+    const page = new URLSearchParams({ limit: String(PAGE), offset: String(found.length) })
+    const request = get(`/${encodeURIComponent(base)}/${list}`, page)
     const { data, meta } = (await call(url, tokenFor(url, settings), request)).body as {
       data: unknown[]
       meta: { has_more: boolean }

@@ -63,6 +63,9 @@ export const SERVER_LIMITS = {
   typedSchemaChars: 8 * 1024 * 1024,
   typedSchemaFields: 20_000,
   typedSchemaTextChars: 32 * 1024 * 1024,
+  /** OpenAPI descriptions of bases: characters of one, and of all that are kept. */
+  baseDescriptionChars: 16 * 1024 * 1024,
+  baseDescriptionsChars: 32 * 1024 * 1024,
   /** Introspection of a base: characters of an answer, time, memory of the thread, and requests that wait for one. */
   introspectionChars: 48 * 1024 * 1024,
   introspectionMs: 15_000,

@@ -57,7 +57,7 @@ const view = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
  * Sends a buffer in slices, in turns: one write of megabytes would block the event loop while the kernel copies it, and so
  * would slices to a hundred clients, as each write that the kernel takes at once asks for the next slice.
  */
-function sendSlices(reply: FastifyReply, bytes: Buffer): FastifyReply {
+export function sendSlices(reply: FastifyReply, bytes: Buffer): FastifyReply {
   if (bytes.length <= SLICE_BYTES) return reply.send(bytes)
   let sent = 0
   const slices = new Readable({

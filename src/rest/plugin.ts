@@ -7,6 +7,7 @@ import { notFound } from '../http/errors.ts'
 import { actions } from './actions.ts'
 import { aggregates } from './aggregates.ts'
 import { attachments } from './attachments.ts'
+import { baseOpenapi } from './base-openapi.ts'
 import { bases } from './bases.ts'
 import { batch } from './batch.ts'
 import { changeStream, changes, trace } from './changes.ts'
@@ -48,6 +49,7 @@ import { wait } from './wait.ts'
 /** All routes of /v1, except streams. */
 export const ROUTES: readonly Route[] = [
   ...bases,
+  ...baseOpenapi,
   ...previews,
   ...promotions,
   ...config,

@@ -153,3 +153,14 @@ export const patch: DealPatch = { amount: null, address: { city: 'Bern' } }
   )
   expect(faultsOf(use)).toEqual([])
 })
+
+test('`gen openapi` writes the description of the base, and finds a file that is out of date', async () => {
+  const out = join(folder, 'crm.json')
+  expect(await plinth(['gen', 'openapi', '--out', out], settings)).toMatchObject({ code: 0 })
+  const { paths } = JSON.parse(await readFile(out, 'utf8'))
+  expect(Object.keys(paths)).toContain('/v1/crm/records/order-line/{id}')
+  expect(await plinth(['gen', 'openapi', '--out', out, '--check'], settings)).toMatchObject({ code: 0 })
+  await writeFile(out, '{}')
+  const checked = await plinth(['gen', 'openapi', '--out', out, '--check'], settings)
+  expect(checked).toMatchObject({ code: 1, err: expect.stringContaining('OUTDATED') })
+})

@@ -8,6 +8,7 @@ const COVERED: Readonly<Record<string, string>> = {
   'POST /:/records/:/query': 'the GET of the list',
   'POST /:/relationships': 'relationship put',
   'GET /:/mcp/tools': 'mcp tools',
+  'GET /:/openapi.json': 'gen openapi',
   'GET /:/changes/stream': 'changes --follow',
   'POST /accounts/:/query': 'query-bases, for the account `default`',
 }

@@ -88,6 +88,7 @@ const QUERIES: Record<string, string> = {
   outlinedLinks: 'outlinedLinks(base: "crm") { id source target }',
   outlinedFileTypes: 'outlinedFileTypes(base: "crm")',
   outlinedTypes: 'outlinedTypes(base: "crm") { types { id } total }',
+  visibleTypes: 'visibleTypes(base: "crm") { key types { id graphqlName description schemaText writable } }',
   ownToken: 'ownToken { id grants }',
   previews: 'previews(base: "crm") { data { id } }',
   promotion: 'promotion(base: "crm", id: "$promotion") { id changes }',

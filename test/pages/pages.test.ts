@@ -25,7 +25,15 @@ const templateOf = (path: string) =>
     .replace(/:(\w+)/g, '{$1}')
     .replace('*', '{path}')}`
 /** Paths beside /v1 that a program can send requests to. */
-const OTHERS = ['POST /graphql', 'POST /mcp/{base_id}', 'GET /metrics']
+const OTHERS = [
+  'POST /graphql',
+  'POST /graphql/{base_id}',
+  'GET /graphql/{base_id}/schema.graphql',
+  'POST /mcp/{base_id}',
+  'GET /healthz',
+  'GET /readyz',
+  'GET /metrics',
+]
 
 /** Calls `see` with every object in the document. */
 function walk(value: Body, see: (node: Body) => void): void {
@@ -324,6 +332,7 @@ const STEPS: Step[] = [
   ['POST /:base_id/providers/:provider/import', '/crm/providers/anthropic/import', { tools: [TOOL] }],
   ['GET /:base_id/providers/:provider/export', '/crm/providers/google/export'],
   ['GET /:base_id/mcp/tools', '/crm/mcp/tools?types=task'],
+  ['GET /:base_id/openapi.json', '/crm/openapi.json'],
   [
     'POST /:base_id/providers/:provider/records/:record_type',
     '/crm/providers/anthropic/records/log_call',

@@ -276,6 +276,7 @@ const reads: fc.Arbitrary<Sent> = fc
     `/v1/${BASE}/record-types/branchy/profile`,
     `/v1/${BASE}/providers/openai/export`,
     `/v1/${BASE}/mcp/tools`,
+    `/v1/${BASE}/openapi.json`,
     `/v1/${BASE}/records/plain?${times(3000, (i) => `k${i}=1`).join('&')}`,
     `/v1/${BASE}/records/plain?fields=${times(5000, (i) => `data.k${i}`).join()}`,
     '/openapi.json',

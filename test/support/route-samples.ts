@@ -128,6 +128,7 @@ export const routeSamples = (base: string): Readonly<Record<string, RouteSample>
   'POST /:base_id/providers/:provider/import': { body: { tools: [TOOL] } },
   'GET /:base_id/providers/:provider/export': {},
   'GET /:base_id/mcp/tools': { query: 'readonly=1' },
+  'GET /:base_id/openapi.json': {},
   'POST /:base_id/providers/:provider/records/:record_type': { body: CALL, status: 201 },
   'POST /tokens': { body: { name: 't', grants: [grantOn(base)] }, status: 201 },
   'GET /tokens': {},

@@ -1,6 +1,6 @@
 /** The schemas of bases, kept by what is seen, and their texts. */
-import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { type KeptText, KeptTexts } from '../../foundation/kept-texts.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Context } from '../context.ts'
 import { LazySchema } from './lazy-schema.ts'
@@ -38,31 +38,7 @@ function makeRoom(): void {
   }
 }
 
-export type SchemaText = { readonly text: string; readonly etag: string }
-
-const texts = new LRUCache<string, SchemaText>({
-  maxSize: LIMITS.typedSchemaTextChars,
-  sizeCalculation: ({ text }) => text.length,
-})
-const writing = new Map<string, Promise<SchemaText>>()
+const texts = new KeptTexts(LIMITS.typedSchemaTextChars)
 
 /** The text of a schema. Requests for the same one share the work. */
-export function textOf(seen: SeenBase): Promise<SchemaText> {
-  const known = texts.get(seen.key)
-  if (known) return Promise.resolve(known)
-  const running = writing.get(seen.key) ?? write(seen)
-  writing.set(seen.key, running)
-  return running
-}
-
-async function write(seen: SeenBase): Promise<SchemaText> {
-  try {
-    const text = await schemaText(seen)
-    const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`
-    const made = { text, etag }
-    texts.set(seen.key, made)
-    return made
-  } finally {
-    writing.delete(seen.key)
-  }
-}
+export const textOf = (seen: SeenBase): Promise<KeptText> => texts.of(seen.key, () => schemaText(seen))

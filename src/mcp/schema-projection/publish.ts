@@ -1,6 +1,7 @@
 /** Serializes a shape in the portable dialect: a single `type`, no references, no composition. */
 
 import { clean, isClean, isKnownFormat, NULLABLE, phrase, sentence } from '../../schema-shape/descriptions.ts'
+import { isPortablePattern } from '../../schema-shape/portable-pattern.ts'
 import {
   ANY,
   BOUND_NAMES,
@@ -35,7 +36,6 @@ export type PortableSchema = {
 
 const ENUM_VALUES = 250
 const ENUM_CHARS = 200
-const PATTERN_CHARS = 300
 const SAMPLE_CHARS = 200
 const DESCRIPTION_CHARS = 500
 /** Maximum characters of a description with its generated sentences. */
@@ -109,16 +109,6 @@ function keywordsOf(kind: Kind, { bounds, traits }: Shape): PortableSchema {
     // Clients divide in floating point, where 0.07 is not a multiple of 0.01.
     ...(kind === 'number' && multipleOf && Number.isInteger(multipleOf) && { multipleOf }),
     ...(kind === 'array' && uniqueItems && { uniqueItems }),
-  }
-}
-
-/** Publishes only patterns that mean the same in RE2 (server) and ECMAScript (clients). */
-function isPortablePattern(pattern: string): boolean {
-  if (pattern.length > PATTERN_CHARS || !isClean(pattern) || /\(\?(?!:)|\[\[?:/.test(pattern)) return false
-  try {
-    return new RegExp(pattern, 'u') !== undefined
-  } catch {
-    return false
   }
 }
 

@@ -36,12 +36,30 @@ const ERROR = z
 
 const ABOUT = `A data layer for software agents: bases of typed JSON records.
 
-The guides of this server are at [/guides](/guides), the GraphQL playground is at [/graphql](/graphql). \`/healthz\` tells
+The guides of this server are at [/guides](/guides), the GraphQL playground is at [/graphql](/graphql). \`/v1/{base_id}/openapi.json\`
+describes the records of one base with the schemas of its record types. \`/healthz\` tells
 whether the process is alive, \`/readyz\` whether it takes requests. Paths are also served under alternative nouns, with
 the same responses.
 
 The examples use a base \`crm\` with deals and companies. The
 [README](/guides) makes it in five minutes.`
+
+/** The members that begin a description. */
+export const headOf = (title: string, description: string): Json => ({
+  openapi: '3.1.0',
+  info: {
+    title,
+    version: '1',
+    license: { name: 'MIT', identifier: 'MIT' },
+    contact: { name: 'The operator of this server' },
+    description,
+  },
+  servers: [{ url: '/' }],
+  security: [{ token: [] }],
+})
+export const SECURITY_SCHEMES: Json = {
+  token: { type: 'http', scheme: 'bearer', description: 'An API token: `plt_…`.' },
+}
 
 /** Generates the description. */
 export async function openapi(): Promise<Json> {
@@ -53,27 +71,19 @@ export async function openapi(): Promise<Json> {
     paths[path] = { ...paths[path], [row.method.toLowerCase()]: operation(row, schemas) }
   }
   return {
-    openapi: '3.1.0',
-    info: {
-      title: 'Plinth',
-      version: '1',
-      license: { name: 'MIT', identifier: 'MIT' },
-      contact: { name: 'The operator of this server' },
-      description: ABOUT,
-    },
-    servers: [{ url: '/' }],
-    security: [{ token: [] }],
-    tags: [...new Set(ROUTES.map((row) => row.spec.tag)), OTHER_TAG].map(tag),
+    ...headOf('Plinth', ABOUT),
+    tags: [...new Set(ROUTES.map((row) => row.spec.tag)), OTHER_TAG].map(tagOf),
     paths: { ...paths, ...OTHER_PATHS },
     components: {
-      securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'An API token: `plt_…`.' } },
+      securitySchemes: SECURITY_SCHEMES,
       responses: responses(schemas),
       schemas,
     },
   }
 }
 
-function tag(name: string): Json {
+/** A tag of routes. */
+export function tagOf(name: string): Json {
   const about = TAGS[name]
   if (!about) throw new Error(`The tag ${name} needs a row in TAGS`)
   return {
@@ -82,7 +92,8 @@ function tag(name: string): Json {
   }
 }
 
-function responses(schemas: Json): Json {
+/** The responses of failures, which are components. */
+export function responses(schemas: Json): Json {
   const schema = toSchema(ERROR, 'output', schemas)
   const headers = { 'X-Request-Id': { schema: { type: 'string' } } }
   const wait = { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } } }

@@ -13,6 +13,7 @@ const OF_ONE: Readonly<Record<string, string>> = {
 
 /** Operations that the rule does not name well. */
 const NAMED: Readonly<Record<string, string>> = {
+  'GET /:base_id/openapi.json': 'bases.openapi',
   'POST /:base_id/preview': 'previews.create',
   'POST /:base_id/promote': 'promotions.create',
   'POST /:base_id/promote/proposal': 'promotions.propose',

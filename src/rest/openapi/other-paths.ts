@@ -5,6 +5,16 @@ export const OTHER_TAG = 'Server'
 
 type Row = { summary: string; description: string; type: string; body?: Json }
 
+const OPERATION: Json = {
+  type: 'object',
+  required: ['query'],
+  properties: {
+    query: { type: 'string' },
+    variables: { type: 'object', additionalProperties: {} },
+    operationName: { type: 'string' },
+  },
+}
+
 const ROWS: Readonly<Record<string, Row & { id: string; method: 'get' | 'post' }>> = {
   '/graphql': {
     id: 'graphql.run',
@@ -13,17 +23,24 @@ const ROWS: Readonly<Record<string, Row & { id: string; method: 'get' | 'post' }
     description: 'The same data and rules as /v1. A browser gets the playground with GET.',
     type: 'application/json',
     body: {
-      schema: {
-        type: 'object',
-        required: ['query'],
-        properties: {
-          query: { type: 'string' },
-          variables: { type: 'object', additionalProperties: {} },
-          operationName: { type: 'string' },
-        },
-      },
+      schema: OPERATION,
       example: { query: '{ records(base: "crm", recordType: "deal") { data { id data } } }' },
     },
+  },
+  '/graphql/{base_id}': {
+    id: 'graphql.runInBase',
+    method: 'post',
+    summary: 'Run a GraphQL operation in the schema of a base',
+    description: 'Record types have types and fields of their own. A browser gets the playground with GET.',
+    type: 'application/json',
+    body: { schema: OPERATION, example: { query: '{ _base }' } },
+  },
+  '/graphql/{base_id}/schema.graphql': {
+    id: 'graphql.schema',
+    method: 'get',
+    summary: 'The GraphQL schema of a base as text',
+    description: 'As the token sees it, with an ETag.',
+    type: 'text/plain',
   },
   '/mcp/{base_id}': {
     id: 'mcp.call',
@@ -35,6 +52,20 @@ const ROWS: Readonly<Record<string, Row & { id: string; method: 'get' | 'post' }
       schema: { type: 'object', additionalProperties: {} },
       example: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
     },
+  },
+  '/healthz': {
+    id: 'server.health',
+    method: 'get',
+    summary: 'Whether the process is alive',
+    description: 'Needs no token.',
+    type: 'application/json',
+  },
+  '/readyz': {
+    id: 'server.readiness',
+    method: 'get',
+    summary: 'Whether the server takes requests',
+    description: 'Needs no token. 503 while it starts, drains, or has no database.',
+    type: 'application/json',
   },
   '/metrics': {
     id: 'server.metrics',

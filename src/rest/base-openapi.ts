@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import type { KeptText } from '../foundation/kept-texts.ts'
+import type { Context } from '../graphql/context.ts'
+import { matches } from '../http/if-none-match.ts'
+import { sendSlices } from '../http/shared-document.ts'
+import { queryShape } from './route/query.ts'
+import { readParts } from './route/request-parts.ts'
+import type { Route } from './route/route.ts'
+import { baseId } from './route/shapes.ts'
+
+/** Describes a base. Injected by the server, because the description is made of all routes. */
+type DescribeBase = (caller: Context, base: string) => Promise<KeptText>
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    describeBase: DescribeBase
+  }
+}
+
+const spec = {
+  tag: 'Bases',
+  summary: 'Describe the records of a base in OpenAPI 3.1',
+  description:
+    'Paths, schemas and filters of the record types that the token can read, for generators of clients. Poll it with `If-None-Match`.',
+  need: ({ base_id = '' }: Record<string, string>) => ({ baseAccess: base_id }),
+  params: z.strictObject({ base_id: baseId() }),
+  answers: z.record(z.string(), z.unknown()),
+  headers: [['If-None-Match', 'ETags that the client has. 304 if the description is one of them.']] as const,
+}
+
+const query = queryShape(undefined, false)
+const path = '/:base_id/openapi.json'
+
+const row: Route = {
+  id: `GET ${path}`,
+  method: 'GET',
+  path,
+  writes: false,
+  spec,
+  mount: (app) =>
+    app.route({
+      method: 'GET',
+      url: path,
+      handler: async (request, reply) => {
+        const { params } = readParts(spec, query, request, false)
+        const { text, etag } = await app.describeBase(request.caller, params.base_id)
+        reply.header('etag', etag)
+        if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send()
+        return sendSlices(reply.type('application/json; charset=utf-8'), Buffer.from(text))
+      },
+      config: { need: spec.need, onlyAsks: true },
+    }),
+}
+
+/** REST route of the OpenAPI description of one base. */
+export const baseOpenapi: readonly Route[] = [row]

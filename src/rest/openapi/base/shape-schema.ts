@@ -1,0 +1,83 @@
+/** Writes the shape of a schema as JSON Schema without references or composition. */
+import { clean } from '../../../schema-shape/descriptions.ts'
+import { isPortablePattern } from '../../../schema-shape/portable-pattern.ts'
+import { BOUND_NAMES, BOUNDS, isNever, KINDS, type Kind, type Shape } from '../../../schema-shape/shape.ts'
+import type { Json } from '../json-schema.ts'
+
+/** How data is written: as it is stored, as a whole that is sent, or as a merge patch, where null removes. */
+export type Form = 'stored' | 'input' | 'patch'
+
+const ENUM_VALUES = 250
+const DESCRIPTION_CHARS = 500
+
+export function schemaOfShape(shape: Shape, form: Form): Json {
+  if (isNever(shape)) return { not: {} }
+  const { kinds, values, items } = shape
+  const listed = values !== undefined && values.length <= ENUM_VALUES ? { enum: values } : {}
+  return {
+    ...descriptionOf(shape),
+    ...(kinds.size < KINDS.length && typeOf(shape)),
+    ...listed,
+    ...boundsOf(shape, form),
+    ...(kinds.has('array') && items && { items: schemaOfShape(items, form) }),
+    ...(kinds.has('object') && propertiesOf(shape, form)),
+  }
+}
+
+function typeOf({ kinds, traits }: Shape): Json {
+  const names = [...kinds].map((kind) => (kind === 'number' && traits.integer ? 'integer' : kind))
+  return { type: names.length === 1 ? names[0] : names }
+}
+
+/** Generators of clients make a property with a `default` a required one, so the description has it. */
+function descriptionOf({ description, default: preset }: Shape): Json {
+  const shown = preset === undefined ? '' : (JSON.stringify(preset) ?? '')
+  const words = [
+    clean(description ?? '', DESCRIPTION_CHARS),
+    shown !== '' && shown.length <= DESCRIPTION_CHARS && `Default: ${clean(shown, DESCRIPTION_CHARS)}`,
+  ]
+  const text = words.filter(Boolean).join(' ')
+  return text ? { description: text } : {}
+}
+
+function boundsOf({ kinds, bounds, traits }: Shape, form: Form): Json {
+  const { format, pattern, multipleOf, uniqueItems } = traits
+  const isShown = (kind: Kind) => kinds.has(kind) && !(form === 'patch' && kind === 'object')
+  const names = BOUND_NAMES.filter((name) => bounds[name] !== undefined && isShown(BOUNDS[name].kind))
+  return {
+    ...Object.fromEntries(names.map((name) => [name, bounds[name]])),
+    ...(kinds.has('string') && format && { format }),
+    ...(kinds.has('string') && pattern && isPortablePattern(pattern) && { pattern }),
+    ...(kinds.has('number') && multipleOf && { multipleOf }),
+    ...(kinds.has('array') && uniqueItems && { uniqueItems }),
+  }
+}
+
+function propertiesOf({ object: { properties, required, additional } }: Shape, form: Form): Json {
+  const shown = [...properties].filter(([, shape]) => !isNever(shape))
+  const toSchema = (shape: Shape) =>
+    form === 'patch' ? nullable(schemaOfShape(shape, form)) : schemaOfShape(shape, form)
+  // A write fills in a default before it checks what is required.
+  const isFilled = (name: string) => form === 'input' && properties.get(name)?.default !== undefined
+  const needed = form === 'patch' ? [] : [...required].filter((name) => !isFilled(name))
+  return {
+    ...(shown.length > 0 && {
+      properties: Object.fromEntries(shown.map(([name, shape]) => [name, toSchema(shape)])),
+    }),
+    ...(needed.length > 0 && { required: needed }),
+    ...(additional && { additionalProperties: !isNever(additional) && toSchema(additional) }),
+  }
+}
+
+/** The schema, which also admits null. */
+function nullable(schema: Json): Json {
+  const { type, enum: values } = schema
+  if (type === undefined && values === undefined)
+    return schema['not'] !== undefined ? { type: 'null' } : schema
+  const types = type === undefined ? [] : Array.isArray(type) ? (type as string[]) : [String(type)]
+  return {
+    ...schema,
+    ...(type !== undefined && { type: types.includes('null') ? type : [...types, 'null'] }),
+    ...(Array.isArray(values) && { enum: values.includes(null) ? values : [...values, null] }),
+  }
+}

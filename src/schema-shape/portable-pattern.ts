@@ -1,0 +1,13 @@
+import { isClean } from './descriptions.ts'
+
+const PATTERN_CHARS = 300
+
+/** Whether a pattern means the same in RE2 (server) and ECMAScript (clients). */
+export function isPortablePattern(pattern: string): boolean {
+  if (pattern.length > PATTERN_CHARS || !isClean(pattern) || /\(\?(?!:)|\[\[?:/.test(pattern)) return false
+  try {
+    return new RegExp(pattern, 'u') !== undefined
+  } catch {
+    return false
+  }
+}
