@@ -13,7 +13,8 @@ const ENCODINGS = ['br', 'gzip', 'identity']
 const BROTLI_QUALITY = 5
 const SLICE_BYTES = 128 * 1024
 
-type Made = { type: string; body: string | Uint8Array }
+/** `brotli` is the body as compressed before. */
+type Made = { type: string; body: string | Uint8Array; brotli?: Buffer }
 type Document = { type: string; body: Buffer; etag: string; encoded: Map<string, Promise<Buffer>> }
 
 /**
@@ -22,18 +23,20 @@ type Document = { type: string; body: Buffer; etag: string; encoded: Map<string,
  */
 export class SharedDocument {
   readonly #make: () => Made | Promise<Made>
+  readonly #cacheControl: string
   #document: Promise<Document> | undefined
 
-  constructor(make: () => Made | Promise<Made>) {
+  /** Without a version in the URL, clients revalidate by ETag on each request. */
+  constructor(make: () => Made | Promise<Made>, cacheControl = 'no-cache') {
     this.#make = make
+    this.#cacheControl = cacheControl
   }
 
   async send(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     this.#document ??= this.#open()
     const document = await this.#document
     addVary(reply, 'Accept-Encoding')
-    // The URL is not versioned, so clients revalidate by ETag on each request.
-    reply.header('etag', document.etag).header('cache-control', 'no-cache')
+    reply.header('etag', document.etag).header('cache-control', this.#cacheControl)
     if (isFresh(request.headers['if-none-match'], document.etag)) return reply.code(304).send()
     const encoding = negotiator.negotiate(request.headers['accept-encoding'] ?? 'identity', ENCODINGS)
     reply.type(document.type)
@@ -42,11 +45,11 @@ export class SharedDocument {
   }
 
   async #open(): Promise<Document> {
-    const { type, body: made } = await this.#make()
+    const { type, body: made, brotli } = await this.#make()
     const body = typeof made === 'string' ? Buffer.from(made) : view(made)
     const hash = createHash('sha256').update(body).digest('base64url').slice(0, 22)
     // A weak ETag, because all encodings share it.
-    return { type, body, etag: `W/"${hash}"`, encoded: new Map() }
+    return { type, body, etag: `W/"${hash}"`, encoded: new Map(brotli && [['br', Promise.resolve(brotli)]]) }
   }
 }
 

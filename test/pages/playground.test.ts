@@ -1,153 +1,130 @@
-/** The sign-in of the GraphQL playground: its script runs here with the parts of a browser that it uses. */
-import { runInNewContext } from 'node:vm'
+/** The GraphQL playground: its page, its files, and what its scripts send. */
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { buildASTSchema, parse } from 'graphql'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { fetcherOf } from '../../playground/src/fetcher.ts'
+import type { Send } from '../../playground/src/send.ts'
+import { starters } from '../../playground/src/starters.ts'
+import { succeed } from '../support/answers.ts'
 import { openWorld, type World } from '../support/world.ts'
 
-type Sent = { url: string; authorization: string | null }
-type Form = { submit(token: string): void; hidden: boolean }
+const FILES = 'src/graphql/endpoint/playground-files'
+const { sources, files, script, style } = JSON.parse(readFileSync(`${FILES}/manifest.json`, 'utf8')) as {
+  sources: string
+  files: string[]
+  script: string
+  style: string
+}
 
 let world: World
-let script: string
 beforeAll(async () => {
   world = await openWorld()
-  const page = await world.as(null)('GET', '/graphql/crm', undefined, { accept: 'text/html' })
-  expect(page.status).toBe(200)
-  script =
-    /<script>\n(\{\n {2}const KEY = [\s\S]*?)<\/script>/.exec(page.text)?.[1] ?? expect.fail('no script')
+  const type = {
+    json_schema: {
+      type: 'object',
+      properties: { title: { type: 'string' }, stage: { enum: ['new', 'open'] }, tags: { type: 'array' } },
+    },
+  }
+  succeed(await world.call('PUT', '/v1/crm/record-types/ticket', type), 201)
+  for (const [id, stage] of [
+    ['t1', 'open'],
+    ['t2', 'open'],
+    ['t3', 'new'],
+  ])
+    succeed(
+      await world.call('PUT', `/v1/crm/records/ticket/${id}`, { data: { title: `T ${id}`, stage } }),
+      201,
+    )
 })
 afterAll(() => world.close())
 
-/** Opens the page in a tab that keeps `session`. */
-function openPage(session: Map<string, string>, path = '/graphql/crm') {
-  const local = new Map<string, string>()
-  let reloads = 0
-  const sent: Sent[] = []
-  const send = async (input: string | URL, init: RequestInit = {}) => {
-    const url = new URL(input, world.url)
-    sent.push({ url: url.href, authorization: new Headers(init.headers).get('authorization') })
-    return url.origin === world.url ? fetch(url, init) : new Response()
+const sendAs =
+  (token: string): Send =>
+  (path, init = {}) =>
+    fetch(world.url + path, { ...init, headers: { authorization: `Bearer ${token}`, ...init.headers } })
+const page = (path: string) => world.as(null)('GET', path, undefined, { accept: 'text/html' })
+
+test('the built files are those of the sources, and have at most two megabytes', () => {
+  const hash = createHash('sha256')
+  const names = readdirSync('playground/src').sort()
+  for (const name of ['build.ts', 'package-lock.json', ...names.map((each) => `src/${each}`)])
+    hash.update(name).update(readFileSync(`playground/${name}`))
+  expect(sources, 'The sources of the playground differ. Run: npm run playground').toBe(hash.digest('hex'))
+  expect(readdirSync(FILES).sort()).toEqual([...files.map((file) => `${file}.br`), 'manifest.json'].sort())
+  const bytes = files.reduce((sum, file) => sum + statSync(`${FILES}/${file}.br`).size, 0)
+  expect(bytes).toBeLessThan(2_000_000)
+})
+
+test('the page has no inline script, and its policy admits scripts of this server only', async () => {
+  for (const path of ['/graphql', '/graphql/crm', '/graphql/crm/e/desk']) {
+    const { status, headers, text } = await page(path)
+    expect([path, status]).toEqual([path, 200])
+    expect(text).toContain(`<script type="module" src="${script}"></script>`)
+    expect(text).toContain(`href="${style}"`)
+    expect(text.match(/<script/g)).toHaveLength(1)
+    expect(text).not.toMatch(/https?:/)
+    const policy = headers.get('content-security-policy')
+    expect(policy).toContain("default-src 'none'; script-src 'self';")
+    expect(policy).not.toContain('unsafe-eval')
   }
-  const storage = (map: Map<string, string>) => ({
-    getItem: (key: string) => map.get(key) ?? null,
-    setItem: (key: string, value: string) => void map.set(key, value),
-    removeItem: (key: string) => void map.delete(key),
+})
+
+test('each file is served to be kept, and no other file is', async () => {
+  for (const file of files) {
+    const { status, headers } = await page(`/playground/${file}`)
+    expect([file, status]).toEqual([file, 200])
+    expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    expect(headers.get('content-type')).toMatch(/^(text\/(javascript|css); charset=utf-8|font\/ttf)$/)
+  }
+  for (const name of ['manifest.json', `${files[0]}.br`, '..%2Fyoga.ts', 'absent.js'])
+    expect([name, (await page(`/playground/${name}`)).status]).toEqual([name, 404])
+})
+
+test('the first tabs of a base are queries that run and find records', async () => {
+  const tabs = await starters('/graphql/crm', 'crm', sendAs(world.adminToken))
+  expect(tabs).toHaveLength(3)
+  const answers = await Promise.all(tabs.map((query) => world.call('POST', '/graphql/crm', { query })))
+  const [newest, filtered, one] = answers.map((answer) => succeed(answer).data)
+  expect(newest.ticketRecords.totalCount).toBe(3)
+  expect(newest.ticketRecords.nodes[0]).toMatchObject({ title: expect.any(String), stage: 'new' })
+  expect(filtered.ticketRecords.totalCount).toBe(2)
+  expect(one.ticket).toMatchObject({ id: 't3', _version: 1 })
+})
+
+test('a token that may not read the types, and a page without a base, have a tab that runs', async () => {
+  succeed(await world.call('PUT', '/v1/bases/other', {}), 201)
+  const { token } = await world.newToken([{ base: 'other', permission: 'read' }])
+  const [text, ...others] = await starters('/graphql/crm', 'crm', sendAs(token))
+  expect([text, others]).toEqual([expect.stringContaining('_base'), []])
+  const [all = ''] = await starters('/graphql', '', sendAs(token))
+  expect(succeed(await world.call('POST', '/graphql', { query: all })).data.bases.data).not.toEqual([])
+})
+
+test('a subscription is a stream of its changes, and other operations are one answer', async () => {
+  const run = fetcherOf('/graphql/crm', sendAs(world.adminToken))
+  expect(await run({ query: '{ _base }' }, { documentAST: parse('{ _base }') })).toEqual({
+    data: { _base: 'crm' },
   })
-  const element = () => {
-    const listeners = new Map<string, (event: object) => void>()
-    return {
-      hidden: true,
-      textContent: '',
-      value: '',
-      options: [] as string[],
-      elements: { token: { focus: () => {} } },
-      addEventListener: (name: string, listener: (event: object) => void) => listeners.set(name, listener),
-      append(...options: { value: string }[]) {
-        this.options.push(...options.map(({ value }) => value))
-      },
-      fire: (name: string) => listeners.get(name)?.({ preventDefault: () => {} }),
-    }
-  }
-  const [form, bases, out, status, select] = [element(), element(), element(), element(), element()]
-  const byId: Record<string, object> = {
-    'plinth-bar': { querySelector: () => status },
-    'plinth-sign-in': form,
-    'plinth-bases': Object.assign(bases, { querySelector: () => select }),
-    'plinth-sign-out': out,
-  }
-  let typed = ''
-  const window: { fetch: typeof send } = { fetch: send }
-  runInNewContext(script, {
-    ...{ window, URL, Headers, Request },
-    document: { getElementById: (id: string) => byId[id] },
-    location: { href: world.url + path, origin: world.url, pathname: path, reload: () => void reloads++ },
-    sessionStorage: storage(session),
-    localStorage: storage(local),
-    Option: class {
-      value: string
-      constructor(_: string, value: string) {
-        this.value = value
-      }
-    },
-    FormData: class {
-      get() {
-        return typed
-      }
-    },
+  const schema = await fetch(`${world.url}/graphql/crm/schema.graphql`, {
+    headers: { authorization: `Bearer ${world.adminToken}` },
   })
-  return {
-    ...{
-      sent,
-      status,
-      select,
-      local,
-      reloads: () => reloads,
-      send: (...args: Parameters<typeof send>) => window.fetch(...args),
-    },
-    form: {
-      submit: (token: string) => {
-        typed = token
-        form.fire('submit')
-      },
-      get hidden() {
-        return form.hidden
-      },
-    } satisfies Form,
-  }
-}
-
-test('a request of GraphiQL waits for the token, and sends it in a header', async () => {
-  const session = new Map<string, string>()
-  const page = openPage(session)
-  expect(page.form.hidden).toBe(false)
-  const answer = page.send('/graphql/crm', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query: '{ _base }' }),
-  })
-  page.form.submit(world.adminToken)
-  expect(await (await answer).json()).toEqual({ data: { _base: 'crm' } })
-  expect([...session.values()]).toEqual([world.adminToken])
-  expect(page.sent.every(({ url }) => !url.includes(world.adminToken))).toBe(true)
-  await expect.poll(() => page.select.options).toEqual(['', 'crm'])
-  expect(page.form.hidden).toBe(true)
-})
-
-test('a wrong token is refused with the message of the server, and is not kept', async () => {
-  const session = new Map<string, string>()
-  const page = openPage(session)
-  page.form.submit('plt_wrong')
-  await expect.poll(() => page.status.textContent).toBe('The token is missing or not valid.')
-  expect(page.form.hidden).toBe(false)
-  expect(session.size).toBe(0)
-})
-
-test('the tab keeps the token over a reload', async () => {
-  const page = openPage(new Map([['plinth.token', world.adminToken]]))
-  await expect.poll(() => page.select.options).toEqual(['', 'crm'])
-})
-
-test('a header that the user wrote stays, and another host gets no token', async () => {
-  const page = openPage(new Map([['plinth.token', world.adminToken]]))
-  await page.send('/graphql/crm', { method: 'POST', headers: { authorization: 'Bearer own' } })
-  await page.send('https://example.com/', {})
-  expect(page.sent).toContainEqual({ url: `${world.url}/graphql/crm`, authorization: 'Bearer own' })
-  expect(page.sent).toContainEqual({ url: 'https://example.com/', authorization: null })
-})
-
-test('the first visit of a base starts with a query of its records that runs', async () => {
-  expect((await world.call('PUT', '/v1/bases/desk', {})).status).toBe(201)
-  const type = {
-    json_schema: { type: 'object', properties: { title: { type: 'string' }, tags: { type: 'array' } } },
-  }
-  expect((await world.call('PUT', '/v1/desk/record-types/ticket', type)).status).toBe(201)
-  expect((await world.call('PUT', '/v1/desk/records/ticket/t1', { data: { title: 'Help' } })).status).toBe(
-    201,
+  const fields =
+    buildASTSchema(parse(await schema.text()))
+      .getSubscriptionType()
+      ?.getFields() ?? {}
+  expect(Object.keys(fields)).toContain('ticketChanges')
+  const query = 'subscription { ticketChanges { __typename } }'
+  const events = (await run({ query }, { documentAST: parse(query) })) as AsyncGenerator<unknown>
+  const first = events.next()
+  const writing = setInterval(
+    () => void world.call('PATCH', '/v1/crm/records/ticket/t1', { data: { title: `${Math.random()}` } }),
+    200,
   )
-  const page = openPage(new Map([['plinth.token', world.adminToken]]), '/graphql/desk')
-  await expect.poll(page.reloads).toBe(1)
-  const query = page.local.get('graphiql:query')
-  const { body } = await world.call('POST', '/graphql/desk', { query })
-  expect(body).toMatchObject({
-    data: { ticketRecords: { totalCount: 1, nodes: [{ id: 't1', title: 'Help' }] } },
-  })
+  try {
+    expect((await first).value).toMatchObject({ data: { ticketChanges: { __typename: expect.any(String) } } })
+  } finally {
+    clearInterval(writing)
+    await events.return(undefined)
+  }
 })

@@ -1,4 +1,5 @@
 // @module-tag full
+import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -14,6 +15,10 @@ afterAll(() => server.close())
 
 const PAGES = ['/graphql', '/docs/', '/docs/js/scalar.js', '/openapi.json']
 const HTML = { accept: 'text/html' }
+/** The largest file of the playground. */
+const { script: SCRIPT } = JSON.parse(
+  readFileSync('src/graphql/endpoint/playground-files/manifest.json', 'utf8'),
+) as { script: string }
 /** The encoded bytes of the response; `fetch` would decode them. */
 async function raw(path: string, headers: Record<string, string>, method = 'GET') {
   const socket = open(server.url)
@@ -28,21 +33,24 @@ async function raw(path: string, headers: Record<string, string>, method = 'GET'
 const open = (url: string): Socket => connect(Number(new URL(url).port), new URL(url).hostname)
 const lengthIn = (head: string) => Number(/content-length: (\d+)/.exec(head)?.[1])
 
-test.each(PAGES)('%s has equal content in each encoding, with a Content-Length', async (path) => {
-  const plain = await raw(path, { ...HTML, 'accept-encoding': 'identity' })
-  const none = await raw(path, HTML)
-  const gzip = await raw(path, { ...HTML, 'accept-encoding': 'gzip' })
-  const br = await raw(path, { ...HTML, 'accept-encoding': 'gzip, deflate, br' })
-  expect(none.body.equals(plain.body)).toBe(true)
-  expect(gunzipSync(gzip.body).equals(plain.body)).toBe(true)
-  expect(brotliDecompressSync(br.body).equals(plain.body)).toBe(true)
-  expect(gzip.head).toContain('content-encoding: gzip')
-  expect(br.head).toContain('content-encoding: br')
-  for (const { head, body } of [plain, none, gzip, br]) {
-    expect(lengthIn(head)).toBe(body.length)
-    expect(head).toContain('vary: accept-encoding')
-  }
-})
+test.each([...PAGES, SCRIPT])(
+  '%s has equal content in each encoding, with a Content-Length',
+  async (path) => {
+    const plain = await raw(path, { ...HTML, 'accept-encoding': 'identity' })
+    const none = await raw(path, HTML)
+    const gzip = await raw(path, { ...HTML, 'accept-encoding': 'gzip' })
+    const br = await raw(path, { ...HTML, 'accept-encoding': 'gzip, deflate, br' })
+    expect(none.body.equals(plain.body)).toBe(true)
+    expect(gunzipSync(gzip.body).equals(plain.body)).toBe(true)
+    expect(brotliDecompressSync(br.body).equals(plain.body)).toBe(true)
+    expect(gzip.head).toContain('content-encoding: gzip')
+    expect(br.head).toContain('content-encoding: br')
+    for (const { head, body } of [plain, none, gzip, br]) {
+      expect(lengthIn(head)).toBe(body.length)
+      expect(head).toContain('vary: accept-encoding')
+    }
+  },
+)
 
 test.each(PAGES)(
   '%s is 304 for a matching If-None-Match, and HEAD returns the length without a body',
@@ -63,14 +71,15 @@ test.each(PAGES)(
   },
 )
 
-test('40 clients that do not read the playground share its buffer', async () => {
-  await server.as(null)('GET', '/graphql', undefined, HTML)
+test('40 clients that do not read a script share its buffer', async () => {
+  const path = '/docs/js/scalar.js'
+  await server.as(null)('GET', path, undefined, HTML)
   const used = () => process.memoryUsage().rss
   const before = used()
   const sockets = times(40, () => open(server.url))
   const answered = await Promise.all(
     sockets.map(async (socket) => {
-      socket.write('GET /graphql HTTP/1.1\r\nhost: localhost\r\naccept: text/html\r\n\r\n')
+      socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\naccept: text/html\r\n\r\n`)
       await new Promise((resolve) => socket.once('readable', resolve))
       return 1
     }),

@@ -3,14 +3,12 @@ import { errorBody, FAILURES, invalid } from '../../foundation/errors.ts'
 import type { BodySizes } from '../../http/body.ts'
 import type { CallerHooks } from '../../http/caller.ts'
 import { notFound, refusal } from '../../http/errors.ts'
-import { PAGE_POLICY } from '../../http/html-page.ts'
 import { matches } from '../../http/if-none-match.ts'
 import type { Charge } from '../../http/rate-limit.ts'
-import { renderInWorker } from '../../http/render-in-worker.ts'
-import { SharedDocument } from '../../http/shared-document.ts'
 import { openEnded } from '../../http/sse.ts'
 import type { LazySchema } from '../base/lazy-schema.ts'
 import type { Context } from '../context.ts'
+import { PLAYGROUND_POLICY, playgroundFiles, playgroundPage } from './playground-page.ts'
 import { checkTextSize } from './query-limits.ts'
 import type { openYoga } from './yoga.ts'
 
@@ -32,14 +30,6 @@ const ENDPOINT_PAGE = `${BASE_PAGE}/e/:endpoint`
  */
 export function playground(caller: CallerHooks, { visit, charge, sizes, graphqlCost }: Options) {
   return async (app: FastifyInstance): Promise<void> => {
-    // Load GraphiQL at the first request: it is large, and most servers never serve it.
-    const pageFor = (of: 'all' | 'base') =>
-      new SharedDocument(async () => ({
-        type: 'text/html; charset=utf-8',
-        body: await renderInWorker<Uint8Array>(import.meta.url, './graphiql', of),
-      }))
-    const ofBase = pageFor('base')
-    const pages = { [PAGE]: pageFor('all'), [BASE_PAGE]: ofBase, [ENDPOINT_PAGE]: ofBase }
     type Yoga = ReturnType<typeof openYoga>
     let yoga: Promise<Yoga> | undefined
     let baseYoga: Promise<Yoga> | undefined
@@ -52,8 +42,10 @@ export function playground(caller: CallerHooks, { visit, charge, sizes, graphqlC
     for (const path of [PAGE, BASE_PAGE, ENDPOINT_PAGE] as const)
       app.get(path, { onRequest: visit }, async (request, reply) => {
         if (!request.headers.accept?.includes('text/html')) throw notFound(request)
-        return pages[path].send(request, reply.header('content-security-policy', PAGE_POLICY))
+        return playgroundPage.send(request, reply.header('content-security-policy', PLAYGROUND_POLICY))
       })
+
+    playgroundFiles(app, visit)
 
     const serve = async (
       server: Yoga,
