@@ -1,9 +1,9 @@
-import type { Operator } from '../../contract/operators.ts'
+import type { PositiveOperator } from './negated-operators.ts'
 import type { Operand } from './operand.ts'
 import type { Parameters } from './parameters.ts'
 
-/** Operators that test one value; the others are negations or need every element. */
-export type Test = Exclude<Operator, 'neq' | 'not_in' | 'is_null' | 'search'>
+/** Operators that compare one value; a search does not. */
+type Comparison = Exclude<PositiveOperator, 'search'>
 
 const SIGNS = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const
 
@@ -11,7 +11,7 @@ const SIGNS = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const
  * Compiles a comparison to SQL: true, or else false or null. Values of different types never match, and no
  * value raises an SQL error.
  */
-export function compare(operand: Operand, op: Test, value: unknown, parameters: Parameters): string {
+export function compare(operand: Operand, op: Comparison, value: unknown, parameters: Parameters): string {
   if (op === 'is_not_null')
     return operand.kind === 'json' ? `plinth.val(${operand.sql}) IS NOT NULL` : `${operand.sql} IS NOT NULL`
   if (op === 'in') return anyOf(operand, value as unknown[], parameters)

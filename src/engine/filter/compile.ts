@@ -2,7 +2,8 @@
 
 import type { Column } from '../../contract/record-columns.ts'
 import type { FieldPath } from '../compiled-types/field-path.ts'
-import { compare, type Test } from './compare.ts'
+import { compare } from './compare.ts'
+import { withoutNegatedOperators } from './negated-operators.ts'
 import type { Operand } from './operand.ts'
 import type { Parameters } from './parameters.ts'
 import type { BoundFilter, Condition, Filter, Linked } from './syntax-tree.ts'
@@ -75,39 +76,15 @@ function arrayOf<C extends string>(filter: Filter<C>, operands: FilterOperands<C
 
 const keyOf = (path: FieldPath | undefined) => (path === undefined ? undefined : JSON.stringify(path))
 
-/**
- * `neq`, `not_in` and `is_null` are the exact negations of `eq`, `in` and `is_not_null`; a missing value is
- * null.
- */
-function compileCondition<C extends string>(condition: Condition<C>, operands: FilterOperands<C>): string {
-  const { op, value } = condition
-  const test = (how: Test, against: unknown = value) =>
-    operands.withOperand(condition, (operand) => compare(operand, how, against, operands.parameters))
-  const isNull = () => negated(test('is_not_null'))
-  const equals = () => (value === null ? isNull() : test('eq'))
-  const isIn = () => {
-    const values = value as unknown[]
-    if (!values.includes(null)) return test('in')
-    const others = values.filter((each) => each !== null)
-    return `(${isNull()} OR ${test('in', others)})`
-  }
-  switch (op) {
-    case 'search':
-      return operands.search(condition)
-    case 'eq':
-      return equals()
-    case 'neq':
-      return negated(equals())
-    case 'in':
-      return isIn()
-    case 'not_in':
-      return negated(isIn())
-    case 'is_null':
-      return isNull()
-    default:
-      return test(op)
-  }
-}
+const compileCondition = <C extends string>(condition: Condition<C>, operands: FilterOperands<C>): string =>
+  withoutNegatedOperators(condition, {
+    test: (op, value) =>
+      op === 'search'
+        ? operands.search(condition)
+        : operands.withOperand(condition, (operand) => compare(operand, op, value, operands.parameters)),
+    not: negated,
+    either: (one, other) => `(${one} OR ${other})`,
+  })
 
 /** Negation in two-valued logic: null counts as false. */
 const negated = (condition: string): string => `NOT coalesce(${condition}, false)`

@@ -1,9 +1,9 @@
 /** Conditions on linked records, in the filter language: a group `some` or `none`, or a path before a field. */
-
 import { isTypeId } from '../../contract/ids.ts'
 import { COLUMNS } from '../../contract/record-columns.ts'
 import { type DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
+import { withoutNegatedOperators } from './negated-operators.ts'
 import type { Condition, Filter, LinkStep } from './syntax-tree.ts'
 
 /** The steps before a field, such as `customer.data.tier` or `~customer.created_at`; null if there are none. */
@@ -24,37 +24,13 @@ export function readPath(name: unknown): { steps: readonly LinkStep[]; field: st
 const isField = (text: string): boolean =>
   (COLUMNS as readonly string[]).includes(text) || /^data(?:$|[.[])/.test(text)
 
-/**
- * A condition at the end of a path. As for the elements of a list, it holds if it does for some linked record, and
- * `neq`, `not_in` and `is_null` are the negations of `eq`, `in` and `is_not_null`.
- */
-export function alongPath(condition: Condition, step: (of: Filter) => Filter): Filter {
-  const { op, value } = condition
-  const some = (how: Partial<Condition>): Filter => step({ ...condition, ...how } as Condition)
-  const not = (of: Filter): Filter => ({ kind: 'not', of })
-  const isNull = () => not(some({ op: 'is_not_null', value: undefined }))
-  const equals = () => (value === null ? isNull() : some({ op: 'eq' }))
-  const isIn = (): Filter => {
-    const values = value as unknown[]
-    if (!values.includes(null)) return some({ op: 'in' })
-    const others = values.filter((each) => each !== null)
-    return { kind: 'or', of: [isNull(), some({ op: 'in', value: others })] }
-  }
-  switch (op) {
-    case 'eq':
-      return equals()
-    case 'neq':
-      return not(equals())
-    case 'in':
-      return isIn()
-    case 'not_in':
-      return not(isIn())
-    case 'is_null':
-      return isNull()
-    default:
-      return some({})
-  }
-}
+/** A condition at the end of a path. As for the elements of a list, it holds if it does for some linked record. */
+export const alongPath = (condition: Condition, step: (of: Filter) => Filter): Filter =>
+  withoutNegatedOperators<Filter>(condition, {
+    test: (op, value) => step({ ...condition, op, value }),
+    not: (of) => ({ kind: 'not', of }),
+    either: (one, other) => ({ kind: 'or', of: [one, other] }),
+  })
 
 export const linksUnavailable = (at: string): DomainError =>
   invalid({
