@@ -4,7 +4,6 @@ import {
   type GraphQLInputObjectType,
   GraphQLInt,
   GraphQLList,
-  type GraphQLNamedType,
   GraphQLNonNull,
   type GraphQLObjectType,
   type GraphQLResolveInfo,
@@ -26,7 +25,7 @@ import { inArguments } from './arguments.ts'
 import { readFirst } from './first.ts'
 import type { SeenBase, SeenType } from './seen.ts'
 import { below, fieldsOf } from './selection.ts'
-import { DateTimeScalar, JsonScalar } from './shared-types.ts'
+import { DateTimeScalar, JsonScalar, required } from './shared-types.ts'
 import { toFilter } from './to-filter.ts'
 
 type Args = {
@@ -49,7 +48,6 @@ export function aggregateField(
     aggregate,
   }: { where: GraphQLInputObjectType; object: GraphQLObjectType; aggregate: AggregateTypes },
 ): GraphQLFieldConfig<unknown, Context> {
-  const required = <T extends GraphQLNamedType>(of: T) => new GraphQLNonNull(of)
   return {
     type: new GraphQLNonNull(new GraphQLList(required(aggregate.result))),
     description: `Counts, sums, averages, minima and maxima of the records of type ${JSON.stringify(type.id)}, by group. Without groupBy, one result for all.`,

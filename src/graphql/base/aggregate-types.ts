@@ -20,7 +20,7 @@ import { onlyKind } from '../../schema-shape/shape.ts'
 import type { Context } from '../context.ts'
 import type { SeenType } from './seen.ts'
 import { DateTimeScalar, Status } from './shared-types.ts'
-import { isLeaf, leafOf, type Typed } from './values.ts'
+import { leafOf, scalarOf, type Typed } from './values.ts'
 
 /** A field that is grouped or aggregated, and the name that the engine has for it. */
 export type Column = Typed & {
@@ -52,7 +52,7 @@ export function columnsOf({ properties }: SeenType, object: GraphQLObjectType): 
   const typed = object.getFields()
   const own = properties.flatMap(({ name, field, shape }): Column[] => {
     const type = typed[field]?.type
-    if (!type || !isLeaf(shape)) return []
+    if (!type || !scalarOf(shape)) return []
     return [{ field, name: fieldName([name]), kind: kindOf(shape), ...leafOf(type as GraphQLOutputType) }]
   })
   return [...own, ...OWN_COLUMNS]

@@ -6,7 +6,6 @@ import {
   GraphQLID,
   GraphQLInt,
   type GraphQLNamedType,
-  GraphQLNonNull,
   GraphQLObjectType,
   type GraphQLResolveInfo,
   GraphQLString,
@@ -15,9 +14,7 @@ import { type Change, OPERATIONS } from '../../engine/change-log/entry.ts'
 import type { Context } from '../context.ts'
 import type { RecordNode } from './node.ts'
 import type { SeenType } from './seen.ts'
-import { DateTimeScalar, JsonScalar } from './shared-types.ts'
-
-const required = <T extends GraphQLNamedType>(type: T) => new GraphQLNonNull(type)
+import { DateTimeScalar, JsonScalar, required } from './shared-types.ts'
 
 export const Operation = new GraphQLEnumType({
   name: '_ChangeOperation',

@@ -26,8 +26,8 @@ import type { Connection, RecordNode } from './node.ts'
 import { type Payload, payloadOf } from './payload-type.ts'
 import { HISTORY } from './read-history.ts'
 import type { SeenLink, SeenType } from './seen.ts'
-import { AnyRecord, Direction, JsonScalar, OWN_FIELDS, PageInfo } from './shared-types.ts'
-import { describe, isLeaf, type Nest, readProperty, typedOf } from './values.ts'
+import { AnyRecord, Direction, JsonScalar, OWN_FIELDS, PageInfo, required } from './shared-types.ts'
+import { describe, type Nest, readProperty, scalarOf, typedOf } from './values.ts'
 import { whereOf } from './where-types.ts'
 
 /** A page of records of one type, or of any. */
@@ -62,7 +62,6 @@ export type Families = {
   built(fields: number): void
 }
 
-const required = <T extends GraphQLNamedType>(type: T) => new GraphQLNonNull(type)
 const WORDS = 600
 
 /** The types are made when their fields are asked for. */
@@ -267,6 +266,6 @@ const OWN_SORTS = [
 ] as const
 
 export function sortFields({ properties }: SeenType): { field: string; name: string }[] {
-  const leaves = properties.filter(({ shape }) => isLeaf(shape))
+  const leaves = properties.filter(({ shape }) => scalarOf(shape))
   return [...OWN_SORTS, ...leaves.map(({ field, name }) => ({ field, name: fieldName([name]) }))]
 }

@@ -1,21 +1,18 @@
 /** The inputs that write records of a type: the whole data, and a patch of it. */
 import {
-  GraphQLBoolean,
   type GraphQLEnumType,
-  GraphQLFloat,
   type GraphQLInputFieldConfigMap,
   GraphQLInputObjectType,
   type GraphQLInputType,
-  GraphQLInt,
   GraphQLList,
   GraphQLNonNull,
-  GraphQLString,
 } from 'graphql'
 import { isNever, onlyKind, type Shape } from '../../schema-shape/shape.ts'
-import { fieldNameOf, nestedName } from './names.ts'
+import { nestedName } from './names.ts'
+import { type Property, propertiesOf } from './properties.ts'
 import type { SeenType } from './seen.ts'
-import { DateScalar, DateTimeScalar, JsonScalar } from './shared-types.ts'
-import { describe, isInt } from './values.ts'
+import { JsonScalar } from './shared-types.ts'
+import { describe, scalarOf } from './values.ts'
 
 /** What an input of a type needs of its family. */
 export type Within = {
@@ -24,7 +21,6 @@ export type Within = {
   /** Takes each input within the type. */
   nest(type: GraphQLInputObjectType): void
 }
-type Property = { readonly name: string; readonly shape: Shape; readonly required: boolean }
 /** The name of the type in answers, and of the input. A patch needs nothing. */
 type Place = { readonly read: string; readonly own: string; readonly isPatch: boolean }
 
@@ -51,14 +47,12 @@ export function inputsOf(
 }
 
 function fieldsOf(
-  properties: Iterable<Property>,
+  properties: readonly Property[],
   { read, own, isPatch }: Place,
   within: Within,
 ): GraphQLInputFieldConfigMap {
   const fields: GraphQLInputFieldConfigMap = {}
-  for (const { name, shape, required } of properties) {
-    const field = fieldNameOf(name)
-    if (isNever(shape) || Object.hasOwn(fields, field)) continue
+  for (const { name, field, shape, required } of properties) {
     const place = { read: nestedName(read, field), own: nestedName(own, field), isPatch }
     const type = inputOf(shape, place, within)
     const isRequired = required && !isPatch && !shape.kinds.has('null') && shape.default === undefined
@@ -75,31 +69,14 @@ function inputOf(
   place: Place,
   within: Within,
 ): Exclude<GraphQLInputType, GraphQLNonNull<never>> {
-  switch (onlyKind(shape)) {
-    case 'string':
-      return textOf(shape, place, within)
-    case 'number':
-      return isInt(shape) ? GraphQLInt : GraphQLFloat
-    case 'boolean':
-      return GraphQLBoolean
-    case 'array':
-      return listOf(shape, place, within)
-    case 'object':
-      return objectOf(shape, place, within)
-    default:
-      return JsonScalar
-  }
-}
-
-function textOf({ values, traits }: Shape, { read }: Place, { enumOf }: Within) {
-  const own = enumOf(read)
-  if (own) return own
-  if (values) return GraphQLString
-  return traits.format === 'date-time'
-    ? DateTimeScalar
-    : traits.format === 'date'
-      ? DateScalar
-      : GraphQLString
+  const scalar = scalarOf(shape)
+  if (scalar) return within.enumOf(place.read) ?? scalar
+  const kind = onlyKind(shape)
+  return kind === 'array'
+    ? listOf(shape, place, within)
+    : kind === 'object'
+      ? objectOf(shape, place, within)
+      : JsonScalar
 }
 
 /** A patch replaces a list, so its elements are whole. */
@@ -112,12 +89,11 @@ function listOf({ items }: Shape, place: Place, within: Within) {
 
 function objectOf(shape: Shape, place: Place, within: Within) {
   if (!hasInputs(shape)) return JsonScalar
-  const { properties, required, additional, more } = shape.object
-  const named = [...properties].map(([name, each]) => ({ name, shape: each, required: required.has(name) }))
+  const { additional, more } = shape.object
   const isOpen = more || !additional || !isNever(additional)
   const made = new GraphQLInputObjectType({
     name: place.own,
-    fields: { ...fieldsOf(named, place, within), ...(isOpen && MORE) },
+    fields: { ...fieldsOf(propertiesOf(shape), place, within), ...(isOpen && MORE) },
   })
   within.nest(made)
   return made

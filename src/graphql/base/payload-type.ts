@@ -17,7 +17,7 @@ import type { Context } from '../context.ts'
 import { LinkTo } from './link-inputs.ts'
 import type { RecordNode } from './node.ts'
 import type { SeenType } from './seen.ts'
-import { DateTimeScalar } from './shared-types.ts'
+import { DateTimeScalar, required } from './shared-types.ts'
 
 /** The result of a write. */
 export type Payload = {
@@ -31,10 +31,9 @@ const Operation = new GraphQLEnumType({
   values: { created: {}, updated: {}, unchanged: {} },
 })
 const DRY_RUN = {
-  type: new GraphQLNonNull(GraphQLBoolean),
+  type: required(GraphQLBoolean),
   description: 'True if nothing was written.',
 }
-const required = <T extends GraphQLNamedType>(type: T) => new GraphQLNonNull(type)
 const listOf = <T extends GraphQLNamedType>(type: T) => new GraphQLNonNull(new GraphQLList(required(type)))
 
 const Count = new GraphQLObjectType({
@@ -119,7 +118,7 @@ export function payloadOf(
       operation: { type: Operation, resolve: ({ record }) => record.operation },
       dryRun: { ...DRY_RUN, resolve: ({ record }) => record.dryRun === true },
       warnings: {
-        type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(GraphQLString))),
+        type: listOf(GraphQLString),
         description: 'Properties that the schema seems to name otherwise.',
         resolve: ({ record }) => record.warnings ?? [],
       },

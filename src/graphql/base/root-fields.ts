@@ -166,7 +166,7 @@ async function readList(
   }
 }
 
-/** @throws VALIDATION_ERROR: links have no past */
+/** @throws VALIDATION_ERROR for relationships at an earlier time */
 function checkMoment(
   asOf: string | null | undefined,
   info: GraphQLResolveInfo,

@@ -16,17 +16,10 @@ import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { shapeOf } from '../../schema-shape/read-root.ts'
-import { isNever, type Shape } from '../../schema-shape/shape.ts'
 import { type Context, requireBase } from '../context.ts'
-import { fieldNameOf, linkNames, mutationNames, VERBS, type Verb } from './names.ts'
+import { linkNames, mutationNames, VERBS, type Verb } from './names.ts'
+import { type Property, propertiesOf } from './properties.ts'
 
-/** A property and its field. */
-type SeenProperty = {
-  readonly name: string
-  readonly field: string
-  readonly shape: Shape
-  readonly required: boolean
-}
 /** A relationship type from one of its ends, and its field. */
 export type SeenLink = {
   readonly field: string
@@ -54,7 +47,7 @@ export type SeenType = {
   readonly writable: boolean
   /** Whether the token may read their changes: those under a row or field policy show more than it may see. */
   readonly streamable: boolean
-  readonly properties: readonly SeenProperty[]
+  readonly properties: readonly Property[]
   readonly links: ReadonlyMap<string, SeenLink>
 }
 export type SeenBase = {
@@ -163,7 +156,7 @@ function see(base: string, key: string, all: ReadonlyMap<string, NamedType>, sig
 
 function typeOf(type: NamedType, types: ReadonlyMap<string, SeenType>, sight: Sight): SeenType {
   let links: ReadonlyMap<string, SeenLink> | undefined
-  let shown: readonly SeenProperty[] | undefined
+  let shown: readonly Property[] | undefined
   const { id, graphqlName: name, description } = type
   const verbs = sight.isWritable(id) ? VERBS.filter((verb) => sight.mayUse(id, verb)) : []
   return {
@@ -171,31 +164,21 @@ function typeOf(type: NamedType, types: ReadonlyMap<string, SeenType>, sight: Si
     reads: new Set(READS.filter((read) => sight.mayUse(id, read))),
     root: name.charAt(0).toLowerCase() + name.slice(1),
     get properties() {
-      shown ??= propertiesOf(type).filter((property) => sight.isVisible(id, property.name))
+      shown ??= propertiesOfType(type).filter((property) => sight.isVisible(id, property.name))
       return shown
     },
     get links() {
-      links ??= new Map(linksOf(id, propertiesOf(type), types, sight).map((link) => [link.field, link]))
+      links ??= new Map(linksOf(id, propertiesOfType(type), types, sight).map((link) => [link.field, link]))
       return links
     },
   }
 }
 
 /** The properties of a type, shared by all tokens. */
-const properties = new WeakMap<NamedType, readonly SeenProperty[]>()
+const properties = new WeakMap<NamedType, readonly Property[]>()
 
-function propertiesOf(type: NamedType): readonly SeenProperty[] {
-  const known = properties.get(type)
-  if (known) return known
-  const found = new Map<string, SeenProperty>()
-  const { object } = shapeOf(JSON.parse(type.schemaText))
-  for (const [name, shape] of object.properties) {
-    const field = fieldNameOf(name)
-    // Of two names with the same hash the first is a field. `_data` has both.
-    if (!isNever(shape) && !found.has(field))
-      found.set(field, { name, field, shape, required: object.required.has(name) })
-  }
-  const made = [...found.values()]
+function propertiesOfType(type: NamedType): readonly Property[] {
+  const made = properties.get(type) ?? propertiesOf(shapeOf(JSON.parse(type.schemaText)))
   properties.set(type, made)
   return made
 }
@@ -203,7 +186,7 @@ function propertiesOf(type: NamedType): readonly SeenProperty[] {
 /** Named on the whole configuration, whatever the token sees of it, so that clients fit all grants. */
 function linksOf(
   id: string,
-  own: readonly SeenProperty[],
+  own: readonly Property[],
   types: ReadonlyMap<string, SeenType>,
   { links, isReadable, mayFollow, mayLink }: Sight,
 ): SeenLink[] {

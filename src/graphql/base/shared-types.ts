@@ -7,6 +7,7 @@ import {
   GraphQLID,
   GraphQLInt,
   GraphQLInterfaceType,
+  type GraphQLNamedType,
   GraphQLNonNull,
   GraphQLObjectType,
   GraphQLScalarType,
@@ -30,7 +31,7 @@ export const Direction = new GraphQLEnumType({
   values: { ASC: { value: 'asc' }, DESC: { value: 'desc' } },
 })
 
-const required = <T extends GraphQLScalarType | GraphQLEnumType>(type: T) => new GraphQLNonNull(type)
+export const required = <T extends GraphQLNamedType>(type: T) => new GraphQLNonNull(type)
 
 /** Fields that every record has. No property has these names. */
 export const OWN_FIELDS: GraphQLFieldConfigMap<RecordNode, Context> = {

@@ -2,16 +2,16 @@
 import { fieldName } from '../../engine/compiled-types/field-path.ts'
 import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
 import { isObject } from '../../foundation/is-object.ts'
-import { isNever, type Shape } from '../../schema-shape/shape.ts'
-import { fieldNameOf } from './names.ts'
+import type { Shape } from '../../schema-shape/shape.ts'
+import { type Property, propertiesOf } from './properties.ts'
 import type { SeenLink, SeenType } from './seen.ts'
 import { hasFilters } from './where-types.ts'
 
 type Where = Readonly<Record<string, unknown>>
-type Named = { name: string; shape: Shape }
 /** What the conditions on records of a type may name. */
 type Vocabulary = { names: Names; links: SeenType['links'] }
-export type Names = ReadonlyMap<string, Named>
+/** Properties by their fields. */
+export type Names = ReadonlyMap<string, Property>
 type Condition = { filter: object; at: string; parts?: readonly Condition[] }
 
 const COLUMNS: ReadonlyMap<string, string> = new Map([
@@ -46,17 +46,10 @@ export function toFilter(where: object | null | undefined, filter: unknown, type
 
 const vocabularyOf = (type: SeenType): Vocabulary => ({ names: namesOf(type), links: type.links })
 
-export const namesOf = ({ properties }: SeenType): Names =>
-  new Map(properties.map(({ field, name, shape }) => [field, { name, shape }]))
+export const namesOf = ({ properties }: Pick<SeenType, 'properties'>): Names =>
+  new Map(properties.map((property) => [property.field, property]))
 
-export function namesWithin({ object }: Shape): Names {
-  const names = new Map<string, Named>()
-  for (const [name, shape] of object.properties) {
-    const field = fieldNameOf(name)
-    if (!isNever(shape) && !names.has(field)) names.set(field, { name, shape })
-  }
-  return names
-}
+export const namesWithin = (shape: Shape): Names => namesOf({ properties: propertiesOf(shape) })
 
 function conditionsOf(where: Where, at: string, of: Vocabulary): Condition[] {
   const found = Object.entries(where).flatMap(([field, value]): Condition[] => {
@@ -120,7 +113,7 @@ function onLinked(value: Where, at: string, link: SeenLink, far: SeenType): Cond
 function onProperty(
   value: Where,
   at: string,
-  property: Named | undefined,
+  property: Property | undefined,
   above: readonly string[],
 ): Condition[] {
   if (!property) throw new Error(`No property at ${at}`)

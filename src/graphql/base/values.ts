@@ -8,12 +8,14 @@ import {
   GraphQLList,
   GraphQLObjectType,
   type GraphQLOutputType,
+  type GraphQLScalarType,
   GraphQLString,
 } from 'graphql'
 import { isObject } from '../../foundation/is-object.ts'
 import { clean } from '../../schema-shape/descriptions.ts'
-import { isNever, onlyKind, type Shape } from '../../schema-shape/shape.ts'
-import { fieldNameOf, nestedName } from './names.ts'
+import { onlyKind, type Shape } from '../../schema-shape/shape.ts'
+import { nestedName } from './names.ts'
+import { type Property, propertiesOf } from './properties.ts'
 import { DateScalar, DateTimeScalar, JsonScalar } from './shared-types.ts'
 
 /** A property's type, and how its values are read. */
@@ -57,49 +59,52 @@ export function leafOf(type: GraphQLOutputType): Typed {
   return [text, time, day, flag, float, int].find((each) => each.type === type) ?? json
 }
 
-/** Whether values of the shape are texts, numbers or booleans. */
-export function isLeaf(shape: Shape): boolean {
-  const kind = onlyKind(shape)
-  return kind === 'string' || kind === 'number' || kind === 'boolean'
+/** The scalar of texts, numbers or booleans; undefined for other values. */
+export function scalarOf(shape: Shape): GraphQLScalarType | undefined {
+  switch (onlyKind(shape)) {
+    case 'string':
+      return scalarOfText(shape)
+    case 'number':
+      return isInt(shape) ? GraphQLInt : GraphQLFloat
+    case 'boolean':
+      return GraphQLBoolean
+    default:
+      return undefined
+  }
+}
+
+function scalarOfText({ values, traits }: Shape): GraphQLScalarType {
+  if (values) return GraphQLString
+  return traits.format === 'date-time'
+    ? DateTimeScalar
+    : traits.format === 'date'
+      ? DateScalar
+      : GraphQLString
 }
 
 /** The type of a property. `name` is that of its own type, if it needs one. */
 export function typedOf(shape: Shape, name: string, nest: Nest): Typed {
-  switch (onlyKind(shape)) {
-    case 'string':
-      return textOf(shape, name, nest)
-    case 'number':
-      return isInt(shape) ? int : float
-    case 'boolean':
-      return flag
-    case 'array':
-      return listOf(shape, name, nest)
-    case 'object':
-      return objectOf(shape, name, nest)
-    default:
-      return json
-  }
+  const scalar = scalarOf(shape)
+  if (scalar) return enumOf(shape, name, nest) ?? leafOf(scalar)
+  const kind = onlyKind(shape)
+  return kind === 'array' ? listOf(shape, name, nest) : kind === 'object' ? objectOf(shape, name, nest) : json
 }
 
-function textOf({ values, traits }: Shape, name: string, nest: Nest): Typed {
-  const texts = values?.filter((value) => typeof value === 'string')
-  if (texts && texts.length > 0 && texts.length <= MOST_VALUES && texts.every(isEnumName)) {
-    const known = new Set(texts)
-    const type = new GraphQLEnumType({
-      name,
-      values: Object.fromEntries([...known].map((value) => [value, { value }])),
-    })
-    nest(type)
-    return leaf(type, (value) => known.has(value as string))
-  }
-  if (texts) return text
-  return traits.format === 'date-time' ? time : traits.format === 'date' ? day : text
+function enumOf({ values }: Shape, name: string, nest: Nest): Typed | undefined {
+  const texts = values?.filter((value) => typeof value === 'string') ?? []
+  if (texts.length === 0 || texts.length > MOST_VALUES || !texts.every(isEnumName)) return undefined
+  const type = new GraphQLEnumType({
+    name,
+    values: Object.fromEntries([...new Set(texts)].map((value) => [value, { value }])),
+  })
+  nest(type)
+  return leafOf(type)
 }
 
 const isEnumName = (value: string) => NAME.test(value) && value.length <= 128 && !NO_VALUES.has(value)
 
 /** 32 bits. JSON numbers of integers beyond are exact as floats. */
-export function isInt({ traits, bounds }: Shape): boolean {
+function isInt({ traits, bounds }: Shape): boolean {
   const least = bounds.minimum ?? bounds.exclusiveMinimum
   const most = bounds.maximum ?? bounds.exclusiveMaximum
   return (
@@ -120,7 +125,7 @@ function listOf({ items }: Shape, name: string, nest: Nest): Typed {
 }
 
 function objectOf({ object }: Shape, name: string, nest: Nest): Typed {
-  const properties = [...object.properties].filter(([, shape]) => !isNever(shape))
+  const properties = propertiesOf({ object })
   if (properties.length === 0) return json
   const type = new GraphQLObjectType({ name, fields: propertyFields(properties, name, nest) })
   nest(type)
@@ -131,14 +136,12 @@ type Data = Readonly<Record<string, unknown>>
 
 /** The fields of properties, read from the object that has them. */
 function propertyFields(
-  properties: readonly (readonly [string, Shape])[],
+  properties: readonly Property[],
   of: string,
   nest: Nest,
 ): GraphQLFieldConfigMap<Data, unknown> {
   const fields: GraphQLFieldConfigMap<Data, unknown> = {}
-  for (const [name, shape] of properties) {
-    const field = fieldNameOf(name)
-    if (Object.hasOwn(fields, field)) continue
+  for (const { name, field, shape } of properties) {
     const { type, read } = typedOf(shape, nestedName(of, field), nest)
     fields[field] = {
       type,

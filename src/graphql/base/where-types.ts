@@ -9,14 +9,16 @@ import {
   GraphQLInt,
   GraphQLList,
   GraphQLNonNull,
+  type GraphQLScalarType,
   GraphQLString,
 } from 'graphql'
 import { isNever, onlyKind, type Shape } from '../../schema-shape/shape.ts'
 import type { Within } from './input-types.ts'
-import { fieldNameOf, nestedName } from './names.ts'
+import { nestedName } from './names.ts'
+import { type Property, propertiesOf } from './properties.ts'
 import type { SeenLink, SeenType } from './seen.ts'
 import { DateScalar, DateTimeScalar, JsonScalar, Status } from './shared-types.ts'
-import { isInt } from './values.ts'
+import { scalarOf } from './values.ts'
 
 type Operators = Readonly<Record<string, GraphQLInputType>>
 
@@ -60,6 +62,16 @@ const JsonFilter = filter('JSONFilter', equality(JsonScalar))
 const StringListFilter = filter('StringListFilter', { ...listed(GraphQLString), search: GraphQLString })
 const FloatListFilter = filter('FloatListFilter', listed(GraphQLFloat))
 
+/** The filter of a property whose values have the scalar. */
+const SCALAR_FILTERS = new Map<GraphQLScalarType, GraphQLInputObjectType>([
+  [GraphQLString, StringFilter],
+  [GraphQLInt, IntFilter],
+  [GraphQLFloat, FloatFilter],
+  [GraphQLBoolean, BooleanFilter],
+  [DateTimeScalar, DateTimeFilter],
+  [DateScalar, DateFilter],
+])
+
 /** The filters that all types share. */
 export const FILTERS = [
   ...[StringFilter, IdFilter, IntFilter, FloatFilter, BooleanFilter, DateTimeFilter, DateFilter],
@@ -97,11 +109,7 @@ export function whereOf(
       _or: { type: new GraphQLList(new GraphQLNonNull(where)) },
       _not: { type: where },
       ...Object.fromEntries(Object.entries(OWN_FILTERS).map(([field, type]) => [field, { type }])),
-      ...fieldsOf(
-        properties.map((property) => [property.name, property.shape]),
-        name,
-        within,
-      ),
+      ...fieldsOf(properties, name, within),
       ...linkedFields(links.values(), filtersOf),
     }),
   })
@@ -127,15 +135,9 @@ function linkedFields(links: Iterable<SeenLink>, filtersOf: FiltersOf): GraphQLI
   return fields
 }
 
-function fieldsOf(
-  properties: readonly (readonly [string, Shape])[],
-  of: string,
-  within: Within,
-): GraphQLInputFieldConfigMap {
+function fieldsOf(properties: readonly Property[], of: string, within: Within): GraphQLInputFieldConfigMap {
   const fields: GraphQLInputFieldConfigMap = {}
-  for (const [name, shape] of properties) {
-    const field = fieldNameOf(name)
-    if (isNever(shape) || Object.hasOwn(fields, field)) continue
+  for (const { field, shape } of properties) {
     const type = filterOf(shape, nestedName(of, field), within)
     if (type) fields[field] = { type }
   }
@@ -143,30 +145,22 @@ function fieldsOf(
 }
 
 function filterOf(shape: Shape, name: string, within: Within): GraphQLInputObjectType | undefined {
-  switch (onlyKind(shape)) {
-    case 'string':
-      return textFilter(shape, name, within)
-    case 'number':
-      return isInt(shape) ? IntFilter : FloatFilter
-    case 'boolean':
-      return BooleanFilter
-    case 'array':
-      return listFilter(shape)
-    case 'object':
-      return objectFilter(shape, name, within)
-    default:
-      return JsonFilter
-  }
+  const scalar = scalarOf(shape)
+  if (scalar) return enumFilter(name, within) ?? SCALAR_FILTERS.get(scalar)
+  const kind = onlyKind(shape)
+  return kind === 'array'
+    ? listFilter(shape)
+    : kind === 'object'
+      ? objectFilter(shape, name, within)
+      : JsonFilter
 }
 
-function textFilter({ traits }: Shape, name: string, { enumOf, nest }: Within): GraphQLInputObjectType {
+function enumFilter(name: string, { enumOf, nest }: Within): GraphQLInputObjectType | undefined {
   const own = enumOf(name)
-  if (own) {
-    const made = filter(`${name}_Filter`, equality(own))
-    nest(made)
-    return made
-  }
-  return traits.format === 'date-time' ? DateTimeFilter : traits.format === 'date' ? DateFilter : StringFilter
+  if (!own) return undefined
+  const made = filter(`${name}_Filter`, equality(own))
+  nest(made)
+  return made
 }
 
 /** Of objects there is none: the language tests each condition on its own element. */
@@ -179,7 +173,7 @@ function objectFilter(shape: Shape, name: string, within: Within): GraphQLInputO
   if (!hasFilters(shape)) return JsonFilter
   const made = new GraphQLInputObjectType({
     name: `${name}_Where`,
-    fields: fieldsOf([...shape.object.properties], name, within),
+    fields: fieldsOf(propertiesOf(shape), name, within),
   })
   within.nest(made)
   return made
