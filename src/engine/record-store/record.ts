@@ -32,19 +32,30 @@ export type RecordItem = {
   expansion?: Expansion | undefined
 }
 
-/** A record in the format of REST and MCP. */
-export type RecordRowView = {
+/** What every format shows of a record. A record of an external source has null for what it lacks. */
+type Shown = Pick<RecordItem, 'id' | 'recordType' | 'data' | 'externalId' | 'externalSource'> & {
+  [Field in 'version' | 'status' | 'cancelledAt' | 'valid' | 'createdAt' | 'updatedAt']:
+    | RecordItem[Field]
+    | null
+}
+
+/** A record, stored or of an external source, in the format of REST and MCP. */
+type ViewOf<Item extends Shown> = {
   id: string
   record_type: string
   data: unknown
-  created_at: string
-  updated_at: string
+  created_at: Item['createdAt']
+  updated_at: Item['updatedAt']
   external_id: string | null
   external_source: string | null
-  version: number
-  status: 'active' | 'cancelled'
+  version: Item['version']
+  status: Item['status']
   cancelled_at: string | null
   valid?: false
+}
+
+/** A stored record in the format of REST and MCP. */
+export type RecordRowView = ViewOf<RecordItem> & {
   /** Relevance in a full-text search: higher is better. */
   _search_score?: number
   _snippets?: readonly Snippet[]
@@ -110,8 +121,8 @@ export function toView(recordType: string, row: RecordRow & { score?: number }):
 }
 
 /** Converts a record to the REST format. */
-export function viewOf(record: RecordItem): RecordRowView {
-  const view: RecordRowView = {
+export function viewOf<Item extends Shown>(record: Item): ViewOf<Item> {
+  const view: ViewOf<Item> = {
     id: record.id,
     record_type: record.recordType,
     data: record.data,

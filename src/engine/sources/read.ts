@@ -4,14 +4,14 @@ import { requireType } from '../configuration/record-types/index.ts'
 import { readPage } from '../core/page.ts'
 import type { Scope } from '../core/scope.ts'
 import { checkProjectable, parseFields, project, projectData } from '../query/projection.ts'
-import { checkExternal } from '../record-store/record.ts'
+import { checkExternal, viewOf } from '../record-store/record.ts'
 import { authorize, refuseWithPolicy } from '../row-policy/apply.ts'
 import { namesIn } from '../templates/url-template.ts'
 import { callSource } from './call-source.ts'
 import { unreadable } from './failures.ts'
 import { requireSource, type SourceUse } from './find-source.ts'
 import { recordOf, recordsOf } from './map-answer.ts'
-import { type SourceRecord, sourceView } from './source-record.ts'
+import type { SourceRecord } from './source-record.ts'
 
 /** The page of a source that a caller asks for. `includeTotal` needs a source that says its total. */
 export type SourceListArgs = {
@@ -87,7 +87,7 @@ export async function listSourceRecords(
       projection && !projection.names.has('data')
         ? data.map((record) => ({ ...record, data: projectData(record.data, projection.paths) ?? {} }))
         : data,
-    rows: data.map((record) => (projection ? project(sourceView(record), projection) : sourceView(record))),
+    rows: data.map((record) => (projection ? project(viewOf(record), projection) : viewOf(record))),
     hasMore: hasMore(page, shown.length, elements.length - paging.skipped, known),
     limit: page.limit,
     offset: page.offset,

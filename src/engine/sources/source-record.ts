@@ -19,20 +19,6 @@ const NOT_STORED = {
   ...{ version: null, status: null, cancelledAt: null, valid: null, createdAt: null, updatedAt: null },
 } as const
 
-/** The record in the form of REST and MCP. */
-export const sourceView = (record: SourceRecord) => ({
-  id: record.id,
-  record_type: record.recordType,
-  data: record.data,
-  created_at: record.createdAt,
-  updated_at: record.updatedAt,
-  external_id: record.externalId,
-  external_source: record.externalSource,
-  version: record.version,
-  status: record.status,
-  cancelled_at: record.cancelledAt,
-})
-
 export const sourceRecord = (
   recordType: string,
   externalSource: string,
