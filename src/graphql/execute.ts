@@ -3,6 +3,7 @@ import {
   type ExecutionResult,
   GraphQLError,
   GraphQLSchema,
+  isObjectType,
   Kind,
   OperationTypeNode,
   validate,
@@ -95,7 +96,13 @@ export function unwrap(error: GraphQLError): DomainError {
  * The mutation type as a query type. A single mutation needs no serial execution, and the compiled code for
  * serial execution retains a request's data until a major garbage collection.
  */
-const mutations = new GraphQLSchema({ query: schema.getMutationType() ?? null })
+const mutations = new GraphQLSchema({
+  query: schema.getMutationType() ?? null,
+  // No field has the type of an implementation, only that of its interface.
+  types: Object.values(schema.getTypeMap()).filter(
+    (type) => isObjectType(type) && type.getInterfaces().length > 0,
+  ),
+})
 
 /** Validates a static operation now, and compiles it at its first use, because most are never used. */
 function lazily(document: DocumentNode): () => CompiledQuery {

@@ -1,4 +1,4 @@
-import type { InputFieldMap, InputShapeFromFields, ObjectRef } from '@pothos/core'
+import type { InputFieldMap, InputShapeFromFields, InterfaceRef, ObjectRef } from '@pothos/core'
 import { isIdempotencyKey } from '../contract/ids.ts'
 import type { Scope } from '../engine/core/scope.ts'
 import type { DeletionPlan } from '../engine/write/deletion-plan.ts'
@@ -12,7 +12,7 @@ type Types = typeof builder extends PothosSchemaTypes.SchemaBuilder<infer T> ? T
 type Args<F extends InputFieldMap> = InputShapeFromFields<F>
 type MutationSpec<F extends InputFieldMap, T extends object, P extends Approvable> = {
   description: string
-  type: ObjectRef<Types, T & { dryRun?: boolean }>
+  type: ObjectRef<Types, T & { dryRun?: boolean }> | InterfaceRef<Types, T & { dryRun?: boolean }>
   args: F
   resolve: (scope: WriteScope, args: Args<F>) => Promise<T>
   /** Takes what the write needs before its transaction, and gives it back after. */

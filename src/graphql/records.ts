@@ -8,12 +8,12 @@ import { Deleted, expectationArgs, LinkCountsRef, notYetDeleted, Operation, vers
 import { mutation } from './mutation.ts'
 import { pageArgs, pageFields } from './page.ts'
 
-/** A stored record, or one of a source, which has less. */
-type Item = (
-  | records.RecordItem
-  | (sources.SourceRecord &
-      Partial<Record<'linked' | 'warnings' | 'searchScore' | 'snippets' | 'expansion', undefined>>)
-) & { dryRun?: boolean }
+type Stored = records.RecordItem & { dryRun?: boolean }
+type OfSource = sources.SourceRecord & {
+  dryRun?: boolean
+  linked?: records.RecordItem['linked']
+  warnings?: records.RecordItem['warnings']
+}
 
 const Snippet = builder.objectRef<NonNullable<records.RecordItem['snippets']>[number]>('Snippet').implement({
   description: 'A part of a text that a search found.',
@@ -29,21 +29,20 @@ const Snippet = builder.objectRef<NonNullable<records.RecordItem['snippets']>[nu
   }),
 })
 
-const OF_SOURCE = 'Null for a record of an external source, which is not stored here.'
+const NOT_STORED = 'Null for a record of an external source, which is not stored here.'
 
-export const RecordRef = builder.objectRef<Item>('Record').implement({
-  description: 'One record. Its content is one JSON value, for every record type.',
+const WrittenRecord = builder.interfaceRef<Stored | OfSource>('WrittenRecord').implement({
+  description:
+    'A record as writes return it, stored or of an external source. Its content is one JSON value, for every record type.',
+  resolveType: ({ version }) => (version === null ? 'SourceRecord' : 'Record'),
   fields: (t) => ({
     id: t.exposeString('id', { description: 'Of a record of an external source: its external id.' }),
     recordType: t.exposeString('recordType'),
     data: t.expose('data', { type: 'JSON' }),
     externalId: t.exposeString('externalId', { nullable: true }),
     externalSource: t.exposeString('externalSource', { nullable: true }),
-    version: t.exposeInt('version', { nullable: true, description: `From 1. ${OF_SOURCE}` }),
-    status: t.exposeString('status', {
-      nullable: true,
-      description: `"active" or "cancelled". ${OF_SOURCE}`,
-    }),
+    version: t.exposeInt('version', { nullable: true, description: NOT_STORED }),
+    status: t.exposeString('status', { nullable: true, description: NOT_STORED }),
     cancelledAt: t.expose('cancelledAt', { type: 'DateTime', nullable: true }),
     valid: t.field({
       type: 'Boolean',
@@ -51,8 +50,8 @@ export const RecordRef = builder.objectRef<Item>('Record').implement({
       description: 'False if the record violates a schema that was changed later; otherwise null.',
       resolve: (record) => record.valid,
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', nullable: true, description: OF_SOURCE }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', nullable: true, description: OF_SOURCE }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', nullable: true, description: NOT_STORED }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', nullable: true, description: NOT_STORED }),
     operation: t.field({ type: Operation, nullable: true, resolve: (record) => record.operation }),
     relationships: t.field({
       type: LinkCountsRef,
@@ -66,6 +65,18 @@ export const RecordRef = builder.objectRef<Item>('Record').implement({
       resolve: ({ warnings }) => (warnings ? [...warnings] : null),
     }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
+  }),
+})
+
+export const RecordRef = builder.objectRef<Stored>('Record').implement({
+  description: 'A stored record. Its content is one JSON value, for every record type.',
+  interfaces: [WrittenRecord],
+  fields: (t) => ({
+    id: t.exposeString('id'),
+    version: t.exposeInt('version', { description: 'From 1.' }),
+    status: t.exposeString('status', { description: '"active" or "cancelled".' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime' }),
     searchScore: t.exposeFloat('searchScore', {
       nullable: true,
       description: 'Relevance to the `search` of the filter; higher is better.',
@@ -92,6 +103,12 @@ export const RecordRef = builder.objectRef<Item>('Record').implement({
   }),
 })
 
+const SourceRecordRef = builder.objectRef<OfSource>('SourceRecord').implement({
+  description:
+    'A record of an external source. It is not stored here, so it has no version, status and times.',
+  interfaces: [WrittenRecord],
+})
+
 const RecordPage = builder
   .objectRef<Awaited<ReturnType<typeof records.listRecords>>>('RecordPage')
   .implement({
@@ -114,7 +131,7 @@ const RecordPage = builder
 const SourceRecordPage = builder.objectRef<sources.SourcePage>('SourceRecordPage').implement({
   description: 'A page of records of an external source, as the source has it.',
   fields: (t) => ({
-    data: t.field({ type: [RecordRef], resolve: (page) => [...page.data] }),
+    data: t.field({ type: [SourceRecordRef], resolve: (page) => [...page.data] }),
     rows: t.field({
       type: 'JSON',
       description: 'The same records in the form of REST with the selected `fields`.',
@@ -261,7 +278,7 @@ builder.queryFields((t) => ({
       sources.listSourceRecords(scope, base, recordType, source, args),
   }),
   sourceRecord: t.field({
-    type: RecordRef,
+    type: SourceRecordRef,
     description: 'A record of an external source, by its id in the source.',
     args: { ...typeArgs(), ...sourceArg(), id: t.arg.string({ required: true }) },
     resolve: (_root, { base, recordType, source, id }, { scope }) =>
@@ -272,7 +289,7 @@ builder.queryFields((t) => ({
 mutation('putRecord', {
   description:
     'Upserts a record, identified by its external pair, else by its id. Replaces the whole `data`.',
-  type: RecordRef,
+  type: WrittenRecord,
   args: { ...recordArgs(), ...contentArgs(), ...expectationArgs(), ...claimArgs(), ...statedArgs() },
   reserve: sources.reserveSource,
   resolve: (scope, { base, recordType, id, data, ...args }) =>
@@ -281,7 +298,7 @@ mutation('putRecord', {
 
 mutation('putRecordByExternalId', {
   description: 'Upserts the record with the external pair. A new record gets an id from the server.',
-  type: RecordRef,
+  type: WrittenRecord,
   args: { ...typeArgs(), ...contentArgs(), ...expectationArgs(), ...claimArgs(), ...statedArgs() },
   reserve: sources.reserveSource,
   resolve: (scope, { base, recordType, data, ...args }) =>
@@ -290,7 +307,7 @@ mutation('putRecordByExternalId', {
 
 mutation('createRecord', {
   description: 'Creates a record. An id or external pair that exists is a CONFLICT.',
-  type: RecordRef,
+  type: WrittenRecord,
   args: { ...typeArgs(), ...builder.args((t) => ({ id: t.string() })), ...contentArgs() },
   reserve: sources.reserveSource,
   resolve: (scope, { base, recordType, data, ...input }) =>
@@ -300,7 +317,7 @@ mutation('createRecord', {
 mutation('patchRecord', {
   description:
     'Patches a record: `merge` is an RFC 7396 patch of its data, `append` and `remove` change its lists, `operations` is an RFC 6902 patch of the record.',
-  type: RecordRef,
+  type: WrittenRecord,
   args: {
     ...recordArgs(),
     ...builder.args((t) => ({
@@ -345,7 +362,7 @@ mutation('cancelRecord', {
   description: 'Sets the status to "cancelled"; the record stays readable and writable.',
   type: RecordRef,
   args: { ...recordArgs(), ...versionArgs(), ...claimArgs() },
-  resolve: (scope, { base, recordType, id, ...expected }): Promise<Item> =>
+  resolve: (scope, { base, recordType, id, ...expected }): Promise<Stored> =>
     records.cancelRecord(scope, [base, recordType, id], expectation(expected)),
 })
 
@@ -353,7 +370,7 @@ mutation('restoreRecord', {
   description: 'Restores a cancelled or deleted record. An active record stays unchanged.',
   type: RecordRef,
   args: { ...recordArgs(), ...versionArgs(), ...claimArgs() },
-  resolve: (scope, { base, recordType, id, ...expected }): Promise<Item> =>
+  resolve: (scope, { base, recordType, id, ...expected }): Promise<Stored> =>
     records.restoreRecord(scope, [base, recordType, id], expectation(expected)),
 })
 

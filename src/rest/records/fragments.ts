@@ -5,7 +5,7 @@ import type { Reply } from '../route/reply.ts'
 import { baseId, recordId, typeId } from '../route/shapes.ts'
 
 /** The fields of a record in responses. */
-export const RecordFields = graphql(`fragment RecordFields on Record {
+export const RecordFields = graphql(`fragment RecordFields on WrittenRecord {
   id record_type: recordType data created_at: createdAt updated_at: updatedAt external_id: externalId
   external_source: externalSource version status cancelled_at: cancelledAt valid
 }`)

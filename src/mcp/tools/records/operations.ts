@@ -83,7 +83,7 @@ export const pairOf = ({
 })
 
 /** The record fields that tools return. */
-export const ToolRecord = graphql(`fragment ToolRecord on Record {
+export const ToolRecord = graphql(`fragment ToolRecord on WrittenRecord {
   id record_type: recordType data created_at: createdAt updated_at: updatedAt external_id: externalId
   external_source: externalSource version status cancelled_at: cancelledAt valid operation dry_run: dryRun
 }`)
