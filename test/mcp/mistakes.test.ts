@@ -390,7 +390,7 @@ describe('the words of other systems', () => {
     expect((await call('create_deal', { dry_run: true, title: 'Nails' })).error).toBeUndefined()
   })
 
-  test('that choose the id of a new record are told which tool takes one', async () => {
+  test('that choose the id of a new record have the tool that takes one in the error', async () => {
     const error = await answer('create_deal', { id: 'd9', title: 'Nails' })
     expect(error.details).toEqual([
       { path: '/id', code: 'unknown_key', message: expect.stringContaining('upsert_record') },

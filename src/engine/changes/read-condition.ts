@@ -41,5 +41,5 @@ const onRecordsOnly = () =>
   invalid({
     path: '/kind',
     code: 'exclusive',
-    message: 'A condition is on records. Send kind "record" with it, or leave kind out.',
+    message: 'condition tests records only. Send kind "record" with it, or leave kind out.',
   })

@@ -25,7 +25,7 @@ export async function fieldFaults(
     faults.push({
       path: `${at}/values`,
       code: 'exclusive',
-      message: 'A field has values or date_format. Leave one of them out.',
+      message: 'values and date_format cannot be combined. Leave one of them out.',
     })
   return faults
 }

@@ -120,7 +120,7 @@ async function converted(
     throw invalid({
       ...where(),
       code: 'unknown_value',
-      message: 'The values of the mapping do not have this one. Add it, or a default.',
+      message: 'The value is not one of those that the mapping translates. Add it to values, or set a default.',
       allowed: Object.keys(values),
     })
   }

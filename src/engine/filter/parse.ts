@@ -150,7 +150,7 @@ function readLinked(node: unknown, at: string, budget: Budget, readFilter: (of: 
     throw fault(
       at,
       'type',
-      'This takes {"rel_type", "direction", "record_type", "filter"}: linked records, and their filter.',
+      'The group must be an object. Send {"rel_type", "direction", "record_type", "filter"}.',
     )
   checkKeys(node, ['rel_type', 'direction', 'record_type', 'filter'], at)
   const { rel_type: relType, direction = 'outgoing', record_type: recordType = null, filter = null } = node

@@ -99,12 +99,12 @@ function endsFixed(other: NamedLink): DomainError {
 }
 
 const alreadyLinked = ({ relType }: LinkWrite) =>
-  new DomainError('CONFLICT', `These two are linked by "${relType}" already.`, {
+  new DomainError('CONFLICT', `The two records are linked by "${relType}" already.`, {
     details: [
       {
         path: '',
         code: 'exists',
-        message: `These two are linked by "${relType}" already. Delete this link in place of moving it.`,
+        message: `The two records are linked by "${relType}" already. Delete this link in place of moving it.`,
       },
     ],
   })

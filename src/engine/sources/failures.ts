@@ -30,7 +30,7 @@ function adviceFor(status: number): string {
   if (status === 401 || status === 403)
     return 'It does not take the credential. Check the secret that auth names.'
   if (status === 429) return 'It takes no more requests for now. Try again later.'
-  if (status >= 500) return 'It failed itself. Try again later.'
+  if (status >= 500) return 'The failure is in the other system. Try again later.'
   return 'It does not take the request. Check url, method and field_mapping of the source.'
 }
 

@@ -144,12 +144,18 @@ function urlFaults(url: string, operation: SourceOperation, path: string, hosts:
       {
         path,
         code: 'required',
-        message: `The url of ${operation} needs {{external_id}}: which record is meant.`,
+        message: `The url of ${operation} must have {{external_id}}, the id of the record. Add it.`,
       },
     ]
   const pages = ['offset', 'page'].filter((name) => names.includes(name))
   if (pages.length === 2)
-    return [{ path, code: 'exclusive', message: 'A url has {{offset}} or {{page}}. Leave one of them out.' }]
+    return [
+      {
+        path,
+        code: 'exclusive',
+        message: 'A url cannot have both {{offset}} and {{page}}. Leave one of them out.',
+      },
+    ]
   if (pages.length === 1 && !names.includes('limit'))
     return [
       { path, code: 'required', message: `{{${pages[0]}}} needs {{limit}} beside it: the size of a page.` },
@@ -200,7 +206,7 @@ async function mappingFaults({ field_mapping: mapping = {} }: Source, at: string
 
 function idFaults(field: FieldMapping, path: string): Detail[] {
   if (typeof field === 'string') return pathFault(field, path)
-  const message = 'external_id is the JSONPath alone: it is taken as it is.'
+  const message = 'external_id must be a JSONPath, without values or a date_format. Send the path as a string.'
   return [{ path, code: 'type', message, expected: 'string', hint: field.path }]
 }
 
@@ -213,7 +219,7 @@ function sentFaults(text: string, path: string): Detail[] {
     {
       path,
       code: 'invalid_json_path',
-      message: 'The path of what is sent has names only, such as "$.properties.email".',
+      message: 'A path of to_external can have names only. Write it as "$.properties.email".',
       received: text.slice(0, 200),
     },
   ]

@@ -173,7 +173,7 @@ async function targetFaults(loaded: Loaded, { url, action, headers }: Fields): P
       : urlFaults(loaded, url)
   const own = await actionFaults(loaded, action, headers)
   if (url === null) return own
-  const message = 'A trigger has a url or an action. Send null for one of them.'
+  const message = 'A trigger must have either url or action. Send null for one of them.'
   return [{ path: '/action', code: 'exclusive', message }, ...own]
 }
 
