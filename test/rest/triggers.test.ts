@@ -1,20 +1,20 @@
-/** Triggers: which changes are sent, how they are signed, and what becomes of a delivery. */
-import { Webhook } from 'standardwebhooks'
-import { Webhook as SvixWebhook } from 'svix'
+/** Triggers: which changes are sent, and what becomes of a delivery. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure, expectFault, succeed } from '../support/answers.ts'
 import { explain, type RanStatement, statementsOf } from '../support/query-plans.ts'
 import { answering, openReceiver, type Received, type Receiver } from '../support/receiver.ts'
 import type { Body } from '../support/server.ts'
+import { triggersOf } from '../support/triggers.ts'
 import { eventually } from '../support/until.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 let world: World
 let receiver: Receiver
-let serial = 0
+let triggers: ReturnType<typeof triggersOf>
 beforeAll(async () => {
   receiver = await openReceiver()
   world = await openWorld({ PLINTH_ALLOW_PRIVATE_TARGETS: '127.0.0.1', PLINTH_WEBHOOK_SCHEDULE: '0.05' })
+  triggers = triggersOf(world, receiver)
 })
 afterAll(async () => {
   await world.close()
@@ -22,34 +22,8 @@ afterAll(async () => {
 })
 
 const call: World['call'] = (...args) => world.call(...args)
-
-/** A trigger on a record type of its own, whose receiver is a path of its own. */
-async function newTrigger(more: object = {}, type?: string) {
-  const recordType = type ?? (await world.newType())
-  const id = `trigger${++serial}`
-  const body = { record_types: [recordType], url: `${receiver.url}/${id}`, ...more }
-  const made = succeed(await call('PUT', `/v1/crm/triggers/${id}`, body), 201)
-  const one = `/v1/crm/triggers/${id}`
-  return {
-    ...{ id, one, recordType, made, secret: String(made.secret), path: `/${id}` },
-    put: (record: string, data: object) => put(recordType, record, data),
-    arrived: (count: number) => arrived(`/${id}`, count),
-    deliveries: async (): Promise<Body[]> => succeed(await call('GET', `${one}/deliveries`)).data,
-    /** Waits until a delivery is as expected. */
-    delivery: (matches: (delivery: Body) => boolean): Promise<Body> =>
-      eventually(async () => succeed(await call('GET', `${one}/deliveries`)).data.find(matches)),
-    trigger: async (): Promise<Body> => succeed(await call('GET', one)),
-  }
-}
-const put = async (type: string, record: string, data: object) => {
-  const answer = await call('PUT', `/v1/crm/records/${type}/${record}`, { data })
-  expect(answer.status, answer.text).toBeLessThan(300)
-}
-const arrived = (path: string, count: number): Promise<Received[]> =>
-  eventually(async () => {
-    const found = receiver.at(path)
-    return found.length >= count ? found : undefined
-  })
+const newTrigger = (more?: object, type?: string) => triggers.newTrigger(more, type)
+const put = (type: string, record: string, data: object) => triggers.put(type, record, data)
 const typesOf = (received: readonly Received[]) => received.map(({ body }) => body.type)
 
 test('each change of a record arrives once, in order, with the record and how it was', async () => {
@@ -103,46 +77,6 @@ test('the record of a delivery is the record of a GET', async () => {
   const [created] = await arrived(1)
   expect(created?.body.data.record).toEqual(succeed(await call('GET', `/v1/crm/records/${recordType}/r1`)))
   await put('r1', {})
-})
-
-test('the signature is that of Standard Webhooks, by two libraries', async () => {
-  const { put, arrived, secret } = await newTrigger()
-  await put('r1', { n: 1 })
-  const [one] = await arrived(1)
-  if (!one) throw new Error('Nothing arrived')
-  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
-  const signed = {
-    'webhook-id': String(one.headers['webhook-id']),
-    'webhook-timestamp': String(one.headers['webhook-timestamp']),
-    'webhook-signature': String(one.headers['webhook-signature']),
-  }
-  expect(new Webhook(secret).verify(one.text, signed)).toMatchObject({ type: 'record.created' })
-  expect(new SvixWebhook(secret).verify(one.text, signed)).toMatchObject({ type: 'record.created' })
-  expect(() => new Webhook(secret).verify(`${one.text} `, signed)).toThrow()
-  expect(() => new Webhook(`whsec_${'A'.repeat(43)}=`).verify(one.text, signed)).toThrow()
-  expect(one.headers['content-type']).toBe('application/json')
-})
-
-test('a rotated secret signs beside the former one for 24 hours', async () => {
-  const { one, put, arrived, secret, made } = await newTrigger()
-  const rotated = succeed(await call('POST', `${one}/rotate-secret`))
-  expect(rotated).toMatchObject({ version: made.version + 1, secret: expect.stringMatching(/^whsec_/) })
-  expect(rotated.secret).not.toBe(secret)
-  expect((await call('GET', one)).body.secret).toBe('<redacted>')
-  await put('r1', {})
-  const [both] = await arrived(1)
-  const verify = (key: string, received: Received | undefined) =>
-    new Webhook(key).verify(received?.text ?? '', received?.headers ?? {})
-  expect(both?.headers['webhook-signature']?.split(' ')).toHaveLength(2)
-  verify(secret, both)
-  verify(rotated.secret, both)
-  await world.database.query(
-    `UPDATE plinth.trigger SET former_secret_until = now() WHERE id = '${one.split('/').at(-1)}'`,
-  )
-  await put('r2', {})
-  const after = (await arrived(2))[1]
-  verify(rotated.secret, after)
-  expect(() => verify(secret, after)).toThrow()
 })
 
 describe('which changes are sent', () => {
@@ -435,159 +369,6 @@ test('a test is sent once, also while the trigger is off, and a success switches
   const dry = succeed(await call('POST', `${one}/test?dry_run=true`))
   expect(dry.dry_run).toBe(true)
   expect(receiver.at(path)).toHaveLength(2)
-})
-
-describe('secrets', () => {
-  test('are encrypted where they are stored, and shown once', async () => {
-    const { id, one, secret, made } = await newTrigger()
-    const rows = await world.database.query<{ secret: string }>(
-      'SELECT secret FROM plinth.trigger WHERE id = $1',
-      [id],
-    )
-    expect(rows[0]?.secret).toMatch(/^v1\./)
-    const shown = [
-      await call('GET', one),
-      await call('GET', '/v1/crm/triggers'),
-      await call('GET', '/v1/crm/config'),
-      await call('GET', `${one}/history`),
-      await call('GET', `/v1/crm/changes?kind=trigger&include=before`),
-    ]
-    const stored = await world.database.query('SELECT * FROM plinth.change WHERE kind = $1', ['trigger'])
-    const bare = secret.replace('whsec_', '')
-    for (const each of [...shown.map(({ text }) => text), JSON.stringify(stored), world.log.join('')])
-      expect(each).not.toContain(bare)
-    const again = succeed(
-      await call('PUT', one, {
-        ...made,
-        status: undefined,
-        meta: undefined,
-        created_at: undefined,
-        updated_at: undefined,
-        version: undefined,
-      }),
-    )
-    expect(again).toMatchObject({ version: made.version, secret: '<redacted>' })
-  })
-
-  test('a secret of the caller is taken, and a repeated PUT changes nothing', async () => {
-    const own = `whsec_${Buffer.from('a secret of thirty-two bytes ...').toString('base64')}`
-    const { one, put, arrived, made } = await newTrigger({ secret: own })
-    const { recordType } = { recordType: made.record_types[0] }
-    const body = { record_types: [recordType], url: made.url, secret: own }
-    expect(succeed(await call('PUT', one, body)).version).toBe(made.version)
-    await put('r1', {})
-    const [received] = await arrived(1)
-    new Webhook(own).verify(received?.text ?? '', received?.headers ?? {})
-    expectFault(await call('PUT', one, { ...body, secret: 'plain' }), '/secret')
-  })
-
-  test('a key repeats the answer without the secret, and a dry run shows none', async () => {
-    const body = { url: `${receiver.url}/keyed` }
-    const headers = { 'idempotency-key': 'make-it-once' }
-    const made = succeed(await call('PUT', '/v1/crm/triggers/keyed', body, headers), 201)
-    const repeated = succeed(await call('PUT', '/v1/crm/triggers/keyed', body, headers), 201)
-    expect(repeated.secret).not.toBe(made.secret)
-    expect(repeated.secret).toMatch(/^whse….{4}$/)
-    const dry = succeed(await call('PUT', '/v1/crm/triggers/dry?dry_run=true', body), 201)
-    expect(dry.secret).toBeNull()
-    succeed(await call('DELETE', '/v1/crm/triggers/keyed'))
-  })
-
-  test('a preview has its own, and so has what is promoted', async () => {
-    succeed(await call('PUT', '/v1/bases/shop', {}), 201)
-    succeed(await call('PUT', '/v1/shop/triggers/one', { url: `${receiver.url}/shop`, enabled: false }), 201)
-    succeed(await call('POST', '/v1/shop/preview', { name: 'dev' }), 201)
-    succeed(
-      await call('PUT', '/v1/shop--dev/triggers/two', { url: `${receiver.url}/shop`, enabled: false }),
-      201,
-    )
-    const promoted = succeed(await call('POST', '/v1/shop/promote', { from: 'shop--dev' }))
-    expect(promoted.secrets).toEqual([
-      { kind: 'trigger', id: 'two', secret: expect.stringMatching(/^whsec_/) },
-    ])
-    expect((await call('GET', `/v1/shop/promotions/${promoted.id}`)).text).not.toContain('whsec_')
-    const rows = await world.database.query<{ base_id: string; id: string; secret: string }>(
-      `SELECT base_id, id, secret FROM plinth.trigger WHERE base_id LIKE 'shop%'`,
-    )
-    expect(rows).toHaveLength(4)
-    expect(new Set(rows.map(({ secret }) => secret)).size).toBe(4)
-  })
-})
-
-describe('a trigger of a preview', () => {
-  const HELD = { status: { disabled_reason: expect.stringContaining('a preview does not call') } }
-  const FREE = { status: { disabled_reason: null } }
-  const preview = async () => {
-    const name = `p${++serial}`
-    succeed(await call('POST', '/v1/crm/preview', { name, copy: 'config_and_sample' }), 201)
-    return `crm--${name}`
-  }
-  const remove = async (base: string) => succeed(await call('DELETE', `/v1/bases/${base}?confirm=${base}`))
-
-  test('sends nothing to a URL of production, and to another one from then on', async () => {
-    const { id, recordType, made, path, put: inProduction, arrived: atProduction } = await newTrigger()
-    await inProduction('first', {})
-    await atProduction(1)
-    const base = await preview()
-    const one = `/v1/${base}/triggers/${id}`
-    const write = async (record: string) =>
-      succeed(await call('PUT', `/v1/${base}/records/${recordType}/${record}`, { data: {} }), 201)
-    const held = succeed(await call('GET', one))
-    expect(held).toMatchObject({ ...HELD, enabled: true, url: made.url, version: 1 })
-    await write('a')
-    for (const act of ['test', 'deliveries/any/replay'])
-      expectFailure(await call('POST', `${one}/${act}`), 'CONFLICT')
-
-    const { record_types, url } = made
-    const put = async (body: object): Promise<Body> =>
-      succeed(await call('PUT', one, { record_types, url, ...body }))
-    expect(await put({})).toMatchObject({ version: 1 })
-    for (const same of [url, `${url}#part`])
-      expect(await put({ description: same, url: same })).toMatchObject({ ...HELD, description: same })
-    await write('b')
-
-    expect(await put({ url: `${url}/own` })).toMatchObject({ ...FREE, url: `${url}/own` })
-    await write('c')
-    const [received, ...more] = await arrived(`${path}/own`, 1)
-    expect([received?.body.data.base_id, received?.body.data.record.id, more]).toEqual([base, 'c', []])
-    await inProduction('last', {})
-    await atProduction(2)
-    expect(receiver.at(path).map(({ body }) => body.data.base_id)).toEqual(['crm', 'crm'])
-    await remove(base)
-  })
-
-  test('is held as soon as production calls its URL, and stays so when production ends', async () => {
-    const { id, one, made } = await newTrigger()
-    const { record_types, url } = made
-    const base = await preview()
-    const inPreview = async (body: object): Promise<Body> =>
-      succeed(await call('PUT', `/v1/${base}/triggers/${id}`, { record_types, url, ...body }))
-    const shown = async (): Promise<Body> => succeed(await call('GET', `/v1/${base}/triggers/${id}`))
-    expect(await inPreview({ url: `${url}/next` })).toMatchObject(FREE)
-    succeed(await call('POST', '/v1/crm/promote', { from: base, resources: [{ kind: 'trigger', id }] }))
-    expect([(await call('GET', one)).body.url, await shown()]).toMatchObject([`${url}/next`, HELD])
-    expect(await inPreview({ url })).toMatchObject(FREE)
-    succeed(await call('PUT', one, { record_types, url }))
-    expect(await shown()).toMatchObject(HELD)
-    succeed(await call('DELETE', one))
-    expect(await inPreview({ url: `${url}/next`, description: 'former' })).toMatchObject(HELD)
-    await remove(base)
-  })
-
-  test('is promoted as it is, and switches nothing off', async () => {
-    const { id, one, put, arrived } = await newTrigger()
-    const base = await preview()
-    const { record_types, url } = succeed(await call('GET', one))
-    succeed(await call('PUT', `/v1/${base}/triggers/${id}`, { record_types, url, description: 'Better' }))
-    const promoted = succeed(
-      await call('POST', '/v1/crm/promote', { from: base, resources: [{ kind: 'trigger', id }] }),
-    )
-    expect(promoted.changes[0].diff).toEqual([{ op: 'replace', path: '/description', value: 'Better' }])
-    expect(succeed(await call('GET', one))).toMatchObject({ ...FREE, enabled: true })
-    await put('r1', {})
-    await arrived(1)
-    await remove(base)
-  })
 })
 
 test.each([
