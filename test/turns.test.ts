@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nextTurn, turnIsOver } from '../src/foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../src/foundation/event-loop-turns.ts'
 
 /** Blocks the event loop. */
 function busy(ms: number): void {

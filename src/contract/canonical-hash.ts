@@ -1,5 +1,5 @@
 import { createHash, type Hash, hash } from 'node:crypto'
-import { nextTurn, turnIsOver } from '../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../foundation/event-loop-turns.ts'
 
 /**
  * Canonical hash of a JSON value (SHA-256 over JSON with sorted keys). Equal values have equal hashes,

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml'
-import { nextTurn, turnIsOver } from '../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../foundation/event-loop-turns.ts'
 
 /** Long texts stay on one line, so that a diff of two files shows whole values. */
 const STYLE = { lineWidth: 0 }

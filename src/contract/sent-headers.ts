@@ -47,6 +47,9 @@ export function headerNameFault(
   if (OF_CONNECTION.test(name) || own?.test(name))
     return { code: 'reserved_header', message: `"${name}" is set by the ${sender} itself. Leave it out.` }
   if (names.findIndex((each) => each.toLowerCase() === name.toLowerCase()) < n)
-    return { code: 'duplicate', message: `"${name}" is sent twice: upper and lower case are the same. Send it once.` }
+    return {
+      code: 'duplicate',
+      message: `"${name}" is sent twice: upper and lower case are the same. Send it once.`,
+    }
   return null
 }

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import negotiator from '@fastify/accept-negotiator'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { nextTurn, turnIsOver } from '../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../foundation/event-loop-turns.ts'
 
 const toBrotli = promisify(brotliCompress)
 const toGzip = promisify(gzip)

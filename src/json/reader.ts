@@ -2,8 +2,9 @@
  * Incremental JSON parser for large bodies; yields to the event loop. One pass finds where the text can be cut,
  * `JSON.parse` parses the slices, and the reader assembles the values. `scan.ts` explains refusals.
  */
+
+import { nextTurn, turnIsOver } from '../foundation/event-loop-turns.ts'
 import { LIMITS } from '../foundation/limits.ts'
-import { nextTurn, turnIsOver } from '../foundation/turns.ts'
 import { survivesDouble } from './decimal.ts'
 import type { Path } from './faults.ts'
 import { skipSpace } from './scan.ts'

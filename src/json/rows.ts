@@ -1,4 +1,4 @@
-import { nextTurn, turnIsOver } from '../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../foundation/event-loop-turns.ts'
 
 /** Rows as JSON text. Serializers write the texts unchanged; other readers get the parsed values. */
 export class JsonRows {

@@ -1,6 +1,6 @@
 import type { Detail } from '../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../foundation/event-loop-turns.ts'
 import { LIMITS } from '../foundation/limits.ts'
-import { nextTurn, turnIsOver } from '../foundation/turns.ts'
 import { survivesDouble } from './decimal.ts'
 import {
   checkKey,

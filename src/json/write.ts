@@ -1,4 +1,4 @@
-import { nextTurn, turnIsOver } from '../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../foundation/event-loop-turns.ts'
 import { JsonRows } from './rows.ts'
 
 /** Nesting levels that are serialized separately: response, query field, page, row, and its members. */

@@ -1,8 +1,8 @@
 /** The steps of a run, one after the other in its transaction. */
 import type { Step } from '../../contract/action-shapes.ts'
 import { invalid } from '../../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { secretTexts } from '../configuration/actions/index.ts'
 import { resolveSecrets } from '../configuration/vault-secrets/index.ts'
 import type { RunnableAction, RunPlace } from '../core/run-place.ts'

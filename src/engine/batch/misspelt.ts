@@ -1,4 +1,4 @@
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { firstWarnings } from '../json-schema/schema-warnings.ts'
 import { policyOn } from '../row-policy/apply.ts'
 import type { WriteScope } from '../write/write.ts'

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { OPERATION_SHAPES } from '../../contract/batch-shapes.ts'
 import { DomainError } from '../../foundation/errors.ts'
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import type { CompiledRelationshipType } from '../compiled-types/compiled-relationship-type.ts'
 import { countLinks } from '../record-store/link-counts.ts'
 import { atLink, linkOf, readEnds } from '../records/links.ts'

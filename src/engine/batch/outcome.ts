@@ -1,5 +1,5 @@
 import type { OperationName } from '../../contract/batch-shapes.ts'
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { JsonRows } from '../../json/rows.ts'
 import type { LinkCounts } from '../record-store/link-counts.ts'
 import { type RecordItem, type RecordRow, toRecord, toViewText, viewOf } from '../record-store/record.ts'

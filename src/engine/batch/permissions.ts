@@ -1,5 +1,5 @@
 import { DomainError } from '../../foundation/errors.ts'
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { type Access, requirePermission } from '../access/access.ts'
 import type { Permission } from '../access/grants.ts'
 import type { Scope } from '../core/scope.ts'

@@ -1,5 +1,5 @@
 import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import type { CompiledRelationshipType } from '../compiled-types/compiled-relationship-type.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import { requireType } from '../configuration/record-types/index.ts'

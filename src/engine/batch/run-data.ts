@@ -1,5 +1,5 @@
 import { DomainError } from '../../foundation/errors.ts'
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { keepClaim } from '../claims/claim-guard.ts'
 import { relationshipTypesOf } from '../configuration/relationship-types/index.ts'
 import { policyOn } from '../row-policy/apply.ts'

@@ -1,6 +1,7 @@
 /** Reads ranges of the change log, each entry with its diff. */
+
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { ResponseBudget, type RowCap } from '../database/capped-query.ts'
 import { type Db, shaped } from '../database/client.ts'
 import { type Change, type ChangeRow, callFor, mayRead, toChange, type Viewer } from './entry.ts'

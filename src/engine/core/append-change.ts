@@ -1,5 +1,5 @@
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import type { Kind } from '../change-log/entry.ts'
 import { AUTHOR_COLUMNS } from '../change-log/entry.ts'
 import { statement } from '../database/client.ts'

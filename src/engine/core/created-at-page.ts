@@ -1,4 +1,4 @@
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { cursorsOf, openCursor, type Position } from './cursor.ts'
 import { type Page, type PageArgs, readPage, toPage } from './page.ts'
 import type { Scope } from './scope.ts'

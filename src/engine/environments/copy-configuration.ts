@@ -1,6 +1,6 @@
 /** Copies the configuration of a base in a few statements for each kind. */
 import { snakeFields } from '../../contract/field-names.ts'
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { AUTHOR_COLUMNS } from '../change-log/entry.ts'
 import { KINDS } from '../configuration/kinds.ts'
 import { definitionOf } from '../configuration/lifecycle/definition.ts'

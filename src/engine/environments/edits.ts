@@ -1,8 +1,8 @@
 /** Differences between two configurations, and how to apply them. */
 import { digest } from '../../contract/canonical-hash.ts'
 import { camelFields } from '../../contract/field-names.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { REDACTED } from '../../foundation/redacted.ts'
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { pointer } from '../../json/parse.ts'
 import { type DiffStep, diffOf } from '../change-log/diff.ts'
 import { KINDS } from '../configuration/kinds.ts'

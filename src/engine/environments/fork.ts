@@ -1,6 +1,6 @@
 /** The fork of a preview: the configuration that its changes, and those of production, are measured from. */
 import { camelFields } from '../../contract/field-names.ts'
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { KINDS } from '../configuration/kinds.ts'
 import { type Definition, definitionOf } from '../configuration/lifecycle/definition.ts'
 import { partsOf } from '../core/append-change.ts'

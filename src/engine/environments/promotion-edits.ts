@@ -1,5 +1,5 @@
 /** The edits of promotions as they are stored: a row each, so that neither statement nor turn grows with their number. */
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { kindNamed } from '../configuration/kinds.ts'
 import type { Definition } from '../configuration/lifecycle/definition.ts'
 import { partsOf } from '../core/append-change.ts'

@@ -1,6 +1,6 @@
 /** Promotions as they are stored and shown. */
 import { DomainError } from '../../foundation/errors.ts'
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { requirePermission } from '../access/access.ts'
 import { appendChange } from '../core/append-change.ts'
 import { readNewest, sizeOf } from '../core/created-at-page.ts'

@@ -2,7 +2,7 @@
 import { ProposalBody } from '../../contract/config-shapes.ts'
 import { check, inBody } from '../../contract/validate.ts'
 import { type Detail, DomainError } from '../../foundation/errors.ts'
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { requirePermission } from '../access/access.ts'
 import type { Scope } from '../core/scope.ts'
 import { type Checkable, checkData } from './check-data.ts'

@@ -1,5 +1,5 @@
 /** Three-way comparison: the preview's changes since the fork, against production now. */
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { type DiffStep, diffOf } from '../change-log/diff.ts'
 import { KINDS } from '../configuration/kinds.ts'
 import { type Edit, isSame } from './edits.ts'

@@ -120,7 +120,8 @@ async function converted(
     throw invalid({
       ...where(),
       code: 'unknown_value',
-      message: 'The value is not one of those that the mapping translates. Add it to values, or set a default.',
+      message:
+        'The value is not one of those that the mapping translates. Add it to values, or set a default.',
       allowed: Object.keys(values),
     })
   }

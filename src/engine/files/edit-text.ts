@@ -1,8 +1,8 @@
 /** Edits a text: replaces parts of it, or applies a unified diff. */
 import { applyPatch, parsePatch, type StructuredPatch } from 'diff'
 import { DomainError, invalid } from '../../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 
 /** Replaces `find`, which must be in the text once, or everywhere with `all`. */
 type TextEdit = {

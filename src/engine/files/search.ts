@@ -1,7 +1,7 @@
 /** Finds files by words of their paths and texts. The text index decides and ranks, as for records. */
 import { invalid } from '../../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { requirePermission } from '../access/access.ts'
 import { cursorsOf, openCursor } from '../core/cursor.ts'
 import { baseNotFound } from '../core/existing-base.ts'

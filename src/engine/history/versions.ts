@@ -1,5 +1,5 @@
 import { invalid } from '../../foundation/errors.ts'
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { requirePermission } from '../access/access.ts'
 import { type DiffStep, diffOf, type LoggedState, recordDocument } from '../change-log/diff.ts'
 import { type Change, callFor } from '../change-log/entry.ts'

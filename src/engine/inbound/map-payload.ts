@@ -2,8 +2,8 @@
 
 import type { Mapping } from '../../contract/inbound-webhook-shapes.ts'
 import { invalid } from '../../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import {
   type ConversionOptions,
   type Find,

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ID_RULES, isTypeId } from '../../contract/ids.ts'
 import { DomainError, invalid, withPaths } from '../../foundation/errors.ts'
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { requireBaseAccess, requirePermission } from '../access/access.ts'
 import { get, list, patch, put } from '../configuration/lifecycle/index.ts'
 import { RECORD_TYPE, type RecordType, requireType } from '../configuration/record-types/index.ts'

@@ -2,9 +2,9 @@
 
 import type { Column } from '../../contract/record-columns.ts'
 import { invalid } from '../../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { isObject } from '../../foundation/is-object.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { type FieldPath, fieldName } from '../compiled-types/field-path.ts'
 import { read, type Scope } from '../core/scope.ts'
 import type { Condition, Filter } from '../filter/syntax-tree.ts'

@@ -1,6 +1,6 @@
 import { invalid } from '../../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { namedTypes } from '../access/access.ts'
 import { ATTACHMENTS_STEP, attachmentsOf } from '../attachments/index.ts'
 import { readableRelationshipTypes } from '../configuration/relationship-types/index.ts'

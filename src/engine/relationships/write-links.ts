@@ -1,8 +1,8 @@
 /** Bulk write of relationships in a few statements: find, decide, store. */
 
 import { DomainError } from '../../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import type { CompiledRelationshipType } from '../compiled-types/compiled-relationship-type.ts'
 import { relationshipTypesOf, reloadRelationshipTypes } from '../configuration/relationship-types/index.ts'
 import { tooManyWriters } from '../database/retry-races.ts'

@@ -1,8 +1,8 @@
 /** Makes records of the answers of a source, by its mapping. */
 import { DomainError } from '../../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { isObject } from '../../foundation/is-object.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { conversionFor, type Find, mapFields, textAt } from '../field-mapping/map-fields.ts'
 import { compileJsonPath, openPathBudget, type PathBudget } from '../json-path/json-path.ts'
 import { isExternal } from '../record-store/record.ts'

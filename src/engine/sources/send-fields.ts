@@ -52,7 +52,8 @@ function translated(field: SentField, name: string, value: unknown): unknown {
   throw invalid({
     path: `/data${pointer(name)}`,
     code: 'unknown_value',
-    message: 'The value is not one of those that the mapping translates. Send one of them, or add it to the source.',
+    message:
+      'The value is not one of those that the mapping translates. Send one of them, or add it to the source.',
     received: key.slice(0, 200),
     allowed: Object.keys(values),
   })

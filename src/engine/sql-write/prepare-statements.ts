@@ -1,6 +1,6 @@
 import type { SelectStmt } from '@pgsql/types'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import type { Access } from '../access/access.ts'
 import { conversionsOf, type FindConversions } from '../sql/guard/conversions.ts'
 import { type Guarded, type GuardOptions, guardSelect } from '../sql/guard/guard-select.ts'

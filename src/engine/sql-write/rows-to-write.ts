@@ -1,6 +1,6 @@
 /** Reads the rows that a translated SELECT found, by the layout of its columns. */
 import { invalid } from '../../foundation/errors.ts'
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { pointer } from '../../json/parse.ts'
 import type { RawRows, Reader } from '../sql/execution/read-rows.ts'
 import { placeOf } from './faults.ts'

@@ -1,9 +1,9 @@
 /** Sends due deliveries, or runs their actions, and stores the results. */
 import type { Egress, Sent } from '../../foundation/egress/dispatcher.ts'
 import { DomainError } from '../../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Log } from '../../foundation/log.ts'
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { openSecret } from '../configuration/lifecycle/secrets.ts'
 import { TRIGGER } from '../configuration/triggers/index.ts'
 import { resolveSecrets, type Secrets } from '../configuration/vault-secrets/index.ts'

@@ -1,5 +1,5 @@
 /** The triggers of a base that follow its changes. */
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { type Db, statement } from '../database/client.ts'
 import { type ChangeCondition, parseChangeCondition } from '../query/change-condition.ts'
 

@@ -1,5 +1,5 @@
 /** Which triggers an entry of the log is for. */
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import type { Scope } from '../core/scope.ts'
 import { entriesMeeting } from '../query/entries-meeting.ts'
 import type { Follower } from './enabled-triggers.ts'

@@ -1,8 +1,8 @@
 /** The schema of a base as text (SDL), written type by type, in turns. */
 import { type GraphQLNamedType, GraphQLObjectType, printType } from 'graphql'
 import { invalid } from '../../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { baseField } from './base-field.ts'
 import { changeFields } from './change-fields.ts'
 import { type Families, familyOf, pageTypes } from './family.ts'

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import type { AddressSession } from './address-session.ts'
 import type { Calls } from './call-log.ts'
 import { EventQueue } from './event-queue.ts'

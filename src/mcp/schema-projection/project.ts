@@ -1,5 +1,5 @@
 /** Projects a record type's JSON Schema onto the portable dialect of tool schemas. */
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { fewerLevels, MOST_LEVELS, namesOnly, readRoot } from '../../schema-shape/read-root.ts'
 import type { Shape } from '../../schema-shape/shape.ts'
 import { type PortableSchema, publish } from './publish.ts'

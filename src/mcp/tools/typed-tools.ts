@@ -1,5 +1,5 @@
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { VersionedCache } from '../../foundation/versioned-cache.ts'
 import { type Context, grantsName, mayWrite } from '../../graphql/context.ts'
 import { graphql, type ResultOf } from '../../graphql/document.ts'

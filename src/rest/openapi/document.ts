@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 description of a server, made of the routes of /v1. */
 import { z } from 'zod'
 import { FAILURES } from '../../foundation/errors.ts'
-import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { ROUTES, STREAMS } from '../plugin.ts'
 import { type Json, toSchema } from './json-schema.ts'
 import { operation, templateOf } from './operation.ts'

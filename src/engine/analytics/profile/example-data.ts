@@ -1,5 +1,5 @@
+import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { isObject } from '../../../foundation/is-object.ts'
-import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
 import type { CompiledType } from '../../compiled-types/compiled-type.ts'
 import { type FieldPath, fieldName } from '../../compiled-types/field-path.ts'
 import { PROFILE_LIMITS } from './profile-limits.ts'

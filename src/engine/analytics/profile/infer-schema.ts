@@ -1,5 +1,5 @@
 /** Proposes a JSON Schema for a type from a sample of its records. */
-import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { requirePermission } from '../../access/access.ts'
 import { requireType } from '../../configuration/record-types/index.ts'
 import type { Scope } from '../../core/scope.ts'

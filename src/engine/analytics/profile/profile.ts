@@ -1,6 +1,6 @@
 /** Data profile of a type: sampled values, counts and example queries. */
 import { LRUCache } from 'lru-cache'
-import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { requirePermission } from '../../access/access.ts'
 import type { CompiledType } from '../../compiled-types/compiled-type.ts'
 import { requireType } from '../../configuration/record-types/index.ts'

@@ -1,6 +1,6 @@
 /** Changes in a transaction that has the configuration of the base locked. */
 import { invalid } from '../../../foundation/errors.ts'
-import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { ACCOUNT, appendChanges } from '../../core/append-change.ts'
 import { announce, type Topic } from '../../core/cache-notices.ts'
 import { checkVersion } from '../../write/preconditions.ts'

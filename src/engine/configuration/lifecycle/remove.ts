@@ -1,5 +1,5 @@
 /** Deletions in a transaction that has the configuration of the base locked. */
-import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { checkVersion, type Expectation } from '../../write/preconditions.ts'
 import { at, finish, type Located } from './change.ts'
 import { type DeleteOptions, type Kind, type Loaded, nounOf, type Stored } from './kind.ts'

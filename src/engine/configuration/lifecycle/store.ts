@@ -1,6 +1,6 @@
 /** Writes rows of configuration, all rows of one kind together. */
 import { toSnake } from '../../../contract/field-names.ts'
-import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { partsOf } from '../../core/append-change.ts'
 import { type Db, type Statement, statement } from '../../database/client.ts'
 import { type Kind, ONE_MORE, type Stored } from './kind.ts'

@@ -1,7 +1,7 @@
 /** Version history of configuration, read from the change log. */
 import { productionOf } from '../../../contract/ids.ts'
 import { type Detail, DomainError, invalid } from '../../../foundation/errors.ts'
-import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { type Change, type ChangeRow, callFor, mayRead, toChange } from '../../change-log/entry.ts'
 import { ACCOUNT } from '../../core/append-change.ts'
 import { cursorsOf, openCursor } from '../../core/cursor.ts'

@@ -1,7 +1,7 @@
 /** Checks the records of types against changed schemas ahead of the change, while others write. */
 import { DomainError } from '../../../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
 import { writtenSince } from '../../change-log/written-since.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { Found } from '../lifecycle/kind.ts'

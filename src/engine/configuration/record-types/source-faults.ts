@@ -206,7 +206,8 @@ async function mappingFaults({ field_mapping: mapping = {} }: Source, at: string
 
 function idFaults(field: FieldMapping, path: string): Detail[] {
   if (typeof field === 'string') return pathFault(field, path)
-  const message = 'external_id must be a JSONPath, without values or a date_format. Send the path as a string.'
+  const message =
+    'external_id must be a JSONPath, without values or a date_format. Send the path as a string.'
   return [{ path, code: 'type', message, expected: 'string', hint: field.path }]
 }
 

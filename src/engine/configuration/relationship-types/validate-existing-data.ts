@@ -1,6 +1,6 @@
 import { DomainError, invalid } from '../../../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
 import { pageWithin } from '../../core/page.ts'
 import { read, type Scope } from '../../core/scope.ts'
 import { statement } from '../../database/client.ts'

@@ -1,8 +1,8 @@
 /** Checks the rows of a seed against the types of its base. */
 import type { SeedRecord, SeedRelationship } from '../../../contract/seed-shapes.ts'
 import { type Detail, DomainError, withPaths } from '../../../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
 import { type CompiledRelationshipType, isAmong } from '../../compiled-types/compiled-relationship-type.ts'
 import type { CompiledType } from '../../compiled-types/compiled-type.ts'
 import { bypassed } from '../../core/caches.ts'

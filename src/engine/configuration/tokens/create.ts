@@ -2,7 +2,7 @@
 import { TokenBody } from '../../../contract/shapes.ts'
 import { check, inBody } from '../../../contract/validate.ts'
 import { type Detail, invalid } from '../../../foundation/errors.ts'
-import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
 import type { Grant } from '../../access/grants.ts'
 import { hashOf, newToken, type Token, toToken } from '../../authentication/authenticate.ts'

@@ -3,7 +3,7 @@
 import { productionOf } from '../../../contract/ids.ts'
 import { ALL_BASES } from '../../../contract/secret-shapes.ts'
 import { DomainError } from '../../../foundation/errors.ts'
-import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import type { Access } from '../../access/access.ts'
 import { administers, administersAll, outside } from '../../authentication/may-manage.ts'
 import type { Secret as Row } from '../../prisma/client.ts'

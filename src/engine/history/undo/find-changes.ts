@@ -1,7 +1,7 @@
 /** Finds the changes that an undo is about. */
 import { invalid } from '../../../foundation/errors.ts'
+import { nextTurn } from '../../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import { nextTurn } from '../../../foundation/turns.ts'
 import type { Kind, Operation } from '../../change-log/entry.ts'
 import { narrowing, type Reader } from '../../change-log/read.ts'
 import { withinSeqs } from '../../change-log/seq-range.ts'

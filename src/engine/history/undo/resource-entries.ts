@@ -1,5 +1,5 @@
 /** The entries of each resource since the first change to undo: they decide what can be undone. */
-import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { type Db, statement } from '../../database/client.ts'
 import type { FoundChange } from './find-changes.ts'
 

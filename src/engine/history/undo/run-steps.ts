@@ -1,6 +1,6 @@
 /** Reverts steps in waves, many with one statement. */
 import { DomainError, invalid } from '../../../foundation/errors.ts'
-import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { setCause } from '../../change-log/entry.ts'
 import type { CompiledType } from '../../compiled-types/compiled-type.ts'
 import { KINDS } from '../../configuration/kinds.ts'

@@ -1,7 +1,7 @@
 import type { Node, SelectStmt } from '@pgsql/types'
 import { advised } from '../../../foundation/advised-requests.ts'
+import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
 import { checkStructure } from '../../sql/guard/syntax/node-allowlist.ts'
 import type { Parser } from '../../sql/guard/syntax/parse-statement.ts'
 import { parseAll } from '../../sql/guard/syntax/parse-statement.ts'

@@ -1,5 +1,5 @@
 /** Parser of PostgreSQL array text: `{a,"b\"c",NULL,{…}}`. */
-import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 
 type Read = (text: string) => unknown
 

@@ -3,7 +3,7 @@
 import type { FieldDef } from 'pg'
 import Cursor from 'pg-cursor'
 import { invalid } from '../../../foundation/errors.ts'
-import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import type { SqlConnection } from './connection-pool.ts'
 import { kindOf } from './values.ts'
 

@@ -1,4 +1,4 @@
-import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { survivesDouble } from '../../../json/decimal.ts'
 import { parseSound } from '../../../json/parse.ts'
 import { readArray, readArrayInTurns } from './arrays.ts'

@@ -1,5 +1,5 @@
 import type { SelectStmt } from '@pgsql/types'
-import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import type { Parameters } from './parameters/parameters.ts'
 import type { GuardContext } from './relations/context.ts'
 import { OUTERMOST } from './relations/name-scope.ts'

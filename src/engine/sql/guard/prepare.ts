@@ -1,5 +1,5 @@
 /** SQL sandbox: parses a query, checks it against an allow-list, resolves its names and rewrites it. */
-import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { conversionsOf, type FindConversions } from './conversions.ts'
 import { guardSelect } from './guard-select.ts'
 import { readParameters } from './parameters/parameters.ts'

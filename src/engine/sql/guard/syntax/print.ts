@@ -1,5 +1,5 @@
 import type { SelectStmt } from '@pgsql/types'
-import { nextTurn, turnIsOver } from '../../../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../../../foundation/event-loop-turns.ts'
 import type { Parser } from './parse-statement.ts'
 import type { Source } from './source-map.ts'
 
