@@ -1,6 +1,6 @@
 import { namedTypes } from '../access/access.ts'
 import { statement } from '../database/client.ts'
-import { IS_ATTACHED } from '../record-store/attached.ts'
+import { IS_ATTACHED } from '../record-store/attachment-condition.ts'
 import { addCounts, addRecords, type Counted } from '../write/deletion-summary.ts'
 import type { WriteScope } from '../write/write.ts'
 import type { CascadedRecord } from './find-cascade.ts'

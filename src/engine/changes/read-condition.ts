@@ -4,7 +4,7 @@ import type { Change } from '../change-log/entry.ts'
 import { requireType } from '../configuration/record-types/index.ts'
 import type { Scope } from '../core/scope.ts'
 import { checkChangeCondition, parseChangeCondition } from '../query/change-condition.ts'
-import { entriesMeeting } from '../query/entries-meeting.ts'
+import { entriesMeeting } from '../query/matching-entries.ts'
 
 /** Keeps the changes that meet a condition, in order. */
 export type ConditionFilter = <T extends Pick<Change, 'seq' | 'recordType'>>(

@@ -2,7 +2,7 @@
 import { invalid } from '../../foundation/errors.ts'
 import { findType } from '../core/load-type.ts'
 import type { Scope } from '../core/scope.ts'
-import { withSendingPlace } from '../core/sending-places.ts'
+import { withSendingPlace } from '../core/sending-concurrency.ts'
 import * as stored from '../records/index.ts'
 import type { Expectation } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'

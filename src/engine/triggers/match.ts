@@ -1,7 +1,7 @@
 /** Which triggers an entry of the log is for. */
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import type { Scope } from '../core/scope.ts'
-import { entriesMeeting } from '../query/entries-meeting.ts'
+import { entriesMeeting } from '../query/matching-entries.ts'
 import type { Follower } from './enabled-triggers.ts'
 
 /** An entry of a record. */

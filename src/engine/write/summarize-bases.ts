@@ -1,5 +1,5 @@
 import { statement } from '../database/client.ts'
-import { IS_ATTACHED } from '../record-store/attached.ts'
+import { IS_ATTACHED } from '../record-store/attachment-condition.ts'
 import { addCounts, addNamed, type Counted } from './deletion-summary.ts'
 import type { WriteScope } from './write.ts'
 

@@ -22,7 +22,7 @@ import {
   resultName,
 } from './aggregate-types.ts'
 import { inArguments } from './arguments.ts'
-import { readFirst } from './first.ts'
+import { readFirst } from './page-size.ts'
 import type { SeenBase, SeenType } from './seen.ts'
 import { below, fieldsOf } from './selection.ts'
 import { DateTimeScalar, JsonScalar, required } from './shared-types.ts'

@@ -8,7 +8,7 @@ import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { ReadResult } from '../budget/read-result.ts'
 import { answerOutput, PAGE, pageOutput } from '../tool/page-arguments.ts'
-import { readMoment } from '../tool/read-moment.ts'
+import { readMoment } from '../tool/parse-time.ts'
 import { deleting, reading, tool } from '../tool/tool.ts'
 
 const list = compile(

@@ -4,7 +4,7 @@
  */
 import { busy } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { outgoingPlaces } from './outgoing-places.ts'
+import { outgoingPlaces } from './outgoing-concurrency.ts'
 
 /**
  * Does work with a place among the writes that send.
