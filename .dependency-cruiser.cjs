@@ -64,6 +64,7 @@ const ENGINE_ROOMS = [
   'sql/guard/[^/]+\\.ts$',
   'sql/execution',
   'core',
+  'contents',
   'row-policy',
   'authentication',
   'write',

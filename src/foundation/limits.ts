@@ -113,6 +113,8 @@ export const LIMITS = {
   patchComparisons: 10_000_000,
   /** Bytes of a text file that a search reads: its first `searchedChars` characters in any alphabet. */
   searchedFileBytes: 4 * 65_536,
+  /** Contents of at most this size are rows of the database, larger ones are in the store of contents. It must not shrink. */
+  rowContentBytes: 8 * 1024,
   /** Bytes of an upload that are kept in memory until it is written, so that a search need not read them again. */
   keptContentBytes: 65_536,
   /** Maximum size of a file that is read as an MCP resource. */

@@ -4,14 +4,15 @@
  */
 import type { Readable } from 'node:stream'
 import type { ByteRange, PutLimits, StoredBlob } from '../engine/blobs/blob-store.ts'
+import { type ContentName, openContent as open } from '../engine/contents/read.ts'
+import { receiveContent } from '../engine/contents/received.ts'
 import type { Engine } from '../engine/engine.ts'
-import { LIMITS } from '../foundation/limits.ts'
 import type { Context, ReserveBytes } from './context.ts'
 
 export type { ByteRange, StoredBlob } from '../engine/blobs/blob-store.ts'
 
 /**
- * Stores a content, which mutations of this context may then refer to.
+ * Takes a content in, which mutations of this context may then refer to.
  * @throws VALIDATION_ERROR if it is too large, aborted, or has another digest
  */
 export async function storeContent(
@@ -19,14 +20,14 @@ export async function storeContent(
   source: Readable,
   limits: PutLimits,
 ): Promise<StoredBlob> {
-  const stored = await scope.blobs.put(source, { ...limits, keepBytes: LIMITS.keptContentBytes })
+  const stored = await receiveContent(scope, source, limits)
   scope.received.set(stored.sha256, stored)
   return stored
 }
 
 /** Opens a content. The caller got its digest from a query, which has checked the rights. */
-export const openContent = ({ scope }: Context, sha256: string, range?: ByteRange): Promise<Readable> =>
-  scope.blobs.open(sha256, range)
+export const openContent = ({ scope }: Context, content: ContentName, range?: ByteRange): Promise<Readable> =>
+  open(scope, content, range)
 
 /** Opens the context of a signed link, and names its attachment. */
 export type OpenLink = (

@@ -43,7 +43,7 @@ export function attachmentLinks(visit: Hook, openLink: OpenLink) {
       if (sha256 === null || size === null) throw new Error('A download link has a content.')
       reply.header('cache-control', 'private, no-store').header('referrer-policy', 'no-referrer')
       return sendContent(request, reply, { sha256, size, filename, contentType }, (range) =>
-        openContent(context, sha256, range),
+        openContent(context, { sha256, size }, range),
       )
     })
 

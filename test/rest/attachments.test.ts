@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { attachmentSweep } from '../../src/engine/attachments/index.ts'
 import type { Db } from '../../src/engine/database/client.ts'
 import { expectFailure, succeed } from '../support/answers.ts'
+import { large } from '../support/files.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest('hex')
@@ -443,7 +444,7 @@ test('sweeps keep contents of attachments, and take those that nobody can reach 
     ['purged', 'sweep-purged'],
   ] as const) {
     const path = await newRecord(id)
-    succeed(await world.call('POST', path, { filename, content: filename }), 201)
+    succeed(await world.call('POST', path, { filename, content: large(filename) }), 201)
     if (id === 'stays') succeed(await world.call('POST', path, { filename: 'sweep-pending' }), 201)
     else succeed(await world.call('DELETE', `/v1/crm/records/deal/${id}`))
   }
@@ -457,7 +458,7 @@ test('sweeps keep contents of attachments, and take those that nobody can reach 
   expect(left.filter((name) => name === 'sweep-purged' || name === 'sweep-pending')).toEqual([])
   const at = (name: string) => join(world.dataDir, 'blobs', name.slice(0, 2), name.slice(2, 4), name)
   const old = new Date(Date.now() - 72 * 3_600_000)
-  const names = ['sweep-kept', 'sweep-trashed', 'sweep-purged'].map((content) => at(sha256(content)))
+  const names = ['sweep-kept', 'sweep-trashed', 'sweep-purged'].map((content) => at(sha256(large(content))))
   for (const name of names) await utimes(name, old, old)
   await query(`SELECT graphile_worker.add_job('sweep_contents', '{}', job_key => 'sweep')`)
   await expect.poll(() => query('SELECT FROM graphile_worker.jobs'), { timeout: 20_000 }).toEqual([])

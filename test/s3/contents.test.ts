@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readS3Url } from '../../src/config/read-config.ts'
 import { expectFailure, succeed } from '../support/answers.ts'
 import { openBucket } from '../support/bucket.ts'
-import { sha256 } from '../support/files.ts'
+import { large, sha256 } from '../support/files.ts'
 import { bytesOf, newKeys, senderOf } from '../support/s3.ts'
 import { openWorld, type World } from '../support/world.ts'
 
@@ -33,22 +33,24 @@ async function objects(): Promise<string[]> {
   return Contents.map(({ Key = '' }) => Key)
 }
 
-test('files, their versions and their ranges are read from the bucket, also large ones', {
+test('files, their versions and their ranges are read from the bucket, also in parts, and small ones never reach it', {
   tags: 'full',
 }, async () => {
-  const [small, large] = ['Net 30 days, zanzibar', randomBytes(17 * MB)]
+  const [first, second, parts] = [large('Net 30 days, zanzibar'), large('Net 14 days'), randomBytes(17 * MB)]
   const text = { 'content-type': 'text/plain' }
-  succeed(await world.call('PUT', at('terms.txt'), small, text), 201)
-  succeed(await world.call('PUT', at('terms.txt'), 'Net 14 days', text))
-  succeed(await world.call('PUT', at('large.bin'), large), 201)
-  const stored = [small, 'Net 14 days', large].map((content) => `of/plinth/${sha256(content)}`)
-  expect(await objects()).toEqual(expect.arrayContaining(stored))
-  expect((await world.call('GET', at('terms.txt?version=1'))).text).toBe(small)
+  succeed(await world.call('PUT', at('terms.txt'), first, text), 201)
+  succeed(await world.call('PUT', at('terms.txt'), second, text))
+  succeed(await world.call('PUT', at('large.bin'), parts), 201)
+  succeed(await world.call('PUT', at('small.txt'), 'small', text), 201)
+  const stored = [first, second, parts].map((content) => `of/plinth/${sha256(content)}`)
+  expect((await objects()).sort()).toEqual(stored.sort())
+  expect((await world.call('GET', at('small.txt'))).text).toBe('small')
+  expect((await world.call('GET', at('terms.txt?version=1'))).text).toBe(first)
   const part = await world.call('GET', at('large.bin'), undefined, { range: 'bytes=16777210-16777219' })
   expect([part.status, part.headers.get('content-length')]).toEqual([206, '10'])
   const keys = await newKeys(world, { file_type: 'docs' })
   const read = await bytesOf(await senderOf(keys)('GetObject', { Key: 'docs/large.bin' }))
-  expect(read.equals(large)).toBe(true)
+  expect(read.equals(parts)).toBe(true)
   // What is on its way to the bucket is in a folder of its own, and is gone by then.
   expect(await readdir(join(world.dataDir, 'uploads'))).toEqual([])
   expect(await readdir(world.dataDir)).not.toContain('blobs')
@@ -62,7 +64,9 @@ test('a text in the bucket is found by a search, read by its lines, and edited',
     201,
   )
   succeed(
-    await world.call('PUT', at('ode.txt'), 'quokka of the bucket\n', { 'content-type': 'text/plain' }),
+    await world.call('PUT', at('ode.txt'), `quokka of the bucket\n${large('')}`, {
+      'content-type': 'text/plain',
+    }),
     201,
   )
   const { data } = succeed(await world.call('GET', '/v1/crm/files?search=quokka&snippets=true'))
@@ -70,7 +74,7 @@ test('a text in the bucket is found by a search, read by its lines, and edited',
   expect(succeed(await world.call('GET', at('long.txt?lines=2'))).text).toBe('quokka\n')
   const edits = [{ find: 'bucket', replace: 'island' }]
   expect(succeed(await world.call('PATCH', at('ode.txt'), { edits }))).toMatchObject({ version: 2 })
-  expect((await world.call('GET', at('ode.txt'))).text).toBe('quokka of the island\n')
+  expect((await world.call('GET', at('ode.txt'))).text).toBe(`quokka of the island\n${large('')}`)
 })
 
 test('an attachment in the bucket is downloaded by its signed URL, which does not name the bucket', async () => {
@@ -83,25 +87,33 @@ test('an attachment in the bucket is downloaded by its signed URL, which does no
   )
   const sent = await fetch(pending.upload_url, {
     method: 'PUT',
-    body: 'attached',
+    body: large('attached'),
     headers: { 'content-type': 'text/plain' },
   })
   expect(sent.status).toBe(200)
   const { url } = succeed(await world.call('GET', `${attachments}/a.txt`))
   const read = await fetch(url, { redirect: 'error' })
-  expect([await read.text(), read.headers.get('x-content-type-options')]).toEqual(['attached', 'nosniff'])
+  expect([await read.text(), read.headers.get('x-content-type-options')]).toEqual([
+    large('attached'),
+    'nosniff',
+  ])
   expect(url).not.toContain(new URL(bucket.url).searchParams.get('endpoint'))
 })
 
-test('a bucket that does not answer fails reads and writes, and leaves no file without a content', async () => {
+test('a bucket that does not answer fails reads and writes of large contents, and leaves no file without one', async () => {
   const other = await openBucket()
   const alone = await openWorld({ PLINTH_BLOB_URL: other.url })
   succeed(await alone.call('PUT', '/v1/crm/file-types/docs', {}), 201)
-  succeed(await alone.call('PUT', at('before'), 'before'), 201)
+  succeed(await alone.call('PUT', at('before'), large('before')), 201)
   await other.close()
-  for (const answer of [await alone.call('PUT', at('after'), 'after'), await alone.call('GET', at('before'))])
+  for (const answer of [
+    await alone.call('PUT', at('after'), large('after')),
+    await alone.call('GET', at('before')),
+  ])
     expect(expectFailure(answer, 'INTERNAL_ERROR').message).not.toContain('127.0.0.1')
+  succeed(await alone.call('PUT', at('small'), 'small'), 201)
+  expect((await alone.call('GET', at('small'))).text).toBe('small')
   const { data } = succeed(await alone.call('GET', '/v1/crm/files/docs'))
-  expect(data).toMatchObject([{ path: 'before' }])
+  expect(data).toMatchObject([{ path: 'before' }, { path: 'small' }])
   await alone.close()
 })

@@ -92,6 +92,29 @@ export function blobSuite(open: () => Promise<{ store: BlobStore; close(): Promi
     expect(exact.size).toBe(100_001)
   })
 
+  test('a content that is to be held is returned and not stored, up to its limit', async () => {
+    const held = { ...limits, heldBytes: 1000 }
+    for (const size of [999, 1000]) {
+      const bytes = randomBytes(size)
+      const stored = await store.put(streamOf(bytes, 300), held)
+      expect(stored).toEqual({ sha256: sha256(bytes), size, bytes })
+      expect(await store.has(stored.sha256)).toBe(false)
+    }
+    const more = randomBytes(1001)
+    const { sha256: name, bytes: returned } = await store.put(streamOf(more, 300), held)
+    expect(returned).toBeUndefined()
+    expect((await buffer(await store.open(name))).equals(more)).toBe(true)
+    const kept = await store.put(streamOf(more, 300), { ...held, keepBytes: 2000 })
+    expect(kept.bytes?.equals(more)).toBe(true)
+    const few = randomBytes(10)
+    expect(await codeOf(store.put(streamOf(few), { ...held, sha256: sha256('other') }))).toBe(
+      'digest_mismatch',
+    )
+    expect(await codeOf(store.put(streamOf(few), { ...held, maxBytes: 9 }))).toBe('too_large')
+    expect(await codeOf(store.put(brokenStream(few), held))).toBe('upload_aborted')
+    expect(await store.has(sha256(few))).toBe(false)
+  })
+
   test('an upload ends when its signal does', async () => {
     const gone = new AbortController()
     const source = new Readable({ read() {} })

@@ -1,10 +1,14 @@
 import { createHash } from 'node:crypto'
+import { LIMITS } from '../../src/foundation/limits.ts'
 import { succeed } from './answers.ts'
 import type { Answer, Body, Call } from './server.ts'
 import type { World } from './world.ts'
 
 export const sha256 = (content: string | Uint8Array): string =>
   createHash('sha256').update(content).digest('hex')
+
+/** A content that begins so and is too large for a row of the database. */
+export const large = (beginning: string): string => beginning.padEnd(LIMITS.rowContentBytes + 1, '.')
 
 /** Sends a file of a type in `crm` as text. */
 export const putFile = (

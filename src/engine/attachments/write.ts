@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import {
   mediaTypeOf,
   readBase64,
@@ -11,8 +10,9 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { uuidv7 } from '../../foundation/uuid.ts'
 import { requirePermission } from '../access/access.ts'
 import type { StoredBlob } from '../blobs/blob-store.ts'
+import { keepContent } from '../contents/keep.ts'
+import { receiveBytes, receivedContent } from '../contents/received.ts'
 import { appendChange } from '../core/append-change.ts'
-import { lockContent, receivedContent } from '../core/received-content.ts'
 import { type Db, statement } from '../database/client.ts'
 import type { WriteScope } from '../write/write.ts'
 import {
@@ -94,7 +94,7 @@ export async function createAttachment(
   const attachment = await scope.db.statements(async (db) => {
     const within = { ...scope, db }
     const { life, held } = await lockRecord(within, key)
-    if (content) await lockContent(within, content.sha256)
+    if (content) await keepContent(within, content)
     const place = [...key, life, filename, status]
     const replaced = await takeName(within, key, place)
     if (held - replaced >= LIMITS.attachmentsOfRecord) throw tooMany()
@@ -138,7 +138,7 @@ export async function completeAttachment(
     if (row.status === 'ready') throw alreadyComplete()
     const within = { ...scope, db, actor: { tokenId: row.token_id, name: row.actor_name } }
     const type = sameType(row.content_type, contentType)
-    await lockContent(within, content.sha256)
+    await keepContent(within, content)
     await takeName(within, key, [...key, life, row.filename, 'ready'])
     const made = await only(db, COMPLETE, [baseId, id, content.size, content.sha256, type])
     await log(within, key, 'create', made)
@@ -224,9 +224,7 @@ function readContent(
       : typeof contentBase64 === 'string'
         ? readBase64(contentBase64, '/content_base64')
         : null
-  return async () =>
-    bytes &&
-    scope.blobs.put(Readable.from([bytes], { objectMode: false }), { maxBytes: LIMITS.attachmentBytes })
+  return async () => bytes && receiveBytes(scope, bytes, LIMITS.attachmentBytes)
 }
 
 /** The type of what arrived must be the announced one; it may add parameters. */

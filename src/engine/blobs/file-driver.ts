@@ -53,7 +53,7 @@ export async function openFileDriver(directory: string, isShared: boolean): Prom
   }
 }
 
-/** Writes a content to a local file, passes it on, and removes the file unless it was moved. */
+/** Writes a content to a local file, passes it on, and removes the file unless it was moved. One that is held has no file. */
 export type Spool = (
   source: Readable,
   limits: PutLimits,
@@ -73,14 +73,16 @@ export async function openSpool(
     // The source may fail before it is read.
     source.once('error', () => {})
     const file = join(directory, randomUUID())
+    let isHeld = false
     try {
-      const stored = await write(source, limits, file, settle)
-      await use(file, stored)
+      const { stored, isWritten } = await write(source, limits, file, settle)
+      isHeld = !isWritten
+      if (isWritten) await use(file, stored)
       return stored
     } catch (thrown) {
       throw isFull(thrown) ? storageFull(thrown) : thrown
     } finally {
-      await rm(file, { force: true })
+      if (!isHeld) await rm(file, { force: true })
     }
   }
 }
@@ -90,16 +92,22 @@ async function write(
   limits: PutLimits,
   temporary: string,
   settle: Settle | undefined,
-): Promise<StoredBlob> {
+): Promise<{ stored: StoredBlob; isWritten: boolean }> {
   const measure = new Measure(limits)
-  const file = await open(temporary, 'wx', FILE_MODE)
+  let file: FileHandle | undefined
+  const opened = async () => {
+    file ??= await open(temporary, 'wx', FILE_MODE)
+    return file
+  }
   try {
-    for await (const chunk of measure.chunks(source)) await file.appendFile(chunk)
+    for await (const chunk of measure.chunks(source)) await (await opened()).appendFile(chunk)
     const stored = measure.result()
-    await settle?.(file, stored)
-    return stored
+    if (measure.isHeld) return { stored, isWritten: false }
+    const written = await opened()
+    await settle?.(written, stored)
+    return { stored, isWritten: true }
   } finally {
-    await file.close()
+    await file?.close()
   }
 }
 

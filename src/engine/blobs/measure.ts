@@ -9,14 +9,25 @@ export class Measure {
   #size = 0
   /** The chunks so far, while the content may be kept. */
   #kept: Buffer[] | null = null
+  readonly #keepBytes: number
+  /** Whether the content is still so small that it is held. */
+  #isHeld: boolean
 
   constructor(limits: PutLimits) {
     this.#limits = limits
-    if (limits.keepBytes !== undefined) this.#kept = []
+    const { keepBytes, heldBytes } = limits
+    this.#isHeld = heldBytes !== undefined
+    this.#keepBytes = Math.max(keepBytes ?? 0, heldBytes ?? 0)
+    if (keepBytes !== undefined || heldBytes !== undefined) this.#kept = []
+  }
+
+  /** Whether the content, at its end, is one that is not stored: `chunks` has given nothing. */
+  get isHeld(): boolean {
+    return this.#isHeld
   }
 
   /**
-   * The chunks of the source. Leaves the source open on failure, because the response to an upload needs its
+   * The chunks of the source; none of a content that is held. Leaves the source open on failure, because the response to an upload needs its
    * connection.
    * @throws VALIDATION_ERROR if there are too many bytes, or the source breaks off
    */
@@ -33,9 +44,13 @@ export class Measure {
       this.#size += chunk.length
       if (this.#size > maxBytes) throw tooLarge(maxBytes)
       this.#hash.update(chunk)
-      if (this.#size > (this.#limits.keepBytes ?? 0)) this.#kept = null
       this.#kept?.push(chunk)
-      yield chunk
+      if (this.#isHeld) {
+        if (this.#size <= (this.#limits.heldBytes ?? 0)) continue
+        this.#isHeld = false
+        yield Buffer.concat(this.#kept ?? [])
+      } else yield chunk
+      if (this.#size > this.#keepBytes) this.#kept = null
     }
   }
 

@@ -1,10 +1,9 @@
 /** The content that a write of a file names or brings along. */
-import { Readable } from 'node:stream'
 import { readBase64 } from '../../contract/attachment-rules.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { StoredBlob } from '../blobs/blob-store.ts'
-import { receivedContent } from '../core/received-content.ts'
+import { receiveBytes, receivedContent } from '../contents/received.ts'
 import type { Scope } from '../core/scope.ts'
 import type { FilePolicy } from './policy.ts'
 
@@ -41,14 +40,5 @@ export async function contentOf(
       expected: LIMITS.inlineContentBytes,
       received: bytes.length,
     })
-  return storeBytes(scope, bytes, storage.max_bytes)
-}
-
-/** @throws VALIDATION_ERROR for more than `maxBytes` */
-export async function storeBytes(
-  { blobs }: Pick<Scope, 'blobs'>,
-  bytes: Buffer,
-  maxBytes: number,
-): Promise<StoredBlob> {
-  return { ...(await blobs.put(Readable.from([bytes]), { maxBytes })), bytes }
+  return receiveBytes(scope, bytes, storage.max_bytes)
 }

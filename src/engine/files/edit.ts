@@ -2,10 +2,10 @@
 import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { StoredBlob } from '../blobs/blob-store.ts'
-import { lockContent } from '../core/received-content.ts'
+import { keepContent } from '../contents/keep.ts'
+import { receiveBytes } from '../contents/received.ts'
 import { NO_EXPECTATION } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
-import { storeBytes } from './content.ts'
 import { editText, type TextEdits } from './edit-text.ts'
 import type { File, FileRow } from './file.ts'
 import { checkFile, type FileExpectation } from './file-preconditions.ts'
@@ -60,7 +60,7 @@ async function write(
 ): Promise<File | undefined> {
   return scope.db.statements(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
-    await lockContent(within, content.sha256)
+    await keepContent(within, content)
     const current = await lockFile(tx, address)
     if (!current) throw fileNotFound(address.path)
     const edited = { ...NO_EXPECTATION, contents: [before.content_sha256] }
@@ -100,5 +100,5 @@ async function editedContent(
       received: file.size,
     })
   const text = await editText(read.text, edits, `version ${file.version} of "${file.path}"`)
-  return storeBytes(scope, Buffer.from(text), storage.max_bytes)
+  return receiveBytes(scope, Buffer.from(text), storage.max_bytes)
 }

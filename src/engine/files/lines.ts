@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 import { decodeText } from '../../foundation/decode-text.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
+import { openContent } from '../contents/read.ts'
 import type { Scope } from '../core/scope.ts'
 import type { File } from './file.ts'
 import type { FileAddress } from './find.ts'
@@ -42,7 +43,8 @@ export async function readLines(scope: Scope, address: FileAddress, args: LineAr
     1,
     Math.min(args.maxBytes ?? LIMITS.inlineContentBytes, LIMITS.inlineContentBytes),
   )
-  const content = file.size === 0 ? [] : await scope.blobs.open(file.contentSha256)
+  const content =
+    file.size === 0 ? [] : await openContent(scope, { sha256: file.contentSha256, size: file.size })
   // The end of a small file is read for the number of its lines.
   const found = await scan(content, { from, to, maxBytes }, file.size <= LIMITS.inlineContentBytes)
   const bytes = Buffer.concat(found.kept)

@@ -5,7 +5,7 @@ import { check, inBody } from '../../contract/validate.ts'
 import { busy } from '../../foundation/errors.ts'
 import { uuidv7 } from '../../foundation/uuid.ts'
 import type { StoredBlob } from '../blobs/blob-store.ts'
-import { lockContent } from '../core/received-content.ts'
+import { keepContent } from '../contents/keep.ts'
 import { type Db, statement, timed } from '../database/client.ts'
 import type { WriteScope } from '../write/write.ts'
 import { type ContentInput, contentOf } from './content.ts'
@@ -85,7 +85,7 @@ export async function putFile(
   return scope.db.statements(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
     await tx.query(LOCK_TYPE, [address.baseId, address.fileType])
-    await lockContent(within, content.sha256)
+    await keepContent(within, content)
     const current = await lockFile(tx, address)
     if (current) return overwrite(within, address, policy, current, content, expected)
     checkFile(expected, undefined, address.path)

@@ -1,11 +1,12 @@
 /** Removes contents that nothing refers to, files whose time in the trash is over, and forgotten uploads. */
 import { LIMITS } from '../../foundation/limits.ts'
 import type { BlobStore } from '../blobs/blob-store.ts'
-import { LOCK_CONTENT } from '../core/received-content.ts'
-import { type Db, statement } from '../database/client.ts'
+import { LOCK_CONTENT } from '../contents/keep.ts'
+import { type Db, type Statement, statement } from '../database/client.ts'
 import { inBatches } from '../database/in-batches.ts'
 
 const BATCH = 500
+const ROWS = 5000
 
 const PURGE_TRASH = statement(
   'purge_file_trash',
@@ -20,12 +21,27 @@ const DROP_UPLOADS = statement(
   'drop_old_uploads',
   `DELETE FROM plinth.file_upload WHERE created_at < now() - interval '${LIMITS.uploadDays} days'`,
 )
+/** Whether nothing refers to the content `sha256` of the relation `c`. */
+const IS_UNREFERENCED = `NOT EXISTS (SELECT FROM plinth.file_version v WHERE v.content_sha256 = c.sha256 COLLATE "C")
+     AND NOT EXISTS (SELECT FROM plinth.file_upload_part p WHERE p.content_sha256 = c.sha256 COLLATE "C")
+     AND NOT EXISTS (SELECT FROM plinth.attachment a WHERE a.sha256 = c.sha256 COLLATE "C")`
 const UNREFERENCED = statement(
   'unreferenced_contents',
-  `SELECT c.sha256 FROM unnest($1::text[]) AS c (sha256)
-   WHERE NOT EXISTS (SELECT FROM plinth.file_version v WHERE v.content_sha256 = c.sha256 COLLATE "C")
-     AND NOT EXISTS (SELECT FROM plinth.file_upload_part p WHERE p.content_sha256 = c.sha256 COLLATE "C")
-     AND NOT EXISTS (SELECT FROM plinth.attachment a WHERE a.sha256 = c.sha256 COLLATE "C")`,
+  `SELECT c.sha256 FROM unnest($1::text[]) AS c (sha256) WHERE ${IS_UNREFERENCED}`,
+)
+// An earlier version has stored small contents too: one that is a row by now is not needed twice.
+const UNUSED_BLOBS = statement(
+  'unused_blobs',
+  `SELECT sha256 FROM plinth.content WHERE sha256 = ANY ($1::text[])
+   UNION SELECT c.sha256 FROM unnest($1::text[]) AS c (sha256) WHERE ${IS_UNREFERENCED}`,
+)
+const NEXT_ROWS = statement(
+  'next_contents',
+  `SELECT sha256 FROM plinth.content WHERE sha256 > $1 ORDER BY sha256 LIMIT ${ROWS}`,
+)
+const DELETE_ROW = statement(
+  'delete_content',
+  'DELETE FROM plinth.content WHERE sha256 = $1 AND stored_at < to_timestamp($2::float8 / 1000)',
 )
 
 /**
@@ -37,23 +53,47 @@ export async function sweepContents(db: Db, blobs: BlobStore, signal: AbortSigna
   await inBatches(db, { statement: PURGE_TRASH, batch: BATCH }, signal)
   await db.query(DROP_UPLOADS, [])
   const before = Date.now() - LIMITS.unreferencedMs
+  await sweepRows(db, before, signal)
+  await sweepBlobs(db, blobs, before, signal)
+}
+
+async function sweepRows(db: Db, before: number, signal: AbortSignal): Promise<void> {
+  for (let after = ''; ; ) {
+    signal.throwIfAborted()
+    const rows = await db.query<{ sha256: string }>(NEXT_ROWS, [after])
+    const names = rows.map(({ sha256 }) => sha256)
+    await removeEach(db, UNREFERENCED, names, (tx, sha256) => tx.query(DELETE_ROW, [sha256, before]))
+    const last = names.at(-1)
+    if (last === undefined || names.length < ROWS) return
+    after = last
+  }
+}
+
+async function sweepBlobs(db: Db, blobs: BlobStore, before: number, signal: AbortSignal): Promise<void> {
+  const remove = (_: Db, sha256: string) => blobs.remove(sha256)
   let batch: string[] = []
   for await (const { sha256, modifiedAt } of blobs.list()) {
     signal.throwIfAborted()
     if (modifiedAt.getTime() < before) batch.push(sha256)
     if (batch.length < BATCH) continue
-    await removeUnreferenced(db, blobs, batch)
+    await removeEach(db, UNUSED_BLOBS, batch, remove)
     batch = []
   }
-  await removeUnreferenced(db, blobs, batch)
+  await removeEach(db, UNUSED_BLOBS, batch, remove)
 }
 
-async function removeUnreferenced(db: Db, blobs: BlobStore, contents: readonly string[]): Promise<void> {
+/** Removes those of the contents that are `unused`, each under its lock, in which it is looked at again. */
+async function removeEach(
+  db: Db,
+  unused: Statement,
+  contents: readonly string[],
+  remove: (tx: Db, sha256: string) => Promise<unknown>,
+): Promise<void> {
   if (contents.length === 0) return
-  for (const { sha256 } of await db.query<{ sha256: string }>(UNREFERENCED, [contents]))
+  for (const { sha256 } of await db.query<{ sha256: string }>(unused, [contents]))
     await db.statements(async (tx) => {
       await tx.query(LOCK_CONTENT, [sha256])
-      const [still] = await tx.query<{ sha256: string }>(UNREFERENCED, [[sha256]])
-      if (still) await blobs.remove(sha256)
+      const [still] = await tx.query<{ sha256: string }>(unused, [[sha256]])
+      if (still) await remove(tx, sha256)
     })
 }

@@ -33,7 +33,7 @@ const TEXT =
  * The text of a content that a search reads: its beginning; empty for other types and for bytes that are no text.
  */
 export async function searchedText(
-  scope: Pick<Scope, 'blobs'>,
+  scope: Pick<Scope, 'db' | 'blobs'>,
   content: StoredContent & { readonly contentType: string },
 ): Promise<string> {
   if (!TEXT.test(mediaTypeOf(content.contentType))) return ''
@@ -42,7 +42,7 @@ export async function searchedText(
 }
 
 /** The text of a file that a search reads. */
-export const textOfFile = (scope: Pick<Scope, 'blobs'>, file: FileRow): Promise<string> =>
+export const textOfFile = (scope: Pick<Scope, 'db' | 'blobs'>, file: FileRow): Promise<string> =>
   searchedText(scope, {
     contentSha256: file.content_sha256,
     size: file.size,

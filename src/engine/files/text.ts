@@ -1,5 +1,6 @@
 /** Reads the content of a file as text. */
 import { decodeText } from '../../foundation/decode-text.ts'
+import { openContent } from '../contents/read.ts'
 import type { Scope } from '../core/scope.ts'
 
 /** A content in the store. `bytes` if the request has them: they need not be read. */
@@ -14,24 +15,24 @@ export type Beginning = { readonly text: string; readonly isWhole: boolean }
 
 /** Reads at most the first `maxBytes` of a content. They show whether a large content is binary. */
 export async function beginningOf(
-  { blobs }: Pick<Scope, 'blobs'>,
+  scope: Pick<Scope, 'db' | 'blobs'>,
   content: StoredContent,
   maxBytes: number,
 ): Promise<Beginning | null> {
   const isWhole = content.size <= maxBytes
-  const bytes = content.bytes?.subarray(0, maxBytes) ?? (await readBeginning(blobs, content, maxBytes))
+  const bytes = content.bytes?.subarray(0, maxBytes) ?? (await readBeginning(scope, content, maxBytes))
   const text = decodeText(bytes, !isWhole)
   return text === null ? null : { text, isWhole }
 }
 
 async function readBeginning(
-  blobs: Scope['blobs'],
-  { contentSha256, size }: StoredContent,
+  scope: Pick<Scope, 'db' | 'blobs'>,
+  { contentSha256: sha256, size }: StoredContent,
   maxBytes: number,
 ): Promise<Buffer> {
   if (size === 0) return Buffer.alloc(0)
   const range = size <= maxBytes ? undefined : { start: 0, end: maxBytes - 1 }
   const chunks: Buffer[] = []
-  for await (const chunk of await blobs.open(contentSha256, range)) chunks.push(chunk as Buffer)
+  for await (const chunk of await openContent(scope, { sha256, size }, range)) chunks.push(chunk as Buffer)
   return Buffer.concat(chunks)
 }

@@ -9,6 +9,7 @@ const TABLES = [
   'record_word',
   'relationship',
   'change',
+  'content',
   'claim',
   'file',
   'file_version',

@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream'
 import { type DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { type BlobStore, putAndClose } from '../blobs/blob-store.ts'
-import { read } from '../core/scope.ts'
+import { openContent } from '../contents/read.ts'
+import { receiveAndClose } from '../contents/received.ts'
+import { read, type Scope } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
 import { type File, type FileExpectation, policyOf, putFile, requireFit } from '../files/index.ts'
 import type { WriteScope } from '../write/write.ts'
@@ -41,8 +42,8 @@ export async function completeUpload(
   requireFit(size, storage.max_bytes)
   if (declared.size !== null && declared.size !== size) throw otherSize(declared.size, size)
   const sum = declared.checksum && (await MultipartChecksum.of(declared.checksum))
-  const source = Readable.from(joined(scope.blobs, parts, sum), { objectMode: false })
-  const content = await putAndClose(scope.blobs, source, { maxBytes: storage.max_bytes })
+  const source = Readable.from(joined(scope, parts, sum), { objectMode: false })
+  const content = await receiveAndClose(scope, source, { maxBytes: storage.max_bytes })
   await sum?.check()
   return scope.db.statements(async (tx) => {
     await lockUpload(tx, address, 'alone')
@@ -74,12 +75,12 @@ function choose(present: ReadonlyMap<number, PartRow>, named: readonly NamedPart
 }
 
 async function* joined(
-  blobs: BlobStore,
+  scope: Scope,
   parts: readonly PartRow[],
   sum: MultipartChecksum | null,
 ): AsyncGenerator<Buffer> {
-  for (const { content_sha256: sha256 } of parts) {
-    for await (const chunk of await blobs.open(sha256)) {
+  for (const { content_sha256: sha256, size } of parts) {
+    for await (const chunk of await openContent(scope, { sha256, size })) {
       sum?.update(chunk as Buffer)
       yield chunk as Buffer
     }

@@ -4,8 +4,10 @@ import { check, inBody } from '../../contract/validate.ts'
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { uuidv7 } from '../../foundation/uuid.ts'
-import { putAndClose, type StoredBlob } from '../blobs/blob-store.ts'
-import { lockContent, receivedContent } from '../core/received-content.ts'
+import type { StoredBlob } from '../blobs/blob-store.ts'
+import { keepContent } from '../contents/keep.ts'
+import { openContent } from '../contents/read.ts'
+import { receiveAndClose, receivedContent } from '../contents/received.ts'
 import { statement } from '../database/client.ts'
 import { checkProperties, getFile, policyOf, requirePath } from '../files/index.ts'
 import type { WriteScope } from '../write/write.ts'
@@ -84,7 +86,7 @@ export async function putUploadPart(
   const content = await partOf(scope, address.baseId, input)
   return scope.db.statements(async (tx) => {
     await lockUpload(tx, address, 'shared')
-    await lockContent({ ...scope, db: tx }, content.sha256)
+    await keepContent({ ...scope, db: tx }, content)
     const values = [address.baseId, address.id, number, content.sha256, content.size]
     const [row] = await tx.query<PartRow>(PUT_PART, values)
     if (!row) throw new Error('An inserted part is gone')
@@ -100,8 +102,8 @@ async function partOf(scope: WriteScope, baseId: string, input: PartInput): Prom
   if (end >= size || start > end) throw badRange(size)
   if (end - start >= LIMITS.uploadPartBytes) throw tooLarge()
   if (start === 0 && end === size - 1) return { sha256, size }
-  const source = await scope.blobs.open(sha256, { start, end })
-  return putAndClose(scope.blobs, source, { maxBytes: LIMITS.uploadPartBytes })
+  const source = await openContent(scope, { sha256, size }, { start, end })
+  return receiveAndClose(scope, source, { maxBytes: LIMITS.uploadPartBytes })
 }
 
 /**

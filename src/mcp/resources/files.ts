@@ -51,7 +51,7 @@ export async function readFileResource(name: One, context: Context): Promise<Fil
       `The file has ${size} bytes, and a resource at most ${LIMITS.resourceFileBytes}. Read its lines with get_file, or download it over REST.`,
     )
   const chunks: Buffer[] = []
-  for await (const chunk of await openContent(context, sha256)) chunks.push(chunk as Buffer)
+  for await (const chunk of await openContent(context, { sha256, size })) chunks.push(chunk as Buffer)
   const bytes = Buffer.concat(chunks)
   const text = decodeText(bytes)
   return { mimeType, ...(text === null ? { blob: bytes.toString('base64') } : { text }) }

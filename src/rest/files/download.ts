@@ -121,7 +121,7 @@ async function get(request: FastifyRequest, reply: FastifyReply) {
   const { content_sha256: sha256, content_type: contentType, size, path } = found
   const filename = path.slice(path.lastIndexOf('/') + 1)
   return sendContent(request, reply, { sha256, size, contentType, filename }, (range) =>
-    openContent(context, sha256, range),
+    openContent(context, { sha256, size }, range),
   )
 }
 

@@ -29,7 +29,7 @@ const JSON_CHARSET = 'application/json; charset=utf-8'
 export function send(request: FastifyRequest, reply: FastifyReply, answer: Reply, replayed: boolean) {
   const { status = 200, body, location, content } = answer
   if (content)
-    return sendContent(request, reply, content, (range) => openContent(request.caller, content.sha256, range))
+    return sendContent(request, reply, content, (range) => openContent(request.caller, content, range))
   const etag = answer.etag ?? etagOf(body)
   if (etag) reply.header('etag', etag)
   if (replayed) reply.header('idempotency-replayed', 'true')

@@ -42,7 +42,7 @@ async function getObject(call: Call): Promise<Result> {
     })
   const filename = path.slice(path.lastIndexOf('/') + 1)
   const content = { sha256, size, contentType, filename }
-  return { sent: await sendContent(request, reply, content, (range) => openContent(context, sha256, range)) }
+  return { sent: await sendContent(request, reply, content, (range) => openContent(context, content, range)) }
 }
 
 /** A folder is there as long as files are in it. Clients ask for it as an empty object. */

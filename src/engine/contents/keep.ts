@@ -1,0 +1,39 @@
+/** Keeps contents that rows refer to. Small ones are rows of the database themselves. */
+import { busy } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import type { StoredBlob } from '../blobs/blob-store.ts'
+import type { Scope } from '../core/scope.ts'
+import { statement } from '../database/client.ts'
+
+/** Key of the lock of the content `$1`. A sweep removes a content under it, and only if nothing refers to it. */
+const LOCK_KEY = `hashtextextended('content:' || $1, 0)`
+const LOCK_SHARED = statement('lock_content_shared', `SELECT pg_advisory_xact_lock_shared(${LOCK_KEY})::text`)
+/** Locks a content against writes that refer to it. */
+export const LOCK_CONTENT = statement('lock_content', `SELECT pg_advisory_xact_lock(${LOCK_KEY})::text`)
+
+const STORE = statement(
+  'store_content',
+  `WITH held AS MATERIALIZED (SELECT pg_advisory_xact_lock_shared(${LOCK_KEY}))
+   INSERT INTO plinth.content (sha256, bytes) SELECT $1, $2::bytea FROM held ON CONFLICT DO NOTHING`,
+)
+const HAS = statement('has_content', 'SELECT true AS found FROM plinth.content WHERE sha256 = $1')
+
+/** Whether a content of this size is stored as a row, unless an earlier version has stored it. */
+export const isRow = ({ size }: { size: number }): boolean => size <= LIMITS.rowContentBytes
+
+/**
+ * Keeps a content until the transaction ends, which writes a row that refers to it. Stores a small one that the request
+ * has received.
+ * @throws RATE_LIMITED if it was just swept
+ */
+export async function keepContent({ db, blobs }: Scope, content: StoredBlob): Promise<void> {
+  const { sha256, bytes } = content
+  if (bytes && isRow(content)) {
+    await db.query(STORE, [sha256, bytes])
+    return
+  }
+  await db.query(LOCK_SHARED, [sha256])
+  if (isRow(content) && (await db.query(HAS, [sha256])).length > 0) return
+  if (await blobs.has(sha256)) return
+  throw busy('The content was removed before anything referred to it.', 'Send it again.')
+}
