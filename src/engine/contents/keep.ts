@@ -5,16 +5,27 @@ import type { StoredBlob } from '../blobs/blob-store.ts'
 import type { Scope } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
 
-/** Key of the lock of the content `$1`. A sweep removes a content under it, and only if nothing refers to it. */
-const LOCK_KEY = `hashtextextended('content:' || $1, 0)`
-const LOCK_SHARED = statement('lock_content_shared', `SELECT pg_advisory_xact_lock_shared(${LOCK_KEY})::text`)
+/** Key of the lock of a content. A sweep removes a content under it, and only if nothing refers to it. */
+const lockKey = (sha256: string) => `hashtextextended('content:' || ${sha256}, 0)`
+const LOCK_SHARED = statement(
+  'lock_content_shared',
+  `SELECT pg_advisory_xact_lock_shared(${lockKey('$1')})::text`,
+)
 /** Locks a content against writes that refer to it. */
-export const LOCK_CONTENT = statement('lock_content', `SELECT pg_advisory_xact_lock(${LOCK_KEY})::text`)
+export const LOCK_CONTENT = statement('lock_content', `SELECT pg_advisory_xact_lock(${lockKey('$1')})::text`)
 
+/** The CTE `stored`, which keeps a content and stores it as a row, if `source` has one. */
+export const storedContent = (
+  sha256: string,
+  bytes: string,
+  source: string,
+): string => `held AS MATERIALIZED (
+       SELECT pg_advisory_xact_lock_shared(${lockKey(sha256)}) FROM ${source}),
+     stored AS (
+       INSERT INTO plinth.content (sha256, bytes) SELECT ${sha256}, ${bytes}::bytea FROM held ON CONFLICT DO NOTHING RETURNING 1)`
 const STORE = statement(
   'store_content',
-  `WITH held AS MATERIALIZED (SELECT pg_advisory_xact_lock_shared(${LOCK_KEY}))
-   INSERT INTO plinth.content (sha256, bytes) SELECT $1, $2::bytea FROM held ON CONFLICT DO NOTHING`,
+  `WITH ${storedContent('$1', '$2', '(VALUES (1)) AS one')} SELECT count(*) FROM stored`,
 )
 const HAS = statement('has_content', 'SELECT true AS found FROM plinth.content WHERE sha256 = $1')
 

@@ -7,6 +7,14 @@ import { receiveBytes, receivedContent } from '../contents/received.ts'
 import type { Scope } from '../core/scope.ts'
 import type { FilePolicy } from './policy.ts'
 
+/** A content with its properties, and the text that a search reads of it. */
+export type Content = StoredBlob & {
+  text: string
+  contentType: string
+  metadata: Readonly<Record<string, unknown>>
+  label: string | null
+}
+
 /** One of: a content that the request has stored, a text, or bytes in base64. */
 export type ContentInput = {
   sha256?: string | null | undefined

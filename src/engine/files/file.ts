@@ -22,6 +22,8 @@ export type FileRow = {
 export const FILE_COLUMNS = `id, file_type, path, version, content_sha256, size::float8 AS size, content_type, metadata,
   label, created_at, updated_at`
 
+const shown = (time: string) => `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
 /** A file as returned by all surfaces. */
 export type File = {
   readonly path: string
@@ -50,6 +52,11 @@ export const toFile = (row: FileRow): File => ({
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 })
+
+/** The state of a file in the change log, as `toFile` makes it of a row. */
+export const FILE_STATE = `jsonb_build_object('path', path, 'fileType', file_type, 'version', version,
+  'contentSha256', content_sha256, 'size', size, 'contentType', content_type, 'metadata', metadata, 'label', label,
+  'createdAt', ${shown('created_at')}, 'updatedAt', ${shown('updated_at')})`
 
 /** Whether the file has these properties. */
 export const hasProperties = (

@@ -8,11 +8,12 @@ import type { StoredBlob } from '../blobs/blob-store.ts'
 import { keepContent } from '../contents/keep.ts'
 import { type Db, statement, timed } from '../database/client.ts'
 import type { WriteScope } from '../write/write.ts'
-import { type ContentInput, contentOf } from './content.ts'
+import { type Content, type ContentInput, contentOf } from './content.ts'
 import { FILE_COLUMNS, type File, type FileRow, hasProperties, logFile, toFile } from './file.ts'
 import { checkFile, type FileExpectation } from './file-preconditions.ts'
 import { type FileAddress, keyOf, lockFile, requirePath } from './find.ts'
 import { checkProperties, type FilePolicy, immutable, policyOf } from './policy.ts'
+import { putAtOnce } from './put-at-once.ts'
 import { enterText, searchedText } from './text-index.ts'
 import { addVersion, relabelVersion } from './versions.ts'
 
@@ -48,14 +49,6 @@ export type FileInput = {
   metadata: unknown
   label: string | null
 }
-/** A stored content with its properties, and the text that a search reads of it. */
-export type Content = StoredBlob & {
-  text: string
-  contentType: string
-  metadata: Readonly<Record<string, unknown>>
-  label: string | null
-}
-
 /**
  * Creates the file, or replaces its content and properties. Another content is a new version.
  * @throws FORBIDDEN; NOT_FOUND; VALIDATION_ERROR; CONFLICT
@@ -82,6 +75,8 @@ export async function putFile(
     label: properties.label,
   }
   checkProperties(scope, policy, content)
+  const written = await putAtOnce(scope, address, policy, content, expected)
+  if (written) return written
   return scope.db.statements(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
     await tx.query(LOCK_TYPE, [address.baseId, address.fileType])

@@ -10,15 +10,17 @@ import { beginningOf, type StoredContent } from './text.ts'
 /** The id of the index of the base `$1`. */
 const INDEX_OF_FILES = '(SELECT file_index_id FROM plinth.base WHERE id = $1)'
 
-const ENTER = statement(
-  'enter_file_text',
-  `WITH text_entered AS (
+/** The CTEs that enter the text `text` of the file `id` of `from`, in the base `$1`. */
+export const textEntered = (from: string, text: string): string => `text_entered AS (
      INSERT INTO plinth.record_text AS x (base_id, index_id, field, id, words)
-     VALUES ($1, ${INDEX_OF_FILES}, 0, $2, plinth.search_fold($3))
+     SELECT $1, ${INDEX_OF_FILES}, 0, id, plinth.search_fold(${text}) FROM ${from}
      ON CONFLICT (base_id, index_id, field, id) DO UPDATE SET words = excluded.words WHERE x.words <> excluded.words
      RETURNING x.base_id, x.index_id, x.field, x.words),
-   ${TEXT_WORDS}
-   SELECT 1 AS one`,
+   ${TEXT_WORDS}`
+
+const ENTER = statement(
+  'enter_file_text',
+  `WITH ${textEntered('(VALUES ($2)) AS entered (id)', '$3')} SELECT 1 AS one`,
 )
 const REMOVE = statement(
   'remove_file_text',
@@ -50,7 +52,7 @@ export const textOfFile = (scope: Pick<Scope, 'db' | 'blobs'>, file: FileRow): P
   })
 
 /** What a search reads of a file: its path, then its text. */
-const entryOf = (path: string, text: string): string =>
+export const entryOf = (path: string, text: string): string =>
   `${path}\n${text}`.slice(0, LIMITS.searchedChars).toWellFormed()
 
 /** Enters the text of a file, in the transaction that writes the file. */
