@@ -1,9 +1,9 @@
 /** The OpenAPI description of one base: paths and schemas of its record types, as a token sees them. */
 import { digest } from '../../../contract/canonical-hash.ts'
 import { invalid } from '../../../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { type KeptText, KeptTexts } from '../../../foundation/kept-texts.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
 import type { Context } from '../../../graphql/context.ts'
 import { graphql } from '../../../graphql/document.ts'
 import { compile } from '../../../graphql/execute.ts'

@@ -1,5 +1,5 @@
 /** Operations on records, written once as templates and filled in for each record type. */
-import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
+import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { aggregates } from '../../aggregates.ts'
 import { claims } from '../../claims.ts'
 import { records } from '../../records/routes.ts'
