@@ -117,6 +117,9 @@ export const LIMITS = {
   rowContentBytes: 8 * 1024,
   /** Bytes of an upload that are kept in memory until it is written, so that a search need not read them again. */
   keptContentBytes: 65_536,
+  /** Words of text indexes of files that a process remembers: of all bases, and of one. */
+  knownWords: 200_000,
+  knownWordsOfBase: 50_000,
   /** Maximum size of a file that is read as an MCP resource. */
   resourceFileBytes: 4 * 1024 * 1024,
   /** Bytes that are read of a content to find its lines. */

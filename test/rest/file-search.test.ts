@@ -42,6 +42,43 @@ describe('a search of files', () => {
     expect((await search('search=nightingale')).data[0]).not.toHaveProperty('_snippets')
   })
 
+  test('finds words that a write did not look for, since the server knows them', async () => {
+    await put('k/first.txt', 'saxophones and trombones')
+    await put('k/second.txt', 'trombones and épinettes')
+    await put('k/third.txt', 'saxophones and EPINETTES')
+    for (const [words, paths] of [
+      ['trombones', ['k/first.txt', 'k/second.txt']],
+      ['trombons', ['k/first.txt', 'k/second.txt']],
+      ['saxophones', ['k/first.txt', 'k/third.txt']],
+      ['epinette', ['k/second.txt', 'k/third.txt']],
+    ] as const)
+      expect((await found(words)).sort(), words).toEqual(paths)
+  })
+
+  test('finds words in a base that takes the place of a deleted one', async () => {
+    for (const life of [1, 2]) {
+      succeed(await world.call('PUT', '/v1/bases/brief', {}), 201)
+      succeed(await world.call('PUT', '/v1/brief/file-types/docs', {}), 201)
+      const text = { 'content-type': 'text/plain' }
+      succeed(await world.call('PUT', at('a.txt', 'docs', 'brief'), 'kookaburra', text), 201)
+      succeed(await world.call('PUT', at('b.txt', 'docs', 'brief'), `kookaburra ${life}`, text), 201)
+      expect((await found('kookabura', '', 'brief')).sort()).toEqual(['a.txt', 'b.txt'])
+      succeed(await world.call('DELETE', '/v1/bases/brief?confirm=brief'))
+    }
+  })
+
+  test('does not know a word of a write that was rolled back', async () => {
+    succeed(
+      await world.call('PUT', `${at('r/none.txt')}?dry_run=true`, 'marimba', {
+        'content-type': 'text/plain',
+      }),
+      201,
+    )
+    expect(await found('marimba')).toEqual([])
+    await put('r/some.txt', 'marimba')
+    expect(await found('marimb')).toEqual(['r/some.txt'])
+  })
+
   test('reads JSON and other texts by their type, and no bytes that are no text', async () => {
     await put('t/a.json', '{"word":"quokka"}', { 'content-type': 'application/json' })
     await put('t/b.svg', '<svg>quokka</svg>', { 'content-type': 'image/svg+xml' })

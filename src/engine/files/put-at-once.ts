@@ -5,13 +5,18 @@ import { AUTHOR_COLUMNS } from '../change-log/entry.ts'
 import { isRow, storedContent } from '../contents/keep.ts'
 import { authorship } from '../core/scope.ts'
 import { statement, timed } from '../database/client.ts'
+import { foldWords } from '../search/words.ts'
 import type { WriteScope } from '../write/write.ts'
 import type { Content } from './content.ts'
 import { FILE_COLUMNS, FILE_STATE, type File, type FileRow, toFile } from './file.ts'
 import type { FileExpectation } from './file-preconditions.ts'
 import { type FileAddress, keyOf } from './find.ts'
+import { lookUp, remember } from './known-words.ts'
 import type { FilePolicy } from './policy.ts'
-import { entryOf, textEntered } from './text-index.ts'
+import { entryOf, INDEX_OF_FILES, textEntered } from './text-index.ts'
+
+/** The words to look for: those not known of the index, if it is the one that they are known of. */
+const WORDS = `CASE WHEN e.index_id = $20::bigint THEN $21::text[] ELSE string_to_array(btrim(e.words), ' ') END`
 
 /**
  * Locks in the order of all writes of files: the type, the content, the file. Each step counts the rows of the one before, so
@@ -44,13 +49,15 @@ const PUT = timed(
      dropped AS (
        DELETE FROM plinth.file_version
        WHERE base_id = $1 AND file_id = (SELECT id FROM written) AND version <= (SELECT version FROM written) - $13::int),
-     ${textEntered('written', '$14')},
+     ${textEntered('written', '$14', WORDS)},
      logged AS (
        INSERT INTO plinth.change (base_id, kind, id, operation, version, data, ${AUTHOR_COLUMNS})
        SELECT $1, 'file', file_type || '/' || path, operation, version, ${FILE_STATE}, $15, $16, $17, $18, $19::jsonb FROM written)
-     SELECT operation, ${FILE_COLUMNS} FROM written`,
+     SELECT operation, ${INDEX_OF_FILES}::text AS index_id, ${FILE_COLUMNS} FROM written`,
   ),
 )
+
+type Written = FileRow & { operation: 'create' | 'update'; index_id: string }
 
 /** The file; undefined if the write needs the steps of a transaction. */
 export async function putAtOnce(
@@ -64,7 +71,9 @@ export async function putAtOnce(
     expected.versions !== null || expected.contents !== null || expected.exists || expected.absent
   if (scope.db.isTransaction || isBound || !content.bytes || !isRow(content)) return undefined
   const { actor, db } = scope
-  const [row] = await db.query<FileRow & { operation: 'create' | 'update' }>(PUT, [
+  const words = foldWords(entryOf(address.path, content.text))
+  const { indexId, unknown } = lookUp(scope, address.baseId, words)
+  const [row] = await db.query<Written>(PUT, [
     ...keyOf(address),
     content.sha256,
     content.bytes,
@@ -76,8 +85,12 @@ export async function putAtOnce(
     storage.immutable,
     actor.tokenId ?? actor.name,
     storage.keep_versions,
-    entryOf(address.path, content.text),
+    ` ${words.map((word) => `${word} `).join('')}`,
     ...authorship(scope),
+    indexId,
+    unknown,
   ])
-  return row && { ...toFile(row), operation: `${row.operation}d` }
+  if (!row) return undefined
+  remember(scope, address.baseId, row.index_id, indexId === row.index_id ? unknown : [...new Set(words)])
+  return { ...toFile(row), operation: `${row.operation}d` }
 }

@@ -3,24 +3,24 @@ import { mediaTypeOf } from '../../contract/attachment-rules.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Scope } from '../core/scope.ts'
 import { type Db, statement } from '../database/client.ts'
-import { TEXT_WORDS } from '../search/entries.ts'
+import { textWords } from '../search/entries.ts'
 import type { FileRow } from './file.ts'
 import { beginningOf, type StoredContent } from './text.ts'
 
 /** The id of the index of the base `$1`. */
-const INDEX_OF_FILES = '(SELECT file_index_id FROM plinth.base WHERE id = $1)'
+export const INDEX_OF_FILES = '(SELECT file_index_id FROM plinth.base WHERE id = $1)'
 
-/** The CTEs that enter the text `text` of the file `id` of `from`, in the base `$1`. */
-export const textEntered = (from: string, text: string): string => `text_entered AS (
+/** The CTEs that enter the folded text `folded` of the file `id` of `from`, in the base `$1`. `words` are those of `textWords`. */
+export const textEntered = (from: string, folded: string, words?: string): string => `text_entered AS (
      INSERT INTO plinth.record_text AS x (base_id, index_id, field, id, words)
-     SELECT $1, ${INDEX_OF_FILES}, 0, id, plinth.search_fold(${text}) FROM ${from}
+     SELECT $1, ${INDEX_OF_FILES}, 0, id, ${folded} FROM ${from}
      ON CONFLICT (base_id, index_id, field, id) DO UPDATE SET words = excluded.words WHERE x.words <> excluded.words
      RETURNING x.base_id, x.index_id, x.field, x.words),
-   ${TEXT_WORDS}`
+   ${textWords(words)}`
 
 const ENTER = statement(
   'enter_file_text',
-  `WITH ${textEntered('(VALUES ($2)) AS entered (id)', '$3')} SELECT 1 AS one`,
+  `WITH ${textEntered('(VALUES ($2)) AS entered (id)', 'plinth.search_fold($3)')} SELECT 1 AS one`,
 )
 const REMOVE = statement(
   'remove_file_text',

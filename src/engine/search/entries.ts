@@ -1,9 +1,13 @@
-/** The CTE that adds the words of the entries of `text_entered` that are new in their index. */
-export const TEXT_WORDS = `text_words AS (
+const ALL_WORDS = `string_to_array(btrim(e.words), ' ')`
+/**
+ * The CTE that adds the words of the entries of `text_entered` that are new in their index. `words` are those of the entry `e`
+ * that may be.
+ */
+export const textWords = (words = ALL_WORDS): string => `text_words AS (
      INSERT INTO plinth.record_word (base_id, index_id, field, word)
      SELECT base_id, index_id, field, word FROM (
        SELECT DISTINCT e.base_id, e.index_id, e.field, each.word COLLATE "C" AS word
-       FROM text_entered e CROSS JOIN LATERAL unnest(string_to_array(btrim(e.words), ' ')) AS each (word)) AS used
+       FROM text_entered e CROSS JOIN LATERAL unnest(${words}) AS each (word)) AS used
      -- As a scalar: as a join the plan would read every word there is.
      WHERE (SELECT true FROM plinth.record_word v
             WHERE v.base_id = used.base_id AND v.index_id = used.index_id AND v.field = used.field AND v.word = used.word
@@ -25,7 +29,7 @@ export const textEntries = (from: string, which = "d.status <> 'failed'"): strin
      ORDER BY d.id, f.position, w.id
      ON CONFLICT (base_id, index_id, field, id) DO UPDATE SET words = excluded.words WHERE x.words <> excluded.words
      RETURNING x.base_id, x.index_id, x.field, x.words),
-   ${TEXT_WORDS}`
+   ${textWords()}`
 
 const OF_TEXT = `plinth.record_type_index d WHERE d.base_id = $1 AND d.record_type = $2 AND d.kind = 'text'`
 

@@ -47,6 +47,16 @@ export function requireWords(value: string, path: string): string[] {
  * `plinth.search_fold` normalizes indexed text in the same way.
  */
 export function foldWords(value: string): string[] {
+  return separated(value)
+    .filter((word) => word !== '')
+    .map((word) =>
+      word.length > LIMITS.searchWordChars ? [...word].slice(0, LIMITS.searchWordChars).join('') : word,
+    )
+}
+
+function separated(value: string): string[] {
+  // Most texts are ASCII, and the rest of the steps change nothing in them.
+  if (!/[\u0080-\uffff]/.test(value)) return value.toLowerCase().split(/[^0-9a-z]+/)
   return value
     .normalize('NFKD')
     .toLowerCase()
@@ -54,8 +64,6 @@ export function foldWords(value: string): string[] {
     .replace(/[ðđħıłøŧςßæœ]/gu, (letter) => LETTERS[letter] ?? letter)
     .replace(IDEOGRAPHS, ' $& ')
     .split(BETWEEN)
-    .filter((word) => word !== '')
-    .map((word) => [...word].slice(0, LIMITS.searchWordChars).join(''))
 }
 
 /**
