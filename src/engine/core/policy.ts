@@ -21,7 +21,7 @@ export type TypePolicy = {
 }
 
 /** An action at an endpoint. */
-export type ReachedAction = {
+type ReachedAction = {
   readonly id: string
   /** The rights and the policy of queries whose record type is a template. They include what the endpoint lists. */
   readonly listing: { readonly access: Access; readonly policy: ScopePolicy }
