@@ -251,7 +251,9 @@ describe('plans', () => {
         for (const table of ['file', 'record_text', 'record_word'])
           await world.database.query(`ANALYZE plinth.${table}`)
       const ran = await statementsOf(ask)
-      for (const each of ran.filter(({ text }) => /record_text|record_word|plinth\.file\b/.test(text))) {
+      // The hourly sweep may run beside the requests.
+      const asked = ran.filter(({ name }) => name !== 'purge_file_trash')
+      for (const each of asked.filter(({ text }) => /record_text|record_word|plinth\.file\b/.test(text))) {
         const plan = await explain(world.database, each)
         expect(
           plan.scans.filter((table) => ['file', 'record_text'].includes(table)),
