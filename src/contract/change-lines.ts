@@ -40,6 +40,30 @@ export function countLine(changes: readonly PlannedChange[], when: keyof typeof 
   return counts.length > 0 ? counts.join(', ') : 'No changes.'
 }
 
+/** How many records migrations rewrite: a line for each record type. */
+export const migratedLines = (
+  migrated: Readonly<Record<string, number>>,
+  when: keyof typeof WORDS,
+): string[] =>
+  Object.entries(migrated).map(
+    ([id, count]) =>
+      `The migration of record_type ${id} ${when === 'due' ? 'rewrites' : 'rewrote'} ${count} record${count === 1 ? '' : 's'}.`,
+  )
+
+/** What is deleted only on request, as one line; \`how\` is the request, such as "Add --prune". */
+export const keptLines = (
+  kept: readonly { readonly kind: string; readonly id: string }[],
+  how: string,
+): string[] => {
+  if (kept.length === 0) return []
+  const named = kept.slice(0, NAMED_AS_KEPT).map(({ kind, id }) => `${kind} ${id}`)
+  const more = kept.length > named.length ? ', …' : ''
+  return [
+    `${kept.length} kept: ${named.join(', ')}${more}. ${how} to delete ${kept.length === 1 ? 'it' : 'them'}.`,
+  ]
+}
+const NAMED_AS_KEPT = 5
+
 type Conflict = { readonly kind: string; readonly id: string; readonly production: readonly Step[] }
 type Break = { readonly path: string; readonly message: string }
 

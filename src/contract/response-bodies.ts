@@ -13,6 +13,8 @@ const OCCASIONAL = new Set([
   'dry_run',
   'token',
   'secrets',
+  'kept',
+  'migrated',
   'counts',
   '_expanded',
   '_expanded_truncated',

@@ -19,6 +19,12 @@ const ConfigDiffType = builder.objectRef<ConfigDiff>('ConfigDiff').implement({
       resolve: ({ summary }) => summary,
     }),
     hash: t.exposeString('hash', { description: 'The hash of the configuration of the base.' }),
+    kept: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: '`[{ kind, id }]`: what the file does not have. It stays without `prune`.',
+      resolve: ({ kept }) => kept ?? null,
+    }),
     secrets: t.field({
       type: 'JSON',
       nullable: true,

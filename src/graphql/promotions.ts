@@ -21,7 +21,10 @@ const PlanRef = builder.objectRef<PromotionPlan>('PromotionPlan').implement({
 const PromotionType = builder.objectRef<Promotion>('Promotion').implement({
   description: 'Configuration that was promoted from a preview to production, or rolled back there.',
   fields: (t) => ({
-    id: t.exposeString('id'),
+    id: t.exposeString('id', {
+      nullable: true,
+      description: 'Null where nothing was to be promoted: the history has no entry of it.',
+    }),
     kind: t.exposeString('kind', { description: '"promotion" or "rollback".' }),
     from: t.exposeString('from', { description: 'The preview.' }),
     baseId: t.exposeString('baseId', { description: 'The production base.' }),
@@ -38,6 +41,18 @@ const PromotionType = builder.objectRef<Promotion>('Promotion').implement({
     }),
     createdBy: t.exposeString('createdBy', { nullable: true, description: 'The id of the token.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    kept: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: '`[{ kind, id }]`: what the preview deleted. It stays without `prune`.',
+      resolve: ({ kept }) => kept ?? null,
+    }),
+    migrated: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: '`{ deal: 12 }`: how many records the migrations rewrite, by record type.',
+      resolve: ({ migrated }) => migrated ?? null,
+    }),
     secrets: t.field({
       type: 'JSON',
       nullable: true,
@@ -119,8 +134,20 @@ const ProposalType = builder.objectRef<environments.Proposal>('Proposal').implem
     breaks: t.field({
       type: 'JSON',
       description:
-        'What production holds that the changes do not fit: details of an error, with counts and samples.',
+        'What production holds or lacks that the changes do not fit: details of an error, with counts and samples.',
       resolve: ({ breaks }) => breaks,
+    }),
+    kept: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: '`[{ kind, id }]`: what the preview deleted. It stays without `prune`.',
+      resolve: ({ kept }) => kept ?? null,
+    }),
+    migrated: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: '`{ deal: 12 }`: how many records the migrations rewrite, by record type.',
+      resolve: ({ migrated }) => migrated ?? null,
     }),
   }),
 })

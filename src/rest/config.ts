@@ -43,11 +43,16 @@ export const NewSecrets = z
   )
   .optional()
   .meta({ description: 'Secrets that were made for new resources. Only in the answer of the act.' })
+export const Kept = z
+  .array(z.object({ kind: z.enum(CONFIG_KINDS), id: z.string() }))
+  .optional()
+  .meta({ description: 'What would be deleted with `prune`, and is kept without it.' })
 const ConfigDiff = z
   .object({
     changes: z.array(ChangeOfConfig),
     summary: SummaryOfChanges,
     hash: z.string().meta({ description: 'The hash of the configuration of the base.' }),
+    kept: Kept,
     secrets: NewSecrets,
     dry_run: z.literal(true).optional(),
   })
@@ -90,11 +95,11 @@ export const config = [
     size: 'bulk',
     operation: graphql(
       `query DiffConfig($base: String!, $config: JSON!, $prune: Boolean) {
-        diff: configDiff(base: $base, config: $config, prune: $prune) { changes summary hash }
+        diff: configDiff(base: $base, config: $config, prune: $prune) { changes summary hash kept }
       }`,
     ),
     variables: ({ params, query, body }) => ({ base: params.base_id, config: body, prune: query.prune }),
-    reply: ({ diff }) => ({ body: diff, isLarge: true }),
+    reply: ({ diff }) => ({ body: trim(diff), isLarge: true }),
     answers: ConfigDiff,
   }),
   route('PUT /:base_id/config', {
@@ -109,7 +114,7 @@ export const config = [
     operation: graphql(
       `mutation PutConfig($base: String!, $config: JSON!, $prune: Boolean, $expectedHashes: [String!]) {
         putConfig(base: $base, config: $config, prune: $prune, expectedHashes: $expectedHashes) {
-          changes summary hash secrets dry_run: dryRun
+          changes summary hash kept secrets dry_run: dryRun
         }
       }`,
     ),

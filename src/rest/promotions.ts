@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { CONFIG_KINDS, PromoteBody, ProposalBody, RollbackBody } from '../contract/config-shapes.ts'
 import { pageBody, trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
-import { ChangeOfConfig, NewSecrets, SummaryOfChanges } from './config.ts'
+import { ChangeOfConfig, Kept, NewSecrets, SummaryOfChanges } from './config.ts'
 import { listOf } from './route/page.ts'
 import { pageOf, pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
@@ -11,6 +11,10 @@ import { baseId, onBase, time } from './route/shapes.ts'
 
 const diff = z.array(z.record(z.string(), z.unknown())).meta({ description: 'RFC 6902, from the fork.' })
 const Conflict = z.object({ kind: z.enum(CONFIG_KINDS), id: z.string(), production: diff, preview: diff })
+const Migrated = z
+  .record(z.string(), z.int())
+  .optional()
+  .meta({ description: 'How many records the migrations rewrite, by record type.' })
 const Proposal = z
   .object({
     from: z.string().meta({ description: 'The preview.' }),
@@ -22,12 +26,16 @@ const Proposal = z
       .meta({ description: 'Resources that production has changed too. They need `force`.' }),
     breaks: z
       .array(z.record(z.string(), z.unknown()))
-      .meta({ description: 'What production holds that the changes do not fit: details of an error.' }),
+      .meta({
+        description: 'What production holds or lacks that the changes do not fit: details of an error.',
+      }),
+    kept: Kept,
+    migrated: Migrated,
   })
   .meta({ id: 'Proposal' })
 const Promotion = z
   .object({
-    id: z.string(),
+    id: z.string().nullable().meta({ description: 'Null where nothing was to be promoted.' }),
     kind: z.enum(['promotion', 'rollback']),
     from: z.string().meta({ description: 'The preview.' }),
     base_id: z.string().meta({ description: 'The production base.' }),
@@ -38,6 +46,8 @@ const Promotion = z
       .meta({ description: 'Resources that production had changed too, where `force` took the preview.' }),
     created_by: z.string().nullable().meta({ description: 'The id of the token.' }),
     created_at: time,
+    kept: Kept,
+    migrated: Migrated,
     secrets: NewSecrets,
     dry_run: z.literal(true).optional(),
   })
@@ -60,7 +70,7 @@ export const promotions = [
     operation: graphql(
       `mutation Promote($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $force: Boolean, $migration: JSON, $dryRun: Boolean) {
         done: promote(base: $base, from: $from, prune: $prune, resources: $resources, force: $force, migration: $migration, dryRun: $dryRun) {
-          ...PromotionFields secrets dry_run: dryRun
+          ...PromotionFields kept migrated secrets dry_run: dryRun
         }
       }`,
       [PromotionFields],
@@ -82,12 +92,12 @@ export const promotions = [
     operation: graphql(
       `query Propose($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $migration: JSON) {
         proposal(base: $base, from: $from, prune: $prune, resources: $resources, migration: $migration) {
-          from base_id: baseId changes summary conflicts breaks
+          from base_id: baseId changes summary conflicts breaks kept migrated
         }
       }`,
     ),
     variables: ({ params, body }) => ({ base: params.base_id, ...body }),
-    reply: ({ proposal }) => ({ body: proposal, isLarge: true }),
+    reply: ({ proposal }) => ({ body: trim(proposal), isLarge: true }),
     answers: Proposal,
   }),
   route('POST /:base_id/promote/rollback', {
@@ -99,7 +109,7 @@ export const promotions = [
     operation: graphql(
       `mutation RollbackPromotion($base: String!, $promotionId: String!, $migration: JSON, $dryRun: Boolean) {
         done: rollbackPromotion(base: $base, promotionId: $promotionId, migration: $migration, dryRun: $dryRun) {
-          ...PromotionFields secrets dry_run: dryRun
+          ...PromotionFields kept migrated secrets dry_run: dryRun
         }
       }`,
       [PromotionFields],

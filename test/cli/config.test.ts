@@ -110,7 +110,18 @@ test('a proposal shows what would change and what stands against it', async () =
     expect.stringMatching(/^! \/record_type\/\w+\/json_schema: 1 record would .*\n~ record_type \w+\n/),
   ])
   const migration = JSON.stringify({ [type]: [{ op: 'drop', field: 'data.qty' }] })
-  expect((await run('crm', ['propose', 'crm--plan', '--migration', migration])).out).not.toContain('!')
+  const migrating = ['--migration', migration]
+  const proposed = (await run('crm', ['propose', 'crm--plan', ...migrating])).out
+  const rewrites = `The migration of record_type ${type} rewrites 1 record.\n`
+  expect([proposed.includes('!'), proposed.endsWith(`1 to update\n${rewrites}`)]).toEqual([false, true])
+  await run('crm--plan', ['record-type', 'delete', 'type1', '--confirm', 'type1'])
+  const kept = '1 kept: record_type type1. Add --prune to delete it.\n'
+  const dry = await run('crm', ['promote', 'crm--plan', ...migrating, '--dry-run'])
+  expect(dry.out).toMatch(new RegExp(`1 to update\n${rewrites}${kept}$`))
+  const done = await run('crm', ['promote', 'crm--plan', ...migrating])
+  expect(done.out).toContain(`1 updated\nThe migration of record_type ${type} rewrote 1 record.\n${kept}`)
+  const again = await run('crm', ['promote', 'crm--plan'])
+  expect([again.code, again.out]).toEqual([0, `No changes.\n${kept}`])
   await run('crm', ['preview', 'delete', 'crm--plan'])
 })
 

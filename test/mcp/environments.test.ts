@@ -180,7 +180,14 @@ describe('the tools of environments', () => {
     for (const path of ['relationship-types/next', 'record-types/task'])
       succeed(await world.call('DELETE', `/v1/${base}--dev/${path}`))
     const from = `${base}--dev`
-    expect((await asAgent('propose', { from }))['changes']).toEqual([])
+    expect(await asAgent('propose', { from })).toMatchObject({
+      changes: [],
+      kept: [
+        { kind: 'record_type', id: 'task' },
+        { kind: 'relationship_type', id: 'next' },
+      ],
+      plan: 'No changes.\n2 kept: record_type task, relationship_type next. Send prune to delete them.',
+    })
     const { breaks } = await asAgent('propose', { from, prune: true })
     expect(breaks.map(({ path, code }: Body) => [path, code])).toEqual([
       ['/record_type/task', 'force_required'],
@@ -214,7 +221,7 @@ describe('the tools of environments', () => {
     const done = await asAdmin('promote', { plan_token: again['plan_token'] }, `/mcp/${from}`)
     expect(done).toMatchObject({ kind: 'promotion', status: 'applied' })
     expect(Object.keys(await schemaOf(base)).sort()).toEqual(['due', 'more', 'title'])
-    expect(await asAdmin('promote', { from })).toMatchObject({ changes: [], status: 'applied' })
+    expect(await asAdmin('promote', { from })).toMatchObject({ id: null, changes: [], status: 'applied' })
     expect(await asAdmin('promote', { from, dry_run: true })).toMatchObject({ dry_run: true })
   })
 

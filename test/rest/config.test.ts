@@ -200,7 +200,11 @@ describe('a push', () => {
     succeed(await world.call('PUT', `/v1/${dev}/records/spare/r`, { data: {} }), 201)
     const { record_types } = await pull(base)
     const file = { plinth: 1, base, record_types }
-    expect(succeed(await push(dev, file)).changes).toEqual([])
+    const kept = [{ kind: 'record_type', id: 'spare' }]
+    expect(succeed(await diff(dev, file))).toMatchObject({ changes: [], kept })
+    expect(succeed(await push(dev, file))).toMatchObject({ changes: [], kept })
+    expect(succeed(await diff(dev, file, '?prune=true'))).not.toHaveProperty('kept')
+    expect(succeed(await diff(dev, { plinth: 1, base }))).not.toHaveProperty('kept')
     expect(opsOf(succeed(await push(dev, file, '?prune=true')))).toEqual(['delete record_type spare'])
     expect((await pull(dev)).hash).toBe((await pull(base)).hash)
     expectFailure(await world.call('GET', `/v1/${dev}/records/spare/r`), 'NOT_FOUND')

@@ -184,12 +184,17 @@ describe('a promotion', () => {
     const [base, dev] = await fork('keep', 'full')
     succeed(await world.call('PUT', `/v1/${base}/records/full/r`, { data: {} }), 201)
     succeed(await world.call('DELETE', `/v1/${dev}/record-types/full`))
-    expect(opsOf(await promoted(base))).toEqual([])
+    const proposal = await world.call('POST', `/v1/${base}/promote/proposal`, { from: dev })
+    const kept = [{ kind: 'record_type', id: 'full' }]
+    expect([succeed(proposal).kept, opsOf(await promoted(base))]).toEqual([kept, []])
+    expect((await promoted(base, { dry_run: true })).kept).toEqual(kept)
+    const others = { resources: [{ kind: 'record_type', id: 'keep' }] }
+    expect(await promoted(base, others)).not.toHaveProperty('kept')
     expect(expectFailure(await promote(base, { prune: true }), 'CONFLICT').details).toMatchObject([
       { path: '/record_type/full', code: 'force_required' },
     ])
     succeed(await world.call('GET', `/v1/${base}/records/full/r`))
-    await promoted(base, { prune: true, force: true })
+    expect(await promoted(base, { prune: true, force: true })).not.toHaveProperty('kept')
     expectFailure(await world.call('GET', `/v1/${base}/record-types/full`), 'NOT_FOUND')
   })
 
@@ -226,11 +231,16 @@ describe('a promotion', () => {
       2,
       expect.stringMatching(/"migration"/),
     ])
-    expect(opsOf(await promoted(base, { migration, dry_run: true }))).toHaveLength(2)
+    succeed(await world.call('PUT', of('none'), { data: {} }), 201)
+    const proposal = { from: dev, migration }
+    const proposed = succeed(await world.call('POST', `/v1/${base}/promote/proposal`, proposal))
+    const dry = await promoted(base, { migration, dry_run: true })
+    expect([opsOf(dry).length, dry.migrated, proposed.migrated]).toEqual([2, { item: 2 }, { item: 2 }])
     const halfway = { item: migration.item.slice(0, 1) }
     expect(expectFailure(await promote(base, { migration: halfway }), 'CONFLICT').details[0].count).toBe(2)
     expect([await hashOf(base), succeed(await world.call('GET', of('a'))).version]).toEqual([before, 1])
     const done = await promoted(base, { migration })
+    expect(done.migrated).toEqual({ item: 2 })
     const { data, version } = succeed(await world.call('GET', of('a')))
     expect([data, version]).toEqual([{ count: 7 }, 2])
     const entries = await world.logOf('item', 'a', base)
@@ -238,7 +248,7 @@ describe('a promotion', () => {
     expect(await hashOf(base)).toBe(await hashOf(dev))
     // A rollback restores the schema, which the migrated records fit, or migrates them back.
     const back = { item: [{ op: 'rename', field: 'data.count', to: 'data.qty' }] }
-    succeed(await rollback(base, done, { migration: back }))
+    expect(succeed(await rollback(base, done, { migration: back })).migrated).toEqual({ item: 2 })
     expect(succeed(await world.call('GET', of('a'))).data).toEqual({ qty: 7 })
     expect(await hashOf(base)).toBe(before)
   })
@@ -401,6 +411,10 @@ describe('a promotion', () => {
     const resources = [{ kind: 'endpoint', id: 'desk' }]
     const fault = expectFault(await promote(base, { resources }), '/endpoint/desk/tools/0/record_type')
     expect(fault).toMatchObject({ code: 'unknown_record_type', hint: expect.stringContaining('resources') })
+    const propose = async (over: object) =>
+      succeed(await world.call('POST', `/v1/${base}/promote/proposal`, { from: dev, ...over })).breaks
+    expect(await propose({ resources })).toEqual([fault])
+    expect(await propose({})).toEqual([])
     const [, added = ''] = /add (\{.*\}) to/.exec(fault.hint) ?? []
     expect(opsOf(await promoted(base, { resources: [...resources, JSON.parse(added)] }))).toEqual([
       'create record_type fresh',
@@ -456,6 +470,25 @@ describe('a promotion', () => {
     const all = await Promise.all(times(5, () => promoted(base)))
     expect(all.flatMap(opsOf)).toEqual(['update record_type task'])
     expect((await get(`${base}/record-types/task`)).version).toBe(2)
+    expect(all.filter(({ id }) => id !== null)).toHaveLength(1)
+    expect(await historyOf(base)).toEqual(['promotion applied'])
+  })
+
+  test('of nothing makes no entry of the history or the log; of the same change on both sides, neither', async () => {
+    const [base, dev] = await fork('task')
+    const nothing = { id: null, kind: 'promotion', from: dev, base_id: base, status: 'applied', changes: [] }
+    const logged = async () => (await get(`${base}/changes?limit=1000`)).data.length
+    const before = await logged()
+    expect(await promoted(base)).toMatchObject({ ...nothing, created_at: TIME })
+    expect(await logged()).toBe(before)
+    for (const side of [base, dev]) await about(side, 'task', 'same')
+    expect(await promoted(base)).toMatchObject(nothing)
+    expect(await historyOf(base)).toEqual([])
+    // The fork moved: what production changes now is no conflict.
+    await about(base, 'task', 'later')
+    await about(dev, 'task', 'same')
+    expect(await promoted(base)).toMatchObject(nothing)
+    expect(await aboutOf(base, 'task')).toEqual(['later'])
   })
 })
 

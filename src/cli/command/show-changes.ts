@@ -1,12 +1,21 @@
 /** Prints changes of configuration as lines: one for each resource, and its diff. */
-import { changeLines, countLine, obstacleLines, type PlannedChange } from '../../contract/change-lines.ts'
+import {
+  changeLines,
+  countLine,
+  keptLines,
+  migratedLines,
+  obstacleLines,
+  type PlannedChange,
+} from '../../contract/change-lines.ts'
 import type { Answer } from './client.ts'
 import { printLine } from './print.ts'
 
 type ChangesBody = {
   changes: readonly PlannedChange[]
   dry_run?: true
-  id?: string
+  id?: string | null
+  kept?: readonly { kind: string; id: string }[]
+  migrated?: Readonly<Record<string, number>>
   kind?: 'promotion' | 'rollback'
   secrets?: readonly { kind: string; id: string; secret: string | null }[]
 }
@@ -34,7 +43,7 @@ export function showDone(answer: Answer): void {
   showChanges(answer, isDry ? 'due' : 'done')
   if (isDry || changesIn(answer).length === 0) return
   for (const each of secrets) printLine(`Secret of ${each.kind} ${each.id}, shown once: ${each.secret}`)
-  if (id === undefined) return
+  if (typeof id !== 'string') return
   printLine(kind === 'promotion' ? `Promotion ${id}. To undo it: plinth rollback ${id}` : `Rollback ${id}.`)
 }
 
@@ -42,4 +51,7 @@ function showChanges(answer: Answer, when: 'due' | 'done'): void {
   const changes = changesIn(answer)
   for (const { text, op } of changeLines(changes)) printLine(text, op === null ? 'dim' : COLORS[op])
   printLine(countLine(changes, when))
+  const { kept = [], migrated = {} } = answer.body as ChangesBody
+  for (const line of migratedLines(migrated, when)) printLine(line)
+  for (const line of keptLines(kept, 'Add --prune')) printLine(line)
 }

@@ -11,7 +11,9 @@ import {
   applyEdits,
   type Edit,
   editsBetween,
+  type Kept,
   type NewSecret,
+  occasional,
   prepareEdits,
   type ShownEdit,
   shown,
@@ -30,6 +32,8 @@ export type ConfigDiff = {
   changes: readonly ShownEdit[]
   summary: Record<ShownEdit['op'], number>
   hash: string
+  /** What a list of the file does not have, and stays without `prune`. */
+  kept?: readonly Kept[]
   /** Secrets that were made for new resources. Only in the answer of the act. */
   secrets?: readonly NewSecret[]
 }
@@ -58,7 +62,8 @@ export async function diffConfig(
   const file = await readConfig(config, baseId)
   const live = await readSnapshot(scope, baseId)
   const changes = (await editsBetween(live, wanted(live, file, prune))).map(shown)
-  return { changes, summary: summaryOf(changes), hash: await hashOf(live) }
+  const kept = prune ? [] : missingIn(file, live)
+  return { changes, summary: summaryOf(changes), hash: await hashOf(live), ...occasional({ kept }) }
 }
 
 /**
@@ -85,11 +90,11 @@ export async function putConfig(
     const edits = await editsBetween(live, wanted(live, file, prune))
     const located = (thrown: unknown, { kind, id }: Edit) => atPlace(thrown, file.at(kind, id))
     const prepared = await prepareEdits(edits, { located })
-    const secrets = await applyEdits(within, baseId, prepared, { isForced: true, located })
+    const { secrets } = await applyEdits(within, baseId, prepared, { isForced: true, located })
     const changes = edits.map(shown)
     const next = edits.length === 0 ? hash : await hashOf(await snapshotIn(tx, baseId))
-    const done = { changes, summary: summaryOf(changes), hash: next }
-    return { ...done, ...(secrets.length > 0 && { secrets }) }
+    const kept = prune ? [] : missingIn(file, live)
+    return { changes, summary: summaryOf(changes), hash: next, ...occasional({ kept, secrets }) }
   })
 }
 
@@ -100,6 +105,12 @@ function wanted(live: Snapshot, { resources }: ConfigFile, prune: boolean): Snap
     next.set(kind, prune ? listed : new Map([...(live.get(kind) ?? []), ...listed]))
   return next
 }
+
+/** The resources of the base that the lists of the file do not have. */
+const missingIn = ({ resources }: ConfigFile, live: Snapshot): Kept[] =>
+  [...resources].flatMap(([kind, listed]) =>
+    [...(live.get(kind)?.keys() ?? [])].flatMap((id) => (listed.has(id) ? [] : [{ kind, id }])),
+  )
 
 const otherState = (path: '/expected_hash' | '/hash', expected: string, received: string) => {
   const message = 'The configuration of the base has changed since. Pull it again and repeat your change.'

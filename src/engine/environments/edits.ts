@@ -129,13 +129,23 @@ export async function prepareEdits<E extends Edit>(
 export const nextOf = ({ kind, id, after }: Edit): object | null =>
   after && readFields({ kind, id }, camelFields(after), null)
 
+/** How many records migrations rewrite, by record type. */
+export type Migrated = Readonly<Record<string, number>>
+
+/** A resource that is deleted only with `prune`. */
+export type Kept = { readonly kind: string; readonly id: string }
+
+/** The parts of an answer that are there only if there is something to say. */
+export const occasional = <P extends Readonly<Record<string, object>>>(parts: P): Partial<P> =>
+  Object.fromEntries(Object.entries(parts).filter(([, part]) => Object.keys(part).length > 0)) as Partial<P>
+
 /** A secret that was made for a new resource. */
 export type NewSecret = { readonly kind: string; readonly id: string; readonly secret: string }
 
 /**
  * Applies edits in a transaction that has the configuration of the base locked: what is referenced is written
  * first and deleted last. Resources that depend on others are checked when all is written. Returns the secrets
- * that it made.
+ * that it made, and how many records of each type migrations rewrote.
  * @throws as a PUT or DELETE of one of the resources
  */
 export async function applyEdits<E extends Edit>(
@@ -143,10 +153,11 @@ export async function applyEdits<E extends Edit>(
   baseId: string,
   prepared: readonly Prepared<E>[],
   { isForced, located }: { isForced: boolean } & Pick<How<E>, 'located'>,
-): Promise<NewSecret[]> {
+): Promise<{ secrets: readonly NewSecret[]; migrated: Migrated }> {
   const loaded = loadedIn(scope, baseId)
   const checks: (() => Promise<void>)[] = []
   const secrets: NewSecret[] = []
+  const migrated: [id: string, records: number][] = []
   for (const kind of KINDS) {
     const changes = prepared.flatMap(({ edit, input, next, options }): Change<object>[] => {
       if (edit.kind !== kind || next === null) return []
@@ -154,10 +165,12 @@ export async function applyEdits<E extends Edit>(
       return [{ id: edit.id, options, changed, located: (thrown) => located(thrown, edit) }]
     })
     if (changes.length === 0) continue
-    const { made, checkDependents } = await changeAll(loaded, kind, changes)
-    checks.push(checkDependents)
-    for (const each of made)
-      for (const secret of Object.values(each.secrets)) secrets.push({ kind: kind.name, id: each.id, secret })
+    const done = await changeAll(loaded, kind, changes)
+    checks.push(done.checkDependents)
+    for (const { id, recordsRewritten: records } of done.views)
+      if (records !== undefined) migrated.push([id, records])
+    for (const { id, secrets: made } of done.made)
+      for (const secret of Object.values(made)) secrets.push({ kind: kind.name, id, secret })
   }
   for (const kind of [...KINDS].reverse()) {
     const gone = prepared.flatMap(({ edit }) => (edit.kind === kind && edit.after === null ? [edit] : []))
@@ -172,5 +185,5 @@ export async function applyEdits<E extends Edit>(
     if (removals.length > 0) await removeAll(loaded, kind, removals)
   }
   for (const check of checks) await check()
-  return secrets
+  return { secrets, migrated: Object.fromEntries(migrated) }
 }

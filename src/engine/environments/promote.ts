@@ -18,11 +18,11 @@ import { stepsOfIds } from '../configuration/lifecycle/read-in-steps.ts'
 import type { Db } from '../database/client.ts'
 import type { Planning } from '../write/plan-approval.ts'
 import type { WriteScope } from '../write/write.ts'
-import { applyEdits, type Edit, type Prepared, prepareEdits } from './edits.ts'
+import { applyEdits, type Edit, occasional, type Prepared, prepareEdits } from './edits.ts'
 import { atNamed, atResource } from './failures.ts'
 import { moveFork, readFork } from './fork.ts'
 import { prepareAhead } from './prepare-ahead.ts'
-import { type Promotion, storePromotion } from './promotion.ts'
+import { nothingPromoted, type Promotion, storePromotion } from './promotion.ts'
 import type { PromotionEdit } from './promotion-edits.ts'
 import { type Snapshot, snapshotIn } from './snapshot.ts'
 import { type Comparison, type Conflict, compareSides } from './three-way.ts'
@@ -115,17 +115,18 @@ async function apply(
   within: WriteScope,
   baseId: string,
   from: string,
-  { edits, conflicts, forkPoints }: PreparedPromotion,
+  { edits, conflicts, forkPoints, kept }: PreparedPromotion,
   how: Parameters<typeof applyEdits>[3],
 ): Promise<Promotion> {
   const { db } = within
   const id = uuidv7()
   await setCause(db, id)
-  const secrets = await applyEdits(within, baseId, edits, how)
+  const { secrets, migrated } = await applyEdits(within, baseId, edits, how)
   await moveFork(db, from, forkPoints)
   const past = edits.map(({ edit }) => edit)
-  const entry = { id, baseId, kind: 'promotion', fromBase: from, edits: past, conflicts }
-  return { ...(await storePromotion(within, entry)), ...(secrets.length > 0 && { secrets }) }
+  const entry = { id, baseId, kind: 'promotion', fromBase: from, edits: past, conflicts } as const
+  const done = past.length > 0 ? await storePromotion(within, entry) : nothingPromoted(within, entry)
+  return { ...done, ...occasional({ kept, migrated, secrets }) }
 }
 
 /** The promotion as a plan shows it, whose secrets are rolled back with it. */

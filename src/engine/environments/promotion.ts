@@ -8,12 +8,13 @@ import { requireBase } from '../core/existing-base.ts'
 import type { Page, PageArgs } from '../core/page.ts'
 import type { Scope } from '../core/scope.ts'
 import type { Promotion as Row } from '../prisma/client.ts'
-import { type NewSecret, type ShownEdit, shown } from './edits.ts'
+import { type Kept, type Migrated, type NewSecret, type ShownEdit, shown } from './edits.ts'
 import { type PromotionEdits, readEdits, storeEdits, textsOf } from './promotion-edits.ts'
 import type { Conflict } from './three-way.ts'
 
 export type Promotion = {
-  id: string
+  /** Null where nothing was to be promoted: the history has no entry of it. */
+  id: string | null
   kind: 'promotion' | 'rollback'
   from: string
   baseId: string
@@ -23,6 +24,10 @@ export type Promotion = {
   conflicts: readonly Conflict[]
   createdBy: string | null
   createdAt: string
+  /** What the preview deleted, and stays without `prune`. Only in the answer of the act. */
+  kept?: readonly Kept[]
+  /** How many records migrations rewrote. Only in the answer of the act. */
+  migrated?: Migrated
   /** Secrets of resources that are new in production. Only in the answer of the act. */
   secrets?: readonly NewSecret[]
 }
@@ -39,7 +44,10 @@ const headOf = (row: Row) => ({
 })
 type Head = ReturnType<typeof headOf>
 
-async function toPromotion(row: Row, past: PromotionEdits | undefined): Promise<Promotion> {
+/** A promotion that is in the history. */
+type StoredPromotion = Promotion & { id: string }
+
+async function toPromotion(row: Row, past: PromotionEdits | undefined): Promise<StoredPromotion> {
   const { createdBy, createdAt, ...head } = headOf(row)
   const changes: ShownEdit[] = []
   for (const edit of past?.edits ?? []) {
@@ -69,6 +77,16 @@ export async function storePromotion(
   await logPromotion(scope, headOf(row), 'create')
   return toPromotion(row, { edits, conflicts })
 }
+
+/** A promotion without changes, which the history does not keep. */
+export const nothingPromoted = (
+  { actor }: Scope,
+  { baseId, kind, fromBase }: Entry & Pick<Promotion, 'kind'>,
+): Promotion => ({
+  ...{ id: null, kind, from: fromBase, baseId, status: 'applied' },
+  ...{ changes: [], conflicts: [], createdBy: actor.tokenId ?? actor.name },
+  createdAt: new Date().toISOString(),
+})
 
 /** Marks a promotion as rolled back, and logs it. */
 export async function markRolledBack(scope: Scope, baseId: string, id: string): Promise<void> {
@@ -105,7 +123,7 @@ export async function listPromotions(scope: Scope, baseId: string, args: PageArg
     baseId,
     shownRows.map(({ id }) => id),
   )
-  const promotions: Promotion[] = []
+  const promotions: StoredPromotion[] = []
   for (const row of rows) promotions.push(await toPromotion(row, past.get(row.id)))
   return page.of(promotions, total)
 }

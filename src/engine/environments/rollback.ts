@@ -8,7 +8,7 @@ import { requirePermission } from '../access/access.ts'
 import { setCause } from '../change-log/entry.ts'
 import { lockIfPresent } from '../configuration/lifecycle/lock.ts'
 import type { WriteScope } from '../write/write.ts'
-import { applyEdits, isSame, prepareEdits } from './edits.ts'
+import { applyEdits, isSame, occasional, prepareEdits } from './edits.ts'
 import { atUndone } from './failures.ts'
 import { moveFork } from './fork.ts'
 import { prepareAhead } from './prepare-ahead.ts'
@@ -38,7 +38,10 @@ export async function rollback(scope: WriteScope, baseId: string, input: object)
     const { fromBase } = await findUndoable(within, baseId, undone)
     const id = uuidv7()
     await setCause(within.db, id)
-    const secrets = await applyEdits(within, baseId, prepared, { isForced: false, located: atUndone })
+    const { secrets, migrated } = await applyEdits(within, baseId, prepared, {
+      isForced: false,
+      located: atUndone,
+    })
     const edits = prepared.map(({ edit }) => edit)
     if (await lockIfPresent(within, fromBase))
       await moveFork(
@@ -48,7 +51,7 @@ export async function rollback(scope: WriteScope, baseId: string, input: object)
       )
     await markRolledBack(within, baseId, undone)
     const entry = { id, baseId, kind: 'rollback', fromBase, edits, conflicts: [] }
-    return { ...(await storePromotion(within, entry)), ...(secrets.length > 0 && { secrets }) }
+    return { ...(await storePromotion(within, entry)), ...occasional({ migrated, secrets }) }
   })
 }
 

@@ -2,7 +2,7 @@
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { type DiffStep, diffOf } from '../change-log/diff.ts'
 import { KINDS } from '../configuration/kinds.ts'
-import { type Edit, isSame } from './edits.ts'
+import { type Edit, isSame, type Kept } from './edits.ts'
 import type { ForkPoint } from './fork.ts'
 import type { Snapshot } from './snapshot.ts'
 
@@ -18,6 +18,8 @@ export type Comparison = {
   readonly conflicts: readonly Conflict[]
   /** Where the fork is once the edits are applied. */
   readonly forkPoints: readonly ForkPoint[]
+  /** What the preview deleted, and stays without `prune`. */
+  readonly kept: readonly Kept[]
 }
 type Sides = { fork: Snapshot; preview: Snapshot; production: Snapshot }
 
@@ -34,6 +36,7 @@ export async function compareSides(
   const edits: Edit[] = []
   const conflicts: Conflict[] = []
   const forkPoints: ForkPoint[] = []
+  const kept: Kept[] = []
   for (const kind of KINDS) {
     const of = (side: Snapshot) => side.get(kind.name) ?? new Map<string, never>()
     const ids = new Set([fork, preview, production].flatMap((side) => [...of(side).keys()]))
@@ -41,7 +44,11 @@ export async function compareSides(
       if (turnIsOver()) await nextTurn()
       const at = (side: Snapshot) => of(side).get(id) ?? null
       const [was, is, now] = [at(fork), at(preview), at(production)]
-      if (!isNamed(kind.name, id) || isSame(is, was) || (is === null && now !== null && !prune)) continue
+      if (!isNamed(kind.name, id) || isSame(is, was)) continue
+      if (is === null && now !== null && !prune) {
+        kept.push({ kind: kind.name, id })
+        continue
+      }
       forkPoints.push({ kind: kind.name, id, is })
       if (isSame(is, now)) continue
       if (!isSame(now, was))
@@ -49,5 +56,5 @@ export async function compareSides(
       edits.push({ kind, id, before: now, after: is })
     }
   }
-  return { edits, conflicts, forkPoints }
+  return { edits, conflicts, forkPoints, kept }
 }

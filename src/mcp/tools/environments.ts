@@ -3,6 +3,8 @@ import { z } from 'zod'
 import {
   changeLines,
   countLine,
+  keptLines,
+  migratedLines,
   obstacleLines,
   type PlannedChange,
   type Step,
@@ -53,7 +55,7 @@ const propose = compile(
   graphql(
     `query ToolPropose($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $migration: JSON) {
       proposal(base: $base, from: $from, prune: $prune, resources: $resources, migration: $migration) {
-        from base_id: baseId changes summary conflicts breaks
+        from base_id: baseId changes summary conflicts breaks kept migrated
       }
     }`,
   ),
@@ -62,7 +64,7 @@ const promote = compile(
   graphql(
     `mutation ToolPromote($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $force: Boolean, $migration: JSON) {
       done: promote(base: $base, from: $from, prune: $prune, resources: $resources, force: $force, migration: $migration) {
-        id kind from base_id: baseId status changes conflicts secrets created_at: createdAt dry_run: dryRun
+        id kind from base_id: baseId status changes conflicts kept migrated secrets created_at: createdAt dry_run: dryRun
         plan { what token expiresAt }
       }
     }`,
@@ -133,15 +135,17 @@ export const environmentTools = [
     output: answerOutput,
     run: async ({ base_id, from, max_tokens: _, ...selected }, context) => {
       const { proposal } = await propose({ ...placesOf(base_id, from), ...omitUndefined(selected) }, context)
-      const { changes, conflicts, breaks, ...about } = proposal as unknown as Proposal
+      const { changes, conflicts, breaks, kept, migrated, ...about } = proposal as unknown as Proposal
       const isFree = conflicts.length + breaks.length === 0
       return new ReadResult({
         ...about,
         promotable: isFree,
-        plan: planText(changes, conflicts, breaks),
+        plan: planText({ changes, conflicts, breaks, kept, migrated }),
         changes: changes.map(named),
         conflicts,
         breaks,
+        ...(kept && { kept: kept.slice(0, SHOWN) }),
+        ...(migrated && { migrated }),
         next: isFree ? SHOW : REPAIR,
       })
     },
@@ -168,18 +172,29 @@ export const environmentTools = [
         changes: changes.slice(0, SHOWN).map(named),
         ...(changes.length > SHOWN && { changes_more: changes.length - SHOWN }),
       }
-      const { conflicts, secrets, dry_run: isDry } = done as Promoted
+      const { conflicts, secrets, kept, migrated, dry_run: isDry } = done as Promoted
+      const stays = kept ? { kept: kept.slice(0, SHOWN) } : {}
       const note = secrets && !isDry ? { note: KEEP_SECRETS } : {}
-      if (!plan) return trim({ ...done, ...shown, ...note })
+      if (!plan) return trim({ ...done, ...shown, ...stays, ...note })
       return {
-        plan: { what: plan.what, ...shown, ...(conflicts.length > 0 && { conflicts }) },
+        plan: {
+          what: plan.what,
+          ...shown,
+          ...stays,
+          ...(migrated && { migrated }),
+          ...(conflicts.length > 0 && { conflicts }),
+        },
         ...awaiting('promotion', plan),
       }
     },
   }),
 ]
 
-type Promoted = { conflicts: readonly object[]; secrets: unknown; dry_run: boolean | null }
+type Promoted = Pick<Proposal, 'kept' | 'migrated'> & {
+  conflicts: readonly object[]
+  secrets: unknown
+  dry_run: boolean | null
+}
 type Conflict = { kind: string; id: string; production: readonly Step[]; preview: readonly Step[] }
 type Break = { path: string; message: string }
 type Proposal = {
@@ -189,6 +204,8 @@ type Proposal = {
   summary: object
   conflicts: readonly Conflict[]
   breaks: readonly Break[]
+  kept: readonly { kind: string; id: string }[] | null
+  migrated: Readonly<Record<string, number>> | null
 }
 
 const KEEP_SECRETS =
@@ -200,15 +217,19 @@ const SHOWN = 50
 const named = ({ kind, id, op }: PlannedChange) => ({ kind, id, op })
 
 /** The proposal as a text to show a person. */
-const planText = (
-  changes: readonly PlannedChange[],
-  conflicts: readonly Conflict[],
-  breaks: readonly Break[],
-): string =>
+const planText = ({
+  changes,
+  conflicts,
+  breaks,
+  kept,
+  migrated,
+}: Omit<Proposal, 'from' | 'base_id' | 'summary'>): string =>
   [
     ...changeLines(changes).map(({ text }) => text),
     ...obstacleLines(conflicts, breaks),
     countLine(changes, 'due'),
+    ...migratedLines(migrated ?? {}, 'due'),
+    ...keptLines(kept ?? [], 'Send prune'),
   ].join('\n')
 
 const SHOW = 'Show plan to a person. A token with admin promotes it.'

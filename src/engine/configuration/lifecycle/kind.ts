@@ -128,6 +128,8 @@ export type View<F extends object = object> = F & {
   readonly updatedAt: string
   readonly operation?: 'created' | 'updated' | 'unchanged'
   readonly warnings?: readonly string[]
+  /** How many records the migration of this change rewrote. */
+  readonly recordsRewritten?: number
 }
 
 /** Authorization rules of a kind. The default requires a grant on the base as a whole. */
@@ -197,7 +199,12 @@ export type DataCheck<F extends object> = {
 }
 
 /** What a check of data found, or the fault: CONFLICT with count and samples. */
-export type Found = { readonly found?: unknown; readonly fault?: DomainError }
+export type Found = {
+  readonly found?: unknown
+  readonly fault?: DomainError
+  /** How many records a migration would rewrite. */
+  readonly rewritten?: number
+}
 
 /** Ids whose data is checked in full, and faults by id. */
 export type LockResult = {

@@ -21,6 +21,8 @@ type Refused = { count: number; samples: object[] }
 export type Validation = {
   /** The invalid records so far: their count, and the first ten. */
   readonly refused: Refused
+  /** How many records the steps have changed so far. */
+  rewritten(): number
   page(rows: readonly ExistingRow[]): Promise<Validated[]>
 }
 
@@ -35,18 +37,19 @@ export function openValidation({
   const schema = schemaOf({ jsonSchema })
   const allowance = new Allowance(LIMITS.recheckSteps, tooManyChecks)
   const refused: Refused = { count: 0, samples: [] }
+  let rewritten = 0
   const validate = (row: ExistingRow): Validated => {
     const data = migrate(row.data, steps)
     const isValid = schema.isValid(data, allowance)
     if (!isValid && refused.count++ < LIMITS.samples)
       refused.samples.push(sample(row, schema.validate(data, '/data')))
-    return {
-      ...{ row, data, isValid },
-      isRewritten: steps.length > 0 && !isDeepStrictEqual(data, row.data),
-    }
+    const isRewritten = steps.length > 0 && !isDeepStrictEqual(data, row.data)
+    if (isRewritten) rewritten++
+    return { row, data, isValid, isRewritten }
   }
   return {
     refused,
+    rewritten: () => rewritten,
     async page(rows) {
       const validated: Validated[] = []
       for (const row of rows) {

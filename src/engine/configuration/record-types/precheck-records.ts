@@ -128,7 +128,8 @@ export function openPrecheck(
     found: (since: number): Found => {
       const refused = faultOf()
       if (refused) return { fault: refused }
-      return isMany || isMigrated ? {} : { found: { since, flags } satisfies Precheck }
+      if (isMigrated) return { rewritten: validation?.rewritten() ?? 0 }
+      return isMany ? {} : { found: { since, flags } satisfies Precheck }
     },
   }
 }
