@@ -95,7 +95,7 @@ const ROWS = [
 
 /**
  * Runs one command line.
- * @returns the exit code: 0 on success, 1 for a failed request, 2 for wrong usage; of a diff, 2 for changes and 1
+ * @returns the exit code: 0 on success, 1 for a failed request, 2 for wrong usage; of a diff, 2 for changes and 64
  * for wrong usage
  */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -200,7 +200,7 @@ function addRow(
   // A pipeline must not take a mistake for changes.
   if (row.exitCode)
     command.exitOverride((thrown) => {
-      outcome.misused = EXIT.failed
+      outcome.misused = EXIT.misused
       throw thrown
     })
   const parameters = argumentsOf(row)
@@ -208,7 +208,7 @@ function addRow(
   const flags = row.options.map((option) => ({ option, flag: flag(option) }))
   for (const { flag } of flags) command.addOption(flag)
   command.action(async () => {
-    if (row.exitCode) outcome.misused = EXIT.failed
+    if (row.exitCode) outcome.misused = EXIT.misused
     checkServerUrl(row, program.opts<Flags>())
     const settings = readSettings(program.opts<Flags>())
     const given = flags.flatMap(({ option, flag }) => {

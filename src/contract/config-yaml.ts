@@ -6,9 +6,12 @@ const STYLE = { lineWidth: 0 }
 /** Values with more characters of JSON are printed member by member: 8 KiB take some 15 ms. */
 const AT_ONCE = 8 * 1024
 
-/** A config file as YAML, printed in short turns of the event loop. */
-export const configYaml = async (config: object): Promise<string> => {
-  const parts: string[] = []
+/** The line by which editors find the JSON Schema of a config file. */
+export const schemaLine = (schema: string): string => `# yaml-language-server: $schema=${schema}\n`
+
+/** A config file as YAML with a reference to its JSON Schema, printed in short turns of the event loop. */
+export const configYaml = async (config: object, schema: string): Promise<string> => {
+  const parts: string[] = [schemaLine(schema)]
   await print(config, '', parts)
   return parts.join('')
 }

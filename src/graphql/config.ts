@@ -49,6 +49,11 @@ builder.queryFields((t) => ({
     args: { base: t.arg.string({ required: true }) },
     resolve: (_root, { base }, { scope }) => environments.getConfig(scope, base),
   }),
+  configSchema: t.string({
+    description: 'The address of the JSON Schema of config files, for editors.',
+    args: { base: t.arg.string({ required: true }) },
+    resolve: (_root, { base }, { scope }) => environments.configSchemaUrl(scope, base),
+  }),
   configDiff: t.field({
     type: ConfigDiffType,
     description: 'What applying a config file to the base would change.',

@@ -70,16 +70,18 @@ export const config = [
     query: z.strictObject({
       format: z.enum(['json', 'yaml']).optional().meta({ description: 'Defaults to `json`.' }),
     }),
-    operation: graphql('query GetConfig($base: String!) { config(base: $base) }'),
+    operation: graphql(
+      'query GetConfig($base: String!) { config(base: $base) schema: configSchema(base: $base) }',
+    ),
     variables: ({ params }) => ({ base: params.base_id }),
-    reply: ({ config }, { query }) => {
+    reply: ({ config, schema }, { query }) => {
       const body = config as { hash: string }
       return {
         body,
         isLarge: true,
         etag: `"${body.hash}"`,
         ...(query.format === 'yaml' && {
-          text: { type: 'application/yaml; charset=utf-8', make: () => configYaml(body) },
+          text: { type: 'application/yaml; charset=utf-8', make: () => configYaml(body, schema) },
         }),
       }
     },

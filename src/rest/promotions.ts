@@ -24,11 +24,9 @@ const Proposal = z
     conflicts: z
       .array(Conflict)
       .meta({ description: 'Resources that production has changed too. They need `force`.' }),
-    breaks: z
-      .array(z.record(z.string(), z.unknown()))
-      .meta({
-        description: 'What production holds or lacks that the changes do not fit: details of an error.',
-      }),
+    breaks: z.array(z.record(z.string(), z.unknown())).meta({
+      description: 'What production holds or lacks that the changes do not fit: details of an error.',
+    }),
     kept: Kept,
     migrated: Migrated,
   })

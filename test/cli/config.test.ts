@@ -94,7 +94,7 @@ test('a file keeps its numbers: one that would change on the way is refused, in 
     succeed(await world.call('DELETE', '/v1/crm--numbers/record-types/n'))
   }
   const infinite = await run('crm--numbers', ['config', 'diff', '-'], yaml('.inf'))
-  expect([infinite.code, infinite.err]).toEqual([1, expect.stringContaining('/record_types/0/display/n')])
+  expect([infinite.code, infinite.err]).toEqual([64, expect.stringContaining('/record_types/0/display/n')])
   await run('crm', ['preview', 'delete', 'crm--numbers'])
 })
 
@@ -178,6 +178,7 @@ test('a push prints the new secrets once, and the secret of the file never', asy
   const pushed = await run(dev, ['config', 'push', '-'], file)
   expect(pushed.out).toMatch(/\n2 created\nSecret of inbound_webhook door, shown once: whsec_\S+\n$/)
   expect(pushed.out).not.toContain(OWN_SECRET)
+  expect(await run(dev, ['config', 'diff', '-'], file)).toMatchObject({ code: 0, out: 'No changes.\n' })
   succeed(await world.call('DELETE', `/v1/bases/${dev}`))
 })
 
@@ -193,17 +194,30 @@ test('a preview is named by its whole id; a production base is not taken for one
   succeed(await world.call('DELETE', '/v1/bases/plain'))
 })
 
-test('wrong usage of a diff exits with 1, since 2 says that there are changes', async () => {
+test('a file of several YAML documents is refused in plain words', async () => {
+  const several = 'plinth: 1\nbase: crm\n---\nplinth: 1\nbase: crm\n'
+  expect(await run('crm', ['config', 'diff', '-'], several)).toEqual({
+    code: 64,
+    out: '',
+    err: 'VALIDATION_ERROR: The file "-" has several YAML documents, separated by "---". Send one document in a file.\n',
+  })
+  const one = await run('crm', ['config', 'diff', '-'], `---\n${several.split('---')[0]}`)
+  expect([one.code, one.out]).toEqual([0, 'No changes.\n'])
+})
+
+test('wrong usage of a diff exits with 64, since 2 says that there are changes and 1 that it is refused', async () => {
   const broken = join(folder, 'broken.yaml')
   await writeFile(broken, 'a: [')
-  expect(await run('crm', ['config', 'diff', broken])).toMatchObject({ code: 1, out: '' })
+  expect(await run('crm', ['config', 'diff', broken])).toMatchObject({ code: 64, out: '' })
   const absent = await run('crm', ['config', 'diff', join(folder, 'absent.yaml')])
-  expect([absent.code, absent.err]).toEqual([1, expect.stringContaining('ENOENT')])
+  expect([absent.code, absent.err]).toEqual([64, expect.stringContaining('ENOENT')])
   for (const wrong of [
     ['config', 'diff'],
     ['config', 'diff', broken, '--prun'],
   ])
-    expect(await run('crm', wrong)).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/\S/) })
+    expect(await run('crm', wrong)).toMatchObject({ code: 64, out: '', err: expect.stringMatching(/\S/) })
+  const other = JSON.stringify({ plinth: 1, base: 'other' })
+  expect((await run('crm', ['config', 'diff', '-'], other)).code).toBe(1)
   expect((await run('crm', ['config', 'push', broken])).code).toBe(2)
   expect(await run('crm', ['config', 'diff', '--help'])).toMatchObject({ code: 0, err: '' })
 })

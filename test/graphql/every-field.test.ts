@@ -81,6 +81,7 @@ const QUERIES: Record<string, string> = {
   claim: 'claim(base: "crm", id: "$claim") { id }',
   claims: 'claims(base: "crm") { data { id } }',
   config: 'config(base: "crm")',
+  configSchema: 'configSchema(base: "crm")',
   configDiff: 'configDiff(base: "crm", config: {plinth: 1, base: "crm"}) { changes }',
   configurationHistory:
     'configurationHistory(base: "crm", kind: "record_type", id: "task") { data { version operation } }',

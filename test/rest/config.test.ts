@@ -95,6 +95,8 @@ describe('the config of a base', () => {
     const yaml = await world.call('GET', `/v1/${base}/config?format=yaml`)
     expect([yaml.status, yaml.headers.get('content-type')]).toEqual([200, 'application/yaml; charset=utf-8'])
     expect(parse(yaml.text)).toEqual(await pull(base))
+    const [line] = yaml.text.split('\n')
+    expect(line).toBe(`# yaml-language-server: $schema=${world.url}/config.schema.json`)
     expectFault(await world.call('GET', `/v1/${base}/config?format=toml`), 'query/format')
   })
 
@@ -350,6 +352,27 @@ describe('a push', () => {
     const path = `/v1/${dev}/relationship-types/next`
     succeed(await world.call('PATCH', `${path}?on_invalid=allow`, { data_schema: strict.data_schema }))
     succeed(await push(dev, file))
+  })
+
+  test('with the secret that the base has is no change, for whoever may set it; a reader learns nothing', async () => {
+    const [base, dev] = await fork()
+    const triggers = [{ id: 'own', url: 'https://example.com/a', enabled: false, secret: OWN_SECRET }]
+    const file = { plinth: 1, base, triggers }
+    succeed(await push(dev, file))
+    const other = { ...file, triggers: [{ ...triggers[0], secret: `whsec_${'A'.repeat(43)}=` }] }
+    const replaced = [{ op: 'replace', path: '/secret', value: '<redacted>' }]
+    expect(succeed(await diff(dev, file)).changes).toEqual([])
+    expect(succeed(await diff(dev, other)).changes).toMatchObject([{ id: 'own', diff: replaced }])
+    const reader = await world.newToken([{ base, environment: '*', permission: 'read' }])
+    const seen = async (body: unknown) =>
+      succeed(await reader.call('POST', `/v1/${dev}/config/diff`, body)).changes
+    expect(await seen(file)).toMatchObject([{ id: 'own', diff: replaced }])
+    expect(await seen(file)).toEqual(await seen(other))
+    const { version } = succeed(await world.call('GET', `/v1/${dev}/triggers/own`))
+    expect(succeed(await push(dev, file)).changes).toEqual([])
+    expect(succeed(await world.call('GET', `/v1/${dev}/triggers/own`)).version).toBe(version)
+    expect(succeed(await push(dev, other)).changes).toMatchObject([{ id: 'own', diff: replaced }])
+    expect(succeed(await diff(dev, file)).changes).toHaveLength(1)
   })
 
   test('returns the secrets that it makes once, and none in a dry run, a repeat, the log or a file', async () => {

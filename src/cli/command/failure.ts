@@ -6,8 +6,11 @@ type Body = {
   error: { code: string; message: string; details?: readonly Partial<Detail>[]; request_id?: string }
 }
 
-/** `pending`: a diff found changes. */
-export const EXIT = { ok: 0, failed: 1, usage: 2, pending: 2 } as const
+/**
+ * Exit codes. `pending`: a diff found changes. `misused`: wrong usage of a command whose answer is its exit code, so that no
+ * pipeline takes a mistake for an answer; it is EX_USAGE of sysexits.
+ */
+export const EXIT = { ok: 0, failed: 1, usage: 2, pending: 2, misused: 64 } as const
 
 export class Failure extends Error {
   readonly body: Body

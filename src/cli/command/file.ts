@@ -32,15 +32,21 @@ function isJson(text: string): boolean {
 
 async function readYaml(text: string, name: string): Promise<unknown> {
   // Loaded here, because most commands read no YAML and start faster without it.
-  const { parse, YAMLParseError } = await import('yaml')
+  const { parseAllDocuments, YAMLParseError } = await import('yaml')
   try {
-    return exact(parse(text, { intAsBigInt: true }), '', name)
+    const [document, second] = parseAllDocuments(text, { intAsBigInt: true })
+    if (second) throw severalDocuments(name)
+    if (document?.errors[0]) throw document.errors[0]
+    return exact(document?.toJS() ?? null, '', name)
   } catch (error) {
     if (error instanceof YAMLParseError)
       throw misused(`The file "${name}" is not YAML or JSON: ${error.message}`)
     throw error
   }
 }
+
+const severalDocuments = (name: string) =>
+  misused(`The file "${name}" has several YAML documents, separated by "---". Send one document in a file.`)
 
 /** Integers as numbers. JSON has no number for one that is too large, nor for infinity. */
 function exact(value: unknown, path: string, name: string): unknown {

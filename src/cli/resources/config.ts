@@ -32,7 +32,7 @@ export const config: Noun = {
     },
     {
       name: 'diff',
-      summary: 'Show what a file would change. Exit code 0: nothing, 2: changes, 1: refused or wrong usage',
+      summary: 'Show what a file would change. Exit code 0: nothing, 2: changes, 1: refused, 64: wrong usage',
       method: 'POST',
       path: '/:base_id/config/diff',
       file: true,

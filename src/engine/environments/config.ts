@@ -20,6 +20,7 @@ import {
   summaryOf,
 } from './edits.ts'
 import { atPlace } from './failures.ts'
+import { hideKnownSecrets } from './known-secrets.ts'
 import { type ConfigFile, readConfig } from './read-config.ts'
 import { hashOf, listsOf, readSnapshot, type Snapshot, snapshotIn } from './snapshot.ts'
 
@@ -49,6 +50,15 @@ export async function getConfig(scope: Scope, baseId: string): Promise<Config> {
 }
 
 /**
+ * The address of the JSON Schema of config files, for the config of a base.
+ * @throws FORBIDDEN
+ */
+export function configSchemaUrl(scope: Scope, baseId: string): string {
+  requirePermission(scope.access, 'read', baseId, '*')
+  return `${scope.publicUrl()}/config.schema.json`
+}
+
+/**
  * Compares a config file with the base: what applying it would change. `hash` is of the base as it is.
  * @throws FORBIDDEN; VALIDATION_ERROR; NOT_FOUND
  */
@@ -59,8 +69,10 @@ export async function diffConfig(
   prune: boolean,
 ): Promise<ConfigDiff> {
   requirePermission(scope.access, 'read', baseId, '*')
-  const file = await readConfig(config, baseId)
+  const read = await readConfig(config, baseId)
   const live = await readSnapshot(scope, baseId)
+  const maySet = scope.access.allows('manage', baseId, '*')
+  const file = maySet ? await withoutKnown(scope, baseId, read) : read
   const changes = (await editsBetween(live, wanted(live, file, prune))).map(shown)
   const kept = prune ? [] : missingIn(file, live)
   return { changes, summary: summaryOf(changes), hash: await hashOf(live), ...occasional({ kept }) }
@@ -79,11 +91,12 @@ export async function putConfig(
 ): Promise<ConfigDiff> {
   requirePermission(scope.access, 'manage', baseId, '*')
   if (productionOf(baseId) === baseId) throw onProduction(baseId)
-  const file = await readConfig(config, baseId)
+  const read = await readConfig(config, baseId)
   return scope.db.transaction(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
     await lockConfiguration(within, baseId)
     const live = await snapshotIn(tx, baseId)
+    const file = await withoutKnown(within, baseId, read)
     const hash = await hashOf(live)
     if (hashes && !hashes.includes(hash)) throw otherState('/expected_hash', hash, hashes.join(', '))
     if (file.hash !== null && file.hash !== hash) throw otherState('/hash', hash, file.hash)
@@ -97,6 +110,11 @@ export async function putConfig(
     return { changes, summary: summaryOf(changes), hash: next, ...occasional({ kept, secrets }) }
   })
 }
+
+const withoutKnown = async (scope: Scope, baseId: string, file: ConfigFile): Promise<ConfigFile> => ({
+  ...file,
+  resources: await hideKnownSecrets(scope, baseId, file.resources),
+})
 
 /** The configuration after the file is applied. */
 function wanted(live: Snapshot, { resources }: ConfigFile, prune: boolean): Snapshot {

@@ -1,4 +1,4 @@
-export { type ConfigDiff, diffConfig, getConfig, putConfig } from './config.ts'
+export { type ConfigDiff, configSchemaUrl, diffConfig, getConfig, putConfig } from './config.ts'
 export { createPreview } from './create-preview.ts'
 export { promote } from './promote.ts'
 export { getPromotion, listPromotions, type Promotion } from './promotion.ts'
