@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { digest } from '../../src/contract/canonical-hash.ts'
-import { expectDetail, expectFailure, expectFault, succeed, times } from '../support/answers.ts'
+import { expectFailure, expectFault, succeed, times } from '../support/answers.ts'
 import type { Answer } from '../support/server.ts'
 import { openWorld, patchJson, type World } from '../support/world.ts'
 
@@ -239,53 +238,4 @@ test('a key is stored in the transaction of its write: either both commit or nei
   succeed(await world.call('PUT', `${at}/p1`, { data: {} }, one), 201)
   const [row] = await stored(one)
   expect(row?.outcome).toMatchObject({ answer: { id: 'p1', version: 1 } })
-})
-
-describe('The stored form of a request', () => {
-  const body = { data: { pin: '0000' } }
-  /** What earlier versions stored. */
-  const plain = (id: string) => {
-    const params = { base_id: 'crm', record_type: at.split('/')[4], id }
-    return digest(['rest', 'PUT', '/:base_id/records/:record_type/:id', params, {}, null, null, body])
-  }
-
-  test('is a keyed hash, so that who reads it cannot test guesses', async () => {
-    const key = newKey()
-    succeed(await world.call('PUT', `${at}/keyed-hash`, body, key), 201)
-    const [row] = await stored(key)
-    expect(row?.fingerprint).toMatch(/^h1\.[0-9a-f]{16}\.[\w-]{43}$/)
-    expect(row?.fingerprint).not.toContain(plain('keyed-hash'))
-  })
-
-  test('of an earlier version still recognizes its request, and no other', async () => {
-    const key = newKey()
-    const first = await world.call('PUT', `${at}/plain-hash`, body, key)
-    await world.database.query('UPDATE plinth.idempotency SET fingerprint = $2 WHERE key = $1', [
-      key['idempotency-key'],
-      plain('plain-hash'),
-    ])
-    const again = await world.call('PUT', `${at}/plain-hash`, body, key)
-    expect([again.status, again.text, isReplay(again)]).toEqual([201, first.text, true])
-    const other = await world.call('PUT', `${at}/plain-hash`, { data: { pin: '0001' } }, key)
-    expectDetail(other, 409, { code: 'key_reused' })
-  })
-})
-
-test('a key outlives the replacement of the master key, until the former one is removed', async () => {
-  const [first, second] = [Buffer.alloc(32, 1).toString('base64'), Buffer.alloc(32, 2).toString('base64')]
-  const old = await openWorld({ PLINTH_MASTER_KEY: first })
-  const path = `/v1/crm/records/${await old.newType()}/kept`
-  const key = newKey()
-  const both = await openWorld({ PLINTH_MASTER_KEY: `${second},${first}` }, old.database)
-  const renewed = await openWorld({ PLINTH_MASTER_KEY: second }, old.database)
-  try {
-    succeed(await old.call('PUT', path, { data: { n: 1 } }, key), 201)
-    expect(isReplay(await both.call('PUT', path, { data: { n: 1 } }, key))).toBe(true)
-    expectDetail(await renewed.call('PUT', path, { data: { n: 1 } }, key), 409, { code: 'key_reused' })
-    expect(succeed(await renewed.call('GET', path)).version).toBe(1)
-  } finally {
-    await renewed.close()
-    await both.close()
-    await old.close()
-  }
 })

@@ -8,8 +8,8 @@ import { type Db, statement } from '../database/client.ts'
 import { LOCK_TIMEOUT, sqlState } from '../database/errors.ts'
 import type { UsedRight } from './used-rights.ts'
 
-/** Idempotency key: its owner, its text, and the digest of the request. */
-export type Key = { tokenId: string; key: string; digest: string }
+/** Idempotency key: its owner, its text, and the fingerprint of its first request. */
+export type Key = { tokenId: string; key: string; fingerprint: string }
 export type StoredOutcome = (
   | { answer: object }
   | { error: { code: string; message: string; details: object[]; requestId: string } }
@@ -85,7 +85,7 @@ export async function claimKey<T extends object>(scope: Scope, key: Key, steps: 
 /** Resolves once an outcome is stored, to a function that returns the answer or throws the stored error. */
 async function runClaimed<T extends object>(scope: Scope, key: Key, steps: Steps<T>): Promise<() => T> {
   return scope.db.transaction(async (tx) => {
-    const stored = await claimOrFind(tx, scope, key)
+    const stored = await claimOrFind(tx, key)
     await steps.waited(tx)
     if (stored) return () => steps.replay(stored)
     await tx.query(SAVEPOINT, [])
@@ -117,10 +117,10 @@ async function textOf(outcome: StoredOutcome | null): Promise<string> {
     : JSON.stringify(outcome)
 }
 
-async function claimOrFind(tx: Db, scope: Scope, key: Key): Promise<StoredOutcome | undefined> {
+async function claimOrFind(tx: Db, key: Key): Promise<StoredOutcome | undefined> {
   await tx.query(WAIT, [])
   try {
-    const [claimed] = await tx.query(CLAIM, [key.tokenId, key.key, scope.vault.fingerprint(key.digest)])
+    const [claimed] = await tx.query(CLAIM, [key.tokenId, key.key, key.fingerprint])
     await tx.query(WAIT_NO_MORE, [])
     if (claimed) return undefined
   } catch (thrown) {
@@ -129,16 +129,9 @@ async function claimOrFind(tx: Db, scope: Scope, key: Key): Promise<StoredOutcom
   }
   const [row] = await tx.query<{ fingerprint: string; outcome: string }>(FIND, [key.tokenId, key.key])
   if (!row) throw stillInFlight()
-  if (!isOf(scope, key, row.fingerprint)) throw otherRequest()
+  if (row.fingerprint !== key.fingerprint) throw otherRequest()
   return (await parseSound(row.outcome)) as StoredOutcome
 }
-
-/**
- * Whether a stored fingerprint is that of the request. A request can carry secrets, so the digest itself is stored by
- * earlier versions only, for a day.
- */
-const isOf = ({ vault }: Scope, { digest }: Key, stored: string): boolean =>
-  stored === digest || vault.isFingerprintOf(digest, stored)
 
 /**
  * Checks the key of a dry run, which neither stores nor replays it.
@@ -146,7 +139,7 @@ const isOf = ({ vault }: Scope, { digest }: Key, stored: string): boolean =>
  */
 export async function refuseUsedKey(scope: Scope, key: Key): Promise<void> {
   const [row] = await scope.db.query<{ fingerprint: string }>(FIND, [key.tokenId, key.key])
-  if (row && !isOf(scope, key, row.fingerprint)) throw otherRequest()
+  if (row && row.fingerprint !== key.fingerprint) throw otherRequest()
 }
 
 /** Deletes keys older than a day, a bounded number per call. */

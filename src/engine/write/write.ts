@@ -104,7 +104,7 @@ export async function write<T extends object>(
       : {
           tokenId: scope.actor.tokenId ?? '',
           key: idempotencyKey,
-          digest: named(scope, await digestInTurns(request())),
+          fingerprint: named(scope, await digestInTurns(request())),
         }
 
   // Rights may have changed while the request waited for its body, for user input or in a queue.
@@ -137,9 +137,9 @@ export async function write<T extends object>(
   }
 }
 
-/** Adds the policy to the digest, so that a response is not replayed under another policy. */
-const named = ({ policy }: Scope, request: string): string =>
-  policy ? digest([request, policy.name]) : request
+/** Adds the policy to the fingerprint, so that a response is not replayed under another policy. */
+const named = ({ policy }: Scope, fingerprint: string): string =>
+  policy ? digest([fingerprint, policy.name]) : fingerprint
 
 /** An error with the record in its way. A policy could hide that record, so its caller does not learn of it. */
 const explained = async (scope: Scope, thrown: unknown, db = scope.db): Promise<unknown> =>
