@@ -1,5 +1,5 @@
 /** Transactions of the ORM and the statements that run on their connections. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { statement } from '../../src/engine/database/client.ts'
 import { type Database, openDatabase } from '../../src/engine/database/pool.ts'
 import { times } from '../support/answers.ts'
@@ -9,7 +9,7 @@ let clone: TestDatabase
 let database: Database
 beforeAll(async () => {
   clone = await cloneDatabase()
-  database = openDatabase(clone.url, () => {}, { connections: 4, timeoutMs: 500 })
+  database = openDatabase(clone.url, () => {}, { connections: 4, timeoutMs: 10_000 })
 })
 afterAll(async () => {
   await database.close()
@@ -56,7 +56,9 @@ test('a statement after the end of a transaction that took too long is refused, 
   tags: 'full',
 }, async () => {
   const late = Promise.withResolvers<unknown>()
-  const over = database.transaction(async (tx) => {
+  const hasty = openDatabase(clone.url, () => {}, { connections: 4, timeoutMs: 500 })
+  onTestFinished(() => hasty.close())
+  const over = hasty.transaction(async (tx) => {
     await tx.query(INSERT, ['late1'])
     await new Promise((resolve) => setTimeout(resolve, 1500))
     await tx.query(INSERT, ['late2']).then(late.resolve, late.resolve)

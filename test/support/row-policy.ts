@@ -15,7 +15,8 @@ import type { World } from './world.ts'
 
 type Variables = Record<string, unknown>
 
-const RECORD = 'id recordType data externalId externalSource version status valid operation expanded'
+const WRITTEN = 'id recordType data externalId externalSource version status valid operation'
+const RECORD = `${WRITTEN} expanded`
 const documents = {
   get: `query ($type: String!, $id: String!, $expand: [String!], $version: Int, $asOf: String) {
     it: record(base: "crm", recordType: $type, id: $id, expand: $expand, version: $version, asOf: $asOf) { ${RECORD} } }`,
@@ -30,18 +31,18 @@ const documents = {
     it: related(base: "crm", recordType: $type, id: $id, relType: $relType, direction: $direction, depth: $depth, relatedType: $relatedType,
       filter: $filter, sort: $sort, includeTotal: true) { rows total } }`,
   create: `mutation ($type: String!, $id: String, $data: JSON!, $externalId: String, $relationships: [RecordLink!], $dryRun: Boolean, $key: String) {
-    it: createRecord(base: "crm", recordType: $type, id: $id, data: $data, externalId: $externalId, relationships: $relationships, dryRun: $dryRun, idempotencyKey: $key) { ${RECORD} dryRun } }`,
+    it: createRecord(base: "crm", recordType: $type, id: $id, data: $data, externalId: $externalId, relationships: $relationships, dryRun: $dryRun, idempotencyKey: $key) { ${WRITTEN} dryRun } }`,
   put: `mutation ($type: String!, $id: String!, $data: JSON!, $externalId: String, $versions: [Int!], $exists: Boolean, $absent: Boolean, $dryRun: Boolean) {
     it: putRecord(base: "crm", recordType: $type, id: $id, data: $data, externalId: $externalId, expectedVersions: $versions,
-      mustExist: $exists, mustBeAbsent: $absent, dryRun: $dryRun) { ${RECORD} dryRun } }`,
+      mustExist: $exists, mustBeAbsent: $absent, dryRun: $dryRun) { ${WRITTEN} dryRun } }`,
   putByPair: `mutation ($type: String!, $data: JSON!, $externalId: String) {
-    it: putRecordByExternalId(base: "crm", recordType: $type, data: $data, externalId: $externalId) { ${RECORD} } }`,
+    it: putRecordByExternalId(base: "crm", recordType: $type, data: $data, externalId: $externalId) { ${WRITTEN} } }`,
   patch: `mutation ($type: String!, $id: String!, $merge: JSON, $operations: JSON, $externalId: String, $versions: [Int!], $claim: String) {
     it: patchRecord(base: "crm", recordType: $type, id: $id, merge: $merge, operations: $operations, externalId: $externalId,
-      expectedVersions: $versions, claimId: $claim) { ${RECORD} } }`,
+      expectedVersions: $versions, claimId: $claim) { ${WRITTEN} } }`,
   cancel: `mutation ($type: String!, $id: String!, $versions: [Int!]) {
-    it: cancelRecord(base: "crm", recordType: $type, id: $id, expectedVersions: $versions) { ${RECORD} } }`,
-  restore: `mutation ($type: String!, $id: String!) { it: restoreRecord(base: "crm", recordType: $type, id: $id) { ${RECORD} } }`,
+    it: cancelRecord(base: "crm", recordType: $type, id: $id, expectedVersions: $versions) { ${WRITTEN} } }`,
+  restore: `mutation ($type: String!, $id: String!) { it: restoreRecord(base: "crm", recordType: $type, id: $id) { ${WRITTEN} } }`,
   remove: `mutation ($type: String!, $id: String!, $versions: [Int!]) {
     it: deleteRecord(base: "crm", recordType: $type, id: $id, expectedVersions: $versions) { id deleted } }`,
   batch: `mutation ($operations: JSON!) { it: batch(base: "crm", operations: $operations) { rows } }`,
