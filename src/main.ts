@@ -56,6 +56,8 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
       connections: config.databaseConnections,
       timeoutMs: config.requestTimeoutMs,
       sql: config.sql,
+      clientBreaks: async (...edits) =>
+        (await import('./graphql/base/client-breaks.ts')).clientBreaks(...edits),
       log,
     }).catch(noDatabase(config))
     closing.push(() => engine.close())

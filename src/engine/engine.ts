@@ -14,7 +14,7 @@ import { sweepClaims } from './claims/actions.ts'
 import { type AdminToken, authenticate, ensureAdminToken } from './configuration/tokens/index.ts'
 import { openCaches } from './core/caches.ts'
 import { openLongPolls } from './core/long-poll.ts'
-import type { Scope, Services, Via } from './core/scope.ts'
+import type { ClientBreaks, Scope, Services, Via } from './core/scope.ts'
 import { sealKey, serverSecret } from './core/sealed-token.ts'
 import { type ReserveBytes, ResponseBudget } from './database/capped-query.ts'
 import { migrate } from './database/migrate.ts'
@@ -53,6 +53,8 @@ export type EngineOptions = {
   webhookScheduleMs: readonly number[]
   /** The address of the server, for links. */
   publicUrl?: () => string
+  /** By default, changes of types have no such warnings. */
+  clientBreaks?: ClientBreaks
   recordBytes?: number
   /** Maximum bytes of records that a batch writes or returns. */
   batchBytes?: number
@@ -152,8 +154,10 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const blobs = await openBlobStore(options.blobs)
   const vault = await openVault(database, options.masterKeys, log)
   const egress = openEgress(options.privateHosts)
+  const clientBreaks: ClientBreaks = options.clientBreaks ?? (async () => [])
   const services: Services = {
     ...{ caches, batching, feed, longPolls, keys, limits, sql, blobs, vault, egress, publicUrl, log },
+    clientBreaks,
   }
   const system = systemScope(database, services)
   await ensureAdminToken(system, options.adminToken, log)

@@ -31,6 +31,11 @@ const ConfigDiffType = builder.objectRef<ConfigDiff>('ConfigDiff').implement({
       description: '`[{ kind, id, secret }]`: secrets that were made for new resources. Returned once.',
       resolve: ({ secrets }) => secrets ?? null,
     }),
+    warnings: t.stringList({
+      nullable: true,
+      description: 'What breaks for clients that were generated from the GraphQL schema of the base.',
+      resolve: ({ warnings }) => (warnings ? [...warnings] : null),
+    }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })

@@ -75,7 +75,7 @@ function define(name: string, kind: Kind, spec: Spec<object, InputFieldMap>): Co
         warnings: t.stringList({
           nullable: true,
           description:
-            'What this write removed from the schema, and what the schema holds that is not checked or has the name of a built-in field.',
+            'What this write removed from the schema, what breaks for generated GraphQL clients, and what the schema holds that is not checked or has the name of a built-in field.',
           resolve: ({ warnings }) => (warnings ? [...warnings] : null),
         }),
       }),

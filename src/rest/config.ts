@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { CONFIG_KINDS, listName } from '../contract/config-shapes.ts'
 import { configYaml } from '../contract/config-yaml.ts'
-import { trim } from '../contract/response-bodies.ts'
+import { writtenBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { flag } from './route/query.ts'
 import { route } from './route/route.ts'
@@ -54,6 +54,12 @@ const ConfigDiff = z
     hash: z.string().meta({ description: 'The hash of the configuration of the base.' }),
     kept: Kept,
     secrets: NewSecrets,
+    meta: z
+      .object({ warnings: z.array(z.string()) })
+      .optional()
+      .meta({
+        description: 'What breaks for clients that were generated from the GraphQL schema of the base.',
+      }),
     dry_run: z.literal(true).optional(),
   })
   .meta({ id: 'ConfigDiff' })
@@ -97,11 +103,11 @@ export const config = [
     size: 'bulk',
     operation: graphql(
       `query DiffConfig($base: String!, $config: JSON!, $prune: Boolean) {
-        diff: configDiff(base: $base, config: $config, prune: $prune) { changes summary hash kept }
+        diff: configDiff(base: $base, config: $config, prune: $prune) { changes summary hash kept warnings }
       }`,
     ),
     variables: ({ params, query, body }) => ({ base: params.base_id, config: body, prune: query.prune }),
-    reply: ({ diff }) => ({ body: trim(diff), isLarge: true }),
+    reply: ({ diff }) => ({ body: writtenBody(diff), isLarge: true }),
     answers: ConfigDiff,
   }),
   route('PUT /:base_id/config', {
@@ -116,7 +122,7 @@ export const config = [
     operation: graphql(
       `mutation PutConfig($base: String!, $config: JSON!, $prune: Boolean, $expectedHashes: [String!]) {
         putConfig(base: $base, config: $config, prune: $prune, expectedHashes: $expectedHashes) {
-          changes summary hash kept secrets dry_run: dryRun
+          changes summary hash kept secrets warnings dry_run: dryRun
         }
       }`,
     ),
@@ -126,7 +132,7 @@ export const config = [
       prune: query.prune,
       expectedHashes: hashes,
     }),
-    reply: ({ putConfig }) => ({ body: trim(putConfig), isLarge: true, etag: `"${putConfig.hash}"` }),
+    reply: ({ putConfig }) => ({ body: writtenBody(putConfig), isLarge: true, etag: `"${putConfig.hash}"` }),
     answers: ConfigDiff,
   }),
 ]

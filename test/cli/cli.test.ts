@@ -117,7 +117,7 @@ test('`record-type patch` accepts fields, a merge patch or a JSON Patch', async 
   expect(await patch('--merge', '{"json_schema":{"properties":{"a":null}}}')).toMatchObject({
     name: 'Ware',
     json_schema: { type: 'object', properties: { b: {} } },
-    meta: { warnings: [expect.stringContaining('"a"')] },
+    meta: { warnings: [expect.stringContaining('"a"'), expect.stringContaining('Ware.a was removed.')] },
   })
   const operations = '[{"op":"add","path":"/json_schema/properties/c","value":{}}]'
   expect(await patch('--operations', operations)).toMatchObject({

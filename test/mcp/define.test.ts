@@ -44,7 +44,10 @@ describe('define of a record type', () => {
     expect(body).toMatchObject({ operation: 'updated', version: 2 })
     expect(body).toMatchObject({ properties: ['email'], removed: ['age'] })
     expect(body).not.toHaveProperty('json_schema')
-    expect(body.meta.warnings).toEqual([expect.stringContaining('"age"')])
+    expect(body.meta.warnings).toEqual([
+      expect.stringContaining('"age"'),
+      expect.stringContaining('Person.age was removed.'),
+    ])
     const cleared = await define({ record_type: 'person', description: null })
     expect(cleared.body).toEqual({ id: 'person', operation: 'updated', version: 3, description: null })
     expect(await rest('/record-types/person')).toMatchObject({ json_schema: { type: 'object', properties } })
@@ -101,7 +104,9 @@ describe('define of a record type', () => {
       await server.call('PUT', `/v1/${base}/records/deal/d${n}`, { data: { title: `${n}`, amount: n } })
     const readers = expect.stringMatching(/still use "amount".* now: endpoint "desk"\. /)
     const rename = { record_type: 'deal', migration: [{ op: 'rename', field: 'amount', to: 'value' }] }
-    const shown = { renamed: { amount: 'value' }, meta: { records_rewritten: 3, warnings: [readers] } }
+    const clients = expect.stringContaining('Deal.amount was removed.')
+    const warnings = [readers, clients]
+    const shown = { renamed: { amount: 'value' }, meta: { records_rewritten: 3, warnings } }
     const tools = [{ record_type: 'deal', operations: ['list'], fields: ['data.title', 'data.amount'] }]
     succeed(await server.call('PUT', `/v1/${base}/endpoints/desk`, { tools }), 201)
     const plain = [{ record_type: 'deal', operations: ['list'], fields: ['data.title'] }]
@@ -183,6 +188,7 @@ describe('define of a record type', () => {
     })
     expect(body.meta.warnings).toEqual([
       'The property "left" is no longer in json_schema. Records keep what they hold of it.',
+      expect.stringContaining('Person.old was removed. Person.gone was removed. Person.left was removed.'),
     ])
   })
 

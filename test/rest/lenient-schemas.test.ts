@@ -81,7 +81,10 @@ describe('A format that is not known and a pattern that cannot run', () => {
     )
     const { meta } = succeed(await world.call('PUT', path, { json_schema: { properties } }))
     expect(meta.warnings.filter((text: string) => text.startsWith('The format'))).toHaveLength(20)
-    expect(meta.warnings.at(-1)).toBe('There are 480 more warnings.')
+    expect(meta.warnings.slice(-2)).toEqual([
+      'There are 480 more warnings.',
+      expect.stringContaining('/graphql/crm may break: '),
+    ])
   })
 })
 

@@ -230,7 +230,11 @@ test('a PUT or PATCH that removes properties of the schema warns with their name
   })}`
   const next = { type: 'object', properties: { b: { type: 'object', properties: { d: {} } }, list: {} } }
   const { meta } = succeed(await world.call('PATCH', path, { json_schema: next }))
+  const clients = meta.warnings.pop()
   expect(meta.warnings.map((text: string) => /"([^"]+)"/.exec(text)?.[1])).toEqual(['a', 'b.c', 'list[].e'])
+  expect(clients).toMatch(
+    /: (\w+)\.a was removed\. \1\.list changed type from \S+ to JSON\. \1__b\.c was removed\.$/,
+  )
   expect(succeed(await world.call('PATCH', path, { name: 'New' }))).not.toHaveProperty('meta')
-  expect(succeed(await world.call('PUT', path, {})).meta.warnings).toHaveLength(2)
+  expect(succeed(await world.call('PUT', path, {})).meta.warnings).toHaveLength(3)
 })

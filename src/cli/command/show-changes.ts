@@ -12,6 +12,7 @@ import { printLine } from './print.ts'
 
 type ChangesBody = {
   changes: readonly PlannedChange[]
+  meta?: { warnings: readonly string[] }
   dry_run?: true
   id?: string | null
   kept?: readonly { kind: string; id: string }[]
@@ -54,4 +55,5 @@ function showChanges(answer: Answer, when: 'due' | 'done'): void {
   const { kept = [], migrated = {} } = answer.body as ChangesBody
   for (const line of migratedLines(migrated, when)) printLine(line)
   for (const line of keptLines(kept, 'Add --prune')) printLine(line)
+  for (const warning of (answer.body as ChangesBody).meta?.warnings ?? []) printLine(warning, 'yellow')
 }

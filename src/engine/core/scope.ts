@@ -39,6 +39,24 @@ export type Standing = {
   recheck(scope: Scope): Promise<void>
 }
 
+/** A change of configuration, as fields of its kind; null where the resource is absent. */
+export type TypeEdit = {
+  readonly kind: string
+  readonly id: string
+  readonly before: object | null
+  readonly next: object | null
+}
+
+/**
+ * What changes of types, made in one transaction, break for clients that were generated from the GraphQL schema of
+ * the base: warnings. The GraphQL layer, which has the schemas, gives it.
+ */
+export type ClientBreaks = (
+  scope: Scope,
+  baseId: string,
+  edits: readonly TypeEdit[],
+) => Promise<readonly string[]>
+
 /** Services of the process, which all requests share. */
 export type Services = {
   readonly caches: Caches
@@ -53,6 +71,7 @@ export type Services = {
   readonly vault: Vault
   /** The way out for requests to addresses that users chose. */
   readonly egress: Egress
+  readonly clientBreaks: ClientBreaks
   /** The address of this server, for links. */
   readonly publicUrl: () => string
   /** The log of the process, for failures that no answer reports. */

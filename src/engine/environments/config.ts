@@ -5,7 +5,9 @@ import { DomainError } from '../../foundation/errors.ts'
 import { requirePermission } from '../access/access.ts'
 import type { Definition } from '../configuration/lifecycle/definition.ts'
 import { lockConfiguration } from '../configuration/lifecycle/lock.ts'
-import type { Scope } from '../core/scope.ts'
+import { RECORD_TYPE } from '../configuration/record-types/index.ts'
+import { RELATIONSHIP_TYPE } from '../configuration/relationship-types/index.ts'
+import type { Scope, TypeEdit } from '../core/scope.ts'
 import type { WriteScope } from '../write/write.ts'
 import {
   applyEdits,
@@ -13,6 +15,7 @@ import {
   editsBetween,
   type Kept,
   type NewSecret,
+  nextOf,
   occasional,
   prepareEdits,
   type ShownEdit,
@@ -37,6 +40,8 @@ export type ConfigDiff = {
   kept?: readonly Kept[]
   /** Secrets that were made for new resources. Only in the answer of the act. */
   secrets?: readonly NewSecret[]
+  /** What breaks for clients that were generated from the GraphQL schema of the base. */
+  warnings?: readonly string[]
 }
 
 /**
@@ -73,9 +78,11 @@ export async function diffConfig(
   const live = await readSnapshot(scope, baseId)
   const maySet = scope.access.allows('manage', baseId, '*')
   const file = maySet ? await withoutKnown(scope, baseId, read) : read
-  const changes = (await editsBetween(live, wanted(live, file, prune))).map(shown)
+  const edits = await editsBetween(live, wanted(live, file, prune))
+  const changes = edits.map(shown)
+  const warnings = await warningsAbout(scope, baseId, edits)
   const kept = prune ? [] : missingIn(file, live)
-  return { changes, summary: summaryOf(changes), hash: await hashOf(live), ...occasional({ kept }) }
+  return { changes, summary: summaryOf(changes), hash: await hashOf(live), ...occasional({ kept, warnings }) }
 }
 
 /**
@@ -103,11 +110,12 @@ export async function putConfig(
     const edits = await editsBetween(live, wanted(live, file, prune))
     const located = (thrown: unknown, { kind, id }: Edit) => atPlace(thrown, file.at(kind, id))
     const prepared = await prepareEdits(edits, { located })
+    const warnings = await warningsAbout(within, baseId, edits)
     const { secrets } = await applyEdits(within, baseId, prepared, { isForced: true, located })
     const changes = edits.map(shown)
     const next = edits.length === 0 ? hash : await hashOf(await snapshotIn(tx, baseId))
     const kept = prune ? [] : missingIn(file, live)
-    return { changes, summary: summaryOf(changes), hash: next, ...occasional({ kept, secrets }) }
+    return { changes, summary: summaryOf(changes), hash: next, ...occasional({ kept, secrets, warnings }) }
   })
 }
 
@@ -129,6 +137,26 @@ const missingIn = ({ resources }: ConfigFile, live: Snapshot): Kept[] =>
   [...resources].flatMap(([kind, listed]) =>
     [...(live.get(kind)?.keys() ?? [])].flatMap((id) => (listed.has(id) ? [] : [{ kind, id }])),
   )
+
+async function warningsAbout(
+  scope: Scope,
+  baseId: string,
+  edits: readonly Edit[],
+): Promise<readonly string[]> {
+  const ofTypes = edits.filter(({ kind }) => kind === RECORD_TYPE || kind === RELATIONSHIP_TYPE)
+  return scope.clientBreaks(scope, baseId, ofTypes.flatMap(typeEditOf))
+}
+
+/** A comparison shows a definition that is not valid too. */
+function typeEditOf(edit: Edit): TypeEdit[] {
+  const { kind, id, before } = edit
+  try {
+    return [{ kind: kind.name, id, before: nextOf({ ...edit, after: before }), next: nextOf(edit) }]
+  } catch (thrown) {
+    if (thrown instanceof DomainError) return []
+    throw thrown
+  }
+}
 
 const otherState = (path: '/expected_hash' | '/hash', expected: string, received: string) => {
   const message = 'The configuration of the base has changed since. Pull it again and repeat your change.'

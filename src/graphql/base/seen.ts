@@ -11,6 +11,7 @@ import {
   mayReadRelationships,
   relationshipTypesOf,
 } from '../../engine/configuration/relationship-types/index.ts'
+import type { Scope } from '../../engine/engine.ts'
 import { rightsOf } from '../../engine/row-policy/apply.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
@@ -32,6 +33,11 @@ export type SeenLink = {
   /** The only type at the far end; null if there may be several. */
   readonly far: SeenType | null
 }
+/** What the fields of a relationship type follow from. */
+export type LinkRule = Pick<
+  CompiledRelationshipType,
+  'baseId' | 'id' | 'sourceRecordTypes' | 'targetRecordTypes' | 'cardinality'
+>
 /** The root fields that read. */
 const READS = ['get', 'list', 'aggregate'] as const
 export type Read = (typeof READS)[number]
@@ -75,33 +81,41 @@ export async function seenBase(
   if (!types) throw tooLarge()
   const links = await relationshipTypesOf(scope, base)
   const access = rightsOf(scope)
+  const rights = [access.types('read', base), access.types('write', base)].map((ids) =>
+    ids === '*' ? '*' : [...ids].sort(),
+  )
+  const key = [
+    stampOf(types),
+    stampOf(links),
+    digest([base, ...rights, offer?.stamp, scope.policy?.name]),
+  ].join(' ')
+  return { key, make: () => see(base, key, types, sightOf(scope, base, [...links.values()], offer)) }
+}
+
+/** A part of the base as the token sees it, outside of endpoints: the given types, linked by the given ones. */
+export const seenPart = (
+  scope: Scope,
+  base: string,
+  types: ReadonlyMap<string, NamedType>,
+  links: readonly LinkRule[],
+): SeenBase => see(base, '', types, sightOf(scope, base, links, null))
+
+function sightOf(scope: Scope, base: string, links: readonly LinkRule[], offer: Offer | null): Sight {
+  const access = rightsOf(scope)
   const readable = access.types('read', base)
   const isReadable = (id: string) => (readable === '*' || readable.has(id)) && (!offer || offer.types.has(id))
   const writes = access.types('write', base)
-  const isWritable = (id: string) => writes === '*' || writes.has(id)
-  const mayUse = (id: string, operation: string) => !offer || offer.types.get(id)?.has(operation) === true
-  const rights = [readable, writes].map((ids) => (ids === '*' ? '*' : [...ids].sort()))
-  const { policy } = scope
-  const key = [stampOf(types), stampOf(links), digest([base, ...rights, offer?.stamp, policy?.name])].join(
-    ' ',
-  )
-  const mayFollow = (link: CompiledRelationshipType) =>
-    mayReadRelationships(access, link) && (!offer || offer.relTypes.has(link.id))
-  const mayLink = (relType: string) => !offer || offer.linkTypes.has(relType)
-  const isStreamable = (id: string) => !offer && isReadable(id)
-  const visible = new Map([...(policy?.types ?? [])].map(([id, bounds]) => [id, bounds.visible]))
-  const isVisible = (id: string, property: string) => visible.get(id)?.includes(property) !== false
-  const sight = {
-    links: [...links.values()],
+  const visible = new Map([...(scope.policy?.types ?? [])].map(([id, bounds]) => [id, bounds.visible]))
+  return {
+    links,
     isReadable,
-    isWritable,
-    mayUse,
-    isStreamable,
-    isVisible,
-    mayLink,
-    mayFollow,
+    isWritable: (id) => writes === '*' || writes.has(id),
+    mayUse: (id, operation) => !offer || offer.types.get(id)?.has(operation) === true,
+    isStreamable: (id) => !offer && isReadable(id),
+    isVisible: (id, property) => visible.get(id)?.includes(property) !== false,
+    mayLink: (relType) => !offer || offer.linkTypes.has(relType),
+    mayFollow: (link) => mayReadRelationships(access, link) && (!offer || offer.relTypes.has(link.id)),
   }
-  return { key, make: () => see(base, key, types, sight) }
 }
 
 /**
@@ -136,7 +150,7 @@ export type Offer = {
 }
 
 type Sight = {
-  links: readonly CompiledRelationshipType[]
+  links: readonly LinkRule[]
   isReadable: (recordType: string) => boolean
   isWritable: (recordType: string) => boolean
   /** Whether the address has the operation on the type. */
@@ -144,7 +158,7 @@ type Sight = {
   isStreamable: (recordType: string) => boolean
   isVisible: (recordType: string, property: string) => boolean
   mayLink: (relType: string) => boolean
-  mayFollow: (link: CompiledRelationshipType) => boolean
+  mayFollow: (link: LinkRule) => boolean
 }
 
 function see(base: string, key: string, all: ReadonlyMap<string, NamedType>, sight: Sight): SeenBase {
@@ -200,7 +214,7 @@ function linksOf(
   const isSeen = (ends: readonly string[]) => ends.includes('*') || ends.some(isReadable)
   const farOf = ([only, ...others]: readonly string[]) =>
     only !== undefined && only !== '*' && others.length === 0 ? (types.get(only) ?? null) : null
-  const toField = (link: CompiledRelationshipType, isIncoming: boolean): SeenLink[] => {
+  const toField = (link: LinkRule, isIncoming: boolean): SeenLink[] => {
     const ends = isIncoming ? link.sourceRecordTypes : link.targetRecordTypes
     const field = (isIncoming ? names.incoming : names.outgoing).get(link.id)
     if (field === undefined || !mayFollow(link) || !isSeen(ends)) return []

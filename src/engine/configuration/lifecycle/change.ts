@@ -3,6 +3,7 @@ import { invalid } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { ACCOUNT, appendChanges } from '../../core/append-change.ts'
 import { announce, type Topic } from '../../core/cache-notices.ts'
+import type { TypeEdit } from '../../core/scope.ts'
 import { checkVersion } from '../../write/preconditions.ts'
 import type { WriteScope } from '../../write/write.ts'
 import { isSameDefinition } from './definition.ts'
@@ -43,16 +44,18 @@ export async function changeOne<F extends object, R extends Stored>(
   kind: Kind<F, R>,
   change: Change<F>,
 ): Promise<View<F>> {
-  const { views, checkDependents } = await changeAll(loaded, kind, [change])
+  const { views, edits, checkDependents } = await changeAll(loaded, kind, [change])
   await checkDependents()
   const [view] = views
   if (!view) throw new Error('A change without a result')
-  return view
+  const { scope, baseId } = loaded
+  const breaks = await scope.clientBreaks(scope, baseId, edits)
+  return { ...view, warnings: [...(view.warnings ?? []), ...breaks] }
 }
 
 /**
  * Creates or changes resources of one kind: checks all, then writes all. `checkDependents` is for when all is
- * written. `made` has the new secrets of each resource that got some.
+ * written. `made` has the new secrets of each resource that got some, `edits` what was changed.
  * @throws VALIDATION_ERROR; NOT_FOUND; CONFLICT
  */
 export async function changeAll<F extends object, R extends Stored>(
@@ -62,6 +65,7 @@ export async function changeAll<F extends object, R extends Stored>(
 ): Promise<{
   views: View<F>[]
   made: { id: string; secrets: Secrets }[]
+  edits: TypeEdit[]
   checkDependents: () => Promise<void>
 }> {
   const { scope, baseId } = loaded
@@ -109,6 +113,7 @@ export async function changeAll<F extends object, R extends Stored>(
       const { warnings: more = [], ...effect } = each.checked.effect?.() ?? {}
       return { ...viewOf(kind, row), ...each.made, operation, ...effect, warnings: [...more, ...warnings] }
     }),
+    edits: due.map(({ id, before, next }) => ({ kind: kind.name, id, before, next })),
     made: decided.flatMap(({ id, made }) => (Object.keys(made).length > 0 ? [{ id, secrets: made }] : [])),
     checkDependents: async () => {
       for (const [each, row] of written) await at(each.change, async () => each.checked.dependents?.(row))
@@ -143,6 +148,8 @@ type Decided<F extends object, R extends Stored> = {
   readonly id: string
   readonly change: Change<F>
   readonly current: R | null
+  readonly before: F | null
+  readonly next: F
   readonly checked: Checked<R>
   readonly isSame: boolean
   readonly columns: object
@@ -193,7 +200,7 @@ async function decide<F extends object, R extends Stored>(
   const warnings = kind.warnings?.(before, next, options) ?? []
   const isSame = before !== null && !checked.isForced && isSameDefinition(next, before)
   const columns = isSame ? {} : { ...next, ...(await checked.columns?.()) }
-  return { id, change, current, checked, isSame, columns, made, warnings }
+  return { id, change, current, before, next, checked, isSame, columns, made, warnings }
 }
 
 /** Checks records and links against changes that have passed all else. Writers of them wait from here on. */

@@ -23,6 +23,24 @@ const GET_TYPES = statement(
    FROM plinth.record_type WHERE base_id = $1 ORDER BY id LIMIT ${LIMITS.typedSchemaTypes + 1}`,
 )
 
+type Part = { readonly ids: readonly string[] | null; readonly withSchema: boolean; readonly limit: number }
+
+const GET_SOME = statement(
+  'some_types_of_base',
+  `SELECT id, graphql_name, description, CASE WHEN $3 THEN json_schema::text END AS schema
+   FROM plinth.record_type WHERE base_id = $1 AND ($2::text[] IS NULL OR id = ANY($2)) ORDER BY id LIMIT $4`,
+)
+
+/** Some record types of a base, or the first ones, in the order of their ids. */
+export async function someTypesOfBase(
+  { db }: Scope,
+  baseId: string,
+  { ids, withSchema, limit }: Part,
+): Promise<NamedType[]> {
+  if (ids?.length === 0) return []
+  return (await db.query<Row>(GET_SOME, [baseId, ids, withSchema, limit])).map(named)
+}
+
 /** Loads all record types of a base in one statement, through the cache. */
 export async function typesOfBase(scope: Scope, baseId: string): Promise<TypesOfBase> {
   return (await TYPES.get(scope, baseId)) ?? { types: null }
@@ -44,12 +62,14 @@ const TYPES = compiledCache<TypesOfBase>({
     const isTooLarge = rows.length > LIMITS.typedSchemaTypes || rows.some(({ schema }) => schema === null)
     if (isTooLarge) return { types: null }
     return {
-      types: new Map(
-        rows.map(({ id, graphql_name, description, schema }) => [
-          id,
-          { id, graphqlName: graphql_name, description, schemaText: schema ?? '{}' },
-        ]),
-      ),
+      types: new Map(rows.map((row) => [row.id, named(row)])),
     }
   },
+})
+
+const named = ({ id, graphql_name, description, schema }: Row): NamedType => ({
+  id,
+  graphqlName: graphql_name,
+  description,
+  schemaText: schema ?? '{}',
 })

@@ -71,7 +71,10 @@ function compiled(baseId: string, row: Row): CompiledRelationshipType {
 }
 
 /** Whether the token may read links of the type: it may read some record type of each end. */
-export function mayReadRelationships(access: Access, type: CompiledRelationshipType): boolean {
+export function mayReadRelationships(
+  access: Access,
+  type: Pick<CompiledRelationshipType, 'baseId' | 'sourceRecordTypes' | 'targetRecordTypes'>,
+): boolean {
   const readable = access.types('read', type.baseId)
   if (readable === '*') return true
   const could = (named: readonly string[]) =>
