@@ -1,15 +1,11 @@
-import { randomBytes } from 'node:crypto'
-import { mkdtemp } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { parse } from 'graphql'
 import type { PolicyInput } from '../../src/engine/core/policy.ts'
 import { openEngine } from '../../src/engine/engine.ts'
-import { readPrivateHosts } from '../../src/foundation/egress/allowed-addresses.ts'
 import { DomainError } from '../../src/foundation/errors.ts'
 import { narrowedToBounds, openContext } from '../../src/graphql/context.ts'
 import type { TadaDocumentNode } from '../../src/graphql/document.ts'
 import { compile } from '../../src/graphql/execute.ts'
+import { engineOptions } from './engine-options.ts'
 import type { Body } from './server.ts'
 import type { World } from './world.ts'
 
@@ -73,15 +69,7 @@ export async function openPolicyEngine(world: World): Promise<{
   through(types: readonly PolicyInput[], token?: string): Promise<Through>
   close(): Promise<void>
 }> {
-  const engine = await openEngine({
-    connectionString: world.database.url,
-    adminToken: { token: world.adminToken, from: 'settings' },
-    blobs: { driver: 'file', directory: await mkdtemp(join(tmpdir(), 'plinth-blobs-')), isShared: false },
-    masterKeys: [randomBytes(32)],
-    privateHosts: readPrivateHosts(''),
-    webhookScheduleMs: [1000],
-    log: { info() {}, warn() {} },
-  })
+  const engine = await openEngine(await engineOptions(world))
   return {
     through: async (types, token = world.adminToken) => {
       const session = await engine.authenticate(token)

@@ -3,7 +3,6 @@ import type { FastifyRequest } from 'fastify'
 import {
   type DocumentNode,
   type ExecutionResult,
-  execute,
   GraphQLError,
   type GraphQLSchema,
   type ParseOptions,
@@ -24,6 +23,7 @@ import { DomainError, errorBody, FAILURES, invalid } from '../../foundation/erro
 import { LIMITS } from '../../foundation/limits.ts'
 import { logFailure } from '../../foundation/log.ts'
 import { jsonInTurns } from '../../json/write.ts'
+import { executeTyped } from '../base/execute-query.ts'
 import type { LazySchema } from '../base/lazy-schema.ts'
 import { LAZY_RULES } from '../base/validation-rules.ts'
 import type { Context } from '../context.ts'
@@ -108,8 +108,7 @@ const introspection: Plugin<object, Served> = {
   onExecute: async ({ args, setExecuteFn, setResultAndStopExecution }) => {
     const { base } = args.contextValue as unknown as Served
     if (!base) return
-    // Yoga's own executor asks for all types of an interface.
-    setExecuteFn(execute)
+    setExecuteFn(executeTyped)
     try {
       const text = await introspected(base.seen, args)
       if (text === null) return
