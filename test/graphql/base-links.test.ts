@@ -62,6 +62,28 @@ test('a record is created with its links, in both directions, in one transaction
   expect(upsertCustomer.customer.about_of.nodes).toEqual([{ id: 't1' }])
 })
 
+test('an update adds links in its transaction, and keeps those that exist', async () => {
+  await ask(
+    'mutation { createTicket(id: "t5", data: { title: "Five" }, links: { about: [{ recordType: "odd", id: "o1" }] }) { operation } }',
+  )
+  const update = (title: string, links: string) =>
+    `mutation { updateTicket(id: "t5", data: { title: "${title}" }, links: ${links}) { operation ticket { title customer { id } about { totalCount } } } }`
+  const links = '{ customer: { externalId: "7" }, about: [{ recordType: "customer", id: "c1" }] }'
+  const linked = { customer: { id: 'c1' }, about: { totalCount: 2 } }
+  expect((await ask(update('Six', links))).updateTicket).toEqual({
+    operation: 'updated',
+    ticket: { title: 'Six', ...linked },
+  })
+  expect((await ask(update('Six', links))).updateTicket.ticket).toEqual({ title: 'Six', ...linked })
+  const refused = await fail(
+    update('Seven', '{ about: [{ recordType: "odd", id: "o1" }, { recordType: "odd", id: "no" }] }'),
+  )
+  expect(refused.details[0].path).toMatch(/^\/links\/about\/1/)
+  const { ticket } = await ask('{ ticket(id: "t5") { title about { totalCount } } }')
+  expect(ticket).toEqual({ title: 'Six', about: { totalCount: 2 } })
+  await ask('mutation { deleteTicket(id: "t5") { deleted } }')
+})
+
 test('a link at fault names its argument, and nothing is written', async () => {
   const at = async (links: string) =>
     (await fail(`mutation { createTicket(id: "t9", data: {}, links: ${links}) { operation } }`)).details[0]

@@ -21,6 +21,7 @@ import { authorize } from '../row-policy/apply.ts'
 import { checkVisible } from '../row-policy/project-data.ts'
 import { type Expectation, NO_EXPECTATION, versionMismatch } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
+import { addLinks, type RecordLink, readOwnLinks } from './links.ts'
 import { type ListPatch, patchLists } from './list-patch.ts'
 import { boundedWrite, isWithin, seenRow, wholeContent } from './policy-write.ts'
 import { compareReadOnly } from './read-only-fields.ts'
@@ -30,7 +31,7 @@ import { upsert } from './upsert.ts'
 export type RecordPatch = { merge: Merge } | { operations: unknown }
 
 /**
- * Patches a record: lock, check, apply the patch, write, check the claim.
+ * Patches a record: lock, check, apply the patch, write, add links, check the claim.
  * @throws NOT_FOUND when absent; VALIDATION_ERROR when the result is invalid
  */
 export async function patchRecord(
@@ -40,10 +41,12 @@ export async function patchRecord(
   id: string,
   patch: RecordPatch,
   expected: Expectation,
+  relationships?: readonly RecordLink[],
 ): Promise<RecordItem> {
   const policy = authorize(scope, 'write', baseId, recordType)
   const operations = 'operations' in patch ? readOperations(patch.operations, MEMBERS) : null
   const type = await requireType(scope, baseId, recordType)
+  const links = readOwnLinks(scope, baseId, relationships)
   return scope.db.statements(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
     const [row] = await tx.query<RecordRow>(LOCK, [baseId, recordType, id])
@@ -63,8 +66,9 @@ export async function patchRecord(
     const sent = policy ? undefined : namedBy(patch, operations ?? [])
     const target = { id, ...whole, sent, expected: guarded, isPatched: true }
     const record = await boundedWrite(within, policy, type, () => upsert(within, baseId, recordType, target))
+    const linked = links && (await addLinks(within, baseId, record, links))
     if (expected.claim !== null) await keepClaim(within, baseId, expected.claim, record)
-    return record
+    return linked ? { ...record, linked } : record
   })
 }
 

@@ -120,9 +120,10 @@ export function mutationFields(
       await readLinked(context, info, seen, { nodes: [node], sets: below(info.fieldNodes) })
       return node
     }
+  const links: GraphQLFieldConfigArgumentMap = linksInput ? { links: { type: linksInput } } : {}
   const data = {
     data: { type: new GraphQLNonNull(input) },
-    ...(linksInput && { links: { type: linksInput } }),
+    ...links,
   }
   const what = `of type ${JSON.stringify(type.id)}`
   add(
@@ -135,9 +136,9 @@ export function mutationFields(
   add<Named>(
     'update',
     `Patches the data of a record ${what} (RFC 7396).`,
-    { ...ID, data: { type: new GraphQLNonNull(patch) }, ...EXPECTED },
-    (scope, args, data) =>
-      records.patchRecord(scope, base, type.id, args.id, { merge: { data } }, expected(args)),
+    { ...ID, data: { type: new GraphQLNonNull(patch) }, ...links, ...EXPECTED },
+    (scope, args, data, relationships) =>
+      records.patchRecord(scope, base, type.id, args.id, { merge: { data } }, expected(args), relationships),
   )
   add(
     'upsert',
