@@ -484,7 +484,7 @@ test('unknown input fields and parameters and exclusive arguments are refused by
 })
 
 test('a GraphQL response is JSON for any Accept header', async () => {
-  for (const accept of ['image/png', 'multipart/mixed', 'application/graphql-response+json']) {
+  for (const accept of ['image/png', 'multipart/mixed', 'application/*']) {
     const { status, headers, body } = await send('{ bases { hasMore } }', {}, { headers: { accept } })
     expect([status, body.data], accept).toEqual([200, { bases: { hasMore: false } }])
     expect(headers.get('content-type')).toMatch(/^application\/json/)
@@ -554,4 +554,37 @@ test('the GraphQL schema supports introspection', async () => {
 
 test('a subscription sent as a plain request is refused', async () => {
   expect((await refused('subscription { bases { hasMore } }')).extensions.code).toBe('VALIDATION_ERROR')
+})
+
+test('the type and the status of an answer follow the Accept header', async () => {
+  const modern = 'application/graphql-response+json'
+  const plain = 'application/json'
+  const cases = [
+    ['*/*', plain, 400],
+    [`${modern}, ${plain};q=0.9`, modern, 400],
+    [`${plain}, ${modern};q=0.5`, plain, 200],
+    [`${modern}; charset=utf-8`, modern, 400],
+    [plain, plain, 200],
+    [`${plain}; charset=utf-8`, plain, 200],
+  ] as const
+  for (const path of ['/graphql', '/graphql/crm'])
+    for (const [accept, type, status] of cases) {
+      const post = (query: string) => server.call('POST', path, { query }, { accept })
+      const done = await post('{ __typename }')
+      expect([done.status, done.headers.get('content-type')]).toEqual([200, `${type}; charset=utf-8`])
+      for (const query of ['{ nothing }', '{', 'query($id: ID!) { __typename @skip(if: $id) }']) {
+        const invalid = await post(query)
+        expect([invalid.status, invalid.headers.get('content-type')], query).toEqual([
+          status,
+          `${type}; charset=utf-8`,
+        ])
+        expect(invalid.body.errors[0].extensions.code).toBe('VALIDATION_ERROR')
+      }
+    }
+})
+
+test('a query over a limit is 400, whatever type of answer the client asks for', async () => {
+  const query = `{ ${Array.from({ length: 60 }, (_, n) => `a${n}: bases { hasMore }`).join(' ')} }`
+  for (const accept of ['*/*', 'application/json', 'application/graphql-response+json'])
+    expect((await server.call('POST', '/graphql', { query }, { accept })).status).toBe(400)
 })

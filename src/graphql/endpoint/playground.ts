@@ -1,3 +1,4 @@
+import negotiator from '@fastify/accept-negotiator'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errorBody, FAILURES, invalid } from '../../foundation/errors.ts'
 import type { BodySizes } from '../../http/body.ts'
@@ -19,6 +20,8 @@ type Options = {
   graphqlCost: number
 }
 const EVENT_STREAM = 'text/event-stream'
+const GRAPHQL_ANSWER = 'application/graphql-response+json'
+const JSON_ANSWER = 'application/json'
 
 const PAGE = '/graphql'
 const BASE_PAGE = '/graphql/:base'
@@ -54,10 +57,11 @@ export function playground(caller: CallerHooks, { visit, charge, sizes, graphqlC
       typed?: Typed,
     ): Promise<FastifyReply> => {
       // Restrict content negotiation to JSON and event streams. Subscriptions support only streams.
-      const streams = request.headers.accept?.includes(EVENT_STREAM) ?? false
-      request.raw.headers.accept = streams ? EVENT_STREAM : 'application/json'
+      const type = answerType(request.headers.accept)
+      request.raw.headers.accept = type ?? JSON_ANSWER
       const response = await server.handleNodeRequestAndResponse(request, reply, {
         served: request,
+        isLegacy: type === JSON_ANSWER,
         charge: (fields) => charge(request, reply, fields),
         ...(typed && { base: typed.schema, context: typed.context }),
       })
@@ -93,6 +97,13 @@ export function playground(caller: CallerHooks, { visit, charge, sizes, graphqlC
       app.get<OfBase>(`${path}/schema.graphql`, caller, sendSchema)
     }
   }
+}
+
+/** The type of the answer that the client asks for; null if it names none. */
+function answerType(accept = ''): string | null {
+  if (accept.includes(EVENT_STREAM)) return EVENT_STREAM
+  // The client names a charset, but JSON has only one.
+  return negotiator.negotiate(accept.replace(/;\s*charset=[^;,]*/gi, ''), [GRAPHQL_ANSWER, JSON_ANSWER])
 }
 
 type OfBase = { Params: { base: string; endpoint?: string } }

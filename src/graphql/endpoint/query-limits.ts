@@ -27,6 +27,9 @@ import { LazySchema } from '../base/lazy-schema.ts'
 const INTROSPECTION = new Set(['__schema', '__type'])
 const INTROSPECTION_COST = 200
 
+/** Marks an error: the document is valid, but too large. */
+const OVER_LIMIT = { overLimit: true }
+
 type Variables = Readonly<Record<string, unknown>>
 
 /**
@@ -44,7 +47,7 @@ export function overLimits(
     const found = measure(schema, document, operation, { ...defaultsOf(operation), ...variables }, maxCost)
     const over = (what: string, size: number, most: number) => {
       const message = `The ${what} of the query is over the limit of ${most}. Ask for less, or in several requests.`
-      return size > most ? [new GraphQLError(message, { nodes: [operation] })] : []
+      return size > most ? [new GraphQLError(message, { nodes: [operation], extensions: OVER_LIMIT })] : []
     }
     return [
       ...over('depth', found.depth, LIMITS.graphqlDepth),

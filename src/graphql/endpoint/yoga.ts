@@ -36,6 +36,11 @@ import { overLimits, rootFields } from './query-limits.ts'
 type Served = {
   served: FastifyRequest
   /**
+   * The client asks for "application/json". GraphQL over HTTP says 200 there, also for a document that is not valid:
+   * such clients take any other status for a failure of the network.
+   */
+  isLegacy: boolean
+  /**
    * Rate-limits the root fields of the request.
    * @throws RATE_LIMITED
    */
@@ -174,11 +179,11 @@ type Operation = {
 
 /** Yoga masks only resolver errors, so format all errors here, at the end. */
 const masking: Plugin<object, Served> = {
-  onResultProcess: async ({ result, setResult, serverContext: { served, base } }) => {
+  onResultProcess: async ({ result, setResult, serverContext: { served, base, isLegacy } }) => {
     // The schemas of bases name their arguments themselves, beside fields with names of the users.
     const toPath = base ? (path: string) => path : argument
     const mask = ({ errors, ...rest }: ExecutionResult) =>
-      errors ? { ...rest, errors: errors.map((thrown) => masked(thrown, served, toPath)) } : rest
+      errors ? { ...rest, errors: errors.map((thrown) => masked(thrown, served, toPath, isLegacy)) } : rest
     if (isAsyncIterable<ExecutionResult>(result)) setResult(mapAsyncIterator(result, mask))
     else setResult(await written(mask(result as ExecutionResult), served))
   },
@@ -215,13 +220,16 @@ function masked(
   thrown: GraphQLError,
   { id, log }: FastifyRequest,
   toPath: (path: string) => string = argument,
+  isLegacy = false,
 ): GraphQLError {
   const error = unwrap(thrown)
   logFailure(log, error, thrown.originalError)
   const { message, ...extensions } = errorBody(error, id).error
   const details = extensions.details.map((detail) => ({ ...detail, path: toPath(detail.path) }))
   // Without a path nothing was executed, so the HTTP status is that of the error.
-  const http = thrown.path === undefined && { http: { status: FAILURES[error.code].status } }
+  const isNotValid = error.details[0]?.code === 'graphql' && !('overLimit' in thrown.extensions)
+  const status = isLegacy && isNotValid ? 200 : FAILURES[error.code].status
+  const http = thrown.path === undefined && { http: { status } }
   return new GraphQLError(message, {
     ...(thrown.nodes && { nodes: thrown.nodes }),
     ...(thrown.source && { source: thrown.source }),
