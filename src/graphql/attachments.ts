@@ -3,6 +3,7 @@ import * as attachments from '../engine/attachments/index.ts'
 import { builder } from './builder.ts'
 import { Deleted } from './common.ts'
 import { mutation } from './mutation.ts'
+import { nodeId } from './node-id.ts'
 import { pageArgs, pageType } from './page.ts'
 
 type Item = attachments.LinkedAttachment & { dryRun?: boolean }
@@ -11,6 +12,7 @@ const AttachmentRef = builder.objectRef<Item>('Attachment').implement({
   description: 'A named content of a record.',
   fields: (t) => ({
     id: t.exposeString('id'),
+    nodeId: nodeId(t, ({ id }) => [id]),
     filename: t.exposeString('filename'),
     contentType: t.exposeString('contentType'),
     size: t.exposeFloat('size', { nullable: true, description: 'Bytes; null while the content is missing.' }),

@@ -18,6 +18,7 @@ import { invalid } from '../foundation/errors.ts'
 import { builder } from './builder.ts'
 import { Deleted, expectationArgs, notYetDeleted, Operation, versionArgs } from './common.ts'
 import { mutation } from './mutation.ts'
+import { nodeId } from './node-id.ts'
 import { pageArgs, pageType } from './page.ts'
 
 /**
@@ -65,6 +66,7 @@ function define(name: string, kind: Kind, spec: Spec<object, InputFieldMap>): Co
     description: spec.description,
     fields: (t) => ({
       id: t.exposeString('id'),
+      nodeId: nodeId(t, ({ id }) => [id]),
       ...spec.fields(t as unknown as Outputs<object>),
       version: t.exposeInt('version'),
       createdAt: t.expose('createdAt', { type: 'DateTime' }),

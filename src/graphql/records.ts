@@ -6,6 +6,7 @@ import { invalid } from '../foundation/errors.ts'
 import { builder } from './builder.ts'
 import { Deleted, expectationArgs, LinkCountsRef, notYetDeleted, Operation, versionArgs } from './common.ts'
 import { mutation } from './mutation.ts'
+import { nodeId } from './node-id.ts'
 import { pageArgs, pageFields } from './page.ts'
 
 type Stored = records.RecordItem & { dryRun?: boolean }
@@ -37,6 +38,11 @@ const WrittenRecord = builder.interfaceRef<Stored | OfSource>('WrittenRecord').i
   resolveType: ({ version }) => (version === null ? 'SourceRecord' : 'Record'),
   fields: (t) => ({
     id: t.exposeString('id', { description: 'Of a record of an external source: its external id.' }),
+    nodeId: nodeId(t, ({ recordType, id, version, externalSource }) => [
+      ...[recordType, id],
+      // A record of an external source, which has no version.
+      ...(version == null ? [externalSource] : []),
+    ]),
     recordType: t.exposeString('recordType'),
     data: t.expose('data', { type: 'JSON' }),
     externalId: t.exposeString('externalId', { nullable: true }),

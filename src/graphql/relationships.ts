@@ -4,6 +4,7 @@ import { expectation } from '../engine/write/preconditions.ts'
 import { builder } from './builder.ts'
 import { Deleted, expectationArgs, Operation, versionArgs } from './common.ts'
 import { mutation } from './mutation.ts'
+import { nodeId } from './node-id.ts'
 import { pageArgs, pageType } from './page.ts'
 
 type Relationship = relationships.Relationship & { dryRun?: boolean }
@@ -12,6 +13,7 @@ export const RelationshipRef = builder.objectRef<Relationship>('Relationship').i
   description: 'A link from one record to another, with data.',
   fields: (t) => ({
     id: t.exposeString('id'),
+    nodeId: nodeId(t, ({ id }) => [id]),
     relType: t.exposeString('relType'),
     sourceRecordType: t.exposeString('sourceRecordType'),
     sourceId: t.exposeString('sourceId'),

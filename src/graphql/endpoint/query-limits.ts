@@ -28,7 +28,7 @@ const INTROSPECTION = new Set(['__schema', '__type'])
 const INTROSPECTION_COST = 200
 
 /** Marks an error: the document is valid, but too large. */
-const OVER_LIMIT = { overLimit: true }
+export const OVER_LIMIT = { overLimit: true }
 
 type Variables = Readonly<Record<string, unknown>>
 

@@ -30,7 +30,7 @@ import type { Context } from '../context.ts'
 import { unwrap } from '../execute.ts'
 import { schema } from '../schema.ts'
 import { introspected } from './introspection.ts'
-import { overLimits, rootFields } from './query-limits.ts'
+import { OVER_LIMIT, overLimits, rootFields } from './query-limits.ts'
 
 /** Server context for yoga, which reserves the name `request`. */
 type Served = {
@@ -141,9 +141,16 @@ function limits(maxCost: number): Plugin {
   return {
     onParse: ({ setParseFn }) => {
       // Options set on the hook's own parameters do not reach the parser.
-      setParseFn((source: string | Source, options?: ParseOptions) =>
-        parse(source, { ...options, maxTokens: LIMITS.graphqlTokens }),
-      )
+      setParseFn((source: string | Source, options?: ParseOptions) => {
+        try {
+          return parse(source, { ...options, maxTokens: LIMITS.graphqlTokens })
+        } catch (thrown) {
+          if (!(thrown instanceof GraphQLError) || !/tokens\. Parsing aborted/.test(thrown.message))
+            throw thrown
+          const { message, source = null, positions = null } = thrown
+          throw new GraphQLError(message, { source, positions, extensions: OVER_LIMIT })
+        }
+      })
     },
     onExecute: ({ args, setResultAndStopExecution }) => {
       const errors = faultsOf(args)
