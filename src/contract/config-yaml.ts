@@ -7,7 +7,7 @@ const STYLE = { lineWidth: 0 }
 const AT_ONCE = 8 * 1024
 
 /** The line by which editors find the JSON Schema of a config file. */
-export const schemaLine = (schema: string): string => `# yaml-language-server: $schema=${schema}\n`
+const schemaLine = (schema: string): string => `# yaml-language-server: $schema=${schema}\n`
 
 /** A config file as YAML with a reference to its JSON Schema, printed in short turns of the event loop. */
 export const configYaml = async (config: object, schema: string): Promise<string> => {

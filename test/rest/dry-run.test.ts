@@ -37,6 +37,7 @@ beforeAll(async () => {
   const { data } = succeed(await world.call('GET', `${at}/a/history`))
   seq = String(data[0].seq)
   succeed(await world.call('POST', '/v1/crm/preview', { name: 'kept' }), 201)
+  succeed(await world.call('PUT', '/v1/crm--kept/record-types/promoted', {}), 201)
   succeed(await world.call('POST', '/v1/crm/promote', { from: 'crm--kept' }))
   await world.database.query("UPDATE plinth.promotion SET id = 'done'")
   succeed(await world.call('PUT', '/v1/crm/record-types/note', {}), 201)
