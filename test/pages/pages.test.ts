@@ -216,6 +216,7 @@ const STEPS: Step[] = [
     { plinth: 1, base: 'crm', record_types: [{ id: 'n' }] },
   ],
   ['POST /:base_id/promote/proposal', '/crm/promote/proposal', { from: 'crm--dev' }],
+  ['PUT /:base_id/record-types/:id', '/crm--dev/record-types/promoted', {}],
   ['POST /:base_id/promote', '/crm/promote', { from: 'crm--dev' }],
   ['GET /:base_id/promotions', '/crm/promotions?include_total=true'],
   ['GET /:base_id/promotions/:id', '/crm/promotions/first'],

@@ -36,7 +36,7 @@ export async function clearLinksOfType(
   const isAlone = along.length === 0
   const restricting = isAlone ? types.restricting : types.allRestricting
   await checkNoRestrict(tx, { access, baseId }, recordType, along, restricting)
-  await summarizeType(scope, baseId, recordType, along, isAlone ? types.touching : types.all)
+  await summarizeType(scope, baseId, recordType, along, types.touching)
   checkPlan()
   const each = new Map(along.map(({ rowNo }) => [rowNo, rowNo]))
   if (along.length > 0) await deleteRows(tx, baseId, along, each, authorship(scope))

@@ -7,22 +7,27 @@ import type { CascadedRecord } from './find-cascade.ts'
 import { seenBy } from './restrict.ts'
 
 // OFFSET 0 keeps the base out of the look-ups: without statistics, the planner would read all links of it.
+const LINKS_OF_ROWS = `SELECT l.id, l.rel_type, l.source_record_type, l.target_record_type
+   FROM unnest((SELECT $2::bigint[])) AS g (row_no) CROSS JOIN LATERAL (
+     (SELECT * FROM plinth.relationship o WHERE o.source_row = g.row_no OFFSET 0)
+     UNION ALL (SELECT * FROM plinth.relationship i WHERE i.target_row = g.row_no OFFSET 0)) l
+   WHERE l.base_id = $1`
+const countOf = (touching: string): string =>
+  `WITH touching AS MATERIALIZED (${touching})
+   SELECT l.rel_type AS type, count(*)::int AS count FROM touching l WHERE ${seenBy('$3')} GROUP BY l.rel_type`
+
+// A link between two of the records is counted once.
 const COUNT_LINKS = statement(
   'count_links_of_records',
-  `WITH touching AS MATERIALIZED (
-     SELECT DISTINCT ON (l.id) l.rel_type, l.source_record_type, l.target_record_type
-     FROM unnest((SELECT $2::bigint[])) AS g (row_no) CROSS JOIN LATERAL (
-       (SELECT * FROM plinth.relationship o WHERE o.source_row = g.row_no OFFSET 0)
-       UNION ALL (SELECT * FROM plinth.relationship i WHERE i.target_row = g.row_no OFFSET 0)) l
-     WHERE l.base_id = $1 ORDER BY l.id)
-   SELECT l.rel_type AS type, count(*)::int AS count FROM touching l WHERE ${seenBy('$3')} GROUP BY l.rel_type`,
+  countOf(`SELECT DISTINCT ON (id) * FROM (${LINKS_OF_ROWS}) l ORDER BY id`),
 )
 const COUNT_LINKS_OF_TYPE = statement(
   'count_links_of_record_type',
-  `SELECT l.rel_type AS type, count(*)::int AS count FROM plinth.relationship l
-   WHERE l.base_id = $1 AND l.rel_type = ANY ($5::text[]) AND ${seenBy('$3')} AND (l.source_record_type = $4 OR l.target_record_type = $4
-     OR l.source_row = ANY ((SELECT $2::bigint[])::bigint[]) OR l.target_row = ANY ((SELECT $2::bigint[])::bigint[]))
-   GROUP BY l.rel_type`,
+  countOf(
+    `SELECT l.id, l.rel_type, l.source_record_type, l.target_record_type FROM plinth.relationship l
+     WHERE l.base_id = $1 AND l.rel_type = ANY ($5::text[]) AND (l.source_record_type = $4 OR l.target_record_type = $4)
+     UNION ${LINKS_OF_ROWS}`,
+  ),
 )
 const COUNT_RECORDS = statement(
   'count_records_of_type',
@@ -57,7 +62,7 @@ export async function summarizeRecords(
   addCounts(summary, 'links', await db.query<Counted>(COUNT_LINKS, values))
 }
 
-/** Variant for all records of a type, and those of other types in `along`, by the relationship types of their links. */
+/** Variant for all records of a type and those of other types in `along`. `relTypes`: the relationship types that touch the type. */
 export async function summarizeType(
   scope: WriteScope,
   baseId: string,
@@ -70,7 +75,7 @@ export async function summarizeType(
   addCounts(summary, 'records', await db.query<Counted>(COUNT_RECORDS, [baseId, recordType]))
   addCounts(summary, 'attachments', await db.query<Counted>(COUNT_ATTACHMENTS_OF_TYPE, [baseId, recordType]))
   await addSeen(scope, baseId, along)
-  if (relTypes.length === 0) return
+  if (relTypes.length === 0 && along.length === 0) return
   const rows = along.map(({ rowNo }) => rowNo)
   const values = [baseId, rows, namedTypes(access, 'read', baseId), recordType, relTypes]
   addCounts(summary, 'links', await db.query<Counted>(COUNT_LINKS_OF_TYPE, values))

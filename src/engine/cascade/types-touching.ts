@@ -5,7 +5,6 @@ type RelationshipType = { id: string; on_delete: string; is_touching: boolean; l
 
 /** Ids of relationship types, bound to statements: a planner estimates the links of known types by their number. */
 export type TypesTouching = {
-  readonly all: readonly string[]
   /** Those that may have a record of the type at an end. */
   readonly touching: readonly string[]
   /** Those that may lead to it, and delete the source with the target. */
@@ -27,7 +26,6 @@ export async function typesTouching(db: Db, baseId: string, recordType: string):
   const types = await db.query<RelationshipType>(TYPES, [baseId, recordType])
   const idsOf = (isMeant: (type: RelationshipType) => boolean) => types.filter(isMeant).map(({ id }) => id)
   return {
-    all: idsOf(() => true),
     touching: idsOf(({ is_touching }) => is_touching),
     cascading: idsOf(({ leads_to, on_delete }) => leads_to && on_delete === 'cascade'),
     restricting: idsOf(({ leads_to, on_delete }) => leads_to && on_delete === 'restrict'),
