@@ -1,3 +1,4 @@
+// @module-tag full
 /** A request whose client disconnects: a read is cancelled, a write runs to completion, other requests are not affected. */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,3 +1,4 @@
+// @module-tag full
 /** A page of any list ends at its byte limit and says so; the pages together are the whole list. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -140,7 +140,11 @@ test('an import that removes properties of an existing type warns with their nam
   await importTools('openai', [tool({ a: { type: 'string' }, b: { type: 'string' } })])
   const { body } = await importTools('openai', [tool({ a: { type: 'string' } })])
   expect(body.data).toEqual([
-    { record_type: 'shrunk', operation: 'updated', warnings: [expect.stringContaining('"b"')] },
+    {
+      record_type: 'shrunk',
+      operation: 'updated',
+      warnings: [expect.stringContaining('"b"'), expect.stringContaining('Shrunk.b was removed')],
+    },
   ])
 })
 

@@ -1,3 +1,4 @@
+// @module-tag full
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed, times } from '../support/answers.ts'
 import { cases } from '../support/cases.ts'
