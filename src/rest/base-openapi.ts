@@ -3,8 +3,7 @@ import type { KeptText } from '../foundation/kept-texts.ts'
 import type { Context } from '../graphql/context.ts'
 import { matches } from '../http/if-none-match.ts'
 import { sendSlices } from '../http/shared-document.ts'
-import { queryShape } from './route/query.ts'
-import { readParts } from './route/request-parts.ts'
+import { injectedRead } from './route/injected-read.ts'
 import type { Route } from './route/route.ts'
 import { baseId } from './route/shapes.ts'
 
@@ -28,29 +27,12 @@ const spec = {
   headers: [['If-None-Match', 'ETags that the client has. 304 if the description is one of them.']] as const,
 }
 
-const query = queryShape(undefined, false)
-const path = '/:base_id/openapi.json'
-
-const row: Route = {
-  id: `GET ${path}`,
-  method: 'GET',
-  path,
-  writes: false,
-  spec,
-  mount: (app) =>
-    app.route({
-      method: 'GET',
-      url: path,
-      handler: async (request, reply) => {
-        const { params } = readParts(spec, query, request, false)
-        const { text, etag } = await app.describeBase(request.caller, params.base_id)
-        reply.header('etag', etag)
-        if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send()
-        return sendSlices(reply.type('application/json; charset=utf-8'), Buffer.from(text))
-      },
-      config: { need: spec.need, onlyAsks: true },
-    }),
-}
-
 /** REST route of the OpenAPI description of one base. */
-export const baseOpenapi: readonly Route[] = [row]
+export const baseOpenapi: readonly Route[] = [
+  injectedRead('/:base_id/openapi.json', spec, async ({ params }, request, reply) => {
+    const { text, etag } = await request.server.describeBase(request.caller, params.base_id)
+    reply.header('etag', etag)
+    if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send()
+    return sendSlices(reply.type('application/json; charset=utf-8'), Buffer.from(text))
+  }),
+]

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { Context } from '../graphql/context.ts'
-import { queryShape } from './route/query.ts'
-import { readParts } from './route/request-parts.ts'
+import { injectedRead } from './route/injected-read.ts'
 import type { Route } from './route/route.ts'
 import { baseId } from './route/shapes.ts'
 
@@ -55,29 +54,10 @@ const spec = {
   }),
 }
 
-const query = queryShape(spec.query, false)
-const path = '/:base_id/mcp/tools'
-
-const row: Route = {
-  id: `GET ${path}`,
-  method: 'GET',
-  path,
-  writes: false,
-  spec,
-  mount: (app) =>
-    app.route({
-      method: 'GET',
-      url: path,
-      handler: (request) => {
-        const { params, query: options } = readParts(spec, query, request, false)
-        const given = Object.entries(options).filter(
-          (entry): entry is [string, string] => entry[1] !== undefined,
-        )
-        return app.previewTools(request.caller, params.base_id, Object.fromEntries(given))
-      },
-      config: { need: spec.need, onlyAsks: true },
-    }),
-}
-
 /** REST route that previews the tool list of an MCP address. */
-export const mcpTools: readonly Route[] = [row]
+export const mcpTools: readonly Route[] = [
+  injectedRead('/:base_id/mcp/tools', spec, ({ params, query }, request) => {
+    const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
+    return request.server.previewTools(request.caller, params.base_id, Object.fromEntries(given))
+  }),
+]

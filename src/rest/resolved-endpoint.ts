@@ -4,8 +4,7 @@ import { graphql } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
 import { Endpoint } from './endpoints.ts'
 import { SeenTool } from './mcp-tools.ts'
-import { queryShape } from './route/query.ts'
-import { readParts } from './route/request-parts.ts'
+import { injectedRead } from './route/injected-read.ts'
 import type { Route } from './route/route.ts'
 import { baseId, endpointId } from './route/shapes.ts'
 
@@ -53,32 +52,12 @@ const spec = {
   }),
 }
 
-const query = queryShape(undefined, false)
-const path = '/:base_id/endpoints/:id/resolved'
-
 /** REST route of a resolved endpoint: its tools, with the schemas of their types. */
 export const resolvedEndpoint: readonly Route[] = [
-  {
-    id: `GET ${path}`,
-    method: 'GET',
-    path,
-    writes: false,
-    spec,
-    mount: (app) =>
-      app.route({
-        method: 'GET',
-        url: path,
-        handler: async (request) => {
-          const { params } = readParts(spec, query, request, false)
-          const { base_id: base, id } = params
-          const whole = mayRead(request.caller, base, '*')
-          const { servedEndpoint } = await readEndpoint({ base, id, whole }, request.caller)
-          return { ...servedEndpoint.about, ...(await app.resolveTools(request.caller, base, id)) }
-        },
-        config: {
-          need: spec.need,
-          onlyAsks: true,
-        },
-      }),
-  },
+  injectedRead('/:base_id/endpoints/:id/resolved', spec, async ({ params }, { caller, server }) => {
+    const { base_id: base, id } = params
+    const whole = mayRead(caller, base, '*')
+    const { servedEndpoint } = await readEndpoint({ base, id, whole }, caller)
+    return { ...servedEndpoint.about, ...(await server.resolveTools(caller, base, id)) }
+  }),
 ]
