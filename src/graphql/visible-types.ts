@@ -1,11 +1,9 @@
 /** GraphQL query for the schemas of all record types of a base that the token may read. */
 import { digest, digestInTurns } from '../contract/canonical-hash.ts'
-import { type NamedType, typesOfBase } from '../engine/configuration/record-types/index.ts'
-import { rightsOf } from '../engine/row-policy/apply.ts'
-import { invalid } from '../foundation/errors.ts'
-import { LIMITS } from '../foundation/limits.ts'
+import type { NamedType } from '../engine/configuration/record-types/index.ts'
 import { builder } from './builder.ts'
 import { requireBase } from './context.ts'
+import { typesInReach } from './types-in-reach.ts'
 
 type Visible = NamedType & { readonly writable: boolean }
 type VisibleTypes = { readonly key: string; readonly types: () => readonly Visible[] }
@@ -34,19 +32,18 @@ builder.queryFields((t) => ({
     args: { base: t.arg.string({ required: true }) },
     resolve: async (_root, { base }, context): Promise<VisibleTypes> => {
       await requireBase(context, base)
-      const { types: all } = await typesOfBase(context.scope, base)
-      if (!all) throw tooLarge()
-      const access = rightsOf(context.scope)
-      const [readable, writable] = [access.types('read', base), access.types('write', base)]
+      const { types: all, isReadable, isWritable, rights } = await typesInReach(context.scope, base, PLACE)
       const types = (): Visible[] =>
         [...all.values()]
-          .filter(({ id }) => readable === '*' || readable.has(id))
-          .map((type) => ({ ...type, writable: writable === '*' || writable.has(type.id) }))
-      const rights = [readable, writable].map((ids) => (ids === '*' ? '*' : [...ids].sort()))
+          .filter(({ id }) => isReadable(id))
+          .map((type) => ({ ...type, writable: isWritable(type.id) }))
       return { key: digest([base, await versionOf(all), rights]), types }
     },
   }),
 }))
+
+/** What is described, where its base is named, and what serves a base that is too large. */
+const PLACE = { what: 'a description', path: '/base', instead: '/openapi.json' }
 
 const versions = new WeakMap<ReadonlyMap<string, NamedType>, Promise<string>>()
 
@@ -56,11 +53,3 @@ function versionOf(types: ReadonlyMap<string, NamedType>): Promise<string> {
   versions.set(types, known)
   return known
 }
-
-const tooLarge = () =>
-  invalid({
-    path: '/base',
-    code: 'too_large',
-    message: `The record types of the base are too many or too large for a description of their own: at most ${LIMITS.typedSchemaTypes}, with ${LIMITS.typedSchemaChars} bytes of JSON Schema together. Use /openapi.json.`,
-    expected: LIMITS.typedSchemaTypes,
-  })

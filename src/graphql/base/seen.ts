@@ -6,18 +6,16 @@ import {
   hasOneTarget,
   isAmong,
 } from '../../engine/compiled-types/compiled-relationship-type.ts'
-import { type NamedType, typesOfBase } from '../../engine/configuration/record-types/index.ts'
+import type { NamedType } from '../../engine/configuration/record-types/index.ts'
 import {
   mayReadRelationships,
   relationshipTypesOf,
 } from '../../engine/configuration/relationship-types/index.ts'
 import type { Scope } from '../../engine/engine.ts'
-import { rightsOf } from '../../engine/row-policy/apply.ts'
-import { invalid } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
-import { LIMITS } from '../../foundation/limits.ts'
 import { shapeOf } from '../../schema-shape/read-root.ts'
 import { type Context, requireBase } from '../context.ts'
+import { rightsOnTypes, typesInReach } from '../types-in-reach.ts'
 import { linkNames, mutationNames, VERBS, type Verb } from './names.ts'
 import { type Property, propertiesOf } from './properties.ts'
 
@@ -77,13 +75,8 @@ export async function seenBase(
 ): Promise<{ key: string; make: () => SeenBase }> {
   if (!offer) await requireBase(context, base)
   const { scope } = context
-  const { types } = await typesOfBase(scope, base)
-  if (!types) throw tooLarge()
+  const { types, rights } = await typesInReach(scope, base, PLACE)
   const links = await relationshipTypesOf(scope, base)
-  const access = rightsOf(scope)
-  const rights = [access.types('read', base), access.types('write', base)].map((ids) =>
-    ids === '*' ? '*' : [...ids].sort(),
-  )
   const key = [
     stampOf(types),
     stampOf(links),
@@ -101,15 +94,13 @@ export const seenPart = (
 ): SeenBase => see(base, '', types, sightOf(scope, base, links, null))
 
 function sightOf(scope: Scope, base: string, links: readonly LinkRule[], offer: Offer | null): Sight {
-  const access = rightsOf(scope)
-  const readable = access.types('read', base)
-  const isReadable = (id: string) => (readable === '*' || readable.has(id)) && (!offer || offer.types.has(id))
-  const writes = access.types('write', base)
+  const { access, isReadable: mayRead, isWritable } = rightsOnTypes(scope, base)
+  const isReadable = (id: string) => mayRead(id) && (!offer || offer.types.has(id))
   const visible = new Map([...(scope.policy?.types ?? [])].map(([id, bounds]) => [id, bounds.visible]))
   return {
     links,
     isReadable,
-    isWritable: (id) => writes === '*' || writes.has(id),
+    isWritable,
     mayUse: (id, operation) => !offer || offer.types.get(id)?.has(operation) === true,
     isStreamable: (id) => !offer && isReadable(id),
     isVisible: (id, property) => visible.get(id)?.includes(property) !== false,
@@ -230,6 +221,9 @@ function linksOf(
   ]
 }
 
+/** What is described, where its base is named, and what serves a base that is too large. */
+const PLACE = { what: 'a GraphQL schema', path: 'path/base', instead: '/graphql' }
+
 const stamps = new WeakMap<object, number>()
 let stamped = 0
 
@@ -239,11 +233,3 @@ function stampOf(loaded: object): number {
   stamps.set(loaded, known)
   return known
 }
-
-const tooLarge = () =>
-  invalid({
-    path: 'path/base',
-    code: 'too_large',
-    message: `The record types of the base are too many or too large for a GraphQL schema of their own: at most ${LIMITS.typedSchemaTypes}, with ${LIMITS.typedSchemaChars} bytes of JSON Schema together. Use /graphql.`,
-    expected: LIMITS.typedSchemaTypes,
-  })
