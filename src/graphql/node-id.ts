@@ -16,7 +16,7 @@ import type { Context } from './context.ts'
 /** Of an object or an interface. */
 type Fields<T extends object> = PothosSchemaTypes.RootFieldBuilder<typeof builder.$inferSchemaTypes, T>
 
-/** The field `nodeId`. `parts` tells objects of the type within a base apart. */
+/** The field `nodeId`. `parts` are unique to an object among those of its type in a base. */
 export const nodeId = <T extends object>(
   t: Fields<T>,
   parts: (source: T) => readonly (string | null | undefined)[],

@@ -296,7 +296,7 @@ describe('rights', () => {
 })
 
 describe('deleting', () => {
-  test('a preview deletes its data; one created again under its name starts anew', async () => {
+  test('a preview deletes its data; one created again under its name is empty', async () => {
     const base = await newBase()
     const dev = await newPreview(base)
     await put(dev, 'record-types/extra')

@@ -148,7 +148,7 @@ const beginAt = async (trigger: string, runs: number) => {
     WHEN (NEW.trigger_id = '${trigger}' AND NEW.depth = 1) EXECUTE FUNCTION plinth.begin_chain()`)
 }
 
-test('a chain of runs that gets too wide ends, and a replay begins anew', async () => {
+test('a chain of runs that gets too wide ends, and a replay starts a new chain', async () => {
   const create = (name: string) => ({ name, type: 'create_record', record_type: '$type', data: {} })
   const pair = await newPair([create('a'), create('b'), create('c')])
   await beginAt(pair.id, LIMITS.triggerChainRuns - 2)

@@ -15,7 +15,7 @@ import type { Definitions, Snapshot } from './snapshot.ts'
 type Vault = Pick<Scope, 'vault'> & { readonly db: Db }
 
 /**
- * Hides the secrets that equal the stored ones. The result tells whether a guess is right, so it is only for callers who
+ * Hides the secrets that equal the stored ones. The result shows whether a guess is right, so it is only for callers who
  * may set the secrets.
  */
 export async function hideKnownSecrets(scope: Vault, baseId: string, resources: Snapshot): Promise<Snapshot> {
@@ -53,6 +53,6 @@ function knownIn(scope: Vault, baseId: string, kind: Kind, row: Stored, definiti
   return Object.fromEntries(known.map(([name]) => [name, REDACTED]))
 }
 
-/** Compares digests, so that the time tells nothing about the secret. */
+/** Compares digests, so that the time does not depend on the secret. */
 const isEqual = (stored: string, given: unknown): boolean =>
   timingSafeEqual(Buffer.from(digest(stored)), Buffer.from(digest(given)))

@@ -76,4 +76,4 @@ export const CHAINS_ENDED = batchDeletion(
 )
 
 const TOO_DEEP = `The action was not run: ${LIMITS.triggerDepth} runs of triggers led to this change, each by a change of the one before. Narrow the condition of the trigger, so that its own changes do not meet it.`
-const TOO_WIDE = `The action was not run: ${LIMITS.triggerChainRuns} runs of triggers follow from one change already. Narrow the conditions of the triggers, or replay this delivery, which begins anew. Of the later ones, ${LIMITS.triggerChainRuns} are listed.`
+const TOO_WIDE = `The action was not run: ${LIMITS.triggerChainRuns} runs of triggers follow from one change already. Narrow the conditions of the triggers, or replay this delivery, which starts a new chain. Of the runs left out, ${LIMITS.triggerChainRuns} are listed.`

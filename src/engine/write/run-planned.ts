@@ -5,8 +5,9 @@ import type { WriteScope } from './write.ts'
 
 /**
  * Runs a deletion in one transaction. If the request needs approval, checks it against the plan before
- * commit. If the response says what was deleted, tells it. `work` adds what it deletes to `summary` of its scope. It may call `checkPlan` as soon as the summary is
- * complete, to stop before the actual deletion. Part of a larger deletion leaves the check to the whole.
+ * commit. Passes the summary of what was deleted to `onDeletion` of the scope. `work` adds what it deletes to `summary`
+ * of its scope. It may call `checkPlan` as soon as the summary is complete, to stop before the actual deletion. Part of
+ * a larger deletion leaves the check to the whole.
  */
 export function runPlanned<T>(
   scope: WriteScope,
