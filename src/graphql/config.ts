@@ -71,6 +71,7 @@ builder.queryFields((t) => ({
 mutation('putConfig', {
   description: 'Applies a config file to a preview, in one transaction.',
   type: ConfigDiffType,
+  carriesSecrets: true,
   args: {
     ...fileArgs(),
     ...builder.args((t) => ({

@@ -114,9 +114,11 @@ function define(name: string, kind: Kind, spec: Spec<object, InputFieldMap>): Co
         version == null ? get(at(scope, base, id)) : getVersion(at(scope, base, id), version),
     }),
   )
+  const carriesSecrets = kind.secrets !== undefined
   mutation(`put${name}`, {
     description: spec.put,
     type,
+    carriesSecrets,
     args: { ...written(), ...expectationArgs() },
     resolve: (scope, { base, id, input, ...more }) =>
       put(at(scope, base, id), input, { ...spec.writes?.options(more), expected: expectation(more) }),
@@ -125,6 +127,7 @@ function define(name: string, kind: Kind, spec: Spec<object, InputFieldMap>): Co
     mutation(`patch${name}`, {
       description: spec.patch,
       type,
+      carriesSecrets,
       args: { ...target(), ...patchArgs(input), ...options, ...versionArgs() },
       resolve: (scope, { base, id, input, merge, operations, ...more }) =>
         patch(at(scope, base, id), oneOf({ fields: input, merge, operations }), {

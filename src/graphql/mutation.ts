@@ -15,6 +15,8 @@ type MutationSpec<F extends InputFieldMap, T extends object, P extends Approvabl
   type: ObjectRef<Types, T & { dryRun?: boolean }> | InterfaceRef<Types, T & { dryRun?: boolean }>
   args: F
   resolve: (scope: WriteScope, args: Args<F>) => Promise<T>
+  /** The arguments can hold secrets. */
+  carriesSecrets?: boolean
   /** Takes what the write needs before its transaction, and gives it back after. */
   reserve?: <R>(scope: Scope, args: Args<F>, work: (scope: Scope) => Promise<R>) => Promise<R>
   /** The result if the write returns a plan instead. Its type is that of the review that the write makes. */
@@ -29,7 +31,16 @@ type MutationSpec<F extends InputFieldMap, T extends object, P extends Approvabl
  */
 export function mutation<F extends InputFieldMap, T extends object, P extends Approvable = DeletionPlan>(
   name: string,
-  { description, type, args, resolve, reserve, planned, plannedArgs = [] }: MutationSpec<F, T, P>,
+  {
+    description,
+    type,
+    args,
+    resolve,
+    carriesSecrets,
+    reserve,
+    planned,
+    plannedArgs = [],
+  }: MutationSpec<F, T, P>,
 ): void {
   builder.mutationField(name, (t) =>
     t.field({
@@ -58,13 +69,10 @@ export function mutation<F extends InputFieldMap, T extends object, P extends Ap
       resolve: (async (_root: unknown, sent: WriteArgs & Args<F>, context: Context) => {
         const all = await withPlanned(name, sent, plannedArgs, context)
         const writing = (scope: Scope) =>
-          runWrite(
-            name,
-            all,
-            { ...context, scope },
-            (within) => resolve(within, all),
-            planned && ((plan) => planned(plan as P, all)),
-          )
+          runWrite(name, all, { ...context, scope }, (within) => resolve(within, all), {
+            carriesSecrets,
+            ...(planned && { answer: (plan) => planned(plan as P, all) }),
+          })
         return reserve ? reserve(context.scope, all, writing) : writing(context.scope)
       }) as never,
     }),
@@ -78,13 +86,19 @@ type WriteArgs = {
   planToken?: string | null
 }
 
+type WriteTraits<T> = {
+  /** The result if the write returns a plan instead. */
+  answer?: (plan: Approvable) => T
+  carriesSecrets?: boolean | undefined
+}
+
 /** Runs a write in the engine's pipeline. Its name and arguments are its identity for idempotency. */
 export function runWrite<T extends object>(
   name: string,
   args: WriteArgs,
   context: Context,
   work: (scope: WriteScope) => Promise<T>,
-  answer: ((plan: Approvable) => T) | undefined,
+  { carriesSecrets = false, answer }: WriteTraits<T> = {},
 ): Promise<T> {
   const asked = context.write
   const idempotencyKey = args.idempotencyKey ?? asked.idempotencyKey
@@ -100,6 +114,7 @@ export function runWrite<T extends object>(
     {
       dryRun: args.dryRun ?? asked.dryRun,
       idempotencyKey,
+      carriesSecrets,
       request: asked.request ?? (() => ['graphql', name, requestOf(args)]),
       onReplay: () => {
         asked.replayed = true

@@ -68,6 +68,7 @@ const SecretInput = builder.inputType('SecretInput', {
 mutation('putSecret', {
   description: 'Creates a secret or changes it: what is left out stays as it is.',
   type: SecretType,
+  carriesSecrets: true,
   args: builder.args((t) => ({
     name: t.string({ required: true }),
     input: t.field({ type: SecretInput, required: true }),

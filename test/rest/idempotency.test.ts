@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { expectFailure, expectFault, succeed, times } from '../support/answers.ts'
+import { digest } from '../../src/contract/canonical-hash.ts'
+import { expectDetail, expectFailure, expectFault, succeed, times } from '../support/answers.ts'
 import type { Answer } from '../support/server.ts'
 import { openWorld, patchJson, type World } from '../support/world.ts'
 
@@ -238,4 +239,89 @@ test('a key is stored in the transaction of its write: either both commit or nei
   succeed(await world.call('PUT', `${at}/p1`, { data: {} }, one), 201)
   const [row] = await stored(one)
   expect(row?.outcome).toMatchObject({ answer: { id: 'p1', version: 1 } })
+})
+
+describe('The stored hash of a request', () => {
+  const KEYED = /^h1\.[0-9a-f]{16}\.[\w-]{43}$/
+  const url = 'https://hooks.example.com'
+  /** What a plain hash of a PUT would be. */
+  const plain = (path: string, params: object, body: object) =>
+    digest(['rest', 'PUT', path, params, {}, null, null, body])
+  const hashOf = async (key: Record<string, string>) => (await stored(key))[0]?.fingerprint
+
+  test('is keyed if the request can carry secrets, so that it confirms no guess', async () => {
+    const secret = 'whsec_c2hvcnQtc2VjcmV0LW9mLWEtdHJpZ2dlcg=='
+    succeed(await world.call('POST', '/v1/crm/preview', { name: 'keyed-hash' }), 201)
+    const webhook = { record_type: at.split('/')[4], signature: { scheme: 'github' } }
+    const config = { plinth: 1, base: 'crm', triggers: [{ id: 'signed', url, secret }] }
+    const requests: [string, string, object, object][] = [
+      ['PUT', '/v1/vault/secrets/PIN', { value: '0000' }, { value: '0001' }],
+      ['PUT', '/v1/crm/triggers/signed', { url, secret }, { url }],
+      ['PATCH', '/v1/crm/triggers/signed', { secret }, { name: 'x' }],
+      ['PUT', '/v1/crm/inbound-webhooks/signed', { ...webhook, secret }, webhook],
+      ['PATCH', '/v1/crm/inbound-webhooks/signed', { secret: 'another-secret-of-it' }, { name: 'x' }],
+      ['PUT', '/v1/crm--keyed-hash/config', config, { plinth: 1, base: 'crm' }],
+    ]
+    for (const [method, path, body, other] of requests) {
+      const key = newKey()
+      const first = await world.call(method, path, body, key)
+      expect(first.status, first.text).toBeLessThan(300)
+      expect(await hashOf(key), path).toMatch(KEYED)
+      const again = await world.call(method, path, body, key)
+      expect([again.status, isReplay(again)], path).toEqual([first.status, true])
+      expectDetail(await world.call(method, path, other, key), 409, { code: 'key_reused' })
+    }
+    const key = newKey()
+    const mutation =
+      'mutation ($key: String!) { putSecret(name: "PIN", input: { value: "0001" }, idempotencyKey: $key) { version } }'
+    const answer = await world.call('POST', '/graphql', {
+      query: mutation,
+      variables: { key: key['idempotency-key'] },
+    })
+    expect(succeed(answer).errors).toBeUndefined()
+    expect(await hashOf(key)).toMatch(KEYED)
+  })
+
+  test('is plain for other requests', async () => {
+    const key = newKey()
+    succeed(await world.call('PUT', `${at}/plain-hash`, { data: { n: 1 } }, key), 201)
+    const params = { base_id: 'crm', record_type: at.split('/')[4], id: 'plain-hash' }
+    expect(await hashOf(key)).toBe(plain('/:base_id/records/:record_type/:id', params, { data: { n: 1 } }))
+  })
+
+  test('of an earlier version recognizes its request, and no other', async () => {
+    const key = newKey()
+    const [path, body] = ['/v1/vault/secrets/EARLIER', { value: '0000' }]
+    const first = await world.call('PUT', path, body, key)
+    await world.database.query('UPDATE plinth.idempotency SET fingerprint = $2 WHERE key = $1', [
+      key['idempotency-key'],
+      plain('/vault/secrets/:name', { name: 'EARLIER' }, body),
+    ])
+    const again = await world.call('PUT', path, body, key)
+    expect([again.status, again.text, isReplay(again)]).toEqual([201, first.text, true])
+    expectDetail(await world.call('PUT', path, { value: '0001' }, key), 409, { code: 'key_reused' })
+  })
+})
+
+test('retries reach servers with other master keys, but for requests that carry secrets', async () => {
+  const [first, second] = [Buffer.alloc(32, 1).toString('base64'), Buffer.alloc(32, 2).toString('base64')]
+  const old = await openWorld({ PLINTH_MASTER_KEY: first })
+  const path = `/v1/crm/records/${await old.newType()}/kept`
+  const [record, secret] = [newKey(), newKey()]
+  const both = await openWorld({ PLINTH_MASTER_KEY: `${second},${first}` }, old.database)
+  const renewed = await openWorld({ PLINTH_MASTER_KEY: second }, old.database)
+  const put = (server: World) => server.call('PUT', '/v1/vault/secrets/PIN', { value: '0000' }, secret)
+  try {
+    succeed(await old.call('PUT', path, { data: { n: 1 } }, record), 201)
+    succeed(await put(old), 201)
+    for (const server of [both, renewed])
+      expect(isReplay(await server.call('PUT', path, { data: { n: 1 } }, record))).toBe(true)
+    expect(isReplay(await put(both))).toBe(true)
+    expectDetail(await put(renewed), 409, { code: 'key_of_other_master_key' })
+    expect(succeed(await renewed.call('GET', '/v1/vault/secrets/PIN')).version).toBe(1)
+  } finally {
+    await renewed.close()
+    await both.close()
+    await old.close()
+  }
 })

@@ -4,6 +4,7 @@ import { DomainError } from '../../foundation/errors.ts'
 import type { InfoLog } from '../../foundation/log.ts'
 import { type Db, statement } from '../database/client.ts'
 import { decrypt, encrypt, type MasterKey, masterKey, prefixOf, readEnvelope, rewrap } from './envelope.ts'
+import { fingerprint, isFingerprintOf } from './fingerprint.ts'
 
 export type Vault = {
   /**
@@ -15,6 +16,10 @@ export type Vault = {
   open(boundTo: readonly string[], sealed: string): string | undefined
   /** Encrypts the data key of a secret under the current master key; undefined if this process cannot open it. */
   rewrap(sealed: string): string | undefined
+  /** A hash of a text under the current master key. */
+  fingerprint(text: string): string
+  /** Whether `stored` is the fingerprint of the text; undefined if this process does not have its master key. */
+  isFingerprintOf(text: string, stored: string): boolean | undefined
   /** What a secret under the current master key begins with. */
   readonly currentPrefix: string
   /** The id of the current master key. It reveals nothing about the key. */
@@ -70,6 +75,8 @@ function vaultOf(masters: readonly MasterKey[], current: MasterKey, isUsable: bo
       const master = envelope && masters.find(({ id }) => id === envelope.keyId)
       return master && rewrap(master, current, envelope)
     },
+    fingerprint: (text) => fingerprint(current, text),
+    isFingerprintOf: (text, stored) => isFingerprintOf(masters, text, stored),
     currentPrefix: prefixOf(current),
     keyId: current.id,
   }

@@ -6,10 +6,11 @@ import { textOfList } from '../../json/rows.ts'
 import type { Scope } from '../core/scope.ts'
 import { type Db, statement } from '../database/client.ts'
 import { LOCK_TIMEOUT, sqlState } from '../database/errors.ts'
+import type { RequestHash } from './request-hash.ts'
 import type { UsedRight } from './used-rights.ts'
 
-/** Idempotency key: its owner, its text, and the fingerprint of its first request. */
-export type Key = { tokenId: string; key: string; fingerprint: string }
+/** Idempotency key: its owner, its text, and the hash of its request. */
+export type Key = { tokenId: string; key: string; request: RequestHash }
 export type StoredOutcome = (
   | { answer: object }
   | { error: { code: string; message: string; details: object[]; requestId: string } }
@@ -120,7 +121,7 @@ async function textOf(outcome: StoredOutcome | null): Promise<string> {
 async function claimOrFind(tx: Db, key: Key): Promise<StoredOutcome | undefined> {
   await tx.query(WAIT, [])
   try {
-    const [claimed] = await tx.query(CLAIM, [key.tokenId, key.key, key.fingerprint])
+    const [claimed] = await tx.query(CLAIM, [key.tokenId, key.key, key.request.text])
     await tx.query(WAIT_NO_MORE, [])
     if (claimed) return undefined
   } catch (thrown) {
@@ -129,7 +130,7 @@ async function claimOrFind(tx: Db, key: Key): Promise<StoredOutcome | undefined>
   }
   const [row] = await tx.query<{ fingerprint: string; outcome: string }>(FIND, [key.tokenId, key.key])
   if (!row) throw stillInFlight()
-  if (row.fingerprint !== key.fingerprint) throw otherRequest()
+  requireSameRequest(key, row.fingerprint)
   return (await parseSound(row.outcome)) as StoredOutcome
 }
 
@@ -139,7 +140,13 @@ async function claimOrFind(tx: Db, key: Key): Promise<StoredOutcome | undefined>
  */
 export async function refuseUsedKey(scope: Scope, key: Key): Promise<void> {
   const [row] = await scope.db.query<{ fingerprint: string }>(FIND, [key.tokenId, key.key])
-  if (row && row.fingerprint !== key.fingerprint) throw otherRequest()
+  if (row) requireSameRequest(key, row.fingerprint)
+}
+
+function requireSameRequest({ request }: Key, stored: string): void {
+  const isSame = request.equals(stored)
+  if (isSame === undefined) throw otherMasterKey()
+  if (!isSame) throw otherRequest()
 }
 
 /** Deletes keys older than a day, a bounded number per call. */
@@ -174,6 +181,11 @@ const otherRequest = () =>
   keyConflict(
     'key_reused',
     `This ${advised('idempotency_key')} was used for a different request. Send a new key.`,
+  )
+const otherMasterKey = () =>
+  keyConflict(
+    'key_of_other_master_key',
+    `This ${advised('idempotency_key')} was used under a master key that this server does not have, so the requests cannot be compared. Check whether the first one was carried out, and send a new key if not.`,
   )
 const stillInFlight = () =>
   keyConflict(

@@ -1,5 +1,4 @@
 /** Runs every mutation: idempotency, dry run, plans, and a second check of rights. */
-import { digest, digestInTurns } from '../../contract/canonical-hash.ts'
 import {
   type Detail,
   DomainError,
@@ -19,14 +18,17 @@ import { type DeletionSummary, isNothing } from './deletion-summary.ts'
 import { claimKey, type Key, refuseUsedKey, type StoredOutcome } from './idempotency.ts'
 import { type Approvable, openPlanning, outdated, Planned, type Planning, UNASKED } from './plan-approval.ts'
 import { keepPlan } from './plan-store.ts'
+import { hashRequest } from './request-hash.ts'
 import { recordRights, requireRecordedRights, type UsedRight } from './used-rights.ts'
 
 /** Options common to all writes. */
 export type WriteOptions<T = object> = {
   dryRun: boolean
   idempotencyKey: string | null
-  /** The content of the request. Its digest is compared with that of the request that first sent the key. */
+  /** The content of the request. Its hash is compared with that of the request that first sent the key. */
   request: () => unknown
+  /** The request can hold secrets, so its stored hash is keyed. */
+  carriesSecrets?: boolean
   /** Called when the stored response of an earlier request with the same key is returned. */
   onReplay?: () => void
   /**
@@ -73,7 +75,7 @@ export async function write<T extends object>(
   options: WriteOptions<T>,
   work: (scope: WriteScope) => Promise<T>,
 ): Promise<T & Told> {
-  const { idempotencyKey, dryRun, request, onReplay, plan } = options
+  const { idempotencyKey, dryRun, request, carriesSecrets = false, onReplay, plan } = options
   if (dryRun && plan?.token) throw nothingToApprove()
   const planning = plan && (dryRun ? UNASKED : await openPlanning(scope, request, plan.token))
   const effects: (() => void)[] = []
@@ -104,7 +106,7 @@ export async function write<T extends object>(
       : {
           tokenId: scope.actor.tokenId ?? '',
           key: idempotencyKey,
-          fingerprint: named(scope, await digestInTurns(request())),
+          request: await hashRequest(scope, request(), carriesSecrets),
         }
 
   // Rights may have changed while the request waited for its body, for user input or in a queue.
@@ -136,10 +138,6 @@ export async function write<T extends object>(
     return plan.answer({ ...review.plan, ...kept })
   }
 }
-
-/** Adds the policy to the fingerprint, so that a response is not replayed under another policy. */
-const named = ({ policy }: Scope, fingerprint: string): string =>
-  policy ? digest([fingerprint, policy.name]) : fingerprint
 
 /** An error with the record in its way. A policy could hide that record, so its caller does not learn of it. */
 const explained = async (scope: Scope, thrown: unknown, db = scope.db): Promise<unknown> =>

@@ -189,13 +189,9 @@ async function run<A extends Args>(
   const { relationships, explained: ofLinks } = toLinks(args.links, type)
   const request = { base: seen.base, ...args }
   try {
-    return await runWrite<object>(
-      name,
-      request,
-      context,
-      (scope) => work(scope, args, data, relationships),
-      (plan): DeletedOrPlan => ({ id: args.id ?? '', plan: plan as DeletionPlan }),
-    )
+    return await runWrite<object>(name, request, context, (scope) => work(scope, args, data, relationships), {
+      answer: (plan): DeletedOrPlan => ({ id: args.id ?? '', plan: plan as DeletionPlan }),
+    })
   } catch (thrown) {
     throw inArguments(ofLinks(explained(thrown)))
   }
