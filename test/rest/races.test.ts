@@ -104,6 +104,25 @@ test('64 concurrent PUTs of one new id make 64 versions; with If-None-Match: * o
   await expectSoundLog(type)
 })
 
+test('PUTs of the same new and old ids in opposite orders at two instances are all applied', async () => {
+  const type = await one.newType()
+  for (const round of times(6, (i) => i)) {
+    const ids = times(40 + 10 * round, (i) => `r${i}`)
+    const put = (world: World, writer: string) => (id: string) =>
+      world.call('PUT', `/v1/crm/records/${type}/${id}`, { data: { writer, round } })
+    const answers = await Promise.all([
+      ...ids.map(put(one, 'one')),
+      ...ids.toReversed().map(put(two, 'two')),
+      ...ids.slice(30, 40).map((id) => either(round)('DELETE', `/v1/crm/records/${type}/${id}`)),
+    ])
+    expect(Object.keys(statuses(answers.slice(0, 2 * ids.length)))).toEqual(
+      expect.arrayContaining(['200', '201']),
+    )
+    expect(answers.slice(0, 2 * ids.length).every(({ status }) => status < 300)).toBe(true)
+  }
+  await expectSoundLog(type)
+})
+
 test('64 concurrent patches of one record are all applied', async () => {
   const type = await one.newType()
   const path = `/v1/crm/records/${type}/a`

@@ -33,6 +33,36 @@ test('concurrent writes that share a statement each have their own outcome', asy
   }
 })
 
+test('PUTs that share a statement create absent records, and deleted ones under their next version', async () => {
+  const type = await world.newType({
+    json_schema: { type: 'object', properties: { n: { type: 'integer' }, note: { type: 'string' } } },
+    indexes: [{ fields: ['data.n'] }, { type: 'text', fields: ['data.note'] }],
+  })
+  const at = (id: string) => `/v1/crm/records/${type}/${id}`
+  const put = (i: number, n: number, headers = {}) =>
+    world.call('PUT', at(`r${i}`), { data: { n, note: n === 105 ? 'zeppelin' : 'harbour' } }, headers)
+  await Promise.all(times(20, (i) => put(i, i)))
+  await Promise.all(times(10, (i) => world.call('DELETE', at(`r${i}`))))
+  const answers = await Promise.all([
+    ...times(40, (i) => put(i, 100 + i)),
+    ...times(5, (i) => put(50 + i, 200, { 'if-match': '*' })),
+  ])
+  const outcome = ({ status, body }: (typeof answers)[number]) => [status, body.operation, body.version]
+  expect(answers.slice(0, 10).map(outcome)).toEqual(times(10, () => [201, 'created', 3]))
+  expect(answers.slice(10, 20).map(outcome)).toEqual(times(10, () => [200, 'updated', 2]))
+  expect(answers.slice(20, 40).map(outcome)).toEqual(times(20, () => [201, 'created', 1]))
+  expect(answers.slice(40).map(({ status }) => status)).toEqual(times(5, () => 404))
+  const found = async (filter?: object) => {
+    const page = await world.call('POST', `/v1/crm/records/${type}/query`, { filter, limit: 100 })
+    return succeed(page).data.map(({ id }: { id: string }) => id)
+  }
+  const field = (name: string, op: string, value: unknown) => ({ field: `data.${name}`, op, value })
+  expect(await found()).toHaveLength(40)
+  expect(await found(field('n', 'eq', 137))).toEqual(['r37'])
+  expect(await found(field('note', 'search', 'zeppelin'))).toEqual(['r5'])
+  expect(await found(field('n', 'eq', 15))).toEqual([])
+})
+
 test('log entries of writes that share a statement name their own request and token', async () => {
   const type = await world.newType()
   const tokens = await Promise.all(times(3, () => world.newToken([{ permission: 'write' }])))

@@ -14,11 +14,15 @@ export type PlainWrite = {
   author: Authorship
 }
 
-type Results = (WrittenRow | undefined | Error)[]
+type Results<Row> = (Row | undefined | Error)[]
 
 /** Groups writes by base, type and author. Two writes of one record run in order. */
-export async function writeAll(db: Db, how: WriteStatement, all: readonly PlainWrite[]): Promise<Results> {
-  const results: Results = new Array(all.length).fill(undefined)
+export async function writeAll<Row extends WrittenRow>(
+  db: Db,
+  how: WriteStatement,
+  all: readonly PlainWrite[],
+): Promise<Results<Row>> {
+  const results: Results<Row> = new Array(all.length).fill(undefined)
   const groups = new Map<string, number[]>()
   const later: number[] = []
   const seen = new Set<string>()
@@ -39,16 +43,16 @@ export async function writeAll(db: Db, how: WriteStatement, all: readonly PlainW
  * Writes a group. If it fails, retries its writes individually, so that one failure does not affect the
  * others.
  */
-async function writeGroup(
+async function writeGroup<Row extends WrittenRow>(
   db: Db,
   how: WriteStatement,
   all: readonly PlainWrite[],
   group: readonly number[],
-  results: Results,
+  results: Results<Row>,
 ) {
   const writes = group.map((index) => all[index] as PlainWrite)
   try {
-    const rows = await writeMany(db, how, writes)
+    const rows = await writeMany<Row>(db, how, writes)
     const byId = new Map(rows.map((row) => [row.id, row]))
     for (const index of group) results[index] = byId.get((all[index] as PlainWrite).id)
   } catch (failure) {
@@ -62,15 +66,19 @@ async function writeGroup(
 }
 
 /** Runs a single write. */
-export const writeOne = async (
+export const writeOne = async <Row extends WrittenRow>(
   db: Db,
   how: WriteStatement,
   write: PlainWrite,
-): Promise<WrittenRow | undefined> => (await writeMany(db, how, [write]))[0]
+): Promise<Row | undefined> => (await writeMany<Row>(db, how, [write]))[0]
 
-function writeMany(db: Db, how: WriteStatement, writes: readonly PlainWrite[]): Promise<WrittenRow[]> {
+function writeMany<Row extends WrittenRow>(
+  db: Db,
+  how: WriteStatement,
+  writes: readonly PlainWrite[],
+): Promise<Row[]> {
   const [{ type, author }] = writes as [PlainWrite]
-  return db.query<WrittenRow>(variantFor(how, type), [
+  return db.query<Row>(variantFor(how, type), [
     type.baseId,
     type.id,
     type.revision,

@@ -10,6 +10,12 @@ const LAST_VERSION = formerVersion(
        WHERE c.kind = 'record' AND c.base_id = $1 AND c.record_type = $2 AND c.id = $3`,
 )
 
+const LAST_VERSION_OF_EACH = formerVersion(
+  '$1',
+  `SELECT max(version) FROM plinth.change c
+       WHERE c.kind = 'record' AND c.base_id = $1 AND c.record_type = $2 AND c.id = i.id COLLATE "C"`,
+)
+
 /**
  * Upsert in one statement. Locks the type's row (KEY SHARE) at the revision the data was validated against,
  * finds the target by pair, then by id, writes record and log entry together, and returns the outcome as
@@ -62,30 +68,45 @@ export const PUT = writeStatement(
 
 /** Result row of a writing statement. */
 export type WrittenRow = RowButData
+/** Result row of a bulk upsert. */
+export type PutRow = WrittenRow & { readonly kind: 'created' | 'updated' }
 
 /**
- * Bulk update of records of one type by id, for the most common write, at a third of the cost. Keeps the
- * pairs. Locks in id order against deadlocks. The arrays are in subqueries, because the planner would create
- * a custom plan for each array length.
+ * Bulk upsert of records of one type by id, for the most common write, at a third of the cost. Keeps the
+ * pairs. Returns no row for a record that is unchanged, or that another writer creates at the same time. Locks and
+ * inserts in id order against deadlocks. The arrays are in subqueries, because the planner would create a custom plan
+ * for each array length.
  */
-export const UPDATE_MANY = writeStatement(
-  'update_records',
+export const PUT_MANY = writeStatement(
+  'put_records',
   (entries) => `WITH ty AS MATERIALIZED (
      SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 AND revision = $3 FOR KEY SHARE),
    locked AS MATERIALIZED (
      SELECT id FROM plinth.record
      WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = ANY ((SELECT $4::text[])::text[]) ORDER BY id FOR NO KEY UPDATE),
-   w AS (
+   upd AS (
      UPDATE plinth.record r SET data = i.data, version = r.version + 1, updated_at = now(), valid = true
      FROM unnest((SELECT $4::text[]), (SELECT $5::jsonb[]), (SELECT $6::text[]), (SELECT $10::jsonb[])) AS i (id, data, request_id, call)
      -- Counted, as a mere EXISTS would lock the first of them only.
      WHERE (SELECT count(*) FROM locked) > 0 AND r.base_id = $1 AND r.record_type = $2 AND r.id = ANY ((SELECT $4::text[])::text[])
        AND r.id = i.id COLLATE "C" AND r.data IS DISTINCT FROM i.data
      RETURNING r.*, i.request_id, i.call),
+   ins AS (
+     INSERT INTO plinth.record AS r (base_id, record_type, id, data, version)
+     SELECT $1, $2, i.id, i.data, 1 + ${LAST_VERSION_OF_EACH}
+     FROM unnest((SELECT $4::text[]), (SELECT $5::jsonb[])) AS i (id, data)
+     WHERE EXISTS (SELECT FROM ty) AND (SELECT count(*) FROM locked) < cardinality((SELECT $4::text[]))
+       AND i.id COLLATE "C" NOT IN (SELECT id FROM locked)
+     ORDER BY i.id COLLATE "C"
+     ON CONFLICT DO NOTHING RETURNING r.*),
+   w AS (
+     SELECT 'update' AS op, upd.* FROM upd
+     UNION ALL SELECT 'create', ins.*, i.request_id, i.call
+     FROM ins JOIN unnest((SELECT $4::text[]), (SELECT $6::text[]), (SELECT $10::jsonb[])) AS i (id, request_id, call) ON i.id COLLATE "C" = ins.id),
    logged AS (
      INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
-     SELECT $1, 'record', $2, id, 'update', version, data, external_source, external_id, cancelled_at, created_at, $7, $8, $9, request_id, call FROM w)${entries}
-   SELECT ${COLUMNS_BUT_DATA} FROM w`,
+     SELECT $1, 'record', $2, id, op, version, data, external_source, external_id, cancelled_at, created_at, $7, $8, $9, request_id, call FROM w)${entries}
+   SELECT op || 'd' AS kind, ${COLUMNS_BUT_DATA} FROM w`,
 )
 
 /**

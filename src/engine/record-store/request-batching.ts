@@ -2,7 +2,7 @@ import DataLoader from 'dataloader'
 import type { Db } from '../database/client.ts'
 import { hasUnique, type WriteStatement } from '../indexes/index.ts'
 import { type PlainWrite, type RecordKey, writeAll, writeOne } from './bulk-write.ts'
-import { CREATE_MANY, UPDATE_MANY, type WrittenRow } from './put-statements.ts'
+import { CREATE_MANY, PUT_MANY, type PutRow, type WrittenRow } from './put-statements.ts'
 import { GET, GET_MANY } from './read-statements.ts'
 import type { RecordRow } from './record.ts'
 
@@ -14,10 +14,10 @@ import type { RecordRow } from './record.ts'
 export type RequestBatching = {
   readRecord(key: RecordKey): Promise<RecordRow | undefined>
   /**
-   * Undefined when the record is absent or unchanged, or the revision of its type is stale. The caller
-   * determines which.
+   * Creates or updates. Undefined when the record is unchanged, another request creates it, or the revision of its type
+   * is stale. The caller determines which.
    */
-  updateRecord(write: PlainWrite): Promise<WrittenRow | undefined>
+  putRecord(write: PlainWrite): Promise<PutRow | undefined>
   /** Creates under a server-generated id. Undefined when the revision of the type is stale. */
   createRecord(write: PlainWrite): Promise<WrittenRow | undefined>
 }
@@ -37,20 +37,20 @@ export function openRequestBatching(forReads: Db, forWrites: Db): RequestBatchin
     batchScheduleFn: (flush: () => void) => void setImmediate(flush),
   }
   const reads = new DataLoader<RecordKey, RecordRow | undefined>((keys) => readAll(forReads, keys), options)
-  const writes = (how: WriteStatement) => {
-    const loader = new DataLoader<PlainWrite, WrittenRow | undefined>(
-      (all) => writeAll(forWrites, how, all),
+  const writes = <Row extends WrittenRow>(how: WriteStatement) => {
+    const loader = new DataLoader<PlainWrite, Row | undefined>(
+      (all) => writeAll<Row>(forWrites, how, all),
       options,
     )
     return (write: PlainWrite) =>
       hasUnique(write.type) || write.text.length > MAX_GROUP_TEXT
-        ? writeOne(forWrites, how, write)
+        ? writeOne<Row>(forWrites, how, write)
         : loader.load(write)
   }
   return {
     readRecord: (key) => reads.load(key),
-    updateRecord: writes(UPDATE_MANY),
-    createRecord: writes(CREATE_MANY),
+    putRecord: writes<PutRow>(PUT_MANY),
+    createRecord: writes<WrittenRow>(CREATE_MANY),
   }
 }
 

@@ -94,8 +94,8 @@ async function attempt(scope: WriteScope, type: CompiledType, target: RecordWrit
     const write = { type, id, text, author }
     const created = isNewId ? await scope.batching.createRecord(write) : undefined
     if (created) return { ...created, kind: 'created' }
-    const updated = expected.absent ? undefined : await scope.batching.updateRecord(write)
-    if (updated) return { ...updated, kind: 'updated' }
+    const put = expected.absent || expected.exists ? undefined : await scope.batching.putRecord(write)
+    if (put) return put
   }
   const source = pair?.externalSource ?? null
   const externalId = pair?.externalId ?? null
