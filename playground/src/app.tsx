@@ -2,7 +2,7 @@ import { explorerPlugin } from '@graphiql/plugin-explorer'
 import { GraphiQL, HISTORY_PLUGIN } from 'graphiql'
 import { type FormEvent, useEffect, useState } from 'react'
 import { fetcherOf } from './fetcher.ts'
-import { forgetToken, keptToken, sender, signIn } from './session.ts'
+import { codeIn, forgetToken, keptToken, sender, signIn, tokenOf } from './session.ts'
 import { starters } from './starters.ts'
 import { storageOf } from './storage.ts'
 
@@ -14,15 +14,16 @@ const PLUGINS = [HISTORY_PLUGIN, explorerPlugin()]
 type State =
   | { kind: 'out'; message: string }
   | { kind: 'opening' }
-  | { kind: 'in'; token: string; tabs: string[] }
+  | { kind: 'in'; token: string; name: string; tabs: string[] }
 
 /** Signs in, and makes the first tabs of an address that has none. */
-async function enter(token: string, setState: (state: State) => void): Promise<void> {
+async function enter(find: () => Promise<string>, setState: (state: State) => void): Promise<void> {
   setState({ kind: 'opening' })
   try {
-    await signIn(token)
+    const token = await find()
+    const name = await signIn(token)
     const isFirst = STORAGE.getItem('graphiql:tabState') === null
-    setState({ kind: 'in', token, tabs: isFirst ? await starters(ADDRESS, BASE, sender(token)) : [] })
+    setState({ kind: 'in', token, name, tabs: isFirst ? await starters(ADDRESS, BASE, sender(token)) : [] })
   } catch (error) {
     setState({ kind: 'out', message: (error as Error).message })
   }
@@ -31,9 +32,20 @@ async function enter(token: string, setState: (state: State) => void): Promise<v
 export function App() {
   const [state, setState] = useState<State>({ kind: 'opening' })
   useEffect(() => {
-    const token = keptToken()
-    if (token === null) setState({ kind: 'out', message: '' })
-    else void enter(token, setState)
+    const open = () => {
+      const code = codeIn(location.hash)
+      const token = keptToken()
+      if (code !== undefined) void enter(() => tokenOf(code), setState)
+      else if (token !== null) void enter(async () => token, setState)
+      else setState({ kind: 'out', message: '' })
+    }
+    // The address with a code can also be entered in a tab that is open.
+    const change = () => {
+      if (codeIn(location.hash) !== undefined) open()
+    }
+    open()
+    addEventListener('hashchange', change)
+    return () => removeEventListener('hashchange', change)
   }, [])
   const leave = () => {
     forgetToken()
@@ -45,6 +57,7 @@ export function App() {
         <a href="/">Plinth</a>
         {state.kind === 'in' && <Bases token={state.token} />}
         <span className="plinth-space" />
+        {state.kind === 'in' && <span className="plinth-name">{state.name}</span>}
         {state.kind === 'in' && (
           <button type="button" onClick={leave}>
             Sign out
@@ -52,7 +65,7 @@ export function App() {
         )}
       </header>
       {state.kind === 'out' && (
-        <SignIn message={state.message} onToken={(token) => void enter(token, setState)} />
+        <SignIn message={state.message} onToken={(token) => void enter(async () => token, setState)} />
       )}
       {state.kind === 'in' && <Editor token={state.token} tabs={state.tabs} />}
     </>
@@ -97,8 +110,9 @@ function SignIn({ message, onToken }: { message: string; onToken: (token: string
         <button type="submit">Sign in</button>
         <p role="status">{message}</p>
         <p>
-          The tab forgets the token when you close it. The admin token is in <code>admin-token</code> in the
-          data directory of the server, <code>plinth token create</code> makes narrower ones.
+          The tab forgets the token when you close it. <code>plinth open</code> opens this page signed in. The
+          admin token is in <code>admin-token</code> in the data directory of the server,{' '}
+          <code>plinth token create</code> makes narrower ones.
         </p>
       </form>
     </main>

@@ -15,17 +15,37 @@ export const sender =
     return fetch(path, { ...init, headers, redirect: 'error' })
   }
 
+/** The one-time code in a fragment, which browsers send to no server. */
+export const codeIn = (fragment: string): string | undefined => /^#code=([\w-]+)$/.exec(fragment)?.[1]
+
 /**
- * Keeps a token that the server accepts.
+ * Exchanges the code of the address for a token. Removes it from the address and the history first.
  * @throws Error with the message of the server
  */
-export async function signIn(token: string): Promise<void> {
+export async function tokenOf(code: string): Promise<string> {
+  history.replaceState(null, '', location.pathname)
+  const answer = await fetch('/playground/sign-in', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ code }),
+    redirect: 'error',
+  })
+  if (!answer.ok) throw new Error(await messageOf(answer))
+  return ((await answer.json()) as { token: string }).token
+}
+
+/**
+ * Keeps a token that the server accepts. Returns its name.
+ * @throws Error with the message of the server
+ */
+export async function signIn(token: string): Promise<string> {
   const answer = await sender(token)('/v1/tokens/self')
   if (!answer.ok) {
     forgetToken()
     throw new Error(await messageOf(answer))
   }
   sessionStorage.setItem(KEY, token)
+  return ((await answer.json()) as { name: string }).name
 }
 
 async function messageOf(answer: Response): Promise<string> {

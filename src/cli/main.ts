@@ -15,6 +15,7 @@ import { addGen } from './gen.ts'
 import { addImport } from './import.ts'
 import { CLIENT_NAMES, mcpConfig } from './mcp-relay/client-config.ts'
 import { showTools } from './mcp-tools.ts'
+import { addOpen } from './open.ts'
 import { action } from './resources/action.ts'
 import { aggregate } from './resources/aggregate.ts'
 import { attachment } from './resources/attachment.ts'
@@ -140,6 +141,7 @@ function build(argv: readonly string[], outcome: Outcome): Command {
   if (argv.every((each) => each.startsWith('-'))) program.version(version(), '--version', 'print the version')
   addServe(program)
   addMcp(program)
+  addOpen(program)
   addGen(program)
   addImport(program)
   addExport(program)

@@ -11,7 +11,14 @@ import { type AttachmentKey, attachmentSweep, type LinkUse, openLink } from './a
 import { type BlobLocation, openBlobStore } from './blobs/open.ts'
 import { openChangeFeed } from './change-log/open-feed.ts'
 import { sweepClaims } from './claims/actions.ts'
-import { type AdminToken, authenticate, ensureAdminToken } from './configuration/tokens/index.ts'
+import {
+  type AdminToken,
+  authenticate,
+  ensureAdminToken,
+  type SignedIn,
+  signIn,
+  sweepSignIns,
+} from './configuration/tokens/index.ts'
 import { openCaches } from './core/caches.ts'
 import { openLongPolls } from './core/long-poll.ts'
 import type { ClientBreaks, Scope, Services, Via } from './core/scope.ts'
@@ -74,6 +81,8 @@ export type Engine = {
   authenticate(token: string): Promise<TokenSession | undefined>
   /** Session of an identity verified by an OAuth issuer. */
   issuedSession(principal: Principal): TokenSession
+  /** Exchanges a sign-in code for the token of a browser tab. Undefined for a code that is unknown, used or expired. */
+  signIn(code: string, requestId: string): Promise<SignedIn | undefined>
   scope(
     session: TokenSession,
     via: Via,
@@ -170,6 +179,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const sweep = setInterval(() => {
     sweepAttachments().catch((err) => log.warn({ err }, 'old attachments were not swept'))
     sweepS3Credentials(database).catch((err) => log.warn({ err }, 'old S3 credentials were not swept'))
+    sweepSignIns(database).catch((err) => log.warn({ err }, 'old sign-ins were not swept'))
     expireKeys(database).catch((err) => log.warn({ err }, 'old idempotency keys were not swept'))
     expirePlans(database).catch((err) => log.warn({ err }, 'old plans were not swept'))
     sweepClaims(database).catch((err) => log.warn({ err }, 'old claims were not swept'))
@@ -191,6 +201,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   return {
     authenticate: (token) => authenticate({ db: database, caches }, token),
     issuedSession: issuedSession,
+    signIn: (code, requestId) => signIn({ ...system, via: 'graphql', requestId }, code),
     scope,
     linkScope: (use, link, requestId) => {
       const attachment = openLink(keys.link, use, link)

@@ -411,6 +411,11 @@ export const LIMITS = {
   /** S3 credentials: seconds that one is valid, and how many valid ones a token has in a base. */
   s3CredentialSeconds: 43_200,
   s3CredentialsOfToken: 1000,
+  /** Sign-in codes: seconds that one is valid, and how many a token has. Tabs: hours that one stays signed in, and how many a token has. */
+  signInCodeSeconds: 60,
+  signInCodesOfToken: 10,
+  tabHours: 12,
+  tabsOfToken: 20,
   /**
    * Multipart uploads: parts of one, minimum bytes of a part that is not the last, maximum bytes of a part, how many a
    * base has at the same time, and how long one is kept.

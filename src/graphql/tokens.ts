@@ -25,6 +25,14 @@ const TokenType = builder.objectRef<Token>('Token').implement({
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
+const SignInCode = builder.objectRef<tokens.SignInCode & { dryRun?: boolean }>('SignInCode').implement({
+  description: 'A code that signs a browser in once, as /graphql#code=….',
+  fields: (t) => ({
+    code: t.exposeString('code', { nullable: true, description: 'Null in a dry run.' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime' }),
+    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
+  }),
+})
 const TokenPage = pageType('TokenPage', TokenType)
 
 builder.queryFields((t) => ({
@@ -62,4 +70,12 @@ mutation('deleteToken', {
   type: Deleted,
   args: builder.args((t) => ({ id: t.string({ required: true }) })),
   resolve: (scope, { id }) => tokens.deleteToken(scope, id),
+})
+
+mutation('createSignInCode', {
+  description:
+    'Makes a code that signs one browser tab in with the grants of the calling token, within a minute.',
+  type: SignInCode,
+  args: builder.args(() => ({})),
+  resolve: (scope) => tokens.createSignInCode(scope),
 })

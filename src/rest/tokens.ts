@@ -27,6 +27,16 @@ const Token = z
   })
   .meta({ id: 'Token' })
 
+const SignInCode = z
+  .object({
+    code: z.string().nullable().meta({
+      description: 'Open `/graphql/{base}#code={code}` in a browser. It works once; null in a dry run.',
+    }),
+    expires_at: time,
+    dry_run: z.literal(true).optional(),
+  })
+  .meta({ id: 'SignInCode' })
+
 const TokenFields = graphql(`fragment TokenFields on Token {
   id name masked grants created_at: createdAt created_by: createdBy expires_at: expiresAt last_used_at: lastUsedAt
 }`)
@@ -80,6 +90,18 @@ export const tokens = [
     variables: () => ({}),
     reply: ({ ownToken }) => ({ body: ownToken }),
     answers: Token,
+  }),
+  route('POST /tokens/self/sign-in-codes', {
+    tag: 'Tokens',
+    summary: 'Make a one-time code that signs a browser in to the GraphQL playground',
+    need: () => null,
+    operation: graphql(
+      `mutation CreateSignInCode { made: createSignInCode { code expires_at: expiresAt dry_run: dryRun } }`,
+    ),
+    variables: () => ({}),
+    reply: ({ made }) => ({ status: 201, body: made.dry_run ? made : trim(made) }),
+    statuses: [201],
+    answers: SignInCode,
   }),
   route('DELETE /tokens/:id', {
     tag: 'Tokens',

@@ -9,6 +9,7 @@ const COVERED: Readonly<Record<string, string>> = {
   'POST /:/relationships': 'relationship put',
   'GET /:/mcp/tools': 'mcp tools',
   'GET /:/openapi.json': 'gen openapi',
+  'POST /tokens/self/sign-in-codes': 'open',
   'GET /:/changes/stream': 'changes --follow',
   'POST /accounts/:/query': 'query-bases, for the account `default`',
 }

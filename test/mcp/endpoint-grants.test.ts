@@ -170,7 +170,13 @@ describe('at its endpoint', () => {
 })
 
 /** Routes that an endpoint grant reaches. */
-const REACHED = ['GET /bases', 'GET /bases/:id', 'GET /:base_id/endpoints/:id/resolved', 'GET /tokens/self']
+const REACHED = [
+  'GET /bases',
+  'GET /bases/:id',
+  'GET /:base_id/endpoints/:id/resolved',
+  'GET /tokens/self',
+  'POST /tokens/self/sign-in-codes',
+]
 const PARAMETERS: Body = {
   base_id: 'desk',
   record_type: 'ticket',

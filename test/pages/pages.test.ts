@@ -362,6 +362,8 @@ const STEPS: Step[] = [
   ['DELETE /vault/secrets/:name', '/vault/secrets/KEY'],
   ['GET /tokens', '/tokens?include_total=true'],
   ['GET /tokens/self', '/tokens/self'],
+  ['POST /tokens/self/sign-in-codes', '/tokens/self/sign-in-codes?dry_run=true'],
+  ['POST /tokens/self/sign-in-codes', '/tokens/self/sign-in-codes'],
   ['DELETE /:base_id/record-types/:id', '/crm/record-types/task?confirm=task'],
   ['DELETE /bases/:id', '/bases/crm?confirm=crm'],
 ]

@@ -83,6 +83,7 @@ async function everything(): Promise<string> {
     'trigger_delivery',
     'inbound_delivery',
     'action_run',
+    'sign_in_code',
   ]
   const parts = tables.map(
     (name) =>
@@ -437,6 +438,7 @@ const WRITES: [string, string, unknown, number, Body][] = [
   ['DELETE /vault/secrets/:name', '/v1/vault/secrets/KEPT', undefined, 200, { id: 'KEPT', deleted: true }],
   ['POST /vault/rotate', '/v1/vault/rotate', undefined, 200, { rewrapped: 0, unreadable: 0 }],
   ['POST /tokens', '/v1/tokens', { name: 't', grants: [GRANT] }, 201, { name: 't', token: null }],
+  ['POST /tokens/self/sign-in-codes', '/v1/tokens/self/sign-in-codes', undefined, 201, { code: null }],
 ]
 
 test('every route that writes has a dry run', () => {

@@ -133,6 +133,7 @@ export const routeSamples = (base: string): Readonly<Record<string, RouteSample>
   'POST /tokens': { body: { name: 't', grants: [grantOn(base)] }, status: 201 },
   'GET /tokens': {},
   'GET /tokens/self': {},
+  'POST /tokens/self/sign-in-codes': { status: 201 },
   'DELETE /tokens/:id': {},
   'GET /vault/secrets': {},
   'PUT /vault/secrets/:name': { body: { value: 'v' } },

@@ -197,7 +197,7 @@ function restore<T>(stored: StoredOutcome): T {
 }
 
 /** Response fields that are returned only once. */
-const SECRET_FIELDS = ['token', 'secret', 'accessKeyId', 'secretAccessKey', 'sessionToken']
+const SECRET_FIELDS = ['token', 'code', 'secret', 'accessKeyId', 'secretAccessKey', 'sessionToken']
 
 function withoutSecrets<T extends object>(answer: T, hide: (secret: string) => string | null): T {
   const { secrets } = answer as { secrets?: unknown }

@@ -45,6 +45,7 @@ const NAMED: Readonly<Record<string, string>> = {
   'POST /:base_id/providers/:provider/records/:record_type': 'providers.call',
   'GET /:base_id/mcp/tools': 'mcp.listTools',
   'GET /tokens/self': 'tokens.self',
+  'POST /tokens/self/sign-in-codes': 'tokens.createSignInCode',
   'GET /vault/secrets': 'secrets.list',
   'GET /vault/secrets/:name': 'secrets.get',
   'PUT /vault/secrets/:name': 'secrets.upsert',

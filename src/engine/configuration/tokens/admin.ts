@@ -1,11 +1,10 @@
 import type { Log } from '../../../foundation/log.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
-import { hashOf, toToken } from '../../authentication/authenticate.ts'
+import { hashOf } from '../../authentication/authenticate.ts'
 import { ADMIN_OF_ALL } from '../../authentication/may-manage.ts'
-import { ACCOUNT, appendChange } from '../../core/append-change.ts'
-import { announce } from '../../core/cache-notices.ts'
 import type { Scope } from '../../core/scope.ts'
 import { type Db, statement } from '../../database/client.ts'
+import { endTokens } from './remove.ts'
 
 /** The bootstrap administrator token and its source. */
 export type AdminToken = {
@@ -93,14 +92,10 @@ function configure(scope: Scope, { token, kept }: AdminToken): Promise<{ id: str
 
 async function revoke(scope: Scope, tx: Db, { hash, ...more }: { hash: Buffer; createdBy?: null }) {
   const rows = await tx.orm.token.findMany({ where: { ...more, hash: Uint8Array.from(hash) } })
-  for (const row of rows) {
-    await tx.orm.token.delete({ where: { id: row.id } })
-    await appendChange(
-      { ...scope, db: tx },
-      { baseId: ACCOUNT, kind: 'token', id: row.id, operation: 'delete', version: 2, state: toToken(row) },
-    )
-    await announce(tx, `token:${Buffer.from(row.hash).toString('hex')}`)
-  }
+  await endTokens(
+    { ...scope, db: tx },
+    rows.map(({ id }) => id),
+  )
   return rows
 }
 

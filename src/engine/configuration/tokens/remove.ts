@@ -2,8 +2,9 @@ import { advised } from '../../../foundation/advised-requests.ts'
 import { DomainError } from '../../../foundation/errors.ts'
 import { toToken } from '../../authentication/authenticate.ts'
 import { administersAll, manages, outside, requireAnyAdmin } from '../../authentication/may-manage.ts'
-import { ACCOUNT, appendChange } from '../../core/append-change.ts'
+import { ACCOUNT, appendChanges } from '../../core/append-change.ts'
 import { announce } from '../../core/cache-notices.ts'
+import type { Scope } from '../../core/scope.ts'
 import type { WriteScope } from '../../write/write.ts'
 
 /** Revokes a token. All processes reject it within a second. */
@@ -13,16 +14,28 @@ export async function deleteToken(scope: WriteScope, id: string): Promise<{ id: 
     const row = await tx.orm.token.findUnique({ where: { id } })
     if (!row || !(await manages(scope.access, toToken(row))))
       throw administersAll(scope.access) ? tokenNotFound(id) : outsideToken()
-    await tx.orm.token.delete({ where: { id } })
-    await appendChange(
-      { ...scope, db: tx },
-      { baseId: ACCOUNT, kind: 'token', id, operation: 'delete', version: 2, state: toToken(row) },
-    )
-    const topic = `token:${Buffer.from(row.hash).toString('hex')}` as const
-    await announce(tx, topic)
-    scope.onCommit(() => scope.caches.forget(topic))
+    const topics = await endTokens({ ...scope, db: tx }, [id])
+    scope.onCommit(() => {
+      for (const topic of topics) scope.caches.forget(topic)
+    })
     return { id, deleted: true }
   })
+}
+
+/** Deletes tokens with those of the tabs that they signed in, in the transaction of the scope. Returns the topics of all. */
+export async function endTokens(scope: Scope, ids: readonly string[]): Promise<`token:${string}`[]> {
+  if (ids.length === 0) return []
+  const where = { OR: [{ id: { in: [...ids] } }, { signedInBy: { in: [...ids] } }] }
+  const rows = await scope.db.orm.token.findMany({ where })
+  await scope.db.orm.token.deleteMany({ where })
+  await appendChanges(
+    scope,
+    { baseId: ACCOUNT, kind: 'token' },
+    rows.map((row) => ({ id: row.id, operation: 'delete', version: 2, state: toToken(row) })),
+  )
+  const topics = rows.map(({ hash }) => `token:${Buffer.from(hash).toString('hex')}` as const)
+  await announce(scope.db, ...topics)
+  return topics
 }
 
 const outsideToken = () => outside('/id', 'This token is outside the bases you administer.')

@@ -1,0 +1,73 @@
+/** `plinth open`: opens the GraphQL playground in the browser, signed in. */
+import { spawn } from 'node:child_process'
+import type { Command } from 'commander'
+import { call } from './command/client.ts'
+import { configure, valued } from './command/commander.ts'
+import { misused } from './command/failure.ts'
+import { note, print } from './command/print.ts'
+import { type Flags, readSettings, serverUrl, tokenFor } from './command/settings.ts'
+
+type OpenFlags = { endpoint?: string; print?: true }
+
+export function addOpen(program: Command): void {
+  configure(
+    program
+      .command('open')
+      .description('Open the GraphQL playground in the browser, signed in; of a base with --base'),
+  )
+    .addOption(valued('--endpoint <id>', 'the playground of an endpoint of the base'))
+    .option('--print', 'print the address, and open nothing')
+    .action(async (flags: OpenFlags) => {
+      const settings = readSettings(program.opts<Flags>())
+      const url = serverUrl(settings)
+      const page = `${url}${pathOf(settings.base, flags.endpoint)}`
+      const { code } = (await call(url, tokenFor(url, settings), REQUEST)).body as { code: string }
+      const address = `${page}#code=${code}`
+      const isOpen = !flags.print && mayOpen() && (await start(address))
+      if (isOpen) note(`The browser opens ${page}\n`)
+      else {
+        note('Open this address in a browser within a minute. It works once.\n')
+        print(`${address}\n`)
+      }
+    })
+}
+
+const REQUEST = {
+  method: 'POST' as const,
+  path: '/tokens/self/sign-in-codes',
+  query: new URLSearchParams(),
+  headers: {},
+  body: undefined,
+  streams: false,
+}
+
+function pathOf(base: string | undefined, endpoint: string | undefined): string {
+  if (base === undefined && endpoint !== undefined)
+    throw misused('The base is missing. Pass --base <id>, or set PLINTH_BASE.')
+  const parts = [...(base === undefined ? [] : [base]), ...(endpoint === undefined ? [] : ['e', endpoint])]
+  return ['/graphql', ...parts.map(encodeURIComponent)].join('/')
+}
+
+/** Whether somebody sits before a screen: a terminal, and on Linux a display. */
+const mayOpen = (): boolean =>
+  process.stdout.isTTY &&
+  (['darwin', 'win32'].includes(process.platform) ||
+    Boolean(process.env['DISPLAY'] || process.env['WAYLAND_DISPLAY']))
+
+/** Starts the browser of the system; false if there is none. */
+function start(address: string): Promise<boolean> {
+  const [command = '', ...args] = {
+    darwin: ['open', address],
+    win32: ['rundll32', 'url.dll,FileProtocolHandler', address],
+  }[process.platform as string] ?? ['xdg-open', address]
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { detached: true, stdio: 'ignore' })
+    child.once('error', () => resolve(false))
+    child.once('exit', (code) => resolve(code === 0))
+    // A browser that the command itself runs keeps it alive.
+    setTimeout(() => resolve(true), START_MS).unref()
+    child.unref()
+  })
+}
+
+const START_MS = 3000

@@ -1,0 +1,131 @@
+/** Signs a browser tab in with a code, which stands for a token for a minute and works once. */
+import { randomBytes } from 'node:crypto'
+import { DomainError } from '../../../foundation/errors.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
+import { uuidv7 } from '../../../foundation/uuid.ts'
+import type { Grant } from '../../access/grants.ts'
+import { hashOf, newToken, toToken } from '../../authentication/authenticate.ts'
+import { lockCreator } from '../../authentication/recheck-rights.ts'
+import { ACCOUNT, appendChange } from '../../core/append-change.ts'
+import type { Scope } from '../../core/scope.ts'
+import { type Db, statement } from '../../database/client.ts'
+import type { WriteScope } from '../../write/write.ts'
+import { endTokens } from './remove.ts'
+
+export type SignInCode = {
+  /** 32 random bytes in base64url. */
+  code: string
+  expiresAt: string
+}
+/** What a code is exchanged for: a token of the tab, with the grants of the token that asked. */
+export type SignedIn = { token: string; expiresAt: string }
+
+const CODE = /^[\w-]{43}$/
+
+/** Stores a code by its hash. Older codes of the token go when they are too many. */
+const KEEP = statement(
+  'keep_sign_in_code',
+  `WITH gone AS (
+     DELETE FROM plinth.sign_in_code WHERE hash IN (
+       SELECT hash FROM plinth.sign_in_code WHERE token_id = $2
+       ORDER BY created_at DESC OFFSET ${LIMITS.signInCodesOfToken - 1}))
+   INSERT INTO plinth.sign_in_code (hash, token_id, expires_at) VALUES ($1, $2, $3)`,
+)
+/** Locks the token of a valid code. It is locked before the code is taken, in the order of a revocation. */
+const LOCK_ASKER = statement(
+  'lock_sign_in_asker',
+  `SELECT t.id, t.name, t.grants, t.expires_at FROM plinth.sign_in_code c JOIN plinth.token t ON t.id = c.token_id
+   WHERE c.hash = $1 AND c.expires_at > now() AND (t.expires_at IS NULL OR t.expires_at > now())
+   FOR NO KEY UPDATE OF t`,
+)
+/** Of two requests with a code, one gets the row. */
+const TAKE = statement(
+  'take_sign_in_code',
+  'DELETE FROM plinth.sign_in_code WHERE hash = $1 RETURNING 1 AS taken',
+)
+const OLDEST_TABS = statement(
+  'oldest_tabs',
+  `SELECT id FROM plinth.token WHERE signed_in_by = $1 ORDER BY created_at DESC, id DESC OFFSET ${LIMITS.tabsOfToken - 1}`,
+)
+const SWEEP_CODES = statement(
+  'sweep_sign_in_codes',
+  `DELETE FROM plinth.sign_in_code WHERE ctid = ANY (ARRAY(
+     SELECT ctid FROM plinth.sign_in_code WHERE expires_at < now() LIMIT 2000))`,
+)
+const SWEEP_TABS = statement(
+  'sweep_tabs',
+  `DELETE FROM plinth.token WHERE ctid = ANY (ARRAY(
+     SELECT ctid FROM plinth.token WHERE signed_in_by IS NOT NULL AND expires_at < now() LIMIT 2000))`,
+)
+
+/**
+ * Makes a code for the calling token.
+ * @throws FORBIDDEN for the token of a tab, which would otherwise outlive its own revocation
+ */
+export async function createSignInCode(scope: WriteScope): Promise<SignInCode> {
+  const { tokenId } = scope.actor
+  if (tokenId === null || scope.session?.key == null)
+    throw refused('Send the request with a token of Plinth.')
+  const code = randomBytes(32).toString('base64url')
+  const expiresAt = new Date(Date.now() + LIMITS.signInCodeSeconds * 1000)
+  await scope.db.transaction(async (tx) => {
+    await lockCreator(tx, scope)
+    const own = await tx.orm.token.findUnique({ where: { id: tokenId }, select: { signedInBy: true } })
+    if (own?.signedInBy != null) throw refused('The token of a tab makes none. Use the token that opened it.')
+    await tx.query(KEEP, [hashOf(code), tokenId, expiresAt])
+  })
+  return { code, expiresAt: expiresAt.toISOString() }
+}
+
+type Asker = { id: string; name: string; grants: Grant[]; expires_at: Date | null }
+
+/**
+ * Exchanges a code for a new token with the same grants. It ends after some hours, and with the token that asked.
+ * Undefined for a code that is unknown, used or expired; all three do the same work.
+ */
+export async function signIn(scope: Scope, code: string): Promise<SignedIn | undefined> {
+  if (!CODE.test(code)) return undefined
+  const token = newToken()
+  return scope.db.transaction(async (tx) => {
+    const [asker] = await tx.query<Asker>(LOCK_ASKER, [hashOf(code)])
+    if (!asker || (await tx.query(TAKE, [hashOf(code)])).length === 0) return undefined
+    const within: Scope = { ...scope, db: tx, actor: { tokenId: asker.id, name: asker.name } }
+    const oldest = await tx.query<{ id: string }>(OLDEST_TABS, [asker.id])
+    await endTokens(
+      within,
+      oldest.map(({ id }) => id),
+    )
+    const hours = new Date(Date.now() + LIMITS.tabHours * 3_600_000)
+    const expiresAt = asker.expires_at && asker.expires_at < hours ? asker.expires_at : hours
+    const row = await tx.orm.token.create({
+      data: {
+        id: uuidv7(),
+        name: `${asker.name.slice(0, LIMITS.nameChars - SUFFIX.length).toWellFormed()}${SUFFIX}`,
+        hash: hashOf(token),
+        tail: token.slice(-4),
+        grants: asker.grants as object[],
+        createdBy: asker.id,
+        signedInBy: asker.id,
+        expiresAt,
+      },
+    })
+    await appendChange(within, {
+      ...{ baseId: ACCOUNT, kind: 'token', id: row.id },
+      ...{ operation: 'create', version: 1, state: toToken(row) },
+    })
+    return { token, expiresAt: expiresAt.toISOString() }
+  })
+}
+
+const SUFFIX = ' (playground)'
+
+/** Deletes expired codes and expired tokens of tabs, a bounded number of each. */
+export async function sweepSignIns(db: Db): Promise<void> {
+  await db.query(SWEEP_CODES, [])
+  await db.query(SWEEP_TABS, [])
+}
+
+const refused = (message: string) =>
+  new DomainError('FORBIDDEN', 'This token makes no sign-in codes.', {
+    details: [{ path: '', code: 'token_required', message }],
+  })
