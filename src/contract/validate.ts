@@ -152,6 +152,18 @@ function toDetails(
     case 'too_big':
     case 'too_small':
       return [outOfBounds(issue, path)]
+    case 'invalid_key': {
+      // The name of a member has the fault: too long, or with other characters.
+      const [fault] = issue.issues
+      const ofName = fault && { ...fault, path: issue.path, input: issue.path.at(-1) }
+      return toDetails(
+        shape,
+        (ofName ?? { ...issue, code: 'custom' }) as z.core.$ZodIssue,
+        place,
+        most,
+        advise,
+      )
+    }
     case 'invalid_union':
       return [
         {

@@ -5,7 +5,7 @@ import { sign } from '@octokit/webhooks-methods'
 import { Webhook } from 'standardwebhooks'
 import { Stripe } from 'stripe'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { expectFailure, expectFault, succeed, UUID7 } from '../support/answers.ts'
+import { expectFailure, expectFault, succeed, times, UUID7 } from '../support/answers.ts'
 import { explain, type RanStatement, statementsOf } from '../support/query-plans.ts'
 import { openReceiver, type Receiver } from '../support/receiver.ts'
 import type { Answer, Body } from '../support/server.ts'
@@ -318,6 +318,7 @@ describe('a mapping', () => {
       '/mapping/data/a/date_format',
     ],
     ['an unknown member', { idd: '$.id' }, '/mapping/idd'],
+    ['a field without a name', { data: { '': '$.a' } }, '/mapping/data/'],
   ])('with %s is refused', async (_what, mapping, at) => {
     const recordType = await world.newType()
     const body = { ...HMAC, record_type: recordType, mapping }
@@ -333,6 +334,51 @@ describe('a mapping', () => {
       'too_complex',
     )
     expect(await deliveries()).toMatchObject([{ status: 'failed' }])
+  })
+
+  test.each<[string, object]>([
+    ['translates the whole payload', { path: '$$', values: { a: 1 }, default: 'x' }],
+    ['translates all to nothing', { path: '$$.all[*]', values: { a: 1 }, default: '' }],
+    ['reads the same times', { path: '$$.times[*]', date_format: 'iso' }],
+  ])(
+    'that %s for each element fails the delivery, and writes nothing',
+    { tags: 'full' },
+    async (_what, field) => {
+      const mapping = { items: '$.items', data: { field } }
+      const { send, records, deliveries } = await newWebhook({ ...HMAC, mapping })
+      const payload = {
+        items: times(1000, (n) => n),
+        all: times(100_000, () => 'word'),
+        times: times(1000, () => '2026-11-23T09:30:00Z'),
+      }
+      const { details } = expectFailure(await send(payload), 'VALIDATION_ERROR')
+      expect(details).toMatchObject([{ code: 'too_large' }])
+      expect(await records()).toEqual([])
+      expect(await deliveries()).toMatchObject([{ status: 'failed', records: null }])
+    },
+  )
+
+  test('writes the last of the elements with the same external id', async () => {
+    const mapping = { items: '$.items', external_id: '$.id', data: { n: '$.n' } }
+    const { send, records } = await newWebhook({ ...HMAC, mapping })
+    const items = [
+      { id: 'a', n: 1 },
+      { id: 1, n: 2 },
+      { id: 'a', n: 3 },
+      { id: '1', n: 4 },
+    ]
+    const { data } = succeed(await send({ items }))
+    expect(data.map(({ operation }: Body) => operation)).toEqual(['created', 'created', 'updated', 'updated'])
+    expect([data[2].id, data[3].id]).toEqual([data[0].id, data[1].id])
+    expect(dataOf(await records())).toEqual(expect.arrayContaining([{ n: 3 }, { n: 4 }]))
+    expect(await records()).toHaveLength(2)
+  })
+
+  test('takes only times that four digits of a year can say', async () => {
+    const mapping = { data: { at: { path: '$.at', date_format: 'unix' } } }
+    const { send, records } = await newWebhook({ ...HMAC, mapping })
+    for (const at of [-100_000_000_000, 253_402_300_800]) expectFault(await send({ at }), '/data/at')
+    expect(await records()).toEqual([])
   })
 })
 

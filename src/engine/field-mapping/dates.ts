@@ -29,12 +29,13 @@ export function readTime(
   isDate: boolean,
 ): string | undefined {
   const at = millisecondsOf(value, dateFormat, timezone)
-  if (at === undefined || Number.isNaN(at) || Math.abs(at) > MOST_MS) return undefined
+  if (at === undefined || !(at >= FIRST_MS && at <= LAST_MS)) return undefined
   return isDate ? format(at, 'yyyy-MM-dd', { in: tz(timezone) }) : new Date(at).toISOString()
 }
 
-/** From year 0 to year 9999, which four digits can say. */
-const MOST_MS = 8_640_000_000_000 * 29
+/** Years 1 to 9999 in every time zone: those that RFC 3339 can write. */
+const FIRST_MS = Date.parse('0001-01-02T00:00:00Z')
+const LAST_MS = Date.parse('9999-12-30T00:00:00Z')
 const NUMBER = /^-?\d{1,15}(\.\d{1,9})?$/
 
 function millisecondsOf(value: unknown, dateFormat: string, timezone: string): number | undefined {

@@ -1,6 +1,7 @@
 /** What the fields of a mapping find in JSON of another system, converted as the mapping says. */
 import type { FieldMapping } from '../../contract/mapping-shapes.ts'
 import { invalid } from '../../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { isObject } from '../../foundation/is-object.ts'
 import { pointer } from '../../json/parse.ts'
 
@@ -52,10 +53,16 @@ export async function mapFields(
   return Object.fromEntries(data)
 }
 
+/** What a value has beside its text: quotes, a comma. */
+const AROUND = 3
+/** Reading a time takes as long as printing this many characters, or more. */
+const TIME_COST = 100
+
 /** Paths may find the same large value many times, so what they find is counted before it is printed. */
 function takeRoom(value: unknown, name: string, { at, room }: Place): void {
   for (const each of Array.isArray(value) ? value : [value]) {
-    room.left -= typeof each === 'object' && each !== null ? JSON.stringify(each).length : String(each).length
+    const text = typeof each === 'object' && each !== null ? JSON.stringify(each) : String(each)
+    room.left -= text.length + AROUND
     if (room.left < 0)
       throw invalid({
         path: `${at}/data${pointer(name)}`,
@@ -99,7 +106,10 @@ async function fieldValue(
   const read = (value: unknown) => converted(value, how, name, place, options)
   if (isSingular) return read(values[0])
   const list: unknown[] = []
-  for (const value of values) list.push(await read(value))
+  for (const value of values) {
+    if (turnIsOver()) await nextTurn()
+    list.push(await read(value))
+  }
   return list
 }
 
@@ -109,11 +119,16 @@ async function converted(
   value: unknown,
   { values, date_format: dateFormat, default: otherwise }: How,
   name: string,
-  { at }: Place,
+  place: Place,
   { timezone, isDate }: ConversionOptions,
 ): Promise<unknown> {
-  const where = () => ({ path: `${at}/data${pointer(name)}`, received: JSON.stringify(value)?.slice(0, 200) })
+  const where = () => ({
+    path: `${place.at}/data${pointer(name)}`,
+    received: JSON.stringify(value)?.slice(0, 200),
+  })
   if (values !== undefined) {
+    // Its text is made, also where none of it is kept.
+    if (isObject(value) || Array.isArray(value)) takeRoom([value], name, place)
     const key = typeof value === 'string' ? value : JSON.stringify(value)
     if (Object.hasOwn(values, key)) return values[key]
     if (otherwise !== undefined) return otherwise
@@ -126,6 +141,7 @@ async function converted(
     })
   }
   if (dateFormat === undefined) return value
+  place.room.left -= TIME_COST
   const { readTime } = await import('./dates.ts')
   const time = readTime(value, dateFormat, timezone, isDate(name))
   if (time !== undefined) return time
