@@ -11,6 +11,7 @@ let world: World
 let folder: string
 beforeAll(async () => {
   world = await openWorld()
+  await world.call('PUT', '/v1/crm/record-types/note', {})
   folder = await mkdtemp(join(tmpdir(), 'plinth-vault-'))
 })
 afterAll(async () => {
@@ -59,6 +60,26 @@ test('a value as an argument is refused, because others could see it', async () 
   expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('standard input') })
   expect(refused.err).not.toContain('k-123')
   expect((await vault(['get', 'SEEN'])).code).toBe(1)
+})
+
+test.each([
+  ['trigger', ['--target', 'https://example.com/']],
+  ['inbound-webhook', ['--record-type', 'note']],
+])('the secret of a %s comes from standard input, and never from an argument', async (noun, options) => {
+  const run = (secret: string, input = '') =>
+    plinth(
+      [noun, 'put', 'signed', ...options, '--base', 'crm', '--secret', secret, '--json'],
+      { PLINTH_URL: world.url, PLINTH_TOKEN: world.adminToken },
+      input,
+    )
+  const secret = `whsec_${Buffer.from('0123456789abcdef01234567').toString('base64')}`
+  const refused = await run(secret)
+  expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('standard input') })
+  expect(refused.err).not.toContain(secret)
+  const made = await run('-', `${secret}\n`)
+  expect([made.code, made.err]).toEqual([0, ''])
+  expect(JSON.parse(made.out)).toMatchObject({ version: 1, secret: '<redacted>' })
+  expect(made.out).not.toContain(secret)
 })
 
 test('a rotation says what it did', async () => {

@@ -59,6 +59,19 @@ export const textFile = (flags: string, name: string, about: string): Option => 
   to: { body: name },
   read: async (written, flag) => (await sourceOf(written, flag)).toString(),
 })
+/** A secret. It is never an argument, because other users of the machine see those. A line end of the file is not part of it. */
+export const secret = (flags: string, name: string, about: string): Option => ({
+  flags,
+  about: `${about} (@file, or - for standard input; the last line end is dropped)`,
+  to: { body: name },
+  read: async (written, flag) => {
+    if (written !== '-' && !written.startsWith('@'))
+      throw misused(
+        `${flag}: other users can see arguments. Pass the value as @file, or - for standard input.`,
+      )
+    return (await sourceOf(written, flag)).toString().replace(/\r?\n$/, '')
+  },
+})
 /** A flag without an argument that sets a fixed value. */
 export const flag = (flags: string, name: string, about: string, value: boolean): Option => ({
   flags,

@@ -1,6 +1,6 @@
 /** Commands of inbound webhooks and their deliveries. */
 import { configuration } from '../command/configuration.ts'
-import { cursor, flag, json, name, paging, query, text, writing } from '../command/options.ts'
+import { cursor, flag, json, name, paging, query, secret, text, writing } from '../command/options.ts'
 
 export const inboundWebhook = configuration('/:base_id/inbound-webhooks', {
   summary: 'Inbound webhooks: payloads of other systems that become records',
@@ -12,7 +12,7 @@ export const inboundWebhook = configuration('/:base_id/inbound-webhooks', {
     json('--signature <json>', 'signature', 'how the sender signs (default: {"scheme":"standard"})'),
     json('--mapping <json>', 'mapping', 'how a payload becomes a record (default: it is the data)'),
     flag('--disabled', 'enabled', 'take no deliveries', false),
-    text('--secret <secret>', 'secret', 'the key that signs deliveries (default: a new one)'),
+    secret('--secret <source>', 'secret', 'the key that signs deliveries; a new one by default'),
   ],
   patches: true,
   removes: 'an inbound webhook and its deliveries',

@@ -10,6 +10,7 @@ import {
   name,
   paging,
   query,
+  secret,
   text,
   writing,
 } from '../command/options.ts'
@@ -34,7 +35,7 @@ export const trigger = configuration('/:base_id/triggers', {
     flag('--disabled', 'enabled', 'send nothing', false),
     flag('--include-inbound-writes', 'skip_inbound_writes', 'also send what inbound webhooks wrote', false),
     count('--max-attempts <count>', 'max_attempts', 'attempts of a delivery (default: 12)'),
-    text('--secret <secret>', 'secret', 'whsec_… (default: a new one)'),
+    secret('--secret <source>', 'secret', 'whsec_…; a new one by default'),
   ],
   patches: true,
   removes: 'a trigger and its deliveries',

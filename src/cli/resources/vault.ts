@@ -1,33 +1,17 @@
 /** Commands of the vault. */
 import type { Noun } from '../command/command.ts'
-import { misused } from '../command/failure.ts'
 import {
   createOnly,
   cursor,
   description,
   ifMatch,
   list,
-  type Option,
   paging,
-  sourceOf,
+  secret,
   writing,
 } from '../command/options.ts'
 
 const PATH = '/vault/secrets'
-
-/** A value is never an argument, because other users of the machine see those. A line end of the file is not part of it. */
-const value: Option = {
-  flags: '--value <source>',
-  about: 'where the value is read from: @file, or - for standard input; the last line end is dropped',
-  to: { body: 'value' },
-  read: async (written, flag) => {
-    if (written !== '-' && !written.startsWith('@'))
-      throw misused(
-        `${flag}: other users can see arguments. Pass the value as @file, or - for standard input.`,
-      )
-    return (await sourceOf(written, flag)).toString().replace(/\r?\n$/, '')
-  },
-}
 
 export const vault: Noun = {
   name: 'vault',
@@ -54,7 +38,7 @@ export const vault: Noun = {
       method: 'PUT',
       path: `${PATH}/:name`,
       options: [
-        value,
+        secret('--value <source>', 'value', 'the value'),
         list('--bases <bases>', 'bases', 'ids of bases, * for all production bases, <base>--* for previews'),
         description,
         ifMatch,
