@@ -25,7 +25,7 @@ export const refused = (of: Of, status: number, received: string) =>
   ])
 
 function adviceFor(status: number): string {
-  if (status >= 300 && status < 400)
+  if (status >= 300 && status < 400 && status !== 304)
     return 'A redirect is not followed. Put the address that it leads to into the url.'
   if (status === 401 || status === 403)
     return 'It does not take the credential. Check the secret that auth names.'

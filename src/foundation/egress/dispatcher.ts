@@ -142,8 +142,10 @@ const MEANINGS: Readonly<Record<string, string>> = {
   ENETUNREACH: 'The receiver is not reachable.',
   EPIPE: 'The receiver closed the connection before it answered.',
   ENOTFOUND: 'The name of the receiver does not exist.',
+  EBADNAME: 'The name of the receiver is not one that can exist.',
   EAI_AGAIN: 'The name of the receiver could not be looked up.',
   ETIMEOUT: 'The name of the receiver could not be looked up in time.',
   ESERVFAIL: 'The name of the receiver could not be looked up.',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'The answer is not HTTP: it has two lengths.',
   UND_ERR_HEADERS_OVERFLOW: 'The answer has too large headers.',
 }
