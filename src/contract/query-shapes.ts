@@ -15,6 +15,21 @@ const group = (name: string, of: object) => ({
   additionalProperties: false,
 })
 
+/** A condition on linked records; `filter` is the schema of their filter. */
+export const linkedCondition = (filter: object) => ({
+  type: 'object',
+  description:
+    'A condition on the records that are linked by a relationship type. The filter of an endpoint has none.',
+  properties: {
+    rel_type: { type: 'string', description: 'The relationship type.' },
+    direction: { type: 'string', enum: ['outgoing', 'incoming'], default: 'outgoing' },
+    record_type: { type: 'string', description: 'Only linked records of this type.' },
+    filter,
+  },
+  required: ['rel_type'],
+  additionalProperties: false,
+})
+
 /** A condition, or a group of conditions. */
 export const Filter = DataObject.meta({
   id: 'Filter',
@@ -33,6 +48,8 @@ export const Filter = DataObject.meta({
     group('and', { type: 'array', items: AGAIN, minItems: 1 }),
     group('or', { type: 'array', items: AGAIN, minItems: 1 }),
     group('not', AGAIN),
+    group('some', linkedCondition(AGAIN)),
+    group('none', linkedCondition(AGAIN)),
   ],
 })
 

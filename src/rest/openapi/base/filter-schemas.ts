@@ -1,5 +1,6 @@
 /** The fields of a record type, and its filters and sorts, which name them. */
 import { OPERATOR_NAMES, operatorsFor } from '../../../contract/operators.ts'
+import { linkedCondition } from '../../../contract/query-shapes.ts'
 import { fieldPaths, withoutNull } from '../../../schema-shape/field-paths.ts'
 import { ANY, type Kind, onlyKind, type Shape } from '../../../schema-shape/shape.ts'
 import type { Json } from '../json-schema.ts'
@@ -21,18 +22,7 @@ const OWN: readonly (readonly [string, Shape])[] = [
 ]
 
 /** A condition on linked records, the same for all types. */
-export const LINKED = {
-  type: 'object',
-  description: 'A condition on the records that are linked by a relationship type.',
-  properties: {
-    rel_type: { type: 'string' },
-    direction: { type: 'string', enum: ['outgoing', 'incoming'] },
-    record_type: { type: 'string', description: 'Only linked records of this type.' },
-    filter: { $ref: '#/components/schemas/Filter' },
-  },
-  required: ['rel_type'],
-  additionalProperties: false,
-}
+export const LINKED = linkedCondition({ $ref: '#/components/schemas/Filter' })
 
 /** `<name>_Field`, `<name>_Filter` and `<name>_Sort` of a type whose data has the shape. */
 export function filterSchemas(name: string, data: Shape): Record<string, Json> {
