@@ -1,7 +1,7 @@
 /** `plinth gen`: TypeScript and OpenAPI of the types of a base. */
 import { readFile, writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
-import { type Call, call } from './command/client.ts'
+import { call, get } from './command/client.ts'
 import { configure, valued } from './command/commander.ts'
 import { Failure, misused, unreadable } from './command/failure.ts'
 import { note, print } from './command/print.ts'
@@ -45,15 +45,6 @@ async function descriptionOf(settings: Settings, base: string): Promise<string> 
   const request = get(`/${encodeURIComponent(base)}/openapi.json`)
   return `${JSON.stringify((await call(url, tokenFor(url, settings), request)).body, null, 2)}\n`
 }
-
-const get = (path: string, query = new URLSearchParams()): Call => ({
-  method: 'GET',
-  path,
-  query,
-  headers: {},
-  body: undefined,
-  streams: false,
-})
 
 /** All items of a list that the token sees. */
 async function listAll(settings: Settings, base: string, list: string): Promise<unknown[]> {

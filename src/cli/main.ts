@@ -1,12 +1,12 @@
 /** The command line. API commands are rows of nouns; `serve` and `mcp` run a server. */
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError, Option as Flag } from 'commander'
-import { call } from './command/client.ts'
+import { call, get } from './command/client.ts'
 import { argumentsOf, type Row, requestOf } from './command/command.ts'
 import { configure, valued } from './command/commander.ts'
 import { describe, EXIT, Failure, misused, toFailure } from './command/failure.ts'
 import type { Option } from './command/options.ts'
-import { note, show, showJson, showJsonLine } from './command/print.ts'
+import { note, noteFailure, show, showJson, showJsonLine } from './command/print.ts'
 import { type Flags, readSettings, serverUrl, tokenFile, tokenFor } from './command/settings.ts'
 import { addCompletion } from './completion.ts'
 import { addExport } from './export.ts'
@@ -234,7 +234,12 @@ function addRow(
     const answer = await (row.transfer ? transfer(row.transfer) : call(url, token, request)).catch(refused)
     if (!answer) return
     if (asJson) showJson(answer)
-    else if (row.show) await row.show(answer, url)
+    else if (row.show)
+      await row.show(answer, {
+        url,
+        path: request.path,
+        get: async (path) => (await call(url, token, get(path))).body,
+      })
     else show(answer, row.columns ?? columns)
     outcome.exitCode = row.exitCode?.(answer) ?? EXIT.ok
   })
@@ -274,7 +279,8 @@ function usageOf({ code, message }: CommanderError): Failure | undefined {
 }
 
 function report(failure: Failure, asJson: boolean): void {
-  note(asJson ? `${JSON.stringify(failure.body)}\n` : describe(failure))
+  if (asJson) note(`${JSON.stringify(failure.body)}\n`)
+  else noteFailure(describe(failure))
 }
 
 function version(): string {

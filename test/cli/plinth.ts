@@ -42,9 +42,14 @@ let host: ChildProcess | undefined
 /** Ends when all commands that were given have run. */
 let queue: Promise<unknown> = Promise.resolve()
 
-/** Runs the command to its end in the process that the test files of a worker share, after those before it. */
-export function plinth(args: readonly string[], settings: Settings, input = ''): Promise<Run> {
-  const run = queue.then(() => runInHost({ args, env: environment(settings), input }))
+/** Runs the command to its end in the process that the test files of a worker share, after those before it. `columns` gives it a terminal. */
+export function plinth(
+  args: readonly string[],
+  settings: Settings,
+  input = '',
+  terminal: { columns?: number } = {},
+): Promise<Run> {
+  const run = queue.then(() => runInHost({ args, env: environment(settings), input, ...terminal }))
   queue = run.catch(() => {})
   return run
 }

@@ -21,6 +21,16 @@ export type Call = {
 /** A success: the body as text and parsed. */
 export type Answer = { text: string; body: unknown; replayed: boolean }
 
+/** A GET of a path below /v1. */
+export const get = (path: string, query = new URLSearchParams()): Call => ({
+  method: 'GET',
+  path,
+  query,
+  headers: {},
+  body: undefined,
+  streams: false,
+})
+
 /** Client timeout, above the server's request timeout of 30 s. */
 export const PATIENCE_MS = 35_000
 const RETRIES = 3

@@ -32,11 +32,20 @@ export type Row = {
   /** Timeout; 35 s by default. */
   patienceMs?: number
   /** Prints a success on a terminal, if the default output is not enough. */
-  show?: (answer: Answer, url: string) => void | Promise<void>
+  show?: (answer: Answer, asked: Asked) => void | Promise<void>
   /** The exit code of a success, if it is not 0. */
   exitCode?: (answer: Answer) => number
   /** Prints a stream entry on a terminal. */
   showEntry?: (entry: unknown) => void
+}
+
+/** The request that a command has sent, and how it reads more of the server. */
+export type Asked = {
+  readonly url: string
+  /** The path below /v1. */
+  readonly path: string
+  /** The body of a GET. */
+  readonly get: (path: string) => Promise<unknown>
 }
 
 /** A group of commands for one resource. */

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
-import Table from 'cli-table3'
 import type { Answer } from './client.ts'
+import { layOut } from './table.ts'
 
 type Fields = Record<string, unknown>
 type Page = { data: Fields[]; meta: { has_more: boolean; limit: number; offset: number; total?: number } }
@@ -14,6 +14,13 @@ const escaped = (text: string): string =>
 /** Prints a message to standard error. */
 export const note = (text: string): void => void process.stderr.write(escaped(text))
 
+/** Prints a failure to standard error: its first word is the code. */
+export function noteFailure(text: string): void {
+  const code = /^\w+/.exec(text)?.[0] ?? ''
+  const shown = styleText(['red', 'bold'], code, { stream: process.stderr })
+  process.stderr.write(`${code && shown}${escaped(text.slice(code.length))}`)
+}
+
 /** Prints a text to standard output. */
 export const print = (text: string): void =>
   void process.stdout.write(process.stdout.isTTY ? escaped(text) : text)
@@ -23,7 +30,7 @@ export type Color = 'green' | 'red' | 'yellow' | 'dim'
 /** Prints a line in a color, if standard output is a terminal that has any. NO_COLOR and FORCE_COLOR decide otherwise. */
 export function printLine(text: string, color?: Color): void {
   const line = escaped(text)
-  process.stdout.write(`${color ? styleText(color, line, { stream: process.stdout }) : line}\n`)
+  process.stdout.write(`${color ? colored(color, line) : line}\n`)
 }
 
 /** Prints the response body: indented on a terminal, unchanged in a pipe. */
@@ -48,10 +55,15 @@ function showPage({ data, meta }: Page, columns: readonly string[]): void {
 }
 
 /** Prints rows: a table on a terminal, tab-separated lines in a pipe. */
-export function showRows(data: readonly Fields[], columns: readonly string[]): void {
+export function showRows(
+  data: readonly Fields[],
+  columns: readonly string[],
+  labelOf = (column: string): string => column,
+): void {
+  const names = columns.map((column) => cell(labelOf(column)))
   const rows = data.map((item) => columns.map((column) => cell(item[column])))
-  if (process.stdout.isTTY) process.stdout.write(`${table(columns, rows)}\n`)
-  else for (const row of [columns.map(cell), ...rows]) process.stdout.write(`${row.join('\t')}\n`)
+  if (process.stdout.isTTY) showTable(names, rows)
+  else for (const row of [names, ...rows]) process.stdout.write(`${row.join('\t')}\n`)
 }
 
 /** Prints one row, tab-separated. */
@@ -62,42 +74,20 @@ export const showLine = (values: readonly unknown[]): void =>
 export const showJsonLine = (json: string): void =>
   void process.stdout.write(`${process.stdout.isTTY ? escaped(json) : json}\n`)
 
-/** Formats a table. The last column gets the remaining width and is truncated with "…". */
-function table(columns: readonly string[], rows: string[][]): string {
-  const needed = columns.map(
-    (name, i) => Math.max(name.length, ...rows.map((row) => row[i]?.length ?? 0)) + 2,
-  )
-  const before = needed.slice(0, -1).reduce((sum, width) => sum + width, 0)
-  const last = Math.max(16, Math.min(needed.at(-1) ?? 0, (process.stdout.columns || 80) - before))
-  const none = {
-    mid: '',
-    'left-mid': '',
-    'mid-mid': '',
-    'right-mid': '',
-    top: '',
-    'top-mid': '',
-    'top-left': '',
-    'top-right': '',
+/** Prints a table that fits in the terminal, and what it has no room for. */
+function showTable(columns: readonly string[], rows: readonly string[][]): void {
+  const { lines, hidden } = layOut(columns, rows, process.stdout.columns || STANDARD_WIDTH)
+  for (const [n, line] of lines.entries()) {
+    const cells = n === 0 ? [colored('bold', line.join(''))] : line.map(asCell)
+    process.stdout.write(`${cells.join('').trimEnd()}\n`)
   }
-  const foot = {
-    bottom: '',
-    'bottom-mid': '',
-    'bottom-left': '',
-    'bottom-right': '',
-    left: '',
-    right: '',
-    middle: '',
-  }
-  const widths = columns.map((_, i) => (i === columns.length - 1 ? last : null))
-  const drawn = new Table({
-    head: [...columns],
-    colWidths: widths,
-    chars: { ...none, ...foot },
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 2 },
-  })
-  drawn.push(...rows)
-  return drawn.toString()
+  if (hidden.length > 0) note(`No room for: ${hidden.join(', ')}. --json shows all.\n`)
 }
+
+const STANDARD_WIDTH = 80
+const asCell = (text: string): string => (text.trimEnd() === '-' ? colored('dim', text) : text)
+const colored = (format: 'bold' | Color, text: string): string =>
+  styleText(format, text, { stream: process.stdout })
 
 /** Prints the fields of an object, one per line, with nested objects indented. */
 export function showOne(body: unknown, out: NodeJS.WritableStream = process.stdout): void {
@@ -110,7 +100,8 @@ export function showOne(body: unknown, out: NodeJS.WritableStream = process.stdo
       : value === null
         ? '-'
         : asText(value)
-    out.write(`${escaped(nested ? `${name}\n  ${shown}` : `${name.padEnd(width)}  ${shown}`)}\n`)
+    const label = styleText('dim', escaped(nested ? name : name.padEnd(width)), { stream: out })
+    out.write(`${label}${nested ? '\n' : ''}  ${escaped(shown)}\n`)
   }
 }
 

@@ -2,7 +2,7 @@ import type { Noun, Row } from '../command/command.ts'
 import { EXIT } from '../command/failure.ts'
 import { count, json, type Option, paging, query, text, writing } from '../command/options.ts'
 import { note } from '../command/print.ts'
-import { showRecords } from './query.ts'
+import { showRecords } from '../command/show-records.ts'
 
 type Claimed = {
   data: { record: Record<string, unknown>; claim: { id: string; expires_at: string } }[]
@@ -29,14 +29,14 @@ export const claim: Row = {
     count('--max-attempts <count>', 'max_attempts', 'skip records that were claimed this often'),
     ...writing,
   ],
-  show: ({ body }) => {
+  show: async ({ body }, asked) => {
     const { data, meta } = body as Claimed
     const rows = data.map(({ record, claim }) => ({
       ...record,
       claim: claim.id,
       expires_at: claim.expires_at,
     }))
-    showRecords(rows, ['claim', 'expires_at'])
+    await showRecords(rows, asked, ['claim', 'expires_at'])
     if (meta.hint) note(`${meta.hint}\n`)
   },
 }

@@ -23,7 +23,7 @@ export const config: Noun = {
       method: 'GET',
       path: '/:base_id/config',
       options: [],
-      show: async ({ body }, url) => {
+      show: async ({ body }, { url }) => {
         const { stringify } = await import('yaml')
         print(
           `# yaml-language-server: $schema=${url}/config.schema.json\n${stringify(body, { lineWidth: 0 })}`,

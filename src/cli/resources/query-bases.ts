@@ -1,10 +1,10 @@
 import type { Row } from '../command/command.ts'
 import { count, json, list, text } from '../command/options.ts'
 import { note } from '../command/print.ts'
+import { showRecords } from '../command/show-records.ts'
 import { aggregation, group } from './aggregate.ts'
-import { showRecords } from './query.ts'
 
-type Page = { data: Record<string, unknown>[]; meta: { has_more: boolean } }
+type Page = { data: Record<string, unknown>[]; meta: { has_more: boolean; offset: number } }
 
 /** Command `plinth query-bases <type>`. */
 export const queryBases: Row = {
@@ -24,11 +24,11 @@ export const queryBases: Row = {
     count('--limit <count>', 'limit', 'rows per page, 1 to 1000'),
     count('--offset <count>', 'offset', 'rows to skip'),
   ],
-  show: ({ body }) => {
+  show: async ({ body }, asked) => {
     const { data, meta } = body as Page
     const others = ['base_id', ...Object.keys(data[0] ?? {}).filter((name) => !RECORD.has(name))]
-    showRecords(data, [...new Set(others)])
-    if (meta.has_more) note('There are more: --offset\n')
+    await showRecords(data, asked, [...new Set(others)])
+    if (meta.has_more) note(`There are more: --offset ${meta.offset + data.length}\n`)
   },
 }
 

@@ -14,7 +14,8 @@ import {
   text,
   writing,
 } from '../command/options.ts'
-import { note, showRows } from '../command/print.ts'
+import { note, show, showRows } from '../command/print.ts'
+import { showRecordPage } from '../command/show-records.ts'
 
 type Found = {
   relationship: { rel_type: string }
@@ -92,10 +93,13 @@ const act = (name: string, summary: string): Row => ({
   options: [ifMatch, claimInBody, ...writing],
 })
 
+/** Columns of a list in a pipe. */
+const COLUMNS = ['id', 'status', 'version', 'external_id', 'updated_at', 'data']
+
 export const record: Noun = {
   name: 'record',
   summary: 'Records: the data itself',
-  columns: ['id', 'status', 'version', 'external_id', 'updated_at', 'data'],
+  columns: COLUMNS,
   rows: [
     {
       name: 'list',
@@ -113,6 +117,8 @@ export const record: Noun = {
         cursor,
         ...paging,
       ],
+      show: async (answer, asked) =>
+        process.stdout.isTTY ? showRecordPage(answer, asked) : show(answer, COLUMNS),
     },
     {
       name: 'get',

@@ -1,6 +1,6 @@
 import type { Row } from '../command/command.ts'
 import { query } from '../command/options.ts'
-import { showRecords } from './query.ts'
+import { showRecords } from '../command/show-records.ts'
 
 /** Command `plinth wait <type>`. */
 export const wait: Row = {
@@ -16,5 +16,5 @@ export const wait: Row = {
     query('--timeout <seconds>', 'timeout', 'seconds to wait, 0 to 60 (default: 30)'),
   ],
   patienceMs: 70_000,
-  show: ({ body }) => showRecords((body as { data: Record<string, unknown>[] }).data),
+  show: ({ body }, asked) => showRecords((body as { data: Record<string, unknown>[] }).data, asked),
 }
