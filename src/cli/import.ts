@@ -1,20 +1,19 @@
 /** `plinth import <type> <file>`: writes the records of a file, in batches. */
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { shapeOf } from '../schema-shape/read-root.ts'
 import { type Call, call } from './command/client.ts'
 import { configure, valued } from './command/commander.ts'
 import { Failure, misused, unreadable } from './command/failure.ts'
 import { note } from './command/print.ts'
+import { endProgress, interruption, showProgress, untilInterrupted } from './command/progress.ts'
 import { type Flags, readSettings, type Settings, serverUrl, tokenFor } from './command/settings.ts'
+import { batchesOf, type Place } from './record-files/batches.ts'
 import { formatOf } from './record-files/format.ts'
+import { readMark, removeMark, saveMark } from './record-files/mark.ts'
 import { type Format, type LineRecord, readRecords } from './record-files/read-records.ts'
-
-/** A batch ends at so many records, or bytes. */
-const RECORDS = 500
-const BYTES = 4 * 1024 ** 2
 
 type ImportFlags = { format?: string; resume?: true }
 
@@ -32,10 +31,13 @@ export function addImport(program: Command): void {
 }
 
 type Source = { file: string; format: Format; isResumed: boolean }
+/** Where an import is. Its batches have keys of the run. */
+type Progress = Place & { run: string }
 
 async function importFile(settings: Settings, type: string, source: Source): Promise<void> {
   const { base } = settings
   if (base === undefined) throw misused('The base is missing. Pass --base <id>, or set PLINTH_BASE.')
+  const { file, format } = source
   const path = `/${encodeURIComponent(base)}`
   const { json_schema } = (await send(
     settings,
@@ -44,47 +46,60 @@ async function importFile(settings: Settings, type: string, source: Source): Pro
   )) as {
     json_schema: unknown
   }
-  const marker = `${source.file}.import`
-  const size = source.file === '-' ? undefined : await sizeOf(source.file)
+  const size = file === '-' ? undefined : await sizeOf(file)
+  const marker = size === undefined ? undefined : `${file}.import`
   const target = `${serverUrl(settings)} ${base} ${type}`
-  let done = source.isResumed ? await readMarker(marker, target) : 0
-  let written = 0
+  const start = await startOf(marker, target, source.isResumed)
   const bytes = { read: 0 }
-  const records = readRecords(partsOf(source.file, bytes), source.format, shapeOf(json_schema))
-  for await (const batch of batchesOf(records, done)) {
-    await writeBatch(settings, path, type, batch, written)
-    written += batch.length
-    done = batch.at(-1)?.line ?? done
-    if (size !== undefined) await writeFile(marker, JSON.stringify({ target, line: done }))
-    showProgress(written, bytes.read, size)
-  }
-  if (process.stderr.isTTY) note('\n')
-  await rm(marker, { force: true })
+  let written = 0
+  const keep = async (progress: Progress) => marker && saveMark(marker, { target, ...progress })
+  await untilInterrupted(async (isInterrupted) => {
+    const records = readRecords(partsOf(file, bytes), format, shapeOf(json_schema))
+    try {
+      await keep(start)
+      for await (const { batch, digest } of batchesOf(records, start)) {
+        await writeBatch(settings, { path, type, run: start.run }, batch).catch((error: unknown) => {
+          throw error instanceof Failure ? atLine(error, batch, written, marker) : error
+        })
+        written += batch.length
+        await keep({ run: start.run, line: batch.at(-1)?.line ?? start.line, digest })
+        showProgress(written, size && bytes.read / size)
+        if (isInterrupted()) throw interruption(`${written} records are written.`, marker && RESUME)
+      }
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error
+      const mayBeWritten = written > 0 || start.line > 0 || error.body.error.code === UNREACHABLE
+      if (marker && !mayBeWritten) await removeMark(marker)
+      throw error.advice === undefined && written > 0 ? advised(error, correct(written, '', marker)) : error
+    }
+  })
+  endProgress()
+  if (marker) await removeMark(marker)
   note(`${written} records are written.\n`)
 }
 
-async function* batchesOf(records: AsyncIterable<LineRecord>, after: number): AsyncGenerator<LineRecord[]> {
-  let batch: LineRecord[] = []
-  let bytes = 0
-  for await (const each of records) {
-    if (each.line <= after) continue
-    bytes += JSON.stringify(each.record).length
-    batch.push(each)
-    if (batch.length < RECORDS && bytes < BYTES) continue
-    yield batch
-    batch = []
-    bytes = 0
-  }
-  if (batch.length > 0) yield batch
+/**
+ * Where an import starts. One that has written nothing for sure continues under its keys by itself.
+ * @throws Failure for an interrupted import that is not resumed, because records without an id would be there twice
+ */
+async function startOf(marker: string | undefined, target: string, isResumed: boolean): Promise<Progress> {
+  const found = marker === undefined ? undefined : await readMark(marker, target)
+  if (found === undefined) return { run: randomUUID(), line: 0, digest: '' }
+  const { run, line, digest } = found
+  if (typeof run !== 'string' || typeof line !== 'number' || typeof digest !== 'string')
+    throw misused(`${marker} cannot be read. Delete it to start from the beginning.`)
+  if (line > 0 && !isResumed)
+    throw misused(
+      `An import of this file has written the lines up to ${line}. Continue with --resume, or delete ${marker} to write them again.`,
+    )
+  return { run, line, digest }
 }
 
-/** The key is that of the content, so a batch whose answer was lost takes effect once. */
+/** The key is that of the import and the content, so a batch whose answer was lost takes effect once. */
 async function writeBatch(
   settings: Settings,
-  path: string,
-  type: string,
+  { path, type, run }: { path: string; type: string; run: string },
   batch: readonly LineRecord[],
-  before: number,
 ): Promise<void> {
   const operations = batch.map(({ record }) => ({
     type: record.id === undefined && record.external_id === undefined ? 'create_record' : 'upsert_record',
@@ -92,14 +107,12 @@ async function writeBatch(
     ...record,
   }))
   const body = JSON.stringify({ operations })
-  const key = createHash('sha256').update(`${path} ${batch[0]?.line} ${body}`).digest('hex')
-  await send(settings, 'POST', `${path}/batch`, { body, key }).catch((error: unknown) => {
-    throw error instanceof Failure ? atLine(error, batch, before) : error
-  })
+  const key = createHash('sha256').update(`${run} ${batch[0]?.line} ${body}`).digest('hex')
+  await send(settings, 'POST', `${path}/batch`, { body, key })
 }
 
 /** Names the line of the operation that failed, and says what is written. */
-function atLine(failure: Failure, batch: readonly LineRecord[], before: number): Failure {
+function atLine(failure: Failure, batch: readonly LineRecord[], before: number, marker?: string): Failure {
   const { error } = failure.body
   const details = error.details?.map((detail) => {
     const [, index, rest = ''] = /^\/operations\/(\d+)(.*)$/.exec(detail.path ?? '') ?? []
@@ -107,9 +120,19 @@ function atLine(failure: Failure, batch: readonly LineRecord[], before: number):
     return line === undefined ? detail : { ...detail, path: `line ${line}${rest}` }
   })
   const lines = `lines ${batch[0]?.line} to ${batch.at(-1)?.line}`
-  const advice = `${before} records are written, none of ${lines}. Correct the file, and continue with --resume.`
-  return new Failure({ error: { ...error, ...(details && { details }) } }, { advice, cause: failure })
+  const advice =
+    error.code === UNREACHABLE
+      ? `${before} records are written, perhaps also ${lines}.${marker ? ` ${RESUME} It writes none twice.` : ''}`
+      : correct(before, `, none of ${lines}`, marker)
+  return advised(new Failure({ error: { ...error, ...(details && { details }) } }), advice)
 }
+
+const UNREACHABLE = 'UNREACHABLE'
+const RESUME = 'Continue with --resume.'
+const correct = (written: number, more: string, marker: string | undefined): string =>
+  `${written} records are written${more}. Correct the file${marker ? ', and continue with --resume' : ''}.`
+const advised = (failure: Failure, advice: string): Failure =>
+  new Failure(failure.body, { exitCode: failure.exitCode, advice, cause: failure })
 
 async function send(
   settings: Settings,
@@ -133,13 +156,18 @@ async function send(
 }
 
 async function* partsOf(file: string, bytes: { read: number }): AsyncGenerator<string> {
-  const decoder = new TextDecoder()
+  const decoder = new TextDecoder('utf-8', { fatal: true })
   const stream = file === '-' ? process.stdin : createReadStream(file)
-  for await (const chunk of stream) {
-    bytes.read += (chunk as Buffer).length
-    yield decoder.decode(chunk as Buffer, { stream: true })
+  try {
+    for await (const chunk of stream) {
+      bytes.read += (chunk as Buffer).length
+      yield decoder.decode(chunk as Buffer, { stream: true })
+    }
+    yield decoder.decode()
+  } catch (error) {
+    if (error instanceof TypeError) throw new SyntaxError('The text is not UTF-8. Save the file as UTF-8.')
+    throw error
   }
-  yield decoder.decode()
 }
 
 async function sizeOf(file: string): Promise<number> {
@@ -148,22 +176,4 @@ async function sizeOf(file: string): Promise<number> {
   } catch (error) {
     throw unreadable(file, error)
   }
-}
-
-/** The last line that an interrupted import of the same file to the same place wrote; 0 if there was none. */
-async function readMarker(marker: string, target: string): Promise<number> {
-  const text = await readFile(marker, 'utf8').catch(() => undefined)
-  if (text === undefined) return 0
-  const kept = JSON.parse(text) as { target?: unknown; line?: unknown }
-  if (kept.target !== target || typeof kept.line !== 'number')
-    throw misused(`${marker} is of an import to another place. Delete it, or leave out --resume.`)
-  return kept.line
-}
-
-function showProgress(records: number, read: number, size: number | undefined): void {
-  if (!process.stderr.isTTY) return
-  const width = 30
-  const share = size ? Math.min(1, read / size) : 0
-  const bar = size ? `[${'#'.repeat(Math.round(share * width)).padEnd(width)}] ` : ''
-  process.stderr.write(`\r${bar}${records} records `)
 }

@@ -2,9 +2,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { succeed } from '../support/answers.ts'
+import { sleep, succeed, times } from '../support/answers.ts'
 import { openWorld, type World } from '../support/world.ts'
-import { plinth, type Settings } from './plinth.ts'
+import { plinth, type Settings, start } from './plinth.ts'
 
 let world: World
 let settings: Settings
@@ -99,4 +99,159 @@ test('a line that cannot be read is named, and nothing after it is written', asy
   expect(await plinth(['import', type, '-', '--format', 'xml'], settings)).toMatchObject({ code: 2 })
   expect(await plinth(['import', type, '-', '--resume'], settings)).toMatchObject({ code: 2 })
   expect(await plinth(['import', type, at('none')], settings)).toMatchObject({ code: 2 })
+})
+
+/** Starts a command in a process of its own, and interrupts it when it has done something. */
+async function interrupted(args: string[], isDue: () => Promise<boolean>) {
+  const child = start(args, settings)
+  let err = ''
+  child.stderr.on('data', (chunk: Buffer) => {
+    err += chunk
+  })
+  const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
+  while (!(await isDue())) await sleep(20)
+  child.kill('SIGINT')
+  return { code: await ended, err }
+}
+const exists = (file: string) => readFile(file, 'utf8').then(Boolean, () => false)
+const linesOf = (count: number) => times(count, (n) => JSON.stringify({ title: `T${n}`, amount: n }))
+
+test('SIGINT ends an import after a batch, and --resume writes each of the other lines once', async () => {
+  const type = await newType()
+  const file = at('stopped.ndjson')
+  await writeFile(file, linesOf(12_000).join('\n'))
+  const { code, err } = await interrupted(['import', type, file], async () => (await countOf(type)) >= 500)
+  expect([code, err]).toEqual([
+    130,
+    expect.stringMatching(/^INTERRUPTED: \d+ records are written\.\n {2}Continue with --resume\.\n$/),
+  ])
+  const written = await countOf(type)
+  expect(err).toContain(`${written} records`)
+  expect([written % 500, written < 12_000]).toEqual([0, true])
+  // Without --resume the records would be there twice, because they have no ids.
+  expect(await plinth(['import', type, file], settings)).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('--resume'),
+  })
+  expect(await plinth(['import', type, file, '--resume'], settings)).toMatchObject({
+    code: 0,
+    err: `${12_000 - written} records are written.\n`,
+  })
+  const { data } = succeed(await world.call('POST', `/v1/crm/records/${type}/aggregate`, AMOUNTS))
+  expect(Object.values(data[0])).toEqual([12_000, 12_000])
+})
+const AMOUNTS = { aggregations: [{ fn: 'count' }, { fn: 'count_distinct', field: 'data.amount' }] }
+
+test('an import whose written lines have changed is not resumed', async () => {
+  const type = await newType()
+  const file = at('edited.ndjson')
+  const lines = linesOf(600)
+  await writeFile(file, [...lines, '{"title": 5}'].join('\n'))
+  expect((await plinth(['import', type, file], settings)).code).toBe(1)
+  for (const changed of [lines.slice(1), ['{"title":"new"}', ...lines], lines.slice(0, 300)]) {
+    await writeFile(file, changed.join('\n'))
+    const { code, err } = await plinth(['import', type, file, '--resume'], settings)
+    expect([code, err]).toEqual([2, expect.stringContaining('The lines up to 500 are written')])
+  }
+  await writeFile(`${file}.import`, '{"target":')
+  expect((await plinth(['import', type, file, '--resume'], settings)).err).toContain('Delete it')
+  expect(await countOf(type)).toBe(500)
+})
+
+test('a file that is imported again is written again', async () => {
+  const type = await newType()
+  const file = at('again.ndjson')
+  await writeFile(file, '{"title":"a"}\n')
+  for (const count of [1, 2]) {
+    expect((await plinth(['import', type, file], settings)).code).toBe(0)
+    expect(await countOf(type)).toBe(count)
+  }
+})
+
+test('a byte order mark, CRLF, quoted line ends and empty lines are read', async () => {
+  const type = await newType()
+  const csv = '\ufefftitle,amount,tags\r\n"two\r\nlines, ""quoted""",1,"[""a""]"\r\n\r\n007,2,\r\n'
+  await writeFile(at('odd.csv'), csv)
+  expect(await plinth(['import', type, at('odd.csv')], settings)).toMatchObject({ code: 0 })
+  await writeFile(at('odd.ndjson'), '\ufeff{"title":"x","amount":3}\r\n\r\n{"title":"y","amount":4}')
+  expect(await plinth(['import', type, at('odd.ndjson')], settings)).toMatchObject({ code: 0 })
+  const { data } = succeed(await world.call('GET', `/v1/crm/records/${type}?sort=data.amount`))
+  expect(data.map((each: { data: unknown }) => each.data)).toEqual([
+    { title: 'two\r\nlines, "quoted"', amount: 1, tags: ['a'] },
+    { title: '007', amount: 2 },
+    { title: 'x', amount: 3 },
+    { title: 'y', amount: 4 },
+  ])
+})
+
+test('a file that would lose something is refused, and nothing of it is written', async () => {
+  const type = await newType()
+  const refused: [string, string | Buffer, string][] = [
+    ['twice.csv', 'title,data.title\na,b\n', 'Line 1: The column "data.title" is there twice.'],
+    ['nameless.csv', 'title,\na,b\n', 'Line 2: The first row has no name for the column 2.'],
+    ['latin.csv', Buffer.from('title\nM\xfcller\n', 'latin1'), 'The text is not UTF-8.'],
+    ['latin.ndjson', Buffer.from('{"title":"M\xfcller"}\n', 'latin1'), 'The text is not UTF-8.'],
+    ['wide.ndjson', Buffer.from('\ufeff{"title":"a"}\n', 'utf16le'), 'The text is not UTF-8.'],
+    ['long.ndjson', `{"title":"${'x'.repeat(9 * 1024 * 1024)}`, 'Line 1: the line is too long.'],
+  ]
+  for (const [name, content, message] of refused) {
+    await writeFile(at(name), content)
+    const { code, err } = await plinth(['import', type, at(name)], settings)
+    expect([name, code, err]).toEqual([name, 2, expect.stringContaining(message)])
+    expect([name, await exists(`${at(name)}.import`)]).toEqual([name, false])
+  }
+  expect(await countOf(type)).toBe(0)
+})
+
+test('rows with the same id are one record, with the content of the last', async () => {
+  const type = await newType()
+  await writeFile(at('same.csv'), 'id,title\na,1\nb,2\na,3\n')
+  expect(await plinth(['import', type, at('same.csv')], settings)).toMatchObject({ code: 0 })
+  expect(await countOf(type)).toBe(2)
+  expect(succeed(await world.call('GET', `/v1/crm/records/${type}/a`)).data).toEqual({ title: '3' })
+})
+
+test('an interrupted export continues its file, which then has each record once', async () => {
+  const type = await newType()
+  await writeFile(at('all.ndjson'), linesOf(6000).join('\n'))
+  expect((await plinth(['import', type, at('all.ndjson')], settings)).code).toBe(0)
+  for (const format of ['ndjson', 'csv']) {
+    const file = at(`out.${format}`)
+    const args = ['export', type, '--output', file]
+    const { code, err } = await interrupted(args, () => exists(`${file}.export`))
+    expect([code, err]).toEqual([130, expect.stringContaining('Continue with --resume.')])
+    const part = await readFile(file, 'utf8')
+    // What a killed process wrote after its last mark.
+    await writeFile(file, `${part}half a li`)
+    expect(
+      (
+        await plinth(
+          [...args, '--filter', '{"field":"data.amount","op":"gt","value":1}', '--resume'],
+          settings,
+        )
+      ).code,
+    ).toBe(2)
+    expect(await plinth([...args, '--resume'], settings)).toMatchObject({
+      code: 0,
+      err: `6000 records are in ${file}.\n`,
+    })
+    const lines = (await readFile(file, 'utf8'))
+      .trimEnd()
+      .split('\n')
+      .slice(format === 'csv' ? 1 : 0)
+    expect([lines.length, new Set(lines).size]).toEqual([6000, 6000])
+    expect(await exists(`${file}.export`)).toBe(false)
+    expect((await plinth([...args, '--resume'], settings)).err).toContain('Leave out --resume')
+  }
+})
+
+test('an export as CSV names the properties that the file does not have', async () => {
+  const type = await newType()
+  succeed(
+    await world.call('PUT', `/v1/crm/records/${type}/r`, { data: { title: 'a', more: 1, 'data.x': 2 } }),
+    201,
+  )
+  const { code, out, err } = await plinth(['export', type, '--format', 'csv'], settings)
+  expect([code, out.split('\r\n')[1]]).toEqual([0, 'r,,,a,,,,'])
+  expect(err).toContain('more, data.x. --format ndjson has all properties.')
 })

@@ -8,9 +8,9 @@ type Body = {
 
 /**
  * Exit codes. `pending`: a diff found changes. `misused`: wrong usage of a command whose answer is its exit code, so that no
- * pipeline takes a mistake for an answer; it is EX_USAGE of sysexits.
+ * pipeline takes a mistake for an answer; it is EX_USAGE of sysexits. `interrupted`: as shells have it for SIGINT.
  */
-export const EXIT = { ok: 0, failed: 1, usage: 2, pending: 2, misused: 64 } as const
+export const EXIT = { ok: 0, failed: 1, usage: 2, pending: 2, misused: 64, interrupted: 130 } as const
 
 export class Failure extends Error {
   readonly body: Body

@@ -11,11 +11,30 @@ export type FileRecord = {
 /** Columns beside those of the data. */
 export const OWN = ['id', 'external_id', 'external_source'] as const
 type Own = (typeof OWN)[number]
+const PREFIX = 'data.'
 const isOwn = (name: string): name is Own => OWN.some((each) => each === name)
 
 /** A cell: text as it is, anything else as JSON; empty for what is missing. */
 export const cellOf = (value: unknown): string =>
   value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value)
+
+/** The column of a property: its name, with `data.` before it where that would be another column. */
+export const columnOf = (property: string): string =>
+  isOwn(property) || property.startsWith(PREFIX) ? `${PREFIX}${property}` : property
+const propertyOf = (column: string): string =>
+  column.startsWith(PREFIX) ? column.slice(PREFIX.length) : column
+
+/**
+ * The columns of a first row.
+ * @throws SyntaxError if two are of the same property
+ */
+export function columnsOf(cells: readonly string[]): string[] {
+  const columns = cells.map((cell) => cell.trim())
+  const meant = columns.map((column) => (isOwn(column) ? column : PREFIX + propertyOf(column)))
+  const again = meant.findIndex((each, at) => columns[at] !== '' && meant.indexOf(each) !== at)
+  if (again >= 0) throw new SyntaxError(`The column "${columns[again]}" is there twice.`)
+  return columns
+}
 
 /**
  * The record of a row. An empty cell is a property that is left out. A column that is named as a field of every record,
@@ -25,15 +44,17 @@ export const cellOf = (value: unknown): string =>
 export function recordOf(columns: readonly string[], cells: readonly string[], shape: Shape): FileRecord {
   if (cells.length > columns.length)
     throw new SyntaxError(`The row has ${cells.length} cells, the first row ${columns.length}.`)
-  const record: FileRecord = { data: {} }
+  const own: Partial<Record<Own, string>> = {}
+  const data: [string, unknown][] = []
   for (const [at, column] of columns.entries()) {
     const cell = cells[at] ?? ''
     if (cell === '') continue
-    const name = column.replace(/^data\./, '')
-    if (isOwn(column)) record[column] = cell
-    else record.data[name] = readCell(cell, name, shape)
+    if (column === '') throw new SyntaxError(`The first row has no name for the column ${at + 1}.`)
+    const name = propertyOf(column)
+    if (isOwn(column)) own[column] = cell
+    else data.push([name, readCell(cell, name, shape)])
   }
-  return record
+  return { ...own, data: Object.fromEntries(data) }
 }
 
 function readCell(cell: string, name: string, shape: Shape): unknown {

@@ -4,7 +4,7 @@ import { isObject } from '../../foundation/is-object.ts'
 import { parseJson } from '../../json/parse.ts'
 import type { Shape } from '../../schema-shape/shape.ts'
 import { misused } from '../command/failure.ts'
-import { type FileRecord, OWN, recordOf } from './columns.ts'
+import { columnsOf, type FileRecord, OWN, recordOf } from './columns.ts'
 import { type CsvRow, readCsv } from './csv.ts'
 
 export type Format = 'ndjson' | 'csv'
@@ -23,7 +23,7 @@ export async function* readRecords(
       for await (const row of readCsv(parts) as AsyncIterable<CsvRow>) {
         line = row.line
         if (columns) yield { line, record: recordOf(columns, row.fields, shape) }
-        else columns = row.fields.map((name) => name.trim())
+        else columns = columnsOf(row.fields)
       }
     } else {
       for await (const text of linesOf(parts)) {
@@ -38,12 +38,16 @@ export async function* readRecords(
   }
 }
 
+/** Characters of a line. */
+const MOST_CHARS = 8 * 1024 * 1024
+
 async function* linesOf(parts: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = ''
   for await (const part of parts) {
     const lines = (rest + part).split('\n')
     rest = lines.pop() ?? ''
     yield* lines
+    if (rest.length > MOST_CHARS) throw new SyntaxError('the line is too long.')
   }
   yield rest
 }
