@@ -93,7 +93,40 @@ test('`serve --help` names the settings, and a port that is none is refused by t
   await rm(folder, { recursive: true })
 })
 
-test.runIf(spawnSync('bash', ['--version']).status === 0)(
+const COMPLETED: [string[], string[]][] = [
+  [
+    ['plinth', 'promo'],
+    ['promote', 'promotion'],
+  ],
+  [['plinth', '--json', 'record', 'pat'], ['patch']],
+  [['plinth', 'record', 'list', 'deal', '--fil'], ['--filter']],
+  // The value of an option is no command.
+  [['plinth', '--base', 'record', 'query', 'deal', '--sn'], ['--snippets']],
+]
+const hasShell = (shell: string) => spawnSync(shell, ['--version']).status === 0
+
+test.runIf(hasShell('zsh'))('the completion of zsh offers the same', async () => {
+  const { out } = await plinth(['completion', 'zsh'], {})
+  for (const [words, expected] of COMPLETED) {
+    const script = `${out}\nsetopt ksharrays; COMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}
+      _plinth; print -l -- "\${COMPREPLY[@]}"`
+    const { stdout, stderr } = spawnSync('zsh', ['-fc', script], { encoding: 'utf8' })
+    // zsh itself chooses those that begin with the word.
+    const offered = stdout.split('\n').filter((word) => word.startsWith(words.at(-1) ?? ''))
+    expect([stderr, offered.sort()]).toEqual(['', expected])
+  }
+})
+
+test.runIf(hasShell('fish'))('the completion of fish offers the same', async () => {
+  const { out } = await plinth(['completion', 'fish'], {})
+  for (const [words, expected] of COMPLETED) {
+    const script = `${out}\ncomplete -C '${words.join(' ')}'`
+    const { stdout, stderr } = spawnSync('fish', ['--private', '-c', script], { encoding: 'utf8' })
+    expect([stderr, stdout.trim().split('\n').sort()]).toEqual(['', expected])
+  }
+})
+
+test.runIf(hasShell('bash'))(
   'the completion of bash offers commands, and the options of the command before the cursor',
   async () => {
     const { out } = await plinth(['completion', 'bash'], {})
@@ -106,8 +139,9 @@ test.runIf(spawnSync('bash', ['--version']).status === 0)(
     expect(complete('plinth', '--json', 'record', 'pat')).toEqual(['patch'])
     expect(complete('plinth', 'record', 'list', 'deal', '--fil')).toEqual(['--filter'])
     expect(complete('plinth', 'base', 'list', '--filter')).toEqual([''])
-    for (const shell of ['zsh', 'fish'])
-      expect(await plinth(['completion', shell], {})).toMatchObject({ code: 0, err: '' })
+    // The shell then offers files.
+    expect(complete('plinth', 'export', 'deal', '--output', '')).toEqual([''])
+    for (const [words, expected] of COMPLETED) expect(complete(...words).sort()).toEqual(expected)
     expect(await plinth(['completion', 'cmd'], {})).toMatchObject({ code: 2 })
   },
 )
