@@ -3,6 +3,7 @@ import { buildSchema } from 'graphql'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
 import type { Body, Call } from '../support/server.ts'
+import { openStream } from '../support/sse.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -160,6 +161,42 @@ test('a token of the endpoint alone uses it, and a reader of it writes nothing',
   const none = await other.call('GET', `${AT}/schema.graphql`)
   expect(none.text).not.toMatch(/ticket|customer/i)
   expect((await world.call('GET', '/graphql/crm/e/nothing/schema.graphql')).status).toBe(404)
+})
+
+test('records that are resources can be followed from now on, without what changed and by whom', async () => {
+  const put = (more: object = {}) =>
+    world.call('PUT', '/v1/crm/endpoints/watch', {
+      resources: true,
+      tools: [
+        { record_type: 'note', operations: ['get'] },
+        { record_type: 'ticket', operations: ['get'], fields: ['data.title'] },
+        { record_type: 'customer', operations: ['create'] },
+      ],
+      ...more,
+    })
+  succeed(await put(), 201)
+  const path = '/graphql/crm/e/watch'
+  const { text } = await world.call('GET', `${path}/schema.graphql`)
+  const schema = buildSchema(text)
+  const fields = schema.getSubscriptionType()?.getFields() ?? {}
+  expect(Object.keys(fields)).toEqual(['noteChanges'])
+  expect(fields['noteChanges']?.args.map(({ name }) => name)).toEqual(['id', 'operation', 'where', 'filter'])
+  expect(text).not.toMatch(/_history|_Version|_Actor|\bdiff\b/)
+  const { token } = await world.newToken([{ endpoint: 'watch', permission: 'read' }])
+  const follow = (query: string) => openStream(world, path, { token, body: { query } })
+  const stream = await follow('subscription { noteChanges { operation id version record { word } } }')
+  const refused = await follow('subscription { ticketChanges { id } }')
+  await refused.ended
+  expect(refused.events[0]?.data.errors[0].extensions.code).toBe('VALIDATION_ERROR')
+  succeed(await world.call('PUT', '/v1/crm/records/ticket/t9', { data: { title: 'canary' } }), 201)
+  succeed(await world.call('PUT', '/v1/crm/records/note/n2', { data: { word: 'new' } }), 201)
+  await stream.until(1)
+  expect(stream.events.map(({ data }) => data.data.noteChanges)).toEqual([
+    { operation: 'create', id: 'n2', version: 1, record: { word: 'new' } },
+  ])
+  succeed(await put({ resources: false }))
+  await stream.ended
+  expect((await world.call('GET', `${path}/schema.graphql`)).text).not.toContain('Subscription')
 })
 
 test('a change of the endpoint changes the schema, and a disabled one has none', async () => {

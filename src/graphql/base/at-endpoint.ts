@@ -20,15 +20,21 @@ export async function schemaAtEndpoint(
   return { schema: await schemaOf(context, base, query, offer), context }
 }
 
-/** Relationships are followed where the endpoint has a tool for it. */
+/**
+ * Relationships are followed where the endpoint has a tool for it, and records where they are resources, as in MCP.
+ * No endpoint offers history.
+ */
 async function offerOf({ scope }: Context, base: string, endpoint: string): Promise<Offer> {
-  const { stamp, tools, links } = await servedEndpoint(scope, base, endpoint, false)
+  const { stamp, tools, links, resources } = await servedEndpoint(scope, base, endpoint, false)
   const byType = Map.groupBy(tools, ({ recordType }) => recordType)
+  const types = new Map([...byType].map(([id, own]) => [id, new Set(own.map(({ operation }) => operation))]))
+  const isRead = (operations: ReadonlySet<string>) => operations.has('get') || operations.has('list')
   const having = (operation: string) =>
     new Set(links.filter((link) => link.operation === operation).map(({ relType }) => relType))
   return {
     stamp: `${endpoint} ${stamp}`,
-    types: new Map([...byType].map(([id, own]) => [id, new Set(own.map(({ operation }) => operation))])),
+    types,
+    followed: new Set(resources ? [...types].flatMap(([id, own]) => (isRead(own) ? [id] : [])) : []),
     relTypes: having('related'),
     linkTypes: having('link'),
   }

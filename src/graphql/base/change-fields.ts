@@ -8,6 +8,7 @@ import {
   type GraphQLResolveInfo,
 } from 'graphql'
 import { changesMatch, followChanges } from '../../engine/changes/index.ts'
+import { onEndpointChange } from '../../engine/configuration/endpoints/index.ts'
 import * as records from '../../engine/records/index.ts'
 import type { Context } from '../context.ts'
 import { inArguments } from './arguments.ts'
@@ -49,11 +50,14 @@ export function changeFields(
   families: Families,
 ): GraphQLFieldConfigMap<unknown, Context> {
   const { change, where } = families.of(type)
+  const hasPast = type.changes === 'entries'
   const field: GraphQLFieldConfig<unknown, Context> = {
     type: new GraphQLNonNull(change),
-    description: `Streams the changes of records of type ${JSON.stringify(type.id)}, from now or after an entry.`,
+    description: `Streams the changes of records of type ${JSON.stringify(type.id)}, from now${hasPast ? ' or after an entry' : ' on'}.`,
     args: {
-      after: { type: GraphQLFloat, description: 'The seq of an entry. The stream starts after it.' },
+      ...(hasPast && {
+        after: { type: GraphQLFloat, description: 'The seq of an entry. The stream starts after it.' },
+      }),
       id: { type: GraphQLID, description: 'Only changes of this record.' },
       operation: { type: Operation },
       where: { type: where, description: 'Only records that match before or after the change.' },
@@ -92,10 +96,15 @@ async function follow(
     kind: 'record',
     recordType: type.id,
   })
+  const leave = onEndpointChange(scope, base, () => void changes.return?.())
+  const over = (): IteratorResult<Event> => {
+    leave()
+    return { done: true, value: undefined }
+  }
   const next = async (): Promise<IteratorResult<Event>> => {
     for (;;) {
       const found = await changes.next()
-      if (found.done) return { done: true, value: undefined }
+      if (found.done) return over()
       if (!filter || (await matches([found.value.seq]))) {
         const { id } = found.value
         const read: Event['read'] = (context, info) => readRecord(seen, type, id, context, info)
@@ -105,7 +114,7 @@ async function follow(
   }
   const end = async (): Promise<IteratorResult<Event>> => {
     await changes.return?.()
-    return { done: true, value: undefined }
+    return over()
   }
   const events: AsyncIterableIterator<Event> = {
     next,

@@ -5,7 +5,6 @@ import {
   GraphQLFloat,
   GraphQLID,
   GraphQLInt,
-  type GraphQLNamedType,
   GraphQLObjectType,
   type GraphQLResolveInfo,
   GraphQLString,
@@ -20,7 +19,7 @@ export const Operation = new GraphQLEnumType({
   name: '_ChangeOperation',
   values: Object.fromEntries(OPERATIONS.map((value) => [value, {}])),
 })
-const Actor = new GraphQLObjectType<Change['actor'], Context>({
+export const Actor = new GraphQLObjectType<Change['actor'], Context>({
   name: '_Actor',
   description: 'Who made a change, and through which interface.',
   fields: {
@@ -29,9 +28,6 @@ const Actor = new GraphQLObjectType<Change['actor'], Context>({
     via: { type: required(GraphQLString) },
   },
 })
-/** The types of entries of the log, which history and subscriptions share. */
-export const OF_CHANGES: readonly GraphQLNamedType[] = [Operation, Actor]
-
 /** Fields of an entry of the log. */
 export const ENTRY_FIELDS: GraphQLFieldConfigMap<
   Pick<Change, 'seq' | 'at' | 'operation' | 'version' | 'actor' | 'diff'>,
@@ -48,6 +44,9 @@ export const ENTRY_FIELDS: GraphQLFieldConfigMap<
   },
 }
 
+/** Of an event that says that a record changed, not who changed what. */
+const { actor: _, diff: __, ...EVENT_FIELDS } = ENTRY_FIELDS
+
 export const changesName = ({ root }: Pick<SeenType, 'root'>): string => `${root}Changes`
 
 /** The type of an event. Its fields are made when they are asked for. */
@@ -58,7 +57,10 @@ export const changeTypeOf = (
   new GraphQLObjectType<Event, Context>({
     name: `${type.name}_Change`,
     fields: () => ({
-      ...(ENTRY_FIELDS as GraphQLFieldConfigMap<Event, Context>),
+      ...((type.changes === 'entries' ? ENTRY_FIELDS : EVENT_FIELDS) as GraphQLFieldConfigMap<
+        Event,
+        Context
+      >),
       id: { type: required(GraphQLID), description: 'The id of the record.' },
       record: {
         type: object,

@@ -142,7 +142,7 @@ const NO_FAMILIES: Families = {
 }
 
 const nameOnly = ({ id, name, root }: SeenType): SeenType => ({
-  ...{ id, name, root, description: null, writable: false, streamable: false },
+  ...{ id, name, root, description: null, writable: false, changes: null },
   reads: new Set(),
   verbs: [],
   properties: [],

@@ -78,7 +78,7 @@ export function familyOf(type: SeenType, families: Families): Family {
     description: description ? clean(description, WORDS) : null,
     interfaces: [AnyRecord],
     fields: () => {
-      const history = type.streamable ? { _history: HISTORY } : {}
+      const history = type.changes === 'entries' ? { _history: HISTORY } : {}
       const fields = {
         ...OWN_FIELDS,
         ...history,
@@ -133,7 +133,7 @@ export function familyOf(type: SeenType, families: Families): Family {
           where,
           ...ofLinks,
           ...aggregate.all(),
-          ...(type.streamable ? [change] : []),
+          ...(type.changes ? [change] : []),
           ...ofMutations,
         ],
         ...[...nested.values(), ...inputs.values()],

@@ -18,7 +18,7 @@ import type { Context } from '../context.ts'
 import { Interval } from './aggregate-types.ts'
 import { baseField } from './base-field.ts'
 import { changeFields } from './change-fields.ts'
-import { changesName, OF_CHANGES } from './change-types.ts'
+import { Actor, changesName, Operation } from './change-types.ts'
 import { ANY_PAGE, type Families, type Family, familyOf } from './family.ts'
 import { mutationFields } from './mutation-fields.ts'
 import { mutationNames } from './names.ts'
@@ -37,6 +37,9 @@ import {
 } from './shared-types.ts'
 import { FILTERS } from './where-types.ts'
 
+/** Types of entries of the log. */
+const OF_ENTRIES: readonly GraphQLNamedType[] = [Actor, Version]
+
 /** Types that do not belong to one record type. */
 const SHARED: readonly GraphQLNamedType[] = [
   DateTimeScalar,
@@ -50,13 +53,18 @@ const SHARED: readonly GraphQLNamedType[] = [
   ANY_PAGE.edge,
   ...FILTERS,
   Interval,
-  ...OF_CHANGES,
-  Version,
 ]
 
-/** Those of the schema. Without mutations it has none of their types. */
-export const sharedOf = ({ types }: SeenBase): readonly GraphQLNamedType[] =>
-  [...types.values()].some(({ writable }) => writable) ? [...SHARED, ...OF_MUTATIONS] : SHARED
+/** Those of the schema. Without mutations and changes it has none of their types. */
+export function sharedOf({ types }: SeenBase): readonly GraphQLNamedType[] {
+  const all = [...types.values()]
+  return [
+    ...SHARED,
+    ...(all.some(({ changes }) => changes) ? [Operation] : []),
+    ...(all.some(({ changes }) => changes === 'entries') ? OF_ENTRIES : []),
+    ...(all.some(({ writable }) => writable) ? OF_MUTATIONS : []),
+  ]
+}
 
 /** Root fields by name. Those of a record type are made when one of them is asked for. */
 function lazyFields(
@@ -146,9 +154,9 @@ export class LazySchema extends GraphQLSchema {
 
   /** Undefined if the token may read the changes of no type. */
   #subscriptionType(): GraphQLObjectType | undefined {
-    const streamable = [...this.seen.types.values()].filter((type) => type.streamable)
-    if (streamable.length === 0) return undefined
-    const owners = new Map(streamable.map((type) => [changesName(type), type]))
+    const followed = [...this.seen.types.values()].filter(({ changes }) => changes !== null)
+    if (followed.length === 0) return undefined
+    const owners = new Map(followed.map((type) => [changesName(type), type]))
     const type = new GraphQLObjectType({ name: 'Subscription', fields: {} })
     const fields = lazyFields(owners, (each) => changeFields(this.seen, each, this.#lookUp))
     type.getFields = () => fields

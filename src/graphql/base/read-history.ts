@@ -51,7 +51,7 @@ export async function readHistory(
   { nodes, sets }: { nodes: readonly RecordNode[]; sets: Sets },
 ): Promise<void> {
   for (const [type, ofType] of Map.groupBy(nodes, (node) => node.type)) {
-    if (!type.streamable) continue
+    if (type.changes !== 'entries') continue
     for (const [key, [field]] of fieldsOf(info, [type.name, '_Record'], sets)) {
       if (field?.name.value !== NAME) continue
       const owner = info.schema.getType(type.name)

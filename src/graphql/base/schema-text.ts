@@ -52,7 +52,7 @@ export async function schemaText(seen: SeenBase): Promise<string> {
           new GraphQLObjectType({ name: 'Mutation', fields: mutationFields(seen, type, families) as never }),
         ),
       )
-    if (type.streamable)
+    if (type.changes)
       subscriptions.push(
         fieldsIn(
           new GraphQLObjectType({

@@ -49,8 +49,11 @@ export type SeenType = {
   readonly reads: ReadonlySet<Read>
   readonly verbs: readonly Verb[]
   readonly writable: boolean
-  /** Whether the token may read their changes: those under a row or field policy show more than it may see. */
-  readonly streamable: boolean
+  /**
+   * What the token may read of their changes: the entries of the log, past ones included, or that one happens now.
+   * Null under a row or field policy, since a change shows more than it may see.
+   */
+  readonly changes: 'entries' | 'events' | null
   readonly properties: readonly Property[]
   readonly links: ReadonlyMap<string, SeenLink>
 }
@@ -96,13 +99,14 @@ export const seenPart = (
 function sightOf(scope: Scope, base: string, links: readonly LinkRule[], offer: Offer | null): Sight {
   const { access, isReadable: mayRead, isWritable } = rightsOnTypes(scope, base)
   const isReadable = (id: string) => mayRead(id) && (!offer || offer.types.has(id))
+  const offered = (id: string) => (!offer ? 'entries' : offer.followed.has(id) ? 'events' : null)
   const visible = new Map([...(scope.policy?.types ?? [])].map(([id, bounds]) => [id, bounds.visible]))
   return {
     links,
     isReadable,
     isWritable,
     mayUse: (id, operation) => !offer || offer.types.get(id)?.has(operation) === true,
-    isStreamable: (id) => !offer && isReadable(id),
+    changesOf: (id) => (isReadable(id) && scope.access.allows('read', base, id) ? offered(id) : null),
     isVisible: (id, property) => visible.get(id)?.includes(property) !== false,
     mayLink: (relType) => !offer || offer.linkTypes.has(relType),
     mayFollow: (link) => mayReadRelationships(access, link) && (!offer || offer.relTypes.has(link.id)),
@@ -135,6 +139,8 @@ export async function readTypes({ types }: SeenBase, query: string): Promise<voi
 export type Offer = {
   readonly stamp: string
   readonly types: ReadonlyMap<string, ReadonlySet<string>>
+  /** Record types whose records can be subscribed to. */
+  readonly followed: ReadonlySet<string>
   readonly relTypes: ReadonlySet<string>
   /** Relationship types whose links can be written. */
   readonly linkTypes: ReadonlySet<string>
@@ -146,7 +152,7 @@ type Sight = {
   isWritable: (recordType: string) => boolean
   /** Whether the address has the operation on the type. */
   mayUse: (recordType: string, operation: string) => boolean
-  isStreamable: (recordType: string) => boolean
+  changesOf: (recordType: string) => SeenType['changes']
   isVisible: (recordType: string, property: string) => boolean
   mayLink: (relType: string) => boolean
   mayFollow: (link: LinkRule) => boolean
@@ -165,7 +171,7 @@ function typeOf(type: NamedType, types: ReadonlyMap<string, SeenType>, sight: Si
   const { id, graphqlName: name, description } = type
   const verbs = sight.isWritable(id) ? VERBS.filter((verb) => sight.mayUse(id, verb)) : []
   return {
-    ...{ id, name, description, verbs, writable: verbs.length > 0, streamable: sight.isStreamable(id) },
+    ...{ id, name, description, verbs, writable: verbs.length > 0, changes: sight.changesOf(id) },
     reads: new Set(READS.filter((read) => sight.mayUse(id, read))),
     root: name.charAt(0).toLowerCase() + name.slice(1),
     get properties() {

@@ -40,6 +40,22 @@ export async function requireEndpoint(
   throw notFound(ENDPOINT, id)
 }
 
+/**
+ * Calls `end` when the endpoint that the scope is at is another one than at its start, or off. For streams. Returns how
+ * to stop listening; elsewhere than at an endpoint there is nothing to listen to.
+ */
+export function onEndpointChange(scope: Scope, baseId: string, end: () => void): () => void {
+  const { standing, caches } = scope
+  if (!standing) return () => {}
+  const check = () => void standing.recheck(scope).catch(end)
+  check()
+  return caches.onAnnounced((topic) => {
+    const [kind, key] = topic?.split(/:(.*)/s) ?? []
+    const isOurs = kind === 'endpoint' || kind === 'toolset' ? key?.startsWith(`${baseId}/`) : topic === null
+    if (isOurs) check()
+  })
+}
+
 function standingAt({ caches }: Scope, baseId: string, { id, stamp }: CompiledEndpoint): Standing {
   const isSame = (found: CompiledEndpoint | undefined) => found?.enabled === true && found.stamp === stamp
   return {

@@ -1,4 +1,4 @@
 export { ENDPOINT } from './endpoint.ts'
-export { enterEndpoint } from './endpoint-scope.ts'
+export { enterEndpoint, onEndpointChange } from './endpoint-scope.ts'
 export { actionOfTool, endpointPolicy, type ResolvedEndpoint, servedEndpoint } from './resolve.ts'
 export { TOOLSET } from './toolset.ts'
