@@ -73,6 +73,8 @@ export const SERVER_LIMITS = {
   introspectionsWaiting: 8,
   /** Cost of a record of a page in the schema of a base. 100 records with 100 each stay below the default limit. */
   typedRecordCost: 0.1,
+  /** Cost of a request to an external source there. */
+  typedSourceCost: 200,
   /**
    * SQL endpoint: rows, time and bytes of a response; concurrent statements of the process and of one token.
    */

@@ -19,6 +19,8 @@ export type SourceListArgs = {
   limit?: number | null | undefined
   offset?: number | null | undefined
   includeTotal?: boolean | null | undefined
+  /** Returns the total of a source that says it, and null for others. */
+  totalIfKnown?: boolean
 }
 
 /** A page of a source. `hasMore` is null where it cannot be known. */
@@ -61,7 +63,7 @@ export async function listSourceRecords(
   baseId: string,
   recordType: string,
   name: string,
-  { fields, ...args }: SourceListArgs,
+  { fields, totalIfKnown, ...args }: SourceListArgs,
 ): Promise<SourcePage> {
   requireNoPolicy(scope, 'read', baseId, recordType)
   const page = readPage(args)
@@ -91,7 +93,7 @@ export async function listSourceRecords(
     hasMore: hasMore(page, shown.length, elements.length - paging.skipped, known),
     limit: page.limit,
     offset: page.offset,
-    total: page.includeTotal ? known : null,
+    total: page.includeTotal || totalIfKnown ? known : null,
   }
 }
 

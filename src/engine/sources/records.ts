@@ -67,12 +67,13 @@ export async function patchRecord(
   id: string,
   patch: stored.RecordPatch,
   expected: Expectation,
+  relationships: readonly stored.RecordLink[] = [],
 ): Promise<Written> {
   const merge = 'merge' in patch ? patch.merge : {}
   const into = await sourceOf(scope, baseId, recordType, merge.externalSource)
-  if (!into) return stored.patchRecord(scope, baseId, recordType, id, patch, expected)
+  if (!into) return stored.patchRecord(scope, baseId, recordType, id, patch, expected, relationships)
   const { append, remove, externalId, data } = merge
-  refuseStoredOnly(into.source.name, { append, remove }, expected)
+  refuseStoredOnly(into.source.name, { append, remove, relationships }, expected)
   if (externalId != null && externalId !== id) throw otherId()
   return patchInSource(scope, { ...into, id, data })
 }

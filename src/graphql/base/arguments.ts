@@ -5,6 +5,7 @@ import { DomainError } from '../../foundation/errors.ts'
 const ARGUMENTS: Readonly<Record<string, string>> = {
   '/limit': '/first',
   '/cursor': '/after',
+  '/relationships': '/links',
   '/as_of': '/asOf',
   '/external_id': '/externalId',
   '/external_source': '/externalSource',

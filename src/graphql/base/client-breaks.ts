@@ -144,6 +144,7 @@ const NO_FAMILIES: Families = {
 const nameOnly = ({ id, name, root }: SeenType): SeenType => ({
   ...{ id, name, root, description: null, writable: false, changes: null },
   reads: new Set(),
+  sources: [],
   verbs: [],
   properties: [],
   links: new Map(),
@@ -167,7 +168,7 @@ class PartialSchema extends GraphQLSchema {
   }
 }
 
-const DERIVED = /(_(Where|ManyWhere|Sort|Input|Patch|Group|Filter|Links)|Aggregate(_\w+)?)$/
+const DERIVED = /(_(Where|ManyWhere|Sort|Input|Patch|Group|Filter|Links|SourceRecord)|Aggregate(_\w+)?)$/
 const TYPE_GONE: readonly string[] = [
   BreakingChangeType.TYPE_REMOVED,
   BreakingChangeType.TYPE_CHANGED_KIND,

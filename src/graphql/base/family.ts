@@ -27,6 +27,7 @@ import { type Payload, payloadOf } from './payload-type.ts'
 import { HISTORY } from './read-history.ts'
 import type { SeenLink, SeenType } from './seen.ts'
 import { AnyRecord, Direction, JsonScalar, OWN_FIELDS, PageInfo, required } from './shared-types.ts'
+import { type SourceTypes, sourceTypesOf } from './source-types.ts'
 import { describe, type Nest, readProperty, scalarOf, typedOf } from './values.ts'
 import { whereOf } from './where-types.ts'
 
@@ -45,6 +46,8 @@ export type Family = PageTypes & {
   readonly aggregate: AggregateTypes
   /** An event of the subscription. */
   readonly change: GraphQLObjectType<Event, Context>
+  readonly ofSource: SourceTypes['ofSource']
+  readonly sourcePage: SourceTypes['sourcePage']
   /** Of mutations. */
   readonly input: GraphQLInputObjectType
   readonly patch: GraphQLInputObjectType
@@ -110,13 +113,15 @@ export function familyOf(type: SeenType, families: Families): Family {
   }
   const { where, many } = whereOf(type, within, families.of)
   const { input, patch } = inputsOf(type, within)
-  const payload = payloadOf(type, object)
+  const source = sourceTypesOf(type, object)
+  const payload = payloadOf(type, object, source.ofSource)
   const linksInput = type.writable && hasLinks(type) ? linksInputOf(type) : null
   const aggregate = aggregateTypes(type, object)
   const change = changeTypeOf(type, object)
   const ofMutations = type.writable ? [input, patch, payload, ...(linksInput ? [linksInput] : [])] : []
   return {
     ...page,
+    ...source,
     ...{ object, sort, where, many, aggregate, change, input, patch, payload, linksInput },
     all: () => {
       object.getFields()
@@ -134,6 +139,7 @@ export function familyOf(type: SeenType, families: Families): Family {
           ...ofLinks,
           ...aggregate.all(),
           ...(type.changes ? [change] : []),
+          ...(type.sources.length > 0 ? [source.ofSource, source.sourcePage] : []),
           ...ofMutations,
         ],
         ...[...nested.values(), ...inputs.values()],

@@ -21,7 +21,7 @@ import { changeFields } from './change-fields.ts'
 import { Actor, changesName, Operation } from './change-types.ts'
 import { ANY_PAGE, type Families, type Family, familyOf } from './family.ts'
 import { mutationFields } from './mutation-fields.ts'
-import { mutationNames } from './names.ts'
+import { mutationNames, sourceFieldNames } from './names.ts'
 import { OF_MUTATIONS } from './payload-type.ts'
 import { Version } from './read-history.ts'
 import { rootFields, rootNames } from './root-fields.ts'
@@ -35,6 +35,7 @@ import {
   PageInfo,
   Status,
 } from './shared-types.ts'
+import { sourceFields } from './source-fields.ts'
 import { FILTERS } from './where-types.ts'
 
 /** Types of entries of the log. */
@@ -65,6 +66,12 @@ export function sharedOf({ types }: SeenBase): readonly GraphQLNamedType[] {
     ...(all.some(({ writable }) => writable) ? OF_MUTATIONS : []),
   ]
 }
+
+/** The root fields that read a type. */
+export const queryFields = (seen: SeenBase, type: SeenType, families: Families) => ({
+  ...rootFields(seen, type, families),
+  ...sourceFields(seen, type, families),
+})
 
 /** Root fields by name. Those of a record type are made when one of them is asked for. */
 function lazyFields(
@@ -135,8 +142,9 @@ export class LazySchema extends GraphQLSchema {
     for (const type of this.seen.types.values()) {
       const names = rootNames(type)
       for (const read of type.reads) owners.set(names[read], type)
+      for (const name of sourceFieldNames(type)) owners.set(name, type)
     }
-    const make = (type: SeenType) => rootFields(this.seen, type, this.#lookUp)
+    const make = (type: SeenType) => queryFields(this.seen, type, this.#lookUp)
     return lazyFields(owners, make, baseField(this.seen.base))
   }
 

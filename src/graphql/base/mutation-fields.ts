@@ -13,10 +13,12 @@ import {
   visit,
 } from 'graphql'
 import * as records from '../../engine/records/index.ts'
+import * as sources from '../../engine/sources/index.ts'
 import type { DeletionPlan } from '../../engine/write/deletion-plan.ts'
 import { expectation } from '../../engine/write/preconditions.ts'
 import type { WriteScope } from '../../engine/write/write.ts'
 import { DomainError, invalid } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { parseJson } from '../../json/parse.ts'
 import type { Context } from '../context.ts'
 import { runWrite } from '../mutation.ts'
@@ -25,7 +27,7 @@ import type { Families } from './family.ts'
 import { toLinks } from './link-inputs.ts'
 import type { Verb } from './names.ts'
 import type { RecordNode } from './node.ts'
-import { Deleted, type DeletedOrPlan, type Payload } from './payload-type.ts'
+import { Deleted, type DeletedOrPlan, type Payload, type Written } from './payload-type.ts'
 import { readLinked } from './read-linked.ts'
 import type { SeenBase, SeenType } from './seen.ts'
 import { below } from './selection.ts'
@@ -57,6 +59,14 @@ const ID = { id: { type: new GraphQLNonNull(GraphQLID) } }
 const PAIR: GraphQLFieldConfigArgumentMap = {
   externalId: { type: GraphQLString },
   externalSource: { type: GraphQLString, description: 'Defaults to "default".' },
+}
+const SOURCE = 'The name of an external source of the record type: the record is written there'
+const PAIR_OR_SOURCE: GraphQLFieldConfigArgumentMap = {
+  ...PAIR,
+  externalSource: { type: GraphQLString, description: `Defaults to "default". ${SOURCE}.` },
+}
+const OF_SOURCE: GraphQLFieldConfigArgumentMap = {
+  externalSource: { type: GraphQLString, description: `${SOURCE}, with the id that it has there.` },
 }
 const EXPECTED: GraphQLFieldConfigArgumentMap = {
   expectedVersion: { type: GraphQLInt, description: 'Write only if the current version is this.' },
@@ -104,18 +114,18 @@ export function mutationFields(
       type: answer,
       description,
       args: { ...own, ...EVERY },
+      extensions,
       resolve: async (_root, args, context, info) => {
         const written = await run(name, { seen, type, work }, args, context, info)
-        return answer === payload
-          ? { record: written, read: reading(written as records.RecordItem) }
-          : written
+        return answer === payload ? { record: written, read: reading(written as Written) } : written
       },
     }
     fields[name] = field as GraphQLFieldConfig<unknown, Context>
   }
   const reading =
-    (record: records.RecordItem): Payload['read'] =>
+    (record: Written): Payload['read'] =>
     async (context, info) => {
+      if (record.version === null) return null
       const node: RecordNode = { type, record, linked: new Map() }
       await readLinked(context, info, seen, { nodes: [node], sets: below(info.fieldNodes) })
       return node
@@ -125,31 +135,38 @@ export function mutationFields(
     data: { type: new GraphQLNonNull(input) },
     ...links,
   }
+  const from = { cost: LIMITS.typedSourceCost, costWith: 'externalSource' }
+  const extensions = type.sources.length > 0 ? from : {}
+  const pair = type.sources.length > 0 ? PAIR_OR_SOURCE : PAIR
+  const of = type.sources.length > 0 ? OF_SOURCE : {}
   const what = `of type ${JSON.stringify(type.id)}`
   add(
     'create',
     `Creates a record ${what}. An id or external pair that exists is a CONFLICT.`,
-    { ...data, id: { type: GraphQLID, description: 'By default one of the server.' }, ...PAIR },
+    { ...data, id: { type: GraphQLID, description: 'By default one of the server.' }, ...pair },
     (scope, { id, externalId, externalSource }, data, relationships) =>
-      records.createRecord(scope, base, type.id, { id, externalId, externalSource, data, relationships }),
+      sources.createRecord(scope, base, type.id, { id, externalId, externalSource, data, relationships }),
   )
   add<Named>(
     'update',
     `Patches the data of a record ${what} (RFC 7396).`,
-    { ...ID, data: { type: new GraphQLNonNull(patch) }, ...links, ...EXPECTED },
-    (scope, args, data, relationships) =>
-      records.patchRecord(scope, base, type.id, args.id, { merge: { data } }, expected(args), relationships),
+    { ...ID, data: { type: new GraphQLNonNull(patch) }, ...links, ...of, ...EXPECTED },
+    (scope, { externalSource, ...args }, data, relationships) => {
+      if (externalSource != null) requireName(type, externalSource)
+      const patch = { merge: { data, externalSource } }
+      return sources.patchRecord(scope, base, type.id, args.id, patch, expected(args), relationships)
+    },
   )
   add(
     'upsert',
     `Creates a record ${what}, or replaces its whole data. Its external pair identifies it, else its id.`,
-    { ...data, id: { type: GraphQLID }, ...PAIR, ...EXPECTED },
+    { ...data, id: { type: GraphQLID }, ...pair, ...EXPECTED },
     (scope, args, data, relationships) => {
       const { id, externalId, externalSource } = args
       const content = { externalId, externalSource, data, relationships }
-      if (id != null) return records.putRecord(scope, base, type.id, id, content, expected(args))
+      if (id != null) return sources.putRecord(scope, base, type.id, id, content, expected(args))
       if (externalId == null) throw unnamed()
-      return records.putRecordByPair(scope, base, type.id, content, expected(args))
+      return sources.putRecordByPair(scope, base, type.id, content, expected(args))
     },
   )
   add<Named>(
@@ -189,9 +206,16 @@ async function run<A extends Args>(
   const { relationships, explained: ofLinks } = toLinks(args.links, type)
   const request = { base: seen.base, ...args }
   try {
-    return await runWrite<object>(name, request, context, (scope) => work(scope, args, data, relationships), {
-      answer: (plan): DeletedOrPlan => ({ id: args.id ?? '', plan: plan as DeletionPlan }),
-    })
+    const target = { base: seen.base, recordType: type.id, externalSource: args.externalSource }
+    return await sources.reserveSource(context.scope, target, (scope) =>
+      runWrite<object>(
+        name,
+        request,
+        { ...context, scope },
+        (within) => work(within, args, data, relationships),
+        { answer: (plan): DeletedOrPlan => ({ id: args.id ?? '', plan: plan as DeletionPlan }) },
+      ),
+    )
   } catch (thrown) {
     throw inArguments(ofLinks(explained(thrown)))
   }
@@ -214,6 +238,17 @@ function checkNumbers({ fieldNodes, operation: { variableDefinitions = [] } }: G
   }
   const written = [...fieldNodes.flatMap(({ arguments: args = [] }) => args), ...variableDefinitions]
   for (const node of written) visit(node, { IntValue: check, FloatValue: check })
+}
+
+/** @throws VALIDATION_ERROR for a name that is no source, which would name a stored record of another system */
+function requireName({ id, sources }: SeenType, name: string): void {
+  if (sources.includes(name)) return
+  throw invalid({
+    path: '/external_source',
+    code: 'unknown_source',
+    message: `Type "${id}" has no source "${name.slice(0, 64)}". Leave externalSource out for a stored record.`,
+    allowed: sources,
+  })
 }
 
 const unnamed = () =>

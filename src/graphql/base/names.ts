@@ -42,6 +42,22 @@ export function linkNames(
   return { outgoing: first, incoming: named(incoming, '_of') }
 }
 
+/** The fields of a type that read its sources. "_" keeps them apart from those of a record type `TicketSource`. */
+export const sourceNames = ({ root }: { root: string }) => ({
+  get: `${root}_fromSource`,
+  list: `${root}Records_fromSource`,
+})
+
+/** Those that a type has: none without sources. */
+export const sourceFieldNames = (type: {
+  root: string
+  sources: readonly string[]
+  reads: ReadonlySet<string>
+}): string[] =>
+  Object.entries(sourceNames(type)).flatMap(([read, name]) =>
+    type.sources.length > 0 && type.reads.has(read) ? [name] : [],
+  )
+
 export const VERBS = ['create', 'update', 'upsert', 'delete', 'cancel', 'restore'] as const
 export type Verb = (typeof VERBS)[number]
 

@@ -12,18 +12,26 @@ import {
   GraphQLString,
 } from 'graphql'
 import type { RecordItem } from '../../engine/records/index.ts'
+import type { SourceRecord } from '../../engine/sources/index.ts'
 import type { Deletion, DeletionPlan } from '../../engine/write/deletion-plan.ts'
 import type { Context } from '../context.ts'
 import { LinkTo } from './link-inputs.ts'
+import { sourceNames } from './names.ts'
 import type { RecordNode } from './node.ts'
 import type { SeenType } from './seen.ts'
 import { DateTimeScalar, required } from './shared-types.ts'
+import type { SourceTypes } from './source-types.ts'
 
 /** The result of a write. */
 export type Payload = {
-  readonly record: RecordItem & { dryRun?: boolean }
-  /** The record with what is selected of it. */
-  read(context: Context, info: GraphQLResolveInfo): Promise<RecordNode>
+  readonly record: Written
+  /** The record with what is selected of it; null for one of a source. */
+  read(context: Context, info: GraphQLResolveInfo): Promise<RecordNode | null>
+}
+/** A stored record, or one of a source. */
+export type Written = ((RecordItem & { version: number }) | SourceRecord) & {
+  dryRun?: boolean
+  warnings?: RecordItem['warnings']
 }
 
 const Operation = new GraphQLEnumType({
@@ -103,8 +111,9 @@ export const OF_MUTATIONS: readonly GraphQLNamedType[] = [
 const OWN = new Set(['operation', 'dryRun', 'warnings'])
 
 export function payloadOf(
-  { name, root }: SeenType,
+  { name, root, sources }: SeenType,
   object: GraphQLObjectType<RecordNode, Context>,
+  ofSource: SourceTypes['ofSource'],
 ): GraphQLObjectType<Payload, Context> {
   return new GraphQLObjectType<Payload, Context>({
     name: `${name}_Payload`,
@@ -115,6 +124,13 @@ export function payloadOf(
         // Here, so that an error in what is read leaves the rest of the answer: the write is done.
         resolve: (payload, _args, context, info) => payload.read(context, info),
       },
+      ...(sources.length > 0 && {
+        [sourceNames({ root }).get]: {
+          type: ofSource,
+          description: 'The record of an external source, if externalSource names one.',
+          resolve: ({ record }: Payload) => (record.version === null ? { record } : null),
+        },
+      }),
       operation: { type: Operation, resolve: ({ record }) => record.operation },
       dryRun: { ...DRY_RUN, resolve: ({ record }) => record.dryRun === true },
       warnings: {

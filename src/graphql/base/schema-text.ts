@@ -6,9 +6,8 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { baseField } from './base-field.ts'
 import { changeFields } from './change-fields.ts'
 import { type Families, familyOf, pageTypes } from './family.ts'
-import { sharedOf } from './lazy-schema.ts'
+import { queryFields, sharedOf } from './lazy-schema.ts'
 import { mutationFields } from './mutation-fields.ts'
-import { rootFields } from './root-fields.ts'
 import type { SeenBase, SeenType } from './seen.ts'
 
 /** Types of others are printed by their names alone, so that one family is in memory at a time. */
@@ -44,7 +43,7 @@ export async function schemaText(seen: SeenBase): Promise<string> {
     if (turnIsOver()) await nextTurn()
     const own: Iterable<GraphQLNamedType> = familyOf(type, families).all().values()
     const printed = [...own].map((each) => printType(each))
-    const query = new GraphQLObjectType({ name: 'Query', fields: rootFields(seen, type, families) as never })
+    const query = new GraphQLObjectType({ name: 'Query', fields: queryFields(seen, type, families) as never })
     roots.push(fieldsIn(query))
     if (type.writable)
       mutations.push(

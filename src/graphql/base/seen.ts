@@ -16,7 +16,7 @@ import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { shapeOf } from '../../schema-shape/read-root.ts'
 import { type Context, requireBase } from '../context.ts'
 import { rightsOnTypes, typesInReach } from '../types-in-reach.ts'
-import { linkNames, mutationNames, VERBS, type Verb } from './names.ts'
+import { linkNames, mutationNames, sourceFieldNames, VERBS, type Verb } from './names.ts'
 import { type Property, propertiesOf } from './properties.ts'
 
 /** A relationship type from one of its ends, and its field. */
@@ -54,6 +54,8 @@ export type SeenType = {
    * Null under a row or field policy, since a change shows more than it may see.
    */
   readonly changes: 'entries' | 'events' | null
+  /** Names of its external sources. None under a row or field policy, which sources do not apply. */
+  readonly sources: readonly string[]
   readonly properties: readonly Property[]
   readonly links: ReadonlyMap<string, SeenLink>
 }
@@ -99,6 +101,7 @@ export const seenPart = (
 function sightOf(scope: Scope, base: string, links: readonly LinkRule[], offer: Offer | null): Sight {
   const { access, isReadable: mayRead, isWritable } = rightsOnTypes(scope, base)
   const isReadable = (id: string) => mayRead(id) && (!offer || offer.types.has(id))
+  const isWhole = (id: string) => scope.access.allows('read', base, id)
   const offered = (id: string) => (!offer ? 'entries' : offer.followed.has(id) ? 'events' : null)
   const visible = new Map([...(scope.policy?.types ?? [])].map(([id, bounds]) => [id, bounds.visible]))
   return {
@@ -106,7 +109,8 @@ function sightOf(scope: Scope, base: string, links: readonly LinkRule[], offer: 
     isReadable,
     isWritable,
     mayUse: (id, operation) => !offer || offer.types.get(id)?.has(operation) === true,
-    changesOf: (id) => (isReadable(id) && scope.access.allows('read', base, id) ? offered(id) : null),
+    isWhole,
+    changesOf: (id) => (isReadable(id) && isWhole(id) ? offered(id) : null),
     isVisible: (id, property) => visible.get(id)?.includes(property) !== false,
     mayLink: (relType) => !offer || offer.linkTypes.has(relType),
     mayFollow: (link) => mayReadRelationships(access, link) && (!offer || offer.relTypes.has(link.id)),
@@ -126,6 +130,7 @@ export async function readTypes({ types }: SeenBase, query: string): Promise<voi
       `${type.root}Records`,
       `${type.root}Aggregate`,
       `${type.root}Changes`,
+      ...sourceFieldNames(type),
       ...mutationNames(type),
     ].some((each) => names.has(each))
   const due = new Set([...types.values()].filter(isNamed))
@@ -152,6 +157,8 @@ type Sight = {
   isWritable: (recordType: string) => boolean
   /** Whether the address has the operation on the type. */
   mayUse: (recordType: string, operation: string) => boolean
+  /** Whether no row or field policy restricts it. */
+  isWhole: (recordType: string) => boolean
   changesOf: (recordType: string) => SeenType['changes']
   isVisible: (recordType: string, property: string) => boolean
   mayLink: (relType: string) => boolean
@@ -172,6 +179,7 @@ function typeOf(type: NamedType, types: ReadonlyMap<string, SeenType>, sight: Si
   const verbs = sight.isWritable(id) ? VERBS.filter((verb) => sight.mayUse(id, verb)) : []
   return {
     ...{ id, name, description, verbs, writable: verbs.length > 0, changes: sight.changesOf(id) },
+    sources: sight.isWhole(id) ? type.sources : [],
     reads: new Set(READS.filter((read) => sight.mayUse(id, read))),
     root: name.charAt(0).toLowerCase() + name.slice(1),
     get properties() {

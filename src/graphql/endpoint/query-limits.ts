@@ -4,6 +4,7 @@ import {
   type FragmentDefinitionNode,
   type GraphQLArgument,
   GraphQLError,
+  type GraphQLField,
   type GraphQLInterfaceType,
   type GraphQLNamedType,
   type GraphQLObjectType,
@@ -141,7 +142,7 @@ function measure(
     // A write costs the same in all schemas.
     const isWrite = depth === 1 && operation.operation === OperationTypeNode.MUTATION
     const object = isWrite ? PRICES.object : prices.object
-    found.cost += weight * (field.selectionSet ? object : prices.leaf)
+    found.cost += weight * (field.selectionSet ? object : prices.leaf) + surchargeOf(field, definition)
     if (!field.selectionSet) return
     const size = definition?.args.find(({ name }) => name === prices.size)
     walk(field.selectionSet, {
@@ -158,6 +159,13 @@ function measure(
     page: 1,
   })
   return found
+}
+
+/** What a field costs besides: by its extension `cost`, or with the argument that `costWith` names. */
+function surchargeOf(field: FieldNode, definition: GraphQLField<unknown, unknown> | undefined): number {
+  const { cost, costWith } = definition?.extensions ?? {}
+  if (typeof cost !== 'number') return 0
+  return !costWith || field.arguments?.some(({ name }) => name.value === costWith) ? cost : 0
 }
 
 const parentOf = (type: GraphQLNamedType | undefined): Parent =>

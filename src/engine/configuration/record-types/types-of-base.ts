@@ -10,15 +10,25 @@ export type NamedType = {
   readonly description: string | null
   /** The schema as JSON text: of a large base, few types are read. */
   readonly schemaText: string
+  /** Names of its external sources. */
+  readonly sources: readonly string[]
 }
 /** All record types of a base by id; null if they are too many, or too large together. */
 export type TypesOfBase = { readonly types: ReadonlyMap<string, NamedType> | null }
 
-type Row = { id: string; graphql_name: string; description: string | null; schema: string | null }
+type Row = {
+  id: string
+  graphql_name: string
+  description: string | null
+  schema: string | null
+  sources: string[]
+}
+
+const SOURCES = `ARRAY(SELECT s->>'name' FROM json_array_elements(sources) s) AS sources`
 
 const GET_TYPES = statement(
   'types_of_base',
-  `SELECT id, graphql_name, description,
+  `SELECT id, graphql_name, description, ${SOURCES},
      CASE WHEN sum(octet_length(json_schema::text)) OVER () <= ${LIMITS.typedSchemaChars} THEN json_schema::text END AS schema
    FROM plinth.record_type WHERE base_id = $1 ORDER BY id LIMIT ${LIMITS.typedSchemaTypes + 1}`,
 )
@@ -27,7 +37,7 @@ type Part = { readonly ids: readonly string[] | null; readonly withSchema: boole
 
 const GET_SOME = statement(
   'some_types_of_base',
-  `SELECT id, graphql_name, description, CASE WHEN $3 THEN json_schema::text END AS schema
+  `SELECT id, graphql_name, description, ${SOURCES}, CASE WHEN $3 THEN json_schema::text END AS schema
    FROM plinth.record_type WHERE base_id = $1 AND ($2::text[] IS NULL OR id = ANY($2)) ORDER BY id LIMIT $4`,
 )
 
@@ -67,9 +77,10 @@ const TYPES = compiledCache<TypesOfBase>({
   },
 })
 
-const named = ({ id, graphql_name, description, schema }: Row): NamedType => ({
+const named = ({ id, graphql_name, description, schema, sources }: Row): NamedType => ({
   id,
   graphqlName: graphql_name,
   description,
   schemaText: schema ?? '{}',
+  sources,
 })

@@ -1,0 +1,89 @@
+/** The root fields that read external sources of a record type. Each is one request to another system. */
+import {
+  type GraphQLFieldConfigArgumentMap,
+  type GraphQLFieldConfigMap,
+  GraphQLID,
+  GraphQLInt,
+  GraphQLNonNull,
+  GraphQLString,
+} from 'graphql'
+import { getSourceRecord, listSourceRecords, type SourcePage } from '../../engine/sources/index.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import type { Context } from '../context.ts'
+import { inArguments } from './arguments.ts'
+import type { Families } from './family.ts'
+import { sourceNames } from './names.ts'
+import { readFirst } from './page-size.ts'
+import { noneIfAbsent } from './root-fields.ts'
+import type { SeenBase, SeenType } from './seen.ts'
+import type { SourceNode } from './source-types.ts'
+
+type Ask = { externalSource: string }
+type PageArgs = Ask & { first?: number | null; offset?: number | null }
+
+export function sourceFields(
+  { base }: SeenBase,
+  type: SeenType,
+  families: Families,
+): GraphQLFieldConfigMap<unknown, Context> {
+  if (type.sources.length === 0) return {}
+  const { ofSource, sourcePage } = families.of(type)
+  const from: GraphQLFieldConfigArgumentMap = {
+    externalSource: {
+      type: new GraphQLNonNull(GraphQLString),
+      description: 'The name of a source of the record type.',
+    },
+  }
+  const extensions = { cost: LIMITS.typedSourceCost }
+  const one = {
+    type: ofSource,
+    description: `A record of an external source of type ${JSON.stringify(type.id)}. Null if the source has none.`,
+    args: { ...from, id: { type: new GraphQLNonNull(GraphQLID), description: 'Its id in the source.' } },
+    extensions,
+    resolve: (_root: unknown, { externalSource, id }: Ask & { id: string }, { scope }: Context) =>
+      inTerms(
+        getSourceRecord(scope, base, type.id, externalSource, id)
+          .then((record): SourceNode => ({ record }))
+          .catch(noneIfAbsent),
+      ),
+  }
+  const list = {
+    type: new GraphQLNonNull(sourcePage),
+    description: `A page of an external source of type ${JSON.stringify(type.id)}, which decides what it has, in which order.`,
+    args: {
+      ...from,
+      first: {
+        type: GraphQLInt,
+        defaultValue: LIMITS.pageDefault,
+        description: `Records of the page, 1 to ${LIMITS.pageMax}.`,
+      },
+      offset: { type: GraphQLInt, defaultValue: 0, description: 'Records before the page.' },
+    },
+    extensions,
+    resolve: (_root: unknown, args: PageArgs, { scope }: Context) =>
+      inTerms(readPage(scope, base, type.id, args)),
+  }
+  const names = sourceNames(type)
+  return {
+    ...(type.reads.has('get') && { [names.get]: one }),
+    ...(type.reads.has('list') && { [names.list]: list }),
+  } as GraphQLFieldConfigMap<unknown, Context>
+}
+
+const readPage = async (
+  scope: Context['scope'],
+  base: string,
+  type: string,
+  { externalSource, first, offset }: PageArgs,
+): Promise<SourcePage> =>
+  listSourceRecords(scope, base, type, externalSource, {
+    limit: readFirst(first),
+    offset,
+    totalIfKnown: true,
+  })
+
+/** Names the arguments of the field in its errors. */
+const inTerms = <T>(work: Promise<T>): Promise<T> =>
+  work.catch((thrown) => {
+    throw inArguments(thrown)
+  })
