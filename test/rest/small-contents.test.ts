@@ -209,6 +209,71 @@ test('a sweep during writes of a content leaves no file without it', async () =>
   }
 })
 
+test('files that are written together each have their own outcome, versions and log', async () => {
+  const token = await world.newToken([{ permission: 'write' }])
+  await Promise.all(times(20, (i) => put(`mixed/${i}`, `first ${i}`)))
+  await Promise.all(times(5, (i) => world.call('DELETE', at(`mixed/${i}`))))
+  const answers = await Promise.all(
+    times(40, (i) =>
+      // 0–4 are deleted, 5–9 keep their content, 10–19 change, 20–29 are new, 30–39 too, with one content.
+      (i % 2 ? world : token).call(
+        'PUT',
+        at(`mixed/${i}`),
+        i < 10 ? `first ${i}` : i < 30 ? `second ${i}` : 'one content',
+        { 'content-type': 'text/plain', 'x-request-id': `mixed-${i}`, 'x-service-label': `label ${i}` },
+      ),
+    ),
+  )
+  for (const [i, { status, body }] of answers.entries()) {
+    const isNew = i < 5 || i >= 20
+    const version = i < 5 || (i >= 10 && i < 20) ? 2 : 1
+    expect([i, status, body.version, body.label]).toEqual([i, isNew ? 201 : 200, version, `label ${i}`])
+    expect(body.operation).toBe(isNew ? 'created' : 'updated')
+    const content = (await get(`mixed/${i}`)).text
+    expect(content).toBe(i < 10 ? `first ${i}` : i < 30 ? `second ${i}` : 'one content')
+    expect(await versionsOf(`mixed/${i}`)).toEqual(i >= 10 && i < 20 ? [2, 1] : [version])
+    const [entry] = await query<{ request_id: string; token_id: string; version: number }>(
+      `SELECT request_id, token_id, version FROM plinth.change WHERE kind = 'file' AND id = $1 ORDER BY seq DESC LIMIT 1`,
+      [`docs/mixed/${i}`],
+    )
+    expect(entry).toMatchObject({ request_id: `mixed-${i}`, version })
+    expect(entry?.token_id === token.id).toBe(i % 2 === 0)
+  }
+})
+
+test('a content that the database cannot store fails its own write only, and nothing of it shows', async () => {
+  await query(`CREATE FUNCTION plinth.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF NEW.bytes LIKE 'too much%' THEN RAISE EXCEPTION USING ERRCODE = 'data_exception'; END IF;
+    IF NEW.bytes LIKE 'the last%' THEN RAISE EXCEPTION USING ERRCODE = 'disk_full'; END IF;
+    RETURN NEW; END $$`)
+  await query(
+    'CREATE TRIGGER refuse BEFORE INSERT ON plinth.content FOR EACH ROW EXECUTE FUNCTION plinth.refuse()',
+  )
+  succeed(await put('full/3', 'before'), 201)
+  const answers = await Promise.all(
+    times(12, (i) => put(`full/${i}`, i % 4 === 3 ? `too much ${i}` : `enough ${i}`)),
+  )
+  const [last, read] = await Promise.all([put('full/3', 'the last'), get('full/3')])
+  await query('DROP FUNCTION plinth.refuse CASCADE')
+  expect(expectFailure(last, 'INTERNAL_ERROR').details[0].code).toBe('disk_full')
+  expect(read.text).toBe('before')
+  for (const [i, answer] of answers.entries()) {
+    if (i % 4 !== 3) succeed(answer, 201)
+    else expectFailure(answer, 'INTERNAL_ERROR')
+    expect(answer.text).not.toMatch(/plinth\.|INSERT|RAISE/)
+  }
+  const { data } = succeed(await world.call('GET', '/v1/crm/files/docs?prefix=full/'))
+  expect(data.map(({ path }: { path: string }) => path).sort()).toEqual(
+    times(12, (i) => `full/${i}`)
+      .filter((path) => !['full/7', 'full/11'].includes(path))
+      .sort(),
+  )
+  expect((await get('full/3')).text).toBe('before')
+  expect(await versionsOf('full/3')).toEqual([1])
+  expect(await placesOf('too much 3')).toEqual({ rows: 0, blobs: 0 })
+  succeed(await put('full/7', 'too much 7'), 201)
+})
+
 test('writers of one new content at the same time store it once', async () => {
   const answers = await Promise.all(times(24, (i) => put(`equal/${i}`, 'equal')))
   for (const answer of answers) succeed(answer, 201)

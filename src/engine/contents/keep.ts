@@ -14,18 +14,18 @@ const LOCK_SHARED = statement(
 /** Locks a content against writes that refer to it. */
 export const LOCK_CONTENT = statement('lock_content', `SELECT pg_advisory_xact_lock(${lockKey('$1')})::text`)
 
-/** The CTE `stored`, which keeps a content and stores it as a row, if `source` has one. */
-export const storedContent = (
-  sha256: string,
-  bytes: string,
-  source: string,
-): string => `held AS MATERIALIZED (
-       SELECT pg_advisory_xact_lock_shared(${lockKey(sha256)}) FROM ${source}),
+/** The CTE `stored`, which keeps the contents `sent` and stores them as rows, if `source` has a row. */
+export const storedContents = (sent: string, source: string): string => `held AS MATERIALIZED (
+       SELECT pg_advisory_xact_lock_shared(${lockKey('sha256')})
+       FROM (SELECT DISTINCT sha256 FROM ${sent} WHERE EXISTS (SELECT FROM ${source}) ORDER BY sha256) AS each),
      stored AS (
-       INSERT INTO plinth.content (sha256, bytes) SELECT ${sha256}, ${bytes}::bytea FROM held ON CONFLICT DO NOTHING RETURNING 1)`
+       INSERT INTO plinth.content (sha256, bytes)
+       SELECT DISTINCT ON (sha256 COLLATE "C") sha256, bytes FROM ${sent} WHERE (SELECT count(*) FROM held) > 0
+       ORDER BY sha256 COLLATE "C"
+       ON CONFLICT DO NOTHING RETURNING 1)`
 const STORE = statement(
   'store_content',
-  `WITH ${storedContent('$1', '$2', '(VALUES (1)) AS one')} SELECT count(*) FROM stored`,
+  `WITH ${storedContents('(VALUES ($1, $2::bytea)) AS sent (sha256, bytes)', '(VALUES (1)) AS one')} SELECT count(*) FROM stored`,
 )
 const HAS = statement('has_content', 'SELECT true AS found FROM plinth.content WHERE sha256 = $1')
 

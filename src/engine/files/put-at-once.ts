@@ -1,63 +1,144 @@
-/** The commonest write of a file, in one statement: a small content at a path, without a precondition. */
+/** The commonest write of a file, one statement for those of concurrent requests: a small content at a path, without a precondition. */
 
 import { uuidv7 } from '../../foundation/uuid.ts'
-import { AUTHOR_COLUMNS } from '../change-log/entry.ts'
-import { isRow, storedContent } from '../contents/keep.ts'
+import { AUTHOR_COLUMNS, type Authorship } from '../change-log/entry.ts'
+import { isRow, storedContents } from '../contents/keep.ts'
+import type { Caches } from '../core/caches.ts'
 import { authorship } from '../core/scope.ts'
 import { statement, timed } from '../database/client.ts'
+import type { SharedWrite } from '../database/write-together.ts'
 import { foldWords } from '../search/words.ts'
 import type { WriteScope } from '../write/write.ts'
 import type { Content } from './content.ts'
 import { FILE_COLUMNS, FILE_STATE, type File, type FileRow, toFile } from './file.ts'
 import type { FileExpectation } from './file-preconditions.ts'
-import { type FileAddress, keyOf } from './find.ts'
+import type { FileAddress } from './find.ts'
 import { lookUp, remember } from './known-words.ts'
 import type { FilePolicy } from './policy.ts'
 import { entryOf, INDEX_OF_FILES, textEntered } from './text-index.ts'
 
-/** The words to look for: those not known of the index, if it is the one that they are known of. */
-const WORDS = `CASE WHEN e.index_id = $20::bigint THEN $21::text[] ELSE string_to_array(btrim(e.words), ' ') END`
+/** The entries whose words are looked for: one for all of the index whose words are known, as `$20` has those that are not. */
+const ENTRIES = `(SELECT DISTINCT base_id, index_id, field, CASE WHEN index_id <> $19::bigint OR $19 IS NULL THEN words END AS words FROM text_entered)`
+const WORDS = `CASE WHEN e.words IS NULL THEN $20::text[] ELSE string_to_array(btrim(e.words), ' ') END`
 
 /**
- * Locks in the order of all writes of files: the type, the content, the file. Each step counts the rows of the one before, so
- * that it comes after it. Writes nothing when the file has this content, or another request creates it.
+ * Locks in the order of all writes of files: the type, the contents, the files. Each step counts the rows of the one before, so
+ * that it comes after it. Writes no file that has this content, or that another request creates. The arrays are in
+ * subqueries, because the planner would create a custom plan for each array length.
  */
 const PUT = timed(
   statement(
-    'put_file',
+    'put_files',
     `WITH type AS MATERIALIZED (SELECT 1 FROM plinth.file_type WHERE base_id = $1 AND id = $2 FOR KEY SHARE),
-     ${storedContent('$4', '$5', 'type')},
+     sent AS MATERIALIZED (
+       SELECT * FROM unnest((SELECT $3::text[]), (SELECT $4::text[]), (SELECT $5::bytea[]), (SELECT $6::text[]), (SELECT $7::text[]),
+         (SELECT $8::json[]), (SELECT $9::text[]), (SELECT $13::text[]), (SELECT $17::text[]), (SELECT $18::jsonb[]))
+         AS i (path, sha256, bytes, new_id, content_type, metadata, label, words, request_id, call)),
+     ${storedContents('sent', 'type')},
      present AS MATERIALIZED (
-       SELECT id FROM plinth.file
-       WHERE (SELECT count(*) FROM stored) >= 0 AND base_id = $1 AND file_type = $2 AND path = $3 AND deleted_at IS NULL
-       FOR NO KEY UPDATE),
+       SELECT id, path FROM plinth.file
+       WHERE (SELECT count(*) FROM stored) >= 0 AND base_id = $1 AND file_type = $2 AND path = ANY ((SELECT $3::text[])::text[])
+         AND deleted_at IS NULL
+       ORDER BY path FOR NO KEY UPDATE),
      created AS (
        INSERT INTO plinth.file (base_id, file_type, path, id, version, content_sha256, size, content_type, metadata, label)
-       SELECT $1, $2, $3, $6, 1 + coalesce((
-         SELECT max(version) FROM plinth.file WHERE base_id = $1 AND file_type = $2 AND path = $3 AND deleted_at IS NOT NULL), 0),
-         $4, $7::bigint, $8, $9::json, $10
-       FROM type WHERE NOT EXISTS (SELECT FROM present)
+       SELECT $1, $2, i.path, i.new_id, 1 + coalesce((
+         SELECT max(version) FROM plinth.file f
+         WHERE f.base_id = $1 AND f.file_type = $2 AND f.path = i.path COLLATE "C" AND f.deleted_at IS NOT NULL), 0),
+         i.sha256, length(i.bytes), i.content_type, i.metadata, i.label
+       FROM sent i
+       WHERE EXISTS (SELECT FROM type) AND (SELECT count(*) FROM present) < cardinality((SELECT $3::text[]))
+         AND i.path COLLATE "C" NOT IN (SELECT path FROM present)
+       ORDER BY i.path COLLATE "C"
        ON CONFLICT (base_id, file_type, path) WHERE deleted_at IS NULL DO NOTHING RETURNING *),
      updated AS (
-       UPDATE plinth.file f SET version = f.version + 1, content_sha256 = $4, size = $7::bigint, content_type = $8, metadata = $9::json,
-         label = $10, updated_at = now()
-       WHERE NOT $11::bool AND f.base_id = $1 AND f.id = (SELECT id FROM present) AND f.content_sha256 <> $4 RETURNING f.*),
-     written AS (SELECT 'create' AS operation, created.* FROM created UNION ALL SELECT 'update', updated.* FROM updated),
+       UPDATE plinth.file f SET version = f.version + 1, content_sha256 = i.sha256, size = length(i.bytes),
+         content_type = i.content_type, metadata = i.metadata, label = i.label, updated_at = now()
+       FROM present p JOIN sent i ON i.path COLLATE "C" = p.path
+       WHERE NOT $10::bool AND f.base_id = $1 AND f.id = ANY (ARRAY(SELECT id FROM present)) AND f.id = p.id
+         AND f.content_sha256 <> i.sha256 COLLATE "C" RETURNING f.*),
+     written AS MATERIALIZED (
+       SELECT w.*, i.words, i.request_id, i.call
+       FROM (SELECT 'create' AS operation, created.* FROM created UNION ALL SELECT 'update', updated.* FROM updated) AS w
+         JOIN sent i ON i.path COLLATE "C" = w.path),
      versioned AS (
        INSERT INTO plinth.file_version (base_id, file_id, version, content_sha256, size, content_type, label, created_by)
-       SELECT base_id, id, version, content_sha256, size, content_type, label, $12 FROM written),
+       SELECT base_id, id, version, content_sha256, size, content_type, label, $11 FROM written),
      dropped AS (
-       DELETE FROM plinth.file_version
-       WHERE base_id = $1 AND file_id = (SELECT id FROM written) AND version <= (SELECT version FROM written) - $13::int),
-     ${textEntered('written', '$14', WORDS)},
+       DELETE FROM plinth.file_version v
+       WHERE v.base_id = $1 AND v.file_id = ANY (ARRAY(SELECT id FROM written WHERE version > $12::int))
+         AND v.version <= (SELECT w.version FROM written w WHERE w.id = v.file_id) - $12::int),
+     ${textEntered('written', 'words', WORDS, ENTRIES)},
      logged AS (
        INSERT INTO plinth.change (base_id, kind, id, operation, version, data, ${AUTHOR_COLUMNS})
-       SELECT $1, 'file', file_type || '/' || path, operation, version, ${FILE_STATE}, $15, $16, $17, $18, $19::jsonb FROM written)
+       SELECT $1, 'file', file_type || '/' || path, operation, version, ${FILE_STATE}, $14, $15, $16, request_id, call FROM written)
      SELECT operation, ${INDEX_OF_FILES}::text AS index_id, ${FILE_COLUMNS} FROM written`,
   ),
 )
 
 type Written = FileRow & { operation: 'create' | 'update'; index_id: string }
+
+type FileWrite = {
+  readonly address: FileAddress
+  readonly storage: FilePolicy['storage']
+  readonly content: Content & { readonly bytes: Buffer }
+  /** The folded words of its path and text. */
+  readonly words: readonly string[]
+  readonly author: Authorship
+  readonly caches: Caches
+}
+
+const WRITE: SharedWrite<FileWrite, Written> = {
+  groupOf: ({ address: { baseId, fileType }, storage: { immutable, keep_versions: kept }, author }) =>
+    [baseId, fileType, immutable, kept, author[0], author[1], author[2]].join('\n'),
+  targetOf: ({ address: { baseId, fileType, path } }) => `${baseId}\n${fileType}\n${path}`,
+  async run(db, writes) {
+    const [{ address, storage, author, caches }] = writes as [FileWrite]
+    const { baseId, fileType } = address
+    const { indexId, unknown } = lookUp(
+      { caches },
+      baseId,
+      writes.flatMap(({ words }) => words),
+    )
+    const rows = await db.query<Written>(PUT, [
+      baseId,
+      fileType,
+      writes.map((write) => write.address.path),
+      writes.map(({ content }) => content.sha256),
+      writes.map(({ content }) => content.bytes),
+      writes.map(() => uuidv7()),
+      writes.map(({ content }) => content.contentType),
+      writes.map(({ content }) => JSON.stringify(content.metadata)),
+      writes.map(({ content }) => content.label),
+      storage.immutable,
+      author[0] ?? author[1],
+      storage.keep_versions,
+      writes.map(({ words }) => ` ${words.map((word) => `${word} `).join('')}`),
+      author[0],
+      author[1],
+      author[2],
+      writes.map((write) => write.author[3]),
+      writes.some((write) => write.author[4] !== null) ? writes.map((write) => write.author[4]) : null,
+      indexId,
+      unknown,
+    ])
+    const byPath = new Map(rows.map((row) => [row.path, row]))
+    const written = writes.filter((write) => byPath.has(write.address.path))
+    const [row] = rows
+    // A word of a write that was refused may not be in the index.
+    if (row) {
+      const isKnown = indexId === row.index_id ? new Set(unknown) : null
+      const words = new Set(written.flatMap((write) => write.words))
+      remember(
+        { caches },
+        baseId,
+        row.index_id,
+        isKnown ? [...words].filter((word) => isKnown.has(word)) : [...words],
+      )
+    }
+    return writes.map((write) => byPath.get(write.address.path))
+  },
+}
 
 /** The file; undefined if the write needs the steps of a transaction. */
 export async function putAtOnce(
@@ -69,28 +150,16 @@ export async function putAtOnce(
 ): Promise<File | undefined> {
   const isBound =
     expected.versions !== null || expected.contents !== null || expected.exists || expected.absent
-  if (scope.db.isTransaction || isBound || !content.bytes || !isRow(content)) return undefined
-  const { actor, db } = scope
-  const words = foldWords(entryOf(address.path, content.text))
-  const { indexId, unknown } = lookUp(scope, address.baseId, words)
-  const [row] = await db.query<Written>(PUT, [
-    ...keyOf(address),
-    content.sha256,
-    content.bytes,
-    uuidv7(),
-    content.size,
-    content.contentType,
-    JSON.stringify(content.metadata),
-    content.label,
-    storage.immutable,
-    actor.tokenId ?? actor.name,
-    storage.keep_versions,
-    ` ${words.map((word) => `${word} `).join('')}`,
-    ...authorship(scope),
-    indexId,
-    unknown,
-  ])
-  if (!row) return undefined
-  remember(scope, address.baseId, row.index_id, indexId === row.index_id ? unknown : [...new Set(words)])
-  return { ...toFile(row), operation: `${row.operation}d` }
+  const { bytes } = content
+  if (scope.db.isTransaction || isBound || !bytes || !isRow(content)) return undefined
+  const write: FileWrite = {
+    address,
+    storage,
+    content: { ...content, bytes },
+    words: foldWords(entryOf(address.path, content.text)),
+    author: authorship(scope),
+    caches: scope.caches,
+  }
+  const row = await scope.db.retry(() => scope.batching.write(WRITE, write))
+  return row && { ...toFile(row), operation: `${row.operation}d` }
 }

@@ -11,12 +11,17 @@ import { beginningOf, type StoredContent } from './text.ts'
 export const INDEX_OF_FILES = '(SELECT file_index_id FROM plinth.base WHERE id = $1)'
 
 /** The CTEs that enter the folded text `folded` of the file `id` of `from`, in the base `$1`. `words` are those of `textWords`. */
-export const textEntered = (from: string, folded: string, words?: string): string => `text_entered AS (
+export const textEntered = (
+  from: string,
+  folded: string,
+  words?: string,
+  entries?: string,
+): string => `text_entered AS (
      INSERT INTO plinth.record_text AS x (base_id, index_id, field, id, words)
      SELECT $1, ${INDEX_OF_FILES}, 0, id, ${folded} FROM ${from}
      ON CONFLICT (base_id, index_id, field, id) DO UPDATE SET words = excluded.words WHERE x.words <> excluded.words
      RETURNING x.base_id, x.index_id, x.field, x.words),
-   ${textWords(words)}`
+   ${textWords(words, entries)}`
 
 const ENTER = statement(
   'enter_file_text',

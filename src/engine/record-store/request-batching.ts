@@ -1,7 +1,8 @@
 import DataLoader from 'dataloader'
 import type { Db } from '../database/client.ts'
-import { hasUnique, type WriteStatement } from '../indexes/index.ts'
-import { type PlainWrite, type RecordKey, writeAll, writeOne } from './bulk-write.ts'
+import { type SharedWrite, writeOne, writeTogether } from '../database/write-together.ts'
+import { hasUnique } from '../indexes/index.ts'
+import { type PlainWrite, plainWrite, type RecordKey } from './bulk-write.ts'
 import { CREATE_MANY, PUT_MANY, type PutRow, type WrittenRow } from './put-statements.ts'
 import { GET, GET_MANY } from './read-statements.ts'
 import type { RecordRow } from './record.ts'
@@ -20,6 +21,8 @@ export type RequestBatching = {
   putRecord(write: PlainWrite): Promise<PutRow | undefined>
   /** Creates under a server-generated id. Undefined when the revision of the type is stale. */
   createRecord(write: PlainWrite): Promise<WrittenRow | undefined>
+  /** Runs another write, together with those of its kind. */
+  write<Write, Row>(how: SharedWrite<Write, Row>, write: Write): Promise<Row | undefined>
 }
 
 const MAX_GROUP = 64
@@ -37,20 +40,25 @@ export function openRequestBatching(forReads: Db, forWrites: Db): RequestBatchin
     batchScheduleFn: (flush: () => void) => void setImmediate(flush),
   }
   const reads = new DataLoader<RecordKey, RecordRow | undefined>((keys) => readAll(forReads, keys), options)
-  const writes = <Row extends WrittenRow>(how: WriteStatement) => {
-    const loader = new DataLoader<PlainWrite, Row | undefined>(
-      (all) => writeAll<Row>(forWrites, how, all),
-      options,
-    )
-    return (write: PlainWrite) =>
-      hasUnique(write.type) || write.text.length > MAX_GROUP_TEXT
-        ? writeOne<Row>(forWrites, how, write)
-        : loader.load(write)
+  const loaders = new WeakMap<object, DataLoader<never, unknown>>()
+  const write = <Write, Row>(how: SharedWrite<Write, Row>, one: Write): Promise<Row | undefined> => {
+    const found = loaders.get(how) as DataLoader<Write, Row | undefined> | undefined
+    const loader =
+      found ?? new DataLoader<Write, Row | undefined>((all) => writeTogether(forWrites, how, all), options)
+    if (!found) loaders.set(how, loader)
+    return loader.load(one)
   }
+  const writeRecord =
+    <Row extends WrittenRow>(how: SharedWrite<PlainWrite, Row>) =>
+    (one: PlainWrite) =>
+      hasUnique(one.type) || one.text.length > MAX_GROUP_TEXT
+        ? writeOne(forWrites, how, one)
+        : write(how, one)
   return {
     readRecord: (key) => reads.load(key),
-    putRecord: writes<PutRow>(PUT_MANY),
-    createRecord: writes<WrittenRow>(CREATE_MANY),
+    putRecord: writeRecord(plainWrite<PutRow>(PUT_MANY)),
+    createRecord: writeRecord(plainWrite<WrittenRow>(CREATE_MANY)),
+    write,
   }
 }
 

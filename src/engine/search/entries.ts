@@ -1,13 +1,13 @@
 const ALL_WORDS = `string_to_array(btrim(e.words), ' ')`
 /**
  * The CTE that adds the words of the entries of `text_entered` that are new in their index. `words` are those of the entry `e`
- * that may be.
+ * of `entries` that may be.
  */
-export const textWords = (words = ALL_WORDS): string => `text_words AS (
+export const textWords = (words = ALL_WORDS, entries = 'text_entered'): string => `text_words AS (
      INSERT INTO plinth.record_word (base_id, index_id, field, word)
      SELECT base_id, index_id, field, word FROM (
        SELECT DISTINCT e.base_id, e.index_id, e.field, each.word COLLATE "C" AS word
-       FROM text_entered e CROSS JOIN LATERAL unnest(${words}) AS each (word)) AS used
+       FROM ${entries} e CROSS JOIN LATERAL unnest(${words}) AS each (word)) AS used
      -- As a scalar: as a join the plan would read every word there is.
      WHERE (SELECT true FROM plinth.record_word v
             WHERE v.base_id = used.base_id AND v.index_id = used.index_id AND v.field = used.field AND v.word = used.word
