@@ -148,6 +148,8 @@ export const SERVER_LIMITS = {
   deliveryFinishMs: 5000,
   /** Entries of the log that are matched with triggers at a time. */
   relayedEntries: 500,
+  /** Deliveries that these can make; a base with many triggers matches fewer entries at a time. */
+  relayedDeliveries: 20_000,
   /** How often a process tries to become the one that delivers. */
   leaderRetryMs: 1000,
   /** Backlog of an event stream, in bytes, before its reader is disconnected. */

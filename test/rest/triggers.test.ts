@@ -1,6 +1,6 @@
 /** Triggers: which changes are sent, and what becomes of a delivery. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { expectFailure, expectFault, succeed } from '../support/answers.ts'
+import { expectFailure, expectFault, succeed, times } from '../support/answers.ts'
 import { explain, type RanStatement, statementsOf } from '../support/query-plans.ts'
 import { answering, openReceiver, type Received, type Receiver } from '../support/receiver.ts'
 import type { Body } from '../support/server.ts'
@@ -281,6 +281,32 @@ describe('a delivery', () => {
     expect(succeed(await call('GET', `${dead.one}/deliveries?status=succeeded`)).data).toEqual([])
     succeed(await call('DELETE', dead.one))
   })
+})
+
+test('many triggers get each of many changes once', { tags: 'full' }, async () => {
+  succeed(await call('PUT', '/v1/bases/many', {}), 201)
+  succeed(await call('PUT', '/v1/many/record-types/note', {}), 201)
+  receiver.on('/many', () => {})
+  const ids = times(45, (n) => `t${n}`)
+  for (const id of ids)
+    succeed(await call('PUT', `/v1/many/triggers/${id}`, { url: `${receiver.url}/many` }), 201)
+  // More than are matched at a time.
+  const operations = times(600, (n) => ({
+    type: 'create_record',
+    record_type: 'note',
+    id: `r${n}`,
+    data: {},
+  }))
+  succeed(await call('POST', '/v1/many/batch', { operations }))
+  for (const id of ids) {
+    const made = await eventually(async () => {
+      const { data } = succeed(await call('GET', `/v1/many/triggers/${id}/deliveries?limit=1000`))
+      return data.length >= 600 ? data : undefined
+    })
+    expect(new Set(made.map(({ record_id }: Body) => record_id)).size).toBe(600)
+    expect(made).toHaveLength(600)
+  }
+  succeed(await call('DELETE', '/v1/bases/many?confirm=many'))
 })
 
 describe('a trigger is disabled', () => {

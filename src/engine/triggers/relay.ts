@@ -66,11 +66,13 @@ async function relayStep(
   const followers = await enabledTriggers(db, baseId)
   const first = Math.min(watermark, ...followers.map(({ afterSeq }) => afterSeq))
   const after = Math.max(position.seq, first)
+  // Each trigger can follow each entry, so that their product is what is held in memory.
+  const most = Math.max(1, Math.min(size, Math.floor(LIMITS.relayedDeliveries / (followers.length || 1))))
   const entries =
     followers.length > 0
-      ? await db.query<Entry & { kind: string }>(ENTRIES, [baseId, after, watermark, size])
+      ? await db.query<Entry & { kind: string }>(ENTRIES, [baseId, after, watermark, most])
       : []
-  const isFull = entries.length === size
+  const isFull = entries.length === most
   const ofRecords = entries.filter(({ kind }) => kind === 'record')
   const matches = await linkMatches(db, baseId, await matchEntries(scope, baseId, ofRecords, followers))
   for (let n = 0; n < matches.length; n += ADDED) await add(db, baseId, matches.slice(n, n + ADDED))
