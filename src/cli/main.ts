@@ -41,7 +41,7 @@ import { s3Credential } from './resources/s3-credential.ts'
 import { seed } from './resources/seed.ts'
 import { sql } from './resources/sql.ts'
 import { sqlWrite } from './resources/sql-write.ts'
-import { token } from './resources/token.ts'
+import { token, whoami } from './resources/token.ts'
 import { toolset } from './resources/toolset.ts'
 import { trash } from './resources/trash.ts'
 import { trigger } from './resources/trigger.ts'
@@ -78,6 +78,7 @@ const NOUNS = [
 ]
 /** Commands that belong to no noun. */
 const ROWS = [
+  whoami,
   propose,
   promote,
   rollback,

@@ -39,6 +39,7 @@ test('a file is pulled, compared and pushed: exit code 0 without changes, 2 with
   const file = join(folder, 'plinth.yaml')
   await writeFile(file, pulled.out)
   const same = await run('crm--dev', ['config', 'diff', file])
+  expect(await run('crm--dev', ['config', 'diff', `@${file}`])).toEqual(same)
   expect(same).toEqual({ code: 0, out: 'No changes.\n', err: '' })
   const edited = pulled.out.replace('name: Deal', 'name: Offer').replace(/^hash:.*\n/m, '')
   await writeFile(file, edited)

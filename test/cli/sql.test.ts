@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -83,4 +83,24 @@ test('`sql-write` writes in one transaction, and shows the plan of a deletion fi
     code: 1,
     isNamed: true,
   })
+})
+
+test('a statement is read from a file with @, and from standard input with -', async () => {
+  const file = join(folder, 'query.sql')
+  await writeFile(file, '\ufeffSELECT :a::int AS one\n')
+  expect(await run(`@${file}`, '--param', 'a=7')).toEqual({ code: 0, out: 'one\n7\n', err: '' })
+  expect(await plinth(['sql', '-'], settings, 'SELECT 8 AS one')).toMatchObject({ code: 0, out: 'one\n8\n' })
+  expect(await run(`@${join(folder, 'absent.sql')}`)).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/<query>: the file ".*absent\.sql" cannot be read \(ENOENT\)/),
+  })
+  const both = await plinth(['sql', '-', '--params', '-'], settings, 'SELECT 1')
+  expect(both).toMatchObject({ code: 2, err: expect.stringContaining('cannot both read standard input') })
+  const write = await plinth(['sql-write', '-'], settings, 'SELECT 9 AS one')
+  expect(write).toMatchObject({ code: 0, out: 'one\n9\n' })
+})
+
+test('`whoami` shows the token in use', async () => {
+  const { code, out } = await plinth(['whoami', '--json'], settings)
+  expect([code, JSON.parse(out).grants]).toEqual([0, [expect.objectContaining({ permission: 'admin' })]])
 })

@@ -19,6 +19,8 @@ export type Row = {
   options: readonly Option[]
   /** A positional argument that becomes a body field, or a query parameter of a GET. */
   argument?: string
+  /** Converts the text of that argument; sent unchanged by default. */
+  readArgument?: (text: string, name: string) => Promise<string>
   /** Fixed query parameters. */
   query?: Readonly<Record<string, string>>
   /** The body of the request, or of the response, is a content: a local file. */
@@ -71,7 +73,7 @@ export function argumentsOf({ path, argument, file, transfer }: Row): { paramete
   const inPath = [...path.matchAll(PARAMETER)]
     .filter(([, parameter]) => parameter !== 'base_id')
     .map(([, parameter = '', optional]) => {
-      const word = parameter === 'record_type' ? 'type' : parameter
+      const word = wordFor(parameter)
       return { parameter, usage: optional ? `[${word}]` : `<${word}>` }
     })
   const more = [
@@ -79,8 +81,10 @@ export function argumentsOf({ path, argument, file, transfer }: Row): { paramete
     ...(file ? ['file'] : []),
     ...(transfer === 'upload' ? ['source'] : []),
   ]
-  return [...inPath, ...more.map((parameter) => ({ parameter, usage: `<${parameter}>` }))]
+  return [...inPath, ...more.map((parameter) => ({ parameter, usage: `<${wordFor(parameter)}>` }))]
 }
+
+const wordFor = (parameter: string): string => (parameter === 'record_type' ? 'type' : parameter)
 
 /**
  * Builds the API request of a command.
@@ -92,7 +96,9 @@ export async function requestOf(row: Row, written: Written): Promise<Call> {
   const query = new URLSearchParams(row.query)
   const fields: Record<string, unknown> = {}
   if (row.argument !== undefined) {
-    const value = written.arguments[row.argument]
+    const given = written.arguments[row.argument]
+    const value =
+      given !== undefined && row.readArgument ? await row.readArgument(given, `<${row.argument}>`) : given
     if (row.method === 'GET') query.set(row.argument, value ?? '')
     else fields[row.argument] = value
   }

@@ -4,8 +4,9 @@ import { parseJson, pointer } from '../../json/parse.ts'
 import { misused, unreadable } from './failure.ts'
 import { readStandardInput } from './standard-input.ts'
 
-/** Reads a JSON or YAML file; `-` is standard input. */
-export async function readFileOf(name: string): Promise<unknown> {
+/** Reads a JSON or YAML file, also written as `@file`; `-` is standard input. */
+export async function readFileOf(written: string): Promise<unknown> {
+  const name = written.replace(/^@/, '')
   const text = await textOf(name)
   return /^[\s\ufeff]*\{/.test(text) ? readJson(text, name) : readYaml(text, name)
 }

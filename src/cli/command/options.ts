@@ -57,7 +57,7 @@ export const textFile = (flags: string, name: string, about: string): Option => 
   flags,
   about: `${about} (text, @file, or - for standard input)`,
   to: { body: name },
-  read: async (written, flag) => (await sourceOf(written, flag)).toString(),
+  read: readText,
 })
 /** A secret. It is never an argument, because other users of the machine see those. A line end of the file is not part of it. */
 export const secret = (flags: string, name: string, about: string): Option => ({
@@ -211,6 +211,10 @@ async function readJson(text: string, flag: string): Promise<unknown> {
     throw error
   }
 }
+
+/** Reads the text of an option or argument: inline text, `@file`, or `-` for standard input. */
+export const readText = async (text: string, flag: string): Promise<string> =>
+  (await sourceOf(text, flag)).toString().replace(/^\ufeff/, '')
 
 /** What an option names: inline text, `@file`, or `-` for standard input. */
 export const sourceOf = async (text: string, flag: string): Promise<Buffer | string> =>

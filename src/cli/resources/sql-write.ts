@@ -1,5 +1,5 @@
 import type { Row } from '../command/command.ts'
-import { json, text, writing } from '../command/options.ts'
+import { json, readText, text, writing } from '../command/options.ts'
 import { note, showRows } from '../command/print.ts'
 import { param } from './sql.ts'
 
@@ -9,10 +9,11 @@ type Done = { data: Result[]; meta: { count: number } } | { plan: { what: string
 /** Command `plinth sql-write "UPDATE …; SELECT …"`. */
 export const sqlWrite: Row = {
   name: 'sql-write',
-  summary: 'Run INSERT, UPDATE, DELETE and SELECT statements in one transaction',
+  summary: 'Run INSERT, UPDATE, DELETE and SELECT statements (text, @file, or -) in one transaction',
   method: 'POST',
   path: '/:base_id/sql/execute',
   argument: 'statements',
+  readArgument: readText,
   options: [
     param,
     json('--params <json>', 'params', 'a list of values for $1 …, or an object for :name …'),

@@ -1,7 +1,7 @@
 import { parseJson } from '../../json/parse.ts'
 import type { Row } from '../command/command.ts'
 import { misused } from '../command/failure.ts'
-import { count, json, type Option } from '../command/options.ts'
+import { count, json, type Option, readText } from '../command/options.ts'
 import { note, showRows } from '../command/print.ts'
 
 type Result = {
@@ -33,10 +33,12 @@ export const param: Option = {
 /** Command `plinth sql 'SELECT …'`. */
 export const sql: Row = {
   name: 'sql',
-  summary: 'Run a read-only SQL statement; each record type is a relation named by its id',
+  summary:
+    'Run a read-only SQL statement (text, @file, or -); each record type is a relation named by its id',
   method: 'POST',
   path: '/:base_id/sql',
   argument: 'query',
+  readArgument: readText,
   options: [
     param,
     json('--params <json>', 'params', 'a list of values for $1 …, or an object for :name …'),

@@ -1,6 +1,6 @@
 /** Commands of API tokens. */
 import type { Answer } from '../command/client.ts'
-import type { Noun } from '../command/command.ts'
+import type { Noun, Row } from '../command/command.ts'
 import { misused } from '../command/failure.ts'
 import { type Option, paging, text, writing } from '../command/options.ts'
 import { note, showOne } from '../command/print.ts'
@@ -85,4 +85,13 @@ export const token: Noun = {
       options: writing,
     },
   ],
+}
+
+/** Command `plinth whoami`. */
+export const whoami: Row = {
+  name: 'whoami',
+  summary: 'Show the token in use, with its grants',
+  method: 'GET',
+  path: '/tokens/self',
+  options: [],
 }
