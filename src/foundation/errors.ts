@@ -159,10 +159,18 @@ export function busy(why: string, advice: string): DomainError {
 /** Rewrites the paths of the details of a DomainError. Other errors pass through. */
 export function withPaths(thrown: unknown, rewrite: (path: string) => string): unknown {
   if (!(thrown instanceof DomainError)) return thrown
-  const { code, message, cause, retryAfterSeconds, requestId, isUpstream } = thrown
   const details = thrown.details.map((detail) =>
     detail.code === MORE ? detail : { ...detail, path: rewrite(detail.path) },
   )
+  return restated(thrown, { details })
+}
+
+/** The same failure with other details, or another message. */
+export function restated(
+  error: DomainError,
+  { message = error.message, details = error.details }: { message?: string; details?: readonly Detail[] },
+): DomainError {
+  const { code, cause, retryAfterSeconds, requestId, isUpstream } = error
   return new DomainError(code, message, {
     details,
     cause,

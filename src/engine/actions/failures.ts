@@ -1,5 +1,5 @@
 /** Failures of steps, in words of the action. */
-import { DomainError } from '../../foundation/errors.ts'
+import { DomainError, restated } from '../../foundation/errors.ts'
 import { pointer } from '../../json/parse.ts'
 
 /** A failure at a step: its own status and code, with the step and the run, if one began, in the details. */
@@ -15,11 +15,5 @@ export function atStep(thrown: unknown, name: string, runId: string | null): unk
   }))
   const details =
     located[0]?.path === at ? located : [{ path: at, code: 'step_failed', message, ...of }, ...located]
-  const { code, cause, retryAfterSeconds, isUpstream } = thrown
-  return new DomainError(code, `Step "${name}": ${message} Nothing was written.`, {
-    details,
-    cause,
-    isUpstream,
-    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-  })
+  return restated(thrown, { message: `Step "${name}": ${message} Nothing was written.`, details })
 }

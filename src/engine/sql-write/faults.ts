@@ -1,4 +1,4 @@
-import { type Detail, DomainError, withPaths } from '../../foundation/errors.ts'
+import { type Detail, DomainError, restated, withPaths } from '../../foundation/errors.ts'
 import { pointer } from '../../json/parse.ts'
 
 /** The work, with the faults of the guard at `/statements`. */
@@ -23,13 +23,8 @@ async function moved<T>(work: () => Promise<T>, at: string, prefix: string): Pro
 }
 
 function prefixed(error: DomainError, prefix: string): DomainError {
-  const { code, message, details, cause, retryAfterSeconds } = error
-  if (message.startsWith(prefix)) return error
-  return new DomainError(code, prefix + message, {
-    details,
-    cause,
-    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-  })
+  const { message } = error
+  return message.startsWith(prefix) ? error : restated(error, { message: prefix + message })
 }
 
 /** The row of an operation of a statement. */
@@ -73,8 +68,5 @@ function renamed(error: DomainError, statement: number, rowOf: (operation: numbe
   const [only] = details
   if (first === undefined || !only) return error
   // `inStatement` names the statement.
-  return new DomainError(error.code, `${first}: ${only.message} Nothing was written.`, {
-    details,
-    cause: error.cause,
-  })
+  return restated(error, { message: `${first}: ${only.message} Nothing was written.`, details })
 }

@@ -1,5 +1,5 @@
 /** Errors in terms of the arguments of a query. */
-import { DomainError } from '../../foundation/errors.ts'
+import { DomainError, restated } from '../../foundation/errors.ts'
 
 /** What the engine calls otherwise. */
 const ARGUMENTS: Readonly<Record<string, string>> = {
@@ -21,14 +21,9 @@ const ARGUMENTS: Readonly<Record<string, string>> = {
  */
 export function inArguments(thrown: unknown, key?: string): unknown {
   if (!(thrown instanceof DomainError)) return thrown
-  const { code, message, cause, retryAfterSeconds } = thrown
   const details = thrown.details.map((detail) => ({
     ...detail,
     path: `${key === undefined ? '' : `/${key}`}${ARGUMENTS[detail.path] ?? detail.path}`,
   }))
-  return new DomainError(code, message, {
-    details,
-    cause,
-    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-  })
+  return restated(thrown, { details })
 }

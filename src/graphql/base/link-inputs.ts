@@ -8,7 +8,7 @@ import {
   GraphQLString,
 } from 'graphql'
 import type { RecordLink } from '../../engine/records/links.ts'
-import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
+import { type Detail, DomainError, invalid, restated } from '../../foundation/errors.ts'
 import { pointer } from '../../json/faults.ts'
 import type { SeenLink, SeenType } from './seen.ts'
 import { JsonScalar } from './shared-types.ts'
@@ -75,17 +75,12 @@ export function toLinks(sent: object | null | undefined, type: SeenType): Writte
 
 function explained(thrown: unknown, places: readonly string[]): unknown {
   if (!(thrown instanceof DomainError)) return thrown
-  const { code, message, cause, retryAfterSeconds } = thrown
   const details = thrown.details.map((detail): Detail => {
     const [, index, rest] = /^\/relationships\/(\d+)(.*)$/.exec(detail.path) ?? []
     const place = index === undefined ? undefined : places[Number(index)]
     return place === undefined ? detail : { ...detail, path: place + rest }
   })
-  return new DomainError(code, message, {
-    details,
-    cause,
-    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-  })
+  return restated(thrown, { details })
 }
 
 const openType = (path: string) =>

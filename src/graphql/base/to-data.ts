@@ -1,5 +1,5 @@
 /** Turns an input into the data of a record, and the paths of its errors back. */
-import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
+import { type Detail, DomainError, invalid, restated } from '../../foundation/errors.ts'
 import { isObject } from '../../foundation/is-object.ts'
 import { pointer } from '../../json/faults.ts'
 import type { Shape } from '../../schema-shape/shape.ts'
@@ -60,12 +60,7 @@ function explained(thrown: unknown, names: Names, sent: Input): unknown {
     if (first !== 'data' || path.length === 0) return detail
     return { ...detail, path: ['/data', ...argumentPath(path, names, sent)].join('/') }
   })
-  const { code, message, cause, retryAfterSeconds } = thrown
-  return new DomainError(code, message, {
-    details,
-    cause,
-    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-  })
+  return restated(thrown, { details })
 }
 
 const plain = (segment: string) => segment.replaceAll('~1', '/').replaceAll('~0', '~')

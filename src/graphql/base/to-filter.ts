@@ -1,6 +1,6 @@
 /** Turns a `where` into the filter language of the engine, and the paths of its errors back. */
 import { fieldName } from '../../engine/compiled-types/field-path.ts'
-import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
+import { type Detail, DomainError, invalid, restated } from '../../foundation/errors.ts'
 import { isObject } from '../../foundation/is-object.ts'
 import type { Shape } from '../../schema-shape/shape.ts'
 import { type Property, propertiesOf } from './properties.ts'
@@ -167,7 +167,7 @@ function explained(thrown: unknown, places: ReadonlyMap<string, string>): unknow
       return { ...detail, path: at + detail.path.slice(nearest.length), ...(hint !== undefined && { hint }) }
     return { ...detail, path: at }
   })
-  return new DomainError(thrown.code, thrown.message, { details, cause: thrown.cause })
+  return restated(thrown, { details })
 }
 
 const nothing = (path: string): DomainError =>
