@@ -53,6 +53,29 @@ test('sql_write answers the plan of a deletion, and its plan_token alone confirm
   expect(done.data[0]).toMatchObject({ operation: 'delete', count: 2 })
 })
 
+test('on lean, the instructions and the error of SET status name the tool that cancels, which can be called', async () => {
+  const lean = '/mcp/crm?profile=lean'
+  await run({ statements: `INSERT INTO deal (id, title) VALUES ('c1', 'One')` })
+  const init = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } }
+  const { body: started } = await rpc(server, lean, 'initialize', init)
+  expect(started.result.instructions).toContain('cancel_record (record_type, id)')
+  const statements = `UPDATE deal SET status = 'cancelled' WHERE id = 'c1'`
+  const { error } = await run({ statements }, server.adminToken, lean)
+  expect(error.details).toMatchObject([
+    {
+      code: 'read_only',
+      message: expect.stringContaining(
+        'cancel_record (record_type, id) cancels the record, undo reverses that',
+      ),
+    },
+  ])
+  const { body } = await callTool(server, lean, 'cancel_record', { record_type: 'deal', id: 'c1' })
+  expect(body).toMatchObject({ status: 'cancelled' })
+  const status = 'SELECT status, version FROM deal WHERE id = $1'
+  const { body: read } = await callTool(server, lean, 'sql_query', { query: status, params: '["c1"]' })
+  expect(read.data).toEqual([{ status: 'cancelled', version: 2 }])
+})
+
 test('sql_write is for tokens that write, and not at an endpoint', async () => {
   const namesOf = async (path: string, token: string): Promise<string[]> =>
     (await rpc(server, path, 'tools/list', {}, { token })).body.result.tools.map(({ name }: Body) => name)

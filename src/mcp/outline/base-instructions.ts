@@ -84,7 +84,7 @@ function builtInLine(fields: readonly string[], hasSql: boolean): string {
 function unlisted({ tools, types, profile }: AddressSession, hasCreates: boolean): string {
   if (tools !== null || types !== null) return ''
   if (profile !== null)
-    return '- The address without ?profile=lean lists more tools. They can be called here too: batch, record_history and, with file types, put_file (file_type, path, text).'
+    return '- The address without ?profile=lean lists more tools. They can be called here too: cancel_record (record_type, id), batch, record_history and, with file types, put_file (file_type, path, text).'
   return hasCreates
     ? '- update_<type> exists for each type and can be called. ?types=a,b in the address lists it.'
     : '- create_<type> and update_<type> exist for each type and can be called. ?types=a,b or ?tools=create_a in the address lists them.'

@@ -26,6 +26,7 @@ export const MCP_REQUESTS: RequestNames = {
 /** The same where only the tools of the profile `lean` are listed. */
 export const LEAN_REQUESTS: RequestNames = {
   ...MCP_REQUESTS,
+  cancel_record: 'cancel_record (record_type, id)',
   history: 'sql_query on the relation changes',
   list_changes: 'sql_query on the relation changes',
   list_records: 'sql_query',
