@@ -174,6 +174,16 @@ describe('define of a record type', () => {
     expect((await rest('/records/note/n')).data).toEqual({ c: 'x', at: { d: 1 } })
   })
 
+  test('a migration of a type that does not exist is refused by its name, and creates nothing', async () => {
+    await newBase()
+    await define({ record_type: 'deal', json_schema: { properties: { a: {} } } })
+    const migration = [{ op: 'rename', field: 'a', to: 'b' }]
+    const { error } = await define({ record_type: 'deals', migration })
+    expect(error).toMatchObject({ code: 'NOT_FOUND', message: expect.stringContaining('"deals"') })
+    expect(error.details).toMatchObject([{ path: '/record_type', code: 'record_type_not_found' }])
+    expect((await rest('/record-types')).data.map(({ id }: Body) => id)).toEqual(['deal'])
+  })
+
   test('warns of no property that a step of migration moves or drops', async () => {
     await newBase()
     const properties = { name: { type: 'string' }, old: { type: 'string' }, gone: {}, left: {} }

@@ -154,7 +154,8 @@ async function define(name: KindName, target: TypeAddress, args: Args, context: 
   try {
     return await kind.patch(target, fields, args, context)
   } catch (thrown) {
-    if (!isAbsent(thrown, name) || target.expectedVersions) throw thrown
+    // A migration, or a version, is of a type that exists: its id is wrong.
+    if (!isAbsent(thrown, name) || target.expectedVersions || repairs(args)) throw thrown
     const body = check(kind.body, mergePatch({}, fields), inBody(), (known) => adviseBody(fields, known))
     return kind.create(target, body, context)
   }
