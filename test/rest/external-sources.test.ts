@@ -123,6 +123,34 @@ describe('reads', () => {
     expect(seen).toEqual(CONTACTS.map(({ id }) => id))
   })
 
+  test('a renamed property keeps its place in the mapping, and a source without one is named', async () => {
+    const { type, list } = await newContacts()
+    const rename = (from: string, to: string) =>
+      call('PATCH', `/v1/crm/record-types/${type}?migrate=true`, {
+        migration: [{ op: 'rename', field: from, to }],
+      })
+    const { sources, meta } = succeed(await rename('email', 'mail'))
+    const { email, ...rest } = MAPPING.to_plinth
+    const { email: sent, ...others } = MAPPING.to_external
+    expect(sources[0].field_mapping).toEqual({
+      to_plinth: { ...rest, mail: email },
+      to_external: { ...others, mail: sent },
+    })
+    expect(JSON.stringify(meta.warnings ?? [])).not.toContain('hub')
+    const page = succeed(await list('&limit=1'))
+    expect(page.data[0].data).toMatchObject({ mail: 'c0@example.com' })
+    expect(page.data[0].data).not.toHaveProperty('email')
+
+    const bare = { to_plinth: { external_id: '$.id' } }
+    succeed(
+      await call('PATCH', `/v1/crm/record-types/${type}`, { sources: [contacts({ field_mapping: bare })] }),
+    )
+    const unmapped = succeed(await rename('mail', 'address'))
+    expect(unmapped.meta.warnings).toContainEqual(
+      expect.stringMatching(/still use "mail", which is called "address" now: source "hub"/),
+    )
+  })
+
   test('has_more is left out where the source does not say', async () => {
     const url = `${upstream.url}/contacts?limit={{limit}}&offset={{offset}}`
     const { list } = await newContacts({ list: { url, response_path: '$.results' } })

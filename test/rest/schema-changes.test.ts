@@ -198,6 +198,27 @@ describe('A schema change with migrate=true', () => {
     succeed(await put(type, 'a', { v: 'still free' }))
   })
 
+  test('a rename in a PUT or a batch renames the property and its indexes too, if what is sent has the old name', async () => {
+    const json_schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }
+    const body = { json_schema, indexes: [{ fields: ['data.a'] }] }
+    const migration = [{ op: 'rename', field: 'data.a', to: 'data.b' }]
+    const operation = { type: 'upsert_record_type', migrate: true, body: { ...body, migration } }
+    for (const change of [
+      (type: string) => world.call('PUT', `${typePath(type)}?migrate=true`, { ...body, migration }),
+      (type: string) => world.call('POST', '/v1/crm/batch', { operations: [{ ...operation, id: type }] }),
+    ]) {
+      const type = await world.newType(body)
+      succeed(await put(type, 'x', { a: 'one' }), 201)
+      succeed(await change(type))
+      expect(await get(type, 'x')).toMatchObject({ data: { b: 'one' }, version: 2 })
+      expect(succeed(await world.call('GET', typePath(type)))).toMatchObject({
+        json_schema: { properties: { b: { type: 'string', 'x-former-names': ['a'] } }, required: ['b'] },
+        indexes: [{ fields: ['data.b'] }],
+        version: 2,
+      })
+    }
+  })
+
   test.each<[unknown, string]>([
     [undefined, '/migration'],
     [[{ op: 'rname', field: 'a' }], '/migration/0/op'],

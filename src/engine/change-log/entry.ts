@@ -122,7 +122,11 @@ const deletedDocument = (row: ChangeRow): object | null =>
 /** The document to diff: `recordDocument` for a record, otherwise the complete state. */
 function documentOf(kind: Kind, state: LoggedState | null): object | null {
   if (!state || state.operation === 'delete') return null
-  return kind === 'record' ? recordDocument(state) : snakeFields(state.data as State)
+  if (kind === 'record') return recordDocument(state)
+  if (kind !== 'record_type' || state.data === null) return snakeFields(state.data as State)
+  // Its migration says how the type was changed, and is no part of the type.
+  const { migration: _, ...definition } = state.data as State
+  return snakeFields(definition)
 }
 
 type State = Readonly<Record<string, unknown>>

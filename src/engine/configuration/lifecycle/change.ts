@@ -102,7 +102,9 @@ export async function changeAll<F extends object, R extends Stored>(
     kind,
     scope,
     baseId,
-    [...written].map(([{ current }, row]) => ({ row, operation: current ? 'update' : 'create' })),
+    [...written].map(([{ current, checked }, row]) => ({
+      ...{ row, operation: current ? 'update' : 'create', logged: checked.logged },
+    })),
   )
   return {
     views: decided.map((each): View<F> => {
@@ -219,7 +221,11 @@ async function checkExisting<F extends object, R extends Stored>(
     })
 }
 
-type Written<R> = { readonly row: R; readonly operation: 'create' | 'update' | 'delete' }
+type Written<R> = {
+  readonly row: R
+  readonly operation: 'create' | 'update' | 'delete'
+  readonly logged?: object | undefined
+}
 
 /** Logs the changes and invalidates the caches of all processes. */
 export async function finish<F extends object, R extends Stored>(
@@ -235,9 +241,9 @@ export async function finish<F extends object, R extends Stored>(
   await appendChanges(
     scope,
     { baseId: inAccount ? ACCOUNT : baseId, kind: kind.name },
-    written.map(({ row, operation }) => ({
+    written.map(({ row, operation, logged }) => ({
       ...{ id: row.id, operation, version: row.version },
-      state: stateOf(kind, row),
+      state: { ...stateOf(kind, row), ...logged },
     })),
   )
   const topics = written.map(({ row }): Topic => kind.topic?.(row) ?? `${kind.name}:${baseId}/${row.id}`)

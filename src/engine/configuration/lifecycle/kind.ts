@@ -43,8 +43,8 @@ export type Kind<F extends object = object, R extends Stored = Stored> = {
   fields?(row: R): F
   /** Additional parts of a row that are logged and returned. */
   logged?(row: R): object
-  /** Changes the sent fields of a patch by its options, before they are read. */
-  patched?(sent: object, before: F, options: PutOptions): object
+  /** Changes the sent fields of a change by its options, before they are read. */
+  sent?(sent: object, before: F, options: PutOptions): object
   /** Warnings about a successful write; `before` is null when it creates. */
   warnings?(before: F | null, next: F, options: PutOptions): readonly string[]
   /** Parts of a row that are returned but cannot be set. */
@@ -169,11 +169,19 @@ export type ResourceAddress<F extends object, R extends Stored, S extends Scope 
   readonly id: string
 }
 
+/** Steps that take records back to a former state, and by the id of a record the change that this reverts. */
+export type MigrationBack = {
+  readonly steps: readonly object[]
+  readonly causes: ReadonlyMap<string, number>
+}
+
 /** How a change treats existing records and links that violate it: reject, keep them, or migrate them. */
 export type PutOptions = {
   readonly expected: Expectation
   readonly onInvalid?: 'refuse' | 'allow' | 'migrate'
   readonly migration?: unknown
+  /** The fields are a former state, to be stored as it is, with the records migrated back to it. */
+  readonly migrationBack?: MigrationBack
   /** What `checkData` of the kind found before the lock. */
   readonly found?: unknown
 }
@@ -237,6 +245,8 @@ export type Checked<R> = {
   existing?(isSettled: boolean): Promise<void>
   /** What a write says of its effect on the data, after `existing`. */
   effect?(): { readonly recordsRewritten?: number; readonly warnings?: readonly string[] }
+  /** What the log entry has beside the row. */
+  readonly logged?: object
   /** Store even if no field changes. */
   readonly isForced?: boolean
   /** Columns beyond the fields. */

@@ -23,9 +23,13 @@ export async function put<F extends object, R extends Stored>(
   options: PutOptions,
 ): Promise<View<F>> {
   requireManage(address)
+  const { kind } = address
   // Validate before taking the lock, so that malformed requests do not wait.
   const next = readFields(address, input, null)
-  return change(address, options, () => ({ input, next }))
+  return change(address, options, (before) => {
+    const sent = before && kind.sent ? kind.sent(input, { ...before, ...next }, options) : input
+    return { input: sent, next: sent === input ? next : readFields(address, sent, null) }
+  })
 }
 
 /**
@@ -43,7 +47,7 @@ export async function patch<F extends object, R extends Stored>(
   return change(address, options, (before) => {
     if (!before) return null
     const sent = changesOf(before)
-    const input = kind.patched?.(sent, before, options) ?? sent
+    const input = kind.sent?.(sent, before, options) ?? sent
     return { input, next: readFields(address, input, before) }
   })
 }

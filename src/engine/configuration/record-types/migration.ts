@@ -1,7 +1,8 @@
 import { type Detail, invalid } from '../../../foundation/errors.ts'
 import { survivesDouble } from '../../../json/decimal.ts'
 import { pointer } from '../../../json/parse.ts'
-import { type FieldPath, parseField } from '../../compiled-types/field-path.ts'
+import { type FieldPath, fieldName, parseField } from '../../compiled-types/field-path.ts'
+import type { PutOptions } from '../lifecycle/kind.ts'
 
 /** Policy for records that violate a new schema: reject the change, flag them, or migrate them. */
 export type OnInvalid = 'refuse' | 'allow' | 'migrate'
@@ -46,6 +47,24 @@ export function readMigration({
     throw fault('/migration', 'required', 'migrate=true needs "migration", a list of steps.')
   return migration.map((step, index) => readStep(step as RawStep, `/migration/${index}`))
 }
+
+/** The steps of a change, or those that take the records back to a former state. */
+export const stepsOf = ({
+  onInvalid = 'refuse',
+  migration,
+  migrationBack,
+}: Pick<PutOptions, 'onInvalid' | 'migration' | 'migrationBack'>): MigrationStep[] =>
+  migrationBack === undefined
+    ? readMigration({ onInvalid, migration })
+    : readMigration({ onInvalid: 'migrate', migration: migrationBack.steps })
+
+/** The renames of a migration, as the migration that takes them back. */
+export const renamesBack = (migration: unknown): object[] =>
+  readMigration({ onInvalid: 'migrate', migration })
+    .reverse()
+    .flatMap((step) =>
+      step.op === 'rename' ? [{ op: 'rename', field: fieldName(step.to), to: fieldName(step.field) }] : [],
+    )
 
 /** The dotted paths of the properties that the steps take away. */
 export const takenAway = (steps: readonly MigrationStep[]): string[] =>

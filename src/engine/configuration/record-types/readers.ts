@@ -1,4 +1,5 @@
 /** Configuration that names a property of a record type: a rename or a removal leaves it behind. */
+import type { Source } from '../../../contract/source-shapes.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { statement } from '../../database/client.ts'
 import type { WriteScope } from '../../write/write.ts'
@@ -19,19 +20,30 @@ const NAMING = statement(
 
 type Found = { kind: (typeof KINDS)[number]; id: string }
 
-/** Warnings that name what still seems to use the old name of a property; for callers that may read all of it. */
+/**
+ * Warnings that name what still seems to use the old name of a property: sources of the type without a mapping, and
+ * for callers that may read all of it, other configuration.
+ */
 export async function warnOfReaders(
   { db, access }: WriteScope,
-  { baseId, id }: { baseId: string; id: string },
+  { baseId, id, sources }: { baseId: string; id: string; sources: readonly Source[] },
   renames: readonly { from: string; to: string }[],
 ): Promise<string[]> {
-  if (!access.allows('read', baseId, '*')) return []
+  const unmapped = sources
+    .filter((source) => !isMapped(source))
+    .map(({ name }) => ({ kind: 'source', id: name }))
+  const readsAll = access.allows('read', baseId, '*')
   const warnings: string[] = []
   for (const { from, to } of renames) {
-    const found = await db.query<Found>(NAMING, [baseId, id, from])
+    const found = [...unmapped, ...(readsAll ? await db.query<Found>(NAMING, [baseId, id, from]) : [])]
     if (found.length === 0) continue
     const names = found.map(({ kind, id: name }) => `${kind.replace('_', ' ')} "${name}"`).join(', ')
     warnings.push(`These may still use "${from}", which is called "${to}" now: ${names}. Change them too.`)
   }
   return warnings
 }
+
+/** A mapping says which field of the source is the property. Without one, they have the same names. */
+const isMapped = ({ field_mapping: { to_plinth, to_external } = {}, create, update }: Source): boolean =>
+  Object.keys(to_plinth ?? {}).some((name) => name !== 'external_id') &&
+  (to_external !== undefined || (create === undefined && update === undefined))

@@ -22,7 +22,7 @@ import { droppedProperties } from './dropped-properties.ts'
 import { type Fields, normalized, resolvedIndexes, warningsAbout } from './fields.ts'
 import { chooseGraphqlName } from './graphql-name.ts'
 import { lockRecords, type TypeToLock } from './lock-records.ts'
-import { readMigration, renamesOf, takenAway } from './migration.ts'
+import { renamesOf, stepsOf, takenAway } from './migration.ts'
 import { RECORD_TYPE_NAMES } from './not-found.ts'
 import { choosePortableId } from './portable-id.ts'
 import type { Precheck } from './precheck-records.ts'
@@ -78,10 +78,10 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
     sources: row.sources as Fields['sources'],
     display: row.display as object,
   }),
-  patched: (sent, before, { onInvalid = 'refuse', migration }) =>
-    renameProperties(sent, before, readMigration({ onInvalid, migration })),
-  warnings: (before, next, { onInvalid = 'refuse', migration }) => {
-    const moved = takenAway(readMigration({ onInvalid, migration }))
+  sent: (sent, before, options) =>
+    options.migrationBack === undefined ? renameProperties(sent, before, stepsOf(options)) : sent,
+  warnings: (before, next, options) => {
+    const moved = takenAway(stepsOf(options))
     const dropped = droppedProperties(before?.jsonSchema, next.jsonSchema)
     return [
       ...dropped
@@ -98,10 +98,13 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
   parts: ['indexes'],
   check: async (loaded, { id, current, next, input, options }) => {
     const { scope } = loaded
-    const { onInvalid = 'refuse', migration, found } = options
-    const steps = readMigration({ onInvalid, migration })
+    const { onInvalid = 'refuse', migrationBack, migration = migrationBack?.steps, found } = options
+    const steps = stepsOf(options)
     let recordsRewritten = 0
-    const warnings = current ? await warnOfReaders(scope, current, renamesOf(steps)) : []
+    const { sources } = next
+    const warnings = current
+      ? await warnOfReaders(scope, { baseId: current.baseId, id, sources }, renamesOf(steps))
+      : []
     const indexes = resolvedIndexes(next)
     // Declaring a failed index again retries its build.
     const isRetried =
@@ -124,9 +127,14 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
         // Sync indexes first, so that a removed unique index does not reject a migrated record.
         if (current && isReindexed) await syncIndexes(scope.db, current, current.indexes, indexes)
         if (isReshaped && !isSettled)
-          recordsRewritten = await reconcile(scope, current, next.jsonSchema, { onInvalid, steps })
+          recordsRewritten = await reconcile(scope, current, next.jsonSchema, {
+            ...{ onInvalid, steps, causes: migrationBack?.causes },
+          })
       },
-      ...(steps.length > 0 && { effect: () => ({ recordsRewritten, warnings }) }),
+      ...(steps.length > 0 && {
+        effect: () => ({ recordsRewritten, warnings }),
+        ...(current && { logged: { migration } }),
+      }),
       isForced: isRetried,
       columns: async () =>
         current

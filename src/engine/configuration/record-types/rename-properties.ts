@@ -7,12 +7,12 @@ import type { MigrationStep } from './migration.ts'
 
 type Rename = Extract<MigrationStep, { op: 'rename' }>
 type Place = Record<string, unknown>
-type Definition = { readonly jsonSchema?: unknown; readonly indexes?: unknown }
+type Definition = { readonly jsonSchema?: unknown; readonly indexes?: unknown; readonly sources?: unknown }
 
 /**
  * Applies the renames of a migration to sent fields, or to the stored ones where a patch does not send them. A
- * property that the schema still has under its old name moves, with its place in `required` and the indexes on
- * it. The new one keeps the old name, so that errors can name it. A rename into another object moves data only.
+ * property that the schema still has under its old name moves, with its place in `required`, the indexes on it,
+ * and its place in the mappings of external sources. The new one keeps the old name, so that errors can name it. A rename into another object moves data only.
  */
 export function renameProperties<T extends Definition>(
   sent: T,
@@ -27,7 +27,13 @@ export function renameProperties<T extends Definition>(
   if (renamed.length === 0) return sent
   const listed = sent.indexes ?? before.indexes
   const indexes = Array.isArray(listed) ? listed.map((index) => moveIndex(index, renamed)) : listed
-  return { ...sent, jsonSchema, ...(!isDeepStrictEqual(indexes, listed) && { indexes }) }
+  const declared = sent.sources ?? before.sources
+  const sources = Array.isArray(declared) ? declared.map((source) => moveMapped(source, renamed)) : declared
+  return {
+    ...{ ...sent, jsonSchema },
+    ...(!isDeepStrictEqual(indexes, listed) && { indexes }),
+    ...(!isDeepStrictEqual(sources, declared) && { sources }),
+  }
 }
 
 const isInPlace = ({ field, to }: Rename): boolean =>
@@ -92,5 +98,29 @@ function moveField(field: string, renames: readonly Rename[]): string {
     const rest = moved.slice(from.length)
     if (moved.startsWith(from) && (rest === '' || /^[.[]/.test(rest))) moved = next + rest
   }
+  return moved
+}
+
+/** Renames the properties that the mappings of a source name. They are those at the top of `data`. */
+function moveMapped(source: unknown, renames: readonly Rename[]): unknown {
+  const mapping = isObject(source) ? source['field_mapping'] : undefined
+  if (!isObject(source) || !isObject(mapping)) return source
+  const moved = Object.entries(mapping).map(([side, fields]) => {
+    if (!isObject(fields)) return [side, fields]
+    const entries = Object.entries(fields).map(([name, field]) => {
+      // There, external_id is the id of the record, and no property.
+      const isId = side === 'to_plinth' && name === 'external_id'
+      return [isId ? name : nameAfter(fields, name, renames), field]
+    })
+    return [side, Object.fromEntries(entries)]
+  })
+  return { ...source, field_mapping: Object.fromEntries(moved) }
+}
+
+function nameAfter(fields: Place, name: string, renames: readonly Rename[]): string {
+  let moved = name
+  for (const { field, to } of renames)
+    if (field.length === 1 && nameOf(field) === moved && !Object.hasOwn(fields, nameOf(to)))
+      moved = nameOf(to)
   return moved
 }

@@ -1,5 +1,5 @@
 import { DomainError } from '../../../foundation/errors.ts'
-import { RECORD_LOG_COLUMNS } from '../../change-log/entry.ts'
+import { CAUSE, RECORD_LOG_COLUMNS } from '../../change-log/entry.ts'
 import { authorship } from '../../core/scope.ts'
 import { statement } from '../../database/client.ts'
 import { violatedConstraint } from '../../database/errors.ts'
@@ -15,18 +15,20 @@ import { suspectsOf } from './suspect-records.ts'
 const REWRITE = statement(
   'reconcile_rewrite',
   `WITH w AS (
-     UPDATE plinth.record r SET data = n.data, version = r.version + 1, updated_at = now(), valid = true
-     FROM jsonb_to_recordset($3::jsonb) AS n (id text, data jsonb)
-     WHERE r.base_id = $1 AND r.record_type = $2 AND r.id = n.id RETURNING r.*),
+     UPDATE plinth.record r SET data = n.data, version = r.version + 1, updated_at = now(), valid = n.valid
+     FROM jsonb_to_recordset($3::jsonb) AS n (id text, data jsonb, valid boolean, cause text)
+     WHERE r.base_id = $1 AND r.record_type = $2 AND r.id = n.id RETURNING r.*, n.cause),
    ${entriesOf('w')}
-   INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
+   INSERT INTO plinth.change (${RECORD_LOG_COLUMNS}, cause)
    SELECT base_id, 'record', record_type, id, 'update', version, data, external_source, external_id, cancelled_at, created_at,
-     $4, $5, $6, $7, $8::jsonb FROM w`,
+     $4, $5, $6, $7, $8::jsonb, coalesce(cause, ${CAUSE}) FROM w`,
 )
 
 type Repair = {
   readonly onInvalid: OnInvalid
   readonly steps: readonly MigrationStep[]
+  /** The changes that the steps revert, by the ids of their records. */
+  readonly causes?: ReadonlyMap<string, number> | undefined
 }
 type Type = { readonly baseId: string; readonly id: string; readonly jsonSchema: unknown }
 
@@ -39,7 +41,7 @@ export async function reconcile(
   scope: WriteScope,
   current: Type,
   jsonSchema: object,
-  { onInvalid, steps }: Repair,
+  { onInvalid, steps, causes }: Repair,
 ): Promise<number> {
   const validation = openValidation({ jsonSchema, steps })
   const affected = steps.length > 0 ? 'all' : affectedBy(current.jsonSchema as object, jsonSchema)
@@ -49,17 +51,29 @@ export async function reconcile(
   for await (const rows of pages) {
     const validated = await validation.page(rows)
     if (validation.refused.count > 0 && onInvalid !== 'allow') continue
-    rewritten += await apply(scope, current, validated)
+    rewritten += await apply(scope, current, validated, causes)
   }
   if (validation.refused.count > 0 && onInvalid !== 'allow')
     throw recordsRefused(validation.refused, onInvalid)
   return rewritten
 }
 
-async function apply(scope: WriteScope, type: Type, validated: readonly Validated[]): Promise<number> {
+async function apply(
+  scope: WriteScope,
+  type: Type,
+  validated: readonly Validated[],
+  causes: Repair['causes'],
+): Promise<number> {
   const rewritten = validated.filter((one) => one.isRewritten)
   if (rewritten.length > 0) {
-    const documents = JSON.stringify(rewritten.map(({ row, data }) => ({ id: row.id, data })))
+    const documents = JSON.stringify(
+      rewritten.map(({ row: { id }, data, isValid }) => ({
+        id,
+        data,
+        valid: isValid,
+        cause: causes?.get(id),
+      })),
+    )
     try {
       await scope.db.query(REWRITE, [type.baseId, type.id, documents, ...authorship(scope)])
     } catch (thrown) {

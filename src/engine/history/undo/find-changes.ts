@@ -100,6 +100,6 @@ const tooMany = () =>
   invalid({
     path: '',
     code: 'too_many',
-    message: `At most ${LIMITS.undoneChanges} changes are undone at a time. Narrow them by since, until or record_type.`,
+    message: `At most ${LIMITS.undoneChanges} changes are undone at a time. Narrow them by since, until or record_type; of a migration, undo the change of the record type by its seq.`,
     expected: LIMITS.undoneChanges,
   })

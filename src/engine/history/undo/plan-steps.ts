@@ -15,6 +15,8 @@ type Act =
   | { readonly kind: 'restore'; readonly version: number }
   /** Set the resource to the state of that version. */
   | { readonly kind: 'update'; readonly version: number }
+  /** The revert of the change `by` takes it back: of the type that it migrated. `isLast`: nothing came after it. */
+  | { readonly kind: 'migrate'; readonly by: number; readonly isLast: boolean }
 
 /** Why the changes of a resource are not undone. */
 export type Obstacle = {

@@ -27,7 +27,12 @@ import {
 import type { Wave } from './schedule.ts'
 
 /** The transaction of an undo. */
-type Undoing = { scope: WriteScope; baseId: string }
+type Undoing = {
+  scope: WriteScope
+  baseId: string
+  /** The changes that the revert of a change of a record type reverts, by the ids of their records. */
+  causesOf: (change: number) => ReadonlyMap<string, number>
+}
 type Work = (undoing: Undoing, steps: readonly Step[]) => Promise<Obstacle[]>
 
 /** Reverts a wave. Returns what prevents it; the transaction must then be rolled back. */
@@ -201,7 +206,7 @@ const putLinks: Work = async ({ scope, baseId }, steps) => {
   return []
 }
 
-const revertOthers: Work = async ({ scope, baseId }, steps) => {
+const revertOthers: Work = async ({ scope, baseId, causesOf }, steps) => {
   for (const { change } of steps) {
     if (change.kind === 'file') {
       await withCause(scope.db, String(change.seq), () => revertFile(scope, baseId, change, async () => {}))
@@ -213,6 +218,7 @@ const revertOthers: Work = async ({ scope, baseId }, steps) => {
       revertConfiguration(scope, kind, baseId, change, async () => {}, {
         onInvalid: 'refuse',
         confirm: null,
+        causes: causesOf(change.seq),
       }),
     )
   }

@@ -16,7 +16,7 @@ const PART = { delete: 'deletions', update: 'updates', restore: 'restorations' }
  * Divides steps, newest first, into waves. Within a run of deletions, or of restorations, the order does not
  * matter: at one end of the run all of them exist at the same time. Updates commute with everything but steps
  * on the same resource, unless they compete for unique values. Consecutive ones of a record stay together, in
- * order.
+ * order. What the revert of a migration takes back has no step of its own.
  */
 export function schedule(
   steps: readonly Step[],
@@ -29,6 +29,7 @@ export function schedule(
   let run = { kind: '', from: 0 }
   let floor = 0
   for (const step of steps) {
+    if (step.act.kind === 'migrate') continue
     const name = nameOf(step)
     const isConfiguration = !['record', 'relationship'].includes(step.change.kind)
     const isFree = step.act.kind === 'update' && !isConfiguration && !competes(step)

@@ -10,13 +10,14 @@ import type { Kind, Operation } from '../../change-log/entry.ts'
 import { type ChangeFilterArgs, readChangeFilter } from '../../change-log/filter.ts'
 import type { Reader } from '../../change-log/read.ts'
 import { lockConfiguration } from '../../configuration/lifecycle/lock.ts'
-import { requireType } from '../../configuration/record-types/index.ts'
+import { renamesOf, requireType } from '../../configuration/record-types/index.ts'
 import { requireBase } from '../../core/existing-base.ts'
 import { viewerOf } from '../../core/scope.ts'
 import { statement } from '../../database/client.ts'
 import { hasUnique } from '../../indexes/index.ts'
 import type { WriteScope } from '../../write/write.ts'
 import { type FoundChange, findChanges } from './find-changes.ts'
+import { causesOf, findRenamings, leaveToRenames, type Renaming } from './migrated-records.ts'
 import { type Obstacle, type Step, stepsOf } from './plan-steps.ts'
 import { LOCK_LINKS, LOCK_RECORDS } from './record-statements.ts'
 import { mapResourceEntries, nameOf } from './resource-entries.ts'
@@ -81,11 +82,12 @@ export async function undoChanges(scope: WriteScope, baseId: string, args: UndoA
     requireRights(undoing.scope, baseId, changes)
     await nextTurn()
     await lock(undoing.scope, baseId, changes)
-    const { steps, skipped } = await revertAll(undoing, changes, skipsConflicts)
+    const { steps, skipped, renamings } = await revertAll(undoing, changes, skipsConflicts)
     await nextTurn()
     const undo = answerOf(scope.requestId, steps, skipped)
     if (planning) {
-      const [state, what] = [await digestInTurns([undo.data, undo.skipped]), sentence(undo)]
+      const state = await digestInTurns([undo.data, undo.skipped])
+      const what = [sentence(undo), ...renamesIn(steps, renamings)].join(' ')
       // With nothing left to do there is nothing to ask.
       planning.checkApproval(undo.count > 0, () => ({ state, what, plan: { what, undo } }))
     }
@@ -124,7 +126,7 @@ async function lock(scope: WriteScope, baseId: string, changes: readonly FoundCh
 const SAVEPOINT = statement('undo_round', 'SAVEPOINT undo_round')
 const ROLL_BACK = statement('undo_round_back', 'ROLLBACK TO SAVEPOINT undo_round')
 
-type Outcome = { steps: Step[]; skipped: Obstacle[] }
+type Outcome = { steps: Step[]; skipped: Obstacle[]; renamings: readonly Renaming[] }
 
 /** Reverts what can be reverted. What others need, or the data of today refuses, is found only by trying. */
 async function revertAll(
@@ -133,7 +135,11 @@ async function revertAll(
   skipsConflicts: boolean,
 ): Promise<Outcome> {
   const { scope, baseId } = undoing
-  const planned = await mapResourceEntries(scope.db, baseId, changes, stepsOf)
+  const plans = await mapResourceEntries(scope.db, baseId, changes, (of) => ({
+    ...{ changes: [...of.changes.values()], found: stepsOf(of) },
+  }))
+  const renamings = await findRenamings(scope.db, baseId, changes)
+  const planned = leaveToRenames(plans, renamings)
   const skipped = planned.flatMap((found) => ('code' in found ? [found] : []))
   let steps = planned.flatMap((found) => ('code' in found ? [] : found))
   if (skipped.length > 0 && !skipsConflicts) throw conflict(skipped)
@@ -151,7 +157,7 @@ async function revertAll(
     await scope.db.query(SAVEPOINT, [])
     const competes = ({ change, movesPair }: Step) => movesPair || competing.has(change.recordType ?? '')
     const obstacles = await runAll(undoing, steps, competes)
-    if (obstacles.length === 0) return { steps, skipped }
+    if (obstacles.length === 0) return { steps, skipped, renamings }
     if (!skipsConflicts) throw conflict(obstacles)
     await scope.db.query(ROLL_BACK, [])
     leave(obstacles)
@@ -180,8 +186,9 @@ async function runAll(
   steps: readonly Step[],
   competes: (step: Step) => boolean,
 ): Promise<Obstacle[]> {
+  const within = { ...undoing, causesOf: (change: number) => causesOf(steps, change) }
   for (const wave of schedule(steps, ({ change }) => nameOf(change), competes)) {
-    const obstacles = await runWave(undoing, wave)
+    const obstacles = await runWave(within, wave)
     if (obstacles.length > 0) return obstacles
   }
   return []
@@ -263,6 +270,17 @@ function sentence({ count, by, skipped }: Undo): string {
   const more = by.length > parts.length ? ', …' : ''
   const what = `Undoes ${count} change${count === 1 ? '' : 's'}${count > 0 ? `: ${parts.join(', ')}${more}` : ''}.`
   return skipped.length > 0 ? `${what} Skips ${skipped.length}.` : what
+}
+
+/** `Renames value to amount in deal.` */
+function renamesIn(steps: readonly Step[], renamings: readonly Renaming[]): string[] {
+  const undone = new Set(steps.map(({ change }) => change.seq))
+  return renamings
+    .filter(({ type }) => undone.has(type.seq))
+    .flatMap(({ type, steps: made }) =>
+      renamesOf(made).map(({ from, to }) => `Renames ${to} to ${from} in ${type.id}.`),
+    )
+    .slice(0, LIMITS.planNames)
 }
 
 /** `2 relationship types` */
