@@ -357,6 +357,10 @@ test('the text and the introspection of a schema are those of the same valid sch
   expect(__type.fields).toContainEqual({ name: 'customer_of' })
   const { extensions } = await fail('{ __schema { queryType { name } } ticketRecords { nodes { id } } }')
   expect(extensions.details[0]).toMatchObject({ path: '/query', code: 'exclusive' })
+  const twice = await fail(
+    '{ __schema { types { name } } ...A } fragment A on Query { b: __schema { types { name } } }',
+  )
+  expect(twice.extensions.details[0]).toMatchObject({ path: '/query', code: 'too_many' })
 })
 
 test('names are kept: a type that is deleted and restored has its own, and another in between gets another', async () => {

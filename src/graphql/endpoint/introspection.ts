@@ -30,6 +30,7 @@ export async function introspected(seen: SeenBase, asked: Asked): Promise<string
   const names = rootNames(asked)
   if (!names.some(isIntrospection)) return null
   if (names.some((name) => !name.startsWith('__'))) throw mixed()
+  if (names.filter((name) => name === '__schema').length > 1) throw several()
   const { document, operationName = null, variableValues } = asked
   const input = { document: print(document), operationName, variables: variableValues ?? {} }
   const { text: schema, etag } = await textOf(seen)
@@ -61,7 +62,7 @@ async function answered(key: string, input: Introspection): Promise<string> {
 
 const isIntrospection = (name: string) => name === '__schema' || name === '__type'
 
-/** The names of the root fields of the operation. */
+/** The names of the root fields of the operation, once for each key of the answer. */
 function rootNames({ document, operationName }: Asked): string[] {
   const fragments = new Map<string, SelectionSetNode>()
   const operations: OperationDefinitionNode[] = []
@@ -69,11 +70,12 @@ function rootNames({ document, operationName }: Asked): string[] {
     if (part.kind === Kind.FRAGMENT_DEFINITION) fragments.set(part.name.value, part.selectionSet)
     if (part.kind === Kind.OPERATION_DEFINITION) operations.push(part)
   }
-  const names = new Set<string>()
+  const names = new Map<string, string>()
   const visited = new Set<string>()
   const walk = ({ selections }: SelectionSetNode): void => {
     for (const selection of selections) {
-      if (selection.kind === Kind.FIELD) names.add(selection.name.value)
+      if (selection.kind === Kind.FIELD)
+        names.set(selection.alias?.value ?? selection.name.value, selection.name.value)
       else if (selection.kind === Kind.INLINE_FRAGMENT) walk(selection.selectionSet)
       else if (!visited.has(selection.name.value)) {
         visited.add(selection.name.value)
@@ -84,7 +86,7 @@ function rootNames({ document, operationName }: Asked): string[] {
   }
   const chosen = operations.find(({ name }) => !operationName || name?.value === operationName)
   if (chosen) walk(chosen.selectionSet)
-  return [...names]
+  return [...names.values()]
 }
 
 const mixed = () =>
@@ -93,6 +95,14 @@ const mixed = () =>
     code: 'exclusive',
     message:
       'An operation asks either for the schema or for records. Send __schema and __type in a request of their own.',
+  })
+
+const several = () =>
+  invalid({
+    path: '/query',
+    code: 'too_many',
+    message: 'An operation asks for __schema once. Merge the selections, or send several requests.',
+    expected: 1,
   })
 
 const tooLarge = () =>
