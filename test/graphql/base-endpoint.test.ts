@@ -199,6 +199,37 @@ test('records that are resources can be followed from now on, without what chang
   expect((await world.call('GET', `${path}/schema.graphql`)).text).not.toContain('Subscription')
 })
 
+test('an endpoint that links records does so for types that it only reads, within their rows', async () => {
+  succeed(
+    await world.call('PUT', '/v1/crm/endpoints/linking', {
+      tools: [
+        { record_type: 'ticket', operations: ['update'], filter: OURS },
+        { record_type: 'customer', operations: ['get'], filter: OURS },
+      ],
+      relationships: [{ rel_type: 'second', operations: ['link', 'related'] }],
+    }),
+    201,
+  )
+  const { call } = await world.newToken([{ endpoint: 'linking', permission: 'write' }])
+  const link = (id: string) =>
+    send(
+      `mutation { updateTicket(id: "t1", data: {}, links: { second: [{ id: "${id}" }] }) { ticket { second { nodes { id } } } } }`,
+      call,
+      '/graphql/crm/e/linking',
+    )
+  expect((await link('c1')).body.data?.updateTicket.ticket.second.nodes).toEqual([{ id: 'c1' }])
+  const { body, text } = await link('c2')
+  expect(body.errors[0].extensions.details[0].path, text).toMatch(/^\/links\/second\/0/)
+  const { body: links } = await send(
+    '{ ticket(id: "t1") { second { totalCount } } }',
+    world.call,
+    '/graphql/crm',
+  )
+  expect(links.data.ticket.second.totalCount).toBe(1)
+  const reader = await world.newToken([{ endpoint: 'linking', permission: 'read' }])
+  expect((await reader.call('GET', '/graphql/crm/e/linking/schema.graphql')).text).not.toContain('_Links')
+})
+
 test('a change of the endpoint changes the schema, and a disabled one has none', async () => {
   const before = await world.call('GET', `${AT}/schema.graphql`)
   const tools = [{ record_type: 'ticket', operations: ['get'] }]

@@ -142,7 +142,7 @@ const NO_FAMILIES: Families = {
 }
 
 const nameOnly = ({ id, name, root }: SeenType): SeenType => ({
-  ...{ id, name, root, description: null, writable: false, changes: null },
+  ...{ id, name, root, description: null, writable: false, hasLinkRights: false, changes: null },
   reads: new Set(),
   sources: [],
   verbs: [],

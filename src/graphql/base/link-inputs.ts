@@ -27,7 +27,7 @@ export const LinkTo = new GraphQLInputObjectType({
 })
 
 const linksToWrite = ({ links }: SeenType): SeenLink[] =>
-  [...links.values()].filter(({ far, linkable }) => linkable && (far === null || far.writable))
+  [...links.values()].filter(({ far, linkable }) => linkable && (far === null || far.hasLinkRights))
 
 /** Whether mutations of the type can write links. */
 export const hasLinks = (type: SeenType): boolean => linksToWrite(type).length > 0

@@ -49,6 +49,8 @@ export type SeenType = {
   readonly reads: ReadonlySet<Read>
   readonly verbs: readonly Verb[]
   readonly writable: boolean
+  /** Whether the token may write links of its records: at an endpoint, also of a type without mutations. */
+  readonly hasLinkRights: boolean
   /**
    * What the token may read of their changes: the entries of the log, past ones included, or that one happens now.
    * Null under a row or field policy, since a change shows more than it may see.
@@ -178,7 +180,15 @@ function typeOf(type: NamedType, types: ReadonlyMap<string, SeenType>, sight: Si
   const { id, graphqlName: name, description } = type
   const verbs = sight.isWritable(id) ? VERBS.filter((verb) => sight.mayUse(id, verb)) : []
   return {
-    ...{ id, name, description, verbs, writable: verbs.length > 0, changes: sight.changesOf(id) },
+    ...{
+      id,
+      name,
+      description,
+      verbs,
+      writable: verbs.length > 0,
+      hasLinkRights: sight.isWritable(id),
+      changes: sight.changesOf(id),
+    },
     sources: sight.isWhole(id) ? type.sources : [],
     reads: new Set(READS.filter((read) => sight.mayUse(id, read))),
     root: name.charAt(0).toLowerCase() + name.slice(1),
