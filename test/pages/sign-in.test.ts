@@ -43,6 +43,18 @@ test('a code is exchanged once for a token with the same grants, for twelve hour
   expectFailure(await exchange(made.code), 'UNAUTHORIZED')
 })
 
+test('a code of one server is exchanged once at any server of the database', async () => {
+  const other = await openServer({}, world.database)
+  try {
+    const code = await newCode()
+    const { token } = succeed(await exchange(code, {}, other.as(null)))
+    succeed(await world.as(token)('GET', '/v1/tokens/self'))
+    expectFailure(await exchange(code), 'UNAUTHORIZED')
+  } finally {
+    await other.close()
+  }
+})
+
 test('of many exchanges of one code at the same time, one succeeds', async () => {
   const code = await newCode()
   const statuses = (await Promise.all(times(8, () => exchange(code)))).map(({ status }) => status)
