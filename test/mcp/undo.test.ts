@@ -112,6 +112,16 @@ test('undo of a migration takes back the type with its records, or neither', asy
   expect(await bill()).toEqual([{ total: 1 }, ['total']])
 })
 
+test('undo of nothing in particular says what it takes', async () => {
+  const { error } = await call('undo', {})
+  expect(error.details).toMatchObject([
+    {
+      path: '/request_id',
+      message: expect.stringContaining('Send request_id, seq for one change, or actor'),
+    },
+  ])
+})
+
 test('undo takes back one change by its seq', async () => {
   await put('d', { n: 1 }, 'd-1')
   await put('d', { n: 2 }, 'd-2')

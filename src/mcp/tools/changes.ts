@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { awaiting } from '../../contract/plan-messages.ts'
 import { changesBody } from '../../contract/response-bodies.ts'
+import { advised } from '../../foundation/advised-requests.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { omitUndefined } from '../../foundation/omit-undefined.ts'
 import { graphql } from '../../graphql/document.ts'
@@ -94,6 +95,12 @@ const selection = {
   until: moment,
   record_type: z.string().optional(),
 }
+const ofNothing = () =>
+  invalid({
+    path: '/request_id',
+    code: 'required',
+    message: `Send request_id, seq for one change, or actor with since. ${advised('list_changes')} lists what was changed by which request.`,
+  })
 const ADVICE = ' To undo the skipped ones too, first undo the changes in overtaken_by.'
 /** Resources that a plan or an answer names one by one. */
 const SHOWN = 10
@@ -161,6 +168,7 @@ export const changeTools = [
     output: answerOutput,
     run: async ({ base_id, record_type, request_id, on_conflict, ...args }, context) => {
       const { idempotency_key: _, dry_run: __, plan_token: ___, stated: ____, ...filter } = args
+      if (Object.keys(omitUndefined({ ...filter, request_id, record_type })).length === 0) throw ofNothing()
       const { revertChanges } = await revert(
         {
           ...omitUndefined({ ...filter, ...momentsOf(filter) }),
