@@ -223,7 +223,11 @@ async function unknown(session: AddressSession, name: string): Promise<Error> {
   if (base !== null && !readonly && (await isOutsideGrants(session, base, name))) return beyondGrants(name)
   const names = (await listTools(session)).map((tool) => tool.name)
   const typed = base === null ? [] : [...(await typedTools(base, context)).all.keys()]
-  return unknownTool(name, [...names, ...typed.filter((each) => isNamed(each, session))])
+  const unlisted = [...rowsAt(base).values()]
+    .map((row) => sideOf(row, session))
+    .filter((row) => accessTo(row, session) === 'callable' && row.available(context))
+    .map((row) => row.name)
+  return unknownTool(name, [...names, ...typed.filter((each) => isNamed(each, session))], unlisted)
 }
 
 /** Whether the name is a type tool that the grants forbid, rather than one that the address hides. */

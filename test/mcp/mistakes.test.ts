@@ -130,6 +130,8 @@ describe('an unknown tool name', () => {
     ['deal_history', 'record_history'],
     ['count_deals', 'aggregate_records'],
     ['claim_deal', 'work'],
+    ['attach_file', 'put_file'],
+    ['create_attachment', 'put_file'],
   ])('%s is refused with the suggestion %s', async (name, meant) => {
     expect((await call(name)).rpcError.message).toMatch(`Did you mean "${meant}"?`)
   })
@@ -140,9 +142,11 @@ describe('an unknown tool name', () => {
     expect(await meant('create_record')).toContain('Did you mean "sql_write"?')
     expect(await meant('find_records')).toContain('Did you mean "search"?')
     expect(await meant('rollback')).toContain('Did you mean "undo"?')
+    // None of the listed ones cancels.
+    expect(await meant('cancel_deal')).toContain('Did you mean "cancel_record"?')
   })
 
-  test.each(['create_constructor', 'create_gizmo', 'frobnicate', 'send_email'])(
+  test.each(['create_constructor', 'create_gizmo', 'frobnicate', 'send_email', 'list_attachments'])(
     '%s is refused without a suggestion of a tool with another effect',
     async (name) => {
       expect((await call(name)).rpcError.message).not.toMatch('Did you mean')

@@ -10,9 +10,13 @@ export const beyondGrants = (name: string) =>
     ],
   })
 
-/** Error for an unknown tool, with the tool that does it as a hint. */
-export function unknownTool(name: string, known: readonly string[]): InvalidParams {
-  const meant = meantTool(name.slice(0, 128), known)
+/** Error for an unknown tool, with the tool that does it as a hint: a listed one, or else one of `callable`. */
+export function unknownTool(
+  name: string,
+  known: readonly string[],
+  callable: readonly string[] = [],
+): InvalidParams {
+  const meant = meantTool(name.slice(0, 128), known) ?? ofMeaning(name.slice(0, 128), callable)
   return new InvalidParams(
     `There is no tool "${name.slice(0, 128)}" here.${meant ? ` Did you mean "${meant}"?` : ''} tools/list lists the tools.`,
   )
@@ -21,6 +25,8 @@ export function unknownTool(name: string, known: readonly string[]): InvalidPara
 const TYPE = '(record_?|relationship_?|rel_?)?(type|schema|table|collection)s?'
 const RECORD = '(record|document|item|row|entry|object)s?'
 
+const FILE = '(attachment|file)s?'
+
 const LINK = '(relationship|relation|link|edge|association)s?'
 
 /**
@@ -28,6 +34,9 @@ const LINK = '(relationship|relation|link|edge|association)s?'
  * row never names a tool with another effect.
  */
 const MEANT: readonly (readonly [RegExp, readonly string[]])[] = [
+  [pattern(`(add|attach|create|upload|put|write|save|insert|new)_?${FILE}(_(to|for)_.*)?`), ['put_file']],
+  // No tool reads or deletes attachments; those of files are for files at a path.
+  [pattern('(.*_)?attachments?(_.*)?'), []],
   [pattern(`(delete|drop|remove)_?${TYPE}`), ['delete_definition', 'batch']],
   [
     pattern(
