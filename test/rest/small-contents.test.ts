@@ -1,6 +1,7 @@
 /** Small contents are rows of the database, and read like all others. */
 import { randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -113,6 +114,34 @@ test('what is refused, rehearsed or given up leaves no row', async () => {
   expectFailure(await put('refused', 'refused 6', {}, 'tiny'), 'VALIDATION_ERROR')
   expect(await rows()).toEqual(before)
   expectFailure(await get('refused'), 'NOT_FOUND')
+})
+
+test('a body that is shorter than declared, or malformed, is 400 and leaves no row', async () => {
+  const before = await rows()
+  const { hostname, port } = new URL(world.url)
+  const send = (header: string, body: string) =>
+    new Promise<string>((resolve, reject) => {
+      let text = ''
+      const socket = connect(Number(port), hostname)
+      socket.on('data', (chunk) => {
+        text += chunk
+      })
+      socket.on('end', () => resolve(text)).on('error', reject)
+      socket.end(
+        `PUT ${at('length')} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${world.adminToken}\r\n${header}\r\n\r\n${body}`,
+      )
+    })
+  const faults = [
+    ['content-length: 100', 'x'.repeat(40)],
+    ['content-length: -5', ''],
+    ['content-length: 5\r\ncontent-length: 6', 'hello'],
+    ['content-length: 5\r\ntransfer-encoding: chunked', '5\r\nhello\r\n0\r\n\r\n'],
+    ['transfer-encoding: chunked', 'zz\r\nhello\r\n'],
+    ['transfer-encoding: chunked', 'a\r\nhello'],
+  ] as const
+  for (const [header, body] of faults) expect(await send(header, body)).toMatch(/^HTTP\/1.1 400 /)
+  expect(await rows()).toEqual(before)
+  expectFailure(await get('length'), 'NOT_FOUND')
 })
 
 test('a small content that an earlier version stored as a file is read, edited, copied and compared', async () => {
