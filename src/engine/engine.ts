@@ -11,6 +11,7 @@ import { type AttachmentKey, attachmentSweep, type LinkUse, openLink } from './a
 import { type BlobLocation, openBlobStore } from './blobs/open.ts'
 import { openChangeFeed } from './change-log/open-feed.ts'
 import { sweepClaims } from './claims/actions.ts'
+import { KINDS } from './configuration/kinds.ts'
 import {
   type AdminToken,
   authenticate,
@@ -167,6 +168,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const services: Services = {
     ...{ caches, batching, feed, longPolls, keys, limits, sql, blobs, vault, egress, publicUrl, log },
     clientBreaks,
+    kinds: KINDS,
   }
   const system = systemScope(database, services)
   await ensureAdminToken(system, options.adminToken, log)

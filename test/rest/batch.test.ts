@@ -338,11 +338,12 @@ test('a batch can create, use and delete types, and a failure rolls back all of 
   expect(body.data.map((one: Body) => one.operation)).toEqual(times(4, () => 'created'))
   expect(succeed(await world.call('GET', '/v1/crm/record-types/made')).name).toBe('Made')
 
-  const refused = await batch([{ type: 'delete_record_type', id: 'made' }])
-  expect(expectFailure(refused, 'CONFLICT').details[0].path).toBe('/operations/0/confirm')
+  const unlinked = { type: 'delete_relationship_type', id: 'to', confirm: 'to' }
+  const refused = await batch([unlinked, { type: 'delete_record_type', id: 'made' }])
+  expect(expectFailure(refused, 'CONFLICT').details[0].path).toBe('/operations/1/confirm')
   const gone = succeed(
     await batch([
-      { type: 'delete_relationship_type', id: 'to', confirm: 'to' },
+      unlinked,
       { type: 'delete_record_type', id: 'made', confirm: 'made' },
       { type: 'upsert_record_type', id: 'made', body: {} },
       put('made', 'a', { free: true }),

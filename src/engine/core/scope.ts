@@ -72,6 +72,8 @@ export type Services = {
   /** The way out for requests to addresses that users chose. */
   readonly egress: Egress
   readonly clientBreaks: ClientBreaks
+  /** The kinds of configuration, each after those that it refers to. The lifecycle, which is below them, knows their type. */
+  readonly kinds: readonly { readonly name: string }[]
   /** The address of this server, for links. */
   readonly publicUrl: () => string
   /** The log of the process, for failures that no answer reports. */

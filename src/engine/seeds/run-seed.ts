@@ -5,7 +5,9 @@ import type { DataOperation } from '../batch/operation.ts'
 import { type Outcome, withinBudget } from '../batch/run-batch.ts'
 import { runData } from '../batch/run-data.ts'
 import { SEED_CAUSE, setCause } from '../change-log/entry.ts'
+import { loadedIn } from '../configuration/lifecycle/load.ts'
 import { missing, requireManage } from '../configuration/lifecycle/read.ts'
+import { unknownReferences } from '../configuration/lifecycle/references.ts'
 import { endKey, linkKey, rowFaults, SEED, type SeedRows } from '../configuration/seeds/index.ts'
 import { statement } from '../database/client.ts'
 import { uncancel } from '../records/cancel.ts'
@@ -125,7 +127,13 @@ function countsOf(outcomes: readonly Outcome[], deleted: number): Counts {
 }
 
 async function upsert({ scope, baseId, seedId, rows, outcomes, write }: Run): Promise<void> {
-  const [fault, ...more] = await rowFaults(scope, baseId, rows)
+  const loaded = loadedIn(scope, baseId)
+  const unknown = await unknownReferences(SEED, loaded, {
+    ...SEED.defaults(seedId),
+    records: [...rows.records],
+    relationships: [...rows.relationships],
+  })
+  const [fault, ...more] = [...unknown, ...(await rowFaults(loaded, rows))]
   if (fault) throw invalid(fault, ...more)
   await write(recordUpserts(seedId, rows, scope.limits))
   await refuseForeignLinks(scope, baseId, seedId, rows, outcomes)

@@ -10,7 +10,6 @@ import type { FieldsOf, Kind, Loaded } from '../lifecycle/kind.ts'
 import { RECORD_TYPE } from '../record-types/record-type.ts'
 import { RELATIONSHIP_TYPE } from '../relationship-types/relationship-type.ts'
 import { httpFaults } from './http-faults.ts'
-import { requireUnused } from './require-unused.ts'
 import { secretFaults } from './secrets.ts'
 import { refFaults, stepFaults, typesNamed } from './step-faults.ts'
 import { templateFaults } from './template-faults.ts'
@@ -36,7 +35,6 @@ export const ACTION: Kind<Fields, Row> = {
       at,
     })),
   warnings: (_before, { inputSchema }) => compileSchema(inputSchema, '/input_schema').warnings,
-  beforeDelete: requireUnused,
   check: async (loaded, { next }) => ({ faults: await faultsOf(loaded, next) }),
 }
 

@@ -7,7 +7,7 @@ import { ACTION } from '../actions/index.ts'
 import type { FieldsOf, Kind } from '../lifecycle/kind.ts'
 import { RELATIONSHIP_TYPE } from '../relationship-types/relationship-type.ts'
 import { linkFaults } from './link-ends.ts'
-import { portableIdsOf, typesOf } from './load-record-types.ts'
+import { portableIdsIn, typesOf } from './load-record-types.ts'
 import { type FormerName, formerNames } from './name-aliases.ts'
 import { nameFaults } from './named-tools.ts'
 import { TOOLSET } from './toolset.ts'
@@ -59,7 +59,7 @@ export const ENDPOINT: Kind<Fields, Row> = {
     await loaded.rows(RELATIONSHIP_TYPE, [...new Set(relTypes)])
   },
   check: async (loaded, { current, next }) => {
-    const portableIds = await loaded.once(portableIdsOf)
+    const portableIds = await portableIdsIn(loaded)
     const types = await typesOf(loaded, next.tools)
     const toolsets = await loaded.rows(TOOLSET, next.toolsets)
     return {

@@ -1,7 +1,7 @@
 import type { EndpointTool } from '../../../contract/endpoint-shapes.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { Loaded } from '../lifecycle/kind.ts'
-import { RECORD_TYPE } from '../record-types/index.ts'
+import { RECORD_TYPE, type TypeRow } from '../record-types/index.ts'
 import type { PortableIds } from './named-tools.ts'
 import type { Types } from './validate-selections.ts'
 
@@ -9,6 +9,15 @@ import type { Types } from './validate-selections.ts'
 export async function portableIdsOf({ db }: Scope, baseId: string): Promise<PortableIds> {
   const rows = await db.orm.recordType.findMany({ where: { baseId }, select: { id: true, portableId: true } })
   return new Map(rows.map(({ id, portableId }) => [id, portableId]))
+}
+
+/** The same, of the types as the changes leave them. */
+export async function portableIdsIn(loaded: Loaded): Promise<PortableIds> {
+  const ids = new Map(await loaded.once(portableIdsOf))
+  for (const [id, row] of loaded.written(RECORD_TYPE))
+    if (row) ids.set(id, (row as Partial<TypeRow>).portableId ?? id)
+    else ids.delete(id)
+  return ids
 }
 
 /** Loads the existing types that tool selections name, with their schemas. */

@@ -1,6 +1,6 @@
 import type { EndpointBatch, EndpointRelationship, EndpointTool } from '../../../contract/endpoint-shapes.ts'
-import type { Scope } from '../../core/scope.ts'
 import type { Endpoint as EndpointRow } from '../../prisma/client.ts'
+import type { Loaded } from '../lifecycle/kind.ts'
 import { type NamedLink, type NamedTool, nameLinks, nameTools, type PortableIds } from './named-tools.ts'
 
 /** The fields of an endpoint that determine its tools. */
@@ -19,14 +19,23 @@ type Toolsets = ReadonlyMap<string, { readonly tools: unknown }>
 export const toolsOf = ({ tools }: { tools: unknown }): readonly EndpointTool[] =>
   tools as readonly EndpointTool[]
 
-/** Finds the endpoints that use one of the toolsets. */
-export const usersOf = ({ db }: Scope, baseId: string, toolsets: string[]): Promise<EndpointRow[]> =>
-  db.orm.endpoint.findMany({ where: { baseId, toolsets: { hasSome: toolsets } }, orderBy: { id: 'asc' } })
+const ENDPOINTS = {
+  name: 'endpoint',
+  label: 'an endpoint',
+  codes: { notFound: 'endpoint_not_found' },
+} as const
 
-/** Loads the existing toolsets with these ids. */
-export async function toolsetsOf({ db }: Scope, baseId: string, ids: readonly string[]): Promise<Toolsets> {
-  const rows = await db.orm.toolset.findMany({ where: { baseId, id: { in: [...ids] } } })
-  return new Map(rows.map((row) => [row.id, row]))
+/** Finds the endpoints that use a toolset, as the changes leave them. */
+export async function usersOf(loaded: Loaded, toolset: string): Promise<EndpointRow[]> {
+  const { scope, baseId } = loaded
+  const where = { baseId, toolsets: { has: toolset } }
+  const stored = await scope.db.orm.endpoint.findMany({ where, orderBy: { id: 'asc' } })
+  const written = loaded.written(ENDPOINTS)
+  const changed = [...written.values()].flatMap((row) => (row ? [row as EndpointRow] : []))
+  return [
+    ...stored.filter(({ id }) => !written.has(id)),
+    ...changed.filter(({ toolsets }) => toolsets.includes(toolset)),
+  ]
 }
 
 /** All typed tools of an endpoint: its own, then those of its toolsets, in order. */

@@ -1,13 +1,11 @@
 import { ToolsetBody } from '../../../contract/endpoint-shapes.ts'
 import { type Detail, DomainError } from '../../../foundation/errors.ts'
-import { LIMITS } from '../../../foundation/limits.ts'
 import type { Toolset as Row } from '../../prisma/client.ts'
-import type { WriteScope } from '../../write/write.ts'
-import type { FieldsOf, Kind } from '../lifecycle/kind.ts'
-import { portableIdsOf, typesOf } from './load-record-types.ts'
+import type { FieldsOf, Kind, Loaded } from '../lifecycle/kind.ts'
+import { portableIdsIn, typesOf } from './load-record-types.ts'
 import { type FormerName, formerNames } from './name-aliases.ts'
 import { nameFaults, nameTools } from './named-tools.ts'
-import { toolsetsOf, toolsOf, toolsOfEndpoint, usersOf } from './toolset-members.ts'
+import { toolsOf, toolsOfEndpoint, usersOf } from './toolset-members.ts'
 import { selectionFaults, typesNamed } from './validate-selections.ts'
 
 type Fields = FieldsOf<typeof ToolsetBody>
@@ -27,7 +25,7 @@ export const TOOLSET: Kind<Fields, Row> = {
       nexts.flatMap(({ tools }) => tools),
     ),
   check: async (loaded, { current, next }) => {
-    const portableIds = await loaded.once(portableIdsOf)
+    const portableIds = await portableIdsIn(loaded)
     const types = await typesOf(loaded, next.tools)
     const named = nameTools(next.tools, portableIds, (i) => `/tools/${i}`)
     return {
@@ -37,19 +35,9 @@ export const TOOLSET: Kind<Fields, Row> = {
         return { formerNames: formerNames((current?.formerNames ?? []) as FormerName[], before, named) }
       },
       dependents: async (row) => {
-        if (current) await checkUniqueNames(loaded.scope, row)
+        if (current) await checkUniqueNames(loaded, row)
       },
     }
-  },
-  lockUnused: async (scope, baseId, rows) => {
-    const ids = new Set(rows.map(({ id }) => id))
-    for (const { toolsets } of await usersOf(scope, baseId, [...ids]))
-      for (const id of toolsets) ids.delete(id)
-    return ids
-  },
-  beforeDelete: async (scope, { baseId, id }) => {
-    const users = await usersOf(scope, baseId, [id])
-    if (users.length > 0) throw inUse(id, users)
   },
 }
 
@@ -57,11 +45,11 @@ export const TOOLSET: Kind<Fields, Row> = {
  * Checks that tool names stay unique in each endpoint that uses the toolset.
  * @throws CONFLICT with those endpoints
  */
-async function checkUniqueNames(scope: WriteScope, { baseId, id }: Row): Promise<void> {
-  const portableIds = await portableIdsOf(scope, baseId)
+async function checkUniqueNames(loaded: Loaded, { id }: Row): Promise<void> {
+  const portableIds = await portableIdsIn(loaded)
   const details: Detail[] = []
-  for (const user of await usersOf(scope, baseId, [id])) {
-    const toolsets = await toolsetsOf(scope, baseId, user.toolsets)
+  for (const user of await usersOf(loaded, id)) {
+    const toolsets = await loaded.rows(TOOLSET, user.toolsets)
     const [clash] = nameFaults(toolsOfEndpoint(user, toolsets, portableIds))
     if (clash)
       details.push({
@@ -71,13 +59,4 @@ async function checkUniqueNames(scope: WriteScope, { baseId, id }: Row): Promise
       })
   }
   if (details.length > 0) throw new DomainError('CONFLICT', details[0]?.message ?? '', { details })
-}
-
-function inUse(id: string, users: readonly { id: string }[]): DomainError {
-  const shown = users.slice(0, LIMITS.samples).map((user) => user.id)
-  const message = `Toolset "${id}" is in use by ${shown.map((user) => `"${user}"`).join(', ')}${users.length > shown.length ? ' and others' : ''}. Take it out of these endpoints first.`
-  const samples = shown.map((endpoint) => ({ endpoint }))
-  return new DomainError('CONFLICT', message, {
-    details: [{ path: '/id', code: 'in_use', message, count: users.length, samples }],
-  })
 }

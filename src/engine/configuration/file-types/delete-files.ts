@@ -1,11 +1,12 @@
+import { DomainError } from '../../../foundation/errors.ts'
 import { AUTHOR_COLUMNS } from '../../change-log/entry.ts'
-import { authorship } from '../../core/scope.ts'
-import { statement } from '../../database/client.ts'
+import { authorship, type Scope } from '../../core/scope.ts'
+import { type Db, statement } from '../../database/client.ts'
 import type { FileType as Row } from '../../prisma/client.ts'
 import { addCounts, addNamed, type Counted } from '../../write/deletion-summary.ts'
 import { confirmFirst } from '../../write/preconditions.ts'
 import type { WriteScope } from '../../write/write.ts'
-import type { DeleteOptions } from '../lifecycle/kind.ts'
+import type { DataCheck, DeleteOptions, Found } from '../lifecycle/kind.ts'
 import { lockType } from '../lifecycle/lock.ts'
 
 const HAS_FILES = statement(
@@ -42,12 +43,35 @@ export async function deleteFilesOf(
   const { db, summary } = scope
   const { baseId, id } = current
   await lockType(db, 'file_type', baseId, id)
-  if (!scope.planning && confirm !== id && (await db.query(HAS_FILES, [baseId, id])).length > 0)
-    throw confirmFirst(id, `File type "${id}" has files`, "the type's")
+  if (!scope.planning && confirm !== id) await refuseFiles(db, current)
   if (summary) {
     addNamed(summary, 'fileTypes', current)
     addCounts(summary, 'files', await db.query<Counted>(COUNT_FILES, [baseId, id]))
   }
   checkPlan()
   await db.query(DELETE_FILES, [baseId, id, ...authorship(scope)])
+}
+
+/** Checks that types which are deleted have no files. A change of a type leaves its files as they are. */
+export async function checkFiles(
+  { db }: Scope,
+  baseId: string,
+  checks: readonly DataCheck<object>[],
+): Promise<readonly Found[]> {
+  const found: Found[] = []
+  for (const { id, next } of checks)
+    try {
+      if (next === null) await refuseFiles(db, { baseId, id })
+      found.push({})
+    } catch (thrown) {
+      if (!(thrown instanceof DomainError)) throw thrown
+      found.push({ fault: thrown })
+    }
+  return found
+}
+
+/** @throws CONFLICT when the type has files */
+async function refuseFiles(db: Db, { baseId, id }: { baseId: string; id: string }): Promise<void> {
+  if ((await db.query(HAS_FILES, [baseId, id])).length > 0)
+    throw confirmFirst(id, `File type "${id}" has files`, "the type's")
 }

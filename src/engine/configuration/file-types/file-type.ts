@@ -7,7 +7,7 @@ import { compileSchema } from '../../json-schema/compile.ts'
 import type { FileType as Row } from '../../prisma/client.ts'
 import type { FieldsOf, Kind } from '../lifecycle/kind.ts'
 import { droppedProperties } from '../record-types/dropped-properties.ts'
-import { deleteFilesOf } from './delete-files.ts'
+import { checkFiles, deleteFilesOf } from './delete-files.ts'
 
 /** The storage policy of a file type, with every member set. */
 export type Storage = {
@@ -52,5 +52,6 @@ export const FILE_TYPE: Kind<Fields, Row> = {
   check: async (_loaded, { next }) => ({
     faults: detailsThrownBy(() => compileSchema(next.metadataSchema, '/metadata_schema')),
   }),
+  checkData: checkFiles,
   beforeDelete: deleteFilesOf,
 }

@@ -1,5 +1,5 @@
 /** Changes in a transaction that has the configuration of the base locked. */
-import { invalid } from '../../../foundation/errors.ts'
+import { DomainError, invalid } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { ACCOUNT, appendChanges } from '../../core/append-change.ts'
 import { announce, type Topic } from '../../core/cache-notices.ts'
@@ -20,7 +20,7 @@ import {
 import { missing } from './read.ts'
 import { unknownReferences } from './references.ts'
 import { keepSecrets, type Secrets } from './secrets.ts'
-import { storeRows } from './store.ts'
+import { storeRows, trialRow } from './store.ts'
 
 /** The fields to store, given those that are; null when the resource must exist and does not. */
 export type Changed<F extends object> = (before: F | null) => { input: object; next: F } | null
@@ -32,8 +32,14 @@ export type Change<F extends object> = Located & {
   readonly changed: Changed<F>
 }
 
-/** `located` rewrites a failure, to say which resource failed. */
-export type Located = { readonly located?: (thrown: unknown) => unknown }
+/**
+ * `located` rewrites a failure, to say which resource failed. With `refused`, it is told the failure and the others go
+ * on: a trial finds all of them.
+ */
+export type Located = {
+  readonly located?: (thrown: unknown) => unknown
+  readonly refused?: (fault: DomainError) => void
+}
 
 /**
  * Creates or changes one resource.
@@ -76,21 +82,31 @@ export async function changeAll<F extends object, R extends Stored>(
   const meant: Meant<F, R>[] = []
   for (const change of changes) {
     if (turnIsOver()) await nextTurn()
-    meant.push(await at(change, () => readChange(loaded, kind, change)))
+    const read = await at(change, () => readChange(loaded, kind, change))
+    if (read) meant.push(read)
   }
   await kind.preload?.(
     loaded,
     meant.map(({ next }) => next),
   )
   const decided: Decided<F, R>[] = []
+  const refused: Meant<F, R>[] = []
   for (const each of meant) {
     if (turnIsOver()) await nextTurn()
-    decided.push(await at(each.change, () => decide(loaded, kind, each)))
+    const done = await at(each.change, () => decide(loaded, kind, each))
+    if (done) decided.push(done)
+    else refused.push(each)
   }
-  await checkExisting(loaded, kind, decided)
+  if (!loaded.isTrial) await checkExisting(loaded, kind, decided)
   const due = decided.filter((each) => !each.isSame)
-  const bare = (await storeRows(scope.db, kind as Kind, baseId, due)) as unknown as R[]
-  const rows = await withParts(kind, scope, baseId, due, bare)
+  const rows = loaded.isTrial ? trialRows(kind, baseId, due) : await store(kind, scope, baseId, due)
+  // What names a refused resource is not at fault for that.
+  for (const { change, current, next } of refused)
+    loaded.wrote(
+      kind as Kind,
+      change.id,
+      trialRow(baseId, { id: change.id, current, columns: { ...next, ...formerParts(kind, current) } }),
+    )
   const written = new Map<Decided<F, R>, R>()
   for (const [n, each] of due.entries()) {
     const row = rows[n]
@@ -98,14 +114,15 @@ export async function changeAll<F extends object, R extends Stored>(
     loaded.wrote(kind as Kind, each.id, row)
     written.set(each, row)
   }
-  await finish(
-    kind,
-    scope,
-    baseId,
-    [...written].map(([{ current, checked }, row]) => ({
-      ...{ row, operation: current ? 'update' : 'create', logged: checked.logged },
-    })),
-  )
+  if (!loaded.isTrial)
+    await finish(
+      kind,
+      scope,
+      baseId,
+      [...written].map(([{ current, checked }, row]) => ({
+        ...{ row, operation: current ? 'update' : 'create', logged: checked.logged },
+      })),
+    )
   return {
     views: decided.map((each): View<F> => {
       const { current, warnings } = each
@@ -123,14 +140,41 @@ export async function changeAll<F extends object, R extends Stored>(
   }
 }
 
-/** Runs a step of a change, and says of its failure which resource failed. */
-export async function at<T>({ located }: Located, work: () => Promise<T>): Promise<T> {
+/** Runs a step of a change, and says of its failure which resource failed. Null if the failure was only told. */
+export async function at<T>({ located, refused }: Located, work: () => Promise<T>): Promise<T | null> {
   try {
     return await work()
   } catch (thrown) {
-    throw located ? located(thrown) : thrown
+    const fault = located ? located(thrown) : thrown
+    if (!refused || !(fault instanceof DomainError)) throw fault
+    refused(fault)
+    return null
   }
 }
+
+async function store<F extends object, R extends Stored>(
+  kind: Kind<F, R>,
+  scope: WriteScope,
+  baseId: string,
+  due: readonly Decided<F, R>[],
+): Promise<R[]> {
+  const bare = (await storeRows(scope.db, kind as Kind, baseId, due)) as unknown as R[]
+  return withParts(kind, scope, baseId, due, bare)
+}
+
+const trialRows = <F extends object, R extends Stored>(
+  kind: Kind<F, R>,
+  baseId: string,
+  due: readonly Decided<F, R>[],
+): R[] =>
+  due.map((each) => {
+    const row = trialRow(baseId, each) as unknown as R
+    const { parts } = each.checked
+    return parts && kind.withParts ? kind.withParts(row, each.current, parts) : row
+  })
+
+const formerParts = <F extends object, R extends Stored>({ parts = [] }: Kind<F, R>, current: R | null) =>
+  Object.fromEntries(parts.map((name) => [name, current?.[name as keyof R] ?? []]))
 
 async function withParts<F extends object, R extends Stored>(
   kind: Kind<F, R>,

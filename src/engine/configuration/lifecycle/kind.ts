@@ -49,7 +49,7 @@ export type Kind<F extends object = object, R extends Stored = Stored> = {
   warnings?(before: F | null, next: F, options: PutOptions): readonly string[]
   /** Parts of a row that are returned but cannot be set. */
   shown?(row: R): object
-  /** References to other kinds. An absent target is a 400. */
+  /** References to other kinds. An absent target is a 400, and a target is not deleted while one refers to it. */
   references?(fields: F): readonly Reference[]
   /** Reads what the checks of several changes need, together. */
   preload?(loaded: Loaded, nexts: readonly F[]): Promise<unknown>
@@ -84,6 +84,8 @@ export type Kind<F extends object = object, R extends Stored = Stored> = {
   readonly hasOwnLog?: true
   /** Fields that are stored in tables of their own. */
   readonly parts?: readonly string[]
+  /** The row with its parts as they would be stored, for a trial. */
+  withParts?(row: R, current: R | null, parts: object): R
   /** Writes the parts of rows, and returns the rows with them, in the same order. */
   storeParts?(scope: WriteScope, baseId: string, stored: readonly StoredParts<R>[]): Promise<R[]>
   /** Writes what depends on a row, or on several of a promotion, in the same transaction before the log entries. */
@@ -264,6 +266,8 @@ export type Checked<R> = {
 export type Loaded = {
   readonly scope: WriteScope
   readonly baseId: string
+  /** Changes are checked against the configuration and each other, and not stored: the database lacks them. */
+  readonly isTrial: boolean
   /** Rows by id: the given ids, or all. */
   rows<F extends object, R extends Stored>(
     kind: Kind<F, R>,
@@ -273,6 +277,8 @@ export type Loaded = {
   ids(kind: Named): Promise<readonly string[]>
   /** Memoizes other reads of the base by function. */
   once<T>(read: (scope: WriteScope, baseId: string) => Promise<T>): Promise<T>
+  /** What was written here, by id; null for a deletion. */
+  written(kind: Named): ReadonlyMap<string, Stored | null>
   /** Records a write; null for a deletion. */
   wrote(kind: Kind, id: string, row: Stored | null): void
 }

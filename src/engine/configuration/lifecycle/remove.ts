@@ -1,9 +1,10 @@
-/** Deletions in a transaction that has the configuration of the base locked. */
+/** Deletions in a transaction that has the configuration of the base locked, or in a trial. */
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { checkVersion, type Expectation } from '../../write/preconditions.ts'
 import { at, finish, type Located } from './change.ts'
 import { type DeleteOptions, type Kind, type Loaded, nounOf, type Stored } from './kind.ts'
 import { missing } from './read.ts'
+import { inUse, referrersOf } from './referrers.ts'
 
 /** A resource to delete. */
 export type Removal = Located & {
@@ -38,23 +39,27 @@ export async function removeAll<F extends object, R extends Stored>(
   const { scope, baseId } = loaded
   const ids = removals.map(({ id }) => id)
   const rows = await loaded.rows(kind, ids)
-  const isMany = removals.length > 1
+  const referrers = await referrersOf(loaded, kind as Kind, ids)
+  const isMany = removals.length > 1 && !loaded.isTrial
   const free = isMany ? await kind.lockUnused?.(scope, baseId, [...rows.values()]) : undefined
   const gone: R[] = []
   for (const removal of removals) {
     if (turnIsOver()) await nextTurn()
     const { id, options } = removal
-    const { row, last } = await at(removal, async () => {
+    const deletion = await at(removal, async () => {
       const current = rows.get(id)
       if (!current) throw await missing({ kind, scope, baseId, id })
       checkVersion(options.expected, current.version, `${nounOf(kind)} "${id}"`)
-      if (!free?.has(id)) await kind.beforeDelete?.(scope, current, options)
+      const users = referrers.get(id)
+      if (users) throw inUse(kind as Kind, id, users)
+      if (!free?.has(id) && !loaded.isTrial) await kind.beforeDelete?.(scope, current, options)
       return { row: current, last: (await kind.lastVersion?.(scope, current)) ?? current.version }
     })
-    gone.push({ ...row, version: last + 1 })
+    if (deletion) gone.push({ ...deletion.row, version: deletion.last + 1 })
   }
-  await kind.table(scope.db).deleteMany({ where: { baseId, id: { in: ids } } })
   for (const id of ids) loaded.wrote(kind as Kind, id, null)
+  if (loaded.isTrial) return gone
+  await kind.table(scope.db).deleteMany({ where: { baseId, id: { in: ids } } })
   await finish(
     kind,
     scope,

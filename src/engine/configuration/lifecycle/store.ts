@@ -21,16 +21,26 @@ export async function storeRows(
   const last = created.length > 0 ? await lastVersions(db, kind, baseId, created) : new Map<string, number>()
   const now = new Date()
   const written = rows.map((each): Written => {
-    const { id, current, columns } = each
+    const { id, current } = each
     const version = (current?.version ?? last.get(id) ?? 0) + 1
     const own = { baseId, id, version, createdAt: current?.createdAt ?? now, updatedAt: now }
-    return { ...each, row: { ...current, ...valuesAfter(columns, current), ...own } }
+    return { ...each, row: { ...rowAfter(each), ...own } }
   })
   if (kind.table(db).createOne) return Promise.all(written.map((each) => storeAlone(db, kind, each)))
   await storeAll(db, kind, baseId, written, true)
   await storeAll(db, kind, baseId, written, false)
   return written.map(({ row }) => row)
 }
+
+/** The row of a trial: what a write would store, with the next version. */
+export function trialRow(baseId: string, each: Row): Stored {
+  const now = new Date()
+  const { id, current } = each
+  const own = { baseId, id, version: (current?.version ?? 0) + 1, createdAt: current?.createdAt ?? now }
+  return { ...rowAfter(each), ...own, updatedAt: now }
+}
+
+const rowAfter = ({ current, columns }: Row): object => ({ ...current, ...valuesAfter(columns, current) })
 
 /** Writes a row of a kind whose rows are more than their columns. */
 async function storeAlone(db: Db, kind: Kind, { id, current, columns, row }: Written): Promise<Stored> {

@@ -147,6 +147,10 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
     }
   },
   storeParts: storeIndexes,
+  withParts: (row, current, { isReindexed, indexes }: Parts) => ({
+    ...row,
+    indexes: isReindexed ? indexes.map((index, n) => unbuiltIndex(row, index, n)) : (current?.indexes ?? []),
+  }),
   checkData: checkRecords,
   lockData: lockRecords,
   lockUnused: lockUnusedTypes,
@@ -156,6 +160,25 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
   copyParts: copyIndexes,
   missing: typeOrBaseNotFound,
 }
+
+/** An index of a row as it is stored before its build. */
+const unbuiltIndex = (
+  { baseId, id }: TypeRow,
+  { kind, fields }: ResolvedIndex,
+  position: number,
+): TypeRow['indexes'][number] => ({
+  ...{
+    kind,
+    fields: fields as never,
+    id: 0n,
+    baseId,
+    recordType: id,
+    position,
+    status: 'building',
+    hasCut: false,
+  },
+  ...{ duplicates: null, builtTo: null, createdAt: new Date() },
+})
 
 type Parts = { readonly isReindexed: boolean; readonly indexes: readonly ResolvedIndex[] }
 

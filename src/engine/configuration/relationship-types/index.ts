@@ -1,3 +1,4 @@
+export { linkSchemaOf } from './link-schema.ts'
 export {
   mayReadRelationships,
   readableRelationshipTypes,

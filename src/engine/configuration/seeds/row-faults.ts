@@ -3,15 +3,14 @@ import type { SeedRecord, SeedRelationship } from '../../../contract/seed-shapes
 import { type Detail, DomainError, withPaths } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import { type CompiledRelationshipType, isAmong } from '../../compiled-types/compiled-relationship-type.ts'
+import { isAmong } from '../../compiled-types/compiled-relationship-type.ts'
 import type { CompiledType } from '../../compiled-types/compiled-type.ts'
-import { bypassed } from '../../core/caches.ts'
-import { findType } from '../../core/load-type.ts'
+import type { RelationshipType as RelationshipRow } from '../../prisma/client.ts'
 import { dataText, readPair } from '../../record-store/record.ts'
 import type { WriteScope } from '../../write/write.ts'
-import { unknownReference } from '../lifecycle/references.ts'
-import { RECORD_TYPE_NAMES } from '../record-types/not-found.ts'
-import { RELATIONSHIP_TYPE, relationshipTypesOf } from '../relationship-types/index.ts'
+import type { Loaded } from '../lifecycle/kind.ts'
+import { typeIn } from '../record-types/index.ts'
+import { linkSchemaOf, RELATIONSHIP_TYPE } from '../relationship-types/index.ts'
 
 /** What a seed declares. */
 export type SeedRows = {
@@ -26,23 +25,25 @@ export const endKey = ({ record_type, external_id }: End): string => `${record_t
 export const linkKey = ({ rel_type, source, target }: Omit<SeedRelationship, 'data'>): string =>
   [rel_type, endKey(source), endKey(target)].join('\n')
 
-/** The faults of the rows, each at its place in the seed. Stops when there are more than an error lists. */
-export async function rowFaults(scope: WriteScope, baseId: string, rows: SeedRows): Promise<Detail[]> {
+/**
+ * The faults of the rows, each at its place in the seed. Types that are absent are faults of its references. Stops when there are more than
+ * an error lists.
+ */
+export async function rowFaults(loaded: Loaded, rows: SeedRows): Promise<Detail[]> {
   if (JSON.stringify(rows).length > LIMITS.seedChars) return [tooLarge]
-  const within: WriteScope = { ...scope, caches: bypassed(scope.caches) }
   const faults: Detail[] = []
-  for (const found of [recordFaults(within, baseId, rows), linkFaults(within, baseId, rows)])
+  for (const found of [recordFaults(loaded, rows), linkFaults(loaded, rows)])
     for await (const fault of found) if (faults.push(fault) > LIMITS.errorDetails) return faults
   return faults
 }
 
-async function* recordFaults(scope: WriteScope, baseId: string, { records }: SeedRows) {
+async function* recordFaults(loaded: Loaded, { records }: SeedRows) {
+  const { scope } = loaded
   const types = new Map<string, CompiledType>()
   for (const id of new Set(records.map(({ record_type }) => record_type))) {
-    const type = await findType(scope, baseId, id)
+    const type = await typeIn(loaded, id)
     if (type) types.set(id, type)
   }
-  let known: readonly string[] | undefined
   const seen = new Set<string>()
   for (const [n, record] of records.entries()) {
     if (turnIsOver()) await nextTurn()
@@ -56,9 +57,6 @@ async function* recordFaults(scope: WriteScope, baseId: string, { records }: See
       dataText(record.data, scope.limits.recordBytes)
       return type ? dataFaults(scope, type, record.data) : []
     })
-    if (type) continue
-    known ??= await typeIds(scope, baseId)
-    yield unknownReference(RECORD_TYPE_NAMES, record_type, `${at}/record_type`, known)
   }
 }
 
@@ -68,9 +66,11 @@ function dataFaults({ checks, limits }: WriteScope, { schema }: CompiledType, da
   return schema.validate(whole, '/data', checks)
 }
 
-async function* linkFaults(scope: WriteScope, baseId: string, { records, relationships }: SeedRows) {
+async function* linkFaults(loaded: Loaded, { records, relationships }: SeedRows) {
   if (relationships.length === 0) return
-  const types = await relationshipTypesOf(scope, baseId)
+  const types = await loaded.rows(RELATIONSHIP_TYPE, [
+    ...new Set(relationships.map(({ rel_type }) => rel_type)),
+  ])
   const declared = new Set(records.map(endKey))
   const seen = new Set<string>()
   for (const [n, link] of relationships.entries()) {
@@ -81,18 +81,17 @@ async function* linkFaults(scope: WriteScope, baseId: string, { records, relatio
     for (const side of ['source', 'target'] as const)
       if (!declared.has(endKey(link[side]))) yield undeclared(`${at}/${side}`, link[side])
     const type = types.get(link.rel_type)
-    if (!type) yield unknownReference(RELATIONSHIP_TYPE, link.rel_type, `${at}/rel_type`, [...types.keys()])
-    else yield* refusals(at, () => contentFaults(scope, type, link))
+    if (type) yield* refusals(at, () => contentFaults(loaded.scope, type, link))
   }
 }
 
-function contentFaults(scope: WriteScope, type: CompiledRelationshipType, link: SeedRelationship): Detail[] {
+function contentFaults(scope: WriteScope, type: RelationshipRow, link: SeedRelationship): Detail[] {
   const { source, target, data = {} } = link
   dataText(data, scope.limits.recordBytes)
   return [
     ...endFault('source', source, type.sourceRecordTypes),
     ...endFault('target', target, type.targetRecordTypes),
-    ...type.validate(data, '/data', scope.checks),
+    ...linkSchemaOf(type).validate(data, '/data', scope.checks),
   ]
 }
 
@@ -118,16 +117,6 @@ function refusals(at: string, work: () => Detail[]): Detail[] {
     if (!(fault instanceof DomainError)) throw thrown
     return [...fault.details]
   }
-}
-
-async function typeIds({ db }: WriteScope, baseId: string): Promise<readonly string[]> {
-  const rows = await db.orm.recordType.findMany({
-    where: { baseId },
-    select: { id: true },
-    orderBy: { id: 'asc' },
-    take: LIMITS.pageMax,
-  })
-  return rows.map(({ id }) => id)
 }
 
 const tooLarge: Detail = {

@@ -2,6 +2,7 @@ import { SeedBody } from '../../../contract/seed-shapes.ts'
 import type { Seed as Row } from '../../prisma/client.ts'
 import type { FieldsOf, Kind } from '../lifecycle/kind.ts'
 import { rowFaults } from './row-faults.ts'
+import { typesNamed } from './types-named.ts'
 
 type Fields = FieldsOf<typeof SeedBody>
 
@@ -14,5 +15,6 @@ export const SEED: Kind<Fields, Row> = {
   isPreviewOnly: true,
   defaults: (id) => ({ name: id, description: null, records: [], relationships: [] }),
   table: ({ orm }) => orm.seed,
-  check: async ({ scope }, { baseId, next }) => ({ faults: await rowFaults(scope, baseId, next) }),
+  references: typesNamed,
+  check: async (loaded, { next }) => ({ faults: await rowFaults(loaded, next) }),
 }

@@ -5,14 +5,13 @@ import { TRIGGER_EVENTS, TriggerBody } from '../../../contract/trigger-shapes.ts
 import { urlFault } from '../../../foundation/egress/url-fault.ts'
 import { type Detail, DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import { findType } from '../../core/load-type.ts'
 import { type Db, statement } from '../../database/client.ts'
 import type { Trigger as Row } from '../../prisma/client.ts'
 import { checkChangeCondition, parseChangeCondition } from '../../query/change-condition.ts'
 import { ACTION } from '../actions/index.ts'
 import type { FieldsOf, Kind, Loaded } from '../lifecycle/kind.ts'
 import { openSecret, sealSecret } from '../lifecycle/secrets.ts'
-import { RECORD_TYPE } from '../record-types/record-type.ts'
+import { RECORD_TYPE, typeIn } from '../record-types/index.ts'
 import { mentionsSecret } from '../vault-secrets/index.ts'
 import { actionFaults } from './action-reference.ts'
 import { headerFaults, headerSecretFaults, headerWarnings } from './headers.ts'
@@ -195,14 +194,14 @@ const decoded = (url: string): string => url.replace(/%7b/gi, '{')
 
 /** Parses the condition, and checks it against the record types that the trigger names. */
 async function conditionFaults(
-  { scope, baseId }: Loaded,
+  loaded: Loaded,
   { condition, recordTypes }: Fields,
 ): Promise<readonly Detail[]> {
   if (condition === null) return []
   try {
     const parsed = parseChangeCondition(condition, '/condition')
     for (const id of recordTypes) {
-      const type = id === '*' ? undefined : await findType(scope, baseId, id)
+      const type = id === '*' ? undefined : await typeIn(loaded, id)
       if (type) checkChangeCondition(parsed, type)
     }
     return []
