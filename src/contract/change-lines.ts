@@ -41,11 +41,11 @@ export function countLine(changes: readonly PlannedChange[], when: keyof typeof 
 }
 
 /** How many records migrations rewrite: a line for each record type. */
-export const migratedLines = (
-  migrated: Readonly<Record<string, number>>,
+export const rewrittenLines = (
+  rewritten: Readonly<Record<string, number>>,
   when: keyof typeof WORDS,
 ): string[] =>
-  Object.entries(migrated).map(
+  Object.entries(rewritten).map(
     ([id, count]) =>
       `The migration of record_type ${id} ${when === 'due' ? 'rewrites' : 'rewrote'} ${count} record${count === 1 ? '' : 's'}.`,
   )

@@ -14,7 +14,6 @@ const OCCASIONAL = new Set([
   'token',
   'secrets',
   'kept',
-  'migrated',
   'counts',
   '_expanded',
   '_expanded_truncated',
@@ -31,14 +30,14 @@ export function trim<T extends object>(resource: T): T {
   return body as T
 }
 
-type WrittenFields = { warnings?: string[] | null; records_rewritten?: number | null }
+type WrittenFields = { warnings?: string[] | null; records_rewritten?: unknown }
 
 /** The body of a write to configuration: the resource, and beside it warnings and what it did to records. */
 export function writtenBody<T extends WrittenFields>({ warnings, records_rewritten, ...written }: T) {
   const body = trim(written)
   const meta = {
     ...(warnings?.length && { warnings }),
-    ...(typeof records_rewritten === 'number' && { records_rewritten }),
+    ...(records_rewritten != null && { records_rewritten }),
   }
   return Object.keys(meta).length > 0 ? { ...body, meta } : body
 }

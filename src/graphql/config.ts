@@ -1,6 +1,7 @@
 /** GraphQL queries and mutation of config files. */
 import * as environments from '../engine/environments/index.ts'
 import { builder } from './builder.ts'
+import { CHANGES, KEPT, SECRETS, SUMMARY, WARNINGS } from './config-changes.ts'
 import { mutation } from './mutation.ts'
 
 type ConfigDiff = environments.ConfigDiff & { dryRun?: boolean }
@@ -8,34 +9,12 @@ type ConfigDiff = environments.ConfigDiff & { dryRun?: boolean }
 const ConfigDiffType = builder.objectRef<ConfigDiff>('ConfigDiff').implement({
   description: 'What a config file changes.',
   fields: (t) => ({
-    changes: t.field({
-      type: 'JSON',
-      description: '`[{ kind, id, op, diff }]`: op is "create", "update" or "delete", diff is RFC 6902.',
-      resolve: ({ changes }) => changes,
-    }),
-    summary: t.field({
-      type: 'JSON',
-      description: '`{ create, update, delete }`: numbers of resources.',
-      resolve: ({ summary }) => summary,
-    }),
+    changes: t.field(CHANGES),
+    summary: t.field(SUMMARY),
     hash: t.exposeString('hash', { description: 'The hash of the configuration of the base.' }),
-    kept: t.field({
-      type: 'JSON',
-      nullable: true,
-      description: '`[{ kind, id }]`: what the file does not have. It stays without `prune`.',
-      resolve: ({ kept }) => kept ?? null,
-    }),
-    secrets: t.field({
-      type: 'JSON',
-      nullable: true,
-      description: '`[{ kind, id, secret }]`: secrets that were made for new resources. Returned once.',
-      resolve: ({ secrets }) => secrets ?? null,
-    }),
-    warnings: t.stringList({
-      nullable: true,
-      description: 'What breaks for clients that were generated from the GraphQL schema of the base.',
-      resolve: ({ warnings }) => (warnings ? [...warnings] : null),
-    }),
+    kept: t.field(KEPT),
+    secrets: t.field(SECRETS),
+    warnings: t.field(WARNINGS),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })

@@ -3,6 +3,7 @@ import { snakeFields } from '../contract/field-names.ts'
 import * as environments from '../engine/environments/index.ts'
 import type { Approvable } from '../engine/write/plan-approval.ts'
 import { builder } from './builder.ts'
+import { CHANGES, CONFLICTS, KEPT, RECORDS_REWRITTEN, SECRETS, SUMMARY, WARNINGS } from './config-changes.ts'
 import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
 
@@ -29,36 +30,14 @@ const PromotionType = builder.objectRef<Promotion>('Promotion').implement({
     from: t.exposeString('from', { description: 'The preview.' }),
     baseId: t.exposeString('baseId', { description: 'The production base.' }),
     status: t.exposeString('status', { description: '"applied" or "rolled_back".' }),
-    changes: t.field({
-      type: 'JSON',
-      description: '`[{ kind, id, op, diff }]`: op is "create", "update" or "delete", diff is RFC 6902.',
-      resolve: ({ changes }) => changes,
-    }),
-    conflicts: t.field({
-      type: 'JSON',
-      description: '`[{ kind, id, production, preview }]`: where `force` took the preview, both diffs.',
-      resolve: ({ conflicts }) => conflicts,
-    }),
+    changes: t.field(CHANGES),
+    conflicts: t.field(CONFLICTS),
     createdBy: t.exposeString('createdBy', { nullable: true, description: 'The id of the token.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
-    kept: t.field({
-      type: 'JSON',
-      nullable: true,
-      description: '`[{ kind, id }]`: what the preview deleted. It stays without `prune`.',
-      resolve: ({ kept }) => kept ?? null,
-    }),
-    migrated: t.field({
-      type: 'JSON',
-      nullable: true,
-      description: '`{ deal: 12 }`: how many records the migrations rewrite, by record type.',
-      resolve: ({ migrated }) => migrated ?? null,
-    }),
-    secrets: t.field({
-      type: 'JSON',
-      nullable: true,
-      description: '`[{ kind, id, secret }]`: secrets of new resources. Returned once.',
-      resolve: ({ secrets }) => secrets ?? null,
-    }),
+    kept: t.field(KEPT),
+    recordsRewritten: t.field(RECORDS_REWRITTEN),
+    warnings: t.field(WARNINGS),
+    secrets: t.field(SECRETS),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
     plan: t.field({
       type: PlanRef,
@@ -116,39 +95,18 @@ const ProposalType = builder.objectRef<environments.Proposal>('Proposal').implem
   fields: (t) => ({
     from: t.exposeString('from', { description: 'The preview.' }),
     baseId: t.exposeString('baseId', { description: 'The production base.' }),
-    changes: t.field({
-      type: 'JSON',
-      description: '`[{ kind, id, op, diff }]`, as in a promotion.',
-      resolve: ({ changes }) => changes,
-    }),
-    summary: t.field({
-      type: 'JSON',
-      description: '`{ create, update, delete }`: numbers of resources.',
-      resolve: ({ summary }) => summary,
-    }),
-    conflicts: t.field({
-      type: 'JSON',
-      description: '`[{ kind, id, production, preview }]`: what production has changed too, with both diffs.',
-      resolve: ({ conflicts }) => conflicts,
-    }),
+    changes: t.field(CHANGES),
+    summary: t.field(SUMMARY),
+    conflicts: t.field(CONFLICTS),
     breaks: t.field({
       type: 'JSON',
       description:
         'What production holds or lacks that the changes do not fit: details of an error, with counts and samples.',
       resolve: ({ breaks }) => breaks,
     }),
-    kept: t.field({
-      type: 'JSON',
-      nullable: true,
-      description: '`[{ kind, id }]`: what the preview deleted. It stays without `prune`.',
-      resolve: ({ kept }) => kept ?? null,
-    }),
-    migrated: t.field({
-      type: 'JSON',
-      nullable: true,
-      description: '`{ deal: 12 }`: how many records the migrations rewrite, by record type.',
-      resolve: ({ migrated }) => migrated ?? null,
-    }),
+    kept: t.field(KEPT),
+    recordsRewritten: t.field(RECORDS_REWRITTEN),
+    warnings: t.field(WARNINGS),
   }),
 })
 

@@ -24,6 +24,8 @@ const Config = z
 const file = z.record(z.string(), z.unknown()).meta({
   description: 'A config file, as GET returns it. `/config.schema.json` has its JSON Schema.',
 })
+export const BREAKS_CLIENTS =
+  'What breaks for clients that were generated from the GraphQL schema of the base.'
 export const ChangeOfConfig = z
   .object({
     kind: z.enum(CONFIG_KINDS),
@@ -58,7 +60,7 @@ const ConfigDiff = z
       .object({ warnings: z.array(z.string()) })
       .optional()
       .meta({
-        description: 'What breaks for clients that were generated from the GraphQL schema of the base.',
+        description: BREAKS_CLIENTS,
       }),
     dry_run: z.literal(true).optional(),
   })

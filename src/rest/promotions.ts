@@ -1,9 +1,9 @@
 /** REST routes of promotions. */
 import { z } from 'zod'
 import { CONFIG_KINDS, PromoteBody, ProposalBody, RollbackBody } from '../contract/config-shapes.ts'
-import { pageBody, trim } from '../contract/response-bodies.ts'
+import { pageBody, writtenBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
-import { ChangeOfConfig, Kept, NewSecrets, SummaryOfChanges } from './config.ts'
+import { BREAKS_CLIENTS, ChangeOfConfig, Kept, NewSecrets, SummaryOfChanges } from './config.ts'
 import { listOf } from './route/page.ts'
 import { pageOf, pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
@@ -11,10 +11,15 @@ import { baseId, onBase, time } from './route/shapes.ts'
 
 const diff = z.array(z.record(z.string(), z.unknown())).meta({ description: 'RFC 6902, from the fork.' })
 const Conflict = z.object({ kind: z.enum(CONFIG_KINDS), id: z.string(), production: diff, preview: diff })
-const Migrated = z
-  .record(z.string(), z.int())
+const meta = z
+  .object({
+    warnings: z.array(z.string()).optional().meta({ description: BREAKS_CLIENTS }),
+    records_rewritten: z
+      .record(z.string(), z.int())
+      .optional()
+      .meta({ description: 'How many records the migrations rewrite, by record type.' }),
+  })
   .optional()
-  .meta({ description: 'How many records the migrations rewrite, by record type.' })
 const Proposal = z
   .object({
     from: z.string().meta({ description: 'The preview.' }),
@@ -28,7 +33,7 @@ const Proposal = z
       description: 'What production holds or lacks that the changes do not fit: details of an error.',
     }),
     kept: Kept,
-    migrated: Migrated,
+    meta,
   })
   .meta({ id: 'Proposal' })
 const Promotion = z
@@ -45,8 +50,8 @@ const Promotion = z
     created_by: z.string().nullable().meta({ description: 'The id of the token.' }),
     created_at: time,
     kept: Kept,
-    migrated: Migrated,
     secrets: NewSecrets,
+    meta,
     dry_run: z.literal(true).optional(),
   })
   .meta({ id: 'Promotion' })
@@ -68,7 +73,7 @@ export const promotions = [
     operation: graphql(
       `mutation Promote($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $force: Boolean, $migration: JSON, $dryRun: Boolean) {
         done: promote(base: $base, from: $from, prune: $prune, resources: $resources, force: $force, migration: $migration, dryRun: $dryRun) {
-          ...PromotionFields kept migrated secrets dry_run: dryRun
+          ...PromotionFields kept records_rewritten: recordsRewritten warnings secrets dry_run: dryRun
         }
       }`,
       [PromotionFields],
@@ -78,7 +83,7 @@ export const promotions = [
       ...body,
       dryRun: dry_run || undefined,
     }),
-    reply: ({ done }) => ({ body: trim(done), isLarge: true }),
+    reply: ({ done }) => ({ body: writtenBody(done), isLarge: true }),
     answers: Promotion,
   }),
   route('POST /:base_id/promote/proposal', {
@@ -90,12 +95,12 @@ export const promotions = [
     operation: graphql(
       `query Propose($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $migration: JSON) {
         proposal(base: $base, from: $from, prune: $prune, resources: $resources, migration: $migration) {
-          from base_id: baseId changes summary conflicts breaks kept migrated
+          from base_id: baseId changes summary conflicts breaks kept records_rewritten: recordsRewritten warnings
         }
       }`,
     ),
     variables: ({ params, body }) => ({ base: params.base_id, ...body }),
-    reply: ({ proposal }) => ({ body: trim(proposal), isLarge: true }),
+    reply: ({ proposal }) => ({ body: writtenBody(proposal), isLarge: true }),
     answers: Proposal,
   }),
   route('POST /:base_id/promote/rollback', {
@@ -107,7 +112,7 @@ export const promotions = [
     operation: graphql(
       `mutation RollbackPromotion($base: String!, $promotionId: String!, $migration: JSON, $dryRun: Boolean) {
         done: rollbackPromotion(base: $base, promotionId: $promotionId, migration: $migration, dryRun: $dryRun) {
-          ...PromotionFields kept migrated secrets dry_run: dryRun
+          ...PromotionFields kept records_rewritten: recordsRewritten warnings secrets dry_run: dryRun
         }
       }`,
       [PromotionFields],
@@ -118,7 +123,7 @@ export const promotions = [
       migration: body.migration,
       dryRun: body.dry_run || undefined,
     }),
-    reply: ({ done }) => ({ body: trim(done), isLarge: true }),
+    reply: ({ done }) => ({ body: writtenBody(done), isLarge: true }),
     answers: Promotion,
   }),
   route('GET /:base_id/promotions', {

@@ -235,12 +235,16 @@ describe('a promotion', () => {
     const proposal = { from: dev, migration }
     const proposed = succeed(await world.call('POST', `/v1/${base}/promote/proposal`, proposal))
     const dry = await promoted(base, { migration, dry_run: true })
-    expect([opsOf(dry).length, dry.migrated, proposed.migrated]).toEqual([2, { item: 2 }, { item: 2 }])
+    expect([opsOf(dry).length, dry.meta.records_rewritten, proposed.meta.records_rewritten]).toEqual([
+      2,
+      { item: 2 },
+      { item: 2 },
+    ])
     const halfway = { item: migration.item.slice(0, 1) }
     expect(expectFailure(await promote(base, { migration: halfway }), 'CONFLICT').details[0].count).toBe(2)
     expect([await hashOf(base), succeed(await world.call('GET', of('a'))).version]).toEqual([before, 1])
     const done = await promoted(base, { migration })
-    expect(done.migrated).toEqual({ item: 2 })
+    expect(done.meta.records_rewritten).toEqual({ item: 2 })
     const { data, version } = succeed(await world.call('GET', of('a')))
     expect([data, version]).toEqual([{ count: 7 }, 2])
     const entries = await world.logOf('item', 'a', base)
@@ -248,7 +252,9 @@ describe('a promotion', () => {
     expect(await hashOf(base)).toBe(await hashOf(dev))
     // A rollback restores the schema, which the migrated records fit, or migrates them back.
     const back = { item: [{ op: 'rename', field: 'data.count', to: 'data.qty' }] }
-    expect(succeed(await rollback(base, done, { migration: back })).migrated).toEqual({ item: 2 })
+    expect(succeed(await rollback(base, done, { migration: back })).meta.records_rewritten).toEqual({
+      item: 2,
+    })
     expect(succeed(await world.call('GET', of('a'))).data).toEqual({ qty: 7 })
     expect(await hashOf(base)).toBe(before)
   })

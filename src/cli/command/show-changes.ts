@@ -3,20 +3,19 @@ import {
   changeLines,
   countLine,
   keptLines,
-  migratedLines,
   obstacleLines,
   type PlannedChange,
+  rewrittenLines,
 } from '../../contract/change-lines.ts'
 import type { Answer } from './client.ts'
 import { printLine } from './print.ts'
 
 type ChangesBody = {
   changes: readonly PlannedChange[]
-  meta?: { warnings: readonly string[] }
+  meta?: { warnings?: readonly string[]; records_rewritten?: Readonly<Record<string, number>> }
   dry_run?: true
   id?: string | null
   kept?: readonly { kind: string; id: string }[]
-  migrated?: Readonly<Record<string, number>>
   kind?: 'promotion' | 'rollback'
   secrets?: readonly { kind: string; id: string; secret: string | null }[]
 }
@@ -52,8 +51,8 @@ function showChanges(answer: Answer, when: 'due' | 'done'): void {
   const changes = changesIn(answer)
   for (const { text, op } of changeLines(changes)) printLine(text, op === null ? 'dim' : COLORS[op])
   printLine(countLine(changes, when))
-  const { kept = [], migrated = {} } = answer.body as ChangesBody
-  for (const line of migratedLines(migrated, when)) printLine(line)
+  const { kept = [], meta = {} } = answer.body as ChangesBody
+  for (const line of rewrittenLines(meta.records_rewritten ?? {}, when)) printLine(line)
   for (const line of keptLines(kept, 'Add --prune')) printLine(line)
-  for (const warning of (answer.body as ChangesBody).meta?.warnings ?? []) printLine(warning, 'yellow')
+  for (const warning of meta.warnings ?? []) printLine(warning, 'yellow')
 }

@@ -5,17 +5,15 @@ import { DomainError } from '../../foundation/errors.ts'
 import { requirePermission } from '../access/access.ts'
 import type { Definition } from '../configuration/lifecycle/definition.ts'
 import { lockConfiguration } from '../configuration/lifecycle/lock.ts'
-import { RECORD_TYPE } from '../configuration/record-types/index.ts'
-import { RELATIONSHIP_TYPE } from '../configuration/relationship-types/index.ts'
-import type { Scope, TypeEdit } from '../core/scope.ts'
+import type { Scope } from '../core/scope.ts'
 import type { WriteScope } from '../write/write.ts'
+import { clientWarnings } from './client-warnings.ts'
 import {
   applyEdits,
   type Edit,
   editsBetween,
   type Kept,
   type NewSecret,
-  nextOf,
   occasional,
   prepareEdits,
   type ShownEdit,
@@ -80,7 +78,7 @@ export async function diffConfig(
   const file = maySet ? await withoutKnown(scope, baseId, read) : read
   const edits = await editsBetween(live, wanted(live, file, prune))
   const changes = edits.map(shown)
-  const warnings = await warningsAbout(scope, baseId, edits)
+  const warnings = await clientWarnings(scope, baseId, edits)
   const kept = prune ? [] : missingIn(file, live)
   return { changes, summary: summaryOf(changes), hash: await hashOf(live), ...occasional({ kept, warnings }) }
 }
@@ -110,7 +108,7 @@ export async function putConfig(
     const edits = await editsBetween(live, wanted(live, file, prune))
     const located = (thrown: unknown, { kind, id }: Edit) => atPlace(thrown, file.at(kind, id))
     const prepared = await prepareEdits(edits, { located })
-    const warnings = await warningsAbout(within, baseId, edits)
+    const warnings = await clientWarnings(within, baseId, edits)
     const { secrets } = await applyEdits(within, baseId, prepared, { isForced: true, located })
     const changes = edits.map(shown)
     const next = edits.length === 0 ? hash : await hashOf(await snapshotIn(tx, baseId))
@@ -137,26 +135,6 @@ const missingIn = ({ resources }: ConfigFile, live: Snapshot): Kept[] =>
   [...resources].flatMap(([kind, listed]) =>
     [...(live.get(kind)?.keys() ?? [])].flatMap((id) => (listed.has(id) ? [] : [{ kind, id }])),
   )
-
-async function warningsAbout(
-  scope: Scope,
-  baseId: string,
-  edits: readonly Edit[],
-): Promise<readonly string[]> {
-  const ofTypes = edits.filter(({ kind }) => kind === RECORD_TYPE || kind === RELATIONSHIP_TYPE)
-  return scope.clientBreaks(scope, baseId, ofTypes.flatMap(typeEditOf))
-}
-
-/** A comparison shows a definition that is not valid too. */
-function typeEditOf(edit: Edit): TypeEdit[] {
-  const { kind, id, before } = edit
-  try {
-    return [{ kind: kind.name, id, before: nextOf({ ...edit, after: before }), next: nextOf(edit) }]
-  } catch (thrown) {
-    if (thrown instanceof DomainError) return []
-    throw thrown
-  }
-}
 
 const otherState = (path: '/expected_hash' | '/hash', expected: string, received: string) => {
   const message = 'The configuration of the base has changed since. Pull it again and repeat your change.'

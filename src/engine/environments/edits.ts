@@ -1,6 +1,7 @@
 /** Differences between two configurations, and how to apply them. */
 import { digest } from '../../contract/canonical-hash.ts'
 import { camelFields } from '../../contract/field-names.ts'
+import type { DomainError } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { REDACTED } from '../../foundation/redacted.ts'
 import { pointer } from '../../json/parse.ts'
@@ -130,7 +131,7 @@ export const nextOf = ({ kind, id, after }: Edit): object | null =>
   after && readFields({ kind, id }, camelFields(after), null)
 
 /** How many records migrations rewrite, by record type. */
-export type Migrated = Readonly<Record<string, number>>
+export type RecordsRewritten = Readonly<Record<string, number>>
 
 /** A resource that is deleted only with `prune`. */
 export type Kept = { readonly kind: string; readonly id: string }
@@ -142,8 +143,14 @@ export const occasional = <P extends Readonly<Record<string, object>>>(parts: P)
 /** A secret that was made for a new resource. */
 export type NewSecret = { readonly kind: string; readonly id: string; readonly secret: string }
 
+type Applying<E extends Edit> = Pick<How<E>, 'located'> & {
+  readonly isForced: boolean
+  /** Makes it a trial, which stores nothing, takes no lock and leaves the data of the base aside: it is told each failure. */
+  readonly refused?: (fault: DomainError, edit: E) => void
+}
+
 /**
- * Applies edits in a transaction that has the configuration of the base locked: what is referenced is written
+ * Applies edits in a transaction that has the configuration of the base locked, or tries them: what is referenced is written
  * first and deleted last. Resources that depend on others are checked when all is written. Returns the secrets
  * that it made, and how many records of each type migrations rewrote.
  * @throws as a PUT or DELETE of one of the resources
@@ -152,23 +159,24 @@ export async function applyEdits<E extends Edit>(
   scope: WriteScope,
   baseId: string,
   prepared: readonly Prepared<E>[],
-  { isForced, located }: { isForced: boolean } & Pick<How<E>, 'located'>,
-): Promise<{ secrets: readonly NewSecret[]; migrated: Migrated }> {
-  const loaded = loadedIn(scope, baseId)
+  { isForced, located, refused }: Applying<E>,
+): Promise<{ secrets: readonly NewSecret[]; recordsRewritten: RecordsRewritten }> {
+  const loaded = loadedIn(scope, baseId, refused !== undefined)
   const checks: (() => Promise<void>)[] = []
   const secrets: NewSecret[] = []
-  const migrated: [id: string, records: number][] = []
+  const recordsRewritten: [id: string, records: number][] = []
+  const told = (edit: E) => refused && { refused: (fault: DomainError) => refused(fault, edit) }
   for (const kind of KINDS) {
     const changes = prepared.flatMap(({ edit, input, next, options }): Change<object>[] => {
       if (edit.kind !== kind || next === null) return []
       const changed = () => ({ input, next })
-      return [{ id: edit.id, options, changed, located: (thrown) => located(thrown, edit) }]
+      return [{ id: edit.id, options, changed, located: (thrown) => located(thrown, edit), ...told(edit) }]
     })
     if (changes.length === 0) continue
     const done = await changeAll(loaded, kind, changes)
     checks.push(done.checkDependents)
     for (const { id, recordsRewritten: records } of done.views)
-      if (records !== undefined) migrated.push([id, records])
+      if (records !== undefined) recordsRewritten.push([id, records])
     for (const { id, secrets: made } of done.made)
       for (const secret of Object.values(made)) secrets.push({ kind: kind.name, id, secret })
   }
@@ -180,10 +188,11 @@ export async function applyEdits<E extends Edit>(
         // Forced: types are deleted with all of their records.
         options: { confirm: isForced ? edit.id : null, checkPlan: () => {}, expected: NO_EXPECTATION },
         located: (thrown) => located(thrown, edit),
+        ...told(edit),
       }),
     )
     if (removals.length > 0) await removeAll(loaded, kind, removals)
   }
   for (const check of checks) await check()
-  return { secrets, migrated: Object.fromEntries(migrated) }
+  return { secrets, recordsRewritten: Object.fromEntries(recordsRewritten) }
 }

@@ -18,6 +18,7 @@ import { stepsOfIds } from '../configuration/lifecycle/read-in-steps.ts'
 import type { Db } from '../database/client.ts'
 import type { Planning } from '../write/plan-approval.ts'
 import type { WriteScope } from '../write/write.ts'
+import { clientWarnings } from './client-warnings.ts'
 import { applyEdits, type Edit, occasional, type Prepared, prepareEdits } from './edits.ts'
 import { atNamed, atResource } from './failures.ts'
 import { moveFork, readFork } from './fork.ts'
@@ -52,7 +53,7 @@ export async function promote(scope: WriteScope, baseId: string, input: object):
     if (found.conflicts.length > 0 && !force) throw onBothSides(found.conflicts)
     const past = await withOrigins(at.db, baseId, from, found.edits)
     const edits = await prepareEdits(past, { ...how(past, migration), located }, { scope: at, baseId })
-    return { ...found, edits }
+    return { ...found, edits, warnings: await clientWarnings(at, baseId, past) }
   }
   const write = async (within: WriteScope, planned: PreparedPromotion) => {
     const done = await apply(within, baseId, from, planned, { isForced: force, located })
@@ -64,7 +65,10 @@ export async function promote(scope: WriteScope, baseId: string, input: object):
   return prepareAhead(unplanned, [baseId, from], plan, write, lock)
 }
 
-type PreparedPromotion = Omit<Comparison, 'edits'> & { readonly edits: readonly Prepared<PromotionEdit>[] }
+type PreparedPromotion = Omit<Comparison, 'edits'> & {
+  readonly edits: readonly Prepared<PromotionEdit>[]
+  readonly warnings: readonly string[]
+}
 
 /** @throws VALIDATION_ERROR unless the base is a production base, and `from` a preview of it */
 export function checkPreviewOf(baseId: string, from: string): void {
@@ -115,18 +119,18 @@ async function apply(
   within: WriteScope,
   baseId: string,
   from: string,
-  { edits, conflicts, forkPoints, kept }: PreparedPromotion,
+  { edits, conflicts, forkPoints, kept, warnings }: PreparedPromotion,
   how: Parameters<typeof applyEdits>[3],
 ): Promise<Promotion> {
   const { db } = within
   const id = uuidv7()
   await setCause(db, id)
-  const { secrets, migrated } = await applyEdits(within, baseId, edits, how)
+  const { secrets, recordsRewritten } = await applyEdits(within, baseId, edits, how)
   await moveFork(db, from, forkPoints)
   const past = edits.map(({ edit }) => edit)
   const entry = { id, baseId, kind: 'promotion', fromBase: from, edits: past, conflicts } as const
   const done = past.length > 0 ? await storePromotion(within, entry) : nothingPromoted(within, entry)
-  return { ...done, ...occasional({ kept, migrated, secrets }) }
+  return { ...done, ...occasional({ kept, recordsRewritten, secrets, warnings }) }
 }
 
 /** The promotion as a plan shows it, whose secrets are rolled back with it. */
@@ -167,7 +171,7 @@ const notChanged = (id: string, changed: readonly string[]): Detail => ({
 const originOf = ({ origin = {} }: PromotionEdit): object => origin
 
 /** Adds to each created or deleted resource what its row has beyond its definition. */
-async function withOrigins(
+export async function withOrigins(
   db: Db,
   baseId: string,
   from: string,

@@ -8,7 +8,7 @@ import { requireBase } from '../core/existing-base.ts'
 import type { Page, PageArgs } from '../core/page.ts'
 import type { Scope } from '../core/scope.ts'
 import type { Promotion as Row } from '../prisma/client.ts'
-import { type Kept, type Migrated, type NewSecret, type ShownEdit, shown } from './edits.ts'
+import { type Kept, type NewSecret, type RecordsRewritten, type ShownEdit, shown } from './edits.ts'
 import { type PromotionEdits, readEdits, storeEdits, textsOf } from './promotion-edits.ts'
 import type { Conflict } from './three-way.ts'
 
@@ -26,8 +26,10 @@ export type Promotion = {
   createdAt: string
   /** What the preview deleted, and stays without `prune`. Only in the answer of the act. */
   kept?: readonly Kept[]
+  /** What breaks for clients that were generated from the GraphQL schema of production. Only in the answer of the act. */
+  warnings?: readonly string[]
   /** How many records migrations rewrote. Only in the answer of the act. */
-  migrated?: Migrated
+  recordsRewritten?: RecordsRewritten
   /** Secrets of resources that are new in production. Only in the answer of the act. */
   secrets?: readonly NewSecret[]
 }

@@ -1,27 +1,18 @@
 /** Proposes a promotion: what it would change in production, and what prevents it. Changes nothing. */
 import { ProposalBody } from '../../contract/config-shapes.ts'
 import { check, inBody } from '../../contract/validate.ts'
-import { type Detail, DomainError } from '../../foundation/errors.ts'
+import type { Detail } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { requirePermission } from '../access/access.ts'
 import type { Scope } from '../core/scope.ts'
-import { type Checkable, checkData } from './check-data.ts'
-import { checkReferences } from './check-references.ts'
-import {
-  type Edit,
-  type Kept,
-  type Migrated,
-  nextOf,
-  occasional,
-  type ShownEdit,
-  shown,
-  summaryOf,
-} from './edits.ts'
+import { clientWarnings } from './client-warnings.ts'
+import { type Kept, occasional, type RecordsRewritten, type ShownEdit, shown, summaryOf } from './edits.ts'
 import { atNamed, atResource } from './failures.ts'
 import { readFork } from './fork.ts'
-import { atFrom, checkPreviewOf, how, selection } from './promote.ts'
+import { atFrom, checkPreviewOf, how, selection, withOrigins } from './promote.ts'
 import { readSnapshot } from './snapshot.ts'
 import { type Conflict, compareSides } from './three-way.ts'
+import { tryEdits } from './try-edits.ts'
 
 export type Proposal = {
   from: string
@@ -34,13 +25,15 @@ export type Proposal = {
   breaks: readonly Detail[]
   /** What the preview deleted, and stays without `prune`. */
   kept?: readonly Kept[]
+  /** What breaks for clients that were generated from the GraphQL schema of production. */
+  warnings?: readonly string[]
   /** How many records migrations would rewrite. */
-  migrated?: Migrated
+  recordsRewritten?: RecordsRewritten
 }
 
 /**
- * Compares a preview with production, and checks the data of production and the references of the changes. Takes no lock
- * that writers wait for, so it needs no more than `read` on both.
+ * Compares a preview with production, and tries the changes there by the checks of a promotion. Takes no lock that writers
+ * wait for, so it needs no more than `read` on both.
  * @throws FORBIDDEN; VALIDATION_ERROR; NOT_FOUND
  */
 export async function propose(scope: Scope, baseId: string, input: object): Promise<Proposal> {
@@ -55,36 +48,18 @@ export async function propose(scope: Scope, baseId: string, input: object): Prom
     production: await readSnapshot(scope, baseId),
   }
   const { edits, conflicts, kept } = await compareSides(sides, prune, selection(resources, sides))
-  const { steps } = how(edits, migration)
-  const detailsOf = detailsAt(resources ? atNamed : atResource)
   const changes: ShownEdit[] = []
-  const breaks: Detail[] = []
-  const checkable: Checkable<Edit>[] = []
   for (const edit of edits) {
     if (turnIsOver()) await nextTurn()
     changes.push(shown(edit))
-    try {
-      checkable.push({ edit, next: nextOf(edit), migration: steps(edit) })
-    } catch (thrown) {
-      breaks.push(...detailsOf(thrown, edit))
-    }
   }
-  for (const [edit, fault] of await checkReferences(sides.production, checkable))
-    breaks.push(...detailsOf(fault, edit))
-  const migrated: [id: string, records: number][] = []
-  for (const [edit, { fault, rewritten }] of await checkData(scope, baseId, checkable)) {
-    if (fault) breaks.push(...detailsOf(fault, edit))
-    else if (rewritten !== undefined) migrated.push([edit.id, rewritten])
-  }
-  const more = occasional({ kept, migrated: Object.fromEntries(migrated) })
+  const past = await withOrigins(scope.db, baseId, from, edits)
+  const located = resources ? atNamed : atResource
+  const { breaks, recordsRewritten } = await tryEdits(scope, baseId, past, {
+    ...how(past, migration),
+    located,
+  })
+  const warnings = await clientWarnings(scope, baseId, edits)
+  const more = occasional({ kept, recordsRewritten, warnings })
   return { from, baseId, changes, summary: summaryOf(changes), conflicts, breaks, ...more }
 }
-
-/** The details of a failure, at the place of the resource. */
-const detailsAt =
-  (located: typeof atResource) =>
-  (thrown: unknown, edit: Edit): readonly Detail[] => {
-    const fault = located(thrown, edit)
-    if (!(fault instanceof DomainError)) throw thrown
-    return fault.details
-  }

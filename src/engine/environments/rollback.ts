@@ -8,6 +8,7 @@ import { requirePermission } from '../access/access.ts'
 import { setCause } from '../change-log/entry.ts'
 import { lockIfPresent } from '../configuration/lifecycle/lock.ts'
 import type { WriteScope } from '../write/write.ts'
+import { clientWarnings } from './client-warnings.ts'
 import { applyEdits, isSame, occasional, prepareEdits } from './edits.ts'
 import { atUndone } from './failures.ts'
 import { moveFork } from './fork.ts'
@@ -32,13 +33,18 @@ export async function rollback(scope: WriteScope, baseId: string, input: object)
     const edits = past.map(
       ({ before, after, ...edit }): PromotionEdit => ({ ...edit, before: after, after: before }),
     )
-    return prepareEdits(edits, { ...how(edits, migration), located: atUndone }, { scope: at, baseId })
+    const prepared = await prepareEdits(
+      edits,
+      { ...how(edits, migration), located: atUndone },
+      { scope: at, baseId },
+    )
+    return { prepared, warnings: await clientWarnings(at, baseId, edits) }
   }
-  return prepareAhead(scope, [baseId], plan, async (within, prepared) => {
+  return prepareAhead(scope, [baseId], plan, async (within, { prepared, warnings }) => {
     const { fromBase } = await findUndoable(within, baseId, undone)
     const id = uuidv7()
     await setCause(within.db, id)
-    const { secrets, migrated } = await applyEdits(within, baseId, prepared, {
+    const { secrets, recordsRewritten } = await applyEdits(within, baseId, prepared, {
       isForced: false,
       located: atUndone,
     })
@@ -51,7 +57,10 @@ export async function rollback(scope: WriteScope, baseId: string, input: object)
       )
     await markRolledBack(within, baseId, undone)
     const entry = { id, baseId, kind: 'rollback', fromBase, edits, conflicts: [] }
-    return { ...(await storePromotion(within, entry)), ...occasional({ migrated, secrets }) }
+    return {
+      ...(await storePromotion(within, entry)),
+      ...occasional({ recordsRewritten, secrets, warnings }),
+    }
   })
 }
 

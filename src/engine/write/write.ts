@@ -81,7 +81,7 @@ export async function write<T extends object>(
   const effects: (() => void)[] = []
   // Store the used rights with the response, because a replay requires the same ones.
   const rights = idempotencyKey === null ? null : recordRights(scope)
-  const checks = new Allowance(LIMITS.requestCheckSteps, tooManyChecks)
+  const checks = requestChecks()
   const writing = (db: Scope['db']): WriteScope => ({
     ...(rights?.scope ?? scope),
     db,
@@ -142,6 +142,9 @@ export async function write<T extends object>(
 /** An error with the record in its way. A policy could hide that record, so its caller does not learn of it. */
 const explained = async (scope: Scope, thrown: unknown, db = scope.db): Promise<unknown> =>
   scope.policy ? thrown : nameConflictingRecord(db, thrown)
+
+/** The time budget of schema validation of one request. */
+export const requestChecks = () => new Allowance(LIMITS.requestCheckSteps, tooManyChecks)
 
 const tooManyChecks = () =>
   invalid({

@@ -4,15 +4,15 @@ import {
   changeLines,
   countLine,
   keptLines,
-  migratedLines,
   obstacleLines,
   type PlannedChange,
+  rewrittenLines,
   type Step,
 } from '../../contract/change-lines.ts'
 import { CONFIG_KINDS, PromoteBody } from '../../contract/config-shapes.ts'
 import { anyPreviewOf, productionOf } from '../../contract/ids.ts'
 import { awaiting } from '../../contract/plan-messages.ts'
-import { pageBody, trim } from '../../contract/response-bodies.ts'
+import { pageBody, trim, writtenBody } from '../../contract/response-bodies.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { omitUndefined } from '../../foundation/omit-undefined.ts'
 import type { Context } from '../../graphql/context.ts'
@@ -55,7 +55,7 @@ const propose = compile(
   graphql(
     `query ToolPropose($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $migration: JSON) {
       proposal(base: $base, from: $from, prune: $prune, resources: $resources, migration: $migration) {
-        from base_id: baseId changes summary conflicts breaks kept migrated
+        from base_id: baseId changes summary conflicts breaks kept records_rewritten: recordsRewritten warnings
       }
     }`,
   ),
@@ -64,7 +64,7 @@ const promote = compile(
   graphql(
     `mutation ToolPromote($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $force: Boolean, $migration: JSON) {
       done: promote(base: $base, from: $from, prune: $prune, resources: $resources, force: $force, migration: $migration) {
-        id kind from base_id: baseId status changes conflicts kept migrated secrets created_at: createdAt dry_run: dryRun
+        id kind from base_id: baseId status changes conflicts kept records_rewritten: recordsRewritten warnings secrets created_at: createdAt dry_run: dryRun
         plan { what token expiresAt }
       }
     }`,
@@ -135,17 +135,18 @@ export const environmentTools = [
     output: answerOutput,
     run: async ({ base_id, from, max_tokens: _, ...selected }, context) => {
       const { proposal } = await propose({ ...placesOf(base_id, from), ...omitUndefined(selected) }, context)
-      const { changes, conflicts, breaks, kept, migrated, ...about } = proposal as unknown as Proposal
+      const { changes, conflicts, breaks, kept, records_rewritten, warnings, ...about } =
+        proposal as unknown as Proposal
       const isFree = conflicts.length + breaks.length === 0
       return new ReadResult({
         ...about,
         promotable: isFree,
-        plan: planText({ changes, conflicts, breaks, kept, migrated }),
+        plan: planText({ changes, conflicts, breaks, kept, records_rewritten, warnings }),
         changes: changes.map(named),
         conflicts,
         breaks,
         ...(kept && { kept: kept.slice(0, SHOWN) }),
-        ...(migrated && { migrated }),
+        ...metaOf({ warnings, records_rewritten }),
         next: isFree ? SHOW : REPAIR,
       })
     },
@@ -172,16 +173,16 @@ export const environmentTools = [
         changes: changes.slice(0, SHOWN).map(named),
         ...(changes.length > SHOWN && { changes_more: changes.length - SHOWN }),
       }
-      const { conflicts, secrets, kept, migrated, dry_run: isDry } = done as Promoted
+      const { conflicts, secrets, kept, dry_run: isDry } = done as Promoted
       const stays = kept ? { kept: kept.slice(0, SHOWN) } : {}
       const note = secrets && !isDry ? { note: KEEP_SECRETS } : {}
-      if (!plan) return trim({ ...done, ...shown, ...stays, ...note })
+      if (!plan) return writtenBody({ ...done, ...shown, ...stays, ...note })
       return {
         plan: {
           what: plan.what,
           ...shown,
           ...stays,
-          ...(migrated && { migrated }),
+          ...metaOf(done as Promoted),
           ...(conflicts.length > 0 && { conflicts }),
         },
         ...awaiting('promotion', plan),
@@ -190,7 +191,7 @@ export const environmentTools = [
   }),
 ]
 
-type Promoted = Pick<Proposal, 'kept' | 'migrated'> & {
+type Promoted = Pick<Proposal, 'kept' | 'records_rewritten' | 'warnings'> & {
   conflicts: readonly object[]
   secrets: unknown
   dry_run: boolean | null
@@ -205,11 +206,16 @@ type Proposal = {
   conflicts: readonly Conflict[]
   breaks: readonly Break[]
   kept: readonly { kind: string; id: string }[] | null
-  migrated: Readonly<Record<string, number>> | null
+  records_rewritten: Readonly<Record<string, number>> | null
+  warnings: string[] | null
 }
 
 const KEEP_SECRETS =
   'secrets are only in this answer. Store each where the other system signs or verifies with it.'
+
+/** What a write of configuration says beside its result. */
+const metaOf = (said: Pick<Proposal, 'records_rewritten' | 'warnings'>): object =>
+  writtenBody({ warnings: said.warnings, records_rewritten: said.records_rewritten })
 
 /** Changes that an answer of promote names. */
 const SHOWN = 50
@@ -222,14 +228,16 @@ const planText = ({
   conflicts,
   breaks,
   kept,
-  migrated,
+  records_rewritten: rewritten,
+  warnings,
 }: Omit<Proposal, 'from' | 'base_id' | 'summary'>): string =>
   [
     ...changeLines(changes).map(({ text }) => text),
     ...obstacleLines(conflicts, breaks),
     countLine(changes, 'due'),
-    ...migratedLines(migrated ?? {}, 'due'),
+    ...rewrittenLines(rewritten ?? {}, 'due'),
     ...keptLines(kept ?? [], 'Send prune'),
+    ...(warnings ?? []),
   ].join('\n')
 
 const SHOW = 'Show plan to a person. A token with admin promotes it.'

@@ -1,0 +1,54 @@
+/** Tries edits: what applying them would refuse, found without locks and without writing. */
+import { type Detail, DomainError } from '../../foundation/errors.ts'
+import { compileAccess } from '../access/compile-access.ts'
+import type { Scope } from '../core/scope.ts'
+import { requestChecks, type WriteScope } from '../write/write.ts'
+import { checkData } from './check-data.ts'
+import { applyEdits, nextOf, prepareEdits, type RecordsRewritten } from './edits.ts'
+import type { how } from './promote.ts'
+import type { PromotionEdit } from './promotion-edits.ts'
+
+type Faults = { readonly breaks: readonly Detail[]; readonly recordsRewritten: RecordsRewritten }
+
+/** All faults of edits, in their shape, against the configuration and each other, and against the data of the base. */
+export async function tryEdits(
+  scope: Scope,
+  baseId: string,
+  edits: readonly PromotionEdit[],
+  { steps, located, ...rest }: ReturnType<typeof how>,
+): Promise<Faults> {
+  const breaks: Detail[] = []
+  const readable = edits.filter((edit) => {
+    try {
+      nextOf(edit)
+      return true
+    } catch (thrown) {
+      breaks.push(...detailsOf(located(thrown, edit)))
+      return false
+    }
+  })
+  const prepared = await prepareEdits(readable, { ...rest, located })
+  const refused = (fault: DomainError) => breaks.push(...fault.details)
+  await applyEdits(promoterOf(scope, baseId), baseId, prepared, { isForced: false, located, refused })
+  const checkable = prepared.map(({ edit, next }) => ({ edit, next, migration: steps(edit) }))
+  const recordsRewritten: [id: string, records: number][] = []
+  for (const [edit, { fault, rewritten }] of await checkData(scope, baseId, checkable)) {
+    if (fault) breaks.push(...detailsOf(located(fault, edit)))
+    else if (rewritten !== undefined) recordsRewritten.push([edit.id, rewritten])
+  }
+  return { breaks, recordsRewritten: Object.fromEntries(recordsRewritten) }
+}
+
+/** The rights of whoever promotes, which the checks ask for. The caller may read all that they read. */
+const promoterOf = (scope: Scope, base: string): WriteScope => ({
+  ...scope,
+  access: compileAccess([{ base, record_type: '*', environment: '*', permission: 'admin' }]),
+  via: 'promotion',
+  checks: requestChecks(),
+  onCommit: () => {},
+})
+
+function detailsOf(fault: unknown): readonly Detail[] {
+  if (!(fault instanceof DomainError)) throw fault
+  return fault.details
+}
