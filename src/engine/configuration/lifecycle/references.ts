@@ -17,7 +17,7 @@ export async function unknownReferences<F extends object>(
 }
 
 /** The fault of a reference to an absent resource. */
-export const unknownReference = (
+const unknownReference = (
   kind: Named,
   id: string,
   path: string,
