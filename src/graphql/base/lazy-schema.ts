@@ -187,7 +187,8 @@ export class LazySchema extends GraphQLSchema {
     if (name === 'Query') return this.#query
     if (name === 'Mutation') return this.#mutation
     if (name === 'Subscription') return this.#subscription
-    return this.#shared.get(name) ?? super.getType(name) ?? this.#ownType(name)
+    // That of the class itself asks for all types.
+    return this.#shared.get(name) ?? super.getTypeMap()[name] ?? this.#ownType(name)
   }
 
   /** The record type that a name belongs to is its start. */
