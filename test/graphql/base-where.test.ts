@@ -110,6 +110,18 @@ test('an empty condition is refused, and an error names its place', async () => 
   expect(past.extensions.details[0]).toMatchObject({ path: '/where/customer', code: 'not_available' })
 })
 
+test('a filter with more conditions than fit is refused at one of them, however many there are', async () => {
+  const many = (each: object, length: number) => ({ w: { _or: Array.from({ length }, () => each) } })
+  const query = 'query ($w: Ticket_Where) { ticketRecords(where: $w) { totalCount } }'
+  for (const length of [101, 5000]) {
+    const { extensions } = await fail(query, many({ title: { eq: 'x' } }, length))
+    expect(extensions.details[0].code).toBe('too_many')
+    expect(extensions.details[0].path).toMatch(/^\/where\/_or\/\d+\/title\/eq$/)
+  }
+  const linked = await fail(query, many({ customer: { id: { isNull: false } } }, 5000))
+  expect(linked.extensions.details[0].path).toMatch(/^\/where\/_or\/\d+\/customer/)
+})
+
 test('a token has no conditions on types that it may not read, and none on several types at once', async () => {
   const { call } = await world.newToken([{ record_type: ['ticket', 'customer'], permission: 'read' }])
   const { text } = await call('GET', '/graphql/crm/schema.graphql')

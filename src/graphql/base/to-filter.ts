@@ -2,6 +2,7 @@
 import { fieldName } from '../../engine/compiled-types/field-path.ts'
 import { type Detail, DomainError, invalid, restated } from '../../foundation/errors.ts'
 import { isObject } from '../../foundation/is-object.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import type { Shape } from '../../schema-shape/shape.ts'
 import { type Property, propertiesOf } from './properties.ts'
 import type { SeenLink, SeenType } from './seen.ts'
@@ -9,7 +10,9 @@ import { hasFilters } from './where-types.ts'
 
 type Where = Readonly<Record<string, unknown>>
 /** What the conditions on records of a type may name. */
-type Vocabulary = { names: Names; links: SeenType['links'] }
+type Vocabulary = { names: Names; links: SeenType['links']; budget: Budget }
+/** Conditions that may still come. */
+type Budget = { left: number }
 /** Properties by their fields. */
 export type Names = ReadonlyMap<string, Property>
 type Condition = { filter: object; at: string; parts?: readonly Condition[] }
@@ -36,7 +39,7 @@ export type Question = { filter: object | undefined; explained: (thrown: unknown
 /** @throws VALIDATION_ERROR for an empty condition */
 export function toFilter(where: object | null | undefined, filter: unknown, type: SeenType): Question {
   if (where == null) return { filter: filter as object | undefined, explained: (thrown) => thrown }
-  const own = conditionsOf(where as Where, '/where', vocabularyOf(type))
+  const own = conditionsOf(where as Where, '/where', vocabularyOf(type, { left: MOST }))
   const all = filter == null ? own : [...own, { filter: filter as object, at: '/filter' }]
   const [only, ...others] = all
   const whole: Condition = only && others.length === 0 ? only : group('and', all, '/where')
@@ -44,7 +47,25 @@ export function toFilter(where: object | null | undefined, filter: unknown, type
   return { filter: whole.filter, explained: (thrown) => explained(thrown, places) }
 }
 
-const vocabularyOf = (type: SeenType): Vocabulary => ({ names: namesOf(type), links: type.links })
+/** The engine has the exact limit. This one ends the work on a filter that is far beyond it. */
+const MOST = 2 * LIMITS.filterConditions
+
+const vocabularyOf = (type: SeenType, budget: Budget): Vocabulary => ({
+  names: namesOf(type),
+  links: type.links,
+  budget,
+})
+
+/** @throws VALIDATION_ERROR */
+function spend(budget: Budget, at: string): void {
+  if (--budget.left >= 0) return
+  throw invalid({
+    path: at,
+    code: 'too_many',
+    message: `A filter can have at most ${LIMITS.filterConditions} conditions. Send fewer.`,
+    expected: LIMITS.filterConditions,
+  })
+}
 
 export const namesOf = ({ properties }: Pick<SeenType, 'properties'>): Names =>
   new Map(properties.map((property) => [property.field, property]))
@@ -65,11 +86,11 @@ function conditionsOf(where: Where, at: string, of: Vocabulary): Condition[] {
       return [{ filter: { not: part.filter }, at: here, parts: [part] }]
     }
     const link = of.links.get(field)
-    if (link?.far) return onLinked(value as Where, here, link, link.far)
+    if (link?.far) return onLinked(value as Where, here, link, link.far, of.budget)
     const column = COLUMNS.get(field)
     return column
-      ? tests(value as Where, here, column)
-      : onProperty(value as Where, here, of.names.get(field), [])
+      ? tests(value as Where, here, column, of.budget)
+      : onProperty(value as Where, here, of.names.get(field), [], of.budget)
   })
   if (found.length === 0) throw nothing(at)
   return found
@@ -89,8 +110,9 @@ const group = (kind: 'and' | 'or', parts: readonly Condition[], at: string): Con
 })
 
 /** Conditions on linked records: those of the one record, or `some` and `none` of several. */
-function onLinked(value: Where, at: string, link: SeenLink, far: SeenType): Condition[] {
-  const of = vocabularyOf(far)
+function onLinked(value: Where, at: string, link: SeenLink, far: SeenType, budget: Budget): Condition[] {
+  spend(budget, at)
+  const of = vocabularyOf(far, budget)
   const { relType } = link
   const direction = link.incoming ? 'incoming' : 'outgoing'
   if (link.isOne) {
@@ -115,22 +137,24 @@ function onProperty(
   at: string,
   property: Property | undefined,
   above: readonly string[],
+  budget: Budget,
 ): Condition[] {
   if (!property) throw new Error(`No property at ${at}`)
   const path = [...above, property.name]
-  if (!hasFilters(property.shape)) return tests(value, at, fieldName(path))
+  if (!hasFilters(property.shape)) return tests(value, at, fieldName(path), budget)
   const names = namesWithin(property.shape)
   const found = Object.entries(value).flatMap(([field, each]) => {
     if (!isObject(each)) throw nothing(`${at}/${field}`)
-    return onProperty(each, `${at}/${field}`, names.get(field), path)
+    return onProperty(each, `${at}/${field}`, names.get(field), path, budget)
   })
   if (found.length === 0) throw nothing(at)
   return found
 }
 
-function tests(operators: Where, at: string, field: string): Condition[] {
+function tests(operators: Where, at: string, field: string, budget: Budget): Condition[] {
   const found = Object.entries(operators).map(([name, value]): Condition => {
     const here = `${at}/${name}`
+    spend(budget, here)
     if (name === 'isNull') {
       if (value === null) throw nothing(here)
       return { filter: { field, op: value ? 'is_null' : 'is_not_null' }, at: here }
