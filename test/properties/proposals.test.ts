@@ -99,7 +99,7 @@ test('what a proposal calls promotable is promoted, and it names what a promotio
 }, async () => {
   await forAll(
     fc.tuple(state, state, state, selection, fc.boolean(), fc.boolean(), fc.boolean()),
-    120,
+    40,
     async ([at, ours, theirs, named, prune, hasData, diverges]) => {
       const base = `agree${++serial}`
       const dev = `${base}--dev`
