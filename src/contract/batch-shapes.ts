@@ -34,6 +34,10 @@ const relationships = z
 const onRecord = <T extends string, S extends z.core.$ZodLooseShape>(type: T, shape: S) =>
   z.strictObject({ type: z.literal(type), ...named, record_type: z.string(), ...shape })
 
+/** Without it, the body replaces the definition, as a PUT does. */
+const merge = z.boolean().optional().meta({
+  description: 'Merge the body into the definition, as a PATCH does, or create it: what is not sent stays.',
+})
 const deletion = { id: z.string(), confirm: z.string().optional(), expected_version: expectedVersion }
 
 /** The shape of each batch operation. */
@@ -93,6 +97,7 @@ export const OPERATION_SHAPES = {
     type: z.literal('upsert_record_type'),
     id: z.string(),
     body: RecordTypePut.optional(),
+    merge,
     on_invalid: z.literal('allow').optional(),
     migrate: z.boolean().optional(),
   }),
@@ -101,6 +106,7 @@ export const OPERATION_SHAPES = {
     type: z.literal('upsert_relationship_type'),
     id: z.string(),
     body: RelationshipTypePut.optional(),
+    merge,
     on_invalid: z.literal('allow').optional(),
   }),
   delete_relationship_type: z.strictObject({ type: z.literal('delete_relationship_type'), ...deletion }),

@@ -11,6 +11,7 @@ const OCCASIONAL = new Set([
   'relationships',
   'replaced',
   'dry_run',
+  'last',
   'token',
   'secrets',
   'kept',

@@ -66,6 +66,8 @@ export const LIMITS = {
   /** Changes that one undo reverts, and the rounds in which it leaves out what is refused. */
   undoneChanges: 10_000,
   undoRounds: 10,
+  /** Requests that are looked at for the last one that is not undone. */
+  undoneRequests: 200,
   /** Maximum number of operations in one JSON Patch. */
   patchOperations: 1000,
   /** Bytes of records that a batch writes or returns. A higher body limit raises it. */

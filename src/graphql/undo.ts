@@ -1,5 +1,6 @@
 /** GraphQL mutation that reverts all changes of a request, or of an actor. */
 import { snakeFields } from '../contract/field-names.ts'
+import type { LastRequest } from '../engine/history/undo/last-request.ts'
 import { type Skipped, type Undo, type Undone, undoChanges } from '../engine/history/undo/undo.ts'
 import type { Approvable } from '../engine/write/plan-approval.ts'
 import { builder } from './builder.ts'
@@ -36,6 +37,16 @@ const SkippedRef = builder.objectRef<Skipped>('SkippedChange').implement({
   }),
 })
 
+const LastRef = builder.objectRef<LastRequest>('LastRequest').implement({
+  description: 'The last request of the caller that was not undone.',
+  fields: (t) => ({
+    requestId: t.exposeString('requestId'),
+    at: t.expose('at', { type: 'DateTime' }),
+    via: t.exposeString('via'),
+    tool: t.exposeString('tool', { nullable: true, description: 'The MCP tool that was called.' }),
+  }),
+})
+
 const PlanRef = builder.objectRef<UndoPlan>('UndoPlan').implement({
   description: 'What an undo would do, and the token that approves it.',
   fields: (t) => ({
@@ -48,6 +59,12 @@ const PlanRef = builder.objectRef<UndoPlan>('UndoPlan').implement({
 const UndoRef = builder.objectRef<Answer>('Undo').implement({
   fields: (t) => ({
     requestId: t.exposeString('requestId', { description: 'The request that did it, to undo the undo.' }),
+    last: t.field({
+      type: LastRef,
+      nullable: true,
+      description: 'The request that is undone, with `last: true`.',
+      resolve: ({ last }) => last,
+    }),
     count: t.exposeInt('count', { description: 'How many changes were reverted.' }),
     by: t.field({ type: [ChangeCount], resolve: ({ by }) => by }),
     data: t.field({ type: [UndoneRef], resolve: ({ data }) => data }),
@@ -83,11 +100,11 @@ const first = <T>(all: readonly T[], limit: number | null | undefined): readonly
 
 mutation<ReturnType<typeof undoArgs>, Answer, UndoPlan>('revertChanges', {
   description:
-    'Reverts all changes of a request, or of an actor since a time, newest first, in one transaction of at most 10,000 changes.',
+    'Reverts all changes of a request, of an actor since a time, or of the own last request, newest first, in one transaction of at most 10,000 changes.',
   type: UndoRef,
   args: undoArgs(),
   planned: (plan) => ({ ...plan.undo, plan }),
-  plannedArgs: ['requestId', 'actor', 'since', 'until', 'recordType', 'seq', 'skipConflicts'],
+  plannedArgs: ['requestId', 'actor', 'since', 'until', 'recordType', 'seq', 'last', 'skipConflicts'],
   resolve: (scope, { base, skipConflicts, ...args }) =>
     undoChanges(scope, base, { ...args, skipsConflicts: skipConflicts ?? false }),
 })
@@ -101,6 +118,10 @@ function undoArgs() {
     until: t.field({ type: 'DateTime', description: 'Before this time.' }),
     recordType: t.string({ description: 'Only changes of records of this type.' }),
     seq: t.float({ description: 'The change with this seq only.' }),
+    last: t.boolean({
+      description:
+        'The last request of this token that is not an undo and not undone: a second undo goes further back.',
+    }),
     skipConflicts: t.boolean({
       description: 'Leave out what was changed since, and list it. By default that is a CONFLICT.',
     }),

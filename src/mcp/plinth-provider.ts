@@ -15,6 +15,7 @@ import { checkSubscribable } from './subscriptions/resource-subscriptions.ts'
 import type { Tool, ToolCall } from './tool/tool.ts'
 import type { ToolDefinition } from './tool/tool-definition.ts'
 import { beyondGrants, unknownTool } from './tool/unknown-tool.ts'
+import { withUsage } from './tool/usage.ts'
 import { aggregateTools } from './tools/aggregates.ts'
 import { baseTools } from './tools/bases.ts'
 import { batchTools } from './tools/batch.ts'
@@ -142,9 +143,17 @@ async function callTool(
     return await call(args, caller)
   } catch (thrown) {
     if (isOfProtocol(thrown)) throw thrown
+    const seen = withUsage(thrown, () => unlistedDefinition(session, name))
     const words = session.profile === 'lean' ? LEAN_REQUESTS : MCP_REQUESTS
-    return failure(thrown, session.context.scope.requestId, words)
+    return failure(seen, session.context.scope.requestId, words)
   }
+}
+
+/** The definition of a generic tool that the address does not list, though it can be called. */
+function unlistedDefinition(session: AddressSession, name: string): ToolDefinition | undefined {
+  const { base } = session
+  const row = isAtEndpoint(session) ? undefined : rowsAt(base).get(name)
+  return row === undefined || isListed(row, session) ? undefined : row.define(base === null)
 }
 
 /**

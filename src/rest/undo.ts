@@ -24,6 +24,10 @@ const Body = z.strictObject({
   since: time('From this time on.'),
   until: time('Before this time.'),
   record_type: z.string().optional().meta({ description: 'Only changes of records of this type.' }),
+  last: z.boolean().optional().meta({
+    description:
+      'The last request of this token that is not an undo and not undone: a second undo goes further back. Without the other fields.',
+  }),
   on_conflict: z.enum(['fail', 'skip']).optional().meta({
     description:
       'What was changed since: `fail` (default) is a 409 that lists it, `skip` leaves it as it is and lists it in `skipped`.',
@@ -36,6 +40,10 @@ const of = { kind: z.string(), record_type: z.string().nullable(), id: z.string(
 const Undo = z
   .object({
     request_id: z.string().meta({ description: 'The request that did it. Revert it to undo the undo.' }),
+    last: z
+      .object({ request_id: z.string(), at: z.string(), via: z.string(), tool: z.string().nullable() })
+      .optional()
+      .meta({ description: 'The request that is undone, with `last`; `tool` is the MCP tool.' }),
     count: z.int().meta({ description: 'How many changes were reverted.' }),
     by: z.array(ChangeCount).meta({ description: 'What the reverts did.' }),
     data: z.array(z.object({ reverts: z.int(), ...of, operation })).meta({
@@ -60,16 +68,17 @@ const Undo = z
 export const undo = [
   route('POST /:base_id/revert', {
     tag: 'History',
-    summary: 'Revert all changes of a request, or of an actor since a time, in one transaction',
+    summary:
+      'Revert all changes of a request, of an actor since a time, or of the own last request, in one transaction',
     need: ({ base_id = '' }) => ({ baseAccess: base_id }),
     params: z.strictObject({ base_id: baseId() }),
     body: Body,
     operation: graphql(
       `mutation RevertChanges($base: String!, $requestId: String, $actor: String, $since: DateTime, $until: DateTime,
-        $recordType: String, $skipConflicts: Boolean) {
+        $recordType: String, $last: Boolean, $skipConflicts: Boolean) {
         revertChanges(base: $base, requestId: $requestId, actor: $actor, since: $since, until: $until, recordType: $recordType,
-          skipConflicts: $skipConflicts) {
-          request_id: requestId count by { kind record_type: recordType operation count }
+          last: $last, skipConflicts: $skipConflicts) {
+          request_id: requestId last { request_id: requestId at via tool } count by { kind record_type: recordType operation count }
           data: rows skipped: skippedRows dry_run: dryRun
         }
       }`,
@@ -81,6 +90,7 @@ export const undo = [
       since: body.since,
       until: body.until,
       recordType: body.record_type,
+      last: body.last,
       skipConflicts: body.on_conflict === 'skip',
     }),
     reply: ({ revertChanges }) => ({ body: trim(revertChanges) }),

@@ -169,6 +169,13 @@ describe('a relation of a statement', () => {
       /kind <> ALL.*'token', 'secret'/,
     )
     expect(await rewritten('SELECT count(*) FROM changes')).toContain(`kind = 'record' AND`)
+    // Only a statement that asks for it looks at the entries before.
+    const [plain, comparing] = [
+      await rewritten('SELECT data FROM changes'),
+      await rewritten('SELECT changed FROM changes'),
+    ]
+    expect(plain).not.toContain('plinth_sql.change p')
+    expect(comparing).toContain('plinth_sql.change p')
   })
 
   test('is empty for a token without types', async () => {

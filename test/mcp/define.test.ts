@@ -42,7 +42,8 @@ describe('define of a record type', () => {
     })
     const properties = { name: { type: 'string' }, email: { type: 'string' } }
     expect(body).toMatchObject({ operation: 'updated', version: 2 })
-    expect(body).toMatchObject({ properties: ['email'], removed: ['age'] })
+    expect(body).toMatchObject({ changed_properties: ['email'], removed: ['age'] })
+    expect(body).not.toHaveProperty('properties')
     expect(body).not.toHaveProperty('json_schema')
     expect(body.meta.warnings).toEqual([
       expect.stringContaining('"age"'),
@@ -232,6 +233,100 @@ describe('define of a record type', () => {
     await define({ record_type: 'person', description: 'x' })
     const stale = await define({ record_type: 'person', description: 'y', expected_version: 1 })
     expect(stale.error.details[0]).toMatchObject({ code: 'version_mismatch' })
+  })
+})
+
+describe('define with also', () => {
+  const stored = {
+    relationship_type: 'stored_in',
+    source_record_types: ['item'],
+    target_record_types: ['shed'],
+  }
+  const item = {
+    record_type: 'item',
+    json_schema: { type: 'object', properties: { sku: { type: 'string' } } },
+    indexes: [{ fields: ['data.sku'], unique: true }],
+  }
+
+  test('makes all definitions in one request, whatever their order', async () => {
+    await newBase()
+    for (const path of [`/mcp/${base}`, `/mcp/${base}?profile=lean`]) {
+      const args = { ...stored, also: [item, { record_type: 'shed' }] }
+      const dry = await define({ ...args, dry_run: true }, server.adminToken, path)
+      expect(dry.body, dry.text).toMatchObject({
+        dry_run: true,
+        data: [{ relationship_type: 'stored_in' }, {}, {}],
+      })
+    }
+    expect((await rest('/record-types')).data).toEqual([])
+    const { body, text } = await define({ ...stored, also: [item, { record_type: 'shed' }] })
+    const created = { operation: 'created', version: 1 }
+    expect(body, text).toEqual({
+      data: [
+        { relationship_type: 'stored_in', ...created },
+        { record_type: 'item', ...created },
+        { record_type: 'shed', ...created },
+      ],
+    })
+    expect(await rest('/record-types/item')).toMatchObject({ indexes: item.indexes })
+    const { data } = await rest('/changes')
+    expect(new Set(data.map(({ request_id }: Body) => request_id)).size).toBe(2)
+  })
+
+  test('merges into what exists, and migrates records', async () => {
+    await newBase()
+    await define(item)
+    succeed(await server.call('PUT', `/v1/${base}/records/item/i`, { data: { sku: 'a' } }), 201)
+    const { body, text } = await define({
+      record_type: 'shed',
+      also: [
+        {
+          record_type: 'item',
+          description: 'Things.',
+          migration: [{ op: 'rename', field: 'sku', to: 'code' }],
+        },
+      ],
+    })
+    expect(body.data, text).toMatchObject([
+      { record_type: 'shed', operation: 'created' },
+      { record_type: 'item', operation: 'updated', version: 2 },
+    ])
+    const type = await rest('/record-types/item')
+    expect(Object.keys(type.json_schema.properties)).toEqual(['code'])
+    expect(type).toMatchObject({ description: 'Things.', indexes: [{ fields: ['data.code'], unique: true }] })
+    expect((await rest('/records/item/i')).data).toEqual({ code: 'a' })
+  })
+
+  test.each([
+    [
+      [{ record_type: 'bb', json_schema: { properties: { x: { type: 'strin' } } } }],
+      '/also/0/json_schema/properties/x/type',
+    ],
+    [[{ record_type: 'bb' }, { record_type: 'cc', schema: {} }], '/also/1/schema'],
+    [[{ record_type: 'bb' }, { record_type: 'cc', cardinality: 'one_to_one' }], '/also/1/cardinality'],
+    [[{ record_type: 'bb' }, { name: 'Nothing' }], '/also/1/record_type'],
+    [[{ record_type: 'b b' }], '/also/0/record_type'],
+    [[{ relationship_type: 'r', source_record_types: ['nobody'] }], '/also/0/source_record_types/0'],
+    [[{ record_type: 'bb', also: [] }], '/also/0/also'],
+    [[{ record_type: 'bb', expected_version: 3 }], '/also/0'],
+    [[{ record_type: 'bb', migration: [{ op: 'drop', field: 'x' }] }], '/also/0/record_type'],
+    ['nothing', '/also'],
+    [Array.from({ length: 21 }, (_, n) => ({ record_type: `t${n}` })), '/also'],
+  ])('%j makes nothing, and the error names the place', async (also, path) => {
+    await newBase()
+    const { error, text } = await define({ record_type: 'aa', also })
+    expect(error.details[0].path, text).toBe(path)
+    expect(error.message).not.toMatch(/^Operation/)
+    expect((await rest('/record-types')).data).toEqual([])
+  })
+
+  test('needs manage', async () => {
+    await newBase()
+    const grants = [{ base, record_type: '*', environment: 'production', permission: 'write' }]
+    const { token } = succeed(await server.call('POST', '/v1/tokens', { name: 'writer', grants }), 201)
+    const { error } = await define({ record_type: 'aa', also: [{ record_type: 'bb' }] }, token)
+    expect(error.code).toBe('FORBIDDEN')
+    expect((await rest('/record-types')).data).toEqual([])
   })
 })
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CRM_TYPES, createCrm } from '../support/crm.ts'
-import { rpc } from '../support/mcp.ts'
+import { callTool, rpc } from '../support/mcp.ts'
 import { type Body, openServer, type TestServer } from '../support/server.ts'
 import { tokensOfTools } from '../support/tokens.ts'
 import { lintTools } from '../support/tool-lint.ts'
@@ -73,6 +73,21 @@ describe('?profile=lean', () => {
     const call = { name: 'query_records', arguments: { record_type: 'deal' } }
     const { body } = await rpc(server, '/mcp/crm?profile=lean', 'tools/call', call)
     expect(body.result.isError).toBeUndefined()
+  })
+
+  test('an error about the arguments of a tool that is not listed shows them', async () => {
+    const at = '/mcp/crm?profile=lean'
+    const faults = async (name: string, args: object, path = at) =>
+      (await callTool(server, path, name, { ...args })).error.details
+    const [own, usage] = await faults('batch', {})
+    expect(own.path).toBe('/operations')
+    expect(usage).toMatchObject({ code: 'usage', message: expect.stringMatching(/^batch: .*upsert_record/s) })
+    const cancel = await faults('cancel_record', {})
+    expect(cancel.at(-1).message).toContain('"record_type":{"type":"string"}')
+    // Neither inside an argument, nor of a tool that the client has seen.
+    const inside = await faults('batch', { operations: [{ type: 'upsert' }] })
+    for (const details of [inside, await faults('sql_query', {}), await faults('batch', {}, '/mcp/crm')])
+      expect(JSON.stringify(details)).not.toContain('usage')
   })
 
   test.each([

@@ -277,3 +277,20 @@ test('a server with a public URL uses it in the results of search and fetch', as
     await shared.close()
   }
 })
+
+test('at the address with the profile lean, search says whether there is more', async () => {
+  const path = '/mcp/crm?profile=lean'
+  const { body: few } = await search('observatory', undefined, path)
+  expect(few).toMatchObject({ results: [{ id: 'person/p1' }], has_more: false })
+  const operations = Array.from({ length: 21 }, (_, n) => ({
+    ...{ type: 'upsert_record', record_type: 'deal', id: `many-${n}` },
+    data: { title: `Axolotl ${n}` },
+  }))
+  succeed(await world.call('POST', '/v1/crm/batch', { operations }))
+  const { body: many } = await search('axolotl', undefined, path)
+  expect(many.results).toHaveLength(20)
+  expect(many.has_more).toBe(true)
+  expect((await search('axolotl')).body).not.toHaveProperty('has_more')
+  succeed(await world.call('DELETE', '/v1/crm/records/deal/many-20'))
+  expect((await search('axolotl', undefined, path)).body).toMatchObject({ has_more: false })
+})

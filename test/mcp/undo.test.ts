@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
 import { callTool } from '../support/mcp.ts'
 import { openWorld, type World } from '../support/world.ts'
@@ -113,7 +113,7 @@ test('undo of a migration takes back the type with its records, or neither', asy
 })
 
 test('undo of nothing in particular says what it takes', async () => {
-  const { error } = await call('undo', {})
+  const { error } = await call('undo', { record_type: 'note' })
   expect(error.details).toMatchObject([
     {
       path: '/request_id',
@@ -197,6 +197,147 @@ test('since and until can be an age', async () => {
     const { error } = await call('undo', { actor: 'bot', since })
     expect(error.details[0], since).toMatchObject({ path: '/since', code: 'invalid_time' })
   }
+})
+
+describe('undo without arguments', () => {
+  const own = () => world.newToken([{ permission: 'manage' }])
+  const write = async (statements: string, token: string) => {
+    const { body, text } = await call('sql_write', { statements }, { token })
+    expect(body, text).toHaveProperty('data')
+  }
+  const undo = (args: Record<string, unknown>, token: string) => call('undo', args, { token })
+  const confirmed = async (token: string) => {
+    const { body: plan, text } = await undo({}, token)
+    expect(plan, text).toHaveProperty('plan_token')
+    return (await undo({ plan_token: plan.plan_token }, token)).body
+  }
+
+  test('plans the last request of its token, and names it', async () => {
+    const { token } = await own()
+    await put('l1', { n: 1 }, 'l-1')
+    await write(`UPDATE note SET data = '{"n": 2}' WHERE id = 'l1'`, token)
+    // Neither a read nor the write of another token is the last one.
+    await put('l2', { n: 1 }, 'l-2')
+    await call('sql_query', { query: 'SELECT id FROM note' }, { token })
+    const { body: plan } = await undo({}, token)
+    expect(plan.plan).toEqual({
+      what: 'Undoes 1 change: updates 1 note.',
+      of: { request_id: expect.any(String), at: expect.any(String), tool: 'sql_write' },
+      count: 1,
+      samples: ['note/l1'],
+    })
+    expect(await dataOf('l1')).toEqual({ n: 2 })
+    const { body: done } = await undo({ plan_token: plan.plan_token }, token)
+    expect(done).toMatchObject({ count: 1, of: plan.plan.of })
+    expect(await dataOf('l1')).toEqual({ n: 1 })
+    expect(await dataOf('l2')).toEqual({ n: 1 })
+  })
+
+  test('goes further back each time, and undoes no undo', async () => {
+    const { token } = await own()
+    await put('m', { n: 0 }, 'm-0')
+    for (const n of [1, 2, 3]) await write(`UPDATE note SET data = '{"n": ${n}}' WHERE id = 'm'`, token)
+    for (const n of [2, 1, 0]) {
+      expect(await confirmed(token)).toMatchObject({ count: 1 })
+      expect(await dataOf('m')).toEqual({ n })
+    }
+    const { error } = await undo({}, token)
+    expect(error).toMatchObject({ code: 'NOT_FOUND', details: [{ code: 'change_not_found' }] })
+    expect(await dataOf('m')).toEqual({ n: 0 })
+    // A new write is the last one again; what was redone is undone again.
+    await write(`UPDATE note SET data = '{"n": 4}' WHERE id = 'm'`, token)
+    const done = await confirmed(token)
+    const redo = await undo({ request_id: done.request_id }, token)
+    await undo({ plan_token: redo.body.plan_token }, token)
+    expect(await dataOf('m')).toEqual({ n: 4 })
+    await confirmed(token)
+    expect(await dataOf('m')).toEqual({ n: 0 })
+  })
+
+  test('confirms the request that was planned, whatever the token wrote since', async () => {
+    const { token } = await own()
+    await put('o1', { n: 0 }, 'o-1')
+    await put('o2', { n: 0 }, 'o-2')
+    await write(`UPDATE note SET data = '{"n": 1}' WHERE id = 'o1'`, token)
+    const { body: plan } = await undo({}, token)
+    await write(`UPDATE note SET data = '{"n": 1}' WHERE id = 'o2'`, token)
+    const { body: done } = await undo({ plan_token: plan.plan_token }, token)
+    expect(done).toMatchObject({ count: 1 })
+    expect([await dataOf('o1'), await dataOf('o2')]).toEqual([{ n: 0 }, { n: 1 }])
+  })
+
+  test('says so when something has overtaken the last request, rather than undo the one before', async () => {
+    const { token } = await own()
+    await put('q1', { n: 0 }, 'q-1')
+    await write(`UPDATE note SET data = '{"n": 1}' WHERE id = 'q1'`, token)
+    await write(`UPDATE note SET data = '{"n": 2}' WHERE id = 'q1'`, token)
+    await put('q1', { n: 3 }, 'q-3')
+    const { body } = await undo({}, token)
+    expect(body).toMatchObject({ count: 0, skipped: [{ id: 'q1', code: 'overtaken' }] })
+    expect(body).not.toHaveProperty('plan_token')
+  })
+
+  test('goes on after an undo that had to leave something', async () => {
+    const { token } = await own()
+    for (const id of ['r1', 'r2', 'r3']) await put(id, { n: 0 }, `${id}-0`)
+    await write(`UPDATE note SET data = '{"n": 1}' WHERE id = 'r3'`, token)
+    await write(`UPDATE note SET data = '{"n": 1}' WHERE id IN ('r1', 'r2')`, token)
+    await put('r2', { n: 5 }, 'r2-5')
+    expect(await confirmed(token)).toMatchObject({ count: 1, skipped_count: 1 })
+    expect(await confirmed(token)).toMatchObject({ count: 1 })
+    expect([await dataOf('r1'), await dataOf('r2'), await dataOf('r3')]).toEqual([
+      { n: 0 },
+      { n: 5 },
+      { n: 0 },
+    ])
+  })
+
+  test('undoes a definition, with the records that it changed', async () => {
+    const { token } = await own()
+    succeed(
+      await world.call('PUT', '/v1/crm/record-types/offer', {
+        json_schema: { type: 'object', properties: { sum: { type: 'number' } } },
+      }),
+      201,
+    )
+    succeed(await world.call('PUT', '/v1/crm/records/offer/1', { data: { sum: 1 } }), 201)
+    const migration = [{ op: 'rename', field: 'sum', to: 'total' }]
+    await call('define', { record_type: 'offer', migration }, { token })
+    expect(await confirmed(token)).toMatchObject({ count: 2, of: { tool: 'define' } })
+    const { body } = await world.call('GET', '/v1/crm/records/offer/1')
+    expect(body.data).toEqual({ sum: 1 })
+  })
+
+  test('is about no request of another token, whatever its name', async () => {
+    const { token, id } = await own()
+    const none = await undo({}, token)
+    expect(none.error).toMatchObject({ code: 'NOT_FOUND', details: [{ code: 'change_not_found' }] })
+    await put('s', { n: 0 }, 's-0')
+    const other = await world.newToken([{ permission: 'write' }], { name: id })
+    await write(`UPDATE note SET data = '{"n": 1}' WHERE id = 's'`, other.token)
+    expect((await undo({}, token)).error).toMatchObject({ code: 'NOT_FOUND' })
+    const reader = await world.newToken([{ permission: 'read' }])
+    expect((await undo({}, reader.token)).error.code).toBe('FORBIDDEN')
+    expect(await dataOf('s')).toEqual({ n: 1 })
+  })
+
+  test('a dry run changes nothing, and REST takes the same as last', async () => {
+    const { token, call: rest } = await own()
+    await put('t', { n: 0 }, 't-0')
+    await write(`UPDATE note SET data = '{"n": 1}' WHERE id = 't'`, token)
+    const { body: dry } = await undo({ dry_run: true }, token)
+    expect(dry).toMatchObject({ dry_run: true, count: 1, of: { tool: 'sql_write' } })
+    const at = '/v1/crm/revert'
+    const planned = succeed(await rest('POST', `${at}?dry_run=true`, { last: true }))
+    expect(planned).toMatchObject({ count: 1, last: { request_id: dry.of.request_id, via: 'mcp' } })
+    expect(await dataOf('t')).toEqual({ n: 1 })
+    for (const body of [{}, { last: false }]) expect((await rest('POST', at, body)).status).toBe(400)
+    const both = await rest('POST', at, { last: true, request_id: 't-0' })
+    expect(both.body.error.details).toMatchObject([{ path: '/request_id', code: 'exclusive' }])
+    expect(await dataOf('t')).toEqual({ n: 1 })
+    succeed(await rest('POST', at, { last: true }))
+    expect(await dataOf('t')).toEqual({ n: 0 })
+  })
 })
 
 test('undo needs write, and is hidden at a read-only address', async () => {

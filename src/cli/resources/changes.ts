@@ -1,5 +1,5 @@
 import type { Row } from '../command/command.ts'
-import { confirm, query as parameter, text, writing } from '../command/options.ts'
+import { confirm, flag, query as parameter, text, writing } from '../command/options.ts'
 import { note, show, showLine, showRows } from '../command/print.ts'
 
 type Entry = {
@@ -142,6 +142,7 @@ export const trace: Row = {
 }
 
 type Undo = {
+  last?: { request_id: string; at: string; via: string; tool: string | null }
   count: number
   by: Group['by']
   data: { reverts: number; kind: string; record_type: string | null; id: string; operation: string }[]
@@ -149,7 +150,8 @@ type Undo = {
   dry_run?: true
 }
 
-function showUndo({ count, data, skipped, dry_run }: Undo): void {
+function showUndo({ last, count, data, skipped, dry_run }: Undo): void {
+  if (last) note(`request ${last.request_id} of ${last.at} (${last.tool ?? last.via})\n`)
   showRows(data, ['reverts', 'operation', 'kind', 'record_type', 'id'])
   for (const { seq, record_type, kind, id, message } of skipped)
     note(`skipped ${record_type ?? kind} ${id} (change ${seq}): ${message}\n`)
@@ -169,6 +171,7 @@ export const revert: Row = {
     text('--since <time>', 'since', 'from this time on'),
     text('--until <time>', 'until', 'before this time'),
     text('--record-type <type>', 'record_type', 'only changes of records of this type'),
+    flag('--last', 'last', 'the last request of this token that is not undone', true),
     text('--on-conflict <fail|skip>', 'on_conflict', 'skip: leave what was changed since, and list it'),
     {
       flags: '--force',

@@ -92,6 +92,7 @@ export type ConfigurationOperation = Common & {
   readonly expected: Expectation
 } & (
     | { readonly input: object; readonly repair: Omit<PutOptions, 'expected'> }
+    | { readonly merge: object; readonly repair: Omit<PutOptions, 'expected'> }
     | { readonly confirm: string | null }
   )
 

@@ -13,7 +13,7 @@ import {
 type Raw = z.output<(typeof OPERATION_SHAPES)[ConfigurationName]>
 type Deletion = { confirm?: string; expected_version?: number }
 /** The members of an upsert, of any kind. */
-type Upsert = { body?: Body; on_invalid?: 'allow'; migrate?: boolean }
+type Upsert = { body?: Body; merge?: boolean; on_invalid?: 'allow'; migrate?: boolean }
 type Body = { id?: string; expected_version?: number; migration?: unknown; sources?: unknown }
 
 /**
@@ -28,13 +28,20 @@ export function readConfiguration(raw: Raw): Unplaced<ConfigurationOperation> {
     const { confirm = null, expected_version } = raw as Deletion
     return { type, kind, id, confirm, expected: expectedOf(expected_version) }
   }
-  const { body = {}, on_invalid, migrate = false } = raw as Upsert
+  const { body = {}, merge = false, on_invalid, migrate = false } = raw as Upsert
   checkSameId(id, body.id)
   if (migrate && on_invalid) throw bothRepairs()
   const { id: _id, sources: _sources, expected_version, migration, ...fields } = body
   const onInvalid = migrate ? 'migrate' : (on_invalid ?? 'refuse')
-  const input = camelFields(fields)
-  return { type, kind, id, input, repair: { onInvalid, migration }, expected: expectedOf(expected_version) }
+  const written = merge ? { merge: fields } : { input: camelFields(fields) }
+  return {
+    type,
+    kind,
+    id,
+    ...written,
+    repair: { onInvalid, migration },
+    expected: expectedOf(expected_version),
+  }
 }
 
 /** Preconditions from `expected_version` and `claim_id`. */

@@ -1,5 +1,5 @@
 import { withPaths } from '../../foundation/errors.ts'
-import { put, remove, type View } from '../configuration/lifecycle/index.ts'
+import { define, put, remove, type View } from '../configuration/lifecycle/index.ts'
 import type { WriteScope } from '../write/write.ts'
 import { ofOperation } from './failures.ts'
 import type { ConfigurationOperation } from './operation.ts'
@@ -27,6 +27,8 @@ async function run(scope: WriteScope, baseId: string, operation: ConfigurationOp
   const target = { kind, scope, baseId, id }
   if ('input' in operation)
     return doneBy(await put(target, operation.input, { ...operation.repair, expected }))
+  if ('merge' in operation)
+    return doneBy(await define(target, operation.merge, { ...operation.repair, expected }))
   const { version } = await remove(target, { confirm: operation.confirm, expected })
   return { operation: 'deleted', version }
 }

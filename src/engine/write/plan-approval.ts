@@ -23,6 +23,8 @@ export type Planning = {
    * Whether the request has an approval token. It is then checked even for writes that need no approval.
    */
   readonly isApproved: boolean
+  /** When the plan was made that the token approves, in milliseconds. */
+  readonly plannedAt: number | null
   /**
    * Rolls back a write that needs approval and has none, or not this one. Call it before commit.
    * @throws Planned
@@ -31,7 +33,7 @@ export type Planning = {
 }
 
 /** For dry runs, which need no approval. */
-export const UNASKED: Planning = { isApproved: false, checkApproval: () => {} }
+export const UNASKED: Planning = { isApproved: false, plannedAt: null, checkApproval: () => {} }
 
 type Refusal = 'plan_expired' | 'plan_stale'
 
@@ -59,6 +61,7 @@ export async function openPlanning(
   if (approval && approval.requestHash !== (await digestInTurns(request()))) throw planOfAnotherCall()
   return {
     isApproved: approval !== undefined,
+    plannedAt: approval?.plannedAt ?? null,
     checkApproval(isNeeded, review) {
       if (!approval && !isNeeded) return
       const now = review()

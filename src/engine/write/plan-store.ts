@@ -13,6 +13,8 @@ export type StoredPlan = {
   readonly requestHash: string
   readonly state: string
   readonly expiresAt: number
+  /** By the clock of the database, as are the times of changes. */
+  readonly plannedAt: number
 }
 
 /** The token of a plan. It is short, because models repeat it letter by letter. */
@@ -33,7 +35,7 @@ const KEEP = statement(
 )
 const FIND = statement(
   'find_plan',
-  'SELECT caller, request_hash, state, expires_at FROM plinth.plan WHERE id = $1',
+  'SELECT caller, request_hash, state, expires_at, created_at FROM plinth.plan WHERE id = $1',
 )
 const FIND_REQUEST = statement(
   'find_planned_request',
@@ -68,8 +70,14 @@ export async function keepPlan(
  * @throws VALIDATION_ERROR when there is none, or it is another caller's
  */
 export async function findPlan(scope: Scope, token: string): Promise<StoredPlan> {
-  const row = await find<{ request_hash: string; state: string; expires_at: Date }>(FIND, scope, token)
-  return { requestHash: row.request_hash, state: row.state, expiresAt: row.expires_at.getTime() }
+  type Row = { request_hash: string; state: string; expires_at: Date; created_at: Date }
+  const { request_hash, state, expires_at, created_at } = await find<Row>(FIND, scope, token)
+  return {
+    requestHash: request_hash,
+    state,
+    expiresAt: expires_at.getTime(),
+    plannedAt: created_at.getTime(),
+  }
 }
 
 /**

@@ -36,7 +36,7 @@ export async function instructionsOf(
     rules(offer),
     mayWrite ? unlisted(session, hasCreates) : '',
     mayPreview(session) ? PREVIEWS : '',
-    hasSql ? SQL : '',
+    hasSql ? `${SQL}${mayWrite && lists('sql_write') ? ` ${LINKING}` : ''}` : '',
   ]
   const left = LIMITS.instructionsTokens - estimateTokens(fixed.join('\n\n')) - SPARE_TOKENS
   const { text, builtIn } = await outlineOf(base, context, left, restOf(lists))
@@ -63,7 +63,9 @@ const SPARE_TOKENS = 60
 const columns = (relation: keyof typeof RELATION_COLUMNS) =>
   `${relation}(${RELATION_COLUMNS[relation].replaceAll(' ', ', ')})`
 
-const SQL = `In SQL a type is a relation with id, external_id, external_source, status, version, created_at, updated_at, its fields, and data (jsonb). Also ${columns('relationships')}, ${columns('changes')}.`
+const SQL = `In SQL a type is a relation with id, external_id, external_source, status, version, created_at, updated_at, its fields, and data (jsonb); lists and objects are jsonb too. Also ${columns('relationships')}, ${columns('changes')}: changed names what an update changed, data_before is the data before it.`
+const LINKING =
+  "To link: INSERT INTO relationships (rel_type, source_record_type, source_id, target_record_type, target_id) VALUES ('works_at', 'contact', 'p1', 'company', 'c1')."
 
 /** How to see what the outline leaves out. */
 const restOf = (lists: Listing['lists']): string =>

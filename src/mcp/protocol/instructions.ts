@@ -13,7 +13,7 @@ const EXTERNAL_ID =
 const WRITES =
   'On a write, idempotency_key makes a retry safe, dry_run previews it, and expected_version writes only if the record still has that version.'
 const PLANS =
-  'A delete of several things, or of a record with links, first answers a plan of all that would go and deletes nothing: plan_token alone confirms it. dry_run shows no plan.'
+  'A delete of several things, or of a record with links, first answers a plan of all that would go and deletes nothing: plan_token alone confirms it. dry_run shows no plan. What is deleted stays in the history, so that undo can bring it back.'
 const WORK =
   'Agents that share a queue claim records with work: complete or release each claim, and send a heartbeat before its lease ends.'
 const PAGES =

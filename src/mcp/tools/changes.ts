@@ -64,10 +64,10 @@ const trace = compile(
 const revert = compile(
   graphql(
     `mutation ToolUndo($base: String!, $requestId: String, $actor: String, $since: DateTime, $until: DateTime,
-      $recordType: String, $seq: Float, $skipConflicts: Boolean, $shown: Int!) {
+      $recordType: String, $seq: Float, $last: Boolean, $skipConflicts: Boolean, $shown: Int!) {
       revertChanges(base: $base, requestId: $requestId, actor: $actor, since: $since, until: $until, recordType: $recordType,
-        seq: $seq, skipConflicts: $skipConflicts) {
-        request_id: requestId count by { kind record_type: recordType operation count }
+        seq: $seq, last: $last, skipConflicts: $skipConflicts) {
+        request_id: requestId last { request_id: requestId at via tool } count by { kind record_type: recordType operation count }
         rows(limit: $shown) skipped: skippedRows(limit: $shown) skipped_count: skippedCount dry_run: dryRun
         plan { what token expiresAt }
       }
@@ -99,7 +99,7 @@ const ofNothing = () =>
   invalid({
     path: '/request_id',
     code: 'required',
-    message: `Send request_id, seq for one change, or actor with since. ${advised('list_changes')} lists what was changed by which request.`,
+    message: `Send request_id, seq for one change, or actor with since; or nothing, for your last request. ${advised('list_changes')} lists what was changed by which request.`,
   })
 const ADVICE = ' To undo the skipped ones too, first undo the changes in overtaken_by.'
 /** Resources that a plan or an answer names one by one. */
@@ -155,12 +155,13 @@ export const changeTools = [
   tool('undo', {
     title: 'Undo',
     description:
-      'Undo a request, an actor since a time or age (2h), or one change (seq). Returns a plan first.',
+      'Undo your last request (no arguments; again: further back), a request, an actor since a time or age (2h), or a change (seq). Returns a plan first.',
     permission: 'write',
     hints: { destructive: true },
     plans: 'undo',
     input: z.strictObject({
       ...selection,
+      until: moment.meta({ listed: false }),
       seq: seq.optional(),
       on_conflict: z.enum(['fail', 'skip']).optional(),
       ...deleting,
@@ -168,7 +169,9 @@ export const changeTools = [
     output: answerOutput,
     run: async ({ base_id, record_type, request_id, on_conflict, ...args }, context) => {
       const { idempotency_key: _, dry_run: __, plan_token: ___, stated: ____, ...filter } = args
-      if (Object.keys(omitUndefined({ ...filter, request_id, record_type })).length === 0) throw ofNothing()
+      const isLast = Object.keys(omitUndefined({ ...filter, request_id, record_type })).length === 0
+      const isNamed = [request_id, filter.seq, filter.actor].some((each) => each !== undefined)
+      if (!isLast && !isNamed) throw ofNothing()
       const { revertChanges } = await revert(
         {
           ...omitUndefined({ ...filter, ...momentsOf(filter) }),
@@ -177,11 +180,12 @@ export const changeTools = [
           ...(request_id !== undefined && { requestId: request_id }),
           // Nothing is undone before the plan is confirmed, and the plan lists what it leaves.
           skipConflicts: on_conflict !== 'fail',
+          last: isLast,
           shown: SHOWN,
         },
         context,
       )
-      const { plan, rows, skipped, skipped_count, dry_run, ...done } = revertChanges
+      const { plan, rows, skipped, skipped_count, dry_run, last, ...done } = revertChanges
       const left = skipped_count > 0 && { skipped, skipped_count }
       const isLater = (skipped as readonly Left[]).some(({ overtaken_by }) => overtaken_by !== null)
       const advice = isLater ? ADVICE : ''
@@ -189,6 +193,7 @@ export const changeTools = [
         return {
           request_id: done.request_id,
           ...(dry_run && { dry_run }),
+          ...(last && { of: nameOf(last) }),
           count: done.count,
           by: done.by,
           ...left,
@@ -198,6 +203,7 @@ export const changeTools = [
       return {
         plan: {
           what: plan.what,
+          ...(last && { of: nameOf(last) }),
           count: done.count,
           samples: namesOf(rows as readonly Undone[]),
           ...left,
@@ -208,6 +214,18 @@ export const changeTools = [
     },
   }),
 ]
+
+type Last = {
+  readonly request_id: string
+  readonly at: string
+  readonly via: string
+  readonly tool: string | null
+}
+const nameOf = ({ request_id, at, via, tool }: Last) => ({
+  request_id,
+  at,
+  ...(tool === null ? { via } : { tool }),
+})
 
 type Left = { readonly overtaken_by: number | null }
 type Undone = { readonly kind: string; readonly record_type: string | null; readonly id: string }

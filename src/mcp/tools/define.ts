@@ -12,6 +12,7 @@ import { compile } from '../../graphql/execute.ts'
 import { mergePatch } from '../../json/merge-patch.ts'
 import { answerOutput } from '../tool/page-arguments.ts'
 import { tool, writing } from '../tool/tool.ts'
+import { type Definition, defineAll, readAlso } from './define-all.ts'
 import { definedBody } from './defined-body.ts'
 
 const DefinedType = graphql(`fragment DefinedType on RecordType {
@@ -84,7 +85,7 @@ const ofRelationshipType = {
   data_schema: field('object'),
 }
 
-const input = z.strictObject({
+const one = z.strictObject({
   record_type: z.string().optional(),
   relationship_type: z.string().optional(),
   ...ofBoth,
@@ -92,10 +93,10 @@ const input = z.strictObject({
   ...ofRelationshipType,
   on_invalid: z.enum(['allow']).optional(),
   migrate: z.boolean().optional().meta({ listed: false }),
-  expected_version: z.int32().min(1).optional(),
-  ...writing,
+  expected_version: z.int32().min(1).optional().meta({ listed: false }),
 })
-type Args = z.output<typeof input>
+const input = z.strictObject({ ...one.shape, also: field('objects'), ...writing })
+type Args = z.output<typeof one>
 type TypeAddress = { base: string; id: string; expectedVersions?: number[] }
 type Fields = Record<string, unknown>
 type Written = Parameters<typeof writtenBody>[0]
@@ -128,12 +129,14 @@ export const defineTools = [
   tool('define', {
     title: 'Define types',
     description:
-      'Create or change a type by its id. Fields merge: null removes, lists are replaced. json_schema: {"properties":{"email":{"type":"string"}}}. indexes: [{"fields":["data.email"],"unique":true}] or "type":"text". migration repairs records: [{"op":"rename","field":"a","to":"b"}], default (value), cast, drop.',
+      'Create or change a type by id; also: more definitions, all or none. Fields merge: null removes, lists are replaced. json_schema: {"properties":{"email":{"type":"string"}}}. indexes: [{"fields":["data.email"],"unique":true}] or "type":"text". migration: [{"op":"rename","field":"a","to":"b"}] in schema and records; default (value), cast, drop.',
     permission: 'manage',
     hints: { idempotent: true, destructive: true },
     input,
     output: answerOutput,
-    run: async ({ base_id: base, stated: _, ...args }, context) => {
+    run: async ({ base_id: base, stated: _, idempotency_key: __, dry_run: ___, also, ...args }, context) => {
+      if (also != null && !(Array.isArray(also) && also.length === 0))
+        return defineAll(base, [definitionOf(args), ...readAlso(also, one, definitionOf)], context)
       const kind = kindOf(args)
       const id = args[kind] ?? ''
       const { expected_version: version } = args
@@ -161,6 +164,20 @@ async function define(name: KindName, target: TypeAddress, args: Args, context: 
   }
 }
 
+/** The definition as an operation of a batch. */
+function definitionOf(args: Args): Definition {
+  const kind = kindOf(args)
+  const id = args[kind] ?? ''
+  const { migration, expected_version, on_invalid } = args
+  const body = {
+    ...fieldsIn(args, Object.keys(KINDS[kind].body.shape)),
+    ...(migration !== undefined && { migration }),
+    ...(expected_version !== undefined && { expected_version }),
+  }
+  const repair = { ...(on_invalid && { on_invalid }), ...(repairs(args) && { migrate: true }) }
+  return { kind, id, operation: { type: `upsert_${kind}`, id, merge: true, body, ...repair } }
+}
+
 const fieldsIn = (args: Args, names: readonly string[]): Fields =>
   Object.fromEntries(
     Object.entries(args).filter(([name, value]) => names.includes(name) && value !== undefined),
@@ -181,7 +198,7 @@ function kindOf(args: Args): KindName {
       path: kind ? '/relationship_type' : '/record_type',
       code: kind ? 'exclusive' : 'required',
       message:
-        'Send record_type or relationship_type: the id of what you define. One call defines one of them.',
+        'Send record_type or relationship_type: the id of what you define. also takes further definitions.',
     })
   const foreign = Object.keys(KINDS[kind].not).find((name) => args[name as keyof Args] !== undefined)
   if (foreign !== undefined)

@@ -20,12 +20,13 @@ export function definedBody(sent: Fields, written: Fields): Fields {
   const { meta, ...body } = Object.fromEntries(kept)
   return {
     ...body,
-    ...(schema !== undefined && ofSchema(sent, sent[schema], written[schema])),
+    ...(schema !== undefined &&
+      ofSchema(sent, sent[schema], written[schema], written['operation'] === 'created')),
     ...(meta !== undefined && { meta }),
   }
 }
 
-function ofSchema({ migration }: Fields, sent: unknown, stored: unknown): object {
+function ofSchema({ migration }: Fields, sent: unknown, stored: unknown, isNew: boolean): object {
   const now = propertiesOf(stored)
   const named = Object.keys(propertiesOf(sent))
   const set = named.filter((name) => Object.hasOwn(now, name))
@@ -36,7 +37,8 @@ function ofSchema({ migration }: Fields, sent: unknown, stored: unknown): object
   const moved = renamed.map(([from]) => from)
   const removed = named.filter((name) => !set.includes(name) && !moved.includes(name))
   return {
-    ...(set.length > 0 && { properties: set }),
+    // Not all properties of a type that has others.
+    ...(set.length > 0 && { [isNew ? 'properties' : 'changed_properties']: set }),
     ...(removed.length > 0 && { removed }),
     ...(renamed.length > 0 && { renamed: Object.fromEntries(renamed) }),
     ...(isObject(sent) &&

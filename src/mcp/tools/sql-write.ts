@@ -23,14 +23,14 @@ export const sqlWriteTools = [
   tool('sql_write', {
     title: 'SQL that writes',
     description:
-      'INSERT (ON CONFLICT (id)), UPDATE, DELETE, SELECT, by ;, RETURNING, in one transaction, over types and relationships. Each sees what those before wrote.',
+      'INSERT (ON CONFLICT (id)), UPDATE, DELETE, SELECT, RETURNING on types and relationships, by ;, in one transaction. Each sees what those before wrote.',
     permission: 'write',
     hints: { destructive: true },
     showsRecords: true,
     available: ({ scope }) => scope.sql.isolation() !== 'off',
     input: z.strictObject({
       statements: z.string(),
-      params: z.unknown().optional().meta({ description: 'As JSON: [1] for $1, {"name":1} for :name.' }),
+      params: z.unknown().optional().meta({ description: 'As in sql_query.' }),
       ...deleting,
     }),
     output: answerOutput,

@@ -34,7 +34,7 @@ export const sqlTools = [
   tool('sql_query', {
     title: 'SQL query',
     description:
-      'A read-only PostgreSQL SELECT. Record types are relations: id, external_id, status, version, created_at, updated_at, their properties, data (jsonb). Also records, relationships, record_types, relationship_types, changes.',
+      'Read-only PostgreSQL SELECT. Types are relations: id, status, version, created_at, updated_at, their properties, data (jsonb). Also records, relationships, record_types, relationship_types, changes.',
     permission: 'read',
     hints: { idempotent: true },
     showsRecords: true,

@@ -1,5 +1,5 @@
 export type { Kind, Stored, View } from './kind.ts'
-export { patch, put, remove } from './lifecycle.ts'
+export { define, patch, put, remove } from './lifecycle.ts'
 export type { Patch } from './patch.ts'
 export { get, list } from './read.ts'
 export { getVersion, history } from './version-history.ts'

@@ -1,4 +1,6 @@
 /** Put, patch and delete of configuration, generic over its kinds. */
+import { camelFields } from '../../../contract/field-names.ts'
+import { mergePatch } from '../../../json/merge-patch.ts'
 import type { Expectation } from '../../write/preconditions.ts'
 import { runPlanned } from '../../write/run-planned.ts'
 import type { WriteScope } from '../../write/write.ts'
@@ -48,6 +50,27 @@ export async function patch<F extends object, R extends Stored>(
     if (!before) return null
     const sent = changesOf(before)
     const input = kind.sent?.(sent, before, options) ?? sent
+    return { input, next: readFields(address, input, before) }
+  })
+}
+
+/**
+ * Merges the fields, in the names of the wire, into the stored resource, or creates it of them.
+ * @throws as put
+ */
+export async function define<F extends object, R extends Stored>(
+  address: Writing<F, R>,
+  merge: object,
+  options: PutOptions,
+): Promise<View<F>> {
+  requireManage(address)
+  const { kind } = address
+  const changesOf = readPatch(kind, { merge })
+  return change(address, options, (before) => {
+    // A migration is of records that exist: its id is wrong.
+    if (!before && options.onInvalid === 'migrate') return null
+    const sent = before ? changesOf(before) : camelFields(mergePatch({}, merge) as object)
+    const input = (before && kind.sent?.(sent, before, options)) ?? sent
     return { input, next: readFields(address, input, before) }
   })
 }

@@ -1,6 +1,7 @@
 /** Reverts all changes of a request, or of an actor since a time, in one transaction. */
 
 import { digestInTurns } from '../../../contract/canonical-hash.ts'
+import { toSnake } from '../../../contract/field-names.ts'
 import { advised } from '../../../foundation/advised-requests.ts'
 import { type Detail, DomainError, invalid } from '../../../foundation/errors.ts'
 import { nextTurn } from '../../../foundation/event-loop-turns.ts'
@@ -17,6 +18,7 @@ import { statement } from '../../database/client.ts'
 import { hasUnique } from '../../indexes/index.ts'
 import type { WriteScope } from '../../write/write.ts'
 import { type FoundChange, findChanges } from './find-changes.ts'
+import { findLastRequest, type LastRequest } from './last-request.ts'
 import { causesOf, findRenamings, leaveToRenames, type Renaming } from './migrated-records.ts'
 import { type Obstacle, type Step, stepsOf } from './plan-steps.ts'
 import { LOCK_LINKS, LOCK_RECORDS } from './record-statements.ts'
@@ -27,6 +29,8 @@ import { schedule } from './schedule.ts'
 export type UndoArgs = Pick<ChangeFilterArgs, 'requestId' | 'actor' | 'since' | 'until' | 'recordType'> & {
   /** One change. */
   seq?: number | null | undefined
+  /** The last request of the caller that is not undone. It goes without the others. */
+  last?: boolean | null | undefined
   /** Whether changes that cannot be reverted are left out, rather than refused. */
   skipsConflicts: boolean
 }
@@ -52,6 +56,8 @@ export type Skipped = {
 }
 export type Undo = {
   requestId: string
+  /** What is undone, if the call did not name it. */
+  last: LastRequest | null
   count: number
   by: { kind: Kind; recordType: string | null; operation: Operation; count: number }[]
   data: Undone[]
@@ -60,21 +66,24 @@ export type Undo = {
 
 /**
  * Reverts the changes that match, newest first, each with a change whose cause it is.
- * @throws VALIDATION_ERROR without a request, a change, or an actor with a time; FORBIDDEN without `write` on
+ * @throws VALIDATION_ERROR without a request, a change, an actor with a time, or `last`; FORBIDDEN without `write` on
  * all of it; NOT_FOUND when nothing matches; CONFLICT when something else has changed it since
  */
 export async function undoChanges(scope: WriteScope, baseId: string, args: UndoArgs): Promise<Undo> {
   requireBaseAccess(scope.access, baseId)
-  const { seq = null, skipsConflicts, ...filter } = args
+  const { seq = null, last: isLast, skipsConflicts, ...filter } = args
   checkSelection(args)
   if (filter.recordType) requirePermission(scope.access, 'read', baseId, filter.recordType)
-  const reader: Reader = { ...viewerOf(scope), filter: readChangeFilter(filter) }
+  const named: Reader = { ...viewerOf(scope), filter: readChangeFilter(filter) }
   // Of the log up to here, nothing is missed.
   const settled = await scope.feed.settledSeq()
   return scope.db.transaction(async (tx) => {
     const { planning, ...rest } = scope
     const undoing = { scope: { ...rest, db: tx } as WriteScope, baseId }
-    const changes = await findChanges(tx, baseId, reader, settled, seq)
+    // A plan stays with the request that it was made for, whatever its caller did since.
+    const until = planning?.plannedAt ? new Date(planning.plannedAt + 1).toISOString() : null
+    const own = isLast ? await findLastRequest(tx, baseId, named, settled, until) : undefined
+    const changes = await findChanges(tx, baseId, own?.reader ?? named, settled, seq)
     if (changes.length === 0) {
       await requireBase(scope, baseId)
       throw nothingFound()
@@ -84,7 +93,7 @@ export async function undoChanges(scope: WriteScope, baseId: string, args: UndoA
     await lock(undoing.scope, baseId, changes)
     const { steps, skipped, renamings } = await revertAll(undoing, changes, skipsConflicts)
     await nextTurn()
-    const undo = answerOf(scope.requestId, steps, skipped)
+    const undo = { ...answerOf(scope.requestId, steps, skipped), last: own?.last ?? null }
     if (planning) {
       const state = await digestInTurns([undo.data, undo.skipped])
       const what = [sentence(undo), ...renamesIn(steps, renamings)].join(' ')
@@ -96,7 +105,13 @@ export async function undoChanges(scope: WriteScope, baseId: string, args: UndoA
   })
 }
 
-function checkSelection({ seq, requestId, actor, since, until }: UndoArgs): void {
+function checkSelection({ last, skipsConflicts: _, ...named }: UndoArgs): void {
+  const { seq, requestId, actor, since, until } = named
+  if (last) {
+    const [other] = Object.entries(named).find(([, value]) => value != null) ?? []
+    if (other !== undefined) throw notWithLast(toSnake(other))
+    return
+  }
   if (seq != null || requestId != null || (actor != null && (since != null || until != null))) return
   throw invalid({
     path: actor == null ? '/request_id' : '/since',
@@ -104,6 +119,13 @@ function checkSelection({ seq, requestId, actor, since, until }: UndoArgs): void
     message: `Send request_id, or actor together with since or until. ${advised('list_changes')} lists what was changed by which request.`,
   })
 }
+
+const notWithLast = (field: string) =>
+  invalid({
+    path: `/${field}`,
+    code: 'exclusive',
+    message: `last means the last request of this token. Leave ${field} out, or leave last out.`,
+  })
 
 /** @throws FORBIDDEN */
 function requireRights({ access }: WriteScope, baseId: string, changes: readonly FoundChange[]): void {
@@ -216,7 +238,11 @@ async function isCompeting(scope: WriteScope, baseId: string, id: string): Promi
   }
 }
 
-function answerOf(requestId: string, steps: readonly Step[], skipped: readonly Obstacle[]): Undo {
+function answerOf(
+  requestId: string,
+  steps: readonly Step[],
+  skipped: readonly Obstacle[],
+): Omit<Undo, 'last'> {
   const data = steps.map(
     ({ change: { seq, kind, recordType, id, operation }, act }): Undone => ({
       reverts: seq,
@@ -260,7 +286,7 @@ const VERBS = {
 }
 
 /** `Undoes 3 changes: updates 2 deal, deletes 1 note. Skips 1.` */
-function sentence({ count, by, skipped }: Undo): string {
+function sentence({ count, by, skipped }: Pick<Undo, 'count' | 'by' | 'skipped'>): string {
   const parts = by
     .slice(0, LIMITS.planNames)
     .map(

@@ -33,8 +33,8 @@ type FoundRecord = { recordType: string; id: string; data: object }
 export type FoundFile = { fileType: string; path: string }
 /** A search hit: a record or a file, and what was found in it if asked for. */
 type Found = Hit & (FoundRecord | FoundFile)
-/** The best hits of all searched types and of the files, and the number of types. */
-export type FoundInTypes = { found: Found[]; searched: number; types: number }
+/** The best hits of all searched types and of the files, whether there are more, and the number of types. */
+export type FoundInTypes = { found: Found[]; hasMore: boolean; searched: number; types: number }
 
 /**
  * Full-text search over all types and files of a base: what matches all words, or else what matches the most.
@@ -55,12 +55,21 @@ export async function searchTypes(
       searchAll(data, { ...asked, filter }, context, signal),
       searchFiles({ ...asked, search: words, match }, context),
     ])
-    return [...records, ...files].sort((a, b) => b.score - a.score).slice(0, LIMITS.foundRecords)
+    return [...records, ...files].sort((a, b) => b.score - a.score)
   }
   const whole = await ask(all)
-  const found = whole.length > 0 || !any ? whole : await ask(any)
-  return { found, searched: data.length, types: total ?? data.length }
+  const hits = whole.length > 0 || !any ? whole : await ask(any)
+  const hasMore = hits.length > LIMITS.foundRecords
+  return {
+    found: hits.slice(0, LIMITS.foundRecords),
+    hasMore,
+    searched: data.length,
+    types: total ?? data.length,
+  }
 }
+
+/** One more than is shown, to know whether there are more. */
+const ASKED = LIMITS.foundRecords + 1
 
 /** What to search for, in records and in files. */
 type Words = { filter: object; words: string; match: 'all' | 'any' }
@@ -83,7 +92,7 @@ function wordsOf(query: string): { all: Words; any: Words | null } {
 /** The files of the base, for who may read them: they need a grant on the whole base. */
 async function searchFiles(asked: SearchedFiles, context: Context): Promise<Found[]> {
   if (!mayOnWhole(context, 'read', asked.base)) return []
-  const { page } = await findFiles({ ...asked, limit: LIMITS.foundRecords }, context)
+  const { page } = await findFiles({ ...asked, limit: ASKED }, context)
   return page.data.map(({ file, _search_score: score, _snippets: snippets }) => ({
     ...{ fileType: file.file_type, path: file.path, score },
     ...(snippets && { snippets: snippets.map(trim) }),
@@ -108,7 +117,7 @@ async function searchAll(
 
 async function searchOne(type: Type, asked: Asked, context: Context): Promise<Found[]> {
   const fields = ['id', ...titleFields(type.jsonSchema)]
-  const variables = { ...asked, recordType: type.id, fields, limit: LIMITS.foundRecords }
+  const variables = { ...asked, recordType: type.id, fields, limit: ASKED }
   const answer = await searchType(variables, context).catch(nothingIfGone)
   const rows = valuesOf(answer.records.rows) as {
     id: string

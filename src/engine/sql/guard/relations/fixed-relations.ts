@@ -2,6 +2,7 @@ import { RELATION_COLUMNS } from '../../../../contract/record-columns.ts'
 import { quoteText } from '../syntax/names.ts'
 import type { Catalog } from './catalog.ts'
 import type { SqlColumn } from './columns.ts'
+import { STATE_BEFORE } from './state-before.ts'
 
 type Fixed = {
   view: string
@@ -43,7 +44,10 @@ const RELATIONSHIP_TYPE = named(
   'id name description data_schema source_record_types target_record_types cardinality on_delete version created_at updated_at',
 )
 
-const CHANGES = named(RELATION_COLUMNS.changes)
+const CHANGES = named(RELATION_COLUMNS.changes).map(({ name, expression }) => ({
+  name,
+  expression: STATE_BEFORE[name] ?? expression,
+}))
 /** The tool calls of other tokens are for readers of the whole base: names of tools and endpoints show what it has. */
 const withOwnCalls = (tokenId: string | null): readonly SqlColumn[] =>
   CHANGES.map((column) =>

@@ -1,0 +1,127 @@
+/** Finds the last request of a token that an undo without a selection is about. */
+import { DomainError } from '../../../foundation/errors.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
+import type { Viewer } from '../../change-log/entry.ts'
+import type { ChangeFilter } from '../../change-log/filter.ts'
+import type { Reader } from '../../change-log/read.ts'
+import { newestOf } from '../../change-log/seq-range.ts'
+import { type SeqRange, withinTimes } from '../../change-log/time-range.ts'
+import { type PackedCall, unpackCall } from '../../change-log/tool-call.ts'
+import { visibleTo } from '../../change-log/visible.ts'
+import { type Db, shaped, statement } from '../../database/client.ts'
+import { findChanges } from './find-changes.ts'
+import { stepsOf } from './plan-steps.ts'
+import { mapResourceEntries } from './resource-entries.ts'
+
+/** The request that an undo is about, if it was not named. */
+export type LastRequest = { requestId: string; at: string; via: string; tool: string | null }
+
+type Row = { request_id: string; at: string; via: string; call: PackedCall | null }
+
+/**
+ * The last request of the reader that changed something it may see, and what to find its changes by. Leaves out undos,
+ * and requests of which there is nothing left to undo: so one undo after another goes further back. A request that
+ * something else has overtaken counts, because an undo of the one before it would be a surprise.
+ * @param until if given, only requests from before this time
+ * @throws NOT_FOUND
+ */
+export async function findLastRequest(
+  db: Db,
+  baseId: string,
+  viewer: Viewer,
+  settled: number,
+  until: string | null,
+): Promise<{ last: LastRequest; reader: Reader }> {
+  const { tokenId } = viewer
+  if (tokenId === null) throw nothingOfToken()
+  const filter: ChangeFilter = { ...ALL, actor: tokenId, until }
+  let left = await withinTimes(db, baseId, { after: 0, upTo: settled }, filter)
+  let room: number = LIMITS.undoneRequests
+  let size: number = LIMITS.feedReach
+  for (let seen = 0; seen < LIMITS.changesScanned && room > 0 && left.after < left.upTo; seen += size) {
+    const range = await newestOf(db, baseId, left, null, size)
+    const rows = await requestsIn(db, baseId, viewer, range, until, room)
+    const undos = await undosAmong(db, baseId, tokenId, rows)
+    for (const { request_id: requestId, call, at, via } of rows) {
+      if (undos.has(requestId)) continue
+      const reader: Reader = { ...viewer, filter: { ...ALL, actor: tokenId, requestId } }
+      if (await isUndone(db, baseId, reader, settled)) continue
+      return { last: { requestId, at, via, tool: unpackCall(call)?.tool ?? null }, reader }
+    }
+    room -= rows.length
+    left = { after: left.after, upTo: range.after }
+    size = LIMITS.feedLongReach
+  }
+  throw nothingOfToken()
+}
+
+const ALL: ChangeFilter = {
+  ...{ recordType: null, id: null, kind: null, operation: null, actor: null },
+  ...{ requestId: null, since: null, until: null },
+}
+
+/** The requests of the reader in a range, newest first. */
+async function requestsIn(
+  db: Db,
+  baseId: string,
+  { access, tokenId }: Viewer,
+  { after, upTo }: SeqRange,
+  until: string | null,
+  limit: number,
+): Promise<Row[]> {
+  const values: unknown[] = [baseId, after, upTo, tokenId, limit]
+  const bind = (value: unknown) => `$${values.push(value)}`
+  const types = access.types('read', baseId)
+  const conditions = [
+    ...(until === null ? [] : [`at < ${bind(until)}`]),
+    ...(types === '*' ? [] : [visibleTo(bind([...types]))]),
+  ].map((each) => ` AND ${each}`)
+  return db.query<Row>(
+    shaped(
+      `SELECT request_id, max(at) AS at, (array_agg(via ORDER BY c.seq DESC))[1] AS via,
+         (array_agg(call ORDER BY c.seq DESC))[1] AS call
+       FROM plinth.change c
+       WHERE base_id = $1 AND seq > $2 AND seq <= $3 AND token_id = $4${conditions.join('')}
+       GROUP BY request_id ORDER BY max(c.seq) DESC LIMIT $5`,
+    ),
+    values,
+  )
+}
+
+/** The requests that reverted a change: the cause of an entry is a change of another request. */
+const UNDOS = statement(
+  'undoing_requests',
+  `SELECT request_id FROM unnest($3::text[]) AS r (request_id) WHERE EXISTS (
+     SELECT FROM plinth.change c
+     WHERE c.base_id = $1 AND c.request_id COLLATE "C" = r.request_id COLLATE "C" AND c.token_id = $2
+       AND c.cause ~ '^[0-9]{1,18}$' AND NOT EXISTS (
+         SELECT FROM plinth.change o
+         WHERE o.base_id = $1 AND o.seq = (CASE WHEN c.cause ~ '^[0-9]{1,18}$' THEN c.cause END)::bigint
+           AND o.request_id = c.request_id))`,
+)
+
+async function undosAmong(
+  db: Db,
+  baseId: string,
+  tokenId: string,
+  rows: readonly Row[],
+): Promise<ReadonlySet<string>> {
+  const requests = rows.map(({ request_id }) => request_id)
+  const undos = await db.query<{ request_id: string }>(UNDOS, [baseId, tokenId, requests])
+  return new Set(undos.map(({ request_id }) => request_id))
+}
+
+/** Whether changes of a request are undone, and none is left that could be. */
+async function isUndone(db: Db, baseId: string, reader: Reader, settled: number): Promise<boolean> {
+  const changes = await findChanges(db, baseId, reader, settled, null)
+  const found = await mapResourceEntries(db, baseId, changes, stepsOf)
+  const isDone = (steps: (typeof found)[number]) => !('code' in steps) && steps.length === 0
+  return found.some(isDone) && found.every((steps) => 'code' in steps || steps.length === 0)
+}
+
+const nothingOfToken = () => {
+  const message = 'No request of this token is left to undo. Send request_id to undo that of another.'
+  return new DomainError('NOT_FOUND', message, {
+    details: [{ path: '', code: 'change_not_found', message }],
+  })
+}
