@@ -172,7 +172,7 @@ export type ResourceAddress<F extends object, R extends Stored, S extends Scope 
 }
 
 /** Steps that take records back to a former state, and by the id of a record the change that this reverts. */
-export type MigrationBack = {
+type MigrationBack = {
   readonly steps: readonly object[]
   readonly causes: ReadonlyMap<string, number>
 }
