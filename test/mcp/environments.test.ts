@@ -82,7 +82,7 @@ describe('the tools of environments', () => {
       ])
     expect(await asAgent('preview', { action: 'create' })).toMatchObject({
       code: 'VALIDATION_ERROR',
-      details: [{ path: '/name', code: 'required' }],
+      details: [{ path: '/name', code: 'required' }, { code: 'usage' }],
     })
     const plan = await asAgent('preview', { action: 'delete', name: 'dev' })
     expect(plan['plan'].what).toContain(`${base}--dev`)
@@ -140,7 +140,9 @@ describe('the tools of environments', () => {
       { kind: 'record_type', id: 'task' },
     ])
     expect(await schemaOf(base)).toBeUndefined()
-    expect(await asAgent('propose', {})).toMatchObject({ details: [{ path: '/from', code: 'required' }] })
+    expect(await asAgent('propose', {})).toMatchObject({
+      details: [{ path: '/from', code: 'required' }, { code: 'usage' }],
+    })
     const blind = await world.newToken([{ base, environment: 'preview', permission: 'admin' }])
     const { error } = await callTool(world, at, 'propose', {}, { token: blind.token })
     expect(error['code']).toBe('FORBIDDEN')
