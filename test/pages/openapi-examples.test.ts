@@ -66,6 +66,8 @@ async function makeBase(): Promise<void> {
   await world.call('DELETE', '/v1/bases/crm?confirm=crm')
   succeed(await send('bases.upsert'), 201)
   succeed(await send('recordTypes.upsert'), 201)
+  // Nothing names this type, so that it can be deleted.
+  succeed(await world.call('PUT', '/v1/crm/record-types/lead', {}), 201)
   const typed = { json_schema: { type: 'object', properties: { name: { type: 'string' } } } }
   succeed(await world.call('PUT', '/v1/crm/record-types/company', typed), 201)
   for (const name of [
@@ -98,7 +100,7 @@ async function makeBase(): Promise<void> {
 const idOf = async (name: string): Promise<string> => succeed(await send(name), 201).id
 const claimed = async (): Promise<string> => succeed(await send('claims.create')).data[0].claim.id
 async function promoted(): Promise<string> {
-  succeed(await world.call('PUT', '/v1/crm--dev/record-types/lead', {}), 201)
+  succeed(await world.call('PUT', '/v1/crm--dev/record-types/prospect', {}), 201)
   return succeed(await send('promotions.create')).id
 }
 const delivered = () =>

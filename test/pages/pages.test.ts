@@ -227,7 +227,6 @@ const STEPS: Step[] = [
   ['GET /:base_id/relationships/:id', '/crm/relationships/l1'],
   ['DELETE /:base_id/relationships', `/crm/relationships?${new URLSearchParams(NEAR)}&dry_run=true`],
   ['DELETE /:base_id/relationships/:id', '/crm/relationships/l1'],
-  ['DELETE /:base_id/relationship-types/:id', '/crm/relationship-types/near'],
   ['PATCH /:base_id/records/:record_type/:id', '/crm/records/task/t1', { data: { n: null, m: 'x' } }],
   [
     'PATCH /:base_id/records/:record_type/:id',
@@ -364,7 +363,10 @@ const STEPS: Step[] = [
   ['GET /tokens/self', '/tokens/self'],
   ['POST /tokens/self/sign-in-codes', '/tokens/self/sign-in-codes?dry_run=true'],
   ['POST /tokens/self/sign-in-codes', '/tokens/self/sign-in-codes'],
-  ['DELETE /:base_id/record-types/:id', '/crm/record-types/task?confirm=task'],
+  ['DELETE /:base_id/endpoints/:id', '/crm/endpoints/desk'],
+  ['DELETE /:base_id/relationship-types/:id', '/crm/relationship-types/near'],
+  ['PUT /:base_id/record-types/:id', '/crm/record-types/spare', {}],
+  ['DELETE /:base_id/record-types/:id', '/crm/record-types/spare'],
   ['DELETE /bases/:id', '/bases/crm?confirm=crm'],
 ]
 

@@ -66,7 +66,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     params: { id: 'deal' },
     body: { indexes: [{ fields: ['data.stage', { field: 'data.amount', direction: 'desc' }] }] },
   },
-  'recordTypes.delete': { params: { id: 'deal' }, query: { confirm: 'deal' } },
+  'recordTypes.delete': { params: { id: 'lead' }, query: { confirm: 'lead' } },
   'recordTypes.infer': { params: { id: 'deal' }, query: { from: 'records' } },
   'recordTypes.profile': { params: { id: 'deal' } },
 
