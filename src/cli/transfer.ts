@@ -7,12 +7,13 @@ import type { ReadableStream } from 'node:stream/web'
 import { type Answer, type Call, noAnswer, open, PATIENCE_MS, read, received } from './command/client.ts'
 import { misused, unreadable } from './command/failure.ts'
 import { note } from './command/print.ts'
+import { guessContentType } from './content-type.ts'
 
 const SHOW_EVERY_MS = 100
 const MEBIBYTE = 1024 * 1024
 
 /**
- * Sends the file as the body of the request; `-` is standard input.
+ * Sends the file as the body of the request; `-` is standard input. Its type is guessed unless the request has one.
  * @throws Failure
  */
 export async function upload(
@@ -22,12 +23,18 @@ export async function upload(
   source: string,
 ): Promise<Answer> {
   const size = source === '-' ? undefined : await sizeOf(source)
-  const bytes = source === '-' ? process.stdin : createReadStream(source)
+  const chunks: AsyncIterator<Buffer> = (source === '-' ? process.stdin : createReadStream(source)).iterator()
+  const first = await chunks.next().catch((error: unknown) => {
+    throw unreadable(source, error)
+  })
+  const type = guessContentType([request.path, source], first.done ? Buffer.alloc(0) : first.value)
+  const headers = { 'content-type': type, ...request.headers }
+  const bytes = Readable.from(resumed(first, chunks), { objectMode: false })
   const counted = bytes.pipe(progress('sent', size))
   bytes.on('error', (error: Error) => counted.destroy(error))
   const content = Readable.toWeb(counted) as NonNullable<RequestInit['body']>
   const never = new AbortController().signal
-  const response = await open(url, token, { ...request, content }, never).catch((error: unknown) => {
+  const response = await open(url, token, { ...request, headers, content }, never).catch((error: unknown) => {
     throw noAnswer(url, error)
   })
   return read(await received(response), url, token)
@@ -62,6 +69,11 @@ export async function download(
   })
   const body = { file: target, size, etag: response.headers.get('etag') }
   return { text: JSON.stringify(body), body, replayed: false }
+}
+
+/** The chunks, of which the first was read. */
+async function* resumed(first: IteratorResult<Buffer>, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  for (let next = first; !next.done; next = await rest.next()) yield next.value
 }
 
 async function sizeOf(source: string): Promise<number> {

@@ -61,11 +61,33 @@ test('the CLI sends, lists, compares, moves and deletes files', async () => {
   expect((await run('ls', 'docs')).out).not.toContain('c.txt')
 })
 
+test.each([
+  ['the suffix of its path', 'a.md', 'x', '# one\n', 'text/markdown'],
+  ['the suffix of the local file', 'b', 'x.json', '{}', 'application/json'],
+  ['a suffix of source code', 'c.ts', 'x', 'const a = 1\n', 'text/x-typescript'],
+  ['a suffix that has two meanings, by its content', 'd.ts', 'x', 'G\0', 'video/mp2t'],
+  ['a beginning that is text', 'Makefile', 'x', 'all: é\n', 'text/plain'],
+  ['a beginning that is no text', 'e', 'x', 'a\0b', 'application/octet-stream'],
+])('the CLI takes the type of a file from %s', async (_, path, local, content, type) => {
+  const name = join(folder, local)
+  await writeFile(name, content)
+  const sent = JSON.parse((await run('put', 'docs', `types/${path}`, name, '--json')).out)
+  expect(sent).toMatchObject({ content_type: type, content_sha256: sha256(content) })
+})
+
+test('the CLI takes the type of standard input from the path, and an option before that', async () => {
+  const put = async (...args: string[]) =>
+    JSON.parse((await plinth(['file', 'put', 'docs', ...args, '--json'], settings, 'a,b\n')).out).content_type
+  expect(await put('in.csv', '-')).toBe('text/csv')
+  expect(await put('in', '-')).toBe('text/plain')
+  expect(await put('in.csv', '-', '--content-type', 'text/x-mine')).toBe('text/x-mine')
+})
+
 test('the CLI says which local file it cannot read, and sends nothing', async () => {
-  const missing = await run('put', 'docs', 'x', join(folder, 'missing'))
+  const missing = await run('put', 'docs', 'unread', join(folder, 'missing'))
   expect(missing.code).toBe(2)
   expect(missing.err).toContain('cannot be read (ENOENT)')
-  expect((await run('ls', 'docs')).out).not.toContain('x')
+  expect((await run('ls', 'docs')).out).not.toContain('unread')
 })
 
 test('the CLI creates an S3 credential, lists it without its secrets, and revokes it', async () => {

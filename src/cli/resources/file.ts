@@ -25,7 +25,7 @@ const ifMatch: Option = {
   to: { header: 'if-match' },
   read: (written) => (written === '*' ? '*' : `"${written.replaceAll('"', '')}"`),
 }
-const contentType = 'such as text/plain (default: application/octet-stream)'
+const contentType = 'such as text/plain'
 
 export const file: Noun = {
   name: 'file',
@@ -98,7 +98,7 @@ export const file: Noun = {
       path: ONE,
       transfer: 'upload',
       options: [
-        headerText('--content-type <type>', 'content-type', contentType),
+        headerText('--content-type <type>', 'content-type', `${contentType} (default: by the suffix)`),
         headerText('--label <text>', 'x-service-label', 'a label of the content version'),
         headerJson('--metadata <json>', 'x-file-metadata', 'the metadata'),
         ifMatch,
