@@ -3,7 +3,8 @@ import { type Detail, invalid } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { hasControlCharacters } from './ids.ts'
 
-const DIRECTION = /[\u200e\u200f\u202a-\u202e\u2066-\u2069\u061c]/
+/** Characters that change the direction of text. */
+export const DIRECTION = /[\u200e\u200f\u202a-\u202e\u2066-\u2069\u061c]/
 
 /** A part of a content type, as a pattern. */
 export const MEDIA_TOKEN = "[A-Za-z0-9!#$&^_.+'-]{1,127}"

@@ -1,4 +1,5 @@
 import { LIMITS } from '../foundation/limits.ts'
+import { DIRECTION } from './attachment-rules.ts'
 
 /** Rules of file paths. A path is a key in the database, never a place on a disk. */
 
@@ -13,10 +14,7 @@ const RULES: readonly (readonly [isBroken: (path: string) => boolean, message: s
   ],
   [(path) => !path.isWellFormed(), 'A path must be well-formed Unicode.'],
   [(path) => /\p{Cc}/u.test(path), 'A path must not contain control characters.'],
-  [
-    (path) => /[\u202A-\u202E\u2066-\u2069]/.test(path),
-    'A path must not contain characters that change the direction of text.',
-  ],
+  [(path) => DIRECTION.test(path), 'A path must not contain characters that change the direction of text.'],
   [(path) => path.includes('\\'), 'A path must not contain a backslash. Separate segments with "/".'],
   [(path) => path.startsWith('/'), 'A path must not begin with "/".'],
   [(path) => path.endsWith('/'), 'A path must not end with "/": that is a folder.'],

@@ -153,6 +153,7 @@ describe('a file', () => {
     ['delete', 'a%7f'],
     ['C1 control character', 'a%C2%85'],
     ['direction override', 'a%E2%80%AEb'],
+    ['direction mark', 'a%E2%80%8Fb'],
     ['bad UTF-8', '%ff'],
     ['overlong UTF-8', '%c0%ae'],
     ['surrogate', '%ed%a0%80'],
