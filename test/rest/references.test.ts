@@ -93,10 +93,7 @@ describe.each(REFERENCES)('%s, to which %s refers,', (target, referrer, body) =>
     const [base, dev] = await fork()
     await put(dev, referrer, body)
     const sample = { [kindOf(referrer)]: idOf(referrer) }
-    for (const query of ['', '?dry_run=true', `?confirm=${idOf(target)}`].slice(
-      0,
-      /types/.test(target) ? 3 : 2,
-    ))
+    for (const query of ['', '?dry_run=true'])
       expect(
         conflictAt(await world.call('DELETE', `/v1/${dev}/${target}${query}`), 'path/id'),
         query,
@@ -129,6 +126,32 @@ describe.each(REFERENCES)('%s, to which %s refers,', (target, referrer, body) =>
     expect(changes.map(({ op, kind, id }: Body) => [op, kind, id])).toHaveLength(2)
     expect(changes.every(({ op }: Body) => op === 'delete')).toBe(true)
   })
+})
+
+test('a type is deleted though it is in use with its id in confirm, and what names it stays', async () => {
+  const [, dev] = await fork()
+  await put(dev, 'relationship-types/named', { source_record_types: ['note'] })
+  await put(dev, 'endpoints/desk', {
+    tools: READ,
+    relationships: [{ rel_type: 'about', operations: ['link'] }],
+  })
+  await put(dev, 'records/note/n1', { data: {} })
+  const drop = (path: string, query: string) => world.call('DELETE', `/v1/${dev}/${path}${query}`)
+  for (const path of ['record-types/note', 'relationship-types/about']) {
+    const id = idOf(path)
+    const { message } = conflictAt(await drop(path, ''), 'path/id')
+    expect(message).toContain(`or send confirm=${id} to delete it all the same`)
+    conflictAt(await drop(path, '?confirm=other'), 'path/id')
+    succeed(await drop(path, `?confirm=${id}&dry_run=true`))
+    expect(succeed(await drop(path, `?confirm=${id}`))).toEqual({ id, deleted: true })
+    expectFailure(await world.call('GET', `/v1/${dev}/${path}`), 'NOT_FOUND')
+  }
+  expect((await get(`${dev}/relationship-types/named`)).source_record_types).toEqual(['note'])
+  expect((await get(`${dev}/endpoints/desk/resolved`)).tools).toEqual([])
+  const file = await get(`${dev}/config`)
+  expect(succeed(await world.call('PUT', `/v1/${dev}/config`, file)).changes).toEqual([])
+  await put(dev, 'record-types/note', {})
+  expect((await get(`${dev}/endpoints/desk/resolved`)).tools).toHaveLength(1)
 })
 
 test('a batch deletes a type after what refers to it, and not before', async () => {

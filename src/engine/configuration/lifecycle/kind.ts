@@ -35,6 +35,8 @@ export type Kind<F extends object = object, R extends Stored = Stored> = {
   readonly rights?: Partial<Rights<F>>
   /** Record type whose `manage` grant allows a change. Otherwise, the grant must be on the whole base. */
   managedAs?(id: string): string
+  /** With its id in `confirm`, it is deleted though it is in use. */
+  readonly takesConfirm?: true
   /** It is changed in previews only, and reaches production by a promotion. */
   readonly isPreviewOnly?: true
   /** Normalizes the fields for storage. */
@@ -189,6 +191,8 @@ export type PutOptions = {
 }
 export type DeleteOptions = {
   readonly confirm: string | null
+  /** What refers to it may stay, and then refers to nothing. */
+  readonly leavesReferences?: boolean
   /**
    * Compares the summary of the deletion with the approved plan, as soon as the summary is complete.
    * @throws when the plan is missing or differs, which ends the transaction before rows are deleted

@@ -60,7 +60,8 @@ export function inUse(kind: Kind, id: string, referrers: readonly Referrer[]): D
   if (seen.length > shown.length) names.push(`${seen.length - shown.length} more`)
   if (seen.length < referrers.length) names.push('configuration that this token cannot read')
   const noun = nounOf(kind)
-  const message = `${noun.charAt(0).toUpperCase()}${noun.slice(1)} "${id}" is in use by ${names.join(', ')}. Change or delete that first.`
+  const anyway = kind.takesConfirm ? `, or send confirm=${id} to delete it all the same` : ''
+  const message = `${noun.charAt(0).toUpperCase()}${noun.slice(1)} "${id}" is in use by ${names.join(', ')}. Change or delete that first${anyway}.`
   const samples = shown.map((each) => ({ [each.kind.name]: each.id }))
   return new DomainError('CONFLICT', message, {
     details: [

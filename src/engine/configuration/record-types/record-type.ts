@@ -153,6 +153,7 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
   }),
   checkData: checkRecords,
   lockData: lockRecords,
+  takesConfirm: true,
   lockUnused: lockUnusedTypes,
   beforeDelete: deleteRecordsOf,
   written: async ({ db }, { baseId }) => void (await db.query(BUMP_TYPES, [baseId])),

@@ -64,6 +64,7 @@ export const RELATIONSHIP_TYPE: Kind<Fields, Row> = {
   },
   checkData: checkLinks,
   lockData: lockLinks,
+  takesConfirm: true,
   lockUnused: lockUnusedTypes,
   beforeDelete: deleteLinksOf,
 }
