@@ -3,7 +3,14 @@ import type { Json } from './json-schema.ts'
 
 export const OTHER_TAG = 'Server'
 
-type Row = { summary: string; description: string; type: string; body?: Json }
+type Row = {
+  summary: string
+  description: string
+  type: string
+  body?: Json
+  /** Needs no token. */
+  open?: true
+}
 
 const OPERATION: Json = {
   type: 'object',
@@ -59,6 +66,7 @@ const ROWS: Readonly<Record<string, Row & { id: string; method: 'get' | 'post' }
     summary: 'Whether the process is alive',
     description: 'Needs no token.',
     type: 'application/json',
+    open: true,
   },
   '/readyz': {
     id: 'server.readiness',
@@ -66,6 +74,7 @@ const ROWS: Readonly<Record<string, Row & { id: string; method: 'get' | 'post' }
     summary: 'Whether the server takes requests',
     description: 'Needs no token. 503 while it starts, drains, or has no database.',
     type: 'application/json',
+    open: true,
   },
   '/metrics': {
     id: 'server.metrics',
@@ -86,7 +95,7 @@ const BASE: Json = {
 }
 
 export const OTHER_PATHS: Readonly<Record<string, Json>> = Object.fromEntries(
-  Object.entries(ROWS).map(([path, { id, method, summary, description, type, body }]) => [
+  Object.entries(ROWS).map(([path, { id, method, summary, description, type, body, open }]) => [
     path,
     {
       [method]: {
@@ -94,11 +103,14 @@ export const OTHER_PATHS: Readonly<Record<string, Json>> = Object.fromEntries(
         tags: [OTHER_TAG],
         summary,
         description,
+        ...(open && { security: [] }),
         ...(path.includes('{') && { parameters: [BASE] }),
         ...(body && { requestBody: { required: true, content: { 'application/json': body } } }),
         responses: {
           200: { description: 'Done.', content: { [type]: { schema: schemaOf(type) } } },
-          401: { $ref: '#/components/responses/UNAUTHORIZED' },
+          ...(open
+            ? { 400: { $ref: '#/components/responses/VALIDATION_ERROR' } }
+            : { 401: { $ref: '#/components/responses/UNAUTHORIZED' } }),
         },
       },
     },

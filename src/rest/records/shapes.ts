@@ -41,7 +41,7 @@ export const Record = z
       .meta({ description: 'What a PUT, POST or PATCH did.' }),
     dry_run: z.literal(true).optional(),
   })
-  .meta({ id: 'Record' })
+  .meta({ id: 'StoredRecord' })
 
 /** How many relationships a write created, updated and left unchanged. */
 export const LinkCounts = z

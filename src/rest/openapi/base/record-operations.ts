@@ -20,7 +20,7 @@ const [NAME, ID, NOUN] = ['\uE000', '\uE001', '\uE002']
 
 /** The components of a record in answers, and what they are for a type. `One` and `Found` are answers of reads. */
 const ANSWERS: Readonly<Record<string, string>> = {
-  Record: 'Record',
+  StoredRecord: 'Record',
   WrittenRecord: 'Written',
   PutRecord: 'Put',
   OneRecord: 'One',
