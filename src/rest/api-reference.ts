@@ -3,6 +3,12 @@ import Fastify from 'fastify'
 
 export type Reference = { page: Uint8Array; script: Uint8Array }
 
+/**
+ * Scalar keeps the token in the local storage, where it would outlive the tab. Its page gets the storage of the tab in
+ * place of that one.
+ */
+const STORAGE_OF_TAB = "Object.defineProperty(globalThis,'localStorage',{value:globalThis.sessionStorage});\n"
+
 /** Renders the pages of the API reference with the Scalar plugin. `renderInWorker` runs it in a worker. */
 export async function make(): Promise<Reference> {
   const app = Fastify()
@@ -14,6 +20,7 @@ export async function make(): Promise<Reference> {
       favicon: 'data:,',
       withDefaultFonts: false,
       telemetry: false,
+      persistAuth: true,
       hideClientButton: true,
       showDeveloperTools: 'never',
       agent: { disabled: true },
@@ -21,5 +28,6 @@ export async function make(): Promise<Reference> {
     } as Record<string, unknown>,
   })
   const read = async (url: string) => (await app.inject({ method: 'GET', url })).rawPayload
-  return { page: await read('/docs/'), script: await read('/docs/js/scalar.js') }
+  const script = Buffer.concat([Buffer.from(STORAGE_OF_TAB), await read('/docs/js/scalar.js')])
+  return { page: await read('/docs/'), script }
 }

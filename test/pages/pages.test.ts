@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -539,4 +540,13 @@ test('the API reference loads its script from the server', async () => {
   expect(headers.get('content-type')).toMatch(/javascript/)
   expect(text).toContain('/openapi.json')
   expect(text).not.toMatch(/proxyUrl|proxy\.scalar/)
+})
+
+test('the API reference keeps the token in the storage of the tab', async () => {
+  const { text } = await server.as(null)('GET', '/docs/')
+  expect(text).toMatch(/"persistAuth":\s*true/)
+  const script = (await server.as(null)('GET', '/docs/js/scalar.js')).text
+  const tab = { sessionStorage: {}, localStorage: {} }
+  runInNewContext(script.slice(0, script.indexOf('\n')), tab)
+  expect(tab.localStorage).toBe(tab.sessionStorage)
 })
