@@ -13,7 +13,7 @@ import { linkOpener, s3Opener } from './graphql/content.ts'
 import { openContext } from './graphql/context.ts'
 import { deliveryOpener } from './graphql/delivery.ts'
 import { playground } from './graphql/endpoint/playground.ts'
-import { signInRoute } from './graphql/endpoint/sign-in.ts'
+import { signInRoutes } from './graphql/endpoint/sign-in.ts'
 import { acceptForms, acceptJson, bodySizes } from './http/body.ts'
 import { type Authenticate, callerHooks } from './http/caller.ts'
 import { compressAnswers } from './http/compression.ts'
@@ -120,7 +120,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   await app.register(rest(callerHooks(authenticate, limiter, unsent, 'rest'), sizes), { prefix: '/v1' })
   const toGraphql = callerHooks(authenticate, limiter, unsent, 'graphql')
   await app.register(playground(toGraphql, { visit, charge, sizes, ...config }))
-  await app.register(signInRoute(engine, limiter))
+  await app.register(signInRoutes(engine, limiter, toGraphql))
   await app.register(authenticator.metadata(addressCheck(config)))
   const toMcp = callerHooks(authenticator.authenticate, limiter, unsent, 'mcp', authenticator.tokenChars)
   await app.register(mcp(toMcp, { ...config, challenge: authenticator.challenge, charge }, provider))

@@ -2,7 +2,7 @@ import { explorerPlugin } from '@graphiql/plugin-explorer'
 import { GraphiQL, HISTORY_PLUGIN } from 'graphiql'
 import { type FormEvent, useEffect, useState } from 'react'
 import { fetcherOf } from './fetcher.ts'
-import { codeIn, forgetToken, keptToken, sender, signIn, tokenOf } from './session.ts'
+import { codeIn, keptToken, sender, signIn, signOut, tokenOf } from './session.ts'
 import { starters } from './starters.ts'
 import { storageOf } from './storage.ts'
 
@@ -47,8 +47,8 @@ export function App() {
     addEventListener('hashchange', change)
     return () => removeEventListener('hashchange', change)
   }, [])
-  const leave = () => {
-    forgetToken()
+  const leave = (token: string) => {
+    void signOut(token)
     setState({ kind: 'out', message: '' })
   }
   return (
@@ -59,7 +59,7 @@ export function App() {
         <span className="plinth-space" />
         {state.kind === 'in' && <span className="plinth-name">{state.name}</span>}
         {state.kind === 'in' && (
-          <button type="button" onClick={leave}>
+          <button type="button" onClick={() => leave(state.token)}>
             Sign out
           </button>
         )}

@@ -4,7 +4,7 @@ import type { Send } from './send.ts'
 const KEY = 'plinth.token'
 
 export const keptToken = (): string | null => sessionStorage.getItem(KEY)
-export const forgetToken = (): void => sessionStorage.removeItem(KEY)
+const forgetToken = (): void => sessionStorage.removeItem(KEY)
 
 /** Sends requests to this server with the token, unless the user wrote another one. */
 export const sender =
@@ -46,6 +46,13 @@ export async function signIn(token: string): Promise<string> {
   }
   sessionStorage.setItem(KEY, token)
   return ((await answer.json()) as { name: string }).name
+}
+
+/** Forgets the token. The server revokes it if `plinth open` has made it for this tab. */
+export async function signOut(token: string): Promise<void> {
+  forgetToken()
+  // Without an answer, the token ends by itself.
+  await sender(token)('/playground/sign-out', { method: 'POST' }).catch(() => undefined)
 }
 
 async function messageOf(answer: Response): Promise<string> {

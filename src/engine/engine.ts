@@ -18,6 +18,7 @@ import {
   ensureAdminToken,
   type SignedIn,
   signIn,
+  signOut,
   sweepSignIns,
 } from './configuration/tokens/index.ts'
 import { openCaches } from './core/caches.ts'
@@ -84,6 +85,8 @@ export type Engine = {
   issuedSession(principal: Principal): TokenSession
   /** Exchanges a sign-in code for the token of a browser tab. Undefined for a code that is unknown, used or expired. */
   signIn(code: string, requestId: string): Promise<SignedIn | undefined>
+  /** Revokes the calling token if it is that of a browser tab. Returns whether it was. */
+  signOut(scope: Scope): Promise<boolean>
   scope(
     session: TokenSession,
     via: Via,
@@ -204,6 +207,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     authenticate: (token) => authenticate({ db: database, caches }, token),
     issuedSession: issuedSession,
     signIn: (code, requestId) => signIn({ ...system, via: 'graphql', requestId }, code),
+    signOut,
     scope,
     linkScope: (use, link, requestId) => {
       const attachment = openLink(keys.link, use, link)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { codeIn } from '../../playground/src/session.ts'
 import { plinth } from '../cli/plinth.ts'
 import { expectDetail, expectFailure, succeed, times } from '../support/answers.ts'
-import { openServer } from '../support/server.ts'
+import { type Body, openServer } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -90,6 +90,22 @@ test('a revocation ends the tabs that the token signed in, at once', async () =>
   succeed(await world.as(token)('GET', '/v1/tokens/self'))
   succeed(await world.call('DELETE', `/v1/tokens/${asker.id}`))
   expectFailure(await world.as(token)('GET', '/v1/tokens/self'), 'UNAUTHORIZED')
+})
+
+test('signing out revokes the token of a tab, and no other', async () => {
+  const asker = await world.newToken([{ permission: 'read' }])
+  const out = (token: string) => world.as(token)('POST', '/playground/sign-out')
+  const [first, second] = [
+    succeed(await exchange(await newCode(asker.call))).token,
+    succeed(await exchange(await newCode(asker.call))).token,
+  ]
+  expect(succeed(await out(first))).toEqual({ revoked: true })
+  expectFailure(await world.as(first)('GET', '/v1/tokens/self'), 'UNAUTHORIZED')
+  expectFailure(await out(first), 'UNAUTHORIZED')
+  expect(succeed(await out(asker.token))).toEqual({ revoked: false })
+  for (const token of [second, asker.token]) succeed(await world.as(token)('GET', '/v1/tokens/self'))
+  const { data } = succeed(await world.call('GET', '/v1/tokens?limit=1000'))
+  expect(data.filter(({ created_by }: Body) => created_by === asker.id)).toHaveLength(1)
 })
 
 test('a tab cannot sign in others, and ends no later than the token that opened it', async () => {

@@ -4,13 +4,21 @@ import { z } from 'zod'
 import { check, inBody } from '../../contract/validate.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { DomainError } from '../../foundation/errors.ts'
+import type { CallerHooks } from '../../http/caller.ts'
 import type { RateLimiter } from '../../http/rate-limit.ts'
 
 const Body = z.strictObject({ code: z.string().max(256) })
 const BODY_BYTES = 1024
 
-/** Serves the exchange, to pages of this server. Refused codes count for their address. */
-export function signInRoute({ signIn }: Pick<Engine, 'signIn'>, limiter: RateLimiter) {
+/**
+ * Serves the exchange, to pages of this server, and the sign-out, which ends the token of a tab. Refused codes count for
+ * their address.
+ */
+export function signInRoutes(
+  { signIn, signOut }: Pick<Engine, 'signIn' | 'signOut'>,
+  limiter: RateLimiter,
+  caller: CallerHooks,
+) {
   return async (app: FastifyInstance): Promise<void> => {
     app.post(
       '/playground/sign-in',
@@ -34,6 +42,9 @@ export function signInRoute({ signIn }: Pick<Engine, 'signIn'>, limiter: RateLim
         return { token: signedIn.token, expires_at: signedIn.expiresAt }
       },
     )
+    app.post('/playground/sign-out', { ...caller, bodyLimit: BODY_BYTES }, async (request) => ({
+      revoked: await signOut(request.caller.scope),
+    }))
   }
 }
 

@@ -5,5 +5,12 @@ export { createToken } from './create.ts'
 export { listTokens } from './list.ts'
 export { ownToken } from './own-token.ts'
 export { deleteToken } from './remove.ts'
-export { createSignInCode, type SignedIn, type SignInCode, signIn, sweepSignIns } from './sign-in.ts'
+export {
+  createSignInCode,
+  type SignedIn,
+  type SignInCode,
+  signIn,
+  signOut,
+  sweepSignIns,
+} from './sign-in.ts'
 export { withdrawBase } from './withdraw-base.ts'

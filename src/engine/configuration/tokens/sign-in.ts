@@ -1,4 +1,4 @@
-/** Signs a browser tab in with a code, which stands for a token for a minute and works once. */
+/** Signs a browser tab in with a code, which stands for a token for a minute and works once, and out again. */
 import { randomBytes } from 'node:crypto'
 import { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
@@ -115,6 +115,22 @@ export async function signIn(scope: Scope, code: string): Promise<SignedIn | und
     })
     return { token, expiresAt: expiresAt.toISOString() }
   })
+}
+
+/** Revokes the calling token if it is that of a tab. Returns whether it was. */
+export async function signOut(scope: Scope): Promise<boolean> {
+  const { tokenId } = scope.actor
+  if (tokenId === null) return false
+  const ended = await scope.db.transaction(async (tx) => {
+    const where = { id: tokenId, signedInBy: { not: null } }
+    const tabs = await tx.orm.token.findMany({ where, select: { id: true } })
+    return endTokens(
+      { ...scope, db: tx },
+      tabs.map(({ id }) => id),
+    )
+  })
+  for (const topic of ended) scope.caches.forget(topic)
+  return ended.length > 0
 }
 
 const SUFFIX = ' (playground)'
