@@ -591,6 +591,18 @@ describe('a rollback', () => {
     succeed(await rollback(base, done))
     expectFailure(await world.call('GET', `/v1/${base}/record-types/fresh`), 'NOT_FOUND')
   })
+
+  test('is not promoted again by a preview that was made again under the same name', async () => {
+    const [base, dev] = await fork('task')
+    await about(dev, 'task', 'undone')
+    const done = await promoted(base)
+    succeed(await world.call('DELETE', `/v1/bases/${dev}`))
+    succeed(await world.call('POST', `/v1/${base}/preview`, { name: 'dev' }), 201)
+    await put(dev, 'fresh')
+    succeed(await rollback(base, done))
+    expect(opsOf(await promoted(base))).toEqual(['create record_type fresh'])
+    expect(await aboutOf(base, 'task')).toEqual([null])
+  })
 })
 
 test.each(['relationship_type', 'toolset', 'fork', 'promotion', 'promotion_edit'])(

@@ -41,7 +41,7 @@ export async function rollback(scope: WriteScope, baseId: string, input: object)
     return { prepared, warnings: await clientWarnings(at, baseId, edits) }
   }
   return prepareAhead(scope, [baseId], plan, async (within, { prepared, warnings }) => {
-    const { fromBase } = await findUndoable(within, baseId, undone)
+    const { fromBase, createdAt } = await findUndoable(within, baseId, undone)
     const id = uuidv7()
     await setCause(within.db, id)
     const { secrets, recordsRewritten } = await applyEdits(within, baseId, prepared, {
@@ -49,7 +49,9 @@ export async function rollback(scope: WriteScope, baseId: string, input: object)
       located: atUndone,
     })
     const edits = prepared.map(({ edit }) => edit)
-    if (await lockIfPresent(within, fromBase))
+    const preview = await lockIfPresent(within, fromBase)
+    // One that was made again since has not made these changes, and does not promote them again.
+    if (preview && preview.created_at < createdAt)
       await moveFork(
         within.db,
         fromBase,

@@ -5,10 +5,10 @@ import type { WriteScope } from '../../write/write.ts'
 
 const LOCK_BASE = statement(
   'lock_base',
-  'SELECT environment, settings FROM plinth.base WHERE id = $1 FOR NO KEY UPDATE',
+  'SELECT environment, settings, created_at FROM plinth.base WHERE id = $1 FOR NO KEY UPDATE',
 )
 
-type Guarded = { environment: string; settings: { schema_changes: string } }
+type Guarded = { environment: string; settings: { schema_changes: string }; created_at: Date }
 
 /** Locks the configuration of a base, unless the base was deleted. */
 export async function lockIfPresent({ db }: WriteScope, baseId: string): Promise<Guarded | undefined> {
