@@ -22,6 +22,10 @@ const leaf = fc.constantFrom<object>(
   { type: 'integer' },
   { type: 'integer', minimum: 3 },
   { enum: ['x', 1] },
+  { const: null },
+  { type: ['array', 'null', 'number'], exclusiveMaximum: 5, minimum: 1.5 },
+  { minLength: 2 },
+  { type: 'string', maxLength: 1, enum: ['x', 'y"\\', '😀'] },
   { type: 'string', title: 'Only a title' },
   { $ref: '#/$defs/d' },
   { $ref: '#/properties/a' },
@@ -44,7 +48,22 @@ const schema = fc.record(
   { requiredKeys: ['properties'] },
 )
 const valid = (of: object) => ({ $defs: { d: {} }, ...of, type: 'object' })
-const value = fc.constantFrom<unknown>('x', 'y', 1, 2, 5, null, { in: 1 }, {}, [1])
+const value = fc.constantFrom<unknown>(
+  'x',
+  'y',
+  'y"\\',
+  '😀',
+  '',
+  1,
+  1.5,
+  2,
+  5,
+  null,
+  { in: 1 },
+  {},
+  [1],
+  ['x'],
+)
 const records = fc.array(fc.dictionary(name, value, { maxKeys: 3 }), { minLength: 1, maxLength: 8 })
 
 test(

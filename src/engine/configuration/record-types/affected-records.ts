@@ -1,29 +1,31 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isObject } from '../../../foundation/is-object.ts'
-import { breaksRule, type PropertyRule, ruleOf } from './property-rules.ts'
+import {
+  breakingCondition,
+  breaksLength,
+  type ChangedProperties,
+  LENGTH_COLUMNS,
+  satisfies,
+} from './breaking-condition.ts'
+import { type PropertyRule, ruleOf } from './property-rules.ts'
 
 /**
  * Records whose validity a changed schema may change: all, none, or those that hold or lack some properties, or
  * break a rule.
  */
-export type AffectedRecords =
-  | 'all'
-  | 'none'
-  | {
-      readonly holding: readonly string[]
-      readonly lacking: readonly string[]
-      readonly rules: readonly PropertyRule[]
-    }
+export type AffectedRecords = 'all' | 'none' | ChangedProperties
 
 /** The condition that a row with `data` and `valid` is affected. Binds `affectedValues` from parameter `n` on. */
 export const isAffected = (n: number): string =>
-  `($${n}::text[] IS NULL OR NOT valid OR data ?| $${n}::text[] OR NOT data ?& $${n + 1}::text[] OR ${breaksRule('data', `$${n + 2}`)})`
+  `($${n}::jsonpath IS NULL OR NOT valid OR ${satisfies('data', `$${n}::jsonpath`)}
+     OR ($${n + 1}::jsonb IS NOT NULL AND EXISTS (
+       SELECT FROM jsonb_to_recordset($${n + 1}::jsonb) AS k (${LENGTH_COLUMNS}) WHERE ${breaksLength('data')})))`
 
 /** The values of `isAffected`. */
 export function affectedValues(affected: Exclude<AffectedRecords, 'none'>): readonly unknown[] {
-  if (affected === 'all') return [null, null, null]
-  const { holding, lacking, rules } = affected
-  return [holding, lacking, rules.length > 0 ? JSON.stringify(rules) : null]
+  if (affected === 'all') return [null, null]
+  const { path, lengths } = breakingCondition(affected)
+  return [path, lengths.length > 0 ? JSON.stringify(lengths) : null]
 }
 
 type Schema = Readonly<Record<string, unknown>>

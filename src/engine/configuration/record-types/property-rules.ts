@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isObject } from '../../../foundation/is-object.ts'
 
-/** What the value of a property must be now. What is absent is as it was, or not limited. */
+/** What the value of a property must be now. What is absent is as it was, or not limited. Lengths are in code points. */
 export type PropertyRule = {
   readonly name: string
   readonly types?: readonly string[]
@@ -56,25 +56,3 @@ export function ruleOf(name: string, before: unknown, after: unknown): PropertyR
   }
   return rule
 }
-
-/** The columns of a rule, for `jsonb_to_recordset`. */
-export const RULE_COLUMNS =
-  'name text, types jsonb, allowed jsonb, min_length numeric, max_length numeric, minimum numeric, maximum numeric, above numeric, below numeric'
-
-/** The condition that a value of a type breaks rule `k`. */
-export const breaks = (value: string, type: string): string =>
-  `${value} IS NOT NULL AND NOT (
-           (k.types IS NULL OR k.types ? ${type}
-             OR (k.types ? 'integer' AND CASE WHEN ${type} = 'number' THEN ${value}::numeric % 1 = 0 ELSE false END))
-           AND (k.allowed IS NULL OR (${type} NOT IN ('object', 'array') AND k.allowed @> jsonb_build_array(${value})))
-           AND CASE ${type}
-             WHEN 'string' THEN char_length(${value} #>> '{}') BETWEEN coalesce(k.min_length, 0) AND coalesce(k.max_length, 'Infinity')
-             WHEN 'number' THEN ${value}::numeric >= coalesce(k.minimum, '-Infinity') AND ${value}::numeric <= coalesce(k.maximum, 'Infinity')
-               AND ${value}::numeric > coalesce(k.above, '-Infinity') AND ${value}::numeric < coalesce(k.below, 'Infinity')
-             ELSE true END)`
-
-/** The condition that a document breaks a rule of the JSON list in `rules`, which may be NULL. */
-export const breaksRule = (data: string, rules: string): string => `${rules}::jsonb IS NOT NULL AND EXISTS (
-         SELECT FROM jsonb_to_recordset(${rules}::jsonb) AS k (${RULE_COLUMNS})
-         CROSS JOIN LATERAL (SELECT ${data} -> k.name AS value, jsonb_typeof(${data} -> k.name) AS type OFFSET 0) v
-         WHERE ${breaks('v.value', 'v.type')})`

@@ -2,7 +2,7 @@
 import { read, type Scope } from '../../core/scope.ts'
 import type { Statement } from '../../database/client.ts'
 import type { AffectedRecords } from './affected-records.ts'
-import { breaks, RULE_COLUMNS } from './property-rules.ts'
+import { breakingCondition, breaksLength, LENGTH_COLUMNS, satisfies } from './breaking-condition.ts'
 
 /** Ids to keep. The types with the fewest suspects come first. */
 const MOST = 10_000
@@ -13,10 +13,9 @@ const SUSPECTS: Statement = {
   name: '',
   text: `WITH suspect AS MATERIALIZED (
      SELECT r.record_type, r.id FROM plinth.record r
-     JOIN jsonb_to_recordset($3::jsonb) AS k (record_type text, holding text[], lacking text[], ${RULE_COLUMNS}) ON k.record_type = r.record_type
+     JOIN jsonb_to_recordset($3::jsonb) AS k (record_type text, path jsonpath, ${LENGTH_COLUMNS}) ON k.record_type = r.record_type
      WHERE r.base_id = $1 AND r.record_type = ANY ($2::text[])
-       AND (NOT r.valid OR r.data ?| k.holding OR NOT r.data ?& k.lacking
-         OR (k.name IS NOT NULL AND ${breaks('(r.data -> k.name)', 'jsonb_typeof(r.data -> k.name)')}))::int = 1),
+       AND (NOT r.valid OR ${satisfies('r.data', 'k.path')} OR ${breaksLength('r.data')})::int = 1),
    counted AS (
      SELECT record_type, sum(count(*)) OVER (ORDER BY count(*), record_type) AS so_far FROM suspect GROUP BY record_type)
    SELECT c.record_type AS type, array_agg(s.id) FILTER (WHERE s.id IS NOT NULL) AS ids
@@ -36,10 +35,9 @@ export async function suspectsOf(
 ): Promise<Suspects> {
   const rows = types.flatMap(({ id, affected }) => {
     if (typeof affected === 'string') return []
-    const { holding, lacking, rules } = affected
-    const [first = {}, ...more] = rules
-    const others = more.map((rule) => ({ record_type: id, holding: [], lacking: [], ...rule }))
-    return [{ record_type: id, holding, lacking, ...first }, ...others]
+    const { path, lengths } = breakingCondition(affected)
+    const [first = {}, ...more] = lengths
+    return [{ record_type: id, path, ...first }, ...more.map((rule) => ({ record_type: id, ...rule }))]
   })
   if (rows.length === 0) return new Map()
   const ids = [...new Set(rows.map(({ record_type }) => record_type))]
