@@ -125,6 +125,79 @@ test('lists are in the order of keys over all file types, with pages, prefixes a
   })
 })
 
+test('an empty folder is created, found, listed as itself, copied and deleted', async () => {
+  const folder = { Key: 'docs/made/é/' }
+  expect((await send('PutObject', { ...folder, Body: '', Metadata: { mode: '16877' } })).ETag).toBe(
+    `"${sha256('')}"`,
+  )
+  expect(await send('HeadObject', folder)).toMatchObject({
+    ContentLength: 0,
+    ContentType: 'application/x-directory',
+  })
+  const inside = await send('ListObjectsV2', { Prefix: folder.Key, Delimiter: '/' })
+  expect([keysOf(inside), inside.CommonPrefixes]).toEqual([[folder.Key], undefined])
+  expect(keysOf(await send('ListObjectsV2', { Prefix: 'docs/made/' }))).toEqual([folder.Key])
+  const above = await send('ListObjectsV2', { Prefix: 'docs/made/', Delimiter: '/' })
+  expect([keysOf(above), above.CommonPrefixes]).toEqual([[], [{ Prefix: folder.Key }]])
+  const { data } = succeed(await world.call('GET', '/v1/crm/files/docs?prefix=made/'))
+  expect(data).toMatchObject([{ path: 'made/é/.folder', size: 0, content_type: 'application/x-directory' }])
+
+  const copy = { Key: 'docs/made/copy/' }
+  const CopySource = `crm/${encodeURI(folder.Key)}`
+  expect(
+    (await send('CopyObject', { ...copy, CopySource, MetadataDirective: 'REPLACE' })).CopyObjectResult,
+  ).toMatchObject({
+    ETag: `"${sha256('')}"`,
+  })
+  expect(await faultOf(send('CopyObject', { ...copy, CopySource: 'crm/docs/made/none/' }))).toEqual({
+    code: 'NoSuchKey',
+    status: 404,
+  })
+  await send('DeleteObject', folder)
+  await send('DeleteObjects', { Delete: { Objects: [copy, { Key: 'docs/' }] } })
+  for (const each of [folder, copy]) expect((await faultOf(send('HeadObject', each))).status).toBe(404)
+  expect(await send('DeleteObject', folder)).toMatchObject({ $metadata: { httpStatusCode: 204 } })
+})
+
+test('a folder with files in it needs no file of its own, and none hides a file', async () => {
+  await send('PutObject', { Key: 'docs/full/a', Body: 'a' })
+  await send('PutObject', { Key: 'docs/full/', Body: '' })
+  await send('PutObject', { Key: 'docs/', Body: '' })
+  for (const Key of ['docs/.folder', 'docs/own/.folder']) await send('PutObject', { Key, Body: '' })
+  for (const Prefix of ['docs/full/', 'docs/own/', 'docs/.f']) {
+    const paths = succeed(
+      await world.call('GET', `/v1/crm/files/docs?prefix=${Prefix.slice('docs/'.length)}`),
+    ).data
+    expect(keysOf(await send('ListObjectsV2', { Prefix }))).toEqual(
+      paths.map(({ path }: { path: string }) => `docs/${path}`),
+    )
+  }
+  await send('DeleteObject', { Key: 'docs/full/' })
+  expect(String(await bytesOf(await send('GetObject', { Key: 'docs/full/a' })))).toBe('a')
+  expect(await faultOf(send('PutObject', { Key: 'docs/full/', Body: '', IfNoneMatch: '*' }))).toEqual({
+    code: 'PreconditionFailed',
+    status: 412,
+  })
+})
+
+test('a folder has no content, a path like any other, and needs the right to write', async () => {
+  const invalid = { code: 'InvalidArgument', status: 400 }
+  for (const input of [
+    { Key: 'docs/full/', Body: 'content' },
+    { Key: 'docs/../a/', Body: '' },
+    { Key: 'docs//', Body: '' },
+    { Key: `docs/${'x'.repeat(1020)}/`, Body: '' },
+  ])
+    expect(await faultOf(send('PutObject', input))).toEqual(invalid)
+  const reader = senderOf(await newKeys(world, { permission: 'read' }))
+  const other = senderOf(await newKeys(world, { file_type: 'listed' }))
+  for (const by of [reader, other])
+    for (const Key of ['docs/forbidden/', 'docs/'])
+      expect(await faultOf(by('PutObject', { Key, Body: '' }))).toEqual({ code: 'AccessDenied', status: 403 })
+  expect(await faultOf(send('PutObject', { Key: 'none/a/', Body: '' }))).toMatchObject({ status: 404 })
+  expect(await faultOf(send('HeadObject', { Key: 'docs/forbidden/' }))).toMatchObject({ status: 404 })
+})
+
 test('what is deleted is gone, alone or with others, and deleting it again succeeds', async () => {
   for (const Key of ['docs/x1', 'docs/x2', 'docs/"q"&<>']) await send('PutObject', { Key, Body: 'x' })
   await send('DeleteObject', { Key: 'docs/x1' })

@@ -7,6 +7,7 @@ import { faultOf, S3Fault } from '../protocol/fault.ts'
 import { type Element, readList } from '../protocol/xml.ts'
 import { etagOf } from './conditions.ts'
 import { findKeys } from './files.ts'
+import { isFolder, markerOf, shownKey } from './folders.ts'
 import { removeFile } from './objects.ts'
 import type { Call, Operation, Result } from './operation.ts'
 
@@ -52,7 +53,10 @@ export function readCount(text: string | undefined, name: string): number {
   throw new S3Fault('InvalidArgument', `${name} must be a whole number from 0.`)
 }
 
-type Entry = { key: string; file: { contentSha256: string; size: number; updatedAt: unknown } | null }
+type Entry = {
+  key: string
+  file: { contentSha256: string; size: number; contentType: string; updatedAt: unknown } | null
+}
 
 /** Reads a page of keys. Without a prefix, the list has all that the credential reaches. */
 async function readKeys(call: Call, after: string) {
@@ -67,7 +71,7 @@ async function readKeys(call: Call, after: string) {
       ? [
           'Contents',
           [
-            ['Key', encode(key)],
+            ['Key', encode(shownKey(key, file, prefix))],
             ['LastModified', String(file.updatedAt)],
             ['ETag', etagOf(file.contentSha256)],
             ['Size', file.size],
@@ -162,8 +166,10 @@ async function deleteOne(
         'NotImplemented',
         'Versions cannot be deleted. Leave VersionId out to delete the object.',
       )
+    const { bucket } = call
     const file = fileOf(key)
-    if (file) await removeFile({ base: call.bucket, ...file }, call)
+    const target = isFolder(key) ? markerOf({ bucket, key }) : file && { base: bucket, ...file }
+    if (target) await removeFile(target, call)
     return undefined
   } catch (thrown) {
     if (!(thrown instanceof DomainError) || thrown.code === 'INTERNAL_ERROR') throw thrown

@@ -7,7 +7,8 @@ import { fileOf } from '../protocol/address.ts'
 import { S3Fault } from '../protocol/fault.ts'
 import { metadataHeaders, readMetadata } from '../protocol/metadata.ts'
 import { etagOf, isCurrent, OF_READ, OF_SOURCE, writeConditions } from './conditions.ts'
-import { copyFile, deleteFile, findFile, findKeys, findStorage, putFile } from './files.ts'
+import { copyFile, deleteFile, findFile, findStorage, putFile } from './files.ts'
+import { hasFiles, isFolder, markerOf, putFolder } from './folders.ts'
 import type { Call, Operation, Result } from './operation.ts'
 
 /**
@@ -25,7 +26,7 @@ export function targetOf({ bucket, key }: Pick<Call, 'bucket' | 'key'>) {
 
 async function getObject(call: Call): Promise<Result> {
   const { request, reply, context } = call
-  if (call.key.endsWith('/')) return getFolder(call)
+  if (isFolder(call.key)) return getFolder(call)
   if (!fileOf(call.key)) throw noSuchKey()
   const { file } = await findFile(targetOf(call), context)
   const { contentSha256: sha256, size, contentType, path, updatedAt, metadata } = file
@@ -45,10 +46,9 @@ async function getObject(call: Call): Promise<Result> {
   return { sent: await sendContent(request, reply, content, (range) => openContent(context, content, range)) }
 }
 
-/** A folder is there as long as files are in it. Clients ask for it as an empty object. */
-async function getFolder({ bucket, key, context }: Call): Promise<Result> {
-  const { keys } = await findKeys({ base: bucket, prefix: key, limit: 1 }, context)
-  if (keys.entries.length === 0 && !keys.more) throw noSuchKey()
+/** Clients ask for a folder as an empty object. */
+async function getFolder(call: Call): Promise<Result> {
+  if (!(await hasFiles(call, call.key))) throw noSuchKey()
   return { headers: { 'content-type': 'application/x-directory', 'content-length': '0' } }
 }
 
@@ -74,6 +74,7 @@ export async function maxBytesOf(
 
 async function putObject(call: Call): Promise<Result> {
   const { context } = call
+  if (isFolder(call.key)) return { headers: { etag: await putFolder(call) } }
   const target = targetOf(call)
   const conditions = writeConditions(call)
   const { sha256, checksums } = await storeBody(call, await maxBytesOf(call, target))
@@ -88,8 +89,8 @@ async function putObject(call: Call): Promise<Result> {
   return { headers: { etag: etagOf(written.contentSha256), ...checksums } }
 }
 
-/** The source of a copy: the file of `x-amz-copy-source`, if its conditions hold. */
-export async function sourceOf(call: Call) {
+/** The key of `x-amz-copy-source`. */
+function sourceKeyOf(call: Call): string {
   const [path = '', query] = (call.header('x-amz-copy-source') ?? '').split('?')
   if (query !== undefined)
     throw new S3Fault('NotImplemented', 'Versions cannot be copied. Leave versionId out of the source.')
@@ -99,7 +100,12 @@ export async function sourceOf(call: Call) {
       'AccessDenied',
       `The credential is for the bucket "${call.bucket}". Copy from a key of it.`,
     )
-  const source = targetOf({ bucket, key })
+  return key
+}
+
+/** The source of a copy: the file of `x-amz-copy-source`, if its conditions hold. */
+export async function sourceOf(call: Call) {
+  const source = targetOf({ bucket: call.bucket, key: sourceKeyOf(call) })
   const { file } = await findFile(source, call.context)
   if (isCurrent(call, file, OF_SOURCE))
     throw new S3Fault('PreconditionFailed', 'The source does not meet the conditions of the request.')
@@ -114,7 +120,25 @@ function decoded(text: string): string {
   }
 }
 
+/** Clients copy a folder onto itself to give it other metadata, and to another place before the files in it. */
+async function copyFolder(call: Call): Promise<Result> {
+  const source = sourceKeyOf(call)
+  if (!isFolder(source) || !(await hasFiles(call, source))) throw noSuchKey()
+  return copied(new Date().toISOString(), await putFolder(call))
+}
+
+const copied = (changedAt: unknown, etag: string): Result => ({
+  xml: [
+    'CopyObjectResult',
+    [
+      ['LastModified', String(changedAt)],
+      ['ETag', etag],
+    ],
+  ],
+})
+
 async function copyObject(call: Call): Promise<Result> {
+  if (isFolder(call.key)) return copyFolder(call)
   const target = targetOf(call)
   const directive = (call.header('x-amz-metadata-directive') ?? 'COPY').toUpperCase()
   if (directive !== 'COPY' && directive !== 'REPLACE')
@@ -131,16 +155,7 @@ async function copyObject(call: Call): Promise<Result> {
     ...writeConditions(call),
   }
   const { written } = await copyFile(variables, call.context)
-  const { contentSha256, updatedAt } = written
-  return {
-    xml: [
-      'CopyObjectResult',
-      [
-        ['LastModified', String(updatedAt)],
-        ['ETag', etagOf(contentSha256)],
-      ],
-    ],
-  }
+  return copied(written.updatedAt, etagOf(written.contentSha256))
 }
 
 /** Deleting what is not there succeeds, as in S3. */
@@ -157,7 +172,8 @@ export async function removeFile(
 
 async function deleteObject(call: Call): Promise<Result> {
   const { expectedHashes, mustExist } = writeConditions(call)
-  await removeFile(targetOf(call), call, { expectedHashes, mustExist })
+  const target = isFolder(call.key) ? markerOf(call) : targetOf(call)
+  if (target) await removeFile(target, call, { expectedHashes, mustExist })
   return { status: 204 }
 }
 
