@@ -23,12 +23,17 @@ function entriesOf(caches: Caches): LRUCache<string, Known> {
   return entries
 }
 
-/** Divides the distinct words of an entry. */
-export function lookUp({ caches }: Pick<Scope, 'caches'>, baseId: string, words: Iterable<string>): Lookup {
+/** The distinct words of some texts that a write has to look for. */
+export function lookUp(
+  { caches }: Pick<Scope, 'caches'>,
+  baseId: string,
+  texts: readonly (readonly string[])[],
+): Lookup {
   const known = entriesOf(caches).get(baseId)
-  const distinct = new Set(words)
-  if (!known) return { indexId: null, unknown: [...distinct] }
-  return { indexId: known.indexId, unknown: [...distinct].filter((word) => !known.words.has(word)) }
+  const unknown = new Set<string>()
+  // Most words of a text are known, so they are not collected first.
+  for (const words of texts) for (const word of words) if (!known?.words.has(word)) unknown.add(word)
+  return { indexId: known?.indexId ?? null, unknown: [...unknown] }
 }
 
 /** Notes that the words are in the index, which a commit has made sure of. */

@@ -98,7 +98,7 @@ const WRITE: SharedWrite<FileWrite, Written> = {
     const { indexId, unknown } = lookUp(
       { caches },
       baseId,
-      writes.flatMap(({ words }) => words),
+      writes.map(({ words }) => words),
     )
     const rows = await db.query<Written>(PUT, [
       baseId,
@@ -113,7 +113,7 @@ const WRITE: SharedWrite<FileWrite, Written> = {
       storage.immutable,
       author[0] ?? author[1],
       storage.keep_versions,
-      writes.map(({ words }) => ` ${words.map((word) => `${word} `).join('')}`),
+      writes.map(({ words }) => (words.length > 0 ? ` ${words.join(' ')} ` : ' ')),
       author[0],
       author[1],
       author[2],
@@ -123,21 +123,27 @@ const WRITE: SharedWrite<FileWrite, Written> = {
       unknown,
     ])
     const byPath = new Map(rows.map((row) => [row.path, row]))
-    const written = writes.filter((write) => byPath.has(write.address.path))
     const [row] = rows
-    // A word of a write that was refused may not be in the index.
     if (row) {
-      const isKnown = indexId === row.index_id ? new Set(unknown) : null
-      const words = new Set(written.flatMap((write) => write.words))
+      // A word of a write that was refused may not be in the index.
+      const written = writes.filter((write) => byPath.has(write.address.path)).map(({ words }) => words)
+      const { index_id: id } = row
       remember(
         { caches },
         baseId,
-        row.index_id,
-        isKnown ? [...words].filter((word) => isKnown.has(word)) : [...words],
+        id,
+        indexId === id ? common(unknown, written) : [...new Set(written.flat())],
       )
     }
     return writes.map((write) => byPath.get(write.address.path))
   },
+}
+
+/** Those of the words that the texts have. */
+function common(words: readonly string[], texts: readonly (readonly string[])[]): string[] {
+  if (words.length === 0) return []
+  const present = new Set(texts.flat())
+  return words.filter((word) => present.has(word))
 }
 
 /** The file; undefined if the write needs the steps of a transaction. */
