@@ -22,6 +22,8 @@ import { batchTools } from './tools/batch.ts'
 import { callTyped } from './tools/call-typed-tool.ts'
 import { changeTools } from './tools/changes.ts'
 import { type TwoSided, workTools } from './tools/claims/claims.ts'
+import { configurationTools } from './tools/configuration.ts'
+import { configureTools } from './tools/configure.ts'
 import { defineTools } from './tools/define.ts'
 import { definitionTools } from './tools/delete-definition.ts'
 import { profileTools } from './tools/describe-type/describe-type.ts'
@@ -33,6 +35,7 @@ import { recordTypeTools } from './tools/record-types.ts'
 import { recordTools } from './tools/records/writes.ts'
 import { relatedTools } from './tools/related.ts'
 import { relationshipTools } from './tools/relationships.ts'
+import { runActionTools } from './tools/run-action.ts'
 import { knowledgeTools, leanSearch } from './tools/search-fetch/search-and-fetch.ts'
 import { sqlTools } from './tools/sql.ts'
 import { sqlWriteTools } from './tools/sql-write.ts'
@@ -54,6 +57,9 @@ export const GENERIC: readonly TwoSided[] = [
   ...defineTools,
   ...workTools,
   ...environmentTools,
+  ...configurationTools,
+  ...configureTools,
+  ...runActionTools,
   ...fileTools,
 ]
 /** Tools for clients that support no others. Listed only at addresses that name them. */

@@ -85,6 +85,8 @@ const QUERIES: Record<string, string> = {
   configDiff: 'configDiff(base: "crm", config: {plinth: 1, base: "crm"}) { changes }',
   configurationHistory:
     'configurationHistory(base: "crm", kind: "record_type", id: "task") { data { version operation } }',
+  definition: 'definition(base: "crm", kind: "trigger", id: "desk") { id body }',
+  definitions: 'definitions(base: "crm", kind: "inbound_webhook") { data { id body } }',
   exportTools: 'exportTools(base: "crm", provider: "openai") { tools }',
   outlinedLinks: 'outlinedLinks(base: "crm") { id source target }',
   outlinedFileTypes: 'outlinedFileTypes(base: "crm")',
@@ -137,6 +139,9 @@ const MUTATIONS: Record<string, string> = {
   testTrigger: 'testTrigger(base: "crm", id: "desk" $dry) { id status }',
   replayTriggerDelivery:
     'replayTriggerDelivery(base: "crm", id: "desk", delivery: "sent" $dry) { id status }',
+  putDefinition:
+    'putDefinition(base: "crm", kind: "trigger", id: "desk", merge: {name: "N"} $dry) { id operation }',
+  deleteDefinition: 'deleteDefinition(base: "crm", kind: "trigger", id: "desk" $dry) { id deleted }',
   applySeed: 'applySeed(base: "crm--kept", id: "desk" $dry) { id records relationships }',
   batch:
     'batch(base: "crm", operations: [{type: "upsert_record", record_type: "task", id: "n", data: {title: "n"}}] $dry) { count }',

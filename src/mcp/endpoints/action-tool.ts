@@ -6,11 +6,11 @@ import { withPaths } from '../../foundation/errors.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { clean } from '../../schema-shape/descriptions.ts'
-import type { Caller } from '../protocol/provider.ts'
 import { success } from '../protocol/result.ts'
 import { projectInTurns } from '../schema-projection/project.ts'
 import { createInput, splitArguments } from '../schema-projection/tool-inputs.ts'
 import { decodeStringified } from '../tool/decode-arguments.ts'
+import { withProgress } from '../tool/progress.ts'
 import type { EndpointTool } from '../tool/tool-binding.ts'
 import { asked } from '../tool/tool-call.ts'
 import { definition } from '../tool/tool-definition.ts'
@@ -69,18 +69,5 @@ export async function actionTool(action: ServedAction): Promise<EndpointTool> {
       )
       return success({ ...trim(done.run) }, true)
     },
-  }
-}
-
-const PROGRESS_MS = 1000
-
-/** Reports progress once a second to a client that asked for it. */
-async function withProgress<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
-  let seconds = 0
-  const timer = setInterval(() => caller.progress(++seconds, undefined, 'The action runs.'), PROGRESS_MS)
-  try {
-    return await work()
-  } finally {
-    clearInterval(timer)
   }
 }

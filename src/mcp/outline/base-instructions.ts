@@ -2,7 +2,7 @@
 import { anyPreviewOf, productionOf } from '../../contract/ids.ts'
 import { RELATION_COLUMNS } from '../../contract/record-columns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { mayAnywhere } from '../../graphql/context.ts'
+import { mayAnywhere, mayOnWhole } from '../../graphql/context.ts'
 import type { AddressSession } from '../protocol/address-session.ts'
 import { INSTRUCTIONS, opening, rules } from '../protocol/instructions.ts'
 import { estimateTokens } from './llm-token-estimate.ts'
@@ -35,7 +35,7 @@ export async function instructionsOf(
     opening(offer),
     rules(offer),
     mayWrite ? unlisted(session, hasCreates) : '',
-    mayPreview(session) ? PREVIEWS : '',
+    [mayPreview(session) && PREVIEWS, mayConfigure(session) && CONFIGURATION].filter(Boolean).join('\n'),
     hasSql ? `${SQL}${mayWrite && lists('sql_write') ? ` ${LINKING}` : ''}` : '',
   ]
   const left = LIMITS.instructionsTokens - estimateTokens(fixed.join('\n\n')) - SPARE_TOKENS
@@ -50,12 +50,24 @@ export async function instructionsOf(
 const PREVIEWS =
   '- To change a live base safely, call preview, propose and promote: they try changes in a copy. ?tools= lists them.'
 
+const CONFIGURATION =
+  '- configuration, configure and run_action read, change and run triggers, inbound webhooks, actions and endpoints.'
+
+const hasNoOptions = ({ tools, types, profile }: AddressSession): boolean =>
+  [tools, types, profile].every((option) => option === null)
+
+const mayConfigure = (session: AddressSession): boolean =>
+  session.base !== null &&
+  !session.readonly &&
+  hasNoOptions(session) &&
+  mayOnWhole(session.context, 'manage', session.base)
+
 /** Whether the token may try changes in previews, and the list of tools does not say so. */
-const mayPreview = ({ base, context, readonly, tools, types, profile }: AddressSession): boolean =>
-  base !== null &&
-  !readonly &&
-  [tools, types, profile].every((option) => option === null) &&
-  mayAnywhere(context, 'manage', anyPreviewOf(productionOf(base)))
+const mayPreview = (session: AddressSession): boolean =>
+  session.base !== null &&
+  !session.readonly &&
+  hasNoOptions(session) &&
+  mayAnywhere(session.context, 'manage', anyPreviewOf(productionOf(session.base)))
 
 /** For the line about fields with the name of a column. */
 const SPARE_TOKENS = 60

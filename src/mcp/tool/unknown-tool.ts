@@ -27,6 +27,8 @@ const RECORD = '(record|document|item|row|entry|object)s?'
 
 const FILE = '(attachment|file)s?'
 
+const KIND = '(trigger|(inbound_?)?web_?hook|action|endpoint|tool_?set|seed|file_?type)s?'
+
 const LINK = '(relationship|relation|link|edge|association)s?'
 
 /**
@@ -37,6 +39,17 @@ const MEANT: readonly (readonly [RegExp, readonly string[]])[] = [
   [pattern(`(add|attach|create|upload|put|write|save|insert|new)_?${FILE}(_(to|for)_.*)?`), ['put_file']],
   // No tool reads or deletes attachments; those of files are for files at a path.
   [pattern('(.*_)?attachments?(_.*)?'), []],
+  [
+    pattern(`(list|get|read|show|describe|fetch)_?(all_?)?${KIND}|(list|get|show)_(deliveries|runs)`),
+    ['configuration'],
+  ],
+  [pattern('(run|execute|call|start|invoke)_?(an?_)?actions?'), ['run_action']],
+  [
+    pattern(
+      `(define|put|upsert|create|make|add|update|patch|set|change|edit|delete|remove|drop|enable|disable|test)_?${KIND}|rotate_?(trigger_?)?secret|replay_?(delivery)?`,
+    ),
+    ['configure'],
+  ],
   [pattern(`(delete|drop|remove)_?${TYPE}`), ['delete_definition', 'batch']],
   [
     pattern(

@@ -75,6 +75,10 @@ const ofRecordType = {
   icon: field('string').meta({ type: 'string', listed: false }),
   color: field('string').meta({ type: 'string', listed: false }),
   display: field('object').meta({ type: 'object', listed: false }),
+  sources: z
+    .unknown()
+    .optional()
+    .meta({ type: 'array', items: { type: 'object' }, listed: false }),
   migration: field('objects'),
 }
 const ofRelationshipType = {

@@ -1,0 +1,34 @@
+/** The tool run_action: runs an action of the base. Endpoints offer actions as tools of their own. */
+import { z } from 'zod'
+import { trim } from '../../contract/response-bodies.ts'
+import { graphql } from '../../graphql/document.ts'
+import { compile } from '../../graphql/execute.ts'
+import { answerOutput } from '../tool/page-arguments.ts'
+import { withProgress } from '../tool/progress.ts'
+import { tool, writing } from '../tool/tool.ts'
+
+const run = compile(
+  graphql(`mutation ToolRunAction($base: String!, $id: String!, $input: JSON) {
+    done: runAction(base: $base, id: $id, input: $input) { run_id: runId status output steps dry_run: dryRun }
+  }`),
+)
+
+export const runActionTools = [
+  tool('run_action', {
+    title: 'Run an action',
+    description:
+      'Run an action of the base: its steps in one transaction. configuration shows its input_schema, and the runs.',
+    permission: 'write',
+    hints: { destructive: true },
+    isUnlisted: true,
+    showsRecords: true,
+    input: z.strictObject({
+      id: z.string(),
+      input: z.record(z.string(), z.unknown()).optional(),
+      ...writing,
+    }),
+    output: answerOutput,
+    run: async ({ base_id: base, id, input = {} }, context, caller) =>
+      trim((await withProgress(caller, () => run({ base, id, input }, context))).done),
+  }),
+]
