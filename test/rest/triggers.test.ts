@@ -428,6 +428,52 @@ test.each([
   expectFailure(await call('GET', '/v1/crm/triggers/refused'), 'NOT_FOUND')
 })
 
+test('each of many triggers with conditions gets what meets its own', async () => {
+  const others = [await world.newType(), await world.newType()]
+  const ids = times(120, (n) => `many-${n}`)
+  for (const [n, id] of ids.entries()) {
+    const body = {
+      url: receiver.url,
+      record_types: n % 3 === 0 ? others : [others[n % 2]],
+      events: n % 5 === 0 ? ['update'] : ['create', 'update'],
+      condition: { field: n % 7 === 0 ? 'previous.data.n' : 'data.n', op: 'eq', value: n },
+    }
+    succeed(await call('PUT', `/v1/crm/triggers/${id}`, body), 201)
+  }
+  const [one = '', two = ''] = others
+  const all = { url: receiver.url, record_types: [one] }
+  succeed(await call('PUT', '/v1/crm/triggers/many-all', all), 201)
+  const operations = others.flatMap((type) =>
+    times(120, (n) => ({ type: 'create_record', record_type: type, id: `r${n}`, data: { n } })),
+  )
+  succeed(await call('POST', '/v1/crm/batch', { operations }))
+  await put(one, 'r14', { n: 1000 })
+  await put(one, 'r15', { n: 15, again: true })
+  await put(one, 'r16', { n: 18 })
+  await put(one, 'last', { n: 2 })
+  await eventually(async () => {
+    const { data } = succeed(await call('GET', '/v1/crm/triggers/many-all/deliveries'))
+    return data.find(({ record_id }: Body) => record_id === 'last')
+  })
+  for (const [n, id] of ids.entries()) {
+    const { data } = succeed(await call('GET', `/v1/crm/triggers/${id}/deliveries`))
+    const got = data.map((each: Body) => `${each.event} ${each.record_type} ${each.record_id}`).sort()
+    const follows = (type: string) => n % 3 === 0 || others[n % 2] === type
+    const isPrevious = n % 7 === 0
+    const expected = [
+      ...[one, two].flatMap((type) =>
+        follows(type) && n % 5 !== 0 && !isPrevious ? [`record.created ${type} r${n}`] : [],
+      ),
+      ...(n === 14 ? [`record.updated ${one} r14`] : []),
+      ...(n === 15 ? [`record.updated ${one} r15`] : []),
+      ...(n === 18 ? [`record.updated ${one} r16`] : []),
+      ...(n === 2 ? [`record.created ${one} last`] : []),
+    ]
+    expect([id, got]).toEqual([id, expected.sort()])
+  }
+  for (const id of [...ids, 'many-all']) succeed(await call('DELETE', `/v1/crm/triggers/${id}`))
+})
+
 test('a token of a record type sees neither triggers nor deliveries, and a reader changes none', async () => {
   const { one, recordType } = await newTrigger()
   const narrow = await world.newToken([{ record_type: recordType, permission: 'manage' }])

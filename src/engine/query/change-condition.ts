@@ -71,9 +71,12 @@ const isPrevious = (field: Field<ChangeColumn>): boolean =>
 export const checkChangeCondition = (condition: ChangeCondition, type: FieldContext): void =>
   void bindFilter(condition, type)
 
-/** Statement that finds which of the entries `seqs` are of the record type and meet the condition. */
+/**
+ * Statement that finds which of the entries `seqs` are of the record type and meet one of the conditions: `met` says
+ * for each condition, in their order, whether the entry meets it.
+ */
 export function matchingChanges(
-  condition: ChangeCondition,
+  conditions: readonly ChangeCondition[],
   {
     baseId,
     recordType,
@@ -92,9 +95,11 @@ export function matchingChanges(
   const operands = operandsOver<ChangeColumn>(type, parameters, search, operandOf)
   const entries = recordsWithPrevious({ base: parameters.add(baseId), seqs: parameters.add(seqs) })
   // The fields were checked when the trigger was stored. A type that has changed since has null in their place.
-  const compiled = compileFilter(namedFilter(condition), operands)
+  const compiled = conditions.map((condition) => `(${compileFilter(namedFilter(condition), operands)})`)
   const ofType = `r.record_type = ${parameters.add(recordType)}`
   return parameters.bind(
-    `SELECT r.seq::float8 AS seq FROM ${entries} WHERE ${ofType} AND (${compiled}) ORDER BY r.seq`,
+    `SELECT seq, met FROM (
+       SELECT r.seq::float8 AS seq, ARRAY[${compiled.join(', ')}] AS met FROM ${entries} WHERE ${ofType}) m
+     WHERE true = ANY (met) ORDER BY seq`,
   )
 }

@@ -1,7 +1,7 @@
 /** Which triggers an entry of the log is for. */
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import type { Scope } from '../core/scope.ts'
-import { entriesMeeting } from '../query/matching-entries.ts'
+import { entriesMeetingEach } from '../query/matching-entries.ts'
 import type { Follower } from './enabled-triggers.ts'
 
 /** An entry of a record. */
@@ -23,28 +23,29 @@ export async function matchEntries(
   entries: readonly Entry[],
   followers: readonly Follower[],
 ): Promise<Match[]> {
-  const matches: Match[] = []
+  const following: { follower: Follower; candidates: Entry[] }[] = []
   for (const follower of followers) {
     const candidates: Entry[] = []
     for (const entry of entries) {
       if (turnIsOver()) await nextTurn()
       if (mayFollow(follower, entry)) candidates.push(entry)
     }
-    const { condition } = follower
-    const met =
-      condition &&
-      (await entriesMeeting(
-        scope,
-        baseId,
-        condition,
-        candidates.map(({ seq, record_type }) => ({ seq, recordType: record_type })),
-      ))
-    for (const entry of candidates)
-      if (!met || met.has(entry.seq))
-        matches.push({ trigger: follower.id, runsAction: follower.runsAction, entry })
+    if (candidates.length > 0) following.push({ follower, candidates })
   }
+  const conditional = following.flatMap(({ follower: { id, condition }, candidates }) =>
+    condition ? [{ id, condition, entries: candidates.map(toAsked) }] : [],
+  )
+  const answers = await entriesMeetingEach(scope, baseId, conditional)
+  const met = new Map(conditional.map(({ id }, n) => [id, answers[n]]))
+  const matches = following.flatMap(({ follower: { id, runsAction, condition }, candidates }) =>
+    candidates
+      .filter(({ seq }) => !condition || met.get(id)?.has(seq))
+      .map((entry): Match => ({ trigger: id, runsAction, entry })),
+  )
   return matches.sort((one, other) => one.entry.seq - other.entry.seq)
 }
+
+const toAsked = ({ seq, record_type }: Entry) => ({ seq, recordType: record_type })
 
 const mayFollow = (
   { afterSeq, recordTypes, events, skipsInbound }: Follower,
