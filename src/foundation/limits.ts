@@ -349,6 +349,8 @@ export const LIMITS = {
   triggerHeaders: 20,
   triggerHeaderChars: 4096,
   deliveryAttempts: 12,
+  /** Of a base: each change is matched with all of them, and can be sent to all. */
+  triggers: 1000,
   /**
    * Runs of triggers of which each follows from a change of the one before; all those that follow from one run. Runs of
    * all triggers at a time.

@@ -474,6 +474,31 @@ test('each of many triggers with conditions gets what meets its own', async () =
   for (const id of [...ids, 'many-all']) succeed(await call('DELETE', `/v1/crm/triggers/${id}`))
 })
 
+test('a base has at most 1,000 triggers, which can still be changed', async () => {
+  succeed(await call('PUT', '/v1/bases/full', {}), 201)
+  const put = (id: string, name: string) =>
+    call('PUT', `/v1/full/triggers/${id}`, { name, url: receiver.url, enabled: false })
+  succeed(await put('t', 'one'), 201)
+  const columns = (
+    await world.database.query<{ name: string }>(
+      `SELECT column_name AS name FROM information_schema.columns WHERE table_schema = 'plinth' AND table_name = 'trigger' AND column_name <> 'id'`,
+    )
+  ).map(({ name }) => `"${name}"`)
+  await world.database.query(
+    `INSERT INTO plinth.trigger (id, ${columns}) SELECT 't' || n, ${columns} FROM plinth.trigger, generate_series(1, 998) n
+     WHERE base_id = 'full'`,
+  )
+  succeed(await put('last', 'last'), 201)
+  expect(expectFault(await put('more', 'more'), 'path/id')).toMatchObject({
+    code: 'too_many',
+    expected: 1000,
+  })
+  succeed(await put('last', 'renamed'))
+  succeed(await call('DELETE', '/v1/full/triggers/t5'))
+  succeed(await put('more', 'more'), 201)
+  succeed(await call('DELETE', '/v1/bases/full?confirm=full'))
+})
+
 test('a token of a record type sees neither triggers nor deliveries, and a reader changes none', async () => {
   const { one, recordType } = await newTrigger()
   const narrow = await world.newToken([{ record_type: recordType, permission: 'manage' }])

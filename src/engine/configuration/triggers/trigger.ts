@@ -74,6 +74,7 @@ export const TRIGGER: Kind<Fields, Row> = {
     const isHeld = await callsProduction(loaded, next.url)
     return {
       faults: [
+        ...(current === null ? await countFaults(loaded) : []),
         ...(await targetFaults(loaded, next)),
         ...headerFaults(next.headers),
         ...(await headerSecretFaults(loaded.scope.db, baseId, next.headers)),
@@ -156,6 +157,19 @@ const START_RELAY = statement(
   `INSERT INTO plinth.trigger_relay (base_id, seq)
    SELECT base_id, min(after_seq) FROM plinth.trigger WHERE base_id = $1 GROUP BY base_id ON CONFLICT DO NOTHING`,
 )
+
+/** A write makes a delivery for each trigger that it meets. */
+async function countFaults({ scope, baseId }: Loaded): Promise<Detail[]> {
+  if ((await scope.db.orm.trigger.count({ where: { baseId } })) < LIMITS.triggers) return []
+  return [
+    {
+      path: '/id',
+      code: 'too_many',
+      message: `A base can have at most ${LIMITS.triggers} triggers. Delete one, or let one follow several record types.`,
+      expected: LIMITS.triggers,
+    },
+  ]
+}
 
 /** Exactly one of url and action says what becomes of a change. */
 async function targetFaults(loaded: Loaded, { url, action, headers }: Fields): Promise<Detail[]> {
