@@ -27,18 +27,21 @@ const COPIED = [
 /** Writes `dist/`, which is emptied first. */
 async function build(): Promise<void> {
   await rm(BUILT, { recursive: true, force: true })
-  compile()
+  compile('-p', import.meta.dirname)
   for await (const name of glob('**/*', { cwd: SOURCES })) {
     if (/\.[a-z]+$/.test(name) && !name.endsWith('.ts')) await cp(join(SOURCES, name), join(BUILT, name))
   }
   await dropMaps()
   await copyPackages()
+  // `plinth/client`: the part of the package that programs import, with its types.
+  const client = ['-p', join(ROOT, 'client'), '--outDir', join(BUILT, 'client')]
+  compile(...client, '--inlineSources', '--declarationMap', 'false')
 }
 
-/** Types are checked by `npm run check`. */
-function compile(): void {
+/** Types of the server are checked by `npm run check`. */
+function compile(...options: readonly string[]): void {
   const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript')), 'tsc.js')
-  const { status } = spawnSync(process.execPath, [compiler, '-p', import.meta.dirname], { stdio: 'inherit' })
+  const { status } = spawnSync(process.execPath, [compiler, ...options], { stdio: 'inherit' })
   if (status !== 0) throw new Error('The sources could not be compiled.')
 }
 

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import ts from 'typescript'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { supervise } from '../../src/postgres/cluster.ts'
 import { loadRelease } from './load-release.ts'
@@ -31,12 +32,15 @@ beforeAll(async () => {
 }, 600_000)
 afterAll(() => rm(place, { recursive: true, force: true }))
 
-/** A user's environment: this Node first, nothing of Plinth's, and nothing of the npm that runs the tests. */
+/**
+ * A user's environment: this Node first, nothing of Plinth's, and nothing of the npm that runs the tests. It keeps the
+ * certificates that the network needs.
+ */
 function environment(more: Record<string, string> = {}): Record<string, string> {
   const own = Object.entries(process.env).filter(
     (entry): entry is [string, string] =>
       entry[1] !== undefined &&
-      !/^(PLINTH_|DATABASE_URL|NODE_|INIT_CWD|npm_(package|lifecycle|config_(local|global)_prefix))/.test(
+      !/^(PLINTH_|DATABASE_URL|NODE_(?!EXTRA_CA_CERTS)|INIT_CWD|npm_(package|lifecycle|config_(local|global)_prefix))/.test(
         entry[0],
       ),
   )
@@ -123,7 +127,34 @@ test('an install has nothing that only developers need, and is below 230 MiB', a
 test('the package has JavaScript with source maps, and no TypeScript or tests', async () => {
   const names = await readdir(join(app, 'node_modules/plinth'), { recursive: true })
   expect(names).toEqual(expect.arrayContaining(['dist/cli/main.js', 'dist/cli/main.js.map', 'LICENSE']))
+  expect(names).toEqual(expect.arrayContaining(['dist/client/index.js.map', 'dist/client/records.d.ts']))
   expect(names.filter((name) => /(?<!\.d)\.ts$|\.test\.|^(test|src|node_modules)\//.test(name))).toEqual([])
+})
+
+test('a program imports the client from the package, with its types', async () => {
+  const script = join(app, 'deals.ts')
+  await writeFile(
+    script,
+    `import { createClient, type StoredRecord } from 'plinth/client'
+const plinth = createClient({ url: 'http://127.0.0.1:1', token: 'x', base: 'crm', retries: 0 })
+const read: Promise<StoredRecord> = plinth.records['deal']!.get('d1')
+read.catch((error) => console.log(error.code))
+`,
+  )
+  const program = ts.createProgram([script], {
+    strict: true,
+    noEmit: true,
+    module: ts.ModuleKind.NodeNext,
+    target: ts.ScriptTarget.ES2022,
+    lib: ['lib.es2022.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
+    types: [],
+  })
+  const faults = ts
+    .getPreEmitDiagnostics(program)
+    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
+  expect(faults).toEqual([])
+  const { stdout } = await run(process.execPath, [script], { cwd: app, env: environment() })
+  expect(stdout).toBe('UNREACHABLE\n')
 })
 
 test('`npx plinth serve` serves each surface, `npx plinth mcp` joins it, and SIGTERM ends it with 0', async () => {
