@@ -10,11 +10,12 @@ RUN npm ci --ignore-scripts --no-audit --no-fund \
   && rm /package/plinth-*.tgz \
   && cp package-lock.json /package/
 
+# npm keeps TypeScript, an optional peer of a package that does not load it here.
 FROM node:24-slim
 WORKDIR /opt/plinth
 COPY --from=build /package ./
 RUN npm ci --omit=dev --workspaces=false --no-audit --no-fund \
-  && rm -rf /root/.npm \
+  && rm -rf /root/.npm node_modules/typescript \
   && install -d -o node -g node -m 0700 /var/lib/plinth
 ENV NODE_ENV=production \
     PLINTH_HOST=0.0.0.0 \
