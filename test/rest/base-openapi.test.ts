@@ -26,7 +26,12 @@ const DEAL = {
 
 beforeAll(async () => {
   world = await openWorld()
-  const types = { deal: DEAL, company: { properties: { name: { type: 'string' } } }, secret: {}, records: {} }
+  const types = {
+    deal: DEAL,
+    company: { properties: { name: { type: 'string' }, notes: { type: 'array' } } },
+    secret: {},
+    records: {},
+  }
   for (const [id, json_schema] of Object.entries(types))
     succeed(await world.call('PUT', `/v1/crm/record-types/${id}`, { json_schema }), 201)
   const token = await world.newToken([
@@ -71,6 +76,7 @@ test('each record type has paths of its own, whose records have its schema', () 
   })
   expect(document.components.schemas.Deal_Input.required).toEqual(['title'])
   expect(document.components.schemas.Company_Input).toEqual({ $ref: '#/components/schemas/Company_Data' })
+  expect(document.components.schemas.Company_Data.properties.notes).toEqual({ type: 'array', items: {} })
 })
 
 test('what is sent and answered is valid for the description', async () => {

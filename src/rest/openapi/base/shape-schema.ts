@@ -13,13 +13,15 @@ const DESCRIPTION_CHARS = 500
 export function schemaOfShape(shape: Shape, form: Form): Json {
   if (isNever(shape)) return { not: {} }
   const { kinds, values, items } = shape
+  const isTyped = kinds.size < KINDS.length
   const listed = values !== undefined && values.length <= ENUM_VALUES ? { enum: values } : {}
   return {
     ...descriptionOf(shape),
-    ...(kinds.size < KINDS.length && typeOf(shape)),
+    ...(isTyped && typeOf(shape)),
     ...listed,
     ...boundsOf(shape, form),
-    ...(kinds.has('array') && items && { items: schemaOfShape(items, form) }),
+    // Linters ask for the items of every array.
+    ...(kinds.has('array') && (items || isTyped) && { items: items ? schemaOfShape(items, form) : {} }),
     ...(kinds.has('object') && propertiesOf(shape, form)),
   }
 }
