@@ -7,7 +7,6 @@ import type { ReadableStream } from 'node:stream/web'
 import { type Answer, type Call, noAnswer, open, PATIENCE_MS, read, received } from './command/client.ts'
 import { misused, unreadable } from './command/failure.ts'
 import { note } from './command/print.ts'
-import { guessContentType } from './content-type.ts'
 
 const SHOW_EVERY_MS = 100
 const MEBIBYTE = 1024 * 1024
@@ -27,6 +26,8 @@ export async function upload(
   const first = await chunks.next().catch((error: unknown) => {
     throw unreadable(source, error)
   })
+  // Loaded when it is needed: it has all media types.
+  const { guessContentType } = await import('./content-type.ts')
   const type = guessContentType([request.path, source], first.done ? Buffer.alloc(0) : first.value)
   const headers = { 'content-type': type, ...request.headers }
   const bytes = Readable.from(resumed(first, chunks), { objectMode: false })

@@ -31,3 +31,14 @@ test('the CLI attaches a file, shows it with a URL, lists and deletes it', async
   expect((await run('delete', type, 'a', id)).code).toBe(0)
   expect((await run('delete', type, 'a', id)).code).toBe(1)
 })
+
+test('the CLI takes the type of an attachment from its filename, if it has a content', async () => {
+  const type = await world.newType()
+  succeed(await world.call('PUT', `/v1/crm/records/${type}/a`, { data: {} }), 201)
+  const typeOf = async (...args: string[]) =>
+    JSON.parse((await run('put', type, 'a', ...args, '--json')).out).content_type
+  expect(await typeOf('note.md', '--content', '# one')).toBe('text/markdown')
+  expect(await typeOf('note', '--content', 'one')).toBe('text/plain')
+  expect(await typeOf('note.pdf', '--content', 'one', '--content-type', 'text/x-mine')).toBe('text/x-mine')
+  expect(await typeOf('later.pdf')).toBe('application/octet-stream')
+})

@@ -29,6 +29,8 @@ export type Row = {
   file?: true
   /** Columns of a list, if they differ from those of the noun. */
   columns?: readonly string[]
+  /** Adds what follows from the fields of the body. */
+  complete?: (fields: Record<string, unknown>) => Promise<void>
   /** At least one option must supply a body. */
   needsBody?: true
   /** Timeout; 35 s by default. */
@@ -122,6 +124,7 @@ export async function requestOf(row: Row, written: Written): Promise<Call> {
     }
   }
   const path = fill(`${pathOf(row, written)}${stream ?? ''}`, written)
+  await row.complete?.(fields)
   const hasFields = Object.keys(fields).length > 0
   if (hasFields && content !== undefined)
     throw misused('A patch that is the whole body cannot be combined with fields. Send one of them.')

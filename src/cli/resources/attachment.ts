@@ -20,6 +20,15 @@ const file: Option = {
   conflicts: 'content',
 }
 
+/** Takes the type of a content from the suffix of its filename, if no option gives it. */
+async function guessType(fields: Record<string, unknown>): Promise<void> {
+  const { filename, content, content_base64: base64 } = fields
+  if ('content_type' in fields || (content === undefined && base64 === undefined)) return
+  const bytes = content === undefined ? Buffer.from(String(base64), 'base64') : Buffer.from(String(content))
+  const { guessContentType } = await import('../content-type.ts')
+  fields['content_type'] = guessContentType([String(filename)], bytes)
+}
+
 export const attachment: Noun = {
   name: 'attachment',
   summary: 'Attachments: files of a record',
@@ -48,9 +57,10 @@ export const attachment: Noun = {
       options: [
         file,
         text('--content <text>', 'content', 'the content as text'),
-        text('--content-type <type>', 'content_type', 'media type (default: application/octet-stream)'),
+        text('--content-type <type>', 'content_type', 'media type (default: by the suffix of a content)'),
         ...writing,
       ],
+      complete: guessType,
     },
     {
       name: 'delete',
