@@ -208,6 +208,71 @@ describe('undo of a request', () => {
 })
 
 describe('conflicts', () => {
+  test('takes configuration back that one push moved between resources', async () => {
+    succeed(await world.call('PUT', '/v1/bases/moves', {}), 201)
+    succeed(await world.call('POST', '/v1/moves/preview', { name: 'dev' }), 201)
+    const config = async () => succeed(await world.call('GET', '/v1/moves--dev/config')).hash
+    const push = async (lists: object) => {
+      const request = named('push')
+      const file = { plinth: 1, base: 'moves', ...lists }
+      const headers = { 'x-request-id': request }
+      succeed(await world.call('PUT', '/v1/moves--dev/config?prune=true', file, headers))
+      return request
+    }
+    const undone = async (request_id: string) =>
+      succeed(await world.call('POST', '/v1/moves--dev/revert', { request_id }))
+    const deal = { record_type: 'deal', operations: ['get'] }
+    const types = {
+      record_types: [{ id: 'deal' }, { id: 'note' }],
+      relationship_types: [{ id: 'about', source_record_types: ['note'], target_record_types: ['deal'] }],
+    }
+    const states = [
+      {
+        toolsets: [{ id: 'common', tools: [deal] }],
+        endpoints: [{ id: 'desk', toolsets: ['common'] }],
+        ...types,
+      },
+      {
+        toolsets: [{ id: 'common', tools: [] }],
+        endpoints: [{ id: 'desk', toolsets: ['common'], tools: [deal] }],
+        ...types,
+      },
+      {
+        ...{ record_types: [{ id: 'task' }], relationship_types: [], toolsets: [] },
+        endpoints: [{ id: 'desk', tools: [{ record_type: 'task', operations: ['get'] }] }],
+      },
+    ]
+    const [first = {}, ...others] = states
+    for (const before of [first, ...others])
+      for (const after of states.filter((state) => state !== before)) {
+        await push(before)
+        const hash = await config()
+        await undone(await push(after))
+        expect(await config()).toBe(hash)
+      }
+    await push(first)
+    const all = await config()
+    await undone(await push({ record_types: [], relationship_types: [], toolsets: [], endpoints: [] }))
+    expect(await config()).toBe(all)
+  })
+
+  test('of a promotion is refused as a whole, and says to roll it back', async () => {
+    succeed(await world.call('PUT', '/v1/bases/promoted', {}), 201)
+    succeed(await world.call('POST', '/v1/promoted/preview', { name: 'dev' }), 201)
+    for (const id of ['one', 'two'])
+      succeed(await world.call('PUT', `/v1/promoted--dev/record-types/${id}`, {}), 201)
+    const request = named('promote')
+    const headers = { 'x-request-id': request }
+    succeed(await world.call('POST', '/v1/promoted/promote', { from: 'promoted--dev' }, headers))
+    const revert = (more: object = {}) =>
+      world.call('POST', '/v1/promoted/revert', { request_id: request, ...more })
+    const [fault] = expectFailure(await revert(), 'CONFLICT').details
+    expect(fault.message).toMatch(/Roll the promotion back by its id\.$/)
+    const { skipped } = succeed(await revert({ on_conflict: 'skip' }))
+    expect(skipped.map(({ kind }: Body) => kind).sort()).toEqual(['promotion', 'record_type', 'record_type'])
+    succeed(await world.call('GET', '/v1/promoted/record-types/one'))
+  })
+
   test('a change that others followed is undone after theirs, as the 409 says', async () => {
     const type = await world.newType()
     await put(type, 'a', { n: 1 })

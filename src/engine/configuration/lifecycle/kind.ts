@@ -191,7 +191,7 @@ export type PutOptions = {
 }
 export type DeleteOptions = {
   readonly confirm: string | null
-  /** What refers to it may stay, and then refers to nothing. */
+  /** What refers to it may stay, and then refers to nothing. Absent: the request cannot ask for that. */
   readonly leavesReferences?: boolean
   /**
    * Compares the summary of the deletion with the approved plan, as soon as the summary is complete.

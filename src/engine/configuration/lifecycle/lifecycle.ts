@@ -103,8 +103,8 @@ export async function remove<F extends object, R extends Stored>(
   const { scope, baseId } = address
   return runPlanned(scope, async (within, checkPlan) => {
     await lock(address.kind, within, baseId)
-    const leavesReferences = address.kind.takesConfirm === true && confirm === address.id
-    const options = { confirm, leavesReferences, checkPlan, expected }
+    const decides = address.kind.takesConfirm && { leavesReferences: confirm === address.id }
+    const options = { confirm, ...decides, checkPlan, expected }
     return removeOne(loadedIn(within, baseId), address.kind, { id: address.id, options })
   })
 }

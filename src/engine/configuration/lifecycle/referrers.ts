@@ -53,14 +53,19 @@ function referrer(scope: Scope, kind: Kind, row: Stored): Referrer {
 }
 
 /** CONFLICT with what refers to the resource, as far as the token may see it. */
-export function inUse(kind: Kind, id: string, referrers: readonly Referrer[]): DomainError {
+export function inUse(
+  kind: Kind,
+  id: string,
+  referrers: readonly Referrer[],
+  takesConfirm: boolean,
+): DomainError {
   const seen = referrers.filter((each) => each !== null)
   const shown = seen.slice(0, LIMITS.samples)
   const names = shown.map((each) => `${nounOf(each.kind)} "${each.id}"`)
   if (seen.length > shown.length) names.push(`${seen.length - shown.length} more`)
   if (seen.length < referrers.length) names.push('configuration that this token cannot read')
   const noun = nounOf(kind)
-  const anyway = kind.takesConfirm ? `, or send confirm=${id} to delete it all the same` : ''
+  const anyway = takesConfirm ? `, or send confirm=${id} to delete it all the same` : ''
   const message = `${noun.charAt(0).toUpperCase()}${noun.slice(1)} "${id}" is in use by ${names.join(', ')}. Change or delete that first${anyway}.`
   const samples = shown.map((each) => ({ [each.kind.name]: each.id }))
   return new DomainError('CONFLICT', message, {

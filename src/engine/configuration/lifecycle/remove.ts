@@ -51,7 +51,8 @@ export async function removeAll<F extends object, R extends Stored>(
       if (!current) throw await missing({ kind, scope, baseId, id })
       checkVersion(options.expected, current.version, `${nounOf(kind)} "${id}"`)
       const users = referrers.get(id)
-      if (users && !options.leavesReferences) throw inUse(kind as Kind, id, users)
+      if (users && !options.leavesReferences)
+        throw inUse(kind as Kind, id, users, options.leavesReferences === false)
       if (!free?.has(id) && !loaded.isTrial) await kind.beforeDelete?.(scope, current, options)
       return { row: current, last: (await kind.lastVersion?.(scope, current)) ?? current.version }
     })

@@ -19,6 +19,8 @@ export type FoundChange = {
   version: number
   /** Record types at the ends of a link. */
   ends: readonly string[]
+  /** What is behind the change, such as a promotion. */
+  cause: string | null
 }
 
 type Row = Omit<FoundChange, 'recordType' | 'ends'> & {
@@ -70,7 +72,7 @@ async function changesWithin(
   ]
   const isOfRequest = reader.filter.requestId !== null
   const statement = shaped(
-    `SELECT seq::float8 AS seq, kind, record_type, id, operation, version,
+    `SELECT seq::float8 AS seq, kind, record_type, id, operation, version, cause,
          CASE WHEN kind = 'relationship' THEN ARRAY[data ->> 'source_record_type', data ->> 'target_record_type'] END AS ends
        FROM plinth.change c
        WHERE base_id = $1 AND ${conditions.join(' AND ')}

@@ -12,7 +12,7 @@ import { guardUnique, variantFor, type WriteStatement } from '../../indexes/inde
 import { readLink, writeLinks } from '../../relationships/index.ts'
 import type { WriteScope } from '../../write/write.ts'
 import { cannotRevert } from '../revert.ts'
-import { revertConfiguration } from '../revert-configuration.ts'
+import { type RevertedTogether, revertTogether } from '../revert-configuration.ts'
 import { revertFile } from '../revert-file.ts'
 import { inputOf, type LinkState } from '../revert-relationship.ts'
 import type { Obstacle, Step } from './plan-steps.ts'
@@ -44,9 +44,10 @@ export async function runWave(undoing: Undoing, wave: Wave): Promise<Obstacle[]>
     [ofEachType(setBack), wave.updates.filter(records)],
     [ofEachType(bringBack), wave.restorations.filter(records)],
     [putLinks, [...wave.restorations, ...wave.updates].filter(links)],
-    [revertOthers, wave.configuration],
+    [revertFiles, wave.configuration.filter(isOf('file'))],
   ]
-  const obstacles: Obstacle[] = []
+  const resources = wave.configuration.filter(({ change }) => change.kind !== 'file')
+  const obstacles = await attributed(undoing, resources, revertResources)
   for (const [work, steps] of parts)
     for (let from = 0; from < steps.length; from += AT_ONCE)
       obstacles.push(...(await attributed(undoing, steps.slice(from, from + AT_ONCE), work)))
@@ -73,6 +74,7 @@ async function attributed(undoing: Undoing, steps: readonly Step[], work: Work):
   await db.query(SAVEPOINT, [])
   try {
     const obstacles = await work(undoing, steps)
+    if (obstacles.length > 0) await db.query(ROLL_BACK, [])
     await db.query(RELEASE, [])
     return obstacles
   } catch (thrown) {
@@ -206,26 +208,42 @@ const putLinks: Work = async ({ scope, baseId }, steps) => {
   return []
 }
 
-const revertOthers: Work = async ({ scope, baseId, causesOf }, steps) => {
-  for (const { change } of steps) {
-    if (change.kind === 'file') {
-      await withCause(scope.db, String(change.seq), () => revertFile(scope, baseId, change, async () => {}))
-      continue
-    }
-    const kind = KINDS.find(({ name }) => name === change.kind)
-    if (!kind) throw new DomainError('CONFLICT', cannotRevert(change.kind))
-    await withCause(scope.db, String(change.seq), () =>
-      revertConfiguration(scope, kind, baseId, change, async () => {}, {
-        onInvalid: 'refuse',
-        confirm: null,
-        causes: causesOf(change.seq),
-      }),
-    )
-  }
+const revertFiles: Work = async ({ scope, baseId }, steps) => {
+  for (const { change } of steps)
+    await withCause(scope.db, String(change.seq), () => revertFile(scope, baseId, change, async () => {}))
   return []
 }
 
-async function withCause(db: Db, cause: string, work: () => Promise<void>): Promise<void> {
+/** A failure is told of the resource that failed: each of the others alone may not fit what the rest changes. */
+const revertResources: Work = async ({ scope, baseId, causesOf }, steps) => {
+  const obstacles: Obstacle[] = []
+  const refuse = ({ change }: Step, message: string) =>
+    obstacles.push({ change, code: 'refused', by: null, message })
+  const together = steps.flatMap((step): RevertedTogether[] => {
+    const { change } = step
+    const kind = KINDS.find(({ name }) => name === change.kind)
+    if (!kind) refuse(step, cannotRevert(change.kind))
+    const run = async (work: () => Promise<unknown>) => {
+      try {
+        await withCause(scope.db, String(change.seq), work)
+      } catch (thrown) {
+        const refusal = refusalOf(thrown)
+        if (refusal) refuse(step, refusal)
+        throw thrown
+      }
+    }
+    return kind ? [{ kind, change, causes: causesOf(change.seq), run }] : []
+  })
+  if (obstacles.length > 0) return obstacles
+  try {
+    await revertTogether(scope, baseId, together)
+  } catch (thrown) {
+    if (obstacles.length === 0) throw thrown
+  }
+  return obstacles
+}
+
+async function withCause(db: Db, cause: string, work: () => Promise<unknown>): Promise<void> {
   await setCause(db, cause)
   await work()
   await setCause(db, '')

@@ -166,7 +166,7 @@ async function revertAll(
   let steps = planned.flatMap((found) => ('code' in found ? [] : found))
   if (skipped.length > 0 && !skipsConflicts) throw conflict(skipped)
   const leave = (obstacles: readonly Obstacle[]) => {
-    const left = [...obstacles, ...recordsOfTypes(obstacles, steps)]
+    const left = [...obstacles, ...recordsOfTypes(obstacles, steps), ...changesOfPromotions(obstacles, steps)]
     skipped.push(...left)
     const refused = new Set(left.map(({ change }) => nameOf(change)))
     steps = steps.filter(({ change }) => !refused.has(nameOf(change)))
@@ -200,6 +200,24 @@ function recordsOfTypes(obstacles: readonly Obstacle[], steps: readonly Step[]):
     code: 'refused',
     by: null,
     message: 'A change of its record type stays, which is part of this undo too.',
+  }))
+}
+
+/** The changes of promotions: a part of one undone would leave it applied in the history, and not in the base. */
+function changesOfPromotions(obstacles: readonly Obstacle[], steps: readonly Step[]): Obstacle[] {
+  const promotions = new Set(
+    obstacles.flatMap(({ change: { kind, id } }) => (kind === 'promotion' ? id : [])),
+  )
+  const changes = new Map(
+    steps.flatMap(({ change }) =>
+      change.kind !== 'promotion' && promotions.has(change.cause ?? '') ? [[nameOf(change), change]] : [],
+    ),
+  )
+  return [...changes.values()].map((change) => ({
+    change,
+    code: 'refused',
+    by: null,
+    message: `Promotion "${change.cause}" made it. Roll the promotion back by its id.`,
   }))
 }
 
