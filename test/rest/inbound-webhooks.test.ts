@@ -56,7 +56,7 @@ async function newWebhook(more: object = HMAC, type: object = {}) {
       post(path, body, await signed(body)),
     records: async (): Promise<Body[]> =>
       succeed(await call('GET', `/v1/crm/records/${recordType}?sort=created_at&limit=1000`)).data,
-    deliveries: async (): Promise<Body[]> => succeed(await call('GET', `${one}/deliveries`)).data,
+    deliveries: async (): Promise<Body[]> => succeed(await call('GET', `${one}/deliveries?limit=1000`)).data,
   }
 }
 const dataOf = (records: readonly Body[]) => records.map(({ data }) => data)
@@ -467,8 +467,73 @@ test('a delivery reads no others of its webhook, with and without planner statis
       const { widest, text } = await explain(world.database, look)
       expect(widest, text).toBeLessThan(100)
     }
+    const written = ran.find(({ name }) => name.startsWith('ingest_records')) as RanStatement
+    const { scans, text } = await explain(world.database, written)
+    expect(scans, text).not.toContain('inbound_delivery')
+    expect(scans, text).not.toContain('record')
   }
 })
+
+test.each([
+  ['none', []],
+  ['a plain one', [{ fields: ['data.n'] }]],
+  ['one of words', [{ fields: ['data.text'], type: 'text' }]],
+  ['a unique one', [{ fields: ['data.own'], unique: true }]],
+])(
+  'many deliveries at the same time are each written once, under their own causes, with indexes: %s',
+  async (_, indexes) => {
+    const json_schema = {
+      type: 'object',
+      properties: {
+        n: { type: 'integer' },
+        text: { type: 'string' },
+        own: { type: 'string' },
+        more: { default: 'x' },
+      },
+    }
+    const mapping = { external_id: '$.id', data: { n: '$.n', text: '$.text', own: '$.id' } }
+    const { send, deliveries, recordType, records } = await newWebhook(
+      { secret: STANDARD, mapping },
+      { json_schema, indexes },
+    )
+    succeed(await send({ id: 'same', n: 1, text: 'as it was' }, standard('first')))
+    const sent = [
+      ...times(40, (n) => ({ of: `new${n}`, body: { id: `new${n}`, n, text: `word${n}` } })),
+      ...times(10, (n) => ({ of: `shared${n}`, body: { id: `shared${n % 2}`, n, text: 'shared' } })),
+      ...times(3, () => ({ of: 'new1', body: { id: 'new1', n: 1, text: 'word1' } })),
+      { of: 'unchanged', body: { id: 'same', n: 1, text: 'as it was' } },
+      { of: 'wrong', body: { id: 'wrong', n: 'many' } },
+    ]
+    const answers = await Promise.all(sent.map(({ of, body }) => send(body, standard(of))))
+    for (const [n, { of }] of sent.entries())
+      expect([of, answers[n]?.status]).toEqual([of, of === 'wrong' ? 400 : 200])
+    const all = await records()
+    expect(all.map(({ external_id }: Body) => external_id).sort()).toEqual(
+      [...times(40, (n) => `new${n}`), 'same', 'shared0', 'shared1'].sort(),
+    )
+    for (const record of all) expect(record.data.more).toBe('x')
+    const log = await world.logOf(recordType)
+    expect(log).toHaveLength(51)
+    const kept = (await deliveries()) as Body[]
+    expect(kept).toHaveLength(53)
+    const causes = log.map(({ cause }) => cause)
+    expect(new Set(causes).size).toBe(51)
+    for (const { id, status, records: written, delivery_id } of kept) {
+      const isChange = status === 'succeeded' && delivery_id !== 'unchanged'
+      expect([delivery_id, causes.includes(id)]).toEqual([delivery_id, isChange])
+      if (isChange) expect(log.find(({ cause }) => cause === id)?.id).toBe(written[0].id)
+    }
+    const one = kept.find(({ delivery_id }) => delivery_id === 'unchanged')
+    expect(one).toMatchObject({ records: [{ operation: 'unchanged' }] })
+    expect(new Set(log.map(({ via, token_id }) => `${via} ${token_id}`))).toEqual(new Set(['inbound null']))
+    if (indexes.length === 0) return
+    const filter = JSON.stringify({ field: 'data.n', op: 'eq', value: 7 })
+    const found = succeed(
+      await call('GET', `/v1/crm/records/${recordType}?filter=${encodeURIComponent(filter)}`),
+    )
+    expect(found.data.some(({ external_id }: Body) => external_id === 'new7')).toBe(true)
+  },
+)
 
 test('two replays at the same time write once', async () => {
   const json_schema = { type: 'object', properties: { n: { type: 'integer' } } }

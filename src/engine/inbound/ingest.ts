@@ -18,6 +18,7 @@ import type { WriteScope } from '../write/write.ts'
 import { type Mapped, mapPayload } from './map-payload.ts'
 import type { Delivery } from './open-delivery.ts'
 import { challengeIn, deliveryIdIn, keptId, readPayload } from './read-payload.ts'
+import { writeAtOnce } from './write-at-once.ts'
 
 /** A record that a delivery wrote, with the operation. */
 export type Written = { readonly id: string; readonly operation: string }
@@ -104,9 +105,10 @@ const FAIL = statement(
 
 async function writeOnce(
   scope: WriteScope,
-  { webhook, contentType }: Delivery,
+  delivery: Delivery,
   { place: { id, deliveryId }, payload, begin }: { place: Place; payload: unknown; begin: Statement },
 ): Promise<readonly Written[]> {
+  const { webhook, contentType } = delivery
   const { baseId } = webhook
   const type = await requireType(scope, baseId, webhook.recordType)
   const { records, isList } = await mapPayload(
@@ -114,6 +116,11 @@ async function writeOnce(
     webhook.mapping,
     conversionFor(type, scope.limits.batchBytes),
   )
+  const [record] = records
+  if (!isList && record && begin === BEGIN) {
+    const written = await writeAtOnce(scope, delivery, { id, deliveryId, newId: uuidv7() }, record)
+    if (written) return [written]
+  }
   const write = isList ? await listWriter(scope, webhook, records) : oneWriter(webhook, records)
   const key = [baseId, webhook.id, id, ...(begin === BEGIN ? [deliveryId] : [])]
   // Of two that arrive at once, one loses the race for the unique delivery_id, and starts again.

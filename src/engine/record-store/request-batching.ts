@@ -30,7 +30,7 @@ const MAX_GROUP = 64
  * Maximum data size of a record in a batch. Larger records, and records with unique indexes, are written
  * individually.
  */
-const MAX_GROUP_TEXT = 16 * 1024
+export const MAX_GROUP_TEXT = 16 * 1024
 
 /** Reads and writes use separate shares of the pool, because writes may wait for locks. */
 export function openRequestBatching(forReads: Db, forWrites: Db): RequestBatching {

@@ -51,7 +51,7 @@ export async function upsert(
     for (let tries = 0; tries < LIMITS.raceTries; tries++) {
       if (!target.isPatched) refuseSourcePair(type, target.pair)
       const whole = target.isPatched ? target : withDefaults(scope, type, target)
-      validate(scope, type, whole.data)
+      checkData(scope, type, whole.data)
       const row = await guardUnique(type, () => attempt(scope, type, whole), whole)
       if (row.kind === 'stale_type') type = await refreshType(scope, baseId, recordType)
       else if (row.kind !== 'retry') return warned(resultOf(row, recordType, whole), type, target.sent)
@@ -82,7 +82,8 @@ export function withDefaults<W extends Pick<RecordWrite, 'data' | 'text'>>(
   return { ...write, data, text: dataText(data, limits.recordBytes) }
 }
 
-function validate({ checks }: WriteScope, type: CompiledType, data: unknown): void {
+/** @throws VALIDATION_ERROR for data that the schema refuses */
+export function checkData({ checks }: Pick<WriteScope, 'checks'>, type: CompiledType, data: unknown): void {
   const [first, ...rest] = type.schema.validate(data, '/data', checks)
   if (first) throw invalid(first, ...rest)
 }
