@@ -9,7 +9,7 @@ export type ListOptions<Types extends RecordTypes> = {
   /** Conditions on properties, which must all hold. */
   where?: Where<Types['fields']>
   /** The filter language of the API; together with `where`, both must hold. */
-  filter?: Filter<Types['fields']>
+  filter?: Filter<Types['fields'], Types['expand']>
   /** Such as `-data.amount,created_at`. */
   sort?: SortKey<Types['fields']> | readonly SortKey<Types['fields']>[]
   /** Only these fields; all by default. */
@@ -42,10 +42,10 @@ export type PutOptions = WriteOptions & {
   external_source?: string
   relationships?: readonly { rel_type: string; record_type: string; id: string; data?: object }[]
 }
-export type Aggregate<Fields> = {
+export type Aggregate<Fields, Links extends string = never> = {
   aggregations: readonly { fn: string; field?: keyof Fields & string; alias?: string }[]
   group_by?: readonly (keyof Fields & string)[]
-  filter?: Filter<Fields>
+  filter?: Filter<Fields, Links>
   [option: string]: unknown
 }
 
@@ -89,7 +89,7 @@ export class Records<Types extends RecordTypes> {
     )
   }
 
-  aggregate(body: Aggregate<Types['fields']>): Promise<Page<Record<string, unknown>>> {
+  aggregate(body: Aggregate<Types['fields'], Types['expand']>): Promise<Page<Record<string, unknown>>> {
     return this.#http.request(`${this.#path}/aggregate`, { method: 'POST', reads: true, body })
   }
 

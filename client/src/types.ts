@@ -52,12 +52,25 @@ export type Relationship<Data = Record<string, unknown>> = {
   updated_at: string
 }
 
-/** A filter: a condition on a field, or conditions combined. */
-export type Filter<Fields> =
-  | { and: Filter<Fields>[] }
-  | { or: Filter<Fields>[] }
-  | { not: Filter<Fields> }
-  | { field: keyof Fields & string; op: keyof Operators<unknown>; value?: unknown }
+/**
+ * A filter: a condition on a field, on linked records, or conditions combined. `Links` are relationship types as in
+ * `expand`: `customer`, or `~customer` for those that lead here.
+ */
+export type Filter<Fields, Links extends string = never> =
+  | { and: Filter<Fields, Links>[] }
+  | { or: Filter<Fields, Links>[] }
+  | { not: Filter<Fields, Links> }
+  | { some: LinkedRecords<Links> }
+  | { none: LinkedRecords<Links> }
+  | { field: (keyof Fields & string) | `${Links}.${string}`; op: keyof Operators<unknown>; value?: unknown }
+
+/** Linked records that match a filter; without one, all of them. */
+export type LinkedRecords<Links extends string> = {
+  rel_type: Links extends `~${infer Name}` ? Name : Links
+  direction?: 'outgoing' | 'incoming'
+  record_type?: string
+  filter?: Filter<{ [field: string]: unknown }, string>
+}
 
 /** The operators of a value. Those of order and of text are for values that have one. */
 type Operators<Value> = {

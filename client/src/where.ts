@@ -1,5 +1,3 @@
-import type { Filter } from './types.ts'
-
 const OPERATORS = new Set(
   'eq neq in not_in gt gte lt lte like ilike starts_with search is_null is_not_null has has_any has_all'.split(
     ' ',
@@ -7,10 +5,7 @@ const OPERATORS = new Set(
 )
 
 /** The filter of conditions on properties; undefined without any. */
-export function filterOf<Fields>(
-  where: object | undefined,
-  filter: Filter<Fields> | undefined,
-): object | undefined {
+export function filterOf(where: object | undefined, filter: object | undefined): object | undefined {
   const conditions: object[] = Object.entries(where ?? {}).flatMap(([path, wanted]) =>
     wanted === undefined ? [] : conditionsOf(`data.${path}`, wanted),
   )

@@ -144,7 +144,19 @@ export async function run() {
   plinth.records.deal.list({ where: { stagee: 'open' } })
   // @ts-expect-error not a field
   plinth.records.deal.list({ sort: 'data.nothing' })
+  plinth.records.deal.list({ filter: { and: [linked, { field: 'line.data.sku', op: 'eq', value: 'x' }] } })
+  plinth.records['order-line'].list({ filter: { some: { rel_type: 'line', direction: 'incoming' } } })
+  await plinth.records.deal.aggregate({ aggregations: [{ fn: 'count' }], filter: linked })
+  // @ts-expect-error not a field
+  plinth.records.deal.list({ filter: { field: 'data.titel', op: 'eq', value: 'x' } })
+  // @ts-expect-error not a relationship type of deals
+  plinth.records.deal.list({ filter: { field: '~line.data.title', op: 'eq', value: 'x' } })
+  // @ts-expect-error not a relationship type
+  plinth.records.deal.list({ filter: { none: { rel_type: 'lines' } } })
 }
+export const linked: DealFilter = { none: { rel_type: 'line', filter: { and: [{ field: 'data.n', op: 'gte', value: 2 }] } } }
+// @ts-expect-error not a relationship type
+export const unlinked: DealFilter = { field: 'lines.data.n', op: 'eq', value: 1 }
 export const filter: DealFilter = { and: [{ field: 'data.amount', op: 'gt', value: 1 }, { field: 'data.tags', op: 'has', value: 'x' }] }
 // @ts-expect-error the value is a number
 export const wrong: DealFilter = { field: 'data.amount', op: 'gt', value: 'x' }
