@@ -99,6 +99,25 @@ describe('the policy of a file type', () => {
   })
 })
 
+test('a file that is sent while its type is deleted is not found, or goes with the type', async () => {
+  const send = (name: string) =>
+    Array.from({ length: 30 }, (_, n) => put(`${name}${n}`, `${name} ${n}`, {}, 'brief'))
+  for (let round = 0; round < 3; round++) {
+    await newType('brief', {})
+    const before = send('before')
+    const gone = world.call('DELETE', '/v1/crm/file-types/brief?confirm=brief')
+    const after = gone.then(() => Promise.all(send('after')))
+    const answers = [...(await Promise.all([...before, ...send('during')])), ...(await after)]
+    succeed(await gone)
+    for (const answer of answers)
+      if (answer.status !== 201)
+        expectDetail(answer, 404, { path: 'path/file_type', code: 'file_type_not_found' })
+    await newType('brief', {})
+    expect((await list('limit=1000', 'brief')).data).toEqual([])
+    succeed(await world.call('DELETE', '/v1/crm/file-types/brief'))
+  }
+})
+
 test('a base that holds only files is deleted only with its id in confirm', async () => {
   succeed(await world.call('PUT', '/v1/bases/shelf', {}), 201)
   succeed(await world.call('PUT', '/v1/shelf/file-types/docs', {}), 201)

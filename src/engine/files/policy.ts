@@ -17,6 +17,12 @@ const GET_POLICY = statement(
   'SELECT storage, metadata_schema FROM plinth.file_type WHERE base_id = $1 AND id = $2',
 )
 
+// Waits for a deletion of the type, and blocks one.
+const HOLD_TYPE = statement(
+  'hold_file_type',
+  'SELECT 1 AS one FROM plinth.file_type WHERE base_id = $1 AND id = $2 FOR KEY SHARE',
+)
+
 const POLICIES = compiledCache<FilePolicy>({
   max: 1000,
   per: 'resource',
@@ -47,6 +53,15 @@ export async function policyOf(
   const policy = await POLICIES.get(scope, `${baseId}/${fileType}`)
   if (!policy) throw await missing({ kind: FILE_TYPE, scope, baseId, id: fileType })
   return policy
+}
+
+/**
+ * Keeps the file type until the transaction ends, which adds a file to it. The policy may be that of a type that is deleted by now.
+ * @throws NOT_FOUND
+ */
+export async function holdType(scope: Scope, { baseId, fileType }: Place): Promise<void> {
+  const held = await scope.db.query(HOLD_TYPE, [baseId, fileType])
+  if (held.length === 0) throw await missing({ kind: FILE_TYPE, scope, baseId, id: fileType })
 }
 
 type Properties = { contentType: string; metadata: Readonly<Record<string, unknown>> }

@@ -12,16 +12,11 @@ import { type Content, type ContentInput, contentOf } from './content.ts'
 import { FILE_COLUMNS, type File, type FileRow, hasProperties, logFile, toFile } from './file.ts'
 import { checkFile, type FileExpectation } from './file-preconditions.ts'
 import { type FileAddress, keyOf, lockFile, requirePath } from './find.ts'
-import { checkProperties, type FilePolicy, immutable, policyOf } from './policy.ts'
+import { checkProperties, type FilePolicy, holdType, immutable, policyOf } from './policy.ts'
 import { putAtOnce } from './put-at-once.ts'
 import { enterText, searchedText } from './text-index.ts'
 import { addVersion, relabelVersion } from './versions.ts'
 
-// Waits for the deletion of the type, and blocks it.
-const LOCK_TYPE = statement(
-  'lock_file_type',
-  'SELECT 1 AS one FROM plinth.file_type WHERE base_id = $1 AND id = $2 FOR KEY SHARE',
-)
 /** Versions of a path go on across deletions, so that a version never means another life. */
 const INSERT = timed(
   statement(
@@ -79,7 +74,7 @@ export async function putFile(
   if (written) return written
   return scope.db.statements(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
-    await tx.query(LOCK_TYPE, [address.baseId, address.fileType])
+    await holdType(within, address)
     await keepContent(within, content)
     const current = await lockFile(tx, address)
     if (current) return overwrite(within, address, policy, current, content, expected)

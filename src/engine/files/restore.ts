@@ -7,7 +7,7 @@ import { FILE_COLUMNS, type File, type FileRow, logFile, toFile } from './file.t
 import type { FileExpectation } from './file-preconditions.ts'
 import { type FileAddress, fileNotFound, keyOf, lockFile, taken } from './find.ts'
 import { patchFile } from './patch.ts'
-import { policyOf } from './policy.ts'
+import { holdType, policyOf } from './policy.ts'
 import { putFile } from './put.ts'
 import { enterAgain } from './text-index.ts'
 
@@ -33,6 +33,7 @@ const KEPT = statement(
 export async function restoreFile(scope: WriteScope, address: FileAddress, version: number): Promise<File> {
   await policyOf(scope, 'write', address)
   return scope.db.statements(async (tx) => {
+    await holdType({ ...scope, db: tx }, address)
     if (await lockFile(tx, address)) throw taken(address.path)
     const [row] = await tx.query<FileRow>(RESTORE, [...keyOf(address), version])
     if (!row) throw purged(address.path)

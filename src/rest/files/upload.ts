@@ -71,6 +71,7 @@ async function upload(request: FastifyRequest, reply: FastifyReply) {
     ...conditions,
   }
   const { written } = await putFile(variables, context).catch((thrown: unknown) => {
+    if (isWithoutType(thrown)) return atParams(thrown)
     throw atUpload(thrown, context.write.replayed)
   })
   const answer = {
@@ -129,7 +130,12 @@ const atParams = (thrown: unknown): never => {
   throw withPaths(thrown, (path) => (path === '/id' ? 'path/file_type' : path))
 }
 
+/** Whether the file type was deleted while the content arrived. */
+const isWithoutType = (thrown: unknown): boolean =>
+  thrown instanceof DomainError && thrown.details[0]?.code === 'file_type_not_found'
+
 const PLACES: Readonly<Record<string, string>> = {
+  id: 'path/path',
   path: 'path/path',
   content_type: 'header/Content-Type',
   metadata: 'header/X-File-Metadata',
