@@ -125,7 +125,7 @@ test('lists are in the order of keys over all file types, with pages, prefixes a
   })
 })
 
-test('an empty folder is created, found, listed as itself, copied and deleted', async () => {
+test('an empty folder is created, found, listed, copied and deleted', async () => {
   const folder = { Key: 'docs/made/é/' }
   expect((await send('PutObject', { ...folder, Body: '', Metadata: { mode: '16877' } })).ETag).toBe(
     `"${sha256('')}"`,
@@ -135,12 +135,12 @@ test('an empty folder is created, found, listed as itself, copied and deleted', 
     ContentType: 'application/x-directory',
   })
   const inside = await send('ListObjectsV2', { Prefix: folder.Key, Delimiter: '/' })
-  expect([keysOf(inside), inside.CommonPrefixes]).toEqual([[folder.Key], undefined])
-  expect(keysOf(await send('ListObjectsV2', { Prefix: 'docs/made/' }))).toEqual([folder.Key])
+  expect([keysOf(inside), inside.CommonPrefixes, inside.KeyCount]).toEqual([[], undefined, 0])
+  expect(keysOf(await send('ListObjectsV2', { Prefix: 'docs/made/' }))).toEqual([`${folder.Key}.folder`])
   const above = await send('ListObjectsV2', { Prefix: 'docs/made/', Delimiter: '/' })
   expect([keysOf(above), above.CommonPrefixes]).toEqual([[], [{ Prefix: folder.Key }]])
   const { data } = succeed(await world.call('GET', '/v1/crm/files/docs?prefix=made/'))
-  expect(data).toMatchObject([{ path: 'made/é/.folder', size: 0, content_type: 'application/x-directory' }])
+  expect(data).toMatchObject([{ path: 'made/é/.folder', size: 0 }])
 
   const copy = { Key: 'docs/made/copy/' }
   const CopySource = `crm/${encodeURI(folder.Key)}`
@@ -159,16 +159,17 @@ test('an empty folder is created, found, listed as itself, copied and deleted', 
   expect(await send('DeleteObject', folder)).toMatchObject({ $metadata: { httpStatusCode: 204 } })
 })
 
-test('a folder with files in it needs no file of its own, and none hides a file', async () => {
+test('a folder with files in it needs no file of its own', async () => {
   await send('PutObject', { Key: 'docs/full/a', Body: 'a' })
   await send('PutObject', { Key: 'docs/full/', Body: '' })
   await send('PutObject', { Key: 'docs/', Body: '' })
-  for (const Key of ['docs/.folder', 'docs/own/.folder']) await send('PutObject', { Key, Body: '' })
+  await send('PutObject', { Key: 'docs/.folder', Body: '' })
+  await send('PutObject', { Key: 'docs/own/.folder', Body: 'content' })
   for (const Prefix of ['docs/full/', 'docs/own/', 'docs/.f']) {
     const paths = succeed(
       await world.call('GET', `/v1/crm/files/docs?prefix=${Prefix.slice('docs/'.length)}`),
     ).data
-    expect(keysOf(await send('ListObjectsV2', { Prefix }))).toEqual(
+    expect(keysOf(await send('ListObjectsV2', { Prefix, Delimiter: '/' }))).toEqual(
       paths.map(({ path }: { path: string }) => `docs/${path}`),
     )
   }
@@ -178,6 +179,30 @@ test('a folder with files in it needs no file of its own, and none hides a file'
     code: 'PreconditionFailed',
     status: 412,
   })
+})
+
+test('a list goes on after the file that keeps a folder', async () => {
+  for (const Key of ['docs/paged/', 'docs/paged/!', 'docs/paged/a', 'docs/paged/b/c'])
+    await send('PutObject', { Key, Body: '' })
+  const Prefix = 'docs/paged/'
+  const walk = async (input: object) => {
+    const seen: string[] = []
+    for (let Marker = ''; ; ) {
+      const page = await send('ListObjects', { Prefix, MaxKeys: 1, ...input, Marker })
+      const keys = [
+        ...keysOf(page),
+        ...(page.CommonPrefixes ?? []).map((each: { Prefix: string }) => each.Prefix),
+      ]
+      seen.push(...keys)
+      if (!page.IsTruncated) return seen.sort()
+      Marker = keys[0] ?? page.NextMarker
+      expect(seen.length).toBeLessThan(9)
+    }
+  }
+  expect(await walk({})).toEqual(['docs/paged/!', 'docs/paged/.folder', 'docs/paged/a', 'docs/paged/b/c'])
+  expect(await walk({ Delimiter: '/' })).toEqual(['docs/paged/!', 'docs/paged/a', 'docs/paged/b/'])
+  const after = await send('ListObjectsV2', { Prefix, Delimiter: '/', StartAfter: Prefix })
+  expect([keysOf(after), after.KeyCount]).toEqual([['docs/paged/!', 'docs/paged/a'], 3])
 })
 
 test('a folder has no content, a path like any other, and needs the right to write', async () => {

@@ -7,7 +7,7 @@ import { faultOf, S3Fault } from '../protocol/fault.ts'
 import { type Element, readList } from '../protocol/xml.ts'
 import { etagOf } from './conditions.ts'
 import { findKeys } from './files.ts'
-import { isFolder, markerOf, shownKey } from './folders.ts'
+import { isFolder, keepsFolder, markerOf } from './folders.ts'
 import { removeFile } from './objects.ts'
 import type { Call, Operation, Result } from './operation.ts'
 
@@ -55,31 +55,36 @@ export function readCount(text: string | undefined, name: string): number {
 
 type Entry = {
   key: string
-  file: { contentSha256: string; size: number; contentType: string; updatedAt: unknown } | null
+  file: { contentSha256: string; size: number; updatedAt: unknown } | null
 }
+
+const contentsOf = (key: string, { contentSha256, size, updatedAt }: NonNullable<Entry['file']>): Element => [
+  'Contents',
+  [
+    ['Key', key],
+    ['LastModified', String(updatedAt)],
+    ['ETag', etagOf(contentSha256)],
+    ['Size', size],
+    ['StorageClass', 'STANDARD'],
+  ],
+]
 
 /** Reads a page of keys. Without a prefix, the list has all that the credential reaches. */
 async function readKeys(call: Call, after: string) {
   const { limit, delimiter, encode, encoding, prefix } = listArguments(call, 'max-keys')
   const folders = delimiter !== ''
-  const { keys } = await findKeys({ base: call.bucket, prefix, after, folders, limit }, call.context)
+  // What is in a folder comes after its own key, and not after the folder.
+  const start = after === prefix ? '' : after
+  const { keys } = await findKeys({ base: call.bucket, prefix, after: start, folders, limit }, call.context)
   const entries: Entry[] = keys.entries
   // Nothing comes after a page of no keys.
   const isTruncated = keys.more && limit > 0
-  const shown: Element[] = entries.map(({ key, file }) =>
-    file
-      ? [
-          'Contents',
-          [
-            ['Key', encode(shownKey(key, file, prefix))],
-            ['LastModified', String(file.updatedAt)],
-            ['ETag', etagOf(file.contentSha256)],
-            ['Size', file.size],
-            ['StorageClass', 'STANDARD'],
-          ],
-        ]
-      : ['CommonPrefixes', [['Prefix', encode(key)]]],
-  )
+  const shown = entries
+    .filter(({ key, file }) => !file || !folders || !keepsFolder(prefix, key, file))
+    .map(
+      ({ key, file }): Element =>
+        file ? contentsOf(encode(key), file) : ['CommonPrefixes', [['Prefix', encode(key)]]],
+    )
   const common: Element[] = [
     ['Name', call.bucket],
     ['Prefix', encode(prefix)],
@@ -89,7 +94,7 @@ async function readKeys(call: Call, after: string) {
     ['IsTruncated', isTruncated],
   ]
   const next = isTruncated ? entries.at(-1)?.key : undefined
-  return { shown, common, next, count: entries.length, encode }
+  return { shown, common, next, count: shown.length, encode }
 }
 
 const seal = (key: string): string => Buffer.from(key).toString('base64url')

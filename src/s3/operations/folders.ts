@@ -1,4 +1,5 @@
-/** Folders. One is there as long as files are in it; an empty one has an empty file, which lists show as the folder. */
+/** Folders. One is there as long as files are in it; an empty one has an empty file, which does not show in it. */
+import { UNKNOWN_CONTENT } from '../../contract/attachment-rules.ts'
 import { storeContent } from '../../graphql/content.ts'
 import { fileOf } from '../protocol/address.ts'
 import { S3Fault } from '../protocol/fault.ts'
@@ -8,7 +9,6 @@ import type { Call } from './operation.ts'
 
 /** The name of the file in an empty folder. */
 const MARKER = '.folder'
-const CONTENT_TYPE = 'application/x-directory'
 
 export const isFolder = (key: string): boolean => key.endsWith('/')
 
@@ -22,16 +22,9 @@ export function markerOf({ bucket, key }: Pick<Call, 'bucket' | 'key'>) {
   return file.path === MARKER ? undefined : { base: bucket, ...file }
 }
 
-/** The key that lists have for a file: that of the folder for the file that keeps it. */
-export function shownKey(
-  key: string,
-  { size, contentType }: { size: number; contentType: string },
-  prefix: string,
-): string {
-  const folder = key.endsWith(`/${MARKER}`) ? key.slice(0, -MARKER.length) : ''
-  const isMarker = size === 0 && contentType === CONTENT_TYPE && fileOf(folder) !== undefined
-  return isMarker && folder.startsWith(prefix) ? folder : key
-}
+/** Whether a file keeps the folder whose content is listed. It does not show there. */
+export const keepsFolder = (folder: string, key: string, { size }: { size: number }): boolean =>
+  size === 0 && key === folder + MARKER && fileOf(folder) !== undefined
 
 /** Whether files are in a folder. */
 export async function hasFiles({ bucket, context }: Call, key: string): Promise<boolean> {
@@ -56,6 +49,6 @@ export async function putFolder(call: Call): Promise<string> {
   if (isThere && conditions.mustBeAbsent)
     throw new S3Fault('PreconditionFailed', 'There are files in the folder.')
   if (marker && !isThere)
-    await putFile({ ...marker, contentSha256: sha256, contentType: CONTENT_TYPE, metadata: {} }, context)
+    await putFile({ ...marker, contentSha256: sha256, contentType: UNKNOWN_CONTENT, metadata: {} }, context)
   return etagOf(sha256)
 }
