@@ -9,6 +9,7 @@ export const HTTP_REQUESTS = {
   claim_records: 'POST /v1/{base_id}/records/{record_type}/claim',
   create_preview: 'POST /v1/{base_id}/preview',
   delete_base: 'DELETE /v1/bases/{base_id}',
+  delete_preview: 'DELETE /v1/bases/{base_id}',
   history: 'GET /v1/{base_id}/records/{record_type}/{id}/history',
   idempotency_key: 'Idempotency-Key',
   list_bases: 'GET /v1/bases',

@@ -121,6 +121,22 @@ describe('the tools of configuration', () => {
     await call('configure', { kind: 'trigger', id: 'sends', act: 'delete' })
   })
 
+  test('apply, reset and clear a seed in a preview, and not in production', async () => {
+    succeed(await world.call('POST', '/v1/crm/preview', { name: 'seeded' }), 201)
+    const at = '/mcp/crm--seeded'
+    const seed = (args: Body, path = at) =>
+      call('configure', { kind: 'seed', id: 'demo', ...args }, world.adminToken, path)
+    const records = [{ record_type: 'task', external_id: 'a', data: { n: 1 } }]
+    expect((await seed({ fields: { records } })).error).toBeUndefined()
+    expect((await seed({ act: 'apply', dry_run: true })).body).toMatchObject({ dry_run: true })
+    expect((await seed({ act: 'apply' })).body).toMatchObject({ id: 'demo', records: { created: 1 } })
+    expect((await seed({ act: 'reset' })).body).toMatchObject({ records: { unchanged: 1 } })
+    expect((await seed({ act: 'clear' })).body).toMatchObject({ records: { deleted: 1 } })
+    expect((await seed({ act: 'apply' }, '/mcp/crm')).error.code).toBe('FORBIDDEN')
+    const trigger = await call('configure', { kind: 'trigger', id: 'demo', act: 'apply' })
+    expect(trigger.error.details[0]).toMatchObject({ path: '/act', code: 'enum' })
+  })
+
   test('run an action, and show its runs', async () => {
     await call('configure', { kind: 'action', id: 'win', fields: WIN })
     const writer = await world.newToken([{ permission: 'write' }])

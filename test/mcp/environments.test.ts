@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const TOOLS = ['preview', 'propose', 'promote']
+const TOOLS = ['preview', 'propose', 'promote', 'rollback']
 const typeOf = (properties: object) => ({ json_schema: { type: 'object', properties } })
 const put = async (path: string, body: object, status = 201) =>
   succeed(await world.call('PUT', `/v1/${path}`, body), status)
@@ -225,6 +225,29 @@ describe('the tools of environments', () => {
     expect(Object.keys(await schemaOf(base)).sort()).toEqual(['due', 'more', 'title'])
     expect(await asAdmin('promote', { from })).toMatchObject({ id: null, changes: [], status: 'applied' })
     expect(await asAdmin('promote', { from, dry_run: true })).toMatchObject({ dry_run: true })
+  })
+
+  test('rollback undoes a promotion once, for a token that may promote, and a dry run changes nothing', async () => {
+    const { base, asAgent, asAdmin } = await live()
+    const from = `${base}--dev`
+    await asAgent('preview', { action: 'create', name: 'dev' })
+    await asAgent('define', { record_type: 'task', ...typeOf({ due: {} }) }, `/mcp/${from}`)
+    const { plan_token } = await asAdmin('promote', { from })
+    const { id: promotion_id } = await asAdmin('promote', { plan_token })
+    expect(await asAgent('rollback', { promotion_id })).toMatchObject({ code: 'FORBIDDEN' })
+    const undone = {
+      ...{ kind: 'rollback', from, base_id: base, status: 'applied' },
+      changes: [{ kind: 'record_type', id: 'task', op: 'update' }],
+    }
+    expect(await asAdmin('rollback', { promotion_id, dry_run: true })).toMatchObject({
+      dry_run: true,
+      ...undone,
+    })
+    expect(Object.keys(await schemaOf(base)).sort()).toEqual(['due', 'title'])
+    expect(await asAdmin('rollback', { promotion_id }, `/mcp/${from}`)).toMatchObject(undone)
+    expect(Object.keys(await schemaOf(base))).toEqual(['title'])
+    expect(await asAdmin('rollback', { promotion_id })).toMatchObject({ details: [{ code: 'rolled_back' }] })
+    expect(await asAdmin('rollback', { promotion_id: 'absent' })).toMatchObject({ code: 'NOT_FOUND' })
   })
 
   test('promote returns the secret of a new trigger in the answer that makes it, and nowhere else', async () => {

@@ -83,7 +83,7 @@ const previewOfPreview = (received: string) =>
   })
 
 function tooMany(baseId: string): DomainError {
-  const message = `Base "${baseId}" has ${LIMITS.previews} previews, which is the limit. Delete one first: ${advised('delete_base')}.`
+  const message = `Base "${baseId}" has ${LIMITS.previews} previews, which is the limit. Delete one first: ${advised('delete_preview')}.`
   return new DomainError('CONFLICT', message, {
     details: [{ path: '/base_id', code: 'too_many_previews', message, expected: LIMITS.previews }],
   })
@@ -95,7 +95,7 @@ const exists = (id: string) =>
       {
         path: '/name',
         code: 'exists',
-        message: `Choose another name, or delete it first: ${advised('delete_base')}.`,
+        message: `Choose another name, or delete it first: ${advised('delete_preview')}.`,
       },
     ],
   })

@@ -6,6 +6,7 @@ export const MCP_REQUESTS: RequestNames = {
   claim_records: 'work',
   create_preview: 'preview with the action "create"',
   delete_base: 'delete_definition',
+  delete_preview: 'preview with the action "delete"',
   history: 'record_history',
   idempotency_key: 'idempotency_key',
   list_bases: 'list_bases',

@@ -51,8 +51,23 @@ const replayTaken = compile(
     done: replayInboundDelivery(base: $base, id: $id, delivery: $delivery) { id status attempts records error dry_run: dryRun }
   }`),
 )
+const applySeed = compile(
+  graphql(`mutation ToolApplySeed($base: String!, $id: String!) {
+    done: applySeed(base: $base, id: $id) { id records relationships dry_run: dryRun }
+  }`),
+)
+const resetSeed = compile(
+  graphql(`mutation ToolResetSeed($base: String!, $id: String!) {
+    done: resetSeed(base: $base, id: $id) { id records relationships dry_run: dryRun }
+  }`),
+)
+const clearSeed = compile(
+  graphql(`mutation ToolClearSeed($base: String!, $id: String!) {
+    done: clearSeed(base: $base, id: $id) { id records relationships dry_run: dryRun }
+  }`),
+)
 
-const ACTS = ['delete', 'rotate_secret', 'test', 'replay'] as const
+const ACTS = ['delete', 'rotate_secret', 'test', 'replay', 'apply', 'reset', 'clear'] as const
 type Target = { base: string; id: string }
 type Acts = Readonly<Record<string, (target: Target, context: Context, delivery: string) => Promise<object>>>
 
@@ -67,6 +82,11 @@ const OF_KIND: Readonly<Record<string, Acts>> = {
   inbound_webhook: {
     replay: async (target, context, delivery) =>
       trim((await replayTaken({ ...target, delivery }, context)).done),
+  },
+  seed: {
+    apply: async (target, context) => trim((await applySeed(target, context)).done),
+    reset: async (target, context) => trim((await resetSeed(target, context)).done),
+    clear: async (target, context) => trim((await clearSeed(target, context)).done),
   },
 }
 

@@ -168,20 +168,12 @@ export const environmentTools = [
     run: async ({ base_id, from, prune, resources, force, migration }, context) => {
       const args = { ...placesOf(base_id, from), ...omitUndefined({ prune, resources, force, migration }) }
       const { plan, ...done } = (await promote(args, context)).done
-      const changes = done.changes as PlannedChange[]
-      const shown = {
-        changes: changes.slice(0, SHOWN).map(named),
-        ...(changes.length > SHOWN && { changes_more: changes.length - SHOWN }),
-      }
-      const { conflicts, secrets, kept, dry_run: isDry } = done as Promoted
-      const stays = kept ? { kept: kept.slice(0, SHOWN) } : {}
-      const note = secrets && !isDry ? { note: KEEP_SECRETS } : {}
-      if (!plan) return writtenBody({ ...done, ...shown, ...stays, ...note })
+      if (!plan) return promotedBody(done)
+      const { conflicts } = done as Promoted
       return {
         plan: {
           what: plan.what,
-          ...shown,
-          ...stays,
+          ...shortened(done),
           ...metaOf(done as Promoted),
           ...(conflicts.length > 0 && { conflicts }),
         },
@@ -191,7 +183,23 @@ export const environmentTools = [
   }),
 ]
 
-type Promoted = Pick<Proposal, 'kept' | 'records_rewritten' | 'warnings'> & {
+/** What a promotion or rollback has done. */
+export function promotedBody(done: object): object {
+  const promoted = done as Promoted
+  const note = promoted.secrets && !promoted.dry_run ? { note: KEEP_SECRETS } : {}
+  return writtenBody({ ...promoted, ...shortened(done), ...note })
+}
+
+function shortened(done: object): object {
+  const { changes, kept } = done as Promoted
+  return {
+    changes: changes.slice(0, SHOWN).map(named),
+    ...(changes.length > SHOWN && { changes_more: changes.length - SHOWN }),
+    ...(kept && { kept: kept.slice(0, SHOWN) }),
+  }
+}
+
+type Promoted = Pick<Proposal, 'changes' | 'kept' | 'records_rewritten' | 'warnings'> & {
   conflicts: readonly object[]
   secrets: unknown
   dry_run: boolean | null

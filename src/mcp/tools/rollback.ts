@@ -1,0 +1,42 @@
+/** The tool rollback: undoes a promotion. */
+import { z } from 'zod'
+import { PromoteBody } from '../../contract/config-shapes.ts'
+import { productionOf } from '../../contract/ids.ts'
+import { omitUndefined } from '../../foundation/omit-undefined.ts'
+import { graphql } from '../../graphql/document.ts'
+import { compile } from '../../graphql/execute.ts'
+import { answerOutput } from '../tool/page-arguments.ts'
+import { tool, writing } from '../tool/tool.ts'
+import { promotedBody } from './environments.ts'
+
+const rollback = compile(
+  graphql(
+    `mutation ToolRollback($base: String!, $promotionId: String!, $migration: JSON) {
+      done: rollbackPromotion(base: $base, promotionId: $promotionId, migration: $migration) {
+        id kind from base_id: baseId status changes conflicts records_rewritten: recordsRewritten warnings secrets created_at: createdAt dry_run: dryRun
+      }
+    }`,
+  ),
+)
+
+export const rollbackTools = [
+  tool('rollback', {
+    title: 'Roll back a promotion',
+    description:
+      'Undo a promotion: its exact inverse, in production. changes with kind promotion has its id. No record is deleted.',
+    permission: 'admin',
+    hints: {},
+    isUnlisted: true,
+    decidesAt: productionOf,
+    input: z.strictObject({
+      promotion_id: z.string(),
+      migration: PromoteBody.shape.migration,
+      ...writing,
+    }),
+    output: answerOutput,
+    run: async ({ base_id, promotion_id: promotionId, migration }, context) => {
+      const args = { base: productionOf(base_id), promotionId, ...omitUndefined({ migration }) }
+      return promotedBody((await rollback(args, context)).done)
+    },
+  }),
+]
