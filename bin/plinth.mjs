@@ -11,6 +11,9 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP']
 /** The same signal may come twice for one wish: from the terminal or the group, and from npm, which passes it on. */
 const SAME_WISH_MS = 500
 
+// Other users of the machine can read the command line of a process. Where it has a token, its name takes its place.
+if (process.argv.some((each) => /^--token(=|$)/.test(each))) process.title = 'plinth'
+
 if (isNewEnough) await run()
 else handOver()
 

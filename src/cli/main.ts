@@ -132,7 +132,7 @@ function build(argv: readonly string[], outcome: Outcome): Command {
     .addOption(
       valued(
         '--token <token>',
-        'API token (or PLINTH_TOKEN; default: the admin token of the data directory)',
+        'API token (better PLINTH_TOKEN, which other users cannot see; default: the admin token of the data directory)',
       ),
     )
     .addOption(valued('--base <id>', 'base id (or PLINTH_BASE)'))

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -182,4 +183,20 @@ test('a start names the setting of a misspelt variable, a taken port and an abse
   const DATABASE_URL = `postgres://127.0.0.1:${port}/x`
   expect(await errorOf({ DATABASE_URL })).toContain('DATABASE_URL cannot be reached')
   await rm(own, { recursive: true })
+})
+
+test('the command line of a process does not show its token', {
+  skip: process.platform !== 'linux',
+}, async () => {
+  const silent = createServer(() => {})
+  await once(silent.listen(0, '127.0.0.1'), 'listening')
+  const { port } = silent.address() as AddressInfo
+  const token = `plt_${'x'.repeat(43)}`
+  const child = start(['--token', token, '--url', `http://127.0.0.1:${port}`, 'base', 'list'], {})
+  await once(silent, 'connection')
+  const shown = await readFile(`/proc/${child.pid}/cmdline`, 'utf8')
+  expect(shown).toContain('plinth')
+  expect(shown).not.toContain('xxxx')
+  child.kill('SIGKILL')
+  silent.close()
 })
