@@ -41,14 +41,13 @@ export async function linkMatches(db: Db, baseId: string, matches: readonly Matc
   )
   if (following.length === 0) return linked
   const counted = new Map<string | null, number>()
-  const chains = [...Map.groupBy(following, ({ root }) => root)]
+  const chains = Map.groupBy(following, ({ root }) => root)
   const rows = await db.query<{ id: string; runs: number }>(COUNT, [
     baseId,
-    chains.map(([root]) => root),
-    chains.map(([, own]) => own.length),
+    [...chains.keys()],
+    [...chains.values()].map((own) => own.length),
   ])
-  for (const { id, runs } of rows)
-    counted.set(id, runs - (chains.find(([root]) => root === id)?.[1].length ?? 0))
+  for (const { id, runs } of rows) counted.set(id, runs - (chains.get(id)?.length ?? 0))
   const isCounted = new Set<Linked>(following)
   return linked.flatMap((match): Linked[] => {
     if (!isCounted.has(match)) return [match]

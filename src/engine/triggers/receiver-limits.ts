@@ -34,8 +34,9 @@ export function openReceiverLimits(now: () => number = () => performance.now()) 
   return {
     /** Adds the receivers of a base, and removes those that it no longer has and that are empty. */
     setTriggers(base: string, triggers: readonly string[]): void {
+      const present = new Set(triggers)
       for (const [key, receiver] of receivers)
-        if (receiver.base === base && receiver.flights.size === 0 && !triggers.includes(receiver.trigger))
+        if (receiver.base === base && receiver.flights.size === 0 && !present.has(receiver.trigger))
           receivers.delete(key)
       for (const trigger of triggers)
         if (!receivers.has(keyOf(base, trigger)))
