@@ -210,6 +210,9 @@ describe('a push', () => {
     expect(opsOf(succeed(await push(dev, file, '?prune=true')))).toEqual(['delete record_type spare'])
     expect((await pull(dev)).hash).toBe((await pull(base)).hash)
     expectFailure(await world.call('GET', `/v1/${dev}/records/spare/r`), 'NOT_FOUND')
+    const held = expectFailure(await push(dev, { ...file, record_types: [] }, '?prune=true'), 'CONFLICT')
+    expect(held.details).toMatchObject([{ path: '/record_types', code: 'in_use' }])
+    expect(held.message).not.toContain('confirm')
   })
 
   test('moves a tool from an endpoint to its toolset, in one step', async () => {

@@ -20,7 +20,7 @@ import {
   shown,
   summaryOf,
 } from './edits.ts'
-import { atPlace } from './failures.ts'
+import { atList, atPlace } from './failures.ts'
 import { hideKnownSecrets } from './known-secrets.ts'
 import { type ConfigFile, readConfig } from './read-config.ts'
 import { hashOf, listsOf, readSnapshot, type Snapshot, snapshotIn } from './snapshot.ts'
@@ -106,7 +106,8 @@ export async function putConfig(
     if (hashes && !hashes.includes(hash)) throw otherState('/expected_hash', hash, hashes.join(', '))
     if (file.hash !== null && file.hash !== hash) throw otherState('/hash', hash, file.hash)
     const edits = await editsBetween(live, wanted(live, file, prune))
-    const located = (thrown: unknown, { kind, id }: Edit) => atPlace(thrown, file.at(kind, id))
+    const located = (thrown: unknown, { kind, id, after }: Edit) =>
+      after ? atPlace(thrown, file.at(kind, id)) : atList(thrown, kind)
     const prepared = await prepareEdits(edits, { located })
     const warnings = await clientWarnings(within, baseId, edits)
     const { secrets } = await applyEdits(within, baseId, prepared, { isForced: true, located })

@@ -1,8 +1,9 @@
 /** Failures of changes to data that does not fit them, with what to send next, which differs from a PUT. */
+import { listName } from '../../contract/config-shapes.ts'
 import { advised } from '../../foundation/advised-requests.ts'
 import { type Detail, DomainError, withPaths } from '../../foundation/errors.ts'
 import { KINDS } from '../configuration/kinds.ts'
-import { nounOf } from '../configuration/lifecycle/kind.ts'
+import { type Kind, nounOf } from '../configuration/lifecycle/kind.ts'
 import type { Edit } from './edits.ts'
 
 type Resource = Pick<Edit, 'kind' | 'id'>
@@ -67,6 +68,10 @@ export const atPlace = (thrown: unknown, place: string): unknown =>
         ? `Change these records so that they fit. Or change the type alone first: ${advised('put_record_type')} takes on_invalid=allow or a migration.`
         : `Change these relationships so that they fit. Or change the type alone first: ${advised('put_relationship_type')} takes on_invalid=allow.`,
   )
+
+/** The same of a resource that a list of the file does not have. */
+export const atList = (thrown: unknown, { name }: Kind): unknown =>
+  withPaths(thrown, () => `/${listName(name)}`)
 
 /** Replaces hints that name options of a PUT of one resource. */
 function withHints(
