@@ -27,7 +27,7 @@ export async function upload(
     throw unreadable(source, error)
   })
   // Loaded when it is needed: it has all media types.
-  const { guessContentType } = await import('./content-type.ts')
+  const { guessContentType } = await import('./command/content-type.ts')
   const type = guessContentType([request.path, source], first.done ? Buffer.alloc(0) : first.value)
   const headers = { 'content-type': type, ...request.headers }
   const bytes = Readable.from(resumed(first, chunks), { objectMode: false })

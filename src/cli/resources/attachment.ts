@@ -25,7 +25,7 @@ async function guessType(fields: Record<string, unknown>): Promise<void> {
   const { filename, content, content_base64: base64 } = fields
   if ('content_type' in fields || (content === undefined && base64 === undefined)) return
   const bytes = content === undefined ? Buffer.from(String(base64), 'base64') : Buffer.from(String(content))
-  const { guessContentType } = await import('../content-type.ts')
+  const { guessContentType } = await import('../command/content-type.ts')
   fields['content_type'] = guessContentType([String(filename)], bytes)
 }
 
