@@ -4,6 +4,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
+import { CASES_TIMEOUT } from '../support/cases.ts'
 import { forAll } from '../support/for-all.ts'
 import { callTool } from '../support/mcp.ts'
 import type { Body } from '../support/server.ts'
@@ -105,7 +106,9 @@ const foreignOf = async (base: string) => ({
   links: (await linksOf(base)).filter((row) => !isOwn(row)),
 })
 
-test('a reset restores the baseline byte for byte, and touches nothing foreign', async () => {
+test('a reset restores the baseline byte for byte, and touches nothing foreign', {
+  timeout: CASES_TIMEOUT,
+}, async () => {
   const home = 'home'
   succeed(await world.call('PUT', `/v1/bases/${home}`, {}), 201)
   for (const type of ['person', 'team'])
