@@ -35,7 +35,7 @@ import { recordTypeTools } from './tools/record-types.ts'
 import { recordTools } from './tools/records/writes.ts'
 import { relatedTools } from './tools/related.ts'
 import { relationshipTools } from './tools/relationships.ts'
-import { rollbackTools } from './tools/rollback.ts'
+import { rollbackPromotionTools } from './tools/rollback-promotion.ts'
 import { runActionTools } from './tools/run-action.ts'
 import { knowledgeTools, leanSearch } from './tools/search-fetch/search-and-fetch.ts'
 import { sqlTools } from './tools/sql.ts'
@@ -58,7 +58,7 @@ export const GENERIC: readonly TwoSided[] = [
   ...defineTools,
   ...workTools,
   ...environmentTools,
-  ...rollbackTools,
+  ...rollbackPromotionTools,
   ...configurationTools,
   ...configureTools,
   ...runActionTools,

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const TOOLS = ['preview', 'propose', 'promote', 'rollback']
+const TOOLS = ['preview', 'propose', 'promote', 'rollback_promotion']
 const typeOf = (properties: object) => ({ json_schema: { type: 'object', properties } })
 const put = async (path: string, body: object, status = 201) =>
   succeed(await world.call('PUT', `/v1/${path}`, body), status)
@@ -234,20 +234,24 @@ describe('the tools of environments', () => {
     await asAgent('define', { record_type: 'task', ...typeOf({ due: {} }) }, `/mcp/${from}`)
     const { plan_token } = await asAdmin('promote', { from })
     const { id: promotion_id } = await asAdmin('promote', { plan_token })
-    expect(await asAgent('rollback', { promotion_id })).toMatchObject({ code: 'FORBIDDEN' })
+    expect(await asAgent('rollback_promotion', { promotion_id })).toMatchObject({ code: 'FORBIDDEN' })
     const undone = {
       ...{ kind: 'rollback', from, base_id: base, status: 'applied' },
       changes: [{ kind: 'record_type', id: 'task', op: 'update' }],
     }
-    expect(await asAdmin('rollback', { promotion_id, dry_run: true })).toMatchObject({
+    expect(await asAdmin('rollback_promotion', { promotion_id, dry_run: true })).toMatchObject({
       dry_run: true,
       ...undone,
     })
     expect(Object.keys(await schemaOf(base)).sort()).toEqual(['due', 'title'])
-    expect(await asAdmin('rollback', { promotion_id }, `/mcp/${from}`)).toMatchObject(undone)
+    expect(await asAdmin('rollback_promotion', { promotion_id }, `/mcp/${from}`)).toMatchObject(undone)
     expect(Object.keys(await schemaOf(base))).toEqual(['title'])
-    expect(await asAdmin('rollback', { promotion_id })).toMatchObject({ details: [{ code: 'rolled_back' }] })
-    expect(await asAdmin('rollback', { promotion_id: 'absent' })).toMatchObject({ code: 'NOT_FOUND' })
+    expect(await asAdmin('rollback_promotion', { promotion_id })).toMatchObject({
+      details: [{ code: 'rolled_back' }],
+    })
+    expect(await asAdmin('rollback_promotion', { promotion_id: 'absent' })).toMatchObject({
+      code: 'NOT_FOUND',
+    })
   })
 
   test('promote returns the secret of a new trigger in the answer that makes it, and nowhere else', async () => {

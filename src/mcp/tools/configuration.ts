@@ -81,11 +81,10 @@ const runs = compile(
 type Listing = { base: string; limit: number; cursor?: string }
 type LogListing = Listing & { id: string; status?: string }
 
-const LOGS: Readonly<Record<string, (args: LogListing, context: Context) => ReturnType<typeof runs>>> = {
-  trigger: deliveries as never,
-  inbound_webhook: ingested as never,
-  action: runs,
-}
+type LogPage = Parameters<typeof pageBody>[0] & Pick<Awaited<ReturnType<typeof runs>>['page'], 'cursors'>
+type Log = (args: LogListing, context: Context) => Promise<{ page: LogPage }>
+
+const LOGS: Readonly<Record<string, Log>> = { trigger: deliveries, inbound_webhook: ingested, action: runs }
 
 /** A definition in the form of REST. */
 export const shownDefinition = <D extends { id: string; body: unknown }>({ id, body, ...more }: D) => ({
@@ -139,7 +138,7 @@ export const configurationTools = [
   }),
 ]
 
-function logOf(kind: string): (typeof LOGS)[string] {
+function logOf(kind: string): Log {
   const log = LOGS[kind]
   if (log) return log
   throw invalid({

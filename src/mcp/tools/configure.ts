@@ -124,7 +124,7 @@ export const configureTools = [
       if (expected_version !== undefined)
         throw notWith('/expected_version', `${act} does not compare versions. Leave expected_version out.`)
       const run = OF_KIND[kind]?.[act]
-      if (!run) throw notOfKind(kind)
+      if (!run) throw notOfKind(kind, act)
       if ((act === 'replay') !== (delivery !== undefined)) throw ofReplay(act)
       return run({ base, id }, context, delivery ?? '')
     },
@@ -146,11 +146,12 @@ const nothing = () =>
     message: 'Send fields, what to create or change, or act.',
   })
 
-const notOfKind = (kind: string) =>
+const notOfKind = (kind: string, act: string) =>
   invalid({
     path: '/act',
     code: 'enum',
-    message: `This act is not of ${kind === 'action' || kind === 'endpoint' ? 'an' : 'a'} ${kind}.`,
+    message: `act "${act}" is not possible for the kind ${kind}.`,
+    received: act,
     allowed: ['delete', ...Object.keys(OF_KIND[kind] ?? {})],
   })
 

@@ -1,4 +1,4 @@
-/** The tool rollback: undoes a promotion. */
+/** The tool rollback_promotion: undoes a promotion. */
 import { z } from 'zod'
 import { PromoteBody } from '../../contract/config-shapes.ts'
 import { productionOf } from '../../contract/ids.ts'
@@ -19,8 +19,8 @@ const rollback = compile(
   ),
 )
 
-export const rollbackTools = [
-  tool('rollback', {
+export const rollbackPromotionTools = [
+  tool('rollback_promotion', {
     title: 'Roll back a promotion',
     description:
       'Undo a promotion: its exact inverse, in production. changes with kind promotion has its id. No record is deleted.',
