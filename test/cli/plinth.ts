@@ -9,10 +9,10 @@ const HOST = fileURLToPath(new URL('host.ts', import.meta.url))
 export type Run = { code: number | null; out: string; err: string }
 export type Settings = Record<string, string | undefined>
 
-/** The environment of a user: nothing of Plinth's, and no wish for colors, but what is given. */
+/** The environment of a user: nothing of Plinth or of a CI, and no wish for colors, but what is given. */
 function environment(settings: Settings): Record<string, string> {
   const own = Object.entries(process.env).filter(
-    ([name]) => !/^(PLINTH_|DATABASE_URL|NO_COLOR|FORCE_COLOR)/.test(name),
+    ([name]) => !/^(PLINTH_|DATABASE_URL|NO_COLOR|FORCE_COLOR|CI$)/.test(name),
   )
   const all = [...own, ...Object.entries(settings)]
   return Object.fromEntries(all.filter((entry): entry is [string, string] => entry[1] !== undefined))
