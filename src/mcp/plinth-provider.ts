@@ -1,4 +1,5 @@
 /** Plinth as an MCP server: which tools, resources and prompts an address has. */
+import { nextTurn, turnIsOver } from '../foundation/event-loop-turns.ts'
 import { type Context, duringCall, endingWith, mayAnywhere, mayOnWhole } from '../graphql/context.ts'
 import { complete } from './completion.ts'
 import { isAtEndpoint, listEndpointTools, resolveEndpointTool } from './endpoints/endpoint.ts'
@@ -146,6 +147,8 @@ async function callTool(
   caller: Caller,
 ): Promise<ToolResult> {
   const session = logged(whileAsked(asking, caller), name, caller)
+  // The protocol has read the arguments in this turn.
+  if (turnIsOver()) await nextTurn()
   try {
     const call = await resolveTool(session, name)
     return await call(args, caller)

@@ -98,13 +98,16 @@ const TOOL_CALLS: readonly [name: string, args: Record<string, unknown>][] = [
   ['delete_file', { file_type: 'desk', path: 'moved.txt' }],
   ['work', { action: 'claim', record_type: 'task' }],
   ['undo', {}],
+  ['configuration', { kind: 'action' }],
+  ['configure', { kind: 'action', id: 'desk', fields: { description: 'by a tool' } }],
+  ['run_action', { id: 'desk' }],
   ['cancel_record', { record_type: 'task', id: 'tool' }],
   ['delete_record', { record_type: 'task', id: 'tool' }],
 ]
 /** Tools that are called where the address names them only. */
 const NAMED = new Set(['search', 'fetch'])
 /** They compare or change both sides on purpose. */
-const OF_BOTH = ['propose', 'promote']
+const OF_BOTH = ['propose', 'promote', 'rollback_promotion']
 
 /** The routes whose samples need what a filled base does not have, or that only one side has. */
 const REFUSED = /preview|promot|\/config$|:run_id|:delivery_id|seeds|revert|complete|triggers.*test/

@@ -1,4 +1,5 @@
 import { DomainError, invalid } from '../../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { checkJson } from '../../json/parse.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
@@ -51,6 +52,7 @@ export async function upsert(
     for (let tries = 0; tries < LIMITS.raceTries; tries++) {
       if (!target.isPatched) refuseSourcePair(type, target.pair)
       const whole = target.isPatched ? target : withDefaults(scope, type, target)
+      if (turnIsOver()) await nextTurn()
       checkData(scope, type, whole.data)
       const row = await guardUnique(type, () => attempt(scope, type, whole), whole)
       if (row.kind === 'stale_type') type = await refreshType(scope, baseId, recordType)

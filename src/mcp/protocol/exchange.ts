@@ -44,14 +44,17 @@ export class Exchange<Message extends object> {
       this.#ready = resolve
     })
   }
-  /** Runs a request at once, or queues it until one of the running requests ends. */
+  /**
+   * Runs a request, or queues it until one of the running requests ends. Others of a batch take turns, since the
+   * arguments of each may take long to read.
+   */
   begin(id: string | number, run: () => void): void {
     if (this.#begun.size >= LIMITS.mcpBatchAtOnce) {
       this.#waiting.set(id, run)
       return
     }
     this.#begun.add(id)
-    if (turnIsOver()) void nextTurn().then(() => this.#begun.has(id) && run())
+    if (this.#begun.size > 1 || turnIsOver()) void nextTurn().then(() => this.#begun.has(id) && run())
     else run()
   }
   /** Sends a notification or a server request. Drops it if the client accepts no stream. */

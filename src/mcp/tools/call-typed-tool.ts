@@ -4,6 +4,7 @@ import { writtenBody } from '../../contract/response-bodies.ts'
 import { unknownName } from '../../contract/suggest.ts'
 import { check, inBody } from '../../contract/validate.ts'
 import { DomainError, invalid, withPaths } from '../../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { isObject } from '../../foundation/is-object.ts'
 import { restoreNames } from '../schema-projection/project.ts'
 import { publishPointer } from '../schema-projection/rename-properties.ts'
@@ -42,6 +43,7 @@ export async function callTyped(
 ): Promise<object> {
   const { input, operation, recordType, definition } = tool
   const { reserved, data: sent } = splitArguments(input, decodeStringified(args, input.schema))
+  if (turnIsOver()) await nextTurn()
   const { args: data, stated } =
     operation === 'update' && isClosed(input)
       ? splitReadOnlyFieldsOfType(sent, (name) => isProperty(input, name))
