@@ -430,7 +430,7 @@ test.each([
 
 test('each of many triggers with conditions gets what meets its own', async () => {
   const others = [await world.newType(), await world.newType()]
-  const ids = times(120, (n) => `many-${n}`)
+  const ids = times(45, (n) => `many-${n}`)
   for (const [n, id] of ids.entries()) {
     const body = {
       url: receiver.url,
@@ -444,7 +444,7 @@ test('each of many triggers with conditions gets what meets its own', async () =
   const all = { url: receiver.url, record_types: [one] }
   succeed(await call('PUT', '/v1/crm/triggers/many-all', all), 201)
   const operations = others.flatMap((type) =>
-    times(120, (n) => ({ type: 'create_record', record_type: type, id: `r${n}`, data: { n } })),
+    times(45, (n) => ({ type: 'create_record', record_type: type, id: `r${n}`, data: { n } })),
   )
   succeed(await call('POST', '/v1/crm/batch', { operations }))
   await put(one, 'r14', { n: 1000 })
