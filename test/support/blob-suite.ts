@@ -113,6 +113,25 @@ export function blobSuite(open: () => Promise<{ store: BlobStore; close(): Promi
     expect(await codeOf(store.put(streamOf(few), { ...held, maxBytes: 9 }))).toBe('too_large')
     expect(await codeOf(store.put(brokenStream(few), held))).toBe('upload_aborted')
     expect(await store.has(sha256(few))).toBe(false)
+    const empty = await store.put(streamOf(Buffer.alloc(0)), held)
+    expect(empty).toEqual({ sha256: sha256(''), size: 0, bytes: Buffer.alloc(0) })
+  })
+
+  test('a content that is to be held is refused while it arrives, and its stream stays open', async () => {
+    const held = { ...limits, heldBytes: 1000 }
+    const source = streamOf(randomBytes(5000), 100)
+    expect(await codeOf(store.put(source, { ...held, maxBytes: 500 }))).toBe('too_large')
+    expect(source.destroyed).toBe(false)
+    const gone = new AbortController()
+    const endless = new Readable({ read() {} })
+    endless.push('never ends')
+    const work = codeOf(store.put(endless, { ...held, signal: gone.signal }))
+    setImmediate(() => gone.abort())
+    expect(await work).toBe('upload_aborted')
+    const closed = new Readable({ read() {} })
+    closed.push('never ends')
+    closed.destroy()
+    expect(await codeOf(store.put(closed, held))).toBe('upload_aborted')
   })
 
   test('an upload ends when its signal does', async () => {

@@ -15,6 +15,7 @@ import {
   type StoredBlob,
   storageFull,
 } from './blob-store.ts'
+import { hold } from './hold.ts'
 import { Measure } from './measure.ts'
 
 const FOLDER_MODE = 0o700
@@ -72,17 +73,17 @@ export async function openSpool(
   return async (source, limits, use) => {
     // The source may fail before it is read.
     source.once('error', () => {})
+    const held = await hold(source, limits)
+    if (held) return held
     const file = join(directory, randomUUID())
-    let isHeld = false
     try {
-      const { stored, isWritten } = await write(source, limits, file, settle)
-      isHeld = !isWritten
-      if (isWritten) await use(file, stored)
+      const stored = await write(source, limits, file, settle)
+      await use(file, stored)
       return stored
     } catch (thrown) {
       throw isFull(thrown) ? storageFull(thrown) : thrown
     } finally {
-      if (!isHeld) await rm(file, { force: true })
+      await rm(file, { force: true })
     }
   }
 }
@@ -92,22 +93,16 @@ async function write(
   limits: PutLimits,
   temporary: string,
   settle: Settle | undefined,
-): Promise<{ stored: StoredBlob; isWritten: boolean }> {
+): Promise<StoredBlob> {
   const measure = new Measure(limits)
-  let file: FileHandle | undefined
-  const opened = async () => {
-    file ??= await open(temporary, 'wx', FILE_MODE)
-    return file
-  }
+  const file = await open(temporary, 'wx', FILE_MODE)
   try {
-    for await (const chunk of measure.chunks(source)) await (await opened()).appendFile(chunk)
+    for await (const chunk of measure.chunks(source)) await file.appendFile(chunk)
     const stored = measure.result()
-    if (measure.isHeld) return { stored, isWritten: false }
-    const written = await opened()
-    await settle?.(written, stored)
-    return { stored, isWritten: true }
+    await settle?.(file, stored)
+    return stored
   } finally {
-    await file?.close()
+    await file.close()
   }
 }
 

@@ -10,25 +10,16 @@ export class Measure {
   /** The chunks so far, while the content may be kept. */
   #kept: Buffer[] | null = null
   readonly #keepBytes: number
-  /** Whether the content is still so small that it is held. */
-  #isHeld: boolean
 
   constructor(limits: PutLimits) {
     this.#limits = limits
-    const { keepBytes, heldBytes } = limits
-    this.#isHeld = heldBytes !== undefined
-    this.#keepBytes = Math.max(keepBytes ?? 0, heldBytes ?? 0)
-    if (keepBytes !== undefined || heldBytes !== undefined) this.#kept = []
-  }
-
-  /** Whether the content, at its end, is one that is not stored: `chunks` has given nothing. */
-  get isHeld(): boolean {
-    return this.#isHeld
+    const { keepBytes } = limits
+    this.#keepBytes = keepBytes ?? 0
+    if (keepBytes !== undefined) this.#kept = []
   }
 
   /**
-   * The chunks of the source; none of a content that is held. Leaves the source open on failure, because the response to an upload needs its
-   * connection.
+   * The chunks of the source. Leaves the source open on failure, because the response to an upload needs its connection.
    * @throws VALIDATION_ERROR if there are too many bytes, or the source breaks off
    */
   async *chunks(source: Readable): AsyncGenerator<Buffer, void, undefined> {
@@ -45,11 +36,7 @@ export class Measure {
       if (this.#size > maxBytes) throw tooLarge(maxBytes)
       this.#hash.update(chunk)
       this.#kept?.push(chunk)
-      if (this.#isHeld) {
-        if (this.#size <= (this.#limits.heldBytes ?? 0)) continue
-        this.#isHeld = false
-        yield Buffer.concat(this.#kept ?? [])
-      } else yield chunk
+      yield chunk
       if (this.#size > this.#keepBytes) this.#kept = null
     }
   }
@@ -60,8 +47,12 @@ export class Measure {
    */
   result(): StoredBlob {
     const sha256 = this.#hash.digest('hex')
-    const declared = this.#limits.sha256
-    if (declared !== undefined && declared !== sha256) throw digestMismatch(declared, sha256)
+    requireDeclared(this.#limits, sha256)
     return { sha256, size: this.#size, ...(this.#kept && { bytes: Buffer.concat(this.#kept) }) }
   }
+}
+
+/** @throws VALIDATION_ERROR if the digest is not the declared one */
+export function requireDeclared({ sha256: declared }: PutLimits, sha256: string): void {
+  if (declared !== undefined && declared !== sha256) throw digestMismatch(declared, sha256)
 }
