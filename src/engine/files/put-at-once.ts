@@ -23,17 +23,18 @@ const WORDS = `CASE WHEN e.words IS NULL THEN $20::text[] ELSE string_to_array(b
 
 /**
  * Locks in the order of all writes of files: the type, the contents, the files. Each step counts the rows of the one before, so
- * that it comes after it. Writes no file that has this content, or that another request creates. The arrays are in
- * subqueries, because the planner would create a custom plan for each array length.
+ * that it comes after it. Writes no file that has this content, or that another request creates. The contents are one value, from
+ * which each file takes its own. The arrays are in subqueries, because the planner would create a custom plan for each array length.
  */
 const PUT = timed(
   statement(
     'put_files',
     `WITH type AS MATERIALIZED (SELECT 1 FROM plinth.file_type WHERE base_id = $1 AND id = $2 FOR KEY SHARE),
      sent AS MATERIALIZED (
-       SELECT * FROM unnest((SELECT $3::text[]), (SELECT $4::text[]), (SELECT $5::bytea[]), (SELECT $6::text[]), (SELECT $7::text[]),
+       SELECT i.*, substring($5::bytea FROM start FOR size) AS bytes
+       FROM unnest((SELECT $3::text[]), (SELECT $4::text[]), (SELECT $21::int[]), (SELECT $22::int[]), (SELECT $6::text[]), (SELECT $7::text[]),
          (SELECT $8::json[]), (SELECT $9::text[]), (SELECT $13::text[]), (SELECT $17::text[]), (SELECT $18::jsonb[]))
-         AS i (path, sha256, bytes, new_id, content_type, metadata, label, words, request_id, call)),
+         AS i (path, sha256, start, size, new_id, content_type, metadata, label, words, request_id, call)),
      ${storedContents('sent', 'type')},
      present AS MATERIALIZED (
        SELECT id, path FROM plinth.file
@@ -45,14 +46,14 @@ const PUT = timed(
        SELECT $1, $2, i.path, i.new_id, 1 + coalesce((
          SELECT max(version) FROM plinth.file f
          WHERE f.base_id = $1 AND f.file_type = $2 AND f.path = i.path COLLATE "C" AND f.deleted_at IS NOT NULL), 0),
-         i.sha256, length(i.bytes), i.content_type, i.metadata, i.label
+         i.sha256, i.size, i.content_type, i.metadata, i.label
        FROM sent i
        WHERE EXISTS (SELECT FROM type) AND (SELECT count(*) FROM present) < cardinality((SELECT $3::text[]))
          AND i.path COLLATE "C" NOT IN (SELECT path FROM present)
        ORDER BY i.path COLLATE "C"
        ON CONFLICT (base_id, file_type, path) WHERE deleted_at IS NULL DO NOTHING RETURNING *),
      updated AS (
-       UPDATE plinth.file f SET version = f.version + 1, content_sha256 = i.sha256, size = length(i.bytes),
+       UPDATE plinth.file f SET version = f.version + 1, content_sha256 = i.sha256, size = i.size,
          content_type = i.content_type, metadata = i.metadata, label = i.label, updated_at = now()
        FROM present p JOIN sent i ON i.path COLLATE "C" = p.path
        WHERE NOT $10::bool AND f.base_id = $1 AND f.id = ANY (ARRAY(SELECT id FROM present)) AND f.id = p.id
@@ -105,7 +106,8 @@ const WRITE: SharedWrite<FileWrite, Written> = {
       fileType,
       writes.map((write) => write.address.path),
       writes.map(({ content }) => content.sha256),
-      writes.map(({ content }) => content.bytes),
+      // As they are: an array of them would be hexadecimal text.
+      Buffer.concat(writes.map(({ content }) => content.bytes)),
       writes.map(() => uuidv7()),
       writes.map(({ content }) => content.contentType),
       writes.map(({ content }) => JSON.stringify(content.metadata)),
@@ -121,6 +123,8 @@ const WRITE: SharedWrite<FileWrite, Written> = {
       writes.some((write) => write.author[4] !== null) ? writes.map((write) => write.author[4]) : null,
       indexId,
       unknown,
+      startsOf(writes),
+      writes.map(({ content }) => content.size),
     ])
     const byPath = new Map(rows.map((row) => [row.path, row]))
     const [row] = rows
@@ -137,6 +141,15 @@ const WRITE: SharedWrite<FileWrite, Written> = {
     }
     return writes.map((write) => byPath.get(write.address.path))
   },
+}
+
+/** Where each content starts among those of all writes, from 1. */
+function startsOf(writes: readonly FileWrite[]): number[] {
+  let next = 1
+  return writes.map(({ content: { size } }) => {
+    next += size
+    return next - size
+  })
 }
 
 /** Those of the words that the texts have. */
