@@ -8,6 +8,8 @@ export type SharedWrite<Write, Row> = {
   groupOf(write: Write): string
   /** What the write writes. Two writes of one thing run in order. */
   targetOf(write: Write): string
+  /** Its requests take so long to read that few arrive in one turn of the event loop: collect those of two. */
+  readonly isSlowToArrive?: true
   /** Runs a statement for all writes of a group: their rows, undefined for those that it did not write. */
   run(db: Db, writes: readonly Write[]): Promise<readonly (Row | undefined)[]>
 }

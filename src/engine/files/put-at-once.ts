@@ -90,6 +90,7 @@ type FileWrite = {
 }
 
 const WRITE: SharedWrite<FileWrite, Written> = {
+  isSlowToArrive: true,
   groupOf: ({ address: { baseId, fileType }, storage: { immutable, keep_versions: kept }, author }) =>
     [baseId, fileType, immutable, kept, author[0], author[1], author[2]].join('\n'),
   targetOf: ({ address: { baseId, fileType, path } }) => `${baseId}\n${fileType}\n${path}`,

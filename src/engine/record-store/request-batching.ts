@@ -9,7 +9,7 @@ import type { RecordRow } from './record.ts'
 
 /**
  * DataLoader-style batching: concurrent requests share a statement. Collects the requests of one turn of the
- * event loop and sends them at its end, so batching adds no delay. The caller checks permissions before.
+ * event loop, or of two, and sends them at its end, so batching adds no delay. The caller checks permissions before.
  * A transaction bypasses batching.
  */
 export type RequestBatching = {
@@ -32,6 +32,9 @@ const MAX_GROUP = 64
  */
 export const MAX_GROUP_TEXT = 16 * 1024
 
+/** The second turn has what arrived while the first was at work. */
+const inTwoTurns = (flush: () => void) => void setImmediate(() => setImmediate(flush))
+
 /** Reads and writes use separate shares of the pool, because writes may wait for locks. */
 export function openRequestBatching(forReads: Db, forWrites: Db): RequestBatching {
   const options = {
@@ -44,7 +47,11 @@ export function openRequestBatching(forReads: Db, forWrites: Db): RequestBatchin
   const write = <Write, Row>(how: SharedWrite<Write, Row>, one: Write): Promise<Row | undefined> => {
     const found = loaders.get(how) as DataLoader<Write, Row | undefined> | undefined
     const loader =
-      found ?? new DataLoader<Write, Row | undefined>((all) => writeTogether(forWrites, how, all), options)
+      found ??
+      new DataLoader<Write, Row | undefined>(
+        (all) => writeTogether(forWrites, how, all),
+        how.isSlowToArrive ? { ...options, batchScheduleFn: inTwoTurns } : options,
+      )
     if (!found) loaders.set(how, loader)
     return loader.load(one)
   }
