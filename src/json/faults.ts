@@ -7,11 +7,14 @@ export type Path = (string | number)[]
 /** Maximum number of faults that a scan lists. */
 export const MOST_FAULTS = 20
 
+const ESCAPED = /[~/]/
+
 /** Builds a JSON Pointer (RFC 6901) from path segments. */
 export function pointer(...segments: Path): string {
   let text = ''
   for (const segment of segments) {
-    text += `/${String(segment).toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1')}`
+    const plain = String(segment).toWellFormed()
+    text += ESCAPED.test(plain) ? `/${plain.replaceAll('~', '~0').replaceAll('/', '~1')}` : `/${plain}`
   }
   return text
 }

@@ -4,6 +4,7 @@ import { dependent, dependentRequired } from './assertions.ts'
 import type { Compiler, Evaluate, Faults, Keyword, Seen } from './evaluation.ts'
 import { spend } from './evaluation-cost.ts'
 import type { Clean } from './normalize.ts'
+import { namesOf } from './property-names.ts'
 
 /** Applicators for the members of objects and arrays. */
 export const APPLICATORS: Readonly<Record<string, Keyword>> = {
@@ -107,8 +108,8 @@ function propertyNames(value: unknown, parent: Clean, compiler: Compiler): Evalu
 }
 
 /** The property names of a value; charges the budget. */
-function keysOf(data: Record<string, unknown>): string[] {
-  const keys = Object.keys(data)
+function keysOf(data: Record<string, unknown>): readonly string[] {
+  const keys = namesOf(data)
   spend(keys.length * 2)
   return keys
 }
@@ -164,7 +165,13 @@ function fewest(
   byName: ReadonlyMap<string, Member>,
 ): readonly Member[] {
   const keys = keysOf(data)
-  return keys.length < members.length ? keys.flatMap((key) => byName.get(key) ?? []) : members
+  if (keys.length >= members.length) return members
+  const present: Member[] = []
+  for (const key of keys) {
+    const member = byName.get(key)
+    if (member) present.push(member)
+  }
+  return present
 }
 
 function patternProperties(value: object, compiler: Compiler): Evaluate {
@@ -214,8 +221,7 @@ export function remaining(keyword: string, value: unknown, parent: Clean, evalua
     let valid = true
     for (const name of keysOf(data)) {
       if (isCovered(name)) continue
-      if (value === false)
-        out?.add({ keyword, path: path + pointer(name), schema: false, parent, data, params: { name } })
+      if (value === false) out?.addProperty(name, { keyword, path, schema: false, parent, data })
       else if (evaluate(data[name], null, out, out ? path + pointer(name) : '')) continue
       if (!out) return false
       valid = false

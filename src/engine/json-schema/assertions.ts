@@ -5,6 +5,7 @@ import type { Evaluate, Keyword } from './evaluation.ts'
 import { spend } from './evaluation-cost.ts'
 import { FORMATS } from './formats.ts'
 import type { Clean } from './normalize.ts'
+import { namesOf } from './property-names.ts'
 
 /** Assertion keywords, which test the value itself. */
 export const ASSERTED: Readonly<Record<string, Keyword>> = {
@@ -100,7 +101,7 @@ function properties(keyword: string, holds: (count: number, bound: number) => bo
     const bound = Number(value)
     return assertion(keyword, schema, (data) => {
       if (!isObject(data)) return true
-      const { length } = Object.keys(data)
+      const { length } = namesOf(data)
       spend(length)
       return holds(length, bound)
     })

@@ -15,6 +15,7 @@ import { DIALECT_URIS, type Dialect, dialectOf } from './keywords.ts'
 import { detail } from './messages.ts'
 import { type FindMisspelt, findMisspelt } from './misspelt-properties.ts'
 import { type Clean, Reader } from './normalize.ts'
+import { listingOnce } from './property-names.ts'
 import { Definitions, resolveReferences } from './references.ts'
 import { relax } from './relax-schema.ts'
 import { firstWarnings } from './schema-warnings.ts'
@@ -88,21 +89,24 @@ export function compileSchema(schema: unknown, at: string): CompiledSchema {
     isClosed: root['additionalProperties'] === false || root['unevaluatedProperties'] === false,
     misspelt: findMisspelt(schema),
     isValid,
-    validate(data, at = '', allowance) {
-      if (!isObject(data)) return [notAnObject(data, at)]
-      const verdict = run(evaluate, data, null, allowance)
-      if (verdict === true) return []
-      if (verdict === undefined) return [tooComplex(at)]
-      // If the second run exceeds the budget, the faults found so far are reported.
-      const faults = new Faults()
-      run(evaluate, data, faults, allowance)
-      if (faults.total === 0) return [tooComplex(at)]
-      return capped(
-        faults.list.map((fault) => detail(fault, at)),
-        faults.total,
-      )
-    },
+    validate: (data, at = '', allowance) =>
+      isObject(data) ? listingOnce(() => faultsOf(evaluate, data, at, allowance)) : [notAnObject(data, at)],
   }
+}
+
+/** The faults of a value; empty when it is valid. */
+function faultsOf(evaluate: Evaluate, data: object, at: string, allowance?: Allowance): Detail[] {
+  const verdict = run(evaluate, data, null, allowance)
+  if (verdict === true) return []
+  if (verdict === undefined) return [tooComplex(at)]
+  // If the second run exceeds the budget, the faults found so far are reported.
+  const faults = new Faults()
+  run(evaluate, data, faults, allowance)
+  if (faults.total === 0) return [tooComplex(at)]
+  return capped(
+    faults.list.map((fault) => detail(fault, at)),
+    faults.total,
+  )
 }
 
 /** The verdict; undefined when the budget is exceeded. */

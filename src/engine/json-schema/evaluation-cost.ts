@@ -1,4 +1,5 @@
 import { LIMITS } from '../../foundation/limits.ts'
+import { listingOnce } from './property-names.ts'
 
 /** Thrown when an evaluation exceeds its step budget. */
 class BudgetSpent extends Error {}
@@ -19,7 +20,7 @@ export function spend(steps: number): void {
 export function attempt<T>(work: () => T): T | undefined {
   budget.left = LIMITS.checkSteps
   try {
-    return work()
+    return listingOnce(work)
   } catch (error) {
     if (error instanceof BudgetSpent || error instanceof RangeError) return undefined
     throw error

@@ -1,4 +1,5 @@
 import { LIMITS } from '../../foundation/limits.ts'
+import { pointer } from '../../json/parse.ts'
 import { spend } from './evaluation-cost.ts'
 import type { Clean } from './normalize.ts'
 import type { Pattern } from './pattern.ts'
@@ -37,13 +38,29 @@ const FAULT_STEPS = 150
 export class Faults {
   total = 0
   private readonly first = new Map<string, Fault>()
+  /** The `name` of the first faults. */
+  private readonly names = new Set<unknown>()
 
   add(fault: Fault): void {
     spend(FAULT_STEPS)
+    this.count(fault)
+  }
+
+  /** Adds the fault of a property of the value at `path`. Only the first ones need the path of their own. */
+  addProperty(name: string, fault: Fault): void {
+    spend(FAULT_STEPS)
+    if (this.first.size < LIMITS.errorDetails || this.names.has(name))
+      this.count({ ...fault, path: fault.path + pointer(name), params: { name } })
+    else this.total++
+  }
+
+  private count(fault: Fault): void {
     const key = `${fault.keyword} ${fault.path}`
     if (this.first.has(key)) return
     this.total++
-    if (this.first.size < LIMITS.errorDetails) this.first.set(key, fault)
+    if (this.first.size >= LIMITS.errorDetails) return
+    this.first.set(key, fault)
+    this.names.add(fault.params?.['name'])
   }
 
   get list(): Fault[] {

@@ -1,0 +1,26 @@
+/** Above this number of names, they are kept for the next keyword. */
+const WIDE = 64
+
+/** The last wide object: several keywords ask for its names, and listing thousands takes milliseconds. */
+let listed: { data: object; names: readonly string[] } | undefined
+let isListingOnce = false
+
+/** Runs work that does not change its values. Within it, the names of a wide object are listed once. */
+export function listingOnce<T>(work: () => T): T {
+  if (isListingOnce) return work()
+  isListingOnce = true
+  try {
+    return work()
+  } finally {
+    isListingOnce = false
+    listed = undefined
+  }
+}
+
+/** The property names of an object. */
+export function namesOf(data: object): readonly string[] {
+  if (listed?.data === data) return listed.names
+  const names = Object.keys(data)
+  if (isListingOnce && names.length > WIDE) listed = { data, names }
+  return names
+}
