@@ -31,13 +31,17 @@ function decode(value: unknown, schema: PortableSchema | undefined): unknown {
 function decodeProperties(value: Record<string, unknown>, schema: PortableSchema): Record<string, unknown> {
   const { properties = {}, additionalProperties } = schema
   const rest = typeof additionalProperties === 'object' ? additionalProperties : undefined
-  let isSame = true
-  const decoded = Object.entries(value).map(([name, part]) => {
+  let copy: Record<string, unknown> | undefined
+  // Without a schema for the others, only the properties that the schema names can change: a value may have thousands.
+  for (const name of Object.keys(rest ? value : properties)) {
+    if (!Object.hasOwn(value, name)) continue
+    const part = value[name]
     const own = decode(part, Object.hasOwn(properties, name) ? properties[name] : rest)
-    if (own !== part) isSame = false
-    return [name, own] as const
-  })
-  return isSame ? value : Object.fromEntries(decoded)
+    if (own === part) continue
+    copy ??= { ...value }
+    copy[name] = own
+  }
+  return copy ?? value
 }
 
 function decodeItems(items: unknown[], schema: PortableSchema | undefined): unknown[] {

@@ -13,6 +13,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import type { z } from 'zod'
 import { LIMITS } from '../../../foundation/limits.ts'
+import { splitCall } from '../call-arguments.ts'
 import { toContent } from '../content.ts'
 import { type Caller, InvalidParams, type Provider } from '../provider.ts'
 import type { ClientSession, LegacyExchange } from './client-sessions.ts'
@@ -90,8 +91,12 @@ export function methodsOf({ tools, resources, prompts, complete, watch }: Provid
  * @throws InvalidParams
  */
 export function readParams(shape: Method['shape'], request: { method: string }): { params: unknown } {
-  const parsed = shape.safeParse(request)
-  if (parsed.success) return { params: parsed.data.params }
+  const { request: read, args } = splitCall(request)
+  const parsed = shape.safeParse(read)
+  if (parsed.success) {
+    const { params } = parsed.data
+    return { params: args ? { ...(params as object), arguments: args } : params }
+  }
   const [issue] = parsed.error.issues
   const where = issue?.path.join('.') || 'the request'
   throw new InvalidParams(

@@ -5,6 +5,7 @@ import {
   type StandardSchemaV1Sync,
   specTypeSchemas,
 } from '@modelcontextprotocol/server'
+import { splitCall } from '../call-arguments.ts'
 import { clientName, originOf } from '../call-origin.ts'
 import { toContent } from '../content.ts'
 import { eliciting, requireCapabilities } from '../elicitation.ts'
@@ -142,7 +143,7 @@ async function inRounds(
 
 /** @throws InvalidParams if the request does not match the shape of its method */
 export function checkShape({ shape }: Method, request: { method: string }): void {
-  const [issue] = shape['~standard'].validate(request).issues ?? []
+  const [issue] = shape['~standard'].validate(splitCall(request).request).issues ?? []
   if (!issue) return
   const where = issue.path?.map((key) => String(typeof key === 'object' ? key.key : key)).join('.')
   throw new InvalidParams(
