@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
+import { nextTurn, turnIsOver } from '../foundation/event-loop-turns.ts'
 import { uuidv7 } from '../foundation/uuid.ts'
 
 /** Additional log fields of a request, or of one message of it. */
@@ -11,12 +12,13 @@ export function logRequests(app: FastifyInstance, log: Logger): void {
   app.decorateRequest('about')
   app.addHook('onRequest', (request, reply, done) => {
     // On close, not on response: a call of a disconnected client may have had effects too.
-    if (log.isLevelEnabled('info')) reply.raw.once('close', () => write(request, reply))
+    if (log.isLevelEnabled('info')) reply.raw.once('close', () => void write(request, reply))
     done()
   })
 }
 
-function write(request: FastifyRequest, reply: FastifyReply): void {
+/** The entries take turns: those of large calls take long to make. */
+async function write(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   // Log the route pattern and not the URL, because a query may contain secrets.
   const { method, routeOptions, caller } = request
   const status = reply.raw.headersSent ? reply.statusCode : CLIENT_GONE
@@ -28,8 +30,10 @@ function write(request: FastifyRequest, reply: FastifyReply): void {
     token: caller?.scope.actor.tokenId,
   }
   const ofHeaders = traceOf(request)
-  for (const { trace = ofHeaders, ...said } of request.about?.(status) ?? [{}])
+  for (const { trace = ofHeaders, ...said } of request.about?.(status) ?? [{}]) {
     request.log.info({ ...line, ...trace, ...said }, 'request')
+    if (turnIsOver()) await nextTurn()
+  }
 }
 
 /** Status for requests whose client disconnected before the response, as proxies log it. Never sent. */
@@ -43,7 +47,7 @@ declare module 'fastify' {
     /**
      * Returns the surface's log fields, one per message and at least one. Called only if the line is logged.
      */
-    about: ((status: number) => readonly Said[]) | undefined
+    about: ((status: number) => Iterable<Said>) | undefined
   }
 }
 

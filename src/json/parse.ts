@@ -1,6 +1,7 @@
 /** The JSON of every surface: parsed strictly, so that nothing is lost or unsafe. */
 import { isUtf8 } from 'node:buffer'
 import { type Detail, DomainError, invalid } from '../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../foundation/event-loop-turns.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import {
   checkKey,
@@ -33,7 +34,7 @@ export function parseJson(text: string | Buffer, at = '', use: Use = 'stored'): 
   }
   const refused = isPlain(source) ? undefined : refusal(scan(source, at, use))
   if (refused) throw refused
-  if (source.length > WORTH_REMEMBERING) remember(value, LEVELS_OF_SHORT)
+  if (source.length > WORTH_REMEMBERING) for (const _ of remember(value, LEVELS_OF_SHORT));
   return value
 }
 
@@ -46,7 +47,7 @@ export async function parseLargeJson(bytes: Buffer, use: Use = 'stored'): Promis
   const source = decoded.charCodeAt(0) === 0xfeff ? decoded.slice(1) : decoded
   try {
     const value = isContainer(source) ? await readContainer(source, use) : parseJson(source, '', use)
-    remember(value, LEVELS_OF_LONG)
+    for (const _ of remember(value, LEVELS_OF_LONG)) if (turnIsOver()) await nextTurn()
     return value
   } catch (thrown) {
     if (thrown instanceof DomainError) throw thrown
@@ -92,7 +93,8 @@ const LEVELS_OF_SHORT = 2
 /** Values that passed the pre-pass: documents, and the first members of each level down to the given one. */
 const sound = new WeakSet<object>()
 
-function remember(value: unknown, levels: number): void {
+/** Remembers a value in steps: one for each object whose members it lists. */
+function* remember(value: unknown, levels: number): Generator<void> {
   let left = MOST_REMEMBERED
   let level = [value]
   for (let n = 0; n < levels && level.length > 0; n++) {
@@ -109,6 +111,7 @@ function remember(value: unknown, levels: number): void {
           below.push((each as Record<string, unknown>)[key])
         }
       left -= below.length - before
+      yield
     }
     level = below
   }

@@ -18,13 +18,13 @@ export class Calls {
   answered(id: string | number, answer: object): void {
     this.#outcomes.set(id, outcomeOf(answer as Wire))
   }
-  /** Returns one log entry for each message, given the HTTP status of the POST. */
-  lines(status: number): readonly Said[] {
+  /** The log entries, one for each message, given the HTTP status of the POST. Each is made when it is asked for. */
+  *lines(status: number): Generator<Said> {
     const messages: unknown[] = Array.isArray(this.#body) ? this.#body : [this.#body]
     // The server rejects batches above the limit without reading them.
-    if (messages.length === 0 || messages.length > LIMITS.mcpBatch) return [{}]
+    const logged = messages.length > LIMITS.mcpBatch || messages.length === 0 ? [undefined] : messages
     const missing = status >= 400 && status !== CLIENT_GONE ? 'refused' : 'cancelled'
-    return messages.map((message) => (isWire(message) ? lineOf(message, this.#outcomes, missing) : {}))
+    for (const message of logged) yield isWire(message) ? lineOf(message, this.#outcomes, missing) : {}
   }
 }
 
