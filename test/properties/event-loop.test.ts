@@ -20,11 +20,8 @@ const MOST_ANSWERED = 17 * 1024 * 1024
 const MOST_REFUSED = 64 * 1024
 /** The recorder samples every 20 ms and reports in the following turn. */
 const RECORDED_MS = 60
-/**
- * Attempts per request, each with a new server process. Beside other test files a turn takes up to three times the
- * processor time that it takes alone; one that blocks the loop alone does so in every attempt.
- */
-const TRIES = 12
+/** Attempts per request, each with a new server process. */
+const TRIES = 5
 
 type SlowTurn = { ms: number; cpu_ms: number; gc_ms: number; requests: { method: string; route: string }[] }
 type Served = { url: string; slowTurns: SlowTurn[]; errors: string[]; stop(): Promise<void> }
