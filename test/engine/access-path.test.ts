@@ -195,6 +195,27 @@ describe('the index advice for a slow list', () => {
     expect(advise({ and: [due, STATUS] }, '-created_at')).toEqual({ fields: ['data.status', 'data.due'] })
   })
 
+  test('is of the linked records, where a condition on them decides and they have no policy', () => {
+    const query = queryOf(STATUS, 'id')
+    const { type } = queryOf(null, 'id')
+    const end = { baseId: 'crm', recordType: 'customer', readable: null, type, policy: null, within: null }
+    const step = { kind: 'linked', relType: 'of', incoming: false, recordType: null, at: '/filter' } as const
+    const linked = (more: object) =>
+      ({ ...step, of: query.filter, end: { ...end, ...more } }) as unknown as typeof query.filter
+    const undeclared = { ...type, indexes: [] }
+    expect(adviseIndex({ ...query, filter: linked({ type: undeclared }) })).toEqual({
+      recordType: 'customer',
+      index: { fields: ['data.status'] },
+      status: 'undeclared',
+    })
+    for (const more of [
+      { type: undeclared, recordType: null },
+      { type: { ...undeclared, visible: ['status'] } },
+      { type: undeclared, policy: query.filter },
+    ])
+      expect(adviseIndex({ ...query, filter: linked(more) })).toBeNull()
+  })
+
   describe('with a declared index', () => {
     const declared = (kind: CompiledIndex['kind'], status: CompiledIndex['status'], ...fields: string[]) => ({
       id: '1',

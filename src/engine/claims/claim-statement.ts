@@ -9,7 +9,7 @@ import { RECORD_COLUMNS, type RecordRow } from '../record-store/record.ts'
 import { attemptsBefore, keepsOut } from './claim-guard.ts'
 
 /** The records to claim: filter, order and lease. */
-export type ClaimQuery = Pick<ListQuery, 'baseId' | 'recordType' | 'type' | 'sort'> & {
+export type ClaimQuery = Pick<ListQuery, 'baseId' | 'recordType' | 'type' | 'sort' | 'candidates'> & {
   filter: BoundFilter | null
   leaseSeconds: number
   maxAttempts: number | null

@@ -11,6 +11,7 @@ import { parseFilter } from '../filter/parse.ts'
 import { withCheckedHints } from '../query/check-hints.ts'
 import { OLDEST_FIRST, parseSort } from '../query/sort.ts'
 import { type RecordItem, toRecord, written } from '../record-store/record.ts'
+import { linkedCandidates } from '../related/linked-candidates.ts'
 import { withLinkedEnds } from '../related/linked-conditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import { anyFreeStatement, type ClaimQuery, claimStatement, type PickedRow } from './claim-statement.ts'
@@ -76,8 +77,10 @@ export async function claimRecords(
   }
   const type = await requireType(scope, baseId, recordType)
   const bound = { filter: filter && bindFilter(filter, type), sort: bindSort(order, type) }
+  const candidates = await linkedCandidates(scope, bound.filter)
+  const query = { ...asked, ...bound, type, candidates }
   const room = scope.answer.room
-  const picked = await scope.db.retry(() => pick(scope, { ...asked, ...bound, type }, limit, room))
+  const picked = await scope.db.retry(() => pick(scope, query, limit, room))
   scope.answer.spend(picked.bytes)
   const { data, isFull } = picked
   const hint = data.length === 0 ? (adviseValues(filter, type) ?? adviseNames(filter, type)) : null

@@ -3,7 +3,7 @@ import { type FieldContext, zoneOf } from '../filter/operand.ts'
 import type { BoundFilter, BoundSort, Condition } from '../filter/syntax-tree.ts'
 import type { CompiledIndex, IndexField } from '../indexes/index.ts'
 import { conjunctsOf, meritThrough } from './access-path.ts'
-import type { SortTerm } from './sort.ts'
+import { type SortTerm, UNSORTED } from './sort.ts'
 
 const MOST_FIELDS = 3
 const FIXING = new Set(['eq', 'in', 'is_null'])
@@ -16,10 +16,30 @@ type Query = {
 }
 
 /** A suggested index declaration, and whether the type already declares it. */
-export type Advice = { index: object; status: 'undeclared' | 'building' | 'failed' }
+export type Advice = {
+  index: object
+  status: 'undeclared' | 'building' | 'failed'
+  /** The record type at the far end of a relationship that needs it; absent for the type of the list. */
+  recordType?: string
+}
 
 /** Suggests an index for a query; null when none would help or a declared one serves as well. */
 export function adviseIndex(query: Query): Advice | null {
+  return adviseFar(query.filter) ?? adviseOwn(query)
+}
+
+/** An index of linked records lets few of them lead to the records of the list. */
+function adviseFar(filter: BoundFilter | null): Advice | null {
+  for (const each of filter ? conjunctsOf(filter) : []) {
+    if (each.kind !== 'linked' || !each.end?.recordType || each.end.policy || each.end.type.visible) continue
+    const { recordType, type } = each.end
+    const advice = adviseIndex({ type, filter: each.of as BoundFilter | null, sort: UNSORTED })
+    if (advice) return { recordType, ...advice }
+  }
+  return null
+}
+
+function adviseOwn(query: Query): Advice | null {
   const { type, filter, sort } = query
   const conditions = (filter ? conjunctsOf(filter) : []).flatMap((each) =>
     each.kind === 'condition' ? [each] : [],

@@ -38,6 +38,8 @@ export type ListQuery = {
   /** Whether the record content is selected. */
   withData: boolean
   includeTotal: boolean
+  /** The row numbers of the only records that can match, if they are known and few. */
+  candidates?: readonly string[] | null
   /** Point in time to read; null for the present. Indexes cover the present only. */
   moment: Moment | null
 }
@@ -65,7 +67,7 @@ export function countStatement(query: ListQuery): BoundStatement {
 
 function countOf(query: ListQuery, parameters: Parameters): string {
   const way = chooseWay(query)
-  const { path, text } = way
+  const { path, text, candidates } = way
   const finds = path !== null && path.fixed.length + path.range.length > 0
   const { baseId } = query
   // Without a residual filter, the entries alone give the count.
@@ -74,10 +76,10 @@ function countOf(query: ListQuery, parameters: Parameters): string {
   if (text && text.residual === null)
     return countFound(text.search, { index: text.index, baseId }, parameters)
   const how = compileFor(query, parameters)
-  return `SELECT count(*)::float8 AS total FROM ${found(query, how, finds || text ? way : NO_WAY)}`
+  return `SELECT count(*)::float8 AS total FROM ${found(query, how, finds || text || candidates ? way : NO_WAY)}`
 }
 
-const NO_WAY = { path: null, text: null }
+const NO_WAY: Way = { path: null, text: null, candidates: null }
 
 export const all = (conditions: readonly (string | null)[]): string =>
   conditions.filter(Boolean).join(' AND ')

@@ -16,20 +16,30 @@ export type OrderedQuery = {
   type: FieldContext & { readonly indexes: readonly CompiledIndex[] }
   filter: BoundFilter | null
   sort: BoundSort<SortTerm>
+  /** The row numbers of the only records that can match, if they are known and few. */
+  candidates?: readonly string[] | null
 }
 
-/** The chosen access path: at most one declared index. */
-export type Way = { path: AccessPath | null; text: TextPath | null }
+/** The chosen access path: the candidates, or at most one declared index. */
+export type Way = { path: AccessPath | null; text: TextPath | null; candidates: readonly string[] | null }
 /** A text index finds the records of one search; the residual filter is tested on each. */
 type TextPath = { search: Condition; index: IndexedField; residual: BoundFilter | null }
 
-/** Chooses an index path, a text index or neither. Without one, records are read in key order. */
-export function chooseWay({ type, filter, sort }: Pick<OrderedQuery, 'type' | 'filter' | 'sort'>): Way {
+const ALL: Way = { path: null, text: null, candidates: null }
+
+/** Chooses the candidates, an index path, a text index or none. Without one, records are read in key order. */
+export function chooseWay({
+  type,
+  filter,
+  sort,
+  candidates,
+}: Pick<OrderedQuery, 'type' | 'filter' | 'sort' | 'candidates'>): Way {
+  if (candidates) return { ...ALL, candidates }
   const path = chooseAccessPath(type.indexes, filter, sort)
-  if (path && path.fixed.length + path.range.length > 0) return { path, text: null }
+  if (path && path.fixed.length + path.range.length > 0) return { ...ALL, path }
   // A path that only provides order would scan all records for the few that a search matches.
   const text = chooseTextPath(type, filter)
-  return text ? { path: null, text } : { path, text: null }
+  return text ? { ...ALL, text } : { ...ALL, path }
 }
 
 function chooseTextPath(type: OrderedQuery['type'], filter: BoundFilter | null): TextPath | null {
@@ -52,7 +62,7 @@ export type RecordSource = { from: string; where: string; filter: BoundFilter | 
  */
 export function recordSource(
   query: OrderedQuery,
-  { path, text }: Way,
+  { path, text, candidates }: Way,
   { parameters, addScore }: Pick<Compiled, 'parameters' | 'addScore'>,
 ): RecordSource {
   const { baseId, filter } = query
@@ -60,6 +70,10 @@ export function recordSource(
   if (path) {
     const where = `${entryConditions(path, baseId, parameters)} AND ${scoped}`
     return { from: `plinth.record_index i, ${RECORD_OF_ENTRY}`, where, filter: path.residual }
+  }
+  if (candidates) {
+    const rows = `unnest(${parameters.add(candidates)}::bigint[]) i (row_no)`
+    return { from: `${rows}, ${RECORD_OF_ENTRY}`, where: scoped, filter }
   }
   if (!text) return { from: 'plinth.record r', where: scoped, filter }
   const found = recordsFound(text.search, { index: text.index, baseId, scoped }, parameters, addScore)

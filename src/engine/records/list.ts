@@ -28,6 +28,7 @@ import { type Expansion, expandsPast, parseExpand } from '../record-store/expans
 import { type RecordItem, type RecordRow, toRecord, toView, toViewText } from '../record-store/record.ts'
 import { adviseExpansion } from '../related/direction-advice.ts'
 import { expandRecords } from '../related/expand.ts'
+import { linkedCandidates } from '../related/linked-candidates.ts'
 import { withLinkedEnds } from '../related/linked-conditions.ts'
 import { authorize, filterWithPolicy, refuseWithPolicy, visibleType } from '../row-policy/apply.ts'
 import type { Snippet } from '../search/snippets.ts'
@@ -95,11 +96,12 @@ export async function listRecords(
   const withData = projection === null || showsData(projection) || searches !== null
   // Declared indexes cover only current records.
   const known = moment ? { ...type, indexes: [] } : type
-  const query = { ...page, baseId, recordType, type: known, filter, sort, position, withData, moment }
+  const started = performance.now()
+  const candidates = await linkedCandidates(scope, filter)
+  const asks = { baseId, recordType, type: known, filter, sort, candidates }
+  const query = { ...page, ...asks, position, withData, moment }
   const compiled = compileFor(query)
   const statement = listStatement(query, compiled)
-
-  const started = performance.now()
   const { rows, isCut } = await readPageRows<Row>(
     scope,
     shaped(statement.text, { jsonAsText: true }),
@@ -161,13 +163,14 @@ function slowHint(took: number, query: ListQuery): string | null {
   if (!advice) return null
   const index = JSON.stringify(advice.index)
   const slow = `This list took ${Math.round(took)} ms.`
+  const type = advice.recordType ? `record type "${advice.recordType}"` : 'record type'
   switch (advice.status) {
     case 'undeclared':
-      return `${slow} A declared index would serve it: add ${index} to "indexes" of the record type.`
+      return `${slow} A declared index would serve it: add ${index} to "indexes" of the ${type}.`
     case 'building':
       return `${slow} The declared index ${index} is still being built and will serve it once its status is "ready".`
     case 'failed':
-      return `${slow} The declared index ${index} would serve it, but its build failed: the record type lists the "duplicates".`
+      return `${slow} The declared index ${index} would serve it, but its build failed: the ${type} lists the "duplicates".`
   }
 }
 

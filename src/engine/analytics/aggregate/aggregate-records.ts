@@ -16,6 +16,7 @@ import { requireCompleteHistory } from '../../query/point-in-time.ts'
 import { recordsAsOf } from '../../query/point-in-time-statements.ts'
 import { chooseWay, recordSource } from '../../query/record-source.ts'
 import { UNSORTED } from '../../query/sort.ts'
+import { linkedCandidates } from '../../related/linked-candidates.ts'
 import { withLinkedEnds } from '../../related/linked-conditions.ts'
 import { authorize, filterWithPolicy, refuseWithPolicy, visibleType } from '../../row-policy/apply.ts'
 import { adviseFields } from './empty-fields.ts'
@@ -50,7 +51,9 @@ export async function aggregateRecords(
   const parameters = new Parameters()
   const plan = planAggregate(query, [type])
   const filter = filterWithPolicy(policy, query.filter, type)
-  const branch = moment ? branchAsOf(type, filter, moment, parameters) : branchOf(type, filter, parameters)
+  const branch = moment
+    ? branchAsOf(type, filter, moment, parameters)
+    : branchOf(type, filter, await linkedCandidates(scope, filter), parameters)
   const { text, values } = parameters.bind(aggregateStatement(plan, [branch], page, parameters))
   const { rows, isCut } = await readPageRows<GroupRow>(scope, shaped(text), values)
   if (moment) await requireCompleteHistory(scope, baseId, moment)
@@ -60,10 +63,15 @@ export async function aggregateRecords(
 
 type Type = ReturnType<typeof visibleType>
 
-/** The row source of the matching records, through a declared index if one helps. */
-function branchOf(type: Type, filter: BoundFilter | null, parameters: Parameters): Branch {
+/** The row source of the matching records, of the candidates if they are few, or through a declared index if one helps. */
+function branchOf(
+  type: Type,
+  filter: BoundFilter | null,
+  candidates: readonly string[] | null,
+  parameters: Parameters,
+): Branch {
   const { baseId, id } = type
-  const query = { baseId, recordType: id, type, filter, sort: UNSORTED }
+  const query = { baseId, recordType: id, type, filter, sort: UNSORTED, candidates }
   const how = compileFor(query, parameters)
   const source = recordSource(query, chooseWay(query), how)
   const where = all([source.where, source.filter && compileFilter(source.filter, how.operands)])
