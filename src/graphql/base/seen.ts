@@ -82,8 +82,10 @@ export async function seenBase(
 ): Promise<{ key: string; make: () => SeenBase }> {
   if (!offer) await requireBase(context, base)
   const { scope } = context
-  const { types, rights } = await typesInReach(scope, base, PLACE)
-  const links = await relationshipTypesOf(scope, base)
+  const [{ types, rights }, links] = await Promise.all([
+    typesInReach(scope, base, PLACE),
+    relationshipTypesOf(scope, base),
+  ])
   const key = [
     stampOf(types),
     stampOf(links),
