@@ -111,6 +111,10 @@ const filters: fc.Arbitrary<object> = fc.oneof(
     },
   })),
   fc.constant(on('customer.id', 'is_null')),
+  fc
+    .constantFrom(7, null, ['c7'], [['c7'], 'c8'], { id: 'c7' })
+    .map((odd) => on('customer.id', 'in', [odd, 'c9'])),
+  fc.constantFrom(7, ['c7'], { id: 'c7' }, '\ud800').map((odd) => on('customer.id', 'eq', odd)),
 )
 const sorts = fc.constantFrom('id', '-created_at', '-data.n', 'updated_at')
 

@@ -71,7 +71,9 @@ function addFar(end: LinkedEnd, of: BoundFilter, parameters: Parameters, steps: 
   for (const each of conjuncts) {
     if (each.kind !== 'condition' || each.field.kind !== 'column' || each.field.column !== 'id') continue
     if (each.op !== 'eq' && each.op !== 'in') continue
-    const ids = parameters.add(each.op === 'in' ? each.value : [each.value])
+    const named = each.op === 'in' ? (each.value as unknown[]) : [each.value]
+    if (!named.every((id) => typeof id === 'string')) continue
+    const ids = parameters.add(named)
     const [base, ofType] = [parameters.add(baseId), parameters.add(recordType)]
     steps.push(
       `SELECT r.row_no FROM unnest(${ids}::text[]) i (id), LATERAL (SELECT row_no FROM plinth.record
