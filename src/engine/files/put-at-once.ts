@@ -7,7 +7,7 @@ import type { Caches } from '../core/caches.ts'
 import { authorship } from '../core/scope.ts'
 import { statement, timed } from '../database/client.ts'
 import type { SharedWrite } from '../database/write-together.ts'
-import { foldWords } from '../search/words.ts'
+import { foldText, wordsOf } from '../search/words.ts'
 import type { WriteScope } from '../write/write.ts'
 import type { Content } from './content.ts'
 import { FILE_COLUMNS, FILE_STATE, type File, type FileRow, toFile } from './file.ts'
@@ -83,7 +83,8 @@ type FileWrite = {
   readonly address: FileAddress
   readonly storage: FilePolicy['storage']
   readonly content: Content & { readonly bytes: Buffer }
-  /** The folded words of its path and text. */
+  /** The folded form of its path and text, and the words in it. */
+  readonly folded: string
   readonly words: readonly string[]
   readonly author: Authorship
   readonly caches: Caches
@@ -116,7 +117,7 @@ const WRITE: SharedWrite<FileWrite, Written> = {
       storage.immutable,
       author[0] ?? author[1],
       storage.keep_versions,
-      writes.map(({ words }) => (words.length > 0 ? ` ${words.join(' ')} ` : ' ')),
+      writes.map(({ folded }) => folded),
       author[0],
       author[1],
       author[2],
@@ -172,11 +173,13 @@ export async function putAtOnce(
     expected.versions !== null || expected.contents !== null || expected.exists || expected.absent
   const { bytes } = content
   if (scope.db.isTransaction || isBound || !bytes || !isRow(content)) return undefined
+  const folded = foldText(entryOf(address.path, content.text))
   const write: FileWrite = {
     address,
     storage,
     content: { ...content, bytes },
-    words: foldWords(entryOf(address.path, content.text)),
+    folded,
+    words: wordsOf(folded),
     author: authorship(scope),
     caches: scope.caches,
   }

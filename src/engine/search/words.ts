@@ -42,21 +42,52 @@ export function requireWords(value: string, path: string): string[] {
   })
 }
 
-/**
- * The words of a text, in order: lower case, without accents, at most 64 characters each.
- * `plinth.search_fold` normalizes indexed text in the same way.
- */
-export function foldWords(value: string): string[] {
-  return separated(value)
+/** The words of a text, in order: lower case, without accents, at most 64 characters each. */
+export const foldWords = (value: string): string[] => wordsOf(foldText(value))
+
+/** The words of a folded text. */
+export const wordsOf = (folded: string): string[] => (folded === ' ' ? [] : folded.slice(1, -1).split(' '))
+
+/** The words of a text, each between single spaces. `plinth.search_fold` normalizes indexed text in the same way. */
+export function foldText(value: string): string {
+  const folded = foldAscii(value)
+  if (folded !== undefined) return folded
+  const words = separated(value)
     .filter((word) => word !== '')
     .map((word) =>
       word.length > LIMITS.searchWordChars ? [...word].slice(0, LIMITS.searchWordChars).join('') : word,
     )
+  return words.length > 0 ? ` ${words.join(' ')} ` : ' '
+}
+
+const SPACE = 32
+/** Each ASCII character as it is in a word, or a space if it separates words. */
+const FOLDED = Uint8Array.from({ length: 128 }, (_, code) =>
+  /[0-9a-z]/i.test(String.fromCharCode(code)) ? String.fromCharCode(code).toLowerCase().charCodeAt(0) : SPACE,
+)
+
+/** The folded form of an ASCII text, as most are. Undefined for other texts, and for one with a word above the maximum. */
+function foldAscii(value: string): string | undefined {
+  const folded = Buffer.allocUnsafe(value.length + 2)
+  folded[0] = SPACE
+  let size = 1
+  let letters = 0
+  for (let at = 0; at < value.length; at++) {
+    const code = FOLDED[value.charCodeAt(at)]
+    if (code === undefined) return undefined
+    if (code !== SPACE) {
+      if (++letters > LIMITS.searchWordChars) return undefined
+      folded[size++] = code
+    } else if (letters > 0) {
+      folded[size++] = SPACE
+      letters = 0
+    }
+  }
+  if (letters > 0) folded[size++] = SPACE
+  return folded.toString('latin1', 0, size)
 }
 
 function separated(value: string): string[] {
-  // Most texts are ASCII, and the rest of the steps change nothing in them.
-  if (!/[\u0080-\uffff]/.test(value)) return value.toLowerCase().split(/[^0-9a-z]+/)
   return value
     .normalize('NFKD')
     .toLowerCase()
