@@ -27,3 +27,22 @@ test('a recent value is one whose version was just seen', () => {
   expect(cache.recent('base', -1)).toBeUndefined()
   expect(cache.recent('other', 60_000)).toBeUndefined()
 })
+
+test('requests for a version at the same time share its making, but not a failure of it', async () => {
+  const cache = new VersionedCache<{ n: number }>(100)
+  let made = 0
+  const make = async () => {
+    const n = ++made
+    await Promise.resolve()
+    if (n === 1) throw new Error('cancelled')
+    return { value: { n }, chars: 1 }
+  }
+  const ask = (version: string) => cache.of('base', version, make)
+  const [first, second, third] = await Promise.allSettled([ask('1'), ask('1'), ask('2')])
+  expect(first.status).toBe('rejected')
+  expect([second, third].map((each) => each.status)).toEqual(['fulfilled', 'fulfilled'])
+  const [one, other] = await Promise.all([ask('3'), ask('3')])
+  expect(one).toBe(other)
+  expect(await ask('3')).toBe(one)
+  expect(made).toBe(4)
+})

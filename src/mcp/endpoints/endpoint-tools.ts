@@ -47,8 +47,18 @@ export async function endpointTools(
   const { servedEndpoint, base: types } = await readStamp({ base, id, whole }, context)
   const key = JSON.stringify([base, id, grantsName(context), whole])
   const version = JSON.stringify([types.createdAt, types.typesVersion, servedEndpoint.stamp])
-  const known = cache.get(key, version)
-  if (known) return known
+  return cache.of(key, version, async () => {
+    const made = await makeTools(base, id, context, whole)
+    return { value: new Map(made.map((tool) => [tool.definition.name, tool])), chars: await charsOf(made) }
+  })
+}
+
+async function makeTools(
+  base: string,
+  id: string,
+  context: Context,
+  whole: boolean,
+): Promise<EndpointTool[]> {
   const served = (await readServed({ base, id, whole }, context)).servedEndpoint
   const all = new Map((await allTypes(base, context)).map((type) => [type.id, type]))
   const ofTypes: EndpointTool[] = []
@@ -61,16 +71,13 @@ export async function endpointTools(
   )
   const ofActions: EndpointTool[] = []
   for (const action of served.actions) ofActions.push(await actionTool(action))
-  const made = [
+  return [
     ...ofTypes,
     ...ofActions,
     ...served.links.map((link) => linkTool(link, unlinked.has(link.relType))),
     ...(served.batch ? [batchTool(served.batch)] : []),
     ...(served.sqlQuery && sqlTool.available(context) ? [sqlTool.tool()] : []),
   ]
-  const tools = new Map(made.map((tool) => [tool.definition.name, tool]))
-  cache.set(key, version, tools, await charsOf(made))
-  return tools
 }
 
 const named = (tools: readonly Tool[], name: string): Tool => {

@@ -45,9 +45,10 @@ export async function outlineOf(
   const { base: of, outlinedLinks: links, outlinedFileTypes: files } = await readLinks({ base }, context)
   const key = `${base}\n${grantsName(context)}`
   const version = `${of.createdAt}\n${of.typesVersion}`
-  const known = cache.get(key, version)
-  const types = known ?? (await typesOf(base, context))
-  if (!known) cache.set(key, version, types, JSON.stringify(types).length)
+  const types = await cache.of(key, version, async () => {
+    const value = await typesOf(base, context)
+    return { value, chars: JSON.stringify(value).length }
+  })
   const linkLines = links.length === 0 ? '' : `\n${linksWithin(links, tokens * LINKS_SHARE)}`
   const fileLine =
     files.length === 0 ? '' : `\n${lineWithin('File types: ', files.map(nameShown), tokens * FILES_SHARE)}`

@@ -92,19 +92,24 @@ const cache = new VersionedCache<TypedTools>(LIMITS.toolCacheChars)
 
 /** The write tools of the types that the token may write. */
 export async function typedTools(base: string, context: Context): Promise<TypedTools> {
-  const { typesVersion, createdAt } = (await readVersion({ base }, context)).base
-  const key = `${base}\n${grantsName(context)}`
-  const version = `${createdAt}\n${typesVersion}`
-  const known = cache.get(key, version)
-  if (known) return known
-  const types = (await allTypes(base, context)).filter((type) => mayWrite(context, base, type.id))
-  const all = new Map<string, TypedTool>()
-  for (const type of types) for (const tool of await toolsOf(type)) all.set(tool.definition.name, tool)
-  const creates = [...all.values()].filter(({ operation }) => operation === 'create')
-  const tools = { all, creates: fitting(creates) }
-  cache.set(key, version, tools, await charsOf(all.values()))
-  return tools
+  return cache.of(keyOf(base, context), await versionOf(base, context), async () => {
+    const all = new Map<string, TypedTool>()
+    for (const type of await writableTypes(base, context))
+      for (const tool of await toolsOf(type)) all.set(tool.definition.name, tool)
+    const creates = [...all.values()].filter(({ operation }) => operation === 'create')
+    return { value: { all, creates: fitting(creates) }, chars: await charsOf(all.values()) }
+  })
 }
+
+const keyOf = (base: string, context: Context): string => `${base}\n${grantsName(context)}`
+
+async function versionOf(base: string, context: Context): Promise<string> {
+  const { typesVersion, createdAt } = (await readVersion({ base }, context)).base
+  return `${createdAt}\n${typesVersion}`
+}
+
+const writableTypes = async (base: string, context: Context): Promise<RecordType[]> =>
+  (await allTypes(base, context)).filter((type) => mayWrite(context, base, type.id))
 
 /** Characters of the definitions of tools: the size of a cache entry. */
 export async function charsOf(tools: Iterable<{ readonly definition: ToolDefinition }>): Promise<number> {
@@ -117,15 +122,35 @@ export async function charsOf(tools: Iterable<{ readonly definition: ToolDefinit
 }
 
 const RECENT_MS = 1000
+/** What an entry takes besides its tool: callers choose the names. */
+const ENTRY_CHARS = 1000
+/** Single tools, by their name too; undefined for a name that no type has. */
+const named = new VersionedCache<{ tool: TypedTool | undefined }>(LIMITS.toolCacheChars)
 
-/** Finds a type tool by name. The cache may be a second old; the call validates against the current type. */
+/**
+ * Finds a type tool by name. The cache may be a second old; the call validates against the current type. Where the
+ * tools are not made yet, this makes the named one alone: those of all types can take seconds.
+ */
 export async function typedTool(
   base: string,
   name: string,
   context: Context,
 ): Promise<TypedTool | undefined> {
-  const known = cache.recent(`${base}\n${grantsName(context)}`, RECENT_MS)?.all.get(name)
-  return known ?? (await typedTools(base, context)).all.get(name)
+  const key = keyOf(base, context)
+  const ofName = JSON.stringify([key, name])
+  const recent = cache.recent(key, RECENT_MS)
+  if (recent) return recent.all.get(name)
+  const known = named.recent(ofName, RECENT_MS)
+  if (known) return known.tool
+  const version = await versionOf(base, context)
+  const tools = cache.get(key, version)
+  if (tools) return tools.all.get(name)
+  const { tool } = await named.of(ofName, version, async () => {
+    const type = (await writableTypes(base, context)).findLast((each) => namesOf(each).includes(name))
+    const tool = type && (await toolsOf(type)).find(({ definition }) => definition.name === name)
+    return { value: { tool }, chars: ENTRY_CHARS + ofName.length + (await charsOf(tool ? [tool] : [])) }
+  })
+  return tool
 }
 
 /** All types of the base that the token may read. */
@@ -139,10 +164,15 @@ export async function allTypes(base: string, context: Context): Promise<RecordTy
   return types.sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
+/** The operations that have a tool at the address of a base. */
+const OPERATIONS = ['create', 'update'] as const
+const nameOf = (operation: TypedTool['operation'], { portableId }: RecordType) => `${operation}_${portableId}`
+const namesOf = (type: RecordType): string[] => OPERATIONS.map((operation) => nameOf(operation, type))
+
 async function toolsOf(type: RecordType): Promise<TypedTool[]> {
   const tools: TypedTool[] = []
-  for (const operation of ['create', 'update'] as const) {
-    const name = `${operation}_${type.portableId}`
+  for (const operation of OPERATIONS) {
+    const name = nameOf(operation, type)
     const description = `${wordsOf(type, operation)}${aboutType(type)}`
     tools.push(await typedToolOf(type, operation, { name, description, visible: null, preset: [] }))
   }
