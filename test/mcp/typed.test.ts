@@ -43,6 +43,18 @@ test('typed tools are listed after a type is created, updated as it changes, and
   expect((await tool('create_task', {})).rpcError).toMatchObject({ code: -32602 })
 })
 
+test('the tool of a type can be called as soon as the type exists, also after a call that found none', async () => {
+  await put('task')
+  expect((await tool('create_note', { title: 'x' })).rpcError).toMatchObject({ code: -32602 })
+  await put('note')
+  const note = await tool('create_note', { title: 'x' })
+  expect(note.error ?? note.rpcError).toBeUndefined()
+  expect(await typedNames()).toEqual(['create_note', 'create_task'])
+  await put('plan')
+  const plan = await tool('create_plan', { title: 'x' })
+  expect(plan.error ?? plan.rpcError).toBeUndefined()
+})
+
 test('a base created again with the id of a deleted base has no typed tools', async () => {
   await put('task')
   expect(await typedNames()).toHaveLength(1)

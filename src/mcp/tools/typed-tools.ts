@@ -138,10 +138,9 @@ export async function typedTool(
 ): Promise<TypedTool | undefined> {
   const key = keyOf(base, context)
   const ofName = JSON.stringify([key, name])
-  const recent = cache.recent(key, RECENT_MS)
-  if (recent) return recent.all.get(name)
-  const known = named.recent(ofName, RECENT_MS)
-  if (known) return known.tool
+  // A type may have been created since, so a name that they lack is looked up.
+  const recent = cache.recent(key, RECENT_MS)?.all.get(name) ?? named.recent(ofName, RECENT_MS)?.tool
+  if (recent) return recent
   const version = await versionOf(base, context)
   const tools = cache.get(key, version)
   if (tools) return tools.all.get(name)
