@@ -30,8 +30,13 @@ async function write(request: FastifyRequest, reply: FastifyReply): Promise<void
     token: caller?.scope.actor.tokenId,
   }
   const ofHeaders = traceOf(request)
-  for (const { trace = ofHeaders, ...said } of request.about?.(status) ?? [{}]) {
+  const say = ({ trace = ofHeaders, ...said }: Said) => {
     request.log.info({ ...line, ...trace, ...said }, 'request')
+  }
+  const entries = request.about?.(status)
+  if (!entries) return say({})
+  for (const said of entries) {
+    say(said)
     if (turnIsOver()) await nextTurn()
   }
 }
