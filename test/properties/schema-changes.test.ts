@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const name = fc.constantFrom('a', 'b', 'c')
+const name = fc.constantFrom('a', 'b', 'c', 'ü "\'\\.$', '')
 const leaf = fc.constantFrom<object>(
   {},
   { type: 'string' },
@@ -24,8 +24,22 @@ const leaf = fc.constantFrom<object>(
   { enum: ['x', 1] },
   { const: null },
   { type: ['array', 'null', 'number'], exclusiveMaximum: 5, minimum: 1.5 },
+  { type: 'integer', maximum: 1e21 },
+  { type: 'number' },
+  { type: 'number', minimum: -1e308, exclusiveMaximum: 1e308 },
+  { type: 'number', exclusiveMinimum: 0.1 },
+  { minimum: 0 },
+  { enum: ['x', '1', 'true', 'null', '[1]', '{}'] },
+  { enum: ['', 'e\u0301', null] },
+  { type: 'string', enum: ['x', '1', '', null] },
+  { enum: [true, 1, 0.1, null] },
+  { type: 'boolean' },
+  { type: ['boolean', 'integer', 'null'] },
+  { type: 'string', const: '1' },
   { minLength: 2 },
   { type: 'string', maxLength: 1, enum: ['x', 'y"\\', '😀'] },
+  { type: 'string', maxLength: 1, minLength: 1 },
+  { type: 'string', maxLength: 0 },
   { type: 'string', title: 'Only a title' },
   { $ref: '#/$defs/d' },
   { $ref: '#/properties/a' },
@@ -63,8 +77,31 @@ const value = fc.constantFrom<unknown>(
   {},
   [1],
   ['x'],
+  ...[
+    '1',
+    '1.0',
+    'true',
+    'null',
+    '[1]',
+    '{}',
+    'é',
+    'e\u0301',
+    '日本',
+    '\u{10ffff}',
+    '\u0001',
+    'xy'.repeat(40),
+  ],
+  ...[true, false, 0, -1, 0.1, 0.30000000000000004, 1e21, 1e308, -1e308, 5e-324, 9007199254740991],
+  ...[[], [[1]], ['1'], [null], { a: 1 }],
 )
-const records = fc.array(fc.dictionary(name, value, { maxKeys: 3 }), { minLength: 1, maxLength: 8 })
+/** PostgreSQL packs a document of more than 2 KB. */
+const LONG = 'long '.repeat(1000)
+const record = fc
+  .tuple(fc.dictionary(name, value, { maxKeys: 3 }), fc.boolean())
+  .map(([data, isLong]): object => (isLong ? { ...data, z: LONG } : data))
+const records = fc.array(record, { minLength: 1, maxLength: 8 })
+/** Cancelled records count, deleted ones do not. */
+const DELETED = { a: {}, b: {}, c: {} }
 
 test(
   'records are flagged, counted and refused as the new schema alone would do',
@@ -74,6 +111,9 @@ test(
       const path = `/v1/crm/record-types/${type}`
       for (const [n, data] of all.entries())
         succeed(await world.call('PUT', `/v1/crm/records/${type}/r${n}`, { data }), 201)
+      succeed(await world.call('POST', `/v1/crm/records/${type}/r0/cancel`))
+      succeed(await world.call('PUT', `/v1/crm/records/${type}/gone`, { data: DELETED }), 201)
+      succeed(await world.call('DELETE', `/v1/crm/records/${type}/gone`))
       for (const each of [first, second, third].map(valid)) {
         const fresh = await world.newType({ json_schema: each })
         const fits: boolean[] = []

@@ -33,6 +33,20 @@ test('a schema that 13 of 17 records violate is 409 with count and ten samples, 
   expect(await get(type, ids[1] ?? '')).not.toHaveProperty('valid')
 })
 
+test.each([3, 2500])(
+  'a change of %d properties finds the records that break one, short and long',
+  async (count) => {
+    const type = await world.newType()
+    const text = 'long '.repeat(1000)
+    const all = [{ p0: 1 }, { p1: 'x' }, { p2: 2, text }, { p1: 'x', text }, { q: 1 }, { q: 1, text }]
+    for (const [n, data] of all.entries()) succeed(await put(type, `r${n}`, data), 201)
+    const properties = Object.fromEntries(times(count, (n) => [`p${n}`, { type: 'string' }]))
+    const refused = await world.call('PUT', typePath(type), { json_schema: { type: 'object', properties } })
+    const [{ count: broken, samples }] = expectFailure(refused, 'CONFLICT').details
+    expect([broken, samples.map((sample: Body) => sample.id)]).toEqual([2, ['r0', 'r2']])
+  },
+)
+
 describe('A schema change with on_invalid=allow', () => {
   test('keeps invalid records readable and flags them; their next write must be valid', async () => {
     const type = await world.newType()

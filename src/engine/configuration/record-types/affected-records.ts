@@ -49,7 +49,7 @@ export function affectedBy(before: object, after: object): AffectedRecords {
       Object.hasOwn(properties, name) ? essence(properties[name]) : undefined,
     )
     if (isDeepStrictEqual(old, next)) continue
-    const rule = ruleOf(name, old ?? {}, next)
+    const rule = ruleOf(name, old, next)
     if (rule) rules.push(rule)
     else holding.push(name)
   }

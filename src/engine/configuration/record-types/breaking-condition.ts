@@ -33,9 +33,8 @@ export function breakingCondition({ holding, lacking, rules }: ChangedProperties
 /** The columns of a length rule, for `jsonb_to_recordset`. */
 export const LENGTH_COLUMNS = 'name text, min_length numeric, max_length numeric'
 
-/** The condition that a document satisfies a path, which may be NULL. What a path cannot decide, the schema does. */
-export const satisfies = (data: string, path: string): string =>
-  `(${path} IS NOT NULL AND (${data} @@ ${path}) IS NOT FALSE)`
+/** The condition that a document satisfies a path. What a path cannot decide, the schema does. */
+export const satisfies = (data: string, path: string): string => `((${data} @@ ${path}) IS NOT FALSE)`
 
 /** The condition that a document breaks the length rule `k`. */
 export const breaksLength = (data: string): string =>
@@ -74,7 +73,7 @@ const COMPARISONS = [
 const member = (name: string): string => `$.${literal(name)}`
 
 /** A text that is no Unicode is in no record. */
-const literal = (value: unknown): string =>
+export const literal = (value: unknown): string =>
   JSON.stringify(typeof value === 'string' ? value.toWellFormed() : value)
 
 /** Nested in halves, because PostgreSQL reads a path recursively. */

@@ -5,6 +5,10 @@ import { isObject } from '../../../foundation/is-object.ts'
 /** What the value of a property must be now. What is absent is as it was, or not limited. Lengths are in code points. */
 export type PropertyRule = {
   readonly name: string
+  /** The type that a valid value has already, if both schemas name one. */
+  readonly known?: string
+  /** Whether only the new schema names the property, so that few values have it. */
+  readonly isNew?: true
   readonly types?: readonly string[]
   readonly allowed?: readonly unknown[]
   readonly min_length?: number
@@ -43,9 +47,15 @@ function bound(name: string, value: unknown): Omit<PropertyRule, 'name'> | undef
  * The rule that a valid value must follow to stay valid; undefined if it takes the whole schema to judge it. A
  * keyword that goes away makes no value invalid, so only those that are new or changed count.
  */
-export function ruleOf(name: string, before: unknown, after: unknown): PropertyRule | undefined {
+export function ruleOf(name: string, was: unknown, after: unknown): PropertyRule | undefined {
+  const before = was === undefined ? {} : was
   if (!isObject(before) || !isObject(after)) return undefined
-  let rule: PropertyRule = { name }
+  const [{ type: typeBefore }, { type }] = [before, after]
+  let rule: PropertyRule = {
+    name,
+    ...(typeof type === 'string' && type === typeBefore && { known: type }),
+    ...(was === undefined && { isNew: true }),
+  }
   for (const keyword of new Set([...Object.keys(before), ...Object.keys(after)])) {
     if (isDeepStrictEqual(before[keyword], after[keyword])) continue
     const read = Object.hasOwn(KEYWORDS, keyword) ? KEYWORDS[keyword] : undefined
