@@ -76,7 +76,9 @@ const isContainer = (source: string) => /[[{]/.test(source[skipSpace(source, 0)]
 const readContainer = (source: string, use: Use): Promise<unknown> =>
   new Reader(
     source,
-    (slice, value) => !(slice.includes('__proto__') || SUSPECT_ESCAPE.test(slice)) || isSound(value, 0, use),
+    // The text, since the value has only the last of members with one name.
+    (slice) =>
+      !(slice.includes('__proto__') || SUSPECT_ESCAPE.test(slice)) || scan(slice, '', use).length === 0,
   ).read()
 
 /**
@@ -160,20 +162,19 @@ export function checkJson(value: unknown, at = '', use: Use = 'stored'): void {
 const KNOWN_DEPTH = 2
 
 /** Fast check that rules out every fault. Most values need no more. */
-function isSound(value: unknown, depth: number, use: Use = 'stored'): boolean {
-  if (typeof value === 'string') return isSoundText(value, use)
+function isSound(value: unknown, depth: number): boolean {
+  if (typeof value === 'string') return isSoundText(value)
   if (!isObject(value)) return value === null || typeof value === 'boolean' || Number.isFinite(value)
   if (depth >= LIMITS.jsonDepth) return false
   // Tools copy or rebuild the arguments of a request, so check for remembered members.
   if (depth > 0 && depth <= KNOWN_DEPTH && sound.has(value)) return true
-  if (Array.isArray(value)) return value.every((item) => isSound(item, depth + 1, use))
+  if (Array.isArray(value)) return value.every((item) => isSound(item, depth + 1))
   return Object.entries(value).every(
-    ([key, member]) => key !== '__proto__' && isSoundText(key, 'stored') && isSound(member, depth + 1, use),
+    ([key, member]) => key !== '__proto__' && isSoundText(key) && isSound(member, depth + 1),
   )
 }
 
-const isSoundText = (text: string, use: Use) =>
-  (use === 'compared' || text.isWellFormed()) && !text.includes('\u0000')
+const isSoundText = (text: string) => text.isWellFormed() && !text.includes('\u0000')
 
 function decode(bytes: Buffer, at: string): string {
   if (isUtf8(bytes)) return bytes.toString()

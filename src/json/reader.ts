@@ -50,7 +50,7 @@ export class Reader {
   readonly #slice: number
   readonly #text: string
   /** Whether a parsed slice meets the rules of the pre-pass. */
-  readonly #isSound: (text: string, value: unknown) => boolean
+  readonly #isSound: (text: string) => boolean
   readonly #frames = Array.from({ length: LIMITS.jsonDepth }, () => new Frame())
   #depth = 0
   #containers = 0
@@ -59,7 +59,7 @@ export class Reader {
   #parsedTo = 0
   #root: unknown
 
-  constructor(text: string, isSound: (text: string, value: unknown) => boolean, slice = SLICE) {
+  constructor(text: string, isSound: (text: string) => boolean, slice = SLICE) {
     this.#slice = slice
     this.#text = text
     this.#isSound = isSound
@@ -209,7 +209,7 @@ export class Reader {
 
   #parse(text: string): object {
     const value = JSON.parse(text) as object
-    if (!this.#isSound(text, value)) throw new Refused()
+    if (!this.#isSound(text)) throw new Refused()
     return value
   }
 

@@ -5,7 +5,10 @@ import { cases } from '../support/cases.ts'
 import { openSession } from '../support/mcp-session.ts'
 import { type Body, openServer, type TestServer } from '../support/server.ts'
 
-const CLIENTS = cases(200, 25)
+const CASES = cases(200, 25)
+/** Clients at once: the server closes connections above its limit. */
+const CLIENTS = Math.min(CASES, 200)
+const ROUNDS = Math.ceil(CASES / CLIENTS)
 const BATCH = 25
 const text = (words: string) => [{ type: 'text', text: words }]
 
@@ -51,17 +54,19 @@ const call = (id: number, more: object = {}) => ({
 test('parallel calls with the same ids under many tokens each get their own result', {
   tags: 'sampled',
 }, async () => {
-  const answered = await Promise.all(
-    tokens.flatMap(({ name, token }) =>
-      [0, 1].map(async () => {
-        const calls = Array.from({ length: BATCH }, (_, n) => call(n))
-        const { body } = await server.as(token)('POST', '/mcp', calls)
-        for (const { id, result } of body) expect(result.content[0].text).toBe(`${name} ${id}`)
-        return body.length as number
-      }),
-    ),
-  )
-  expect(answered.reduce((sum, each) => sum + each, 0)).toBe(CLIENTS * BATCH * 2)
+  const answerAll = () =>
+    Promise.all(
+      tokens.flatMap(({ name, token }) =>
+        [0, 1].map(async () => {
+          const calls = Array.from({ length: BATCH }, (_, n) => call(n))
+          const { body } = await server.as(token)('POST', '/mcp', calls)
+          for (const { id, result } of body) expect(result.content[0].text).toBe(`${name} ${id}`)
+          return body.length as number
+        }),
+      ),
+    )
+  for (let round = 0; round < ROUNDS; round++)
+    expect((await answerAll()).reduce((sum, each) => sum + each, 0)).toBe(CLIENTS * BATCH * 2)
 })
 
 const META = {
