@@ -105,9 +105,11 @@ describe.runIf(hasShell)('shell examples', () => {
       const example = (await exampleOf(name))
         .replaceAll('4000', String(await freePort()))
         .replaceAll('/var/lib/plinth', directory)
+      // The file may hold the ready line of the example before, until the server of this one opens it.
       const npm = `npm() {
+        rm -f ready
         PLINTH_PORT="\${PLINTH_PORT:-0}" '${process.execPath}' '${BIN}' serve > ready & trap "kill $!; wait $!" EXIT
-        until grep -q '^plinth ready' ready; do kill -0 $!; sleep 0.2; done
+        until grep -qs '^plinth ready' ready; do kill -0 $!; sleep 0.2; done
       }`
       const settings = { PLINTH_DATA_DIR: directory, DATABASE_URL: database.url }
       const { code, output } = await run(`${npm}\n${example}`, settings)
