@@ -17,7 +17,7 @@ export async function clientWarnings(
   return scope.clientBreaks(scope, baseId, ofTypes.flatMap(typeEditOf))
 }
 
-/** A comparison shows a definition that is not valid too. */
+/** None for a definition that is not valid: a comparison shows it all the same. */
 function typeEditOf(edit: Edit): TypeEdit[] {
   const { kind, id, before } = edit
   try {

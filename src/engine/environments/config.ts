@@ -7,19 +7,9 @@ import type { Definition } from '../configuration/lifecycle/definition.ts'
 import { lockConfiguration } from '../configuration/lifecycle/lock.ts'
 import type { Scope } from '../core/scope.ts'
 import type { WriteScope } from '../write/write.ts'
+import { applyEdits, type NewSecret, prepareEdits } from './apply-edits.ts'
 import { clientWarnings } from './client-warnings.ts'
-import {
-  applyEdits,
-  type Edit,
-  editsBetween,
-  type Kept,
-  type NewSecret,
-  occasional,
-  prepareEdits,
-  type ShownEdit,
-  shown,
-  summaryOf,
-} from './edits.ts'
+import { type Edit, editsBetween, type Kept, nonEmpty, type ShownEdit, shown, summaryOf } from './edits.ts'
 import { atList, atPlace } from './failures.ts'
 import { hideKnownSecrets } from './known-secrets.ts'
 import { type ConfigFile, readConfig } from './read-config.ts'
@@ -36,7 +26,7 @@ export type ConfigDiff = {
   hash: string
   /** What a list of the file does not have, and stays without `prune`. */
   kept?: readonly Kept[]
-  /** Secrets that were made for new resources. Only in the answer of the act. */
+  /** Secrets that were made for new resources. Only in the response to the PUT. */
   secrets?: readonly NewSecret[]
   /** What breaks for clients that were generated from the GraphQL schema of the base. */
   warnings?: readonly string[]
@@ -80,7 +70,7 @@ export async function diffConfig(
   const changes = edits.map(shown)
   const warnings = await clientWarnings(scope, baseId, edits)
   const kept = prune ? [] : missingIn(file, live)
-  return { changes, summary: summaryOf(changes), hash: await hashOf(live), ...occasional({ kept, warnings }) }
+  return { changes, summary: summaryOf(changes), hash: await hashOf(live), ...nonEmpty({ kept, warnings }) }
 }
 
 /**
@@ -114,7 +104,7 @@ export async function putConfig(
     const changes = edits.map(shown)
     const next = edits.length === 0 ? hash : await hashOf(await snapshotIn(tx, baseId))
     const kept = prune ? [] : missingIn(file, live)
-    return { changes, summary: summaryOf(changes), hash: next, ...occasional({ kept, secrets, warnings }) }
+    return { changes, summary: summaryOf(changes), hash: next, ...nonEmpty({ kept, secrets, warnings }) }
   })
 }
 

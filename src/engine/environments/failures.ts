@@ -1,4 +1,4 @@
-/** Failures of changes to data that does not fit them, with what to send next, which differs from a PUT. */
+/** Says which resource a failure of edits is about, and what to send next: the hints of a PUT of one resource do not apply. */
 import { listName } from '../../contract/config-shapes.ts'
 import { advised } from '../../foundation/advised-requests.ts'
 import { type Detail, DomainError, withPaths } from '../../foundation/errors.ts'
@@ -15,7 +15,7 @@ export const atResource = (thrown: unknown, edit: Resource): unknown =>
     held: { message: 'Send force to delete them too.', hint: '"force": true' },
   })
 
-/** The same where some resources are named: what they refer to may be in the preview only. */
+/** The same for a promotion of named resources: what they refer to can be in the preview only. */
 export const atNamed = (thrown: unknown, edit: Resource): unknown =>
   withHints(
     atResource(thrown, edit),

@@ -34,20 +34,20 @@ export async function readFork(db: Db, previewId: string): Promise<Snapshot> {
   return fork
 }
 
-/** A resource at the fork from now on; null for absent. */
-export type ForkPoint = { readonly kind: string; readonly id: string; readonly is: Definition | null }
+/** The definition that a resource has at the fork from now on; null for an absent one. */
+export type ForkPoint = { readonly kind: string; readonly id: string; readonly definition: Definition | null }
 
 /** Moves the fork of a preview for some resources. */
 export async function moveFork(db: Db, previewId: string, points: readonly ForkPoint[]): Promise<void> {
   for (const { name } of KINDS) {
     const own = points.filter(({ kind }) => kind === name)
-    const gone = own.filter(({ is }) => is === null).map(({ id }) => id)
-    const kept = own.filter(({ is }) => is !== null)
+    const gone = own.filter(({ definition }) => definition === null).map(({ id }) => id)
+    const kept = own.filter(({ definition }) => definition !== null)
     if (gone.length > 0) await db.query(DROP, [previewId, name, gone])
     const texts: string[] = []
-    for (const { is } of kept) {
+    for (const { definition } of kept) {
       if (turnIsOver()) await nextTurn()
-      texts.push(JSON.stringify(is))
+      texts.push(JSON.stringify(definition))
     }
     for (const { from, to } of partsOf(texts)) {
       const ids = kept.slice(from, to).map(({ id }) => id)

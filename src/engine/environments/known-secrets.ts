@@ -1,4 +1,4 @@
-/** Secrets of a config file that are those of the base already: they are no change. */
+/** Secrets of a config file that equal the stored ones, so that they are no change. */
 import { timingSafeEqual } from 'node:crypto'
 import { digest } from '../../contract/canonical-hash.ts'
 import { toCamel } from '../../contract/field-names.ts'

@@ -1,7 +1,8 @@
 /** The edits of promotions as they are stored: a row each, so that neither statement nor turn grows with their number. */
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
-import { kindNamed } from '../configuration/kinds.ts'
+import { KINDS, kindNamed } from '../configuration/kinds.ts'
 import type { Definition } from '../configuration/lifecycle/definition.ts'
+import { stepsOfIds } from '../configuration/lifecycle/read-in-steps.ts'
 import { partsOf } from '../core/append-change.ts'
 import { type Db, statement } from '../database/client.ts'
 import type { Edit } from './edits.ts'
@@ -101,4 +102,33 @@ export async function readEdits(
     if (conflict) past?.conflicts.push({ kind, id, ...conflict })
   }
   return found
+}
+
+/** Adds to each created or deleted resource what its row has beyond its definition. */
+export async function withOrigins(
+  db: Db,
+  baseId: string,
+  from: string,
+  edits: readonly Edit[],
+): Promise<PromotionEdit[]> {
+  const origins = new Map<Edit, object>()
+  for (const kind of KINDS.filter(({ logged }) => logged)) {
+    for (const [side, isOf] of [
+      [from, ({ before }: Edit) => before === null],
+      [baseId, ({ after }: Edit) => after === null],
+    ] as const) {
+      const own = edits.filter((edit) => edit.kind === kind && isOf(edit))
+      if (own.length === 0) continue
+      const byId = new Map(own.map((edit) => [edit.id, edit]))
+      for await (const rows of stepsOfIds(kind, db, side, [...byId.keys()]))
+        for (const row of rows) {
+          const edit = byId.get(row.id)
+          if (edit) origins.set(edit, kind.logged?.(row) ?? {})
+        }
+    }
+  }
+  return edits.map((edit) => {
+    const origin = origins.get(edit)
+    return origin ? { ...edit, origin } : edit
+  })
 }

@@ -8,7 +8,8 @@ import { requireBase } from '../core/existing-base.ts'
 import type { Page, PageArgs } from '../core/page.ts'
 import type { Scope } from '../core/scope.ts'
 import type { Promotion as Row } from '../prisma/client.ts'
-import { type Kept, type NewSecret, type RecordsRewritten, type ShownEdit, shown } from './edits.ts'
+import type { NewSecret, RecordsRewritten } from './apply-edits.ts'
+import { type Kept, type ShownEdit, shown } from './edits.ts'
 import { type PromotionEdits, readEdits, storeEdits, textsOf } from './promotion-edits.ts'
 import type { Conflict } from './three-way.ts'
 
@@ -24,13 +25,13 @@ export type Promotion = {
   conflicts: readonly Conflict[]
   createdBy: string | null
   createdAt: string
-  /** What the preview deleted, and stays without `prune`. Only in the answer of the act. */
+  /** What the preview deleted, and stays without `prune`. Only in the response to the promotion. */
   kept?: readonly Kept[]
-  /** What breaks for clients that were generated from the GraphQL schema of production. Only in the answer of the act. */
+  /** What breaks for clients that were generated from the GraphQL schema of production. Only in the response to the promotion. */
   warnings?: readonly string[]
-  /** How many records migrations rewrote. Only in the answer of the act. */
+  /** How many records migrations rewrote. Only in the response to the promotion. */
   recordsRewritten?: RecordsRewritten
-  /** Secrets of resources that are new in production. Only in the answer of the act. */
+  /** Secrets of resources that are new in production. Only in the response to the promotion. */
   secrets?: readonly NewSecret[]
 }
 

@@ -5,11 +5,13 @@ import type { Detail } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { requirePermission } from '../access/access.ts'
 import type { Scope } from '../core/scope.ts'
+import type { RecordsRewritten } from './apply-edits.ts'
 import { clientWarnings } from './client-warnings.ts'
-import { type Kept, occasional, type RecordsRewritten, type ShownEdit, shown, summaryOf } from './edits.ts'
+import { type Kept, nonEmpty, type ShownEdit, shown, summaryOf } from './edits.ts'
 import { atNamed, atResource } from './failures.ts'
 import { readFork } from './fork.ts'
-import { atFrom, checkPreviewOf, how, selection, withOrigins } from './promote.ts'
+import { withOrigins } from './promotion-edits.ts'
+import { atFrom, checkPreviewOf, prepareOptions, selection } from './promotion-request.ts'
 import { readSnapshot } from './snapshot.ts'
 import { type Conflict, compareSides } from './three-way.ts'
 import { tryEdits } from './try-edits.ts'
@@ -55,11 +57,13 @@ export async function propose(scope: Scope, baseId: string, input: object): Prom
   }
   const past = await withOrigins(scope.db, baseId, from, edits)
   const located = resources ? atNamed : atResource
-  const { breaks, recordsRewritten } = await tryEdits(scope, baseId, past, {
-    ...how(past, migration),
-    located,
-  })
+  const { breaks, recordsRewritten } = await tryEdits(
+    scope,
+    baseId,
+    past,
+    prepareOptions(past, migration, located),
+  )
   const warnings = await clientWarnings(scope, baseId, edits)
-  const more = occasional({ kept, recordsRewritten, warnings })
+  const more = nonEmpty({ kept, recordsRewritten, warnings })
   return { from, baseId, changes, summary: summaryOf(changes), conflicts, breaks, ...more }
 }

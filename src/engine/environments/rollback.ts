@@ -8,14 +8,15 @@ import { requirePermission } from '../access/access.ts'
 import { setCause } from '../change-log/entry.ts'
 import { lockIfPresent } from '../configuration/lifecycle/lock.ts'
 import type { WriteScope } from '../write/write.ts'
+import { applyEdits, prepareEdits } from './apply-edits.ts'
 import { clientWarnings } from './client-warnings.ts'
-import { applyEdits, isSame, occasional, prepareEdits } from './edits.ts'
+import { isSame, nonEmpty } from './edits.ts'
 import { atUndone } from './failures.ts'
 import { moveFork } from './fork.ts'
 import { prepareAhead } from './prepare-ahead.ts'
-import { how } from './promote.ts'
 import { markRolledBack, type Promotion, promotionNotFound, storePromotion } from './promotion.ts'
 import { type PromotionEdit, readEdits } from './promotion-edits.ts'
+import { prepareOptions } from './promotion-request.ts'
 import { type Snapshot, snapshotIn } from './snapshot.ts'
 
 /**
@@ -33,11 +34,10 @@ export async function rollback(scope: WriteScope, baseId: string, input: object)
     const edits = past.map(
       ({ before, after, ...edit }): PromotionEdit => ({ ...edit, before: after, after: before }),
     )
-    const prepared = await prepareEdits(
-      edits,
-      { ...how(edits, migration), located: atUndone },
-      { scope: at, baseId },
-    )
+    const prepared = await prepareEdits(edits, prepareOptions(edits, migration, atUndone), {
+      scope: at,
+      baseId,
+    })
     return { prepared, warnings: await clientWarnings(at, baseId, edits) }
   }
   return prepareAhead(scope, [baseId], plan, async (within, { prepared, warnings }) => {
@@ -55,13 +55,13 @@ export async function rollback(scope: WriteScope, baseId: string, input: object)
       await moveFork(
         within.db,
         fromBase,
-        edits.map((each) => ({ kind: each.kind.name, id: each.id, is: each.after })),
+        edits.map((each) => ({ kind: each.kind.name, id: each.id, definition: each.after })),
       )
     await markRolledBack(within, baseId, undone)
     const entry = { id, baseId, kind: 'rollback', fromBase, edits, conflicts: [] }
     return {
       ...(await storePromotion(within, entry)),
-      ...occasional({ recordsRewritten, secrets, warnings }),
+      ...nonEmpty({ recordsRewritten, secrets, warnings }),
     }
   })
 }

@@ -43,17 +43,20 @@ export async function compareSides(
     for (const id of [...ids].sort()) {
       if (turnIsOver()) await nextTurn()
       const at = (side: Snapshot) => of(side).get(id) ?? null
-      const [was, is, now] = [at(fork), at(preview), at(production)]
-      if (!isNamed(kind.name, id) || isSame(is, was)) continue
-      if (is === null && now !== null && !prune) {
+      const [forked, previewed, live] = [at(fork), at(preview), at(production)]
+      if (!isNamed(kind.name, id) || isSame(previewed, forked)) continue
+      if (previewed === null && live !== null && !prune) {
         kept.push({ kind: kind.name, id })
         continue
       }
-      forkPoints.push({ kind: kind.name, id, is })
-      if (isSame(is, now)) continue
-      if (!isSame(now, was))
-        conflicts.push({ kind: kind.name, id, production: diffOf(was, now), preview: diffOf(was, is) })
-      edits.push({ kind, id, before: now, after: is })
+      forkPoints.push({ kind: kind.name, id, definition: previewed })
+      if (isSame(previewed, live)) continue
+      if (!isSame(live, forked))
+        conflicts.push({
+          ...{ kind: kind.name, id },
+          ...{ production: diffOf(forked, live), preview: diffOf(forked, previewed) },
+        })
+      edits.push({ kind, id, before: live, after: previewed })
     }
   }
   return { edits, conflicts, forkPoints, kept }

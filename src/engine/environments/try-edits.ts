@@ -3,10 +3,11 @@ import { type Detail, DomainError } from '../../foundation/errors.ts'
 import { compileAccess } from '../access/compile-access.ts'
 import type { Scope } from '../core/scope.ts'
 import { requestChecks, type WriteScope } from '../write/write.ts'
+import { applyEdits, prepareEdits, type RecordsRewritten } from './apply-edits.ts'
 import { checkData } from './check-data.ts'
-import { applyEdits, nextOf, prepareEdits, type RecordsRewritten } from './edits.ts'
-import type { how } from './promote.ts'
+import { nextOf } from './edits.ts'
 import type { PromotionEdit } from './promotion-edits.ts'
+import type { prepareOptions } from './promotion-request.ts'
 
 type Faults = { readonly breaks: readonly Detail[]; readonly recordsRewritten: RecordsRewritten }
 
@@ -15,7 +16,7 @@ export async function tryEdits(
   scope: Scope,
   baseId: string,
   edits: readonly PromotionEdit[],
-  { steps, located, ...rest }: ReturnType<typeof how>,
+  { migrationOf, located, ...rest }: ReturnType<typeof prepareOptions>,
 ): Promise<Faults> {
   const breaks: Detail[] = []
   const readable = edits.filter((edit) => {
@@ -28,9 +29,9 @@ export async function tryEdits(
     }
   })
   const prepared = await prepareEdits(readable, { ...rest, located })
-  const refused = (fault: DomainError) => breaks.push(...fault.details)
-  await applyEdits(promoterOf(scope, baseId), baseId, prepared, { isForced: false, located, refused })
-  const checkable = prepared.map(({ edit, next }) => ({ edit, next, migration: steps(edit) }))
+  const onFault = (fault: DomainError) => breaks.push(...fault.details)
+  await applyEdits(promoterOf(scope, baseId), baseId, prepared, { isForced: false, located, onFault })
+  const checkable = prepared.map(({ edit, next }) => ({ edit, next, migration: migrationOf(edit) }))
   const recordsRewritten: [id: string, records: number][] = []
   for (const [edit, { fault, rewritten }] of await checkData(scope, baseId, checkable)) {
     if (fault) breaks.push(...detailsOf(located(fault, edit)))
@@ -39,7 +40,7 @@ export async function tryEdits(
   return { breaks, recordsRewritten: Object.fromEntries(recordsRewritten) }
 }
 
-/** The rights of whoever promotes, which the checks ask for. The caller may read all that they read. */
+/** A scope with the rights that a promotion needs, for the checks. The caller may read all that they read. */
 const promoterOf = (scope: Scope, base: string): WriteScope => ({
   ...scope,
   access: compileAccess([{ base, record_type: '*', environment: '*', permission: 'admin' }]),

@@ -33,12 +33,12 @@ export type Change<F extends object> = Located & {
 }
 
 /**
- * `located` rewrites a failure, to say which resource failed. With `refused`, it is told the failure and the others go
- * on: a trial finds all of them.
+ * `located` rewrites a failure, to say which resource failed. `onFault` receives faults instead of the caller, and the other
+ * resources go on, so that a dry run finds all faults.
  */
 export type Located = {
   readonly located?: (thrown: unknown) => unknown
-  readonly refused?: (fault: DomainError) => void
+  readonly onFault?: (fault: DomainError) => void
 }
 
 /**
@@ -140,14 +140,14 @@ export async function changeAll<F extends object, R extends Stored>(
   }
 }
 
-/** Runs a step of a change, and says of its failure which resource failed. Null if the failure was only told. */
-export async function at<T>({ located, refused }: Located, work: () => Promise<T>): Promise<T | null> {
+/** Runs a step of a change, and says which resource failed. Null for a fault that `onFault` has received. */
+export async function at<T>({ located, onFault }: Located, work: () => Promise<T>): Promise<T | null> {
   try {
     return await work()
   } catch (thrown) {
     const fault = located ? located(thrown) : thrown
-    if (!refused || !(fault instanceof DomainError)) throw fault
-    refused(fault)
+    if (!onFault || !(fault instanceof DomainError)) throw fault
+    onFault(fault)
     return null
   }
 }

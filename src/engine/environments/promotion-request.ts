@@ -1,0 +1,110 @@
+/** What a promotion, proposal or rollback names: the preview, resources of it, and migrations of record types. */
+import type { z } from 'zod'
+import type { PromoteBody } from '../../contract/config-shapes.ts'
+import { isBaseId, productionOf } from '../../contract/ids.ts'
+import { unknownName } from '../../contract/suggest.ts'
+import { advised } from '../../foundation/advised-requests.ts'
+import { type Detail, invalid, withPaths } from '../../foundation/errors.ts'
+import { pointer } from '../../json/parse.ts'
+import type { PutOptions } from '../configuration/lifecycle/kind.ts'
+import type { Edit } from './edits.ts'
+import type { PromotionEdit } from './promotion-edits.ts'
+import type { Snapshot } from './snapshot.ts'
+
+type Named = NonNullable<z.output<typeof PromoteBody>['resources']>
+
+/** @throws VALIDATION_ERROR unless the base is a production base, and `from` a preview of it */
+export function checkPreviewOf(baseId: string, from: string): void {
+  if (productionOf(baseId) !== baseId) throw isPreview(baseId)
+  if (!isBaseId(from) || from === baseId || productionOf(from) !== baseId) throw notItsPreview(baseId, from)
+}
+
+/**
+ * Selects the named resources, or all.
+ * @throws VALIDATION_ERROR for a resource that no side has
+ */
+export function selection(
+  resources: Named | undefined,
+  sides: Readonly<Record<string, Snapshot>>,
+): (kind: string, id: string) => boolean {
+  const exists = (kind: string, id: string) => Object.values(sides).some((side) => side.get(kind)?.has(id))
+  checkNamed(resources, exists)
+  const names = resources && new Set(resources.map(({ kind, id }) => `${kind} ${id}`))
+  return (kind, id) => names?.has(`${kind} ${id}`) ?? true
+}
+
+function checkNamed(resources: Named | undefined, exists: (kind: string, id: string) => boolean): void {
+  const [first, ...more] = (resources ?? []).flatMap(({ kind, id }, n) =>
+    exists(kind, id)
+      ? []
+      : [
+          {
+            path: `/resources/${n}/id`,
+            code: 'unknown_resource',
+            message: `Neither the preview nor production has a ${kind.replaceAll('_', ' ')} "${id.slice(0, 64)}".`,
+          },
+        ],
+  )
+  if (first) throw invalid(first, ...more)
+}
+
+/**
+ * How the edits of a promotion or rollback are prepared, with the migrations of their record types. `located` says which edit
+ * failed.
+ * @throws VALIDATION_ERROR for a migration of another type
+ */
+export function prepareOptions(
+  edits: readonly PromotionEdit[],
+  migration: Migrations = {},
+  located: (thrown: unknown, edit: Edit) => unknown,
+) {
+  const isChanged = ({ kind, before, after }: PromotionEdit) => kind.name === RECORD_TYPE && before && after
+  const changed = edits.filter(isChanged).map(({ id }) => id)
+  const others = Object.keys(migration).filter((id) => !changed.includes(id))
+  const [fault, ...more] = others.map((id) => notChanged(id, changed))
+  if (fault) throw invalid(fault, ...more)
+  const migrationOf = ({ kind, id }: Edit) =>
+    kind.name === RECORD_TYPE && Object.hasOwn(migration, id) ? migration[id] : undefined
+  return {
+    located,
+    originOf,
+    /** The migration of the record type that an edit changes. */
+    migrationOf,
+    optionsOf: (edit: PromotionEdit): Partial<PutOptions> =>
+      migrationOf(edit) ? { onInvalid: 'migrate', migration: migrationOf(edit) } : {},
+  }
+}
+
+const RECORD_TYPE = 'record_type'
+type Migrations = z.output<typeof PromoteBody>['migration']
+
+const notChanged = (id: string, changed: readonly string[]): Detail => ({
+  path: `/migration${pointer(id)}`,
+  code: 'unknown_resource',
+  message: `Record type "${id.slice(0, 64)}" is not one of the record types that this changes. Remove its migration.`,
+  ...unknownName(id, changed),
+})
+
+const originOf = ({ origin = {} }: PromotionEdit): object => origin
+
+/** Moves the failure of an absent preview to the argument that names it. */
+export function atFrom(thrown: unknown): never {
+  throw withPaths(thrown, (path) => (path === '/base_id' ? '/from' : path))
+}
+
+const notItsPreview = (baseId: string, received: string) =>
+  invalid({
+    path: '/from',
+    code: 'not_a_preview',
+    message: `from must be a preview of "${baseId}", such as "${baseId}--dev". ${advised('list_previews')} lists them.`,
+    received: received.slice(0, 64),
+  })
+
+const isPreview = (received: string) =>
+  invalid({
+    path: '/base_id',
+    code: 'is_preview',
+    message: `"${received}" is a preview. Promote to its production base.`,
+    received,
+    hint: productionOf(received),
+  })
