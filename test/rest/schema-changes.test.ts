@@ -190,6 +190,16 @@ describe('A schema change with migrate=true', () => {
     expect(await world.logOf(type)).toHaveLength(2)
   })
 
+  test('puts no value of one record into another, where a step writes into the value of a default', async () => {
+    const type = await world.newType()
+    const before: Body = { a: { z: 1 }, b: {}, c: { z: 3 } }
+    for (const [id, data] of Object.entries(before)) succeed(await put(type, id, data), 201)
+    const open = [{ op: 'default', field: 'data.x', value: {} }]
+    succeed(await migrate(type, {}, [...open, { op: 'rename', field: 'data.z', to: 'data.x.z' }]))
+    const after = await Promise.all(Object.keys(before).map(async (id) => (await get(type, id)).data))
+    expect(after).toEqual([{ x: { z: 1 } }, { x: {} }, { x: { z: 3 } }])
+  })
+
   test('repairs records that an earlier schema change left invalid', async () => {
     const type = await world.newType()
     succeed(await put(type, 'a', { v: '1' }), 201)
@@ -238,6 +248,7 @@ describe('A schema change with migrate=true', () => {
     [[{ op: 'rname', field: 'a' }], '/migration/0/op'],
     [[{ op: 'rename', field: 'a' }], '/migration/0/to'],
     [[{ op: 'default', field: 'a' }], '/migration/0/value'],
+    [[{ op: 'rename', field: 'a', to: 'a.b' }], '/migration/0/to'],
     [[{ op: 'cast', field: 'a', type: 'float' }], '/migration/0/type'],
     [[{ op: 'drop', field: 'a', value: 1 }], '/migration/0/value'],
     [[{ op: 'drop', field: 'a', fild: 1 }], '/migration/0/fild'],

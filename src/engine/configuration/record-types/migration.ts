@@ -99,13 +99,28 @@ function readStep(raw: RawStep, at: string): MigrationStep {
   if (raw.field === undefined)
     throw fault(`${at}/field`, 'required', `"${op}" needs "field", such as "data.status".`)
   const field = dataField(raw.field, `${at}/field`)
-  if (op === 'rename') return { op, field, to: dataField(raw.to, `${at}/to`) }
+  if (op === 'rename') {
+    const to = dataField(raw.to, `${at}/to`)
+    if (isWithin(to, field)) throw withinItself(`${at}/to`, field)
+    return { op, field, to }
+  }
   if (op === 'default') return { op, field, value: raw.value }
   if (op === 'drop') return { op, field }
   if (!CASTS.includes(raw.type as Cast))
     throw fault(`${at}/type`, 'enum', `type must be one of ${CASTS.join(', ')}.`, { allowed: CASTS })
   return { op, field, type: raw.type as Cast }
 }
+
+/** Whether the path is below the other: the value would move into itself. */
+const isWithin = (path: FieldPath, holder: FieldPath): boolean =>
+  path.length > holder.length && holder.every((segment, n) => segment === path[n])
+
+const withinItself = (at: string, field: FieldPath) =>
+  fault(
+    at,
+    'within_itself',
+    `A property cannot move into itself. Rename "${fieldName(field)}" to another name first, and that one to this place.`,
+  )
 
 /** Parses `data.a.b`, or `a.b` for short. */
 function dataField(raw: unknown, at: string): FieldPath {
@@ -138,7 +153,8 @@ function applyStep(data: unknown, step: MigrationStep): void {
   const key = step.field.at(-1) as string
   if (!holder) return
   const present = Object.hasOwn(holder, key)
-  if (step.op === 'default' && !present) holder[key] = step.value
+  // A copy: a later step may write into it, and each record has its own.
+  if (step.op === 'default' && !present) holder[key] = structuredClone(step.value)
   if (step.op === 'drop') delete holder[key]
   if (step.op === 'cast' && present) holder[key] = cast(holder[key], step.type)
   if (step.op === 'rename' && present) {
