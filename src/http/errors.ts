@@ -127,15 +127,34 @@ const SOCKET_FAULTS: Readonly<Record<string, Detail>> = {
   },
 }
 
-/** Answers unparsable HTTP on the raw socket. */
+/** Sockets whose refusal waits for a response. */
+const waiting = new WeakSet<Socket>()
+
+/**
+ * Answers unparsable HTTP on the raw socket. A request before it that was read whole may have effects, so its response
+ * is sent first.
+ */
 export function refuseSocket(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return
+  if (error.code === 'ECONNRESET' || !socket.writable || waiting.has(socket)) return
+  const response = responseOn(socket)
+  if (response?.req.complete) {
+    waiting.add(socket)
+    response.once('close', () => {
+      waiting.delete(socket)
+      refuseSocket(error, socket)
+    })
+    return
+  }
   const requestId = newRequestId()
   const body = JSON.stringify(errorBody(invalid(SOCKET_FAULTS[error.code ?? ''] ?? MALFORMED), requestId))
   socket.end(
     `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nx-request-id: ${requestId}\r\nconnection: close\r\n\r\n${body}`,
   )
 }
+
+/** The response that the socket sends next; Node keeps those after it. */
+const responseOn = (socket: Socket): ServerResponse | null | undefined =>
+  (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage
 
 /** Node answers an unknown `Expect` with 417 and no error body. Send our error body instead. */
 export function refuseExpectation(request: IncomingMessage, response: ServerResponse): void {

@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure, expectFault, succeed, times } from '../support/answers.ts'
 import { filesIn, sha256 } from '../support/files.ts'
@@ -65,6 +66,33 @@ describe('a precondition of a file', () => {
   })
 })
 
+type Sent = { path: string; length: number; body: string; connection?: string }
+
+/** Sends an upload as it is on the wire. Returns the responses, when the connection is closed. */
+async function responsesTo({
+  path,
+  length,
+  body,
+  origin = '',
+  connection = 'close',
+}: Sent): Promise<string[]> {
+  const { hostname, port } = new URL(world.url)
+  const socket = connect(Number(port), hostname)
+  const head = [
+    `PUT ${at(path)} HTTP/1.1`,
+    'host: localhost',
+    `authorization: Bearer ${world.adminToken}`,
+    'content-type: text/plain',
+    `content-length: ${length}`,
+    `connection: ${connection}`,
+  ]
+  socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
+  if (body.length < length) socket.end()
+  let all = ''
+  for await (const bytes of socket) all += bytes
+  return all.split(/(?=HTTP\/1\.1 )/)
+}
+
 describe('an upload', () => {
   const digestOf = (text: string) => `sha-256=:${Buffer.from(sha256(text), 'hex').toString('base64')}:`
 
@@ -89,6 +117,18 @@ describe('an upload', () => {
     ] as const)
       expectFault(await put('head.txt', 'x', { [name]: value }), path)
     expectFailure(await get('head.txt'), 'NOT_FOUND')
+  })
+
+  test('has the bytes that it declares, and what comes after them is malformed', async () => {
+    const sent = { path: 'long.txt', length: 3, body: 'abcdef', connection: 'keep-alive' }
+    const statuses = (await responsesTo(sent)).map((response) => response.slice(9, 12))
+    expect(statuses).toEqual(['201', '400'])
+    expect((await get('long.txt')).text).toBe('abc')
+  })
+
+  test('of fewer bytes than it declares stores nothing', async () => {
+    await responsesTo({ path: 'short.txt', length: 100, body: 'abc' })
+    expectFailure(await get('short.txt'), 'NOT_FOUND')
   })
 
   test('that is rehearsed stores nothing', async () => {
