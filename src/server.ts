@@ -23,6 +23,7 @@ import { notFound, refuseExpectation, refuseSocket, sendError } from './http/err
 import { frontPage } from './http/front-page.ts'
 import { health } from './http/health.ts'
 import { admitLargeBodies } from './http/large-bodies.ts'
+import { originForm } from './http/origin-form.ts'
 import { chargeOf, rateLimiter } from './http/rate-limit.ts'
 import { logRequests, requestIdOf } from './http/request-log.ts'
 import { logSlowTurns } from './http/slow-turns.ts'
@@ -55,6 +56,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestIdOf,
+    rewriteUrl: ({ url = '' }) => originForm(url),
     bodyLimit: config.bodyBytes,
     // Longer than the longest long poll, which sends nothing while it waits.
     connectionTimeout: Math.max(config.requestTimeoutMs * 2, (LIMITS.waitSecondsMax + 15) * 1000),

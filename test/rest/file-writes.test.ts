@@ -66,7 +66,7 @@ describe('a precondition of a file', () => {
   })
 })
 
-type Sent = { path: string; length: number; body: string; connection?: string }
+type Sent = { path: string; length: number; body: string; origin?: string; connection?: string }
 
 /** Sends an upload as it is on the wire. Returns the responses, when the connection is closed. */
 async function responsesTo({
@@ -79,7 +79,7 @@ async function responsesTo({
   const { hostname, port } = new URL(world.url)
   const socket = connect(Number(port), hostname)
   const head = [
-    `PUT ${at(path)} HTTP/1.1`,
+    `PUT ${origin}${at(path)} HTTP/1.1`,
     'host: localhost',
     `authorization: Bearer ${world.adminToken}`,
     'content-type: text/plain',
@@ -129,6 +129,12 @@ describe('an upload', () => {
   test('of fewer bytes than it declares stores nothing', async () => {
     await responsesTo({ path: 'short.txt', length: 100, body: 'abc' })
     expectFailure(await get('short.txt'), 'NOT_FOUND')
+  })
+
+  test('may name the server in its URL', async () => {
+    const [stored] = await responsesTo({ path: 'absolute.txt', length: 3, body: 'abc', origin: world.url })
+    expect(stored).toMatch(/^HTTP\/1\.1 201 .*"path":"absolute\.txt"/s)
+    expect((await get('absolute.txt')).text).toBe('abc')
   })
 
   test('that is rehearsed stores nothing', async () => {
