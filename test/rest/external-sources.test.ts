@@ -357,6 +357,7 @@ describe('failures of the source', () => {
     const error = expectFailure(answer, 'INTERNAL_ERROR')
     expect(error.message).toContain('"hub"')
     expect(error.details[0]).toMatchObject({ code })
+    expect(error.details[0]?.message).toContain('"hub"')
     return error.details[0]
   }
   const raw =
@@ -540,6 +541,13 @@ describe('definitions', () => {
     expect(pulled.text).toContain('{{secret:CRM_KEY}}')
     expect(succeed(await call('POST', '/v1/crm/config/diff', pulled.body)).changes).toEqual([])
     succeed(await call('GET', '/v1/crm/changes?limit=1000'))
+  })
+
+  test('a source that exists cannot be there twice', async () => {
+    const { type } = await newContacts()
+    const twice = { sources: [contacts(), contacts()] }
+    for (const method of ['PUT', 'PATCH'])
+      expectFault(await call(method, `/v1/crm/record-types/${type}`, twice), '/sources/1/name')
   })
 
   test('only who manages the whole base can say where its secrets go', async () => {

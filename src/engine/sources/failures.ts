@@ -1,4 +1,4 @@
-/** Failures of sources. Each names the source and what was asked of it. */
+/** Failures of sources. Each names the source and what was asked of it, in its details too. */
 import { type Detail, DomainError, invalid, upstreamFailure } from '../../foundation/errors.ts'
 import type { SourceUse } from './find-source.ts'
 
@@ -10,19 +10,15 @@ const named = ({ source, operation }: Of, what: string) =>
 
 /** There was no answer. */
 export const unreachable = (of: Of, why: string) =>
-  upstreamFailure(named(of, 'did not answer'), [{ path: '', code: 'source_unreachable', message: why }])
+  failure(named(of, 'did not answer'), why, { code: 'source_unreachable' })
 
 /** The answer is not one of success. */
 export const refused = (of: Of, status: number, received: string) =>
-  upstreamFailure(named(of, `answered ${status}`), [
-    {
-      path: '',
-      code: 'source_refused',
-      message: adviceFor(status),
-      expected: '200 to 299',
-      ...(received !== '' && { received }),
-    },
-  ])
+  failure(named(of, `answered ${status}`), adviceFor(status), {
+    code: 'source_refused',
+    expected: '200 to 299',
+    ...(received !== '' && { received }),
+  })
 
 function adviceFor(status: number): string {
   if (status >= 300 && status < 400 && status !== 304)
@@ -35,10 +31,11 @@ function adviceFor(status: number): string {
 }
 
 /** The answer cannot be read as the source declares it. */
-export const unreadable = (of: Of, message: string, more: More = {}) =>
-  upstreamFailure(named(of, 'answered what cannot be read'), [
-    { path: '', code: 'source_answer_invalid', message, ...more },
-  ])
+export const unreadable = (of: Of, why: string, more: More = {}) =>
+  failure(named(of, 'answered what cannot be read'), why, { code: 'source_answer_invalid', ...more })
+
+const failure = (what: string, why: string, rest: Pick<Detail, 'code'> & More) =>
+  upstreamFailure(what, [{ path: '', message: `${what} ${why}`, ...rest }])
 
 /** One request reads of several sources, or several times, more than it may keep. */
 export const tooMuch = ({ source }: Of) =>

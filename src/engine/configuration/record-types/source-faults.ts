@@ -31,14 +31,15 @@ export async function sourceFaults(
   before: readonly Source[],
   sources: readonly Source[],
 ): Promise<Detail[]> {
+  const named = sources.flatMap((_, n) => nameFaults(sources, n))
   const changed = sources.filter((source) => !before.some((other) => isDeepStrictEqual(source, other)))
-  if (changed.length === 0) return []
+  // A copy of a source that exists is no new one, and has its name.
+  if (changed.length === 0) return named
   requirePermission(scope.access, 'manage', baseId, '*')
   checkJson(sources, '/sources')
   if (JSON.stringify(sources).length > LIMITS.sourceChars) return [tooLarge]
   const faults = await Promise.all(
     sources.map(async (source, n) => [
-      ...nameFaults(sources, n),
       ...operationFaults(source, n, scope.egress.privateHosts),
       ...authFaults(source, `/sources/${n}/auth`),
       ...(await mappingFaults(source, `/sources/${n}/field_mapping`)),
@@ -47,7 +48,7 @@ export async function sourceFaults(
   const texts = sources.flatMap(({ auth }, n) =>
     auth ? [{ path: `/sources/${n}/auth/value_template`, text: auth.value_template }] : [],
   )
-  return [...faults.flat(), ...(await referenceFaults(scope.db, baseId, texts))]
+  return [...named, ...faults.flat(), ...(await referenceFaults(scope.db, baseId, texts))]
 }
 
 const tooLarge: Detail = {
