@@ -51,7 +51,7 @@ builder.queryField('exportTools', (t) =>
       shape: t.arg({ type: ProviderShape, description: 'openai only. Defaults to chat.' }),
     },
     resolve: (_root, { base, provider, recordTypes, shape }, { scope }) =>
-      providers.exportRecordTypes(scope, base, provider, recordTypes ?? null, shape ?? 'chat'),
+      providers.exportRecordTypes(scope, base, provider, recordTypes ?? null, shape ?? null),
   }),
 )
 

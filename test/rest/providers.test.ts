@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { expectFault } from '../support/answers.ts'
 import { type Answer, type Body, openServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
@@ -514,6 +515,17 @@ test('an export contains the named types, or all; an unknown type is 404', async
     '?shape=chats',
   ])
     expect((await get(query)).status, query).toBe(400)
+})
+
+test('only openai has a shape to choose', async () => {
+  const path = `/v1/${base}/providers`
+  for (const shape of ['chat', 'responses']) {
+    expect((await server.call('GET', `${path}/openai/export?shape=${shape}`)).status).toBe(200)
+    for (const other of ['anthropic', 'google', 'gemini', 'mcp']) {
+      const answer = await server.call('GET', `${path}/${other}/export?shape=${shape}`)
+      expectFault(answer, 'query/shape')
+    }
+  }
 })
 
 test('an unknown provider is 400 with the closest known name as a hint', async () => {

@@ -100,15 +100,16 @@ export async function exportRecordTypes(
   baseId: string,
   name: string,
   named: readonly string[] | null,
-  shape: Shape,
+  shape: Shape | null,
 ) {
   const codec = provider(name)
+  if (shape !== null && codec.id !== 'openai') throw shapeless(codec)
   if (named) checkNames(named)
   const written: (ReturnType<typeof writeTool> & { id: string })[] = []
   let left = scope.answer.room
   const add = async (type: RecordType) => {
     if (turnIsOver()) await nextTurn()
-    const tool = writeTool(codec, { ...type, jsonSchema: type.jsonSchema as Json }, shape)
+    const tool = writeTool(codec, { ...type, jsonSchema: type.jsonSchema as Json }, shape ?? 'chat')
     left -= JSON.stringify([tool.tool, tool.warnings]).length
     if (left < 0 && written.length > 0) throw tooLarge()
     written.push({ ...tool, id: type.id })
@@ -122,6 +123,13 @@ export async function exportRecordTypes(
     }
   return bundle(codec, named ? written : written.sort((a, b) => (a.id < b.id ? -1 : 1)))
 }
+
+const shapeless = ({ label }: ProviderCodec) =>
+  invalid({
+    path: '/shape',
+    code: 'not_of_provider',
+    message: `"shape" chooses between the two formats of OpenAI. ${label} has one. Leave it out.`,
+  })
 
 const tooLarge = () =>
   invalid({
