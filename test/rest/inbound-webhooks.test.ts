@@ -204,6 +204,14 @@ test('Slack gets its challenge back, and no record is made', async () => {
   expect(await records()).toEqual([])
 })
 
+test('the address takes no parameters, which only who signs is told', async () => {
+  const { path, records } = await newWebhook()
+  const body = '{"a":1}'
+  expectFault(await post(`${path}?source=crm`, body, await hmac(body)), 'query/source')
+  expectFailure(await post(`${path}?source=crm`, body, {}), 'UNAUTHORIZED')
+  expect(await records()).toEqual([])
+})
+
 test('a delivery with an id of any length is recognized, and one with an empty id is none that arrived before', async () => {
   const { send: sendBy } = await newWebhook({ signature: { scheme: 'github' }, secret: KEY })
   const send = async (id: string): Promise<string> => {
