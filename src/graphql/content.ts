@@ -5,7 +5,7 @@
 import type { Readable } from 'node:stream'
 import type { ByteRange, PutLimits, StoredBlob } from '../engine/blobs/blob-store.ts'
 import { type ContentName, openContent as open } from '../engine/contents/read.ts'
-import { receiveContent } from '../engine/contents/received.ts'
+import { receiveContent } from '../engine/contents/receive.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Context, ReserveBytes } from './context.ts'
 

@@ -93,7 +93,7 @@ export function blobSuite(open: () => Promise<{ store: BlobStore; close(): Promi
   })
 
   test('a content that is to be held is returned and not stored, up to its limit', async () => {
-    const held = { ...limits, heldBytes: 1000 }
+    const held = { ...limits, inMemoryBytes: 1000 }
     for (const size of [999, 1000]) {
       const bytes = randomBytes(size)
       const stored = await store.put(streamOf(bytes, 300), held)
@@ -118,7 +118,7 @@ export function blobSuite(open: () => Promise<{ store: BlobStore; close(): Promi
   })
 
   test('a content that is to be held is refused while it arrives, and its stream stays open', async () => {
-    const held = { ...limits, heldBytes: 1000 }
+    const held = { ...limits, inMemoryBytes: 1000 }
     const source = streamOf(randomBytes(5000), 100)
     expect(await codeOf(store.put(source, { ...held, maxBytes: 500 }))).toBe('too_large')
     expect(source.destroyed).toBe(false)

@@ -10,8 +10,8 @@ export type PutLimits = {
   sha256?: string
   /** The bytes of a content of at most this size are returned too. */
   keepBytes?: number
-  /** A content of at most this size is not stored: its bytes are returned, for a row of the database. */
-  heldBytes?: number
+  /** A content of at most this size is read into memory and not stored: the caller stores it as a row of the database. */
+  inMemoryBytes?: number
 }
 /** A content. `bytes` if the request has them in memory: they need not be read. */
 export type StoredBlob = { sha256: string; size: number; bytes?: Buffer | undefined }

@@ -15,8 +15,8 @@ import {
   type StoredBlob,
   storageFull,
 } from './blob-store.ts'
-import { hold } from './hold.ts'
 import { Measure } from './measure.ts'
+import { readSmall } from './read-small.ts'
 
 const FOLDER_MODE = 0o700
 const FILE_MODE = 0o600
@@ -54,7 +54,7 @@ export async function openFileDriver(directory: string, isShared: boolean): Prom
   }
 }
 
-/** Writes a content to a local file, passes it on, and removes the file unless it was moved. One that is held has no file. */
+/** Writes a content to a local file, passes it on, and removes the file unless it was moved. A small content has no file. */
 export type Spool = (
   source: Readable,
   limits: PutLimits,
@@ -73,8 +73,8 @@ export async function openSpool(
   return async (source, limits, use) => {
     // The source may fail before it is read.
     source.once('error', () => {})
-    const held = await hold(source, limits)
-    if (held) return held
+    const small = await readSmall(source, limits)
+    if (small) return small
     const file = join(directory, randomUUID())
     try {
       const stored = await write(source, limits, file, settle)

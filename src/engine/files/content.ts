@@ -3,7 +3,7 @@ import { readBase64 } from '../../contract/attachment-rules.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { StoredBlob } from '../blobs/blob-store.ts'
-import { receiveBytes, receivedContent } from '../contents/received.ts'
+import { receiveBytes, receivedContent } from '../contents/receive.ts'
 import type { Scope } from '../core/scope.ts'
 import type { FilePolicy } from './policy.ts'
 

@@ -3,7 +3,7 @@ import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { StoredBlob } from '../blobs/blob-store.ts'
 import { keepContent } from '../contents/keep.ts'
-import { receiveBytes } from '../contents/received.ts'
+import { receiveBytes } from '../contents/receive.ts'
 import { NO_EXPECTATION } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import { editText, type TextEdits } from './edit-text.ts'
@@ -11,7 +11,7 @@ import type { File, FileRow } from './file.ts'
 import { checkFile, type FileExpectation } from './file-preconditions.ts'
 import { type FileAddress, fileNotFound, findFile, lockFile } from './find.ts'
 import { checkProperties, type FilePolicy } from './policy.ts'
-import { overwrite, textOf } from './put.ts'
+import { indexedTextOf, overwrite } from './put.ts'
 import { beginningOf } from './text.ts'
 
 /** Properties that the new version gets; absent ones stay, but for the label, which is of one version. */
@@ -41,7 +41,7 @@ export async function editFile(
     const before = await findFile(scope, address)
     checkFile(expected, before, address.path)
     const content = await editedContent(scope, policy, before, edits)
-    const text = await textOf(scope, content, properties.contentType ?? before.content_type)
+    const text = await indexedTextOf(scope, content, properties.contentType ?? before.content_type)
     const isLast = isBound || attempt === ATTEMPTS
     const edited = await write(scope, address, policy, before, { ...content, text }, properties, isLast)
     if (edited) return edited

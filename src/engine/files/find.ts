@@ -53,7 +53,7 @@ export const fileNotFound = (path: string): DomainError =>
   })
 
 /** Error for a path that another file has. */
-export const taken = (path: string) =>
+export const pathTaken = (path: string) =>
   new DomainError('CONFLICT', `There is already a file "${path}".`, {
     details: [
       { path: '/path', code: 'exists', message: 'Delete or move that file first, or choose another path.' },

@@ -4,7 +4,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import type { Caches } from '../core/caches.ts'
 import type { Scope } from '../core/scope.ts'
 
-/** The words of the index of a base. Committed words stay in an index, and the id of an index has no second life. */
+/** The words of the index of a base. Committed words stay in an index, and ids of indexes are not reused. */
 type Known = { readonly indexId: string; readonly words: Set<string> }
 
 /** What a write has to look for: all words if the index of the base has another id by now. */

@@ -84,12 +84,12 @@ export async function listFiles(scope: Scope, place: Place, args: ListArgs): Pro
   return { ...found, ...cursorsOf(scope.keys.cursor, boundTo, found, positionOf) }
 }
 
-type Stretch = Place & { prefix: string; from: string; depth: number | null; take: number; skip: number }
+type EntryRange = Place & { prefix: string; from: string; depth: number | null; take: number; skip: number }
 
 /** Reads entries below a prefix, from a text on. `isCut` if they reached the byte limit of the page. */
 export async function readEntries(
   scope: Scope,
-  { baseId, fileType, prefix, from, depth, take, skip }: Stretch,
+  { baseId, fileType, prefix, from, depth, take, skip }: EntryRange,
 ): Promise<{ rows: FileEntry[]; isCut: boolean }> {
   const of = [baseId, fileType, prefix, from]
   const { rows, isCut } =

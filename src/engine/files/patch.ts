@@ -6,7 +6,7 @@ import type { WriteScope } from '../write/write.ts'
 import { editFile } from './edit.ts'
 import { FILE_COLUMNS, type File, type FileRow, hasProperties, logFile, toFile } from './file.ts'
 import { checkFile, type FileExpectation } from './file-preconditions.ts'
-import { type FileAddress, fileNotFound, lockFile, requirePath, taken } from './find.ts'
+import { type FileAddress, fileNotFound, lockFile, pathTaken, requirePath } from './find.ts'
 import { checkProperties, immutable, policyOf } from './policy.ts'
 import { updateFile } from './put.ts'
 import { enterAgain } from './text-index.ts'
@@ -100,7 +100,7 @@ async function move(
   path: string,
 ): Promise<FileRow> {
   const { db } = scope
-  if (await lockFile(db, { ...address, path })) throw taken(path)
+  if (await lockFile(db, { ...address, path })) throw pathTaken(path)
   await logFile(scope, address.baseId, current, 'delete', { movedTo: path })
   const [row] = await db.query<FileRow>(MOVE, [address.baseId, current.id, path])
   if (!row) throw new Error('A locked file is gone')

@@ -17,9 +17,9 @@ const GET_POLICY = statement(
   'SELECT storage, metadata_schema FROM plinth.file_type WHERE base_id = $1 AND id = $2',
 )
 
-// Waits for a deletion of the type, and blocks one.
-const HOLD_TYPE = statement(
-  'hold_file_type',
+// Waits for a deletion of the type, and blocks later ones.
+const LOCK_TYPE = statement(
+  'lock_file_type_of_write',
   'SELECT 1 AS one FROM plinth.file_type WHERE base_id = $1 AND id = $2 FOR KEY SHARE',
 )
 
@@ -56,12 +56,13 @@ export async function policyOf(
 }
 
 /**
- * Keeps the file type until the transaction ends, which adds a file to it. The policy may be that of a type that is deleted by now.
+ * Locks the file type against deletion, for a transaction that adds a file to it. A cached policy can be that of a type that was
+ * deleted meanwhile.
  * @throws NOT_FOUND
  */
-export async function holdType(scope: Scope, { baseId, fileType }: Place): Promise<void> {
-  const held = await scope.db.query(HOLD_TYPE, [baseId, fileType])
-  if (held.length === 0) throw await missing({ kind: FILE_TYPE, scope, baseId, id: fileType })
+export async function lockType(scope: Scope, { baseId, fileType }: Place): Promise<void> {
+  const locked = await scope.db.query(LOCK_TYPE, [baseId, fileType])
+  if (locked.length === 0) throw await missing({ kind: FILE_TYPE, scope, baseId, id: fileType })
 }
 
 type Properties = { contentType: string; metadata: Readonly<Record<string, unknown>> }

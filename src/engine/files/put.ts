@@ -12,12 +12,12 @@ import { type Content, type ContentInput, contentOf } from './content.ts'
 import { FILE_COLUMNS, type File, type FileRow, hasProperties, logFile, toFile } from './file.ts'
 import { checkFile, type FileExpectation } from './file-preconditions.ts'
 import { type FileAddress, keyOf, lockFile, requirePath } from './find.ts'
-import { checkProperties, type FilePolicy, holdType, immutable, policyOf } from './policy.ts'
-import { putAtOnce } from './put-at-once.ts'
+import { checkProperties, type FilePolicy, immutable, lockType, policyOf } from './policy.ts'
+import { putByFastPath } from './put-fast-path.ts'
 import { enterText, searchedText } from './text-index.ts'
 import { addVersion, relabelVersion } from './versions.ts'
 
-/** Versions of a path go on across deletions, so that a version never means another life. */
+/** Versions of a path go on after a deletion, so that a version number is never used twice. */
 const INSERT = timed(
   statement(
     'insert_file',
@@ -64,17 +64,17 @@ export async function putFile(
   const stored = await contentOf(scope, policy, input.content)
   const content: Content = {
     ...stored,
-    text: await textOf(scope, stored, properties.content_type),
+    text: await indexedTextOf(scope, stored, properties.content_type),
     contentType: properties.content_type,
     metadata: properties.metadata,
     label: properties.label,
   }
   checkProperties(scope, policy, content)
-  const written = await putAtOnce(scope, address, policy, content, expected)
+  const written = await putByFastPath(scope, address, policy, content, expected)
   if (written) return written
   return scope.db.statements(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
-    await holdType(within, address)
+    await lockType(within, address)
     await keepContent(within, content)
     const current = await lockFile(tx, address)
     if (current) return overwrite(within, address, policy, current, content, expected)
@@ -93,8 +93,8 @@ export async function putFile(
   })
 }
 
-/** The text of a stored content that a search reads. */
-export const textOf = (
+/** The text of a stored content that the text index gets. */
+export const indexedTextOf = (
   scope: WriteScope,
   { sha256, size, bytes }: StoredBlob,
   contentType: string,

@@ -5,9 +5,9 @@ import { NO_EXPECTATION } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import { FILE_COLUMNS, type File, type FileRow, logFile, toFile } from './file.ts'
 import type { FileExpectation } from './file-preconditions.ts'
-import { type FileAddress, fileNotFound, keyOf, lockFile, taken } from './find.ts'
+import { type FileAddress, fileNotFound, keyOf, lockFile, pathTaken } from './find.ts'
 import { patchFile } from './patch.ts'
-import { holdType, policyOf } from './policy.ts'
+import { lockType, policyOf } from './policy.ts'
 import { putFile } from './put.ts'
 import { enterAgain } from './text-index.ts'
 
@@ -33,8 +33,8 @@ const KEPT = statement(
 export async function restoreFile(scope: WriteScope, address: FileAddress, version: number): Promise<File> {
   await policyOf(scope, 'write', address)
   return scope.db.statements(async (tx) => {
-    await holdType({ ...scope, db: tx }, address)
-    if (await lockFile(tx, address)) throw taken(address.path)
+    await lockType({ ...scope, db: tx }, address)
+    if (await lockFile(tx, address)) throw pathTaken(address.path)
     const [row] = await tx.query<FileRow>(RESTORE, [...keyOf(address), version])
     if (!row) throw purged(address.path)
     await enterAgain({ ...scope, db: tx }, address.baseId, row)

@@ -1,4 +1,4 @@
-/** Takes contents in: from a stream or from memory. A write of the same request may then refer to them. */
+/** Reads contents that arrive, from a stream or from memory. A write of the same request may then refer to them. */
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { invalid } from '../../foundation/errors.ts'
@@ -6,11 +6,11 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { type PutLimits, putAndClose, type StoredBlob, tooLarge } from '../blobs/blob-store.ts'
 import type { Scope } from '../core/scope.ts'
 
-type Limits = Omit<PutLimits, 'keepBytes' | 'heldBytes'>
+type Limits = Omit<PutLimits, 'keepBytes' | 'inMemoryBytes'>
 
-const held: Pick<PutLimits, 'keepBytes' | 'heldBytes'> = {
+const SMALL: Pick<PutLimits, 'keepBytes' | 'inMemoryBytes'> = {
   keepBytes: LIMITS.keptContentBytes,
-  heldBytes: LIMITS.rowContentBytes,
+  inMemoryBytes: LIMITS.rowContentBytes,
 }
 
 /**
@@ -22,14 +22,14 @@ export const receiveContent = (
   { blobs }: Pick<Scope, 'blobs'>,
   source: Readable,
   limits: Limits,
-): Promise<StoredBlob> => blobs.put(source, { ...limits, ...held })
+): Promise<StoredBlob> => blobs.put(source, { ...limits, ...SMALL })
 
 /** The same for a content that the server itself reads. Closes the source. */
 export const receiveAndClose = (
   { blobs }: Pick<Scope, 'blobs'>,
   source: Readable,
   limits: Limits,
-): Promise<StoredBlob> => putAndClose(blobs, source, { ...limits, ...held })
+): Promise<StoredBlob> => putAndClose(blobs, source, { ...limits, ...SMALL })
 
 /**
  * The same for a content in memory.
@@ -49,7 +49,7 @@ export async function receiveBytes(
 
 /**
  * The content of a digest that this request has received.
- * @throws VALIDATION_ERROR for any other digest: to know a digest is no right to its content
+ * @throws VALIDATION_ERROR for any other digest: knowing a digest gives no right to its content
  */
 export function receivedContent({ received }: Scope, sha256: string, path: string): StoredBlob {
   const stored = received.get(sha256)

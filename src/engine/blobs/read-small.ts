@@ -1,19 +1,19 @@
-/** Contents so small that they are held in memory and not stored. Listeners read them, at a fraction of the cost of an iterator. */
+/** Reads small contents into memory. They are not stored here. Listeners cost a fraction of the processor time of an iterator. */
 import { hash } from 'node:crypto'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { type PutLimits, type StoredBlob, tooLarge, uploadAborted } from './blob-store.ts'
 import { requireDeclared } from './measure.ts'
 
 /**
- * Reads a content of at most `heldBytes`. Undefined for a larger one, which can then be read from its beginning. Leaves the
+ * Reads a content of at most `inMemoryBytes`. Undefined for a larger one, which can then be read from its beginning. Leaves the
  * source open on failure.
  * @throws VALIDATION_ERROR if there are too many bytes, the source breaks off, or the digest is not the declared one
  */
-export async function hold(source: Readable, limits: PutLimits): Promise<StoredBlob | undefined> {
-  const { heldBytes, signal } = limits
-  if (heldBytes === undefined) return undefined
+export async function readSmall(source: Readable, limits: PutLimits): Promise<StoredBlob | undefined> {
+  const { inMemoryBytes, signal } = limits
+  if (inMemoryBytes === undefined) return undefined
   if (signal) addAbortSignal(signal, source)
-  const bytes = await gather(source, heldBytes, limits.maxBytes)
+  const bytes = await gather(source, inMemoryBytes, limits.maxBytes)
   if (!bytes) return undefined
   const sha256 = hash('sha256', bytes, 'hex')
   requireDeclared(limits, sha256)

@@ -1,4 +1,4 @@
-/** The commonest write of a file, one statement for those of concurrent requests: a small content at a path, without a precondition. */
+/** The fast path of a PUT: a small content without a precondition is one statement, which concurrent requests share. */
 
 import { uuidv7 } from '../../foundation/uuid.ts'
 import { AUTHOR_COLUMNS, type Authorship } from '../change-log/entry.ts'
@@ -108,7 +108,7 @@ const WRITE: SharedWrite<FileWrite, Written> = {
       fileType,
       writes.map((write) => write.address.path),
       writes.map(({ content }) => content.sha256),
-      // As they are: an array of them would be hexadecimal text.
+      // One value: an array of them would be sent as hexadecimal text.
       Buffer.concat(writes.map(({ content }) => content.bytes)),
       writes.map(() => uuidv7()),
       writes.map(({ content }) => content.contentType),
@@ -161,8 +161,8 @@ function common(words: readonly string[], texts: readonly (readonly string[])[])
   return words.filter((word) => present.has(word))
 }
 
-/** The file; undefined if the write needs the steps of a transaction. */
-export async function putAtOnce(
+/** Writes a file in the shared statement; undefined if it needs the transaction of `put.ts`. */
+export async function putByFastPath(
   scope: WriteScope,
   address: FileAddress,
   { storage }: FilePolicy,
