@@ -1,3 +1,3 @@
 export { type InboundDelivery, listDeliveries, replayDelivery } from './deliveries.ts'
-export { ingestVerified } from './ingest-verified.ts'
+export { ingestVerified } from './ingest.ts'
 export { type Delivery, openDelivery } from './open-delivery.ts'

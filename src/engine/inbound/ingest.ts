@@ -1,6 +1,7 @@
 /** Writes the records of a delivery, once, and keeps a delivery that fails. */
 import { DomainError, errorBody, toDomainError, withPaths } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
+import { storableText } from '../../foundation/storable-text.ts'
 import { uuidv7 } from '../../foundation/uuid.ts'
 import { checkByteBudget } from '../batch/byte-budget.ts'
 import { collect, refuse } from '../batch/failures.ts'
@@ -15,24 +16,34 @@ import { dataText, readPair } from '../record-store/record.ts'
 import { createRecord, putRecordByPair } from '../records/index.ts'
 import { NO_EXPECTATION } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
+import { writeByFastPath } from './fast-path.ts'
 import { type Mapped, mapPayload } from './map-payload.ts'
 import type { Delivery } from './open-delivery.ts'
 import { challengeIn, deliveryIdIn, keptId, readPayload } from './read-payload.ts'
-import { writeAtOnce } from './write-at-once.ts'
 
 /** A record that a delivery wrote, with the operation. */
 export type Written = { readonly id: string; readonly operation: string }
-export type Ingested = { readonly data: readonly Written[]; readonly challenge: string | null }
+type Ingested = { readonly data: readonly Written[]; readonly challenge: string | null }
 
-/** The row of a delivery that arrived before, if it has one. */
-type Place = { readonly id: string; readonly deliveryId: string | null }
+/** The row of a delivery, and the id that its sender gave it. */
+type DeliveryRow = { readonly id: string; readonly deliveryId: string | null }
+
+/**
+ * Writes the records of the delivery that the request brought, whose signature was checked.
+ * @throws FORBIDDEN without one; what `ingest` throws
+ */
+export async function ingestVerified(scope: WriteScope, baseId: string, id: string): Promise<Ingested> {
+  const delivery = scope.delivery as Delivery | undefined
+  if (delivery?.webhook.baseId !== baseId || delivery.webhook.id !== id) throw notSigned()
+  return ingest(scope, delivery)
+}
 
 /**
  * Writes the records of a delivery. One that succeeded before is answered as it was, and writes nothing. One that
  * fails is kept.
  * @throws VALIDATION_ERROR; NOT_FOUND; CONFLICT
  */
-export async function ingest(scope: WriteScope, delivery: Delivery): Promise<Ingested> {
+async function ingest(scope: WriteScope, delivery: Delivery): Promise<Ingested> {
   const { webhook, body, contentType } = delivery
   if (delivery.isPing) return { data: [], challenge: null }
   const place = { id: uuidv7(), deliveryId: keptId(delivery.deliveryId) }
@@ -53,7 +64,7 @@ export async function ingest(scope: WriteScope, delivery: Delivery): Promise<Ing
  * Tries a failed delivery again.
  * @throws as ingest
  */
-export async function ingestAgain(scope: WriteScope, delivery: Delivery, place: Place): Promise<void> {
+export async function ingestAgain(scope: WriteScope, delivery: Delivery, place: DeliveryRow): Promise<void> {
   try {
     const payload = await readPayload(delivery.body, delivery.contentType)
     await writeOnce(scope, delivery, { place, payload, begin: BEGIN_AGAIN })
@@ -64,7 +75,7 @@ export async function ingestAgain(scope: WriteScope, delivery: Delivery, place: 
   }
 }
 
-// Compared as a row, so that no index which begins with the webhook is taken: it would read all its deliveries.
+// Compared as a row, so that the planner does not choose an index that begins with the webhook and reads all its deliveries.
 const BY_SENDERS_ID = 'delivery_id = $4 AND (base_id, webhook_id) IS NOT DISTINCT FROM ($1::text, $2::text)'
 
 // The row of a delivery is the cause of what it writes.
@@ -106,7 +117,7 @@ const FAIL = statement(
 async function writeOnce(
   scope: WriteScope,
   delivery: Delivery,
-  { place: { id, deliveryId }, payload, begin }: { place: Place; payload: unknown; begin: Statement },
+  { place: { id, deliveryId }, payload, begin }: { place: DeliveryRow; payload: unknown; begin: Statement },
 ): Promise<readonly Written[]> {
   const { webhook, contentType } = delivery
   const { baseId } = webhook
@@ -118,7 +129,7 @@ async function writeOnce(
   )
   const [record] = records
   if (!isList && record && begin === BEGIN) {
-    const written = await writeAtOnce(scope, delivery, { id, deliveryId, newId: uuidv7() }, record)
+    const written = await writeByFastPath(scope, delivery, { id, deliveryId, newId: uuidv7() }, record)
     if (written) return [written]
   }
   const write = isList ? await listWriter(scope, webhook, records) : oneWriter(webhook, records)
@@ -179,7 +190,7 @@ async function listWriter(
     })
 }
 
-/** A failure in the words of a delivery, which has records, not operations. */
+/** A failure with the paths of the records of a delivery, in place of those of the operations of a batch. */
 function atRecords(thrown: unknown): unknown {
   const located = withPaths(thrown, (path) => path.replace(/^\/operations\//, '/records/'))
   if (located instanceof DomainError) located.message = located.message.replace(/^Operation /, 'Record ')
@@ -209,7 +220,7 @@ const upsertOf = (
 async function keepFailure(
   { db, requestId }: { readonly db: Db; readonly requestId: string },
   { webhook, body, contentType }: Delivery,
-  { id, deliveryId }: Place,
+  { id, deliveryId }: DeliveryRow,
   error: DomainError,
 ): Promise<readonly Written[] | null> {
   if (error.code === 'INTERNAL_ERROR' || error.code === 'RATE_LIMITED') return null
@@ -221,6 +232,16 @@ async function keepFailure(
   return before?.records ?? null
 }
 
-const NULLS = /\0/g
 const startOf = (body: Buffer): string =>
-  body.subarray(0, LIMITS.deliveryAnswerBytes).toString('utf8').replace(NULLS, '\u{fffd}')
+  storableText(body.subarray(0, LIMITS.deliveryAnswerBytes).toString('utf8'))
+
+const notSigned = () =>
+  new DomainError('FORBIDDEN', 'A delivery comes to the ingest_url of the inbound webhook, signed.', {
+    details: [
+      {
+        path: '',
+        code: 'not_signed',
+        message: 'Send it there. To write records with a token, use the operations of records.',
+      },
+    ],
+  })

@@ -1,4 +1,4 @@
-/** The commonest delivery, one record, in a statement that concurrent deliveries of a webhook share. */
+/** The fast path of a delivery: one that makes one record is one statement, which concurrent deliveries of a webhook share. */
 import { type Authorship, RECORD_LOG_COLUMNS } from '../change-log/entry.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import { requireType } from '../configuration/record-types/index.ts'
@@ -86,7 +86,7 @@ type DeliveryWrite = {
 }
 type Row = { readonly delivery: string; readonly id: string; readonly operation: string }
 
-const TOGETHER: SharedWrite<DeliveryWrite, Row> = {
+const SHARED_WRITE: SharedWrite<DeliveryWrite, Row> = {
   groupOf: ({ type, webhookId, author }) =>
     [type.baseId, type.id, type.revision, webhookId, author[0], author[1], author[2]].join('\n'),
   // Of two deliveries of one record, the later one is written last.
@@ -111,10 +111,10 @@ const TOGETHER: SharedWrite<DeliveryWrite, Row> = {
 }
 
 /**
- * Writes the record of a delivery. Undefined if that needs the steps of a transaction.
+ * Writes the record of a delivery in the shared statement; undefined if it needs the transaction of `ingest.ts`.
  * @throws VALIDATION_ERROR; NOT_FOUND
  */
-export async function writeAtOnce(
+export async function writeByFastPath(
   scope: WriteScope,
   { webhook, contentType }: Delivery,
   place: { readonly id: string; readonly deliveryId: string | null; readonly newId: string },
@@ -131,7 +131,7 @@ export async function writeAtOnce(
   if (hasUnique(type) || whole.text.length > MAX_GROUP_TEXT) return undefined
   const { id: delivery, deliveryId, newId } = place
   const row = await scope.db.retry(() =>
-    scope.batching.write(TOGETHER, {
+    scope.batching.write(SHARED_WRITE, {
       ...{ type, webhookId, delivery, deliveryId, contentType, newId, pair },
       ...{ text: whole.text, author: authorship(scope) },
     }),
