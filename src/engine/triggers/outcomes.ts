@@ -1,9 +1,7 @@
 /** Results of attempts, stored in batches a few times a second. */
-import type { Sent } from '../../foundation/egress/dispatcher.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { announce } from '../core/cache-notices.ts'
 import { type Db, statement } from '../database/client.ts'
-import { maskSecrets } from '../vault/mask.ts'
 import type { Due } from './due-deliveries.ts'
 
 /** An attempt that has ended. */
@@ -112,24 +110,4 @@ function countOf(attempts: readonly Attempt[]) {
     failingSince: failures[0]?.at ?? null,
     isGone: attempts.some(({ isGone }) => isGone),
   }
-}
-
-const NULLS = /\0/g
-
-/** The start of an answer as it is kept, without known secrets. */
-export function keptAnswer(
-  { body, isCut }: Pick<Sent, 'body' | 'isCut'>,
-  secrets: readonly string[],
-): string {
-  const masked = maskSecrets(body, secrets, isCut)
-  const bytes = Buffer.from(masked.replace(NULLS, '\u{fffd}'))
-  if (bytes.length <= LIMITS.deliveryAnswerBytes) return bytes.toString('utf8')
-  // A character that is cut becomes one that says so.
-  return bytes.subarray(0, LIMITS.deliveryAnswerBytes).toString('utf8')
-}
-
-/** When a delivery is tried again after its `attempts`-th failure: ± 20 %, so that receivers are not met all at once. */
-export function nextAttempt(scheduleMs: readonly number[], attempts: number, now: Date): Date {
-  const wait = scheduleMs[Math.min(attempts, scheduleMs.length) - 1] ?? 0
-  return new Date(now.getTime() + wait * (0.8 + 0.4 * Math.random()))
 }
