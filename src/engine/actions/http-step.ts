@@ -1,33 +1,34 @@
-/** A step that sends a request, by the guarded way out. A dry run sends nothing. */
+/** A step that sends a request. `scope.egress` refuses private addresses. A dry run sends nothing. */
 import { STEP_METHODS, type Step } from '../../contract/action-shapes.ts'
 import { HEADER_VALUE } from '../../contract/sent-headers.ts'
 import { urlFault } from '../../foundation/egress/url-fault.ts'
 import { DomainError, invalid, upstreamFailure } from '../../foundation/errors.ts'
 import { isObject } from '../../foundation/is-object.ts'
 import { LIMITS } from '../../foundation/limits.ts'
+import { storableText } from '../../foundation/storable-text.ts'
 import { checkJson, parseJson, pointer } from '../../json/parse.ts'
 import { hasTemplate, parseTemplate } from '../templates/parse.ts'
 import { NeedsUnknown, Room, render, renderParts, type Values } from '../templates/render.ts'
 import { hasDotSegment } from '../templates/url-template.ts'
 import { maskSecrets } from '../vault/mask.ts'
-import type { Running, StepOutcome } from './running.ts'
+import type { RunContext, StepOutcome } from './run-context.ts'
 
 type Method = (typeof STEP_METHODS)[number]
 type Request = { method: Method; url: string; headers: Record<string, string>; body?: string }
 type Answer = { readonly status: number; readonly body: unknown; readonly truncated?: true }
 
-export async function runHttpStep(running: Running, step: Step): Promise<StepOutcome> {
-  const { scope, place, values, deadline } = running
+export async function runHttpStep(context: RunContext, step: Step): Promise<StepOutcome> {
+  const { scope, run, values, deadline } = context
   const request = requestOf(step, values)
   const target = urlFault(request.url, scope.egress.privateHosts)
   if (target) throw invalid({ path: '/url', ...target })
   if (scope.isRehearsal) throw new NeedsUnknown()
-  running.requireOwnUrl(step, request.url, '')
+  context.requireOwnUrl(step, request.url, '')
   const fingerprint = JSON.stringify(request)
-  const before = place.sent.get(step.name)
+  const before = run.sent.get(step.name)
   if (before && before.request !== fingerprint) throw raced()
-  const answer = (before?.answer as Answer | undefined) ?? (await send(running, request, deadline))
-  place.sent.set(step.name, { request: fingerprint, answer })
+  const answer = (before?.answer as Answer | undefined) ?? (await send(context, request, deadline))
+  run.sent.set(step.name, { request: fingerprint, answer })
   const { status, body } = answer
   const logged = { http_status: status, body: excerptOf(body) }
   if (status < 200 || status > 299) throw refused(status, excerptOf(body))
@@ -103,7 +104,7 @@ function urlOf(text: string, values: Values, room: Room): string {
   return url
 }
 
-async function send({ scope, secrets }: Running, request: Request, deadline: number): Promise<Answer> {
+async function send({ scope, secrets }: RunContext, request: Request, deadline: number): Promise<Answer> {
   const signal = AbortSignal.timeout(Math.max(1, deadline - Date.now()))
   const sent = await scope.egress.send(request, signal)
   if (sent.status === null) throw unsent(sent.error?.message ?? 'There was no answer.')
@@ -117,7 +118,7 @@ function jsonOf(text: string): unknown {
   try {
     return parseJson(text)
   } catch {
-    return text.replaceAll('\0', '\u{fffd}').toWellFormed()
+    return storableText(text)
   }
 }
 

@@ -1,10 +1,10 @@
 /** Keeps actions of previews from calling what production calls. */
 import { productionOf } from '../../contract/ids.ts'
 import { DomainError } from '../../foundation/errors.ts'
-import type { RunnableAction } from '../core/run-place.ts'
+import type { RunnableAction } from '../core/run-state.ts'
 import { type Db, statement } from '../database/client.ts'
 import { urlSet } from '../templates/url-set.ts'
-import type { RequireOwnUrl } from './running.ts'
+import type { RequireOwnUrl } from './run-context.ts'
 
 const URLS = statement(
   'urls_of_production_actions',

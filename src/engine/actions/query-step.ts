@@ -9,13 +9,13 @@ import { viewOf } from '../record-store/record.ts'
 import { listRecords } from '../records/index.ts'
 import { Room, render } from '../templates/render.ts'
 import { queryScope } from './rights.ts'
-import type { Running, StepOutcome } from './running.ts'
+import type { RunContext, StepOutcome } from './run-context.ts'
 
 /** Rows of the first read. Later ones are as large as the rows that were read allow. */
 const FIRST_ROWS = 16
 
 export async function runQueryStep(
-  { scope: caller, baseId, values, reads }: Running,
+  { scope: caller, baseId, values, reads }: RunContext,
   { name: _, ...step }: Step,
 ): Promise<StepOutcome> {
   const rendered = render(step, values, new Room(LIMITS.stepChars))

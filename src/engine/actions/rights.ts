@@ -7,7 +7,7 @@ import type { Scope } from '../core/scope.ts'
 import { rightsOf } from '../row-policy/apply.ts'
 import { hasTemplate } from '../templates/parse.ts'
 import { atStep } from './failures.ts'
-import type { ActionAddress } from './running.ts'
+import type { ActionAddress } from './run-context.ts'
 
 const isRead = ({ type }: Step): boolean => type === 'query'
 

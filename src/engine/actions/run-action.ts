@@ -8,18 +8,18 @@ import { ACTION } from '../configuration/actions/index.ts'
 import { lockConfiguration } from '../configuration/lifecycle/lock.ts'
 import { missing } from '../configuration/lifecycle/read.ts'
 import { bypassed } from '../core/caches.ts'
-import type { RunnableAction, RunPlace } from '../core/run-place.ts'
+import type { RunnableAction, RunState } from '../core/run-state.ts'
 import type { Scope } from '../core/scope.ts'
-import { withSendingPlace } from '../core/sending-concurrency.ts'
+import { withSendingSlot } from '../core/sending-concurrency.ts'
 import { statement } from '../database/client.ts'
 import { compileSchema } from '../json-schema/compile.ts'
 import { NeedsUnknown, Room, render } from '../templates/render.ts'
 import type { WriteScope } from '../write/write.ts'
 import { ownUrlsOf } from './production-urls.ts'
 import { requireRights } from './rights.ts'
+import type { ActionAddress, StepResult } from './run-context.ts'
 import { keepFailure, keepSuccess } from './run-log.ts'
 import { openSteps } from './run-steps.ts'
-import type { ActionAddress, StepResult } from './running.ts'
 
 /** What a run answers. */
 export type RunAnswer = {
@@ -37,16 +37,16 @@ export async function withRun<T>(
   scope: Scope,
   target: ActionAddress,
   work: (scope: Scope) => Promise<T>,
-  startedBy: Pick<RunPlace, 'cause' | 'claim'> = {},
+  startedBy: Pick<RunState, 'cause' | 'claim'> = {},
 ): Promise<T> {
   const startedAt = new Date()
   const [action] = await scope.db.query<RunnableAction>(FIND, [target.baseId, target.id])
-  const run: RunPlace = { id: uuidv7(), startedAt, action, sent: new Map(), ids: new Map(), ...startedBy }
+  const run: RunState = { id: uuidv7(), startedAt, action, sent: new Map(), ids: new Map(), ...startedBy }
   try {
     const running = () => work({ ...scope, run })
-    // The place is taken before the transaction of the run, and of its idempotency key.
+    // The slot is taken before the transactions of the run and of its idempotency key.
     const sends = action?.steps.some(({ type }) => type === 'http')
-    return await (sends ? withSendingPlace(scope, running) : running())
+    return await (sends ? withSendingSlot(scope, running) : running())
   } catch (thrown) {
     if (run.begun) await keepFailure(scope, target, { ...run, ...run.begun }, toDomainError(thrown))
     throw thrown
@@ -65,7 +65,7 @@ const FIND = statement(
  */
 export async function runAction(scope: WriteScope, target: ActionAddress, sent: unknown): Promise<RunAnswer> {
   const { run } = scope
-  if (!run) throw new Error('A run of an action needs a place.')
+  if (!run) throw new Error('runAction must be called within withRun')
   const action = await requireAction(scope, target, run.action)
   const input = readInput(scope, action, sent)
   const requireOwnUrl = await ownUrlsOf(scope, action)

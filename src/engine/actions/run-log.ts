@@ -7,11 +7,11 @@ import { ACTION } from '../configuration/actions/index.ts'
 import { type LogArgs, listLog } from '../configuration/lifecycle/list-log.ts'
 import { get } from '../configuration/lifecycle/read.ts'
 import type { Page } from '../core/page.ts'
-import type { RunPlace } from '../core/run-place.ts'
+import type { RunState } from '../core/run-state.ts'
 import type { Scope } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
 import type { ActionRun as Row } from '../prisma/client.ts'
-import type { ActionAddress } from './running.ts'
+import type { ActionAddress } from './run-context.ts'
 
 /** A run as it is shown. */
 export type ActionRun = {
@@ -32,7 +32,7 @@ export type ActionRun = {
 }
 
 /** What the log keeps of a run. */
-type Ended = Pick<RunPlace, 'id' | 'startedAt' | 'cause'> & NonNullable<RunPlace['begun']>
+type Ended = Pick<RunState, 'id' | 'startedAt' | 'cause'> & NonNullable<RunState['begun']>
 
 const KEEP = statement(
   'keep_action_run',

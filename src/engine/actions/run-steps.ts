@@ -5,16 +5,16 @@ import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { secretTexts } from '../configuration/actions/index.ts'
 import { resolveSecrets } from '../configuration/vault-secrets/index.ts'
-import type { RunnableAction, RunPlace } from '../core/run-place.ts'
+import type { RunnableAction, RunState } from '../core/run-state.ts'
 import { NeedsUnknown, UNKNOWN, type Values } from '../templates/render.ts'
 import type { WriteScope } from '../write/write.ts'
 import { atStep } from './failures.ts'
 import { runHttpStep } from './http-step.ts'
 import { runQueryStep } from './query-step.ts'
-import type { RequireOwnUrl, Running, StepOutcome, StepResult } from './running.ts'
+import type { RequireOwnUrl, RunContext, StepOutcome, StepResult } from './run-context.ts'
 import { runWriteStep } from './write-step.ts'
 
-/** A step in the log of runs: `undone` says that it was done and taken back. */
+/** A step in the log of runs. */
 type LoggedStep = {
   name: string
   type: string
@@ -32,7 +32,7 @@ export type Steps = {
 export async function openSteps(
   scope: WriteScope,
   { baseId, steps }: RunnableAction,
-  place: RunPlace,
+  run: RunState,
   { input, requireOwnUrl }: { readonly input: unknown; readonly requireOwnUrl: RequireOwnUrl },
 ): Promise<Steps> {
   const texts = steps.flatMap(secretTexts)
@@ -40,17 +40,17 @@ export async function openSteps(
   const done = new Map<string, unknown>()
   const values: Values = { input, steps: done, secret: secrets.valueNamed }
   const log = steps.map(({ name, type }): LoggedStep => ({ name, type, status: 'not_run' }))
-  const running: Running = {
-    ...{ scope, baseId, place, values, secrets: secrets.valuesIn(texts), requireOwnUrl },
+  const context: RunContext = {
+    ...{ scope, baseId, run, values, secrets: secrets.valuesIn(texts), requireOwnUrl },
     reads: { left: LIMITS.runReadBytes },
-    deadline: place.startedAt.getTime() + LIMITS.runMs,
+    deadline: run.startedAt.getTime() + LIMITS.runMs,
   }
   const runOne = async (step: Step, entry: LoggedStep): Promise<StepResult> => {
     const { name, type } = step
     if (turnIsOver()) await nextTurn()
     try {
-      if (Date.now() > running.deadline) throw tooLong()
-      const { result, logged } = await runStep(running, step)
+      if (Date.now() > context.deadline) throw tooLong()
+      const { result, logged } = await runStep(context, step)
       done.set(name, result)
       Object.assign(entry, { status: 'succeeded', ...logged })
       return { name, type, ...result }
@@ -61,7 +61,7 @@ export async function openSteps(
         return { name, type, skipped: true }
       }
       entry.status = 'failed'
-      throw atStep(thrown, name, place.id)
+      throw atStep(thrown, name, run.id)
     }
   }
   return {
@@ -75,10 +75,10 @@ export async function openSteps(
   }
 }
 
-function runStep(running: Running, step: Step): Promise<StepOutcome> {
-  if (step.type === 'query') return runQueryStep(running, step)
-  if (step.type === 'http') return runHttpStep(running, step)
-  return runWriteStep(running, step)
+function runStep(context: RunContext, step: Step): Promise<StepOutcome> {
+  if (step.type === 'query') return runQueryStep(context, step)
+  if (step.type === 'http') return runHttpStep(context, step)
+  return runWriteStep(context, step)
 }
 
 const tooLong = () =>

@@ -7,11 +7,11 @@ import { checkJson } from '../../json/parse.ts'
 import { outcomeView, runBatch } from '../batch/run-batch.ts'
 import { ID_FIELDS, refIn } from '../configuration/actions/index.ts'
 import { NeedsUnknown, Room, render, UNKNOWN } from '../templates/render.ts'
-import type { Running, StepOutcome } from './running.ts'
+import type { RunContext, StepOutcome } from './run-context.ts'
 
-export async function runWriteStep(running: Running, step: Step): Promise<StepOutcome> {
-  const { scope, baseId } = running
-  const operation = operationOf(running, step)
+export async function runWriteStep(context: RunContext, step: Step): Promise<StepOutcome> {
+  const { scope, baseId } = context
+  const operation = operationOf(context, step)
   checkJson(operation)
   const { data } = await runBatch(scope, baseId, [operation])
   const [outcome] = data
@@ -27,13 +27,13 @@ export async function runWriteStep(running: Running, step: Step): Promise<StepOu
   }
 }
 
-/** The operation, with values in the place of templates. */
-function operationOf({ values, place }: Running, { name, ...step }: Step): Record<string, unknown> {
+/** The operation, with values in the run of templates. */
+function operationOf({ values, run }: RunContext, { name, ...step }: Step): Record<string, unknown> {
   const refs = Object.fromEntries(ID_FIELDS.flatMap((key) => refOf(key, step[key], values.steps)))
   const rendered = render({ ...step, ...refs }, values, new Room(LIMITS.stepChars)) as Record<string, unknown>
   if (step.type !== 'create_record' || rendered['id'] !== undefined) return rendered
-  const id = place.ids.get(name) ?? uuidv7()
-  place.ids.set(name, id)
+  const id = run.ids.get(name) ?? uuidv7()
+  run.ids.set(name, id)
   return { ...rendered, id }
 }
 

@@ -14,10 +14,10 @@ type Options = {
 type Gate = { readonly gate: FairGate; readonly shares: LRUCache<string, Share> }
 
 /**
- * Makes a function that does work with one of the places.
+ * Makes a function that runs work in one of a limited number of slots.
  * @throws in it, `tooMany` if none gets free in time
  */
-export function outgoingPlaces({ inAll, ofToken, waitMs, tooMany }: Options) {
+export function outgoingSlots({ inAll, ofToken, waitMs, tooMany }: Options) {
   const gates = new WeakMap<Egress, Gate>()
   const gateOf = ({ egress }: Scope): Gate => {
     const known = gates.get(egress)

@@ -16,7 +16,7 @@ import type { Vault } from '../vault/vault.ts'
 import type { Caches } from './caches.ts'
 import type { LongPolls } from './long-poll.ts'
 import type { ScopePolicy } from './policy.ts'
-import type { RunPlace } from './run-place.ts'
+import type { RunState } from './run-state.ts'
 import type { SealKey } from './sealed-token.ts'
 
 /** The surface or mechanism that a write came through. */
@@ -69,7 +69,7 @@ export type Services = {
   readonly sql: SqlRunner
   readonly blobs: BlobStore
   readonly vault: Vault
-  /** The way out for requests to addresses that users chose. */
+  /** Sends requests to addresses that users chose. */
   readonly egress: Egress
   readonly clientBreaks: ClientBreaks
   /** The kinds of configuration, each after those that it refers to. The lifecycle, which is below them, knows their type. */
@@ -107,7 +107,7 @@ export type Scope = Services & {
   /** The delivery of an inbound webhook whose signature was checked; absent in other requests. */
   readonly delivery?: object
   /** The run of an action that this request makes; absent in others. */
-  readonly run?: RunPlace
+  readonly run?: RunState
   /** The place of a SQL request that writes; absent in others. */
   readonly sqlPlace?: SqlPlace
   /**

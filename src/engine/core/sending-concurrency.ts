@@ -4,13 +4,13 @@
  */
 import { busy } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { outgoingPlaces } from './outgoing-concurrency.ts'
+import { outgoingSlots } from './outgoing-concurrency.ts'
 
 /**
- * Does work with a place among the writes that send.
+ * Runs a write that sends requests, in one of a limited number of slots.
  * @throws RATE_LIMITED
  */
-export const withSendingPlace = outgoingPlaces({
+export const withSendingSlot = outgoingSlots({
   ...{ inAll: LIMITS.sendingRuns, ofToken: LIMITS.sendingRunsOfToken, waitMs: LIMITS.sendingRunWaitMs },
   tooMany: () =>
     busy(

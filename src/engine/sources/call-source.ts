@@ -1,10 +1,11 @@
-/** Sends one request to a source by the guarded way out, and reads the answer as JSON. */
+/** Sends one request to a source, and reads the response as JSON. `scope.egress` refuses private addresses. */
 import type { Sent } from '../../foundation/egress/dispatcher.ts'
 import { busy, DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
+import { storableText } from '../../foundation/storable-text.ts'
 import { parseLargeJson } from '../../json/parse.ts'
 import { resolveSecrets } from '../configuration/vault-secrets/index.ts'
-import { outgoingPlaces } from '../core/outgoing-concurrency.ts'
+import { outgoingSlots } from '../core/outgoing-concurrency.ts'
 import type { Scope } from '../core/scope.ts'
 import { fillUrl, hasDotSegment } from '../templates/url-template.ts'
 import { maskSecrets } from '../vault/mask.ts'
@@ -21,7 +22,7 @@ type Values = {
 /** An answer, and the secrets that must not show in what is made of it. `json` is undefined for an empty one. */
 export type SourceAnswer = { readonly json: unknown; readonly secrets: readonly string[] }
 
-const withPlace = outgoingPlaces({
+const withSlot = outgoingSlots({
   ...{ inAll: LIMITS.sourceCalls, ofToken: LIMITS.sourceCallsOfToken, waitMs: LIMITS.sourceWaitMs },
   tooMany: () =>
     busy('Too many calls of external sources run at the same time.', 'Call fewer sources at a time.'),
@@ -44,7 +45,7 @@ export async function callSource(
   const secrets = await resolveSecrets(scope, type.baseId, Object.values(auth))
   const known = secrets.valuesIn(Object.values(auth))
   const headers = withName(use, () => secrets.fillHeaders(auth))
-  const sent = await withPlace(scope, () =>
+  const sent = await withSlot(scope, () =>
     scope.egress.send(
       {
         method: request.method ?? DEFAULT_METHODS[use.operation],
@@ -126,10 +127,7 @@ async function read(
 /** The start of an answer, without secrets and what cannot be shown. */
 function excerptOf(body: string, secrets: readonly string[], isCut: boolean): string {
   const start = body.slice(0, LIMITS.deliveryAnswerBytes)
-  return maskSecrets(start, secrets, isCut || start.length < body.length)
-    .slice(0, MOST_SHOWN)
-    .replaceAll('\0', '\u{fffd}')
-    .toWellFormed()
+  return storableText(maskSecrets(start, secrets, isCut || start.length < body.length).slice(0, MOST_SHOWN))
 }
 
 const MOST_SHOWN = 500

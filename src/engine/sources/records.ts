@@ -2,7 +2,7 @@
 import { invalid } from '../../foundation/errors.ts'
 import { findType } from '../core/load-type.ts'
 import type { Scope } from '../core/scope.ts'
-import { withSendingPlace } from '../core/sending-concurrency.ts'
+import { withSendingSlot } from '../core/sending-concurrency.ts'
 import * as stored from '../records/index.ts'
 import type { Expectation } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
@@ -79,7 +79,7 @@ export async function patchRecord(
 }
 
 /**
- * Takes a place for a write that may wait for a source, before it has a connection.
+ * Takes a slot for a write that can wait for a source, before it takes a database connection.
  * @throws RATE_LIMITED
  */
 export async function reserveSource<T>(
@@ -93,7 +93,7 @@ export async function reserveSource<T>(
 ): Promise<T> {
   const type = externalSource == null ? undefined : await findType(scope, base, recordType)
   const isOfSource = type && externalSource != null && findSource(type, externalSource)
-  return isOfSource ? withSendingPlace(scope, () => work(scope)) : work(scope)
+  return isOfSource ? withSendingSlot(scope, () => work(scope)) : work(scope)
 }
 
 /** The source that a write names. Only a caller who may write learns whether there is one. */

@@ -10,7 +10,7 @@ import type { WriteScope } from '../write/write.ts'
 import { callSource } from './call-source.ts'
 import { type SourceUse, useOf } from './find-source.ts'
 import { recordOf } from './map-answer.ts'
-import { requireOwnTarget } from './production-targets.ts'
+import { requireOwnTarget } from './production-urls.ts'
 import { sentFields } from './send-fields.ts'
 import { type SourceRecord, sourceRecord } from './source-record.ts'
 

@@ -1,4 +1,4 @@
-/** The one way out: every request that this server sends to an address that a user chose. */
+/** Sends every request of this server to an address that a user chose. It connects to public addresses only. */
 import { Agent, errors } from 'undici'
 import { LIMITS } from '../limits.ts'
 import type { PrivateHosts } from './allowed-addresses.ts'

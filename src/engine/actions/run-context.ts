@@ -1,6 +1,6 @@
 /** What the parts of a run share. */
 import type { Step } from '../../contract/action-shapes.ts'
-import type { RunPlace } from '../core/run-place.ts'
+import type { RunState } from '../core/run-state.ts'
 import type { Values } from '../templates/render.ts'
 import type { WriteScope } from '../write/write.ts'
 
@@ -13,10 +13,10 @@ export type StepResult = { readonly name: string; readonly type: string; readonl
 export type RequireOwnUrl = (step: Step, url: string, path: string) => void
 
 /** A run in progress. */
-export type Running = {
+export type RunContext = {
   readonly scope: WriteScope
   readonly baseId: string
-  readonly place: RunPlace
+  readonly run: RunState
   readonly values: Values
   /** Refuses a url of production in a preview. */
   readonly requireOwnUrl: RequireOwnUrl

@@ -11,8 +11,8 @@ export type RunnableAction = {
   readonly output: unknown
 }
 
-/** The run of an action within a request: what outlives its transaction. */
-export type RunPlace = {
+/** A run of an action within a request. It is kept when the transaction is tried again. */
+export type RunState = {
   readonly id: string
   readonly startedAt: Date
   /** The action as the run found it, before the caller's rights are checked; undefined if there is none. */
