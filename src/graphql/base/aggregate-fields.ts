@@ -9,7 +9,7 @@ import {
   type GraphQLResolveInfo,
 } from 'graphql'
 import { aggregateRecords } from '../../engine/analytics/aggregate/aggregate-records.ts'
-import { type Detail, DomainError, invalid, restated } from '../../foundation/errors.ts'
+import { invalid, withPaths } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Context } from '../context.ts'
 import {
@@ -137,11 +137,6 @@ function groupKey(key: object, columns: ReadonlyMap<string, Column>, at: string)
   })
 }
 
-/** The paths of group keys are those of the argument. */
-function ofGroups(thrown: unknown): unknown {
-  if (!(thrown instanceof DomainError)) return thrown
-  const details = thrown.details.map(
-    (detail): Detail => ({ ...detail, path: detail.path.replace(/^\/group_by(?=\/|$)/, '/groupBy') }),
-  )
-  return restated(thrown, { details })
-}
+/** Rewrites the paths of group keys to those of the argument. */
+const ofGroups = (thrown: unknown): unknown =>
+  withPaths(thrown, (path) => path.replace(/^\/group_by(?=\/|$)/, '/groupBy'))

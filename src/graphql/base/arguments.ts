@@ -1,7 +1,7 @@
 /** Errors in terms of the arguments of a query. */
 import { DomainError, restated } from '../../foundation/errors.ts'
 
-/** What the engine calls otherwise. */
+/** Arguments whose names differ from those of the engine. */
 const ARGUMENTS: Readonly<Record<string, string>> = {
   '/limit': '/first',
   '/cursor': '/after',
@@ -27,3 +27,9 @@ export function inArguments(thrown: unknown, key?: string): unknown {
   }))
   return restated(thrown, { details })
 }
+
+/** Does the work of a root field, and names the arguments of the field in its errors. */
+export const namingArguments = <T>(work: Promise<T>): Promise<T> =>
+  work.catch((thrown) => {
+    throw inArguments(thrown)
+  })

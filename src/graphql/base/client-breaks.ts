@@ -11,7 +11,7 @@ import type { ClientBreaks, TypeEdit } from '../../engine/core/scope.ts'
 import type { Scope } from '../../engine/engine.ts'
 import { rightsOf } from '../../engine/row-policy/apply.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
-import { type Families, familyOf } from './family.ts'
+import { familyOf, namedFamilies } from './family.ts'
 import { type LinkRule, type SeenType, seenPart } from './seen.ts'
 
 /** Record types that are compared, and breaks that the warning names. */
@@ -122,23 +122,8 @@ function typesOf(
 ): PartialSchema {
   const seen = seenPart(scope, baseId, new Map([...far, [type.id, type]]), links).types.get(type.id)
   if (!seen) return new PartialSchema(new Map())
-  const made = new Map<string, ReturnType<Families['of']>>()
-  const families: Families = {
-    of: (other) => {
-      const known = made.get(other.id) ?? familyOf(nameOnly(other), NO_FAMILIES)
-      made.set(other.id, known)
-      return known
-    },
-    built: () => {},
-  }
+  const families = namedFamilies((other, none) => familyOf(nameOnly(other), none))
   return new PartialSchema(familyOf(seen, families).all())
-}
-
-const NO_FAMILIES: Families = {
-  of: () => {
-    throw new Error('A type that is known by its name has no fields')
-  },
-  built: () => {},
 }
 
 const nameOnly = ({ id, name, root }: SeenType): SeenType => ({

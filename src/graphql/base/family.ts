@@ -65,6 +65,28 @@ export type Families = {
   built(fields: number): void
 }
 
+/** Makes families whose types have their names alone, each made once. `standIn` makes one, given families that have no types. */
+export function namedFamilies(
+  standIn: (type: SeenType, none: Families) => ReturnType<Families['of']>,
+): Families {
+  const made = new Map<string, ReturnType<Families['of']>>()
+  return {
+    of: (type) => {
+      const known = made.get(type.id) ?? standIn(type, NO_FAMILIES)
+      made.set(type.id, known)
+      return known
+    },
+    built: () => {},
+  }
+}
+
+const NO_FAMILIES: Families = {
+  of: () => {
+    throw new Error('A type that is known by its name has no fields')
+  },
+  built: () => {},
+}
+
 const WORDS = 600
 
 /** The types are made when their fields are asked for. */

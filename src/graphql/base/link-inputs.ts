@@ -8,7 +8,7 @@ import {
   GraphQLString,
 } from 'graphql'
 import type { RecordLink } from '../../engine/records/links.ts'
-import { type Detail, DomainError, invalid, restated } from '../../foundation/errors.ts'
+import { invalid, withPaths } from '../../foundation/errors.ts'
 import { pointer } from '../../json/faults.ts'
 import type { SeenLink, SeenType } from './seen.ts'
 import { JsonScalar } from './shared-types.ts'
@@ -47,7 +47,7 @@ export const linksInputOf = (type: SeenType): GraphQLInputObjectType =>
   })
 
 type Other = Omit<RecordLink, 'relType' | 'direction' | 'recordType'> & { recordType?: string | null }
-/** Links of a request, and how to say their errors. */
+/** Links of a request. `explained` rewrites the paths of their errors to those of the arguments. */
 type Written = { relationships: RecordLink[]; explained: (thrown: unknown) => unknown }
 
 /** @throws VALIDATION_ERROR for a link whose record type is open */
@@ -73,15 +73,12 @@ export function toLinks(sent: object | null | undefined, type: SeenType): Writte
   return { relationships, explained: (thrown) => explained(thrown, places) }
 }
 
-function explained(thrown: unknown, places: readonly string[]): unknown {
-  if (!(thrown instanceof DomainError)) return thrown
-  const details = thrown.details.map((detail): Detail => {
-    const [, index, rest] = /^\/relationships\/(\d+)(.*)$/.exec(detail.path) ?? []
+const explained = (thrown: unknown, places: readonly string[]): unknown =>
+  withPaths(thrown, (path) => {
+    const [, index, rest] = /^\/relationships\/(\d+)(.*)$/.exec(path) ?? []
     const place = index === undefined ? undefined : places[Number(index)]
-    return place === undefined ? detail : { ...detail, path: place + rest }
+    return place === undefined ? path : place + rest
   })
-  return restated(thrown, { details })
-}
 
 const openType = (path: string) =>
   invalid({

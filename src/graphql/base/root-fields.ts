@@ -11,7 +11,7 @@ import * as records from '../../engine/records/index.ts'
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import type { Context } from '../context.ts'
 import { aggregateField } from './aggregate-fields.ts'
-import { inArguments } from './arguments.ts'
+import { namingArguments } from './arguments.ts'
 import { type Families, pageArgs } from './family.ts'
 import type { Connection, RecordNode } from './node.ts'
 import { readFirst } from './page-size.ts'
@@ -50,13 +50,13 @@ export function rootFields(
       externalSource: { type: GraphQLString, description: 'Defaults to "default".' },
       asOf: AS_OF,
     },
-    resolve: (_root, args, context, info) => inTerms(readOne(seen, type, args, context, info)),
+    resolve: (_root, args, context, info) => namingArguments(readOne(seen, type, args, context, info)),
   }
   const list: Root = {
     type: new GraphQLNonNull(connection),
     description: `The records of type ${JSON.stringify(type.id)} that match, newest first unless sorted.`,
     args: { ...pageArgs(family), asOf: AS_OF },
-    resolve: (_root, args, context, info) => inTerms(readList(seen, type, args, context, info)),
+    resolve: (_root, args, context, info) => namingArguments(readList(seen, type, args, context, info)),
   }
   const { reads } = type
   return {
@@ -65,12 +65,6 @@ export function rootFields(
     ...(reads.has('aggregate') && { [names.aggregate]: aggregateField(seen, type, family) }),
   }
 }
-
-/** Names the arguments of the field in its errors. */
-const inTerms = <T>(work: Promise<T>): Promise<T> =>
-  work.catch((thrown) => {
-    throw inArguments(thrown)
-  })
 
 type OneArgs = {
   id?: string | null

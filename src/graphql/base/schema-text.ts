@@ -5,22 +5,16 @@ import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { baseField } from './base-field.ts'
 import { changeFields } from './change-fields.ts'
-import { type Families, familyOf, pageTypes } from './family.ts'
+import { type Families, familyOf, namedFamilies, pageTypes } from './family.ts'
 import { queryFields, sharedOf } from './lazy-schema.ts'
 import { mutationFields } from './mutation-fields.ts'
 import type { SeenBase, SeenType } from './seen.ts'
 
-/** Types of others are printed by their names alone, so that one family is in memory at a time. */
-const stand = (seen: SeenType): ReturnType<Families['of']> => {
+/** Types that a printed type refers to need their names alone, so that one family is in memory at a time. */
+const standIn = (seen: SeenType, none: Families): ReturnType<Families['of']> => {
   const object = new GraphQLObjectType({ name: seen.name, fields: {} })
-  const family = familyOf({ ...seen, properties: [] } as SeenType, NOBODY)
+  const family = familyOf({ ...seen, properties: [] } as SeenType, none)
   return { ...family, ...pageTypes(seen.name, object), object }
-}
-const NOBODY: Families = {
-  of: () => {
-    throw new Error('A stand-in has no fields')
-  },
-  built: () => {},
 }
 
 /** @throws VALIDATION_ERROR if it is too large */
@@ -30,15 +24,7 @@ export async function schemaText(seen: SeenBase): Promise<string> {
   const roots = [fieldsIn(new GraphQLObjectType({ name: 'Query', fields: baseField(seen.base) }))]
   const mutations: string[] = []
   const subscriptions: string[] = []
-  const stands = new Map<string, ReturnType<Families['of']>>()
-  const families: Families = {
-    of: (type) => {
-      const known = stands.get(type.id) ?? stand(type)
-      stands.set(type.id, known)
-      return known
-    },
-    built: () => {},
-  }
+  const families = namedFamilies(standIn)
   for (const type of seen.types.values()) {
     if (turnIsOver()) await nextTurn()
     const own: Iterable<GraphQLNamedType> = familyOf(type, families).all().values()

@@ -91,7 +91,7 @@ export async function seenBase(
     stampOf(links),
     digest([base, ...rights, offer?.stamp, scope.policy?.name]),
   ].join(' ')
-  return { key, make: () => see(base, key, types, sightOf(scope, base, [...links.values()], offer)) }
+  return { key, make: () => see(base, key, types, visibilityOf(scope, base, [...links.values()], offer)) }
 }
 
 /** A part of the base as the token sees it, outside of endpoints: the given types, linked by the given ones. */
@@ -100,9 +100,14 @@ export const seenPart = (
   base: string,
   types: ReadonlyMap<string, NamedType>,
   links: readonly LinkRule[],
-): SeenBase => see(base, '', types, sightOf(scope, base, links, null))
+): SeenBase => see(base, '', types, visibilityOf(scope, base, links, null))
 
-function sightOf(scope: Scope, base: string, links: readonly LinkRule[], offer: Offer | null): Sight {
+function visibilityOf(
+  scope: Scope,
+  base: string,
+  links: readonly LinkRule[],
+  offer: Offer | null,
+): Visibility {
   const { access, isReadable: mayRead, isWritable } = rightsOnTypes(scope, base)
   const isReadable = (id: string) => mayRead(id) && (!offer || offer.types.has(id))
   const isWhole = (id: string) => scope.access.allows('read', base, id)
@@ -155,7 +160,8 @@ export type Offer = {
   readonly linkTypes: ReadonlySet<string>
 }
 
-type Sight = {
+/** What the token may see and do, by record type and relationship type. */
+type Visibility = {
   links: readonly LinkRule[]
   isReadable: (recordType: string) => boolean
   isWritable: (recordType: string) => boolean
@@ -169,18 +175,23 @@ type Sight = {
   mayFollow: (link: LinkRule) => boolean
 }
 
-function see(base: string, key: string, all: ReadonlyMap<string, NamedType>, sight: Sight): SeenBase {
+function see(
+  base: string,
+  key: string,
+  all: ReadonlyMap<string, NamedType>,
+  visibility: Visibility,
+): SeenBase {
   const types = new Map<string, SeenType>()
   for (const type of all.values())
-    if (sight.isReadable(type.id)) types.set(type.id, typeOf(type, types, sight))
+    if (visibility.isReadable(type.id)) types.set(type.id, typeOf(type, types, visibility))
   return { base, key, types, byName: new Map([...types.values()].map((type) => [type.name, type])) }
 }
 
-function typeOf(type: NamedType, types: ReadonlyMap<string, SeenType>, sight: Sight): SeenType {
+function typeOf(type: NamedType, types: ReadonlyMap<string, SeenType>, visibility: Visibility): SeenType {
   let links: ReadonlyMap<string, SeenLink> | undefined
   let shown: readonly Property[] | undefined
   const { id, graphqlName: name, description } = type
-  const verbs = sight.isWritable(id) ? VERBS.filter((verb) => sight.mayUse(id, verb)) : []
+  const verbs = visibility.isWritable(id) ? VERBS.filter((verb) => visibility.mayUse(id, verb)) : []
   return {
     ...{
       id,
@@ -188,18 +199,20 @@ function typeOf(type: NamedType, types: ReadonlyMap<string, SeenType>, sight: Si
       description,
       verbs,
       writable: verbs.length > 0,
-      hasLinkRights: sight.isWritable(id),
-      changes: sight.changesOf(id),
+      hasLinkRights: visibility.isWritable(id),
+      changes: visibility.changesOf(id),
     },
-    sources: sight.isWhole(id) ? type.sources : [],
-    reads: new Set(READS.filter((read) => sight.mayUse(id, read))),
+    sources: visibility.isWhole(id) ? type.sources : [],
+    reads: new Set(READS.filter((read) => visibility.mayUse(id, read))),
     root: name.charAt(0).toLowerCase() + name.slice(1),
     get properties() {
-      shown ??= propertiesOfType(type).filter((property) => sight.isVisible(id, property.name))
+      shown ??= propertiesOfType(type).filter((property) => visibility.isVisible(id, property.name))
       return shown
     },
     get links() {
-      links ??= new Map(linksOf(id, propertiesOfType(type), types, sight).map((link) => [link.field, link]))
+      links ??= new Map(
+        linksOf(id, propertiesOfType(type), types, visibility).map((link) => [link.field, link]),
+      )
       return links
     },
   }
@@ -219,7 +232,7 @@ function linksOf(
   id: string,
   own: readonly Property[],
   types: ReadonlyMap<string, SeenType>,
-  { links, isReadable, mayFollow, mayLink }: Sight,
+  { links, isReadable, mayFollow, mayLink }: Visibility,
 ): SeenLink[] {
   const outgoing = links.filter(({ sourceRecordTypes }) => isAmong(id, sourceRecordTypes))
   const incoming = links.filter(({ targetRecordTypes }) => isAmong(id, targetRecordTypes))

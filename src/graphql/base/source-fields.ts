@@ -10,7 +10,7 @@ import {
 import { getSourceRecord, listSourceRecords, type SourcePage } from '../../engine/sources/index.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Context } from '../context.ts'
-import { inArguments } from './arguments.ts'
+import { namingArguments } from './arguments.ts'
 import type { Families } from './family.ts'
 import { sourceNames } from './names.ts'
 import { readFirst } from './page-size.ts'
@@ -41,7 +41,7 @@ export function sourceFields(
     args: { ...from, id: { type: new GraphQLNonNull(GraphQLID), description: 'Its id in the source.' } },
     extensions,
     resolve: (_root: unknown, { externalSource, id }: Ask & { id: string }, { scope }: Context) =>
-      inTerms(
+      namingArguments(
         getSourceRecord(scope, base, type.id, externalSource, id)
           .then((record): SourceNode => ({ record }))
           .catch(noneIfAbsent),
@@ -61,7 +61,7 @@ export function sourceFields(
     },
     extensions,
     resolve: (_root: unknown, args: PageArgs, { scope }: Context) =>
-      inTerms(readPage(scope, base, type.id, args)),
+      namingArguments(readPage(scope, base, type.id, args)),
   }
   const names = sourceNames(type)
   return {
@@ -80,10 +80,4 @@ const readPage = async (
     limit: readFirst(first),
     offset,
     totalIfKnown: true,
-  })
-
-/** Names the arguments of the field in its errors. */
-const inTerms = <T>(work: Promise<T>): Promise<T> =>
-  work.catch((thrown) => {
-    throw inArguments(thrown)
   })

@@ -1,5 +1,5 @@
 /** Turns an input into the data of a record, and the paths of its errors back. */
-import { type Detail, DomainError, invalid, restated } from '../../foundation/errors.ts'
+import { invalid, withPaths } from '../../foundation/errors.ts'
 import { isObject } from '../../foundation/is-object.ts'
 import { pointer } from '../../json/faults.ts'
 import type { Shape } from '../../schema-shape/shape.ts'
@@ -9,7 +9,7 @@ import { type Names, namesOf, namesWithin } from './to-filter.ts'
 
 type Input = Readonly<Record<string, unknown>>
 
-/** Data of a record, and how to say its errors. */
+/** Data of a record. `explained` rewrites the paths of its errors to those of the input. */
 export type Written = { data: object; explained: (thrown: unknown) => unknown }
 
 /** @throws VALIDATION_ERROR for a property that is sent twice */
@@ -53,15 +53,12 @@ function converted(value: unknown, shape: Shape, at: readonly string[]): unknown
   return isObject(value) && hasInputs(shape) ? dataOf(value, namesWithin(shape), at) : value
 }
 
-function explained(thrown: unknown, names: Names, sent: Input): unknown {
-  if (!(thrown instanceof DomainError)) return thrown
-  const details = thrown.details.map((detail): Detail => {
-    const [, first, ...path] = detail.path.split('/')
-    if (first !== 'data' || path.length === 0) return detail
-    return { ...detail, path: ['/data', ...argumentPath(path, names, sent)].join('/') }
+const explained = (thrown: unknown, names: Names, sent: Input): unknown =>
+  withPaths(thrown, (path) => {
+    const [, first, ...rest] = path.split('/')
+    if (first !== 'data' || rest.length === 0) return path
+    return ['/data', ...argumentPath(rest, names, sent)].join('/')
   })
-  return restated(thrown, { details })
-}
 
 const plain = (segment: string) => segment.replaceAll('~1', '/').replaceAll('~0', '~')
 

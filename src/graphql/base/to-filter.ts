@@ -33,7 +33,7 @@ const OPERATORS: Readonly<Record<string, string>> = {
   hasAll: 'has_all',
 }
 
-/** A filter of the engine, and how to say its errors. */
+/** A filter of the engine. `explained` rewrites the paths of its errors to those of the arguments. */
 export type Question = { filter: object | undefined; explained: (thrown: unknown) => unknown }
 
 /** @throws VALIDATION_ERROR for an empty condition */
