@@ -42,27 +42,16 @@ async function handle(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const address = readAddress(request.raw.url ?? '')
-  // Loaded by the first request: the modules of the signature take memory that most servers do not need.
-  const [{ readClaim, prove, requireTimely }, { openBody }, { OPERATIONS }] = await Promise.all([
-    import('./protocol/signature.ts'),
+  // Loaded by the first request: the modules take memory that most servers do not need.
+  const [{ openBody }, { OPERATIONS }] = await Promise.all([
     import('./protocol/body.ts'),
     import('./operations/table.ts'),
   ])
   try {
     const { method } = request
-    const claim = readClaim(request.headers, address)
+    const { claim, credential, proof } = await authenticate(openS3, request, address)
+    const { tokenId } = credential
     const isPresigned = claim.expires !== null
-    const credential = await openS3(claim.accessKeyId)
-    if (!credential)
-      throw new S3Fault(
-        'InvalidAccessKeyId',
-        'There is no such access key. It may have been revoked: create a new credential.',
-      )
-    const proof = await prove({ method, headers: request.headers, address }, claim, credential)
-    if (credential.isExpired)
-      throw new S3Fault('ExpiredToken', 'The credential has expired. Create a new one.')
-    requireTimely(claim, Date.now())
-    const tokenId = credential.tokenId
     request.caller = credential.enter(
       request.id,
       () => closedSignal(reply),
@@ -96,6 +85,25 @@ async function handle(
     if (request.caller === undefined && thrown instanceof S3Fault) limiter.fail(request.ip)
     throw thrown
   }
+}
+
+/**
+ * Finds the credential of a request, and checks its signature and time.
+ * @throws S3Fault
+ */
+async function authenticate(openS3: OpenS3, { method, headers }: FastifyRequest, address: Address) {
+  const { readClaim, prove, requireTimely } = await import('./protocol/signature.ts')
+  const claim = readClaim(headers, address)
+  const credential = await openS3(claim.accessKeyId)
+  if (!credential)
+    throw new S3Fault(
+      'InvalidAccessKeyId',
+      'There is no such access key. It may have been revoked: create a new credential.',
+    )
+  const proof = await prove({ method, headers, address }, claim, credential)
+  if (credential.isExpired) throw new S3Fault('ExpiredToken', 'The credential has expired. Create a new one.')
+  requireTimely(claim, Date.now())
+  return { claim, credential, proof }
 }
 
 const textOf = (header: string | string[] | undefined) => (header === undefined ? undefined : String(header))
