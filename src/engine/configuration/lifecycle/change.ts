@@ -75,33 +75,12 @@ export async function changeAll<F extends object, R extends Stored>(
   checkDependents: () => Promise<void>
 }> {
   const { scope, baseId } = loaded
-  await loaded.rows(
-    kind,
-    changes.map(({ id }) => id),
-  )
-  const meant: Meant<F, R>[] = []
-  for (const change of changes) {
-    if (turnIsOver()) await nextTurn()
-    const read = await at(change, () => readChange(loaded, kind, change))
-    if (read) meant.push(read)
-  }
-  await kind.preload?.(
-    loaded,
-    meant.map(({ next }) => next),
-  )
-  const decided: Decided<F, R>[] = []
-  const refused: Meant<F, R>[] = []
-  for (const each of meant) {
-    if (turnIsOver()) await nextTurn()
-    const done = await at(each.change, () => decide(loaded, kind, each))
-    if (done) decided.push(done)
-    else refused.push(each)
-  }
+  const { decided, faulty } = await decideAll(loaded, kind, changes)
   if (!loaded.isTrial) await checkExisting(loaded, kind, decided)
   const due = decided.filter((each) => !each.isSame)
   const rows = loaded.isTrial ? trialRows(kind, baseId, due) : await store(kind, scope, baseId, due)
-  // What names a refused resource is not at fault for that.
-  for (const { change, current, next } of refused)
+  // A resource that refers to a faulty one is not faulty for that.
+  for (const { change, current, next } of faulty)
     loaded.wrote(
       kind as Kind,
       change.id,
@@ -138,6 +117,37 @@ export async function changeAll<F extends object, R extends Stored>(
       for (const [each, row] of written) await at(each.change, async () => each.checked.dependents?.(row))
     },
   }
+}
+
+/** Reads and checks the changes. In a dry run, those with faults are `faulty`. */
+async function decideAll<F extends object, R extends Stored>(
+  loaded: Loaded,
+  kind: Kind<F, R>,
+  changes: readonly Change<F>[],
+): Promise<{ decided: Decided<F, R>[]; faulty: Requested<F, R>[] }> {
+  await loaded.rows(
+    kind,
+    changes.map(({ id }) => id),
+  )
+  const requested: Requested<F, R>[] = []
+  for (const change of changes) {
+    if (turnIsOver()) await nextTurn()
+    const read = await at(change, () => readChange(loaded, kind, change))
+    if (read) requested.push(read)
+  }
+  await kind.preload?.(
+    loaded,
+    requested.map(({ next }) => next),
+  )
+  const decided: Decided<F, R>[] = []
+  const faulty: Requested<F, R>[] = []
+  for (const each of requested) {
+    if (turnIsOver()) await nextTurn()
+    const done = await at(each.change, () => decide(loaded, kind, each))
+    if (done) decided.push(done)
+    else faulty.push(each)
+  }
+  return { decided, faulty }
 }
 
 /** Runs a step of a change, and says which resource failed. Null for a fault that `onFault` has received. */
@@ -204,7 +214,7 @@ type Decided<F extends object, R extends Stored> = {
   readonly warnings: readonly string[]
 }
 
-type Meant<F extends object, R extends Stored> = {
+type Requested<F extends object, R extends Stored> = {
   readonly change: Change<F>
   readonly current: R | null
   readonly before: F | null
@@ -218,7 +228,7 @@ async function readChange<F extends object, R extends Stored>(
   loaded: Loaded,
   kind: Kind<F, R>,
   change: Change<F>,
-): Promise<Meant<F, R>> {
+): Promise<Requested<F, R>> {
   const { scope, baseId } = loaded
   const { id, changed } = change
   const current = (await loaded.rows(kind, [id])).get(id) ?? null
@@ -233,7 +243,7 @@ async function readChange<F extends object, R extends Stored>(
 async function decide<F extends object, R extends Stored>(
   loaded: Loaded,
   kind: Kind<F, R>,
-  meant: Meant<F, R>,
+  meant: Requested<F, R>,
 ): Promise<Decided<F, R>> {
   const { change, current, before, next, made } = meant
   const { id, options } = change
