@@ -1,4 +1,4 @@
-/** Grants of a token, and what of them lies within others. */
+/** Grants of a token, and whether one grant covers another. */
 import { productionOf } from '../../contract/ids.ts'
 
 /** Permission levels. Each includes those before it. */

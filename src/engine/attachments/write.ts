@@ -11,7 +11,7 @@ import { uuidv7 } from '../../foundation/uuid.ts'
 import { requirePermission } from '../access/access.ts'
 import type { StoredBlob } from '../blobs/blob-store.ts'
 import { keepContent } from '../contents/keep.ts'
-import { receiveBytes, receivedContent } from '../contents/received.ts'
+import { receiveBytes, receivedContent } from '../contents/receive.ts'
 import { appendChange } from '../core/append-change.ts'
 import { type Db, statement } from '../database/client.ts'
 import type { WriteScope } from '../write/write.ts'
@@ -44,8 +44,8 @@ export type NewAttachment = {
 // Writers of the attachments of one record take turns, and it cannot be deleted meanwhile.
 const LOCK_RECORD = statement(
   'lock_attached_record',
-  `SELECT r.created_at AS life, (SELECT count(*) FROM plinth.attachment a
-     WHERE a.base_id = $1 AND a.record_type = $2 AND a.record_id = $3 AND a.record_created_at = r.created_at)::int AS held
+  `SELECT r.created_at AS "createdAt", (SELECT count(*) FROM plinth.attachment a
+     WHERE a.base_id = $1 AND a.record_type = $2 AND a.record_id = $3 AND a.record_created_at = r.created_at)::int AS count
    FROM plinth.record r WHERE r.base_id = $1 AND r.record_type = $2 AND r.id = $3 FOR NO KEY UPDATE`,
 )
 const TAKE_NAME = statement(
@@ -60,7 +60,7 @@ const INSERT = statement(
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) RETURNING ${ATTACHMENT_COLUMNS}`,
 )
 const FIND = statement(
-  'find_attachment_of_life',
+  'find_attachment_of_record',
   `SELECT ${ATTACHMENT_COLUMNS} FROM ${OF_RECORD} WHERE r.base_id = $1 AND r.record_type = $2 AND r.id = $3 AND a.id = $4`,
 )
 const COMPLETE = statement(
@@ -93,11 +93,11 @@ export async function createAttachment(
   const status = content ? 'ready' : 'pending'
   const attachment = await scope.db.statements(async (db) => {
     const within = { ...scope, db }
-    const { life, held } = await lockRecord(within, key)
+    const { createdAt, count } = await lockRecord(within, key)
     if (content) await keepContent(within, content)
-    const place = [...key, life, filename, status]
+    const place = [...key, createdAt, filename, status]
     const replaced = await takeName(within, key, place)
-    if (held - replaced >= LIMITS.attachmentsOfRecord) throw tooMany()
+    if (count - replaced >= LIMITS.attachmentsOfRecord) throw tooMany()
     const author = [scope.actor.tokenId, scope.actor.name]
     const values = [
       ...place,
@@ -117,7 +117,7 @@ export async function createAttachment(
 }
 
 /**
- * Gives a pending attachment its content, in the name of whoever prepared it. The same content again changes
+ * Gives a pending attachment its content, in the name of the token that prepared it. The same content again changes
  * nothing.
  * @throws NOT_FOUND; CONFLICT if it has another content; VALIDATION_ERROR for another content type
  */
@@ -130,7 +130,7 @@ export async function completeAttachment(
   const [baseId, recordType] = key
   requirePermission(scope.access, 'write', baseId, recordType)
   return scope.db.statements(async (db) => {
-    const { life } = await lockRecord({ ...scope, db }, key)
+    const { createdAt } = await lockRecord({ ...scope, db }, key)
     const [row] = await db.query<AttachmentRow>(FIND, [...key, id])
     if (!row) throw attachmentNotFound('of that link', '/id')
     if (row.sha256 === contentSha256) return toAttachment(row)
@@ -139,7 +139,7 @@ export async function completeAttachment(
     const within = { ...scope, db, actor: { tokenId: row.token_id, name: row.actor_name } }
     const type = sameType(row.content_type, contentType)
     await keepContent(within, content)
-    await takeName(within, key, [...key, life, row.filename, 'ready'])
+    await takeName(within, key, [...key, createdAt, row.filename, 'ready'])
     const made = await only(db, COMPLETE, [baseId, id, content.size, content.sha256, type])
     await log(within, key, 'create', made)
     return made
@@ -168,16 +168,17 @@ export async function deleteAttachment(
   return { id, deleted: true }
 }
 
-type Locked = { life: Date | string; held: number }
+/** `createdAt` tells records apart that had the same id one after the other. */
+type Locked = { createdAt: Date | string; count: number }
 
-/** Locks the record. Returns when its life began, and how many attachments it has. @throws NOT_FOUND */
+/** Locks the record. Returns when it was created, and how many attachments it has. @throws NOT_FOUND */
 async function lockRecord(scope: WriteScope, key: RecordKey): Promise<Locked> {
   const [record] = await scope.db.query<Locked>(LOCK_RECORD, [...key])
   if (!record) throw await recordIsAbsent(scope, key)
   return record
 }
 
-/** Deletes the attachment that holds a name. Returns how many there were: 0 or 1. */
+/** Deletes the attachment that has a filename. Returns how many there were: 0 or 1. */
 async function takeName(scope: WriteScope, key: RecordKey, place: readonly unknown[]): Promise<number> {
   const rows = await scope.db.query<AttachmentRow>(TAKE_NAME, place)
   for (const row of rows) if (row.status === 'ready') await log(scope, key, 'delete', toAttachment(row))

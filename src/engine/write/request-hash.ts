@@ -1,4 +1,4 @@
-/** The stored form of a request, by which a repeat under the same Idempotency-Key is told from another request. */
+/** The stored hash of a request. It shows whether a request under a known Idempotency-Key is a repeat. */
 import { digest, digestInTurns } from '../../contract/canonical-hash.ts'
 import type { Scope } from '../core/scope.ts'
 

@@ -1,4 +1,4 @@
-/** Signs a browser tab in with a code, which stands for a token for a minute and works once, and out again. */
+/** Signs a browser tab in with a one-time code, which is valid for a minute, and signs it out. */
 import { randomBytes } from 'node:crypto'
 import { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'

@@ -214,7 +214,7 @@ const revertFiles: Work = async ({ scope, baseId }, steps) => {
   return []
 }
 
-/** A failure is told of the resource that failed: each of the others alone may not fit what the rest changes. */
+/** Says which resource failed: each of the others alone may not fit what the rest changes. */
 const revertResources: Work = async ({ scope, baseId, causesOf }, steps) => {
   const obstacles: Obstacle[] = []
   const refuse = ({ change }: Step, message: string) =>
