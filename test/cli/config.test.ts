@@ -99,7 +99,7 @@ test('a file keeps its numbers: one that would change on the way is refused, in 
   await run('crm', ['preview', 'delete', 'crm--numbers'])
 })
 
-test('a proposal shows what would change and what stands against it', async () => {
+test('a proposal shows what would change and what prevents it', async () => {
   const type = await world.newType()
   await run('crm', ['preview', 'create', 'plan'])
   succeed(await world.call('PUT', `/v1/crm/records/${type}/one`, { data: { qty: 'many' } }), 201)

@@ -190,7 +190,7 @@ describe('an http step', () => {
 describe('a secret of an http step', () => {
   const KEY = 'open-sesame/7"&'
 
-  test('is sent, and stands in no answer, log, definition or error', async () => {
+  test('is sent, and is in no answer, log, definition or error', async () => {
     const at = `/secret${++serial}`
     succeed(await call('PUT', '/v1/vault/secrets/KEY', { value: KEY, bases: ['crm'] }), 201)
     let status = 200

@@ -432,7 +432,7 @@ test('no digest gives a content that the request has not sent', async () => {
   expect(succeed(await world.call('GET', path)).data).toHaveLength(1)
 })
 
-test('sweeps keep contents of attachments, and take those that nobody can reach any more', async () => {
+test('sweeps keep attachments of records and of the trash, and delete purged and expired ones with their contents', async () => {
   const { query } = world.database
   const db = { query: (how: { text: string }, values: unknown[]) => query(how.text, values) }
   const sweep = attachmentSweep(db as unknown as Db)

@@ -113,7 +113,7 @@ describe('A claim', () => {
     succeed(await act('heartbeat', again.claim.id, undefined, other.call))
   })
 
-  test('whose lease ended is lost, also if nobody else claimed the record', async () => {
+  test('whose lease ended is lost, even if no other token claimed the record', async () => {
     const { claim: held } = await first(await queue(1))
     await expire(held.id)
     for (const name of ['heartbeat', 'complete', 'release'])

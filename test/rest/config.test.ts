@@ -357,7 +357,7 @@ describe('a push', () => {
     succeed(await push(dev, file))
   })
 
-  test('with the secret that the base has is no change, for whoever may set it; a reader learns nothing', async () => {
+  test('with the stored secret is no change for a token that may set it, and a reader learns nothing', async () => {
     const [base, dev] = await fork()
     const triggers = [{ id: 'own', url: 'https://example.com/a', enabled: false, secret: OWN_SECRET }]
     const file = { plinth: 1, base, triggers }

@@ -89,7 +89,7 @@ describe('a list of files', () => {
     expect((await list('prefix=z', 'tree')).data).toMatchObject([{ kind: 'file', size: 1, version: 1 }])
   })
 
-  test('with a depth has folders in place of what lies deeper', async () => {
+  test('with a depth has folders in place of the files below it', async () => {
     const level = async (query: string) =>
       (await list(query, 'tree')).data.map(({ kind, path }: Body) => `${kind} ${path}`)
     expect(await level('depth=1')).toEqual(['folder a_b/', 'folder axb/', 'folder r/', 'file z'])

@@ -310,7 +310,7 @@ describe('deleting', () => {
     expect((await get(`${dev}/changes?kind=record`)).data).toEqual([])
   })
 
-  test('a preview or a base that is made again has no version of its former life', async () => {
+  test('a preview or a base that is created again has no version of the deleted one', async () => {
     const base = await newBase()
     const dev = await newPreview(base)
     const versions = async (of: string) =>
@@ -344,7 +344,7 @@ describe('deleting', () => {
     expectFailure(await world.call('GET', `/v1/${dev}/record-types/task?version=4`), 'NOT_FOUND')
   })
 
-  test('records and relationships of a base that is made again have no version of their former life', async () => {
+  test('records and relationships of a base that is created again have no version of the deleted ones', async () => {
     const base = `base${++serial}`
     const link = (data: object) => ({
       ...{ rel_type: 'next', source_record_type: 'task', source_id: 'a' },

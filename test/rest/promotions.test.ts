@@ -370,7 +370,7 @@ describe('a promotion', () => {
     expect(await flagged()).toEqual([true, true, true, true, true])
   })
 
-  test('is proposed by whoever may read both sides, with a migration too, and the proposal changes nothing', async () => {
+  test('can be proposed with read on both sides, with a migration too, and the proposal changes nothing', async () => {
     const [base, dev] = await fork('item')
     succeed(await world.call('PUT', `/v1/${base}/records/item/a`, { data: { qty: '7' } }), 201)
     const properties = { qty: { type: 'integer' } }

@@ -168,7 +168,7 @@ test('a batch deletes a type after what refers to it, and not before', async () 
   expectFailure(await world.call('GET', `/v1/${base}/record-types/note`), 'NOT_FOUND')
 })
 
-test('a token of one type is told that it is in use, and not by what it cannot read', async () => {
+test('a token with a grant on one type gets in_use without the referrers that it cannot read', async () => {
   const [base] = await fork()
   await put(base, 'record-types/hidden', {})
   const ends = { source_record_types: ['note'], target_record_types: ['hidden'] }

@@ -105,7 +105,7 @@ test('a push has the checks of the row: shape, unknown keys, references', async 
   expect(await secretsOf(dev)).toEqual([])
 })
 
-test('the schema of config files has the kind, and takes what stands for its secret', () => {
+test('the schema of config files has the kind, and accepts the placeholder of its secret', () => {
   // The server makes this document in a thread of its own, which does not have the trial kind.
   const { properties } = configSchema() as Body
   const { items } = properties.actions

@@ -158,7 +158,7 @@ describe('the bases of a secret', () => {
     expectFailure(await ofCrm('GET', at(only)), 'FORBIDDEN')
   })
 
-  test('bound who manages it: a token sees, changes and deletes what lies within its admin grants', async () => {
+  test('limit who manages it: a token sees, changes and deletes secrets whose bases its admin grants cover', async () => {
     const [mine, theirs, all] = [newName(), newName(), newName()]
     await putSecret(mine, { value: 'v', bases: ['crm', 'crm--try', 'crm--*'] })
     await putSecret(theirs, { value: 'v', bases: ['crm', 'erp'] })
