@@ -7,6 +7,8 @@ import { graphql } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
 import { sendContent } from '../http/send-content.ts'
 import { AttachmentFields } from './attachments.ts'
+import { readContentHeaders } from './content-headers.ts'
+import { queryShape, readQuery } from './route/query.ts'
 
 const find = compile(
   graphql(
@@ -27,6 +29,9 @@ const complete = compile(
   ),
 )
 
+/** A link has all that it says in its path. */
+const NO_QUERY = queryShape(undefined, false)
+
 type Hook = (request: FastifyRequest) => Promise<void>
 type Params = { Params: { link: string } }
 
@@ -38,6 +43,7 @@ export function attachmentLinks(visit: Hook, openLink: OpenLink) {
 
     app.get<Params>('/attachments/:link', { onRequest: visit, compress: false }, async (request, reply) => {
       const { context, attachment } = openLink('download', request.params.link, request.id)
+      readQuery(NO_QUERY, request.query as Record<string, unknown>)
       const { attachmentById: found } = await find(attachment, context)
       const { sha256, size, filename, content_type: contentType } = found
       if (sha256 === null || size === null) throw new Error('A download link has a content.')
@@ -53,8 +59,13 @@ export function attachmentLinks(visit: Hook, openLink: OpenLink) {
       async (request, reply) => {
         try {
           const { context, attachment } = openLink('upload', request.params.link, request.id)
+          readQuery(NO_QUERY, request.query as Record<string, unknown>)
+          const sha256 = readContentHeaders(request.headers)
           await find(attachment, context)
-          const stored = await storeContent(context, request.raw, { maxBytes: LIMITS.attachmentBytes })
+          const stored = await storeContent(context, request.raw, {
+            maxBytes: LIMITS.attachmentBytes,
+            ...(sha256 !== undefined && { sha256 }),
+          })
           const contentType = request.headers['content-type'] ?? null
           const done = await complete({ ...attachment, contentSha256: stored.sha256, contentType }, context)
           return done.completeAttachment

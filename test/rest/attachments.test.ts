@@ -303,6 +303,29 @@ test('a link that is altered, moved or expired is refused', async () => {
     expect((await fetchBytes(`${world.url}/attachments/${forged}`)).status).toBe(403)
 })
 
+test('an upload to a link is what its headers declare, and a link has no parameters', async () => {
+  const path = await newRecord()
+  const announced = { filename: 'x', content_type: 'text/plain' }
+  const { upload_url: link } = succeed(await world.call('POST', path, announced), 201)
+  const send = async (body: string, more: Record<string, string>, url = link) => {
+    const headers = { 'content-type': 'text/plain', ...more }
+    const { status, text } = await fetchBytes(url, { method: 'PUT', body, headers })
+    const answer = JSON.parse(text)
+    return [status, answer.error?.details[0].code ?? answer.status]
+  }
+  const digest = `sha-256=:${createHash('sha256').update('whole').digest('base64')}:`
+  expect(await send('part', { 'content-digest': digest })).toEqual([400, 'digest_mismatch'])
+  expect(await send('part', { 'content-digest': 'md5=:abc:' })).toEqual([400, 'malformed'])
+  expect(await send('part', { 'content-encoding': 'gzip' })).toEqual([400, 'unsupported_encoding'])
+  expect(await send('part', { 'content-range': 'bytes 0-3/8' })).toEqual([400, 'unsupported'])
+  expect(await send('part', {}, `${link}?content_type=text/html`)).toEqual([400, 'unknown_key'])
+  expect(succeed(await world.call('GET', `${path}/x`)).status).toBe('pending')
+  expect(await send('whole', { 'content-digest': digest })).toEqual([200, 'ready'])
+  const { url } = succeed(await world.call('GET', `${path}/x`))
+  expect(JSON.parse((await fetchBytes(`${url}?x=1`)).text).error.details[0].path).toBe('query/x')
+  expect((await fetchBytes(url)).text).toBe('whole')
+})
+
 test('a filename taken again replaces the attachment, its id and its link', async () => {
   const path = await newRecord()
   const send = async (content: string) =>

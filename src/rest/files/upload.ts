@@ -9,7 +9,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { type StoredBlob, storeContent } from '../../graphql/content.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
-import { refuseEncoding } from '../../http/body.ts'
+import { readContentHeaders } from '../content-headers.ts'
 import { readContentConditions } from '../route/preconditions.ts'
 import { queryShape, readQuery } from '../route/query.ts'
 import { send } from '../route/reply.ts'
@@ -46,10 +46,8 @@ async function upload(request: FastifyRequest, reply: FastifyReply) {
   const { dry_run: dryRun = false } = readQuery(QUERY, request.query as Record<string, unknown>) as {
     dry_run?: boolean
   }
-  refuseEncoding(request.headers)
-  refusePart(request)
+  const sha256 = readContentHeaders(request.headers)
   const properties = readProperties(request.headers)
-  const sha256 = readDigest(request.headers['content-digest'])
   const { hashes, ...conditions } = readContentConditions(request)
   const idempotencyKey = readKey(request)
   const context = request.caller
@@ -99,31 +97,6 @@ async function storeBody(
     })
   const body = request.body instanceof Readable ? request.body : Readable.from([])
   return storeContent(request.caller, body, limits)
-}
-
-/** RFC 9110 §14.5: a server must refuse a part that it cannot apply. */
-function refusePart({ headers }: FastifyRequest): void {
-  if (headers['content-range'] === undefined) return
-  throw invalid({
-    path: 'header/Content-Range',
-    code: 'unsupported',
-    message: 'A PUT sends the whole file. Leave Content-Range out.',
-  })
-}
-
-const DIGEST = /(?:^|,)\s*sha-256\s*=\s*:([A-Za-z0-9+/]{43}=):/
-
-/** The SHA-256 of `Content-Digest`, in hex. Source: RFC 9530. */
-function readDigest(header: string | string[] | undefined): string | undefined {
-  if (header === undefined) return undefined
-  const [, base64] = DIGEST.exec(String(header)) ?? []
-  if (base64 !== undefined) return Buffer.from(base64, 'base64').toString('hex')
-  throw invalid({
-    path: 'header/Content-Digest',
-    code: 'malformed',
-    message: 'Content-Digest must have a sha-256 digest: sha-256=:<base64>:.',
-    allowed: ['sha-256'],
-  })
 }
 
 const atParams = (thrown: unknown): never => {
