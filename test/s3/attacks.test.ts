@@ -21,7 +21,13 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-type Sent = { method?: string; path: string; headers?: Record<string, string>; body?: string | Buffer }
+type Sent = {
+  method?: string
+  path: string
+  query?: Record<string, string>
+  headers?: Record<string, string>
+  body?: string | Buffer
+}
 type Answer = { status: number; text: string; code: string | undefined }
 
 /** Sends a request as it is, without tidying its path. */
@@ -77,14 +83,16 @@ const signerOf = ({ access_key_id, secret_access_key, session_token }: Keys) =>
 
 /** A signed request. `payload` is what the signature says of the body. */
 async function signed(
-  { method = 'GET', path, headers = {}, body }: Sent,
+  { method = 'GET', path, query = {}, headers = {}, body }: Sent,
   { payload = sha256(body ?? ''), at = new Date() } = {},
 ) {
   const host = new URL(world.url).host
   const all = { host, 'x-amz-content-sha256': payload, ...headers }
-  const plain = { method, protocol: 'http:', hostname: host, path, headers: all, query: {} }
+  const plain = { method, protocol: 'http:', hostname: host, path, headers: all, query }
   const done = await signerOf(keys).sign(plain, { signingDate: at })
-  return { method, path, headers: done.headers, ...(body !== undefined && { body }) }
+  const search = Object.entries(query).map((pair) => pair.map(encodeURIComponent).join('='))
+  const url = search.length === 0 ? path : `${path}?${search.join('&')}`
+  return { method, path: url, headers: done.headers, ...(body !== undefined && { body }) }
 }
 
 const SEEN = '/s3/crm/docs/seen.txt'
@@ -282,10 +290,23 @@ test.each<[string, () => Promise<Sent>, string]>([
   ['an unknown checksum', () => put('body', { 'x-amz-checksum-xxh3': crc }), 'InvalidRequest'],
   ['an unknown payload', () => put('body', {}, 'STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD'), 'NotImplemented'],
   ['encryption', () => put('body', { 'x-amz-server-side-encryption': 'AES256' }), 'NotImplemented'],
+  ['another encoding', () => put('body', { 'content-encoding': 'aws-chunked,gzip' }), 'NotImplemented'],
   ['a public ACL', () => put('body', { 'x-amz-acl': 'public-read' }), 'NotImplemented'],
 ])('a body with %s is refused, and stores nothing', async (_what, request, code) => {
   expect((await raw(await request())).code).toBe(code)
   expectFailure(await world.call('GET', '/v1/crm/files/docs/bad'), 'NOT_FOUND')
+})
+
+test('what XML cannot have is in no response', async () => {
+  const body = '<Delete><Object><Key>docs/\ufffe</Key></Object></Delete>'
+  const digest = createHash('md5').update(body).digest('base64')
+  const path = '/s3/crm'
+  const request = { method: 'POST', path, query: { delete: '' }, body, headers: { 'content-md5': digest } }
+  const { status, text } = await raw(await signed(request))
+  expect([status, /[\ufffe\uffff]/.test(text)]).toEqual([200, false])
+  const other = await raw(await signed({ path: SEEN, query: { '\u0001': '' } }))
+  expect(other).toMatchObject({ status: 501, code: 'NotImplemented' })
+  expect(other.text).not.toContain('\u0001')
 })
 
 const TRAILER = 'STREAMING-UNSIGNED-PAYLOAD-TRAILER'

@@ -235,6 +235,27 @@ test('what is deleted is gone, alone or with others, and deleting it again succe
   expect(await send('DeleteObjects', { Delete: { Objects, Quiet: true } })).not.toHaveProperty('Deleted')
 })
 
+test('of many objects, one is deleted only with the ETag that it was named with', async () => {
+  for (const Key of ['docs/kept', 'docs/gone', 'docs/any']) await send('PutObject', { Key, Body: Key })
+  const Objects = [
+    { Key: 'docs/kept', ETag: `"${sha256('other')}"` },
+    { Key: 'docs/gone', ETag: `"${sha256('docs/gone')}"` },
+    { Key: 'docs/any', ETag: '*' },
+    { Key: 'docs/absent', ETag: '*' },
+    { Key: 'docs/kept', Size: 1 },
+  ]
+  const { Deleted, Errors } = await send('DeleteObjects', { Delete: { Objects } })
+  expect(Deleted.map(({ Key }: { Key: string }) => Key)).toEqual(['docs/gone', 'docs/any'])
+  expect(Errors.map(({ Code }: { Code: string }) => Code)).toEqual([
+    'PreconditionFailed',
+    'NoSuchKey',
+    'NotImplemented',
+  ])
+  const ofSize = send('DeleteObject', { Key: 'docs/kept', IfMatchSize: 1 })
+  expect(await faultOf(ofSize)).toEqual({ code: 'NotImplemented', status: 501 })
+  expect(String(await bytesOf(await send('GetObject', { Key: 'docs/kept' })))).toBe('docs/kept')
+})
+
 test('a copy has the content of its source, and its own properties if it asks for them', async () => {
   await send('PutObject', {
     Key: 'docs/from é',

@@ -5,7 +5,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { encodeKey, fileOf } from '../protocol/address.ts'
 import { faultOf, S3Fault } from '../protocol/fault.ts'
 import { type Element, readList } from '../protocol/xml.ts'
-import { etagOf } from './conditions.ts'
+import { etagOf, readMatch } from './conditions.ts'
 import { findKeys } from './files.ts'
 import { isFolder, keepsFolder, markerOf } from './folders.ts'
 import { removeFile } from './objects.ts'
@@ -159,6 +159,9 @@ async function deleteObjects(call: Call): Promise<Result> {
   return { xml: ['DeleteResult', results] }
 }
 
+/** What a request says about each object to delete. */
+const OF_DELETED = ['Key', 'VersionId', 'ETag']
+
 /** Deletes one of many. Returns why it could not. */
 async function deleteOne(
   call: Call,
@@ -171,10 +174,13 @@ async function deleteOne(
         'NotImplemented',
         'Versions cannot be deleted. Leave VersionId out to delete the object.',
       )
+    const other = [...item.keys()].find((name) => !OF_DELETED.includes(name))
+    if (other !== undefined)
+      throw new S3Fault('NotImplemented', `DeleteObjects does not take "${other.slice(0, 64)}" of an object.`)
     const { bucket } = call
     const file = fileOf(key)
     const target = isFolder(key) ? markerOf({ bucket, key }) : file && { base: bucket, ...file }
-    if (target) await removeFile(target, call)
+    if (target) await removeFile(target, call, readMatch(item.get('ETag')))
     return undefined
   } catch (thrown) {
     if (!(thrown instanceof DomainError) || thrown.code === 'INTERNAL_ERROR') throw thrown

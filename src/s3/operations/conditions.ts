@@ -16,11 +16,15 @@ export function writeConditions({ header }: Call) {
   const [match, noneMatch] = [header('if-match'), header('if-none-match')]
   if (noneMatch !== undefined && noneMatch.trim() !== '*')
     throw new S3Fault('NotImplemented', 'If-None-Match must be * for a write.')
-  const isAny = match?.trim() === '*'
+  return { ...readMatch(match), mustBeAbsent: noneMatch !== undefined }
+}
+
+/** The condition that ETags, or `*`, put on a file. */
+export function readMatch(tags: string | undefined): { expectedHashes: string[] | null; mustExist: boolean } {
+  const isAny = tags?.trim() === '*'
   return {
-    expectedHashes: match === undefined || isAny ? null : match.split(',').map(digestIn),
+    expectedHashes: tags === undefined || isAny ? null : tags.split(',').map(digestIn),
     mustExist: isAny,
-    mustBeAbsent: noneMatch !== undefined,
   }
 }
 

@@ -98,10 +98,12 @@ export function findOperation(
   return found
 }
 
-/** Headers that would store a file in another way than this server does. */
+/** Headers that would store or delete a file in another way than this server does. */
 const REFUSED =
-  /^x-amz-(server-side-encryption|copy-source-server-side|tagging|object-lock|grant-|website-redirect|write-offset)/
+  /^x-amz-(server-side-encryption|copy-source-server-side|tagging|object-lock|grant-|website-redirect|write-offset|if-match-)/
 const ACLS = ['private', 'bucket-owner-full-control']
+/** Encodings that end with the request. A reader would not know of another one. */
+const ENCODINGS = ['', 'identity', 'aws-chunked']
 
 function requireKnownHeaders(headers: FastifyRequest['headers']): void {
   const refused = Object.keys(headers).find((name) => REFUSED.test(name))
@@ -110,5 +112,12 @@ function requireKnownHeaders(headers: FastifyRequest['headers']): void {
     throw new S3Fault(
       'NotImplemented',
       `This server does not support "${refused ?? 'x-amz-acl'}". Leave it out.`,
+    )
+  const encodings = String(headers['content-encoding'] ?? '').split(',')
+  const encoding = encodings.find((each) => !ENCODINGS.includes(each.trim().toLowerCase()))
+  if (encoding !== undefined)
+    throw new S3Fault(
+      'NotImplemented',
+      `This server does not keep the Content-Encoding "${encoding.trim().slice(0, 64)}". Send the content without it.`,
     )
 }

@@ -15,7 +15,10 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\r': '&#13;',
   '\n': '&#10;',
 }
-const escaped = (text: string): string => text.replace(/[&<>"\r\n]/g, (found) => ESCAPES[found] ?? found)
+/** Characters that XML 1.0 cannot have, in no form. */
+const NOT_IN_XML = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu
+const escaped = (text: string): string =>
+  text.replace(NOT_IN_XML, '\ufffd').replace(/[&<>"\r\n]/g, (found) => ESCAPES[found] ?? found)
 
 const written = ([name, content]: Element): string => {
   if (content === undefined) return ''
