@@ -15,6 +15,10 @@ const RULES: readonly (readonly [isBroken: (path: string) => boolean, message: s
   [(path) => !path.isWellFormed(), 'A path must be well-formed Unicode.'],
   [(path) => /\p{Cc}/u.test(path), 'A path must not contain control characters.'],
   [(path) => DIRECTION.test(path), 'A path must not contain characters that change the direction of text.'],
+  [
+    (path) => /\p{Noncharacter_Code_Point}/u.test(path),
+    'A path must not contain code points that are no characters, such as U+FFFE.',
+  ],
   [(path) => path.includes('\\'), 'A path must not contain a backslash. Separate segments with "/".'],
   [(path) => path.startsWith('/'), 'A path must not begin with "/".'],
   [(path) => path.endsWith('/'), 'A path must not end with "/": that is a folder.'],

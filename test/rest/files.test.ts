@@ -154,6 +154,8 @@ describe('a file', () => {
     ['C1 control character', 'a%C2%85'],
     ['direction override', 'a%E2%80%AEb'],
     ['direction mark', 'a%E2%80%8Fb'],
+    ['noncharacter', 'a%EF%BF%BE'],
+    ['noncharacter at its end', '%F4%8F%BF%BFa'],
     ['bad UTF-8', '%ff'],
     ['overlong UTF-8', '%c0%ae'],
     ['surrogate', '%ed%a0%80'],
