@@ -200,6 +200,12 @@ describe('get_file', () => {
     expect(Buffer.byteLength(result.content[0].text)).toBeLessThanOrEqual(4000)
     expect(body.text.length).toBeGreaterThan(500)
     expect(body.text).toMatch(/^(é")+é?$/)
+    expect(body).toMatchObject({ from: 1, to: 1, has_more: true })
+    expect(body.hint).toBe('Line 1 is cut. Send a larger max_tokens, or download the file over REST.')
+    await write('wide.txt', `${'wide '.repeat(2000)}\nnarrow\n`)
+    const { hint } = (await call('get_file', { path: 'wide.txt', max_tokens: 1000 })).body
+    expect(hint).toMatch(/ lines: "2-" goes on after it\.$/)
+    expect((await call('get_file', { path: 'wide.txt', lines: '2-' })).body.text).toBe('narrow\n')
   })
 
   test('links to a content that is no text', async () => {

@@ -56,9 +56,14 @@ function rangeOf(lines: string): { from: number; to?: number } {
   })
 }
 
-function hintOf(size: number, text: { binary: boolean; has_more: boolean; to: number }): string | null {
-  if (text.has_more) return `Cut to max_tokens. lines: "${text.to + 1}-" goes on.`
-  if (!text.binary) return null
+type Shown = { binary: boolean; has_more: boolean; text: string | null; to: number; lines: number | null }
+
+function hintOf(size: number, { binary, has_more, text, to, lines }: Shown): string | null {
+  const next = `lines: "${to + 1}-" goes on`
+  if (has_more && !text?.endsWith('\n'))
+    return `Line ${to} is cut. Send a larger max_tokens, or download the file over REST${to === lines ? '' : `; ${next} after it`}.`
+  if (has_more) return `Cut to max_tokens. ${next}.`
+  if (!binary) return null
   return size > LIMITS.resourceFileBytes
     ? 'The content is too large for a resource. Download it over REST.'
     : 'The content is not text. Read the linked resource.'
