@@ -252,12 +252,16 @@ test('each mutation of a GraphQL request has its own idempotency key', async () 
   expect(body.data).toEqual({ a: { data: { k: 'a' } }, b: { data: { k: 'b' } }, c: { data: { k: 'c' } } })
 })
 
-test('the Idempotency-Key header is refused on /graphql', async () => {
-  const { status, body } = await send('{ bases { hasMore } }', {}, { headers: { 'idempotency-key': 'k' } })
+test.each([
+  ['Idempotency-Key', 'k'],
+  ['If-Match', '"1"'],
+  ['If-None-Match', '*'],
+])('the %s header of a REST write is refused on /graphql', async (name, value) => {
+  const { status, body } = await send('{ bases { hasMore } }', {}, { headers: { [name]: value } })
   expect(status).toBe(400)
   expect(body.errors[0].extensions).toMatchObject({
     code: 'VALIDATION_ERROR',
-    details: [{ path: 'header/Idempotency-Key' }],
+    details: [{ path: `header/${name}`, code: 'not_here' }],
   })
   expect(body).not.toHaveProperty('data')
 })

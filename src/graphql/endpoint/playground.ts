@@ -121,14 +121,18 @@ async function typedFor({ caller, params }: FastifyRequest<OfBase>, query: strin
   return schemaAtEndpoint(caller, { base, endpoint }, query)
 }
 
+/** Headers of a REST write. A document can have several writes, so that each says these things in arguments. */
+const WRITE_HEADERS = {
+  'Idempotency-Key': 'In GraphQL the key is an argument of each mutation: idempotencyKey.',
+  'If-Match': 'In GraphQL the expected version is an argument of each mutation that checks it.',
+  'If-None-Match': 'In GraphQL, send a create mutation, or the argument mustBeAbsent of a put.',
+}
+
 /** @throws VALIDATION_ERROR */
 function checkRequest(request: FastifyRequest): void {
-  if (request.headers['idempotency-key'] !== undefined)
-    throw invalid({
-      path: 'header/Idempotency-Key',
-      code: 'not_here',
-      message: 'In GraphQL the key is an argument of each mutation: idempotencyKey.',
-    })
+  for (const [name, message] of Object.entries(WRITE_HEADERS))
+    if (request.headers[name.toLowerCase()] !== undefined)
+      throw invalid({ path: `header/${name}`, code: 'not_here', message })
   refuseParameters(request)
   checkTextSize((request.body as { query?: unknown } | null | undefined)?.query)
 }
