@@ -118,6 +118,28 @@ describe('a unified diff', () => {
     expect(await textOf('f.txt')).toBe('another\ntext\n')
   })
 
+  test('is applied where its line numbers are beyond the text', async () => {
+    for (const line of [4, 2_000_000_000, '9'.repeat(30)]) {
+      const path = `beyond-${line}.txt`
+      await put(path, 'a\nb\nc\n')
+      succeed(await patch(path, { patch: `@@ -${line},1 +${line},1 @@\n-a\n+x\n` }))
+      expect(await textOf(path)).toBe('x\nb\nc\n')
+    }
+  })
+
+  test('changes each line once, whatever lines its hunks name', async () => {
+    await put('twice.txt', 'a\nb\na\nc\n')
+    const hunk = (line: number) => `@@ -${line},1 +${line},1 @@\n-a\n+x\n`
+    for (const hunks of [hunk(1).repeat(3), hunk(9).repeat(3), hunk(3) + hunk(1)])
+      expectDetail(await patch('twice.txt', { patch: hunks }), 409, { code: 'patch_mismatch' })
+    for (const [index, hunks] of [hunk(1) + hunk(1), hunk(1) + hunk(9)].entries()) {
+      const path = `twice-${index}.txt`
+      await put(path, 'a\nb\na\nc\n')
+      succeed(await patch(path, { patch: hunks }))
+      expect(await textOf(path)).toBe('x\nb\nx\nc\n')
+    }
+  })
+
   test('of very many lines is refused before it costs time', async () => {
     await put('many.txt', '\n'.repeat(100_000))
     const lines = ' \n'.repeat(1000)

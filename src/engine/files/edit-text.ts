@@ -4,6 +4,8 @@ import { DomainError, invalid } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 
+type Hunk = StructuredPatch['hunks'][number]
+
 /** Replaces `find`, which must be in the text once, or everywhere with `all`. */
 type TextEdit = {
   readonly find: string
@@ -59,19 +61,33 @@ function countOf(text: string, part: string): number {
 function patched(text: string, patch: string, which: string): string {
   const parsed = parse(patch)
   const lines = parsed.hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0)
-  if (lines * countOf(text, '\n') > LIMITS.patchComparisons)
+  const textLines = countOf(text, '\n') + 1
+  if (lines * textLines > LIMITS.patchComparisons)
     throw invalid({
       path: '/patch',
       code: 'too_complex',
       message: 'The patch has too many lines for a text of that many lines. Send several smaller patches.',
     })
-  const result = applyPatch(text, parsed)
+  const result = applyPatch(text, { ...parsed, hunks: placed(parsed.hunks, textLines) })
   if (result === false) {
     const message = `The patch does not fit ${which}: its context or removed lines are not there. Read the file again, and make the patch from that text.`
     throw conflict('/patch', 'patch_mismatch', message)
   }
   checkSize(result.length, '/patch')
   return result
+}
+
+/**
+ * The hunks, from where each is looked for in the text: within it, and after the hunk before. The library tries every line
+ * from the one that a hunk names, and the named one also if an earlier hunk has changed it.
+ */
+function placed(hunks: readonly Hunk[], textLines: number): Hunk[] {
+  let least = 1
+  return hunks.map((hunk) => {
+    const oldStart = Math.max(Math.min(hunk.oldStart, textLines), least)
+    least = oldStart + hunk.oldLines
+    return { ...hunk, oldStart }
+  })
 }
 
 function parse(patch: string): StructuredPatch {
