@@ -281,8 +281,15 @@ const put = (body: string, more: Record<string, string>, payload?: string) =>
     payload === undefined ? {} : { payload },
   )
 const crc = 'AAAAAA=='
+const WITHOUT_LENGTH = {
+  method: 'PUT',
+  path: '/s3/crm/docs/bad',
+  body: 'body',
+  headers: { 'transfer-encoding': 'chunked' },
+}
 
 test.each<[string, () => Promise<Sent>, string]>([
+  ['no length', () => signed(WITHOUT_LENGTH), 'MissingContentLength'],
   ['another digest', () => put('body', {}, sha256('other')), 'XAmzContentSHA256Mismatch'],
   ['another MD5', () => put('body', { 'content-md5': '1B2M2Y8AsgTpgAmY7PhCfg==' }), 'BadDigest'],
   ['no MD5', () => put('body', { 'content-md5': 'x' }), 'InvalidDigest'],

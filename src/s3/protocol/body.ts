@@ -41,7 +41,7 @@ export async function openBody(
   const isChunked = way?.chunked === true
   const size = readLength(
     headers[isChunked ? 'x-amz-decoded-content-length' : 'content-length'],
-    raw.complete,
+    hasBody(raw.headers),
   )
   const checksums = await Checksums.of(headers)
   const source: AsyncIterable<Buffer> = raw.iterator({ destroyOnReturn: false })
@@ -56,9 +56,13 @@ export async function openBody(
   return { bytes, stream: () => Readable.from(bytes, { objectMode: false }), size, checksums }
 }
 
-/** @throws S3Fault without a length */
-function readLength(header: string | string[] | undefined, isComplete: boolean): number {
-  if (header === undefined && isComplete) return 0
+/** Whether the message has a body. How much of it has arrived says nothing of its length. */
+const hasBody = (headers: IncomingHttpHeaders): boolean =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+
+/** @throws S3Fault for a body without a length */
+function readLength(header: string | string[] | undefined, isSent: boolean): number {
+  if (header === undefined && !isSent) return 0
   if (typeof header === 'string' && /^\d{1,15}$/.test(header)) return Number(header)
   throw new S3Fault('MissingContentLength', 'Send the length of the body.')
 }
