@@ -138,6 +138,22 @@ describe('PATCH of a record type', () => {
 })
 
 describe('DELETE of a record type', () => {
+  test('a confirm that names another id deletes nothing, also where none is needed', async () => {
+    succeed(await put('bare', {}), 201)
+    for (const confirm of ['other', 'BARE', '']) {
+      const { details } = expectFailure(
+        await world.call('DELETE', `${typePath('bare')}?confirm=${confirm}`),
+        'CONFLICT',
+      )
+      expect(details[0]).toMatchObject({ path: 'query/confirm', code: 'confirm_required', expected: 'bare' })
+    }
+    succeed(await world.call('DELETE', `${typePath('bare')}?confirm=bare`))
+
+    succeed(await world.call('PUT', '/v1/bases/bare', {}), 201)
+    expectFailure(await world.call('DELETE', '/v1/bases/bare?confirm=crm'), 'CONFLICT')
+    succeed(await world.call('DELETE', '/v1/bases/bare?confirm=bare'))
+  })
+
   test('needs confirm if it has records, and logs the deletion of each record before that of the type', async () => {
     succeed(await put('full', {}), 201)
     for (const id of times(3, (i) => `r${i}`))

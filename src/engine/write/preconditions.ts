@@ -73,6 +73,26 @@ export function versionMismatch(current: number, sent: readonly number[]): Domai
 }
 
 /**
+ * Checks that a `confirm` names what is deleted. One that names another resource is a mistake, also where none is needed.
+ * @throws CONFLICT
+ */
+export function checkConfirm(confirm: string | null, id: string, what: string): void {
+  if (confirm === null || confirm === id) return
+  throw new DomainError('CONFLICT', `confirm does not name ${what}. Nothing was deleted.`, {
+    details: [
+      {
+        path: '/confirm',
+        code: 'confirm_required',
+        message: `Repeat the id of ${what} in confirm.`,
+        expected: id,
+        received: confirm.slice(0, 100),
+        hint: `confirm=${id}`,
+      },
+    ],
+  })
+}
+
+/**
  * Error for deleting a non-empty container without its id in `confirm`. `holds` names the content: `Base "a"
  * holds records`.
  */

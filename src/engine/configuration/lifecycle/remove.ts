@@ -1,6 +1,6 @@
 /** Deletions in a transaction that has the configuration of the base locked, or in a trial. */
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
-import { checkVersion, type Expectation } from '../../write/preconditions.ts'
+import { checkConfirm, checkVersion, type Expectation } from '../../write/preconditions.ts'
 import { at, finish, type Located } from './change.ts'
 import { type DeleteOptions, type Kind, type Loaded, nounOf, type Stored } from './kind.ts'
 import { missing } from './read.ts'
@@ -53,6 +53,7 @@ export async function removeAll<F extends object, R extends Stored>(
       const users = referrers.get(id)
       if (users && !options.leavesReferences)
         throw inUse(kind as Kind, id, users, options.leavesReferences === false)
+      checkConfirm(options.confirm, id, `${nounOf(kind)} "${id}"`)
       if (!free?.has(id) && !loaded.isTrial) await kind.beforeDelete?.(scope, current, options)
       return { row: current, last: (await kind.lastVersion?.(scope, current)) ?? current.version }
     })
