@@ -80,7 +80,7 @@ function headerOf(value: unknown, path: string): string {
   throw invalid({
     path,
     code: 'invalid_header',
-    message: `A header has at most ${LIMITS.triggerHeaderChars} visible ASCII characters and spaces.`,
+    message: `A header can have at most ${LIMITS.triggerHeaderChars} visible ASCII characters and spaces. Send such a value for its template.`,
   })
 }
 
@@ -91,7 +91,12 @@ function urlOf(text: string, values: Values, room: Room): string {
   if (parts.length === 1) {
     const whole = render(text, values, room, '/url')
     if (typeof whole === 'string') return whole
-    throw invalid({ path: '/url', code: 'type', message: 'The url is no text.', expected: 'string' })
+    throw invalid({
+      path: '/url',
+      code: 'type',
+      message: 'The url must be a string. Send a string for its template.',
+      expected: 'string',
+    })
   }
   const url = renderParts(parts, values, room, '/url', (value) => encodeURIComponent(value.toWellFormed()))
   if (hasDotSegment(url))

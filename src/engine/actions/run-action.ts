@@ -121,7 +121,7 @@ function readInput({ checks }: WriteScope, { inputSchema }: RunnableAction, sent
     throw invalid({
       path: '/input',
       code: 'too_large',
-      message: `An input can have at most ${LIMITS.actionInputChars} characters as JSON.`,
+      message: `An input can have at most ${LIMITS.actionInputChars} characters as JSON. Send less, such as ids in place of records.`,
       expected: LIMITS.actionInputChars,
     })
   const schema = compileSchema(inputSchema, '/input_schema')

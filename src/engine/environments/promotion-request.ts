@@ -41,7 +41,7 @@ function checkNamed(resources: Named | undefined, exists: (kind: string, id: str
           {
             path: `/resources/${n}/id`,
             code: 'unknown_resource',
-            message: `Neither the preview nor production has a ${kind.replaceAll('_', ' ')} "${id.slice(0, 64)}".`,
+            message: `Neither the preview nor production has a ${kind.replaceAll('_', ' ')} "${id.slice(0, 64)}". Send the id of a resource that one of them has.`,
           },
         ],
   )
@@ -81,7 +81,7 @@ type Migrations = z.output<typeof PromoteBody>['migration']
 const notChanged = (id: string, changed: readonly string[]): Detail => ({
   path: `/migration${pointer(id)}`,
   code: 'unknown_resource',
-  message: `Record type "${id.slice(0, 64)}" is not one of the record types that this changes. Remove its migration.`,
+  message: `Record type "${id.slice(0, 64)}" is not one of the record types that the request changes. Remove its migration.`,
   ...unknownName(id, changed),
 })
 

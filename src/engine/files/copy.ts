@@ -50,7 +50,7 @@ export function requireFit(size: number, maxBytes: number): void {
   throw invalid({
     path: '',
     code: 'too_large',
-    message: `A file of this type has at most ${maxBytes} bytes.`,
+    message: `A file of this type can have at most ${maxBytes} bytes. Send a smaller content, or raise max_bytes of the file type.`,
     expected: maxBytes,
     received: size,
   })

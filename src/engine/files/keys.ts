@@ -122,6 +122,6 @@ const badLimit = (received: number) =>
   invalid({
     path: '/limit',
     code: 'out_of_range',
-    message: `limit is a whole number from 0 to ${LIMITS.pageMax}.`,
+    message: `limit must be a whole number from 0 to ${LIMITS.pageMax}.`,
     received,
   })

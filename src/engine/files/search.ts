@@ -130,7 +130,7 @@ function readWords(search: string): string[] {
     throw invalid({
       path: '/search',
       code: 'too_long',
-      message: `search can have at most ${LIMITS.searchChars} characters.`,
+      message: `search can have at most ${LIMITS.searchChars} characters. Send fewer words.`,
       expected: LIMITS.searchChars,
     })
   return requireWords(search, '/search')

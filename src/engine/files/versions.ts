@@ -124,7 +124,12 @@ export async function requireVersion(
   version: number,
   at = '/version',
 ): Promise<FileVersion> {
-  if (version < 1) throw invalid({ path: at, code: 'out_of_range', message: 'Versions count from 1.' })
+  if (version < 1)
+    throw invalid({
+      path: at,
+      code: 'out_of_range',
+      message: 'Versions count from 1. Send the number of a version of the file.',
+    })
   const [row] = await read<VersionRow>(scope, GET_VERSION, [baseId, file.id, version])
   if (row) return toVersion(row)
   const [kept] = await read<{ first: number }>(scope, COUNT_VERSIONS, [baseId, file.id])

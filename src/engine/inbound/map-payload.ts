@@ -52,13 +52,13 @@ async function elementsOf(
     throw invalid({
       path: '/mapping/items',
       code: 'no_items',
-      message: `The payload has no array at ${items}.`,
+      message: `The payload has no array at ${items}. Change items of the mapping to the JSONPath of the array.`,
     })
   if (elements.length > LIMITS.batchOperations)
     throw invalid({
       path: '/mapping/items',
       code: 'too_many_items',
-      message: `The payload has ${elements.length} elements at ${items}. A delivery can make ${LIMITS.batchOperations} records.`,
+      message: `The payload has ${elements.length} elements at ${items}. A delivery can make ${LIMITS.batchOperations} records. Send the payload in parts.`,
       expected: LIMITS.batchOperations,
       received: elements.length,
     })

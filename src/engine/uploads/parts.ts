@@ -130,7 +130,7 @@ const badNumber = (received: number) =>
   invalid({
     path: '/number',
     code: 'out_of_range',
-    message: `The number of a part is 1 to ${LIMITS.uploadParts}.`,
+    message: `number must be a whole number from 1 to ${LIMITS.uploadParts}.`,
     received,
   })
 const badRange = (size: number) =>
@@ -144,6 +144,6 @@ const tooLarge = () =>
   invalid({
     path: '',
     code: 'too_large',
-    message: `A part has at most ${LIMITS.uploadPartBytes} bytes.`,
+    message: `A part can have at most ${LIMITS.uploadPartBytes} bytes. Send smaller parts.`,
     expected: LIMITS.uploadPartBytes,
   })

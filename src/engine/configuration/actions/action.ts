@@ -66,7 +66,7 @@ const NO_STEPS: Detail = {
 const tooLarge = (received: number): Detail => ({
   path: '/steps',
   code: 'too_large',
-  message: `The steps and the output of an action can have at most ${LIMITS.actionChars} characters as JSON.`,
+  message: `The steps and the output of an action can have at most ${LIMITS.actionChars} characters as JSON. Shorten them, or divide the action.`,
   expected: LIMITS.actionChars,
   received,
 })

@@ -54,7 +54,7 @@ function sizeFaults(mapping: Mapping): Detail[] {
     {
       path: '/mapping',
       code: 'too_large',
-      message: `A mapping can have at most ${LIMITS.mappingChars} characters as JSON.`,
+      message: `A mapping can have at most ${LIMITS.mappingChars} characters as JSON. Shorten it.`,
       expected: LIMITS.mappingChars,
     },
   ]

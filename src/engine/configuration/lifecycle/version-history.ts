@@ -125,7 +125,12 @@ export async function lastVersions(
 }
 
 const outOfRange = (received: number) =>
-  invalid({ path: '/version', code: 'out_of_range', message: 'Versions count from 1.', received })
+  invalid({
+    path: '/version',
+    code: 'out_of_range',
+    message: 'Versions count from 1. Send the number of a version in the history.',
+    received,
+  })
 
 const isDeletion = (kind: Kind, id: string, version: number) =>
   absent(`Version ${version} of ${nounOf(kind)} "${id}" is its deletion.`, {

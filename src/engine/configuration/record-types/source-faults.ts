@@ -54,7 +54,7 @@ export async function sourceFaults(
 const tooLarge: Detail = {
   path: '/sources',
   code: 'too_large',
-  message: `The sources of a type can have at most ${LIMITS.sourceChars} characters as JSON.`,
+  message: `The sources of a type can have at most ${LIMITS.sourceChars} characters as JSON. Shorten or remove some.`,
   expected: LIMITS.sourceChars,
 }
 

@@ -66,5 +66,5 @@ const malformedAt = (path: string): Detail => ({
 const tooMany = (path: string): Detail => ({
   path,
   code: 'too_many',
-  message: `A definition can refer to at most ${LIMITS.secretReferences} secrets.`,
+  message: `A definition can refer to at most ${LIMITS.secretReferences} secrets. Remove some references.`,
 })
