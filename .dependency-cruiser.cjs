@@ -1,5 +1,5 @@
-/** The rooms of `src/`, from the lowest: a room imports those above it in this list, and itself. */
-const ROOMS = [
+/** The folders of `src/`, from the lowest: a folder imports those above it in this list, and itself. */
+const FOLDERS = [
   'foundation',
   'config',
   'json',
@@ -21,8 +21,8 @@ const ROOMS = [
   'cli/[^/]+\\.ts$',
 ]
 
-/** The rooms of `src/mcp/`, from the lowest. */
-const MCP_ROOMS = [
+/** The folders of `src/mcp/`, from the lowest. */
+const MCP_FOLDERS = [
   'schema-projection',
   'protocol/[^/]+\\.ts$',
   'budget',
@@ -40,8 +40,8 @@ const MCP_ROOMS = [
   '[^/]+\\.ts$',
 ]
 
-/** The rooms of `src/engine/`, from the lowest. */
-const ENGINE_ROOMS = [
+/** The folders of `src/engine/`, from the lowest. */
+const ENGINE_FOLDERS = [
   'blobs',
   'access',
   'database',
@@ -112,8 +112,8 @@ const ENGINE_ROOMS = [
   '[^/]+\\.ts$',
 ]
 
-/** The rooms of `src/rest/`, from the lowest. */
-const REST_ROOMS = [
+/** The folders of `src/rest/`, from the lowest. */
+const REST_FOLDERS = [
   'route/',
   'records/',
   'files/',
@@ -122,24 +122,25 @@ const REST_ROOMS = [
   '(docs|api-reference)\\.ts$',
 ]
 
-/** The rooms of `src/s3/`, from the lowest. */
-const S3_ROOMS = ['protocol/', 'operations/', '[^/]+\\.ts$']
+/** The folders of `src/s3/`, from the lowest. */
+const S3_FOLDERS = ['protocol/', 'operations/', '[^/]+\\.ts$']
 
-/** A rule for each room, nothing of the rooms that come after it; and one for files in no room. */
-const order = (folder, rooms) => [
-  ...rooms.slice(0, -1).map((room, at) => ({
-    name: `order-of-rooms: ${folder}/${room}`,
+/** A rule for each folder, which imports none of those after it, and one for files in no listed folder. */
+const order = (parent, folders) => [
+  ...folders.slice(0, -1).map((folder, at) => ({
+    name: `order-of-folders: ${parent}/${folder}`,
     severity: 'error',
-    comment: 'Rooms have an order, so that folders have no cycles. Move the shared part down.',
-    from: { path: `^${folder}/${room}` },
-    to: { path: `^${folder}/(${rooms.slice(at + 1).join('|')})`, pathNot: `^${folder}/${room}` },
+    comment: 'Folders have an order, so that they have no cycles. Move the shared part down.',
+    from: { path: `^${parent}/${folder}` },
+    to: { path: `^${parent}/(${folders.slice(at + 1).join('|')})`, pathNot: `^${parent}/${folder}` },
   })),
   {
-    name: `room-without-a-place: ${folder}`,
+    name: `folder-without-order: ${parent}`,
     severity: 'error',
-    comment: 'Each folder has a place in the order. Move the file into a room, or list the new room.',
+    comment:
+      'Each folder has a place in the order. Move the file into a listed folder, or list the new folder.',
     from: {},
-    to: { path: `^${folder}/`, pathNot: `^${folder}/(${rooms.join('|')})` },
+    to: { path: `^${parent}/`, pathNot: `^${parent}/(${folders.join('|')})` },
   },
 ]
 
@@ -200,11 +201,11 @@ module.exports = {
       from: { path: '^src/cli/', pathNot: '^src/cli/(serve|mcp)\\.ts$' },
       to: { path: '^src/(engine|graphql|rest|mcp|server|main|postgres)' },
     },
-    ...order('src', ROOMS),
-    ...order('src/engine', ENGINE_ROOMS),
-    ...order('src/mcp', MCP_ROOMS),
-    ...order('src/rest', REST_ROOMS),
-    ...order('src/s3', S3_ROOMS),
+    ...order('src', FOLDERS),
+    ...order('src/engine', ENGINE_FOLDERS),
+    ...order('src/mcp', MCP_FOLDERS),
+    ...order('src/rest', REST_FOLDERS),
+    ...order('src/s3', S3_FOLDERS),
     {
       name: 'postgres-stands-alone',
       severity: 'error',

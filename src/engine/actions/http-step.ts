@@ -8,7 +8,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { storableText } from '../../foundation/storable-text.ts'
 import { checkJson, parseJson, pointer } from '../../json/parse.ts'
 import { hasTemplate, parseTemplate } from '../templates/parse.ts'
-import { NeedsUnknown, Room, render, renderParts, type Values } from '../templates/render.ts'
+import { NeedsUnknown, render, renderParts, TextBudget, type Values } from '../templates/render.ts'
 import { hasDotSegment } from '../templates/url-template.ts'
 import { maskSecrets } from '../vault/mask.ts'
 import type { RunContext, StepOutcome } from './run-context.ts'
@@ -36,20 +36,20 @@ export async function runHttpStep(context: RunContext, step: Step): Promise<Step
 }
 
 function requestOf({ url, headers, body, method }: Step, values: Values): Request {
-  const room = new Room(LIMITS.stepChars)
+  const budget = new TextBudget(LIMITS.stepChars)
   const sent: Record<string, string> = {}
   for (const [name, value] of Object.entries(isObject(headers) ? headers : {})) {
-    const text = render(value, values, room, `/headers${pointer(name)}`)
+    const text = render(value, values, budget, `/headers${pointer(name)}`)
     if (text === undefined || text === null) continue
     sent[name.toLowerCase()] = headerOf(text, `/headers${pointer(name)}`)
   }
-  const content = render(body, values, room, '/body')
+  const content = render(body, values, budget, '/body')
   if (content !== undefined) checkJson(content, '/body')
   const isText = typeof content === 'string'
   const as = content === undefined ? (method ?? 'GET') : (method ?? 'POST')
   return {
-    method: methodOf(render(as, values, room)),
-    url: urlOf(String(url), values, room),
+    method: methodOf(render(as, values, budget)),
+    url: urlOf(String(url), values, budget),
     headers: {
       'user-agent': 'Plinth',
       ...(content !== undefined && {
@@ -85,11 +85,11 @@ function headerOf(value: unknown, path: string): string {
 }
 
 /** The url. Values are percent-encoded, so that they stay within their part of the path or query. */
-function urlOf(text: string, values: Values, room: Room): string {
+function urlOf(text: string, values: Values, budget: TextBudget): string {
   if (!hasTemplate(text)) return text
   const parts = parseTemplate(text, '/url')
   if (parts.length === 1) {
-    const whole = render(text, values, room, '/url')
+    const whole = render(text, values, budget, '/url')
     if (typeof whole === 'string') return whole
     throw invalid({
       path: '/url',
@@ -98,7 +98,7 @@ function urlOf(text: string, values: Values, room: Room): string {
       expected: 'string',
     })
   }
-  const url = renderParts(parts, values, room, '/url', (value) => encodeURIComponent(value.toWellFormed()))
+  const url = renderParts(parts, values, budget, '/url', (value) => encodeURIComponent(value.toWellFormed()))
   if (hasDotSegment(url))
     throw invalid({
       path: '/url',

@@ -7,7 +7,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { checkJson } from '../../json/parse.ts'
 import { viewOf } from '../record-store/record.ts'
 import { listRecords } from '../records/index.ts'
-import { Room, render } from '../templates/render.ts'
+import { render, TextBudget } from '../templates/render.ts'
 import { queryScope } from './rights.ts'
 import type { RunContext, StepOutcome } from './run-context.ts'
 
@@ -18,7 +18,7 @@ export async function runQueryStep(
   { scope: caller, baseId, values, reads }: RunContext,
   { name: _, ...step }: Step,
 ): Promise<StepOutcome> {
-  const rendered = render(step, values, new Room(LIMITS.stepChars))
+  const rendered = render(step, values, new TextBudget(LIMITS.stepChars))
   checkJson(rendered)
   const {
     record_type: recordType,

@@ -13,7 +13,7 @@ import type { Scope } from '../core/scope.ts'
 import { withSendingSlot } from '../core/sending-concurrency.ts'
 import { statement } from '../database/client.ts'
 import { compileSchema } from '../json-schema/compile.ts'
-import { NeedsUnknown, Room, render } from '../templates/render.ts'
+import { NeedsUnknown, render, TextBudget } from '../templates/render.ts'
 import type { WriteScope } from '../write/write.ts'
 import { ownUrlsOf } from './production-urls.ts'
 import { requireRights } from './rights.ts'
@@ -134,7 +134,7 @@ function readInput({ checks }: WriteScope, { inputSchema }: RunnableAction, sent
 /** The output; null where it reads what a dry run did not do. */
 function outputOf({ output }: RunnableAction, values: Parameters<typeof render>[1]): unknown {
   try {
-    return render(output, values, new Room(LIMITS.stepChars), '/output') ?? null
+    return render(output, values, new TextBudget(LIMITS.stepChars), '/output') ?? null
   } catch (thrown) {
     if (thrown instanceof NeedsUnknown) return null
     throw thrown

@@ -6,7 +6,7 @@ import { uuidv7 } from '../../foundation/uuid.ts'
 import { checkJson } from '../../json/parse.ts'
 import { outcomeView, runBatch } from '../batch/run-batch.ts'
 import { ID_FIELDS, refIn } from '../configuration/actions/index.ts'
-import { NeedsUnknown, Room, render, UNKNOWN } from '../templates/render.ts'
+import { NeedsUnknown, render, TextBudget, UNKNOWN } from '../templates/render.ts'
 import type { RunContext, StepOutcome } from './run-context.ts'
 
 export async function runWriteStep(context: RunContext, step: Step): Promise<StepOutcome> {
@@ -30,7 +30,10 @@ export async function runWriteStep(context: RunContext, step: Step): Promise<Ste
 /** The operation, with values in the run of templates. */
 function operationOf({ values, run }: RunContext, { name, ...step }: Step): Record<string, unknown> {
   const refs = Object.fromEntries(ID_FIELDS.flatMap((key) => refOf(key, step[key], values.steps)))
-  const rendered = render({ ...step, ...refs }, values, new Room(LIMITS.stepChars)) as Record<string, unknown>
+  const rendered = render({ ...step, ...refs }, values, new TextBudget(LIMITS.stepChars)) as Record<
+    string,
+    unknown
+  >
   if (step.type !== 'create_record' || rendered['id'] !== undefined) return rendered
   const id = run.ids.get(name) ?? uuidv7()
   run.ids.set(name, id)

@@ -20,7 +20,7 @@ export class NeedsUnknown extends Error {
 }
 
 /** Characters that all values may still add. The length of a value is measured once. */
-export class Room {
+export class TextBudget {
   #left: number
   readonly #most: number
   readonly #sizes = new WeakMap<object, number>()
@@ -30,7 +30,7 @@ export class Room {
     this.#most = most
   }
 
-  /** @throws VALIDATION_ERROR when there is no room */
+  /** @throws VALIDATION_ERROR when it is spent */
   take(value: unknown, at: string): void {
     this.#left -= this.#sizeOf(value)
     if (this.#left >= 0) return
@@ -56,34 +56,34 @@ export class Room {
  * undefined if there is none, which takes the property away.
  * @throws VALIDATION_ERROR at the string whose value does not fit; NeedsUnknown
  */
-export function render(value: unknown, values: Values, room: Room, at = ''): unknown {
-  if (typeof value === 'string') return hasTemplate(value) ? renderText(value, values, room, at) : value
+export function render(value: unknown, values: Values, budget: TextBudget, at = ''): unknown {
+  if (typeof value === 'string') return hasTemplate(value) ? renderText(value, values, budget, at) : value
   if (Array.isArray(value))
-    return value.map((each, n) => render(each, values, room, `${at}${pointer(n)}`) ?? null)
+    return value.map((each, n) => render(each, values, budget, `${at}${pointer(n)}`) ?? null)
   if (typeof value !== 'object' || value === null) return value
   const members = Object.entries(value).flatMap(([key, each]): [string, unknown][] => {
-    const made = render(each, values, room, at + pointer(key))
+    const made = render(each, values, budget, at + pointer(key))
     return made === undefined ? [] : [[key, made]]
   })
   return Object.fromEntries(members)
 }
 
-function renderText(text: string, values: Values, room: Room, at: string): unknown {
+function renderText(text: string, values: Values, budget: TextBudget, at: string): unknown {
   const parts = parseTemplate(text, at)
   const [first] = parts
   if (parts.length === 1 && typeof first === 'object') {
     const value = resolve(first, values)
-    room.take(value, at)
+    budget.take(value, at)
     return value
   }
-  return renderParts(parts, values, room, at, (part) => part)
+  return renderParts(parts, values, budget, at, (part) => part)
 }
 
 /** The text with the values of its templates, each passed through `encode`. */
 export function renderParts(
   parts: readonly (string | Reference)[],
   values: Values,
-  room: Room,
+  budget: TextBudget,
   at: string,
   encode: (text: string) => string,
 ): string {
@@ -91,7 +91,7 @@ export function renderParts(
     .map((part) => {
       if (typeof part === 'string') return part
       const made = encode(textOf(part, values, at))
-      room.take(made, at)
+      budget.take(made, at)
       return made
     })
     .join('')

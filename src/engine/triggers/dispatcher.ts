@@ -48,17 +48,17 @@ export function dispatch(
     ended.push(purged(delivery))
   }
   const sendDue = async (): Promise<boolean> => {
-    const rooms = limits.rooms()
-    if (rooms.length === 0) return false
+    const capacities = limits.capacities()
+    if (capacities.length === 0) return false
     // From before the read: what ends meanwhile may still be due in what is read.
     const isInFlight = limits.inFlight()
-    const found = await dueDeliveries(db, rooms)
+    const found = await dueDeliveries(db, capacities)
     const due = found.filter((each) => !isInFlight(each.base_id, each.trigger_id, each.id))
     if (due.length === 0) return false
     for await (const next of prepare(services, due)) {
       if (until.aborted) return false
       if (!('sender' in next)) drop(next)
-      else if (limits.hasRoom(next.sender.base_id, next.sender.trigger_id)) start(next)
+      else if (limits.hasCapacity(next.sender.base_id, next.sender.trigger_id)) start(next)
     }
     return true
   }

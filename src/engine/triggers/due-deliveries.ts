@@ -31,8 +31,8 @@ export type Sender = {
   readonly former_secret: string | null
 }
 
-/** Room that a trigger has for deliveries, with those in flight, which are still due. */
-export type Room = { readonly base: string; readonly trigger: string; readonly room: number }
+/** How many deliveries a trigger may have in flight. Those in flight are still due. */
+export type Capacity = { readonly base: string; readonly trigger: string; readonly capacity: number }
 
 // In the collation of the indexes of due deliveries, so that the planner takes none of the others.
 const DUE_OF_ROOM = `d.base_id = r.base_id AND d.trigger_id COLLATE "POSIX" = r.trigger_id AND d.next_attempt_at <= statement_timestamp()
@@ -54,11 +54,11 @@ const DUE = statement(
      (SELECT * FROM plinth.trigger_delivery d WHERE NOT t.is_on AND d.is_forced AND ${DUE_OF_ROOM})) d`,
 )
 
-export const dueDeliveries = (db: Db, rooms: readonly Room[]): Promise<Due[]> =>
+export const dueDeliveries = (db: Db, capacities: readonly Capacity[]): Promise<Due[]> =>
   db.query<Due>(DUE, [
-    rooms.map(({ base }) => base),
-    rooms.map(({ trigger }) => trigger),
-    rooms.map(({ room }) => room),
+    capacities.map(({ base }) => base),
+    capacities.map(({ trigger }) => trigger),
+    capacities.map(({ capacity }) => capacity),
   ])
 
 const SENDERS = statement(

@@ -45,7 +45,7 @@ export function openReceiverLimits(now: () => number = () => performance.now()) 
           })
     },
     /** The receivers that may send now: how many due deliveries each looks at, with those in flight. */
-    rooms(): { base: string; trigger: string; room: number }[] {
+    capacities(): { base: string; trigger: string; capacity: number }[] {
       if (bytes >= LIMITS.deliveryBytes) return []
       const left = LIMITS.deliveries - quickOnes()
       return [...receivers.values()].flatMap((receiver) => {
@@ -55,11 +55,11 @@ export function openReceiverLimits(now: () => number = () => performance.now()) 
           ? LIMITS.deliveriesOfSlow
           : Math.min(LIMITS.deliveriesOfTrigger, left + flights.size)
         if (flights.size >= most) return []
-        return [{ base, trigger, room: most }]
+        return [{ base, trigger, capacity: most }]
       })
     },
     /** Whether one more may start: of the process, and of the receiver. */
-    hasRoom(base: string, trigger: string): boolean {
+    hasCapacity(base: string, trigger: string): boolean {
       const receiver = receivers.get(keyOf(base, trigger))
       if (!receiver || bytes >= LIMITS.deliveryBytes) return false
       return isSlow(receiver) || quickOnes() < LIMITS.deliveries
