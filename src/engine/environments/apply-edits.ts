@@ -22,7 +22,7 @@ export type Prepared<E extends Edit> = {
   readonly options: PutOptions
 }
 
-export type PrepareOptions<E extends Edit> = {
+type PrepareOptions<E extends Edit> = {
   /** Rewrites a failure, to say which edit failed. */
   located: (thrown: unknown, edit: E) => unknown
   /** What the log says of the origin of a resource, beyond its definition. */
