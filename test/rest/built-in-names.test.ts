@@ -166,6 +166,25 @@ describe('A filter', () => {
     expect(error.details[0]).toMatchObject({ path: '/filter', code: 'no_such_status' })
   })
 
+  test.each([
+    ['one type', ['ticket'], 'status', 'data.status'],
+    ['all types', ['*'], 'status', 'data.status'],
+    ['one type, before the change', ['ticket'], 'previous.status', 'previous.data.status'],
+    ['all types, before the change', ['*'], 'previous.status', 'previous.data.status'],
+  ])('of a trigger is held to it: %s', async (_name, record_types, field, meant) => {
+    const put = (condition: object) =>
+      world.call('PUT', '/v1/crm/triggers/held?dry_run=true', {
+        record_types,
+        condition,
+        url: 'https://example.com/',
+      })
+    const fault = expectFault(await put({ field, op: 'eq', value: 'open' }), '/condition')
+    expect(fault).toMatchObject({ code: 'no_such_status', allowed: ['active', 'cancelled'] })
+    expect(JSON.parse(fault.hint)).toEqual({ field: meant, op: 'eq', value: 'open' })
+    succeed(await put(JSON.parse(fault.hint)), 201)
+    succeed(await put({ field, op: 'eq', value: 'cancelled' }), 201)
+  })
+
   test('an endpoint whose fields hide the property gives no hint', async () => {
     const tools = [{ record_type: 'ticket', operations: ['list'], fields: ['data.subject'] }]
     succeed(await world.call('PUT', '/v1/crm/endpoints/desk', { tools }), 201)

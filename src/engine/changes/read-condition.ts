@@ -25,7 +25,7 @@ export async function readCondition(
   if (condition == null) return null
   if (kind != null && kind !== 'record') throw onRecordsOnly()
   const parsed = parseChangeCondition(condition, '/condition')
-  if (recordType) checkChangeCondition(parsed, await requireType(scope, baseId, recordType))
+  checkChangeCondition(parsed, recordType ? await requireType(scope, baseId, recordType) : null)
   return async (changes) => {
     const entries = changes.flatMap(({ seq, recordType }) => (recordType === null ? [] : { seq, recordType }))
     if (entries.length === 0) return []

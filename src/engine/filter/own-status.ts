@@ -5,24 +5,28 @@ import { hasOwnProperties, ownProperty } from '../json-schema/fields.ts'
 import type { FieldContext } from './operand.ts'
 import type { Condition } from './syntax-tree.ts'
 
+/** The status of a record, or of the record before a change. */
+const OWN_STATUS = /^(|previous\.)status$/
+
 /**
  * Refuses to compare the own status of a record with a value that it never has. Such a condition looks for a
  * property of the same name, and would find nothing.
  * @throws VALIDATION_ERROR with the condition on `data.status`, if the type has it
  */
 export function checkStatus<C extends string>(
-  { op, value, at }: Condition<C>,
+  { field, op, value, at }: Condition<C>,
   { jsonSchema, visible }: FieldContext,
 ): void {
-  if (canHold(op, value)) return
+  const before = field.kind === 'column' ? OWN_STATUS.exec(field.column)?.[1] : undefined
+  if (before === undefined || canHold(op, value)) return
   const isDeclared = ownProperty(jsonSchema, 'status') !== undefined || !hasOwnProperties(jsonSchema)
   const isShown = !visible || visible.includes('status')
-  const hint = JSON.stringify({ field: 'data.status', op, value })
+  const hint = JSON.stringify({ field: `${before}data.status`, op, value })
   const meant = isDeclared && isShown
   throw invalid({
     path: at,
     code: 'no_such_status',
-    message: `"status" is the own status of a record, ${STATUSES.join(' or ')}, and never this value.${meant ? ' The property of its data is "data.status".' : ''}`,
+    message: `"${before}status" is the own status of a record, ${STATUSES.join(' or ')}, and never this value.${meant ? ` The property of its data is "${before}data.status".` : ''}`,
     allowed: STATUSES,
     ...(typeof value === 'string' && { received: value.slice(0, 64) }),
     ...(meant && { hint }),

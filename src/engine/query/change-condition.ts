@@ -64,12 +64,15 @@ function refuseSearchOfPrevious(filter: ChangeCondition): void {
 const isPrevious = (field: Field<ChangeColumn>): boolean =>
   field.kind === 'data' ? field.of === 'previous' : field.column.startsWith(PREVIOUS)
 
+/** Of records of any type: what holds for the fields that all of them have. */
+const ANY_TYPE: FieldContext = { jsonSchema: {}, timezone: 'UTC' }
+
 /**
- * Checks the fields of a condition against a record type.
+ * Checks the fields of a condition against a record type, or null for any.
  * @throws VALIDATION_ERROR for a field that the type cannot have
  */
-export const checkChangeCondition = (condition: ChangeCondition, type: FieldContext): void =>
-  void bindFilter(condition, type)
+export const checkChangeCondition = (condition: ChangeCondition, type: FieldContext | null): void =>
+  void bindFilter(condition, type ?? ANY_TYPE)
 
 /**
  * Statement that finds which of the entries `seqs` are of the record type and meet one of the conditions: `met` says

@@ -215,8 +215,8 @@ async function conditionFaults(
   try {
     const parsed = parseChangeCondition(condition, '/condition')
     for (const id of recordTypes) {
-      const type = id === '*' ? undefined : await typeIn(loaded, id)
-      if (type) checkChangeCondition(parsed, type)
+      const type = id === '*' ? null : await typeIn(loaded, id)
+      if (type !== undefined) checkChangeCondition(parsed, type)
     }
     return []
   } catch (thrown) {
