@@ -126,6 +126,10 @@ describe('GET of bases', () => {
     const tag = headers.get('etag') ?? ''
     const again = await world.call('GET', '/v1/bases/crm', undefined, { 'if-none-match': tag })
     expect([again.status, again.text]).toEqual([304, ''])
+    const head = await world.call('HEAD', '/v1/bases/crm', undefined, { 'if-none-match': tag })
+    expect([head.status, head.headers.get('etag')]).toEqual([304, tag])
+    const older = await world.call('HEAD', '/v1/bases/crm', undefined, { 'if-none-match': '"0"' })
+    expect(older.status).toBe(200)
   })
 })
 

@@ -34,8 +34,8 @@ export function send(request: FastifyRequest, reply: FastifyReply, answer: Reply
   if (etag) reply.header('etag', etag)
   if (replayed) reply.header('idempotency-replayed', 'true')
   if (status === 201 && location) reply.header('location', location)
-  if (request.method === 'GET' && etag && matches(request.headers['if-none-match'], etag))
-    return reply.code(304).send()
+  const reads = request.method === 'GET' || request.method === 'HEAD'
+  if (reads && etag && matches(request.headers['if-none-match'], etag)) return reply.code(304).send()
   if (answer.text) {
     reply.code(status).type(answer.text.type)
     return answer.text.make().then((whole) => reply.send(whole))
