@@ -87,7 +87,8 @@ describe('PUT of a base', () => {
   test('is refused when If-Match, If-None-Match or expected_version does not match', async () => {
     const put = (name: string, headers = {}, more = {}) =>
       world.call('PUT', '/v1/bases/cond', { name, ...more }, headers)
-    expectFailure(await put('A', { 'if-match': '"1"' }), 'NOT_FOUND')
+    const [absent] = expectFailure(await put('A', { 'if-match': '"1"' }), 'NOT_FOUND').details
+    expect(absent).toMatchObject({ path: 'header/If-Match', code: 'nothing_to_match' })
     succeed(await put('A', { 'if-none-match': '*' }), 201)
     expectFailure(await put('B', { 'if-none-match': '*' }), 'CONFLICT')
     const [detail] = expectFailure(await put('B', { 'if-match': '"9"' }), 'CONFLICT').details

@@ -51,7 +51,15 @@ function readStated(stated: unknown): Readonly<Record<string, unknown>> {
 export function checkVersion(expected: Expectation, current: number | undefined, what: string): void {
   if (current === undefined) {
     if (expected.exists || expected.versions)
-      throw new DomainError('NOT_FOUND', `There is no ${what} to match.`)
+      throw new DomainError('NOT_FOUND', `There is no ${what} to match.`, {
+        details: [
+          {
+            path: '/expected_version',
+            code: 'nothing_to_match',
+            message: 'To create it, send the request without this precondition.',
+          },
+        ],
+      })
     return
   }
   if (expected.absent) throw alreadyExists(what)
