@@ -1,5 +1,6 @@
 /** All routes of /v1, mounted. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { invalid } from '../foundation/errors.ts'
 import { type Need, requireNeed } from '../graphql/context.ts'
 import type { BodySizes } from '../http/body.ts'
 import type { CallerHooks } from '../http/caller.ts'
@@ -108,6 +109,7 @@ export function rest(caller: CallerHooks, sizes: BodySizes) {
           throw unknownRoute(request)
         const { need } = request.routeOptions.config
         if (need) requireNeed(request.caller, need(request.params as Record<string, string>))
+        refuseBodyOfRead(request)
         done()
       } catch (refusal) {
         done(refusal as Error)
@@ -118,6 +120,22 @@ export function rest(caller: CallerHooks, sizes: BodySizes) {
       throw unknownRoute(request)
     })
   }
+}
+
+/**
+ * Fastify does not read the body of a GET, so its values would have no effect. Two bytes can be "{}", which
+ * names nothing.
+ * @throws VALIDATION_ERROR
+ */
+function refuseBodyOfRead({ method, headers }: FastifyRequest): void {
+  const isRead = method === 'GET' || method === 'HEAD'
+  if (!isRead || (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= 2))
+    return
+  throw invalid({
+    path: '',
+    code: 'unexpected_body',
+    message: `A ${method} must not have a body. Send its values as query parameters.`,
+  })
 }
 
 declare module 'fastify' {

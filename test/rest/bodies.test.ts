@@ -52,6 +52,31 @@ describe('A body that is not JSON in UTF-8', () => {
   })
 })
 
+/** The status and body of a request that fetch does not send: a GET or HEAD with a body. */
+async function readWith(method: string, path: string, body: string, framing: string): Promise<string> {
+  const { port, hostname } = new URL(world.url)
+  const socket = connect(Number(port), hostname)
+  const auth = `authorization: Bearer ${world.adminToken}`
+  socket.write(
+    `${method} ${path} HTTP/1.1\r\nhost: localhost\r\n${auth}\r\ncontent-type: application/json\r\n${framing}\r\nconnection: close\r\n\r\n${body}`,
+  )
+  let text = ''
+  for await (const chunk of socket) text += chunk
+  return text
+}
+
+test('a GET or HEAD with a body is refused', async () => {
+  const body = '{"filter":{"field":"data.a","op":"eq","value":1}}'
+  const sized = `content-length: ${body.length}`
+  const chunked = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+  const list = '/v1/crm/records/note'
+  expect(await readWith('GET', list, body, sized)).toMatch(/^HTTP\/1\.1 400 [\s\S]*unexpected_body/)
+  expect(await readWith('GET', list, chunked, 'transfer-encoding: chunked')).toMatch(/^HTTP\/1\.1 400 /)
+  expect(await readWith('HEAD', list, body, sized)).toMatch(/^HTTP\/1\.1 400 /)
+  expect(await readWith('GET', '/v1/crm/changes/stream', body, sized)).toMatch(/^HTTP\/1\.1 400 /)
+  expect(await readWith('GET', list, '{}', 'content-length: 2')).toMatch(/^HTTP\/1\.1 200 /)
+})
+
 test.each(['x', '200-ok'])('Expect: %s is 400 with a JSON error and the request id', async (expectation) => {
   const { port, hostname } = new URL(world.url)
   const socket = connect(Number(port), hostname)
