@@ -90,6 +90,24 @@ describe('A parameter of a list', () => {
   })
 })
 
+test.each([
+  ['data.id desc', '-data.id'],
+  ['data.id DESC', '-data.id'],
+  ['data.id:asc', 'data.id'],
+  ['status,data.id desc', 'status,-data.id'],
+  ['data.id desc nulls last', '-data.id'],
+])('a sort with a direction after its field is refused with the shorthand: %s', async (sort, hint) => {
+  const at400 = await world.call('GET', `${at}?sort=${encodeURIComponent(sort)}`)
+  expect(expectFault(at400, 'query/sort')).toMatchObject({ code: 'invalid_field', hint })
+})
+
+test('a property whose name ends in a direction sorts by its quoted path', async () => {
+  const path = `/v1/crm/records/${await world.newType()}`
+  for (const [id, rank] of Object.entries({ a: 2, b: 1 }))
+    succeed(await world.call('PUT', `${path}/${id}`, { data: { 'rank desc': rank } }), 201)
+  expect(ids(await sorted('data["rank desc"]', path))).toEqual(['b', 'a'])
+})
+
 describe('The parameter fields', () => {
   let path: string
   beforeAll(async () => {

@@ -89,7 +89,16 @@ export function readSort<F>(raw: unknown, at: string, readField: ReadField<F>): 
   return terms
 }
 
+/** A direction after the field, as in SQL. Without this check it would be a part of the property's name. */
+const TRAILING_DIRECTION = /[\s:](?:asc|desc)(?:\s+nulls\s+(?:first|last))?$/i
+
 function shorthand<F>(term: string, at: string, readField: ReadField<F>): SortTerm<F> {
+  if (TRAILING_DIRECTION.test(term))
+    throw invalid({
+      path: at,
+      code: 'invalid_field',
+      message: 'A sort has no direction after a field. Write "-" before the field for descending order.',
+    })
   const descending = term.startsWith('-')
   const name = descending ? term.slice(1) : term
   return { name, field: readField(name, at), descending, at }
