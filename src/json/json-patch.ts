@@ -8,6 +8,8 @@ export type { PatchOperation }
 const OPERATIONS = ['add', 'remove', 'replace', 'move', 'copy', 'test']
 // The patch library silently ignores these names, so reject them.
 const UNREACHABLE = /\/(__proto__|constructor|prototype)(\/|$)/
+// RFC 6901, section 3. The library reads such a `~` as itself.
+const MALFORMED = /~(?![01])/
 
 /**
  * Applies the operations to a copy of the document. Copy operations may add `maxBytes` in total.
@@ -74,6 +76,13 @@ export function readOperations(raw: unknown, members: readonly string[]): PatchO
           path: `/${index}/${key}`,
           code: 'invalid_pointer',
           message: `A patch can change only ${members.map((name) => `/${name}`).join(', ')}.`,
+        })
+      if (MALFORMED.test(at))
+        throw invalid({
+          path: `/${index}/${key}`,
+          code: 'invalid_pointer',
+          message: 'In a JSON Pointer, write "~0" for "~" and "~1" for "/".',
+          received: at.slice(0, 64),
         })
     }
     if (['add', 'replace', 'test'].includes(operation['op'] as string) && !Object.hasOwn(operation, 'value'))
