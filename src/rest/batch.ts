@@ -8,7 +8,7 @@ import { DeletionParts, PlanParts } from '../http/deletion-plan-fragment.ts'
 import { LinkCounts, Record } from './records/shapes.ts'
 import { DeletionPlanAnswer, PlanFields } from './route/plan-fields.ts'
 import { route } from './route/route.ts'
-import { baseId, Deletion } from './route/shapes.ts'
+import { anywhere, baseId, Deletion } from './route/shapes.ts'
 
 const Operation = z.discriminatedUnion('type', [
   OPERATION_SHAPES.upsert_record,
@@ -78,7 +78,7 @@ export const batch = [
     size: 'bulk',
     tag: 'Batch',
     summary: 'Run up to 1,000 operations in one transaction',
-    need: ({ base_id = '' }) => ({ baseAccess: base_id }),
+    need: anywhere('write'),
     params: z.strictObject({ base_id: baseId() }),
     body: Body,
     bodyOf: () => Unread,

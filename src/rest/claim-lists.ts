@@ -3,8 +3,9 @@ import { z } from 'zod'
 import { claimOutcomesBody } from '../contract/response-bodies.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { graphql } from '../graphql/document.ts'
-import { baseAccess, Claim, ClaimFields, inBase, leaseSeconds } from './claims.ts'
+import { Claim, ClaimFields, inBase, leaseSeconds } from './claims.ts'
 import { route } from './route/route.ts'
+import { anywhere } from './route/shapes.ts'
 
 const ClaimsBody = z.strictObject({
   claim_ids: z
@@ -59,7 +60,7 @@ const act = (
   route(`POST /:base_id/claims/${action}`, {
     tag: 'Claims',
     summary,
-    need: baseAccess,
+    need: anywhere('write'),
     params: inBase,
     body,
     operation: ActOnClaims,

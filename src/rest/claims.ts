@@ -8,7 +8,7 @@ import { Record } from './records/shapes.ts'
 import { listOf } from './route/page.ts'
 import { pageOf, pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
-import { baseId, time, typeId } from './route/shapes.ts'
+import { anywhere, baseId, time, typeId } from './route/shapes.ts'
 
 export const Claim = z
   .object({
@@ -160,7 +160,7 @@ export const claims = [
   route('POST /:base_id/claims/:id/heartbeat', {
     tag: 'Claims',
     summary: 'Extend a claim by its lease',
-    need: baseAccess,
+    need: anywhere('write'),
     params: one,
     body: HeartbeatBody,
     operation: graphql(
@@ -180,7 +180,7 @@ export const claims = [
   route('POST /:base_id/claims/:id/release', {
     tag: 'Claims',
     summary: 'Release a claim: its record can be claimed again',
-    need: baseAccess,
+    need: anywhere('write'),
     params: one,
     operation: graphql(
       `mutation ReleaseClaim($base: String!, $id: String!) { releaseClaim(base: $base, id: $id) { ...ClaimFields dry_run: dryRun } }`,
@@ -193,7 +193,7 @@ export const claims = [
   route('POST /:base_id/claims/:id/complete', {
     tag: 'Claims',
     summary: 'Complete a claim: its record cannot be claimed again until it changes',
-    need: baseAccess,
+    need: anywhere('write'),
     params: one,
     operation: graphql(
       `mutation CompleteClaim($base: String!, $id: String!) { completeClaim(base: $base, id: $id) { ...ClaimFields dry_run: dryRun } }`,

@@ -6,7 +6,7 @@ import { Change, ChangeFields } from './changes.ts'
 import { listOf } from './route/page.ts'
 import { flag, pageOf, pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
-import { baseId, changeSeq, recordId, typeId, versionShape } from './route/shapes.ts'
+import { anywhere, baseId, changeSeq, recordId, typeId, versionShape } from './route/shapes.ts'
 
 const Version = versionShape(
   ['create', 'update', 'cancel', 'delete', 'restore'],
@@ -50,7 +50,7 @@ export const revert = [
     tag: 'History',
     summary:
       'Revert a change of a record, a relationship or configuration: restore the state before the change',
-    need: ({ base_id = '' }) => ({ baseAccess: base_id }),
+    need: anywhere('write'),
     params: z.strictObject({
       base_id: baseId(),
       seq: changeSeq,

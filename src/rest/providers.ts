@@ -4,7 +4,7 @@ import { trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { Record } from './records/shapes.ts'
 import { route } from './route/route.ts'
-import { baseId, typeId } from './route/shapes.ts'
+import { anywhere, baseId, typeId } from './route/shapes.ts'
 
 const params = z.strictObject({
   base_id: baseId(),
@@ -17,7 +17,7 @@ export const providers = [
     size: 'bulk',
     tag: 'Providers',
     summary: 'Create a record type from each tool definition',
-    need: ({ base_id = '' }) => ({ baseAccess: base_id }),
+    need: anywhere('manage'),
     params,
     body: z.strictObject({
       tools: z.array(z.unknown()).min(1).meta({ description: "The provider's native tool definitions." }),

@@ -6,7 +6,16 @@ import { listOf } from './route/page.ts'
 import { json, pageOf, pageQuery, readFilter, readJson } from './route/query.ts'
 import type { Reply } from './route/reply.ts'
 import { route } from './route/route.ts'
-import { baseId, Deleted, expectedVersion, recordId, relTypeId, time, typeId } from './route/shapes.ts'
+import {
+  anywhere,
+  baseId,
+  Deleted,
+  expectedVersion,
+  recordId,
+  relTypeId,
+  time,
+  typeId,
+} from './route/shapes.ts'
 
 /** A relationship in responses. */
 export const Relationship = z
@@ -76,7 +85,6 @@ const EndsQuery = Link.pick({
 
 const inBase = z.strictObject({ base_id: baseId() })
 const one = inBase.extend({ id: recordId })
-const writes = ({ base_id = '' }) => ({ permission: 'write', anyOf: base_id }) as const
 const baseAccess = ({ base_id = '' }) => ({ baseAccess: base_id })
 
 const input = (body: z.output<typeof Link> & { replace?: boolean | undefined }) => ({
@@ -145,7 +153,7 @@ export const relationships = [
     size: 'record',
     tag: 'Relationships',
     summary: 'Upsert a relationship by its type and ends',
-    need: writes,
+    need: anywhere('write'),
     params: inBase,
     body: PutBody,
     versioned: true,
@@ -163,7 +171,7 @@ export const relationships = [
     size: 'record',
     tag: 'Relationships',
     summary: 'Create a relationship',
-    need: writes,
+    need: anywhere('write'),
     params: inBase,
     body: PostBody,
     operation: graphql(
@@ -180,7 +188,7 @@ export const relationships = [
   route('DELETE /:base_id/relationships', {
     tag: 'Relationships',
     summary: 'Delete a relationship by its type and ends',
-    need: writes,
+    need: anywhere('write'),
     params: inBase,
     query: EndsQuery,
     versioned: true,
@@ -208,7 +216,7 @@ export const relationships = [
     size: 'record',
     tag: 'Relationships',
     summary: 'Upsert a relationship',
-    need: writes,
+    need: anywhere('write'),
     params: one,
     body: PutBody.extend({ id: z.string().optional() }),
     versioned: true,
@@ -239,7 +247,7 @@ export const relationships = [
   route('DELETE /:base_id/relationships/:id', {
     tag: 'Relationships',
     summary: 'Delete a relationship',
-    need: writes,
+    need: anywhere('write'),
     params: one,
     versioned: true,
     operation: graphql(`mutation DeleteRelationship($base: String!, $id: String!, $expectedVersions: [Int!]) {

@@ -4,7 +4,7 @@ import { trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { ChangeCount } from './changes.ts'
 import { route } from './route/route.ts'
-import { baseId } from './route/shapes.ts'
+import { anywhere, baseId } from './route/shapes.ts'
 
 const time = (description: string) =>
   z.iso
@@ -70,7 +70,7 @@ export const undo = [
     tag: 'History',
     summary:
       'Revert all changes of a request, of an actor since a time, or of the own last request, in one transaction',
-    need: ({ base_id = '' }) => ({ baseAccess: base_id }),
+    need: anywhere('write'),
     params: z.strictObject({ base_id: baseId() }),
     body: Body,
     operation: graphql(

@@ -245,6 +245,27 @@ test('a type without a grant is 403 with the same answer whether or not it exist
   expectFailure(await call('PUT', '/v1/crm/record-types/fresh', {}), 'FORBIDDEN')
 })
 
+test('a token that may only read is refused before the body of a write is checked', async () => {
+  const { call } = await world.newToken([{ permission: 'read' }])
+  const claim = '/v1/crm/claims/0190a7b2-0000-7000-8000-00000000abcd'
+  for (const path of [
+    '/v1/crm/batch',
+    '/v1/crm/revert',
+    '/v1/crm/changes/999999/revert',
+    '/v1/crm/changes/x/revert',
+    '/v1/crm/providers/mcp/import',
+    '/v1/crm/claims/complete',
+    '/v1/crm/claims/release',
+    '/v1/crm/claims/heartbeat',
+    `${claim}/complete`,
+    `${claim}/release`,
+    `${claim}/heartbeat`,
+  ])
+    for (const body of [undefined, { unknown: 1 }]) expectFailure(await call('POST', path, body), 'FORBIDDEN')
+  const writer = await world.newToken([{ permission: 'write' }])
+  expectFailure(await writer.call('POST', '/v1/crm/providers/mcp/import', { unknown: 1 }), 'FORBIDDEN')
+})
+
 test('a token with manage on one type can create, fill and delete that type', async () => {
   const { call } = await world.newToken([{ record_type: 'mine', permission: 'manage' }])
   succeed(await call('PUT', '/v1/crm/record-types/mine', {}), 201)

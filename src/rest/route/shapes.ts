@@ -36,6 +36,12 @@ export const onBase =
   ({ base_id = '' }) =>
     ({ permission, base: base_id, recordType: '*' }) as const
 
+/** Required permission of a route that acts on several types: a grant on any of them. */
+export const anywhere =
+  <P extends 'write' | 'manage'>(permission: P) =>
+  ({ base_id = '' }) =>
+    ({ permission, anyOf: base_id }) as const
+
 export const Actor = z
   .object({
     token_id: z.string().nullable(),
