@@ -68,6 +68,14 @@ const names = z.union([text(64), z.array(text(64)).min(1, 'It must name at least
   error: 'It must be an id, a list of ids, or "*".',
 })
 
+const typeName = text(64).refine(
+  (name) => name === '*' || isTypeId(name),
+  `It must be "*", or an id: ${ID_RULES.type}.`,
+)
+const typeNames = z.union([typeName, z.array(typeName).min(1, 'It must name at least one.').max(1000)], {
+  error: 'It must be an id, a list of ids, or "*".',
+})
+
 const endpointName = z.string().refine(isTypeId, `It must be the id of an endpoint: ${ID_RULES.type}.`)
 const endpointNames = z.union(
   [endpointName, z.array(endpointName).min(1, 'It must name at least one.').max(1000)],
@@ -99,7 +107,7 @@ export const Grant = z
     base: names.meta({
       description: 'A base id, a list of them, or `*`. A grant on a base also covers its previews.',
     }),
-    record_type: names.optional().meta({ description: 'A record type id, a list of them, or `*`.' }),
+    record_type: typeNames.optional().meta({ description: 'A record type id, a list of them, or `*`.' }),
     endpoint: endpointNames.optional().meta({
       description:
         'In place of `record_type`: an endpoint id, or a list of them. The grant reaches these endpoints and nothing else of the base.',

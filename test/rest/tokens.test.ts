@@ -70,6 +70,8 @@ describe('Creating a token', () => {
     [{ name: 't', grants: [grant({ base: ['crm', 'none'] })] }, '/grants/0/base'],
     [{ name: 't', grants: [grant({ base: [] })] }, '/grants/0/base'],
     [{ name: 't', grants: [grant({ record_type: 7 })] }, '/grants/0/record_type'],
+    [{ name: 't', grants: [grant({ record_type: '-task' })] }, '/grants/0/record_type'],
+    [{ name: 't', grants: [grant({ record_type: ['task', 'a/b'] })] }, '/grants/0/record_type/1'],
     [{ name: 't', grants: [{ base: 'crm', record_type: '*', permission: 'read' }] }, '/grants/0/environment'],
     [{ name: 't', grants: [grant({ recordtype: 'x' })] }, '/grants/0/recordtype'],
     [{ name: 't', grants: [grant()], expires: 'x' }, '/expires'],
