@@ -438,6 +438,20 @@ test('what SQL may not write is refused with the place and the way out, and noth
   ).toEqual(before)
 })
 
+test('SET of the status names cancel and restore, also where a property has that name', async () => {
+  const schema = { type: 'object', properties: { status: { type: 'string' } } }
+  succeed(await world.call('PUT', '/v1/crm/record-types/order', { json_schema: schema }), 201)
+  for (const statements of [
+    `UPDATE "order" SET status = 'cancelled'`,
+    `INSERT INTO "order" (status) VALUES ('x')`,
+  ]) {
+    const answer = await world.call('POST', '/v1/crm/sql/execute', { statements })
+    const [detail] = expectFailure(answer, 'VALIDATION_ERROR').details
+    expect(detail).toMatchObject({ code: 'read_only', hint: 'data_status' })
+    expect(detail.message).toMatch(/\/cancel cancels .*\/restore reverses/)
+  }
+})
+
 test('a statement reads whole rows of every relation that an earlier one wrote', async () => {
   succeed(
     await world.call('PUT', `/v1/${name}/relationship-types/of`, {

@@ -69,15 +69,9 @@ export function findAssigned(
 type Fault = Translation['source']['fault']
 
 function notStatus(fault: Fault, target: WrittenRelation, location: number | undefined) {
-  if (target.columns.has('data_status'))
-    return fault(
-      'read_only',
-      'status is the state of the record, active or cancelled. The property is data_status.',
-      location,
-      { hint: 'data_status' },
-    )
   const message = `status is active or cancelled, and SET cannot change it. ${advised('cancel_record')} cancels the record, ${advised('restore_record')} reverses that.`
-  return fault('read_only', message, location)
+  if (!target.columns.has('data_status')) return fault('read_only', message, location)
+  return fault('read_only', `${message} The property is data_status.`, location, { hint: 'data_status' })
 }
 
 const CASTS: Readonly<Partial<Record<Kind, 'int8' | 'numeric' | 'bool' | 'jsonb'>>> = {
