@@ -9,6 +9,14 @@ export type Reference = { page: Uint8Array; script: Uint8Array }
  */
 const STORAGE_OF_TAB = "Object.defineProperty(globalThis,'localStorage',{value:globalThis.sessionStorage});\n"
 
+/** The page is served with and without the slash at its end, so it names its script by the whole path. */
+function atEitherPath(page: Uint8Array): Uint8Array {
+  const text = new TextDecoder().decode(page)
+  if (!text.includes('src="js/scalar.js"'))
+    throw new Error('The API reference names its script in another way.')
+  return new TextEncoder().encode(text.replace('src="js/scalar.js"', 'src="/docs/js/scalar.js"'))
+}
+
 /** Renders the pages of the API reference with the Scalar plugin. `renderInWorker` runs it in a worker. */
 export async function make(): Promise<Reference> {
   const app = Fastify()
@@ -29,5 +37,5 @@ export async function make(): Promise<Reference> {
   })
   const read = async (url: string) => (await app.inject({ method: 'GET', url })).rawPayload
   const script = Buffer.concat([Buffer.from(STORAGE_OF_TAB), await read('/docs/js/scalar.js')])
-  return { page: await read('/docs/'), script }
+  return { page: atEitherPath(await read('/docs/')), script }
 }

@@ -39,10 +39,10 @@ export function docs(visit: Hook) {
       })
     const page = reference('text/html; charset=utf-8', 'page')
     const script = reference('application/javascript; charset=utf-8', 'script')
-    app.get('/docs', { onRequest: visit }, async (_request, reply) => reply.redirect('/docs/', 301))
-    app.get('/docs/', { onRequest: visit }, (request, reply) =>
-      page.send(request, reply.header('content-security-policy', PAGE_POLICY)),
-    )
+    for (const path of ['/docs', '/docs/'])
+      app.get(path, { onRequest: visit }, (request, reply) =>
+        page.send(request, reply.header('content-security-policy', PAGE_POLICY)),
+      )
     app.get('/docs/js/scalar.js', { onRequest: visit }, (request, reply) => script.send(request, reply))
   }
 }
