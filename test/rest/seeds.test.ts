@@ -212,6 +212,41 @@ describe('reset', () => {
     expect(await ran(dev, 'reset')).toMatchObject({ records: { ...NONE, unchanged: 3 } })
   })
 
+  test('brings unique values back that rows of the seed have exchanged; they stay unique', async () => {
+    const named = (...names: string[]) =>
+      names.map((name) => ({ record_type: 'person', external_id: name, data: { name } }))
+    const dev = await seeded({ records: named('ann', 'bob', 'cat', 'dan') })
+    await put(`${dev}/record-types/person`, { indexes: [{ fields: ['data.name'], unique: true }] }, 200)
+    await settled(world, 'person', dev)
+    await ran(dev, 'apply')
+    for (const verb of ['reset', 'apply']) {
+      const { ann, bob, dan } = await personsOf(dev)
+      if (verb === 'reset') succeed(await world.call('DELETE', `/v1/${dev}/records/person/${dan?.['id']}`))
+      const rename = (row: Body | undefined, name: string) =>
+        put(`${dev}/records/person/${row?.['id']}`, { data: { name } }, 200)
+      for (const [row, name] of [
+        [ann, 'x'],
+        [bob, 'ann'],
+        [ann, 'bob'],
+      ] as const)
+        await rename(row, name)
+      const dry = succeed(await run(dev, `${verb}?dry_run=true`))
+      const created = verb === 'reset' ? 1 : 0
+      const counts = { created, updated: 2, unchanged: 2 - created, deleted: 0 }
+      expect([dry.records, (await ran(dev, verb)).records]).toEqual([counts, counts])
+      const after = await personsOf(dev)
+      expect(Object.entries(after).every(([id, { data }]) => data.name === id)).toBe(true)
+      expect(after['ann']?.['id']).toBe(ann?.['id'])
+    }
+    for (const name of ['ann', 'bob', 'cat', 'dan'])
+      expectFailure(await world.call('POST', `/v1/${dev}/records/person`, { data: { name } }), 'CONFLICT')
+    const twice = [...named('ann', 'bob', 'cat'), { ...named('cat')[0], external_id: 'tac' }]
+    await put(`${dev}/seeds/demo`, { records: twice }, 200)
+    for (const verb of ['reset', 'apply'])
+      expect(expectFailure(await run(dev, verb), 'CONFLICT').details[0].path).toBe('/records/3/data/name')
+    expect(Object.keys(await personsOf(dev)).sort()).toEqual(['ann', 'bob', 'cat', 'dan'])
+  })
+
   test('as a dry run counts the rows and changes none', async () => {
     const dev = await seeded()
     expect(succeed(await run(dev, 'reset?dry_run=true'))).toMatchObject({

@@ -2,7 +2,15 @@ import { DomainError } from '../../foundation/errors.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import { authorship } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
-import { guardUnique, hasUnique, variantFor, type WriteStatement, type Written } from '../indexes/index.ts'
+import {
+  claimUnique,
+  guardUnique,
+  hasUnique,
+  releaseUnique,
+  variantFor,
+  type WriteStatement,
+  type Written,
+} from '../indexes/index.ts'
 import { deleteRecords } from '../records/cascade-delete.ts'
 import { policyOn } from '../row-policy/apply.ts'
 import { redacted } from '../row-policy/redact-errors.ts'
@@ -27,9 +35,10 @@ const SAVEPOINT = statement('batch_savepoint', 'SAVEPOINT batch')
 const UNDO = statement('batch_undo', 'ROLLBACK TO SAVEPOINT batch')
 
 /**
- * Writes planned operations on one type with one statement per kind. After a unique violation, the operations
- * are retried one by one: an earlier one may free a value for a later one, and the error is attributed to a
- * single operation.
+ * Writes planned operations on one type with one statement per kind. After a unique violation, the rows of a seed are
+ * written as the state that they are together: they may exchange values. Other operations, and those of a seed that fit
+ * neither way, are retried one by one: an earlier one may free a value for a later one, and the error is attributed to
+ * a single operation.
  */
 export async function writeRecords(
   scope: WriteScope,
@@ -38,15 +47,31 @@ export async function writeRecords(
   locked: LockedRecords,
 ): Promise<Outcome[]> {
   if (!hasUnique(type) || decided.length === 1) return writeKinds(scope, type, decided, locked)
+  const together = scope.via === 'seed' ? [writeKinds, exchange] : [writeKinds]
   await scope.db.query(SAVEPOINT, [])
-  try {
-    return await writeKinds(scope, type, decided, locked)
-  } catch (thrown) {
-    if (!(thrown instanceof DomainError)) throw thrown
-    await scope.db.query(UNDO, [])
-  }
+  for (const write of together)
+    try {
+      return await write(scope, type, decided, locked)
+    } catch (thrown) {
+      if (!(thrown instanceof DomainError)) throw thrown
+      await scope.db.query(UNDO, [])
+    }
   const outcomes: Outcome[] = []
   for (const each of decided) outcomes.push(...(await writeKinds(scope, type, [each], locked)))
+  return outcomes
+}
+
+/** Writes records that may take unique values of each other. */
+async function exchange(
+  ...[scope, type, decided, locked]: Parameters<typeof writeRecords>
+): Promise<Outcome[]> {
+  const { baseId } = type
+  const ids = decided.flatMap(({ decision }) => (decision.kind === 'update' ? decision.row.id : []))
+  const released = await releaseUnique(scope.db, baseId, type.id, ids)
+  const outcomes = await writeKinds(scope, type, decided, locked)
+  const written = new Set(outcomes.flatMap(({ id, operation }) => (operation === 'unchanged' ? [] : id)))
+  const kept = released.filter(({ id }) => !written.has(id))
+  await guardUnique(type, () => claimUnique(scope.db, baseId, kept))
   return outcomes
 }
 

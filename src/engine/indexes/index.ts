@@ -13,5 +13,6 @@ export {
   type WriteStatement,
   writeStatement,
 } from './entries.ts'
+export { claimUnique, releaseUnique } from './exchange.ts'
 export { copyIndexes, declareIndexes, dropEntries, dropIndexes, syncIndexes } from './sync.ts'
 export { guardUnique, hasUnique, type Written } from './unique.ts'
