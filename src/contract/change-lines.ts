@@ -16,10 +16,19 @@ const WORDS = {
 } as const
 const MOST_CHARS = 200
 
+/** Breaks of lines, controls, and characters that nobody sees or that turn the direction of text. */
+const UNSEEN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+
+/** A text as one line that shows all of it: a name in it cannot look like another line of the plan. */
+const oneLine = (text: string): string =>
+  text.replace(UNSEEN, (char) => char.split('').map(escapeOf).join(''))
+
+const escapeOf = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+
 /** Formats a step: `replace /name "Offer"`. */
 export function stepLine({ op, path, value }: Step): string {
   const text = value === undefined ? '' : ` ${JSON.stringify(value)}`
-  return `${op} ${path}${text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS)}…` : text}`
+  return oneLine(`${op} ${path}${text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS)}…` : text}`)
 }
 
 /** A line for each resource, and below it what an update changes; `op` is null there. */
@@ -50,7 +59,7 @@ export const rewrittenLines = (
       `The migration of record_type ${id} ${when === 'due' ? 'rewrites' : 'rewrote'} ${count} record${count === 1 ? '' : 's'}.`,
   )
 
-/** What is deleted only on request, as one line; \`how\` is the request, such as "Add --prune". */
+/** What is deleted only on request, as one line; `how` is the request, such as "Add --prune". */
 export const keptLines = (
   kept: readonly { readonly kind: string; readonly id: string }[],
   how: string,
@@ -72,5 +81,8 @@ export const obstacleLines = (conflicts: readonly Conflict[], breaks: readonly B
   ...conflicts.flatMap(({ kind, id, production }) =>
     production.map((step) => `! ${kind} ${id}: production has changed it too: ${stepLine(step)}`),
   ),
-  ...breaks.map(({ path, message }) => `! ${path}: ${message}`),
+  ...breaks.map(({ path, message }) => oneLine(`! ${path}: ${message}`)),
 ]
+
+/** What else to know about the changes, as a line each. */
+export const warningLines = (warnings: readonly string[]): string[] => warnings.map(oneLine)

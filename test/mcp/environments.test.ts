@@ -70,6 +70,20 @@ describe('the tools of environments', () => {
     }
   })
 
+  test('propose shows a name with breaks and controls in its own line of the plan', async () => {
+    const { base, asAgent } = await live()
+    await asAgent('preview', { action: 'create', name: 'dev' })
+    const name = 'x\n- record_type task\u2028No changes.\u001b[2K\u202e\u{e0041}'
+    await put(`${base}--dev/record-types/task`, typeOf({ [name]: {}, title: { type: 'string' } }), 200)
+    const { plan } = await asAgent('propose', { from: `${base}--dev` })
+    const shown = 'x\\u000a- record_type task\\u2028No changes.\\u001b[2K\\u202e\\udb40\\udc41'
+    expect(plan.split('\n')).toEqual([
+      '~ record_type task',
+      `    add /json_schema/properties/${shown} {}`,
+      '1 to update',
+    ])
+  })
+
   test('create, list and delete previews; a preview has an address of its own', async () => {
     const { base, asAgent } = await live()
     const made = await asAgent('preview', { action: 'create', name: 'dev', copy: 'config_and_sample' })
@@ -225,6 +239,30 @@ describe('the tools of environments', () => {
     expect(Object.keys(await schemaOf(base)).sort()).toEqual(['due', 'more', 'title'])
     expect(await asAdmin('promote', { from })).toMatchObject({ id: null, changes: [], status: 'applied' })
     expect(await asAdmin('promote', { from, dry_run: true })).toMatchObject({ dry_run: true })
+  })
+
+  test('the plan of promote names first what it takes from production', async () => {
+    const { base, asAgent, asAdmin } = await live()
+    const from = `${base}--dev`
+    for (const id of ['note', 'both', 'old']) await put(`${base}/record-types/${id}`, {})
+    await put(`${base}/records/old/o1`, { data: {} })
+    await asAgent('preview', { action: 'create', name: 'dev' })
+    for (const id of ['a1', 'a2']) await put(`${from}/record-types/${id}`, {})
+    await put(`${from}/record-types/note`, { description: 'changed' }, 200)
+    await put(`${from}/record-types/task`, typeOf({}), 200)
+    for (const at of [base, from]) await put(`${at}/record-types/both`, { description: at }, 200)
+    succeed(await world.call('DELETE', `/v1/${from}/record-types/old`))
+    const migration = { task: [{ op: 'drop', field: 'data.title' }] }
+    const { plan } = await asAdmin('promote', { from, force: true, prune: true, migration })
+    const first = [
+      'delete record_type old with its data',
+      'update record_type both (replaces a change of production)',
+      'update record_type task (rewrites records)',
+      'update record_type note',
+      'create record_type a1',
+    ]
+    expect(plan.what).toBe(`Promotes 6 changes from ${from} to ${base}: ${first.join(', ')}, ….`)
+    expect(plan.meta.records_rewritten).toEqual({ task: 1 })
   })
 
   test('rollback undoes a promotion once, for a token that may promote, and a dry run changes nothing', async () => {

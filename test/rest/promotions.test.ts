@@ -259,6 +259,45 @@ describe('a promotion', () => {
     expect(await hashOf(base)).toBe(before)
   })
 
+  test('names the properties that a schema drops or renames, unless a migration takes them along', async () => {
+    const [base, dev] = await fork()
+    const schema = { type: 'object', properties: { sum: { type: 'number' }, note: {}, status: {} } }
+    await put(base, 'deal', { json_schema: schema })
+    succeed(await world.call('DELETE', `/v1/bases/${dev}`))
+    succeed(await world.call('POST', `/v1/${base}/preview`, { name: 'dev' }), 201)
+    const rename = [{ op: 'rename', field: 'data.sum', to: 'data.amount' }]
+    const renamed = await world.call('PATCH', `/v1/${dev}/record-types/deal?migrate=true`, {
+      migration: rename,
+    })
+    const { status, amount } = succeed(renamed).json_schema.properties
+    await put(dev, 'deal', { json_schema: { type: 'object', properties: { status, amount } } })
+    const renaming =
+      'record_type deal: The property "sum" is called "amount" in json_schema now. Records keep what they hold of "sum": a migration with the op "rename" moves it.'
+    const dropping =
+      'record_type deal: The property "note" is no longer in json_schema. Records keep what they hold of it.'
+    const ofRecords = ({ meta }: Body) => meta.warnings.filter((each: string) => !each.startsWith('Clients'))
+    const propose = async (over: object = {}) =>
+      succeed(await world.call('POST', `/v1/${base}/promote/proposal`, { from: dev, ...over }))
+    const { hash: _, ...pulled } = await get(`${dev}/config`)
+    const file = { ...pulled, base }
+    expect(ofRecords(await propose())).toEqual([renaming, dropping])
+    expect(ofRecords(succeed(await world.call('POST', `/v1/${base}/config/diff`, file)))).toEqual([
+      renaming,
+      dropping,
+    ])
+    expect(ofRecords(await promoted(base, { dry_run: true }))).toEqual([renaming, dropping])
+    expect(ofRecords(await propose({ migration: { deal: rename } }))).toEqual([dropping])
+    const done = await promoted(base, { migration: { deal: rename } })
+    expect(ofRecords(done)).toEqual([dropping])
+    const undone = succeed(await rollback(base, done))
+    expect(ofRecords(undone)).toEqual([
+      'record_type deal: The property "amount" is no longer in json_schema. Records keep what they hold of it.',
+    ])
+    await put(dev, 'deal', { json_schema: schema })
+    const pushed = await world.call('PUT', `/v1/${dev}/config`, file)
+    expect(ofRecords(succeed(pushed))).toEqual([renaming, dropping])
+  })
+
   test('refuses a migration of a type that it does not change, and one that is malformed', async () => {
     const [base, dev] = await fork('item', 'other')
     await about(dev, 'item', 'new')

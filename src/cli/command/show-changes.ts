@@ -6,6 +6,7 @@ import {
   obstacleLines,
   type PlannedChange,
   rewrittenLines,
+  warningLines,
 } from '../../contract/change-lines.ts'
 import type { Answer } from './client.ts'
 import { printLine } from './print.ts'
@@ -54,5 +55,5 @@ function showChanges(answer: Answer, when: 'due' | 'done'): void {
   const { kept = [], meta = {} } = answer.body as ChangesBody
   for (const line of rewrittenLines(meta.records_rewritten ?? {}, when)) printLine(line)
   for (const line of keptLines(kept, 'Add --prune')) printLine(line)
-  for (const warning of meta.warnings ?? []) printLine(warning, 'yellow')
+  for (const line of warningLines(meta.warnings ?? [])) printLine(line, 'yellow')
 }

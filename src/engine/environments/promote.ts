@@ -10,10 +10,12 @@ import { lockForPromotion } from '../configuration/lifecycle/lock.ts'
 import type { Planning } from '../write/plan-approval.ts'
 import type { WriteScope } from '../write/write.ts'
 import { applyEdits, type Prepared, prepareEdits } from './apply-edits.ts'
+import { changeWarnings } from './change-warnings.ts'
 import { clientWarnings } from './client-warnings.ts'
 import { nonEmpty } from './edits.ts'
 import { atNamed, atResource } from './failures.ts'
 import { moveFork, readFork } from './fork.ts'
+import { planSentence } from './plan-sentence.ts'
 import { prepareAhead } from './prepare-ahead.ts'
 import { nothingPromoted, type Promotion, storePromotion } from './promotion.ts'
 import { type PromotionEdit, withOrigins } from './promotion-edits.ts'
@@ -44,11 +46,12 @@ export async function promote(scope: WriteScope, baseId: string, input: object):
     if (found.conflicts.length > 0 && !force) throw onBothSides(found.conflicts)
     const past = await withOrigins(at.db, baseId, from, found.edits)
     const edits = await prepareEdits(past, prepareOptions(past, migration, located), { scope: at, baseId })
-    return { ...found, edits, warnings: await clientWarnings(at, baseId, past) }
+    const warnings = [...(await changeWarnings(edits)), ...(await clientWarnings(at, baseId, past))]
+    return { ...found, edits, warnings }
   }
   const write = async (within: WriteScope, planned: PreparedPromotion) => {
     const done = await apply(within, baseId, from, planned, { isForced: force, located })
-    if (planning) await requireApproval(planning, withoutSecrets(done), planned.edits)
+    if (planning) await requireApproval(planning, withoutSecrets(done), planned.edits, force)
     return done
   }
   const lock = (within: WriteScope, base: string) =>
@@ -66,24 +69,15 @@ async function requireApproval(
   planning: Planning,
   promotion: Promotion,
   edits: readonly Prepared<PromotionEdit>[],
+  isForced: boolean,
 ): Promise<void> {
   const state = await digestInTurns(
     edits.map(({ edit: { kind, id, before, after } }) => [kind.name, id, before, after]),
   )
   planning.checkApproval(edits.length > 0, () => {
-    const what = sentence(promotion)
+    const what = planSentence(promotion, isForced)
     return { state, what, plan: { what, promotion } }
   })
-}
-
-const NAMED_IN_PLAN = 5
-
-/** `Promotes 2 changes from crm--dev to crm: create record_type deal, update endpoint desk.` */
-function sentence({ from, baseId, changes }: Promotion): string {
-  const named = changes.slice(0, NAMED_IN_PLAN).map(({ op, kind, id }) => `${op} ${kind} ${id}`)
-  const more = changes.length > named.length ? ', …' : ''
-  const many = `${changes.length} change${changes.length === 1 ? '' : 's'}`
-  return `Promotes ${many} from ${from} to ${baseId}: ${named.join(', ')}${more}.`
 }
 
 async function apply(

@@ -57,13 +57,12 @@ export async function propose(scope: Scope, baseId: string, input: object): Prom
   }
   const past = await withOrigins(scope.db, baseId, from, edits)
   const located = resources ? atNamed : atResource
-  const { breaks, recordsRewritten } = await tryEdits(
-    scope,
-    baseId,
-    past,
-    prepareOptions(past, migration, located),
-  )
-  const warnings = await clientWarnings(scope, baseId, edits)
+  const {
+    breaks,
+    recordsRewritten,
+    warnings: ofChanges,
+  } = await tryEdits(scope, baseId, past, prepareOptions(past, migration, located))
+  const warnings = [...ofChanges, ...(await clientWarnings(scope, baseId, edits))]
   const more = nonEmpty({ kept, recordsRewritten, warnings })
   return { from, baseId, changes, summary: summaryOf(changes), conflicts, breaks, ...more }
 }

@@ -9,6 +9,7 @@ import { setCause } from '../change-log/entry.ts'
 import { lockIfPresent } from '../configuration/lifecycle/lock.ts'
 import type { WriteScope } from '../write/write.ts'
 import { applyEdits, prepareEdits } from './apply-edits.ts'
+import { changeWarnings } from './change-warnings.ts'
 import { clientWarnings } from './client-warnings.ts'
 import { isSame, nonEmpty } from './edits.ts'
 import { atUndone } from './failures.ts'
@@ -38,7 +39,8 @@ export async function rollback(scope: WriteScope, baseId: string, input: object)
       scope: at,
       baseId,
     })
-    return { prepared, warnings: await clientWarnings(at, baseId, edits) }
+    const warnings = [...(await changeWarnings(prepared)), ...(await clientWarnings(at, baseId, edits))]
+    return { prepared, warnings }
   }
   return prepareAhead(scope, [baseId], plan, async (within, { prepared, warnings }) => {
     const { fromBase, createdAt } = await findUndoable(within, baseId, undone)

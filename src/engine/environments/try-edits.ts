@@ -4,20 +4,25 @@ import { compileAccess } from '../access/compile-access.ts'
 import type { Scope } from '../core/scope.ts'
 import { requestChecks, type WriteScope } from '../write/write.ts'
 import { applyEdits, prepareEdits, type RecordsRewritten } from './apply-edits.ts'
+import { changeWarnings } from './change-warnings.ts'
 import { checkData } from './check-data.ts'
 import { nextOf } from './edits.ts'
 import type { PromotionEdit } from './promotion-edits.ts'
 import type { prepareOptions } from './promotion-request.ts'
 
-type Faults = { readonly breaks: readonly Detail[]; readonly recordsRewritten: RecordsRewritten }
+type Tried = {
+  readonly breaks: readonly Detail[]
+  readonly recordsRewritten: RecordsRewritten
+  readonly warnings: readonly string[]
+}
 
-/** All faults of edits, in their shape, against the configuration and each other, and against the data of the base. */
+/** All faults of edits, in their shape, against the configuration and each other, and against the data of the base; and what they warn of. */
 export async function tryEdits(
   scope: Scope,
   baseId: string,
   edits: readonly PromotionEdit[],
   { migrationOf, located, ...rest }: ReturnType<typeof prepareOptions>,
-): Promise<Faults> {
+): Promise<Tried> {
   const breaks: Detail[] = []
   const readable = edits.filter((edit) => {
     try {
@@ -37,7 +42,8 @@ export async function tryEdits(
     if (fault) breaks.push(...detailsOf(located(fault, edit)))
     else if (rewritten !== undefined) recordsRewritten.push([edit.id, rewritten])
   }
-  return { breaks, recordsRewritten: Object.fromEntries(recordsRewritten) }
+  const warnings = await changeWarnings(prepared)
+  return { breaks, recordsRewritten: Object.fromEntries(recordsRewritten), warnings }
 }
 
 /** A scope with the rights that a promotion needs, for the checks. The caller may read all that they read. */

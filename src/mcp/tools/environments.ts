@@ -8,6 +8,7 @@ import {
   type PlannedChange,
   rewrittenLines,
   type Step,
+  warningLines,
 } from '../../contract/change-lines.ts'
 import { CONFIG_KINDS, PromoteBody } from '../../contract/config-shapes.ts'
 import { anyPreviewOf, productionOf } from '../../contract/ids.ts'
@@ -245,7 +246,7 @@ const planText = ({
     countLine(changes, 'due'),
     ...rewrittenLines(rewritten ?? {}, 'due'),
     ...keptLines(kept ?? [], 'Send prune'),
-    ...(warnings ?? []),
+    ...warningLines(warnings ?? []),
   ].join('\n')
 
 const SHOW = 'Show plan to a person. A token with admin promotes it.'

@@ -44,7 +44,8 @@ export const FILE_TYPE: Kind<Fields, Row> = {
   }),
   warnings: (before, next) => [
     ...droppedProperties(before?.metadataSchema, next.metadataSchema).map(
-      (name) => `The property "${name}" is no longer in metadata_schema. Files keep what they hold of it.`,
+      ({ name }) =>
+        `The property "${name}" is no longer in metadata_schema. Files keep what they hold of it.`,
     ),
     ...compileSchema(next.metadataSchema, '/metadata_schema').warnings,
   ],

@@ -18,7 +18,7 @@ import type { WriteScope } from '../../write/write.ts'
 import { type Kind, ONE_MORE, type View } from '../lifecycle/kind.ts'
 import { checkRecords } from './check-records.ts'
 import { deleteRecordsOf, lockUnusedTypes } from './delete-records.ts'
-import { droppedProperties } from './dropped-properties.ts'
+import { type Dropped, droppedProperties } from './dropped-properties.ts'
 import { type Fields, normalized, resolvedIndexes, warningsAbout } from './fields.ts'
 import { chooseGraphqlName } from './graphql-name.ts'
 import { lockRecords, type TypeToLock } from './lock-records.ts'
@@ -84,11 +84,7 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
     const moved = takenAway(stepsOf(options))
     const dropped = droppedProperties(before?.jsonSchema, next.jsonSchema)
     return [
-      ...dropped
-        .filter((name) => !moved.includes(name))
-        .map(
-          (name) => `The property "${name}" is no longer in json_schema. Records keep what they hold of it.`,
-        ),
+      ...dropped.filter(({ name }) => !moved.includes(name)).map(droppedWarning),
       ...warningsAbout(next),
     ]
   },
@@ -203,6 +199,12 @@ async function storeIndexes(
     indexes: parts.isReindexed ? (byType.get(row.id) ?? []) : (current?.indexes ?? []),
   }))
 }
+
+/** Where the schema says that the property was renamed, a migration would have moved what records hold of it. */
+const droppedWarning = ({ name, to }: Dropped): string =>
+  to === undefined
+    ? `The property "${name}" is no longer in json_schema. Records keep what they hold of it.`
+    : `The property "${name}" is called "${to}" in json_schema now. Records keep what they hold of "${name}": a migration with the op "rename" moves it.`
 
 const hasFailed = ({ status }: TypeRow['indexes'][number]) => status === 'failed'
 

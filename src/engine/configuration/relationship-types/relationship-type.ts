@@ -44,7 +44,7 @@ export const RELATIONSHIP_TYPE: Kind<Fields, Row> = {
   ],
   warnings: (before, next) => [
     ...droppedProperties(before?.dataSchema, next.dataSchema).map(
-      (name) =>
+      ({ name }) =>
         `The property "${name}" is no longer in data_schema. Relationships keep what they hold of it.`,
     ),
     ...compileSchema(next.dataSchema, '/data_schema').warnings,

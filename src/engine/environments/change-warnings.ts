@@ -1,0 +1,29 @@
+/** What edits of configuration warn of, beside what breaks for clients. */
+import { camelFields } from '../../contract/field-names.ts'
+import { DomainError } from '../../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
+import type { Prepared } from './apply-edits.ts'
+import type { Edit } from './edits.ts'
+
+/**
+ * Warnings that a PUT of each changed resource would give for the change, such as a property that its schema drops. What it
+ * says of a definition as it is stays out: the preview has said that.
+ */
+export async function changeWarnings(prepared: readonly Prepared<Edit>[]): Promise<string[]> {
+  const warnings: string[] = []
+  for (const { edit, next, options } of prepared) {
+    if (turnIsOver()) await nextTurn()
+    const { kind, id, before } = edit
+    if (!before || !next || !kind.warnings) continue
+    const was = { ...kind.defaults(id), ...camelFields(before) }
+    try {
+      const standing = new Set(kind.warnings(next, next, options))
+      const found = kind.warnings(was, next, options).filter((warning) => !standing.has(warning))
+      warnings.push(...found.map((warning) => `${kind.name} ${id}: ${warning}`))
+    } catch (thrown) {
+      // A migration that is malformed is a fault of its own.
+      if (!(thrown instanceof DomainError)) throw thrown
+    }
+  }
+  return warnings
+}
