@@ -169,8 +169,15 @@ test('without --json a list is a table, and one item has one line per field', as
   expect(list.out).toContain('\t\\u202eder\t')
   const one = await run('record', 'get', 'deal', 'p1')
   expect(one.out).toMatch(/^id +p1$/m)
-  const more = await run('record', 'list', 'deal', '--limit', '1')
-  expect(more.err).toBe('There are more: --offset 1\n')
+  for (const command of [
+    ['record', 'list', 'deal'],
+    ['query', 'deal'],
+    ['record-type', 'list'],
+  ]) {
+    const [first, next] = [await run(...command, '--limit', '1'), await run(...command, '--offset', '1')]
+    const [, cursor = ''] = /^There are more: --cursor (\S+)\n$/.exec(first.err) ?? []
+    expect((await run(...command, '--cursor', cursor)).out).toBe(next.out)
+  }
   const groups = await run('aggregate', 'deal', '--fn', 'count', '--group-by', 'id', '--limit', '1')
   expect(groups.err).toBe('There are more: --offset 1\n')
 })

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -50,6 +50,49 @@ test('`record list` reads its filter from standard input, and expands', async ()
   expect(JSON.parse(none.out).data).toEqual([])
   const expanded = await plinth(['record', 'list', 'deal', '--expand', 'attachments', '--json'], settings)
   expect(JSON.parse(expanded.out).data[0]).toHaveProperty('_expanded')
+})
+
+test('`wait`, `changes --condition` and texts for models read a file', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'plinth-values-'))
+  const file = (name: string) => `@${join(folder, name)}`
+  await writeFile(join(folder, 'filter.json'), '{"field":"data.n","op":"eq","value":1}\n')
+  await writeFile(join(folder, 'words.md'), 'Ask first.\nThen write.\n')
+  const found = await plinth(
+    ['wait', 'deal', '--filter', file('filter.json'), '--timeout', '0', '--json'],
+    settings,
+  )
+  expect(JSON.parse(found.out).data).toMatchObject([{ id: 'd1' }])
+  const wrong = await plinth(['changes', '--follow', '--condition', '-'], settings, '{"field":"data.n"}')
+  expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining('query/condition/op') })
+  const words = ['--instructions', file('words.md'), '--description', file('words.md')]
+  const put = await plinth(['endpoint', 'put', 'shop', ...words, '--json'], settings)
+  const text = 'Ask first.\nThen write.\n'
+  expect(JSON.parse(put.out)).toMatchObject({ instructions: text, description: text })
+  await rm(folder, { recursive: true })
+})
+
+test('`batch --ask-first` plans deletions, and its plan token does them', async () => {
+  for (const id of ['b1', 'b2'])
+    succeed(await world.call('PUT', `/v1/crm/records/deal/${id}`, { data: {} }), 201)
+  const operations = JSON.stringify(
+    ['b1', 'b2'].map((id) => ({ type: 'delete_record', record_type: 'deal', id })),
+  )
+  const planned = await plinth(['batch', '--ask-first', '--operations', operations], settings)
+  const [, token = ''] = /Deletes 2 records.*--plan-token (\S+)\n$/.exec(planned.err) ?? []
+  expect((await world.call('GET', '/v1/crm/records/deal/b1')).status).toBe(200)
+  expect(await plinth(['batch', '--plan-token', token], settings)).toMatchObject({ code: 0, err: '2 done\n' })
+  expect((await world.call('GET', '/v1/crm/records/deal/b1')).status).toBe(404)
+})
+
+test('a history names its actors as the change log does', async () => {
+  for (const command of [
+    ['record', 'history', 'deal', 'd1'],
+    ['record-type', 'history', 'deal'],
+    ['changes'],
+  ]) {
+    const { out } = await plinth([...command, '--limit', '1'], settings)
+    expect(out).toMatch(/\tadmin \(rest\)[\t\n]/)
+  }
 })
 
 test('`record-type put --indexes` declares indexes', async () => {

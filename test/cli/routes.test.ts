@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { Noun, Row } from '../../src/cli/command/command.ts'
 import { ROUTES, STREAMS } from '../../src/rest/plugin.ts'
@@ -38,6 +38,70 @@ test('every route of REST has a command', () => {
   const routes = [...ROUTES, ...STREAMS].map(({ method, path }) => plain(method, path))
   expect(routes.filter((route) => !commands.has(route) && COVERED[route] === undefined)).toEqual([])
   expect(Object.keys(COVERED).filter((route) => !routes.includes(route))).toEqual([])
+})
+
+type Schema = {
+  $ref?: string
+  properties?: Record<string, unknown>
+  allOf?: Schema[]
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+}
+type Operation = {
+  operationId?: string
+  parameters?: { in: string; name: string }[]
+  requestBody?: { content: Record<string, { schema?: Schema }> }
+}
+const described = JSON.parse(readFileSync(new URL('../../schema/openapi.json', import.meta.url), 'utf8')) as {
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, Schema> }
+}
+
+function fieldsOf({ $ref, properties = {}, allOf = [], anyOf = [], oneOf = [] }: Schema): string[] {
+  const named = $ref && described.components.schemas[$ref.replace('#/components/schemas/', '')]
+  const parts = [...allOf, ...anyOf, ...oneOf, ...(named ? [named] : [])]
+  return [...Object.keys(properties), ...parts.flatMap(fieldsOf)]
+}
+
+/** What a request takes that no option has, and why. */
+const WITHOUT_OPTION: Readonly<Record<string, string>> = {
+  expected_version: '--if-match',
+  id: 'an argument',
+  version: 'tolerated where it is the current one',
+  created_at: 'tolerated where it is the current one',
+  updated_at: 'tolerated where it is the current one',
+}
+/** The same of one route. */
+const WITHOUT_OPTION_IN: Readonly<Record<string, string>> = {
+  'GET /:/config format': 'the command prints YAML itself, and JSON with --json',
+  'GET /:/record-types/:/infer from': 'it has one value, the default',
+  'POST /:/records/:/:/attachments file': '--content-base64 of --file',
+}
+
+test('every query parameter and body field of REST has an option', () => {
+  const missing = Object.entries(described.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).flatMap(([method, { parameters = [], requestBody }]) => {
+      const route = plain(method.toUpperCase(), path.replace(/^\/v1/, '').replace(/\{\w+\}/g, ':x'))
+      const commands = rows.filter((row) => reached(row).includes(route))
+      if (commands.length === 0) return []
+      const taken = new Set<string | undefined>([
+        ...commands.flatMap(({ argument, query = {} }) => [argument, ...Object.keys(query)]),
+        ...commands.flatMap(({ options }) => options.flatMap(({ to }) => Object.values(to) as string[])),
+      ])
+      // The body of these is a file.
+      const hasFile = commands.some(({ file, transfer }) => file ?? transfer)
+      const body = hasFile ? [] : Object.values(requestBody?.content ?? {})
+      const names = new Set([
+        ...parameters.filter((each) => each.in === 'query').map(({ name }) => name),
+        ...body.flatMap(({ schema = {} }) => fieldsOf(schema)),
+      ])
+      return [...names].filter((name) => !taken.has(name)).map((name) => `${route} ${name}`)
+    }),
+  )
+  const isKnown = (each: string) =>
+    each in WITHOUT_OPTION_IN || (each.split(' ').at(-1) ?? '') in WITHOUT_OPTION
+  expect(missing.filter((each) => !isKnown(each))).toEqual([])
+  expect(Object.keys(WITHOUT_OPTION_IN).filter((each) => !missing.includes(each))).toEqual([])
 })
 
 test('no option of a command has the name of an option of all commands, which would take its value', () => {

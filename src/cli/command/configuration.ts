@@ -2,7 +2,6 @@ import type { Noun, Row } from './command.ts'
 import {
   confirm,
   createOnly,
-  cursor,
   ifMatch,
   merge,
   type Option,
@@ -11,6 +10,7 @@ import {
   query,
   writing,
 } from './options.ts'
+import { showHistory } from './show-history.ts'
 
 type Spec = Pick<Noun, 'summary' | 'columns'> & {
   /** With its article: "a toolset". */
@@ -56,8 +56,8 @@ export function configuration(path: `/:base_id/${string}`, spec: Spec): Noun {
         summary: `List the versions of ${label}, newest first`,
         method: 'GET',
         path: `${one}/history`,
-        options: [cursor, ...paging],
-        columns: ['version', 'operation', 'at', 'actor', 'diff'],
+        options: paging,
+        show: showHistory,
       },
       ...more,
       {

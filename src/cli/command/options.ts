@@ -121,7 +121,7 @@ function readCount(text: string, flag: string): number {
 }
 
 export const name = text('--name <text>', 'name', 'display name (default: the id)')
-export const description = text('--description <text>', 'description', 'description')
+export const description = textFile('--description <text>', 'description', 'description')
 export const confirm = query('--confirm <id>', 'confirm', 'the id again; required if it is not empty')
 
 const version = (text: string, flag: string): string => {
@@ -142,6 +142,8 @@ export const createOnly: Option = {
   to: { header: 'if-none-match' },
   value: '*',
 }
+
+export const planToken = text('--plan-token <token>', 'plan_token', 'approve the plan of a deletion')
 
 /** Options of every write. */
 export const writing: readonly Option[] = [
@@ -182,7 +184,7 @@ export const snippets: Option = {
   to: { query: 'snippets' },
   value: 'true',
 }
-export const cursor = query('--cursor <cursor>', 'cursor', 'cursor of the page')
+const cursor = query('--cursor <cursor>', 'cursor', 'cursor of the page')
 
 export const includeTotal: Option = {
   flags: '--include-total',
@@ -191,12 +193,14 @@ export const includeTotal: Option = {
   value: 'true',
 }
 
-/** Options of every list. */
-export const paging: readonly Option[] = [
+/** Options of a list that has offsets only. */
+export const offsets: readonly Option[] = [
   query('--limit <count>', 'limit', 'items per page, 1 to 1000'),
   query('--offset <count>', 'offset', 'items to skip'),
   includeTotal,
 ]
+/** Options of every other list. */
+export const paging: readonly Option[] = [cursor, ...offsets]
 
 /**
  * Reads the JSON value of an option: inline text, `@file`, or `-` for standard input. Rejects JSON that the
@@ -213,8 +217,9 @@ async function readJson(text: string, flag: string): Promise<unknown> {
 }
 
 /** Reads the text of an option or argument: inline text, `@file`, or `-` for standard input. */
-export const readText = async (text: string, flag: string): Promise<string> =>
-  (await sourceOf(text, flag)).toString().replace(/^\ufeff/, '')
+export async function readText(text: string, flag: string): Promise<string> {
+  return (await sourceOf(text, flag)).toString().replace(/^\ufeff/, '')
+}
 
 /** What an option names: inline text, `@file`, or `-` for standard input. */
 export const sourceOf = async (text: string, flag: string): Promise<Buffer | string> =>

@@ -3,7 +3,8 @@ import type { Answer } from './client.ts'
 import { layOut } from './table.ts'
 
 type Fields = Record<string, unknown>
-type Page = { data: Fields[]; meta: { has_more: boolean; limit: number; offset: number; total?: number } }
+type Page = { data: Fields[]; meta: Meta }
+type Meta = { has_more?: boolean; offset: number; next_cursor?: string; total?: number }
 
 // Control and bidi characters that affect a terminal. Escaped, so that data cannot manipulate the screen.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
@@ -49,9 +50,16 @@ const isPage = (body: unknown): body is Page =>
 
 function showPage({ data, meta }: Page, columns: readonly string[]): void {
   showRows(data, columns)
-  const { has_more: hasMore, offset, total } = meta
-  if (total !== undefined) note(`${data.length} of ${total}\n`)
-  if (hasMore) note(`There are more: --offset ${offset + data.length}\n`)
+  noteMore(data.length, meta)
+}
+
+/** Says how many items there are, if the request counted them, and how to get the next page. */
+export function noteMore(
+  shown: number,
+  { has_more: hasMore, offset, next_cursor: cursor, total }: Meta,
+): void {
+  if (total !== undefined) note(`${shown} of ${total}\n`)
+  if (hasMore) note(`There are more: ${cursor ? `--cursor ${cursor}` : `--offset ${offset + shown}`}\n`)
 }
 
 /** Prints rows: a table on a terminal, tab-separated lines in a pipe. */

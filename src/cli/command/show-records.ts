@@ -2,19 +2,12 @@
 import type { Answer } from './client.ts'
 import type { Asked } from './command.ts'
 import { Failure } from './failure.ts'
-import { note, showRows } from './print.ts'
+import { note, noteMore, showRows } from './print.ts'
 
 type Found = { data?: unknown } & Record<string, unknown>
 type Page = {
   data: Found[]
-  meta: {
-    has_more?: boolean
-    limit: number
-    offset: number
-    next_cursor?: string
-    total?: number
-    hint?: string
-  }
+  meta: { has_more?: boolean; offset: number; next_cursor?: string; total?: number; hint?: string }
 }
 
 const PROPERTY = 'data.'
@@ -28,10 +21,8 @@ const LAST = ['updated_at']
 export async function showRecordPage({ body }: Answer, asked: Asked): Promise<void> {
   const { data, meta } = body as Page
   await showRecords(data, asked)
-  if (meta.total !== undefined) note(`${data.length} of ${meta.total}\n`)
   if (meta.hint) note(`${meta.hint}\n`)
-  const next = meta.next_cursor ? `--cursor ${meta.next_cursor}` : `--offset ${meta.offset + meta.limit}`
-  if (meta.has_more) note(`There are more: ${next}\n`)
+  noteMore(data.length, meta)
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Commands of actions and their runs. */
 import { configuration } from '../command/configuration.ts'
-import { cursor, description, json, name, paging, query, writing } from '../command/options.ts'
+import { description, json, name, paging, query, writing } from '../command/options.ts'
 
 export const action = configuration('/:base_id/actions', {
   summary: 'Actions: named steps that run in one transaction',
@@ -28,7 +28,7 @@ export const action = configuration('/:base_id/actions', {
       summary: 'List the runs of an action, newest first',
       method: 'GET',
       path: '/:base_id/actions/:id/runs',
-      options: [query('--status <status>', 'status', 'succeeded or failed'), cursor, ...paging],
+      options: [query('--status <status>', 'status', 'succeeded or failed'), ...paging],
       columns: ['id', 'status', 'duration_ms', 'created_at', 'error'],
     },
     {

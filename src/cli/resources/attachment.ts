@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Noun } from '../command/command.ts'
 import { unreadable } from '../command/failure.ts'
-import { cursor, type Option, paging, text, writing } from '../command/options.ts'
+import { type Option, paging, text, writing } from '../command/options.ts'
 
 const ALL = '/:base_id/records/:record_type/:id/attachments'
 
@@ -39,7 +39,7 @@ export const attachment: Noun = {
       summary: 'List the attachments of a record',
       method: 'GET',
       path: ALL,
-      options: [cursor, ...paging],
+      options: paging,
     },
     {
       name: 'get',

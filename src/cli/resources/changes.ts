@@ -1,6 +1,7 @@
 import type { Row } from '../command/command.ts'
-import { confirm, flag, query as parameter, text, writing } from '../command/options.ts'
+import { confirm, flag, query as parameter, queryJson, text, writing } from '../command/options.ts'
 import { note, show, showLine, showRows } from '../command/print.ts'
+import { type Actor, actorCell } from '../command/show-history.ts'
 
 type Entry = {
   seq: number
@@ -10,12 +11,12 @@ type Entry = {
   record_type: string | null
   id: string
   version: number
-  actor: { name: string; via: string }
+  actor: Actor
 }
 type Group = {
   request_id: string
   call: { tool: string } | null
-  actor: { name: string; via: string }
+  actor: Actor
   last_at: string
   last_seq: number
   count: number
@@ -29,12 +30,12 @@ type Page = {
 
 const COLUMNS = ['seq', 'at', 'operation', 'kind', 'record_type', 'id', 'version', 'actor']
 const GROUP_COLUMNS = ['last_seq', 'last_at', 'request_id', 'tool', 'actor', 'count', 'changes', 'undone_by']
-const flat = (entry: Entry) => ({ ...entry, actor: `${entry.actor.name} (${entry.actor.via})` })
+const flat = (entry: Entry) => ({ ...entry, actor: actorCell(entry.actor) })
 
 const flatGroup = (group: Group) => ({
   ...group,
   tool: group.call?.tool ?? null,
-  actor: `${group.actor.name} (${group.actor.via})`,
+  actor: actorCell(group.actor),
   changes: group.by
     .map(({ kind, record_type, operation, count }) => `${count} ${operation} ${record_type ?? kind}`)
     .join(', '),
@@ -63,7 +64,7 @@ export const changes: Row = {
       parameter('--group <request>', 'group', 'request: one line per request, newest first'),
       parameter('--limit <count>', 'limit', 'entries per page, 1 to 1000'),
     ].map((option) => ({ ...option, conflicts: 'follow' })),
-    parameter(
+    queryJson(
       '--condition <filter>',
       'condition',
       'with --follow: a filter, with previous. for the record before',
@@ -97,7 +98,7 @@ type Step = {
   at: string | null
   status: string | null
   change: { kind: string; record_type: string | null; id: string; operation: string } | null
-  actor: { name: string; via: string } | null
+  actor: Actor | null
 }
 
 /** A step as a row: causes have negative depths. */
@@ -105,7 +106,7 @@ const flatStep = ({ change, actor, depth, ...step }: Step, way: -1 | 1) => ({
   ...step,
   depth: way * depth,
   what: change ? `${change.operation} ${change.record_type ?? change.kind} ${change.id}` : step.of,
-  actor: actor && `${actor.name} (${actor.via})`,
+  actor: actor && actorCell(actor),
 })
 
 /** Command `plinth trace <seq>`. */

@@ -1,5 +1,5 @@
 import { configuration } from '../command/configuration.ts'
-import { description, flag, json, list, name, text } from '../command/options.ts'
+import { description, flag, json, list, name, textFile } from '../command/options.ts'
 
 /** Option for tool selections, shared by endpoints and toolsets. */
 export const tools = json(
@@ -15,7 +15,7 @@ export const endpoint = configuration('/:base_id/endpoints', {
   fields: [
     name,
     description,
-    text('--instructions <text>', 'instructions', 'shown to the model before any tool'),
+    textFile('--instructions <text>', 'instructions', 'shown to the model before any tool'),
     list('--toolsets <ids>', 'toolsets', 'toolsets whose tools are added'),
     tools,
     json('--relationships <json>', 'relationships', 'a list of { rel_type, operations }'),

@@ -2,7 +2,6 @@
 import type { Noun } from '../command/command.ts'
 import {
   createOnly,
-  cursor,
   headerJson,
   headerText,
   json,
@@ -41,7 +40,6 @@ export const file: Noun = {
       options: [
         query('--prefix <text>', 'prefix', 'the beginning of the paths'),
         query('--depth <count>', 'depth', 'levels to list; deeper files are shown as folders'),
-        cursor,
         ...paging,
       ],
     },
@@ -56,7 +54,6 @@ export const file: Noun = {
         query('--prefix <text>', 'prefix', 'the beginning of the paths'),
         query('--match <all|any>', 'match', 'whether all words must be there (default), or any'),
         { ...snippets, about: 'show what was found' },
-        cursor,
         ...paging,
       ],
       columns: ['file_type', 'path', 'version', '_search_score', '_snippets'],
@@ -156,7 +153,7 @@ export const file: Noun = {
       method: 'GET',
       path: ONE,
       query: { history: '' },
-      options: [cursor, ...paging],
+      options: paging,
       columns: ['version', 'size', 'content_type', 'label', 'created_at', 'created_by', 'content_sha256'],
     },
     {

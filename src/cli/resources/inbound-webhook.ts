@@ -1,6 +1,6 @@
 /** Commands of inbound webhooks and their deliveries. */
 import { configuration } from '../command/configuration.ts'
-import { cursor, flag, json, name, paging, query, secret, text, writing } from '../command/options.ts'
+import { flag, json, name, paging, query, secret, text, writing } from '../command/options.ts'
 
 export const inboundWebhook = configuration('/:base_id/inbound-webhooks', {
   summary: 'Inbound webhooks: payloads of other systems that become records',
@@ -22,7 +22,7 @@ export const inboundWebhook = configuration('/:base_id/inbound-webhooks', {
       summary: 'List the deliveries of an inbound webhook, newest first',
       method: 'GET',
       path: '/:base_id/inbound-webhooks/:id/deliveries',
-      options: [query('--status <status>', 'status', 'succeeded or failed'), cursor, ...paging],
+      options: [query('--status <status>', 'status', 'succeeded or failed'), ...paging],
       columns: ['id', 'delivery_id', 'status', 'attempts', 'created_at', 'error'],
     },
     {

@@ -1,7 +1,7 @@
 /** Commands of previews. */
 import type { Noun } from '../command/command.ts'
 import { misused } from '../command/failure.ts'
-import { confirm, cursor, description, ifMatch, paging, text, writing } from '../command/options.ts'
+import { confirm, description, ifMatch, paging, text, writing } from '../command/options.ts'
 
 /** A production base has the same path, and is not deleted as a preview. */
 function checkId(id: string): void {
@@ -19,7 +19,7 @@ export const preview: Noun = {
       summary: 'List the previews of a base',
       method: 'GET',
       path: '/:base_id/previews',
-      options: [cursor, ...paging],
+      options: paging,
     },
     {
       name: 'get',

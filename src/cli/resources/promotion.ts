@@ -1,7 +1,7 @@
 /** Commands of promotions. */
 import type { Noun, Row } from '../command/command.ts'
 import { misused } from '../command/failure.ts'
-import { cursor, json, type Option, paging, writing } from '../command/options.ts'
+import { json, type Option, paging, writing } from '../command/options.ts'
 import { showDone, showProposal } from '../command/show-changes.ts'
 
 const flag = (flags: string, name: string, about: string): Option => ({
@@ -74,7 +74,7 @@ export const promotion: Noun = {
       summary: 'List promotions and rollbacks, newest first',
       method: 'GET',
       path: '/:base_id/promotions',
-      options: [cursor, ...paging],
+      options: paging,
     },
     {
       name: 'get',

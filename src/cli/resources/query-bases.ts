@@ -1,10 +1,10 @@
 import type { Row } from '../command/command.ts'
-import { count, json, list, text } from '../command/options.ts'
-import { note } from '../command/print.ts'
+import { count, flag, json, list, text } from '../command/options.ts'
+import { noteMore } from '../command/print.ts'
 import { showRecords } from '../command/show-records.ts'
 import { aggregation, group } from './aggregate.ts'
 
-type Page = { data: Record<string, unknown>[]; meta: { has_more: boolean; offset: number } }
+type Page = { data: Record<string, unknown>[]; meta: { has_more: boolean; offset: number; total?: number } }
 
 /** Command `plinth query-bases <type>`. */
 export const queryBases: Row = {
@@ -23,12 +23,13 @@ export const queryBases: Row = {
     json('--having <json>', 'having', 'a filter of the groups'),
     count('--limit <count>', 'limit', 'rows per page, 1 to 1000'),
     count('--offset <count>', 'offset', 'rows to skip'),
+    flag('--include-total', 'include_total', 'also count all matches', true),
   ],
   show: async ({ body }, asked) => {
     const { data, meta } = body as Page
     const others = ['base_id', ...Object.keys(data[0] ?? {}).filter((name) => !RECORD.has(name))]
     await showRecords(data, asked, [...new Set(others)])
-    if (meta.has_more) note(`There are more: --offset ${meta.offset + data.length}\n`)
+    noteMore(data.length, meta)
   },
 }
 

@@ -1,5 +1,5 @@
 import type { Row } from '../command/command.ts'
-import { cursor, includeTotal, query as parameter, queryJson, snippets } from '../command/options.ts'
+import { paging, query as parameter, queryJson, snippets } from '../command/options.ts'
 import { showRecordPage } from '../command/show-records.ts'
 
 /** Command `plinth query <type>`. */
@@ -16,10 +16,7 @@ export const query: Row = {
     snippets,
     parameter('--as-of <time>', 'as_of', 'state at this time, such as 2026-01-31T09:30:00Z'),
     parameter('--external-source <name>', 'external_source', 'read from this external source of the type'),
-    parameter('--limit <count>', 'limit', 'records per page, 1 to 1000'),
-    parameter('--offset <count>', 'offset', 'records to skip'),
-    cursor,
-    includeTotal,
+    ...paging,
   ],
   show: showRecordPage,
 }

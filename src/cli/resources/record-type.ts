@@ -10,6 +10,7 @@ const fields: readonly Option[] = [
   text('--timezone <name>', 'timezone', 'an IANA time zone (default: UTC)'),
   text('--icon <text>', 'icon', 'an icon for user interfaces'),
   text('--color <text>', 'color', 'a color for user interfaces'),
+  json('--sources <json>', 'sources', 'external sources of its records: [{"name","get",…}]'),
   json('--display <json>', 'display', 'free settings for user interfaces'),
 ]
 

@@ -2,10 +2,10 @@
 import type { Noun, Row } from '../command/command.ts'
 import {
   createOnly,
-  cursor,
   ifMatch,
   json,
   type Option,
+  offsets,
   operations,
   paging,
   query,
@@ -14,7 +14,8 @@ import {
   text,
   writing,
 } from '../command/options.ts'
-import { note, show, showRows } from '../command/print.ts'
+import { noteMore, show, showRows } from '../command/print.ts'
+import { showHistory } from '../command/show-history.ts'
 import { showRecordPage } from '../command/show-records.ts'
 
 type Found = {
@@ -38,7 +39,7 @@ const related: Row = {
     queryJson('--filter <json>', 'filter', '{"field":"data.status","op":"eq","value":"open"}'),
     query('--sort <fields>', 'sort', 'such as -data.amount,created_at'),
     query('--fields <names>', 'fields', 'fields to show, such as id,data.name'),
-    ...paging,
+    ...offsets,
   ],
   show: ({ body }) => {
     const { data, meta } = body as Page
@@ -50,8 +51,7 @@ const related: Row = {
       data,
     }))
     showRows(rows, ['depth', 'rel_type', 'record_type', 'id', 'data'])
-    if (meta.total !== undefined) note(`${data.length} of ${meta.total}\n`)
-    if (meta.has_more) note(`There are more: --offset ${meta.offset + data.length}\n`)
+    noteMore(data.length, meta)
   },
 }
 
@@ -114,7 +114,6 @@ export const record: Noun = {
         snippets,
         asOf,
         fromSource,
-        cursor,
         ...paging,
       ],
       show: async (answer, asked) =>
@@ -133,8 +132,8 @@ export const record: Noun = {
       summary: 'List the versions of a record, newest first',
       method: 'GET',
       path: `${ONE}/history`,
-      options: [cursor, ...paging],
-      columns: ['version', 'operation', 'at', 'actor', 'diff'],
+      options: paging,
+      show: showHistory,
     },
     {
       name: 'put',

@@ -2,7 +2,6 @@
 import type { Noun } from '../command/command.ts'
 import {
   createOnly,
-  cursor,
   ifMatch,
   json,
   type Option,
@@ -46,7 +45,6 @@ export const relationship: Noun = {
       options: [
         queryJson('--filter <json>', 'filter', '{"field":"rel_type","op":"eq","value":"works_at"}'),
         query('--sort <fields>', 'sort', 'such as -created_at,id'),
-        cursor,
         ...paging,
       ],
     },

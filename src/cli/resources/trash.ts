@@ -1,6 +1,6 @@
 /** Command that lists deleted records. */
 import type { Noun } from '../command/command.ts'
-import { cursor, paging, query } from '../command/options.ts'
+import { paging, query } from '../command/options.ts'
 
 export const trash: Noun = {
   name: 'trash',
@@ -12,7 +12,7 @@ export const trash: Noun = {
       summary: 'List deleted records that can be restored, most recently deleted first',
       method: 'GET',
       path: '/:base_id/trash',
-      options: [query('--type <id>', 'record_type', 'only records of this type'), cursor, ...paging],
+      options: [query('--type <id>', 'record_type', 'only records of this type'), ...paging],
     },
   ],
 }

@@ -2,7 +2,6 @@
 import { configuration } from '../command/configuration.ts'
 import {
   count,
-  cursor,
   description,
   flag,
   json,
@@ -45,11 +44,7 @@ export const trigger = configuration('/:base_id/triggers', {
       summary: 'List the deliveries of a trigger, newest first',
       method: 'GET',
       path: '/:base_id/triggers/:id/deliveries',
-      options: [
-        query('--status <status>', 'status', 'pending, succeeded, failed or dead'),
-        cursor,
-        ...paging,
-      ],
+      options: [query('--status <status>', 'status', 'pending, succeeded, failed or dead'), ...paging],
       columns: ['id', 'event', 'record_type', 'record_id', 'status', 'attempts', 'next_attempt_at', 'error'],
     },
     {

@@ -1,15 +1,6 @@
 /** Commands of the vault. */
 import type { Noun } from '../command/command.ts'
-import {
-  createOnly,
-  cursor,
-  description,
-  ifMatch,
-  list,
-  paging,
-  secret,
-  writing,
-} from '../command/options.ts'
+import { createOnly, description, ifMatch, list, paging, secret, writing } from '../command/options.ts'
 
 const PATH = '/vault/secrets'
 
@@ -23,7 +14,7 @@ export const vault: Noun = {
       summary: 'List secrets, without their values',
       method: 'GET',
       path: PATH,
-      options: [cursor, ...paging],
+      options: paging,
     },
     {
       name: 'get',

@@ -1,5 +1,5 @@
 import type { Row } from '../command/command.ts'
-import { query } from '../command/options.ts'
+import { query, queryJson } from '../command/options.ts'
 import { showRecords } from '../command/show-records.ts'
 
 /** Command `plinth wait <type>`. */
@@ -9,7 +9,7 @@ export const wait: Row = {
   method: 'GET',
   path: '/:base_id/wait/:record_type',
   options: [
-    query('--filter <json>', 'filter', '{"field":"data.status","op":"eq","value":"open"}'),
+    queryJson('--filter <json>', 'filter', '{"field":"data.status","op":"eq","value":"open"}'),
     query('--sort <fields>', 'sort', 'such as -data.amount,created_at'),
     query('--fields <names>', 'fields', 'fields to show, such as id,data.name'),
     query('--limit <count>', 'limit', 'maximum number of records, 1 to 1000'),
