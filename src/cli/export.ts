@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
 import { shapeOf } from '../schema-shape/read-root.ts'
+import type { Shape } from '../schema-shape/shape.ts'
 import { call, get } from './command/client.ts'
 import { configure, valued } from './command/commander.ts'
 import { misused } from './command/failure.ts'
@@ -61,11 +62,12 @@ async function exportType(
   const { json_schema } = (await read(`${path}/record-types/${encodeURIComponent(type)}`)) as {
     json_schema: unknown
   }
-  const properties = [...shapeOf(json_schema).object.properties.keys()]
+  const shape = shapeOf(json_schema)
+  const properties = [...shape.object.properties.keys()]
   const unnamed = new Set<string>()
   const pagesFrom = (cursor?: string) =>
     pagesOf((query) => read(`${path}/records/${encodeURIComponent(type)}`, query), query, cursor)
-  const textOf = ({ data }: Page) => (format === 'csv' ? csvOf(data, properties, unnamed) : ndjsonOf(data))
+  const textOf = ({ data }: Page) => (format === 'csv' ? csvOf(data, shape, unnamed) : ndjsonOf(data))
   const head = format === 'csv' ? csvLine([...OWN, ...properties.map(columnOf)]) : ''
   if (output === undefined) await toStandardOutput(head, pagesFrom(), textOf)
   else {
@@ -170,16 +172,17 @@ function withoutNulls(record: Found): object {
 }
 
 /** Rows with a cell for each property of the schema. Properties that it does not name are only listed in `unnamed`. */
-const csvOf = (page: readonly Found[], properties: readonly string[], unnamed: Set<string>): string =>
-  page
-    .map((record) => {
-      for (const name of Object.keys(record.data))
-        if (unnamed.size < MOST_UNNAMED && !properties.includes(name)) unnamed.add(name)
-      return csvLine([
-        ...OWN.map((name) => cellOf(record[name] ?? undefined)),
-        ...properties.map((name) => cellOf(record.data[name])),
-      ])
-    })
-    .join('')
+function csvOf(page: readonly Found[], shape: Shape, unnamed: Set<string>): string {
+  const { properties } = shape.object
+  const lines = page.map((record) => {
+    for (const name of Object.keys(record.data))
+      if (unnamed.size < MOST_UNNAMED && !properties.has(name)) unnamed.add(name)
+    return csvLine([
+      ...OWN.map((name) => String(record[name] ?? '')),
+      ...[...properties.keys()].map((name) => cellOf(record.data[name], name, shape)),
+    ])
+  })
+  return lines.join('')
+}
 
 const MOST_UNNAMED = 100

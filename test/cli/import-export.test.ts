@@ -37,6 +37,54 @@ const newType = () =>
 const countOf = async (type: string): Promise<number> =>
   succeed(await world.call('GET', `/v1/crm/records/${type}?include_total=true&limit=1`)).meta.total
 
+test.each(['ndjson', 'csv'])(
+  'texts, nulls and numbers that look alike survive an export as %s',
+  async (format) => {
+    const string = { type: 'string' }
+    const json_schema = {
+      type: 'object',
+      properties: {
+        text: string,
+        note: { type: ['string', 'null'] },
+        any: {},
+        size: { type: ['number', 'null'] },
+      },
+    }
+    const [from, to] = [await world.newType({ json_schema }), await world.newType({ json_schema })]
+    const texts = [
+      '',
+      'null',
+      '"',
+      '""',
+      '"null"',
+      '"\\"\\""',
+      '5',
+      '"5"',
+      'true',
+      '[1]',
+      '=1+1',
+      '\ufeff',
+      ' \r\n',
+    ]
+    const all = [
+      ...texts.flatMap((text) => [{ text }, { note: text }, { any: text }]),
+      ...[null, 5, true, [1], {}].map((any) => ({ any })),
+      { note: null, size: null },
+      { size: 1e21 },
+      { size: -0.1 },
+      {},
+    ]
+    const operations = all.map((data, n) => ({ type: 'upsert_record', record_type: from, id: `r${n}`, data }))
+    succeed(await world.call('POST', '/v1/crm/batch', { operations }))
+    const file = at(`alike.${format}`)
+    expect(await plinth(['export', from, '--output', file], settings)).toMatchObject({ code: 0 })
+    expect(await plinth(['import', to, file], settings)).toMatchObject({ code: 0 })
+    const { data } = succeed(await world.call('GET', `/v1/crm/records/${to}?limit=1000`))
+    const read = new Map(data.map(({ id, data }: { id: string; data: unknown }) => [id, data]))
+    expect(all.map((_, n) => read.get(`r${n}`))).toEqual(all)
+  },
+)
+
 test.each(['ndjson', 'csv'])('an export as %s imports as the same records', async (format) => {
   const [from, to] = [await newType(), await newType()]
   const data = { title: ' Ång"ström,\r\nAG ', amount: 1.5, won: false, tags: ['a', 'b'], id: '007' }

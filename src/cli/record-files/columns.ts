@@ -14,9 +14,12 @@ type Own = (typeof OWN)[number]
 const PREFIX = 'data.'
 const isOwn = (name: string): name is Own => OWN.some((each) => each === name)
 
-/** A cell: text as it is, anything else as JSON; empty for what is missing. */
-export const cellOf = (value: unknown): string =>
-  value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value)
+/** The cell of a property: empty for what is missing, text as it is, anything else as JSON; text too, if it would be read as something else. */
+export function cellOf(value: unknown, name: string, shape: Shape): string {
+  if (value === undefined) return ''
+  if (typeof value !== 'string') return JSON.stringify(value)
+  return value !== '' && readCell(value, name, shape) === value ? value : JSON.stringify(value)
+}
 
 /** The column of a property: its name, with `data.` before it where that would be another column. */
 export const columnOf = (property: string): string =>
@@ -60,7 +63,8 @@ export function recordOf(columns: readonly string[], cells: readonly string[], s
 function readCell(cell: string, name: string, shape: Shape): unknown {
   const property = shape.object.properties.get(name)
   const kind = property && onlyKind(property)
-  if (property === undefined || kind === 'string') return cell
+  if (property === undefined) return cell
+  if (kind === 'string') return readText(cell, property.kinds.has('null'))
   try {
     const value: unknown = JSON.parse(cell)
     // A property of several kinds, one of them text, takes "007" as text.
@@ -70,4 +74,22 @@ function readCell(cell: string, name: string, shape: Shape): unknown {
       throw new SyntaxError(`"${cell.slice(0, 40)}" in the column "${name}" is not a ${kind}.`)
   }
   return cell
+}
+
+/** Text is as it is. Null, and text that would be taken for null or for a missing cell, are JSON. */
+function readText(cell: string, isNullable: boolean): string | null {
+  if (isNullable && cell === 'null') return null
+  const text = textOfJson(cell)
+  const isMeant = text === '' || (text !== undefined && readText(text, isNullable) !== text)
+  return isMeant ? text : cell
+}
+
+/** The text of a JSON string. */
+function textOfJson(cell: string): string | undefined {
+  if (!/^".*"$/s.test(cell)) return undefined
+  try {
+    return JSON.parse(cell) as string
+  } catch {
+    return undefined
+  }
 }
