@@ -3,7 +3,10 @@ import { GraphQLError, Kind, type ValueNode } from 'graphql'
 import { checkJson, parseJson, wasParsed } from '../json/parse.ts'
 import { builder } from './builder.ts'
 
-/** Converts a JSON literal of a query. Its numbers must survive a round trip, like those of a body. */
+/**
+ * Converts a JSON literal of a query. Its numbers must survive a round trip, like those of a body. A variable without a
+ * value is left out of an object, and null in a list, as in the inputs of GraphQL.
+ */
 function literal(node: ValueNode, variables: Record<string, unknown> | null | undefined): unknown {
   switch (node.kind) {
     case Kind.STRING:
@@ -15,15 +18,19 @@ function literal(node: ValueNode, variables: Record<string, unknown> | null | un
     case Kind.NULL:
       return null
     case Kind.LIST:
-      return node.values.map((value) => literal(value, variables))
+      return node.values.map((value) => literal(value, variables) ?? null)
     case Kind.OBJECT:
       return Object.fromEntries(
-        node.fields.map((field) => [field.name.value, literal(field.value, variables)]),
+        node.fields
+          .map((field) => [field.name.value, literal(field.value, variables)] as const)
+          .filter(([, value]) => value !== undefined),
       )
     case Kind.VARIABLE:
-      return variables?.[node.name.value]
+      // The check of a document knows no values yet.
+      if (!variables) return null
+      return Object.hasOwn(variables, node.name.value) ? variables[node.name.value] : undefined
     default:
-      throw new GraphQLError('An enum value is not JSON. Send a string. Send a string.')
+      throw new GraphQLError('An enum value is not JSON. Send a string.')
   }
 }
 

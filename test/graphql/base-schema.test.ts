@@ -413,6 +413,15 @@ test('limits of a query hold before it runs: depth, aliases, cost by first at ev
       { n: 1000 },
     ),
   ).toMatch(/cost of the query/)
+  // Lists that have the size themselves.
+  const versions = (first: number) =>
+    `{ ticketRecords(first: 1000) { nodes { _history(first: ${first}) { version } } } }`
+  await ask(versions(20))
+  expect(await refused(versions(1000))).toMatch(/cost of the query/)
+  const groups = (aliases: number) =>
+    `{ ${Array.from({ length: aliases }, (_, n) => `a${n}: ticketAggregate(first: 1000) { count }`).join(' ')} }`
+  await ask(groups(10))
+  expect(await refused(groups(50))).toMatch(/cost of the query/)
   const deep = 'customer { customer_of { nodes { '.repeat(6)
   expect(await refused(`{ ticketRecords { nodes { ${deep} id ${'} } }'.repeat(6)} } } }`)).toMatch(
     /depth|cost/,

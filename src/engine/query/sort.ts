@@ -47,11 +47,22 @@ export function parseSort(raw: unknown, at: string, filter: Filter | null): read
   const searches = filter !== null && usesSearch(filter)
   try {
     return readSort<SortField>(raw, at, (name, here) =>
-      name === SCORE && searches ? { kind: 'score' } : parseField(name, here),
+      name === SCORE ? scoreOf(searches, here) : parseField(name, here),
     )
   } catch (thrown) {
     throw corrected(thrown, raw)
   }
+}
+
+function scoreOf(searches: boolean, path: string): SortField {
+  if (searches) return { kind: 'score' }
+  throw invalid({
+    path,
+    code: 'unknown_field',
+    message:
+      'Only a search has a score to sort by. Add a condition with the operator search, or sort by another field.',
+    received: SCORE,
+  })
 }
 
 /** Adds the sort that was meant, with its direction, to the error. */

@@ -93,7 +93,7 @@ async function resolve(
       groupBy: (args.groupBy ?? []).map((key, n) => groupKey(key, columns, `/groupBy/${n}`)),
       having: args.having,
       sort: args.sort,
-      limit: readFirst(args.first),
+      limit: readFirst(args.first, LIMITS.pageDefault, 'offset'),
       offset: args.offset,
       asOf: args.asOf,
     })

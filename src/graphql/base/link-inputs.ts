@@ -77,8 +77,18 @@ const explained = (thrown: unknown, places: readonly string[]): unknown =>
   withPaths(thrown, (path) => {
     const [, index, rest] = /^\/relationships\/(\d+)(.*)$/.exec(path) ?? []
     const place = index === undefined ? undefined : places[Number(index)]
-    return place === undefined ? path : place + rest
+    return place === undefined ? path : place + argumentOf(rest ?? '')
   })
+
+/** What a link of the engine has, as the input names it. The relationship type is the field itself. */
+const ARGUMENTS: Readonly<Record<string, string>> = {
+  '/rel_type': '',
+  '/direction': '',
+  '/record_type': '/recordType',
+  '/external_id': '/externalId',
+  '/external_source': '/externalSource',
+}
+const argumentOf = (path: string): string => ARGUMENTS[path] ?? path
 
 const openType = (path: string) =>
   invalid({

@@ -16,9 +16,19 @@ export function fieldNameOf(name: string): string {
   return `${started}_${hashOf(name)}_`
 }
 
-/** The type of an object within a type. Two underscores, which no name of a record type has. */
-export const nestedName = (of: string, field: string): string =>
-  `${of}__${field.includes('__') ? `${field.replace(/_+/g, '_')}${hashOf(field)}` : field}`
+/** Ends of the names of filters within a type, such as `Ticket__address_Where`. */
+const OF_FILTERS = /(^|_)(Where|Filter)$/
+
+/**
+ * The type of an object or enum within a type. Two underscores, which no name of a record type has. Fields whose types
+ * would have the name of a filter or of a deeper type get a part of their hash.
+ */
+export function nestedName(of: string, field: string): string {
+  if (field.includes('__')) return `${of}__${field.replace(/_+/g, '_')}${hashOf(field)}`
+  // No field ends so, plain or escaped.
+  if (OF_FILTERS.test(field)) return `${of}__${field}${hashOf(field)}_`
+  return `${of}__${field}`
+}
 
 const hashOf = (name: string): string => createHash('sha256').update(name).digest('hex').slice(0, 4)
 

@@ -60,7 +60,7 @@ export async function readHistory(
       const { first, before } = getArgumentValues(definition, field, info.variableValues) as Args
       const ids = [...new Set(ofType.map(({ record }) => record.id))]
       try {
-        const page = { first: readFirst(first, LIMITS.relatedDefault), before: before ?? null }
+        const page = { first: readFirst(first, LIMITS.relatedDefault, 'before'), before: before ?? null }
         const found = await versionsOfMany(scope, base, type.id, ids, page)
         for (const node of ofType) {
           node.history ??= new Map()

@@ -9,7 +9,7 @@ import { readFirst } from './page-size.ts'
 import { readHistory } from './read-history.ts'
 import type { SeenBase, SeenLink, SeenType } from './seen.ts'
 import { below, fieldsOf, ofPage, type Sets } from './selection.ts'
-import { toSort } from './sort.ts'
+import { inSort, toSort } from './sort.ts'
 import { toFilter } from './to-filter.ts'
 
 /** Records, and what is selected of them. */
@@ -129,7 +129,7 @@ function argsOf(
         first: readFirst(args.first, LIMITS.relatedDefault),
         after: args.after,
       },
-      explained,
+      explained: (thrown) => inSort(explained(thrown), args.sort),
     }
   } catch (thrown) {
     throw inArguments(thrown, key)

@@ -19,7 +19,7 @@ import { asksData, asksLinked, readLinked } from './read-linked.ts'
 import type { Read, SeenBase, SeenType } from './seen.ts'
 import { below, ofPage, type Sets } from './selection.ts'
 import { DateTimeScalar } from './shared-types.ts'
-import { toSort } from './sort.ts'
+import { inSort, toSort } from './sort.ts'
 import { toFilter } from './to-filter.ts'
 
 type Root = GraphQLFieldConfig<unknown, Context>
@@ -147,7 +147,7 @@ async function readList(
     ...(!asksData(info, type, sets) && { fields: ['id'] }),
   })
   const page = await reading.catch((thrown) => {
-    throw explained(thrown)
+    throw inSort(explained(thrown), args.sort)
   })
   const nodes = page.data().map((record): RecordNode => ({ type, record, linked: new Map() }))
   await readLinked(context, info, seen, { nodes, sets })

@@ -2,6 +2,7 @@
 import {
   GraphQLBoolean,
   GraphQLEnumType,
+  GraphQLError,
   type GraphQLFieldConfigMap,
   GraphQLFloat,
   GraphQLID,
@@ -19,10 +20,17 @@ import type { Connection, RecordNode } from './node.ts'
 
 export const JsonScalar = schema.getType('JSON') as GraphQLScalarType
 export const DateTimeScalar = schema.getType('DateTime') as GraphQLScalarType
+const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
+
 export const DateScalar = new GraphQLScalarType<string, string>({
   name: 'Date',
   description: 'A day: 2026-01-31.',
   serialize: (value) => value as string,
+  parseValue: (value) => {
+    if (typeof value !== 'string' || !isDay(value))
+      throw new GraphQLError('A Date must be a day such as 2026-01-31.')
+    return value
+  },
 })
 
 export const Status = new GraphQLEnumType({ name: '_Status', values: { active: {}, cancelled: {} } })

@@ -77,7 +77,7 @@ const readPage = async (
   { externalSource, first, offset }: PageArgs,
 ): Promise<SourcePage> =>
   listSourceRecords(scope, base, type, externalSource, {
-    limit: readFirst(first),
+    limit: readFirst(first, LIMITS.pageDefault, 'offset'),
     offset,
     totalIfKnown: true,
   })

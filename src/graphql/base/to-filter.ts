@@ -189,10 +189,17 @@ function explained(thrown: unknown, places: ReadonlyMap<string, string>): unknow
     if (nearest === undefined || at === undefined) return { ...detail, ...(hint !== undefined && { hint }) }
     if (at === '/filter')
       return { ...detail, path: at + detail.path.slice(nearest.length), ...(hint !== undefined && { hint }) }
-    return { ...detail, path: at }
+    return { ...detail, message: inWhere(detail.message), path: at }
   })
-  return restated(thrown, { details })
+  return restated(thrown, { message: inWhere(thrown.message), details })
 }
+
+/** A message with the operators as `where` writes them. */
+const inWhere = (message: string): string =>
+  Object.entries(OPERATORS).reduce(
+    (said, [own, engine]) => said.replaceAll(JSON.stringify(engine), JSON.stringify(own)),
+    message,
+  )
 
 const nothing = (path: string): DomainError =>
   invalid({

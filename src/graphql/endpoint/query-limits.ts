@@ -138,18 +138,21 @@ function measure(
     }
     const definition = parent?.getFields()[field.name.value]
     const isList = prices.each === 'field' || (definition && isListType(getNullableType(definition.type)))
-    const weight = isList ? outer * page : outer
+    const size = definition?.args.find(({ name }) => name === prices.size)
+    const items = size ? pageOf(field, size, variables) : 1
+    // A list that has the size itself, such as the versions of a record, and not its object.
+    const isSized = isList && prices.each === 'list'
+    const weight = (isList ? outer * page : outer) * (isSized ? items : 1)
     // A write costs the same in all schemas.
     const isWrite = depth === 1 && operation.operation === OperationTypeNode.MUTATION
     const object = isWrite ? PRICES.object : prices.object
     found.cost += weight * (field.selectionSet ? object : prices.leaf) + surchargeOf(field, definition)
     if (!field.selectionSet) return
-    const size = definition?.args.find(({ name }) => name === prices.size)
     walk(field.selectionSet, {
       parent: definition && parentOf(getNamedType(definition.type)),
       depth: depth + 1,
       weight,
-      page: size ? pageOf(field, size, variables) : 1,
+      page: isSized ? 1 : items,
     })
   }
   walk(operation.selectionSet, {
