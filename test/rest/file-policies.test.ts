@@ -50,9 +50,10 @@ describe('the policy of a file type', () => {
     expect(pathsOf(await list('', 'small'))).toEqual(['fits'])
   })
 
-  test('takes the content types that it names', async () => {
-    await newType('texts', { storage: { content_types: ['text/plain', 'audio/*'] } })
-    for (const type of ['text/plain; charset=utf-8', 'AUDIO/ogg; codecs=opus'])
+  test('takes the content types that it names, in any case', async () => {
+    const storage = { content_types: ['text/plain', 'audio/*', 'Image/PNG', 'Font/*'] }
+    await newType('texts', { storage })
+    for (const type of ['text/plain; charset=utf-8', 'AUDIO/ogg; codecs=opus', 'image/png', 'font/woff2'])
       succeed(await put(type.slice(0, 4), 'x', { 'content-type': type }, 'texts'), 201)
     for (const type of ['text/html', 'text/plainx', 'audiox/mpeg'])
       expectFault(await put('c', 'x', { 'content-type': type }, 'texts'), 'header/Content-Type')

@@ -88,7 +88,7 @@ function contentTypeFaults({ content_types: allowed }: Storage, received: string
   const type = mediaTypeOf(received)
   const isAllowed = (each: string) =>
     each.endsWith('/*') ? type.startsWith(each.slice(0, -1)) : type === each
-  if (allowed.length === 0 || allowed.some(isAllowed)) return []
+  if (allowed.length === 0 || allowed.some((each) => isAllowed(each.toLowerCase()))) return []
   const message = `The file type does not take "${received}". It takes ${allowed.join(', ')}.`
   return [
     { path: '/content_type', code: 'content_type_not_allowed', message, received, allowed: [...allowed] },
