@@ -15,14 +15,12 @@ const OF_BASE = `# Ctrl+Space completes names, Ctrl+Enter runs.
   _base
 }
 `
-const MOST_TYPES = 10
+const LIST = 'Records'
+const MOST_TYPES = 50
 const MOST_FIELDS = 8
 
 type Field = { name: string; type: { kind: string; ofType: { kind: string } | null } }
-type Profile = {
-  count: number
-  fields: { field: string; distinct: number; top: { value: unknown; count: number }[] }[]
-}
+type Profile = { field: string; distinct: number; top: { value: unknown; count: number }[] }[]
 
 /** The texts of the tabs. A token that may not read types gets a tab without them. */
 export async function starters(address: string, base: string, send: Send): Promise<string[]> {
@@ -45,16 +43,24 @@ async function ask<T>(address: string, send: Send, query: string, variables: obj
   return data
 }
 
+/** The list of a record type, `ticketRecords`, and its first record. */
+type Found = { list: string; record: { id: string; _type: string } | undefined }
+
 async function ofRecords(address: string, base: string, send: Send): Promise<string[] | undefined> {
-  const { recordTypes } = await ask<{ recordTypes: { data: { id: string; graphqlName: string }[] } }>(
-    '/graphql',
+  const { __schema } = await ask<{ __schema: { queryType: { fields: { name: string }[] } } }>(
+    address,
     send,
-    `query ($base: String!) { recordTypes(base: $base, limit: ${MOST_TYPES}) { data { id graphqlName } } }`,
-    { base },
+    '{ __schema { queryType { fields { name } } } }',
   )
-  const found = await firstWithRecords(base, send, recordTypes.data)
+  const roots = new Set(__schema.queryType.fields.map(({ name }) => name))
+  const found = await firstWithRecords(
+    address,
+    send,
+    [...roots].filter((root) => root.endsWith(LIST)).slice(0, MOST_TYPES),
+  )
   if (!found) return undefined
-  const { name, profile } = found
+  const root = found.list.slice(0, -LIST.length)
+  const name = root.charAt(0).toUpperCase() + root.slice(1)
   const { __type } = await ask<{ __type: { fields: Field[] } | null }>(
     address,
     send,
@@ -68,49 +74,44 @@ async function ofRecords(address: string, base: string, send: Send): Promise<str
     )
     .slice(0, MOST_FIELDS)
     .map(({ name: field }) => field)
-  return operations(name, shown, profile, await firstId(address, send, name))
+  // The profile is that of all records, of which an endpoint may show a part.
+  const isWhole = address === `/graphql/${base}`
+  const profile = isWhole && found.record ? await profileOf(base, found.record._type, send) : []
+  return operations({ name, root }, shown, profile, roots.has(root) ? found.record?.id : undefined)
 }
 
-type Found = { name: string; profile: Profile }
-
+/** One request for all: a base can have many types without records. */
 async function firstWithRecords(
-  base: string,
+  address: string,
   send: Send,
-  types: readonly { id: string; graphqlName: string }[],
+  lists: readonly string[],
 ): Promise<Found | undefined> {
-  let empty: Found | undefined
-  for (const { id, graphqlName: name } of types) {
-    const { recordTypeProfile: profile } = await ask<{ recordTypeProfile: Profile }>(
-      '/graphql',
-      send,
-      'query ($base: String!, $id: String!) { recordTypeProfile(base: $base, id: $id) { count fields { field distinct top { value count } } } }',
-      { base, id },
-    )
-    if (profile.count > 0) return { name, profile }
-    empty ??= { name, profile }
-  }
-  return empty
-}
-
-const rootOf = (name: string) => name.charAt(0).toLowerCase() + name.slice(1)
-
-async function firstId(address: string, send: Send, name: string): Promise<string | undefined> {
-  const list = `${rootOf(name)}Records`
-  const data = await ask<Record<string, { nodes: { id: string }[] }>>(
+  if (lists.length === 0) return undefined
+  const pages = await ask<Record<string, { nodes: { id: string; _type: string }[] }>>(
     address,
     send,
-    `{ ${list}(first: 1) { nodes { id } } }`,
+    `{ ${lists.map((list) => `${list}(first: 1) { nodes { id _type } }`).join(' ')} }`,
   )
-  return data[list]?.nodes[0]?.id
+  const found = lists.map((list): Found => ({ list, record: pages[list]?.nodes[0] }))
+  return found.find(({ record }) => record) ?? found[0]
+}
+
+async function profileOf(base: string, id: string, send: Send): Promise<Profile> {
+  const { recordTypeProfile } = await ask<{ recordTypeProfile: { fields: Profile } }>(
+    '/graphql',
+    send,
+    'query ($base: String!, $id: String!) { recordTypeProfile(base: $base, id: $id) { fields { field distinct top { value count } } } }',
+    { base, id },
+  )
+  return recordTypeProfile.fields
 }
 
 function operations(
-  name: string,
+  { name, root }: { name: string; root: string },
   fields: readonly string[],
-  { fields: profiled }: Profile,
+  profiled: Profile,
   id: string | undefined,
 ): string[] {
-  const root = rootOf(name)
   const record = ['id', ...fields].join(' ')
   const newest = `# Ctrl+Space completes names, Ctrl+Enter runs.
 query Newest${name} {

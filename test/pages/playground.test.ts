@@ -92,6 +92,39 @@ test('the first tabs of a base are queries that run and find records', async () 
   expect(one.ticket).toMatchObject({ id: 't3', _version: 1 })
 })
 
+test('the first tabs find the one type of many that has records, and what an endpoint shows', async () => {
+  const many = Array.from({ length: 15 }, (_, n) => `a${String(n).padStart(2, '0')}`)
+  succeed(await world.call('PUT', '/v1/bases/many', {}), 201)
+  for (const id of [...many, 'ticket'])
+    succeed(
+      await world.call('PUT', `/v1/many/record-types/${id}`, {
+        json_schema: { type: 'object', properties: { title: { type: 'string' } } },
+      }),
+      201,
+    )
+  succeed(await world.call('PUT', '/v1/many/records/ticket/t1', { data: { title: 'One' } }), 201)
+  succeed(
+    await world.call('PUT', '/v1/many/endpoints/desk', {
+      tools: [{ record_type: 'ticket', operations: ['list'] }],
+    }),
+    201,
+  )
+  const { token } = await world.newToken([{ base: 'many', endpoint: 'desk', permission: 'read' }])
+  for (const [address, by, count] of [
+    ['/graphql/many', world.adminToken, 2],
+    ['/graphql/many/e/desk', world.adminToken, 1],
+    ['/graphql/many/e/desk', token, 1],
+  ] as const) {
+    const tabs = await starters(address, 'many', sendAs(by))
+    expect([address, tabs.length]).toEqual([address, count])
+    for (const query of tabs) succeed(await world.call('POST', address, { query }))
+    const [query] = tabs
+    expect(succeed(await world.call('POST', address, { query })).data.ticketRecords.nodes[0]).toMatchObject({
+      title: 'One',
+    })
+  }
+})
+
 test('a token that may not read the types, and a page without a base, have a tab that runs', async () => {
   succeed(await world.call('PUT', '/v1/bases/other', {}), 201)
   const { token } = await world.newToken([{ base: 'other', permission: 'read' }])
