@@ -192,7 +192,7 @@ describe('A schema change with migrate=true', () => {
 
   test('puts no value of one record into another, where a step writes into the value of a default', async () => {
     const type = await world.newType()
-    const before: Body = { a: { z: 1 }, b: {}, c: { z: 3 } }
+    const before: Record<string, object> = { a: { z: 1 }, b: {}, c: { z: 3 } }
     for (const [id, data] of Object.entries(before)) succeed(await put(type, id, data), 201)
     const open = [{ op: 'default', field: 'data.x', value: {} }]
     succeed(await migrate(type, {}, [...open, { op: 'rename', field: 'data.z', to: 'data.x.z' }]))

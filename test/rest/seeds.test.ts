@@ -235,7 +235,7 @@ describe('reset', () => {
       const counts = { created, updated: 2, unchanged: 2 - created, deleted: 0 }
       expect([dry.records, (await ran(dev, verb)).records]).toEqual([counts, counts])
       const after = await personsOf(dev)
-      expect(Object.entries(after).every(([id, { data }]) => data.name === id)).toBe(true)
+      expect(Object.entries<Body>(after).every(([id, { data }]) => data.name === id)).toBe(true)
       expect(after['ann']?.['id']).toBe(ann?.['id'])
     }
     for (const name of ['ann', 'bob', 'cat', 'dan'])
