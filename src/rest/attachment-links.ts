@@ -5,9 +5,9 @@ import { LIMITS } from '../foundation/limits.ts'
 import { type OpenLink, openContent, storeContent } from '../graphql/content.ts'
 import { graphql } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
+import { readContentHeaders } from '../http/content-headers.ts'
 import { sendContent } from '../http/send-content.ts'
 import { AttachmentFields } from './attachments.ts'
-import { readContentHeaders } from './content-headers.ts'
 import { queryShape, readQuery } from './route/query.ts'
 
 const find = compile(

@@ -5,7 +5,7 @@ import { matches } from '../http/if-none-match.ts'
 import { sendSlices } from '../http/shared-document.ts'
 import { injectedRead } from './route/injected-read.ts'
 import type { Route } from './route/route.ts'
-import { baseId } from './route/shapes.ts'
+import { baseAccess, baseId } from './route/shapes.ts'
 
 /** Describes a base. Injected by the server, because the description is made of all routes. */
 type DescribeBase = (caller: Context, base: string) => Promise<KeptText>
@@ -21,7 +21,7 @@ const spec = {
   summary: 'Describe the records of a base in OpenAPI 3.1',
   description:
     'Paths, schemas and filters of the record types that the token can read, for generators of clients. Poll it with `If-None-Match`.',
-  need: ({ base_id = '' }: Record<string, string>) => ({ baseAccess: base_id }),
+  need: baseAccess,
   params: z.strictObject({ base_id: baseId() }),
   answers: z.record(z.string(), z.unknown()),
   headers: [['If-None-Match', 'ETags that the client has. 304 if the description is one of them.']] as const,

@@ -6,7 +6,7 @@ import { LIMITS } from '../foundation/limits.ts'
 import { graphql } from '../graphql/document.ts'
 import { json, pageQuery, readFilter, whole } from './route/query.ts'
 import { route } from './route/route.ts'
-import { Actor, baseId, changeSeq, ToolCall, time } from './route/shapes.ts'
+import { Actor, baseAccess, baseId, changeSeq, ToolCall, time } from './route/shapes.ts'
 import { streamRoute } from './route/stream-route.ts'
 
 /** A change log entry in responses. */
@@ -130,7 +130,6 @@ const filters = z.strictObject({
 })
 
 const params = z.strictObject({ base_id: baseId() })
-const need = ({ base_id = '' }) => ({ baseAccess: base_id })
 
 const asked = (base: string, { record_type, request_id, ...query }: z.output<typeof filters>) => ({
   base,
@@ -178,7 +177,7 @@ export const changes = [
     tag: 'History',
     summary:
       'Read the change log of a base, oldest first. Continue at `meta.next_after`: no entry is skipped',
-    need,
+    need: baseAccess,
     params,
     query: pages,
     operation: graphql(
@@ -246,7 +245,7 @@ export const trace = [
   route('GET /:base_id/changes/:seq/trace', {
     tag: 'History',
     summary: 'Trace a change: back to what caused it, and forward to what it set off',
-    need,
+    need: baseAccess,
     params: params.extend({ seq: changeSeq }),
     query: z.strictObject({
       depth: whole(1, LIMITS.traceDepth, LIMITS.traceDepth, 'How many steps to go in each direction.'),
@@ -269,7 +268,7 @@ export const changeStream = [
   streamRoute('GET /:base_id/changes/stream', {
     tag: 'History',
     summary: 'Stream the change log of a base, from `Last-Event-ID`, `after` or now',
-    need,
+    need: baseAccess,
     params,
     query: filters.extend({
       condition: json(

@@ -8,7 +8,7 @@ import { Record } from './records/shapes.ts'
 import { listOf } from './route/page.ts'
 import { pageOf, pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
-import { anywhere, baseId, time, typeId } from './route/shapes.ts'
+import { anywhere, baseAccess, baseId, time, typeId } from './route/shapes.ts'
 
 export const Claim = z
   .object({
@@ -77,7 +77,6 @@ const HeartbeatBody = z
 
 export const inBase = z.strictObject({ base_id: baseId() })
 const one = inBase.extend({ id: z.string().min(1).max(64).meta({ description: 'A claim id.' }) })
-export const baseAccess = ({ base_id = '' }) => ({ baseAccess: base_id }) as const
 
 export const claims = [
   route('POST /:base_id/records/:record_type/claim', {

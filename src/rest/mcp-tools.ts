@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Context } from '../graphql/context.ts'
 import { injectedRead } from './route/injected-read.ts'
 import type { Route } from './route/route.ts'
-import { baseId } from './route/shapes.ts'
+import { baseAccess, baseId } from './route/shapes.ts'
 
 /** Previews MCP tools. Injected by the server, so that REST and MCP do not depend on each other. */
 type PreviewTools = (
@@ -36,7 +36,7 @@ export const SeenTool = z.object({
 const spec = {
   tag: 'MCP',
   summary: 'Preview the tools that an MCP address offers to this token',
-  need: ({ base_id = '' }: Record<string, string>) => ({ baseAccess: base_id }),
+  need: baseAccess,
   params: z.strictObject({ base_id: baseId() }),
   query: z.strictObject({
     types: option('Only these record types: comma-separated ids.'),

@@ -4,7 +4,7 @@ import { trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { Record } from './records/shapes.ts'
 import { route } from './route/route.ts'
-import { anywhere, baseId, typeId } from './route/shapes.ts'
+import { anywhere, baseAccess, baseId, typeId } from './route/shapes.ts'
 
 const params = z.strictObject({
   base_id: baseId(),
@@ -46,7 +46,7 @@ export const providers = [
   route('GET /:base_id/providers/:provider/export', {
     tag: 'Providers',
     summary: "Export record types as the provider's tool definitions",
-    need: ({ base_id = '' }) => ({ baseAccess: base_id }),
+    need: baseAccess,
     params,
     query: z.strictObject({
       record_types: z

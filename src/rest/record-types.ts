@@ -6,7 +6,7 @@ import { graphql } from '../graphql/document.ts'
 import { DeletionParts } from '../http/deletion-plan-fragment.ts'
 import { crud, WarningsMeta } from './route/crud.ts'
 import { flag } from './route/query.ts'
-import { time } from './route/shapes.ts'
+import { baseAccess, time } from './route/shapes.ts'
 
 const JsonObject = z.record(z.string(), z.unknown())
 
@@ -78,7 +78,7 @@ export const recordTypes = crud('/:base_id/record-types', {
   sent: RecordTypePut,
   answers: RecordType,
   needs: {
-    list: ({ base_id = '' }) => ({ baseAccess: base_id }),
+    list: baseAccess,
     read: ({ base_id = '', id = '' }) => ({ permission: 'read', base: base_id, recordType: id }),
     write: ({ base_id = '', id = '' }) => ({ permission: 'manage', base: base_id, recordType: id }),
   },

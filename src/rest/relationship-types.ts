@@ -3,7 +3,7 @@ import { CARDINALITIES, ON_DELETE, RelationshipTypeBody, RelationshipTypePut } f
 import { graphql } from '../graphql/document.ts'
 import { DeletionParts } from '../http/deletion-plan-fragment.ts'
 import { crud, WarningsMeta } from './route/crud.ts'
-import { time } from './route/shapes.ts'
+import { baseAccess, time } from './route/shapes.ts'
 
 const RelationshipType = z
   .object({
@@ -41,7 +41,7 @@ export const relationshipTypes = crud('/:base_id/relationship-types', {
   body: RelationshipTypeBody,
   sent: RelationshipTypePut,
   answers: RelationshipType,
-  needs: { read: ({ base_id = '' }) => ({ baseAccess: base_id }) },
+  needs: { read: baseAccess },
   writes: {
     query: z.strictObject({
       on_invalid: z.enum(['allow']).optional().meta({

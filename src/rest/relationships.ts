@@ -8,6 +8,7 @@ import type { Reply } from './route/reply.ts'
 import { route } from './route/route.ts'
 import {
   anywhere,
+  baseAccess,
   baseId,
   Deleted,
   expectedVersion,
@@ -85,7 +86,6 @@ const EndsQuery = Link.pick({
 
 const inBase = z.strictObject({ base_id: baseId() })
 const one = inBase.extend({ id: recordId })
-const baseAccess = ({ base_id = '' }) => ({ baseAccess: base_id })
 
 const input = (body: z.output<typeof Link> & { replace?: boolean | undefined }) => ({
   replace: body.replace,

@@ -5,7 +5,7 @@ import { graphql } from '../graphql/document.ts'
 import { DeletionParts, PlanParts } from '../http/deletion-plan-fragment.ts'
 import { DeletionPlanAnswer, PlanFields } from './route/plan-fields.ts'
 import { route } from './route/route.ts'
-import { baseId, Deletion } from './route/shapes.ts'
+import { baseAccess, baseId, Deletion } from './route/shapes.ts'
 
 const Body = z.strictObject({
   statements: z.string().optional().meta({
@@ -41,7 +41,7 @@ export const sqlExecute = [
     size: 'bulk',
     tag: 'SQL',
     summary: 'Run SQL statements that write, in one transaction',
-    need: ({ base_id = '' }) => ({ baseAccess: base_id }),
+    need: baseAccess,
     params: z.strictObject({ base_id: baseId() }),
     body: Body,
     plans: 'always',

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { sqlBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { route } from './route/route.ts'
-import { baseId } from './route/shapes.ts'
+import { baseAccess, baseId } from './route/shapes.ts'
 
 const Body = z.strictObject({
   query: z.string().meta({
@@ -39,7 +39,7 @@ export const sql = [
   route('POST /:base_id/sql', {
     tag: 'SQL',
     summary: 'Run a read-only SQL statement',
-    need: ({ base_id = '' }) => ({ baseAccess: base_id }),
+    need: baseAccess,
     params: z.strictObject({ base_id: baseId() }),
     body: Body,
     operation: graphql(

@@ -7,7 +7,7 @@ import { Record } from './records/shapes.ts'
 import { listOf } from './route/page.ts'
 import { pageOf, pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
-import { Actor, baseId, time, typeId } from './route/shapes.ts'
+import { Actor, baseAccess, baseId, time, typeId } from './route/shapes.ts'
 
 const TrashedRecord = Record.omit({ operation: true, dry_run: true })
   .extend({
@@ -21,7 +21,7 @@ export const trash = [
   route('GET /:base_id/trash', {
     tag: 'History',
     summary: 'List the deleted records that can be restored, most recently deleted first',
-    need: ({ base_id = '' }) => ({ baseAccess: base_id }),
+    need: baseAccess,
     params: z.strictObject({ base_id: baseId() }),
     query: pageQuery.extend({
       record_type: typeId.optional().meta({ description: 'Only records of this type.' }),

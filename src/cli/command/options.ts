@@ -186,7 +186,7 @@ export const snippets: Option = {
 }
 const cursor = query('--cursor <cursor>', 'cursor', 'cursor of the page')
 
-export const includeTotal: Option = {
+const includeTotal: Option = {
   flags: '--include-total',
   about: 'also count all matches',
   to: { query: 'include_total' },

@@ -36,6 +36,9 @@ export const onBase =
   ({ base_id = '' }) =>
     ({ permission, base: base_id, recordType: '*' }) as const
 
+/** Required permission of a route that answers what the token may read: any grant on the base. */
+export const baseAccess = ({ base_id = '' }) => ({ baseAccess: base_id }) as const
+
 /** Required permission of a route that acts on several types: a grant on any of them. */
 export const anywhere =
   <P extends 'write' | 'manage'>(permission: P) =>

@@ -1,7 +1,7 @@
 /** Headers of a content that a body carries. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { invalid } from '../foundation/errors.ts'
-import { refuseEncoding } from '../http/body.ts'
+import { refuseEncoding } from './body.ts'
 
 /**
  * The SHA-256 that the content must have, in hex; undefined if none is declared.
