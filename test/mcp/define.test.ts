@@ -308,7 +308,7 @@ describe('define with also', () => {
     [[{ record_type: 'b b' }], '/also/0/record_type'],
     [[{ relationship_type: 'r', source_record_types: ['nobody'] }], '/also/0/source_record_types/0'],
     [[{ record_type: 'bb', also: [] }], '/also/0/also'],
-    [[{ record_type: 'bb', expected_version: 3 }], '/also/0'],
+    [[{ record_type: 'bb', expected_version: 3 }], '/also/0/expected_version'],
     [[{ record_type: 'bb', migration: [{ op: 'drop', field: 'x' }] }], '/also/0/record_type'],
     ['nothing', '/also'],
     [Array.from({ length: 21 }, (_, n) => ({ record_type: `t${n}` })), '/also'],
