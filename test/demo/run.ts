@@ -44,7 +44,7 @@ What to try next${own ? ', after npm start:' : ':'}
   npx plinth record list country --base ${BASE} --filter '${oceania}'
 
   API reference  ${url}/docs
-  GraphiQL       ${url}/graphql
+  GraphiQL       ${url}/graphql/${BASE}
   MCP            ${url}/mcp/${BASE}
                  ${tools.join(', ')}
 `
