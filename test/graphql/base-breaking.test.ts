@@ -109,7 +109,10 @@ test('a config file warns where it is compared and where it is applied', async (
   const ticket = config.record_types.find(({ id }: { id: string }) => id === 'ticket')
   delete ticket.json_schema.properties.amount
   delete config.hash
-  const warnings = [`${START.replace('crm', 'crm--next')}Ticket.amount was removed.`]
+  const warnings = [
+    'record_type ticket: The property "amount" is no longer in json_schema. Records keep what they hold of it.',
+    `${START.replace('crm', 'crm--next')}Ticket.amount was removed.`,
+  ]
   expect(succeed(await call('POST', '/v1/crm--next/config/diff', config)).meta).toEqual({ warnings })
   expect(succeed(await call('PUT', '/v1/crm--next/config', config)).meta).toEqual({ warnings })
   expect(succeed(await call('PUT', '/v1/crm--next/config', config))).not.toHaveProperty('meta')
