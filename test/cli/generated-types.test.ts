@@ -116,7 +116,6 @@ test('a token generates the types that it may read, and no others', async () => 
 
 test('the file and the client compile under strict, and refuse what the schema excludes', {
   tags: 'full',
-  timeout: 60_000,
 }, async () => {
   await plinth(['gen', 'types', '--out', join(folder, 'crm.ts')], settings)
   const use = join(folder, 'use.ts')

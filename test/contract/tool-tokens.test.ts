@@ -12,7 +12,7 @@ let server: TestServer
 beforeAll(async () => {
   server = await openServer()
   for (const count of COUNTS) await createCrm(server, `types-${count}`, count)
-}, 60_000)
+})
 afterAll(() => server.close())
 
 const INITIALIZE = {

@@ -98,7 +98,7 @@ describe.runIf(hasShell)('shell examples', () => {
 
   test.each(STARTING)(
     'the example at the top of docs/%s.md starts a server',
-    { tags: 'full', timeout: 60_000 },
+    { tags: 'full' },
     async (name) => {
       const database = await cloneDatabase()
       // Other settings than the page has: a free port, a directory and a database of the test.

@@ -302,7 +302,6 @@ test('a proxy of the environment is not used', async () => {
 
 test('a receiver that does not answer, or never ends its answer, is given up', {
   tags: 'full',
-  timeout: 60_000,
 }, async () => {
   const drip = createServer((request, response) => {
     if (request.url === '/hang') return

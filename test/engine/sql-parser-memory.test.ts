@@ -14,7 +14,6 @@ const PARSE = `
 
 test('statements are parsed without an optimizing compilation of hundreds of megabytes', {
   tags: 'full',
-  timeout: 60_000,
 }, async () => {
   // The flag compiles at once what is otherwise compiled in the background.
   const flags = ['--wasm-sync-tier-up', '--input-type=module', '--eval', PARSE]

@@ -27,7 +27,6 @@ const last = (ms: number, closed?: () => AbortSignal, on: Db = db) =>
 
 test('a read cancelled near its end affects no other read and closes no connection', {
   tags: 'sampled',
-  timeout: 60_000,
 }, async () => {
   const backends = async () => {
     const found = await database.query<{ pid: number }>(

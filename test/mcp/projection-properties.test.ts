@@ -105,7 +105,7 @@ const { value: anyValue } = fc.letrec<{ value: unknown }>((tie) => ({
 const instances = fc.array(fc.dictionary(name, anyValue, { maxKeys: 4 }), { minLength: 25, maxLength: 25 })
 
 describe('the projection of a generated schema', () => {
-  test('and its tool inputs pass the linter', { tags: 'sampled', timeout: 60_000 }, () => {
+  test('and its tool inputs pass the linter', { tags: 'sampled' }, () => {
     fc.assert(
       fc.property(nastySchema, (schema) => {
         const projection = projectSchema(schema)

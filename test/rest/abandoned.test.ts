@@ -84,7 +84,7 @@ test.each([
   async (_, method, url, body?: object) => {
     const held = await holdRecords()
     const one = leaving(method, url, body)
-    await expect.poll(held.waiting, { timeout: 20_000 }).toHaveLength(1)
+    await expect.poll(held.waiting).toHaveLength(1)
     const [{ pid: left } = { pid: 0 }] = await held.waiting()
     const other = leaving(method, url, body)
     await expect.poll(held.waiting).toHaveLength(2)

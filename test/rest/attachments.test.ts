@@ -484,7 +484,7 @@ test('sweeps keep attachments of records and of the trash, and delete purged and
   const names = ['sweep-kept', 'sweep-trashed', 'sweep-purged'].map((content) => at(sha256(large(content))))
   for (const name of names) await utimes(name, old, old)
   await query(`SELECT graphile_worker.add_job('sweep_contents', '{}', job_key => 'sweep')`)
-  await expect.poll(() => query('SELECT FROM graphile_worker.jobs'), { timeout: 20_000 }).toEqual([])
+  await expect.poll(() => query('SELECT FROM graphile_worker.jobs')).toEqual([])
   expect(names.map((name) => existsSync(name))).toEqual([true, true, false])
 })
 

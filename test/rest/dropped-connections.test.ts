@@ -26,7 +26,7 @@ afterAll(async () => {
 const WITHIN = { timeout: 25_000, interval: 200 }
 const isReady = () => expect.poll(async () => (await server.call('GET', '/readyz')).status, WITHIN).toBe(200)
 
-test('a server listens again after a silent connection loss', { timeout: 60_000 }, async () => {
+test('a server listens again after a silent connection loss', async () => {
   const listening = async () =>
     (
       await database.query<{ pid: number }>(
@@ -40,7 +40,7 @@ test('a server listens again after a silent connection loss', { timeout: 60_000 
   await expect.poll(isNew, WITHIN).toBe(true)
 })
 
-test('a server runs jobs again after a silent connection loss', { timeout: 60_000 }, async () => {
+test('a server runs jobs again after a silent connection loss', async () => {
   proxy.forget()
   await isReady()
   const indexes = [{ fields: ['data.n'] }]

@@ -161,7 +161,6 @@ describe('The log', () => {
 describe('Graceful shutdown', () => {
   test('completes open requests, refuses new ones and exits with 0', {
     tags: 'full',
-    timeout: 60_000,
   }, async () => {
     const database = await cloneDatabase()
     const dataDir = await mkdtemp(join(tmpdir(), 'plinth-drain-'))

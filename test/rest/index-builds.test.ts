@@ -119,7 +119,7 @@ test('index entries are correct after concurrent writes during builds and change
   expect(words.length).toBeGreaterThan(2000)
   expect(await wordsOf(type)).toEqual(words)
   // No write adds entries of a failed or removed index, so a job can delete them for good.
-  await expect.poll(() => leftOver(world), { timeout: 30_000 }).toBe(0)
+  await expect.poll(() => leftOver(world)).toBe(0)
 })
 
 test('an interrupted index build resumes at the next start, also when its job is locked by a dead process', {
@@ -182,12 +182,12 @@ test('a duplicate corrected during the build does not fail a unique index', asyn
     )
     return index?.duplicates
   }
-  await expect.poll(found, { timeout: 30_000 }).toEqual([{ ids: ['r1', 'r2'], values: [1] }])
+  await expect.poll(found).toEqual([{ ids: ['r1', 'r2'], values: [1] }])
   succeed(await world.call('PUT', recordPath(type, 'r2'), { data: { u: 'mended' } }))
   await held.end()
   expect((await settled(world, type))[0]).not.toHaveProperty('duplicates')
   expect(await outOfTrue(world, type)).toEqual([])
-}, 60_000)
+})
 
 test('a record skipped as a duplicate is indexed when the other one changes during the build', async () => {
   const type = await world.newType()
@@ -196,7 +196,7 @@ test('a record skipped as a duplicate is indexed when the other one changes duri
   // The build waits at r1 until r3 has the value of r2, then at r4 for the entry of another transaction.
   await first.query('SELECT FROM plinth.record WHERE record_type = $1 AND id = $2 FOR UPDATE', [type, 'r1'])
   succeed(await world.call('PATCH', typePath(type), { indexes: [{ fields: ['data.u'], unique: true }] }))
-  await expect.poll(first.waiting, { timeout: 30_000 }).toHaveLength(1)
+  await expect.poll(first.waiting).toHaveLength(1)
   succeed(await world.call('PUT', recordPath(type, 'r3'), { data: { u: 2 } }))
   await last.query(
     `INSERT INTO plinth.record_index (base_id, index_id, k1, k2, k3, id, row_no, created_at, is_unique)
@@ -206,10 +206,10 @@ test('a record skipped as a duplicate is indexed when the other one changes duri
     [type],
   )
   await first.end()
-  await expect.poll(last.waiting, { timeout: 30_000 }).toHaveLength(1)
+  await expect.poll(last.waiting).toHaveLength(1)
   succeed(await world.call('PUT', recordPath(type, 'r3'), { data: { u: 'another' } }))
   await last.end()
   expect((await settled(world, type))[0].status).toBe('ready')
   expect(await outOfTrue(world, type)).toEqual([])
   expectFailure(await world.call('PUT', recordPath(type, 'r3'), { data: { u: 2 } }), 'CONFLICT')
-}, 60_000)
+})

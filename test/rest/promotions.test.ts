@@ -319,7 +319,6 @@ describe('a promotion', () => {
 
   test('leaves no record that its schema refuses, whatever is written meanwhile', {
     tags: 'sampled',
-    timeout: 60_000,
   }, async () => {
     const [base, dev] = await fork('item')
     const properties = { qty: { type: 'integer' } }
@@ -350,7 +349,6 @@ describe('a promotion', () => {
 
   test('leaves no relationship that its type refuses, whatever is written meanwhile', {
     tags: 'sampled',
-    timeout: 60_000,
   }, async () => {
     const [base, dev] = await fork('item')
     const relType = (body: object, of = dev) => world.call('PUT', `/v1/${of}/relationship-types/near`, body)

@@ -66,7 +66,7 @@ test('an MCP batch runs few of its calls at a time and answers all of them', asy
     },
   }))
   const asked = greedy.call('POST', '/mcp/crm', calls, { accept: 'application/json' })
-  await expect.poll(held.waiting, { timeout: 10_000 }).toHaveLength(OF_TOKEN)
+  await expect.poll(held.waiting).toHaveLength(OF_TOKEN)
   const waiting = await metric('plinth_database_waiting')
   succeed(await modest.call('GET', '/v1/crm/records/deal?limit=1'))
   expect(waiting, 'the rest of the batch has not begun').toBeLessThan(OF_TOKEN * 2)
@@ -79,7 +79,7 @@ test('an MCP batch runs few of its calls at a time and answers all of them', asy
 test('other tokens are served while one token has more long reads than its limit', async () => {
   const held = await holdSearches()
   const attack = sendAll(24, (index) => search(`word${index}`))
-  await expect.poll(held.waiting, { timeout: 10_000 }).toHaveLength(OF_TOKEN)
+  await expect.poll(held.waiting).toHaveLength(OF_TOKEN)
   for (const round of [0, 1]) {
     succeed(await modest.call('GET', '/v1/crm/records/deal?limit=1'))
     succeed(await modest.call('GET', '/v1/crm/records/deal/a'))
@@ -101,14 +101,13 @@ test('other tokens are served while one token has more long reads than its limit
 
 test('a long read that exceeds the queue or its waiting time is 429 with Retry-After, never 500', {
   tags: 'full',
-  timeout: 60_000,
 }, async () => {
   const held = await holdSearches()
   const refused = await metric('plinth_database_refused_total')
   const attack = sendAll(QUEUE + OF_TOKEN + 6, (index) => search(`word${index}`))
   // The queue of a token is bounded: further requests are refused at once.
-  await expect.poll(() => attack.statuses.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(6)
-  await expect.poll(() => attack.statuses.length, { timeout: 20_000 }).toBe(QUEUE + 6)
+  await expect.poll(() => attack.statuses.length).toBeGreaterThanOrEqual(6)
+  await expect.poll(() => attack.statuses.length).toBe(QUEUE + 6)
   expect(await held.waiting(), 'those that run are not ended').toHaveLength(OF_TOKEN)
   await held.end()
   const answers = await attack.answers()
@@ -128,7 +127,7 @@ test('tokens that use all connections for long reads leave those for other reque
   const third = await world.newToken([{ permission: 'read' }])
   const held = await holdSearches()
   const attacks = [greedy, other, third].map(({ token }) => sendAll(10, (i) => search(`word${i}`), token))
-  await expect.poll(held.waiting, { timeout: 10_000 }).toHaveLength(IN_ALL)
+  await expect.poll(held.waiting).toHaveLength(IN_ALL)
   succeed(await modest.call('GET', '/v1/crm/records/deal/a'))
   succeed(await modest.call('PUT', '/v1/crm/records/deal/c', { data: {} }), 201)
   expect(await held.waiting()).toHaveLength(IN_ALL)
@@ -146,7 +145,7 @@ test('a GraphQL query with many fields uses no more connections than separate re
     return `f${i}: records(base: "crm", recordType: "doc", filter: ${asked}, limit: 1) { data { id } }`
   })
   const asked = greedy.call('POST', '/graphql', { query: `{ ${fields.join('\n')} }` })
-  await expect.poll(held.waiting, { timeout: 10_000 }).toHaveLength(OF_TOKEN)
+  await expect.poll(held.waiting).toHaveLength(OF_TOKEN)
   succeed(await modest.call('GET', '/v1/crm/records/deal?limit=1'))
   expect(await held.waiting()).toHaveLength(OF_TOKEN)
   await held.end()
@@ -160,7 +159,7 @@ test('writes that wait for a row lock leave connections for reads and for other 
   await held.query(`SELECT FROM plinth.record WHERE record_type = 'deal' AND id = 'a' FOR UPDATE`)
   const writer = await world.newToken([{ permission: 'write' }])
   const patches = times(20, () => writer.call('PATCH', '/v1/crm/records/deal/a', { data: { n: 2 } }))
-  await expect.poll(async () => (await held.waiting()).length, { timeout: 10_000 }).toBeGreaterThan(0)
+  await expect.poll(async () => (await held.waiting()).length).toBeGreaterThan(0)
   succeed(await modest.call('GET', '/v1/crm/records/deal/a'))
   succeed(await modest.call('PATCH', '/v1/crm/records/deal/b', { data: { n: 3 } }))
   await held.end()
@@ -194,11 +193,11 @@ test('after a write, the open waits of one token are checked one after another',
   })
   const open = async () => (await world.call('GET', '/v1/crm/records/doc/a')).status
   for (const _ of asked) expect(await open()).toBe(200)
-  await expect.poll(() => metric('plinth_database_in_use'), { timeout: 10_000 }).toBe(0)
+  await expect.poll(() => metric('plinth_database_in_use')).toBe(0)
   const held = await holdSearches()
   const write = { data: { n: 1 } }
   succeed(await modest.call('PUT', '/v1/crm/records/deal/d', write), 201)
-  await expect.poll(held.waiting, { timeout: 10_000 }).toHaveLength(1)
+  await expect.poll(held.waiting).toHaveLength(1)
   succeed(await modest.call('GET', '/v1/crm/records/deal?limit=1'))
   succeed(await waiter.call('GET', '/v1/crm/records/deal?limit=1'))
   expect(await held.waiting(), 'one look of the token at a time').toHaveLength(1)
@@ -207,5 +206,5 @@ test('after a write, the open waits of one token are checked one after another',
   expect(await Promise.any(asked), 'what was waited for is found').toBe(200)
   gone.abort()
   await Promise.all(asked)
-  await expect.poll(() => metric('plinth_database_in_use'), { timeout: 10_000 }).toBe(0)
+  await expect.poll(() => metric('plinth_database_in_use')).toBe(0)
 })

@@ -202,7 +202,7 @@ test('more rows than a statement may write are refused with their number', async
   expectFailure(await run(`UPDATE item SET ${proto} WHERE id = 'p02'`), 'VALIDATION_ERROR')
 })
 
-test('concurrent updates of one row all take effect', { timeout: 60_000 }, async () => {
+test('concurrent updates of one row all take effect', async () => {
   succeed(await world.call('PUT', '/v1/shop/records/item/race', { data: { stock: 0 } }), 201)
   const add = () =>
     writer('POST', '/v1/shop/sql/execute', {
@@ -219,7 +219,7 @@ test('concurrent updates of one row all take effect', { timeout: 60_000 }, async
   expect(seen.sort((a, b) => a - b)).toEqual(times(40, (n) => n + 1))
 })
 
-test('concurrent inserts of one key with ON CONFLICT become one record', { timeout: 60_000 }, async () => {
+test('concurrent inserts of one key with ON CONFLICT become one record', async () => {
   const put = (n: number) =>
     writer('POST', '/v1/shop/sql/execute', {
       statements: `INSERT INTO item (id, sku, stock) VALUES ('one', 's${n}', 1)

@@ -34,9 +34,7 @@ const values = async (): Promise<number[]> =>
 const blocked = (other: Holding) =>
   vi.waitFor(async () => expect(await other.waiting()).not.toEqual([]), { timeout: 20_000 })
 
-test('writers of the same rows in opposite order both take effect, once each', {
-  timeout: 60_000,
-}, async () => {
+test('writers of the same rows in opposite order both take effect, once each', {}, async () => {
   const add = (id: string) => `UPDATE ${type} SET n = n + 1 WHERE id = '${id}'`
   const forth = times(10, (n) => add(`r${n}`)).join(';')
   const back = times(10, (n) => add(`r${9 - n}`)).join(';')
@@ -125,9 +123,7 @@ test('a plan is void when the schema changed what its statements mean', async ()
   expect(await values()).toHaveLength(10)
 })
 
-test('a server killed during requests leaves each written completely or not at all', {
-  timeout: 60_000,
-}, async () => {
+test('a server killed during requests leaves each written completely or not at all', {}, async () => {
   const child = await startChild(world)
   const answered: string[] = []
   const send = async (name: string) => {

@@ -58,7 +58,7 @@ describe('When unsent answers of a token exceed its limit', () => {
     expect(succeed(await other.call('GET', path)).meta).toMatchObject({ has_more: true, truncated: true })
     socket.destroy()
     await expect.poll(async () => (await reader.call('GET', path)).status, PATIENT).toBe(200)
-  }, 60_000)
+  })
 })
 
 describe('When unsent answers of the process exceed its limit', () => {
@@ -76,7 +76,7 @@ describe('When unsent answers of the process exceed its limit', () => {
     succeed(await world.call('GET', '/v1/bases'))
     socket.destroy()
     await expect.poll(async () => (await world.call('GET', path)).status, PATIENT).toBe(200)
-  }, 60_000)
+  })
 })
 
 describe('A client that stops reading its answer', () => {
@@ -86,9 +86,7 @@ describe('A client that stops reading its answer', () => {
   })
   afterAll(() => world.close())
 
-  test('is disconnected, whereas a slow client receives the whole answer', {
-    timeout: 60_000,
-  }, async () => {
+  test('is disconnected, whereas a slow client receives the whole answer', {}, async () => {
     const stopped = await askAndStop(world.url, world.adminToken, path)
     const slow = await askAndStop(world.url, world.adminToken, path)
     let taken = 0

@@ -50,7 +50,7 @@ test('the demo fills a base with the countries of the world, once', async () => 
       flag: '🇯🇵',
     },
   })
-}, 60_000)
+})
 
 test('its countries are found by what is inside them', async () => {
   const filter = {
