@@ -63,7 +63,7 @@ async function run(script: string, settings = {}): Promise<{ code: number | null
 
 describe.runIf(hasShell)('shell examples', () => {
   test('the README runs from the first base to the last page, and only its mistakes are refused', {
-    timeout: 120_000,
+    timeout: 600_000,
   }, async () => {
     const readme = await readFile('README.md', 'utf8')
     const walk = readme.slice(readme.indexOf('### 1.'), readme.indexOf('### 6.'))

@@ -25,7 +25,7 @@ afterAll(() => world.close())
 const run = promisify(execFile)
 async function play(framework: string, calls: object[]): Promise<{ tools: string[]; answers: string[] }> {
   const args = [RUN, framework, `${world.url}${AT}`, world.adminToken, JSON.stringify(calls)]
-  const { stdout } = await run(process.execPath, args, { maxBuffer: 2 ** 24, timeout: 120_000 })
+  const { stdout } = await run(process.execPath, args, { maxBuffer: 2 ** 24, timeout: 600_000 })
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '')
 }
 

@@ -68,7 +68,7 @@ async function use(client: string): Promise<Body> {
   const { stdout } = await run(process.execPath, args, {
     cwd: import.meta.dirname,
     maxBuffer: 2 ** 24,
-    timeout: 120_000,
+    timeout: 600_000,
   })
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '')
 }

@@ -200,7 +200,7 @@ test('`npx plinth serve` serves each surface, `npx plinth mcp` joins it, and SIG
   await client.close()
   expect(await ask(url, '/v1/crm/records/deal')).toMatchObject({ text: expect.stringContaining('By a tool') })
   expect(await stop()).toBe(0)
-}, 120_000)
+}, 600_000)
 
 test('a data directory of an earlier release is upgraded, with its records, history and links', async () => {
   const dataDir = join(place, 'upgraded')
@@ -231,4 +231,4 @@ test('a data directory of an earlier release is upgraded, with its records, hist
   const patch = { method: 'PATCH', body: { data: { amount: 1 } } }
   expect(JSON.parse((await ask(url, '/v1/crm/records/deal/d1', patch)).text)).toMatchObject({ version: 3 })
   expect(await stop()).toBe(0)
-}, 120_000)
+}, 600_000)

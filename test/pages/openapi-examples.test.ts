@@ -143,7 +143,7 @@ const MAKERS: Readonly<Record<string, () => Promise<string>>> = {
   },
 }
 
-test('every example is a request that succeeds', { tags: 'full', timeout: 120_000 }, async () => {
+test('every example is a request that succeeds', { tags: 'full', timeout: 600_000 }, async () => {
   let isChanged = true
   const failed: string[] = []
   for (const [name, { method, path }] of operations) {

@@ -373,7 +373,7 @@ const STEPS: Step[] = [
 
 test('the responses of all routes are valid for the OpenAPI description', {
   tags: 'full',
-  timeout: 120_000,
+  timeout: 600_000,
 }, async () => {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   formats.default(ajv)

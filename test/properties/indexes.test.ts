@@ -50,7 +50,7 @@ beforeAll(async () => {
   world = await openWorld()
   odd = await loadOdd(world.call, SEED)
   queries = fc.sample(indexedQueries(odd), { seed: SEED, numRuns: cases(250) })
-}, 120_000)
+}, 600_000)
 afterAll(() => world.close())
 
 /** Mostly queries that an index can serve: conditions on its fields, its own order, small pages. */

@@ -30,7 +30,7 @@ beforeAll(async () => {
   world = await openWorld()
   country = await loadCountries(world.call)
   odd = await loadOdd(world.call, SEED)
-}, 120_000)
+}, 600_000)
 afterAll(() => world.close())
 
 /** Reads all pages in sequence; `between` runs concurrently with each request. */

@@ -28,7 +28,7 @@ afterAll(async () => {
 const at = (path: string) => `/v1/crm/files/docs/${path}`
 
 test('kill -9 in the middle of 50 uploads leaves each acknowledged file whole, and no file without its content', {
-  timeout: 120_000,
+  timeout: 600_000,
 }, async () => {
   // Every other one is small: a row of the database, and no file.
   const sizeOf = (i: number) => (i % 2 === 0 ? 2 * MIB : 4096)

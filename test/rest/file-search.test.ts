@@ -230,7 +230,7 @@ describe('MCP search and fetch', () => {
 describe('plans', () => {
   test('read no table from end to end, without statistics and with them', {
     tags: 'full',
-    timeout: 240_000,
+    timeout: 600_000,
   }, async () => {
     const words = times(200, (i) => `word${i}`)
     succeed(await world.call('PUT', '/v1/crm/file-types/bulk', {}), 201)

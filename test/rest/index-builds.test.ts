@@ -83,7 +83,7 @@ const wordsOf = (type: string) =>
 
 test('index entries are correct after concurrent writes during builds and changes of the type', {
   tags: 'full',
-  timeout: 240_000,
+  timeout: 600_000,
 }, async () => {
   const random = randomly(SEED)
   const type = await world.newType()
@@ -124,7 +124,7 @@ test('index entries are correct after concurrent writes during builds and change
 
 test('an interrupted index build resumes at the next start, also when its job is locked by a dead process', {
   tags: 'full',
-  timeout: 120_000,
+  timeout: 600_000,
 }, async () => {
   const first = await openWorld({}, world.database)
   const type = 'interrupted'

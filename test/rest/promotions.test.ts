@@ -644,7 +644,7 @@ describe('a rollback', () => {
 
 test.each(['relationship_type', 'toolset', 'fork', 'promotion', 'promotion_edit'])(
   'a server killed while a promotion waits to write %s leaves production as it was',
-  { tags: 'full', timeout: 120_000 },
+  { tags: 'full', timeout: 600_000 },
   async (table) => {
     const [base, dev] = await fork()
     const child = await startChild(world)
@@ -668,7 +668,7 @@ test.each(['relationship_type', 'toolset', 'fork', 'promotion', 'promotion_edit'
 
 test('a server killed during promotions leaves production before or after one, and the preview as it was', {
   tags: 'full',
-  timeout: 120_000,
+  timeout: 600_000,
 }, async () => {
   const [base, dev] = await fork()
   const types = times(30, (n) => ({ id: `t${n}` }))

@@ -187,7 +187,7 @@ test('a login with CREATEROLE that is no superuser isolates SQL statements by ro
 // Creating and dropping a database waits for other backends of the shared server.
 test('a login without CREATEROLE isolates SQL statements by the parser only, and the log warns', {
   tags: 'full',
-  timeout: 120_000,
+  timeout: 600_000,
 }, async () => {
   await onLogin('', async (call, log) => {
     expect((await call('GET', '/readyz')).body.sql_isolation).toBe('parser_only')

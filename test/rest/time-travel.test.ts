@@ -57,7 +57,7 @@ const stateAt = (remembered: readonly Remembered[], id: string, moment: number):
 
 test('reads by version and as_of return the state that current reads returned then, alone and in lists', {
   tags: 'sampled',
-  timeout: 120_000,
+  timeout: 600_000,
 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 16 }), async (steps) => {

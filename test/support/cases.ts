@@ -18,5 +18,5 @@ export const cases = (all: number, least = 1): number => Math.max(least, Math.ce
 export const sampleOf = <T>(list: readonly T[], weight = 1): T[] =>
   list.filter((_, index) => index % (FACTOR >= 1 ? 1 : Math.round(weight / FACTOR)) === 0)
 
-/** Timeout of a test with generated cases. */
-export const CASES_TIMEOUT = SIZE === 'long' ? 1_800_000 : 120_000
+/** Timeout of a test with generated cases. It ends what hangs, on a slow machine too. */
+export const CASES_TIMEOUT = SIZE === 'long' ? 1_800_000 : 600_000
