@@ -6,7 +6,7 @@ import { openWorld, type World } from '../support/world.ts'
 
 let world: World
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openWorld({ PLINTH_SQL_TIMEOUT_MS: '60000' })
   succeed(await world.call('PUT', '/v1/crm/record-types/note', {}), 201)
 })
 afterAll(() => world.close())
