@@ -1,9 +1,21 @@
-/** What edits of configuration warn of, beside what breaks for clients. */
+/** What edits of configuration warn of. */
 import { camelFields } from '../../contract/field-names.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
+import type { Scope } from '../core/scope.ts'
 import type { Prepared } from './apply-edits.ts'
+import { clientWarnings } from './client-warnings.ts'
 import type { Edit } from './edits.ts'
+
+/** What a PUT of each changed resource would warn of, and what breaks for generated clients. */
+export async function editWarnings(
+  scope: Scope,
+  baseId: string,
+  prepared: readonly Prepared<Edit>[],
+): Promise<string[]> {
+  const edits = prepared.map(({ edit }) => edit)
+  return [...(await changeWarnings(prepared)), ...(await clientWarnings(scope, baseId, edits))]
+}
 
 /**
  * Warnings that a PUT of each changed resource would give for the change, such as a property that its schema drops. What it

@@ -8,8 +8,7 @@ import { lockConfiguration } from '../configuration/lifecycle/lock.ts'
 import type { Scope } from '../core/scope.ts'
 import type { WriteScope } from '../write/write.ts'
 import { applyEdits, type NewSecret, prepareEdits } from './apply-edits.ts'
-import { changeWarnings } from './change-warnings.ts'
-import { clientWarnings } from './client-warnings.ts'
+import { editWarnings } from './change-warnings.ts'
 import { type Edit, editsBetween, type Kept, nonEmpty, type ShownEdit, shown, summaryOf } from './edits.ts'
 import { atList, atPlace } from './failures.ts'
 import { hideKnownSecrets } from './known-secrets.ts'
@@ -70,7 +69,7 @@ export async function diffConfig(
   const edits = await editsBetween(live, wanted(live, file, prune))
   const changes = edits.map(shown)
   const prepared = await prepareEdits(edits, { located: (thrown) => thrown })
-  const warnings = [...(await changeWarnings(prepared)), ...(await clientWarnings(scope, baseId, edits))]
+  const warnings = await editWarnings(scope, baseId, prepared)
   const kept = prune ? [] : missingIn(file, live)
   return { changes, summary: summaryOf(changes), hash: await hashOf(live), ...nonEmpty({ kept, warnings }) }
 }
@@ -101,7 +100,7 @@ export async function putConfig(
     const located = (thrown: unknown, { kind, id, after }: Edit) =>
       after ? atPlace(thrown, file.at(kind, id)) : atList(thrown, kind)
     const prepared = await prepareEdits(edits, { located })
-    const warnings = [...(await changeWarnings(prepared)), ...(await clientWarnings(within, baseId, edits))]
+    const warnings = await editWarnings(within, baseId, prepared)
     const { secrets } = await applyEdits(within, baseId, prepared, { isForced: true, located })
     const changes = edits.map(shown)
     const next = edits.length === 0 ? hash : await hashOf(await snapshotIn(tx, baseId))

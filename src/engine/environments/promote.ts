@@ -10,8 +10,7 @@ import { lockForPromotion } from '../configuration/lifecycle/lock.ts'
 import type { Planning } from '../write/plan-approval.ts'
 import type { WriteScope } from '../write/write.ts'
 import { applyEdits, type Prepared, prepareEdits } from './apply-edits.ts'
-import { changeWarnings } from './change-warnings.ts'
-import { clientWarnings } from './client-warnings.ts'
+import { editWarnings } from './change-warnings.ts'
 import { nonEmpty } from './edits.ts'
 import { atNamed, atResource } from './failures.ts'
 import { moveFork, readFork } from './fork.ts'
@@ -46,8 +45,7 @@ export async function promote(scope: WriteScope, baseId: string, input: object):
     if (found.conflicts.length > 0 && !force) throw onBothSides(found.conflicts)
     const past = await withOrigins(at.db, baseId, from, found.edits)
     const edits = await prepareEdits(past, prepareOptions(past, migration, located), { scope: at, baseId })
-    const warnings = [...(await changeWarnings(edits)), ...(await clientWarnings(at, baseId, past))]
-    return { ...found, edits, warnings }
+    return { ...found, edits, warnings: await editWarnings(at, baseId, edits) }
   }
   const write = async (within: WriteScope, planned: PreparedPromotion) => {
     const done = await apply(within, baseId, from, planned, { isForced: force, located })

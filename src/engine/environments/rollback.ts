@@ -9,8 +9,7 @@ import { setCause } from '../change-log/entry.ts'
 import { lockIfPresent } from '../configuration/lifecycle/lock.ts'
 import type { WriteScope } from '../write/write.ts'
 import { applyEdits, prepareEdits } from './apply-edits.ts'
-import { changeWarnings } from './change-warnings.ts'
-import { clientWarnings } from './client-warnings.ts'
+import { editWarnings } from './change-warnings.ts'
 import { isSame, nonEmpty } from './edits.ts'
 import { atUndone } from './failures.ts'
 import { moveFork } from './fork.ts'
@@ -39,8 +38,7 @@ export async function rollback(scope: WriteScope, baseId: string, input: object)
       scope: at,
       baseId,
     })
-    const warnings = [...(await changeWarnings(prepared)), ...(await clientWarnings(at, baseId, edits))]
-    return { prepared, warnings }
+    return { prepared, warnings: await editWarnings(at, baseId, prepared) }
   }
   return prepareAhead(scope, [baseId], plan, async (within, { prepared, warnings }) => {
     const { fromBase, createdAt } = await findUndoable(within, baseId, undone)
