@@ -64,23 +64,21 @@ export const PreviewBody = z.strictObject({
     }),
 })
 
-const names = z.union([text(64), z.array(text(64)).min(1, 'It must name at least one.').max(1000)], {
-  error: 'It must be an id, a list of ids, or "*".',
-})
+/** One name, or a list of names. */
+const oneOrMany = (name: z.ZodString, error: string) =>
+  z.union([name, z.array(name).min(1, 'It must name at least one.').max(1000)], { error })
+
+const ID_OR_ALL = 'It must be an id, a list of ids, or "*".'
+const baseNames = oneOrMany(text(64), ID_OR_ALL)
 
 const typeName = text(64).refine(
   (name) => name === '*' || isTypeId(name),
   `It must be "*", or an id: ${ID_RULES.type}.`,
 )
-const typeNames = z.union([typeName, z.array(typeName).min(1, 'It must name at least one.').max(1000)], {
-  error: 'It must be an id, a list of ids, or "*".',
-})
+const typeNames = oneOrMany(typeName, ID_OR_ALL)
 
 const endpointName = z.string().refine(isTypeId, `It must be the id of an endpoint: ${ID_RULES.type}.`)
-const endpointNames = z.union(
-  [endpointName, z.array(endpointName).min(1, 'It must name at least one.').max(1000)],
-  { error: 'It must be the id of an endpoint, or a list of ids.' },
-)
+const endpointNames = oneOrMany(endpointName, 'It must be the id of an endpoint, or a list of ids.')
 
 /** Refuses a grant on both record types and endpoints, or on neither. */
 function namesOneKind(grant: { record_type?: unknown; endpoint?: unknown }, context: z.core.$RefinementCtx) {
@@ -104,7 +102,7 @@ function namesOneKind(grant: { record_type?: unknown; endpoint?: unknown }, cont
 
 export const Grant = z
   .strictObject({
-    base: names.meta({
+    base: baseNames.meta({
       description: 'A base id, a list of them, or `*`. A grant on a base also covers its previews.',
     }),
     record_type: typeNames.optional().meta({ description: 'A record type id, a list of them, or `*`.' }),

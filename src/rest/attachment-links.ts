@@ -8,7 +8,7 @@ import { compile } from '../graphql/execute.ts'
 import { readContentHeaders } from '../http/content-headers.ts'
 import { sendContent } from '../http/send-content.ts'
 import { AttachmentFields } from './attachments.ts'
-import { queryShape, readQuery } from './route/query.ts'
+import { NO_QUERY, readQuery } from './route/query.ts'
 
 const find = compile(
   graphql(
@@ -28,9 +28,6 @@ const complete = compile(
     [AttachmentFields],
   ),
 )
-
-/** A link has all that it says in its path. */
-const NO_QUERY = queryShape(undefined, false)
 
 type Hook = (request: FastifyRequest) => Promise<void>
 type Params = { Params: { link: string } }

@@ -1,22 +1,18 @@
 /** Where deliveries to inbound webhooks arrive, outside /v1: a signature takes the place of a token. */
 import type { FastifyInstance } from 'fastify'
-import { z } from 'zod'
 import { DomainError } from '../foundation/errors.ts'
 import { INGEST_ROUTE, type OpenDelivery, ORG } from '../graphql/delivery.ts'
 import { graphql } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
 import { refuseEncoding } from '../http/body.ts'
 import type { RateLimiter } from '../http/rate-limit.ts'
-import { readQuery } from './route/query.ts'
+import { NO_QUERY, readQuery } from './route/query.ts'
 
 const ingest = compile(
   graphql(
     'mutation Ingest($base: String!, $id: String!) { done: ingest(base: $base, id: $id) { data challenge } }',
   ),
 )
-
-/** The address takes no parameters. They are checked after the signature, so that they tell nothing without it. */
-const NO_QUERY = z.strictObject({})
 
 type Params = { Params: { org_id: string; base_id: string; id: string } }
 
@@ -47,6 +43,7 @@ export function ingestion(openDelivery: OpenDelivery, limiter: RateLimiter, body
         }
         limiter.take(`inbound ${base}/${id}`, reply)
         refuseEncoding(request.headers)
+        // After the signature, so that a sender without it learns nothing.
         readQuery(NO_QUERY, request.query as Record<string, unknown>)
         request.caller = context
         const { done } = await ingest({ base, id }, context)

@@ -1,4 +1,4 @@
-import { DomainError, invalid } from '../../foundation/errors.ts'
+import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
 
 /** Preconditions of a write (optimistic concurrency): on the version, on existence, and on the claim. */
 export type Expectation = {
@@ -87,16 +87,7 @@ export function versionMismatch(current: number, sent: readonly number[]): Domai
 export function checkConfirm(confirm: string | null, id: string, what: string): void {
   if (confirm === null || confirm === id) return
   throw new DomainError('CONFLICT', `confirm does not name ${what}. Nothing was deleted.`, {
-    details: [
-      {
-        path: '/confirm',
-        code: 'confirm_required',
-        message: `Repeat the id of ${what} in confirm.`,
-        expected: id,
-        received: confirm.slice(0, 100),
-        hint: `confirm=${id}`,
-      },
-    ],
+    details: [{ ...toConfirm(id, `the id of ${what}`), received: confirm.slice(0, 100) }],
   })
 }
 
@@ -106,13 +97,13 @@ export function checkConfirm(confirm: string | null, id: string, what: string): 
  */
 export const confirmFirst = (id: string, holds: string, whose: string) =>
   new DomainError('CONFLICT', `${holds}. Send confirm=${id} to delete it with all of them.`, {
-    details: [
-      {
-        path: '/confirm',
-        code: 'confirm_required',
-        message: `Repeat ${whose} id in confirm.`,
-        expected: id,
-        hint: `confirm=${id}`,
-      },
-    ],
+    details: [toConfirm(id, `${whose} id`)],
   })
+
+const toConfirm = (id: string, which: string): Detail => ({
+  path: '/confirm',
+  code: 'confirm_required',
+  message: `Repeat ${which} in confirm.`,
+  expected: id,
+  hint: `confirm=${id}`,
+})

@@ -1,4 +1,4 @@
-import { DomainError, invalid, restated } from '../../foundation/errors.ts'
+import { invalid, withPaths } from '../../foundation/errors.ts'
 import { sortFields } from './family.ts'
 import type { SeenType } from './seen.ts'
 
@@ -19,12 +19,9 @@ export function toSort(sort: readonly object[] | null | undefined, type: SeenTyp
 }
 
 /** The error with the paths of the terms as they were sent: `/sort/0/field` is `/sort/0/title`. */
-export function inSort(thrown: unknown, sort: readonly object[] | null | undefined): unknown {
-  if (!(thrown instanceof DomainError) || !sort) return thrown
-  const details = thrown.details.map((detail) => {
-    const [, index] = /^\/sort\/(\d+)\//.exec(detail.path) ?? []
-    const [field] = Object.keys(sort[Number(index)] ?? {})
-    return field === undefined ? detail : { ...detail, path: `/sort/${index}/${field}` }
+export const inSort = (thrown: unknown, sort: readonly object[] | null | undefined): unknown =>
+  withPaths(thrown, (path) => {
+    const [, index] = /^\/sort\/(\d+)\//.exec(path) ?? []
+    const [field] = Object.keys(sort?.[Number(index)] ?? {})
+    return field === undefined ? path : `/sort/${index}/${field}`
   })
-  return restated(thrown, { details })
-}

@@ -127,13 +127,14 @@ export function readJson(text: string | undefined, name: string, use?: Use): unk
   throw invalid({ path: `query/${name}`, code: 'type', message: `"${name}" cannot be null. Leave it out.` })
 }
 
-const NONE = z.strictObject({})
+/** The shape of a query without parameters. */
+export const NO_QUERY = z.strictObject({})
 
 /**
  * The query shape of a route. Created once per route, because zod compiles each new shape at its first use.
  */
 export const queryShape = (own: z.ZodObject | undefined, writes: boolean): z.ZodObject =>
-  writes ? (own ?? NONE).extend(writeQuery.shape) : (own ?? NONE)
+  writes ? (own ?? NO_QUERY).extend(writeQuery.shape) : (own ?? NO_QUERY)
 
 /**
  * Validates the query. Rejects duplicate parameters, and unknown ones with a suggestion.
