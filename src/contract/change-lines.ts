@@ -16,7 +16,7 @@ const WORDS = {
 } as const
 const MOST_CHARS = 200
 
-/** Breaks of lines, controls, and characters that nobody sees or that turn the direction of text. */
+/** Line breaks, control characters, and characters that are invisible or change the direction of text. */
 const UNSEEN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 /** A text as one line that shows all of it: a name in it cannot look like another line of the plan. */

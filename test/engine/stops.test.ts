@@ -62,7 +62,7 @@ test('a read cancelled near its end affects no other read and closes no connecti
   isOver = true
   expect(await Promise.all(others)).toEqual(times(4, () => ['done']))
   expect([...new Set(said)].sort()).toEqual(['abandoned', 'done'])
-  expect(await backends(), 'none was made anew').toEqual(before)
+  expect(await backends(), 'no connection was opened again').toEqual(before)
 })
 
 test('a read in a transaction is not cancelled', async () => {

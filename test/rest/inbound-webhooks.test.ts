@@ -204,7 +204,7 @@ test('Slack gets its challenge back, and no record is made', async () => {
   expect(await records()).toEqual([])
 })
 
-test('the address takes no parameters, which only who signs is told', async () => {
+test('query parameters of the address are 400 with a signature, and 401 without', async () => {
   const { path, records } = await newWebhook()
   const body = '{"a":1}'
   expectFault(await post(`${path}?source=crm`, body, await hmac(body)), 'query/source')

@@ -27,7 +27,7 @@ export async function runWriteStep(context: RunContext, step: Step): Promise<Ste
   }
 }
 
-/** The operation, with values in the run of templates. */
+/** The operation, with values in place of its templates. */
 function operationOf({ values, run }: RunContext, { name, ...step }: Step): Record<string, unknown> {
   const refs = Object.fromEntries(ID_FIELDS.flatMap((key) => refOf(key, step[key], values.steps)))
   const rendered = render({ ...step, ...refs }, values, new TextBudget(LIMITS.stepChars)) as Record<

@@ -168,7 +168,7 @@ export async function deleteAttachment(
   return { id, deleted: true }
 }
 
-/** `createdAt` tells records apart that had the same id one after the other. */
+/** `createdAt` distinguishes a record from a deleted one that had the same id. */
 type Locked = { createdAt: Date | string; count: number }
 
 /** Locks the record. Returns when it was created, and how many attachments it has. @throws NOT_FOUND */
