@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { commandOf, runNode } from './run.ts'
 
+const LONGER_TIMERS = new URL('./longer-timers.ts', import.meta.url).href
+
 /**
  * The MCP conformance suites: `current` tests both eras, `stable` is the last release that tests only the
  * legacy era.
@@ -32,7 +34,9 @@ export async function runSuite(
     ...(expectedFailures ? ['--expected-failures', expectedFailures] : []),
   ]
   try {
-    const { code, out, err } = await runNode(commandOf(PACKAGES[of], 'conformance'), options)
+    const { code, out, err } = await runNode(commandOf(PACKAGES[of], 'conformance'), options, {
+      NODE_OPTIONS: `--import=${LONGER_TIMERS}`,
+    })
     const found = out.slice(Math.max(0, out.indexOf('=== SUMMARY')))
     return { code, report: `${found}${await failuresIn(results, decides(found))}${err}` }
   } finally {

@@ -50,7 +50,8 @@ async function dropClones(client: pg.Client, template: string): Promise<void> {
   for (const { datname } of rows) await client.query(`DROP DATABASE "${datname}" WITH (FORCE)`)
 }
 
-async function onServer(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
+/** Runs a task on a connection of its own. */
+export async function onServer(url: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
