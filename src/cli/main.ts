@@ -178,8 +178,8 @@ function addMcp(program: Command): void {
     await run(settings, scope)
   })
   configure(mcp.command('config').description('Print the configuration of an MCP client'))
-    .addOption(valued('--client <name>', CLIENT_NAMES.join(', ')).makeOptionMandatory())
-    .action(async ({ client }: { client: string }) => {
+    .addOption(valued('--client <name>', CLIENT_NAMES.join(', ')))
+    .action(async ({ client }: { client?: string }) => {
       const { settings, scope } = asked()
       await mcpConfig(settings, scope, client)
     })

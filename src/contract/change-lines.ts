@@ -1,4 +1,5 @@
 /** Changes of configuration as lines that a person reads, on the command line and from an agent. */
+import { escapeInvisible } from '../foundation/invisible-characters.ts'
 
 /** A step of a diff (RFC 6902). */
 export type Step = { readonly op: string; readonly path: string; readonly value?: unknown }
@@ -16,19 +17,10 @@ const WORDS = {
 } as const
 const MOST_CHARS = 200
 
-/** Line breaks, control characters, and characters that are invisible or change the direction of text. */
-const UNSEEN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
-
-/** A text as one line that shows all of it: a name in it cannot look like another line of the plan. */
-const oneLine = (text: string): string =>
-  text.replace(UNSEEN, (char) => char.split('').map(escapeOf).join(''))
-
-const escapeOf = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
-
 /** Formats a step: `replace /name "Offer"`. */
 export function stepLine({ op, path, value }: Step): string {
   const text = value === undefined ? '' : ` ${JSON.stringify(value)}`
-  return oneLine(`${op} ${path}${text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS)}…` : text}`)
+  return escapeInvisible(`${op} ${path}${text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS)}…` : text}`)
 }
 
 /** A line for each resource, and below it what an update changes; `op` is null there. */
@@ -81,8 +73,8 @@ export const obstacleLines = (conflicts: readonly Conflict[], breaks: readonly B
   ...conflicts.flatMap(({ kind, id, production }) =>
     production.map((step) => `! ${kind} ${id}: production has changed it too: ${stepLine(step)}`),
   ),
-  ...breaks.map(({ path, message }) => oneLine(`! ${path}: ${message}`)),
+  ...breaks.map(({ path, message }) => escapeInvisible(`! ${path}: ${message}`)),
 ]
 
 /** What else to know about the changes, as a line each. */
-export const warningLines = (warnings: readonly string[]): string[] => warnings.map(oneLine)
+export const warningLines = (warnings: readonly string[]): string[] => warnings.map(escapeInvisible)

@@ -5,6 +5,7 @@ import { TokenBody } from '../contract/shapes.ts'
 import { check } from '../contract/validate.ts'
 import type { Principal } from '../engine/engine.ts'
 import { DomainError } from '../foundation/errors.ts'
+import { replaceInvisible } from '../foundation/invisible-characters.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { parseJson, pointer } from '../json/parse.ts'
 import { discoverKeys, keyRing } from './keys.ts'
@@ -78,13 +79,10 @@ function principalOf(issuer: string, claims: JWTPayload, { typ }: JWTHeaderParam
   }
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
-const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
-
 /** Display name for the change log: the subject, and the client if it differs. */
 function nameOf(subject: string, client: string | undefined): string {
   const name = client === undefined || client === subject ? subject : `${subject} (${client})`
-  return [...name.replace(UNSEEN, '').toWellFormed()].slice(0, LIMITS.nameChars / 2).join('') || 'unnamed'
+  return [...replaceInvisible(name, '')].slice(0, LIMITS.nameChars / 2).join('') || 'unnamed'
 }
 
 /** Reason for a refusal. Mentions claims only if the signature is valid. */

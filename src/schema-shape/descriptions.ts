@@ -1,25 +1,16 @@
 /**
  * Descriptions of published schemas: cleans and truncates text, and describes keywords that are not portable.
  */
+import { replaceInvisible } from '../foundation/invisible-characters.ts'
 import { ANY, KINDS, type Kind, type Shape } from './shape.ts'
-
-/**
- * Invisible characters: controls, bidi overrides, unassigned characters, tags. A human reviewer does not see
- * them, but a model reads them.
- */
-const HIDDEN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029\u{e0000}-\u{e0fff}]/u
-const ALL_HIDDEN = new RegExp(HIDDEN, 'gu')
 
 /** Appended for nullable values, because the portable dialect has no null type. */
 export const NULLABLE = 'May be null.'
 
-/** Whether a text has no invisible characters. */
-export const isClean = (text: string) => !HIDDEN.test(text)
-
 /** Cleans a text to one line of at most `chars` characters. Reads only the start of a huge text. */
 export function clean(text: string, chars: number): string {
   const start = text.slice(0, 2 * chars).toWellFormed()
-  const plain = start.replace(ALL_HIDDEN, ' ').replace(/\s+/g, ' ').trim()
+  const plain = replaceInvisible(start, ' ').replace(/\s+/g, ' ').trim()
   const points = [...plain]
   if (points.length <= chars && start.length === text.length) return plain
   return points.length < chars
@@ -35,7 +26,7 @@ export const cleanLines = (text: string): string =>
   text
     .toWellFormed()
     .split(/\r?\n/)
-    .map((line) => line.replace(ALL_HIDDEN, ' '))
+    .map((line) => replaceInvisible(line, ' '))
     .join('\n')
 
 const FORMATS: Readonly<Record<string, string>> = {

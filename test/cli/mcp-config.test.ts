@@ -113,6 +113,7 @@ test('`mcp config` exits with 2 for an unknown, missing or repeated client, or a
     await config('codex', '--client', 'cursor'),
   ]
   for (const { code, out } of [unknown, none, orphan, twice]) expect([code, out]).toEqual([2, ''])
+  expect(none.err).toContain('claude-code, claude-desktop, cursor, vscode, codex')
   expect(unknown.err).toMatch(/claude-code, claude-desktop, cursor, vscode, codex[\s\S]*hint: cursor/)
   expect(orphan.err).toContain('--base')
 })

@@ -97,12 +97,12 @@ test('a terminal has colors unless NO_COLOR says otherwise, and a pipe has none'
   expect([failed.code, failed.err.slice(0, 20)]).toEqual([1, expect.stringContaining('\u001b[31m')])
 })
 
-test('control characters of data cannot steer the terminal', async () => {
-  const data = { title: 'a\u001b[2Jb\u202ec', 'x\u001b[31m': 1 }
+test('control and invisible characters of data are shown escaped, joiners as they are', async () => {
+  const data = { title: 'a\u001b[2Jb\u202ec\u2028d\u200be\u200df', 'x\u001b[31m': 1 }
   succeed(await world.call('PUT', '/v1/crm/records/deal/evil', { data }), 201)
   const { out } = await onTerminal(200, ['query', 'deal'])
-  for (const char of ['\u001b', '\u202e']) expect(out).not.toContain(char)
-  expect(out).toContain('a\\u001b[2Jb\\u202ec')
+  for (const char of ['\u001b', '\u202e', '\u2028', '\u200b']) expect(out).not.toContain(char)
+  expect(out).toContain('a\\u001b[2Jb\\u202ec\\u2028d\\u200be\u200df')
   succeed(await world.call('DELETE', '/v1/crm/records/deal/evil'))
 })
 

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import { escapeInvisible } from '../../foundation/invisible-characters.ts'
 import type { Answer } from './client.ts'
 import { layOut } from './table.ts'
 
@@ -6,11 +7,12 @@ type Fields = Record<string, unknown>
 type Page = { data: Fields[]; meta: Meta }
 type Meta = { has_more?: boolean; offset: number; next_cursor?: string; total?: number }
 
-// Control and bidi characters that affect a terminal. Escaped, so that data cannot manipulate the screen.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
-const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+/** Data cannot manipulate the screen. Tabs and line feeds stay. */
 const escaped = (text: string): string =>
-  text.replace(UNSEEN, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  text
+    .split(/([\t\n])/)
+    .map((part, i) => (i % 2 === 0 ? escapeInvisible(part) : part))
+    .join('')
 
 /** Prints a message to standard error. */
 export const note = (text: string): void => void process.stderr.write(escaped(text))

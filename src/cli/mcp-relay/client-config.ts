@@ -76,11 +76,12 @@ export const CLIENT_NAMES = Object.keys(CLIENTS)
 export async function mcpConfig(
   settings: Settings,
   scope: AddressOptions,
-  clientName: string,
+  clientName: string | undefined,
 ): Promise<void> {
-  const client = Object.hasOwn(CLIENTS, clientName) ? CLIENTS[clientName] : undefined
+  const name = clientName ?? ''
+  const client = Object.hasOwn(CLIENTS, name) ? CLIENTS[name] : undefined
   if (!client) {
-    const details = { path: 'client', code: 'enum', ...unknownName(clientName, CLIENT_NAMES) }
+    const details = { path: 'client', code: 'enum', ...unknownName(name, CLIENT_NAMES) }
     throw misused(`--client must be one of ${CLIENT_NAMES.join(', ')}.`, [details])
   }
   const url = `${serverUrl(settings)}${mcpPath(scope)}`

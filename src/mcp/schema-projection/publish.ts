@@ -1,6 +1,7 @@
 /** Serializes a shape in the portable dialect: a single `type`, no references, no composition. */
 
-import { clean, isClean, isKnownFormat, NULLABLE, phrase, sentence } from '../../schema-shape/descriptions.ts'
+import { hasInvisible } from '../../foundation/invisible-characters.ts'
+import { clean, isKnownFormat, NULLABLE, phrase, sentence } from '../../schema-shape/descriptions.ts'
 import { isPortablePattern } from '../../schema-shape/portable-pattern.ts'
 import {
   ANY,
@@ -95,7 +96,7 @@ const isPortableValue = (value: unknown): value is string =>
   typeof value === 'string' && value !== '' && isPortableScalar(value)
 
 function isPortableScalar(value: unknown): value is Scalar {
-  if (typeof value === 'string') return value.length <= ENUM_CHARS && isClean(value)
+  if (typeof value === 'string') return value.length <= ENUM_CHARS && !hasInvisible(value)
   return typeof value === 'number' || typeof value === 'boolean'
 }
 
