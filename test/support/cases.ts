@@ -13,10 +13,12 @@ export const cases = (all: number, least = 1): number => Math.max(least, Math.ce
 
 /**
  * The entries of a list to run: all of them, or each thirteenth (a prime, so that it varies in nested products).
- * @param weight for dear entries: a sample has that many times fewer
+ * @param weight for dear entries: a sample and a full run have that many times fewer, `npm run test:long` has all
  */
-export const sampleOf = <T>(list: readonly T[], weight = 1): T[] =>
-  list.filter((_, index) => index % (FACTOR >= 1 ? 1 : Math.round(weight / FACTOR)) === 0)
+export const sampleOf = <T>(list: readonly T[], weight = 1): T[] => {
+  const step = SIZE === 'long' ? 1 : Math.round(weight / FACTOR)
+  return list.filter((_, index) => index % step === 0)
+}
 
 /** Timeout of a test with generated cases. It ends what hangs, on a slow machine too. */
 export const CASES_TIMEOUT = SIZE === 'long' ? 1_800_000 : 600_000

@@ -8,6 +8,7 @@ import type { World } from './world.ts'
 
 export type ChildServer = {
   readonly pid: number
+  readonly url: string
   readonly call: Call
   /** Ends the process at once, as `kill -9` does, and waits for its end. */
   kill(): Promise<void>
@@ -37,6 +38,7 @@ export async function startChild(
   })
   return {
     pid: child.pid ?? 0,
+    url,
     call: caller(url, world.adminToken),
     kill: async () => {
       child.kill('SIGKILL')
