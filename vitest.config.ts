@@ -15,7 +15,10 @@ export default defineConfig({
         name: 'frameworks',
         description: 'Needs the packages of test/frameworks, which `npm run test:long` installs.',
       },
-      { name: 'sampled', description: '`npm test` runs a thirteenth of its cases, `npm run test:full` all.' },
+      {
+        name: 'sampled',
+        description: '`npm test` runs a thirteenth of its cases, `npm run test:full` half.',
+      },
     ],
     // Prints failed tests only, and one line with the counts.
     reporters: ['minimal', './test/support/summary-reporter.ts'],

@@ -9,7 +9,7 @@ const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const SOURCES = at('../src')
 const ENTRY = 'cli/mcp-relay/bundle-entry.ts'
 /** Rooms whose files the bundle may hold. */
-const ROOMS = /^(cli|contract)\//
+const ROOMS = /^(cli|contract|foundation)\//
 
 /** Writes the files of the bundle into a directory, which is emptied first. */
 export async function buildBundle(directory: string): Promise<void> {

@@ -154,5 +154,5 @@ test('no request of hostile size or shape blocks the event loop or causes a serv
   tags: 'sampled',
   timeout: CASES_TIMEOUT * 3,
 }, async () => {
-  for (const sent of fc.sample(hostileSizes, { numRuns: cases(40), seed: SEED })) await expectShortTurns(sent)
+  for (const sent of fc.sample(hostileSizes, { numRuns: cases(60), seed: SEED })) await expectShortTurns(sent)
 })

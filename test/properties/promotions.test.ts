@@ -86,7 +86,7 @@ async function produce(base: string, from: State, to: State): Promise<void> {
 test('random edits on both sides merge or conflict, and a rollback restores production', {
   timeout: CASES_TIMEOUT,
 }, async () => {
-  await forAll(fc.tuple(state, state, state), 40, async ([at, ours, theirs]) => {
+  await forAll(fc.tuple(state, state, state), 60, async ([at, ours, theirs]) => {
     const base = `random${++serial}`
     succeed(await world.call('PUT', `/v1/bases/${base}`, {}), 201)
     succeed(await world.call('PUT', `/v1/${base}/record-types/fixed`, {}), 201)

@@ -106,7 +106,7 @@ const DELETED = { a: {}, b: {}, c: {} }
 test(
   'records are flagged, counted and refused as the new schema alone would do',
   async () => {
-    await forAll(fc.tuple(schema, schema, schema, records), 60, async ([first, second, third, all]) => {
+    await forAll(fc.tuple(schema, schema, schema, records), 150, async ([first, second, third, all]) => {
       const type = await world.newType()
       const path = `/v1/crm/record-types/${type}`
       for (const [n, data] of all.entries())

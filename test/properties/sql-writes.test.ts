@@ -98,7 +98,7 @@ let bases = 0
 test(
   'statements end in the same state as the operations of a batch',
   async () => {
-    await forAll(fc.array(step, { minLength: 1, maxLength: 12 }), 100, async (steps) => {
+    await forAll(fc.array(step, { minLength: 1, maxLength: 12 }), 200, async (steps) => {
       const [sql, batch] = [`sql${++bases}`, `batch${bases}`]
       const schema = {
         properties: {

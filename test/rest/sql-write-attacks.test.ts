@@ -233,14 +233,13 @@ test('concurrent inserts of one key with ON CONFLICT become one record', async (
 
 // The last test: it changes the views and the roles of the database.
 test('without the database role, the SQL parser alone keeps writes from foreign data', {
-  tags: 'full',
+  tags: ['full', 'sampled'],
   timeout: MINUTES,
 }, async () => {
   succeed(await writer('POST', '/v1/shop/sql/execute', { statements: 'SELECT 1 AS one' }))
   await withoutDatabaseRoles(world, WRITTEN)
   const before = await state()
-  const attacks = ATTACKS.filter((_, n) => n % 3 === 0)
-  expect(await escapes(inEachPlace(attacks))).toEqual([])
+  expect(await escapes(sampleOf(inEachPlace(ATTACKS), 13))).toEqual([])
   const statements = `UPDATE item SET title = 'seen' WHERE id = 'p01'; SELECT * FROM records; SELECT * FROM changes LIMIT 900;
     SELECT * FROM item; SELECT * FROM relationships; SELECT * FROM record_types`
   const { status, text } = await writer('POST', '/v1/shop/sql/execute', { statements, dry_run: true })

@@ -45,7 +45,7 @@ test('writers of the same rows in opposite order both take effect, once each', {
     expect(expectFailure(answer, 'CONFLICT').message).toContain('Send the request again')
     return write(statements)
   }
-  const rounds = cases(3)
+  const rounds = cases(6)
   for (let round = 0; round < rounds; round++) await Promise.all([write(forth), write(back)])
   expect(await values()).toEqual(times(10, () => 2 * rounds))
 })

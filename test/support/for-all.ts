@@ -7,7 +7,7 @@ const LANES = 4
 
 /**
  * Runs a check for generated values, some concurrently. Throws the smallest value found that fails, with its seed.
- * @param count number of values in a full run
+ * @param count number of values that `cases` takes a part of
  */
 export async function forAll<T>(
   arbitrary: fc.Arbitrary<T>,
