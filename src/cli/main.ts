@@ -179,7 +179,7 @@ function addMcp(program: Command): void {
   })
   configure(mcp.command('config').description('Print the configuration of an MCP client'))
     .addOption(valued('--client <name>', CLIENT_NAMES.join(', ')))
-    .action(async ({ client }: { client?: string }) => {
+    .action(async ({ client = '' }: { client?: string }) => {
       const { settings, scope } = asked()
       await mcpConfig(settings, scope, client)
     })

@@ -126,7 +126,7 @@ test('a sweep removes old contents that nothing refers to, and keeps all others'
   expect((await world.call('GET', '/v1/crm/files/docs/former?version=1')).text).toBe(former)
 })
 
-// 1 GiB in `npm run test:long`.
+// 1 GiB in `npm run test:long`. The memory of another process is read from /proc, which only Linux has.
 test.runIf(process.platform === 'linux')(
   'a large file goes up and down in little memory',
   {

@@ -24,6 +24,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
+// The tool comes from the packages of the system, and not every machine has it.
 test.skipIf(!isInstalled)(
   'rclone, where it is installed, copies a folder to a file type and back',
   async () => {

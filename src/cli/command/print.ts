@@ -8,11 +8,7 @@ type Page = { data: Fields[]; meta: Meta }
 type Meta = { has_more?: boolean; offset: number; next_cursor?: string; total?: number }
 
 /** Data cannot manipulate the screen. Tabs and line feeds stay. */
-const escaped = (text: string): string =>
-  text
-    .split(/([\t\n])/)
-    .map((part, i) => (i % 2 === 0 ? escapeInvisible(part) : part))
-    .join('')
+const escaped = (text: string): string => text.replace(/[^\t\n]+/g, (part) => escapeInvisible(part))
 
 /** Prints a message to standard error. */
 export const note = (text: string): void => void process.stderr.write(escaped(text))

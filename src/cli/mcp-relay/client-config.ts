@@ -76,12 +76,11 @@ export const CLIENT_NAMES = Object.keys(CLIENTS)
 export async function mcpConfig(
   settings: Settings,
   scope: AddressOptions,
-  clientName: string | undefined,
+  clientName: string,
 ): Promise<void> {
-  const name = clientName ?? ''
-  const client = Object.hasOwn(CLIENTS, name) ? CLIENTS[name] : undefined
+  const client = Object.hasOwn(CLIENTS, clientName) ? CLIENTS[clientName] : undefined
   if (!client) {
-    const details = { path: 'client', code: 'enum', ...unknownName(name, CLIENT_NAMES) }
+    const details = { path: 'client', code: 'enum', ...unknownName(clientName, CLIENT_NAMES) }
     throw misused(`--client must be one of ${CLIENT_NAMES.join(', ')}.`, [details])
   }
   const url = `${serverUrl(settings)}${mcpPath(scope)}`
