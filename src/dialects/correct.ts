@@ -1,13 +1,16 @@
-/** Recognizes filters of other query languages, for the hint of an error only. */
+/** Recognizes filters of other query languages in object form, for the hint of an error only. */
 import { isDeepStrictEqual } from 'node:util'
-import { attempt, type FilterAst, Unclear } from './filter-ast.ts'
+import { attempt, type FilterAst, orUnclear, Unclear } from './filter-ast.ts'
+import { jsonIn } from './literal.ts'
 import { normalize } from './normalize.ts'
 import { readObject } from './objects.ts'
 import type { FilterJson } from './operands.ts'
-import { TEXT_READERS } from './text-formats.ts'
 
 /** Maximum length of a hint and of the text to parse. */
 const MAX_CHARS = 10 * 1024
+
+/** The hint for a condition in a text form of another product. */
+export const FORM = '{"field":"data.property","op":"eq","value":"…"}'
 
 /**
  * Suggests a corrected filter for a rejected one; undefined when the intent is ambiguous or the filter is
@@ -21,19 +24,18 @@ export function correctFilter(raw: unknown, columns?: readonly string[]): Filter
 /** Normalizes to plain JSON: GraphQL creates objects without a prototype. */
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
-/** Parses a filter from a value or text in any supported dialect. */
+/** Parses a filter from a value or from JSON text. */
 export function readFilter(raw: unknown, columns?: readonly string[]): FilterJson | undefined {
   return typeof raw === 'string' ? readText(raw, columns) : normalized(() => readObject(raw), columns)
 }
 
+/** Reads JSON, or JSON that was encoded twice. */
 function readText(raw: string, columns: readonly string[] | undefined): FilterJson | undefined {
   if (raw.length > MAX_CHARS) return undefined
-  const text = raw.trim()
-  for (const read of TEXT_READERS) {
-    const found = normalized(() => read(text), columns)
-    if (found) return found
-  }
-  return undefined
+  return normalized(() => {
+    const value = jsonIn(raw)
+    return readObject(orUnclear(typeof value === 'string' ? jsonIn(value) : value))
+  }, columns)
 }
 
 const normalized = (read: () => FilterAst, columns: readonly string[] | undefined): FilterJson | undefined =>

@@ -101,7 +101,7 @@ const LITERAL = /^(?:[^\\^$.*+?()[\]{}|/]|\\[-\\^$.*+?()[\]{}|/])+$/u
  * Translates a simple regular expression to a text test by its anchors.
  * @throws Unclear for any other
  */
-export function regexTest(field: string, source: unknown, options: unknown): FilterAst {
+function regexTest(field: string, source: unknown, options: unknown): FilterAst {
   if (typeof source !== 'string' || (options !== undefined && options !== '' && options !== 'i'))
     throw new Unclear()
   const insensitive = options === 'i'

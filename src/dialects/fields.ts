@@ -23,10 +23,6 @@ export function fieldOf(name: string, columns: readonly string[] = COLUMNS): str
   return columnOf(name, columns) ?? dataPath(/^data[.[]/i.test(name) ? name.slice('data'.length) : `.${name}`)
 }
 
-/** The field path of a data property, with quoting if needed. */
-export const fieldOfKey = (key: string): string =>
-  isColumn(key) ? key : `data${PLAIN_KEY.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`}`
-
 /** Whether the name is an exact column or data path. */
 export const isField = (name: string): boolean => isColumn(name) || isDataPath(name)
 

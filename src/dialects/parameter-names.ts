@@ -1,7 +1,8 @@
 import { isRole } from './condition-object.ts'
-import { condition, type FilterAst, Unclear } from './filter-ast.ts'
+import { holdsText } from './fields.ts'
+import { condition, type FilterAst, orUnclear, Unclear } from './filter-ast.ts'
+import { jsonIn } from './literal.ts'
 import { isOperatorWord, operatorOf } from './operators.ts'
-import { valueAt } from './split.ts'
 
 const HEADS = new Set(['filter', 'filters', 'where', 'query', 'condition', 'conditions'])
 const bare = (word: string): string => word.toLowerCase().replace(/^[$_]/, '')
@@ -81,4 +82,22 @@ function test(name: string, word: string | undefined, value: string): FilterAst 
     case 'any':
       return condition(name, `$${word}`, valueAt(name, value))
   }
+}
+
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+const WORDS = new Map<string, unknown>([
+  ['true', true],
+  ['false', false],
+  ['null', null],
+])
+
+/**
+ * Interprets an untyped text, as in a URL, as a value of this field: a number, true, false, null, or else text.
+ * @throws Unclear for a number that a double does not preserve
+ */
+export function valueAt(name: string, text: string): unknown {
+  if (text === '') throw new Unclear()
+  if (holdsText(name) && text !== 'null') return text
+  if (WORDS.has(text)) return WORDS.get(text)
+  return NUMBER.test(text) || text.startsWith('"') ? orUnclear(jsonIn(text)) : text
 }

@@ -2,16 +2,14 @@ import { isClose } from '../contract/suggest.ts'
 import { isObject } from '../foundation/is-object.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { correctAggregation, correctAggregations } from './aggregations.ts'
-import { readFilter } from './correct.ts'
+import { FORM, readFilter } from './correct.ts'
 import { fieldOf, isField } from './fields.ts'
 import { attempt, condition, type FilterAst, Unclear } from './filter-ast.ts'
 import { jsonIn } from './literal.ts'
 import { normalize } from './normalize.ts'
 import { readObject } from './objects.ts'
 import type { FilterJson } from './operands.ts'
-import { readBracketed, readDjango, readSigned } from './parameter-names.ts'
-import { isPostgrestTest, readGroup, readTest } from './postgrest.ts'
-import { valueAt } from './split.ts'
+import { readBracketed, readDjango, readSigned, valueAt } from './parameter-names.ts'
 
 /** Corrected query parameters. */
 type Correction = { filter?: FilterJson; sort?: string; fields?: string }
@@ -22,7 +20,7 @@ const flat = (name: string): string => name.toLowerCase().replace(/[$_-]|\[\]$/g
 function words(list: string): readonly string[] {
   return list.split(' ')
 }
-const FILTERS = words('where filters filterbyformula query condition conditions criteria predicate q')
+const FILTERS = words('filter where filters filterbyformula query condition conditions criteria predicate q')
 const SORTS = words('order orderby sortby ordering sorting sorts')
 const FIELDS = words('select selects columns projection attributes props properties only')
 const WORDS = words('search fulltext q')
@@ -49,20 +47,29 @@ function correction<K extends keyof Correction>(key: K, read: () => Correction[K
   return found === undefined ? undefined : { [key]: found }
 }
 
+/** A test in a value as PostgREST has it, such as `gte.5`. */
+const TEST = /^(?:not\.)?[a-z]{2,6}(?:\([^)]*\))?\./
+
 /**
  * Parses a filter parameter.
  * @throws Unclear
  */
 function readParameter(name: string, known: string, value: string): FilterAst {
-  if (/^(?:not\.)?(?:and|or)$/.test(name) && value.startsWith('(')) return readGroup(`${name}${value}`)
   if (['and', 'or', 'not', 'nor'].includes(known)) return readObject({ [known]: jsonIn(value) })
   if (WORDS.includes(known) && /^[\p{L}\p{N}\s'-]+$/u.test(value)) return condition('data', '$search', value)
   if (FILTERS.includes(known) || WORDS.includes(known) || isClose(known, 'filter')) throw new Unclear()
-  if (isPostgrestTest(value)) return readTest(name, value)
+  if (TEST.test(value)) throw new Unclear()
   const draft = readSigned(name, value) ?? (isField(name) ? undefined : readBracketed(name, value))
   if (draft) return draft
   // A bare name with a bare value may be a typo of any parameter.
   return isField(name) ? plain(name, value) : readDjango(name, value)
+}
+
+/** Whether a parameter is a filter in a text form of another product, which is not translated. */
+function isTextForm(name: string, value: unknown): boolean {
+  if (typeof value !== 'string' || value === '') return false
+  if (/^(?:not\.)?(?:and|or)$/.test(name)) return value.startsWith('(')
+  return TEST.test(value) || (FILTERS.includes(flat(name)) && !WORDS.includes(flat(name)))
 }
 
 function plain(name: string, value: string): FilterAst {
@@ -171,7 +178,8 @@ export function adviseQuery(
     if (sort !== undefined && known.includes('aggregations')) return `sort=${sort.replaceAll('data.', '')}`
     if (sort !== undefined && known.includes('sort')) return `sort=${sort}`
     if (fields !== undefined && known.includes('fields')) return `fields=${fields}`
-    return rest.filter && filter !== undefined && known.includes('filter') ? `filter=${filter}` : undefined
+    const meant = rest.filter ? filter : isTextForm(name, query[name]) ? FORM : undefined
+    return meant !== undefined && known.includes('filter') ? `filter=${meant}` : undefined
   }
 }
 
@@ -236,7 +244,7 @@ export function adviseBody(body: unknown, known: readonly string[], pageSize?: n
       return value.join('; ').length <= MOST_SQL ? value.join('; ') : undefined
     const text = index === undefined ? value : undefined
     if (typeof text !== 'string') return undefined
-    if (name === 'filter') return JSON.stringify(readFilter(text))
+    if (name === 'filter') return JSON.stringify(readFilter(text)) ?? FORM
     if (LISTS.includes(name) && text !== '') return JSON.stringify(text.split(',').map((each) => each.trim()))
     return ['since', 'until', 'as_of'].includes(name) && DAY.test(text) ? `${text}T00:00:00Z` : undefined
   }

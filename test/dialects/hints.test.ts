@@ -32,11 +32,10 @@ async function hintFor(
 }
 
 test.each([
-  ['data.region', 'data.region=eq.Europe'],
+  ['data.region', 'data.region=Europe'],
   ['filter[region]', 'filter[region]=Europe'],
-  ['or', 'or=(region.eq.Europe,area.gt.500)'],
   ['data.area>', 'data.area>=50'],
-  ['where', `where=${encodeURIComponent('(region,eq,Europe)')}`],
+  ['where', `where=${encodeURIComponent('{"region":"Europe"}')}`],
 ])('the unknown parameter %s is refused with an equivalent filter as hint', async (name, query) => {
   const detail = await hintFor(query)
   expect(detail).toMatchObject({ path: `query/${name}`, code: 'unknown_key' })
@@ -53,15 +52,26 @@ test('an "order" parameter is refused with an equivalent sort as hint', async ()
   expect(data.map((record: Body) => record.id)).toEqual(['japan', 'spain', 'france'])
 })
 
+test.each(['{"data.region":"Europe"}', '{"field":"data.region","op":"equals","value":"Europe"}'])(
+  'the filter %s in another syntax is refused with an equivalent filter as hint',
+  async (filter) => {
+    const { hint = '' } = await hintFor(`filter=${encodeURIComponent(filter)}`)
+    expect(await chosenBy(`filter=${encodeURIComponent(hint)}`)).toEqual(['france', 'spain'])
+  },
+)
+
 test.each([
-  "{data.region}='Europe'",
-  "data.region = 'Europe'",
-  '{"data.region":"Europe"}',
-  '{"field":"data.region","op":"equals","value":"Europe"}',
-])('the filter %s in another syntax is refused with an equivalent filter as hint', async (filter) => {
-  const { hint = '' } = await hintFor(`filter=${encodeURIComponent(filter)}`)
-  expect(await chosenBy(`filter=${encodeURIComponent(hint)}`)).toEqual(['france', 'spain'])
-})
+  ['filter', "{data.region}='Europe'"],
+  ['where', '(region,eq,Europe)'],
+  ['data.region', 'eq.Europe'],
+])(
+  '%s=%s in a text form of another product is refused with the form of a filter as hint',
+  async (name, text) => {
+    const { hint = '' } = await hintFor(`${name}=${encodeURIComponent(text)}`)
+    const { field, op } = JSON.parse(hint.replace(/^filter=/, ''))
+    expect({ field, op }).toEqual({ field: 'data.property', op: 'eq' })
+  },
+)
 
 test('a misspelt parameter is refused with the most similar parameter as hint', async () => {
   expect(await hintFor('limitt=1')).toMatchObject({ path: 'query/limitt', hint: 'limit' })
@@ -69,7 +79,7 @@ test('a misspelt parameter is refused with the most similar parameter as hint', 
 })
 
 test('a route without a filter parameter has no filter as hint', async () => {
-  const { status, body } = await world.call('GET', `${at}/france?data.region=eq.Europe`)
+  const { status, body } = await world.call('GET', `${at}/france?data.region=Europe`)
   expect(status).toBe(400)
   expect(body.error.details[0].hint ?? '').not.toContain('=')
 })

@@ -10,7 +10,7 @@ import {
 } from '../../contract/operators.ts'
 import { COLUMN_TYPES, type Column } from '../../contract/record-columns.ts'
 import { nearest } from '../../contract/suggest.ts'
-import { correctFilter } from '../../dialects/correct.ts'
+import { correctFilter, FORM } from '../../dialects/correct.ts'
 import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
 import { isObject } from '../../foundation/is-object.ts'
 import { LIMITS } from '../../foundation/limits.ts'
@@ -92,8 +92,8 @@ function corrected(thrown: unknown, raw: unknown): unknown {
   if (!(thrown instanceof DomainError) || thrown.code !== 'VALIDATION_ERROR') return thrown
   const correction = correctFilter(raw)
   const [first, ...rest] = thrown.details
-  if (correction === undefined || !first) return thrown
-  return invalid({ ...first, hint: JSON.stringify(correction) }, ...rest)
+  const hint = JSON.stringify(correction) ?? (typeof raw === 'string' ? FORM : undefined)
+  return hint === undefined || !first ? thrown : invalid({ ...first, hint }, ...rest)
 }
 
 function readCondition(

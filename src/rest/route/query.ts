@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { check, inPart } from '../../contract/validate.ts'
-import { correctFilter } from '../../dialects/correct.ts'
+import { correctFilter, FORM } from '../../dialects/correct.ts'
 import { adviseQuery } from '../../dialects/parameters.ts'
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
@@ -102,17 +102,16 @@ export const names = (description: string) =>
     .meta({ description, schema: { type: 'string' } })
 
 /**
- * Parses a filter parameter. If it is in another query language, the error shows the equivalent.
+ * Parses a filter parameter. If it is none, the error shows the filter that was meant, or the form of one.
  * @throws VALIDATION_ERROR
  */
 export function readFilter(text: string | undefined, name: string): unknown {
   try {
     return readJson(text, name, 'compared')
   } catch (thrown) {
-    const meant = text === undefined ? undefined : correctFilter(text)
-    if (meant === undefined || !(thrown instanceof DomainError)) throw thrown
+    if (text === undefined || !(thrown instanceof DomainError)) throw thrown
     const [first, ...rest] = thrown.details
-    throw first ? invalid({ ...first, hint: JSON.stringify(meant) }, ...rest) : thrown
+    throw first ? invalid({ ...first, hint: JSON.stringify(correctFilter(text)) ?? FORM }, ...rest) : thrown
   }
 }
 
