@@ -47,6 +47,10 @@ export const OPERATION_SHAPES = {
     data: DataObject,
     ...pair,
     relationships,
+    on_existing: z.enum(['update', 'keep']).optional().meta({
+      description:
+        '`keep` leaves a record that exists, and its relationships, as they are. Default `update`.',
+    }),
     expected_version: expectedVersion,
     claim_id,
   }),

@@ -501,3 +501,70 @@ test('a batch of more than 1000 operations is 400 with the limit, before the per
     expect(detail).toMatchObject({ code: 'too_big', received: operations.length })
   }
 })
+
+test('an upsert with on_existing "keep" creates an absent record and leaves one that exists as it is', async () => {
+  const type = await world.newType({
+    json_schema: { type: 'object', properties: { n: { type: 'integer' } } },
+  })
+  const keep = (id: string, n: unknown, more = {}) => put(type, id, { n }, { on_existing: 'keep', ...more })
+  const pair = { external_id: 'thread-1', external_source: 'mail' }
+  const first = succeed(await batch([keep('a', 1, pair), keep('a', 2), keep('b', 3)]))
+  expect(brief(first)).toEqual([
+    ['created', 'a', 1],
+    ['unchanged', 'a', 1],
+    ['created', 'b', 1],
+  ])
+  expect(first.data[1].record).toEqual(succeed(await get(type, 'a')))
+  const again = succeed(
+    await batch([{ type: 'upsert_record', record_type: type, data: { n: 9 }, on_existing: 'keep', ...pair }]),
+  )
+  expect(again.data).toEqual([{ ...first.data[1], index: 0 }])
+  expect(succeed(await get(type, 'a'))).toMatchObject({ data: { n: 1 }, version: 1, external_id: 'thread-1' })
+  expect((await world.logOf(type, 'a')).map(({ operation }) => operation)).toEqual(['create'])
+  // Beside other operations, and with the rules of an upsert.
+  expect(brief(succeed(await batch([put(type, 'b', { n: 4 }), keep('b', 5), keep('c', 6)])))).toEqual([
+    ['updated', 'b', 2],
+    ['unchanged', 'b', 2],
+    ['created', 'c', 1],
+  ])
+  expectFault(await batch([keep('a', 'text')]), '/operations/0/data/n')
+  expectFailure(await batch([keep('a', 7, { expected_version: 5 })]), 'CONFLICT')
+  expectFailure(await batch([keep('b', 7, pair)]), 'CONFLICT')
+  expectFault(await batch([put(type, 'a', { n: 1 }, { on_existing: 'skip' })]), '/operations/0/on_existing')
+  expect(succeed(await get(type, 'b'))).toMatchObject({ data: { n: 4 }, version: 2 })
+})
+
+test('an upsert that keeps its record writes no relationships', async () => {
+  const [type, link] = [await world.newType(), `keeps-${Date.now()}`]
+  const ends = { source_record_types: [type], target_record_types: [type] }
+  succeed(await world.call('PUT', `/v1/crm/relationship-types/${link}`, ends), 201)
+  const keep = (id: string) => ({
+    ...put(type, id, {}, { on_existing: 'keep' }),
+    relationships: [{ rel_type: link, record_type: type, id: 'end' }],
+  })
+  succeed(await batch([put(type, 'end', {}), put(type, 'old', {})]))
+  const { data } = succeed(await batch([keep('old'), keep('new')]))
+  expect(data[0]).not.toHaveProperty('relationships')
+  expect(data[1].relationships).toMatchObject({ created: 1 })
+  const linked = succeed(
+    await world.call(
+      'GET',
+      `/v1/crm/relationships?filter=${encodeURIComponent(JSON.stringify({ field: 'rel_type', op: 'eq', value: link }))}`,
+    ),
+  ).data
+  expect(linked.map(({ source_id }: Body) => source_id)).toEqual(['new'])
+})
+
+test('concurrent upserts that keep make one record, by id and by external id', async () => {
+  const type = await world.newType()
+  const keep = (n: number, more: object) =>
+    batch([{ type: 'upsert_record', record_type: type, data: { n }, on_existing: 'keep', ...more }])
+  for (const named of [{ id: 'one' }, { external_id: 'two' }]) {
+    const answers = await Promise.all(times(12, (n) => keep(n, named)))
+    const did = answers.map((answer) => succeed(answer).data[0])
+    expect(did.filter(({ operation }) => operation === 'created')).toHaveLength(1)
+    expect(did.filter(({ operation }) => operation === 'unchanged')).toHaveLength(11)
+    expect(new Set(did.map(({ record }) => JSON.stringify(record))).size).toBe(1)
+  }
+  expect(succeed(await world.call('GET', `/v1/crm/records/${type}?include_total=true`)).meta.total).toBe(2)
+})

@@ -14,11 +14,12 @@ type PlainUpsert = Extract<RecordOperation, { type: 'upsert_record' }> & { reado
 
 const isPlain = (operation: DataOperation): operation is PlainUpsert => {
   if (operation.type !== 'upsert_record') return false
-  const { id, write, links, expected } = operation
+  const { id, write, links, keeps, expected } = operation
   return (
     typeof id === 'string' &&
     write.pair === null &&
     links.length === 0 &&
+    !keeps &&
     expected.versions === null &&
     expected.claim === null
   )

@@ -47,7 +47,8 @@ function wantedBy(operations: readonly RecordOperation[], withData: boolean): Wa
     if (typeof id === 'string' && !('isNewId' in operation && operation.isNewId)) wanted.ids.add(id)
     const pair = 'write' in operation ? operation.write.pair : null
     if (pair) wanted.pairs.set(pairKey(pair), pair)
-    wanted.withData ||= type === 'patch_record' || type === 'cancel_record'
+    const isRead = type === 'patch_record' || type === 'cancel_record'
+    wanted.withData ||= isRead || ('keeps' in operation && operation.keeps === true)
     wanted.isDeleting ||= type === 'delete_record'
   }
   return wanted

@@ -26,6 +26,8 @@ export type RecordOperation = Common & { readonly recordType: string } & (
         write: Content
         sent?: Content
         readonly links: readonly OwnLink[]
+        /** Whether a record that exists stays as it is. */
+        readonly keeps?: boolean
         readonly expected: Expectation
       }
     | {

@@ -116,6 +116,7 @@ function readRecordOperation(raw: RawRecord, names: Names, limits: Limits): Unpl
         id: id === undefined ? null : idOf(id),
         write,
         links: readOwnLinks(raw.relationships, names),
+        keeps: raw.on_existing === 'keep',
         expected: expectedOf(raw.expected_version, claimOf(raw)),
       }
     }

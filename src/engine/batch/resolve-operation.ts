@@ -55,7 +55,7 @@ export function decide(operation: RecordOperation, known: Known): Decision {
   }
   if (operation.type === 'upsert_record') {
     const id = operation.id === null ? null : idOf(operation.id)
-    return put(recordType, id, operation.write, operation.expected, known)
+    return put(id, operation, known)
   }
   const id = idOf(operation.id)
   const there = locked.isHidden(recordType, id) ? undefined : locked.get(recordType, id)
@@ -74,10 +74,8 @@ export function decide(operation: RecordOperation, known: Known): Decision {
 
 /** Plans an upsert: matches by external id pair, then by id; creates a record without a match. */
 function put(
-  recordType: string,
   id: string | null,
-  write: Content,
-  expected: Expectation,
+  { recordType, write, expected, keeps }: Extract<RecordOperation, { type: 'upsert_record' }>,
   known: Known,
 ): Decision {
   const { locked } = known
@@ -95,6 +93,7 @@ function put(
   const isHidden = found !== undefined && locked.isHidden(recordType, found.id)
   if (isHidden && !expected.versions) throw outsidePolicy(recordType)
   const row = requireRow(isHidden ? undefined : found, expected, () => recordNotFound(recordType, id ?? ''))
+  if (keeps) return { kind: 'keep', row }
   return { kind: 'update', row, write: wholeWrite(write, row, known) }
 }
 

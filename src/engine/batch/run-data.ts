@@ -81,7 +81,8 @@ async function runWave(run: Run, wave: readonly DataOperation[]): Promise<Outcom
   const written = new Map(outcomes.map((outcome) => [outcome.index, outcome]))
   const outcomeOf = (index: number) => assertDefined(written.get(index))
   await keepClaims(run, staying, ({ operation }) => outcomeOf(operation.index))
-  const linking = operations.filter(hasOwnLinks)
+  const kept = new Set(staying.flatMap((each) => (each.decision.kind === 'keep' ? each.operation : [])))
+  const linking = operations.filter(hasOwnLinks).filter((operation) => !kept.has(operation))
   if (linking.length > 0) {
     await writeOwnLinks(scope, baseId, linking, { idOf, outcomeOf }, failures)
   }

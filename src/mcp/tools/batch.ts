@@ -25,7 +25,7 @@ const operations = z
 
 /** The operations with their arguments. */
 const GRAMMAR = `All or none, in order. Each is {type, …}:
-upsert_record {record_type, id or external_id, data, relationships?}
+upsert_record {record_type, id or external_id, data, relationships?, on_existing?: keep}
 create_record {record_type, data, id?, external_id?, relationships?}
 patch_record {record_type, id, data?, append?, remove?}
 delete_record, cancel_record {record_type, id}
