@@ -147,8 +147,8 @@ const changeArgs = () =>
     operation: t.string({ description: '`create`, `update`, `cancel`, `delete` or `restore`.' }),
     requestId: t.string(),
     actor: t.string({ description: 'The id or the name of a token.' }),
-    since: t.field({ type: 'DateTime', description: 'From this time on.' }),
-    until: t.field({ type: 'DateTime', description: 'Before this time.' }),
+    since: t.field({ type: 'DateTime', description: 'From this time or age on.' }),
+    until: t.field({ type: 'DateTime', description: 'Before this time or age.' }),
   }))
 
 builder.queryFields((t) => ({

@@ -1,5 +1,6 @@
 /** GraphQL scalars: JSON and DateTime. */
 import { GraphQLError, Kind, type ValueNode } from 'graphql'
+import { isMoment, MOMENT } from '../contract/moment.ts'
 import { checkJson, parseJson, wasParsed } from '../json/parse.ts'
 import { builder } from './builder.ts'
 
@@ -50,15 +51,11 @@ builder.scalarType('JSON', {
 })
 
 builder.scalarType('DateTime', {
-  description: 'A time as RFC 3339 in UTC with milliseconds: 2026-01-31T09:30:00.000Z.',
+  description:
+    'A time as RFC 3339 in UTC with milliseconds: 2026-01-31T09:30:00.000Z. As `since` or `until` also an age, such as "2h".',
   serialize: (value) => value,
   parseValue: (value) => {
-    if (typeof value !== 'string' || !isTime(value))
-      throw new GraphQLError('A DateTime must be a time such as 2026-01-31T09:30:00Z.')
+    if (typeof value !== 'string' || !isMoment(value)) throw new GraphQLError(`A DateTime must be ${MOMENT}.`)
     return value
   },
 })
-
-const isTime = (text: string) =>
-  /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/.test(text) &&
-  !Number.isNaN(Date.parse(text))

@@ -114,8 +114,8 @@ function undoArgs() {
     base: t.string({ required: true }),
     requestId: t.string({ description: 'All changes of this request.' }),
     actor: t.string({ description: 'All changes of this token, by id or name: with `since` or `until`.' }),
-    since: t.field({ type: 'DateTime', description: 'From this time on.' }),
-    until: t.field({ type: 'DateTime', description: 'Before this time.' }),
+    since: t.field({ type: 'DateTime', description: 'From this time or age on.' }),
+    until: t.field({ type: 'DateTime', description: 'Before this time or age.' }),
     recordType: t.string({ description: 'Only changes of records of this type.' }),
     seq: t.float({ description: 'The change with this seq only.' }),
     last: t.boolean({

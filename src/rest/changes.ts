@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { momentOf } from '../contract/moment.ts'
 import { changesBody } from '../contract/response-bodies.ts'
 import { STEP_KINDS } from '../contract/trace-step-kinds.ts'
 import { invalid } from '../foundation/errors.ts'
@@ -35,12 +36,6 @@ export const ChangeFields = graphql(`fragment ChangeFields on Change {
   seq at actor { token_id: tokenId name via } request_id: requestId call { id tool endpoint client trace_id: traceId }
   kind record_type: recordType id operation version diff cause
 }`)
-
-const moment = (description: string) =>
-  z.iso
-    .datetime({ offset: true, error: 'It must be a time such as 2026-01-31T09:30:00Z; "+" is written %2B.' })
-    .optional()
-    .meta({ description, schema: { type: 'string', format: 'date-time' } })
 
 /** The fields of a page of changes. */
 const ChangePageFields = graphql(
@@ -125,8 +120,8 @@ const filters = z.strictObject({
     .optional()
     .meta({ description: 'Only this kind of resource: `record`, `relationship`, …' }),
   actor: z.string().optional().meta({ description: 'Only changes made by this token: its id or its name.' }),
-  since: moment('From this time on.'),
-  until: moment('Before this time.'),
+  since: momentOf('From this time on'),
+  until: momentOf('Before this time'),
 })
 
 const params = z.strictObject({ base_id: baseId() })

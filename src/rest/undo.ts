@@ -1,16 +1,11 @@
 /** REST route that reverts all changes of a request, or of an actor. */
 import { z } from 'zod'
+import { momentOf } from '../contract/moment.ts'
 import { trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { ChangeCount } from './changes.ts'
 import { route } from './route/route.ts'
 import { anywhere, baseId } from './route/shapes.ts'
-
-const time = (description: string) =>
-  z.iso
-    .datetime({ offset: true, error: 'It must be a time such as 2026-01-31T09:30:00Z.' })
-    .optional()
-    .meta({ description })
 
 const Body = z.strictObject({
   request_id: z
@@ -21,8 +16,8 @@ const Body = z.strictObject({
     .string()
     .optional()
     .meta({ description: 'All changes of this token, by id or name: with `since` or `until`.' }),
-  since: time('From this time on.'),
-  until: time('Before this time.'),
+  since: momentOf('From this time on'),
+  until: momentOf('Before this time'),
   record_type: z.string().optional().meta({ description: 'Only changes of records of this type.' }),
   last: z.boolean().optional().meta({
     description:

@@ -87,6 +87,10 @@ test('`revert --request-id` undoes a request, and shows the plan with --dry-run'
   const type = await world.newType()
   const headers = { 'x-request-id': 'cli-undo' }
   await world.call('PUT', `/v1/crm/records/${type}/a`, { data: { n: 1 } }, headers)
+  const recent = await plinth(['changes', '--record-type', type, '--since', '1h', '--json'], settings)
+  expect(JSON.parse(recent.out).data).toMatchObject([{ request_id: 'cli-undo' }])
+  const wrong = await plinth(['changes', '--since', 'soon'], settings)
+  expect(wrong.err).toContain('or an age such as 90m, 2h or 7d.')
   const plan = await plinth(['revert', '--request-id', 'cli-undo', '--dry-run'], settings)
   expect(plan.code, plan.err).toBe(0)
   expect(plan.out).toContain(`delete\trecord\t${type}\ta`)

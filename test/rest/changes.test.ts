@@ -126,6 +126,11 @@ test('filters select changes, and next_after advances past changes that do not m
   expect(await only(`since=${third.at}`)).toContainEqual(third)
   expect(await only(`until=${first.at}`)).toEqual([])
   expect(await only('since=2999-01-01T00:00:00%2B02:00')).toEqual([])
+  for (const age of ['90s', '15m', '2h', '7d', '999999w']) {
+    expect(await only(`since=${age}`), age).toEqual(all)
+    expect(await only(`until=${age}`), age).toEqual([])
+  }
+  expect(await only('until=9999-12-31T23:59:59-14:00')).toEqual(all)
   const { meta } = await changes(`after=${begin}&record_type=${one}&limit=1`)
   expect(meta).toMatchObject({ has_more: false })
   expect(meta.next_after).toBeGreaterThanOrEqual(third.seq)
@@ -150,6 +155,13 @@ test('invalid query parameters are refused by name', async () => {
     ['after=1&after=2', 'query/after'],
   ])
     await refused(query ?? '', path ?? '')
+  const { code, message } = await refused('since=2026-13-01T00:00:00Z', 'query/since')
+  expect({ code, message }).toEqual({
+    code: 'invalid_time',
+    message: '"since" must be a time such as 2026-01-31T09:30:00Z, or an age such as 90m, 2h or 7d.',
+  })
+  const lost = await refused('until=2026-01-31T09:30:00+02:00', 'query/until')
+  expect(lost.message).toMatch(/or 7d\. In a URL, "\+" is written %2B\.$/)
   expectFailure(await world.call('GET', '/v1/nowhere/changes'), 'NOT_FOUND')
 })
 

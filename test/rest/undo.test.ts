@@ -358,6 +358,9 @@ describe('selection', () => {
     expect((await get(type, 'before')).body.data).toEqual({ n: 0 })
     expect((await get(type, 'mine')).status).toBe(404)
     expect((await get(type, 'theirs')).status).toBe(200)
+    expect(succeed(await undo({ actor: other.id, since: '15m', until: '0s' })).count).toBe(1)
+    expect((await get(type, 'theirs')).status).toBe(404)
+    expectFault(await undo({ actor: other.id, since: 'soon' }), '/since')
   })
 
   test('needs write on all of it, and ignores what the token cannot see', async () => {

@@ -55,8 +55,8 @@ export const changes: Row = {
     parameter('--actor <token>', 'actor', 'only changes made by this token: its id or its name'),
     parameter('--operation <operation>', 'operation', 'only this operation, such as delete'),
     parameter('--request-id <id>', 'request_id', 'only changes of this request'),
-    parameter('--since <time>', 'since', 'from this time on'),
-    parameter('--until <time>', 'until', 'before this time'),
+    parameter('--since <time>', 'since', 'from this time on, or an age such as 2h'),
+    parameter('--until <time>', 'until', 'before this time or age'),
     ...[
       parameter('--before <seq>', 'before', 'entries before this seq'),
       parameter('--order <asc|desc>', 'order', 'desc: the newest first'),
@@ -169,8 +169,8 @@ export const revert: Row = {
   options: [
     text('--request-id <id>', 'request_id', 'all changes of this request'),
     text('--actor <token>', 'actor', 'all changes of this token, by id or name: with --since or --until'),
-    text('--since <time>', 'since', 'from this time on'),
-    text('--until <time>', 'until', 'before this time'),
+    text('--since <time>', 'since', 'from this time on, or an age such as 2h'),
+    text('--until <time>', 'until', 'before this time or age'),
     text('--record-type <type>', 'record_type', 'only changes of records of this type'),
     flag('--last', 'last', 'the last request of this token that is not undone', true),
     text('--on-conflict <fail|skip>', 'on_conflict', 'skip: leave what was changed since, and list it'),

@@ -1,4 +1,5 @@
 import { isTypeId } from '../../contract/ids.ts'
+import { readMoment } from '../../contract/moment.ts'
 import { nearest } from '../../contract/suggest.ts'
 import { type Detail, invalid } from '../../foundation/errors.ts'
 import { type Change, KINDS, type Kind, OPERATIONS, type Operation } from './entry.ts'
@@ -33,10 +34,10 @@ export type ChangeFilter = {
 const MOST_CHARS = 1024
 
 /**
- * Validates the filter arguments.
+ * Validates the filter arguments. Ages count back from `now`.
  * @throws VALIDATION_ERROR
  */
-export function readChangeFilter(args: ChangeFilterArgs): ChangeFilter {
+export function readChangeFilter(args: ChangeFilterArgs, now?: number | null): ChangeFilter {
   const faults: Detail[] = []
   const { recordType = null, id = null, kind = null, operation = null, actor = null, requestId = null } = args
   if (recordType !== null && !isTypeId(recordType)) faults.push(badType(recordType))
@@ -47,7 +48,8 @@ export function readChangeFilter(args: ChangeFilterArgs): ChangeFilter {
     if (text !== null && (text === '' || text.length > MOST_CHARS)) faults.push(badText(name))
   const [first, ...rest] = faults
   if (first) throw invalid(first, ...rest)
-  const moment = (text: string | null | undefined) => (text == null ? null : new Date(text).toISOString())
+  const moment = (text: string | null | undefined) =>
+    text == null ? null : readMoment(text, now).toISOString()
   return {
     recordType,
     id,

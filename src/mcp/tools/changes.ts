@@ -1,5 +1,6 @@
 /** The tools changes and undo: what was changed, by whom, and taking it back. */
 import { z } from 'zod'
+import { moment } from '../../contract/moment.ts'
 import { awaiting } from '../../contract/plan-messages.ts'
 import { changesBody } from '../../contract/response-bodies.ts'
 import { advised } from '../../foundation/advised-requests.ts'
@@ -9,7 +10,6 @@ import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { ReadResult } from '../budget/read-result.ts'
 import { answerOutput, PAGE, pageOutput } from '../tool/page-arguments.ts'
-import { readMoment } from '../tool/parse-time.ts'
 import { deleting, reading, tool } from '../tool/tool.ts'
 
 const list = compile(
@@ -76,18 +76,6 @@ const revert = compile(
 )
 
 const seq = z.int().min(0)
-/** A refinement, because a format in the schema costs tokens. */
-const moment = z
-  .string()
-  .refine((text) => readMoment(text) !== undefined, {
-    error: 'It must be a time such as 2026-01-31T09:30:00Z, or an age such as 90m, 2h or 7d.',
-    params: { code: 'invalid_time' },
-  })
-  .optional()
-const momentsOf = ({ since, until }: { since?: string | undefined; until?: string | undefined }) => ({
-  ...(since !== undefined && { since: readMoment(since) }),
-  ...(until !== undefined && { until: readMoment(until) }),
-})
 const selection = {
   request_id: z.string().optional(),
   actor: z.string().optional(),
@@ -139,7 +127,7 @@ export const changeTools = [
       }
       const { changes, changeGroups } = await list(
         {
-          ...omitUndefined({ ...filter, ...momentsOf(filter) }),
+          ...omitUndefined(filter),
           base: base_id,
           ...(record_type !== undefined && { recordType: record_type }),
           ...(request_id !== undefined && { requestId: request_id }),
@@ -174,7 +162,7 @@ export const changeTools = [
       if (!isLast && !isNamed) throw ofNothing()
       const { revertChanges } = await revert(
         {
-          ...omitUndefined({ ...filter, ...momentsOf(filter) }),
+          ...omitUndefined(filter),
           base: base_id,
           ...(record_type !== undefined && { recordType: record_type }),
           ...(request_id !== undefined && { requestId: request_id }),

@@ -74,7 +74,7 @@ export async function undoChanges(scope: WriteScope, baseId: string, args: UndoA
   const { seq = null, last: isLast, skipsConflicts, ...filter } = args
   checkSelection(args)
   if (filter.recordType) requirePermission(scope.access, 'read', baseId, filter.recordType)
-  const named: Reader = { ...viewerOf(scope), filter: readChangeFilter(filter) }
+  const named: Reader = { ...viewerOf(scope), filter: readChangeFilter(filter, scope.planning?.plannedAt) }
   // Of the log up to here, nothing is missed.
   const settled = await scope.feed.settledSeq()
   return scope.db.transaction(async (tx) => {
