@@ -126,10 +126,21 @@ export const LIMITS = {
   resourceFileBytes: 4 * 1024 * 1024,
   /** Bytes that are read of a content to find its lines. */
   scannedBytes: 64 * 1024 * 1024,
-  /** Diffs of contents: maximum size of each, maximum time, and maximum number of changed lines. */
+  /**
+   * Diffs of contents: maximum size of each, lines of both from the first to the last change, time, changed lines, and
+   * memory of the thread. Shorter ones need no thread.
+   */
   diffBytes: 1024 * 1024,
+  diffLines: 50_000,
   diffMs: 2000,
   diffEdits: 10_000,
+  diffMegabytes: 256,
+  diffLinesAtOnce: 300,
+  diffCharsAtOnce: 64 * 1024,
+  /** Diffs at a time, of the process and of one token, and how long another one waits. */
+  diffs: 2,
+  diffsOfToken: 1,
+  diffWaitMs: 10_000,
   /** How long a content that nothing refers to is kept. */
   unreferencedMs: 24 * 60 * 60_000,
   /** Previews that a base can have. */

@@ -17,7 +17,7 @@ function atEitherPath(page: Uint8Array): Uint8Array {
   return new TextEncoder().encode(text.replace('src="js/scalar.js"', 'src="/docs/js/scalar.js"'))
 }
 
-/** Renders the pages of the API reference with the Scalar plugin. `renderInWorker` runs it in a worker. */
+/** Renders the pages of the API reference with the Scalar plugin. `runInWorker` runs it in a worker. */
 export async function make(): Promise<Reference> {
   const app = Fastify()
   await app.register(apiReference, {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { runInWorker } from '../foundation/run-in-worker.ts'
 import { PAGE_POLICY } from '../http/html-page.ts'
-import { renderInWorker } from '../http/render-in-worker.ts'
 import { SharedDocument } from '../http/shared-document.ts'
 import type { Reference } from './api-reference.ts'
 import { openapi } from './openapi/document.ts'
@@ -34,7 +34,7 @@ export function docs(visit: Hook) {
     let made: Promise<Reference> | undefined
     const reference = (type: string, part: keyof Reference) =>
       new SharedDocument(async () => {
-        made ??= renderInWorker<Reference>(import.meta.url, './api-reference')
+        made ??= runInWorker<Reference>(import.meta.url, './api-reference')
         return { type, body: (await made)[part] }
       })
     const page = reference('text/html; charset=utf-8', 'page')

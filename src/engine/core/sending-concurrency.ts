@@ -4,13 +4,13 @@
  */
 import { busy } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { outgoingSlots } from './outgoing-concurrency.ts'
+import { workSlots } from './work-slots.ts'
 
 /**
  * Runs a write that sends requests, in one of a limited number of slots.
  * @throws RATE_LIMITED
  */
-export const withSendingSlot = outgoingSlots({
+export const withSendingSlot = workSlots({
   ...{ inAll: LIMITS.sendingRuns, ofToken: LIMITS.sendingRunsOfToken, waitMs: LIMITS.sendingRunWaitMs },
   tooMany: () =>
     busy(

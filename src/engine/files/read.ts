@@ -1,8 +1,10 @@
 /** Reads a file, now or as it was at a version, and the difference of two versions. */
-import { createTwoFilesPatch } from 'diff'
-import { invalid } from '../../foundation/errors.ts'
+import { busy, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
+import { runInWorker } from '../../foundation/run-in-worker.ts'
 import type { Scope } from '../core/scope.ts'
+import { workSlots } from '../core/work-slots.ts'
+import { differing, make } from './compare-texts.ts'
 import { type File, toFile } from './file.ts'
 import type { FileAddress } from './find.ts'
 import { beginningOf } from './text.ts'
@@ -28,9 +30,15 @@ export type FileDiff = {
   readonly diff: string | null
 }
 
+/** A waiting diff holds no text yet. */
+const withSlot = workSlots({
+  ...{ inAll: LIMITS.diffs, ofToken: LIMITS.diffsOfToken, waitMs: LIMITS.diffWaitMs },
+  tooMany: () => busy('Too many diffs of files run at the same time.', 'Ask for fewer diffs at a time.'),
+})
+
 /**
  * Compares two content versions of a file.
- * @throws FORBIDDEN; NOT_FOUND; VALIDATION_ERROR when the contents are too large or too different
+ * @throws FORBIDDEN; NOT_FOUND; VALIDATION_ERROR when the contents are too large or too different; RATE_LIMITED
  */
 export async function diffFile(
   scope: Scope,
@@ -43,13 +51,12 @@ export async function diffFile(
     await requireVersion(scope, address.baseId, row, from, '/from'),
     await requireVersion(scope, address.baseId, row, to, '/to'),
   ]
-  const texts = [await textOf(scope, one), await textOf(scope, other)]
-  const [before, after] = texts
-  if (before === null || after === null || before === undefined || after === undefined)
-    return { from: one, to: other, binary: true, diff: null }
-  if (before === after) return { from: one, to: other, binary: false, diff: '' }
-  const diff = await compare(row.path, { before, after, from, to })
-  return { from: one, to: other, binary: false, diff }
+  return withSlot(scope, async () => {
+    const [before, after] = [await textOf(scope, one), await textOf(scope, other)]
+    if (before === null || after === null) return { from: one, to: other, binary: true, diff: null }
+    const diff = before === after ? '' : await compare(row.path, { before, after, from, to })
+    return { from: one, to: other, binary: false, diff }
+  })
 }
 
 /**
@@ -70,18 +77,20 @@ async function textOf(scope: Scope, { contentSha256, size, version }: FileVersio
 
 type Compared = { before: string; after: string; from: number; to: number }
 
-/** Runs in short turns, and gives up on contents that have little in common. */
-function compare(path: string, { before, after, from, to }: Compared): Promise<string> {
-  return new Promise((resolve, reject) => {
-    createTwoFilesPatch(`${path} (version ${from})`, `${path} (version ${to})`, before, after, '', '', {
-      timeout: LIMITS.diffMs,
-      maxEditLength: LIMITS.diffEdits,
-      callback: (patch) => {
-        if (patch === undefined) reject(tooDifferent())
-        else resolve(patch)
-      },
-    })
-  })
+/** Short texts are compared at once, others in a thread: it would hold the event loop, and more memory than the texts. */
+async function compare(path: string, { before, after, from, to }: Compared): Promise<string> {
+  const part = differing(before, after)
+  const names = [from, to].map((version) => `${path} (version ${version})`)
+  if (part.lines > LIMITS.diffLines) throw tooDifferent()
+  const input = { ...part, names, timeout: LIMITS.diffMs, maxEditLength: LIMITS.diffEdits }
+  const isShort =
+    part.lines <= LIMITS.diffLinesAtOnce && part.before.length + part.after.length <= LIMITS.diffCharsAtOnce
+  const bounds = { ms: 2 * LIMITS.diffMs, megabytes: LIMITS.diffMegabytes }
+  const diff = isShort
+    ? make(input)
+    : await runInWorker<string | null>(import.meta.url, './compare-texts', input, bounds).catch(() => null)
+  if (diff === null) throw tooDifferent()
+  return diff
 }
 
 const tooDifferent = () =>

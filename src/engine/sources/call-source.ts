@@ -5,8 +5,8 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { storableText } from '../../foundation/storable-text.ts'
 import { parseLargeJson } from '../../json/parse.ts'
 import { resolveSecrets } from '../configuration/vault-secrets/index.ts'
-import { outgoingSlots } from '../core/outgoing-concurrency.ts'
 import type { Scope } from '../core/scope.ts'
+import { workSlots } from '../core/work-slots.ts'
 import { fillUrl, hasDotSegment } from '../templates/url-template.ts'
 import { maskSecrets } from '../vault/mask.ts'
 import { absent, refused, tooMuch, unreachable, unreadable } from './failures.ts'
@@ -22,7 +22,7 @@ type Values = {
 /** An answer, and the secrets that must not show in what is made of it. `json` is undefined for an empty one. */
 export type SourceAnswer = { readonly json: unknown; readonly secrets: readonly string[] }
 
-const withSlot = outgoingSlots({
+const withSlot = workSlots({
   ...{ inAll: LIMITS.sourceCalls, ofToken: LIMITS.sourceCallsOfToken, waitMs: LIMITS.sourceWaitMs },
   tooMany: () =>
     busy('Too many calls of external sources run at the same time.', 'Call fewer sources at a time.'),

@@ -8,7 +8,7 @@ export type Introspection = {
   variables: Readonly<Record<string, unknown>>
 }
 
-/** The answer as JSON text. `renderInWorker` runs it. */
+/** The answer as JSON text. `runInWorker` runs it. */
 export function make({ schema, document, operationName, variables }: Introspection): string {
   const { data, errors } = executeSync({
     schema: buildSchema(schema, { assumeValidSDL: true, noLocation: true }),

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 import { digest } from '../../contract/canonical-hash.ts'
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { renderInWorker } from '../../http/render-in-worker.ts'
+import { runInWorker } from '../../foundation/run-in-worker.ts'
 import { textOf } from '../base/schemas.ts'
 import type { SeenBase } from '../base/seen.ts'
 import type { Introspection } from './introspect.ts'
@@ -52,7 +52,7 @@ function inTurn(key: string, input: Introspection): Promise<string> {
 
 async function answered(key: string, input: Introspection): Promise<string> {
   const bounds = { ms: LIMITS.introspectionMs, megabytes: LIMITS.introspectionMegabytes }
-  const text = await renderInWorker<string>(import.meta.url, './introspect', input, bounds).catch(
+  const text = await runInWorker<string>(import.meta.url, './introspect', input, bounds).catch(
     (): string | undefined => undefined,
   )
   if (text === undefined || text.length > LIMITS.introspectionChars) throw tooLarge()

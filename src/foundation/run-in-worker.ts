@@ -10,13 +10,13 @@ const MAKE = `
 type Bounds = { ms: number; megabytes: number }
 
 /**
- * Runs `make` of a module in a worker thread. For large modules that are needed once: loading them does not
- * block the event loop, and their code is freed afterwards. With `bounds`, it is ended after that time, or with
- * that much memory.
+ * Runs `make` of a module in a worker thread, so that it does not block the event loop. For large modules that are needed
+ * once, whose code is freed afterwards, and for libraries that do long work in one piece. With `bounds`, it is ended after
+ * that time, or with that much memory.
  * @param from `import.meta.url` of the caller
  * @param path the module, relative to the caller and without its extension
  */
-export function renderInWorker<T>(from: string, path: string, input?: unknown, bounds?: Bounds): Promise<T> {
+export function runInWorker<T>(from: string, path: string, input?: unknown, bounds?: Bounds): Promise<T> {
   // `.ts` next to sources, `.js` next to compiled code.
   const module = new URL(`${path}${extname(from)}`, from).href
   const worker = new Worker(MAKE, {

@@ -1,4 +1,4 @@
-/** Limits how much of a class of work waits for other systems at the same time: of the process, and of each token. */
+/** Limits how much of a class of work runs at the same time: of the process, and of each token. */
 import { LRUCache } from 'lru-cache'
 import type { Egress } from '../../foundation/egress/dispatcher.ts'
 import { LIMITS } from '../../foundation/limits.ts'
@@ -17,7 +17,7 @@ type Gate = { readonly gate: FairGate; readonly shares: LRUCache<string, Share> 
  * Makes a function that runs work in one of a limited number of slots.
  * @throws in it, `tooMany` if none gets free in time
  */
-export function outgoingSlots({ inAll, ofToken, waitMs, tooMany }: Options) {
+export function workSlots({ inAll, ofToken, waitMs, tooMany }: Options) {
   const gates = new WeakMap<Egress, Gate>()
   const gateOf = ({ egress }: Scope): Gate => {
     const known = gates.get(egress)
