@@ -87,15 +87,20 @@ test('the encoded forms of a secret of three characters are too short to be look
   for (const text of ['abc', 'a-c']) expect(maskSecrets(base64(text), [text])).toBe(base64(text))
 })
 
-test('the start of a secret at the cut end of a text is hidden, with escapes too', () => {
-  for (const cut of [
-    'before AbC/dE',
-    'before AbC\\/dE',
-    'before AbC%2FdE',
-    'before QWJDL2',
-    'before 4162432f',
-  ])
-    expect(maskSecrets(cut, ['AbC/dEf+gH=='], true)).toBe('before <redacted>')
+test('of a cut text, the end is hidden whatever it is, as long as the longest form of the secret', () => {
+  const secret = 'AbC/dEf+gH=='
+  const escaped = (text: string) =>
+    text.replace(/./g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  const hidden = 6 * secret.length
+  for (const start of ['AbC/dE', escaped('AbC/dEf+gH='), 'AbC%2FdE', 'QWJDL2', '4162432f', 'another', '']) {
+    const text = `${'x'.repeat(100)}${start}`
+    expect(maskSecrets(text, [secret], true)).toBe(`${text.slice(0, -hidden)}<redacted>`)
+  }
+  expect(maskSecrets(`${secret}${'x'.repeat(100)}`, [secret], true)).toBe(
+    `<redacted>${'x'.repeat(100 - hidden)}<redacted>`,
+  )
+  expect(maskSecrets('short', [secret], true)).toBe('<redacted>')
+  expect(maskSecrets('short', [], true)).toBe('short')
 })
 
 test('JSON stays JSON, and text without the secret stays as it is', () => {

@@ -1,5 +1,6 @@
 /** Requests of actions: what they send, the secrets that they carry, and how many wait for receivers. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { LIMITS } from '../../src/foundation/limits.ts'
 import { actionsOf, create } from '../support/actions.ts'
 import { expectFailure, expectFault, succeed, UUID7 } from '../support/answers.ts'
 import { openReceiver, type Receiver } from '../support/receiver.ts'
@@ -251,6 +252,34 @@ describe('a secret of an http step', () => {
     expect(succeed(ran).output.body).toEqual({ last: '<redacted>' })
     const runs = await call('GET', `${action.one}/runs`)
     for (const { text } of [ran, runs]) expect(text).not.toMatch(/AbC|dEf/)
+  })
+
+  test('cannot be guessed by its start at the end of an answer that is cut', async () => {
+    const at = `/secret${++serial}`
+    succeed(await call('PUT', '/v1/vault/secrets/GUESSED', { value: 'k7-Zq9wX2pLm', bases: ['crm'] }), 201)
+    receiver.on(at, ({ body }, response) => void response.writeHead(200).end(JSON.stringify(body)))
+    const action = await newAction(
+      [
+        {
+          ...{ name: 'h', type: 'http', url: `${receiver.url}${at}` },
+          headers: { Authorization: 'Bearer {{secret:GUESSED}}' },
+          body: { note: '{{input.note}}' },
+        },
+      ],
+      { output: '{{steps.h}}' },
+    )
+    succeed(action.made, 201)
+    // The guess ends where the answer is cut, and the rest of the note is behind it.
+    const room = LIMITS.egressAnswerBytes - '{"note":"'.length
+    const shown = async (guess: string) => {
+      const note = `${guess.padStart(room, '.')}${'.'.repeat(100)}`
+      const { output } = succeed(await action.run({ note }))
+      expect(output.truncated).toBe(true)
+      return output.body
+    }
+    const wrong = await shown('k7-ZA')
+    for (const guess of ['k', 'k7-Zq', 'k7-Zq9wX2pL', 'azctW', '6b372d5a'])
+      expect(await shown(guess)).toBe(wrong)
   })
 
   test('goes to a host that is written out only', async () => {

@@ -8,8 +8,6 @@ type Form = { readonly wanted: string; readonly before: 0 | 1; readonly after: 0
 
 /** The forms of shorter texts are found everywhere. */
 const LEAST_BYTES = 4
-/** Characters of a form that count as its start at the end of a cut text. */
-const LEAST_START = 4
 
 /** Base64 takes 3 bytes at a time, so that a text has three forms, by the bytes before it. */
 const base64Forms = (bytes: Buffer): Form[] =>
@@ -34,42 +32,19 @@ export function encodedForms(texts: readonly string[]): EncodedForms {
 const plainBase64 = (text: string): string => text.replace(/[ -]/g, '+').replaceAll('_', '/')
 const BASE64 = /[A-Za-z0-9+/]/
 
-/** The places of the forms. `isCut`: with the start of one at the end. */
-export function* encodedPlaces(
-  { base64, hex }: EncodedForms,
-  text: string,
-  isCut: boolean,
-): Generator<Place> {
+/** The places of the forms. */
+export function* encodedPlaces({ base64, hex }: EncodedForms, text: string): Generator<Place> {
   if (base64.length === 0) return
-  yield* placesOf(base64, plainBase64(text), isCut)
-  yield* placesOf(hex, text.toLowerCase(), isCut)
+  yield* placesOf(base64, plainBase64(text))
+  yield* placesOf(hex, text.toLowerCase())
 }
 
-function* placesOf(forms: readonly Form[], text: string, isCut: boolean): Generator<Place> {
-  for (const { wanted, before, after } of forms) {
+function* placesOf(forms: readonly Form[], text: string): Generator<Place> {
+  for (const { wanted, before, after } of forms)
     for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) {
       let to = at + wanted.length
       if (after === 1 && BASE64.test(text[to] ?? '')) to++
       while (text[to] === '=') to++
       yield { from: Math.max(0, at - before), to }
     }
-    const cut = isCut ? startAtEnd(text, wanted) : 0
-    if (cut >= LEAST_START) yield { from: Math.max(0, text.length - cut - before), to: text.length }
-  }
-}
-
-/** How many characters at the end of the text are the start of `form`, in linear time. */
-export function startAtEnd(text: string, form: string): number {
-  const back = [0]
-  for (let at = 1, held = 0; at < form.length; at++) {
-    while (held > 0 && form[at] !== form[held]) held = back[held - 1] ?? 0
-    if (form[at] === form[held]) held++
-    back.push(held)
-  }
-  let held = 0
-  for (const char of text.slice(-form.length).split('')) {
-    while (held > 0 && (held === form.length || char !== form[held])) held = back[held - 1] ?? 0
-    if (char === form[held]) held++
-  }
-  return held
 }

@@ -1,11 +1,17 @@
 /** Hides known secrets in text that others wrote, such as the answer of a receiver. */
 import { REDACTED } from '../../foundation/redacted.ts'
 import { decodeEscapes } from './decode-escapes.ts'
-import { encodedForms, encodedPlaces, type Place, startAtEnd } from './encoded-forms.ts'
+import { encodedForms, encodedPlaces, type Place } from './encoded-forms.ts'
 
 type Range = { readonly start: number; readonly end: number }
 
-/** Hides the secrets in a text. `isCut`: the text was cut at its end, where it may have the start of a secret. */
+/** Characters of the longest form of a byte, an escape such as `\u0041`. */
+const LONGEST_FORM = 6
+
+/**
+ * Hides the secrets in a text. `isCut`: the text was cut at its end, where it may have the start of a secret. So much of
+ * the end is hidden, whatever it is: to hide only starts of secrets would tell whether a guess is one.
+ */
 export type Mask = (text: string, isCut?: boolean) => string
 
 /** See `openMask`. */
@@ -22,29 +28,25 @@ export function openMask(secrets: readonly string[]): Mask {
   if (known.length === 0) return (text) => text
   const decodedOnes = known.map((secret) => decodeEscapes(secret).text).filter((secret) => secret !== '')
   const encoded = encodedForms(known)
+  const atCut = LONGEST_FORM * Math.max(...known.map((secret) => Buffer.byteLength(secret)))
   return (text, isCut = false) => {
-    const ranges: Range[] = known.flatMap((secret) =>
-      placesOf(text, secret, isCut).map(({ from, to }) => ({ start: from, end: to })),
+    const ranges = known.flatMap((secret) =>
+      placesOf(text, secret).map(({ from, to }) => ({ start: from, end: to })),
     )
     const plain = ESCAPE.test(text) ? decodeEscapes(text) : undefined
     const shown = plain?.text ?? text
-    const places = [...encodedPlaces(encoded, shown, isCut)]
-    if (plain) places.push(...decodedOnes.flatMap((secret) => placesOf(shown, secret, isCut)))
-    for (const { from, to } of places) {
-      const range = plain?.at(from, to) ?? { start: from, end: to }
-      // What was cut may be a part of an escape.
-      ranges.push(isCut && to === shown.length ? { ...range, end: text.length } : range)
-    }
+    const places = [...encodedPlaces(encoded, shown)]
+    if (plain) places.push(...decodedOnes.flatMap((secret) => placesOf(shown, secret)))
+    ranges.push(...places.map(({ from, to }) => plain?.at(from, to) ?? { start: from, end: to }))
+    if (isCut) ranges.push({ start: Math.max(0, text.length - atCut), end: text.length })
     return redacted(text, ranges)
   }
 }
 
-function placesOf(text: string, wanted: string, isCut: boolean): Place[] {
+function placesOf(text: string, wanted: string): Place[] {
   const places: Place[] = []
   for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length))
     places.push({ from: at, to: at + wanted.length })
-  const cut = isCut ? startAtEnd(text, wanted) : 0
-  if (cut > 0) places.push({ from: text.length - cut, to: text.length })
   return places
 }
 
