@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { attachmentSweep } from '../../src/engine/attachments/index.ts'
 import type { Db } from '../../src/engine/database/client.ts'
-import { expectFailure, succeed } from '../support/answers.ts'
+import { expectFailure, expectFault, succeed } from '../support/answers.ts'
 import { large } from '../support/files.ts'
 import { openWorld, type World } from '../support/world.ts'
 
@@ -145,6 +145,28 @@ test('JSON attaches text and base64', async () => {
   const empty = await world.call('POST', path, { filename: 'empty', content: '' })
   expect(succeed(empty, 201)).toMatchObject({ size: 0, status: 'ready' })
   expect(empty.body).not.toHaveProperty('upload_url')
+})
+
+test('base64 of several megabytes is attached, and what is no base64 at its end is refused', async () => {
+  const path = await newRecord()
+  const bytes = Buffer.alloc(7_000_000, 'attached')
+  const content_base64 = bytes.toString('base64')
+  const answer = await world.call('POST', path, { filename: 'large.bin', content_base64 })
+  expect(succeed(answer, 201)).toMatchObject({ size: bytes.length, sha256: sha256(bytes) })
+  for (const end of ['=', '====', '-AAA', 'A=AA'])
+    expectFault(
+      await world.call('POST', path, { filename: 'bad', content_base64: content_base64.slice(0, -4) + end }),
+      '/content_base64',
+    )
+  const put = await world.call('POST', '/graphql', {
+    query:
+      'mutation ($base64: String!) { putFile(base: "crm", fileType: "docs", path: "large", base64: $base64) { path } }',
+    variables: { base64: content_base64 },
+  })
+  expect(put.body.errors?.[0].extensions).toMatchObject({
+    code: 'VALIDATION_ERROR',
+    details: [{ code: 'body_too_large' }],
+  })
 })
 
 test('bad input is refused with its place, and attaches nothing', async () => {
