@@ -341,6 +341,30 @@ test.each<[string, string, number, string]>([
   expectFailure(await world.call('GET', '/v1/crm/files/docs/bad'), 'NOT_FOUND')
 })
 
+test('a query parameter or payload with the name of a member of every object is refused as any other', async () => {
+  for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty', 'x']) {
+    const query = Object.fromEntries([[name, '1']])
+    expect(await raw(await signed({ path: SEEN, query })), name).toMatchObject({
+      status: 501,
+      code: 'NotImplemented',
+    })
+    expect((await raw({ ...(await signed({ path: SEEN })), path: `${SEEN}?${name}=1` })).status, name).toBe(
+      403,
+    )
+    const sent = await signed({ method: 'PUT', path: '/s3/crm/docs/bad', body: 'x' }, { payload: name })
+    expect((await raw(sent)).code, name).toBe('NotImplemented')
+  }
+  expectFailure(await world.call('GET', '/v1/crm/files/docs/bad'), 'NOT_FOUND')
+})
+
+test('a body in chunks of one byte is stored whole', async () => {
+  const chunks = `${'1\r\nx\r\n'.repeat(50_000)}0\r\n\r\n`
+  const sent = await put(chunks, { 'x-amz-decoded-content-length': '50000' }, TRAILER)
+  expect((await raw(sent)).status).toBe(200)
+  expect(await world.call('GET', '/v1/crm/files/docs/bad')).toMatchObject({ text: 'x'.repeat(50_000) })
+  succeed(await world.call('DELETE', '/v1/crm/files/docs/bad'))
+})
+
 test('signed chunks are checked one by one', async () => {
   const PAYLOAD = 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD'
   const at = new Date()

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { incomplete } from './byte-reader.ts'
 import { Checksums } from './checksums.ts'
-import { decodeChunks } from './chunked-body.ts'
+import { decodeChunks, joined } from './chunked-body.ts'
 import { S3Fault } from './fault.ts'
 import type { Claim, Proof } from './signature.ts'
 
@@ -34,7 +34,7 @@ export async function openBody(
   { payload }: Claim,
   proof: Proof,
 ): Promise<Body> {
-  const way = WAYS[payload]
+  const way = Object.hasOwn(WAYS, payload) ? WAYS[payload] : undefined
   const digest = DIGEST.test(payload) ? payload : undefined
   if (!way && digest === undefined)
     throw new S3Fault('NotImplemented', `This server does not support the payload "${payload.slice(0, 64)}".`)
@@ -46,11 +46,13 @@ export async function openBody(
   const checksums = await Checksums.of(headers)
   const source: AsyncIterable<Buffer> = raw.iterator({ destroyOnReturn: false })
   const decoded = isChunked
-    ? decodeChunks(source, {
-        proof: way.signed ? proof : undefined,
-        hasTrailers: way.trailers,
-        onTrailers: (trailers) => checksums.trailers(trailers),
-      })
+    ? joined(
+        decodeChunks(source, {
+          proof: way.signed ? proof : undefined,
+          hasTrailers: way.trailers,
+          onTrailers: (trailers) => checksums.trailers(trailers),
+        }),
+      )
     : source
   const bytes = checked(decoded, size, digest, checksums)
   return { bytes, stream: () => Readable.from(bytes, { objectMode: false }), size, checksums }

@@ -1,5 +1,6 @@
 /** The encoding aws-chunked: chunks with signatures or without, and trailers after them. */
 import { createHash } from 'node:crypto'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { ByteReader, malformed } from './byte-reader.ts'
 import { S3Fault } from './fault.ts'
 import { hmac, isEqual, type Proof } from './signature.ts'
@@ -7,6 +8,7 @@ import { hmac, isEqual, type Proof } from './signature.ts'
 const SIGNATURE = 'x-amz-trailer-signature'
 const LINE_BYTES = 1024
 const TRAILERS = 8
+const JOINED_BYTES = 16 * 1024
 const EMPTY_SHA256 = createHash('sha256').digest('hex')
 
 export type Chunked = {
@@ -55,6 +57,22 @@ export async function* decodeChunks(
     requireSigned(proof, 'TRAILER', [previous, digest], signature)
   }
   onTrailers(new Map(trailers))
+}
+
+/** Joins small parts: each one that is passed on costs the whole way to the store. */
+export async function* joined(parts: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let held: Buffer[] = []
+  let bytes = 0
+  for await (const part of parts) {
+    if (turnIsOver()) await nextTurn()
+    held.push(part)
+    bytes += part.length
+    if (bytes < JOINED_BYTES) continue
+    yield held.length === 1 ? part : Buffer.concat(held)
+    held = []
+    bytes = 0
+  }
+  if (bytes > 0) yield Buffer.concat(held)
 }
 
 const HEAD = /^([0-9a-fA-F]{1,12})(?:;chunk-signature=([0-9a-f]{64}))?$/

@@ -257,7 +257,8 @@ const signedValue = (headers: IncomingHttpHeaders, name: string): string => {
 }
 
 function queryOf({ query }: Address): Record<string, string[]> {
-  const all: Record<string, string[]> = {}
+  // Without a prototype: a parameter can have the name of a member of it.
+  const all = Object.create(null) as Record<string, string[]>
   for (const [name, value] of query) all[name] = [...(all[name] ?? []), value]
   return all
 }
