@@ -23,6 +23,20 @@ export const inPart =
   (path) =>
     `${part}/${path.map(String).join('/')}`
 
+/**
+ * Refuses NUL, which PostgreSQL cannot store in text; a percent-escape can send it.
+ * @throws VALIDATION_ERROR
+ */
+export function refuseNul(values: object, part: 'path' | 'query'): void {
+  const named = Object.entries(values).find(([, value]) => String(value).includes('\0'))
+  if (!named) return
+  throw invalid({
+    path: inPart(part)([named[0]]),
+    code: 'invalid_text',
+    message: 'Text holds no NUL (%00).',
+  })
+}
+
 /** Returns a hint for an unknown key, for the value of a known one, or for an item of it; undefined if there is none. */
 type Advice = (key: string, index?: number) => string | undefined
 type Adviser = (known: readonly string[]) => Advice

@@ -35,7 +35,9 @@ export function ingestion(openDelivery: OpenDelivery, limiter: RateLimiter, body
         const { org_id, base_id: base, id } = request.params
         const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
         const arrived = { headers: request.headers, body }
-        const webhook = { baseId: org_id === ORG ? base : '', id }
+        // PostgreSQL cannot compare NUL, which a percent-escape can send.
+        const isAddress = org_id === ORG && !`${base}${id}`.includes('\0')
+        const webhook = isAddress ? { baseId: base, id } : { baseId: '', id: '' }
         const context = await openDelivery(webhook, arrived, request.id)
         if (!context) {
           limiter.fail(request.ip)

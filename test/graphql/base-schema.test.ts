@@ -341,6 +341,17 @@ test('a base without a grant is refused, whether or not it exists, and an absent
   expect((await send(none.call, '{ _base }')).body.data).toEqual({ _base: 'crm' })
 })
 
+test('an address with NUL is refused, of a query and of the text', async () => {
+  for (const path of ['%00', 'a%00b', 'crm/e/%00']) {
+    const query = await send(world.call, '{ _base }', undefined, `/graphql/${path}`)
+    const text = await world.call('GET', `/graphql/${path}/schema.graphql`)
+    for (const { status, body } of [query, text]) {
+      expect(status, path).toBe(400)
+      expect(body.errors[0].extensions.details[0]).toMatchObject({ code: 'invalid_text' })
+    }
+  }
+})
+
 test('the text and the introspection of a schema are those of the same valid schema', async () => {
   const answer = await world.call('GET', '/graphql/crm/schema.graphql')
   expect(answer.headers.get('content-type')).toMatch(/^text\/plain/)

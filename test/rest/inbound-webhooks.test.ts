@@ -212,6 +212,13 @@ test('query parameters of the address are 400 with a signature, and 401 without'
   expect(await records()).toEqual([])
 })
 
+test('an address with NUL is that of an unknown webhook', async () => {
+  for (const path of ['/inbound/default/%00/x/ingest', '/inbound/default/crm/%00/ingest'])
+    expect(expectFailure(await post(path, '{}', {}), 'UNAUTHORIZED').details[0].code).toBe(
+      'invalid_signature',
+    )
+})
+
 test('a delivery with an id of any length is recognized, and one with an empty id is none that arrived before', async () => {
   const { send: sendBy } = await newWebhook({ signature: { scheme: 'github' }, secret: KEY })
   const send = async (id: string): Promise<string> => {

@@ -1,5 +1,6 @@
 import negotiator from '@fastify/accept-negotiator'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { refuseNul } from '../../contract/validate.ts'
 import { errorBody, FAILURES, invalid } from '../../foundation/errors.ts'
 import type { BodySizes } from '../../http/body.ts'
 import type { CallerHooks } from '../../http/caller.ts'
@@ -112,6 +113,7 @@ type Typed = { schema: LazySchema; context: Context }
 
 /** The schema of the base or endpoint of the address. */
 async function typedFor({ caller, params }: FastifyRequest<OfBase>, query: string): Promise<Typed> {
+  refuseNul(params, 'path')
   const { base, endpoint } = params
   if (endpoint === undefined) {
     const { schemaOf } = await import('../base/schemas.ts')

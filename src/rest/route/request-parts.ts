@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { mediaTypeOf } from '../../contract/attachment-rules.ts'
 import { isIdempotencyKey } from '../../contract/ids.ts'
-import { check, inBody, inPart, type Place } from '../../contract/validate.ts'
+import { check, inBody, inPart, refuseNul } from '../../contract/validate.ts'
 import { adviseBody } from '../../dialects/parameters.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { type Conditions, NONE, readConditions, readContentConditions, readHashes } from './preconditions.ts'
@@ -34,8 +34,8 @@ export function readParts<P extends Shape, Q extends z.ZodObject, B extends Shap
   request: FastifyRequest,
   writes: boolean,
 ): Parts<z.output<P>, z.output<Q>, z.output<B>> {
-  refuseNul(request.params, inPart('path'))
-  refuseNul(request.query, inPart('query'))
+  refuseNul(request.params as object, 'path')
+  refuseNul(request.query as object, 'query')
   const params = spec.params ? check(spec.params, request.params, inPart('path')) : request.params
   const query = readQuery(queryOf, request.query as Record<string, unknown>)
   const mediaType = mediaTypeOf(request.headers['content-type'] ?? JSON_TYPE)
@@ -57,13 +57,6 @@ function readPreconditions(versioned: Versioned, request: FastifyRequest, writes
     return { conditions: readConditions(request, versioned === true && writes, body), hashes: null }
   const { hashes, ...conditions } = readContentConditions(request)
   return { conditions: { ...NONE, ...conditions }, hashes }
-}
-
-/** PostgreSQL cannot store NUL in text; a percent-escape can send it. */
-function refuseNul(values: unknown, place: Place): void {
-  const named = Object.entries(values as object).find(([, value]) => String(value).includes('\0'))
-  if (!named) return
-  throw invalid({ path: place([named[0]]), code: 'invalid_text', message: 'Text holds no NUL (%00).' })
 }
 
 function refuseBody(body: unknown): undefined {
