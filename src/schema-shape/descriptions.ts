@@ -4,7 +4,7 @@
 import { replaceInvisible } from '../foundation/invisible-characters.ts'
 import { ANY, KINDS, type Kind, type Shape } from './shape.ts'
 
-/** Appended for nullable values, because the portable dialect has no null type. */
+/** Appended for objects and arrays that may be null: clients keep only one branch of an `anyOf` with them. */
 export const NULLABLE = 'May be null.'
 
 /** Cleans a text to one line of at most `chars` characters. Reads only the start of a huge text. */

@@ -1,6 +1,6 @@
 /**
  * Lists and calls tools through an agent framework, as its users do. Arguments: the framework, the address, the
- * token and the calls as JSON. Prints `{ tools, answers }`: the names that the framework has after converting
+ * token and the calls as JSON. Prints `{ tools, strict, answers }`: the names that the framework has after converting
  * all definitions, and the text of each answer.
  */
 const [framework, url, token, calls] = process.argv.slice(2)
@@ -37,19 +37,8 @@ const FRAMEWORKS = {
     }
   },
 
-  async 'openai-agents'() {
-    const { MCPServerStreamableHttp, RunContext, getAllMcpTools } = await import('@openai/agents')
-    const server = new MCPServerStreamableHttp({ url, requestInit, logger: SILENT })
-    await server.connect()
-    const tools = await getAllMcpTools({ mcpServers: [server], convertSchemasToStrict: false })
-    const named = new Map(tools.map((tool) => [tool.name, tool]))
-    return {
-      tools: [...named.keys()],
-      call: (name, args) => named.get(name).invoke(new RunContext(), JSON.stringify(args)),
-      close: () => server.close(),
-    }
-  },
-
+  'openai-agents': () => openaiAgents({}),
+  'openai-agents-strict': () => openaiAgents({ convertSchemasToStrict: true }),
   async mastra() {
     const { MCPClient } = await import('@mastra/mcp')
     const client = new MCPClient({ servers: { plinth: { url: new URL(url), requestInit } } })
@@ -76,7 +65,20 @@ const FRAMEWORKS = {
   },
 }
 
-const SILENT = { ...console, error: () => {}, warn: () => {}, debug: () => {}, namespace: 'silent' }
+/** `strict` has the names of the tools that the framework could convert to its strict schemas. */
+async function openaiAgents(options) {
+  const { MCPServerStreamableHttp, RunContext, getAllMcpTools } = await import('@openai/agents')
+  const server = new MCPServerStreamableHttp({ url, requestInit })
+  await server.connect()
+  const tools = await getAllMcpTools({ mcpServers: [server], ...options })
+  const named = new Map(tools.map((tool) => [tool.name, tool]))
+  return {
+    tools: [...named.keys()],
+    strict: tools.filter((tool) => tool.strict).map(({ name }) => name),
+    call: (name, args) => named.get(name).invoke(new RunContext(), JSON.stringify(args)),
+    close: () => server.close(),
+  }
+}
 
 async function connect() {
   const { Client } = await import('@modelcontextprotocol/sdk/client/index.js')
@@ -86,10 +88,10 @@ async function connect() {
   return client
 }
 
-const { tools, call, close } = await FRAMEWORKS[framework]()
+const { tools, strict = [], call, close } = await FRAMEWORKS[framework]()
 const answers = []
 for (const { name, arguments: args } of JSON.parse(calls))
   answers.push(JSON.stringify(await call(name, args).catch((error) => ({ failed: String(error) }))))
 await close()
-process.stdout.write(`${JSON.stringify({ tools, answers })}\n`)
+process.stdout.write(`${JSON.stringify({ tools, strict, answers })}\n`)
 process.exit(0)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { projectSchema, restoreNames } from '../../src/mcp/schema-projection/project.ts'
-import type { PortableSchema } from '../../src/mcp/schema-projection/publish.ts'
+import { type PortableSchema, TAKES } from '../../src/mcp/schema-projection/publish.ts'
 import { publishPointer } from '../../src/mcp/schema-projection/rename-properties.ts'
 import { lintSchema } from '../support/tool-lint.ts'
 
@@ -12,7 +12,7 @@ function property(schema: unknown, defs: Record<string, unknown> = {}): Portable
 }
 
 describe('a published property', () => {
-  const any: PortableSchema = { type: 'string', description: 'Any JSON value.' }
+  const any: PortableSchema = { description: 'Any JSON value.', [TAKES]: ['object', 'array'] }
   const person: PortableSchema = {
     type: 'object',
     properties: { name: { type: 'string' } },
@@ -41,26 +41,44 @@ describe('a published property', () => {
       { type: 'string', format: 'date', description: 'A date (YYYY-MM-DD).' },
     ],
     [
-      'leaves null to the words',
-      { type: ['integer', 'null'] },
-      { type: 'integer', description: 'May be null.' },
+      'has the types of a scalar that may be null',
+      { type: ['integer', 'null'], minimum: 1 },
+      { anyOf: [{ type: 'integer', minimum: 1 }, { type: 'null' }] },
+    ],
+    [
+      'leaves to the words that an array may be null',
+      { type: ['array', 'null'], items: { type: 'string' } },
+      { type: 'array', items: { type: 'string' }, description: 'May be null.' },
     ],
     ['takes anything where true stands', true, any],
     ['takes anything where nothing stands', {}, any],
     [
-      'has one of several kinds, and names the others',
-      { type: ['string', 'number'] },
-      { type: 'string', description: 'A number or a string.' },
+      'has each of its scalar types, with its limits',
+      { type: ['string', 'number', 'boolean', 'null'], maxLength: 3, maximum: 9, default: 1 },
+      {
+        anyOf: [
+          { type: 'string', maxLength: 3 },
+          { type: 'number', maximum: 9 },
+          { type: 'boolean' },
+          { type: 'null' },
+        ],
+        default: 1,
+      },
     ],
     [
-      'keeps the properties of an object that may be an array',
+      'has no type where an object may stand beside a scalar',
+      { type: ['object', 'integer'] },
+      { description: 'An integer or an object.', [TAKES]: ['object'] },
+    ],
+    [
+      'has no type, and no properties, where an object or an array may stand',
       { type: ['object', 'array'], properties: { a: { type: 'string' } } },
-      { type: 'object', description: 'An array or an object with a.', properties: { a: { type: 'string' } } },
+      { description: 'An array or an object with a.', [TAKES]: ['object', 'array'] },
     ],
     [
       'has no properties where a string may stand',
       { oneOf: [{ type: 'string' }, { type: 'object', properties: { a: {} }, required: ['a'] }] },
-      { type: 'string', description: 'One of: a string; or an object with a.' },
+      { description: 'One of: a string; or an object with a.', [TAKES]: ['object'] },
     ],
     [
       'says an enum with an empty string',
@@ -73,13 +91,29 @@ describe('a published property', () => {
     [
       'says values of several kinds',
       { enum: [1, 'a', null] },
-      { type: 'string', description: 'One of: 1 | "a" | null.' },
+      {
+        anyOf: [{ type: 'string' }, { type: 'integer' }, { type: 'null' }],
+        description: 'One of: 1 | "a" | null.',
+      },
+    ],
+    [
+      'lists strings that may be null',
+      { enum: ['a', null] },
+      { anyOf: [{ type: 'string', enum: ['a'] }, { type: 'null' }] },
+    ],
+    [
+      'says a date among its types',
+      { anyOf: [{ type: 'string', format: 'date' }, { type: 'integer' }] },
+      {
+        anyOf: [{ type: 'string', format: 'date' }, { type: 'integer' }],
+        description: 'One of: a date (YYYY-MM-DD); or an integer.',
+      },
     ],
     ['joins constants', { oneOf: [{ const: 'a' }, { const: 'b' }] }, { type: 'string', enum: ['a', 'b'] }],
     [
       'takes the branch beside null',
       { anyOf: [{ type: 'null' }, { type: 'number', minimum: 1 }] },
-      { type: 'number', minimum: 1, description: 'May be null.' },
+      { anyOf: [{ type: 'number', minimum: 1 }, { type: 'null' }] },
     ],
     [
       'widens branches of one kind',
@@ -108,7 +142,7 @@ describe('a published property', () => {
         type: 'array',
         maxItems: 2,
         description: 'In order: a string, a number.',
-        items: { type: 'string', description: 'A number or a string.' },
+        items: { anyOf: [{ type: 'string' }, { type: 'number' }] },
       },
     ],
     [
@@ -147,7 +181,7 @@ describe('a published property', () => {
       description: 'One of: an object with kind = "cat", lives; or an object with kind = "dog".',
       properties: {
         kind: { type: 'string', enum: ['cat', 'dog'] },
-        lives: { type: 'string', description: 'Any JSON value. In some cases an integer.' },
+        lives: { description: 'Any JSON value. In some cases an integer.' },
       },
       required: ['kind'],
     })

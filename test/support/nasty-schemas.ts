@@ -92,5 +92,14 @@ export const NASTY_SCHEMAS: Record<string, object> = {
       due: { type: 'string', format: 'date' },
     },
   },
+  mixed: {
+    type: 'object',
+    properties: {
+      any: {},
+      scalar: { type: ['string', 'integer', 'null'] },
+      either: { oneOf: [{ type: 'string' }, { type: 'number' }] },
+      nested: { type: ['object', 'integer'] },
+    },
+  },
   kanji: { type: 'object', properties: { 名前: { type: 'string' }, 金額: { type: 'number' } } },
 }

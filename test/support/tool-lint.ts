@@ -10,6 +10,8 @@ type Tool = {
 /** The keywords that all known clients accept, by type. Some client rejects every other keyword. */
 const KEYWORDS: Readonly<Record<string, readonly string[]>> = {
   any: ['type', 'description', 'enum', 'default', 'examples'],
+  mixed: ['anyOf'],
+  null: [],
   object: ['properties', 'required', 'additionalProperties', 'minProperties', 'maxProperties'],
   array: ['items', 'minItems', 'maxItems', 'uniqueItems'],
   string: ['minLength', 'maxLength', 'pattern', 'format'],
@@ -70,13 +72,13 @@ export function lintSchema(schema: unknown, at: string): string[] {
 function lintNode(schema: unknown, at: string, depth: number): string[] {
   if (!isObject(schema)) return [`${at}: a schema must be an object, not ${JSON.stringify(schema)}`]
   if (depth > MAX_DEPTH) return [`${at}: deeper than ${MAX_DEPTH} levels`]
-  const { type, description, items } = schema
+  const { type, description, items, anyOf } = schema
   const faults = lintKeywords(schema, at)
   if (Array.isArray(type)) faults.push(`${at}: type is a list`)
-  else if (type !== undefined && !Object.hasOwn(KEYWORDS, String(type)))
-    faults.push(`${at}: type ${String(type)}`)
-  // Without a type, Gemini refuses properties, and some validators any schema.
-  if (type === undefined) faults.push(`${at}: has no type`)
+  else if (type !== undefined && !(String(type) in KEYWORDS)) faults.push(`${at}: type ${String(type)}`)
+  // Without a type, Gemini refuses properties. Only words say what is taken.
+  if (type === undefined && !anyOf && !description) faults.push(`${at}: has no type and no words`)
+  if (anyOf !== undefined) faults.push(...lintBranches(anyOf, at))
   if (type === 'array' && items === undefined) faults.push(`${at}: an array without items`)
   if (description !== undefined && (typeof description !== 'string' || HIDDEN.test(description))) {
     faults.push(`${at}: description is no text, or hides characters`)
@@ -94,10 +96,24 @@ function lintNode(schema: unknown, at: string, depth: number): string[] {
   return faults
 }
 
+/** Some clients keep only the object of an `anyOf`, so each branch is another scalar. */
+function lintBranches(anyOf: unknown, at: string): string[] {
+  const branches: unknown[] = Array.isArray(anyOf) ? anyOf : []
+  const types = branches.map((each) => (isObject(each) ? each['type'] : undefined))
+  const isScalar = (type: unknown) =>
+    ['string', 'number', 'integer', 'boolean', 'null'].includes(String(type))
+  return [
+    ...(types.length > 1 && new Set(types).size === types.length && types.every(isScalar)
+      ? []
+      : [`${at}: anyOf is not of several scalar types`]),
+    ...branches.flatMap((each, n) => lintNode(each, `${at}.anyOf[${n}]`, MAX_DEPTH)),
+  ]
+}
+
 /** Some clients reject keywords of another type. */
 function lintKeywords(schema: Record<string, unknown>, at: string): string[] {
   const { type } = schema
-  const own = typeof type === 'string' ? (KEYWORDS[type] ?? []) : []
+  const own = KEYWORDS[typeof type === 'string' ? type : 'mixed'] ?? []
   const taken = [...(KEYWORDS['any'] ?? []), ...own]
   return Object.keys(schema)
     .filter((keyword) => !taken.includes(keyword))
@@ -117,11 +133,12 @@ function lintValues({ enum: values, type }: Record<string, unknown>, at: string)
 }
 
 function lintSamples(schema: Record<string, unknown>, at: string): string[] {
-  const { examples = [], type } = schema
+  const { examples = [], type, anyOf } = schema
+  const types = Array.isArray(anyOf) ? anyOf.map((each: { type?: unknown }) => each.type) : [type]
   if (!Array.isArray(examples)) return [`${at}: examples is no list`]
   const samples = 'default' in schema ? [schema['default'], ...examples] : examples
   return samples
-    .filter((sample) => ![sample].flat().every(isShown) || !fits(sample, type))
+    .filter((sample) => ![sample].flat().every(isShown) || !types.some((each) => fits(sample, each)))
     .map(
       (sample) => `${at}: the sample ${JSON.stringify(sample)} is not plain, or not of type ${String(type)}`,
     )

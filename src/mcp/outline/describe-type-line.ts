@@ -38,7 +38,13 @@ export function fieldsOf({ schema, properties: originals }: Projection): string[
 }
 
 /** The kind of a value, or the values that are allowed. */
-function kindOf({ type, enum: values, format, items, properties }: PortableSchema, deep: boolean): string {
+function kindOf(schema: PortableSchema, deep: boolean): string {
+  const { type, anyOf, enum: values, format, items, properties } = schema
+  if (anyOf)
+    return anyOf
+      .filter((each) => each.type !== 'null')
+      .map((each) => kindOf(each, deep))
+      .join(' or ')
   if (values) {
     const more = values.length > MOST_VALUES ? '|…' : ''
     return `${values.slice(0, MOST_VALUES).map(valueShown).join('|')}${more}`

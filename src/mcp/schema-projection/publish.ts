@@ -1,4 +1,4 @@
-/** Serializes a shape in the portable dialect: a single `type`, no references, no composition. */
+/** Serializes a shape in the portable dialect: no references, and no composition but an `anyOf` of scalars. */
 
 import { hasInvisible } from '../../foundation/invisible-characters.ts'
 import { clean, isKnownFormat, NULLABLE, phrase, sentence } from '../../schema-shape/descriptions.ts'
@@ -17,9 +17,14 @@ import { type Names, NO_NAMES } from './rename-properties.ts'
 
 type Scalar = string | number | boolean
 
-/** The portable JSON Schema dialect. Every schema has one type. */
+/** The objects and arrays that a schema without `type` takes, for the decoding of JSON text. Not in its JSON. */
+export const TAKES: unique symbol = Symbol('takes')
+
+/** The portable JSON Schema dialect. A schema has one type, an `anyOf` of scalars, or only words. */
 export type PortableSchema = {
-  type?: 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean'
+  type?: 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean' | 'null'
+  anyOf?: readonly PortableSchema[]
+  [TAKES]?: readonly Kind[]
   description?: string
   /** Strings that are not empty: some clients refuse all tools for any other value. */
   enum?: readonly string[]
@@ -44,39 +49,59 @@ const WORDS_CHARS = 900
 /** Maximum characters of the own name of a renamed property. */
 const NAME_CHARS = 100
 
-/**
- * Kinds by preference: a value that may be of several is published as the first of them, and the description
- * names the others. Clients refuse a list of types, and properties or no type at all.
- */
-const PREFERRED = ['string', 'object', 'array', 'number', 'boolean'] as const
+const SCALARS = ['string', 'number', 'boolean', 'null'] as const
+const NESTED = ['object', 'array'] as const
 
 /** Publishes a shape. `lean` omits descriptions and samples, for schemas near the size limit. */
 export function publish(shape: Shape, names: Names, lean: boolean): PortableSchema {
-  const kinds = KINDS.filter((kind) => kind !== 'null').filter((kind) => shape.kinds.has(kind))
-  const kind = kindOf(shape, kinds)
-  const isMixed = kinds.length > 1
   const values = portableValues(shape)
-  const type = typeOf(kind, shape)
+  const { type, ...form } = formOf(shape, values, names, lean)
   return {
-    type,
-    ...(lean ? {} : describe(shape, kinds, values !== undefined)),
-    ...(values && { enum: values }),
-    ...(!isMixed && keywordsOf(kind, shape)),
-    ...(lean ? {} : samplesOf(shape, type)),
-    ...(kind === 'array' && itemsOf(shape, names, lean)),
-    ...(kind === 'object' && propertiesOf(shape, names, lean)),
+    ...(type && { type }),
+    ...(lean ? {} : describe(shape, values !== undefined)),
+    ...form,
+    ...(lean ? {} : samplesOf(shape, type ? [type] : (form.anyOf ?? []).map((each) => each.type))),
   }
 }
 
-function kindOf({ object, items }: Shape, kinds: readonly Kind[]): (typeof PREFERRED)[number] {
-  // Without a type, the keywords show which one is meant.
-  const isAny = kinds.length === PREFERRED.length
-  if (isAny && object.properties.size > 0) return 'object'
-  if (isAny && items) return 'array'
-  return PREFERRED.find((each) => kinds.includes(each)) ?? 'string'
+/**
+ * Clients hold values to the published types. So each scalar type is named, and where objects or arrays are among
+ * several, none is: clients keep only the object of an `anyOf`.
+ */
+function formOf(
+  shape: Shape,
+  values: readonly string[] | undefined,
+  names: Names,
+  lean: boolean,
+): PortableSchema {
+  const has = (kind: Kind) => shape.kinds.has(kind)
+  const nested = NESTED.filter(has)
+  const scalars = SCALARS.filter(has)
+  if (nested.length === 0) {
+    const branches = scalars.map((kind) => ({
+      type: typeOf(kind, shape),
+      ...(kind === 'string' && values && { enum: values }),
+      ...keywordsOf(kind, shape),
+    }))
+    return branches.length === 1 ? { ...branches[0] } : { anyOf: branches }
+  }
+  const isAny = shape.kinds.size === KINDS.length
+  const isAlone = nested.length === 1 && scalars.every((kind) => kind === 'null')
+  const kind = isAny ? meantKind(shape) : isAlone ? nested[0] : undefined
+  if (kind === undefined) return { [TAKES]: nested }
+  return {
+    type: kind,
+    ...(isAlone && keywordsOf(kind, shape)),
+    ...(kind === 'array' ? itemsOf(shape, names, lean) : propertiesOf(shape, names, lean)),
+  }
 }
 
-function typeOf(kind: Exclude<Kind, 'null'>, { traits, values }: Shape): NonNullable<PortableSchema['type']> {
+/** Without a type, the keywords show which one is meant. */
+function meantKind({ object, items }: Shape): 'object' | 'array' | undefined {
+  return object.properties.size > 0 ? 'object' : items && 'array'
+}
+
+function typeOf(kind: Kind, { traits, values }: Shape): NonNullable<PortableSchema['type']> {
   const numbers = values?.filter((value) => typeof value === 'number')
   if (kind === 'number' && (traits.integer || numbers?.every(Number.isInteger))) return 'integer'
   return kind
@@ -156,8 +181,11 @@ const named = (original: string, schema: PortableSchema): PortableSchema => {
  * Publishes defaults and examples only if they are short scalars or lists of them. Objects would carry
  * unpublished names.
  */
-function samplesOf({ default: preset, examples }: Shape, type: PortableSchema['type']): PortableSchema {
-  const helps = (value: unknown) => isSample(value) && isOfType(value, type)
+function samplesOf(
+  { default: preset, examples }: Shape,
+  types: readonly PortableSchema['type'][],
+): PortableSchema {
+  const helps = (value: unknown) => isSample(value) && types.some((type) => isOfType(value, type))
   const shown = examples.filter(helps)
   return { ...(helps(preset) && { default: preset }), ...(shown.length > 0 && { examples: shown }) }
 }
@@ -174,8 +202,10 @@ function isSample(value: unknown): boolean {
 }
 
 /** Generates the description, including the keywords that clients ignore or that have no portable form. */
-function describe(shape: Shape, kinds: readonly Kind[], enumerated: boolean): PortableSchema {
+function describe(shape: Shape, enumerated: boolean): PortableSchema {
   const { notes, traits, values } = shape
+  const kinds = KINDS.filter((kind) => kind !== 'null' && shape.kinds.has(kind))
+  const isNested = NESTED.some((kind) => shape.kinds.has(kind))
   const description = clean(shape.description ?? '', DESCRIPTION_CHARS)
   const { format, pattern, multipleOf } = traits
   const alone = kinds.length === 1 ? kinds[0] : undefined
@@ -183,19 +213,19 @@ function describe(shape: Shape, kinds: readonly Kind[], enumerated: boolean): Po
   const words = [
     description && (/[.!?…:]$/.test(description) ? description : `${description}.`),
     !isListed && values && `One of: ${phrase(shape)}.`,
-    !isListed && !values && !alone && openPhrase(kinds, shape),
+    // An `anyOf` says the types itself.
+    !isListed && !values && !alone && (isNested || format) && openPhrase(kinds, shape),
     alone === 'string' && format && sentence(phrase({ ...shape, values: undefined, kinds: new Set(kinds) })),
     alone === 'string' && pattern && !isPortablePattern(pattern) && `Matches ${clean(pattern, 100)} (RE2).`,
     alone === 'number' && multipleOf && !Number.isInteger(multipleOf) && `A multiple of ${multipleOf}.`,
     ...notes,
   ]
   const text = clean(words.filter(Boolean).join(' '), WORDS_CHARS)
-  const nullable = kinds.length > 0 && shape.kinds.has('null') && (alone || enumerated) ? NULLABLE : ''
+  const nullable = isNested && alone && shape.kinds.has('null') ? NULLABLE : ''
   const whole = [text, nullable].filter(Boolean).join(' ')
   return whole ? { description: whole } : {}
 }
 
 function openPhrase(kinds: readonly Kind[], shape: Shape): string {
-  if (kinds.length === 0) return 'Always null.'
   return kinds.length === KINDS.length - 1 ? 'Any JSON value.' : sentence(phrase(shape))
 }

@@ -2,7 +2,7 @@
 
 import { NULLABLE } from '../../schema-shape/descriptions.ts'
 import { type Projection, restoreNames } from './project.ts'
-import type { PortableSchema } from './publish.ts'
+import { type PortableSchema, TAKES } from './publish.ts'
 
 /** Reserved arguments, next to the type's properties. The server instructions explain them, once for all tools. */
 const RESERVED = {
@@ -16,14 +16,20 @@ const RESERVED = {
   clear: {
     type: 'array',
     items: { type: 'string' },
-    description: 'Properties to empty; null does too.',
+    description: 'Properties to empty. Some clients drop null.',
   },
   append: { type: 'object', description: 'Members to append to lists: {"tags": ["x"]}.' },
   remove: { type: 'object', description: 'Members to remove from lists.' },
   relationships: {
     type: 'array',
-    items: { type: 'object' },
-    description: 'Links to add: {rel_type, record_type, id}.',
+    // Closed, since strict clients leave out tools with open objects. Calls may send what REST takes besides.
+    items: {
+      type: 'object',
+      properties: { rel_type: { type: 'string' }, record_type: { type: 'string' }, id: { type: 'string' } },
+      required: ['rel_type', 'record_type', 'id'],
+      additionalProperties: false,
+    },
+    description: 'Links to add.',
   },
 } as const satisfies Record<string, PortableSchema>
 export type Reserved = keyof typeof RESERVED
@@ -170,5 +176,5 @@ function patchable(schema: PortableSchema): PortableSchema {
 }
 
 /** Whether a property is a list, at any depth of objects. */
-const hasLists = ({ type, properties = {} }: PortableSchema): boolean =>
-  type === 'array' || Object.values(properties).some(hasLists)
+const hasLists = ({ type, properties = {}, [TAKES]: kinds }: PortableSchema): boolean =>
+  type === 'array' || kinds?.includes('array') === true || Object.values(properties).some(hasLists)

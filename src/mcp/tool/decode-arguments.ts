@@ -7,7 +7,7 @@ import { DomainError } from '../../foundation/errors.ts'
 import { isObject } from '../../foundation/is-object.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { parseJson } from '../../json/parse.ts'
-import type { PortableSchema } from '../schema-projection/publish.ts'
+import { type PortableSchema, TAKES } from '../schema-projection/publish.ts'
 import { PAGE } from './page-arguments.ts'
 
 /**
@@ -51,9 +51,10 @@ function decodeItems(items: unknown[], schema: PortableSchema | undefined): unkn
   return decoded.every((item, index) => item === items[index]) ? items : decoded
 }
 
-function decodeString(text: string, { type }: PortableSchema): unknown {
+function decodeString(text: string, schema: PortableSchema): unknown {
   const opens = text.trimStart().charAt(0)
-  if (!((type === 'object' && opens === '{') || (type === 'array' && opens === '['))) return text
+  const kind = opens === '{' ? 'object' : opens === '[' ? 'array' : undefined
+  if (kind === undefined || !(schema.type === kind || schema[TAKES]?.includes(kind))) return text
   try {
     return parseJson(text)
   } catch (error) {

@@ -54,15 +54,13 @@ export const definition = (
 })
 
 /**
- * Removes redundant keywords from an open schema: `additionalProperties` without `properties`, and
- * descriptions that say any value is allowed.
+ * Removes redundant parts of an open schema: `additionalProperties` without `properties`, and that any value is
+ * allowed, after other words.
  */
 function withoutOpen(schema: PortableSchema): PortableSchema {
   const { additionalProperties, properties, description } = schema
   if (description?.endsWith(ANY)) {
-    const { description: _, ...rest } = schema
-    const said = description.slice(0, -ANY.length).trim()
-    return { ...rest, ...(said && { description: said }) }
+    return { ...schema, description: description.slice(0, -ANY.length).trim() || ANY }
   }
   if (schema.type === 'object' && additionalProperties === true && !properties) {
     const { additionalProperties: _, ...rest } = schema

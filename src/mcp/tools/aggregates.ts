@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { rowsBody } from '../../contract/response-bodies.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
-import { parseJson } from '../../json/parse.ts'
 import { BY_OFFSET, ReadResult } from '../budget/read-result.ts'
 import { pageOutput } from '../tool/page-arguments.ts'
 import { reading, tool } from '../tool/tool.ts'
@@ -17,10 +16,6 @@ const aggregate = compile(
     }`,
   ),
 )
-
-/** Clients that hold arguments to the schema send an object of this list as JSON text. */
-const termOf = (term: unknown, index: number): unknown =>
-  typeof term === 'string' && term.trimStart().startsWith('{') ? parseJson(term, `/group_by/${index}`) : term
 
 const object = z.record(z.string(), z.unknown())
 
@@ -51,7 +46,7 @@ export const aggregateTools = [
         base: base_id,
         recordType: record_type,
         aggregations,
-        ...(group_by && { groupBy: group_by.map(termOf) }),
+        ...(group_by && { groupBy: group_by }),
         ...(filter && { filter }),
         ...(having && { having }),
         ...(sort !== undefined && { sort }),
