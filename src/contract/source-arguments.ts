@@ -25,7 +25,7 @@ export function refuseForSource(
   })
 }
 
-const STORED_ONLY = ['filter', 'sort', 'expand', 'snippets', 'as_of', 'cursor']
+const STORED_ONLY = ['filter', 'sort', 'expand', 'include', 'snippets', 'as_of', 'cursor']
 
 /** The arguments of a list that only stored records take. */
 export const storedOnly = (asked: Readonly<Record<string, unknown>>): Record<string, unknown> =>

@@ -1,11 +1,11 @@
 /** GraphQL operations of claims: leases on records for exclusive work. */
+import { claimAndPatch } from '../engine/batch/claim-and-patch.ts'
 import * as claims from '../engine/claims/index.ts'
 import { builder } from './builder.ts'
+import { ClaimRef } from './claim-type.ts'
 import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
 import { RecordRef } from './records.ts'
-
-type Item = claims.Claim & { dryRun?: boolean }
 
 const ClaimStatus = builder.enumType('ClaimStatus', {
   description:
@@ -13,20 +13,6 @@ const ClaimStatus = builder.enumType('ClaimStatus', {
   values: ['active', 'completed', 'exhausted'] as const,
 })
 
-const ClaimRef = builder.objectRef<Item>('Claim').implement({
-  description: 'A record that is assigned to one worker until the lease ends.',
-  fields: (t) => ({
-    id: t.exposeString('id'),
-    recordType: t.exposeString('recordType'),
-    recordId: t.exposeString('recordId'),
-    status: t.exposeString('status', {
-      description: '"active", "completed" or "exhausted"; "released" in the response to a release.',
-    }),
-    attempts: t.exposeInt('attempts', { description: 'How often the record has been claimed.' }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime' }),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
-  }),
-})
 const ClaimPage = pageType('ClaimPage', ClaimRef)
 
 const NewClaim = builder.objectRef<claims.ClaimedRecords['data'][number]['claim']>('NewClaim').implement({
@@ -89,7 +75,14 @@ builder.queryFields((t) => ({
   claims: t.field({
     type: ClaimPage,
     description: 'The claims on records that the token can read, newest first, without lost ones.',
-    args: { base: t.arg.string({ required: true }), status: t.arg({ type: ClaimStatus }), ...pageArgs() },
+    args: {
+      base: t.arg.string({ required: true }),
+      status: t.arg({ type: ClaimStatus }),
+      recordType: t.arg.string(),
+      recordId: t.arg.string(),
+      holder: t.arg.string({ description: 'The id or the name of a token.' }),
+      ...pageArgs(),
+    },
     resolve: (_root, { base, ...args }, { scope }) => claims.listClaims(scope, base, args),
   }),
   claim: t.field({
@@ -118,8 +111,12 @@ mutation('claimRecords', {
     maxAttempts: t.int({
       description: 'Skip records that were claimed this often, 1 to 1000.',
     }),
+    patch: t.field({
+      type: 'JSON',
+      description: 'A merge patch of `data`, written to each claimed record in the same transaction.',
+    }),
   })),
-  resolve: (scope, { base, recordType, ...args }) => claims.claimRecords(scope, base, recordType, args),
+  resolve: (scope, { base, recordType, ...args }) => claimAndPatch(scope, base, recordType, args),
 })
 
 mutation('heartbeatClaim', {
@@ -135,8 +132,15 @@ mutation('heartbeatClaim', {
 mutation('releaseClaim', {
   description: 'Releases a claim: the record can be claimed again. A lost claim is a CONFLICT.',
   type: ClaimRef,
-  args: claimArgs(),
-  resolve: (scope, { base, id }) => claims.releaseClaim(scope, base, id),
+  args: {
+    ...claimArgs(),
+    ...builder.args((t) => ({
+      force: t.boolean({
+        description: 'Also the claim of another token. Needs `manage` on the record type.',
+      }),
+    })),
+  },
+  resolve: (scope, { base, id, force }) => claims.releaseClaim(scope, base, id, force),
 })
 
 mutation('completeClaim', {

@@ -4,6 +4,7 @@ import * as sources from '../engine/sources/index.ts'
 import { expectation } from '../engine/write/preconditions.ts'
 import { invalid } from '../foundation/errors.ts'
 import { builder } from './builder.ts'
+import { ClaimRef } from './claim-type.ts'
 import { Deleted, expectationArgs, LinkCountsRef, notYetDeleted, Operation, versionArgs } from './common.ts'
 import { mutation } from './mutation.ts'
 import { nodeId } from './node-id.ts'
@@ -106,6 +107,12 @@ export const RecordRef = builder.objectRef<Stored>('Record').implement({
       description: 'Which of these lists are truncated. `related` pages through the rest.',
       resolve: ({ expansion }) => expansion?._expanded_truncated,
     }),
+    claim: t.field({
+      type: ClaimRef,
+      nullable: true,
+      description: 'With `include: [claim]`: the active claim of the record; null if there is none.',
+      resolve: ({ claim }) => claim,
+    }),
   }),
 })
 
@@ -180,6 +187,14 @@ const expandArgs = () =>
       description: 'Relationship types to expand: "owner.company", "~member" for incoming.',
     }),
   }))
+const RecordPart = builder.enumType('RecordPart', {
+  description: 'Parts of a record that a read shows on request.',
+  values: ['claim'] as const,
+})
+const includeArgs = () =>
+  builder.args((t) => ({
+    include: t.field({ type: [RecordPart], description: '`claim`: the active claim of each record.' }),
+  }))
 const pairArgs = () =>
   builder.args((t) => ({
     externalId: t.string({ description: 'Identifies the record for upsert, together with the source.' }),
@@ -228,6 +243,7 @@ builder.queryFields((t) => ({
       sort: t.arg({ type: 'JSON', description: '[{"field","direction"}] or "-created_at,id".' }),
       fields: t.arg.stringList({ description: 'Fields to return: "id", "data.name".' }),
       ...expandArgs(),
+      ...includeArgs(),
       snippets: t.arg.boolean({
         description: 'Show what the `search` of the filter found. `limit` is then at most 100.',
       }),
@@ -262,6 +278,7 @@ builder.queryFields((t) => ({
     args: {
       ...recordArgs(),
       ...expandArgs(),
+      ...includeArgs(),
       version: t.arg.int({ description: 'From 1.' }),
       asOf: t.arg.string({ description: 'RFC 3339: "2026-01-31T09:30:00Z".' }),
     },

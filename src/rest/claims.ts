@@ -4,26 +4,12 @@ import { Filter, sortBody } from '../contract/query-shapes.ts'
 import { claimedBody, pageBody, trim } from '../contract/response-bodies.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { graphql } from '../graphql/document.ts'
+import { Claim, ClaimFields } from './records/claim.ts'
 import { Record } from './records/shapes.ts'
 import { listOf } from './route/page.ts'
-import { pageOf, pageQuery } from './route/query.ts'
+import { flag, pageOf, pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
-import { anywhere, baseAccess, baseId, time, typeId } from './route/shapes.ts'
-
-export const Claim = z
-  .object({
-    id: z.string(),
-    record_type: z.string(),
-    record_id: z.string(),
-    status: z.enum(['active', 'completed', 'exhausted', 'released']).meta({
-      description:
-        '`completed` and `exhausted`: the record cannot be claimed until it changes. `released`: the response to a release.',
-    }),
-    attempts: z.int().meta({ description: 'How often the record has been claimed.' }),
-    expires_at: time,
-    dry_run: z.literal(true).optional(),
-  })
-  .meta({ id: 'Claim' })
+import { anywhere, baseAccess, baseId, typeId } from './route/shapes.ts'
 
 const Claimed = z
   .object({
@@ -47,11 +33,6 @@ const Claimed = z
   })
   .meta({ id: 'ClaimedRecords' })
 
-/** The fields of a claim in responses. */
-export const ClaimFields = graphql(`fragment ClaimFields on Claim {
-  id record_type: recordType record_id: recordId status attempts expires_at: expiresAt
-}`)
-
 export const leaseSeconds = z.int().min(1).max(LIMITS.leaseSecondsMax).optional()
 const ClaimBody = z
   .strictObject({
@@ -68,6 +49,9 @@ const ClaimBody = z
     }),
     max_attempts: z.int().min(1).max(LIMITS.claimAttemptsMax).optional().meta({
       description: 'A record that was claimed this often is skipped until it changes.',
+    }),
+    patch: z.record(z.string(), z.unknown()).optional().meta({
+      description: 'A merge patch of `data`, written to each claimed record in the same transaction.',
     }),
   })
   .optional()
@@ -90,9 +74,9 @@ export const claims = [
     params: inBase.extend({ record_type: typeId }),
     body: ClaimBody,
     operation: graphql(
-      `mutation ClaimRecords($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $limit: Int, $leaseSeconds: Int, $maxAttempts: Int) {
+      `mutation ClaimRecords($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $limit: Int, $leaseSeconds: Int, $maxAttempts: Int, $patch: JSON) {
         claimRecords(base: $base, recordType: $recordType, filter: $filter, sort: $sort, limit: $limit,
-          leaseSeconds: $leaseSeconds, maxAttempts: $maxAttempts) {
+          leaseSeconds: $leaseSeconds, maxAttempts: $maxAttempts, patch: $patch) {
           data {
             record {
               id record_type: recordType data created_at: createdAt updated_at: updatedAt external_id: externalId
@@ -112,6 +96,7 @@ export const claims = [
       limit: body?.limit,
       leaseSeconds: body?.lease_seconds,
       maxAttempts: body?.max_attempts,
+      patch: body?.patch,
     }),
     reply: ({ claimRecords }) => ({ body: claimedBody(claimRecords) }),
     answers: Claimed,
@@ -126,10 +111,13 @@ export const claims = [
         .enum(['active', 'completed', 'exhausted'])
         .optional()
         .meta({ description: 'Only claims with this value.' }),
+      record_type: z.string().optional().meta({ description: 'Only claims on records of this type.' }),
+      record_id: z.string().optional().meta({ description: 'Only claims on records with this id.' }),
+      holder: z.string().optional().meta({ description: 'Only claims of this token: its id or its name.' }),
     }),
     operation: graphql(
-      `query ListClaims($base: String!, $status: ClaimStatus, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
-        claims(base: $base, status: $status, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+      `query ListClaims($base: String!, $status: ClaimStatus, $recordType: String, $recordId: String, $holder: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+        claims(base: $base, status: $status, recordType: $recordType, recordId: $recordId, holder: $holder, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
           data { ...ClaimFields } hasMore truncated limit offset total nextCursor
         }
       }`,
@@ -138,6 +126,9 @@ export const claims = [
     variables: ({ params, query }) => ({
       base: params.base_id,
       status: query.status,
+      recordType: query.record_type,
+      recordId: query.record_id,
+      holder: query.holder,
       ...pageOf(query),
     }),
     reply: ({ claims }) => ({ body: pageBody(claims) }),
@@ -181,11 +172,16 @@ export const claims = [
     summary: 'Release a claim: its record can be claimed again',
     need: anywhere('write'),
     params: one,
+    query: z.strictObject({
+      force: flag('End the claim of another token too. Needs `manage` on the record type.'),
+    }),
     operation: graphql(
-      `mutation ReleaseClaim($base: String!, $id: String!) { releaseClaim(base: $base, id: $id) { ...ClaimFields dry_run: dryRun } }`,
+      `mutation ReleaseClaim($base: String!, $id: String!, $force: Boolean) {
+        releaseClaim(base: $base, id: $id, force: $force) { ...ClaimFields dry_run: dryRun }
+      }`,
       [ClaimFields],
     ),
-    variables: ({ params }) => ({ base: params.base_id, id: params.id }),
+    variables: ({ params, query }) => ({ base: params.base_id, id: params.id, force: query.force }),
     reply: ({ releaseClaim }) => ({ body: trim(releaseClaim) }),
     answers: Claim,
   }),

@@ -308,6 +308,8 @@ describe('Permissions and parameters of claims', () => {
         status: 'active',
         attempts: 1,
         expires_at: seen.claim.expires_at,
+        claimed_at: expect.stringMatching(TIME),
+        holder: { token_id: worker.id, name: expect.any(String) },
       },
     ])
     expect(meta.total).toBe(1)
@@ -511,5 +513,137 @@ describe('a list of claims', () => {
     const ids = await held(20)
     const answers = await Promise.all(times(8, (n) => onList('heartbeat', n % 2 ? ids : ids.toReversed())))
     for (const answer of answers) expect(succeed(answer).meta).toEqual({ count: 20 })
+  })
+})
+
+describe('Who holds a claim', () => {
+  const list = (query: string, call: Call = worker.call): Promise<Body> =>
+    call('GET', `/v1/crm/claims?${query}`).then((answer) => succeed(answer).data)
+
+  test('is in the claim, by the id and name of its token, with the time', async () => {
+    const type = await queue(1)
+    const { claim: made } = await first(type)
+    const held = succeed(await other.call('GET', `/v1/crm/claims/${made.id}`))
+    expect(held).toEqual({
+      ...{ id: made.id, record_type: type, record_id: 'r0', status: 'active', attempts: 1 },
+      ...{ expires_at: made.expires_at, claimed_at: expect.stringMatching(TIME) },
+      holder: { token_id: worker.id, name: expect.any(String) },
+    })
+    expect(await list(`record_type=${type}`, other.call)).toEqual([held])
+    expect(
+      (
+        await one.call('POST', '/v1/crm/sql', {
+          query: 'SELECT * FROM claims WHERE record_type = $1',
+          params: [type],
+        })
+      ).body.data,
+    ).toEqual([{ ...held, holder: { token_id: worker.id, name: held.holder.name } }])
+  })
+
+  test('selects claims, with the record and its type', async () => {
+    const type = await queue(3)
+    await claim(type, { limit: 2 })
+    await claim(type, {}, other.call)
+    const ids = async (query: string) =>
+      (await list(`record_type=${type}&${query}`)).map((each: Body) => each.record_id).sort()
+    expect(await ids('')).toEqual(['r0', 'r1', 'r2'])
+    expect(await ids(`holder=${other.id}`)).toEqual(['r2'])
+    expect(await ids('record_id=r1&status=active')).toEqual(['r1'])
+    expect(await ids(`record_id=r1&holder=${other.id}`)).toEqual([])
+    const reader = await one.newToken([{ record_type: type, permission: 'read' }])
+    expectFailure(await reader.call('GET', '/v1/crm/claims?record_type=elsewhere'), 'FORBIDDEN')
+    const blind = await one.newToken([{ record_type: 'elsewhere', permission: 'read' }])
+    expect(await list(`holder=${other.id}`, blind.call)).toEqual([])
+    expect(succeed(await blind.call('POST', '/v1/crm/sql', { query: 'SELECT id FROM claims' })).data).toEqual(
+      [],
+    )
+  })
+
+  test('is shown by reads of records that ask for it, and by no others', async () => {
+    const type = await queue(2)
+    const { claim: made } = await first(type)
+    const held = succeed(await one.call('GET', `/v1/crm/claims/${made.id}`))
+    const path = `/v1/crm/records/${type}`
+    const listed = succeed(await one.call('GET', `${path}?include=claim&sort=id`)).data
+    expect(listed.map((each: Body) => [each.id, each.claim])).toEqual([
+      ['r0', held],
+      ['r1', null],
+    ])
+    const queried = succeed(
+      await one.call('POST', `${path}/query`, { include: ['claim'], fields: ['id'], sort: 'id' }),
+    ).data
+    expect(queried).toEqual([
+      { id: 'r0', claim: held },
+      { id: 'r1', claim: null },
+    ])
+    expect(succeed(await one.call('GET', `${path}/r0?include=claim`)).claim).toEqual(held)
+    expect(succeed(await one.call('GET', `${path}/r1?include=claim`)).claim).toBeNull()
+    for (const bare of ['', '?fields=id'])
+      for (const each of succeed(await one.call('GET', path + bare)).data)
+        expect(each).not.toHaveProperty('claim')
+    expect(succeed(await one.call('GET', `${path}/r0`))).not.toHaveProperty('claim')
+    expectFault(await one.call('GET', `${path}?include=owner`), 'query/include')
+    expectFault(await one.call('GET', `${path}/r0?include=claim&version=1`), 'query/include')
+    await act('release', made.id)
+    expect(succeed(await one.call('GET', `${path}/r0?include=claim`)).claim).toBeNull()
+  })
+
+  test('another token ends the claim with force and manage on the type only', async () => {
+    const type = await queue(1)
+    const { claim: made } = await first(type)
+    const force = (call: Call) => call('POST', `/v1/crm/claims/${made.id}/release?force=true`)
+    expectConflict(await act('release', made.id, undefined, other.call), 'claim_of_another_token')
+    expectFailure(await force(other.call), 'FORBIDDEN')
+    const manager = await one.newToken([{ record_type: type, permission: 'manage' }])
+    expect(succeed(await force(manager.call))).toMatchObject({
+      status: 'released',
+      holder: { token_id: worker.id },
+    })
+    expectConflict(await act('heartbeat', made.id), 'claim_lost')
+    expectConflict(await force(manager.call), 'claim_lost')
+    expectFailure(await manager.call('POST', '/v1/crm/claims/none/release?force=true'), 'NOT_FOUND')
+    expect(idsOf(await claim(type, {}, other.call))).toEqual(['r0'])
+  })
+})
+
+describe('A claim with a patch', () => {
+  const open = { field: 'data.status', op: 'eq', value: 'open' }
+
+  test('writes each claimed record as the update of its holder, in the same transaction', async () => {
+    const type = await queue(3)
+    const [claimed, next] = await claim(type, { filter: open, limit: 2, patch: { status: 'doing', n: null } })
+    expect(claimed.record).toMatchObject({ id: 'r0', data: { status: 'doing' }, version: 2 })
+    expect(claimed.record.data).not.toHaveProperty('n')
+    expect(next.record).toMatchObject({ id: 'r1', version: 2 })
+    const [entry] = await one.logOf(type, 'r0')
+    expect(entry).toMatchObject({ operation: 'update', version: 2 })
+    // The holder's own work does not make the record available again.
+    succeed(await act('complete', claimed.claim.id))
+    expect(idsOf(await claim(type, { limit: 9 }))).toEqual(['r2'])
+    expect(succeed(await one.call('GET', `/v1/crm/records/${type}/r2`)).version).toBe(1)
+  })
+
+  test('claims nothing if the result does not fit the schema', async () => {
+    const type = await queue(1, {
+      json_schema: { type: 'object', properties: { status: { enum: ['open', 'done'] } } },
+    })
+    const call = (body: object) => worker.call('POST', `/v1/crm/records/${type}/claim`, body)
+    const fault = expectFault(await call({ patch: { status: 'lost' } }), '/patch/status')
+    expect(fault.code).toBe('enum')
+    expectFault(await call({ patch: ['x'] }), '/patch')
+    expect(succeed(await one.call('GET', `/v1/crm/claims?record_type=${type}`)).data).toEqual([])
+    expect(succeed(await call({ patch: { status: 'done' } })).data[0].record.data.status).toBe('done')
+  })
+
+  test('gives each record to one of many workers, and writes it once', async () => {
+    const type = await queue(12, STATUS_INDEX)
+    const takers = times(12, (n) => (n % 2 ? worker : other).call)
+    const taken = await Promise.all(
+      takers.map((call) => claim(type, { filter: open, patch: { status: 'doing' } }, call)),
+    )
+    expect(new Set(taken.flatMap(idsOf)).size).toBe(taken.flat().length)
+    const { data } = succeed(await one.call('GET', `/v1/crm/records/${type}?limit=100`))
+    expect(data.filter((each: Body) => each.version === 2)).toHaveLength(taken.flat().length)
+    expect(data.every((each: Body) => each.version <= 2)).toBe(true)
   })
 })

@@ -79,6 +79,13 @@ export const flag = (flags: string, name: string, about: string, value: boolean)
   to: { body: name },
   value,
 })
+/** A flag without an argument that sets a query parameter. */
+export const queryFlag = (flags: string, name: string, about: string): Option => ({
+  flags,
+  about,
+  to: { query: name },
+  value: 'true',
+})
 /** Texts separated by commas. */
 export const list = (flags: string, name: string, about: string): Option => ({
   flags,

@@ -1,6 +1,6 @@
 import type { Noun, Row } from '../command/command.ts'
 import { EXIT } from '../command/failure.ts'
-import { count, json, type Option, paging, query, text, writing } from '../command/options.ts'
+import { count, json, type Option, paging, query, queryFlag, text, writing } from '../command/options.ts'
 import { note } from '../command/print.ts'
 import { showRecords } from '../command/show-records.ts'
 
@@ -27,6 +27,7 @@ export const claim: Row = {
     count('--limit <count>', 'limit', 'maximum number of records, 1 to 100 (default: 1)'),
     lease,
     count('--max-attempts <count>', 'max_attempts', 'skip records that were claimed this often'),
+    json('--patch <json>', 'patch', 'merge this into the data of each claimed record: {"status":"doing"}'),
     ...writing,
   ],
   show: async ({ body }, asked) => {
@@ -63,18 +64,26 @@ const act = (name: string, summary: string, options: Row['options'] = []): Row =
 export const claims: Noun = {
   name: 'claims',
   summary: 'Claims: records assigned to one worker',
-  columns: ['id', 'record_type', 'record_id', 'status', 'attempts', 'expires_at'],
+  columns: ['id', 'record_type', 'record_id', 'status', 'holder', 'claimed_at', 'attempts', 'expires_at'],
   rows: [
     {
       name: 'list',
       summary: 'List claims',
       method: 'GET',
       path: '/:base_id/claims',
-      options: [query('--status <status>', 'status', 'active, completed or exhausted'), ...paging],
+      options: [
+        query('--status <status>', 'status', 'active, completed or exhausted'),
+        query('--record-type <type>', 'record_type', 'only on records of this type'),
+        query('--record-id <id>', 'record_id', 'only on records with this id'),
+        query('--holder <token>', 'holder', 'only of this token, by id or name'),
+        ...paging,
+      ],
     },
     { name: 'get', summary: 'Show a claim', method: 'GET', path: '/:base_id/claims/:id', options: [] },
     act('heartbeat', 'Extend a claim by its lease', [lease]),
-    act('release', 'Release a claim: its record can be claimed again'),
+    act('release', 'Release a claim: its record can be claimed again', [
+      queryFlag('--force', 'force', 'also the claim of another token, with manage on the record type'),
+    ]),
     act('complete', 'Complete a claim: its record cannot be claimed again until it changes'),
   ],
 }

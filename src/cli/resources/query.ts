@@ -13,6 +13,7 @@ export const query: Row = {
     parameter('--sort <fields>', 'sort', 'such as -data.amount,created_at'),
     parameter('--fields <names>', 'fields', 'fields to show, such as id,data.name'),
     parameter('--expand <types>', 'expand', 'relationship types to expand, such as owner.company'),
+    parameter('--include <part>', 'include', 'claim: also show the active claim of each record'),
     snippets,
     parameter('--as-of <time>', 'as_of', 'state at this time, such as 2026-01-31T09:30:00Z'),
     parameter('--external-source <name>', 'external_source', 'read from this external source of the type'),

@@ -74,6 +74,7 @@ const expand = query(
   'expand',
   'relationship types to expand, such as owner.company; or attachments',
 )
+const include = query('--include <part>', 'include', 'claim: also show the active claim')
 const fromSource = query(
   '--external-source <name>',
   'external_source',
@@ -111,6 +112,7 @@ export const record: Noun = {
         query('--sort <fields>', 'sort', 'such as -data.amount,created_at'),
         query('--fields <names>', 'fields', 'fields to show, such as id,data.name'),
         expand,
+        include,
         snippets,
         asOf,
         fromSource,
@@ -124,7 +126,13 @@ export const record: Noun = {
       summary: 'Show a record, now or at a time',
       method: 'GET',
       path: ONE,
-      options: [query('--version <number>', 'version', 'show this version'), asOf, expand, fromSource],
+      options: [
+        query('--version <number>', 'version', 'show this version'),
+        asOf,
+        expand,
+        include,
+        fromSource,
+      ],
     },
     related,
     {

@@ -2,21 +2,22 @@ import { DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { requirePermission } from '../access/access.ts'
 import { type Db, type Statement, statement } from '../database/client.ts'
+import type { Claim } from '../record-store/record.ts'
 import type { WriteScope } from '../write/write.ts'
 import { readLease } from './claim.ts'
-import { type Claim, type ClaimRow, findClaim, refuseClaim, toClaim } from './claim-guard.ts'
+import { type ClaimRow, findClaim, ROW_COLUMNS, refuseClaim, toClaim } from './claim-guard.ts'
 
 /**
  * Statement that changes a claim of the token. Uses clock_timestamp(), because a lease may expire while the
  * statement waits for a lock.
  */
-const act = (name: string, change: string) =>
+const act = (name: string, change: string, ofToken = 'k.token_id = $3') =>
   statement(
     name,
     `UPDATE plinth.claim k SET ${change}
-     WHERE k.base_id = $1 AND k.id = $2 AND k.token_id = $3
+     WHERE k.base_id = $1 AND k.id = $2 AND ${ofToken}
        AND k.row_no IS NOT NULL AND k.status = 'held' AND k.expires_at > clock_timestamp()
-     RETURNING k.id, k.record_type, k.record_id, k.token_id, k.attempts, k.expires_at`,
+     RETURNING ${ROW_COLUMNS}`,
   )
 
 const HEARTBEAT = act(
@@ -25,6 +26,7 @@ const HEARTBEAT = act(
      expires_at = clock_timestamp() + make_interval(secs => coalesce($4::int, k.lease_seconds))`,
 )
 const RELEASE = act('release_claim', `status = 'released'`)
+const RELEASE_ANY = act('release_any_claim', `status = 'released'`, '$3::text IS NOT NULL')
 const COMPLETE = act(
   'complete_claim',
   `status = 'completed', version = (SELECT r.version FROM plinth.record r WHERE r.row_no = k.row_no)`,
@@ -45,11 +47,16 @@ export async function heartbeatClaim(
 }
 
 /**
- * Releases the record before the lease expires.
- * @throws NOT_FOUND; CONFLICT when the claim is lost
+ * Releases the record before the lease expires. With `force`, ends the claim of any token, which needs `manage` on the type.
+ * @throws FORBIDDEN; NOT_FOUND; CONFLICT when the claim is lost
  */
-export async function releaseClaim(scope: WriteScope, baseId: string, id: string): Promise<Claim> {
-  return toClaim(await change(scope, RELEASE, baseId, id), 'released')
+export async function releaseClaim(
+  scope: WriteScope,
+  baseId: string,
+  id: string,
+  force?: boolean | null,
+): Promise<Claim> {
+  return toClaim(await change(scope, force ? RELEASE_ANY : RELEASE, baseId, id), 'released')
 }
 
 /**
@@ -68,8 +75,7 @@ export type ClaimOutcome = {
   error: { code: string; message: string } | null
 }
 
-const ACTIONS = { heartbeat: heartbeatClaim, release: releaseClaim, complete: completeClaim }
-export type ClaimAction = keyof typeof ACTIONS
+export type ClaimAction = 'heartbeat' | 'release' | 'complete'
 
 /**
  * Acts on several claims in one transaction, each by itself: a lost one does not keep the others.
@@ -96,9 +102,20 @@ export async function actOnClaims(
     const outcomes = new Map<string, ClaimOutcome>()
     // In one order, so that two requests for the same claims do not deadlock.
     for (const id of named.toSorted())
-      outcomes.set(id, await outcomeOf(id, () => ACTIONS[action](within, baseId, id, leaseSeconds)))
+      outcomes.set(id, await outcomeOf(id, () => actOn(within, action, baseId, id, leaseSeconds)))
     return { data: named.map((id) => outcomes.get(id) as ClaimOutcome) }
   })
+}
+
+function actOn(
+  scope: WriteScope,
+  action: ClaimAction,
+  baseId: string,
+  id: string,
+  leaseSeconds: number | null | undefined,
+): Promise<Claim> {
+  if (action === 'heartbeat') return heartbeatClaim(scope, baseId, id, leaseSeconds)
+  return (action === 'release' ? releaseClaim : completeClaim)(scope, baseId, id)
 }
 
 async function outcomeOf(id: string, acting: () => Promise<Claim>): Promise<ClaimOutcome> {
@@ -124,7 +141,7 @@ async function change(
   more: readonly unknown[] = [],
 ): Promise<Changed> {
   const known = await findClaim(scope, baseId, id)
-  requirePermission(scope.access, 'write', baseId, known.record_type)
+  requirePermission(scope.access, how === RELEASE_ANY ? 'manage' : 'write', baseId, known.record_type)
   const isRepeated = how === COMPLETE && known.shown === 'completed' && known.token_id === scope.actor.tokenId
   if (isRepeated) return known
   const [row] = await scope.db.query<Changed>(how, [baseId, id, scope.actor.tokenId ?? '', ...more])

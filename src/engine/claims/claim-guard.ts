@@ -4,7 +4,7 @@ import { requireBaseAccess, requirePermission } from '../access/access.ts'
 import type { Scope } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
 import { LOCK } from '../record-store/read-statements.ts'
-import { written } from '../record-store/record.ts'
+import { type Claim, type ClaimStatus, written } from '../record-store/record.ts'
 
 /**
  * SQL expressions for the state of a row of `plinth.claim`. A completed or exhausted claim keeps its record
@@ -29,28 +29,22 @@ export const STATUS = `CASE WHEN k.row_no IS NULL THEN NULL
      WHEN k.status = 'held' AND k.expires_at > now() THEN 'active'
      WHEN k.version = r.version AND ${isUsedUp('k.max_attempts')} THEN 'exhausted' END`
 
-export type ClaimStatus = 'active' | 'completed' | 'exhausted'
-/** A claim in the format of all surfaces. */
-export type Claim = {
-  id: string
-  recordType: string
-  recordId: string
-  status: ClaimStatus | 'released'
-  attempts: number
-  expiresAt: string
-}
 export type ClaimRow = {
   id: string
   record_type: string
   record_id: string
   token_id: string
+  token_name: string
   /** Null when the claim is lost. */
   shown: ClaimStatus | null
   attempts: number
   expires_at: Date | string
+  created_at: Date | string
 }
 
-export const CLAIM_COLUMNS = `k.id, k.record_type, k.record_id, k.token_id, ${STATUS} AS shown, k.attempts, k.expires_at`
+export const ROW_COLUMNS =
+  'k.id, k.record_type, k.record_id, k.token_id, k.token_name, k.attempts, k.expires_at, k.created_at'
+export const CLAIM_COLUMNS = `${ROW_COLUMNS}, ${STATUS} AS shown`
 /** Joins each claim with its record, if it exists. */
 export const ITS_RECORD =
   'LEFT JOIN LATERAL (SELECT version FROM plinth.record r WHERE r.row_no = k.row_no LIMIT 1) r ON true'
@@ -180,4 +174,6 @@ export const toClaim = (row: Omit<ClaimRow, 'shown'>, status: Claim['status']): 
   status,
   attempts: row.attempts,
   expiresAt: written(row.expires_at),
+  holder: { tokenId: row.token_id, name: row.token_name },
+  claimedAt: written(row.created_at),
 })

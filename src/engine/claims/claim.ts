@@ -74,6 +74,7 @@ export async function claimRecords(
         ? within('max_attempts', args.maxAttempts, LIMITS.claimAttemptsMax)
         : null,
     tokenId: scope.actor.tokenId ?? '',
+    tokenName: scope.actor.name,
   }
   const type = await requireType(scope, baseId, recordType)
   const bound = { filter: filter && bindFilter(filter, type), sort: bindSort(order, type) }

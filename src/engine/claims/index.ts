@@ -1,4 +1,3 @@
 export { actOnClaims, type ClaimOutcome, completeClaim, heartbeatClaim, releaseClaim } from './actions.ts'
-export { type ClaimedRecords, claimRecords } from './claim.ts'
-export type { Claim } from './claim-guard.ts'
-export { getClaim, listClaims } from './list.ts'
+export { type ClaimArgs, type ClaimedRecords, claimRecords } from './claim.ts'
+export { activeClaimsOf, claimView, getClaim, listClaims } from './list.ts'

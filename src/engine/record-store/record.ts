@@ -30,6 +30,22 @@ export type RecordItem = {
   snippets?: readonly Snippet[] | undefined
   /** Linked records, on request. */
   expansion?: Expansion | undefined
+  /** Its active claim, on request; null if nobody holds one. */
+  claim?: Claim | null | undefined
+}
+
+export type ClaimStatus = 'active' | 'completed' | 'exhausted'
+/** A claim in the format of all surfaces. */
+export type Claim = {
+  id: string
+  recordType: string
+  recordId: string
+  status: ClaimStatus | 'released'
+  attempts: number
+  expiresAt: string
+  /** The token that made it. */
+  holder: { tokenId: string; name: string }
+  claimedAt: string
 }
 
 /** What every format shows of a record. A record of an external source has null for what it lacks. */

@@ -1,9 +1,12 @@
+import { invalid } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { JsonRows } from '../../json/rows.ts'
+import { activeClaimsOf, claimView } from '../claims/index.ts'
 import { requireType } from '../configuration/record-types/index.ts'
 import { cursorsOf, openCursor } from '../core/cursor.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../core/page.ts'
+import type { TypePolicy } from '../core/policy.ts'
 import { read, readPageRows, type Scope } from '../core/scope.ts'
 import { shaped } from '../database/client.ts'
 import { bindSort } from '../filter/bind.ts'
@@ -41,6 +44,8 @@ export type ListArgs = PageArgs & {
   expand?: readonly string[] | null | undefined
   /** Whether each record shows what a search of the filter found in it. */
   snippets?: boolean | null | undefined
+  /** What each record shows beside its fields. */
+  include?: Include
   /** Point in time of the read. */
   asOf?: string | null | undefined
 }
@@ -52,6 +57,9 @@ export type RecordPage = Omit<Page<RecordItem>, 'data'> & {
   rows(): JsonRows | Promise<object[]>
   isEmpty: boolean
 }
+
+/** Parts of a record that a read shows on request. */
+export type Include = readonly 'claim'[] | null | undefined
 
 type Row = ListedRow & { total?: number }
 
@@ -81,6 +89,8 @@ export async function listRecords(
   }, typeOf)
   const searches = args.snippets ? readSnippets(asked, page.limit) : null
   if (args.asOf != null) refuseWithPolicy(policy, recordType, 'A list as of a moment')
+  const showsClaims = args.include?.includes('claim') ?? false
+  if (showsClaims) refuseClaims(policy, recordType, args.asOf != null)
   const type = await typeOf()
   const filter = filterWithPolicy(policy, asked, type)
   const sort = bindSort(order, type)
@@ -116,12 +126,17 @@ export async function listRecords(
   const positionOf = (row: Row) => ({ id: row.id, values: compiled.valuesOf(row) })
   const ids = found.data.map(({ id }) => id)
   const expansions = expand ? await expandRecords(scope, { baseId, recordType }, expand, ids) : []
+  const claims = showsClaims ? await activeClaimsOf(scope, baseId, recordType, ids) : null
   if (searches) found.data = await withSnippets(scope, found.data, searches)
   return {
     ...found,
     isEmpty: rows.length === 0,
-    data: () => found.data.map((row, i) => asItem(recordType, row, projection, expansions[i])),
-    rows: () => asRows(recordType, found.data, projection, expansions),
+    data: () =>
+      found.data.map((row, i) => ({
+        ...asItem(recordType, row, projection, expansions[i]),
+        ...(claims && { claim: claims.get(row.id) ?? null }),
+      })),
+    rows: () => asRows(recordType, found.data, projection, expansions, claims),
     ...cursorsOf(scope.keys.cursor, boundTo, found, positionOf),
     hint:
       adviseValues(filter, type) ??
@@ -174,6 +189,23 @@ function slowHint(took: number, query: ListQuery): string | null {
   }
 }
 
+type Claims = Awaited<ReturnType<typeof activeClaimsOf>>
+
+/**
+ * Refuses claims where they cannot be shown.
+ * @throws FORBIDDEN under a policy; VALIDATION_ERROR for a read of the past
+ */
+export function refuseClaims(policy: TypePolicy | undefined, recordType: string, isPast: boolean): void {
+  refuseWithPolicy(policy, recordType, 'The claim of a record')
+  if (isPast)
+    throw invalid({
+      path: '/include',
+      code: 'exclusive',
+      message: 'Claims are those of now. Leave include out, or read the present.',
+      received: 'claim',
+    })
+}
+
 /** A row of a list, with its search score. Outside a transaction, its data is JSON text. */
 type ListedRow = RecordRow & { score?: number; snippets?: Snippet[] }
 
@@ -200,11 +232,12 @@ function asRows(
   rows: readonly ListedRow[],
   projection: Projection | null,
   expansions: readonly Expansion[],
+  claims: Claims | null,
 ): JsonRows | Promise<object[]> {
   const areText = rows.every(({ data }) => typeof data === 'string')
-  if (areText && projection === null && expansions.length === 0)
+  if (areText && projection === null && expansions.length === 0 && claims === null)
     return new JsonRows(rows.map((row) => toViewText(recordType, row)))
-  return asObjects(recordType, rows, projection, expansions)
+  return asObjects(recordType, rows, projection, expansions, claims)
 }
 
 async function asObjects(
@@ -212,13 +245,16 @@ async function asObjects(
   rows: readonly ListedRow[],
   projection: Projection | null,
   expansions: readonly Expansion[],
+  claims: Claims | null,
 ): Promise<object[]> {
   const objects: object[] = []
   for (const [i, row] of rows.entries()) {
     if (turnIsOver()) await nextTurn()
     const view = toView(recordType, parsed(row))
     if (row.snippets) view._snippets = row.snippets
-    objects.push(Object.assign(projection ? project(view, projection) : view, expansions[i]))
+    const claim = claims?.get(row.id)
+    const more = { ...expansions[i], ...(claims && { claim: claim ? claimView(claim) : null }) }
+    objects.push(Object.assign(projection ? project(view, projection) : view, more))
   }
   return objects
 }

@@ -1,3 +1,4 @@
+import { activeClaimsOf } from '../claims/index.ts'
 import { requireType } from '../configuration/record-types/index.ts'
 import type { Scope } from '../core/scope.ts'
 import { asksPast, getPastRecord, type PastArgs, readPast } from '../query/point-in-time.ts'
@@ -7,6 +8,7 @@ import { GET } from '../record-store/read-statements.ts'
 import { type RecordItem, type RecordRow, recordNotFound, toRecord } from '../record-store/record.ts'
 import { expandRecords } from '../related/expand.ts'
 import { authorize, refuseWithPolicy, visibleType } from '../row-policy/apply.ts'
+import { type Include, refuseClaims } from './list.ts'
 
 /**
  * Reads the current record, or its state at a point in time.
@@ -18,9 +20,15 @@ export async function getRecord(
   baseId: string,
   recordType: string,
   id: string,
-  { expand, ...past }: PastArgs & { expand?: readonly string[] | null | undefined } = {},
+  {
+    expand,
+    include,
+    ...past
+  }: PastArgs & { expand?: readonly string[] | null | undefined; include?: Include } = {},
 ): Promise<RecordItem> {
   const policy = authorize(scope, 'read', baseId, recordType)
+  const showsClaim = include?.includes('claim') ?? false
+  if (showsClaim) refuseClaims(policy, recordType, asksPast(past))
   const paths = expand ? parseExpand(expand, '/expand') : null
   if (asksPast(past)) {
     if (paths) throw expandsPast()
@@ -37,9 +45,10 @@ export async function getRecord(
     await requireType(scope, baseId, recordType)
     throw recordNotFound(recordType, id)
   }
-  if (!paths) return toRecord(recordType, row)
-  const [expansion] = await expandRecords(scope, { baseId, recordType }, paths, [id])
-  return { ...toRecord(recordType, row), expansion }
+  const record = toRecord(recordType, row)
+  if (paths) record.expansion = (await expandRecords(scope, { baseId, recordType }, paths, [id]))[0]
+  if (showsClaim) record.claim = (await activeClaimsOf(scope, baseId, recordType, [id])).get(id) ?? null
+  return record
 }
 
 const readPlain = async ({ db, batching }: Scope, baseId: string, recordType: string, id: string) =>

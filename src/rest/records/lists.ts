@@ -23,10 +23,10 @@ import { FoundRecord } from './shapes.ts'
 import { externalSource, ListedFields, nowhere, readFrom, SourceListedFields } from './sources.ts'
 
 const ListRecords = graphql(
-  `query ListRecords($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $fields: [String!], $expand: [String!],
+  `query ListRecords($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $fields: [String!], $expand: [String!], $include: [RecordPart!],
     $snippets: Boolean, $asOf: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean,
     $source: String!, $fromSource: Boolean!) {
-    records(base: $base, recordType: $recordType, filter: $filter, sort: $sort, fields: $fields, expand: $expand, snippets: $snippets, asOf: $asOf,
+    records(base: $base, recordType: $recordType, filter: $filter, sort: $sort, fields: $fields, expand: $expand, include: $include, snippets: $snippets, asOf: $asOf,
       limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) @skip(if: $fromSource) { ...ListedFields }
     sourceRecords(base: $base, recordType: $recordType, source: $source, fields: $fields, limit: $limit, offset: $offset,
       includeTotal: $includeTotal) @include(if: $fromSource) { ...SourceListedFields }
@@ -37,6 +37,8 @@ const ListRecords = graphql(
 const FILTER = '`{"field","op","value"}`, or groups of them with `and`, `or`, `not`, `some`, `none`.'
 const FIELDS = 'Fields to return: `id`, `data.name`.'
 export const EXPAND = 'Relationship types to expand: `owner.company`, `~member` for incoming.'
+const INCLUDE = '`claim`: add the active claim of each record, or null.'
+export const include = z.enum(['claim']).optional().meta({ description: INCLUDE })
 const SNIPPETS =
   'Add `_snippets` to each record: what the `search` of the filter found. `limit` is then at most 100.'
 const QueryBody = pageBody.extend({
@@ -44,6 +46,10 @@ const QueryBody = pageBody.extend({
   sort: sortBody('-created_at,id', '`[{"field","direction"}]`, or `"-created_at,id"`.'),
   fields: z.array(z.string()).optional().meta({ description: FIELDS }),
   expand: z.array(z.string()).optional().meta({ description: EXPAND }),
+  include: z
+    .array(z.enum(['claim']))
+    .optional()
+    .meta({ description: INCLUDE }),
   snippets: z.boolean().optional().meta({ description: SNIPPETS }),
   as_of: asOfBody,
   external_source: externalSource,
@@ -65,6 +71,7 @@ export const recordLists = [
       sort: json('`-created_at,id`, or `[{"field","direction"}]`.'),
       fields: names(FIELDS),
       expand: names(EXPAND),
+      include,
       snippets: flag(SNIPPETS),
       as_of: asOf,
       external_source: externalSource,
@@ -78,6 +85,7 @@ export const recordLists = [
       sort: query.sort?.startsWith('[') ? readJson(query.sort, 'sort') : query.sort,
       fields: query.fields === undefined ? undefined : splitNames(query.fields, 'query/fields'),
       expand: query.expand === undefined ? undefined : splitNames(query.expand, 'query/expand'),
+      include: query.include && [query.include],
       snippets: query.snippets,
       asOf: query.as_of,
       ...pageOf(query),
@@ -100,6 +108,7 @@ export const recordLists = [
       sort: body.sort,
       fields: body.fields,
       expand: body.expand,
+      include: body.include,
       snippets: body.snippets,
       asOf: body.as_of,
       limit: body.limit,

@@ -6,7 +6,7 @@ import { asOf, names, whole } from '../route/query.ts'
 import { route } from '../route/route.ts'
 import { recordActs } from './actions.ts'
 import { needs, target } from './fragments.ts'
-import { EXPAND, recordLists } from './lists.ts'
+import { EXPAND, include, recordLists } from './lists.ts'
 import { recordPatch } from './patch.ts'
 import { recordPuts } from './puts.ts'
 import { OneRecord } from './shapes.ts'
@@ -24,7 +24,7 @@ export const records = [
     summary: 'Get a record: its current state, one of its versions, or its state at a time',
     need: needs('read'),
     params: oneAnywhere,
-    query: past.extend({ expand: names(EXPAND), external_source: externalSource }),
+    query: past.extend({ expand: names(EXPAND), include, external_source: externalSource }),
     operation: GetRecord,
     variables: ({ params, query }) => ({
       ...target(params),
@@ -32,12 +32,21 @@ export const records = [
         version: query.version,
         as_of: query.as_of,
         expand: query.expand,
+        include: query.include,
       }),
       version: query.version,
       asOf: query.as_of,
+      include: query.include && [query.include],
+      withClaim: query.include !== undefined,
       ...(query.expand !== undefined && { expand: splitNames(query.expand, 'query/expand') }),
     }),
-    reply: ({ record, sourceRecord }) => ({ body: trim(record ?? sourceRecord ?? nowhere()) }),
+    reply: ({ record, sourceRecord }) => ({
+      // A claim that nobody holds is null, where it was asked for.
+      body: {
+        ...trim(record ?? sourceRecord ?? nowhere()),
+        ...(record && 'claim' in record && { claim: record.claim }),
+      },
+    }),
     answers: OneRecord,
   }),
   ...recordPatch,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { time } from '../route/shapes.ts'
+import { Claim } from './claim.ts'
 
 /** Linked records, present with `expand`. */
 const expansion = {
@@ -14,6 +15,9 @@ const expansion = {
     .array(z.string())
     .optional()
     .meta({ description: 'Which of these lists are truncated. `…/related` pages through the rest.' }),
+  claim: Claim.nullable()
+    .optional()
+    .meta({ description: 'Present with `include=claim`: the active claim, or null if nobody holds one.' }),
 }
 
 const OF_SOURCE = 'Null for a record of an external source, which is not stored here.'

@@ -4,6 +4,7 @@ import { refuseForSource } from '../../contract/source-arguments.ts'
 import { check } from '../../contract/validate.ts'
 import { graphql } from '../../graphql/document.ts'
 import { recordId } from '../route/shapes.ts'
+import { ClaimFields } from './claim.ts'
 import { one, RecordFields } from './fragments.ts'
 
 const EXTERNAL =
@@ -46,13 +47,14 @@ export function oneFrom(
 
 export const GetRecord = graphql(
   `query GetRecord($base: String!, $recordType: String!, $id: String!, $version: Int, $asOf: String, $expand: [String!],
-    $source: String!, $fromSource: Boolean!) {
-    record(base: $base, recordType: $recordType, id: $id, version: $version, asOf: $asOf, expand: $expand) @skip(if: $fromSource) {
+    $include: [RecordPart!], $withClaim: Boolean!, $source: String!, $fromSource: Boolean!) {
+    record(base: $base, recordType: $recordType, id: $id, version: $version, asOf: $asOf, expand: $expand, include: $include) @skip(if: $fromSource) {
       ...RecordFields _expanded: expanded _expanded_truncated: expandedTruncated
+      claim @include(if: $withClaim) { ...ClaimFields }
     }
     sourceRecord(base: $base, recordType: $recordType, source: $source, id: $id) @include(if: $fromSource) { ...RecordFields }
   }`,
-  [RecordFields],
+  [RecordFields, ClaimFields],
 )
 
 /** A read goes to one of two places. */

@@ -50,6 +50,7 @@ const ENDPOINTS = compiledCache<Endpoints>({
 
 const aboutOf = ({ baseId: _, tools: _tools, formerNames: _names, ...row }: EndpointRow): AboutEndpoint => ({
   ...row,
+  actions: row.actions as readonly string[],
   createdAt: row.createdAt.toISOString(),
   updatedAt: row.updatedAt.toISOString(),
 })
@@ -63,7 +64,7 @@ function compiled(
   const { id, enabled, instructions, sqlQuery, resources } = row
   const batch = row.batch as EndpointBatch
   const toolsets = row.toolsets.flatMap((name) => shared.get(name) ?? [])
-  const actions = row.actions.flatMap((name) => known.get(name) ?? [])
+  const actions = (row.actions as string[]).flatMap((name) => known.get(name) ?? [])
   const named = typedToolsOf(row, shared, portableIds)
   const former = [...toolsets, row].flatMap((each) => each.formerNames as FormerName[])
   return {

@@ -7,7 +7,7 @@ import { type NamedLink, type NamedTool, nameLinks, nameTools, type PortableIds 
 type Members = {
   readonly toolsets: readonly string[]
   readonly sqlQuery: boolean
-  readonly actions: readonly string[]
+  readonly actions: unknown
   readonly tools: unknown
   readonly relationships: unknown
   readonly batch: unknown
@@ -56,7 +56,10 @@ type Named = NamedTool | NamedLink | { name: string; at: string }
 export const toolsOfEndpoint = (endpoint: Members, toolsets: Toolsets, portableIds: PortableIds): Named[] => [
   ...typedToolsOf(endpoint, toolsets, portableIds),
   ...nameLinks(endpoint.relationships as EndpointRelationship[]),
-  ...endpoint.actions.map((id, i) => ({ name: actionToolName(id), at: `/actions/${i}` })),
+  ...(endpoint.actions as readonly string[]).map((id, i) => ({
+    name: actionToolName(id),
+    at: `/actions/${i}`,
+  })),
   ...sharedNames(endpoint),
 ]
 

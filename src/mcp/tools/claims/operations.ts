@@ -21,6 +21,7 @@ export const input = z.strictObject({
   limit: z.int32().optional(),
   lease_seconds: z.int32().optional(),
   max_attempts: z.int32().optional(),
+  patch: z.record(z.string(), z.unknown()).optional(),
   timeout: z.int32().optional(),
   condition: z.record(z.string(), z.unknown()).optional(),
   after: z.number().optional(),
@@ -35,7 +36,7 @@ const ASKS = ['record_type', 'filter', 'sort', 'limit'] as const
 const WRITES = ['idempotency_key', 'dry_run'] as const
 /** Arguments of each action, the required one first. */
 const ARGUMENTS: Record<Action, readonly (keyof Args)[]> = {
-  claim: [...ASKS, 'lease_seconds', 'max_attempts', 'max_tokens', ...WRITES],
+  claim: [...ASKS, 'lease_seconds', 'max_attempts', 'patch', 'max_tokens', ...WRITES],
   wait: [...ASKS, 'timeout', 'max_tokens'],
   heartbeat: ['claim_id', 'claim_ids', 'lease_seconds', ...WRITES],
   release: ['claim_id', 'claim_ids', ...WRITES],
@@ -70,13 +71,14 @@ function checkArguments(args: Args): string {
 }
 
 const ToolClaim = graphql(`fragment ToolClaim on Claim {
-  id record_type: recordType record_id: recordId status attempts expires_at: expiresAt dry_run: dryRun
+  id record_type: recordType record_id: recordId status attempts expires_at: expiresAt
+  holder { token_id: tokenId name } claimed_at: claimedAt dry_run: dryRun
 }`)
 const claim = compile(
   graphql(
-    `mutation ToolClaimRecords($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $limit: Int, $leaseSeconds: Int, $maxAttempts: Int) {
+    `mutation ToolClaimRecords($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $limit: Int, $leaseSeconds: Int, $maxAttempts: Int, $patch: JSON) {
       claimRecords(base: $base, recordType: $recordType, filter: $filter, sort: $sort, limit: $limit,
-        leaseSeconds: $leaseSeconds, maxAttempts: $maxAttempts) {
+        leaseSeconds: $leaseSeconds, maxAttempts: $maxAttempts, patch: $patch) {
         data {
           record {
             id record_type: recordType data created_at: createdAt updated_at: updatedAt external_id: externalId
@@ -176,7 +178,8 @@ export async function act(
   const recordUri = recordUriIn(base)
   switch (action) {
     case 'claim': {
-      const bound = args.max_attempts === undefined ? {} : { maxAttempts: args.max_attempts }
+      const { max_attempts: maxAttempts, patch } = args
+      const bound = { ...(maxAttempts !== undefined && { maxAttempts }), ...(patch && { patch }) }
       const { claimRecords } = await claim({ ...question, ...lease, ...bound }, context)
       const uriOf = ({ record }: Row) => recordUri(record as Row)
       return new ReadResult(claimedBody(claimRecords), { uriOf, cuttable: dataOfClaimed })

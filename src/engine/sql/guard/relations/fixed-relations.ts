@@ -59,6 +59,14 @@ const withOwnCalls = (tokenId: string | null): readonly SqlColumn[] =>
 /** Built-in relations of every base, by name. */
 export const FIXED: ReadonlyMap<string, Fixed> = new Map([
   [
+    'claims',
+    {
+      view: 'claim',
+      columns: plain(RELATION_COLUMNS.claims),
+      filter: (catalog) => granted(catalog, 'record_type'),
+    },
+  ],
+  [
     'records',
     {
       view: 'record',
