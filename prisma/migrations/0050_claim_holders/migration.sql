@@ -21,10 +21,7 @@ CREATE VIEW plinth_sql.claim WITH (security_barrier) AS
       THEN (SELECT g.record_types FROM plinth.sql_grant g WHERE g.role = session_user) ?| ARRAY['*', k.record_type]
       ELSE false END;
 
--- Actions of an endpoint say with whose rights they run. The undo tool is an option of an endpoint.
+-- Actions of an endpoint say with whose rights they run.
 ALTER TABLE plinth.endpoint ALTER COLUMN actions DROP DEFAULT;
 ALTER TABLE plinth.endpoint ALTER COLUMN actions TYPE json USING to_json(actions);
 ALTER TABLE plinth.endpoint ALTER COLUMN actions SET DEFAULT '[]';
-ALTER TABLE plinth.endpoint ADD COLUMN undo boolean NOT NULL DEFAULT false;
--- Forks of previews that exist have no such field, which would look like a change. `json` keeps the order of keys.
-UPDATE plinth.fork SET definition = regexp_replace(definition::text, '\}\s*$', ',"undo":false}')::json WHERE kind = 'endpoint';
