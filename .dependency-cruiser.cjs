@@ -109,6 +109,7 @@ const ENGINE_FOLDERS = [
   'triggers',
   'inbound',
   'jobs',
+  'diagnostics',
   '[^/]+\\.ts$',
 ]
 

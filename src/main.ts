@@ -56,6 +56,7 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
       connections: config.databaseConnections,
       timeoutMs: config.requestTimeoutMs,
       sql: config.sql,
+      unknownSettings: config.unknownSettings,
       clientBreaks: async (...edits) =>
         (await import('./graphql/base/client-breaks.ts')).clientBreaks(...edits),
       log,

@@ -1,14 +1,16 @@
 /** The command line. API commands are rows of nouns; `serve` and `mcp` run a server. */
-import { readFileSync } from 'node:fs'
 import { Command, CommanderError, Option as Flag } from 'commander'
+import { packageVersion } from '../foundation/version.ts'
 import { call, get } from './command/client.ts'
-import { argumentsOf, type Row, requestOf } from './command/command.ts'
+import { type Asked, argumentsOf, type Row, requestOf } from './command/command.ts'
 import { configure, valued } from './command/commander.ts'
-import { describe, EXIT, Failure, misused, toFailure } from './command/failure.ts'
-import type { Option } from './command/options.ts'
+import { confirmed } from './command/confirmed.ts'
+import { describe, EXIT, Failure, inFlags, misused, toFailure } from './command/failure.ts'
+import { type Option, yes } from './command/options.ts'
 import { note, noteFailure, show, showJson, showJsonLine } from './command/print.ts'
 import { type Flags, readSettings, serverUrl, tokenFile, tokenFor } from './command/settings.ts'
 import { addCompletion } from './completion.ts'
+import { addDoctor } from './doctor.ts'
 import { addExport } from './export.ts'
 import { follow } from './follow.ts'
 import { addGen } from './gen.ts'
@@ -48,7 +50,6 @@ import { trigger } from './resources/trigger.ts'
 import { vault } from './resources/vault.ts'
 import { wait } from './resources/wait.ts'
 import { addServe } from './serve.ts'
-import { addStatus } from './status.ts'
 import { download, upload } from './transfer.ts'
 
 const NOUNS = [
@@ -139,14 +140,15 @@ function build(argv: readonly string[], outcome: Outcome): Command {
     .option('--json', 'print the JSON response of the API')
   configure(program)
   // Define --version only without a command, because some commands use it for the version of a record.
-  if (argv.every((each) => each.startsWith('-'))) program.version(version(), '--version', 'print the version')
+  if (argv.every((each) => each.startsWith('-')))
+    program.version(packageVersion(), '--version', 'print the version')
   addServe(program)
   addMcp(program)
   addOpen(program)
   addGen(program)
   addImport(program)
   addExport(program)
-  addStatus(program, () => {
+  addDoctor(program, () => {
     outcome.exitCode = EXIT.failed
   })
   for (const noun of NOUNS) {
@@ -155,7 +157,63 @@ function build(argv: readonly string[], outcome: Outcome): Command {
   }
   for (const row of ROWS) addRow(program, program, [], row, outcome)
   addCompletion(program)
+  groupCommands(program)
   return program
+}
+
+/** The help lists commands by what they are for. */
+const GROUPS: readonly (readonly [heading: string, names: readonly string[]])[] = [
+  ['Start here:', ['serve', 'doctor', 'open', 'mcp']],
+  [
+    'Configuration of a base:',
+    [
+      'base',
+      'record-type',
+      'relationship-type',
+      'file-type',
+      'endpoint',
+      'toolset',
+      'action',
+      'trigger',
+      'inbound-webhook',
+      'provider',
+      'gen',
+    ],
+  ],
+  [
+    'Records and files:',
+    [
+      'record',
+      'query',
+      'aggregate',
+      'sql',
+      'relationship',
+      'attachment',
+      'file',
+      'import',
+      'export',
+      'batch',
+      'sql-write',
+      'query-bases',
+      'wait',
+      'claim',
+      'claims',
+    ],
+  ],
+  ['History:', ['changes', 'trace', 'revert', 'trash']],
+  [
+    'Previews and config files:',
+    ['preview', 'config', 'seed', 'propose', 'promote', 'promotion', 'rollback'],
+  ],
+  ['Access:', ['whoami', 'token', 'vault', 's3-credential']],
+]
+
+function groupCommands(program: Command): void {
+  const names = GROUPS.flatMap(([, names]) => names)
+  for (const [heading, group] of GROUPS)
+    for (const name of group) program.commands.find((each) => each.name() === name)?.helpGroup(heading)
+  const rank = (command: Command) => (names.indexOf(command.name()) + names.length + 1) % (names.length + 1)
+  ;(program.commands as Command[]).sort((one, other) => rank(one) - rank(other))
 }
 
 type McpFlags = { endpoint?: string; readOnly?: true; types?: string; tools?: string; profile?: string }
@@ -223,7 +281,8 @@ function addRow(
     const url = serverUrl(settings)
     const { json: asJson } = program.opts<Flags>()
     const token = tokenFor(url, settings)
-    const refused = advising(tokenFile(url, settings))
+    if (!asJson && !request.streams) row.forShow?.(request.query)
+    const refused = advising(tokenFile(url, settings), asJson ? [] : row.options)
     const transfer = (direction: 'upload' | 'download') =>
       direction === 'upload'
         ? upload(url, token, request, written['source'] ?? '')
@@ -232,15 +291,23 @@ function addRow(
       const take = (json: string) => (asJson ? showJsonLine(json) : row.showEntry?.(JSON.parse(json)))
       await follow(url, token, request, take).catch(refused)
     }
+    const asked: Asked = {
+      url,
+      path: request.path,
+      get: async (path) => (await call(url, token, get(path))).body,
+    }
+    const isSure = asJson || given.some(([option]) => option === yes) || request.query.has('dry_run')
+    if (row.asks && !isSure && process.stdin.isTTY && process.stdout.isTTY) {
+      const query = new URLSearchParams([...request.query, ['dry_run', 'true']])
+      const { 'idempotency-key': _, ...headers } = request.headers
+      const plan = await call(url, token, { ...request, query, headers }).catch(refused)
+      await row.show?.(plan, asked)
+      await confirmed(row.asks)
+    }
     const answer = await (row.transfer ? transfer(row.transfer) : call(url, token, request)).catch(refused)
     if (!answer) return
     if (asJson) showJson(answer)
-    else if (row.show)
-      await row.show(answer, {
-        url,
-        path: request.path,
-        get: async (path) => (await call(url, token, get(path))).body,
-      })
+    else if (row.show) await row.show(answer, asked)
     else show(answer, row.columns ?? columns)
     outcome.exitCode = row.exitCode?.(answer) ?? EXIT.ok
   })
@@ -255,11 +322,12 @@ function checkServerUrl({ options }: Row, { url }: Flags): void {
     )
 }
 
-/** Adds a hint about the source of a refused token that was read from a file. */
-function advising(file: string | undefined): (thrown: unknown) => never {
+/** Adds a hint about the source of a refused token that was read from a file, and names options for parameters. */
+function advising(file: string | undefined, options: readonly Option[]): (thrown: unknown) => never {
+  const flagOf = (parameter: string) => options.find(({ to }) => Object.values(to).includes(parameter))?.flags
   return (thrown) => {
-    if (file === undefined || !(thrown instanceof Failure) || thrown.body.error.code !== 'UNAUTHORIZED')
-      throw thrown
+    if (!(thrown instanceof Failure)) throw thrown
+    if (file === undefined || thrown.body.error.code !== 'UNAUTHORIZED') throw inFlags(thrown, flagOf)
     const advice = `The token in ${file} is not valid for this server: it was revoked, or PLINTH_ADMIN_TOKEN replaced it. Set PLINTH_TOKEN, or pass --token.`
     throw new Failure(thrown.body, { exitCode: thrown.exitCode, advice, cause: thrown })
   }
@@ -282,11 +350,4 @@ function usageOf({ code, message }: CommanderError): Failure | undefined {
 function report(failure: Failure, asJson: boolean): void {
   if (asJson) note(`${JSON.stringify(failure.body)}\n`)
   else noteFailure(describe(failure))
-}
-
-function version(): string {
-  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-    version: string
-  }
-  return manifest.version
 }

@@ -202,9 +202,16 @@ export type Config = {
   /** Timeout after which a client that reads nothing of its response is disconnected. */
   sendTimeoutMs: number
   logLevel: string
+  /** Variables that begin with PLINTH_ and are settings of nothing. */
+  unknownSettings: readonly string[]
 }
 
 const NAMES = Object.keys(Settings.shape).filter((name) => name.startsWith('PLINTH_'))
+
+/** Variables of the command line. */
+const OF_CLIENT = ['URL', 'TOKEN', 'BASE', 'ENDPOINT', 'READ_ONLY', 'HANDED_OVER'].map(
+  (name) => `PLINTH_${name}`,
+)
 
 /** Says which setting a variable is a misspelling of: one letter more, less or other, or two swapped. */
 function misspelling(name: string): string | undefined {
@@ -273,5 +280,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     requestTimeoutMs: set.PLINTH_REQUEST_TIMEOUT_MS,
     sendTimeoutMs: set.PLINTH_SEND_TIMEOUT_MS,
     logLevel: set.PLINTH_LOG_LEVEL,
+    unknownSettings: Object.keys(given).filter(
+      (name) => name.startsWith('PLINTH_') && !NAMES.includes(name) && !OF_CLIENT.includes(name),
+    ),
   }
 }

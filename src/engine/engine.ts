@@ -25,6 +25,7 @@ import { openCaches } from './core/caches.ts'
 import { openLongPolls } from './core/long-poll.ts'
 import type { ClientBreaks, Scope, Services, Via } from './core/scope.ts'
 import { sealKey, serverSecret } from './core/sealed-token.ts'
+import { SlowLists } from './core/slow-lists.ts'
 import { type ReserveBytes, ResponseBudget } from './database/capped-query.ts'
 import { migrate } from './database/migrate.ts'
 import { type Database, openDatabase } from './database/pool.ts'
@@ -74,6 +75,7 @@ export type EngineOptions = {
   timeoutMs?: number
   /** Limits of the SQL endpoint; false disables it. */
   sql?: SqlLimits | false
+  unknownSettings?: readonly string[]
   log: InfoLog
 }
 
@@ -172,6 +174,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     ...{ caches, batching, feed, longPolls, keys, limits, sql, blobs, vault, egress, publicUrl, log },
     clientBreaks,
     kinds: KINDS,
+    slowLists: new SlowLists(),
+    unknownSettings: options.unknownSettings ?? [],
   }
   const system = systemScope(database, services)
   await ensureAdminToken(system, options.adminToken, log)

@@ -241,6 +241,18 @@ export const LIMITS = {
   walkedLinks: 200_000,
   /** A list query slower than this reports which index would help. */
   slowListMs: 250,
+  /** Slow lists of a process that the diagnostics know. */
+  slowListsKept: 100,
+  /** Resources that one check of the diagnostics names. */
+  diagnosedNames: 5,
+  /** Free space of the disk, as a share and in bytes, below which the diagnostics warn and report an error. */
+  lowDisk: { warning: { share: 0.1, bytes: 1024 ** 3 }, error: { share: 0.02, bytes: 256 * 1024 ** 2 } },
+  /** Difference between the clocks of the server and of its database, in milliseconds. */
+  clockSkewMs: { warning: 2000, error: 60_000 },
+  /** Share of the connections of PostgreSQL that are in use. */
+  busyConnections: 0.9,
+  /** A job that is due for longer than this waits for a runner that does not come. */
+  lateJobMs: 10 * 60_000,
   /** Maximum number of records in one claim request. */
   claimRecords: 100,
   leaseSeconds: 600,

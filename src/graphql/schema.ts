@@ -37,6 +37,7 @@ import './vault-secrets.ts'
 import './changes.ts'
 import './change-trace.ts'
 import './providers.ts'
+import './diagnostics.ts'
 import { builder } from './builder.ts'
 
 export const schema = builder.toSchema()

@@ -16,6 +16,7 @@ import { claimLists } from './claim-lists.ts'
 import { claims } from './claims.ts'
 import { config } from './config.ts'
 import { crossBase } from './cross-base.ts'
+import { diagnostics } from './diagnostics.ts'
 import { endpoints } from './endpoints.ts'
 import { fileTypes } from './file-types.ts'
 import { takeFilePath } from './files/path.ts'
@@ -87,6 +88,7 @@ export const ROUTES: readonly Route[] = [
   ...mcpTools,
   ...tokens,
   ...vault,
+  ...diagnostics,
   ...changes,
   ...trace,
 ]

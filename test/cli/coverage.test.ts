@@ -108,21 +108,62 @@ test('`mcp tools` lists the tools of the address that the flags describe', async
   expect(JSON.parse(whole.out).data.map(({ name }: { name: string }) => name)).toContain('create_deal')
 })
 
-test('`status` shows server, token and bases, and fails if one of them does', async () => {
-  const well = await plinth(['status', '--json'], settings)
-  expect(well.code).toBe(0)
-  expect(JSON.parse(well.out)).toMatchObject({
-    ok: true,
-    checks: expect.arrayContaining([
-      { check: 'readiness', result: expect.stringContaining('ready'), ok: true },
-      { check: 'bases', result: '1: crm', ok: true },
+test('`doctor` shows server, token, bases and the checks of the server, and fails if one is an error', async () => {
+  const well = await plinth(['doctor', '--json'], settings)
+  expect(well.code, well.out).toBe(0)
+  const { checks } = JSON.parse(well.out)
+  expect(checks).toEqual(
+    expect.arrayContaining([
+      { name: 'readiness', status: 'ok', message: expect.stringContaining('ready') },
+      { name: 'bases', status: 'ok', message: '1: crm' },
+      { name: 'versions', status: 'ok', message: expect.stringMatching(/^Plinth .*PostgreSQL 1\d/) },
     ]),
-  })
+  )
   expect(well.out).not.toContain(world.adminToken)
+  const { token } = await world.newToken([{ permission: 'read' }])
+  const other = await plinth(['doctor'], { ...settings, PLINTH_TOKEN: token })
+  expect(other).toMatchObject({ code: 0, out: expect.stringContaining('diagnostics\twarning') })
   const refused = await plinth(['status'], { ...settings, PLINTH_TOKEN: 'plt_none' })
   expect(refused).toMatchObject({ code: 1, out: expect.stringContaining('UNAUTHORIZED') })
+})
+
+test('`doctor` without a server says what is wrong on this machine', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'plinth-doctor-'))
+  const here = { PLINTH_DATA_DIR: folder, PLINTH_PORT: 'x', PLINTH_TOKEN: 'plt_none' }
+  await writeFile(join(folder, 'admin-token'), 'plt_open', { mode: 0o644 })
+  await writeFile(join(folder, 'server.json'), '{"url":"http://127.0.0.1:1","pid":4194304}')
+  const { code, out } = await plinth(['doctor', '--json'], here)
+  expect(code).toBe(1)
+  const found = Object.fromEntries(
+    (JSON.parse(out).checks as { name: string; message: string }[]).map(({ name, message }) => [
+      name,
+      message,
+    ]),
+  )
+  expect(found).toMatchObject({
+    readiness: expect.stringMatching(/plinth serve.*process 4194304, ended/),
+    data_directory: expect.stringContaining(`chmod 600 ${join(folder, 'admin-token')}`),
+    settings: expect.stringContaining('PLINTH_PORT must be a whole number'),
+    disk: expect.stringContaining('GiB are free'),
+  })
+  expect(out).not.toContain('plt_')
   const away = await plinth(['doctor'], { ...settings, PLINTH_URL: 'http://127.0.0.1:1' })
   expect(away).toMatchObject({ code: 1, out: expect.stringContaining('plinth serve') })
+  await rm(folder, { recursive: true })
+})
+
+test('the help lists every command in a group, what to start with first', async () => {
+  const { out } = await plinth(['--help'], {})
+  const groups = [...out.matchAll(/^(\S.*):\n/gm)].map(([, heading]) => heading)
+  expect(groups[groups.indexOf('Options') + 1]).toBe('Start here')
+  expect(groups.at(-1)).toBe('Commands')
+  // Those without a group.
+  expect(
+    out
+      .split('\nCommands:\n')[1]
+      ?.match(/^ {2}\w[\w-]*/gm)
+      ?.map((name) => name.trim()),
+  ).toEqual(['completion', 'help'])
 })
 
 test('`serve --help` names the settings, and a port that is none is refused by the name of its setting', {

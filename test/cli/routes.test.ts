@@ -10,6 +10,7 @@ const COVERED: Readonly<Record<string, string>> = {
   'GET /:/mcp/tools': 'mcp tools',
   'GET /:/openapi.json': 'gen openapi',
   'POST /tokens/self/sign-in-codes': 'open',
+  'GET /diagnostics': 'doctor',
   'GET /:/changes/stream': 'changes --follow',
   'POST /accounts/:/query': 'query-bases, for the account `default`',
 }

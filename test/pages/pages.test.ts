@@ -362,6 +362,7 @@ const STEPS: Step[] = [
   ['DELETE /vault/secrets/:name', '/vault/secrets/KEY'],
   ['GET /tokens', '/tokens?include_total=true'],
   ['GET /tokens/self', '/tokens/self'],
+  ['GET /diagnostics', '/diagnostics'],
   ['POST /tokens/self/sign-in-codes', '/tokens/self/sign-in-codes?dry_run=true'],
   ['POST /tokens/self/sign-in-codes', '/tokens/self/sign-in-codes'],
   ['DELETE /:base_id/endpoints/:id', '/crm/endpoints/desk'],

@@ -133,6 +133,7 @@ export const routeSamples = (base: string): Readonly<Record<string, RouteSample>
   'POST /tokens': { body: { name: 't', grants: [grantOn(base)] }, status: 201 },
   'GET /tokens': {},
   'GET /tokens/self': {},
+  'GET /diagnostics': {},
   'POST /tokens/self/sign-in-codes': { status: 201 },
   'DELETE /tokens/:id': {},
   'GET /vault/secrets': {},

@@ -37,6 +37,14 @@ export function requireAnyAdmin({ access }: Scope, what: 'tokens' | 'secrets' = 
   })
 }
 
+/** @throws FORBIDDEN unless the caller administers everything */
+export function requireAllAdmin({ access }: Scope, what: string): void {
+  if (administersAll(access)) return
+  throw new DomainError('FORBIDDEN', `${what} needs "admin" on all bases.`, {
+    details: [{ path: '', code: 'missing_permission', message: 'Use the administrator token.' }],
+  })
+}
+
 /** @throws FORBIDDEN if the caller's own grants do not cover the grant */
 export function requireGrant(access: Access, grant: Grant): void {
   if (!access.covers(grant)) throw outside('', 'The token no longer has the grants that this request needs.')

@@ -1,4 +1,5 @@
 /** Content-addressed storage of file contents. A content is immutable: its name is its sha256 in lowercase hex. */
+import { statfs } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { DomainError, invalid } from '../../foundation/errors.ts'
 
@@ -34,6 +35,16 @@ export type BlobStore = {
   remove(sha256: string): Promise<void>
   /** Lists contents in the order of their digests, those after `after` only. */
   list(after?: string): AsyncIterable<ListedBlob>
+  /** The disk that contents are written to, also on their way to a bucket. */
+  disk(): Promise<Disk>
+}
+
+/** Bytes of a file system: those that this process may still use, and all. */
+export type Disk = { free: number; total: number }
+
+export async function diskOf(directory: string): Promise<Disk> {
+  const { bavail, blocks, bsize } = await statfs(directory)
+  return { free: bavail * bsize, total: blocks * bsize }
 }
 
 /** Stores a content that the server itself reads. Closes the source, which a failed `put` leaves open. */

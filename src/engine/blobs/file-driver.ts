@@ -7,6 +7,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import {
   type BlobStore,
   type ByteRange,
+  diskOf,
   isDigest,
   type ListedBlob,
   missingBlob,
@@ -51,6 +52,7 @@ export async function openFileDriver(directory: string, isShared: boolean): Prom
     has: async (sha256) => (await statOf(pathOf(sha256))) !== undefined,
     remove: (sha256) => rm(pathOf(sha256), { force: true }),
     list: (after = '') => list(directory, after),
+    disk: () => diskOf(directory),
   }
 }
 

@@ -9,6 +9,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import {
   type BlobStore,
   type ByteRange,
+  diskOf,
   isDigest,
   type ListedBlob,
   missingBlob,
@@ -80,6 +81,7 @@ export async function openS3Driver(location: S3Location): Promise<BlobStore> {
       await client.send(new sdk.DeleteObjectCommand(place))
     },
     list: (after = '') => list(open, location, after),
+    disk: () => diskOf(location.directory),
   }
 }
 

@@ -18,6 +18,7 @@ import type { LongPolls } from './long-poll.ts'
 import type { ScopePolicy } from './policy.ts'
 import type { RunState } from './run-state.ts'
 import type { SealKey } from './sealed-token.ts'
+import type { SlowLists } from './slow-lists.ts'
 
 /** The surface or mechanism that a write came through. */
 export type Via =
@@ -67,6 +68,9 @@ export type Services = {
   readonly keys: { readonly cursor: SealKey; readonly link: SealKey; readonly s3: KeyObject }
   readonly limits: { readonly recordBytes: number; readonly batchBytes: number }
   readonly sql: SqlRunner
+  readonly slowLists: SlowLists
+  /** Variables of the environment that look like settings, and are none. */
+  readonly unknownSettings: readonly string[]
   readonly blobs: BlobStore
   readonly vault: Vault
   /** Sends requests to addresses that users chose. */

@@ -30,7 +30,7 @@ const OUTGROWN = statement(
      AND pg_stat_get_live_tuples(c.oid) > 500 + 1.1 * greatest(c.reltuples, 0)`,
 )
 
-async function outgrown(db: Db): Promise<Table[]> {
+export async function outgrown(db: Db): Promise<Table[]> {
   const rows = await db.query<{ name: Table }>(OUTGROWN, [TABLES])
   return rows.map(({ name }) => name)
 }

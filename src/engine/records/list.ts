@@ -15,7 +15,7 @@ import type { Condition } from '../filter/syntax-tree.ts'
 import { readMoment } from '../query/as-of.ts'
 import { withCheckedHints } from '../query/check-hints.ts'
 import { compileFor, readQuestion } from '../query/compile-query.ts'
-import { adviseIndex } from '../query/index-advice.ts'
+import { type Advice, adviseIndex } from '../query/index-advice.ts'
 import { countStatement, type ListQuery, listStatement } from '../query/list-statement.ts'
 import { requireCompleteHistory } from '../query/point-in-time.ts'
 import {
@@ -122,6 +122,8 @@ export async function listRecords(
   const total = page.includeTotal ? (rows[0]?.total ?? (await countAll(scope, query))) : null
   const took = performance.now() - started
   if (moment) await requireCompleteHistory(scope, baseId, moment)
+  const slow = took > LIMITS.slowListMs && !moment ? { took, advice: adviseIndex(query) } : null
+  if (slow) noteSlow(scope, query, slow)
   const found = toPage(rows, page, total, isCut)
   const positionOf = (row: Row) => ({ id: row.id, values: compiled.valuesOf(row) })
   const ids = found.data.map(({ id }) => id)
@@ -150,7 +152,7 @@ export async function listRecords(
           )
         : null) ??
       // This hint could reveal hidden fields, so omit it under a policy.
-      (took > LIMITS.slowListMs && !moment && !policy ? slowHint(took, query) : null),
+      (slow && !policy ? slowHint(slow) : null),
   }
 }
 
@@ -172,9 +174,15 @@ function readArgs({ fields, expand, asOf, ...question }: ListArgs) {
   }
 }
 
+type Slow = { took: number; advice: Advice | null }
+
+function noteSlow({ slowLists }: Scope, { baseId, recordType }: ListQuery, { took, advice }: Slow): void {
+  const { index = null, status = null, recordType: far } = advice ?? {}
+  slowLists.add({ baseId, recordType: far ?? recordType, index, status }, took)
+}
+
 /** Advice for a slow list: an index to declare, or the reason why a declared index is not used yet. */
-function slowHint(took: number, query: ListQuery): string | null {
-  const advice = adviseIndex(query)
+function slowHint({ took, advice }: Slow): string | null {
   if (!advice) return null
   const index = JSON.stringify(advice.index)
   const slow = `This list took ${Math.round(took)} ms.`

@@ -22,6 +22,8 @@ export type Vault = {
   isFingerprintOf(text: string, stored: string): boolean | undefined
   /** What a secret under the current master key begins with. */
   readonly currentPrefix: string
+  /** The same of all master keys of this process. */
+  readonly prefixes: readonly string[]
   /** The id of the current master key. It reveals nothing about the key. */
   readonly keyId: string
   /** Whether this process has the master key of the database. */
@@ -78,6 +80,7 @@ function vaultOf(masters: readonly MasterKey[], current: MasterKey, isUsable: bo
     fingerprint: (text) => fingerprint(current, text),
     isFingerprintOf: (text, stored) => isFingerprintOf(masters, text, stored),
     currentPrefix: prefixOf(current),
+    prefixes: masters.map(prefixOf),
     keyId: current.id,
   }
 }

@@ -57,6 +57,7 @@ export const TAGS: Readonly<Record<string, { description: string; guide: string 
     guide: 'vault',
   },
   MCP: { description: 'What an MCP address offers.', guide: 'mcp' },
+  Diagnostics: { description: 'What is wrong with the server, and what to do.', guide: 'operations' },
   Server: { description: 'The other addresses of a server.', guide: 'operations' },
   Tokens: {
     description: 'API tokens, with grants by base, record type, environment and permission.',

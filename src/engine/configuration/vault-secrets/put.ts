@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 import { ALL_BASES, SecretBody } from '../../../contract/secret-shapes.ts'
 import { check, inBody } from '../../../contract/validate.ts'
-import { DomainError, invalid } from '../../../foundation/errors.ts'
-import { administersAll, outside, requireAnyAdmin } from '../../authentication/may-manage.ts'
+import { invalid } from '../../../foundation/errors.ts'
+import { outside, requireAnyAdmin } from '../../authentication/may-manage.ts'
 import { lockCreator } from '../../authentication/recheck-rights.ts'
 import { ACCOUNT, appendChange } from '../../core/append-change.ts'
 import { type Db, statement } from '../../database/client.ts'
@@ -126,11 +126,3 @@ const needsValue = () =>
     message: '"value" is required for a new secret.',
     expected: 'string',
   })
-
-/** @throws FORBIDDEN unless the caller administers everything */
-export function requireAllAdmin({ access }: WriteScope): void {
-  if (administersAll(access)) return
-  throw new DomainError('FORBIDDEN', 'The rotation of the master key needs "admin" on all bases.', {
-    details: [{ path: '', code: 'missing_permission', message: 'Use the administrator token.' }],
-  })
-}

@@ -1,9 +1,9 @@
 /** Rotation of the master key: the data keys of all secrets, encrypted again under the current one. */
 import { LIMITS } from '../../../foundation/limits.ts'
+import { requireAllAdmin } from '../../authentication/may-manage.ts'
 import { type Db, type Statement, statement } from '../../database/client.ts'
 import { keepKeyId, otherMasterKey } from '../../vault/vault.ts'
 import type { WriteScope } from '../../write/write.ts'
-import { requireAllAdmin } from './put.ts'
 
 export type Rotation = {
   /** The id of the current master key, which all secrets are encrypted under now. */
@@ -14,10 +14,17 @@ export type Rotation = {
   readonly unreadable: number
 }
 
-type Place = { readonly read: Statement; readonly write: Statement }
+type Place = {
+  readonly table: string
+  readonly column: string
+  readonly read: Statement
+  readonly write: Statement
+}
 
 // Names of tables and columns are constants.
 const place = (table: string, column: string, isOfBase: boolean): Place => ({
+  table,
+  column,
   read: statement(
     `read_${table}_${column}`,
     `SELECT ${isOfBase ? 'base_id' : "''::text"} AS base_id, id, ${column} AS sealed FROM plinth.${table}
@@ -47,7 +54,7 @@ const PLACES: readonly Place[] = [
  * @throws FORBIDDEN; INTERNAL_ERROR if this server does not have the master key of the database
  */
 export async function rotateMasterKey(scope: WriteScope): Promise<Rotation> {
-  requireAllAdmin(scope)
+  requireAllAdmin(scope, 'The rotation of the master key')
   const { vault, db } = scope
   if (!vault.isUsable) throw otherMasterKey()
   let [rewrapped, unreadable] = [0, 0]
@@ -88,4 +95,17 @@ async function rewrapStep(
     unreadable: rows.length - opened.length,
     after: last ? [last.base_id, last.id] : null,
   }
+}
+
+/** Counts secrets under master keys that this process does not have, up to a limit. */
+const COUNT_UNREADABLE = statement(
+  'count_unreadable_secrets',
+  `SELECT count(*)::int AS count FROM (${PLACES.map(
+    ({ table, column }) => `(SELECT FROM plinth.${table} WHERE NOT ${column} ^@ ANY ($1::text[]) LIMIT $2)`,
+  ).join(' UNION ALL ')}) s`,
+)
+
+export async function countUnreadable({ db, vault }: Pick<WriteScope, 'db' | 'vault'>): Promise<number> {
+  const [row] = await db.query<{ count: number }>(COUNT_UNREADABLE, [vault.prefixes, LIMITS.rewrappedRows])
+  return row?.count ?? 0
 }

@@ -1,0 +1,9 @@
+import { readFileSync } from 'node:fs'
+
+/** The version of the package. */
+export function packageVersion(): string {
+  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string
+  }
+  return manifest.version
+}
