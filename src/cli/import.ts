@@ -15,29 +15,40 @@ import { formatOf } from './record-files/format.ts'
 import { readMark, removeMark, saveMark } from './record-files/mark.ts'
 import { type Format, type LineRecord, readRecords } from './record-files/read-records.ts'
 
-type ImportFlags = { format?: string; resume?: true }
+type ImportFlags = { format?: string; delimiter?: string; resume?: true }
 
 export function addImport(program: Command): void {
   configure(program.command('import').description('Write the records of a file: NDJSON or CSV'))
     .argument('<type>', 'the record type')
     .argument('<file>', 'the file; - for standard input')
     .addOption(valued('--format <format>', 'ndjson or csv (default: by the name of the file, else ndjson)'))
+    .addOption(
+      valued('--delimiter <char>', 'what separates the cells of CSV: one character, or tab (default: ,)'),
+    )
     .option('--resume', 'continue after what an interrupted import has written')
-    .action(async (type: string, file: string, { format, resume }: ImportFlags) => {
+    .action(async (type: string, file: string, { format, delimiter, resume }: ImportFlags) => {
       const settings = readSettings(program.opts<Flags>())
       if (resume && file === '-') throw misused('--resume needs a file: standard input cannot be read again.')
-      await importFile(settings, type, { file, format: formatOf(format, file), isResumed: resume ?? false })
+      const form = { format: formatOf(format, file), delimiter: delimiterOf(delimiter) }
+      await importFile(settings, type, { file, ...form, isResumed: resume ?? false })
     })
 }
 
-type Source = { file: string; format: Format; isResumed: boolean }
+/** @throws Failure for what CSV cannot be separated by */
+function delimiterOf(text: string | undefined): string | undefined {
+  if (text === undefined || text === 'tab') return text && '\t'
+  if (/^[^"\r\n]$/.test(text)) return text
+  throw misused('--delimiter must be one character, such as ";", or tab.')
+}
+
+type Source = { file: string; format: Format; delimiter: string | undefined; isResumed: boolean }
 /** Where an import is. Its batches have keys of the run. */
 type Progress = Place & { run: string }
 
 async function importFile(settings: Settings, type: string, source: Source): Promise<void> {
   const { base } = settings
   if (base === undefined) throw misused('The base is missing. Pass --base <id>, or set PLINTH_BASE.')
-  const { file, format } = source
+  const { file, format, delimiter } = source
   const path = `/${encodeURIComponent(base)}`
   const { json_schema } = (await send(
     settings,
@@ -54,7 +65,7 @@ async function importFile(settings: Settings, type: string, source: Source): Pro
   let written = 0
   const keep = async (progress: Progress) => marker && saveMark(marker, { target, ...progress })
   await untilInterrupted(async (isInterrupted) => {
-    const records = readRecords(partsOf(file, bytes), format, shapeOf(json_schema))
+    const records = readRecords(partsOf(file, bytes), { format, delimiter, shape: shapeOf(json_schema) })
     try {
       await keep(start)
       for await (const { batch, digest } of batchesOf(records, start)) {

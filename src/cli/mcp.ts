@@ -62,6 +62,7 @@ class Finder {
       const config = readConfig({ PLINTH_LOG_LEVEL: 'warn', ...process.env })
       const server = await startServer({ ...config, port: 0 }, openLog(config.logLevel))
       this.#own = server
+      this.#log(`started a new server in ${config.dataDir}: nothing else answered for it`)
       // Prefer the listening address, because the public URL may not be reachable from here.
       const url = announcedUrl(this.#settings) ?? server.url
       return { url, token: this.#settings.namedToken ?? server.adminToken }

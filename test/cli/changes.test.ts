@@ -19,7 +19,9 @@ test('`changes` prints the log as a table, or as JSON with --json', async () => 
   await put(type, 'b')
   const shown = await plinth(['changes', '--record-type', type, '--limit', '1'], settings)
   expect(shown.code).toBe(0)
-  expect(shown.out.split('\n')[1]).toMatch(new RegExp(`\tcreate\trecord\t${type}\ta\t1\tadmin \\(rest\\)$`))
+  expect(shown.out.split('\n')[1]).toMatch(
+    new RegExp(`\tcreate\trecord\t${type}\ta\t1\tadmin \\(rest\\)\t-$`),
+  )
   expect(shown.err).toMatch(/There are more: --after \d+/)
   const { out } = await plinth(['changes', '--record-type', type, '--json'], settings)
   expect(JSON.parse(out).data).toHaveLength(2)
@@ -28,6 +30,33 @@ test('`changes` prints the log as a table, or as JSON with --json', async () => 
   const refused = await plinth(['changes', '--follow', '--kind', 'recrd'], settings)
   expect(refused.code).toBe(1)
   expect(refused.err).toContain('hint: record')
+})
+
+test('`changes` shows what changed, on a terminal with local times and uncut', async () => {
+  const type = await world.newType()
+  const path = `/v1/crm/records/${type}/t2`
+  for (const data of [
+    { priority: 'normal', gone: 1 },
+    { priority: 'high', due: 'to, morrow' },
+  ])
+    await world.call('PUT', path, { data })
+  const asked = ['changes', '--record-type', type]
+  const piped = await plinth(asked, settings)
+  expect(piped.out).toMatch(
+    /\tgone: 1 → -, priority: normal → high, due: - → "to, morrow"\n$|priority: normal → high/,
+  )
+  const { out } = await plinth(asked, settings, '', { columns: 80 })
+  const [made, changed] = out.split('\n')
+  expect(made).toMatch(new RegExp(`^\\d+  \\d\\d:\\d\\d:\\d\\d  admin \\(rest\\)  create ${type} t2$`))
+  expect(changed).toMatch(
+    new RegExp(`  \\d\\d:\\d\\d:\\d\\d  admin \\(rest\\)  update ${type} t2  .*priority: normal → high`),
+  )
+  expect(changed).toContain('gone: 1 → -')
+  expect(changed).toContain('due: - → "to, morrow"')
+  const json = await plinth([...asked, '--json'], settings)
+  expect(json.out).not.toContain('"before"')
+  const tables = await plinth([...asked, '--group', 'request'], settings, '', { columns: 80 })
+  expect(tables.out.split('\n')[1]).toMatch(/ \d\d:\d\d:\d\d /)
 })
 
 test('`changes` lists the newest first, and one line per request', async () => {
@@ -80,7 +109,7 @@ test('`revert` undoes a change, and `record get --version` and `query --as-of` s
   expect(await shown('record', 'get', type, 'a', '--version', '2')).toMatchObject({ data: { n: 2 } })
   expect(await shown('query', type, '--as-of', at)).toMatchObject({ data: [{ data: { n: 2 } }] })
   const again = await plinth(['revert', `${seq}`], settings)
-  expect(again).toMatchObject({ code: 1, err: expect.stringContaining('force=true') })
+  expect(again).toMatchObject({ code: 1, err: expect.stringContaining('or pass --force to revert') })
 })
 
 test('`revert --request-id` undoes a request, and shows the plan with --dry-run', async () => {

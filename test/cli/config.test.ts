@@ -64,7 +64,8 @@ test('a file is pulled, compared and pushed: exit code 0 without changes, 2 with
   const refused = await run('crm', ['promote', 'crm--dev', '--resource', 'record_type/absent'])
   expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('/resources/0/id')])
   const promoted = await run('crm', ['promote', 'crm--dev', '--resource', 'record_type/type1'])
-  const [, id = ''] = /^Promotion (\S+)\. To undo it: plinth rollback \1$/m.exec(promoted.out) ?? []
+  const [, id = ''] =
+    /^Promotion (\S+)\. To undo it: plinth rollback \1 --base crm$/m.exec(promoted.out) ?? []
   expect(promoted.out.split('\n')[2]).toBe('1 updated')
   const again = await run('crm', ['promote', 'crm--dev', '--dry-run', '--json'])
   expect(JSON.parse(again.out)).toMatchObject({ changes: [], dry_run: true })
@@ -107,12 +108,14 @@ test('a proposal shows what would change and what prevents it', async () => {
   await run('crm--plan', ['record-type', 'patch', type, '--schema', schema])
   const shown = await run('crm', ['propose', 'crm--plan'])
   expect([shown.code, shown.out]).toEqual([
-    0,
+    1,
     expect.stringMatching(/^! \/record_type\/\w+\/json_schema: 1 record would .*\n~ record_type \w+\n/),
   ])
   const migration = JSON.stringify({ [type]: [{ op: 'drop', field: 'data.qty' }] })
   const migrating = ['--migration', migration]
-  const proposed = (await run('crm', ['propose', 'crm--plan', ...migrating])).out
+  const pending = await run('crm', ['propose', 'crm--plan', ...migrating])
+  expect(pending.code).toBe(2)
+  const proposed = pending.out
   const rewrites = `The migration of record_type ${type} rewrites 1 record.\n`
   expect([proposed.includes('!'), proposed.endsWith(`1 to update\n${rewrites}`)]).toEqual([false, true])
   await run('crm--plan', ['record-type', 'delete', 'type1', '--confirm', 'type1'])
@@ -258,7 +261,7 @@ test('every command of a change exits with 0 when done or with nothing to do, an
 
   expect(await codes('crm', ['promote', dev])).toBe(0)
   expect(await codes(dev, ['config', 'push', '-'], changed)).toBe(0)
-  expect(await codes('crm', ['propose', dev], '', { PLINTH_TOKEN })).toBe(0)
+  expect((await run('crm', ['propose', dev], '', { PLINTH_TOKEN })).code).toBe(2)
   expect(await codes('crm', ['promote', dev], '', { PLINTH_TOKEN })).toBe(1)
   expect(await codes('crm', ['promote', dev, '--dry-run'], '', { PLINTH_TOKEN })).toBe(1)
   const { id } = JSON.parse((await run('crm', ['promote', dev, '--json'])).out)

@@ -141,10 +141,26 @@ test('a line that cannot be read is named, and nothing after it is written', asy
   expect(await wrong('csv', 'title,amount\na,much\n')).toContain(
     'Line 2: "much" in the column "amount" is not a number.',
   )
+  const several = await wrong('csv', 'title,amount\na,much\nb,2\nc,more,d\n')
+  expect(several).toContain('2 lines are wrong.\n  line 2: "much" in the column')
+  expect(several).toContain('\n  line 4: The row has 3 cells')
+  const many = await wrong('csv', `title,amount\n${'a,much\n'.repeat(200)}`)
+  expect(many.split('\n')).toHaveLength(52)
+  expect(many).toContain('At least 50 lines are wrong.')
+  expect(await wrong('csv', 'title;amount\na;1\n')).toContain('Pass --delimiter ";"')
   expect(await wrong('csv', 'title\n"a\n')).toContain('Line 2: a quote is not closed.')
   expect(await wrong('csv', 'title\na,b\n')).toContain('Line 2: The row has 2 cells')
   expect(await countOf(type)).toBe(0)
   expect(await plinth(['import', type, '-', '--format', 'xml'], settings)).toMatchObject({ code: 2 })
+  const csv = ['import', type, '-', '--format', 'csv', '--delimiter']
+  expect(await plinth([...csv, ';;'], settings, 'title')).toMatchObject({ code: 2 })
+  expect(await plinth([...csv, ';'], settings, 'title;amount\na,b;1\n')).toMatchObject({ code: 0 })
+  expect(await plinth([...csv, 'tab'], settings, 'title\tamount\na;b\t2\n')).toMatchObject({ code: 0 })
+  const { data } = (await world.call('GET', `/v1/crm/records/${type}?sort=data.amount`)).body
+  expect(data.map(({ data }: { data: object }) => data)).toEqual([
+    { title: 'a,b', amount: 1 },
+    { title: 'a;b', amount: 2 },
+  ])
   expect(await plinth(['import', type, '-', '--resume'], settings)).toMatchObject({ code: 2 })
   expect(await plinth(['import', type, at('none')], settings)).toMatchObject({ code: 2 })
 })

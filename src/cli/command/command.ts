@@ -35,6 +35,10 @@ export type Row = {
   needsBody?: true
   /** Timeout; 35 s by default. */
   patienceMs?: number
+  /** Adds to a request whose answer is shown, and not printed as JSON. */
+  forShow?: (query: URLSearchParams) => void
+  /** Asks on a terminal before the request: shows what a dry run answers. `--yes` does not ask. */
+  asks?: string
   /** Prints a success on a terminal, if the default output is not enough. */
   show?: (answer: Answer, asked: Asked) => void | Promise<void>
   /** The exit code of a success, if it is not 0. */
@@ -117,7 +121,7 @@ export async function requestOf(row: Row, written: Written): Promise<Call> {
     else if ('header' in option.to) headers[option.to.header] = String(value)
     else if ('body' in option.to) fields[option.to.body] = value
     else if ('stream' in option.to) stream = option.to.stream
-    else if ('local' in option.to) output = String(value)
+    else if ('local' in option.to) output = option.to.local === 'output' ? String(value) : output
     else {
       content = value
       headers['content-type'] = option.to.content

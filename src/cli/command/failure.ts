@@ -64,6 +64,25 @@ function linesOf(sample: unknown): string[] {
   ]
 }
 
+/** Says the parameters that a message advises as the options of the command: `force=true` is `--force`. */
+export function inFlags(failure: Failure, flagOf: (parameter: string) => string | undefined): Failure {
+  const said = (text: string) =>
+    text.replace(
+      /\b([Ss])end ([a-z_]+)=([\w.-]*\w)/g,
+      (whole, s: string, parameter: string, value: string) => {
+        const flag = flagOf(parameter)
+        return flag === undefined ? whole : `${s === 'S' ? 'P' : 'p'}ass ${flag.replace(/<.*>$/, value)}`
+      },
+    )
+  const { error } = failure.body
+  const details = error.details?.map((detail) =>
+    detail.message === undefined ? detail : { ...detail, message: said(detail.message) },
+  )
+  const { exitCode, advice } = failure
+  const body = { error: { ...error, message: said(error.message), ...(details && { details }) } }
+  return new Failure(body, { exitCode, advice, cause: failure })
+}
+
 /** Converts any thrown value to a Failure. Unexpected errors are described by their chain of messages. */
 export function toFailure(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown

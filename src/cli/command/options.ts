@@ -167,6 +167,9 @@ export const writing: readonly Option[] = [
   },
 ]
 
+/** Not sent: whether a command asks first. */
+export const yes: Option = { flags: '--yes', about: 'do not ask on a terminal', to: { local: 'yes' } }
+
 /** A whole body of another media type. */
 const content = (flags: string, type: string, about: string): Option => ({
   flags,

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util'
 import { escapeInvisible } from '../../foundation/invisible-characters.ts'
 import type { Answer } from './client.ts'
+import { localTime } from './local-time.ts'
 import { layOut } from './table.ts'
 
 type Fields = Record<string, unknown>
@@ -68,9 +69,14 @@ export function showRows(
 ): void {
   const names = columns.map((column) => cell(labelOf(column)))
   const rows = data.map((item) => columns.map((column) => cell(item[column])))
-  if (process.stdout.isTTY) showTable(names, rows)
+  const times = columns.map((column) => TIME.test(column))
+  const read = (row: readonly string[]) => row.map((text, at) => (times[at] ? localTime(text) : text))
+  if (process.stdout.isTTY) showTable(names, rows.map(read), times)
   else for (const row of [names, ...rows]) process.stdout.write(`${row.join('\t')}\n`)
 }
+
+/** Columns of moments. Those of data have another name, and stay as they are. */
+const TIME = /^(\w+_)?at$/
 
 /** Prints one row, tab-separated. */
 export const showLine = (values: readonly unknown[]): void =>
@@ -81,8 +87,8 @@ export const showJsonLine = (json: string): void =>
   void process.stdout.write(`${process.stdout.isTTY ? escaped(json) : json}\n`)
 
 /** Prints a table that fits in the terminal, and what it has no room for. */
-function showTable(columns: readonly string[], rows: readonly string[][]): void {
-  const { lines, hidden } = layOut(columns, rows, process.stdout.columns || STANDARD_WIDTH)
+function showTable(columns: readonly string[], rows: readonly string[][], times: readonly boolean[]): void {
+  const { lines, hidden } = layOut(columns, rows, process.stdout.columns || STANDARD_WIDTH, times)
   for (const [n, line] of lines.entries()) {
     const cells = n === 0 ? [colored('bold', line.join(''))] : line.map(asCell)
     process.stdout.write(`${cells.join('').trimEnd()}\n`)

@@ -9,6 +9,8 @@ import {
   warningLines,
 } from '../../contract/change-lines.ts'
 import type { Answer } from './client.ts'
+import type { Asked } from './command.ts'
+import { EXIT } from './failure.ts'
 import { printLine } from './print.ts'
 
 type ChangesBody = {
@@ -38,14 +40,22 @@ export function showProposal(answer: Answer): void {
   showChanges(answer, 'due')
 }
 
+/** As a diff has it, and that of a failure for a promotion that would be refused. */
+export function proposalExit(answer: Answer): number {
+  const { conflicts, breaks } = answer.body as Proposal
+  if (conflicts.length > 0 || breaks.length > 0) return EXIT.failed
+  return changesIn(answer).length > 0 ? EXIT.pending : EXIT.ok
+}
+
 /** Prints what a request has changed; as a dry run, what it would change. */
-export function showDone(answer: Answer): void {
+export function showDone(answer: Answer, { path }: Asked): void {
   const { dry_run: isDry, id, kind, secrets = [] } = answer.body as ChangesBody
   showChanges(answer, isDry ? 'due' : 'done')
   if (isDry || changesIn(answer).length === 0) return
   for (const each of secrets) printLine(`Secret of ${each.kind} ${each.id}, shown once: ${each.secret}`)
   if (typeof id !== 'string') return
-  printLine(kind === 'promotion' ? `Promotion ${id}. To undo it: plinth rollback ${id}` : `Rollback ${id}.`)
+  const undo = `plinth rollback ${id} --base ${path.split('/')[1]}`
+  printLine(kind === 'promotion' ? `Promotion ${id}. To undo it: ${undo}` : `Rollback ${id}.`)
 }
 
 function showChanges(answer: Answer, when: 'due' | 'done'): void {

@@ -25,19 +25,20 @@ export type Table = {
 
 /**
  * Lays out a table. The first column names the row, so it is cut last; wide columns are cut to a common width, and
- * columns go from the end if they would be narrower than 8.
+ * columns go from the end if they would be narrower than 8. Those of `whole` are not cut: of a moment, the end tells most.
  */
 export function layOut(
   columns: readonly string[],
   rows: readonly (readonly string[])[],
   width: number,
+  whole: readonly boolean[] = [],
 ): Table {
   const natural = columns.map((name, i) =>
     rows.reduce((most, row) => Math.max(most, widthOf(row[i] ?? '')), widthOf(name)),
   )
   let shown = columns.length
-  while (shown > 1 && leastWidth(natural.slice(0, shown), width) > width) shown--
-  const widths = shareOut(natural.slice(0, shown), width)
+  while (shown > 1 && leastWidth(natural.slice(0, shown), width, whole) > width) shown--
+  const widths = shareOut(natural.slice(0, shown), width, whole)
   const lines = [columns, ...rows].map((row) =>
     widths.map((room, i) => {
       const text = cut(row[i] ?? '', room)
@@ -53,22 +54,26 @@ const gaps = ({ length }: readonly number[]): number => (length - 1) * GAP
 const firstOf = ([first = 0]: readonly number[], width: number): number =>
   Math.min(first, Math.max(LEAST, Math.floor(width / 2), Math.min(LONGEST_ID, width - LEAST - GAP)))
 
-function leastWidth(natural: readonly number[], width: number): number {
-  const others = natural.slice(1).reduce((sum, each) => sum + Math.min(each, LEAST), 0)
+function leastWidth(natural: readonly number[], width: number, whole: readonly boolean[]): number {
+  const others = natural
+    .slice(1)
+    .reduce((sum, each, i) => sum + (whole[i + 1] ? each : Math.min(each, LEAST)), 0)
   return firstOf(natural, width) + others + gaps(natural)
 }
 
 /** Gives each column its natural width, or the largest width at which all fit. */
-function shareOut(natural: readonly number[], width: number): number[] {
+function shareOut(natural: readonly number[], width: number, whole: readonly boolean[]): number[] {
   const room = width - gaps(natural)
   if (natural.reduce((sum, each) => sum + each, 0) <= room) return [...natural]
   const [, ...others] = natural
   const first = others.length === 0 ? Math.min(natural[0] ?? 0, Math.max(1, room)) : firstOf(natural, width)
   let left = room - first
   const given = new Map<number, number>()
-  const byWidth = others.map((each, i) => ({ each, i })).sort((one, other) => one.each - other.each)
+  const rank = ({ each, i }: { each: number; i: number }) => (whole[i + 1] ? 0 : each)
+  const byWidth = others.map((each, i) => ({ each, i })).sort((one, other) => rank(one) - rank(other))
   for (const [n, { each, i }] of byWidth.entries()) {
-    const share = Math.min(each, Math.max(1, Math.floor(left / (byWidth.length - n))))
+    const most = whole[i + 1] ? each : Math.max(1, Math.floor(left / (byWidth.length - n)))
+    const share = Math.min(each, most)
     given.set(i, share)
     left -= share
   }

@@ -12,9 +12,10 @@ const MOST_CHARS = 8 * 1024 * 1024
  * The rows of a text that arrives in parts. Empty lines are skipped.
  * @throws SyntaxError that names the line
  */
-export async function* readCsv(parts: AsyncIterable<string>): AsyncGenerator<CsvRow> {
+export async function* readCsv(parts: AsyncIterable<string>, delimiter = ','): AsyncGenerator<CsvRow> {
   const parser = parse({
     bom: true,
+    delimiter,
     info: true,
     relax_column_count: true,
     skip_empty_lines: true,

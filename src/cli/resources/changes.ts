@@ -1,6 +1,8 @@
+import { type ChangeStep, changedText } from '../command/changed-text.ts'
 import type { Row } from '../command/command.ts'
+import { localTime } from '../command/local-time.ts'
 import { confirm, flag, query as parameter, queryJson, text, writing } from '../command/options.ts'
-import { note, show, showLine, showRows } from '../command/print.ts'
+import { note, printLine, show, showLine, showRows } from '../command/print.ts'
 import { type Actor, actorCell } from '../command/show-history.ts'
 
 type Entry = {
@@ -12,6 +14,7 @@ type Entry = {
   id: string
   version: number
   actor: Actor
+  diff: readonly ChangeStep[]
 }
 type Group = {
   request_id: string
@@ -28,9 +31,21 @@ type Page = {
   meta: { has_more: boolean; next_after?: number; next_before?: number }
 }
 
-const COLUMNS = ['seq', 'at', 'operation', 'kind', 'record_type', 'id', 'version', 'actor']
+const COLUMNS = ['seq', 'at', 'operation', 'kind', 'record_type', 'id', 'version', 'actor', 'changed']
 const GROUP_COLUMNS = ['last_seq', 'last_at', 'request_id', 'tool', 'actor', 'count', 'changes', 'undone_by']
-const flat = (entry: Entry) => ({ ...entry, actor: actorCell(entry.actor) })
+const flat = (entry: Entry) => ({
+  ...entry,
+  actor: actorCell(entry.actor),
+  changed: changedText(entry.diff) || null,
+})
+
+/** A line as a person reads it: `17:24:03  agent (mcp)  update ticket t2  priority: normal → high`. It is not cut. */
+function showEntryLine(entry: Entry): void {
+  const { seq, at, actor, operation, record_type: type, kind, id } = entry
+  const changed = operation === 'update' ? changedText(entry.diff) : ''
+  const parts = [`${seq}`, localTime(at), actorCell(actor), `${operation} ${type ?? kind} ${id}`, changed]
+  printLine(parts.filter((part) => part !== '').join('  '))
+}
 
 const flatGroup = (group: Group) => ({
   ...group,
@@ -79,12 +94,18 @@ export const changes: Row = {
     const { data, meta } = body as Page
     const isGrouped = data.some((each) => 'by' in each)
     if (isGrouped) showRows((data as Group[]).map(flatGroup), GROUP_COLUMNS)
+    else if (process.stdout.isTTY) for (const entry of data as Entry[]) showEntryLine(entry)
     else showRows((data as Entry[]).map(flat), COLUMNS)
     const next =
       meta.next_before === undefined ? `--after ${meta.next_after}` : `--before ${meta.next_before}`
     if (meta.has_more) note(`There are more: ${next}\n`)
   },
+  // The values before a change are shown, and a client of JSON asks for them.
+  forShow: (query) => {
+    if (!query.has('group')) query.set('include', 'before')
+  },
   showEntry: (entry) => {
+    if (process.stdout.isTTY) return showEntryLine(entry as Entry)
     const row = flat(entry as Entry)
     showLine(COLUMNS.map((column) => row[column as keyof typeof row]))
   },

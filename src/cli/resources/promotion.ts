@@ -1,8 +1,8 @@
 /** Commands of promotions. */
 import type { Noun, Row } from '../command/command.ts'
 import { misused } from '../command/failure.ts'
-import { json, type Option, paging, writing } from '../command/options.ts'
-import { showDone, showProposal } from '../command/show-changes.ts'
+import { json, type Option, paging, writing, yes } from '../command/options.ts'
+import { proposalExit, showDone, showProposal } from '../command/show-changes.ts'
 
 const flag = (flags: string, name: string, about: string): Option => ({
   flags,
@@ -30,26 +30,30 @@ const selection = [flag('--prune', 'prune', 'also delete what the preview delete
 /** Command `plinth propose <from>`. */
 export const propose: Row = {
   name: 'propose',
-  summary: 'Show what a promotion would change, and what prevents it. It does not need admin',
+  summary:
+    'Show what a promotion would change, and what prevents it; it does not need admin. Exit code 0: nothing, 2: changes, 1: prevented, 64: wrong usage',
   method: 'POST',
   path: '/:base_id/promote/proposal',
   argument: 'from',
   options: selection,
   show: showProposal,
+  exitCode: proposalExit,
 }
 
 /** Command `plinth promote <from>`. */
 export const promote: Row = {
   name: 'promote',
-  summary: 'Apply the changes of a preview to its production base',
+  summary: 'Apply the changes of a preview to its production base; on a terminal, show them and ask first',
   method: 'POST',
   path: '/:base_id/promote',
   argument: 'from',
   options: [
     flag('--force', 'force', 'take the preview where both sides changed; delete types with their records'),
     ...selection,
+    yes,
     ...writing,
   ],
+  asks: 'Apply these changes?',
   show: showDone,
 }
 
