@@ -48,6 +48,10 @@ const Step = z
       description:
         'An operation of a batch, `query` (`record_type, filter, sort, limit`) or `http` (`method, url, headers, body`). The other fields of the step are those of this type.',
     }),
+    when: z.unknown().optional().meta({
+      description:
+        'A filter over `input.…` and `steps.<name>.…`. Unless it holds, the step is skipped, and what reads its result gets null.',
+    }),
   })
   .meta({ id: 'ActionStep' })
 /** A step as it is written: its strings may hold templates. */

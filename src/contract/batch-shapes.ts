@@ -34,6 +34,22 @@ const relationships = z
 const onRecord = <T extends string, S extends z.core.$ZodLooseShape>(type: T, shape: S) =>
   z.strictObject({ type: z.literal(type), ...named, record_type: z.string(), ...shape })
 
+const onLink = <T extends string>(type: T) =>
+  z.strictObject({
+    type: z.literal(type),
+    ...named,
+    id: id.optional(),
+    rel_type: z.string(),
+    source_record_type: z.string(),
+    source_id: id,
+    target_record_type: z.string(),
+    target_id: id,
+    data: DataObject.optional(),
+    ...pair,
+    replace,
+    expected_version: expectedVersion,
+  })
+
 /** Without it, the body replaces the definition, as a PUT does. */
 const merge = z.boolean().optional().meta({
   description: 'Merge the body into the definition, as a PATCH does, or create it: what is not sent stays.',
@@ -71,20 +87,9 @@ export const OPERATION_SHAPES = {
   }),
   delete_record: onRecord('delete_record', { id, expected_version: expectedVersion, claim_id }),
   cancel_record: onRecord('cancel_record', { id, expected_version: expectedVersion, claim_id }),
-  upsert_relationship: z.strictObject({
-    type: z.literal('upsert_relationship'),
-    ...named,
-    id: id.optional(),
-    rel_type: z.string(),
-    source_record_type: z.string(),
-    source_id: id,
-    target_record_type: z.string(),
-    target_id: id,
-    data: DataObject.optional(),
-    ...pair,
-    replace,
-    expected_version: expectedVersion,
-  }),
+  upsert_relationship: onLink('upsert_relationship'),
+  /** Another name of `upsert_relationship`. */
+  create_relationship: onLink('create_relationship'),
   /** By its id, or by its type and ends. */
   delete_relationship: z.strictObject({
     type: z.literal('delete_relationship'),

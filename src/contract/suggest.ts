@@ -26,7 +26,6 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   update_record: 'patch_record',
   put_record: 'upsert_record',
   insert_record: 'create_record',
-  create_relationship: 'upsert_relationship',
   link_records: 'upsert_relationship',
   unlink_records: 'delete_relationship',
   done: 'complete',

@@ -17,6 +17,7 @@ const Operation = z.discriminatedUnion('type', [
   OPERATION_SHAPES.delete_record,
   OPERATION_SHAPES.cancel_record,
   OPERATION_SHAPES.upsert_relationship,
+  OPERATION_SHAPES.create_relationship,
   OPERATION_SHAPES.delete_relationship,
   OPERATION_SHAPES.upsert_record_type,
   OPERATION_SHAPES.delete_record_type,

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { actionsOf, create } from '../support/actions.ts'
 import { expectFailure, expectFault, succeed, UUID7 } from '../support/answers.ts'
-import type { Body } from '../support/server.ts'
+import type { Body, Call } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -438,4 +438,127 @@ describe('a run', () => {
     expect(many.details.at(-1)).toMatchObject({ path: '/steps/q/limit', code: 'too_large' })
     expectFailure(await action.run({ limit: 1001 }), 'VALIDATION_ERROR')
   })
+})
+
+describe('The condition of a step', () => {
+  const when = (field: string, op: string, value?: unknown) => ({
+    when: { field, op, ...(value !== undefined && { value }) },
+  })
+
+  test('leaves the step out unless it holds, and its readers get null', async () => {
+    const action = await newAction(
+      [
+        create('large', { title: 'large' }, { id: 'l', ...when('input.n', 'gte', 10) }),
+        create('after', { title: 'after', large: '{{steps.large.id}}' }, { id: 'a' }),
+        create('none', { title: 'no large' }, { id: 'n', ...when('steps.large.id', 'is_null') }),
+        { name: 'q', type: 'query', record_type: '$type', ...when('steps.none.operation', 'eq', 'created') },
+        create('many', { title: 'many' }, { id: 'm', ...when('steps.q.data[].data.title', 'eq', 'after') }),
+      ],
+      { output: { large: '{{steps.large.id}}', text: 'large: {{steps.large.id}}' } },
+    )
+    succeed(action.made, 201)
+    const skipped = (ran: Body) =>
+      ran.steps.filter((step: Body) => step.skipped).map(({ name }: Body) => name)
+    const small = succeed(await action.run({ n: 9 }))
+    expect(skipped(small)).toEqual(['large'])
+    expect(small.steps[0]).toEqual({ name: 'large', type: 'create_record', skipped: true })
+    expect(small.output).toEqual({ large: null, text: 'large: ' })
+    expect((await action.records()).map(({ id, data }) => [id, data.large])).toEqual([
+      ['a', null],
+      ['m', undefined],
+      ['n', undefined],
+    ])
+    expect((await action.runs())[0]?.steps.map(({ status }: Body) => status)).toEqual([
+      'skipped',
+      ...Array(4).fill('succeeded'),
+    ])
+    for (const { id } of await action.records())
+      succeed(await call('DELETE', `/v1/crm/records/${action.type}/${id}`))
+    const large = succeed(await action.run({ n: 10 }))
+    expect(skipped(large)).toEqual(['none', 'q', 'many'])
+    expect(large.output).toEqual({ large: 'l', text: 'large: l' })
+  })
+
+  test('compares with values of templates, which add no condition', async () => {
+    const action = await newAction([
+      { name: 'q', type: 'query', record_type: '$type', sort: 'id', limit: 1 },
+      create('a', { title: 'x' }, when('input.title', 'neq', '{{steps.q.data[0].data.title}}')),
+    ])
+    expect(succeed(await action.run({ title: 'x' })).steps[1].operation).toBe('created')
+    expect(succeed(await action.run({ title: 'x' })).steps[1].skipped).toBe(true)
+    // Nothing is there to compare with: null.
+    expect(succeed(await action.run({})).steps[1].operation).toBe('created')
+    const inline = await newAction([create('a', { title: 'x' }, when('input.x', 'gt', '{{input.y}}'))])
+    expectFault(await inline.run({ x: 1, y: { or: [] } }), '/steps/a/when/value')
+    expect(await inline.records()).toEqual([])
+    expect(succeed(await inline.run({ x: 2, y: 1 })).steps[0].operation).toBe('created')
+    expect(succeed(await inline.dryRun({ x: 0, y: 1 })).steps[0].skipped).toBe(true)
+  })
+
+  test('is checked when the action is written', async () => {
+    const action = await newAction([create('a', { title: 'x' }), create('b', { title: 'x' }, { id: 'b' })])
+    const fault = async (condition: unknown, path: string, schema: object = {}) => {
+      const steps = [
+        create('a', { title: 'x' }),
+        create('b', { title: 'x' }, { when: condition }),
+        create('c', { title: 'x' }),
+      ]
+      return expectFault(await action.put(steps, { input_schema: schema }), `/steps/1/when${path}`)
+    }
+    const closed = { type: 'object', properties: { n: {} }, additionalProperties: false }
+    await fault({ field: 'data.title', op: 'eq', value: 'x' }, '/field')
+    await fault({ field: 'steps.c.id', op: 'eq', value: 'x' }, '/field')
+    await fault({ field: 'steps.a.data', op: 'eq', value: 'x' }, '/field')
+    await fault({ and: [{ field: 'input.m', op: 'eq', value: 1 }] }, '/and/0/field', closed)
+    await fault({ field: 'input.n', op: 'equals', value: '{{input.n}}' }, '/op')
+    await fault({ field: 'input.n', op: 'search', value: 'x' }, '')
+    await fault({ field: '{{input.n}}', op: 'eq', value: 1 }, '/field')
+    await fault({ field: 'input.n', op: 'eq', value: '{{secret:KEY}}' }, '/value')
+    await fault({}, '')
+  })
+})
+
+test('create_relationship is taken for upsert_relationship in an action and a batch', async () => {
+  const link = `made-${serial++}`
+  const action = await newAction([
+    create('a', { title: 'x' }, { id: 'x', external_id: 'x-ext' }),
+    {
+      name: 'l',
+      type: 'create_relationship',
+      rel_type: link,
+      source_record_type: '$type',
+      source_id: { $ref: 'a' },
+      target_record_type: '$type',
+      target_id: 'x',
+    },
+  ])
+  expectFault(action.made, '/steps/1/rel_type')
+  succeed(
+    await call('PUT', `/v1/crm/relationship-types/${link}`, {
+      source_record_types: ['*'],
+      target_record_types: ['*'],
+    }),
+    201,
+  )
+  succeed(await action.put(), 201)
+  expect(succeed(await action.run()).steps[1]).toMatchObject({ operation: 'created', version: 1 })
+  const operation = {
+    type: 'create_relationship',
+    rel_type: link,
+    source_record_type: action.type,
+    source_id: 'x',
+    target_record_type: action.type,
+  }
+  const batch = (target_id: string, as: Call = call) =>
+    as('POST', '/v1/crm/batch', { operations: [{ ...operation, target_id }] })
+  expect(succeed(await batch('x')).data[0]).toMatchObject({
+    type: 'upsert_relationship',
+    operation: 'unchanged',
+  })
+  // An external id in the place of an id is named with its id.
+  expect(expectFault(await batch('x-ext'), '/operations/0/target_id')).toMatchObject({
+    hint: 'x',
+    message: expect.stringContaining('"x-ext" is an external_id; its id is "x"'),
+  })
+  expect(expectFault(await batch('y-ext'), '/operations/0/target_id')).not.toHaveProperty('hint')
 })

@@ -12,6 +12,7 @@ import { atStep } from './failures.ts'
 import { runHttpStep } from './http-step.ts'
 import { runQueryStep } from './query-step.ts'
 import type { RequireOwnUrl, RunContext, StepOutcome, StepResult } from './run-context.ts'
+import { meetsWhen } from './when.ts'
 import { runWriteStep } from './write-step.ts'
 
 /** A step in the log of runs. */
@@ -45,21 +46,25 @@ export async function openSteps(
     reads: { left: LIMITS.runReadBytes },
     deadline: run.startedAt.getTime() + LIMITS.runMs,
   }
+  /** `result` is what later steps read of it. */
+  const leftOut = ({ name, type }: Step, entry: LoggedStep, result: unknown): StepResult => {
+    done.set(name, result)
+    entry.status = 'skipped'
+    return { name, type, skipped: true }
+  }
   const runOne = async (step: Step, entry: LoggedStep): Promise<StepResult> => {
     const { name, type } = step
     if (turnIsOver()) await nextTurn()
     try {
       if (Date.now() > context.deadline) throw tooLong()
-      const { result, logged } = await runStep(context, step)
+      const { when, ...work } = step
+      if (when !== undefined && !(await meetsWhen(context, when))) return leftOut(step, entry, null)
+      const { result, logged } = await runStep(context, work)
       done.set(name, result)
       Object.assign(entry, { status: 'succeeded', ...logged })
       return { name, type, ...result }
     } catch (thrown) {
-      if (thrown instanceof NeedsUnknown) {
-        done.set(name, UNKNOWN)
-        entry.status = 'skipped'
-        return { name, type, skipped: true }
-      }
+      if (thrown instanceof NeedsUnknown) return leftOut(step, entry, UNKNOWN)
       entry.status = 'failed'
       throw atStep(thrown, name, run.id)
     }

@@ -50,5 +50,6 @@ function refOf(
   if (name === undefined) return []
   const step = steps.get(name)
   if (step === UNKNOWN) throw new NeedsUnknown()
+  if (step === null) return [[key, null]]
   return isObject(step) ? [[key, step['id']]] : []
 }

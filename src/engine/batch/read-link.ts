@@ -8,7 +8,7 @@ import { expectedOf } from './read-configuration.ts'
 import { LATER, LINK, type Names, recordOf } from './refs.ts'
 
 type Shapes = typeof OPERATION_SHAPES
-type Raw = z.output<Shapes['upsert_relationship' | 'delete_relationship']>
+type Raw = z.output<Shapes['upsert_relationship' | 'create_relationship' | 'delete_relationship']>
 
 const plain = (id: Id): string => (typeof id === 'string' ? id : LATER)
 
@@ -39,7 +39,8 @@ export function readLinkOperation(raw: Raw, names: Names): Unplaced<LinkOperatio
     externalSource: raw.external_source,
     replace: raw.replace,
   })
-  return { type: raw.type, id, source, target, link: { ...link, expected: expectedOf(raw.expected_version) } }
+  const expected = expectedOf(raw.expected_version)
+  return { type: 'upsert_relationship', id, source, target, link: { ...link, expected } }
 }
 
 type RawEnds = {

@@ -85,8 +85,7 @@ function requireType(raw: unknown): OperationName {
 
 function readOne(raw: Raw<OperationName>, names: Names, limits: Limits): Unplaced<Operation> {
   if ('record_type' in raw) return readRecordOperation(raw, names, limits)
-  if (raw.type === 'upsert_relationship' || raw.type === 'delete_relationship')
-    return readLinkOperation(raw, names)
+  if ('rel_type' in raw || raw.type === 'delete_relationship') return readLinkOperation(raw, names)
   return readConfiguration(raw)
 }
 

@@ -41,7 +41,7 @@ export async function hideEnds(
 }
 
 /** The ids of the records that match the row policy of their type; all if it has none. */
-async function within(
+export async function within(
   scope: Scope,
   baseId: string,
   recordType: string,

@@ -6,6 +6,7 @@ import type { Scope } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
 import type { FoundLink } from '../record-store/relationship-statements.ts'
 import { rightsOf } from '../row-policy/apply.ts'
+import { within } from './ends-within.ts'
 import type { LinkEnd, LinkWrite } from './link.ts'
 
 /** Creates the error for a link with an absent end. */
@@ -31,12 +32,39 @@ async function missingEnd(
   if (!(await findType(scope, baseId, recordType))) return unknownRecordType(scope, baseId, recordType, side)
   const id = 'id' in end ? end.id : end.externalId
   const name = 'id' in end ? `"${id}"` : `with external_id "${id}" of source "${end.externalSource}"`
+  const meant = 'id' in end ? await idOfPair(scope, baseId, recordType, id) : undefined
+  if (meant !== undefined)
+    return {
+      path: `/${side}_id`,
+      code: 'unknown_record',
+      message: `"${id}" is an external_id; its id is "${meant}". Send the id as ${side}_id.`,
+      received: id,
+      hint: meant,
+    }
   return {
     path: `/${side}_id`,
     code: 'unknown_record',
     message: `There is no record ${name} of type "${recordType}" to be the ${side}. Create it first.`,
     received: id,
   }
+}
+
+const ID_OF_PAIR = statement(
+  'id_of_external_id',
+  `SELECT id FROM plinth.record
+   WHERE base_id = $1 AND record_type = $2 AND external_source = 'default' AND external_id = $3`,
+)
+
+/** The id of the record with this external id, if the caller may read it. */
+async function idOfPair(
+  scope: Scope,
+  baseId: string,
+  recordType: string,
+  externalId: string,
+): Promise<string | undefined> {
+  if (!rightsOf(scope).allows('read', baseId, recordType)) return undefined
+  const [row] = await scope.db.query<{ id: string }>(ID_OF_PAIR, [baseId, recordType, externalId])
+  return row && (await within(scope, baseId, recordType, [row.id])).has(row.id) ? row.id : undefined
 }
 
 const TYPE_IDS = statement(

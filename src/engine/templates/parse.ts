@@ -60,6 +60,15 @@ function parseReference(inner: string, at: string): Reference {
   })
 }
 
+/** What a path from `input` or `steps` reads, up to the first `[]`. */
+export function referenceOf(segments: readonly (string | number | null)[], text: string): Reference {
+  const end = segments.indexOf(null)
+  const [root, ...path] = (end < 0 ? segments : segments.slice(0, end)) as Path
+  if (root === 'input') return { kind: 'input', path, text }
+  const [step = '', ...rest] = path
+  return { kind: 'step', step: String(step), path: rest, text }
+}
+
 /** The segments from a place to the end of the text; undefined if there is something else. */
 function pathFrom(text: string, from: number): Path | undefined {
   const path: (string | number)[] = []

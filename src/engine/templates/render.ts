@@ -6,7 +6,7 @@ import { hasTemplate, type Path, parseTemplate, type Reference } from './parse.t
 /** What templates read. */
 export type Values = {
   readonly input: unknown
-  /** What each earlier step did; `UNKNOWN` for one that a dry run did not do. */
+  /** What each earlier step did; null for one that was left out, `UNKNOWN` for one that a dry run did not do. */
   readonly steps: ReadonlyMap<string, unknown>
   secret(name: string): string
 }
@@ -109,10 +109,13 @@ function textOf(part: Reference, values: Values, at: string): string {
   })
 }
 
-function resolve(reference: Reference, { input, steps, secret }: Values): unknown {
+/** The value that a template reads; undefined if there is none. @throws NeedsUnknown */
+export function resolve(reference: Reference, { input, steps, secret }: Values): unknown {
   if (reference.kind === 'secret') return secret(reference.name)
   const root = reference.kind === 'input' ? input : steps.get(reference.step)
   if (root === UNKNOWN) throw new NeedsUnknown()
+  // A step that was left out gives null, so that the property of its reader is there.
+  if (root === null && reference.kind === 'step') return null
   return reach(root, reference.path)
 }
 

@@ -87,13 +87,14 @@ export function batchTool(served: unknown): EndpointTool {
  */
 function checkOffered(raw: unknown, i: number, { records, relationships }: Batch): void {
   const {
-    type,
+    type: sent,
     record_type,
     rel_type,
     relationships: links,
     replace,
   } = Object(raw) as Record<string, unknown>
-  if (typeof type !== 'string') return
+  if (typeof sent !== 'string') return
+  const type = sent === 'create_relationship' ? 'upsert_relationship' : sent
   const known = typeof rel_type === 'string' ? relationships : records
   const allowed = own(known, typeof rel_type === 'string' ? rel_type : record_type)
   // A link is deleted by id, which does not show its type. So without `rel_type`, every type must allow the

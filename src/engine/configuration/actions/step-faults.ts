@@ -11,7 +11,7 @@ import { holdsTemplate } from '../../templates/parse.ts'
 export function stepFaults(step: Step, n: number): Detail[] {
   const { name: _, ...fields } = step
   const { shape } = STEP_SHAPES[step.type]
-  const known = Object.keys(shape).filter((key) => key !== 'name')
+  const known = [...Object.keys(shape).filter((key) => key !== 'name'), 'when']
   const faults = Object.keys(fields).flatMap((key): Detail[] =>
     known.includes(key)
       ? []

@@ -4,7 +4,9 @@ import { nearest, unknownName } from '../../../contract/suggest.ts'
 import { type Detail, detailsThrownBy } from '../../../foundation/errors.ts'
 import { isObject } from '../../../foundation/is-object.ts'
 import { pointer } from '../../../json/parse.ts'
-import { eachTemplate, parseTemplate, type Reference } from '../../templates/parse.ts'
+import type { Field } from '../../compiled-types/field-path.ts'
+import { eachTemplate, parseTemplate, type Reference, referenceOf } from '../../templates/parse.ts'
+import { conditionsOf, parseUnfilledWhen } from './when.ts'
 
 /** Finds templates of another form, and those that read what is not there. */
 export function templateFaults(steps: readonly Step[], output: unknown, inputSchema: object): Detail[] {
@@ -22,11 +24,31 @@ export function templateFaults(steps: readonly Step[], output: unknown, inputSch
       faults.push(...unreadable)
     })
   for (const [n, step] of steps.entries()) {
-    const { name: _, type, ...fields } = step
-    look(fields, `/steps/${n}`, steps.slice(0, n), type === 'http')
+    const { name: _, type, when, ...fields } = step
+    const earlier = steps.slice(0, n)
+    look(fields, `/steps/${n}`, earlier, type === 'http')
+    look(when, `/steps/${n}/when`, earlier, false)
+    faults.push(...whenFaults(when, `/steps/${n}/when`, { earlier, properties, holdsSecrets: false }))
   }
   look(output, '/output', steps, false)
   return faults
+}
+
+/** Finds a malformed condition, and fields of it that are not there. */
+function whenFaults(when: unknown, at: string, around: Around): readonly Detail[] {
+  if (when === undefined) return []
+  const faults: Detail[] = []
+  const unreadable = detailsThrownBy(() => {
+    for (const { field, name, at: place } of conditionsOf(parseUnfilledWhen(when, at))) {
+      const fault = faultOf(
+        referenceOf((field as Extract<Field, { kind: 'data' }>).path, name),
+        `${place}/field`,
+        around,
+      )
+      if (fault) faults.push(fault)
+    }
+  })
+  return [...unreadable, ...faults]
 }
 
 type Around = {
