@@ -72,6 +72,10 @@ export const EndpointTool = z
     filter: Filter.nullable()
       .optional()
       .meta({ description: 'Row policy: the records that the tools can reach. All others are 404.' }),
+    write_filter: Filter.nullable().optional().meta({
+      description:
+        'What a record must match after a write. Defaults to `filter`; `{}` is no condition. A record that leaves `filter` so is out of reach afterwards.',
+    }),
     defaults: z
       .record(z.string(), z.unknown())
       .nullable()
@@ -89,6 +93,23 @@ const EndpointRelationship = z
   })
   .meta({ id: 'EndpointRelationship' })
 export type EndpointRelationship = z.output<typeof EndpointRelationship>
+
+const EndpointAction = z.union([
+  z.string(),
+  z
+    .strictObject({ id: z.string(), run_as: z.enum(['caller', 'action']).optional() })
+    .meta({ id: 'EndpointAction' }),
+])
+/** With whose rights the steps of an action run: those of its caller at the endpoint, or `write` on the base. */
+export type RunAs = 'caller' | 'action'
+
+/** The actions that an endpoint names. */
+export const actionsOf = ({ actions }: { readonly actions: unknown }) =>
+  (actions as readonly z.output<typeof EndpointAction>[]).map((named): { id: string; runAs: RunAs } =>
+    typeof named === 'string'
+      ? { id: named, runAs: 'caller' }
+      : { id: named.id, runAs: named.run_as ?? 'caller' },
+  )
 
 const EndpointBatch = z
   .strictObject({
@@ -137,12 +158,12 @@ export const EndpointBody = ToolsetBody.extend({
     description: 'Offer `sql_query` on the types that have no `filter` and no `fields`. Defaults to false.',
   }),
   actions: z
-    .array(z.string())
+    .array(EndpointAction)
     .max(LIMITS.endpointToolsets, `It can name at most ${LIMITS.endpointToolsets} actions.`)
     .optional()
     .meta({
       description:
-        'Actions that it offers as tools, each by its id. Such a tool reaches the types of its steps, also those without tools of their own.',
+        'Actions that it offers as tools, each by its id or as `{ id, run_as }`. By `caller` (default), the policies of the endpoint hold in the steps. By `action`, the steps run with `write` on the base, and the caller sees the output only.',
     }),
   resources: z
     .boolean()

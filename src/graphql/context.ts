@@ -108,7 +108,11 @@ export const throughEndpoint = async (
   if (action === null || !policy) return narrow
   const listing = narrowedToBounds(context, base, action.listing).scope
   if (!listing.policy) return narrow
-  const reached = { id: action.id, listing: { access: listing.access, policy: listing.policy } }
+  const reached = {
+    id: action.id,
+    runAs: action.runAs,
+    listing: { access: listing.access, policy: listing.policy },
+  }
   return { ...narrow, scope: { ...narrow.scope, policy: { ...policy, action: reached } } }
 }
 

@@ -4,7 +4,9 @@ import { builder } from './builder.ts'
 import { configuration } from './configuration.ts'
 
 const TOOLS =
-  'Selections of tools: `[{ record_type, operations, name_override?, description_override?, fields?, filter?, defaults? }]`.'
+  'Selections of tools: `[{ record_type, operations, name_override?, description_override?, fields?, filter?, write_filter?, defaults? }]`.'
+
+const ACTIONS = 'Actions that it offers as tools: `["<id>" | { id, run_as }]`.'
 
 configuration('Endpoint', endpoints.ENDPOINT, {
   description: 'A set of tools at an MCP address of its own.',
@@ -16,7 +18,7 @@ configuration('Endpoint', endpoints.ENDPOINT, {
     tools: t.expose('tools', { type: 'JSON', description: TOOLS }),
     relationships: t.expose('relationships', { type: 'JSON', description: '`[{ rel_type, operations }]`.' }),
     batch: t.expose('batch', { type: 'JSON', description: '`{ enabled, operations? }`.' }),
-    actions: t.exposeStringList('actions', { description: 'Actions that it offers as tools.' }),
+    actions: t.expose('actions', { type: 'JSON', description: ACTIONS }),
     sqlQuery: t.exposeBoolean('sqlQuery'),
     resources: t.exposeBoolean('resources'),
     enabled: t.exposeBoolean('enabled'),
@@ -29,7 +31,7 @@ configuration('Endpoint', endpoints.ENDPOINT, {
     tools: t.field({ type: 'JSON', description: TOOLS }),
     relationships: t.field({ type: 'JSON' }),
     batch: t.field({ type: 'JSON' }),
-    actions: t.stringList(),
+    actions: t.field({ type: 'JSON', description: ACTIONS }),
     sqlQuery: t.boolean(),
     resources: t.boolean(),
     enabled: t.boolean(),
@@ -104,7 +106,7 @@ const ServedAboutType = builder.objectRef<About>('ServedEndpointAbout').implemen
     toolsets: t.stringList({ resolve: ({ toolsets }) => [...toolsets] }),
     relationships: t.field({ type: 'JSON', resolve: ({ relationships }) => relationships }),
     batch: t.field({ type: 'JSON', resolve: ({ batch }) => batch }),
-    actions: t.stringList({ resolve: ({ actions }) => [...actions] }),
+    actions: t.field({ type: 'JSON', resolve: ({ actions }) => actions }),
     sqlQuery: t.exposeBoolean('sqlQuery'),
     resources: t.exposeBoolean('resources'),
     enabled: t.exposeBoolean('enabled'),
@@ -131,6 +133,10 @@ const ServedEndpointType = builder.objectRef<endpoints.ResolvedEndpoint>('Served
       description:
         'The operations of its batch: `{ records: { <type>: […] }, relationships: { <type>: […] } }`.',
       resolve: ({ batch }) => batch,
+    }),
+    warnings: t.stringList({
+      description: 'What can never work, for readers of the configuration of the base.',
+      resolve: ({ warnings }) => [...warnings],
     }),
     tool: t.string({
       nullable: true,

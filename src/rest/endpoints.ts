@@ -34,7 +34,7 @@ export const endpoints = crud('/:base_id/endpoints', {
       $expectedVersions: [Int!], $mustExist: Boolean, $mustBeAbsent: Boolean) {
       written: putEndpoint(base: $base, id: $id, input: $input,
         expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent) {
-        ...EndpointFields operation dry_run: dryRun
+        ...EndpointFields operation warnings dry_run: dryRun
       }
     }`,
     [EndpointFields],

@@ -28,6 +28,7 @@ const readEndpoint = compile(
           id name description instructions toolsets relationships batch actions sql_query: sqlQuery resources enabled
           version created_at: createdAt updated_at: updatedAt
         }
+        warnings
       }
     }`,
   ),
@@ -49,6 +50,10 @@ const spec = {
       }),
     ),
     tokens: z.int().meta({ description: 'Estimated tokens of context for all tools.' }),
+    meta: z
+      .object({ warnings: z.array(z.string()) })
+      .optional()
+      .meta({ description: 'Present if steps of its actions can never succeed.' }),
   }),
 }
 
@@ -58,6 +63,8 @@ export const resolvedEndpoint: readonly Route[] = [
     const { base_id: base, id } = params
     const whole = mayRead(caller, base, '*')
     const { servedEndpoint } = await readEndpoint({ base, id, whole }, caller)
-    return { ...servedEndpoint.about, ...(await server.resolveTools(caller, base, id)) }
+    const { about, warnings } = servedEndpoint
+    const tools = await server.resolveTools(caller, base, id)
+    return { ...about, ...tools, ...(warnings.length > 0 && { meta: { warnings } }) }
   }),
 ]

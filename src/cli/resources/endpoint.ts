@@ -1,12 +1,20 @@
 import { configuration } from '../command/configuration.ts'
-import { description, flag, json, list, name, textFile } from '../command/options.ts'
+import { description, flag, json, list, name, type Option, textFile } from '../command/options.ts'
 
 /** Option for tool selections, shared by endpoints and toolsets. */
 export const tools = json(
   '--tools <json>',
   'tools',
-  'a list of { record_type, operations, name_override, description_override, fields, filter, defaults }',
+  'a list of { record_type, operations, name_override, description_override, fields, filter, write_filter, defaults }',
 )
+
+/** Ids, or JSON where an action says with whose rights it runs. */
+const actions: Option = {
+  flags: '--actions <ids>',
+  about: 'actions that are offered as tools, comma-separated; or a JSON list of { id, run_as }',
+  to: { body: 'actions' },
+  read: (written) => (written.startsWith('[') ? JSON.parse(written) : written.split(',')),
+}
 
 export const endpoint = configuration('/:base_id/endpoints', {
   summary: 'Endpoints: sets of tools at their own MCP addresses',
@@ -20,7 +28,7 @@ export const endpoint = configuration('/:base_id/endpoints', {
     tools,
     json('--relationships <json>', 'relationships', 'a list of { rel_type, operations }'),
     json('--batch <json>', 'batch', 'a batch tool: { enabled, operations }'),
-    list('--actions <ids>', 'actions', 'actions that are offered as tools'),
+    actions,
     flag('--sql-query', 'sql_query', 'offer sql_query on the types without filter and fields', true),
     flag('--resources', 'resources', 'also offer what its tools can read as resources', true),
     flag('--disabled', 'enabled', 'disable it: its address returns 404', false),

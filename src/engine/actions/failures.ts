@@ -17,3 +17,14 @@ export function atStep(thrown: unknown, name: string, runId: string | null): unk
     located[0]?.path === at ? located : [{ path: at, code: 'step_failed', message, ...of }, ...located]
   return restated(thrown, { message: `Step "${name}": ${message} Nothing was written.`, details })
 }
+
+/** The failure of a step without its cause, which may show data that the caller cannot read. The log of runs has it. */
+export function withoutCause(thrown: unknown, runId: string): unknown {
+  const step =
+    thrown instanceof DomainError ? /^\/steps\/([^/]*)/.exec(thrown.details[0]?.path ?? '')?.[1] : undefined
+  if (!(thrown instanceof DomainError) || step === undefined) return thrown
+  const message = `Step "${step}" failed. Nothing was written.`
+  const advice = 'The runs of the action say why, to those who may read the base.'
+  const details = [{ path: `/steps/${step}`, code: 'step_failed', message: advice, run_id: runId }]
+  return new DomainError(thrown.code, message, { details, cause: thrown })
+}

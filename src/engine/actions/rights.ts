@@ -1,13 +1,29 @@
 /** Who may run an action. Its steps run with the rights of the caller. */
 import type { Step } from '../../contract/action-shapes.ts'
 import { DomainError } from '../../foundation/errors.ts'
-import { namedTypes, requirePermission } from '../access/access.ts'
+import { type Access, namedTypes, requirePermission } from '../access/access.ts'
+import { compileAccess } from '../access/compile-access.ts'
 import { requirePermissions } from '../batch/run-batch.ts'
 import type { Scope } from '../core/scope.ts'
 import { rightsOf } from '../row-policy/apply.ts'
 import { hasTemplate } from '../templates/parse.ts'
 import { atStep } from './failures.ts'
 import type { ActionAddress } from './run-context.ts'
+
+/** The rights of an action that does not run with those of its caller: the data of its base. Its author may do that, and more. */
+export const rightsOfAction = (baseId: string): Access =>
+  compileAccess([{ base: baseId, record_type: '*', environment: '*', permission: 'write' }])
+
+/** Whether the endpoint of the scope runs this action with rights of its own. Then the caller sees the output only. */
+export const hasOwnRights = ({ policy }: Scope, { baseId, id }: ActionAddress): boolean =>
+  policy?.baseId === baseId && policy.action?.id === id && policy.action.runAs === 'action'
+
+/** The scope in which the steps run. */
+export function stepScope<S extends Scope>(scope: S, target: ActionAddress): S {
+  if (!hasOwnRights(scope, target)) return scope
+  const { policy: _, ...whole } = scope
+  return { ...whole, access: rightsOfAction(target.baseId) } as S
+}
 
 const isRead = ({ type }: Step): boolean => type === 'query'
 

@@ -15,8 +15,9 @@ import { statement } from '../database/client.ts'
 import { compileSchema } from '../json-schema/compile.ts'
 import { NeedsUnknown, render, TextBudget } from '../templates/render.ts'
 import type { WriteScope } from '../write/write.ts'
+import { withoutCause } from './failures.ts'
 import { ownUrlsOf } from './production-urls.ts'
-import { requireRights } from './rights.ts'
+import { hasOwnRights, requireRights, stepScope } from './rights.ts'
 import type { ActionAddress, StepResult } from './run-context.ts'
 import { keepFailure, keepSuccess } from './run-log.ts'
 import { openSteps } from './run-steps.ts'
@@ -49,7 +50,7 @@ export async function withRun<T>(
     return await (sends ? withSendingSlot(scope, running) : running())
   } catch (thrown) {
     if (run.begun) await keepFailure(scope, target, { ...run, ...run.begun }, toDomainError(thrown))
-    throw thrown
+    throw hasOwnRights(scope, target) ? withoutCause(thrown, run.id) : thrown
   }
 }
 
@@ -63,10 +64,11 @@ const FIND = statement(
  * Runs an action with an input. If a step fails, nothing is written.
  * @throws FORBIDDEN; NOT_FOUND; VALIDATION_ERROR for the input; what a step throws, with the step and the run
  */
-export async function runAction(scope: WriteScope, target: ActionAddress, sent: unknown): Promise<RunAnswer> {
+export async function runAction(asked: WriteScope, target: ActionAddress, sent: unknown): Promise<RunAnswer> {
+  const scope = stepScope(asked, target)
   const { run } = scope
   if (!run) throw new Error('runAction must be called within withRun')
-  const action = await requireAction(scope, target, run.action)
+  const action = await requireAction(asked, target, run.action)
   const input = readInput(scope, action, sent)
   const requireOwnUrl = await ownUrlsOf(scope, action)
   if (!scope.isRehearsal)
@@ -89,7 +91,8 @@ export async function runAction(scope: WriteScope, target: ActionAddress, sent: 
     if (changesTypes) await lockConfiguration(within, action.baseId)
     const results = await steps.runAll()
     const output = outputOf(action, steps.values)
-    const answer = { runId: run.id, status: 'succeeded' as const, output, steps: results }
+    const shown = hasOwnRights(asked, target) ? results.map(withoutResult) : results
+    const answer = { runId: run.id, status: 'succeeded' as const, output, steps: shown }
     await keepSuccess(
       { ...within, via: scope.via },
       action,
@@ -100,6 +103,12 @@ export async function runAction(scope: WriteScope, target: ActionAddress, sent: 
   })
 }
 
+/** A step without what it read or wrote, which its caller may not be allowed to see. */
+const withoutResult = ({ name, type, skipped }: StepResult): StepResult => ({
+  ...{ name, type },
+  ...(skipped && { skipped }),
+})
+
 /** The action that was found, if the caller may run it. */
 async function requireAction(
   scope: WriteScope,
@@ -108,7 +117,7 @@ async function requireAction(
 ): Promise<RunnableAction> {
   await requireRights(scope, target, null)
   if (!action) throw await missing({ kind: ACTION, scope, ...target })
-  await requireRights(scope, target, action.steps)
+  await requireRights(stepScope(scope, target), target, action.steps)
   return action
 }
 

@@ -62,19 +62,25 @@ export function faultsWithin(
 }
 
 /**
- * Projects outcomes to visible fields.
- * @throws FORBIDDEN for a record that now is outside the row policy
+ * Projects outcomes to visible fields. Hides records that have left the row policy from later operations.
+ * @throws FORBIDDEN for a record that does not match the filter for writes
  */
 export async function boundedOutcomes(
   scope: Scope,
   type: CompiledType,
   outcomes: readonly Outcome[],
+  locked: LockedRecords,
 ): Promise<readonly Outcome[]> {
   const policy = policyOn(scope, type.baseId, type.id)
   if (!policy) return outcomes
-  const ids = [...new Set(outcomes.map(({ id }) => id))]
-  const within = new Set(await idsWithin(scope, policy.filter, type, ids))
-  refuse(outcomes.flatMap(({ index, id }) => (within.has(id) ? [] : [{ index, error: outOfBounds() }])))
+  const written = outcomes.filter(({ operation }) => operation !== 'unchanged')
+  const ids = [...new Set(written.map(({ id }) => id))]
+  const allowed = new Set(await idsWithin(scope, policy.writeFilter, type, ids))
+  refuse(written.flatMap(({ index, id }) => (allowed.has(id) ? [] : [{ index, error: outOfBounds() }])))
+  if (policy.writeFilter !== policy.filter) {
+    const within = new Set(await idsWithin(scope, policy.filter, type, ids))
+    for (const id of ids) if (!within.has(id)) locked.hide(type.id, id)
+  }
   return outcomes.map(({ record, recordText: _, ...outcome }) => ({
     ...outcome,
     record: record && { ...record, data: visibleData(policy, record.data) },

@@ -76,7 +76,7 @@ async function runWave(run: Run, wave: readonly DataOperation[]): Promise<Outcom
   for (const [recordType, ofType] of byType(staying)) {
     const type = assertDefined(types.get(recordType))
     const written = await writeRecords(scope, type, ofType, locked)
-    outcomes.push(...(await boundedOutcomes(scope, type, written)))
+    outcomes.push(...(await boundedOutcomes(scope, type, written, locked)))
   }
   const written = new Map(outcomes.map((outcome) => [outcome.index, outcome]))
   const outcomeOf = (index: number) => assertDefined(written.get(index))

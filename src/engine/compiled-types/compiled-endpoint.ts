@@ -1,4 +1,4 @@
-import type { EndpointTool, LinkOperation, ToolOperation } from '../../contract/endpoint-shapes.ts'
+import type { EndpointTool, LinkOperation, RunAs, ToolOperation } from '../../contract/endpoint-shapes.ts'
 
 /** A typed tool of an endpoint. */
 export type ServedTool = {
@@ -10,7 +10,13 @@ export type ServedTool = {
   bounds: Bounds
 }
 /** Row and field policy of a tool; null for no restriction and no defaults. */
-export type Bounds = { filter: object | null; fields: readonly string[] | null; defaults: object | null }
+export type Bounds = {
+  filter: object | null
+  /** What a record must match after a write; null for the filter. */
+  writeFilter: object | null
+  fields: readonly string[] | null
+  defaults: object | null
+}
 
 /** An action as a tool of an endpoint. */
 export type ServedAction = {
@@ -26,6 +32,7 @@ export type ServedAction = {
   /** The types that its steps name: what it reads, and what it writes. */
   reads: readonly string[]
   writes: readonly string[]
+  runAs: RunAs
   /** Whether a step changes types, which needs rights on the whole base. */
   changesTypes: boolean
 }
@@ -43,7 +50,7 @@ export type AboutEndpoint = {
   batch: unknown
   sqlQuery: boolean
   resources: boolean
-  actions: readonly string[]
+  actions: unknown
   enabled: boolean
   version: number
   createdAt: string
@@ -61,6 +68,8 @@ export type CompiledEndpoint = {
   tools: readonly ServedTool[]
   links: readonly ServedLink[]
   actions: readonly ServedAction[]
+  /** What is wrong with it, for readers of its configuration. */
+  warnings: readonly string[]
   /** The operations that a batch allows; null for no batch tool. */
   batch: { operations: readonly string[] | null } | null
   sqlQuery: boolean
@@ -70,8 +79,9 @@ export type CompiledEndpoint = {
 }
 
 /** Extracts the policy of a tool selection. */
-export const boundsOf = ({ filter, fields, defaults }: EndpointTool): Bounds => ({
+export const boundsOf = ({ filter, write_filter, fields, defaults }: EndpointTool): Bounds => ({
   filter: filter ?? null,
+  writeFilter: write_filter ?? null,
   fields: fields ?? null,
   defaults: defaults ?? null,
 })

@@ -1,3 +1,4 @@
+import type { RunAs } from '../../contract/endpoint-shapes.ts'
 import type { Access } from '../access/access.ts'
 import type { BoundFilter } from '../filter/syntax-tree.ts'
 
@@ -6,6 +7,8 @@ export type PolicyInput = {
   recordType: string
   /** Row filter, in the filter language. May refer to hidden fields. */
   filter?: unknown
+  /** What a record must match after a write: `filter` if omitted, nothing if empty. */
+  writeFilter?: unknown
   /** Visible properties, as `data.x`. */
   fields?: readonly string[] | null | undefined
   /** Values for properties that a new record omits. */
@@ -15,6 +18,8 @@ export type PolicyInput = {
 /** Compiled row and field policy of one record type. */
 export type TypePolicy = {
   readonly filter: BoundFilter | null
+  /** What a record must match after a write. */
+  readonly writeFilter: BoundFilter | null
   /** Visible properties of `data`; null for all. */
   readonly visible: readonly string[] | null
   readonly defaults: Readonly<Record<string, unknown>>
@@ -23,6 +28,7 @@ export type TypePolicy = {
 /** An action at an endpoint. */
 type ReachedAction = {
   readonly id: string
+  readonly runAs: RunAs
   /** The rights and the policy of queries whose record type is a template. They include what the endpoint lists. */
   readonly listing: { readonly access: Access; readonly policy: ScopePolicy }
 }

@@ -56,10 +56,10 @@ export async function idsWithin(
   return (await scope.db.query<{ id: string }>(shaped(text), values)).map(({ id }) => id)
 }
 
-/** Whether all records satisfy their row policies. */
+/** Whether all records match the filter. */
 export async function areWithin(
   scope: Scope,
-  { filter }: TypePolicy,
+  filter: BoundFilter | null,
   type: BoundedType,
   ids: readonly string[],
 ): Promise<boolean> {

@@ -108,7 +108,7 @@ async function refuseOutsidePolicy(
     if (!policy || !scope.policy.access.allows('write', baseId, recordType)) throw cascadesOutsidePolicy()
     const type = await requireType(scope, baseId, recordType)
     const ids = records.map(({ id }) => id)
-    if (!(await areWithin(scope, policy, type, ids))) throw cascadesOutsidePolicy()
+    if (!(await areWithin(scope, policy.filter, type, ids))) throw cascadesOutsidePolicy()
   }
 }
 

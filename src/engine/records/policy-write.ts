@@ -20,7 +20,7 @@ export const isWithin = async (
   policy: TypePolicy | undefined,
   type: BoundedType,
   id: string,
-): Promise<boolean> => !policy || areWithin(scope, policy, type, [id])
+): Promise<boolean> => !policy || areWithin(scope, policy.filter, type, [id])
 
 /** The row redacted by the field policy. */
 export const seenRow = (policy: TypePolicy | undefined, row: RecordRow): RecordRow =>
@@ -45,7 +45,7 @@ export function wholeContent(
 }
 
 /**
- * Runs a write under a policy, in a transaction. The result must match the row policy, and is redacted.
+ * Runs a write under a policy, in a transaction. The result must match its filter for writes, and is redacted.
  * @throws FORBIDDEN when it does not match
  */
 export async function boundedWrite(
@@ -56,7 +56,9 @@ export async function boundedWrite(
 ): Promise<RecordItem> {
   if (!policy) return write()
   const record = await redacted(policy, write)
-  if (!(await areWithin(scope, policy, type, [record.id]))) throw outOfBounds()
+  // Without a change, the record is as it was found within the policy.
+  const isWritten = record.operation !== 'unchanged'
+  if (isWritten && !(await areWithin(scope, policy.writeFilter, type, [record.id]))) throw outOfBounds()
   return { ...record, data: visibleData(policy, record.data) }
 }
 
@@ -77,7 +79,7 @@ export async function whereBounded<T>(
   return scope.db.statements(async (tx) => {
     const within = { ...scope, db: tx }
     const guarded = await tx.query(LOCK, [baseId, recordType, id])
-    if (guarded.length === 0 || !(await areWithin(within, policy, type, [id])))
+    if (guarded.length === 0 || !(await areWithin(within, policy.filter, type, [id])))
       throw recordNotFound(recordType, id)
     return work(within)
   })

@@ -1,5 +1,6 @@
 import { digest } from '../../contract/canonical-hash.ts'
 import { invalid } from '../../foundation/errors.ts'
+import { isObject } from '../../foundation/is-object.ts'
 import { accessToTypes } from '../access/narrow-access.ts'
 import { parseField } from '../compiled-types/field-path.ts'
 import type { PolicyInput, TypePolicy } from '../core/policy.ts'
@@ -36,17 +37,30 @@ export function withPolicy(scope: Scope, baseId: string, inputs: readonly Policy
   }
 }
 
-const readPolicy = ({ filter, fields, defaults }: PolicyInput): TypePolicy => ({
-  filter: filter === undefined || filter === null ? null : trustedFilter(parseFilter(filter, '/filter')),
-  visible: fields ? parseVisible(fields, '/fields') : null,
-  defaults: defaults ?? {},
-})
+function readPolicy({ filter: raw, writeFilter, fields, defaults }: PolicyInput): TypePolicy {
+  const filter = raw == null ? null : trustedFilter(parseFilter(raw, '/filter'))
+  return {
+    filter,
+    writeFilter:
+      writeFilter == null
+        ? filter
+        : isEmpty(writeFilter)
+          ? null
+          : trustedFilter(parseFilter(writeFilter, '/write_filter')),
+    visible: fields ? parseVisible(fields, '/fields') : null,
+    defaults: defaults ?? {},
+  }
+}
 
-const bounds = ({ filter, visible, defaults }: TypePolicy): boolean =>
-  filter !== null || visible !== null || Object.keys(defaults).length > 0
+/** Whether a write filter is no condition: `{}`. */
+export const isEmpty = (filter: unknown): boolean => isObject(filter) && Object.keys(filter).length === 0
+
+const bounds = ({ filter, writeFilter, visible, defaults }: TypePolicy): boolean =>
+  filter !== null || writeFilter !== null || visible !== null || Object.keys(defaults).length > 0
 
 const both = (one: TypePolicy, other: TypePolicy): TypePolicy => ({
   filter: bothFilters(one.filter, other.filter),
+  writeFilter: bothFilters(one.writeFilter, other.writeFilter),
   visible:
     one.visible && other.visible
       ? one.visible.filter((name) => other.visible?.includes(name))

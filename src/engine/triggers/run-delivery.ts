@@ -2,8 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import { DomainError, toDomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { compileAccess } from '../access/compile-access.ts'
-import { runAction, withRun } from '../actions/index.ts'
+import { rightsOfAction, runAction, withRun } from '../actions/index.ts'
 import type { Scope } from '../core/scope.ts'
 import { ResponseBudget } from '../database/capped-query.ts'
 import { type Db, statement } from '../database/client.ts'
@@ -81,12 +80,10 @@ async function runOnce(system: Scope, delivery: Due, action: string, body: strin
   }
 }
 
-/** A trigger writes data of its base. Its author may do that, and more. */
 function scopeOf(system: Scope, { base_id, trigger_id, id }: Due): Scope {
-  const grant = { base: base_id, record_type: '*', environment: '*', permission: 'write' } as const
   return {
     ...system,
-    access: compileAccess([grant]),
+    access: rightsOfAction(base_id),
     actor: { tokenId: null, name: trigger_id },
     via: 'trigger',
     requestId: webhookId(id),

@@ -22,7 +22,10 @@ export async function enterEndpoint(scope: Scope, baseId: string, id: string): P
   if (permission === null) return entered
   const types = [
     ...endpoint.tools.map(({ recordType }) => recordType),
-    ...endpoint.actions.flatMap(({ reads, writes }) => [...reads, ...writes]),
+    // An action with rights of its own gives its caller none.
+    ...endpoint.actions.flatMap(({ runAs, reads, writes }) =>
+      runAs === 'caller' ? [...reads, ...writes] : [],
+    ),
   ]
   return { ...entered, access: accessAtEndpoint(scope.access, baseId, types, permission) }
 }

@@ -1,11 +1,12 @@
 /**
  * Endpoints and toolsets as kinds of configuration. `resolve.ts` makes the tools of an endpoint from both.
  */
-import { EndpointBody } from '../../../contract/endpoint-shapes.ts'
+import { actionsOf, EndpointBody } from '../../../contract/endpoint-shapes.ts'
 import type { Endpoint as Row } from '../../prisma/client.ts'
 import { ACTION } from '../actions/index.ts'
 import type { FieldsOf, Kind } from '../lifecycle/kind.ts'
 import { RELATIONSHIP_TYPE } from '../relationship-types/relationship-type.ts'
+import { impossibleSteps } from './impossible-steps.ts'
 import { linkFaults } from './link-ends.ts'
 import { portableIdsIn, typesOf } from './load-record-types.ts'
 import { type FormerName, formerNames } from './name-aliases.ts'
@@ -38,11 +39,13 @@ export const ENDPOINT: Kind<Fields, Row> = {
     actions: [],
     enabled: true,
   }),
+  // Those of actions need their rows: `check` has them.
+  warnings: () => [],
   table: ({ orm }) => orm.endpoint,
   references: ({ tools, toolsets, relationships, actions }) => [
     ...typesNamed(tools),
     ...toolsets.map((id, i) => ({ kind: TOOLSET, id, at: `/toolsets/${i}` })),
-    ...actions.map((id, i) => ({ kind: ACTION, id, at: `/actions/${i}` })),
+    ...actionsOf({ actions }).map(({ id }, i) => ({ kind: ACTION, id, at: `/actions/${i}` })),
     ...relationships.map(({ rel_type: id }, i) => ({
       kind: RELATIONSHIP_TYPE,
       id,
@@ -62,11 +65,29 @@ export const ENDPOINT: Kind<Fields, Row> = {
     const portableIds = await portableIdsIn(loaded)
     const types = await typesOf(loaded, next.tools)
     const toolsets = await loaded.rows(TOOLSET, next.toolsets)
+    const named = typedToolsOf(next, toolsets, portableIds)
+    const asked = actionsOf(next)
+    const actions = await loaded.rows(
+      ACTION,
+      asked.map(({ id }) => id),
+    )
     return {
+      effect: () => ({
+        warnings: impossibleSteps(
+          asked.flatMap(({ id, runAs }) => {
+            const action = actions.get(id)
+            return action ? [{ action, runAs }] : []
+          }),
+          named,
+        ),
+      }),
       faults: [
         ...selectionFaults(next.tools, types),
         ...repeated(next.toolsets, '/toolsets'),
-        ...repeated(next.actions, '/actions'),
+        ...repeated(
+          actionsOf(next).map(({ id }) => id),
+          '/actions',
+        ),
         ...next.relationships.flatMap(({ operations }, i) =>
           repeated(operations, `/relationships/${i}/operations`),
         ),
@@ -77,15 +98,14 @@ export const ENDPOINT: Kind<Fields, Row> = {
             RELATIONSHIP_TYPE,
             next.relationships.map(({ rel_type }) => rel_type),
           ),
-          typedToolsOf(next, toolsets, portableIds),
+          named,
         ),
       ],
       columns: async () => {
         const before = current
           ? typedToolsOf(current, await loaded.rows(TOOLSET, current.toolsets), portableIds)
           : []
-        const after = typedToolsOf(next, toolsets, portableIds)
-        return { formerNames: formerNames((current?.formerNames ?? []) as FormerName[], before, after) }
+        return { formerNames: formerNames((current?.formerNames ?? []) as FormerName[], before, named) }
       },
     }
   },

@@ -1,4 +1,8 @@
-import type { EndpointBatch, EndpointRelationship } from '../../../contract/endpoint-shapes.ts'
+import {
+  actionsOf,
+  type EndpointBatch,
+  type EndpointRelationship,
+} from '../../../contract/endpoint-shapes.ts'
 import {
   type AboutEndpoint,
   boundsOf,
@@ -12,6 +16,7 @@ import type {
   Endpoint as EndpointRow,
   Toolset as ToolsetRow,
 } from '../../prisma/client.ts'
+import { impossibleSteps } from './impossible-steps.ts'
 import { portableIdsOf } from './load-record-types.ts'
 import type { FormerName } from './name-aliases.ts'
 import { nameLinks, type PortableIds } from './named-tools.ts'
@@ -50,7 +55,6 @@ const ENDPOINTS = compiledCache<Endpoints>({
 
 const aboutOf = ({ baseId: _, tools: _tools, formerNames: _names, ...row }: EndpointRow): AboutEndpoint => ({
   ...row,
-  actions: row.actions as readonly string[],
   createdAt: row.createdAt.toISOString(),
   updatedAt: row.updatedAt.toISOString(),
 })
@@ -64,7 +68,10 @@ function compiled(
   const { id, enabled, instructions, sqlQuery, resources } = row
   const batch = row.batch as EndpointBatch
   const toolsets = row.toolsets.flatMap((name) => shared.get(name) ?? [])
-  const actions = (row.actions as string[]).flatMap((name) => known.get(name) ?? [])
+  const actions = actionsOf(row).flatMap(({ id: name, runAs }) => {
+    const action = known.get(name)
+    return action ? [{ action, runAs }] : []
+  })
   const named = typedToolsOf(row, shared, portableIds)
   const former = [...toolsets, row].flatMap((each) => each.formerNames as FormerName[])
   return {
@@ -72,7 +79,11 @@ function compiled(
     about: aboutOf(row),
     // A recreated row has another creation time.
     stamp: JSON.stringify(
-      [row, ...toolsets, ...actions].map((each) => [each.id, each.createdAt, each.version]),
+      [row, ...toolsets, ...actions.map(({ action }) => action)].map((each) => [
+        each.id,
+        each.createdAt,
+        each.version,
+      ]),
     ),
     tools: named.map(({ name, recordType, operation, selection }): ServedTool => {
       const isOnly = selection.operations.length === 1
@@ -84,7 +95,8 @@ function compiled(
       relType,
       operation,
     })),
-    actions: actions.map(servedAction),
+    actions: actions.map(({ action, runAs }) => servedAction(action, runAs)),
+    warnings: impossibleSteps(actions, named),
     batch: batch.enabled ? { operations: batch.operations ?? null } : null,
     formerNames: new Map(former.map(({ name, now }) => [name, now])),
   }

@@ -1,4 +1,9 @@
-import { BATCHED, type LinkOperation, type ToolOperation } from '../../../contract/endpoint-shapes.ts'
+import {
+  BATCHED,
+  type LinkOperation,
+  type RunAs,
+  type ToolOperation,
+} from '../../../contract/endpoint-shapes.ts'
 import { requirePermission } from '../../access/access.ts'
 import type { Permission } from '../../access/grants.ts'
 import type {
@@ -29,6 +34,8 @@ export type ResolvedEndpoint = {
   tools: readonly ServedTool[]
   links: readonly OfferedLink[]
   actions: readonly ServedAction[]
+  /** What can never work, for readers of the configuration. */
+  warnings: readonly string[]
   /**
    * Operations that a batch allows on records of each type, and on links of each relationship type; null
    * without a batch tool.
@@ -79,7 +86,7 @@ export async function servedEndpoint(
   return {
     ...{ stamp: endpoint.stamp, about: endpoint.about },
     ...{ instructions: endpoint.instructions, resources: endpoint.resources },
-    ...{ sqlQuery, tools, links, actions, batch },
+    ...{ sqlQuery, tools, links, actions, batch, warnings: whole ? endpoint.warnings : [] },
     find: (name) => {
       const current = follow(name)
       return current !== undefined && offered.has(current) ? current : null
@@ -93,9 +100,15 @@ export async function servedEndpoint(
 
 /** Whether the token may run the action, as far as its steps name their types. */
 function mayRun({ access }: Scope, baseId: string, id: string, action: ServedAction, may: May): boolean {
-  if (action.changesTypes && !access.allows('manage', baseId, '*')) return false
+  const hasOwnRights = action.runAs === 'action'
+  if (action.changesTypes && (hasOwnRights || !access.allows('manage', baseId, '*'))) return false
   // Entering the endpoint turned its grants into rights on types.
   const atEndpoint = (access.whole ?? access).atEndpoint(baseId, id)
+  // It does more than its caller could: so it is for those who have the endpoint, or as many rights as it has.
+  if (hasOwnRights)
+    return action.isRead
+      ? atEndpoint !== null || access.allows('read', baseId, '*')
+      : (atEndpoint !== null && atEndpoint !== 'read') || access.allows('write', baseId, '*')
   const mayWrite = access.allows('write', baseId, '*') || (atEndpoint !== null && atEndpoint !== 'read')
   return (
     (action.isRead || mayWrite || action.writes.length > 0) &&
@@ -190,8 +203,9 @@ export async function endpointPolicy(
 /** The types of an action: each under the policies that the endpoint has for it, if any. */
 function inputsOf(
   { tools }: CompiledEndpoint,
-  { reads, writes }: Pick<ServedAction, 'reads' | 'writes'>,
+  { runAs, reads, writes }: Pick<ServedAction, 'runAs' | 'reads' | 'writes'>,
 ): PolicyInput[] {
+  if (runAs === 'action') return []
   return [...new Set([...reads, ...writes])].flatMap((recordType) => {
     const own = tools.filter((tool) => tool.recordType === recordType)
     return own.length > 0 ? own.map(inputOf) : [{ recordType }]
@@ -207,18 +221,20 @@ export async function actionOfTool(
   baseId: string,
   id: string,
   tool: string,
-): Promise<{ id: string; listing: PolicyInput[] } | null> {
+): Promise<{ id: string; runAs: RunAs; listing: PolicyInput[] } | null> {
   const endpoint = await requireEndpoint(scope, baseId, id)
   const action = endpoint.actions.find(({ name }) => name === tool)
   if (!action) return null
   const lists = endpoint.tools.filter(({ operation }) => operation === 'list')
   const reads = [...action.reads, ...lists.map(({ recordType }) => recordType)]
-  return { id: action.id, listing: inputsOf(endpoint, { reads, writes: action.writes }) }
+  const { runAs, writes } = action
+  return { id: action.id, runAs, listing: inputsOf(endpoint, { runAs, reads, writes }) }
 }
 
 const inputOf = ({ recordType, bounds }: ServedTool): PolicyInput => ({
   recordType,
   filter: bounds.filter,
+  writeFilter: bounds.writeFilter,
   fields: bounds.fields,
   defaults: bounds.defaults as Readonly<Record<string, unknown>> | null,
 })

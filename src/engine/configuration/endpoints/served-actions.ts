@@ -1,11 +1,12 @@
 /** Actions as tools of endpoints. */
 import type { Step } from '../../../contract/action-shapes.ts'
+import type { RunAs } from '../../../contract/endpoint-shapes.ts'
 import type { ServedAction } from '../../compiled-types/compiled-endpoint.ts'
 import type { Action as Row } from '../../prisma/client.ts'
 import { typesNamed } from '../actions/index.ts'
 import { actionToolName } from './toolset-members.ts'
 
-export function servedAction(row: Row): ServedAction {
+export function servedAction(row: Row, runAs: RunAs): ServedAction {
   const steps = row.steps as Step[]
   const typesOf = (of: readonly Step[]) => [
     ...new Set(typesNamed(of).flatMap(({ kind, id }) => (kind === 'record_type' ? [id] : []))),
@@ -13,6 +14,7 @@ export function servedAction(row: Row): ServedAction {
   return {
     name: actionToolName(row.id),
     id: row.id,
+    runAs,
     title: row.name,
     description: row.description,
     inputSchema: row.inputSchema,

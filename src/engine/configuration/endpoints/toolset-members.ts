@@ -1,4 +1,9 @@
-import type { EndpointBatch, EndpointRelationship, EndpointTool } from '../../../contract/endpoint-shapes.ts'
+import {
+  actionsOf,
+  type EndpointBatch,
+  type EndpointRelationship,
+  type EndpointTool,
+} from '../../../contract/endpoint-shapes.ts'
 import type { Endpoint as EndpointRow } from '../../prisma/client.ts'
 import type { Loaded } from '../lifecycle/kind.ts'
 import { type NamedLink, type NamedTool, nameLinks, nameTools, type PortableIds } from './named-tools.ts'
@@ -56,7 +61,7 @@ type Named = NamedTool | NamedLink | { name: string; at: string }
 export const toolsOfEndpoint = (endpoint: Members, toolsets: Toolsets, portableIds: PortableIds): Named[] => [
   ...typedToolsOf(endpoint, toolsets, portableIds),
   ...nameLinks(endpoint.relationships as EndpointRelationship[]),
-  ...(endpoint.actions as readonly string[]).map((id, i) => ({
+  ...actionsOf(endpoint).map(({ id }, i) => ({
     name: actionToolName(id),
     at: `/actions/${i}`,
   })),

@@ -6,6 +6,7 @@ import { usesSearch } from '../../filter/compile.ts'
 import { checkField, type FieldContext } from '../../filter/operand.ts'
 import { parseFilter } from '../../filter/parse.ts'
 
+import { isEmpty } from '../../row-policy/narrow.ts'
 import { RECORD_TYPE_NAMES } from '../record-types/not-found.ts'
 
 /** The record types of a base, for validating tool selections. */
@@ -26,6 +27,9 @@ export function selectionFaults(selections: readonly EndpointTool[], types: Type
       ...repeated(selection.fields ?? [], `${at}/fields`),
       ...(selection.fields ?? []).flatMap((field, n) => fieldFaults(field, type, `${at}/fields/${n}`)),
       ...(selection.filter ? filterFaults(selection.filter, type, `${at}/filter`) : []),
+      ...(selection.write_filter && !isEmpty(selection.write_filter)
+        ? filterFaults(selection.write_filter, type, `${at}/write_filter`)
+        : []),
       ...Object.keys(selection.defaults ?? {}).flatMap((name) => defaultFaults(name, type, `${at}/defaults`)),
     ]
   })
