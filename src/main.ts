@@ -50,6 +50,7 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
       privateHosts: config.privateHosts,
       webhookScheduleMs: config.webhookScheduleMs,
       publicUrl: () => url,
+      s3Host: config.s3Host,
       recordBytes: config.recordBytes,
       pageBytes: config.pageBytes,
       batchBytes: Math.max(LIMITS.batchBytes, config.bodyBytes),

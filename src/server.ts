@@ -39,6 +39,7 @@ import { docs } from './rest/docs.ts'
 import { ingestion } from './rest/ingest.ts'
 import { rest } from './rest/plugin.ts'
 import { s3 } from './s3/plugin.ts'
+import { belowS3Root } from './s3/protocol/address.ts'
 
 export type ServerDeps = {
   engine: Engine
@@ -56,7 +57,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestIdOf,
-    rewriteUrl: ({ url = '' }) => originForm(url),
+    rewriteUrl: ({ url = '', headers }) => belowS3Root(originForm(url), headers.host, config.s3Host),
     bodyLimit: config.bodyBytes,
     // Longer than the longest long poll, which sends nothing while it waits.
     connectionTimeout: Math.max(config.requestTimeoutMs * 2, (LIMITS.waitSecondsMax + 15) * 1000),

@@ -15,6 +15,8 @@ const whole = (min: number, max: number, standard: number) =>
 
 const url = (protocols: RegExp, what: string) => z.url({ protocol: protocols, error: `is ${what}` })
 
+const HOST_NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/
+
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
 /**
@@ -108,6 +110,11 @@ const Settings = z.object({
   PLINTH_HOST: z.string().default('127.0.0.1'),
   PLINTH_PORT: whole(0, 65_535, 4000),
   PLINTH_PUBLIC_URL: url(/^https?$/, 'an http or https address').optional(),
+  PLINTH_S3_HOST: z
+    .string()
+    .toLowerCase()
+    .regex(HOST_NAME, 'must be a host name without a port, such as s3.example.com')
+    .optional(),
   PLINTH_DATA_DIR: z.string().default('.plinth'),
   DATABASE_URL: url(/^postgres(ql)?$/, 'a postgres:// address').optional(),
   PLINTH_BLOB_URL: z
@@ -160,7 +167,12 @@ const needed = (name: keyof z.output<typeof Settings>) => ({
 const Sound = Settings.refine(
   (set) => set.PLINTH_OAUTH_ISSUER || !(set.PLINTH_OAUTH_AUDIENCE || set.PLINTH_OAUTH_SCOPES),
   needed('PLINTH_OAUTH_ISSUER'),
-).refine((set) => set.PLINTH_OAUTH_AUDIENCE || !set.PLINTH_OAUTH_ISSUER, needed('PLINTH_OAUTH_AUDIENCE'))
+)
+  .refine((set) => set.PLINTH_OAUTH_AUDIENCE || !set.PLINTH_OAUTH_ISSUER, needed('PLINTH_OAUTH_AUDIENCE'))
+  .refine((set) => !set.PLINTH_PUBLIC_URL || new URL(set.PLINTH_PUBLIC_URL).hostname !== set.PLINTH_S3_HOST, {
+    path: ['PLINTH_S3_HOST'],
+    error: 'must be another host than that of PLINTH_PUBLIC_URL, which has the other surfaces',
+  })
 
 /** OAuth settings: the issuer whose tokens `/mcp` accepts, and their required audience. */
 export type OAuth = {
@@ -174,6 +186,8 @@ export type Config = {
   host: string
   port: number
   publicUrl: string | undefined
+  /** The host whose root is the S3 gateway; undefined if it is below /s3 only. */
+  s3Host: string | undefined
   dataDir: string
   databaseUrl: string | undefined
   /** Where contents of files are stored; undefined for the data directory. */
@@ -244,6 +258,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     host: set.PLINTH_HOST,
     port: set.PLINTH_PORT,
     publicUrl: set.PLINTH_PUBLIC_URL?.replace(/\/$/, ''),
+    s3Host: set.PLINTH_S3_HOST,
     dataDir: resolve(set.PLINTH_DATA_DIR),
     databaseUrl: set.DATABASE_URL,
     blobUrl: set.PLINTH_BLOB_URL,

@@ -5,6 +5,13 @@ import { ID_RULES, isTypeId } from './ids.ts'
 /** Path of the S3 gateway on the server. */
 export const S3_ROOT = '/s3'
 
+/** The address of the gateway: the root of its own host, with the scheme and port of the server, or a path of the server. */
+export function s3Endpoint(publicUrl: string, host: string | undefined): string {
+  if (host === undefined) return `${publicUrl}${S3_ROOT}`
+  const { protocol, port } = new URL(publicUrl)
+  return `${protocol}//${host}${port === '' ? '' : `:${port}`}`
+}
+
 /** The body of a new S3 credential on every surface. */
 export const S3CredentialBody = z.strictObject({
   file_type: z

@@ -1,6 +1,6 @@
 /** Composition root of the engine: opens and closes the services of a scope. */
 import { createSecretKey } from 'node:crypto'
-
+import { s3Endpoint } from '../contract/s3-shapes.ts'
 import type { PrivateHosts } from '../foundation/egress/allowed-addresses.ts'
 import { openEgress } from '../foundation/egress/dispatcher.ts'
 import { LIMITS } from '../foundation/limits.ts'
@@ -63,6 +63,8 @@ export type EngineOptions = {
   webhookScheduleMs: readonly number[]
   /** The address of the server, for links. */
   publicUrl?: () => string
+  /** The host of the S3 gateway, if it has one of its own. */
+  s3Host?: string | undefined
   /** By default, changes of types have no such warnings. */
   clientBreaks?: ClientBreaks
   recordBytes?: number
@@ -172,6 +174,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const clientBreaks: ClientBreaks = options.clientBreaks ?? (async () => [])
   const services: Services = {
     ...{ caches, batching, feed, longPolls, keys, limits, sql, blobs, vault, egress, publicUrl, log },
+    s3Endpoint: () => s3Endpoint(publicUrl(), options.s3Host),
     clientBreaks,
     kinds: KINDS,
     slowLists: new SlowLists(),

@@ -111,7 +111,8 @@ export const LIMITS = {
   /** Edits of a text in one request: their number, and characters of a text to find. */
   fileEdits: 100,
   foundTextChars: 10_000,
-  /** Lines of a patch, times lines of the text: comparisons, at most. */
+  /** Lines of a patch, and those times lines of the text: comparisons. */
+  patchLines: 10_000,
   patchComparisons: 10_000_000,
   /** Bytes of a text file that a search reads: its first `searchedChars` characters in any alphabet. */
   searchedFileBytes: 4 * 65_536,
@@ -452,9 +453,10 @@ export const LIMITS = {
   uploadPartBytes: 5 * 1024 ** 3,
   uploadsOfBase: 1000,
   uploadDays: 7,
-  /** S3 gateway: bytes of an XML body, keys of one deletion, and minutes that a request may be old. */
+  /** S3 gateway: bytes of an XML body, keys of one deletion, characters of a header that a URL sets, and minutes that a request may be old. */
   s3XmlBytes: 2 * 1024 ** 2,
   s3DeletedKeys: 1000,
+  s3HeaderChars: 1024,
   s3SkewMinutes: 15,
   /** Trace of a change: steps back and forward, steps that it shows of what followed, and entries read for each cause. */
   traceDepth: 10,

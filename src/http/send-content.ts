@@ -6,7 +6,14 @@ import { mediaTypeOf } from '../contract/attachment-rules.ts'
 import { invalid } from '../foundation/errors.ts'
 import { matches } from './if-none-match.ts'
 
-export type Content = { sha256: string; size: number; contentType: string; filename: string }
+export type Content = {
+  sha256: string
+  size: number
+  contentType: string
+  filename: string
+  /** A Content-Disposition that the request asks for. */
+  disposition?: string | undefined
+}
 type Range = { start: number; end: number }
 
 /** Types that a browser may show: they run nothing. All others are downloaded. */
@@ -23,14 +30,12 @@ export async function sendContent(
   content: Content,
   open: (range?: Range) => Promise<Readable>,
 ): Promise<FastifyReply> {
-  const { sha256, size, contentType, filename } = content
+  const { sha256, size, contentType } = content
   const etag = `"${sha256}"`
   reply.headers({
     etag,
     'accept-ranges': 'bytes',
-    'content-disposition': contentDisposition(filename, {
-      type: SHOWN.test(mediaTypeOf(contentType)) ? 'inline' : 'attachment',
-    }),
+    'content-disposition': dispositionOf(content),
     'content-security-policy': "sandbox; default-src 'none'",
     'cross-origin-resource-policy': 'same-origin',
     'x-content-type-options': 'nosniff',
@@ -42,6 +47,14 @@ export async function sendContent(
   // Fastify keeps the length for an empty stream. An empty text would have a length of its own.
   if (request.method === 'HEAD') return reply.send(Readable.from([]))
   return reply.send(await open(range))
+}
+
+/** What a browser must not show is an attachment, whatever is asked for. */
+function dispositionOf({ contentType, filename, disposition }: Content): string {
+  const isShown = SHOWN.test(mediaTypeOf(contentType))
+  if (disposition === undefined)
+    return contentDisposition(filename, { type: isShown ? 'inline' : 'attachment' })
+  return isShown ? disposition : disposition.replace(/^[^;]*/, 'attachment')
 }
 
 /**

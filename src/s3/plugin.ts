@@ -1,10 +1,11 @@
-/** The S3-compatible gateway at /s3. It fails in the XML errors of S3. */
+/** The S3-compatible gateway at /s3, and at the root of its own host. It fails in the XML errors of S3. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { S3_ROOT } from '../contract/s3-shapes.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import type { OpenS3 } from '../graphql/content.ts'
 import { closedSignal } from '../http/caller.ts'
 import { refusal } from '../http/errors.ts'
+import { originForm } from '../http/origin-form.ts'
 import type { Charge, RateLimiter } from '../http/rate-limit.ts'
 import type { Unsent } from '../http/unsent-bytes.ts'
 import { type Call, findOperation, headersOf, type Result } from './operations/operation.ts'
@@ -41,7 +42,7 @@ async function handle(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const address = readAddress(request.raw.url ?? '')
+  const address = readAddress(request.raw.url ?? '', sentUrl(request))
   // Loaded by the first request: the modules take memory that most servers do not need.
   const [{ openBody }, { OPERATIONS }] = await Promise.all([
     import('./protocol/body.ts'),
@@ -106,6 +107,9 @@ async function authenticate(openS3: OpenS3, { method, headers }: FastifyRequest,
   return { claim, credential, proof }
 }
 
+/** The URL before the host of the gateway became a path. */
+const sentUrl = ({ originalUrl }: FastifyRequest): string => originForm(originalUrl)
+
 const textOf = (header: string | string[] | undefined) => (header === undefined ? undefined : String(header))
 
 const queryOf = ({ query }: Address) => {
@@ -125,7 +129,7 @@ function sendFault(thrown: unknown, request: FastifyRequest, reply: FastifyReply
   reply.code(fault.status).headers({ 'x-amz-request-id': request.id })
   reply.removeHeader('www-authenticate')
   if (request.method === 'HEAD') return void reply.send()
-  const [path = ''] = request.url.split('?', 1)
+  const [path = ''] = sentUrl(request).split('?', 1)
   const xml = document(
     [
       'Error',

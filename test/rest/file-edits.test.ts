@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { LIMITS } from '../../src/foundation/limits.ts'
 import { expectDetail, succeed, times } from '../support/answers.ts'
 import { putFile, sha256 } from '../support/files.ts'
 import { callTool } from '../support/mcp.ts'
@@ -145,6 +146,11 @@ describe('a unified diff', () => {
     const lines = ' \n'.repeat(1000)
     const answer = await patch('many.txt', { patch: `@@ -1,1001 +1,1000 @@\n${lines}-x\n` })
     expectDetail(answer, 400, { path: '/patch', code: 'too_complex' })
+    await put('one.txt', 'a\n')
+    const hunks = '@@ -1,1 +1,1 @@\n-a\n+b\n'.repeat(LIMITS.patchLines / 3 + 1)
+    for (const long of [hunks, '\n'.repeat(LIMITS.patchLines + 1)])
+      expectDetail(await patch('one.txt', { patch: long }), 400, { path: '/patch', code: 'too_complex' })
+    expect(await textOf('one.txt')).toBe('a\n')
   })
 })
 

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { crc32 } from 'node:zlib'
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
 import { putFile, sha256 } from '../support/files.ts'
 import { bytesOf, clientOf, faultOf, type Keys, newKeys, type Send, senderOf } from '../support/s3.ts'
@@ -399,6 +399,121 @@ test('presigned URLs read and write without headers, until they expire or are al
     signingDate: new Date(Date.now() - 120_000),
   })
   expect(await (await fetch(old)).text()).toContain('<Code>AccessDenied</Code>')
+})
+
+test('a URL signed with Signature V2, or such a header, is told to use V4', async () => {
+  const old = new URLSearchParams({
+    AWSAccessKeyId: keys.access_key_id,
+    Signature: 'vjbyPxybdZaNmGa+yT272YEAiv4=',
+    Expires: String(Math.floor(Date.now() / 1000) + 60),
+    'x-amz-security-token': keys.session_token,
+  })
+  const authorization = `AWS ${keys.access_key_id}:vjbyPxybdZaNmGa+yT272YEAiv4=`
+  for (const [url, headers] of [
+    [`${keys.endpoint}/crm/docs/presigned?${old}`, {}],
+    [`${keys.endpoint}/crm/docs/presigned`, { authorization }],
+  ] as const) {
+    const answer = await fetch(url, { headers })
+    expect(answer.status).toBe(400)
+    expect(await answer.text()).toMatch(/<Code>InvalidRequest<.*Signature V4.*&quot;auto&quot;/)
+  }
+})
+
+test('a credential names the region auto, and any other one is taken', async () => {
+  expect(keys.region).toBe('auto')
+  for (const region of ['auto', 'us-east-1', 'eu-central-1']) {
+    const client = clientOf(keys, { region })
+    expect((await senderOf(keys, client)('ListBuckets')).Buckets).toMatchObject([{ Name: 'crm' }])
+    const url = await getSignedUrl(client, new GetObjectCommand({ Bucket: 'crm', Key: 'docs/presigned' }))
+    expect((await fetch(url)).status).toBe(200)
+  }
+})
+
+describe('a signed download with headers for its response', () => {
+  const Key = 'docs/report'
+  const response = {
+    ResponseContentType: 'text/plain; charset=utf-8',
+    ResponseContentDisposition: `inline; filename="r.txt"; filename*=UTF-8''r%C3%A9.txt`,
+    ResponseContentEncoding: 'identity',
+    ResponseContentLanguage: 'de',
+    ResponseCacheControl: 'max-age=60',
+    ResponseExpires: new Date('2030-01-01T00:00:00Z'),
+  }
+  const urlOf = (more: object, Name: string = Key) =>
+    getSignedUrl(clientOf(keys), new GetObjectCommand({ Bucket: 'crm', Key: Name, ...more }))
+  const headersOf = async (url: string, method = 'GET') => {
+    const { status, headers } = await fetch(url, { method })
+    expect(status).toBe(200)
+    return headers
+  }
+
+  test('gets the six of them, and only where the signature has them', async () => {
+    await send('PutObject', { Key, Body: '{}', ContentType: 'application/json' })
+    const url = await urlOf(response)
+    const headers = await headersOf(url)
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'content-type': response.ResponseContentType,
+      'content-disposition': response.ResponseContentDisposition,
+      'content-encoding': 'identity',
+      'content-language': 'de',
+      'cache-control': 'max-age=60',
+      expires: 'Tue, 01 Jan 2030 00:00:00 GMT',
+      'x-content-type-options': 'nosniff',
+    })
+    expect((await headersOf(await urlOf({}))).get('content-type')).toBe('application/json')
+    expect((await fetch(url.replace('max-age%3D60', 'max-age%3D61'))).status).toBe(403)
+    expect((await fetch(`${await urlOf({})}&response-content-type=text%2Fplain`)).status).toBe(403)
+    expect((await send('HeadObject', { Key, ResponseContentType: 'text/csv' })).ContentType).toBe('text/csv')
+  })
+
+  test('stays an attachment if a browser could run it', async () => {
+    await send('PutObject', { Key: 'docs/page', Body: '<script>1</script>', ContentType: 'text/plain' })
+    const inline = { ResponseContentDisposition: 'inline; filename="p.html"' }
+    for (const more of [
+      { ...inline, ResponseContentType: 'text/html' },
+      { ...inline, ResponseContentType: 'image/svg+xml' },
+      { ResponseContentType: 'text/html', ResponseContentDisposition: 'filename="p.html"' },
+    ]) {
+      const headers = await headersOf(await urlOf(more, 'docs/page'))
+      expect(headers.get('content-disposition')).toMatch(/^attachment/)
+      expect(headers.get('content-security-policy')).toMatch(/^sandbox/)
+    }
+    const shown = await headersOf(await urlOf(inline, 'docs/page'))
+    expect(shown.get('content-disposition')).toBe('inline; filename="p.html"')
+  })
+
+  test('is refused with a value that a header cannot have', async () => {
+    const invalid = { code: 'InvalidArgument', status: 400 }
+    for (const more of [
+      { ResponseContentDisposition: 'attachment; filename="\u4e2d.txt"' },
+      { ResponseContentDisposition: 'a\r\nx-injected: 1' },
+      { ResponseContentType: 'text' },
+      { ResponseContentLanguage: 'x'.repeat(1025) },
+    ])
+      expect(await faultOf(send('GetObject', { Key, ...more })), JSON.stringify(more)).toEqual(invalid)
+  })
+})
+
+test('properties of an object that a file does not keep are refused by name, and nothing is stored', async () => {
+  const refused = { code: 'NotImplemented', status: 501 }
+  for (const more of [
+    { CacheControl: 'max-age=60' },
+    { ContentDisposition: 'attachment' },
+    { ContentLanguage: 'de' },
+    { Expires: new Date() },
+    { StorageClass: 'GLACIER' },
+  ])
+    for (const name of ['PutObject', 'CreateMultipartUpload'] as const)
+      expect(await faultOf(send(name, { Key: 'docs/properties', ...more })), JSON.stringify(more)).toEqual(
+        refused,
+      )
+  expect((await faultOf(send('HeadObject', { Key: 'docs/properties' }))).status).toBe(404)
+  await send('PutObject', {
+    Key: 'docs/properties',
+    Body: 'x',
+    CacheControl: 'no-cache',
+    StorageClass: 'STANDARD',
+  })
 })
 
 test('a bucket is a base: it is found, listed and located, and not created', async () => {

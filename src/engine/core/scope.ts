@@ -80,6 +80,8 @@ export type Services = {
   readonly kinds: readonly { readonly name: string }[]
   /** The address of this server, for links. */
   readonly publicUrl: () => string
+  /** The address of its S3 gateway. */
+  readonly s3Endpoint: () => string
   /** The log of the process, for failures that no answer reports. */
   readonly log: Log
 }

@@ -59,15 +59,16 @@ function countOf(text: string, part: string): number {
 }
 
 function patched(text: string, patch: string, which: string): string {
-  const parsed = parse(patch)
-  const lines = parsed.hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0)
+  // The library reads about a megabyte of lines in a second, in one piece.
+  const lines = countOf(patch, '\n')
   const textLines = countOf(text, '\n') + 1
-  if (lines * textLines > LIMITS.patchComparisons)
+  if (lines > LIMITS.patchLines || lines * textLines > LIMITS.patchComparisons)
     throw invalid({
       path: '/patch',
       code: 'too_complex',
       message: 'The patch has too many lines for a text of that many lines. Send several smaller patches.',
     })
+  const parsed = parse(patch)
   const result = applyPatch(text, { ...parsed, hunks: placed(parsed.hunks, textLines) })
   if (result === false) {
     const message = `The patch does not fit ${which}: its context or removed lines are not there. Read the file again, and make the patch from that text.`

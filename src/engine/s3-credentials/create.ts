@@ -56,7 +56,7 @@ export async function createS3Credential(
     const data = { baseId, id: uuidv7(), accessKeyId, fileType, permission, tokenId, expiresAt }
     const row = await tx.orm.s3Credential.create({ data })
     return {
-      ...toCredential(row, scope.publicUrl()),
+      ...toCredential(row, scope.s3Endpoint()),
       accessKeyId,
       ...secretsOf(scope.keys.s3, accessKeyId),
     }

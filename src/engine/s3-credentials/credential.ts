@@ -1,6 +1,5 @@
 /** A temporary key of a token to the files of a base, for clients of S3. */
 import { createHmac, type KeyObject, randomBytes } from 'node:crypto'
-import { S3_ROOT } from '../../contract/s3-shapes.ts'
 import type { S3Credential as Row } from '../prisma/client.ts'
 
 export type S3Credential = {
@@ -24,8 +23,8 @@ export type S3Credential = {
   readonly sessionToken?: string
 }
 
-/** The name that clients expect of a region that they need not know. */
-export const REGION = 'us-east-1'
+/** The gateway takes any region. For this one, boto3 signs URLs with Signature V4 and not with V2. */
+export const REGION = 'auto'
 
 const PREFIX = 'PLTS'
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
@@ -46,7 +45,7 @@ export const secretsOf = (
 const derive = (key: KeyObject, use: string, accessKeyId: string): string =>
   createHmac('sha256', key).update(`${use}:${accessKeyId}`).digest('base64url')
 
-export const toCredential = (row: Row, publicUrl: string): S3Credential => ({
+export const toCredential = (row: Row, endpoint: string): S3Credential => ({
   id: row.id,
   masked: `${PREFIX}…${row.accessKeyId.slice(-4)}`,
   fileType: row.fileType,
@@ -54,7 +53,7 @@ export const toCredential = (row: Row, publicUrl: string): S3Credential => ({
   createdBy: row.tokenId,
   createdAt: row.createdAt.toISOString(),
   expiresAt: row.expiresAt.toISOString(),
-  endpoint: `${publicUrl}${S3_ROOT}`,
+  endpoint,
   bucket: row.baseId,
   prefix: row.fileType === null ? '' : `${row.fileType}/`,
 })

@@ -28,7 +28,7 @@ export async function listS3Credentials(
   const [rows, total] = await page.find(scope.db.orm.s3Credential, visible(scope, baseId))
   if (rows.length === 0) await requireBase(scope, baseId)
   return page.of(
-    rows.map((row) => toCredential(row, scope.publicUrl())),
+    rows.map((row) => toCredential(row, scope.s3Endpoint())),
     total,
   )
 }

@@ -1,6 +1,7 @@
 /** Operations on one object. */
-import { UNKNOWN_CONTENT } from '../../contract/attachment-rules.ts'
+import { CONTENT_TYPE, UNKNOWN_CONTENT } from '../../contract/attachment-rules.ts'
 import { DomainError } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { openContent, storeContent } from '../../graphql/content.ts'
 import { sendContent } from '../../http/send-content.ts'
 import { fileOf } from '../protocol/address.ts'
@@ -28,9 +29,11 @@ async function getObject(call: Call): Promise<Result> {
   const { request, reply, context } = call
   if (isFolder(call.key)) return getFolder(call)
   if (!fileOf(call.key)) throw noSuchKey()
+  const { 'content-type': type, 'content-disposition': disposition, ...asked } = askedHeaders(call)
   const { file } = await findFile(targetOf(call), context)
   const { contentSha256: sha256, size, contentType, path, updatedAt, metadata } = file
   reply.headers({
+    ...asked,
     'last-modified': new Date(String(updatedAt)).toUTCString(),
     'x-amz-request-id': request.id,
     ...metadataHeaders(metadata as Record<string, unknown>),
@@ -42,8 +45,37 @@ async function getObject(call: Call): Promise<Result> {
       'x-amz-checksum-type': 'FULL_OBJECT',
     })
   const filename = path.slice(path.lastIndexOf('/') + 1)
-  const content = { sha256, size, contentType, filename }
+  const content = { sha256, size, contentType: type ?? contentType, filename, disposition }
   return { sent: await sendContent(request, reply, content, (range) => openContent(context, content, range)) }
+}
+
+/** Headers that a parameter can set in the response to a signed request. */
+const RESPONSE = 'response-'
+const RESPONSE_PARAMETERS = [
+  ...[
+    'content-type',
+    'content-disposition',
+    'content-encoding',
+    'content-language',
+    'cache-control',
+    'expires',
+  ],
+].map((name) => RESPONSE + name)
+
+/** @throws S3Fault for a value that a header cannot have */
+function askedHeaders(call: Call): Record<string, string> {
+  const asked = RESPONSE_PARAMETERS.flatMap((name) => {
+    const value = call.query(name)
+    if (value === undefined) return []
+    const isSound =
+      name === 'response-content-type' ? CONTENT_TYPE.test(value) : /^[\x20-\x7e\xa0-\xff]+$/.test(value)
+    if (isSound && value.length <= LIMITS.s3HeaderChars) return [[name.slice(RESPONSE.length), value]]
+    throw new S3Fault(
+      'InvalidArgument',
+      `"${name}" must be a value of that header, of at most ${LIMITS.s3HeaderChars} characters of Latin-1. Encode others as RFC 8187 says: filename*=UTF-8''….`,
+    )
+  })
+  return Object.fromEntries(asked)
 }
 
 /** Clients ask for a folder as an empty object. */
@@ -180,7 +212,7 @@ async function deleteObject(call: Call): Promise<Result> {
 export const objects: readonly Operation[] = [
   { name: 'CopyObject', method: 'PUT', on: 'object', header: 'x-amz-copy-source', run: copyObject },
   { name: 'PutObject', method: 'PUT', on: 'object', run: putObject },
-  { name: 'GetObject', method: 'GET', on: 'object', run: getObject },
-  { name: 'HeadObject', method: 'HEAD', on: 'object', run: getObject },
+  { name: 'GetObject', method: 'GET', on: 'object', takes: RESPONSE_PARAMETERS, run: getObject },
+  { name: 'HeadObject', method: 'HEAD', on: 'object', takes: RESPONSE_PARAMETERS, run: getObject },
   { name: 'DeleteObject', method: 'DELETE', on: 'object', run: deleteObject },
 ]

@@ -95,6 +95,7 @@ export function findOperation(
   const twice = names.find((name, at) => names.indexOf(name) !== at)
   if (twice !== undefined) throw new S3Fault('InvalidArgument', `"${twice.slice(0, 64)}" was sent twice.`)
   requireKnownHeaders(headers)
+  if (method === 'PUT' || method === 'POST') requireNoProperties(headers)
   return found
 }
 
@@ -104,6 +105,28 @@ const REFUSED =
 const ACLS = ['private', 'bucket-owner-full-control']
 /** Encodings that end with the request. A reader would not know of another one. */
 const ENCODINGS = ['', 'identity', 'aws-chunked']
+
+/** Properties of an object that a file does not have. Clients send some of these values without asking for any. */
+const PROPERTIES: Readonly<Record<string, RegExp>> = {
+  'cache-control': /^(no-cache|no-store|max-age=0)$/i,
+  'content-disposition': /^$/,
+  'content-language': /^$/,
+  expires: /^$/,
+  'x-amz-storage-class': /^STANDARD$/,
+}
+
+function requireNoProperties(headers: FastifyRequest['headers']): void {
+  const dropped = Object.entries(PROPERTIES).find(([name, common]) => {
+    const value = headers[name]
+    return value !== undefined && !common.test(String(value))
+  })
+  if (!dropped) return
+  const [name] = dropped
+  throw new S3Fault(
+    'NotImplemented',
+    `A file does not keep "${name}". Leave it out; a signed URL of a download can set most headers of its response, such as response-content-disposition.`,
+  )
+}
 
 function requireKnownHeaders(headers: FastifyRequest['headers']): void {
   const refused = Object.keys(headers).find((name) => REFUSED.test(name))

@@ -1,10 +1,13 @@
 /** What a request addresses: a bucket and a key in its path, and the parameters of its query. */
+import { isBaseId } from '../../contract/ids.ts'
 import { S3_ROOT } from '../../contract/s3-shapes.ts'
 import { S3Fault } from './fault.ts'
 
 export type Address = {
   /** The path as sent, without the query. */
   readonly path: string
+  /** The path is at the root of the host of the gateway. */
+  readonly isAtRoot: boolean
   /** Empty for the service itself. */
   readonly bucket: string
   /** Empty for the bucket itself. */
@@ -14,16 +17,27 @@ export type Address = {
 }
 
 /**
- * Reads the address from the URL as it was sent. Path and query are decoded once.
+ * The URL of a request to the host of the gateway, as one below `/s3`. A bucket can be a part of the name of the host.
+ */
+export function belowS3Root(url: string, host = '', s3Host?: string): string {
+  if (s3Host === undefined) return url
+  const name = host.replace(/:\d+$/, '').toLowerCase()
+  if (name === s3Host) return `${S3_ROOT}${url}`
+  const bucket = name.endsWith(`.${s3Host}`) ? name.slice(0, -s3Host.length - 1) : ''
+  return isBaseId(bucket) ? `${S3_ROOT}/${bucket}${url}` : url
+}
+
+/**
+ * Reads the address from a URL below `/s3`. Path and query are decoded once.
+ * @param sent the URL as it was sent
  * @throws S3Fault InvalidURI
  */
-export function readAddress(url: string): Address {
-  const mark = url.indexOf('?')
-  const path = mark < 0 ? url : url.slice(0, mark)
-  const search = mark < 0 ? '' : url.slice(mark + 1)
+export function readAddress(url: string, sent: string): Address {
+  const [, path = '', search = ''] = PARTS.exec(url) ?? []
   const [, bucket = '', key = ''] = /^\/?([^/]*)\/?(.*)$/s.exec(path.slice(S3_ROOT.length)) ?? []
   return {
-    path,
+    path: PARTS.exec(sent)?.[1] ?? '',
+    isAtRoot: sent !== url,
     bucket: decode(bucket),
     key: decode(key),
     query: search.split('&').flatMap((part) => {
@@ -35,6 +49,8 @@ export function readAddress(url: string): Address {
     }),
   }
 }
+
+const PARTS = /^([^?]*)\??(.*)$/s
 
 function decode(text: string): string {
   try {

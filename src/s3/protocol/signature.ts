@@ -42,6 +42,7 @@ export type Proof = {
  */
 export function readClaim(headers: IncomingHttpHeaders, { query }: Address): Claim {
   const parameters = new Map(query)
+  if (parameters.has('AWSAccessKeyId') || headers.authorization?.startsWith('AWS ')) throw ofV2()
   const isPresigned = parameters.has('X-Amz-Algorithm') || parameters.has('X-Amz-Signature')
   if (headers.authorization === undefined && !isPresigned)
     throw new S3Fault('AccessDenied', 'Sign the request with an S3 credential of this server.')
@@ -49,6 +50,12 @@ export function readClaim(headers: IncomingHttpHeaders, { query }: Address): Cla
     throw new S3Fault('InvalidArgument', 'Sign the request in its headers or in its query, not in both.')
   return isPresigned ? ofQuery(parameters) : ofHeaders(headers, headers.authorization ?? '')
 }
+
+const ofV2 = () =>
+  new S3Fault(
+    'InvalidRequest',
+    `Signature V2 is not supported. Sign with Signature V4 (${ALGORITHM}): set the region of the client to "auto", or its signature version to "s3v4".`,
+  )
 
 const HEADER =
   /^AWS4-HMAC-SHA256\s+Credential=([^\s,/]+)\/(\d{8})\/([^\s,/]+)\/([^\s,/]+)\/aws4_request\s*,\s*SignedHeaders=([^\s,]+)\s*,\s*Signature=([0-9a-f]{64})$/
@@ -154,12 +161,13 @@ export async function prove(request: Request, claim: Claim, secrets: Secrets): P
 }
 
 /** Clients sign the path as they send it, or encoded as S3 does; some leave the path of the endpoint out. */
-const pathsOf = ({ path }: Address): Set<string> => {
+const pathsOf = ({ path, isAtRoot }: Address): Set<string> => {
   const canonical = path
     .split('/')
     .map((part) => encodeKey(decodeURIComponent(part)))
     .join('/')
-  return new Set([canonical, path].flatMap((each) => [each, each.slice(S3_ROOT.length) || '/']))
+  const sent = [canonical, path]
+  return new Set(isAtRoot ? sent : sent.flatMap((each) => [each, each.slice(S3_ROOT.length) || '/']))
 }
 
 /** A header that S3 acts on could otherwise be added to a signed request. */
