@@ -64,7 +64,7 @@ const RESPONSE_PARAMETERS = [
 
 /** @throws S3Fault for a value that a header cannot have */
 function askedHeaders(call: Call): Record<string, string> {
-  const asked = RESPONSE_PARAMETERS.flatMap((name) => {
+  const asked = RESPONSE_PARAMETERS.flatMap((name): [string, string][] => {
     const value = call.query(name)
     if (value === undefined) return []
     const isSound =
