@@ -49,6 +49,7 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
       masterKeys: await masterKeys(config),
       privateHosts: config.privateHosts,
       webhookScheduleMs: config.webhookScheduleMs,
+      sendsDeliveries: config.sendsDeliveries,
       publicUrl: () => url,
       s3Host: config.s3Host,
       recordBytes: config.recordBytes,

@@ -117,6 +117,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     readiness: () => engine.readiness(),
     load: () => engine.load(),
     sqlIsolation: () => engine.sqlIsolation(),
+    sendsDeliveries: config.sendsDeliveries,
     draining,
     authenticate,
   })

@@ -131,6 +131,7 @@ const Settings = z.object({
   PLINTH_MASTER_KEY: readBy(masterKeysOf).optional(),
   PLINTH_ALLOW_PRIVATE_TARGETS: readBy(readPrivateHosts).optional(),
   PLINTH_WEBHOOK_SCHEDULE: readBy(scheduleOf).optional(),
+  PLINTH_DELIVERIES: z.enum(['on', 'off'], 'must be on or off').default('on'),
   PLINTH_CORS_ORIGINS: z.string().optional(),
   PLINTH_OAUTH_ISSUER: z
     .string()
@@ -200,6 +201,8 @@ export type Config = {
   privateHosts: PrivateHosts
   /** Waits before each retry of a delivery, in milliseconds. The last one repeats. */
   webhookScheduleMs: readonly number[]
+  /** False: this process sends no deliveries of triggers, and runs no actions of them. */
+  sendsDeliveries: boolean
   corsOrigins: readonly string[]
   oauth: OAuth | undefined
   requestsPerMinute: number
@@ -267,6 +270,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     masterKeys: set.PLINTH_MASTER_KEY,
     privateHosts: set.PLINTH_ALLOW_PRIVATE_TARGETS ?? readPrivateHosts(''),
     webhookScheduleMs: set.PLINTH_WEBHOOK_SCHEDULE ?? LIMITS.deliveryScheduleMs,
+    sendsDeliveries: set.PLINTH_DELIVERIES === 'on',
     corsOrigins: (set.PLINTH_CORS_ORIGINS ?? '')
       .split(',')
       .map((origin) => origin.trim())

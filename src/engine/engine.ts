@@ -61,6 +61,8 @@ export type EngineOptions = {
   privateHosts: PrivateHosts
   /** Waits before each retry of a delivery, in milliseconds. */
   webhookScheduleMs: readonly number[]
+  /** False: this process sends no deliveries of triggers, and runs no actions of them. True by default. */
+  sendsDeliveries?: boolean
   /** The address of the server, for links. */
   publicUrl?: () => string
   /** The host of the S3 gateway, if it has one of its own. */
@@ -237,7 +239,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     endStreams: () => feed.endStreams(),
     startJobs: () => {
       jobs.start()
-      triggers.start()
+      if (options.sendsDeliveries === false) log.warn({}, DELIVERIES_OFF)
+      else triggers.start()
     },
     readiness: () => database.readiness(),
     load: () => database.load(),
@@ -273,6 +276,9 @@ function budgetOf(via: Via, pageBytes: number, reserveBytes: ReserveBytes | unde
   const inAll = Math.min(pageBytes, LIMITS.graphqlPageBytes)
   return new ResponseBudget(inAll, inAll, reserveBytes)
 }
+
+const DELIVERIES_OFF =
+  'PLINTH_DELIVERIES is off: this server sends no deliveries of triggers and runs no actions of them. They are held.'
 
 const SQL_LIMITS: SqlLimits = {
   rows: LIMITS.sqlRows,

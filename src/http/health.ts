@@ -7,6 +7,7 @@ type Deps = {
   readiness: () => Promise<{ database: string; cause?: unknown }>
   load: () => Load
   sqlIsolation: () => string
+  sendsDeliveries: boolean
   draining: () => boolean
   authenticate: Authenticate
 }
@@ -40,14 +41,16 @@ const isLocal = ({ ip, headers }: FastifyRequest): boolean =>
  */
 export function health(
   app: FastifyInstance,
-  { readiness, load, sqlIsolation, draining, authenticate }: Deps,
+  { readiness, load, sqlIsolation, sendsDeliveries, draining, authenticate }: Deps,
 ): void {
   app.get('/healthz', async () => ({ status: 'ok' }))
 
   app.get('/readyz', async (request, reply) => {
     if (draining()) return reply.code(503).send({ status: 'draining' })
     const { database, cause } = await readiness()
-    if (database === 'reachable') return { status: 'ready', database, sql_isolation: sqlIsolation() }
+    const deliveries = sendsDeliveries ? 'on' : 'off'
+    if (database === 'reachable')
+      return { status: 'ready', database, sql_isolation: sqlIsolation(), deliveries }
     request.log.warn({ err: cause, database }, 'not ready: the database cannot be written')
     return reply.code(503).send({ status: 'unready', database })
   })

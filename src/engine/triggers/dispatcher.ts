@@ -7,6 +7,7 @@ import { attempt, headersOf, purged, type Ready, type Services } from './attempt
 import { bodiesOf, type Due, dueDeliveries, keptBodies, sendersOf, testBody } from './due-deliveries.ts'
 import { type Attempt, storeAttempts } from './outcomes.ts'
 import type { ReceiverLimits } from './receiver-limits.ts'
+import { hold, inTurn, release, releaseLeft } from './turns.ts'
 
 /** Bytes of bodies that one look at the queue reads. */
 const READ_BYTES = 4 * 1024 * 1024
@@ -27,6 +28,10 @@ export function dispatch(
 ): Dispatcher {
   const { db, log } = services
   const ended: Attempt[] = []
+  /** Attempts without an outcome of this process. */
+  const given: Due[] = []
+  /** One for each record: what the last look found before its turn. */
+  let early: readonly Due[] = []
   const sending = new Set<Promise<void>>()
   let wake = () => {}
   let isWoken = false
@@ -38,7 +43,10 @@ export function dispatch(
       // What was cut off by the end of the process did not happen: it is tried again by the next one.
       if (outcome) ended.push(outcome)
       if (outcome) limits.answered(base, trigger, outcome.isSuccess)
-      else limits.end(base, trigger, id)
+      else {
+        limits.end(base, trigger, id)
+        given.push(next.delivery)
+      }
     })
     const done = sent.finally(() => sending.delete(done))
     sending.add(done)
@@ -53,7 +61,9 @@ export function dispatch(
     // From before the read: what ends meanwhile may still be due in what is read.
     const isInFlight = limits.inFlight()
     const found = await dueDeliveries(db, capacities)
-    const due = found.filter((each) => !isInFlight(each.base_id, each.trigger_id, each.id))
+    const turns = inTurn(found)
+    early = turns.early
+    const due = turns.ready.filter((each) => !isInFlight(each.base_id, each.trigger_id, each.id))
     if (due.length === 0) return false
     for await (const next of prepare(services, due)) {
       if (until.aborted) return false
@@ -61,6 +71,18 @@ export function dispatch(
       else if (limits.hasCapacity(next.sender.base_id, next.sender.trigger_id)) start(next)
     }
     return true
+  }
+  const keepTurns = async (): Promise<void> => {
+    const [left, waiting] = [given.splice(0), early]
+    early = []
+    try {
+      if (left.length > 0) await release(db, left)
+      if (waiting.length > 0) await hold(db, waiting)
+    } catch (thrown) {
+      given.push(...left)
+      throw thrown
+    }
+    if (waiting.length > 0) wakeUp()
   }
   const store = async (): Promise<void> => {
     const attempts = ended.splice(0, LIMITS.pageMax)
@@ -93,8 +115,12 @@ export function dispatch(
     }
   }
   const run = async (): Promise<void> => {
+    let isReleased = false
+    while (!isReleased && !until.aborted)
+      isReleased = await logged(() => releaseLeft(db).then(() => true), false)
     const storing = repeat(until, async () => {
       await logged(store, undefined)
+      await logged(keepTurns, undefined)
       await new Promise((resolve) => setTimeout(resolve, LIMITS.deliveryStoreMs))
     })
     await repeat(until, async () => {

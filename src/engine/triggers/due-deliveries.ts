@@ -12,8 +12,10 @@ export type Due = {
   readonly id: string
   readonly event: string
   readonly record_type: string | null
+  readonly record_id: string | null
   readonly change_seq: number | null
   readonly attempts: number
+  readonly is_forced: boolean
   readonly created_at: Date
   readonly has_body: boolean
 }
@@ -35,15 +37,15 @@ export type Sender = {
 export type Capacity = { readonly base: string; readonly trigger: string; readonly capacity: number }
 
 // In the collation of the indexes of due deliveries, so that the planner takes none of the others.
-const DUE_OF_ROOM = `d.base_id = r.base_id AND d.trigger_id COLLATE "POSIX" = r.trigger_id AND d.next_attempt_at <= statement_timestamp()
+const DUE_OF_ROOM = `d.base_id = r.base_id AND d.trigger_id COLLATE "POSIX" = r.trigger_id AND NOT d.is_held AND d.next_attempt_at <= statement_timestamp()
        ORDER BY d.next_attempt_at, d.id LIMIT r.room`
 
 // One look-up in an index of due deliveries for each trigger, so that the backlog of one costs no other. A trigger that
 // is off has its tests and replays in an index of their own, so that its backlog is not read either.
 const DUE = statement(
   'due_deliveries',
-  `SELECT d.base_id, d.trigger_id, d.id, d.event, d.record_type, d.change_seq::float8 AS change_seq, d.attempts,
-     d.created_at, d.body IS NOT NULL AS has_body
+  `SELECT d.base_id, d.trigger_id, d.id, d.event, d.record_type, d.record_id, d.change_seq::float8 AS change_seq, d.attempts,
+     d.is_forced, d.created_at, d.body IS NOT NULL AS has_body
    FROM unnest($1::text[], $2::text[], $3::int[]) AS r (base_id, trigger_id, room)
    CROSS JOIN LATERAL (
      SELECT enabled AND disabled_reason IS NULL AS is_on FROM plinth.trigger t

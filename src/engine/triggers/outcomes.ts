@@ -3,6 +3,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { announce } from '../core/cache-notices.ts'
 import { type Db, statement } from '../database/client.ts'
 import type { Due } from './due-deliveries.ts'
+import { release } from './turns.ts'
 
 /** An attempt that has ended. */
 export type Attempt = {
@@ -78,6 +79,11 @@ export async function storeAttempts(db: Db, attempts: readonly Attempt[]): Promi
       of(({ isSuccess, sent }) => (isSuccess ? null : sent)),
       of(({ isSuccess }) => !isSuccess),
     ])
+    const first = attempts.filter(({ delivery }) => delivery.attempts === 0)
+    await release(
+      tx,
+      first.map(({ delivery }) => delivery),
+    )
     const counts = [
       ...Map.groupBy(attempts, ({ delivery: { base_id, trigger_id } }) => `${base_id}/${trigger_id}`),
     ]
