@@ -108,6 +108,7 @@ const ENGINE_FOLDERS = [
   'actions',
   'triggers',
   'inbound',
+  'deliveries',
   'jobs',
   'diagnostics',
   '[^/]+\\.ts$',

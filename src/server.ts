@@ -118,6 +118,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     load: () => engine.load(),
     sqlIsolation: () => engine.sqlIsolation(),
     sendsDeliveries: config.sendsDeliveries,
+    deliveryNumbers: () => engine.deliveryNumbers(),
     draining,
     authenticate,
   })

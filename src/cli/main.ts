@@ -26,6 +26,7 @@ import { batch } from './resources/batch.ts'
 import { changes, revert, trace } from './resources/changes.ts'
 import { claim, claims } from './resources/claims.ts'
 import { config } from './resources/config.ts'
+import { deliveries } from './resources/deliveries.ts'
 import { endpoint } from './resources/endpoint.ts'
 import { file } from './resources/file.ts'
 import { fileType } from './resources/file-type.ts'
@@ -75,6 +76,7 @@ const NOUNS = [
   vault,
   provider,
   claims,
+  deliveries,
   trash,
 ]
 /** Commands that belong to no noun. */

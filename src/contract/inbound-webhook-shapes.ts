@@ -8,7 +8,7 @@ import { Name } from './shapes.ts'
 /** Zod shapes of inbound webhooks and their deliveries, shared by all layers. */
 
 /** How senders sign. */
-export const SIGNATURE_SCHEMES = ['standard', 'github', 'stripe', 'slack', 'hmac'] as const
+export const SIGNATURE_SCHEMES = ['standard', 'github', 'stripe', 'slack', 'hmac', 'token'] as const
 
 export const INBOUND_STATUSES = ['succeeded', 'failed'] as const
 
@@ -16,22 +16,36 @@ const SignatureShape = z
   .strictObject({
     scheme: z.enum(SIGNATURE_SCHEMES).meta({
       description:
-        '`standard` (Standard Webhooks), `github`, `stripe`, `slack`, or `hmac` for any other HMAC.',
+        '`standard` (Standard Webhooks, also with the header names of Svix), `github`, `stripe`, `slack`, `hmac` for any other HMAC, or `token` for a sender that sends the secret itself.',
     }),
     header: HeaderName.optional().meta({
-      description: 'The header with the signature. Required for `hmac`; the other schemes have their own.',
+      description:
+        'The header with the signature. Required for `hmac`; others have their own. With `token`: the header with the secret; without it, the secret is the password of basic authentication.',
     }),
     algorithm: z.enum(['sha256', 'sha1', 'sha512']).optional().meta({
       description: 'Of `hmac`. Defaults to `sha256`.',
     }),
     encoding: z.enum(['hex', 'base64']).optional().meta({ description: 'Of `hmac`. Defaults to `hex`.' }),
     prefix: z.string().min(1).max(64).optional().meta({
-      description: 'Of `hmac`: what stands before the signature in its header, such as `sha256=`.',
+      description:
+        'Of `hmac` and `token`: what stands before the signature in its header, such as `sha256=` or `Bearer `.',
     }),
     timestamp_header: HeaderName.optional().meta({
       description:
-        'Of `hmac`: the header with the time of sending, as Unix seconds or milliseconds. The signed text is then `<timestamp>.<body>`.',
+        'Of `hmac`: the header with the time of sending, as Unix seconds or milliseconds, or RFC 3339.',
     }),
+    signed: z
+      .string()
+      .min(1)
+      .max(
+        LIMITS.signedTemplateChars,
+        `A template of what is signed has at most ${LIMITS.signedTemplateChars} characters.`,
+      )
+      .optional()
+      .meta({
+        description:
+          'Of `hmac`: what is signed, with `{body}`, and with `{timestamp}`, `{method}` and `{url}` (the ingest_url) where the sender signs them. Defaults to `{body}`, or to `{timestamp}.{body}` with a timestamp_header.',
+      }),
     tolerance_seconds: z
       .int()
       .min(1)
@@ -42,6 +56,27 @@ const SignatureShape = z
       }),
   })
   .meta({ id: 'InboundSignature' })
+
+const MappedLink = z
+  .strictObject({
+    rel_type: z.string().meta({ description: 'A relationship type.' }),
+    direction: z
+      .enum(['outgoing', 'incoming'])
+      .optional()
+      .meta({ description: 'Defaults to `outgoing`, from the record that the delivery writes.' }),
+    record_type: z.string().meta({ description: 'The type of the other record.' }),
+    id: JsonPath.optional().meta({
+      description: 'The JSONPath of the id of the other record, or of its external_id.',
+    }),
+    external_id: JsonPath.optional(),
+    external_source: z.string().max(LIMITS.jsonPathChars).optional().meta({
+      description: 'A JSONPath, or the external_source itself. Defaults to `default`.',
+    }),
+  })
+  .meta({
+    id: 'InboundRelationship',
+    description: 'Where the path finds nothing, none is added; where it finds several, one each.',
+  })
 
 const MappingShape = z
   .strictObject({
@@ -55,6 +90,15 @@ const MappingShape = z
     items: JsonPath.optional().meta({
       description:
         'The JSONPath of an array: each element makes a record, all or none. Other paths then start at the element, and `$$` is the payload.',
+    }),
+    relationships: z
+      .array(MappedLink)
+      .max(LIMITS.mappedLinks, `Map at most ${LIMITS.mappedLinks} relationships.`)
+      .optional()
+      .meta({ description: 'Relationships to add with the record, in the same transaction.' }),
+    on_existing: z.enum(['update', 'keep']).optional().meta({
+      description:
+        'What becomes of a record that exists: `update` (default), or `keep`, which leaves it and its relationships as they are.',
     }),
   })
   .meta({ id: 'InboundMapping' })

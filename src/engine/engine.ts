@@ -30,7 +30,8 @@ import { type ReserveBytes, ResponseBudget } from './database/capped-query.ts'
 import { migrate } from './database/migrate.ts'
 import { type Database, openDatabase } from './database/pool.ts'
 import type { Found } from './database/readiness.ts'
-import { type Delivery, openDelivery } from './inbound/index.ts'
+import { type DeliveryNumbers, openDeliveryNumbers } from './deliveries/index.ts'
+import { type Delivery, openDelivery, openRefusals } from './inbound/index.ts'
 import type { Arrived } from './inbound/verify.ts'
 import { openJobs } from './jobs/runner.ts'
 import { openRequestBatching } from './record-store/request-batching.ts'
@@ -133,6 +134,8 @@ export type Engine = {
   readiness(): Promise<Found>
   /** Connections in use, queued work, and the number of rejections so far. */
   load(): { running: number; waiting: number; refused: number }
+  /** Deliveries by status, and how long the oldest is due. */
+  deliveryNumbers(): Promise<DeliveryNumbers>
   close(): Promise<void>
 }
 
@@ -189,6 +192,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     scheduleMs: options.webhookScheduleMs,
     log,
   })
+  const refusals = openRefusals(database, log)
+  const deliveryNumbers = openDeliveryNumbers(database)
   const sweepAttachments = attachmentSweep(database)
   const sweep = setInterval(() => {
     sweepAttachments().catch((err) => log.warn({ err }, 'old attachments were not swept'))
@@ -232,7 +237,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     s3Scope: (session, requestId, closed, reserveBytes) =>
       withCredential(scope(session.token, 'rest', requestId, closed, reserveBytes), session),
     deliveryScope: async (webhook, arrived, requestId) => {
-      const delivery = await openDelivery(system, webhook, arrived)
+      const delivery = await openDelivery(system, webhook, arrived, refusals)
       return delivery && scopeOf(delivery, scope, requestId)
     },
     sqlIsolation: () => sql.isolation(),
@@ -244,9 +249,11 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     },
     readiness: () => database.readiness(),
     load: () => database.load(),
+    deliveryNumbers,
     close: async () => {
       clearInterval(sweep)
       await triggers.close()
+      await refusals.close()
       feed.close()
       await jobs.close()
       await egress.close()
@@ -257,11 +264,12 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   }
 }
 
-/** The scope of a delivery. Its share of the connections is that of its webhook. */
+/** The scope of a delivery: of its record type, and of those that it links. Its share of the connections is that of its webhook. */
 function scopeOf(delivery: Delivery, scope: Engine['scope'], requestId: string): Scope {
-  const { baseId, id, recordType } = delivery.webhook
+  const { baseId, id, recordType, mapping } = delivery.webhook
+  const linked = (mapping?.relationships ?? []).map(({ record_type }) => record_type)
   const access = compileAccess([
-    { base: baseId, record_type: recordType, environment: '*', permission: 'write' },
+    { base: baseId, record_type: [recordType, ...linked], environment: '*', permission: 'write' },
   ])
   const bearer = { tokenId: `inbound ${baseId}/${id}`, key: null, name: id, access, expiresAt: null }
   const { session: _, ...rest } = scope(bearer, 'inbound', requestId)

@@ -399,6 +399,14 @@ export const LIMITS = {
   inboundSecretCharsMin: 8,
   inboundSecretChars: 512,
   inboundFailuresKept: 1000,
+  /** Relationships that a mapping can name. */
+  mappedLinks: 20,
+  /** Characters of a template of what is signed, fields of a form, and warnings that a delivery keeps. */
+  signedTemplateChars: 256,
+  formFields: 1000,
+  payloadWarnings: 20,
+  /** How long the start of a body is kept of a delivery that succeeded. */
+  excerptHours: 24,
   /** Mappings of payloads: fields, values that one translates, characters of all, characters of a JSONPath, and values that all paths visit. */
   mappedFields: 200,
   mappedValues: 1000,

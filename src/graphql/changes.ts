@@ -1,5 +1,6 @@
 import * as changes from '../engine/changes/index.ts'
 import { builder } from './builder.ts'
+import { SECRETS } from './config-changes.ts'
 
 /** The author of a change. */
 export const Actor = builder.objectRef<changes.Change['actor']>('Actor').implement({
@@ -27,42 +28,45 @@ export const ToolCall = builder.objectRef<NonNullable<changes.Change['call']>>('
 })
 
 /** An entry of the change log. */
-export const Change = builder.objectRef<changes.Change & { dryRun?: boolean }>('Change').implement({
-  description: 'An entry of the change log of a base.',
-  fields: (t) => ({
-    seq: t.exposeFloat('seq', { description: 'An integer that increases within a base, with gaps.' }),
-    at: t.expose('at', { type: 'DateTime' }),
-    actor: t.expose('actor', { type: Actor }),
-    requestId: t.exposeString('requestId'),
-    call: t.field({
-      type: ToolCall,
-      nullable: true,
-      resolve: ({ call }) => call,
-      description:
-        'The MCP tool call that made it. A token that cannot read the whole base sees its own calls only.',
+export const Change = builder
+  .objectRef<changes.Change & { secrets?: readonly object[]; dryRun?: boolean }>('Change')
+  .implement({
+    description: 'An entry of the change log of a base.',
+    fields: (t) => ({
+      seq: t.exposeFloat('seq', { description: 'An integer that increases within a base, with gaps.' }),
+      at: t.expose('at', { type: 'DateTime' }),
+      actor: t.expose('actor', { type: Actor }),
+      requestId: t.exposeString('requestId'),
+      call: t.field({
+        type: ToolCall,
+        nullable: true,
+        resolve: ({ call }) => call,
+        description:
+          'The MCP tool call that made it. A token that cannot read the whole base sees its own calls only.',
+      }),
+      kind: t.exposeString('kind', { description: 'The kind of resource: `record`, `record_type`, …' }),
+      recordType: t.exposeString('recordType', {
+        nullable: true,
+        description: 'The type of the record; null for other kinds.',
+      }),
+      id: t.exposeString('id'),
+      operation: t.exposeString('operation', {
+        description: '`create`, `update`, `cancel`, `delete` or `restore`.',
+      }),
+      version: t.exposeInt('version'),
+      diff: t.expose('diff', {
+        type: 'JSON',
+        description:
+          'RFC 6902 diff from the previous state: of `{ data, status, external_id, external_source }` for a record, else of the whole. A creation adds at path `""`, a deletion removes it.',
+      }),
+      cause: t.exposeString('cause', {
+        nullable: true,
+        description: 'The change, delivery or run that caused it.',
+      }),
+      secrets: t.field({ ...SECRETS, description: `${SECRETS.description} By revertChange only.` }),
+      dryRun: t.exposeBoolean('dryRun', { nullable: true }),
     }),
-    kind: t.exposeString('kind', { description: 'The kind of resource: `record`, `record_type`, …' }),
-    recordType: t.exposeString('recordType', {
-      nullable: true,
-      description: 'The type of the record; null for other kinds.',
-    }),
-    id: t.exposeString('id'),
-    operation: t.exposeString('operation', {
-      description: '`create`, `update`, `cancel`, `delete` or `restore`.',
-    }),
-    version: t.exposeInt('version'),
-    diff: t.expose('diff', {
-      type: 'JSON',
-      description:
-        'RFC 6902 diff from the previous state: of `{ data, status, external_id, external_source }` for a record, else of the whole. A creation adds at path `""`, a deletion removes it.',
-    }),
-    cause: t.exposeString('cause', {
-      nullable: true,
-      description: 'The change, delivery or run that caused it.',
-    }),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
-  }),
-})
+  })
 
 const ChangePage = builder.objectRef<changes.ChangePage>('ChangePage').implement({
   fields: (t) => ({

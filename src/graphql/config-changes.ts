@@ -39,7 +39,7 @@ export const SECRETS = {
   type: 'JSON',
   nullable: true,
   description: '`[{ kind, id, secret }]`: secrets that were made for new resources. Returned once.',
-  resolve: ({ secrets }: Occasional) => secrets ?? null,
+  resolve: ({ secrets }: { secrets?: readonly object[] }) => secrets ?? null,
 } as const
 
 export const WARNINGS = {

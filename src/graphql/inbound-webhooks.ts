@@ -1,6 +1,6 @@
 /** GraphQL types, queries and mutations of inbound webhooks and their deliveries. */
-import { INBOUND_WEBHOOK } from '../engine/configuration/inbound-webhooks/index.ts'
-import type { View } from '../engine/configuration/lifecycle/index.ts'
+import { INBOUND_WEBHOOK, type InboundStatus } from '../engine/configuration/inbound-webhooks/index.ts'
+import { rotateSecret, type View } from '../engine/configuration/lifecycle/index.ts'
 import * as inbound from '../engine/inbound/index.ts'
 import { builder } from './builder.ts'
 import { configuration } from './configuration.ts'
@@ -8,7 +8,7 @@ import { ingestPath } from './delivery.ts'
 import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
 
-configuration('InboundWebhook', INBOUND_WEBHOOK, {
+const InboundWebhookType = configuration('InboundWebhook', INBOUND_WEBHOOK, {
   description: 'A door for payloads of another system, which become records.',
   fields: (t) => ({
     name: t.exposeString('name'),
@@ -20,6 +20,13 @@ configuration('InboundWebhook', INBOUND_WEBHOOK, {
       nullable: true,
       description: 'The key that signs deliveries, in the answer that makes it; otherwise "<redacted>".',
     }),
+    status: t.field({
+      type: 'JSON',
+      nullable: true,
+      description:
+        '`{ refused, last_refused_at }`: deliveries whose signature was refused; null for a past version.',
+      resolve: (webhook) => (webhook as { status?: InboundStatus }).status ?? null,
+    }),
     ingestUrl: t.string({
       description: 'Where the sender posts its deliveries.',
       resolve: (webhook, _args, { scope }) => `${scope.publicUrl()}${ingestPath(webhook as View)}`,
@@ -30,11 +37,13 @@ configuration('InboundWebhook', INBOUND_WEBHOOK, {
     recordType: t.string({ description: 'The record type that deliveries write.' }),
     signature: t.field({
       type: 'JSON',
-      description: '`{ scheme, header, algorithm, encoding, prefix, timestamp_header, tolerance_seconds }`.',
+      description:
+        '`{ scheme, header, algorithm, encoding, prefix, timestamp_header, signed, tolerance_seconds }`.',
     }),
     mapping: t.field({
       type: 'JSON',
-      description: '`{ external_id, external_source, data, items }`; null: the payload is the data.',
+      description:
+        '`{ external_id, external_source, data, items, relationships, on_existing }`; null: the payload is the data.',
     }),
     enabled: t.boolean(),
     secret: t.string({ description: 'The key that signs deliveries. Made if absent.' }),
@@ -71,7 +80,13 @@ const DeliveryType = builder.objectRef<Delivery>('InboundDelivery').implement({
     }),
     body: t.exposeString('body', {
       nullable: true,
-      description: 'The first 4 KiB of the payload of one that failed.',
+      description: 'The first 4 KiB of the payload. Of one that succeeded, they are kept for a day.',
+    }),
+    warnings: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: '`[{ path, code, message }]`: what was changed in the payload so that it could be stored.',
+      resolve: ({ warnings }) => warnings,
     }),
     requestId: t.exposeString('requestId'),
     lastAttemptAt: t.expose('lastAttemptAt', { type: 'DateTime' }),
@@ -104,6 +119,13 @@ mutation('replayInboundDelivery', {
   type: DeliveryType,
   args: { ...target(), ...builder.args((t) => ({ delivery: t.string({ required: true }) })) },
   resolve: (scope, { base, id, delivery }) => inbound.replayDelivery(scope, { baseId: base, id }, delivery),
+})
+
+mutation('rotateInboundWebhookSecret', {
+  description: 'Gives an inbound webhook a new secret. Deliveries are taken with both secrets for 24 hours.',
+  type: InboundWebhookType,
+  args: target(),
+  resolve: (scope, { base, id }) => rotateSecret(scope, INBOUND_WEBHOOK, base, id),
 })
 
 type Ingested = Awaited<ReturnType<typeof inbound.ingestVerified>> & { dryRun?: boolean }

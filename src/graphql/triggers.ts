@@ -1,4 +1,5 @@
 /** GraphQL types, queries and mutations of triggers and their deliveries. */
+import { rotateSecret } from '../engine/configuration/lifecycle/index.ts'
 import { TRIGGER, type TriggerStatus } from '../engine/configuration/triggers/index.ts'
 import * as triggers from '../engine/triggers/index.ts'
 import { builder } from './builder.ts'
@@ -110,7 +111,7 @@ mutation('rotateTriggerSecret', {
   description: 'Gives a trigger a new secret. Deliveries are signed with both secrets for 24 hours.',
   type: TriggerType,
   args: target(),
-  resolve: (scope, { base, id }) => triggers.rotateSecret(scope, base, id),
+  resolve: (scope, { base, id }) => rotateSecret(scope, TRIGGER, base, id),
 })
 
 mutation('testTrigger', {

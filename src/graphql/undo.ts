@@ -5,6 +5,7 @@ import { type Skipped, type Undo, type Undone, undoChanges } from '../engine/his
 import type { Approvable } from '../engine/write/plan-approval.ts'
 import { builder } from './builder.ts'
 import { ChangeCount } from './changes.ts'
+import { SECRETS } from './config-changes.ts'
 import { mutation } from './mutation.ts'
 
 type UndoPlan = Approvable & { what: string; undo: Undo }
@@ -85,6 +86,7 @@ const UndoRef = builder.objectRef<Answer>('Undo').implement({
       description: 'How many resources were left as they are.',
       resolve: ({ skipped }) => skipped.length,
     }),
+    secrets: t.field(SECRETS),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
     plan: t.field({
       type: PlanRef,

@@ -8,10 +8,15 @@ type Deps = {
   load: () => Load
   sqlIsolation: () => string
   sendsDeliveries: boolean
+  deliveryNumbers: () => Promise<DeliveryNumbers>
   draining: () => boolean
   authenticate: Authenticate
 }
 
+type DeliveryNumbers = {
+  readonly counts: readonly { readonly kind: string; readonly status: string; readonly count: number }[]
+  readonly oldestDueSeconds: number
+}
 type Load = { running: number; waiting: number; refused: number }
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1'])
@@ -41,7 +46,7 @@ const isLocal = ({ ip, headers }: FastifyRequest): boolean =>
  */
 export function health(
   app: FastifyInstance,
-  { readiness, load, sqlIsolation, sendsDeliveries, draining, authenticate }: Deps,
+  { readiness, load, sqlIsolation, sendsDeliveries, deliveryNumbers, draining, authenticate }: Deps,
 ): void {
   app.get('/healthz', async () => ({ status: 'ok' }))
 
@@ -77,6 +82,7 @@ export function health(
     registers: [registry],
   })
   countConnections(registry, load)
+  countDeliveries(registry, deliveryNumbers)
   const series = new Map<string, ReturnType<typeof seconds.labels>>()
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown'
@@ -116,6 +122,29 @@ function countConnections(registry: Registry, load: () => Load): void {
       const { refused } = load()
       this.inc(refused - counted)
       counted = refused
+    },
+  })
+}
+
+/** Gauges of deliveries. While the database is away, they keep their values. */
+function countDeliveries(registry: Registry, numbers: Deps['deliveryNumbers']): void {
+  const known = () => numbers().catch(() => undefined)
+  new Gauge({
+    name: 'plinth_deliveries',
+    help: 'Deliveries that have not succeeded, by kind and status; up to 10,000 of each base and status.',
+    labelNames: ['kind', 'status'],
+    registers: [registry],
+    async collect() {
+      for (const { kind, status, count } of (await known())?.counts ?? []) this.set({ kind, status }, count)
+    },
+  })
+  new Gauge({
+    name: 'plinth_delivery_oldest_due_seconds',
+    help: 'How long the delivery of a trigger that has waited longest is overdue.',
+    registers: [registry],
+    async collect() {
+      const found = await known()
+      if (found) this.set(found.oldestDueSeconds)
     },
   })
 }

@@ -15,7 +15,7 @@ import {
   type Use,
 } from './faults.ts'
 import { Reader, TooMany } from './reader.ts'
-import { scan, scanInTurns, skipSpace, stringEnd } from './scan.ts'
+import { scan, scanInTurns, skipSpace, stringEnd, unsafeNumbersIn } from './scan.ts'
 
 export { pointer, type Use }
 
@@ -54,6 +54,35 @@ export async function parseLargeJson(bytes: Buffer, use: Use = 'stored'): Promis
     if (thrown instanceof TooMany) throw invalid(tooMany(thrown))
     const faults = await scanInTurns(source, '', use)
     throw refusal(faults) ?? invalid(fault('', [], 'malformed_json', 'Send well-formed JSON.'))
+  }
+}
+
+/**
+ * `parseLargeJson` for a sender that cannot be asked to change: numbers that a double would change become strings of their
+ * digits. `kept` has the paths of the first ones.
+ */
+export async function parseKeepingDigits(
+  bytes: Buffer,
+  paths: number,
+): Promise<{ value: unknown; kept: readonly string[] }> {
+  const parse = async (body: Buffer) =>
+    body.length > LIMITS.jsonAtOnceBytes ? parseLargeJson(body) : parseJson(body)
+  try {
+    return { value: await parse(bytes), kept: [] }
+  } catch (thrown) {
+    if (!(thrown instanceof DomainError && thrown.details.some(({ code }) => code === 'unsafe_number')))
+      throw thrown
+    const decoded = decode(bytes, '')
+    const text = decoded.charCodeAt(0) === 0xfeff ? decoded.slice(1) : decoded
+    const numbers = await unsafeNumbersIn(text, paths)
+    const parts = numbers.map(
+      ({ start, end }, n) => `${text.slice(numbers[n - 1]?.end ?? 0, start)}"${text.slice(start, end)}"`,
+    )
+    const quoted = parts.join('') + text.slice(numbers.at(-1)?.end ?? 0)
+    return {
+      value: await parse(Buffer.from(quoted)),
+      kept: numbers.slice(0, paths).map(({ path }) => path),
+    }
   }
 }
 

@@ -8,6 +8,7 @@ import {
   MOST_FAULTS,
   malformed,
   type Path,
+  pointer,
   tooDeep,
   type Use,
   unsafeNumber,
@@ -36,6 +37,19 @@ export async function scanInTurns(text: string, at: string, use: Use): Promise<D
     return [malformed(text, scanner.i, at)]
   }
   return scanner.faults
+}
+
+/** A number that a double would change: where it is in the text, and in the document. */
+export type UnsafeNumber = { readonly start: number; readonly end: number; readonly path: string }
+
+/** Finds the numbers that a double would change in text that is well-formed, with the paths of the first ones. */
+export async function unsafeNumbersIn(text: string, paths: number): Promise<UnsafeNumber[]> {
+  const found: UnsafeNumber[] = []
+  const scanner = new Scanner(text, '', 'stored', (start, end, path) =>
+    found.push({ start, end, path: found.length < paths ? pointer(...path) : '' }),
+  )
+  while (scanner.run()) if (turnIsOver()) await nextTurn()
+  return found
 }
 
 /** Offset of the first character from `i` on that is not white space. */
@@ -72,11 +86,14 @@ class Scanner {
   readonly text: string
   readonly at: string
   readonly use: Use
+  /** Takes numbers that a double would change, which are faults otherwise. */
+  readonly take: ((start: number, end: number, path: Path) => void) | undefined
 
-  constructor(text: string, at: string, use: Use) {
+  constructor(text: string, at: string, use: Use, take?: Scanner['take']) {
     this.text = text
     this.at = at
     this.use = use
+    this.take = take
   }
 
   /** Reads a few values. Returns false at the end of the text. */
@@ -149,7 +166,9 @@ class Scanner {
     this.i = start
     JSON.parse(token)
     this.i += token.length
-    if (!survivesDouble(token)) this.faults.push(unsafeNumber(token, this.at, this.path))
+    if (survivesDouble(token)) return
+    if (this.take) this.take(start, this.i, this.path)
+    else this.faults.push(unsafeNumber(token, this.at, this.path))
   }
 
   /** Decodes the string at `i`. If it is malformed, throws and leaves `i` at its start. */

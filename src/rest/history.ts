@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { pageBody, trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { Change, ChangeFields } from './changes.ts'
+import { NewSecrets } from './config.ts'
 import { listOf } from './route/page.ts'
 import { flag, pageOf, pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
@@ -43,7 +44,9 @@ export const history = [
   }),
 ]
 
-const Reverting = Change.extend({ dry_run: z.literal(true).optional() }).meta({ id: 'Reverting' })
+const Reverting = Change.extend({ secrets: NewSecrets, dry_run: z.literal(true).optional() }).meta({
+  id: 'Reverting',
+})
 
 export const revert = [
   route('POST /:base_id/changes/:seq/revert', {
@@ -67,7 +70,7 @@ export const revert = [
     operation: graphql(
       `mutation RevertChange($base: String!, $seq: Float!, $force: Boolean, $allowInvalid: Boolean, $confirm: String) {
         revertChange(base: $base, seq: $seq, force: $force, allowInvalid: $allowInvalid, confirm: $confirm) {
-          ...ChangeFields dry_run: dryRun
+          ...ChangeFields secrets dry_run: dryRun
         }
       }`,
       [ChangeFields],

@@ -10,7 +10,7 @@ import { type Route, route } from './route/route.ts'
 import { baseId, configurationId, onBase, time } from './route/shapes.ts'
 
 const WebhookFields = graphql(`fragment InboundWebhookFields on InboundWebhook {
-  id name record_type: recordType signature mapping enabled secret ingest_url: ingestUrl
+  id name record_type: recordType signature mapping enabled secret ingest_url: ingestUrl status
   version created_at: createdAt updated_at: updatedAt
 }`)
 
@@ -19,6 +19,13 @@ const InboundWebhook = answerOf('InboundWebhook', InboundWebhookBody).extend({
     description: 'The key that signs deliveries, in the answer that makes it; otherwise `<redacted>`.',
   }),
   ingest_url: z.string().meta({ description: 'Where the sender posts its deliveries.' }),
+  status: z
+    .object({
+      refused: z.int().meta({ description: 'Deliveries whose signature was refused.' }),
+      last_refused_at: time.nullable(),
+    })
+    .nullable()
+    .meta({ description: 'Null for a past version.' }),
 })
 
 const kind = crud('/:base_id/inbound-webhooks', {
@@ -65,7 +72,7 @@ const kind = crud('/:base_id/inbound-webhooks', {
 })
 
 const DeliveryFields = graphql(`fragment InboundDeliveryFields on InboundDelivery {
-  id delivery_id: deliveryId status attempts records error body request_id: requestId
+  id delivery_id: deliveryId status attempts records error body warnings request_id: requestId
   last_attempt_at: lastAttemptAt created_at: createdAt
 }`)
 
@@ -83,7 +90,13 @@ const Delivery = z
       .object({ code: z.string(), message: z.string(), details: z.array(z.unknown()) })
       .nullable()
       .meta({ description: 'Why it failed.' }),
-    body: z.string().nullable().meta({ description: 'The first 4 KiB of the payload of one that failed.' }),
+    body: z.string().nullable().meta({
+      description: 'The first 4 KiB of the payload. Of one that succeeded, they are kept for a day.',
+    }),
+    warnings: z
+      .array(z.object({ path: z.string(), code: z.string(), message: z.string() }))
+      .nullable()
+      .meta({ description: 'What was changed in the payload so that it could be stored.' }),
     request_id: z.string(),
     last_attempt_at: time,
     created_at: time,
@@ -135,5 +148,21 @@ export const inboundWebhooks: Route[] = [
     variables: ({ params }) => ({ base: params.base_id, id: params.id, delivery: params.delivery_id }),
     reply: ({ done }) => ({ body: trim(done) }),
     answers: Delivery,
+  }),
+  route('POST /:base_id/inbound-webhooks/:id/rotate-secret', {
+    tag: 'Inbound webhooks',
+    need: onBase('manage'),
+    body: z.strictObject({}).optional(),
+    summary: 'Give an inbound webhook a new secret; deliveries are taken with both for 24 hours',
+    params,
+    operation: graphql(
+      `mutation RotateInboundWebhookSecret($base: String!, $id: String!) {
+        done: rotateInboundWebhookSecret(base: $base, id: $id) { ...InboundWebhookFields dry_run: dryRun }
+      }`,
+      [WebhookFields],
+    ),
+    variables: ({ params }) => ({ base: params.base_id, id: params.id }),
+    reply: ({ done }) => ({ body: trim(done) }),
+    answers: InboundWebhook,
   }),
 ]

@@ -34,7 +34,8 @@ export function ingestion(openDelivery: OpenDelivery, limiter: RateLimiter, body
       async (request, reply) => {
         const { org_id, base_id: base, id } = request.params
         const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-        const arrived = { headers: request.headers, body }
+        const arrived = { headers: request.headers, body, url: request.url }
+        request.about = () => [{ inbound_webhook: `${base}/${id}`.slice(0, 128) }]
         // PostgreSQL cannot compare NUL, which a percent-escape can send.
         const isAddress = org_id === ORG && !`${base}${id}`.includes('\0')
         const webhook = isAddress ? { baseId: base, id } : { baseId: '', id: '' }

@@ -16,6 +16,7 @@ import { claimLists } from './claim-lists.ts'
 import { claims } from './claims.ts'
 import { config } from './config.ts'
 import { crossBase } from './cross-base.ts'
+import { deliveries } from './deliveries.ts'
 import { diagnostics } from './diagnostics.ts'
 import { endpoints } from './endpoints.ts'
 import { fileTypes } from './file-types.ts'
@@ -71,6 +72,7 @@ export const ROUTES: readonly Route[] = [
   ...undo,
   ...trash,
   ...claims,
+  ...deliveries,
   ...claimLists,
   ...wait,
   ...aggregates,

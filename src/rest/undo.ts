@@ -4,6 +4,7 @@ import { momentOf } from '../contract/moment.ts'
 import { trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { ChangeCount } from './changes.ts'
+import { NewSecrets } from './config.ts'
 import { route } from './route/route.ts'
 import { anywhere, baseId } from './route/shapes.ts'
 
@@ -56,6 +57,7 @@ const Undo = z
         }),
       )
       .meta({ description: 'What was left as it is, and why.' }),
+    secrets: NewSecrets,
     dry_run: z.literal(true).optional(),
   })
   .meta({ id: 'Undo' })
@@ -74,7 +76,7 @@ export const undo = [
         revertChanges(base: $base, requestId: $requestId, actor: $actor, since: $since, until: $until, recordType: $recordType,
           last: $last, skipConflicts: $skipConflicts) {
           request_id: requestId last { request_id: requestId at via tool } count by { kind record_type: recordType operation count }
-          data: rows skipped: skippedRows dry_run: dryRun
+          data: rows skipped: skippedRows secrets dry_run: dryRun
         }
       }`,
     ),

@@ -446,7 +446,13 @@ test('a delivery that does not fit is kept, and succeeds after a fix when it is 
   expect(shown).toMatchObject({ status: 'succeeded', dry_run: true })
   expect(await records()).toEqual([])
   const replayed = succeed(await replay(a))
-  expect(replayed).toMatchObject({ id: a.id, status: 'succeeded', attempts: 4, error: null, body: null })
+  expect(replayed).toMatchObject({
+    id: a.id,
+    status: 'succeeded',
+    attempts: 4,
+    error: null,
+    body: '{"n":"one"}',
+  })
   expect(expectFailure(await replay(a), 'CONFLICT').details[0].code).toBe('succeeded')
   succeed(await send({ n: 'two' }, standard('b')))
   succeed(await send({ n: 'one' }, standard('a')))

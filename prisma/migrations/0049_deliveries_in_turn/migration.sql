@@ -16,9 +16,9 @@ CREATE INDEX inbound_delivery_of_base ON plinth.inbound_delivery (base_id, statu
 ALTER TABLE plinth.inbound_webhook
   ADD COLUMN former_secret text,
   ADD COLUMN former_secret_until timestamptz(3),
-  ADD COLUMN refused bigint NOT NULL DEFAULT 0,
+  ADD COLUMN refused bigint,
   ADD COLUMN last_refused_at timestamptz(3);
 
 -- What was changed in a payload so that it could be stored. The start of a body is kept for a day where it succeeded.
 ALTER TABLE plinth.inbound_delivery ADD COLUMN warnings json;
-CREATE INDEX inbound_delivery_excerpts ON plinth.inbound_delivery (created_at) WHERE status = 'succeeded' AND excerpt IS NOT NULL;
+CREATE INDEX inbound_delivery_excerpts ON plinth.inbound_delivery (last_attempt_at) WHERE status = 'succeeded' AND excerpt IS NOT NULL;

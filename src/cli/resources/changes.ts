@@ -169,14 +169,16 @@ type Undo = {
   by: Group['by']
   data: { reverts: number; kind: string; record_type: string | null; id: string; operation: string }[]
   skipped: { seq: number; record_type: string | null; kind: string; id: string; message: string }[]
+  secrets?: { kind: string; id: string; secret: string | null }[]
   dry_run?: true
 }
 
-function showUndo({ last, count, data, skipped, dry_run }: Undo): void {
+function showUndo({ last, count, data, skipped, secrets = [], dry_run }: Undo): void {
   if (last) note(`request ${last.request_id} of ${last.at} (${last.tool ?? last.via})\n`)
   showRows(data, ['reverts', 'operation', 'kind', 'record_type', 'id'])
   for (const { seq, record_type, kind, id, message } of skipped)
     note(`skipped ${record_type ?? kind} ${id} (change ${seq}): ${message}\n`)
+  if (secrets.length > 0) showRows(secrets, ['kind', 'id', 'secret'])
   note(`${count} ${dry_run ? 'would be reverted' : 'reverted'}\n`)
 }
 

@@ -32,5 +32,12 @@ export const inboundWebhook = configuration('/:base_id/inbound-webhooks', {
       path: '/:base_id/inbound-webhooks/:id/deliveries/:delivery_id/replay',
       options: writing,
     },
+    {
+      name: 'rotate-secret',
+      summary: 'Give an inbound webhook a new secret; both are valid for 24 hours',
+      method: 'POST',
+      path: '/:base_id/inbound-webhooks/:id/rotate-secret',
+      options: writing,
+    },
   ],
 })

@@ -77,7 +77,11 @@ function takeRoom(value: unknown, name: string, { at, room }: Place): void {
  * @throws VALIDATION_ERROR
  */
 export async function textAt(text: string, name: string, place: Place, find: Find): Promise<string> {
-  const { values } = await find(text, place)
+  return textOf((await find(text, place)).values, name, text, place)
+}
+
+/** @throws VALIDATION_ERROR unless one string or number was found */
+export function textOf(values: readonly unknown[], name: string, text: string, place: Place): string {
   const [value] = values
   if (values.length === 1 && (typeof value === 'string' || typeof value === 'number')) return String(value)
   const found = values.length === 1 ? kindOf(value) : `${values.length} values`

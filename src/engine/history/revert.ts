@@ -43,10 +43,15 @@ export async function revertChange(
   baseId: string,
   seq: number,
   { force, ...options }: { force: boolean } & RevertOptions,
-): Promise<Change> {
+): Promise<Change & { secrets?: readonly MadeSecret[] }> {
   requireBaseAccess(scope.access, baseId)
   return scope.db.transaction(async (tx) => {
-    const within: WriteScope = { ...scope, db: tx }
+    const secrets: MadeSecret[] = []
+    const within: WriteScope = {
+      ...scope,
+      db: tx,
+      onSecret: (kind, id, secret) => void secrets.push({ kind, id, secret }),
+    }
     const change = await findChange(within, baseId, seq)
     await setCause(tx, String(seq))
     let last = 0
@@ -66,9 +71,12 @@ export async function revertChange(
     const written = await lastOf(tx, baseId, change)
     const inverse = await readEntry(tx, baseId, written)
     if (!inverse || written === last) throw nothingToRevert(seq)
-    return inverse
+    return secrets.length === 0 ? inverse : { ...inverse, secrets }
   })
 }
+
+/** A secret that a revert made for a resource that it brought back. */
+export type MadeSecret = { readonly kind: string; readonly id: string; readonly secret: string }
 
 /** Finds the change. A change that the token may not see is NOT_FOUND. */
 export async function findChange(scope: Scope, baseId: string, seq: number): Promise<Change> {

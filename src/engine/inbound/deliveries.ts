@@ -1,6 +1,7 @@
 /** The deliveries of an inbound webhook: list and replay. */
 import { INBOUND_STATUSES } from '../../contract/inbound-webhook-shapes.ts'
 import { DomainError } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { INBOUND_WEBHOOK } from '../configuration/inbound-webhooks/index.ts'
 import { type LogArgs, listLog } from '../configuration/lifecycle/list-log.ts'
 import { missing, requireManage } from '../configuration/lifecycle/read.ts'
@@ -10,6 +11,7 @@ import type { InboundDelivery as Row } from '../prisma/client.ts'
 import type { WriteScope } from '../write/write.ts'
 import { ingestAgain, type Written } from './ingest.ts'
 import { findWebhook } from './open-delivery.ts'
+import type { PayloadWarning } from './read-payload.ts'
 
 /** A delivery as it is shown. */
 export type InboundDelivery = {
@@ -22,8 +24,10 @@ export type InboundDelivery = {
   records: readonly Written[] | null
   /** Why it failed. */
   error: object | null
-  /** The start of the payload of one that failed. */
+  /** The start of the payload: of one that succeeded for a day. */
   body: string | null
+  /** What was changed in the payload so that it could be stored. */
+  warnings: readonly PayloadWarning[] | null
   requestId: string
   lastAttemptAt: string
   createdAt: string
@@ -38,11 +42,14 @@ const toDelivery = (row: Omit<Row, 'body'>): InboundDelivery => ({
   attempts: row.attempts,
   records: row.records as Written[] | null,
   error: row.error as object | null,
-  body: row.excerpt,
+  body: row.status === 'succeeded' && isOld(row.lastAttemptAt) ? null : row.excerpt,
+  warnings: row.warnings as PayloadWarning[] | null,
   requestId: row.requestId,
   lastAttemptAt: row.lastAttemptAt.toISOString(),
   createdAt: row.createdAt.toISOString(),
 })
+
+const isOld = (at: Date): boolean => Date.now() - +at > LIMITS.excerptHours * 3_600_000
 
 /** Columns that a list does not read: the whole payload. */
 const OMITTED = { body: true } as const

@@ -25,10 +25,10 @@ const WRITE = writeStatement(
      SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 AND revision = $3 FOR KEY SHARE),
    sent AS MATERIALIZED (
      SELECT i.delivery, i.delivery_id, i.new_id COLLATE "C" AS new_id, i.external_source COLLATE "C" AS external_source,
-       i.external_id COLLATE "C" AS external_id, i.data, i.request_id, i.content_type
+       i.external_id COLLATE "C" AS external_id, i.data, i.request_id, i.content_type, i.excerpt, i.warnings
      FROM unnest((SELECT $8::text[]), (SELECT $9::text[]), (SELECT $10::text[]), (SELECT $11::text[]), (SELECT $12::text[]),
-       (SELECT $13::jsonb[]), (SELECT $14::text[]), (SELECT $15::text[]))
-       AS i (delivery, delivery_id, new_id, external_source, external_id, data, request_id, content_type)
+       (SELECT $13::jsonb[]), (SELECT $14::text[]), (SELECT $15::text[]), (SELECT $16::text[]), (SELECT $17::json[]))
+       AS i (delivery, delivery_id, new_id, external_source, external_id, data, request_id, content_type, excerpt, warnings)
      WHERE EXISTS (SELECT FROM ty) AND (
        SELECT d.id FROM plinth.inbound_delivery d
        WHERE d.delivery_id = i.delivery_id COLLATE "C" AND (d.base_id, d.webhook_id) IS NOT DISTINCT FROM ($1::text, $4::text)
@@ -66,20 +66,25 @@ const WRITE = writeStatement(
      UNION ALL SELECT delivery, id, 'unchanged' FROM target WHERE is_same),
    kept AS (
      INSERT INTO plinth.inbound_delivery
-       (base_id, webhook_id, id, delivery_id, status, records, content_type, request_id, last_attempt_at, created_at)
+       (base_id, webhook_id, id, delivery_id, status, records, content_type, request_id, excerpt, warnings, last_attempt_at, created_at)
      SELECT $1, $4, s.delivery, s.delivery_id, 'succeeded', jsonb_build_array(jsonb_build_object('id', d.id, 'operation', d.operation)),
-       s.content_type, s.request_id, clock_timestamp(), clock_timestamp()
+       s.content_type, s.request_id, s.excerpt, s.warnings, clock_timestamp(), clock_timestamp()
      FROM done d JOIN sent s ON s.delivery = d.delivery ORDER BY s.delivery_id)${entries}
    SELECT delivery, id, operation FROM done`,
 )
 
-type DeliveryWrite = {
+/** The row of a delivery, as far as it is known before its record is written. */
+type Kept = {
+  readonly deliveryId: string | null
+  readonly newId: string
+  readonly excerpt: string
+  readonly warnings: string | null
+}
+type DeliveryWrite = Kept & {
   readonly type: CompiledType
   readonly webhookId: string
   readonly delivery: string
-  readonly deliveryId: string | null
   readonly contentType: string | null
-  readonly newId: string
   readonly pair: Pair | null
   readonly text: string
   readonly author: Authorship
@@ -104,6 +109,8 @@ const SHARED_WRITE: SharedWrite<DeliveryWrite, Row> = {
       writes.map(({ text }) => text),
       writes.map((write) => write.author[3]),
       writes.map(({ contentType }) => contentType),
+      writes.map(({ excerpt }) => excerpt),
+      writes.map(({ warnings }) => warnings),
     ])
     const byDelivery = new Map(rows.map((row) => [row.delivery, row]))
     return writes.map(({ delivery }) => byDelivery.get(delivery))
@@ -117,7 +124,7 @@ const SHARED_WRITE: SharedWrite<DeliveryWrite, Row> = {
 export async function writeByFastPath(
   scope: WriteScope,
   { webhook, contentType }: Delivery,
-  place: { readonly id: string; readonly deliveryId: string | null; readonly newId: string },
+  { id: delivery, ...kept }: Kept & { readonly id: string },
   record: Mapped,
 ): Promise<{ id: string; operation: string } | undefined> {
   const { baseId, recordType, id: webhookId } = webhook
@@ -129,10 +136,9 @@ export async function writeByFastPath(
   const whole = withDefaults(scope, type, { data: record.data, text })
   checkData(scope, type, whole.data)
   if (hasUnique(type) || whole.text.length > MAX_GROUP_TEXT) return undefined
-  const { id: delivery, deliveryId, newId } = place
   const row = await scope.db.retry(() =>
     scope.batching.write(SHARED_WRITE, {
-      ...{ type, webhookId, delivery, deliveryId, contentType, newId, pair },
+      ...{ ...kept, type, webhookId, delivery, contentType, pair },
       ...{ text: whole.text, author: authorship(scope) },
     }),
   )

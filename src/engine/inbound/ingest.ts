@@ -13,13 +13,14 @@ import { requireType } from '../configuration/record-types/index.ts'
 import { type Db, type Statement, statement } from '../database/client.ts'
 import { conversionFor } from '../field-mapping/map-fields.ts'
 import { dataText, readPair } from '../record-store/record.ts'
-import { createRecord, putRecordByPair } from '../records/index.ts'
+import { createRecord, putRecordByPair, type RecordLink } from '../records/index.ts'
+import { readEnds } from '../records/links.ts'
 import { NO_EXPECTATION } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import { writeByFastPath } from './fast-path.ts'
 import { type Mapped, mapPayload } from './map-payload.ts'
 import type { Delivery } from './open-delivery.ts'
-import { challengeIn, deliveryIdIn, keptId, readPayload } from './read-payload.ts'
+import { challengeIn, deliveryIdIn, keptId, type Payload, readPayload } from './read-payload.ts'
 
 /** A record that a delivery wrote, with the operation. */
 export type Written = { readonly id: string; readonly operation: string }
@@ -48,10 +49,10 @@ async function ingest(scope: WriteScope, delivery: Delivery): Promise<Ingested> 
   if (delivery.isPing) return { data: [], challenge: null }
   const place = { id: uuidv7(), deliveryId: keptId(delivery.deliveryId) }
   try {
-    const payload = await readPayload(body, contentType)
-    const challenge = challengeIn(payload, webhook.signature)
+    const payload = await readPayload(body, contentType, webhook.signature)
+    const challenge = challengeIn(payload.value, webhook.signature)
     if (challenge !== null) return { data: [], challenge }
-    place.deliveryId ??= keptId(deliveryIdIn(payload, webhook.signature))
+    place.deliveryId ??= keptId(deliveryIdIn(payload.value, webhook.signature))
     return { data: await writeOnce(scope, delivery, { place, payload, begin: BEGIN }), challenge: null }
   } catch (thrown) {
     const before = await keepFailure(scope, delivery, place, toDomainError(thrown))
@@ -66,7 +67,7 @@ async function ingest(scope: WriteScope, delivery: Delivery): Promise<Ingested> 
  */
 export async function ingestAgain(scope: WriteScope, delivery: Delivery, place: DeliveryRow): Promise<void> {
   try {
-    const payload = await readPayload(delivery.body, delivery.contentType)
+    const payload = await readPayload(delivery.body, delivery.contentType, delivery.webhook.signature)
     await writeOnce(scope, delivery, { place, payload, begin: BEGIN_AGAIN })
   } catch (thrown) {
     // A dry run keeps nothing, and a transaction that failed cannot.
@@ -92,10 +93,11 @@ const BEGIN_AGAIN = beginning('begin_delivery_again', 'base_id = $1 AND webhook_
 const SUCCEED = statement(
   'succeed_delivery',
   `INSERT INTO plinth.inbound_delivery AS d
-     (base_id, webhook_id, id, delivery_id, status, records, content_type, request_id, last_attempt_at, created_at)
-   VALUES ($1, $2, $3, $4, 'succeeded', $5::jsonb, $6, $7, clock_timestamp(), clock_timestamp())
+     (base_id, webhook_id, id, delivery_id, status, records, content_type, request_id, excerpt, warnings, last_attempt_at, created_at)
+   VALUES ($1, $2, $3, $4, 'succeeded', $5::jsonb, $6, $7, $8, $9::json, clock_timestamp(), clock_timestamp())
    ON CONFLICT (base_id, webhook_id, id) DO UPDATE SET
-     status = 'succeeded', attempts = d.attempts + 1, records = excluded.records, error = NULL, body = NULL, excerpt = NULL,
+     status = 'succeeded', attempts = d.attempts + 1, records = excluded.records, error = NULL, body = NULL,
+     excerpt = excluded.excerpt, warnings = excluded.warnings,
      request_id = excluded.request_id, last_attempt_at = excluded.last_attempt_at`,
 )
 const FAIL = statement(
@@ -117,22 +119,30 @@ const FAIL = statement(
 async function writeOnce(
   scope: WriteScope,
   delivery: Delivery,
-  { place: { id, deliveryId }, payload, begin }: { place: DeliveryRow; payload: unknown; begin: Statement },
+  { place: { id, deliveryId }, payload, begin }: { place: DeliveryRow; payload: Payload; begin: Statement },
 ): Promise<readonly Written[]> {
-  const { webhook, contentType } = delivery
+  const { webhook, contentType, body } = delivery
   const { baseId } = webhook
   const type = await requireType(scope, baseId, webhook.recordType)
   const { records, isList } = await mapPayload(
-    payload,
+    payload.value,
     webhook.mapping,
     conversionFor(type, scope.limits.batchBytes),
   )
+  const kept = { excerpt: startOf(body), warnings: warningsText(payload) }
   const [record] = records
-  if (!isList && record && begin === BEGIN) {
-    const written = await writeByFastPath(scope, delivery, { id, deliveryId, newId: uuidv7() }, record)
+  const isPlain = webhook.mapping?.relationships === undefined && webhook.mapping?.on_existing !== 'keep'
+  if (!isList && isPlain && record && begin === BEGIN) {
+    const written = await writeByFastPath(
+      scope,
+      delivery,
+      { id, deliveryId, newId: uuidv7(), ...kept },
+      record,
+    )
     if (written) return [written]
   }
-  const write = isList ? await listWriter(scope, webhook, records) : oneWriter(webhook, records)
+  const write =
+    isList || !isPlain ? await listWriter(scope, webhook, records, isList) : oneWriter(webhook, records)
   const key = [baseId, webhook.id, id, ...(begin === BEGIN ? [deliveryId] : [])]
   // Of two that arrive at once, one loses the race for the unique delivery_id, and starts again.
   return scope.db.statements(async (tx) => {
@@ -140,7 +150,7 @@ async function writeOnce(
     if (held?.records) return held.records
     const written = await write({ ...scope, db: tx })
     const row = [baseId, webhook.id, held?.id ?? id, deliveryId, JSON.stringify(written), contentType]
-    await tx.query(SUCCEED, [...row, scope.requestId])
+    await tx.query(SUCCEED, [...row, scope.requestId, kept.excerpt, kept.warnings])
     return written
   })
 }
@@ -162,12 +172,16 @@ const oneWriter =
 /** Validates the records before the transaction, and writes them as a batch. */
 async function listWriter(
   scope: WriteScope,
-  { baseId, recordType }: Into,
+  { baseId, recordType, mapping }: Into,
   records: readonly Mapped[],
+  isList: boolean,
 ): Promise<Writer> {
+  const atRecords = isList ? inRecords : inRecord
+  const keeps = mapping?.on_existing === 'keep'
   const failures: Failure[] = []
   const operations = records.flatMap(
-    (record, index) => collect(failures, index, () => upsertOf(scope, recordType, record, index)) ?? [],
+    (record, index) =>
+      collect(failures, index, () => upsertOf(scope, recordType, record, index, keeps)) ?? [],
   )
   checkByteBudget(scope.limits.batchBytes, operations)
   const { types, missing, faults } = await prepare(scope, baseId, operations)
@@ -191,17 +205,25 @@ async function listWriter(
 }
 
 /** A failure with the paths of the records of a delivery, in place of those of the operations of a batch. */
-function atRecords(thrown: unknown): unknown {
+function inRecords(thrown: unknown): unknown {
   const located = withPaths(thrown, (path) => path.replace(/^\/operations\//, '/records/'))
   if (located instanceof DomainError) located.message = located.message.replace(/^Operation /, 'Record ')
+  return located
+}
+
+/** A failure of the only record of a delivery. */
+function inRecord(thrown: unknown): unknown {
+  const located = withPaths(thrown, (path) => path.replace(/^\/operations\/0/, ''))
+  if (located instanceof DomainError) located.message = located.message.replace(/^Operation 0: /, '')
   return located
 }
 
 const upsertOf = (
   { limits }: WriteScope,
   recordType: string,
-  { data, ...record }: Mapped,
+  { data, links = [], ...record }: Mapped,
   index: number,
+  keeps: boolean,
 ): RecordOperation => ({
   type: 'upsert_record',
   index,
@@ -209,7 +231,8 @@ const upsertOf = (
   recordType,
   id: null,
   write: { data, text: dataText(data, limits.recordBytes), pair: readPair(record) },
-  links: [],
+  links: readEnds(links).map((end, n) => ({ end, id: links[n]?.id ?? null, link: links[n] as RecordLink })),
+  keeps,
   expected: NO_EXPECTATION,
 })
 
@@ -231,6 +254,9 @@ async function keepFailure(
   )
   return before?.records ?? null
 }
+
+const warningsText = ({ warnings }: Payload): string | null =>
+  warnings.length === 0 ? null : JSON.stringify(warnings)
 
 const startOf = (body: Buffer): string =>
   storableText(body.subarray(0, LIMITS.deliveryAnswerBytes).toString('utf8'))

@@ -10,12 +10,14 @@ import {
   mapFields,
   type Place,
   textAt,
+  textOf,
 } from '../field-mapping/map-fields.ts'
 import { compileJsonPath, openPathBudget, type PathBudget } from '../json-path/json-path.ts'
 import type { PairInput } from '../record-store/record.ts'
+import type { RecordLink } from '../records/index.ts'
 
 /** A record to write. */
-export type Mapped = PairInput & { readonly data: unknown }
+export type Mapped = PairInput & { readonly data: unknown; readonly links?: readonly RecordLink[] }
 
 /**
  * The records of a payload: one, or one for each element of `items`.
@@ -95,6 +97,44 @@ async function mapOne(
             ? await textAt(source, 'external_source', place, find)
             : (source ?? null),
         }
-  if (mapping.data === undefined) return { ...pair, data: place.element }
-  return { ...pair, data: await mapFields(mapping.data, place, options, find) }
+  const links = mapping.relationships && { links: await linksOf(mapping.relationships, place, find) }
+  if (mapping.data === undefined) return { ...pair, ...links, data: place.element }
+  return { ...pair, ...links, data: await mapFields(mapping.data, place, options, find) }
+}
+
+/** A link to each record that the paths name. */
+async function linksOf(
+  mapped: NonNullable<Mapping['relationships']>,
+  place: Place,
+  find: Find,
+): Promise<RecordLink[]> {
+  const links: RecordLink[] = []
+  for (const [
+    n,
+    { rel_type: relType, direction, record_type: recordType, id, external_id, external_source },
+  ] of mapped.entries()) {
+    const name = `relationships/${n}/${id === undefined ? 'external_id' : 'id'}`
+    const { values } = await find(id ?? external_id ?? '$', place)
+    const others = [...new Set(values.filter((value) => value !== null))]
+    if (others.length > LIMITS.recordLinks)
+      throw invalid({
+        path: `${place.at}/${name}`,
+        code: 'too_many',
+        message: `A record can be written with at most ${LIMITS.recordLinks} relationships. The payload names ${others.length}.`,
+        expected: LIMITS.recordLinks,
+      })
+    for (const other of others) {
+      const text = textOf([other], name, id ?? external_id ?? '', place)
+      const source = external_source?.startsWith('$')
+        ? await textAt(external_source, `relationships/${n}/external_source`, place, find)
+        : external_source
+      links.push({
+        relType,
+        direction,
+        recordType,
+        ...(id === undefined ? { externalId: text, externalSource: source } : { id: text }),
+      })
+    }
+  }
+  return links
 }

@@ -8,6 +8,14 @@ const OLD = batchDeletion(
   `created_at < now() - make_interval(days => ${LIMITS.deliveryDays})`,
 )
 const BATCH = 5000
+const EXCERPTS = statement(
+  'sweep_excerpts_of_deliveries',
+  `WITH old AS (
+     UPDATE plinth.inbound_delivery SET excerpt = NULL WHERE ctid = ANY (ARRAY(
+       SELECT ctid FROM plinth.inbound_delivery
+       WHERE status = 'succeeded' AND excerpt IS NOT NULL AND last_attempt_at < now() - make_interval(hours => ${LIMITS.excerptHours}) LIMIT ${BATCH})) AND status = 'succeeded' RETURNING 1)
+   SELECT count(*)::int AS done FROM old`,
+)
 // The payloads of failed deliveries are kept, so that their number is limited.
 const FAILED = statement(
   'sweep_failed_inbound_deliveries',
@@ -21,10 +29,12 @@ const FAILED = statement(
 )
 
 /**
- * Job: deletes old deliveries of inbound webhooks, and failed ones beyond the limit, in batches.
+ * Job: deletes old deliveries of inbound webhooks, failed ones beyond the limit, and bodies of older ones that succeeded,
+ * in batches.
  * @throws when the job is stopped
  */
 export async function sweepInboundDeliveries(db: Db, _: object, signal: AbortSignal): Promise<void> {
   await inBatches(db, OLD, signal)
   await inBatches(db, { statement: FAILED, batch: BATCH }, signal)
+  await inBatches(db, { statement: EXCERPTS, batch: BATCH }, signal)
 }

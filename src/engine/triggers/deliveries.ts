@@ -8,6 +8,7 @@ import { requireOwnUrl, TRIGGER } from '../configuration/triggers/index.ts'
 import { announce } from '../core/cache-notices.ts'
 import type { Page } from '../core/page.ts'
 import type { Scope } from '../core/scope.ts'
+import { statement } from '../database/client.ts'
 import type { TriggerDelivery as Row } from '../prisma/client.ts'
 import type { WriteScope } from '../write/write.ts'
 import { webhookId } from './signature.ts'
@@ -110,6 +111,35 @@ export async function replayDelivery(
     if (count === 0) throw isPending(deliveryId)
     await announce(tx, `trigger:${baseId}/${triggerId}`)
     return toDelivery(row)
+  })
+}
+
+const SEND_AGAIN = statement(
+  'send_deliveries_again',
+  `UPDATE plinth.trigger_delivery d SET status = 'pending', attempts = 0, next_attempt_at = clock_timestamp(), is_forced = true, root_id = NULL
+   FROM unnest($2::text[], $3::text[]) AS k (trigger_id, id)
+   JOIN plinth.trigger t ON t.base_id = $1 AND t.id = k.trigger_id AND NOT t.calls_production
+   WHERE d.base_id = $1 AND d.trigger_id = k.trigger_id AND d.id = k.id AND d.status <> 'pending'
+   RETURNING d.trigger_id, d.id`,
+)
+
+/** Sends deliveries again, by trigger and id, as `replayDelivery` does; leaves out what is pending, or would call production. */
+export async function sendAgain(
+  scope: WriteScope,
+  baseId: string,
+  deliveries: readonly (readonly [triggerId: string, id: string])[],
+): Promise<number> {
+  if (deliveries.length === 0) return 0
+  return scope.db.transaction(async (tx) => {
+    const sent = await tx.query<{ trigger_id: string; id: string }>(SEND_AGAIN, [
+      baseId,
+      deliveries.map(([triggerId]) => triggerId),
+      deliveries.map(([, id]) => id),
+    ])
+    await tx.orm.triggerChain.deleteMany({ where: { baseId, id: { in: sent.map(({ id }) => id) } } })
+    const triggers = new Set(sent.map(({ trigger_id }) => trigger_id))
+    await announce(tx, ...[...triggers].map((id) => `trigger:${baseId}/${id}` as const))
+    return sent.length
   })
 }
 

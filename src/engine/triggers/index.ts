@@ -1,3 +1,2 @@
-export { type Delivery, listDeliveries, replayDelivery, testTrigger } from './deliveries.ts'
+export { type Delivery, listDeliveries, replayDelivery, sendAgain, testTrigger } from './deliveries.ts'
 export { openTriggers } from './open-triggers.ts'
-export { rotateSecret } from './rotate-secret.ts'

@@ -52,6 +52,8 @@ export type WriteScope = Scope & {
   readonly summary?: DeletionSummary
   /** Set when the response says what was deleted: in a dry run, and when the request has an approved plan. */
   readonly onDeletion?: (summary: DeletionSummary) => void
+  /** Set when the response says which secrets were made. */
+  readonly onSecret?: (kind: string, id: string, secret: string) => void
 }
 
 /** What every response can have. */

@@ -68,7 +68,7 @@ const revert = compile(
       revertChanges(base: $base, requestId: $requestId, actor: $actor, since: $since, until: $until, recordType: $recordType,
         seq: $seq, last: $last, skipConflicts: $skipConflicts) {
         request_id: requestId last { request_id: requestId at via tool } count by { kind record_type: recordType operation count }
-        rows(limit: $shown) skipped: skippedRows(limit: $shown) skipped_count: skippedCount dry_run: dryRun
+        rows(limit: $shown) skipped: skippedRows(limit: $shown) skipped_count: skippedCount secrets dry_run: dryRun
         plan { what token expiresAt }
       }
     }`,
@@ -173,7 +173,7 @@ export const changeTools = [
         },
         context,
       )
-      const { plan, rows, skipped, skipped_count, dry_run, last, ...done } = revertChanges
+      const { plan, rows, skipped, skipped_count, secrets, dry_run, last, ...done } = revertChanges
       const left = skipped_count > 0 && { skipped, skipped_count }
       const isLater = (skipped as readonly Left[]).some(({ overtaken_by }) => overtaken_by !== null)
       const advice = isLater ? ADVICE : ''
@@ -185,6 +185,7 @@ export const changeTools = [
           count: done.count,
           by: done.by,
           ...left,
+          ...(secrets !== null && { secrets }),
           ...(done.count === 0 && left && { next: `Nothing can be undone.${advice}` }),
         }
       const { next, ...token } = awaiting('undo', plan)

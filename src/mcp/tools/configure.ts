@@ -36,6 +36,11 @@ const rotate = compile(
     done: rotateTriggerSecret(base: $base, id: $id) { id secret version dry_run: dryRun }
   }`),
 )
+const rotateInbound = compile(
+  graphql(`mutation ToolRotateInboundSecret($base: String!, $id: String!) {
+    done: rotateInboundWebhookSecret(base: $base, id: $id) { id secret version dry_run: dryRun }
+  }`),
+)
 const test = compile(
   graphql(`mutation ToolTestTrigger($base: String!, $id: String!) {
     done: testTrigger(base: $base, id: $id) { id event status attempts dry_run: dryRun }
@@ -80,6 +85,7 @@ const OF_KIND: Readonly<Record<string, Acts>> = {
       trim((await replaySent({ ...target, delivery }, context)).done),
   },
   inbound_webhook: {
+    rotate_secret: async (target, context) => trim((await rotateInbound(target, context)).done),
     replay: async (target, context, delivery) =>
       trim((await replayTaken({ ...target, delivery }, context)).done),
   },

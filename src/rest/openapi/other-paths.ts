@@ -1,4 +1,5 @@
 /** Paths of the server beside /v1. */
+import { INGEST_ROUTE, ORG } from '../../graphql/delivery.ts'
 import type { Json } from './json-schema.ts'
 
 export const OTHER_TAG = 'Server'
@@ -10,6 +11,8 @@ type Row = {
   body?: Json
   /** Needs no token. */
   open?: true
+  /** A signature takes its place. */
+  isSigned?: true
 }
 
 const OPERATION: Json = {
@@ -60,6 +63,17 @@ const ROWS: Readonly<Record<string, Row & { id: string; method: 'get' | 'post' }
       example: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
     },
   },
+  [INGEST_ROUTE.replace(/:id\b/, ':inbound_webhook_id').replace(/:(\w+)/g, '{$1}')]: {
+    id: 'inboundWebhooks.ingest',
+    method: 'post',
+    summary: 'Deliver a payload to an inbound webhook',
+    description:
+      'Needs no token: the signature is the proof, over the exact bytes of the body, by the scheme of the webhook. JSON or a form; what it makes is up to the mapping. 401 for a wrong signature, an unknown and a disabled webhook alike.',
+    type: 'application/json',
+    body: { schema: {}, example: { issue: { id: 7, title: 'Help' } } },
+    open: true,
+    isSigned: true,
+  },
   '/healthz': {
     id: 'server.health',
     method: 'get',
@@ -85,17 +99,19 @@ const ROWS: Readonly<Record<string, Row & { id: string; method: 'get' | 'post' }
   },
 }
 
-const BASE: Json = {
-  name: 'base_id',
-  in: 'path',
-  required: true,
-  description: 'A base id.',
-  schema: { type: 'string' },
-  example: 'crm',
+const PARAMETERS: Readonly<Record<string, { description: string; example: string }>> = {
+  org_id: { description: 'The account of the installation.', example: ORG },
+  base_id: { description: 'A base id.', example: 'crm' },
+  inbound_webhook_id: { description: 'The id of an inbound webhook.', example: 'issues' },
 }
 
+const parametersOf = (path: string): Json[] =>
+  [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
+    ...{ name, in: 'path', required: true, ...PARAMETERS[name], schema: { type: 'string' } },
+  }))
+
 export const OTHER_PATHS: Readonly<Record<string, Json>> = Object.fromEntries(
-  Object.entries(ROWS).map(([path, { id, method, summary, description, type, body, open }]) => [
+  Object.entries(ROWS).map(([path, { id, method, summary, description, type, body, open, isSigned }]) => [
     path,
     {
       [method]: {
@@ -104,13 +120,12 @@ export const OTHER_PATHS: Readonly<Record<string, Json>> = Object.fromEntries(
         summary,
         description,
         ...(open && { security: [] }),
-        ...(path.includes('{') && { parameters: [BASE] }),
+        ...(path.includes('{') && { parameters: parametersOf(path) }),
         ...(body && { requestBody: { required: true, content: { 'application/json': body } } }),
         responses: {
           200: { description: 'Done.', content: { [type]: { schema: schemaOf(type) } } },
-          ...(open
-            ? { 400: { $ref: '#/components/responses/VALIDATION_ERROR' } }
-            : { 401: { $ref: '#/components/responses/UNAUTHORIZED' } }),
+          ...(open && { 400: { $ref: '#/components/responses/VALIDATION_ERROR' } }),
+          ...((!open || isSigned) && { 401: { $ref: '#/components/responses/UNAUTHORIZED' } }),
         },
       },
     },

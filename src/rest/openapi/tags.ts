@@ -37,6 +37,10 @@ export const TAGS: Readonly<Record<string, { description: string; guide: string 
     description: 'Versions, the change log and its stream, revert, and the trash.',
     guide: 'history',
   },
+  Deliveries: {
+    description: 'What triggers sent and inbound webhooks received, of a whole base.',
+    guide: 'triggers',
+  },
   Claims: { description: 'Leases on records, to share work between workers.', guide: 'claims' },
   SQL: { description: 'SQL that reads records, and SQL that writes them.', guide: 'sql' },
   Providers: {

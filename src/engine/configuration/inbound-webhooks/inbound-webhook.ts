@@ -5,7 +5,9 @@ import { LIMITS } from '../../../foundation/limits.ts'
 import { checkJson } from '../../../json/parse.ts'
 import type { InboundWebhook as Row } from '../../prisma/client.ts'
 import type { FieldsOf, Kind } from '../lifecycle/kind.ts'
+import { formerSecret, keptFormer } from '../lifecycle/rotate-secret.ts'
 import { RECORD_TYPE } from '../record-types/record-type.ts'
+import { RELATIONSHIP_TYPE } from '../relationship-types/relationship-type.ts'
 import { newSecret } from '../triggers/index.ts'
 import { mappingFaults } from './mapping-faults.ts'
 import { completeSignature, signatureFaults } from './signature.ts'
@@ -29,9 +31,21 @@ export const INBOUND_WEBHOOK: Kind<Fields, Row> = {
   }),
   table: ({ orm }) => orm.inboundWebhook,
   normalize: (fields) => ({ ...fields, signature: completeSignature(fields.signature) }),
-  references: ({ recordType }) =>
-    recordType === '' ? [] : [{ kind: RECORD_TYPE, id: recordType, at: '/record_type' }],
-  check: async ({ scope }, { baseId, id, before, next }) => ({
+  references: ({ recordType, mapping }) => [
+    ...(recordType === '' ? [] : [{ kind: RECORD_TYPE, id: recordType, at: '/record_type' }]),
+    ...(mapping?.relationships ?? []).flatMap(({ rel_type, record_type }, n) => [
+      { kind: RELATIONSHIP_TYPE, id: rel_type, at: `/mapping/relationships/${n}/rel_type` },
+      { kind: RECORD_TYPE, id: record_type, at: `/mapping/relationships/${n}/record_type` },
+    ]),
+  ],
+  check: async ({ scope }, { baseId, id, current, before, next, options }) => ({
+    // A secret that a PUT or PATCH sets replaces the former one at once.
+    columns: () =>
+      before === null || before.secret === next.secret
+        ? keptFormer(current)
+        : options.keepsFormerSecret
+          ? formerSecret(scope, { kind: INBOUND_WEBHOOK, baseId, id }, before.secret)
+          : keptFormer(null),
     faults: [
       ...(next.recordType === '' ? [NO_TYPE] : []),
       ...signatureFaults(scope, { baseId, id }, next, before),
@@ -39,7 +53,19 @@ export const INBOUND_WEBHOOK: Kind<Fields, Row> = {
       ...(await mappingFaults(next.mapping)),
     ],
   }),
+  shown: (row) => ({ status: statusOf(row) }),
+  copiedColumns: () => ({
+    ...{ former_secret: null, former_secret_until: null, refused: null, last_refused_at: null },
+  }),
 }
+
+/** Deliveries whose signature was refused. */
+export type InboundStatus = { readonly refused: number; readonly last_refused_at: string | null }
+
+const statusOf = ({ refused, lastRefusedAt }: Row): InboundStatus => ({
+  refused: Number(refused ?? 0),
+  last_refused_at: lastRefusedAt?.toISOString() ?? null,
+})
 
 const NO_TYPE: Detail = {
   path: '/record_type',

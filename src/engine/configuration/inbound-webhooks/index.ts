@@ -1,1 +1,1 @@
-export { INBOUND_WEBHOOK } from './inbound-webhook.ts'
+export { INBOUND_WEBHOOK, type InboundStatus } from './inbound-webhook.ts'

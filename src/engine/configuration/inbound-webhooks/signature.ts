@@ -13,8 +13,11 @@ const SIGNS_TIME: Readonly<Record<(typeof SIGNATURE_SCHEMES)[number], boolean>> 
   stripe: true,
   slack: true,
   hmac: false,
+  token: false,
 }
-const OF_HMAC = ['algorithm', 'encoding', 'prefix', 'timestamp_header'] as const
+const OF_HMAC = ['algorithm', 'encoding', 'prefix', 'timestamp_header', 'signed'] as const
+/** The scheme that a member belongs to beside `hmac`. */
+const ALSO_OF: Readonly<Record<string, string>> = { prefix: 'token' }
 
 const signsTime = ({ scheme, timestamp_header }: Signature): boolean =>
   SIGNS_TIME[scheme] || timestamp_header !== undefined
@@ -40,7 +43,10 @@ export function signatureFaults(
   before: Settings | null,
 ): Detail[] {
   const { scheme } = signature
-  const foreign = scheme === 'hmac' ? [] : OF_HMAC.filter((name) => signature[name] !== undefined)
+  const foreign =
+    scheme === 'hmac'
+      ? []
+      : OF_HMAC.filter((name) => signature[name] !== undefined && ALSO_OF[name] !== scheme)
   const faults: Detail[] = foreign.map((name) => ({
     path: `/signature/${name}`,
     code: 'not_of_scheme',
@@ -52,6 +58,14 @@ export function signatureFaults(
       code: 'required',
       message: 'header is required with the scheme "hmac": the header with the signature.',
     })
+  if (scheme === 'token' && signature.prefix !== undefined && signature.header === undefined)
+    faults.push({
+      path: '/signature/prefix',
+      code: 'not_of_scheme',
+      message:
+        'prefix needs a header beside it. Without one, the secret is the password of basic authentication.',
+    })
+  faults.push(...templateFaults(signature))
   if (signature.tolerance_seconds !== undefined && !signsTime(signature))
     faults.push({
       path: '/signature/tolerance_seconds',
@@ -71,4 +85,30 @@ export function signatureFaults(
       message: 'With the scheme "standard", the secret is "whsec_" and at least 16 bytes as base64.',
     })
   return faults
+}
+
+const VALUES = ['{body}', '{timestamp}', '{method}', '{url}']
+
+/** What is signed must have the body, and the time exactly where a header has it. */
+function templateFaults({ scheme, signed, timestamp_header }: Signature): Detail[] {
+  if (signed === undefined || scheme !== 'hmac') return []
+  const fault = (code: string, message: string, more: Partial<Detail> = {}): Detail[] => [
+    { path: '/signature/signed', code, message, ...more },
+  ]
+  const unknown = (signed.match(/\{[^}]*\}?/g) ?? []).find((each) => !VALUES.includes(each))
+  if (unknown !== undefined)
+    return fault('unknown_value', `${unknown} is not a value of a delivery. Use the allowed values.`, {
+      received: unknown,
+      allowed: VALUES,
+    })
+  if (!signed.includes('{body}'))
+    return fault('required', 'signed needs {body}: otherwise a signature would fit any body.')
+  const hasTime = signed.includes('{timestamp}')
+  if (hasTime === (timestamp_header !== undefined)) return []
+  return hasTime
+    ? fault('required', '{timestamp} needs a timestamp_header: the header with the time of sending.')
+    : fault(
+        'required',
+        'signed needs {timestamp}: the time of timestamp_header would not be signed. Or leave timestamp_header out.',
+      )
 }

@@ -93,6 +93,8 @@ export async function changeAll<F extends object, R extends Stored>(
     loaded.wrote(kind as Kind, each.id, row)
     written.set(each, row)
   }
+  for (const { id, made } of due)
+    for (const secret of Object.values(made)) scope.onSecret?.(kind.name, id, secret)
   if (!loaded.isTrial)
     await finish(
       kind,

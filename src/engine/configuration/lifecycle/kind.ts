@@ -188,6 +188,8 @@ export type PutOptions = {
   readonly migrationBack?: MigrationBack
   /** What `checkData` of the kind found before the lock. */
   readonly found?: unknown
+  /** The secret is rotated: the former one stays valid for a day. */
+  readonly keepsFormerSecret?: true
 }
 export type DeleteOptions = {
   readonly confirm: string | null

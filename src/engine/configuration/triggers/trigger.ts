@@ -10,7 +10,7 @@ import type { Trigger as Row } from '../../prisma/client.ts'
 import { checkChangeCondition, parseChangeCondition } from '../../query/change-condition.ts'
 import { ACTION } from '../actions/index.ts'
 import type { FieldsOf, Kind, Loaded } from '../lifecycle/kind.ts'
-import { openSecret, sealSecret } from '../lifecycle/secrets.ts'
+import { formerSecret, keptFormer } from '../lifecycle/rotate-secret.ts'
 import { RECORD_TYPE, typeIn } from '../record-types/index.ts'
 import { mentionsSecret } from '../vault-secrets/index.ts'
 import { actionFaults } from './action-reference.ts'
@@ -86,10 +86,9 @@ export const TRIGGER: Kind<Fields, Row> = {
         const isRotated = before !== null && before.secret !== next.secret
         const isOn = before?.enabled && current?.disabledReason === null && !current.callsProduction
         return {
-          formerSecret: isRotated
-            ? moved(loaded, { baseId, id }, before.secret)
-            : (current?.formerSecret ?? null),
-          formerSecretUntil: isRotated ? formerUntil() : (current?.formerSecretUntil ?? null),
+          ...(isRotated
+            ? formerSecret(loaded.scope, { kind: TRIGGER, baseId, id }, before.secret)
+            : keptFormer(current)),
           afterSeq: isOn ? Number(current?.afterSeq) : await lastSeq(loaded.scope.db),
           consecutiveFailures: null,
           failingSince: null,
@@ -124,15 +123,6 @@ const statusOf = (row: Row): TriggerStatus => ({
   consecutive_failures: row.consecutiveFailures ?? 0,
   disabled_reason: row.callsProduction ? CALLS_PRODUCTION : row.disabledReason,
 })
-
-const formerUntil = (): Date => new Date(Date.now() + LIMITS.formerSecretHours * 3_600_000)
-
-/** The former secret, encrypted for the field that keeps it. */
-function moved({ scope }: Loaded, { baseId, id }: { baseId: string; id: string }, sealed: string | null) {
-  const owner = { kind: TRIGGER, baseId, id }
-  const secret = sealed && openSecret(scope, owner, 'secret', sealed)
-  return secret ? sealSecret(scope, owner, 'formerSecret', secret) : null
-}
 
 const LAST_SEQ = statement(
   'last_seq',

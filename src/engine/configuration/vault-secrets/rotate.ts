@@ -46,6 +46,7 @@ const PLACES: readonly Place[] = [
   place('trigger', 'secret', true),
   place('trigger', 'former_secret', true),
   place('inbound_webhook', 'secret', true),
+  place('inbound_webhook', 'former_secret', true),
 ]
 
 /**

@@ -17,6 +17,7 @@ import { viewerOf } from '../../core/scope.ts'
 import { statement } from '../../database/client.ts'
 import { hasUnique } from '../../indexes/index.ts'
 import type { WriteScope } from '../../write/write.ts'
+import type { MadeSecret } from '../revert.ts'
 import { type FoundChange, findChanges } from './find-changes.ts'
 import { findLastRequest, type LastRequest } from './last-request.ts'
 import { causesOf, findRenamings, leaveToRenames, type Renaming } from './migrated-records.ts'
@@ -62,6 +63,8 @@ export type Undo = {
   by: { kind: Kind; recordType: string | null; operation: Operation; count: number }[]
   data: Undone[]
   skipped: Skipped[]
+  /** Secrets that were made for what it brought back. */
+  secrets?: readonly MadeSecret[]
 }
 
 /**
@@ -79,7 +82,11 @@ export async function undoChanges(scope: WriteScope, baseId: string, args: UndoA
   const settled = await scope.feed.settledSeq()
   return scope.db.transaction(async (tx) => {
     const { planning, ...rest } = scope
-    const undoing = { scope: { ...rest, db: tx } as WriteScope, baseId }
+    // The last one of each: what does not go together is tried again.
+    const made = new Map<string, MadeSecret>()
+    const onSecret: WriteScope['onSecret'] = (kind, id, secret) =>
+      void made.set(`${kind}/${id}`, { kind, id, secret })
+    const undoing = { scope: { ...rest, db: tx, onSecret } as WriteScope, baseId }
     // A plan stays with the request that it was made for, whatever its caller did since.
     const until = planning?.plannedAt ? new Date(planning.plannedAt + 1).toISOString() : null
     const own = isLast ? await findLastRequest(tx, baseId, named, settled, until) : undefined
@@ -101,7 +108,8 @@ export async function undoChanges(scope: WriteScope, baseId: string, args: UndoA
       planning.checkApproval(undo.count > 0, () => ({ state, what, plan: { what, undo } }))
     }
     await nextTurn()
-    return undo
+    const secrets = steps.flatMap(({ change: { kind, id } }) => made.get(`${kind}/${id}`) ?? [])
+    return secrets.length === 0 ? undo : { ...undo, secrets }
   })
 }
 
