@@ -107,9 +107,59 @@ const FIELD_SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   message: ['description'],
 }
 
+/** What other systems call a column of SQL, by the columns that may be meant. */
+const COLUMN_SYNONYMS: Readonly<Record<string, readonly string[]>> = {
+  record_id: ['id'],
+  entity_id: ['id'],
+  uuid: ['id'],
+  key: ['id'],
+  pk: ['id'],
+  change_id: ['seq'],
+  created: ['created_at', 'at'],
+  inserted_at: ['created_at', 'at'],
+  modified: ['updated_at', 'at'],
+  modified_at: ['updated_at', 'at'],
+  last_modified: ['updated_at', 'at'],
+  changed_at: ['at', 'updated_at'],
+  timestamp: ['at', 'updated_at'],
+  revision: ['version'],
+  actor: ['actor_name'],
+  changed_by: ['actor_name'],
+  user_name: ['actor_name'],
+  tool: ['call'],
+  action: ['operation'],
+  op: ['operation'],
+  table_name: ['record_type', 'kind'],
+  type: ['rel_type', 'record_type'],
+  relationship_type: ['rel_type'],
+  source: ['source_id'],
+  from_id: ['source_id'],
+  source_type: ['source_record_type'],
+  target: ['target_id'],
+  to_id: ['target_id'],
+  target_type: ['target_record_type'],
+  before: ['data_before'],
+  old_data: ['data_before'],
+  previous_data: ['data_before'],
+  after: ['data'],
+  new_data: ['data'],
+  diff: ['changed'],
+}
+
 /** The field that is meant by the name that another system gives it. */
-export function meantField(name: string, allowed: readonly string[]): string | undefined {
-  const meant = Object.hasOwn(FIELD_SYNONYMS, name) ? FIELD_SYNONYMS[name] : undefined
+export const meantField = (name: string, allowed: readonly string[]): string | undefined =>
+  synonymAmong(FIELD_SYNONYMS, name, allowed)
+
+/** The same for a column of SQL. */
+export const meantColumn = (name: string, allowed: readonly string[]): string | undefined =>
+  synonymAmong(COLUMN_SYNONYMS, name.toLowerCase(), allowed)
+
+function synonymAmong(
+  synonyms: Readonly<Record<string, readonly string[]>>,
+  name: string,
+  allowed: readonly string[],
+): string | undefined {
+  const meant = Object.hasOwn(synonyms, name) ? synonyms[name] : undefined
   return meant?.find((each) => allowed.includes(each))
 }
 

@@ -1,4 +1,5 @@
 /** Plinth as an MCP server: which tools, resources and prompts an address has. */
+import { nearest } from '../contract/suggest.ts'
 import { nextTurn, turnIsOver } from '../foundation/event-loop-turns.ts'
 import { type Context, duringCall, endingWith, mayAnywhere, mayOnWhole } from '../graphql/context.ts'
 import { complete } from './completion.ts'
@@ -133,7 +134,14 @@ async function listing(session: AddressSession, base: string): Promise<Listing> 
     return row !== undefined && isNamed(name, session) && isListed(row, session) && row.available(context)
   }
   const isDefault = tools === null && types === null && profile === null
-  return { lists, hasCreates: isDefault && (await typedTools(base, context)).creates.length > 0 }
+  const unknown = new Map<string, string | undefined>()
+  const named = tools?.filter((name) => !IN_BASE.has(name)) ?? []
+  if (named.length > 0) {
+    const names = [...(await typedTools(base, context)).all.keys()]
+    for (const name of named) if (!names.includes(name)) unknown.set(name, nearest(name, names))
+  }
+  const hasCreates = isDefault && (await typedTools(base, context)).creates.length > 0
+  return { lists, hasCreates, unknown }
 }
 
 /**

@@ -50,7 +50,7 @@ describe('the outline of five types', () => {
         /^company \(0\): name! string, .*industry software\|retail\|energy\|health\|other/,
       ),
       expect.stringMatching(/^contact \(0\): .*birthday date, newsletter bool/),
-      'deal (0): title! string, stage! lead|qualified|proposal|won|lost, amount number, currency EUR|USD|CHF, expected_close date, probability int, notes string',
+      'deal (0): title! string, stage! lead|qualified|proposal|won|lost, amount number >=0, currency EUR|USD|CHF, expected_close date, probability int >=0 <=100, notes string',
       'task (0): title! string, done bool, due date, assignee string, checklist [{text, done}]',
       expect.stringMatching(/^ticket \(0\): .*due timestamp/),
     ])
@@ -216,4 +216,12 @@ test('file types are named, for a token that may read the whole base', async () 
   expect(await told('/mcp/crm')).toContain('\nFile types: contract, scan\n')
   expect(await told('/mcp/crm', await tokenFor(['deal']))).not.toMatch('contract, scan')
   expect(await told('/mcp/wide')).not.toMatch('File types')
+})
+
+test('?tools= that names no tool of the address is told in the instructions, with the nearest name', async () => {
+  const text = await told('/mcp/crm?tools=create_deal,create_del,update_nope,sql_query')
+  expect(text).toContain(
+    '- ?tools= in the address names what is no tool here: create_del (did you mean create_deal?), update_nope',
+  )
+  expect(await told('/mcp/crm?tools=create_deal,sql_query')).not.toContain('names what is no tool')
 })

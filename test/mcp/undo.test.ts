@@ -347,3 +347,50 @@ test('undo needs write, and is hidden at a read-only address', async () => {
   const { rpcError } = await callTool(world, '/mcp/crm?readonly=true', 'undo', { request_id: 'one' })
   expect(rpcError.code).toBe(-32602)
 })
+
+test('undo without a target names the other latest requests before its plan', async () => {
+  await put('r1', { n: 1 }, 'recent-rest')
+  const made = await call('upsert_record', { record_type: 'note', id: 'rr2', data: { n: 1 } })
+  expect(made.body.operation).toBe('created')
+  const { body } = await call('undo', {})
+  expect(Object.keys(body)[0]).toBe('recent')
+  expect(body.plan.samples).toEqual(['note/rr2'])
+  expect(body.recent[0]).toMatchObject({ request_id: 'recent-rest', via: 'rest', what: 'create 1 note' })
+  expect(body.recent.map(({ request_id }: { request_id: string }) => request_id)).not.toContain(
+    body.plan.of.request_id,
+  )
+  const named = await call('undo', { request_id: 'recent-rest' })
+  expect(named.body).not.toHaveProperty('recent')
+})
+
+test('an answer of changes that is cut says how to see first which requests made them', async () => {
+  for (const n of [1, 2, 3, 4]) await put('long', { text: `${n}`.repeat(600) }, `long-${n}`)
+  const { body } = await call('changes', { record_type: 'note', id: 'long', max_tokens: 600 })
+  expect(body.meta).toMatchObject({ has_more: true, hint: expect.stringContaining('group=request') })
+  const query = "SELECT data FROM changes WHERE id = 'long'"
+  const { body: rows } = await call('sql_query', { query, max_tokens: 600 })
+  expect(rows.meta).toMatchObject({ has_more: true, hint: expect.stringContaining('GROUP BY') })
+  const groups = /SELECT .* DESC/.exec(rows.meta.hint)?.[0] ?? ''
+  const { body: grouped, text } = await call('sql_query', { query: groups, limit: 2 })
+  expect(grouped.data[0], text).toMatchObject({ request_id: 'long-4', record_type: 'note', count: 1 })
+})
+
+test.each([
+  ['SELECT record_id FROM changes', 'id'],
+  ['SELECT actor FROM changes', 'actor_name'],
+  ['SELECT old_data FROM changes', 'data_before'],
+  ['SELECT modified_at FROM note', 'updated_at'],
+  ['SELECT relationship_type FROM relationships', 'rel_type'],
+])('the column that is meant by %s is %s', async (query, hint) => {
+  const { error } = await call('sql_query', { query })
+  expect(error.details[0]).toMatchObject({ code: 'unknown_column', hint })
+})
+
+test('SQL shows cancelled records, and refuses look-around, as its text says', async () => {
+  await put('gone', { n: 1 }, 'gone-1')
+  await call('cancel_record', { record_type: 'note', id: 'gone' })
+  const { body } = await call('sql_query', { query: "SELECT status FROM note WHERE id = 'gone'" })
+  expect(body.data).toEqual([{ status: 'cancelled' }])
+  const { error } = await call('sql_query', { query: "SELECT id FROM note WHERE id ~ 'a(?=b)'" })
+  expect(error.code).toBe('VALIDATION_ERROR')
+})

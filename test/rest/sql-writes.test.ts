@@ -148,7 +148,7 @@ test('ON CONFLICT by id and by pair updates, creates or leaves records', async (
   expect(nothing).toMatchObject({ count: 1, rows: [{ id: 'd10', title: 'Ten' }] })
   expect((await deal('d1'))['data']).not.toHaveProperty('seats')
   const twice = upsert.replace("'d9'", "'d1'")
-  expectFault(await run(twice), '/statements/0/d1')
+  expectFault(await run(twice), '/statements/0/rows/1')
 })
 
 test('links are inserted, updated and deleted, with cardinality and ends checked', async () => {
@@ -410,7 +410,7 @@ const REFUSED: readonly (readonly [statement: string, path: string, words: RegEx
   [`UPDATE deal SET data = data || NULL WHERE id = 'd1'`, '/statements/0/d1/data', /NULL/],
   [`UPDATE deal SET due = now() WHERE id = 'd1'`, '/statements/0/d1/data/due', /date/],
   [`UPDATE deal SET closed = localtimestamp WHERE id = 'd1'`, '/statements/0/d1/data/closed', /time zone/],
-  [`INSERT INTO deal (id, title) VALUES ('a b', 'x')`, '/statements/0/a b/id', /id/],
+  [`INSERT INTO deal (id, title) VALUES ('a b', 'x')`, '/statements/0/rows/0/id', /id/],
   [
     `UPDATE deal SET title = c.name FROM company c WHERE deal.id = 'd1'`,
     '/statements/0/d1',
@@ -524,3 +524,27 @@ test.each([
     expect(await deal('d1')).toMatchObject({ version: 1, data: { title: 'One' } })
   },
 )
+
+test('a refused INSERT of several rows names each row, its id where it has one, and what was received', async () => {
+  const properties = { email: { type: 'string', format: 'email' }, age: { type: 'integer', minimum: 1 } }
+  const json_schema = { type: 'object', properties, additionalProperties: false }
+  succeed(await world.call('PUT', `/v1/${name}/record-types/person`, { json_schema }), 201)
+  const values = `('p0', 'a@example.com', 3), ('p1', 'a(at)example.com', 3), (NULL, 'b@example.com', 0)`
+  for (const more of ['', ' ON CONFLICT (id) DO UPDATE SET age = excluded.age']) {
+    const answer = await run(`INSERT INTO person (id, email, age) VALUES ${values}${more}`)
+    const { message, details } = expectFailure(answer, 'VALIDATION_ERROR')
+    expect(message).toMatch(
+      /^Statement 0: person "p1": "email" must match the format email.* Nothing was written\.$/,
+    )
+    expect(details).toMatchObject([
+      { path: '/statements/0/rows/1/data/email', code: 'format', received: 'a(at)example.com' },
+      {
+        path: '/statements/0/rows/2/data/age',
+        code: 'minimum',
+        received: 0,
+        message: 'a new person: "age" must be at least 1.',
+      },
+    ])
+  }
+  expect(succeed(await world.call('GET', `/v1/${name}/records/person`)).data).toEqual([])
+})

@@ -46,11 +46,13 @@ const MESSAGES: Readonly<Record<string, Describe>> = {
     return {
       message: `${subject(fault)} must match the format ${fault.schema}${such}.`,
       expected: fault.schema,
+      ...received(fault),
     }
   },
   pattern: (fault) => ({
     message: `${subject(fault)} must match the pattern in \`expected\`.`,
     expected: fault.schema,
+    ...received(fault),
   }),
   minimum: bound('must be at least'),
   maximum: bound('must be at most'),
@@ -130,8 +132,14 @@ function bound(rule: string, unit?: string): Describe {
     const { schema } = fault
     const many = unit === 'property' ? 'properties' : `${unit}s`
     const counted = unit === undefined ? '' : ` ${schema === 1 ? unit : many}`
-    return { message: `${subject(fault)} ${rule} ${schema}${counted}.`, expected: schema }
+    return { message: `${subject(fault)} ${rule} ${schema}${counted}.`, expected: schema, ...received(fault) }
   }
+}
+
+/** The value that came, if it is a number or a short text. */
+function received({ data }: Fault): Pick<Message, 'received'> {
+  const isShown = typeof data === 'string' ? data.length <= LONGEST_SHOWN : typeof data === 'number'
+  return isShown ? { received: data } : {}
 }
 
 function missing({ params, parent }: Fault): Message {

@@ -13,6 +13,10 @@ export function inStatement<T>(index: number, work: () => Promise<T>): Promise<T
 
 export const placeOf = (index: number): string => pointer('statements', String(index))
 
+/** The path of a row of a statement: its number in an INSERT, else its id. */
+export const rowPath = (statement: number, id: string | null, row?: number): string =>
+  placeOf(statement) + (row !== undefined ? pointer('rows', row) : id === null ? '' : pointer(id))
+
 async function moved<T>(work: () => Promise<T>, at: string, prefix: string): Promise<T> {
   try {
     return await work()
@@ -27,11 +31,11 @@ function prefixed(error: DomainError, prefix: string): DomainError {
   return message.startsWith(prefix) ? error : restated(error, { message: prefix + message })
 }
 
-/** The row of an operation of a statement. */
-export type RowName = { readonly id: string | null; readonly kind: string }
+/** The row of an operation of a statement. `row` is its number in an INSERT: many have no id yet. */
+export type RowName = { readonly id: string | null; readonly kind: string; readonly row?: number }
 
 /**
- * Runs the operations of a statement. Their faults name the statement, the id of the row, and the property.
+ * Runs the operations of a statement. Their faults name the statement, the row, its id, and the property.
  */
 export async function atRows<T>(
   statement: number,
@@ -58,15 +62,19 @@ function renamed(error: DomainError, statement: number, rowOf: (operation: numbe
   const details = error.details.map((detail): Detail => {
     const [, operation, below = ''] = OPERATION.exec(detail.path) ?? []
     if (operation === undefined) return detail
-    const { id, kind } = rowOf(Number(operation))
-    first ??= id === null ? `a new ${kind}` : `${kind} "${id}"`
-    const { hint, ...rest } = { ...detail, message: ofRows(detail) }
+    const { id, kind, row } = rowOf(Number(operation))
+    const name = id === null ? `a new ${kind}` : `${kind} "${id}"`
+    first ??= name
+    const message = ofRows(detail)
+    // The path has the id, or else the number of the row.
+    const { hint, ...rest } = { ...detail, message: row === undefined ? message : `${name}: ${message}` }
     // The fields that other hints name are not those of SQL.
     const hinted = hint !== undefined && detail.code !== 'cardinality' ? { hint } : {}
-    return { ...rest, ...hinted, path: placeOf(statement) + (id === null ? '' : pointer(id)) + below }
+    return { ...rest, ...hinted, path: rowPath(statement, id, row) + below }
   })
   const [only] = details
   if (first === undefined || !only) return error
   // `inStatement` names the statement.
-  return restated(error, { message: `${first}: ${only.message} Nothing was written.`, details })
+  const message = only.message.startsWith(first) ? only.message : `${first}: ${only.message}`
+  return restated(error, { message: `${message} Nothing was written.`, details })
 }

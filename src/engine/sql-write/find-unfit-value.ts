@@ -6,8 +6,9 @@ import type { Node, SelectStmt } from '@pgsql/types'
 import type { DomainError } from '../../foundation/errors.ts'
 import { pointer } from '../../json/parse.ts'
 import { isConstant, isUnfit, reworded, withPlace } from '../sql/unfit-values.ts'
+import { rowPath } from './faults.ts'
 import type { Checked } from './prepare-statements.ts'
-import { pathOf, type Texts } from './rows-to-write.ts'
+import type { Texts } from './rows-to-write.ts'
 import type { ReadRows } from './statement-reader.ts'
 import type { Assigned } from './translate/columns.ts'
 import type { Insert } from './translate/insert.ts'
@@ -64,7 +65,7 @@ async function findValue(thrown: DomainError, search: Search): Promise<DomainErr
   })
   const { message } = isUnfit(of) ? of : thrown
   const below = property ? `/data${pointer(property.name)}` : pointer(name)
-  return reworded(thrown, `${row}"${name}": ${message} Nothing was written.`, pathOf(index, id) + below)
+  return reworded(thrown, `${row}"${name}": ${message} Nothing was written.`, rowPath(index, id) + below)
 }
 
 /** The items up to the first with which a read fails, last first; none if the read of all of them succeeds. */

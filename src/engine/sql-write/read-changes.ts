@@ -5,8 +5,9 @@ import type { RawRows } from '../sql/execution/read-rows.ts'
 import type { Catalog } from '../sql/guard/relations/catalog.ts'
 import type { WriteScope } from '../write/write.ts'
 import { endTypesOf } from './end-types.ts'
+import { rowPath } from './faults.ts'
 import { type Found, lockAndRetry } from './lock-and-retry.ts'
-import { checkKept, dataOf, eachRow, pathOf, type Texts, type Values, valuesOf } from './rows-to-write.ts'
+import { checkKept, dataOf, eachRow, type Texts, type Values, valuesOf } from './rows-to-write.ts'
 import { assign, create, type LinkRow, link, move, type RowToWrite } from './statement-operations.ts'
 import type { Insert } from './translate/insert.ts'
 import { keysOf, LINK_KEYS, type Update } from './translate/update.ts'
@@ -46,7 +47,7 @@ export async function readUpdate(
   const carried: Texts[] = []
   await eachRow(raw.rows, (texts) => {
     const id = idOf(texts)
-    const path = pathOf(statement, id)
+    const path = rowPath(statement, id)
     const given = JSON.stringify(texts.slice(from, from + sets.length))
     const before = seen.get(id)
     if (before === given) return
@@ -105,12 +106,13 @@ export async function readInsert(
   const from = columns.length
   await eachRow(raw.rows, (texts, index) => {
     const given = texts[columns.findIndex(({ column }) => column === 'id')] ?? null
-    const path = pathOf(statement, given)
+    const path = rowPath(statement, given, index)
+    const add = (row: RowToWrite) => rows.push({ ...row, row: index })
     const inserted = () => valuesOf(raw, texts, columns, { from: 0, path })
     const met = found[index]
     if (!conflict || !met) {
       const { fields, data, ...rest } = inserted()
-      rows.push(
+      add(
         recordType === null
           ? link(fields, data, { id: null, version: null, path, ...(typesOf && { typesOf }) })
           : create(recordType, { fields, data, ...rest }),
@@ -124,15 +126,14 @@ export async function readInsert(
     }
     if (key !== null) seen.add(key)
     if (met.version === null) {
-      rows.push(create(recordType ?? '', inserted()))
+      add(create(recordType ?? '', inserted()))
       return
     }
     if (conflict.action === 'nothing' || texts[from + 3] !== 't') return
     const id = texts[from] ?? ''
-    const at = pathOf(statement, id)
-    const values = valuesOf(raw, texts, conflict.sets, { from: from + 4, path: at })
-    checkKept(values, { holdsOther: texts[from + 2], reads: conflict.reads, path: at })
-    rows.push(assign(recordType ?? '', id, met.version, values))
+    const values = valuesOf(raw, texts, conflict.sets, { from: from + 4, path })
+    checkKept(values, { holdsOther: texts[from + 2], reads: conflict.reads, path })
+    add(assign(recordType ?? '', id, met.version, values))
   })
   return { rows, carried: rows.map(() => []), carriedTypes: [] }
 }

@@ -3,7 +3,6 @@ import { invalid } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { pointer } from '../../json/parse.ts'
 import type { RawRows, Reader } from '../sql/execution/read-rows.ts'
-import { placeOf } from './faults.ts'
 import type { Assigned } from './translate/columns.ts'
 import { jsonOf } from './values.ts'
 
@@ -49,10 +48,6 @@ export function dataOf(text: string | null, reader: Reader | undefined, path: st
     hint: "coalesce(…, '{}'::jsonb)",
   })
 }
-
-/** The path of a row of a statement. */
-export const pathOf = (statement: number, id: string | null): string =>
-  placeOf(statement) + (id === null ? '' : pointer(id))
 
 /** Runs `work` for each row, in turns of the event loop. */
 export async function eachRow(

@@ -14,6 +14,8 @@ export type Listing = {
   lists: (tool: string) => boolean
   /** Whether the list has `create_<type>`. */
   hasCreates: boolean
+  /** Names of type tools in `?tools=` that the address does not have, each with the nearest that it has. */
+  unknown: ReadonlyMap<string, string | undefined>
 }
 
 /**
@@ -27,14 +29,14 @@ export async function instructionsOf(
   const { base, context, readonly } = session
   if (session.instructions !== null) return session.instructions
   if (base === null) return INSTRUCTIONS
-  const { lists, hasCreates } = await listing(base)
+  const { lists, hasCreates, unknown } = await listing(base)
   const mayWrite = !readonly && mayAnywhere(context, 'write', base)
   const offer = { base, lists, mayWrite }
   const hasSql = lists('sql_query')
   const fixed = [
     opening(offer),
     rules(offer),
-    mayWrite ? unlisted(session, hasCreates) : '',
+    [mayWrite && unlisted(session, hasCreates), misnamed(unknown)].filter(Boolean).join('\n'),
     [mayPreview(session) && PREVIEWS, mayConfigure(session) && CONFIGURATION].filter(Boolean).join('\n'),
     hasSql ? `${SQL}${mayWrite && lists('sql_write') ? ` ${LINKING}` : ''}` : '',
   ]
@@ -92,6 +94,18 @@ function builtInLine(fields: readonly string[], hasSql: boolean): string {
   const named = fields.slice(0, 6).join(', ')
   const sql = hasSql ? ', in SQL data_<name>' : ''
   return `status, id and version are those of the record (status: active or cancelled). A field of such a name (${named}) is data.<name> in filters${sql}.`
+}
+
+const MOST_MISNAMED = 3
+
+/** Says which names in `?tools=` are no tools. They are no error, because types come and go. */
+function misnamed(unknown: Listing['unknown']): string {
+  if (unknown.size === 0) return ''
+  const names = [...unknown].slice(0, MOST_MISNAMED).map(([name, meant]) => {
+    return `${name.slice(0, 64)}${meant ? ` (did you mean ${meant}?)` : ''}`
+  })
+  const more = unknown.size > MOST_MISNAMED ? ` and ${unknown.size - MOST_MISNAMED} more` : ''
+  return `- ?tools= in the address names what is no tool here: ${names.join(', ')}${more}.`
 }
 
 /** Says which type tools can be called and are not listed. */

@@ -22,12 +22,12 @@ const valueShown = (value: unknown): string => {
   return /^[\p{L}\p{N}_.+ -]+$/u.test(text) ? text : JSON.stringify(text)
 }
 
-/** The fields of a type, required ones first: `title! string`, `stage! open|won`, `amount number`. */
-export function fieldsOf({ schema, properties: originals }: Projection): string[] {
+/** The fields of a type, required ones first: `title! string`, `stage! open|won`, `amount number`; with `bounds`, `amount number >=0`. */
+export function fieldsOf({ schema, properties: originals }: Projection, bounds: boolean): string[] {
   const { properties = {}, required = [] } = schema
   const fields = Object.entries(properties).map(([name, property]) => {
     const isRequired = required.includes(name)
-    const kind = kindOf(property, true)
+    const kind = `${kindOf(property, true)}${bounds ? boundsOf(property) : ''}`
     const own = originals.get(name) ?? name
     // A model that writes SQL needs the column, since its own name is that of the record.
     const column = isBuiltIn(own) ? ` (SQL: ${sqlColumnOf(own)})` : ''
@@ -56,6 +56,26 @@ function kindOf(schema: PortableSchema, deep: boolean): string {
   if (names.length === 0 || !deep) return '{}'
   const more = names.length > MOST_PARTS ? ', …' : ''
   return `{${names.slice(0, MOST_PARTS).map(nameShown).join(', ')}${more}}`
+}
+
+const BOUNDS = [
+  ['minimum', '>='],
+  ['maximum', '<='],
+  ['exclusiveMinimum', '>'],
+  ['exclusiveMaximum', '<'],
+  ['minLength', 'length>='],
+  ['maxLength', 'length<='],
+] as const
+
+/** What a value must hold besides, in short: ` >=0 <=1`, ` email`. A date has a kind of its own. */
+function boundsOf(schema: PortableSchema): string {
+  const { format, enum: values } = schema
+  if (values) return ''
+  const isNamed = format !== undefined && !Object.hasOwn(FORMATS, format)
+  const limits = BOUNDS.flatMap(([name, sign]) =>
+    schema[name] === undefined ? [] : [`${sign}${schema[name]}`],
+  )
+  return [...(isNamed ? [format] : []), ...limits].map((each) => ` ${each}`).join('')
 }
 
 /** Joins a head and as many fields as fit. Says how many are missing. */

@@ -22,8 +22,8 @@ const readTypes = compile(
 )
 type Link = ResultOf<typeof Links>['outlinedLinks'][number]
 
-/** A type with its fields in words; null if its schema is too large. */
-type Type = { id: string; records: number; fields: string[] | null; builtIn: string[] }
+/** A type with its fields in words, also with their bounds; null if its schema is too large. */
+type Type = { id: string; records: number; fields: string[] | null; bounded: string[]; builtIn: string[] }
 type Types = { types: Type[]; others: readonly string[]; total: number }
 
 const cache = new VersionedCache<Types>(LIMITS.toolCacheChars, LIMITS.outlineCacheMs)
@@ -68,7 +68,8 @@ async function typesOf(base: string, context: Context): Promise<Types> {
     const names = [...(projection?.properties.values() ?? [])]
     described.push({
       ...{ id, records },
-      fields: projection && fieldsOf(projection),
+      fields: projection && fieldsOf(projection, false),
+      bounded: projection ? fieldsOf(projection, true) : [],
       builtIn: names.filter(isBuiltIn).map((name) => `${id}.${name}`),
     })
   }
@@ -81,8 +82,15 @@ function typesWithin({ types, others, total }: Types, tokens: number, rest: stri
   const count = total >= LIMITS.outlineCounted ? `${LIMITS.outlineCounted}+` : total
   const title = `Types${isWhole ? '' : `, the most used of ${count}`} (records): fields. ! is required.`
   const tail = isWhole ? '' : `\n${othersWithin(others, total - types.length, tokens * OTHERS_SHARE)} ${rest}`
-  const lines = linesWithin(types, tokens - estimateTokens(`${title}\n${tail}`))
-  const isCut = isWhole && lines.some((line) => /\+\d+ more$/.test(line))
+  const left = tokens - estimateTokens(`${title}\n${tail}`)
+  const hasMore = (line: string) => /\+\d+ more$/.test(line)
+  const bounded = linesWithin(
+    types.map((type) => ({ ...type, fields: type.fields && type.bounded })),
+    left,
+  )
+  // Bounds are for what the fields leave.
+  const lines = bounded.some(hasMore) ? linesWithin(types, left) : bounded
+  const isCut = isWhole && lines.some(hasMore)
   return [title, ...lines].join('\n') + (isCut ? `\n${rest}` : tail)
 }
 

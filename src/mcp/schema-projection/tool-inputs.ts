@@ -29,7 +29,6 @@ const RESERVED = {
       required: ['rel_type', 'record_type', 'id'],
       additionalProperties: false,
     },
-    description: 'Links to add.',
   },
 } as const satisfies Record<string, PortableSchema>
 export type Reserved = keyof typeof RESERVED

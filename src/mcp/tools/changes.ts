@@ -6,6 +6,7 @@ import { changesBody } from '../../contract/response-bodies.ts'
 import { advised } from '../../foundation/advised-requests.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { omitUndefined } from '../../foundation/omit-undefined.ts'
+import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { ReadResult } from '../budget/read-result.ts'
@@ -90,6 +91,10 @@ const ofNothing = () =>
     message: `Send request_id, seq for one change, or actor with since; or nothing, for your last request. ${advised('list_changes')} lists what was changed by which request.`,
   })
 const ADVICE = ' To undo the skipped ones too, first undo the changes in overtaken_by.'
+const GROUP_FIRST =
+  'group=request first shows which requests made them, and how many; order=desc begins with the newest.'
+/** Requests that the plan for the last one names besides. */
+const RECENT = 4
 /** Resources that a plan or an answer names one by one. */
 const SHOWN = 10
 
@@ -137,7 +142,7 @@ export const changeTools = [
         },
         context,
       )
-      return new ReadResult(changesBody(changes, changeGroups))
+      return new ReadResult(changesBody(changes, changeGroups), changes ? { onward: GROUP_FIRST } : {})
     },
   }),
   tool('undo', {
@@ -150,8 +155,9 @@ export const changeTools = [
     input: z.strictObject({
       ...selection,
       until: moment.meta({ listed: false }),
+      record_type: selection.record_type.meta({ listed: false }),
       seq: seq.optional(),
-      on_conflict: z.enum(['fail', 'skip']).optional(),
+      on_conflict: z.enum(['fail', 'skip']).optional().meta({ listed: false }),
       ...deleting,
     }),
     output: answerOutput,
@@ -190,6 +196,7 @@ export const changeTools = [
         }
       const { next, ...token } = awaiting('undo', plan)
       return {
+        ...(last && { recent: await recentOf(base_id, last.request_id, context) }),
         plan: {
           what: plan.what,
           ...(last && { of: nameOf(last) }),
@@ -215,6 +222,24 @@ const nameOf = ({ request_id, at, via, tool }: Last) => ({
   at,
   ...(tool === null ? { via } : { tool }),
 })
+
+/** The latest requests besides one, newest first: what else could be meant. */
+async function recentOf(base: string, but: string, context: Context): Promise<object[]> {
+  const asked = { base, limit: RECENT, showsBefore: false, isGrouped: true }
+  const { changeGroups } = await list(asked, context)
+  return (changeGroups?.data ?? [])
+    .filter((group) => group.request_id !== but)
+    .map(({ request_id, actor, call, last_at, by, undone_by }) => ({
+      request_id,
+      actor: actor.name,
+      ...(call?.tool ? { tool: call.tool } : { via: actor.via }),
+      at: last_at,
+      what: by
+        .map(({ operation, count, record_type, kind }) => `${operation} ${count} ${record_type ?? kind}`)
+        .join(', '),
+      ...(undone_by && { undone: true }),
+    }))
+}
 
 type Left = { readonly overtaken_by: number | null }
 type Undone = { readonly kind: string; readonly record_type: string | null; readonly id: string }

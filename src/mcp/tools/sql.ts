@@ -30,18 +30,22 @@ function withoutColumns({ data, meta }: Rows): object {
 /** Default row limit, because output costs tokens. */
 const ROWS = 100
 
+const OF_ROWS = 'Select fewer columns, or continue with LIMIT and OFFSET in the query.'
+const OF_CHANGES =
+  'See first what each request did: SELECT request_id, actor_name, record_type, operation, count(*), max(at) FROM changes GROUP BY 1, 2, 3, 4 ORDER BY max(seq) DESC.'
+
 export const sqlTools = [
   tool('sql_query', {
     title: 'SQL query',
     description:
-      'Read-only PostgreSQL SELECT. Types are relations: id, status, version, created_at, updated_at, their properties, data (jsonb). Also records, relationships, record_types, relationship_types, changes.',
+      'PostgreSQL SELECT. Types are relations: id, status, version, created_at, updated_at, properties, data (jsonb); cancelled records too. Also records, relationships, record_types, relationship_types, changes. Regular expressions have no back references or look-around.',
     permission: 'read',
     hints: { idempotent: true },
     showsRecords: true,
     available: ({ scope }) => scope.sql.isolation() !== 'off',
     input: z.strictObject({
       query: z.string(),
-      params: z.unknown().optional().meta({ description: 'As JSON: [1] for $1, {"name":1} for :name.' }),
+      params: z.unknown().optional().meta({ description: '[1] for $1, {"name":1} for :name.' }),
       limit: z.int().min(1).max(LIMITS.sqlRows).default(ROWS),
       ...reading,
     }),
@@ -50,9 +54,8 @@ export const sqlTools = [
       // `params` may be stringified JSON in either form, array or object.
       const given = typeof params === 'string' ? parseJson(params, '/params') : params
       const asked = { base: base_id, query, ...(given !== undefined && { params: given }), limit }
-      return new ReadResult(withoutColumns(sqlBody((await run(asked, context)).sql)), {
-        onward: 'Select fewer columns, or continue with LIMIT and OFFSET in the query.',
-      })
+      const onward = /\bchanges\b/i.test(query) ? OF_CHANGES : OF_ROWS
+      return new ReadResult(withoutColumns(sqlBody((await run(asked, context)).sql)), { onward })
     },
   }),
 ]

@@ -1,5 +1,5 @@
 import type { Node } from '@pgsql/types'
-import { nearest } from '../../../contract/suggest.ts'
+import { meantColumn, nearest } from '../../../contract/suggest.ts'
 import { advised } from '../../../foundation/advised-requests.ts'
 import { columnRenamedFrom, type Kind } from '../../sql/guard/relations/columns.ts'
 import { nameOf } from '../../sql/guard/syntax/names.ts'
@@ -52,7 +52,7 @@ export function findAssigned(
     ...[...target.columns.values()].flatMap((each) => (each.property ? each.name : [])),
   ]
   const renamed = columnRenamedFrom(target.columns.values(), name)
-  const hint = renamed ?? nearest(name, known)
+  const hint = renamed ?? meantColumn(name, known) ?? nearest(name, known)
   const advice = renamed
     ? `It is called ${renamed} now.`
     : hint

@@ -27,8 +27,10 @@ export const input = z.strictObject({
   after: z.number().optional(),
   claim_id: z.string().optional(),
   claim_ids: z.array(z.string()).optional(),
-  ...writing,
-  ...reading,
+  // Accepted, and not published: they matter little here, and lists of tools cost tokens.
+  dry_run: writing.dry_run.meta({ listed: false }),
+  max_tokens: reading.max_tokens.meta({ listed: false }),
+  idempotency_key: writing.idempotency_key,
 })
 type Args = z.output<typeof input>
 

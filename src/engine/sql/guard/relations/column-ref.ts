@@ -1,5 +1,5 @@
 import type { ColumnRef } from '@pgsql/types'
-import { nearest } from '../../../../contract/suggest.ts'
+import { meantColumn, nearest } from '../../../../contract/suggest.ts'
 import { columnRenamedFrom } from './columns.ts'
 import { type GuardContext, needEveryColumn, wordsOf } from './context.ts'
 import { spell, suggest } from './find-relation.ts'
@@ -81,7 +81,7 @@ function unknownColumn(
   alias?: string,
 ) {
   const renamed = renamedColumn(context, name, columns)
-  const hint = renamed ?? suggest(name, columns) ?? nearest(name, columns)
+  const hint = renamed ?? suggest(name, columns) ?? meantColumn(name, columns) ?? nearest(name, columns)
   const isQuoted = location !== undefined && context.source.from(location).startsWith('"')
   const advice = [
     renamed ? ` It is called ${spell(renamed)} now.` : hint ? ` Did you mean ${spell(hint)}?` : '',
