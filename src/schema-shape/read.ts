@@ -4,7 +4,7 @@ import { combineAll, intersect, union } from './combine.ts'
 import { clean, phrase } from './descriptions.ts'
 import { type ReadState, readOwn } from './keywords.ts'
 import { isResource, type References } from './refs.ts'
-import { ANY, type Budget, isNever, NEVER, type Shape, UNKNOWN } from './shape.ts'
+import { ANY, type Budget, isNever, isOf, NEVER, type Shape, UNKNOWN } from './shape.ts'
 
 /** Maximum length of a chain of references. */
 const HOPS = 64
@@ -24,7 +24,9 @@ export function readSchema(schema: unknown, reading: ReadState): Shape {
       ? [{ ...ANY, description: own.description, default: own.default, examples: own.examples }]
       : [own, ...composed(schema, here)]
   const shape = combineAll(intersect, [...parts, ...referenced(schema, here)], here.budget)
-  return sealed(shape, schema, here)
+  // A default of another type fills nothing.
+  const isUsable = shape.default === undefined || isOf(shape, shape.default)
+  return sealed(isUsable ? shape : { ...shape, default: undefined }, schema, here)
 }
 
 /** Reads the schemas of properties or items, one level down. */

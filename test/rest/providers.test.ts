@@ -420,6 +420,61 @@ test('importing an existing type changes only what the definition contains', asy
   })
 })
 
+test('a default that its own schema refuses is imported as an annotation, and the type can be changed later', async () => {
+  const input_schema = {
+    type: 'object',
+    properties: {
+      title: { type: 'string', default: null },
+      filters: {
+        type: 'object',
+        default: {},
+        properties: { tags: { type: 'array', default: null }, limit: { type: 'integer', default: 10 } },
+      },
+    },
+    required: ['title'],
+  }
+  const tools = [{ name: 'find', description: 'Finds.', input_schema }]
+  const type = `/v1/${base}/record-types/find`
+  const warning = (answer: Body) => answer.warnings.find((each: string) => each.includes('annotation'))
+  const { body } = await importTools('anthropic', tools)
+  expect(warning(body.data[0])).toBe(
+    'A default does not match its own schema: it is kept as an annotation and fills nothing (at /json_schema/properties/title/default, /json_schema/properties/filters/properties/tags/default).',
+  )
+  const { body: exported } = await server.call('GET', `/v1/${base}/providers/anthropic/export`)
+  expect(exported.tools).toEqual(tools)
+  const call = { type: 'tool_use', id: 'c1', name: 'find', input: { title: 'x' } }
+  const record = await server.call('POST', `/v1/${base}/providers/anthropic/records/find`, call)
+  expect(record.body.data).toEqual({ title: 'x', filters: { limit: 10 } })
+  const without = { ...call, id: 'c2', input: {} }
+  expect((await server.call('POST', `/v1/${base}/providers/anthropic/records/find`, without)).status).toBe(
+    400,
+  )
+
+  const patched = await server.call('PATCH', type, { description: 'Finds more.' })
+  expect(patched).toMatchObject({ status: 200, body: { json_schema: input_schema } })
+  expect(warning(patched.body.meta)).toBeDefined()
+  expect((await importTools('anthropic', tools)).body.data[0].operation).toBe('updated')
+  const migration = [{ op: 'rename', field: 'title', to: 'name' }]
+  expect((await server.call('PATCH', type, { migration })).status).toBe(200)
+  const bad = { json_schema: { properties: { more: { type: 'string', default: 1 } } } }
+  expectFault(await server.call('PATCH', type, bad), '/json_schema/properties/more/default')
+  expectFault(
+    await server.call('PUT', `/v1/${base}/record-types/own`, { json_schema: input_schema }),
+    '/json_schema/properties/title/default',
+  )
+  expect((await server.call('POST', `/v1/${base}/preview`, { name: 'dev' })).status).toBe(201)
+  const dev = `${base}--dev`
+  await server.call('POST', `/v1/${dev}/providers/anthropic/import`, {
+    tools: [{ ...tools[0], name: 'seek' }],
+  })
+  const promoted = await server.call('POST', `/v1/${base}/promote`, { from: dev })
+  expect(promoted).toMatchObject({ status: 200, body: { changes: [{ id: 'seek', op: 'create' }] } })
+  const listed = await server.call('GET', `/v1/${base}/mcp/tools?types=seek`)
+  const create = listed.body.tools.find(({ name }: Body) => name === 'create_seek')
+  expect(create.input_schema.required).toEqual(['title'])
+  expect(create.input_schema.properties.title).not.toHaveProperty('default')
+})
+
 test('a type imported from one provider is exported to the others', async () => {
   await importTools('anthropic', [{ name: 'place_order', description: 'Places.', input_schema: PARAMETERS }])
   const exported = async (provider: string, query = '') =>

@@ -18,7 +18,7 @@ import { type Clean, Reader } from './normalize.ts'
 import { listingOnce } from './property-names.ts'
 import { Definitions, resolveReferences } from './references.ts'
 import { relax } from './relax-schema.ts'
-import { firstWarnings } from './schema-warnings.ts'
+import { firstWarnings, notebook, unusedDefault } from './schema-warnings.ts'
 
 /** A compiled JSON Schema. */
 export type CompiledSchema = {
@@ -30,8 +30,10 @@ export type CompiledSchema = {
   isClosed: boolean
   /** What the schema holds that is not checked. */
   warnings: readonly string[]
-  /** The defaults that their own schemas refuse. */
-  badDefaults(): readonly Detail[]
+  /** The defaults that their own schemas refuse, but for those that are kept. */
+  badDefaults(isKept?: (value: unknown) => boolean): readonly Detail[]
+  /** Says where those are that are kept: they fill nothing. */
+  unusedDefaults(): readonly string[]
   /**
    * Fills absent properties with their defaults; returns the value itself if nothing is absent. Null if the
    * schema has no defaults.
@@ -74,8 +76,8 @@ export function compileSchema(schema: unknown, at: string): CompiledSchema {
   if (!evaluate) throw invalid(tooComplexSchema(at))
   const defaults = attempt(() => compileDefaults({ root, reader, definitions, evaluatorOf }))
   const fill = defaults?.fill ?? null
+  const placeOf = ({ owner }: BadDefault) => at + pointer(...(reader.paths.get(owner) ?? []), 'default')
   const explained = (bad: readonly BadDefault[]) => {
-    const placeOf = ({ owner }: BadDefault) => at + pointer(...(reader.paths.get(owner) ?? []), 'default')
     const first = bad.slice(0, LIMITS.errorDetails)
     const details = attempt(() => first.map((each) => explain(each, evaluatorOf(each.schema), placeOf(each))))
     return details ? capped(details, bad.length) : [tooComplexSchema(at)]
@@ -84,7 +86,15 @@ export function compileSchema(schema: unknown, at: string): CompiledSchema {
     isObject(data) && run(evaluate, data, null, allowance) === true
   return {
     warnings: firstWarnings(reader.notes.lines()),
-    badDefaults: () => (defaults ? explained(defaults.bad) : [tooComplexSchema(at)]),
+    badDefaults: (isKept = () => false) =>
+      defaults
+        ? explained(defaults.bad.filter(({ owner }) => !isKept(reader.defaults.get(owner))))
+        : [tooComplexSchema(at)],
+    unusedDefaults: () => {
+      const { note, lines } = notebook()
+      for (const each of defaults?.bad ?? []) note(unusedDefault, placeOf(each))
+      return lines()
+    },
     fill: fill && ((data, most, allowance) => filled(fill, data, most, allowance)),
     isClosed: root['additionalProperties'] === false || root['unevaluatedProperties'] === false,
     misspelt: findMisspelt(schema),

@@ -44,6 +44,9 @@ export function unknownFormat(format: string, isGuessing: boolean): string {
 export const noKeyword =
   'None of its names is a keyword of JSON Schema, so it checks nothing. Properties are written {"properties":{"email":{"type":"string"}}}'
 
+export const unusedDefault =
+  'A default does not match its own schema: it is kept as an annotation and fills nothing'
+
 export const unusablePattern = (pattern: string, reason: string): string =>
   `The pattern ${shown(pattern)} cannot run in linear time, so it is kept as an annotation and not checked: ${reason}`
 

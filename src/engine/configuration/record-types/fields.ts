@@ -6,6 +6,7 @@ import { declaredIndex, type ResolvedIndex, readIndexes } from '../../indexes/in
 import { type CompiledSchema, compileSchema } from '../../json-schema/compile.ts'
 import { rootProperties } from '../../json-schema/fields.ts'
 import type { FieldsOf } from '../lifecycle/kind.ts'
+import { isImportedDefault } from './imported-defaults.ts'
 
 type Body = FieldsOf<typeof RecordTypeBody>
 /** The fields of a record type, with its indexes in normal form. */
@@ -19,7 +20,7 @@ export function normalized(fields: Fields): Fields {
   const faults: Detail[] = isTimezone(fields.timezone) ? [] : [badTimezone(fields.timezone)]
   let indexes: ResolvedIndex[] = []
   try {
-    faults.push(...schemaOf(fields).badDefaults())
+    faults.push(...schemaOf(fields).badDefaults(isImportedDefault(fields.display)))
     indexes = resolvedIndexes(fields)
   } catch (thrown) {
     if (!(thrown instanceof DomainError)) throw thrown
@@ -50,6 +51,7 @@ export function schemaOf({ jsonSchema }: Pick<Fields, 'jsonSchema'>): CompiledSc
 export const warningsAbout = (fields: Fields): string[] => [
   ...sharedNames(fields.jsonSchema),
   ...schemaOf(fields).warnings,
+  ...schemaOf(fields).unusedDefaults(),
 ]
 
 /** Says so of each property that has the name of a field of every record. */
