@@ -1,8 +1,11 @@
 /** GraphQL mutation that reverts all changes of a request, or of an actor. */
 import { snakeFields } from '../contract/field-names.ts'
+import type { Effect, Effects } from '../engine/history/undo/find-effects.ts'
 import type { LastRequest } from '../engine/history/undo/last-request.ts'
 import { type Skipped, type Undo, type Undone, undoChanges } from '../engine/history/undo/undo.ts'
 import type { Approvable } from '../engine/write/plan-approval.ts'
+import { invalid } from '../foundation/errors.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import { builder } from './builder.ts'
 import { ChangeCount } from './changes.ts'
 import { SECRETS } from './config-changes.ts'
@@ -35,6 +38,36 @@ const SkippedRef = builder.objectRef<Skipped>('SkippedChange').implement({
     }),
     code: t.exposeString('code'),
     message: t.exposeString('message'),
+  }),
+})
+
+const EffectRef = builder.objectRef<Effect>('UndoEffect').implement({
+  fields: (t) => ({
+    id: t.exposeString('id'),
+    of: t.exposeString('of', { description: 'The trigger or action.' }),
+    status: t.exposeString('status'),
+  }),
+})
+const first = <T>(all: readonly T[], limit: number | null | undefined): readonly T[] =>
+  limit == null ? all : all.slice(0, Math.max(0, limit))
+const effectsShown = <T>(all: readonly T[]) => [...first(all, LIMITS.traceEffects)]
+
+const EffectsRef = builder.objectRef<Effects>('UndoEffects').implement({
+  description: 'What followed from the changes that are undone.',
+  fields: (t) => ({
+    changes: t.exposeInt('changes', {
+      description: 'How many changes of triggers and actions are undone too.',
+    }),
+    deliveries: t.field({
+      type: [EffectRef],
+      description: `Deliveries to other systems, which stay sent; the first ${LIMITS.traceEffects}.`,
+      resolve: ({ deliveries }) => effectsShown(deliveries),
+    }),
+    runs: t.field({
+      type: [EffectRef],
+      description: `Runs of actions: what their requests did elsewhere stays; the first ${LIMITS.traceEffects}.`,
+      resolve: ({ runs }) => effectsShown(runs),
+    }),
   }),
 })
 
@@ -75,6 +108,17 @@ const UndoRef = builder.objectRef<Answer>('Undo').implement({
       args: { limit: t.arg.int({ description: 'At most so many, newest first. Defaults to all.' }) },
       resolve: ({ data }, { limit }) => first(data, limit).map(snakeFields),
     }),
+    also: t.field({
+      type: [UndoneRef],
+      description: 'Later changes that were reverted too, with `force`.',
+      resolve: ({ also }) => also,
+    }),
+    effects: t.field({
+      type: EffectsRef,
+      nullable: true,
+      description: 'What followed from the changes, with `withEffects`.',
+      resolve: ({ effects }) => effects,
+    }),
     skipped: t.field({ type: [SkippedRef], resolve: ({ skipped }) => skipped }),
     skippedRows: t.field({
       type: 'JSON',
@@ -97,18 +141,29 @@ const UndoRef = builder.objectRef<Answer>('Undo').implement({
   }),
 })
 
-const first = <T>(all: readonly T[], limit: number | null | undefined): readonly T[] =>
-  limit == null ? all : all.slice(0, Math.max(0, limit))
-
 mutation<ReturnType<typeof undoArgs>, Answer, UndoPlan>('revertChanges', {
   description:
     'Reverts all changes of a request, of an actor since a time, or of the own last request, newest first, in one transaction of at most 10,000 changes.',
   type: UndoRef,
   args: undoArgs(),
   planned: (plan) => ({ ...plan.undo, plan }),
-  plannedArgs: ['requestId', 'actor', 'since', 'until', 'recordType', 'seq', 'last', 'skipConflicts'],
-  resolve: (scope, { base, skipConflicts, ...args }) =>
-    undoChanges(scope, base, { ...args, skipsConflicts: skipConflicts ?? false }),
+  plannedArgs: [
+    'requestId',
+    'actor',
+    'since',
+    'until',
+    'recordType',
+    'seq',
+    'last',
+    'skipConflicts',
+    'force',
+    'withEffects',
+  ],
+  resolve: (scope, { base, skipConflicts, force, withEffects, ...args }) => {
+    if (force && skipConflicts) throw bothWays()
+    const onConflict = force ? 'force' : skipConflicts ? 'skip' : 'fail'
+    return undoChanges(scope, base, { ...args, withEffects: withEffects ?? false, onConflict })
+  },
 })
 
 function undoArgs() {
@@ -127,5 +182,17 @@ function undoArgs() {
     skipConflicts: t.boolean({
       description: 'Leave out what was changed since, and list it. By default that is a CONFLICT.',
     }),
+    force: t.boolean({ description: 'Also undo the changes that others made since, and list them.' }),
+    withEffects: t.boolean({
+      description:
+        'Also undo what triggers and actions did because of the changes. What was sent out is listed.',
+    }),
   }))
 }
+
+const bothWays = () =>
+  invalid({
+    path: '/force',
+    code: 'exclusive',
+    message: 'Send force or skipConflicts, not both.',
+  })

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { momentOf } from '../contract/moment.ts'
 import { trim } from '../contract/response-bodies.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import { graphql } from '../graphql/document.ts'
 import { ChangeCount } from './changes.ts'
 import { NewSecrets } from './config.ts'
@@ -24,14 +25,26 @@ const Body = z.strictObject({
     description:
       'The last request of this token that is not an undo and not undone: a second undo goes further back. Without the other fields.',
   }),
-  on_conflict: z.enum(['fail', 'skip']).optional().meta({
+  on_conflict: z.enum(['fail', 'skip', 'force']).optional().meta({
     description:
-      'What was changed since: `fail` (default) is a 409 that lists it, `skip` leaves it as it is and lists it in `skipped`.',
+      'What was changed since: `fail` (default) is a 409 that lists it, `skip` leaves it as it is and lists it in `skipped`, `force` takes it back too and lists it in `also`.',
+  }),
+  with_effects: z.boolean().optional().meta({
+    description:
+      'Also what triggers and actions did because of the changes. What they sent out is listed in `effects`, and not undone.',
   }),
 })
 
 const operation = z.enum(['create', 'update', 'cancel', 'delete', 'restore'])
 const of = { kind: z.string(), record_type: z.string().nullable(), id: z.string() }
+
+const Effect = z
+  .object({
+    id: z.string(),
+    of: z.string().meta({ description: 'The trigger or action.' }),
+    status: z.string(),
+  })
+  .meta({ id: 'UndoEffect' })
 
 const Undo = z
   .object({
@@ -46,6 +59,19 @@ const Undo = z
       description:
         'The reverted changes, newest first: `reverts` is the seq, `operation` what its revert did.',
     }),
+    also: z.array(z.object({ reverts: z.int(), ...of, operation })).meta({
+      description: 'What came after and was reverted too, with `on_conflict: "force"`.',
+    }),
+    effects: z
+      .object({
+        changes: z.int().meta({ description: 'How many changes of triggers and actions were reverted too.' }),
+        deliveries: z.array(Effect).meta({ description: 'Deliveries to other systems: they stay sent.' }),
+        runs: z
+          .array(Effect)
+          .meta({ description: 'Runs of actions: what their requests did elsewhere stays.' }),
+      })
+      .optional()
+      .meta({ description: `Present with \`with_effects\`. Lists ${LIMITS.traceEffects} of each.` }),
     skipped: z
       .array(
         z.object({
@@ -72,11 +98,12 @@ export const undo = [
     body: Body,
     operation: graphql(
       `mutation RevertChanges($base: String!, $requestId: String, $actor: String, $since: DateTime, $until: DateTime,
-        $recordType: String, $last: Boolean, $skipConflicts: Boolean) {
+        $recordType: String, $last: Boolean, $skipConflicts: Boolean, $force: Boolean, $withEffects: Boolean) {
         revertChanges(base: $base, requestId: $requestId, actor: $actor, since: $since, until: $until, recordType: $recordType,
-          last: $last, skipConflicts: $skipConflicts) {
+          last: $last, skipConflicts: $skipConflicts, force: $force, withEffects: $withEffects) {
           request_id: requestId last { request_id: requestId at via tool } count by { kind record_type: recordType operation count }
-          data: rows skipped: skippedRows secrets dry_run: dryRun
+          data: rows also { reverts kind record_type: recordType id operation }
+          effects { changes deliveries { id of status } runs { id of status } } skipped: skippedRows secrets dry_run: dryRun
         }
       }`,
     ),
@@ -89,6 +116,8 @@ export const undo = [
       recordType: body.record_type,
       last: body.last,
       skipConflicts: body.on_conflict === 'skip',
+      force: body.on_conflict === 'force',
+      withEffects: body.with_effects,
     }),
     reply: ({ revertChanges }) => ({ body: trim(revertChanges) }),
     answers: Undo,

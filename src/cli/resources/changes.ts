@@ -163,19 +163,27 @@ export const trace: Row = {
   },
 }
 
+type Reverted = { reverts: number; kind: string; record_type: string | null; id: string; operation: string }
+type Effect = { id: string; of: string; status: string }
 type Undo = {
   last?: { request_id: string; at: string; via: string; tool: string | null }
   count: number
   by: Group['by']
-  data: { reverts: number; kind: string; record_type: string | null; id: string; operation: string }[]
+  data: Reverted[]
+  also: Reverted[]
+  effects?: { deliveries: Effect[]; runs: Effect[] }
   skipped: { seq: number; record_type: string | null; kind: string; id: string; message: string }[]
   secrets?: { kind: string; id: string; secret: string | null }[]
   dry_run?: true
 }
 
-function showUndo({ last, count, data, skipped, secrets = [], dry_run }: Undo): void {
+function showUndo({ last, count, data, also, effects, skipped, secrets = [], dry_run }: Undo): void {
   if (last) note(`request ${last.request_id} of ${last.at} (${last.tool ?? last.via})\n`)
-  showRows(data, ['reverts', 'operation', 'kind', 'record_type', 'id'])
+  showRows([...data, ...also], ['reverts', 'operation', 'kind', 'record_type', 'id'])
+  for (const { of, id, status } of effects?.deliveries ?? [])
+    note(`stays sent: delivery ${id} of ${of} (${status})\n`)
+  for (const { of, id, status } of effects?.runs ?? [])
+    note(`what it sent stays sent: run ${id} of ${of} (${status})\n`)
   for (const { seq, record_type, kind, id, message } of skipped)
     note(`skipped ${record_type ?? kind} ${id} (change ${seq}): ${message}\n`)
   if (secrets.length > 0) showRows(secrets, ['kind', 'id', 'secret'])
@@ -196,7 +204,12 @@ export const revert: Row = {
     text('--until <time>', 'until', 'before this time or age'),
     text('--record-type <type>', 'record_type', 'only changes of records of this type'),
     flag('--last', 'last', 'the last request of this token that is not undone', true),
-    text('--on-conflict <fail|skip>', 'on_conflict', 'skip: leave what was changed since, and list it'),
+    text(
+      '--on-conflict <fail|skip|force>',
+      'on_conflict',
+      'skip: leave what was changed since, and list it; force: take that back too',
+    ),
+    flag('--with-effects', 'with_effects', 'also what triggers and actions did because of it', true),
     {
       flags: '--force',
       about: 'also if later changes followed: they are reverted too',

@@ -65,11 +65,12 @@ const trace = compile(
 const revert = compile(
   graphql(
     `mutation ToolUndo($base: String!, $requestId: String, $actor: String, $since: DateTime, $until: DateTime,
-      $recordType: String, $seq: Float, $last: Boolean, $skipConflicts: Boolean, $shown: Int!) {
+      $recordType: String, $seq: Float, $last: Boolean, $skipConflicts: Boolean, $force: Boolean, $withEffects: Boolean, $shown: Int!) {
       revertChanges(base: $base, requestId: $requestId, actor: $actor, since: $since, until: $until, recordType: $recordType,
-        seq: $seq, last: $last, skipConflicts: $skipConflicts) {
+        seq: $seq, last: $last, skipConflicts: $skipConflicts, force: $force, withEffects: $withEffects) {
         request_id: requestId last { request_id: requestId at via tool } count by { kind record_type: recordType operation count }
         rows(limit: $shown) skipped: skippedRows(limit: $shown) skipped_count: skippedCount secrets dry_run: dryRun
+        also { reverts kind record_type: recordType id } effects { changes deliveries { id of status } runs { id of status } }
         plan { what token expiresAt }
       }
     }`,
@@ -90,7 +91,7 @@ const ofNothing = () =>
     code: 'required',
     message: `Send request_id, seq for one change, or actor with since; or nothing, for your last request. ${advised('list_changes')} lists what was changed by which request.`,
   })
-const ADVICE = ' To undo the skipped ones too, first undo the changes in overtaken_by.'
+const ADVICE = ' To undo the skipped ones with what came after, send on_conflict "force".'
 const GROUP_FIRST =
   'group=request first shows which requests made them, and how many; order=desc begins with the newest.'
 /** Requests that the plan for the last one names besides. */
@@ -157,11 +158,12 @@ export const changeTools = [
       until: moment.meta({ listed: false }),
       record_type: selection.record_type.meta({ listed: false }),
       seq: seq.optional(),
-      on_conflict: z.enum(['fail', 'skip']).optional().meta({ listed: false }),
+      on_conflict: z.enum(['fail', 'skip', 'force']).optional().meta({ listed: false }),
+      with_effects: z.boolean().optional().meta({ listed: false }),
       ...deleting,
     }),
     output: answerOutput,
-    run: async ({ base_id, record_type, request_id, on_conflict, ...args }, context) => {
+    run: async ({ base_id, record_type, request_id, on_conflict, with_effects, ...args }, context) => {
       const { idempotency_key: _, dry_run: __, plan_token: ___, stated: ____, ...filter } = args
       const isLast = Object.keys(omitUndefined({ ...filter, request_id, record_type })).length === 0
       const isNamed = [request_id, filter.seq, filter.actor].some((each) => each !== undefined)
@@ -173,14 +175,20 @@ export const changeTools = [
           ...(record_type !== undefined && { recordType: record_type }),
           ...(request_id !== undefined && { requestId: request_id }),
           // Nothing is undone before the plan is confirmed, and the plan lists what it leaves.
-          skipConflicts: on_conflict !== 'fail',
+          skipConflicts: (on_conflict ?? 'skip') === 'skip',
+          force: on_conflict === 'force',
+          withEffects: with_effects ?? false,
           last: isLast,
           shown: SHOWN,
         },
         context,
       )
-      const { plan, rows, skipped, skipped_count, secrets, dry_run, last, ...done } = revertChanges
-      const left = skipped_count > 0 && { skipped, skipped_count }
+      const { plan, rows, skipped, skipped_count, secrets, dry_run, last, also, effects, ...done } = revertChanges
+      const left = {
+        ...(also.length > 0 && { also: namesOf(also.slice(0, SHOWN)) }),
+        ...(effects && { effects: effectsOf(effects) }),
+        ...(skipped_count > 0 && { skipped, skipped_count }),
+      }
       const isLater = (skipped as readonly Left[]).some(({ overtaken_by }) => overtaken_by !== null)
       const advice = isLater ? ADVICE : ''
       if (!plan)
@@ -192,7 +200,7 @@ export const changeTools = [
           by: done.by,
           ...left,
           ...(secrets !== null && { secrets }),
-          ...(done.count === 0 && left && { next: `Nothing can be undone.${advice}` }),
+          ...(done.count === 0 && skipped_count > 0 && { next: `Nothing can be undone.${advice}` }),
         }
       const { next, ...token } = awaiting('undo', plan)
       return {
@@ -240,6 +248,13 @@ async function recentOf(base: string, but: string, context: Context): Promise<ob
       ...(undone_by && { undone: true }),
     }))
 }
+
+type Sent = { readonly deliveries: readonly object[]; readonly runs: readonly object[] }
+const effectsOf = <T extends Sent>(effects: T) => ({
+  ...effects,
+  deliveries: effects.deliveries.slice(0, SHOWN),
+  runs: effects.runs.slice(0, SHOWN),
+})
 
 type Left = { readonly overtaken_by: number | null }
 type Undone = { readonly kind: string; readonly record_type: string | null; readonly id: string }

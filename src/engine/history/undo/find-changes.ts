@@ -23,10 +23,18 @@ export type FoundChange = {
   cause: string | null
 }
 
-type Row = Omit<FoundChange, 'recordType' | 'ends'> & {
+export type FoundRow = Omit<FoundChange, 'recordType' | 'ends'> & {
   record_type: string | null
   ends: string[] | null
 }
+/** The columns of a `FoundRow`, of an entry `c`. */
+export const FOUND = `c.seq::float8 AS seq, c.kind, c.record_type, c.id, c.operation, c.version, c.cause,
+         CASE WHEN c.kind = 'relationship' THEN ARRAY[c.data ->> 'source_record_type', c.data ->> 'target_record_type'] END AS ends`
+export const toFound = ({ record_type: recordType, ends, ...row }: FoundRow): FoundChange => ({
+  ...row,
+  recordType,
+  ends: ends ?? [],
+})
 
 /**
  * The changes that match the filter and that the reader may see, newest first: of one change also what its
@@ -72,17 +80,15 @@ async function changesWithin(
   ]
   const isOfRequest = reader.filter.requestId !== null
   const statement = shaped(
-    `SELECT seq::float8 AS seq, kind, record_type, id, operation, version, cause,
-         CASE WHEN kind = 'relationship' THEN ARRAY[data ->> 'source_record_type', data ->> 'target_record_type'] END AS ends
+    `SELECT ${FOUND}
        FROM plinth.change c
        WHERE base_id = $1 AND ${conditions.join(' AND ')}
        ORDER BY ${isOfRequest ? 'request_id COLLATE "C" DESC, ' : ''}c.seq DESC LIMIT $4`,
   )
   const found: FoundChange[] = []
   for (let left = upTo; ; ) {
-    const rows = await db.query<Row>(statement, values.with(2, left))
-    for (const { record_type: recordType, ends, ...row } of rows)
-      found.push({ ...row, recordType, ends: ends ?? [] })
+    const rows = await db.query<FoundRow>(statement, values.with(2, left))
+    for (const row of rows) found.push(toFound(row))
     if (found.length > LIMITS.undoneChanges) throw tooMany()
     if (rows.length < AT_ONCE) return found
     left = (rows.at(-1)?.seq ?? 0) - 1
@@ -96,9 +102,9 @@ const wentWith = (seq: string) =>
      SELECT d.request_id FROM plinth.change d WHERE d.base_id = $1 AND d.seq = (${seq}::text)::bigint)`
 
 /** Rows of one reading: the driver reads all of an answer in one turn of the event loop. */
-const AT_ONCE = 1000
+export const AT_ONCE = 1000
 
-const tooMany = () =>
+export const tooMany = () =>
   invalid({
     path: '',
     code: 'too_many',

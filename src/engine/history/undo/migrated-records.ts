@@ -50,7 +50,7 @@ export async function findRenamings(
   for (const type of changes) {
     if (type.kind !== 'record_type' || type.operation !== 'update') continue
     const [row] = await db.query<{ request_id: string; migration: unknown }>(MIGRATION, [baseId, type.seq])
-    const steps = row ? readMigration({ onInvalid: 'migrate', migration: row.migration }) : []
+    const steps = row ? readMigration(row) : []
     if (!row || steps.length === 0 || steps.some(({ op }) => op !== 'rename')) continue
     const own = changes.filter(
       ({ kind, recordType, operation, seq }) =>
@@ -96,6 +96,7 @@ export function leaveToRenames(
     const makers = changes.map(({ seq }) => renamings.find(({ made }) => made.has(seq))?.type.seq ?? 0)
     const reverts = makers.map((maker) => planOf.get(maker))
     if (reverts.some((revert) => !revert || 'code' in revert)) return found
+    if ('length' in found && found.some(({ change }) => !changes.includes(change))) return found
     const isDone = reverts.every((revert) => revert && 'length' in revert && revert.length === 0)
     if ('code' in found)
       return isDone ? [] : changes.map((change, n) => toMigrate(change, makers[n] ?? 0, false))

@@ -29,26 +29,31 @@ export type Obstacle = {
 
 /**
  * Plays the entries of a resource since the first change to undo. A revert undoes the entry that it names
- * as its cause, and all after it. What is left must be changes to undo only: they are reverted, newest first.
+ * as its cause, and all after it. What is left must be changes to undo only: they are reverted, newest first. With `takesLater`,
+ * the changes of others that came after are reverted too.
  */
-export function stepsOf(ofResource: ResourceEntries): readonly Step[] | Obstacle {
+export function stepsOf(ofResource: ResourceEntries, takesLater = false): readonly Step[] | Obstacle {
   const { of, changes, entries, hasBefore } = ofResource
   const left = standing(hasBefore ? entries.slice(1) : entries)
   const isToUndo = ({ seq }: Entry) => changes.has(seq)
   const first = left.findIndex(isToUndo)
   if (first < 0) return []
   const foreign = left.slice(first).find((entry) => !isToUndo(entry))
-  if (foreign) return overtaken(of, foreign.seq)
+  if (foreign && !takesLater) return overtaken(of, foreign.seq)
   const steps: Step[] = []
   for (let i = left.length - 1; i >= first; i--) {
     const entry = left[i] as Entry
     const before = left[i - 1] ?? (hasBefore ? entries[0] : undefined)
-    const step = stepOf(changes.get(entry.seq) as FoundChange, entry, before)
+    const step = stepOf(changes.get(entry.seq) ?? changeOf(of, entry), entry, before)
     if ('code' in step) return step
     steps.push(step)
   }
   return steps
 }
+
+const changeOf = (of: FoundChange, { seq, operation, version, cause }: Entry): FoundChange => ({
+  ...{ ...of, seq, operation, version, cause },
+})
 
 function stepOf(change: FoundChange, entry: Entry, before: Entry | undefined): Step | Obstacle {
   const movesPair = before?.external !== entry.external

@@ -18,7 +18,8 @@ import { statement } from '../../database/client.ts'
 import { hasUnique } from '../../indexes/index.ts'
 import type { WriteScope } from '../../write/write.ts'
 import type { MadeSecret } from '../revert.ts'
-import { type FoundChange, findChanges } from './find-changes.ts'
+import { type FoundChange, findChanges, tooMany } from './find-changes.ts'
+import { type Effects, withEffects } from './find-effects.ts'
 import { findLastRequest, type LastRequest } from './last-request.ts'
 import { causesOf, findRenamings, leaveToRenames, type Renaming } from './migrated-records.ts'
 import { type Obstacle, type Step, stepsOf } from './plan-steps.ts'
@@ -32,8 +33,10 @@ export type UndoArgs = Pick<ChangeFilterArgs, 'requestId' | 'actor' | 'since' | 
   seq?: number | null | undefined
   /** The last request of the caller that is not undone. It goes without the others. */
   last?: boolean | null | undefined
-  /** Whether changes that cannot be reverted are left out, rather than refused. */
-  skipsConflicts: boolean
+  /** Whether what triggers and actions did because of the changes is undone too. */
+  withEffects?: boolean
+  /** What happens to resources that others changed since: the undo is refused, leaves them, or takes those changes back too. */
+  onConflict: 'fail' | 'skip' | 'force'
 }
 
 /** A change that was reverted, and what the revert did. */
@@ -62,9 +65,13 @@ export type Undo = {
   count: number
   by: { kind: Kind; recordType: string | null; operation: Operation; count: number }[]
   data: Undone[]
+  /** What came after, and was reverted too. */
+  also: Undone[]
   skipped: Skipped[]
   /** Secrets that were made for what it brought back. */
   secrets?: readonly MadeSecret[]
+  /** What followed from the changes, if that was to be undone too. */
+  effects: Effects | null
 }
 
 /**
@@ -74,7 +81,7 @@ export type Undo = {
  */
 export async function undoChanges(scope: WriteScope, baseId: string, args: UndoArgs): Promise<Undo> {
   requireBaseAccess(scope.access, baseId)
-  const { seq = null, last: isLast, skipsConflicts, ...filter } = args
+  const { seq = null, last: isLast, onConflict, withEffects: takesEffects = false, ...filter } = args
   checkSelection(args)
   if (filter.recordType) requirePermission(scope.access, 'read', baseId, filter.recordType)
   const named: Reader = { ...viewerOf(scope), filter: readChangeFilter(filter, scope.planning?.plannedAt) }
@@ -90,7 +97,10 @@ export async function undoChanges(scope: WriteScope, baseId: string, args: UndoA
     // A plan stays with the request that it was made for, whatever its caller did since.
     const until = planning?.plannedAt ? new Date(planning.plannedAt + 1).toISOString() : null
     const own = isLast ? await findLastRequest(tx, baseId, named, settled, until) : undefined
-    const changes = await findChanges(tx, baseId, own?.reader ?? named, settled, seq)
+    const asked = await findChanges(tx, baseId, own?.reader ?? named, settled, seq)
+    const { changes, effects } = takesEffects
+      ? await withEffects(tx, baseId, named, asked, settled)
+      : { changes: asked, effects: null }
     if (changes.length === 0) {
       await requireBase(scope, baseId)
       throw nothingFound()
@@ -98,11 +108,12 @@ export async function undoChanges(scope: WriteScope, baseId: string, args: UndoA
     requireRights(undoing.scope, baseId, changes)
     await nextTurn()
     await lock(undoing.scope, baseId, changes)
-    const { steps, skipped, renamings } = await revertAll(undoing, changes, skipsConflicts)
+    const { steps, skipped, renamings } = await revertAll(undoing, changes, onConflict)
     await nextTurn()
-    const undo = { ...answerOf(scope.requestId, steps, skipped), last: own?.last ?? null }
+    const answer = answerOf(scope.requestId, steps, skipped, changes)
+    const undo = { ...answer, last: own?.last ?? null, effects }
     if (planning) {
-      const state = await digestInTurns([undo.data, undo.skipped])
+      const state = await digestInTurns([undo.data, undo.also, undo.skipped])
       const what = [sentence(undo), ...renamesIn(steps, renamings)].join(' ')
       // With nothing left to do there is nothing to ask.
       planning.checkApproval(undo.count > 0, () => ({ state, what, plan: { what, undo } }))
@@ -113,7 +124,7 @@ export async function undoChanges(scope: WriteScope, baseId: string, args: UndoA
   })
 }
 
-function checkSelection({ last, skipsConflicts: _, ...named }: UndoArgs): void {
+function checkSelection({ last, onConflict: _, withEffects: __, ...named }: UndoArgs): void {
   const { seq, requestId, actor, since, until } = named
   if (last) {
     const [other] = Object.entries(named).find(([, value]) => value != null) ?? []
@@ -162,17 +173,18 @@ type Outcome = { steps: Step[]; skipped: Obstacle[]; renamings: readonly Renamin
 async function revertAll(
   undoing: { scope: WriteScope; baseId: string },
   changes: readonly FoundChange[],
-  skipsConflicts: boolean,
+  onConflict: UndoArgs['onConflict'],
 ): Promise<Outcome> {
   const { scope, baseId } = undoing
   const plans = await mapResourceEntries(scope.db, baseId, changes, (of) => ({
-    ...{ changes: [...of.changes.values()], found: stepsOf(of) },
+    ...{ changes: [...of.changes.values()], found: stepsOf(of, onConflict === 'force') },
   }))
   const renamings = await findRenamings(scope.db, baseId, changes)
   const planned = leaveToRenames(plans, renamings)
   const skipped = planned.flatMap((found) => ('code' in found ? [found] : []))
   let steps = planned.flatMap((found) => ('code' in found ? [] : found))
-  if (skipped.length > 0 && !skipsConflicts) throw conflict(skipped)
+  if (steps.length > LIMITS.undoneChanges) throw tooMany()
+  if (skipped.length > 0 && onConflict !== 'skip') throw conflict(skipped)
   const leave = (obstacles: readonly Obstacle[]) => {
     const left = [...obstacles, ...recordsOfTypes(obstacles, steps), ...changesOfPromotions(obstacles, steps)]
     skipped.push(...left)
@@ -188,7 +200,7 @@ async function revertAll(
     const competes = ({ change, movesPair }: Step) => movesPair || competing.has(change.recordType ?? '')
     const obstacles = await runAll(undoing, steps, competes)
     if (obstacles.length === 0) return { steps, skipped, renamings }
-    if (!skipsConflicts) throw conflict(obstacles)
+    if (onConflict !== 'skip') throw conflict(obstacles)
     await scope.db.query(ROLL_BACK, [])
     leave(obstacles)
   }
@@ -268,8 +280,10 @@ function answerOf(
   requestId: string,
   steps: readonly Step[],
   skipped: readonly Obstacle[],
-): Omit<Undo, 'last'> {
-  const data = steps.map(
+  changes: readonly FoundChange[],
+): Omit<Undo, 'last' | 'effects'> {
+  const asked = new Set(changes.map(({ seq }) => seq))
+  const all = steps.map(
     ({ change: { seq, kind, recordType, id, operation }, act }): Undone => ({
       reverts: seq,
       kind,
@@ -278,19 +292,17 @@ function answerOf(
       operation: inverse(kind, operation, act.kind),
     }),
   )
-  const groups = Map.groupBy(
-    data,
-    ({ kind, recordType, operation }) => `${kind}\n${recordType}\n${operation}`,
-  )
+  const groups = Map.groupBy(all, ({ kind, recordType, operation }) => `${kind}\n${recordType}\n${operation}`)
   const by = [...groups.values()].map((all) => {
     const { kind, recordType, operation } = all[0] as Undone
     return { kind, recordType, operation, count: all.length }
   })
   return {
     requestId,
-    count: data.length,
+    count: all.length,
     by: by.sort((a, b) => b.count - a.count),
-    data,
+    data: all.filter(({ reverts }) => asked.has(reverts)),
+    also: all.filter(({ reverts }) => !asked.has(reverts)),
     skipped: skipped.map(({ change: { kind, recordType, id, seq }, by: overtakenBy, code, message }) => ({
       ...{ kind, recordType, id, seq, overtakenBy, code, message },
     })),
@@ -312,7 +324,7 @@ const VERBS = {
 }
 
 /** `Undoes 3 changes: updates 2 deal, deletes 1 note. Skips 1.` */
-function sentence({ count, by, skipped }: Pick<Undo, 'count' | 'by' | 'skipped'>): string {
+function sentence({ count, by, skipped, also, effects }: Undo): string {
   const parts = by
     .slice(0, LIMITS.planNames)
     .map(
@@ -321,7 +333,14 @@ function sentence({ count, by, skipped }: Pick<Undo, 'count' | 'by' | 'skipped'>
     )
   const more = by.length > parts.length ? ', …' : ''
   const what = `Undoes ${count} change${count === 1 ? '' : 's'}${count > 0 ? `: ${parts.join(', ')}${more}` : ''}.`
-  return skipped.length > 0 ? `${what} Skips ${skipped.length}.` : what
+  const stay = (effects?.deliveries.length ?? 0) + (effects?.runs.length ?? 0)
+  return [
+    what,
+    ...(effects && effects.changes > 0 ? [`${effects.changes} of them followed from the others.`] : []),
+    ...(also.length > 0 ? [`Takes back ${also.length} that came after.`] : []),
+    ...(stay > 0 ? [`What ${stay} deliveries and runs sent out stays sent.`] : []),
+    ...(skipped.length > 0 ? [`Skips ${skipped.length}.`] : []),
+  ].join(' ')
 }
 
 /** `Renames value to amount in deal.` */
@@ -349,7 +368,7 @@ function conflict(obstacles: readonly Obstacle[]): DomainError {
     }),
   )
   const isLater = obstacles.some(({ by }) => by !== null)
-  const later = isLater ? ' To undo them too, first undo the changes that came after.' : ''
+  const later = isLater ? ' on_conflict=force undoes the changes that came after, too.' : ''
   return new DomainError(
     'CONFLICT',
     `${obstacles.length} of the resources cannot be reverted, because something else depends on their current state. Nothing was written. Send on_conflict=skip to leave them as they are.${later}`,
