@@ -33,6 +33,10 @@ const PromotionType = builder.objectRef<Promotion>('Promotion').implement({
     changes: t.field(CHANGES),
     conflicts: t.field(CONFLICTS),
     createdBy: t.exposeString('createdBy', { nullable: true, description: 'The id of the token.' }),
+    createdByName: t.exposeString('createdByName', {
+      nullable: true,
+      description: 'The name that the token had.',
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
     kept: t.field(KEPT),
     recordsRewritten: t.field(RECORDS_REWRITTEN),

@@ -48,6 +48,7 @@ const Promotion = z
       .array(Conflict)
       .meta({ description: 'Resources that production had changed too, where `force` took the preview.' }),
     created_by: z.string().nullable().meta({ description: 'The id of the token.' }),
+    created_by_name: z.string().nullable().meta({ description: 'The name that the token had.' }),
     created_at: time,
     kept: Kept,
     secrets: NewSecrets,
@@ -57,7 +58,7 @@ const Promotion = z
   .meta({ id: 'Promotion' })
 
 const PromotionFields = graphql(`fragment PromotionFields on Promotion {
-  id kind from base_id: baseId status changes conflicts created_by: createdBy created_at: createdAt
+  id kind from base_id: baseId status changes conflicts created_by: createdBy created_by_name: createdByName created_at: createdAt
 }`)
 
 const params = z.strictObject({ base_id: baseId() })

@@ -63,6 +63,16 @@ test('links and configuration have them too', async () => {
     `SELECT changed, data_before->>'description' AS before FROM changes WHERE kind = 'record_type' AND id = '${type}' ORDER BY seq`,
   )
   expect(described).toEqual({ changed: ['description'], before: null })
+  succeed(await world.call('PATCH', `/v1/crm/record-types/${type}`, { json_schema: { title: 'T' } }))
+  const rows = await rowsOf(
+    `SELECT changed, data, data_before FROM changes WHERE kind = 'record_type' AND id = '${type}' ORDER BY seq DESC LIMIT 1`,
+  )
+  expect(rows[0]).toMatchObject({
+    changed: ['json_schema'],
+    data: { id: type, base_id: 'crm', json_schema: { title: 'T' }, created_at: expect.any(String) },
+    data_before: { id: type, description: 'Things.', json_schema: expect.any(Object) },
+  })
+  expect(JSON.stringify(rows)).not.toMatch(/jsonSchema|baseId|createdAt/)
 })
 
 test('statements of sql/execute see them for what those before wrote', async () => {

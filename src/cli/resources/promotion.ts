@@ -71,7 +71,7 @@ export const rollback: Row = {
 export const promotion: Noun = {
   name: 'promotion',
   summary: 'The history of promotions and rollbacks of a base',
-  columns: ['id', 'kind', 'from', 'status', 'created_at', 'created_by'],
+  columns: ['id', 'kind', 'from', 'status', 'created_at', 'created_by_name'],
   rows: [
     {
       name: 'list',

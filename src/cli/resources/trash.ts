@@ -1,11 +1,17 @@
 /** Command that lists deleted records. */
 import type { Noun } from '../command/command.ts'
 import { paging, query } from '../command/options.ts'
+import { show } from '../command/print.ts'
+import { type Actor, actorCell } from '../command/show-history.ts'
+
+const COLUMNS = [
+  ...['record_type', 'id', 'version', 'external_id', 'deleted_at', 'deleted_by', 'expires_at', 'data'],
+]
 
 export const trash: Noun = {
   name: 'trash',
   summary: 'Deleted records that can be restored',
-  columns: ['record_type', 'id', 'version', 'external_id', 'deleted_at', 'expires_at', 'data'],
+  columns: COLUMNS,
   rows: [
     {
       name: 'list',
@@ -13,6 +19,11 @@ export const trash: Noun = {
       method: 'GET',
       path: '/:base_id/trash',
       options: [query('--type <id>', 'record_type', 'only records of this type'), ...paging],
+      show: (answer) => {
+        const { data, ...rest } = answer.body as { data: { deleted_by: Actor }[] }
+        const rows = data.map((each) => ({ ...each, deleted_by: actorCell(each.deleted_by) }))
+        show({ ...answer, body: { ...rest, data: rows } }, COLUMNS)
+      },
     },
   ],
 }

@@ -4,7 +4,7 @@ import { camelFields } from '../../contract/field-names.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { REDACTED } from '../../foundation/redacted.ts'
 import { pointer } from '../../json/parse.ts'
-import { type DiffStep, diffOf } from '../change-log/diff.ts'
+import { type DiffStep, diffOf, withBefore } from '../change-log/diff.ts'
 import { KINDS } from '../configuration/kinds.ts'
 import type { Definition } from '../configuration/lifecycle/definition.ts'
 import { readFields } from '../configuration/lifecycle/fields.ts'
@@ -44,14 +44,18 @@ export async function editsBetween(before: Snapshot, after: Snapshot): Promise<E
   return edits
 }
 
-export const shown = ({ kind, id, before, after }: Edit): ShownEdit => ({
-  kind: kind.name,
-  id,
-  op: before === null ? 'create' : after === null ? 'delete' : 'update',
-  diff: diffOf(before, after && { ...after, ...hiddenOf(kind, after) }).concat(
-    before && after ? Object.keys(hiddenOf(kind, after)).map(replacedSecret) : [],
-  ),
-})
+/** An edit with its diff, whose steps have the values that they replace. */
+export function shown({ kind, id, before, after }: Edit): ShownEdit {
+  const diff = diffOf(before, after && { ...after, ...hiddenOf(kind, after) })
+  return {
+    kind: kind.name,
+    id,
+    op: before === null ? 'create' : after === null ? 'delete' : 'update',
+    diff: (before ? withBefore(diff, before) : diff).concat(
+      before && after ? Object.keys(hiddenOf(kind, after)).map(replacedSecret) : [],
+    ),
+  }
+}
 
 /** The secrets that a definition sets, hidden. */
 const hiddenOf = (kind: Kind, definition: Definition): Definition =>

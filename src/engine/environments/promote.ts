@@ -11,11 +11,12 @@ import type { Planning } from '../write/plan-approval.ts'
 import type { WriteScope } from '../write/write.ts'
 import { applyEdits, type Prepared, prepareEdits } from './apply-edits.ts'
 import { editWarnings } from './change-warnings.ts'
-import { nonEmpty } from './edits.ts'
+import { type Edit, nonEmpty } from './edits.ts'
 import { atNamed, atResource } from './failures.ts'
 import { moveFork, readFork } from './fork.ts'
 import { planSentence } from './plan-sentence.ts'
 import { prepareAhead } from './prepare-ahead.ts'
+import { migrationWarnings, offering, previewMigrations } from './preview-migrations.ts'
 import { nothingPromoted, type Promotion, storePromotion } from './promotion.ts'
 import { type PromotionEdit, withOrigins } from './promotion-edits.ts'
 import { atFrom, checkPreviewOf, prepareOptions, selection } from './promotion-request.ts'
@@ -34,7 +35,7 @@ export async function promote(scope: WriteScope, baseId: string, input: object):
   requirePermission(scope.access, 'read', from, '*')
   // The plan of a promotion is of the whole. It confirms no deletion of a type with records: that needs `force`.
   const { planning, ...unplanned } = scope
-  const located = resources ? atNamed : atResource
+  const atEdit = resources ? atNamed : atResource
   const plan = async (at: WriteScope): Promise<PreparedPromotion> => {
     const sides = {
       fork: await readFork(at.db, from),
@@ -44,11 +45,14 @@ export async function promote(scope: WriteScope, baseId: string, input: object):
     const found = await compareSides(sides, prune, selection(resources, sides))
     if (found.conflicts.length > 0 && !force) throw onBothSides(found.conflicts)
     const past = await withOrigins(at.db, baseId, from, found.edits)
+    const migrations = await previewMigrations(at.db, baseId, from, past, migration)
+    const located = offering(atEdit, migrations)
     const edits = await prepareEdits(past, prepareOptions(past, migration, located), { scope: at, baseId })
-    return { ...found, edits, warnings: await editWarnings(at, baseId, edits) }
+    const warnings = [...migrationWarnings(migrations), ...(await editWarnings(at, baseId, edits))]
+    return { ...found, edits, located, warnings }
   }
   const write = async (within: WriteScope, planned: PreparedPromotion) => {
-    const done = await apply(within, baseId, from, planned, { isForced: force, located })
+    const done = await apply(within, baseId, from, planned, { isForced: force, located: planned.located })
     if (planning) await requireApproval(planning, withoutSecrets(done), planned.edits, force)
     return done
   }
@@ -60,6 +64,7 @@ export async function promote(scope: WriteScope, baseId: string, input: object):
 type PreparedPromotion = Omit<Comparison, 'edits'> & {
   readonly edits: readonly Prepared<PromotionEdit>[]
   readonly warnings: readonly string[]
+  readonly located: (thrown: unknown, edit: Edit) => unknown
 }
 
 /** Rolls back a promotion that a plan has to precede, if it changes anything. */

@@ -7,6 +7,7 @@ import { readNewest, sizeOf } from '../core/created-at-page.ts'
 import { requireBase } from '../core/existing-base.ts'
 import type { Page, PageArgs } from '../core/page.ts'
 import type { Scope } from '../core/scope.ts'
+import { type Db, statement } from '../database/client.ts'
 import type { Promotion as Row } from '../prisma/client.ts'
 import type { NewSecret, RecordsRewritten } from './apply-edits.ts'
 import { type Kept, type ShownEdit, shown } from './edits.ts'
@@ -24,6 +25,8 @@ export type Promotion = {
   /** What production had changed too, where `force` took the preview. */
   conflicts: readonly Conflict[]
   createdBy: string | null
+  /** The name of its token then; null once that is purged. */
+  createdByName: string | null
   createdAt: string
   /** What the preview deleted, and stays without `prune`. Only in the response to the promotion. */
   kept?: readonly Kept[]
@@ -50,14 +53,31 @@ type Head = ReturnType<typeof headOf>
 /** A promotion that is in the history. */
 type StoredPromotion = Promotion & { id: string }
 
-async function toPromotion(row: Row, past: PromotionEdits | undefined): Promise<StoredPromotion> {
+const AUTHORS = statement(
+  'authors_of_promotions',
+  `SELECT id, actor_name FROM plinth.change
+   WHERE kind NOT IN ('record', 'relationship') AND base_id = $1 AND kind = 'promotion' AND id = ANY ($2::text[])
+     AND operation = 'create'`,
+)
+
+async function readAuthors(db: Db, baseId: string, ids: readonly string[]): Promise<Map<string, string>> {
+  const rows =
+    ids.length > 0 ? await db.query<{ id: string; actor_name: string }>(AUTHORS, [baseId, ids]) : []
+  return new Map(rows.map(({ id, actor_name }) => [id, actor_name]))
+}
+
+async function toPromotion(
+  row: Row,
+  past: PromotionEdits | undefined,
+  createdByName: string | null = null,
+): Promise<StoredPromotion> {
   const { createdBy, createdAt, ...head } = headOf(row)
   const changes: ShownEdit[] = []
   for (const edit of past?.edits ?? []) {
     if (turnIsOver()) await nextTurn()
     changes.push(shown(edit))
   }
-  return { ...head, changes, conflicts: past?.conflicts ?? [], createdBy, createdAt }
+  return { ...head, changes, conflicts: past?.conflicts ?? [], createdBy, createdByName, createdAt }
 }
 
 type Entry = Pick<Row, 'id' | 'baseId' | 'kind' | 'fromBase'> & PromotionEdits
@@ -78,7 +98,7 @@ export async function storePromotion(
   })
   await storeEdits(scope.db, row, edits, texts)
   await logPromotion(scope, headOf(row), 'create')
-  return toPromotion(row, { edits, conflicts })
+  return toPromotion(row, { edits, conflicts }, scope.actor.name)
 }
 
 /** A promotion without changes, which the history does not keep. */
@@ -88,6 +108,7 @@ export const nothingPromoted = (
 ): Promotion => ({
   ...{ id: null, kind, from: fromBase, baseId, status: 'applied' },
   ...{ changes: [], conflicts: [], createdBy: actor.tokenId ?? actor.name },
+  createdByName: actor.name,
   createdAt: new Date().toISOString(),
 })
 
@@ -121,13 +142,11 @@ export async function listPromotions(scope: Scope, baseId: string, args: PageArg
   if (rows.length === 0) await requireBase(scope, baseId)
   // The last row only says that there is one more.
   const shownRows = rows.slice(0, page.limit)
-  const past = await readEdits(
-    scope.db,
-    baseId,
-    shownRows.map(({ id }) => id),
-  )
+  const ids = shownRows.map(({ id }) => id)
+  const past = await readEdits(scope.db, baseId, ids)
+  const authors = await readAuthors(scope.db, baseId, ids)
   const promotions: StoredPromotion[] = []
-  for (const row of rows) promotions.push(await toPromotion(row, past.get(row.id)))
+  for (const row of rows) promotions.push(await toPromotion(row, past.get(row.id), authors.get(row.id)))
   return page.of(promotions, total)
 }
 
@@ -138,7 +157,10 @@ export async function listPromotions(scope: Scope, baseId: string, args: PageArg
 export async function getPromotion(scope: Scope, baseId: string, id: string): Promise<Promotion> {
   requirePermission(scope.access, 'read', baseId, '*')
   const row = await scope.db.orm.promotion.findUnique({ where: { baseId_id: { baseId, id } } })
-  if (row) return toPromotion(row, (await readEdits(scope.db, baseId, [id])).get(id))
+  if (row) {
+    const authors = await readAuthors(scope.db, baseId, [id])
+    return toPromotion(row, (await readEdits(scope.db, baseId, [id])).get(id), authors.get(id))
+  }
   await requireBase(scope, baseId)
   throw promotionNotFound('/id', id)
 }

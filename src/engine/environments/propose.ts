@@ -10,6 +10,7 @@ import { clientWarnings } from './client-warnings.ts'
 import { type Kept, nonEmpty, type ShownEdit, shown, summaryOf } from './edits.ts'
 import { atNamed, atResource } from './failures.ts'
 import { readFork } from './fork.ts'
+import { migrationWarnings, offering, previewMigrations } from './preview-migrations.ts'
 import { withOrigins } from './promotion-edits.ts'
 import { atFrom, checkPreviewOf, prepareOptions, selection } from './promotion-request.ts'
 import { readSnapshot } from './snapshot.ts'
@@ -56,13 +57,18 @@ export async function propose(scope: Scope, baseId: string, input: object): Prom
     changes.push(shown(edit))
   }
   const past = await withOrigins(scope.db, baseId, from, edits)
-  const located = resources ? atNamed : atResource
+  const migrations = await previewMigrations(scope.db, baseId, from, past, migration)
+  const located = offering(resources ? atNamed : atResource, migrations)
   const {
     breaks,
     recordsRewritten,
     warnings: ofChanges,
   } = await tryEdits(scope, baseId, past, prepareOptions(past, migration, located))
-  const warnings = [...ofChanges, ...(await clientWarnings(scope, baseId, edits))]
+  const warnings = [
+    ...migrationWarnings(migrations),
+    ...ofChanges,
+    ...(await clientWarnings(scope, baseId, edits)),
+  ]
   const more = nonEmpty({ kept, recordsRewritten, warnings })
   return { from, baseId, changes, summary: summaryOf(changes), conflicts, breaks, ...more }
 }

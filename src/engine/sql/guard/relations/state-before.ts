@@ -1,4 +1,4 @@
-/** Columns of `changes` that compare a change with the one before it. They cost a look-up for each row, where selected. */
+/** Columns of `changes` with data, of which two compare a change with the one before it: a look-up for each row, where selected. */
 import { COLUMNS } from '../../../../contract/record-columns.ts'
 import { quoteText } from '../syntax/names.ts'
 
@@ -15,8 +15,14 @@ const before = (what: string): string => {
 }
 const NEEDED = 'p.operation, p.data, p.status, p.external_id, p.external_source'
 
+/** Records and links are logged in the names of the wire. The rest has its names in camelCase. */
+const onWire = "kind IN ('record', 'relationship')"
+const snake = (name: string) => `lower(regexp_replace(${name}, '([A-Z])', '_\\1', 'g'))`
+const wireData = (data: string) => `CASE WHEN ${onWire} OR jsonb_typeof(${data}) <> 'object' THEN ${data}
+    ELSE (SELECT jsonb_object_agg(${snake('m.key')}, m.value) FROM jsonb_each(${data}) AS m) END`
+
 /** What the change replaced, or what a deletion took; null for a creation, and once it is purged. */
-const DATA_BEFORE = `CASE WHEN operation = 'delete' THEN data WHEN operation <> 'create' THEN ${before('p.data')} END`
+const DATA_BEFORE = `CASE WHEN operation = 'delete' THEN ${wireData('data')} WHEN operation <> 'create' THEN ${before(wireData('p.data').replaceAll(onWire, `c.${onWire}`))} END`
 
 const own = COLUMNS.map(quoteText).join(', ')
 const differs = (column: string) => `SELECT '${column}' WHERE c.${column} IS DISTINCT FROM p.${column}`
@@ -24,7 +30,7 @@ const differs = (column: string) => `SELECT '${column}' WHERE c.${column} IS DIS
 /** The names of what differs, in order: of a record, the names of its SQL columns. */
 const NAMES = `CASE WHEN jsonb_typeof(c.data) = 'object' AND jsonb_typeof(p.data) = 'object' THEN ARRAY(
       SELECT n.name FROM (
-        SELECT CASE WHEN c.kind = 'record' AND coalesce(x.key, y.key) IN ('data', ${own}) THEN 'data_' ELSE '' END || coalesce(x.key, y.key) AS name
+        SELECT CASE WHEN c.kind = 'record' AND coalesce(x.key, y.key) IN ('data', ${own}) THEN 'data_' ELSE '' END || CASE WHEN c.${onWire} THEN coalesce(x.key, y.key) ELSE ${snake('coalesce(x.key, y.key)')} END AS name
         FROM jsonb_each(c.data) AS x FULL JOIN jsonb_each(p.data) AS y ON x.key = y.key
         WHERE x.value IS DISTINCT FROM y.value
           AND (c.kind IN ('record', 'relationship') OR coalesce(x.key, y.key) NOT IN ('version', 'updatedAt'))
@@ -34,4 +40,8 @@ const NAMES = `CASE WHEN jsonb_typeof(c.data) = 'object' AND jsonb_typeof(p.data
 const CHANGED = `CASE WHEN operation NOT IN ('create', 'delete') THEN ${before(NAMES)} END`
 
 /** By the name of the column. */
-export const STATE_BEFORE: Readonly<Record<string, string>> = { data_before: DATA_BEFORE, changed: CHANGED }
+export const STATE_BEFORE: Readonly<Record<string, string>> = {
+  data: wireData('data'),
+  data_before: DATA_BEFORE,
+  changed: CHANGED,
+}
