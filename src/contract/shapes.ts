@@ -195,7 +195,8 @@ export const RecordTypePut = RecordTypeTexts.extend({
   sources: Sources.optional(),
   display: z.record(z.string(), z.unknown()).optional(),
   migration: MigrationSteps.optional().meta({
-    description: 'With `migrate=true`: steps that migrate existing records.',
+    description:
+      'Steps that migrate existing records in the same transaction. `rename` and `drop` change the schema too, where a patch does not state the property.',
   }),
   expected_version: expectedVersion,
 })

@@ -17,7 +17,6 @@ export const HTTP_REQUESTS = {
   list_previews: 'GET /v1/{base_id}/previews',
   list_records: 'GET /v1/{base_id}/records/{record_type}',
   list_tokens: 'GET /v1/tokens',
-  migrate_records: 'migrate=true with a "migration"',
   move_link:
     'write the relationship with "replace": true (upsert_relationship in a batch); delete_relationship removes it',
   put_record_type: 'PUT /v1/{base_id}/record-types/{id}',

@@ -28,7 +28,6 @@ configuration('Action', ACTION, {
   }),
   list: 'The actions of a base, newest first.',
   put: 'Creates an action or replaces it whole.',
-  patch: 'Changes an action: replaces the given fields, or applies a patch to its definition.',
   remove: 'Deletes an action and its log of runs.',
 })
 

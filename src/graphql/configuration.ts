@@ -1,4 +1,5 @@
 import type { FieldMap, InputFieldMap, InputRef, InputShapeFromFields, ObjectRef } from '@pothos/core'
+import { snakeFields } from '../contract/field-names.ts'
 import {
   get,
   getVersion,
@@ -40,7 +41,6 @@ type Spec<F extends object, A extends InputFieldMap> = {
   /** Descriptions of the operations. */
   list: string
   put: string
-  patch?: string
   remove: string
   /** Preconditions of a write. */
   writes?: { args: A; options: (args: InputShapeFromFields<A>) => Omit<PutOptions, 'expected'> }
@@ -123,18 +123,17 @@ function define(name: string, kind: Kind, spec: Spec<object, InputFieldMap>): Co
     resolve: (scope, { base, id, input, ...more }) =>
       put(at(scope, base, id), input, { ...spec.writes?.options(more), expected: expectation(more) }),
   })
-  if (spec.patch !== undefined)
-    mutation(`patch${name}`, {
-      description: spec.patch,
-      type,
-      carriesSecrets,
-      args: { ...target(), ...patchArgs(input), ...options, ...versionArgs() },
-      resolve: (scope, { base, id, input, merge, operations, ...more }) =>
-        patch(at(scope, base, id), oneOf({ fields: input, merge, operations }), {
-          ...spec.writes?.options(more),
-          expected: expectation(more),
-        }),
-    })
+  mutation(`patch${name}`, {
+    description: `Changes ${kind.label}: merges the given fields into it, or applies a patch to its definition.`,
+    type,
+    carriesSecrets,
+    args: { ...target(), ...patchArgs(input), ...options, ...versionArgs() },
+    resolve: (scope, { base, id, input, merge, operations, ...more }) =>
+      patch(at(scope, base, id), oneOf({ input, merge, operations }), {
+        ...spec.writes?.options(more),
+        expected: expectation(more),
+      }),
+  })
   mutation(`delete${name}`, {
     description: spec.remove,
     type: Deleted,
@@ -153,10 +152,13 @@ function define(name: string, kind: Kind, spec: Spec<object, InputFieldMap>): Co
   return type
 }
 
-/** The three forms of a patch, of which a request has one. */
+/** The forms of a patch, of which a request has one. */
 const patchArgs = (input: InputRef<object>) =>
   builder.args((t) => ({
-    input: t.field({ type: input, description: 'Fields to replace, each whole.' }),
+    input: t.field({
+      type: input,
+      description: 'Fields to merge: null removes a member, lists are replaced.',
+    }),
     merge: t.field({
       type: 'JSON',
       description: 'A JSON Merge Patch (RFC 7396) of the definition, in the names of the REST body.',
@@ -167,14 +169,14 @@ const patchArgs = (input: InputRef<object>) =>
     }),
   }))
 
-type Forms = { fields: object | null | undefined; merge: unknown; operations: unknown }
+type Forms = { input: object | null | undefined; merge: unknown; operations: unknown }
 
-function oneOf(forms: Forms): Patch {
+function oneOf({ input, ...forms }: Forms): Patch {
   const sent = Object.entries(forms).filter(([, value]) => value != null)
-  if (sent.length === 1) return Object.fromEntries(sent) as Patch
-  const last = sent.at(-1)?.[0] ?? 'fields'
+  if (input && sent.length === 0) return { merge: snakeFields(input) }
+  if (!input && sent.length === 1) return Object.fromEntries(sent) as Patch
   throw invalid({
-    path: last === 'fields' ? '/input' : `/${last}`,
+    path: `/${sent.at(-1)?.[0] ?? 'input'}`,
     code: sent.length === 0 ? 'required' : 'exclusive',
     message: 'Send one of input, merge and operations.',
   })

@@ -22,7 +22,6 @@ configuration('FileType', FILE_TYPE, {
   }),
   list: 'The file types of a base, newest first.',
   put: 'Creates a file type or replaces it whole.',
-  patch: 'Changes a file type: replaces the given fields, or applies a patch to its definition.',
   remove: 'Deletes a file type. If it has files, `confirm` must equal its id.',
   confirms: true,
 })

@@ -50,7 +50,6 @@ const InboundWebhookType = configuration('InboundWebhook', INBOUND_WEBHOOK, {
   }),
   list: 'The inbound webhooks of a base, newest first.',
   put: 'Creates an inbound webhook or replaces it whole.',
-  patch: 'Changes an inbound webhook: replaces the given fields, or applies a patch to its definition.',
   remove: 'Deletes an inbound webhook and its deliveries. The records that it wrote stay.',
 })
 

@@ -66,14 +66,14 @@ configuration('RecordType', RECORD_TYPE, {
   }),
   list: 'The record types of a base that the token can read, newest first.',
   put: 'Creates a record type or replaces it whole.',
-  patch: 'Changes a record type: replaces the given fields, or applies a patch to its definition.',
   remove: 'Deletes a record type. If it has records, `confirm` must equal its id.',
   writes: {
     args: builder.args((t) => ({
       onInvalid: t.field({ type: OnInvalid }),
       migration: t.field({
         type: 'JSON',
-        description: 'Steps that migrate existing records. With onInvalid: migrate.',
+        description:
+          'Steps that migrate existing records. `rename` and `drop` change the schema too, where a patch does not state the property.',
       }),
     })),
     options: ({ onInvalid, migration }) => ({ onInvalid: onInvalid ?? 'refuse', migration }),

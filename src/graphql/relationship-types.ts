@@ -37,7 +37,6 @@ configuration('RelationshipType', RELATIONSHIP_TYPE, {
   }),
   list: 'The relationship types of a base whose links the token can read, newest first.',
   put: 'Creates a relationship type or replaces it whole.',
-  patch: 'Changes a relationship type: replaces the given fields, or applies a patch to its definition.',
   remove: 'Deletes a relationship type. If it has relationships, `confirm` must equal its id.',
   writes: {
     args: builder.args((t) => ({

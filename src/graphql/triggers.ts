@@ -55,7 +55,6 @@ const TriggerType = configuration('Trigger', TRIGGER, {
   }),
   list: 'The triggers of a base, newest first.',
   put: 'Creates a trigger or replaces it whole. A write enables it again after failures.',
-  patch: 'Changes a trigger: replaces the given fields, or applies a patch to its definition.',
   remove: 'Deletes a trigger and its deliveries.',
 })
 

@@ -41,9 +41,9 @@ const kind = crud('/:base_id/actions', {
     [ActionFields],
   ),
   patch: graphql(
-    `mutation PatchAction($base: String!, $id: String!, $input: ActionInput, $merge: JSON, $operations: JSON,
+    `mutation PatchAction($base: String!, $id: String!, $merge: JSON, $operations: JSON,
       $expectedVersions: [Int!], $mustExist: Boolean) {
-      written: patchAction(base: $base, id: $id, input: $input, merge: $merge, operations: $operations,
+      written: patchAction(base: $base, id: $id, merge: $merge, operations: $operations,
         expectedVersions: $expectedVersions, mustExist: $mustExist) {
         ...ActionFields warnings dry_run: dryRun
       }

@@ -39,6 +39,15 @@ export const endpoints = crud('/:base_id/endpoints', {
     }`,
     [EndpointFields],
   ),
+  patch: graphql(
+    `mutation PatchEndpoint($base: String!, $id: String!, $merge: JSON, $operations: JSON, $expectedVersions: [Int!], $mustExist: Boolean) {
+      written: patchEndpoint(base: $base, id: $id, merge: $merge, operations: $operations,
+        expectedVersions: $expectedVersions, mustExist: $mustExist) {
+        ...EndpointFields dry_run: dryRun
+      }
+    }`,
+    [EndpointFields],
+  ),
   remove: graphql(`mutation DeleteEndpoint($base: String!, $id: String!, $expectedVersions: [Int!]) {
     gone: deleteEndpoint(base: $base, id: $id, expectedVersions: $expectedVersions) { id deleted dry_run: dryRun }
   }`),

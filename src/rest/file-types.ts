@@ -40,9 +40,9 @@ export const fileTypes = crud('/:base_id/file-types', {
     [FileTypeFields],
   ),
   patch: graphql(
-    `mutation PatchFileType($base: String!, $id: String!, $input: FileTypeInput, $merge: JSON, $operations: JSON,
+    `mutation PatchFileType($base: String!, $id: String!, $merge: JSON, $operations: JSON,
       $expectedVersions: [Int!], $mustExist: Boolean) {
-      written: patchFileType(base: $base, id: $id, input: $input, merge: $merge, operations: $operations,
+      written: patchFileType(base: $base, id: $id, merge: $merge, operations: $operations,
         expectedVersions: $expectedVersions, mustExist: $mustExist) {
         ...FileTypeFields warnings dry_run: dryRun
       }

@@ -56,9 +56,9 @@ const kind = crud('/:base_id/inbound-webhooks', {
     [WebhookFields],
   ),
   patch: graphql(
-    `mutation PatchInboundWebhook($base: String!, $id: String!, $input: InboundWebhookInput, $merge: JSON, $operations: JSON,
+    `mutation PatchInboundWebhook($base: String!, $id: String!, $merge: JSON, $operations: JSON,
       $expectedVersions: [Int!], $mustExist: Boolean) {
-      written: patchInboundWebhook(base: $base, id: $id, input: $input, merge: $merge, operations: $operations,
+      written: patchInboundWebhook(base: $base, id: $id, merge: $merge, operations: $operations,
         expectedVersions: $expectedVersions, mustExist: $mustExist) {
         ...InboundWebhookFields dry_run: dryRun
       }

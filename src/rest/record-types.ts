@@ -111,9 +111,9 @@ export const recordTypes = crud('/:base_id/record-types', {
     [RecordTypeFields],
   ),
   patch: graphql(
-    `mutation PatchRecordType($base: String!, $id: String!, $input: RecordTypeInput, $merge: JSON, $operations: JSON, $onInvalid: OnInvalid, $migration: JSON,
+    `mutation PatchRecordType($base: String!, $id: String!, $merge: JSON, $operations: JSON, $onInvalid: OnInvalid, $migration: JSON,
       $expectedVersions: [Int!], $mustExist: Boolean) {
-      written: patchRecordType(base: $base, id: $id, input: $input, merge: $merge, operations: $operations, onInvalid: $onInvalid, migration: $migration,
+      written: patchRecordType(base: $base, id: $id, merge: $merge, operations: $operations, onInvalid: $onInvalid, migration: $migration,
         expectedVersions: $expectedVersions, mustExist: $mustExist) {
         ...RecordTypeFields warnings records_rewritten: recordsRewritten dry_run: dryRun
       }

@@ -75,9 +75,9 @@ export const relationshipTypes = crud('/:base_id/relationship-types', {
     [RelationshipTypeFields],
   ),
   patch: graphql(
-    `mutation PatchRelationshipType($base: String!, $id: String!, $input: RelationshipTypeInput, $merge: JSON, $operations: JSON, $allowInvalid: Boolean,
+    `mutation PatchRelationshipType($base: String!, $id: String!, $merge: JSON, $operations: JSON, $allowInvalid: Boolean,
       $expectedVersions: [Int!], $mustExist: Boolean) {
-      written: patchRelationshipType(base: $base, id: $id, input: $input, merge: $merge, operations: $operations, allowInvalid: $allowInvalid,
+      written: patchRelationshipType(base: $base, id: $id, merge: $merge, operations: $operations, allowInvalid: $allowInvalid,
         expectedVersions: $expectedVersions, mustExist: $mustExist) {
         ...RelationshipTypeFields warnings dry_run: dryRun
       }

@@ -38,6 +38,15 @@ const kind = crud('/:base_id/seeds', {
     }`,
     [SeedFields],
   ),
+  patch: graphql(
+    `mutation PatchSeed($base: String!, $id: String!, $merge: JSON, $operations: JSON, $expectedVersions: [Int!], $mustExist: Boolean) {
+      written: patchSeed(base: $base, id: $id, merge: $merge, operations: $operations,
+        expectedVersions: $expectedVersions, mustExist: $mustExist) {
+        ...SeedFields dry_run: dryRun
+      }
+    }`,
+    [SeedFields],
+  ),
   remove: graphql(`mutation DeleteSeed($base: String!, $id: String!, $expectedVersions: [Int!]) {
     gone: deleteSeed(base: $base, id: $id, expectedVersions: $expectedVersions) { id deleted dry_run: dryRun }
   }`),

@@ -34,6 +34,15 @@ export const toolsets = crud('/:base_id/toolsets', {
     }`,
     [ToolsetFields],
   ),
+  patch: graphql(
+    `mutation PatchToolset($base: String!, $id: String!, $merge: JSON, $operations: JSON, $expectedVersions: [Int!], $mustExist: Boolean) {
+      written: patchToolset(base: $base, id: $id, merge: $merge, operations: $operations,
+        expectedVersions: $expectedVersions, mustExist: $mustExist) {
+        ...ToolsetFields dry_run: dryRun
+      }
+    }`,
+    [ToolsetFields],
+  ),
   remove: graphql(`mutation DeleteToolset($base: String!, $id: String!, $expectedVersions: [Int!]) {
     gone: deleteToolset(base: $base, id: $id, expectedVersions: $expectedVersions) { id deleted dry_run: dryRun }
   }`),

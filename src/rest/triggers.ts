@@ -62,9 +62,9 @@ const kind = crud('/:base_id/triggers', {
     [TriggerFields],
   ),
   patch: graphql(
-    `mutation PatchTrigger($base: String!, $id: String!, $input: TriggerInput, $merge: JSON, $operations: JSON,
+    `mutation PatchTrigger($base: String!, $id: String!, $merge: JSON, $operations: JSON,
       $expectedVersions: [Int!], $mustExist: Boolean) {
-      written: patchTrigger(base: $base, id: $id, input: $input, merge: $merge, operations: $operations,
+      written: patchTrigger(base: $base, id: $id, merge: $merge, operations: $operations,
         expectedVersions: $expectedVersions, mustExist: $mustExist) {
         ...TriggerFields warnings dry_run: dryRun
       }

@@ -38,6 +38,7 @@ const queriesOf = ({ one, base }: PlainKind) => ({
 })
 const mutationsOf = ({ name, base, input }: PlainKind) => ({
   [`put${name}`]: `put${name}(base: "${base}", id: "desk", input: ${input} $dry) { id }`,
+  [`patch${name}`]: `patch${name}(base: "${base}", id: "desk", input: { name: "N" } $dry) { id }`,
   [`delete${name}`]: `delete${name}(base: "${base}", id: "desk" $dry) { id }`,
 })
 

@@ -31,7 +31,7 @@ test('typed tools are listed after a type is created, updated as it changes, and
   await put('task', { type: 'object', properties: { a: { type: 'string' } } })
   expect(await typedNames()).toEqual(['create_task'])
   await server.call('PATCH', `/v1/${base}/record-types/task`, {
-    json_schema: { type: 'object', properties: { b: { type: 'integer' } } },
+    json_schema: { properties: { a: null, b: { type: 'integer' } } },
     description: 'Work to do.',
   })
   const create = (await list()).find((each) => each.name === 'create_task')

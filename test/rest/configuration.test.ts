@@ -4,7 +4,7 @@ import { KINDS } from '../../src/engine/configuration/kinds.ts'
 import { type Code, expectFailure, expectFault, succeed, TIME } from '../support/answers.ts'
 import { homeOf, KIND_SAMPLES, putReferences } from '../support/kinds.ts'
 import type { Answer, Body } from '../support/server.ts'
-import { openWorld, type World } from '../support/world.ts'
+import { openWorld, patchJson, type World } from '../support/world.ts'
 
 let world: World
 beforeAll(async () => {
@@ -139,6 +139,33 @@ describe.each(Object.entries(KIND_SAMPLES))('a %s', (kind, { noun, body, default
     expect(reasonOf(await world.call('GET', `/v1/${base}/${noun}/never/history`), 'NOT_FOUND')).toBe(
       `${kind}_not_found`,
     )
+  })
+
+  test('is changed by a merge patch in either media type and by a JSON Patch, and replaced by PUT', async () => {
+    const one = `/v1/${base}/${noun}/Four`
+    succeed(await world.call('PUT', one, body), 201)
+    const types = ['application/json', 'application/merge-patch+json']
+    for (const [i, type] of types.entries()) {
+      const merged = await world.call('PATCH', one, { name: type }, { 'content-type': type })
+      expect(succeed(merged), type).toMatchObject({ ...body, name: type, version: i + 2 })
+    }
+    expect(succeed(await world.call('PATCH', one, { name: null }))).toMatchObject({
+      ...{ ...body, name: 'Four', version: 4 },
+    })
+    const operations = [{ op: 'replace', path: '/name', value: 'Five' }]
+    const operated = await patchJson(world.call, one, operations)
+    expect(succeed(operated)).toMatchObject({ name: 'Five', version: 5 })
+    const stale = await world.call('PATCH', one, { name: 'x' }, { 'if-match': '"4"' })
+    expect(reasonOf(stale, 'CONFLICT')).toBe('version_mismatch')
+    expectFault(await world.call('PATCH', one, { nmae: 'x' }), '/nmae')
+    expectFailure(await world.call('PATCH', `${one}.absent`, { name: 'x' }), 'NOT_FOUND')
+    const { call } = await world.newToken([{ permission: 'write' }])
+    expectFailure(await call('PATCH', one, { name: 'x' }), 'FORBIDDEN')
+    const name = kind.replace(/(?:^|_)[a-z]/g, (part) => part.replace('_', '').toUpperCase())
+    const query = `mutation { patch${name}(base: "${base}", id: "Four", input: { name: "G" }) { name version } }`
+    const { data } = succeed(await world.call('POST', '/graphql', { query }))
+    expect(data[`patch${name}`]).toEqual({ name: 'G', version: 6 })
+    succeed(await world.call('DELETE', one))
   })
 
   test('has its former content after a change is reverted', async () => {

@@ -119,10 +119,23 @@ describe('A merge patch of a record type', () => {
     expect(succeed(await world.call('GET', `/v1/crm/records/${id}/r`)).data.stage).toBe('open')
   })
 
-  test('is refused with PUT, and for kinds without PATCH', async () => {
+  test('is refused with PUT', async () => {
     const type = { 'content-type': 'application/merge-patch+json' }
     expectFault(await world.call('PUT', await newType(), '{}', type), 'header/Content-Type')
-    expectFailure(await merge('/v1/crm/toolsets/any', {}), 'NOT_FOUND')
+  })
+
+  test('is what application/json means too: a partial json_schema loses nothing', async () => {
+    const path = await newType()
+    const json_schema = { properties: { thread: { type: 'string' } } }
+    const { meta, ...patched } = succeed(await world.call('PATCH', path, { json_schema }))
+    expect(meta).toBeUndefined()
+    expect(patched.json_schema).toEqual({
+      ...SCHEMA,
+      properties: { ...SCHEMA.properties, ...json_schema.properties },
+    })
+    const put = succeed(await world.call('PUT', path, { json_schema: { type: 'object' } }))
+    expect(put.json_schema).toEqual({ type: 'object' })
+    expect(put.meta.warnings.filter((each: string) => each.includes('json_schema'))).toHaveLength(4)
   })
 })
 
@@ -216,7 +229,59 @@ test('a patch of a relationship type changes data_schema in place', async () => 
   expect(succeed(operated)).toMatchObject({ cardinality: 'one_to_one', version: 3 })
 })
 
-test('a GraphQL patch takes exactly one of input, merge and operations', async () => {
+describe('A migration that drops a property', () => {
+  const drop = (field: string) => [{ op: 'drop', field }]
+  const indexed = [{ fields: ['data.stage'] }, { fields: ['data.title'] }]
+  const schemaAfter = async (path: string) => succeed(await world.call('GET', path)).json_schema
+
+  test('removes it from the schema, its required and the indexes, and from the records, without migrate=true', async () => {
+    const path = await newType({ json_schema: { ...SCHEMA, required: ['title', 'stage'] }, indexes: indexed })
+    const record = `/v1/crm/records/${path.split('/').at(-1)}/r`
+    const data = { title: 'x', stage: 'open', address: { city: 'A', street: 'B' } }
+    succeed(await world.call('PUT', record, { data }), 201)
+    const dry = succeed(await world.call('PATCH', `${path}?dry_run=true`, { migration: drop('data.stage') }))
+    expect(dry.meta).toMatchObject({ records_rewritten: 1 })
+    expect(await schemaAfter(path)).toHaveProperty('properties.stage')
+    const done = succeed(
+      await world.call('PATCH', path, { migration: [...drop('data.stage'), ...drop('address.street')] }),
+    )
+    const { stage: _, ...kept } = SCHEMA.properties
+    expect(done.json_schema).toEqual({
+      ...SCHEMA,
+      properties: { ...kept, address: { type: 'object', properties: { city: {} } } },
+      required: ['title'],
+    })
+    expect(done.indexes).toMatchObject([{ fields: ['data.title'] }])
+    expect(succeed(await world.call('GET', record)).data).toEqual({ title: 'x', address: { city: 'A' } })
+    // Nothing is left to warn of.
+    expect(succeed(await world.call('PATCH', path, { description: 'e' })).meta).toBeUndefined()
+  })
+
+  test('leaves a property that the patch states, or the PUT', async () => {
+    const path = await newType()
+    const properties = { stage: { type: 'integer', enum: null } }
+    const patch = { json_schema: { properties }, migration: drop('stage') }
+    expect(succeed(await world.call('PATCH', path, patch)).json_schema.properties.stage).toEqual({
+      type: 'integer',
+    })
+    const operations = [{ op: 'replace', path: '/json_schema/properties/stage', value: {} }]
+    expect(succeed(await operate(path, operations)).json_schema.properties.stage).toEqual({})
+    const put = succeed(await world.call('PUT', path, { json_schema: SCHEMA, migration: drop('stage') }))
+    expect(put.json_schema).toEqual(SCHEMA)
+  })
+
+  test('takes its steps in order, beside renames', async () => {
+    const path = await newType()
+    const migration = [...drop('stage'), { op: 'rename', field: 'title', to: 'stage' }, ...drop('address')]
+    expect(succeed(await world.call('PATCH', path, { migration })).json_schema).toEqual({
+      ...SCHEMA,
+      properties: { stage: { ...SCHEMA.properties.title, 'x-former-names': ['title'] } },
+      required: ['stage'],
+    })
+  })
+})
+
+test('a GraphQL patch merges its input, and takes exactly one of input, merge and operations', async () => {
   const path = await newType()
   const id = path.split('/').at(-1)
   const patch = async (form: string) => {
@@ -230,6 +295,8 @@ test('a GraphQL patch takes exactly one of input, merge and operations', async (
   })
   const operated = await patch('operations: [{ op: "add", path: "/json_schema/properties/x", value: {} }]')
   expect(operated.data.patchRecordType).toMatchObject({ version: 3, jsonSchema: { properties: { x: {} } } })
+  const input = await patch('input: { jsonSchema: { properties: { y: {} } }, description: null }')
+  expect(input.data.patchRecordType.jsonSchema.properties).toMatchObject({ title: {}, x: {}, y: {} })
   const both = await patch('merge: { name: "x" }, operations: []')
   expect(both.errors[0].extensions).toMatchObject({
     code: 'VALIDATION_ERROR',

@@ -201,7 +201,7 @@ describe('The entries of an index', () => {
     expect(moved.filter(({ index_id }) => before.some((entry) => entry.index_id === index_id))).toHaveLength(
       1,
     )
-    succeed(await world.call('PATCH', typePath(type), { json_schema: {} }))
+    succeed(await world.call('PATCH', typePath(type), { json_schema: null }))
     await built(type)
     expect((await entriesOf(world, type)).map(({ k1 }) => k1)).toContain('a2026-06-01')
     expect(await outOfTrue(world, type)).toEqual([])

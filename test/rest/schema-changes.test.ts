@@ -265,15 +265,24 @@ describe('A schema change with migrate=true', () => {
     expect(Object.prototype).not.toHaveProperty('polluted')
   })
 
-  test('is refused without migration steps, as are steps without migrate=true, and on_invalid with both', async () => {
+  test('is refused without migration steps and with on_invalid, and steps need no migrate=true', async () => {
     const type = await world.newType()
     const step = [{ op: 'drop', field: 'a' }]
     expectFault(await world.call('PUT', `${typePath(type)}?migrate=true`, {}), '/migration')
-    expectFault(await world.call('PUT', typePath(type), { migration: step }), '/migration')
     expectFailure(
       await world.call('PUT', `${typePath(type)}?migrate=true&on_invalid=allow`, { migration: step }),
       'VALIDATION_ERROR',
     )
+    const both = await world.call('PUT', `${typePath(type)}?on_invalid=allow`, { migration: step })
+    expect(expectFault(both, '/migration').code).toBe('exclusive')
     expect(succeed(await world.call('GET', typePath(type))).version).toBe(1)
+    succeed(await put(type, 'a', { a: 1, b: 2 }), 201)
+    const query = `mutation { patchRecordType(base: "crm", id: "${type}", migration: [{ op: "drop", field: "b" }]
+      input: { name: "N" }) { recordsRewritten } }`
+    expect((await world.call('POST', '/graphql', { query })).body.data.patchRecordType.recordsRewritten).toBe(
+      1,
+    )
+    succeed(await world.call('PUT', typePath(type), { migration: step }))
+    expect((await get(type, 'a')).data).toEqual({})
   })
 })

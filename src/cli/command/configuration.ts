@@ -19,8 +19,6 @@ type Spec = Pick<Noun, 'summary' | 'columns'> & {
   fields: readonly Option[]
   /** What `delete` removes, if it is more than the label says. */
   removes?: string
-  /** It has a PATCH, for its schema can be changed in place. */
-  patches?: true
   /** The delete cascades, so it may need a confirmation. */
   confirms?: true
   /** Additional commands of this kind. */
@@ -29,7 +27,7 @@ type Spec = Pick<Noun, 'summary' | 'columns'> & {
 
 /** Generates the commands of a configuration kind: list, get, history, put, patch, delete. */
 export function configuration(path: `/:base_id/${string}`, spec: Spec): Noun {
-  const { label, fields, removes = label, patches, confirms, more = [] } = spec
+  const { label, fields, removes = label, confirms, more = [] } = spec
   const many = path.slice(path.lastIndexOf('/') + 1)
   const one = `${path}/:id`
   return {
@@ -67,18 +65,14 @@ export function configuration(path: `/:base_id/${string}`, spec: Spec): Noun {
         path: one,
         options: [...fields, ifMatch, createOnly, ...writing],
       },
-      ...(patches
-        ? [
-            {
-              name: 'patch',
-              summary: `Change parts of ${label}`,
-              method: 'PATCH' as const,
-              path: one,
-              needsBody: true as const,
-              options: [...fields, merge, operations, ifMatch, ...writing],
-            },
-          ]
-        : []),
+      {
+        name: 'patch',
+        summary: `Change parts of ${label}`,
+        method: 'PATCH',
+        path: one,
+        needsBody: true,
+        options: [...fields, merge, operations, ifMatch, ...writing],
+      },
       {
         name: 'delete',
         summary: `Delete ${removes}`,

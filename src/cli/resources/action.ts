@@ -13,7 +13,6 @@ export const action = configuration('/:base_id/actions', {
     json('--steps <json>', 'steps', 'what a run does: operations of a batch, query and http'),
     json('--output <json>', 'output', 'what a run answers: JSON with templates'),
   ],
-  patches: true,
   removes: 'an action and its log of runs',
   more: [
     {

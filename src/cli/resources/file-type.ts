@@ -16,6 +16,5 @@ export const fileType = configuration('/:base_id/file-types', {
     ),
     json('--schema <json>', 'metadata_schema', 'the JSON Schema of their metadata (default: any object)'),
   ],
-  patches: true,
   confirms: true,
 })

@@ -14,7 +14,6 @@ export const inboundWebhook = configuration('/:base_id/inbound-webhooks', {
     flag('--disabled', 'enabled', 'take no deliveries', false),
     secret('--secret <source>', 'secret', 'the key that signs deliveries; a new one by default'),
   ],
-  patches: true,
   removes: 'an inbound webhook and its deliveries',
   more: [
     {

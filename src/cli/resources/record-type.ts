@@ -19,11 +19,15 @@ const change: readonly Option[] = [
   query('--on-invalid <allow>', 'on_invalid', 'allow: keep records that violate the schema'),
   {
     flags: '--migrate',
-    about: 'migrate the records with --migration',
+    about: 'implied by --migration',
     to: { query: 'migrate' },
     value: 'true',
   },
-  json('--migration <json>', 'migration', 'the steps of the migration'),
+  json(
+    '--migration <json>',
+    'migration',
+    'steps that migrate the records: [{"op":"rename","field":"data.a","to":"data.b"}]',
+  ),
 ]
 
 export const recordType = configuration('/:base_id/record-types', {
@@ -31,7 +35,6 @@ export const recordType = configuration('/:base_id/record-types', {
   label: 'a record type',
   columns: ['id', 'name', 'version', 'updated_at', 'description'],
   fields: [...fields, ...change],
-  patches: true,
   confirms: true,
   more: [
     {

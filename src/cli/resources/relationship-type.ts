@@ -33,6 +33,5 @@ export const relationshipType = configuration('/:base_id/relationship-types', {
     'version',
   ],
   fields,
-  patches: true,
   confirms: true,
 })

@@ -36,7 +36,6 @@ export const trigger = configuration('/:base_id/triggers', {
     count('--max-attempts <count>', 'max_attempts', 'attempts of a delivery (default: 12)'),
     secret('--secret <source>', 'secret', 'whsec_…; a new one by default'),
   ],
-  patches: true,
   removes: 'a trigger and its deliveries',
   more: [
     {

@@ -14,7 +14,6 @@ export const MCP_REQUESTS: RequestNames = {
   list_previews: 'preview with the action "list"',
   list_records: 'query_records',
   list_tokens: 'the list of tokens',
-  migrate_records: 'a "migration"',
   move_link:
     'write the relationship with "replace": true (link_records, or upsert_relationship in a batch); delete_relationship removes it',
   put_record_type: 'define',

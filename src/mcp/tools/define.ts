@@ -190,8 +190,7 @@ const fieldsIn = (args: Args, names: readonly string[]): Fields =>
 const isAbsent = (thrown: unknown, kind: KindName): boolean =>
   thrown instanceof DomainError && thrown.details.some(({ code }) => code === `${kind}_not_found`)
 
-/** A migration says by itself that records are to be migrated. REST says it in the query. */
-const repairs = ({ migrate, migration }: Args) => migrate ?? migration !== undefined
+const repairs = ({ migrate, migration }: Args) => migrate || migration !== undefined
 
 /** The kind that the arguments name, if all of them are of that kind. */
 function kindOf(args: Args): KindName {

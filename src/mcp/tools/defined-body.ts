@@ -30,12 +30,15 @@ function ofSchema({ migration }: Fields, sent: unknown, stored: unknown, isNew: 
   const now = propertiesOf(stored)
   const named = Object.keys(propertiesOf(sent))
   const set = named.filter((name) => Object.hasOwn(now, name))
-  const renamed = (Array.isArray(migration) ? migration : []).flatMap((step) => {
-    const { op, field, to } = step as Fields
-    return op === 'rename' ? [[bare(field), bare(to)] as const] : []
-  })
+  const steps: readonly Fields[] = Array.isArray(migration) ? migration : []
+  const renamed = steps.flatMap(({ op, field, to }) =>
+    op === 'rename' ? [[bare(field), bare(to)] as const] : [],
+  )
+  const dropped = steps.flatMap(({ op, field }) => (op === 'drop' ? bare(field) : []))
   const moved = renamed.map(([from]) => from)
-  const removed = named.filter((name) => !set.includes(name) && !moved.includes(name))
+  const removed = [...new Set([...named, ...dropped])].filter(
+    (name) => !Object.hasOwn(now, name) && !moved.includes(name),
+  )
   return {
     // Not all properties of a type that has others.
     ...(set.length > 0 && { [isNew ? 'properties' : 'changed_properties']: set }),

@@ -24,7 +24,7 @@ export type CrudSpec<B extends z.ZodObject, Q extends z.ZodObject> = {
     { written: Written<B> & { operation: string | null } },
     Writing<B> & { mustBeAbsent?: boolean | null }
   >
-  patch?: TadaDocumentNode<{ written: Written<B> }, Patching<B>>
+  patch: TadaDocumentNode<{ written: Written<B> }, Patching>
   remove: TadaDocumentNode<{ gone: DeletedView }, ResourceKey & { expectedVersions?: number[] | null }>
   /** What DELETE removes, if it is more than the label says. */
   removes?: string
@@ -66,10 +66,11 @@ type Writing<B extends z.ZodObject> = ResourceKey & {
   expectedVersions?: number[] | null
   mustExist?: boolean | null
 }
-type Patching<B extends z.ZodObject> = Omit<Writing<B>, 'input'> & {
-  input?: Writing<B>['input'] | null
+type Patching = ResourceKey & {
   merge?: unknown
   operations?: unknown
+  expectedVersions?: number[] | null
+  mustExist?: boolean | null
 }
 /** Removes `undefined` from optional members. */
 type Sent<T> = { [Name in keyof T]: Exclude<T[Name], undefined> }

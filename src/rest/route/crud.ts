@@ -4,20 +4,19 @@ import { deletedBody, pageBody, writtenBody } from '../../contract/response-bodi
 import { graphql } from '../../graphql/document.ts'
 import { assertVariables, type CrudSpec } from './crud-spec.ts'
 import { listOf, without } from './page.ts'
-import { isMerge, patchForms } from './patch-forms.ts'
+import { patchForms } from './patch-forms.ts'
 import { pageOf, pageQuery, whole } from './query.ts'
 import { type Route, route } from './route.ts'
 import { baseId, configurationId, Deleted, expectedVersion, onBase, time, versionShape } from './shapes.ts'
 
-/** Generates the routes of a configuration kind: list, PUT, GET, history, optionally PATCH, and DELETE. */
+/** Generates the routes of a configuration kind: list, PUT, GET, history, PATCH and DELETE. */
 export function crud<B extends z.ZodObject, Q extends z.ZodObject>(
   path: `/:base_id/${string}`,
   spec: CrudSpec<B, Q>,
 ): Route[] {
   assertVariables(spec.get, ['base', 'id', 'version'])
   assertVariables(spec.put, ['base', 'id', 'input', 'expectedVersions', 'mustExist', 'mustBeAbsent'])
-  if (spec.patch)
-    assertVariables(spec.patch, 'base id input merge operations expectedVersions mustExist'.split(' '))
+  assertVariables(spec.patch, ['base', 'id', 'merge', 'operations', 'expectedVersions', 'mustExist'])
   assertVariables(spec.remove, ['base', 'id', 'expectedVersions', ...(spec.confirm ? ['confirm'] : [])])
   return rowsOf(path, spec as unknown as CrudSpec<z.ZodObject, z.ZodObject>)
 }
@@ -35,7 +34,6 @@ function rowsOf(path: `/:base_id/${string}`, spec: CrudSpec<z.ZodObject, z.ZodOb
   const read = needs.read ?? onBase('read')
   const write = needs.write ?? onBase('manage')
   const query = writes && { query: writes.query }
-  const patch = spec.patch
   return [
     route(`GET ${path}`, {
       tag,
@@ -99,33 +97,25 @@ function rowsOf(path: `/:base_id/${string}`, spec: CrudSpec<z.ZodObject, z.ZodOb
       reply: ({ page }) => ({ body: pageBody(page) }),
       answers: listOf(ConfigurationVersion),
     }),
-    ...(patch
-      ? [
-          route(`PATCH ${path}/:id`, {
-            tag,
-            summary: `Update ${one}; omitted fields stay unchanged`,
-            need: write,
-            params,
-            ...query,
-            ...patchForms(body, spec.body),
-            versioned: true,
-            operation: patch,
-            variables: ({ params, query, body, mediaType, conditions }) => ({
-              ...targetOf(params),
-              ...(Array.isArray(body)
-                ? { operations: body }
-                : isMerge(mediaType)
-                  ? { merge: fieldsIn(body) }
-                  : { input: camelFields(fieldsIn(body)) }),
-              ...writes?.variables(query, Array.isArray(body) ? {} : body),
-              expectedVersions: conditions.expectedVersions,
-              mustExist: conditions.mustExist,
-            }),
-            reply: ({ written }) => ({ body: writtenBody(without(written, 'operation' as never)) }),
-            answers,
-          }),
-        ]
-      : []),
+    route(`PATCH ${path}/:id`, {
+      tag,
+      summary: `Update ${one}: merge into its definition`,
+      need: write,
+      params,
+      ...query,
+      ...patchForms(body, spec.body),
+      versioned: true,
+      operation: spec.patch,
+      variables: ({ params, query, body, conditions }) => ({
+        ...targetOf(params),
+        ...(Array.isArray(body) ? { operations: body } : { merge: fieldsIn(body) }),
+        ...writes?.variables(query, Array.isArray(body) ? {} : body),
+        expectedVersions: conditions.expectedVersions,
+        mustExist: conditions.mustExist,
+      }),
+      reply: ({ written }) => ({ body: writtenBody(without(written, 'operation' as never)) }),
+      answers,
+    }),
     route(`DELETE ${path}/:id`, {
       tag,
       summary: `Delete ${spec.removes ?? one}`,

@@ -3,11 +3,7 @@ import { z } from 'zod'
 import { mergeShape } from '../../contract/merge-shape.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 
-const MERGE_TYPE = 'application/merge-patch+json'
 const OPERATIONS_TYPE = 'application/json-patch+json'
-
-/** Whether a body of this type is a merge patch, and not fields to replace. */
-export const isMerge = (mediaType: string): boolean => mediaType === MERGE_TYPE
 
 const Operations = z
   .array(z.unknown())
@@ -16,17 +12,17 @@ const Operations = z
 
 type Body = z.ZodType<Record<string, unknown> | unknown[]>
 
-/** Shapes of fields to replace, of a merge patch and of a JSON Patch, for a route. */
+/** Shapes of a merge patch and of a JSON Patch, for a route. */
 export function patchForms(body: z.ZodObject, fields: z.ZodObject) {
   const merge = body.extend(mergeShape(fields).shape)
   const forms: Readonly<Record<string, Body>> = {
-    'application/json': body,
-    [MERGE_TYPE]: merge,
+    'application/json': merge,
+    'application/merge-patch+json': merge,
     [OPERATIONS_TYPE]: Operations,
   }
   return {
-    body: z.union([body, merge, Operations]) as Body,
-    bodyOf: (mediaType: string): Body => forms[mediaType] ?? body,
+    body: z.union([merge, Operations]) as Body,
+    bodyOf: (mediaType: string): Body => forms[mediaType] ?? merge,
     accepts: Object.keys(forms),
   }
 }

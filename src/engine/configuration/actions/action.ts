@@ -7,6 +7,7 @@ import { checkJson } from '../../../json/parse.ts'
 import { compileSchema } from '../../json-schema/compile.ts'
 import type { Action as Row } from '../../prisma/client.ts'
 import type { FieldsOf, Kind, Loaded } from '../lifecycle/kind.ts'
+import { droppedProperties } from '../record-types/dropped-properties.ts'
 import { RECORD_TYPE } from '../record-types/record-type.ts'
 import { RELATIONSHIP_TYPE } from '../relationship-types/relationship-type.ts'
 import { httpFaults } from './http-faults.ts'
@@ -34,7 +35,12 @@ export const ACTION: Kind<Fields, Row> = {
       id,
       at,
     })),
-  warnings: (_before, { inputSchema }) => compileSchema(inputSchema, '/input_schema').warnings,
+  warnings: (before, { inputSchema }) => [
+    ...droppedProperties(before?.inputSchema, inputSchema).map(
+      ({ name }) => `The property "${name}" is no longer in input_schema.`,
+    ),
+    ...compileSchema(inputSchema, '/input_schema').warnings,
+  ],
   check: async (loaded, { next }) => ({ faults: await faultsOf(loaded, next) }),
 }
 

@@ -45,8 +45,8 @@ export type Kind<F extends object = object, R extends Stored = Stored> = {
   fields?(row: R): F
   /** Additional parts of a row that are logged and returned. */
   logged?(row: R): object
-  /** Changes the sent fields of a change by its options, before they are read. */
-  sent?(sent: object, before: F, options: PutOptions): object
+  /** Changes the sent fields of a change by its options, before they are read. Of a patch, `states` says what it states. */
+  sent?(sent: object, before: F, options: PutOptions, states?: States): object
   /** Warnings about a successful write; `before` is null when it creates. */
   warnings?(before: F | null, next: F, options: PutOptions): readonly string[]
   /** Parts of a row that are returned but cannot be set. */
@@ -99,6 +99,9 @@ export type Kind<F extends object = object, R extends Stored = Stored> = {
   /** Error for an absent resource, if it can say more than the generic 404. */
   missing?(scope: Scope, baseId: string, id: string): Promise<Error>
 }
+
+/** Whether a patch itself sets what is at a path of the body. */
+export type States = (path: readonly string[]) => boolean
 
 /** As the value of a column: one more than what is stored. */
 export const ONE_MORE = Symbol('one more')
@@ -179,7 +182,7 @@ type MigrationBack = {
   readonly causes: ReadonlyMap<string, number>
 }
 
-/** How a change treats existing records and links that violate it: reject, keep them, or migrate them. */
+/** How a change treats existing records and links that violate it: reject, keep, or migrate them. `migration` alone migrates. */
 export type PutOptions = {
   readonly expected: Expectation
   readonly onInvalid?: 'refuse' | 'allow' | 'migrate'
@@ -191,6 +194,10 @@ export type PutOptions = {
   /** The secret is rotated: the former one stays valid for a day. */
   readonly keepsFormerSecret?: true
 }
+/** Whether a change migrates records. */
+export const migrates = ({ onInvalid, migration }: Pick<PutOptions, 'onInvalid' | 'migration'>): boolean =>
+  onInvalid === 'migrate' || (migration ?? null) !== null
+
 export type DeleteOptions = {
   readonly confirm: string | null
   /** What refers to it may stay, and then refers to nothing. Absent: the request cannot ask for that. */

@@ -6,7 +6,7 @@ import { runPlanned } from '../../write/run-planned.ts'
 import type { WriteScope } from '../../write/write.ts'
 import { type Changed, changeOne } from './change.ts'
 import { readFields } from './fields.ts'
-import type { Kind, PutOptions, ResourceAddress, Stored, View } from './kind.ts'
+import { type Kind, migrates, type PutOptions, type ResourceAddress, type Stored, type View } from './kind.ts'
 import { loadedIn } from './load.ts'
 import { lockConfiguration } from './lock.ts'
 import { type Patch, readPatch } from './patch.ts'
@@ -35,7 +35,7 @@ export async function put<F extends object, R extends Stored>(
 }
 
 /**
- * Changes the stored resource: replaces the sent fields, or applies a merge patch or JSON Patch.
+ * Changes the stored resource by a patch.
  * @throws as put; NOT_FOUND
  */
 export async function patch<F extends object, R extends Stored>(
@@ -45,11 +45,11 @@ export async function patch<F extends object, R extends Stored>(
 ): Promise<View<F>> {
   requireManage(address)
   const { kind } = address
-  const changesOf = readPatch(kind, patch)
+  const { changesOf, states } = readPatch(kind, patch)
   return change(address, options, (before) => {
     if (!before) return null
     const sent = changesOf(before)
-    const input = kind.sent?.(sent, before, options) ?? sent
+    const input = kind.sent?.(sent, before, options, states) ?? sent
     return { input, next: readFields(address, input, before) }
   })
 }
@@ -65,12 +65,12 @@ export async function define<F extends object, R extends Stored>(
 ): Promise<View<F>> {
   requireManage(address)
   const { kind } = address
-  const changesOf = readPatch(kind, { merge })
+  const { changesOf, states } = readPatch(kind, { merge })
   return change(address, options, (before) => {
     // A migration is of records that exist: its id is wrong.
-    if (!before && options.onInvalid === 'migrate') return null
+    if (!before && migrates(options)) return null
     const sent = before ? changesOf(before) : camelFields(mergePatch({}, merge) as object)
-    const input = (before && kind.sent?.(sent, before, options)) ?? sent
+    const input = (before && kind.sent?.(sent, before, options, states)) ?? sent
     return { input, next: readFields(address, input, before) }
   })
 }

@@ -20,7 +20,7 @@ export async function checkRecords(
     try {
       if (next === null) await refuseRecords(scope.db, { baseId, id })
       else {
-        const steps = migration === undefined ? [] : readMigration({ onInvalid: 'migrate', migration })
+        const steps = readMigration({ migration })
         if (steps.length > 0 || !isDeepStrictEqual(next.jsonSchema, before.jsonSchema))
           reshaped.push({ id, before: before.jsonSchema, jsonSchema: next.jsonSchema, steps })
       }

@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import { advised } from '../../../foundation/advised-requests.ts'
 import { type Detail, DomainError, invalid } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { Allowance } from '../../json-schema/compile.ts'
 import type { ExistingRow } from './existing-records.ts'
 import { schemaOf } from './fields.ts'
-import { type MigrationStep, migrate, type OnInvalid } from './migration.ts'
+import { type MigrationStep, migrate } from './migration.ts'
 
 /** A record, its data after the migration, and whether the schema accepts it. */
 export type Validated = {
@@ -76,12 +75,11 @@ const tooManyChecks = () =>
   })
 
 /** The error for a schema that existing records violate. */
-export function recordsRefused({ count, samples }: Refused, onInvalid: OnInvalid): DomainError {
+export function recordsRefused({ count, samples }: Refused, isMigrated: boolean): DomainError {
   const message = `${count} record${count === 1 ? '' : 's'} would no longer be valid. Nothing was changed.`
-  const hint =
-    onInvalid === 'migrate'
-      ? 'Extend "migration" until these records validate.'
-      : `Send on_invalid=allow to keep them as they are, or ${advised('migrate_records')} that repairs them.`
+  const hint = isMigrated
+    ? 'Extend "migration" until these records validate.'
+    : 'Send on_invalid=allow to keep them as they are, or a "migration" that repairs them.'
   return new DomainError('CONFLICT', message, {
     details: [{ path: '/json_schema', code: 'records_invalid', message, hint, count, samples }],
   })

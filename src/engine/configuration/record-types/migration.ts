@@ -2,10 +2,10 @@ import { type Detail, invalid } from '../../../foundation/errors.ts'
 import { survivesDouble } from '../../../json/decimal.ts'
 import { pointer } from '../../../json/parse.ts'
 import { type FieldPath, fieldName, parseField } from '../../compiled-types/field-path.ts'
-import type { PutOptions } from '../lifecycle/kind.ts'
+import { migrates, type PutOptions } from '../lifecycle/kind.ts'
 
 /** Policy for records that violate a new schema: reject the change, flag them, or migrate them. */
-export type OnInvalid = 'refuse' | 'allow' | 'migrate'
+export type OnInvalid = NonNullable<PutOptions['onInvalid']>
 
 const CASTS = ['string', 'number', 'integer', 'boolean'] as const
 type Cast = (typeof CASTS)[number]
@@ -23,44 +23,32 @@ const KEYS = ['op', 'field', 'to', 'value', 'type']
 const NEEDS = { default: 'value', rename: 'to', cast: 'type', drop: null } as const
 
 /**
- * Reads `migration`, which is valid only with migrate.
+ * Reads `migration`.
  * @throws VALIDATION_ERROR
  */
-export function readMigration({
-  onInvalid,
-  migration,
-}: {
-  onInvalid: OnInvalid
-  migration: unknown
-}): MigrationStep[] {
-  const given = migration !== undefined && migration !== null
-  if (onInvalid !== 'migrate') {
-    if (given)
-      throw fault(
-        '/migration',
-        'needs_migrate',
-        '"migration" needs migrate=true. Send both, or leave it out.',
-      )
-    return []
-  }
+export function readMigration(options: Pick<PutOptions, 'onInvalid' | 'migration'>): MigrationStep[] {
+  const { onInvalid, migration } = options
+  if (!migrates(options)) return []
+  if (onInvalid === 'allow')
+    throw fault(
+      '/migration',
+      'exclusive',
+      'on_invalid=allow keeps invalid records, and "migration" repairs them. Send one of them.',
+    )
   if (!Array.isArray(migration))
     throw fault('/migration', 'required', 'migrate=true needs "migration", a list of steps.')
   return migration.map((step, index) => readStep(step as RawStep, `/migration/${index}`))
 }
 
 /** The steps of a change, or those that take the records back to a former state. */
-export const stepsOf = ({
-  onInvalid = 'refuse',
-  migration,
-  migrationBack,
-}: Pick<PutOptions, 'onInvalid' | 'migration' | 'migrationBack'>): MigrationStep[] =>
-  migrationBack === undefined
-    ? readMigration({ onInvalid, migration })
-    : readMigration({ onInvalid: 'migrate', migration: migrationBack.steps })
+export const stepsOf = (
+  options: Pick<PutOptions, 'onInvalid' | 'migration' | 'migrationBack'>,
+): MigrationStep[] =>
+  readMigration(options.migrationBack ? { migration: options.migrationBack.steps } : options)
 
 /** The renames of a migration, as the migration that takes them back. */
 export const renamesBack = (migration: unknown): object[] =>
-  readMigration({ onInvalid: 'migrate', migration })
+  readMigration({ migration })
     .reverse()
     .flatMap((step) =>
       step.op === 'rename' ? [{ op: 'rename', field: fieldName(step.to), to: fieldName(step.field) }] : [],

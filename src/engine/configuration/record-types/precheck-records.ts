@@ -102,9 +102,7 @@ export function openPrecheck(
   const isMigrated = steps.length > 0
   const faultOf = () =>
     fault ??
-    (validation && validation.refused.count > 0
-      ? recordsRefused(validation.refused, isMigrated ? 'migrate' : 'refuse')
-      : undefined)
+    (validation && validation.refused.count > 0 ? recordsRefused(validation.refused, isMigrated) : undefined)
   return {
     flags,
     fault: faultOf,

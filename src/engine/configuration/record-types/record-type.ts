@@ -22,13 +22,13 @@ import { type Dropped, droppedProperties } from './dropped-properties.ts'
 import { type Fields, normalized, resolvedIndexes, warningsAbout } from './fields.ts'
 import { chooseGraphqlName } from './graphql-name.ts'
 import { lockRecords, type TypeToLock } from './lock-records.ts'
+import { migrateDefinition } from './migrate-definition.ts'
 import { renamesOf, stepsOf, takenAway } from './migration.ts'
 import { RECORD_TYPE_NAMES } from './not-found.ts'
 import { choosePortableId } from './portable-id.ts'
 import type { Precheck } from './precheck-records.ts'
 import { typeOrBaseNotFound } from './read.ts'
 import { warnOfReaders } from './readers.ts'
-import { renameProperties } from './rename-properties.ts'
 import { sourceFaults } from './source-faults.ts'
 import { indexesOf, recordTypeTable, type TypeRow } from './table.ts'
 import { reconcile } from './validate-existing.ts'
@@ -78,8 +78,8 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
     sources: row.sources as Fields['sources'],
     display: row.display as object,
   }),
-  sent: (sent, before, options) =>
-    options.migrationBack === undefined ? renameProperties(sent, before, stepsOf(options)) : sent,
+  sent: (sent, before, options, states) =>
+    options.migrationBack === undefined ? migrateDefinition(sent, before, stepsOf(options), states) : sent,
   warnings: (before, next, options) => {
     const moved = takenAway(stepsOf(options))
     const dropped = droppedProperties(before?.jsonSchema, next.jsonSchema)

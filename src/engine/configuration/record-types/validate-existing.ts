@@ -54,7 +54,7 @@ export async function reconcile(
     rewritten += await apply(scope, current, validated, causes)
   }
   if (validation.refused.count > 0 && onInvalid !== 'allow')
-    throw recordsRefused(validation.refused, onInvalid)
+    throw recordsRefused(validation.refused, steps.length > 0)
   return rewritten
 }
 
