@@ -119,7 +119,9 @@ export const undo = [
       force: body.on_conflict === 'force',
       withEffects: body.with_effects,
     }),
-    reply: ({ revertChanges }) => ({ body: trim(revertChanges) }),
+    reply: ({ revertChanges: { effects, ...undone } }) => ({
+      body: { ...trim(undone), ...(effects && { effects }) },
+    }),
     answers: Undo,
   }),
 ]

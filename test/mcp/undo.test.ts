@@ -65,7 +65,7 @@ test('the plan of an undo lists what was changed since, and its token undoes the
     skipped: [{ record_type: 'note', id: 'h', overtaken_by: later, code: 'overtaken' }],
     skipped_count: 1,
   })
-  expect(plan.next).toContain('first undo the changes in overtaken_by')
+  expect(plan.next).toContain('send on_conflict "force"')
   expect(await dataOf('g')).toEqual({ n: 2 })
   const refused = await call('undo', { ...asked, on_conflict: 'fail' })
   expect(refused.error).toMatchObject({ code: 'CONFLICT', details: [{ code: 'overtaken', expected: later }] })

@@ -161,7 +161,9 @@ describe('a diff', () => {
     const found = succeed(await diff(base, without(config, { record_types })))
     expect(opsOf(found)).toEqual(['update record_type sample', 'create record_type zebra'])
     expect(found.summary).toEqual({ create: 1, update: 1, delete: 0 })
-    expect(found.changes[0].diff).toEqual([{ op: 'replace', path: '/description', value: 'new' }])
+    expect(found.changes[0].diff).toEqual([
+      { op: 'replace', path: '/description', value: 'new', before: sample.description },
+    ])
     expect(found.changes[1].diff).toMatchObject([{ op: 'add', path: '', value: { name: 'zebra' } }])
     const pruned = succeed(await diff(base, without(config, { record_types: [sample] }), '?prune=true'))
     expect(opsOf(pruned)).toEqual(['delete record_type note'])

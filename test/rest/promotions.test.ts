@@ -65,7 +65,7 @@ describe('a promotion', () => {
           kind: 'record_type',
           id: 'task',
           op: 'update',
-          diff: [{ op: 'replace', path: '/description', value: 'new' }],
+          diff: [{ op: 'replace', path: '/description', value: 'new', before: null }],
         },
       ],
       conflicts: [],

@@ -470,7 +470,7 @@ test('a default that its own schema refuses is imported as an annotation, and th
   const promoted = await server.call('POST', `/v1/${base}/promote`, { from: dev })
   expect(promoted).toMatchObject({ status: 200, body: { changes: [{ id: 'seek', op: 'create' }] } })
   const listed = await server.call('GET', `/v1/${base}/mcp/tools?types=seek`)
-  const create = listed.body.tools.find(({ name }: Body) => name === 'create_seek')
+  const create = listed.body.data.find(({ name }: Body) => name === 'create_seek')
   expect(create.input_schema.required).toEqual(['title'])
   expect(create.input_schema.properties.title).not.toHaveProperty('default')
 })

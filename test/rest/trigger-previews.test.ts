@@ -92,7 +92,9 @@ describe('a trigger of a preview', () => {
     const promoted = succeed(
       await call('POST', '/v1/crm/promote', { from: base, resources: [{ kind: 'trigger', id }] }),
     )
-    expect(promoted.changes[0].diff).toEqual([{ op: 'replace', path: '/description', value: 'Better' }])
+    expect(promoted.changes[0].diff).toEqual([
+      { op: 'replace', path: '/description', value: 'Better', before: null },
+    ])
     expect(succeed(await call('GET', one))).toMatchObject({ ...FREE, enabled: true })
     await put('r1', {})
     await arrived(1)

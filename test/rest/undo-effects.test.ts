@@ -41,17 +41,18 @@ async function newDesk() {
     ...{ target_record_type: ticket, target_id: 't' },
   }
   succeed(await world.call('POST', '/v1/crm/relationships', link), 201)
-  const links = async () =>
-    succeed(await world.call('GET', `/v1/crm/relationships?rel_type=about${n}`)).data.length
-  return { n, ask, ticket, note, links, request: `ask${n}` }
+  const links = async () => succeed(await get(note, 'n/related')).data.length
+  const ran = () =>
+    eventually(async () => succeed(await world.call('GET', `/v1/crm/actions/escalate${n}/runs`)).data[0])
+  return { n, ask, ticket, note, links, ran, request: `ask${n}` }
 }
 
 test('with_effects takes back what triggers and actions did, and a dry run shows it', async () => {
-  const { n, ask, ticket, note, links, request } = await newDesk()
+  const { n, ask, ticket, note, links, ran, request } = await newDesk()
   const agent = await world.newToken([{ record_type: ask, permission: 'write' }], { name: `agent${n}` })
   await put(ask, 'a', { wants: 'help' }, request, agent.call)
-  await eventually(async () => (await get(note, 'n')).status === 404)
-  expect(await links()).toBe(0)
+  await ran()
+  expect((await get(note, 'n')).status).toBe(404)
   const plain = succeed(await undo({ request_id: request }, world.call, '?dry_run=true'))
   expect(plain).toMatchObject({ count: 1, data: [{ id: 'a' }] })
   expect(plain).not.toHaveProperty('effects')
@@ -74,9 +75,9 @@ test('with_effects takes back what triggers and actions did, and a dry run shows
 })
 
 test('the tool undo takes with_effects, and its plan says so', async () => {
-  const { ask, ticket, note, request } = await newDesk()
+  const { ask, ticket, ran, request } = await newDesk()
   await put(ask, 'a', {}, request)
-  await eventually(async () => (await get(note, 'n')).status === 404)
+  await ran()
   const { body } = await callTool(world, '/mcp/crm', 'undo', { request_id: request, with_effects: true })
   expect(body.plan.what).toContain('Undoes 4 changes')
   expect(body.plan.what).toContain('3 of them followed from the others.')
