@@ -183,7 +183,8 @@ export const changeTools = [
         },
         context,
       )
-      const { plan, rows, skipped, skipped_count, secrets, dry_run, last, also, effects, ...done } = revertChanges
+      const { plan, rows, skipped, skipped_count, secrets, dry_run, last, also, effects, ...done } =
+        revertChanges
       const left = {
         ...(also.length > 0 && { also: namesOf(also.slice(0, SHOWN)) }),
         ...(effects && { effects: effectsOf(effects) }),
