@@ -5,6 +5,7 @@ import { readMoment } from '../../contract/moment.ts'
 import { DELIVERY_STATUSES } from '../../contract/trigger-shapes.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { INBOUND_WEBHOOK } from '../configuration/inbound-webhooks/index.ts'
+import type { Kind } from '../configuration/lifecycle/kind.ts'
 import { rightsTo } from '../configuration/lifecycle/read.ts'
 import { TRIGGER } from '../configuration/triggers/index.ts'
 import { cursorsOf, openCursor } from '../core/cursor.ts'
@@ -45,7 +46,9 @@ export type DeliveryFilter = {
   readonly id?: string | null | undefined
 }
 
-export const DIRECTIONS = ['out', 'in'] as const
+/** The kinds that have deliveries. Their rights are those of the base as a whole. */
+export const SENDERS: readonly Kind[] = [TRIGGER, INBOUND_WEBHOOK]
+const DIRECTIONS = ['out', 'in'] as const
 const STATUSES: readonly string[] = [...new Set([...DELIVERY_STATUSES, ...INBOUND_STATUSES])]
 
 const TABLES = {
@@ -125,7 +128,7 @@ export async function listBaseDeliveries(
   baseId: string,
   { limit, offset, cursor, includeTotal, ...filter }: DeliveryFilter & PageArgs,
 ): Promise<Page<BaseDelivery>> {
-  for (const kind of [TRIGGER, INBOUND_WEBHOOK]) rightsTo(kind).read(scope, baseId, '')
+  for (const kind of SENDERS) rightsTo(kind).read(scope, baseId, '')
   checkFilter(filter)
   const page = readPage({ limit, offset, cursor, includeTotal })
   await requireBase(scope, baseId)
@@ -167,7 +170,7 @@ async function count(scope: Scope, baseId: string, filter: DeliveryFilter): Prom
 }
 
 /** @throws VALIDATION_ERROR */
-export function checkFilter({ direction, status, recordType, id }: DeliveryFilter): void {
+function checkFilter({ direction, status, recordType, id }: DeliveryFilter): void {
   const enums = [
     ['direction', direction, DIRECTIONS],
     ['status', status, STATUSES],

@@ -1,14 +1,12 @@
 /** Sends or takes again many deliveries of a base. */
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { INBOUND_WEBHOOK } from '../configuration/inbound-webhooks/index.ts'
 import { requireManage } from '../configuration/lifecycle/read.ts'
-import { TRIGGER } from '../configuration/triggers/index.ts'
 import { statement } from '../database/client.ts'
 import { replayDelivery } from '../inbound/index.ts'
 import { sendAgain } from '../triggers/index.ts'
 import type { WriteScope } from '../write/write.ts'
-import { type BaseDelivery, type DeliveryFilter, listBaseDeliveries } from './list.ts'
+import { type BaseDelivery, type DeliveryFilter, listBaseDeliveries, SENDERS } from './list.ts'
 
 /** How many were sent or taken again, how many failed again, and whether more match. */
 export type Replayed = { count: number; failed: number; hasMore: boolean }
@@ -21,7 +19,7 @@ type Filter = Pick<DeliveryFilter, 'direction' | 'of' | 'since'> & { readonly st
  * @throws FORBIDDEN; NOT_FOUND; VALIDATION_ERROR
  */
 export async function replayDeliveries(scope: WriteScope, baseId: string, filter: Filter): Promise<Replayed> {
-  for (const kind of [TRIGGER, INBOUND_WEBHOOK]) requireManage({ kind, scope, baseId, id: '' })
+  for (const kind of SENDERS) requireManage({ kind, scope, baseId, id: '' })
   if (filter.status === 'pending')
     throw invalid({
       path: '/status',

@@ -41,7 +41,7 @@ const NO_SECRET = randomBytes(32).toString('hex')
 export function verify(
   arrived: Arrived,
   signature: Signature,
-  [secret, former = NO_SECRET]: readonly [string, string?],
+  [secret, former = NO_SECRET]: readonly [string, string | undefined],
   now: number,
 ): Verified | undefined {
   const claim = CLAIMS[signature.scheme](headerReader(arrived), signature, arrived)
@@ -124,12 +124,9 @@ const CLAIMS: Readonly<Record<Signature['scheme'], Read>> = {
   },
   token(header, { header: own, prefix = '' }, { body }) {
     const given = own === undefined ? passwordIn(header('authorization')) : header(own)
-    const isPrefixed = given?.startsWith(prefix) && given.length <= prefix.length + LIMITS.inboundSecretChars
-    return {
-      signatures: isPrefixed ? [digest(given.slice(prefix.length))] : [],
-      signed: [body],
-      isSecret: true,
-    }
+    const secret = given?.startsWith(prefix) ? given.slice(prefix.length) : ''
+    const isPossible = secret.length > 0 && secret.length <= LIMITS.inboundSecretChars
+    return { signatures: isPossible ? [digest(secret)] : [], signed: [body], isSecret: true }
   },
 }
 
