@@ -349,7 +349,7 @@ test('undo needs write, and is hidden at a read-only address', async () => {
 })
 
 test('undo without a target names the other latest requests before its plan', async () => {
-  await put('r1', { n: 1 }, 'recent-rest')
+  await put('rr1', { n: 1 }, 'recent-rest')
   const made = await call('upsert_record', { record_type: 'note', id: 'rr2', data: { n: 1 } })
   expect(made.body.operation).toBe('created')
   const { body } = await call('undo', {})

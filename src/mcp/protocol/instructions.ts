@@ -15,7 +15,7 @@ const WRITES =
 const PLANS =
   'A delete of several things, or of a record with links, first answers a plan of all that would go and deletes nothing: plan_token alone confirms it. dry_run shows no plan. What is deleted stays in the history, so that undo can bring it back.'
 const WORK =
-  'Agents that share a queue claim records with work: complete or release each claim, and send a heartbeat before its lease ends.'
+  'Agents that share a queue claim records with work: complete or release each claim, which leaves the record as it is, and send a heartbeat before its lease ends. A claim keeps others from claiming the record, and not from writing it.'
 const PAGES =
   'Lists are paged: while meta.has_more is true, send meta.next_cursor as cursor. Results are cut to max_tokens (default 4000) and say what is missing.'
 const FILTERS =

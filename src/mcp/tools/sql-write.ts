@@ -23,7 +23,7 @@ export const sqlWriteTools = [
   tool('sql_write', {
     title: 'SQL that writes',
     description:
-      'INSERT (or INSERT SELECT; ON CONFLICT (id) or (external_source, external_id)), UPDATE FROM, DELETE, SELECT, RETURNING on types and relationships, by ;, in one transaction. Casts work, and JSON text for object columns.',
+      'INSERT (or INSERT SELECT; ON CONFLICT (id) or (external_source, external_id)), UPDATE FROM, DELETE, RETURNING on types and relationships, by ;, in one transaction. Casts work, and JSON text for object columns.',
     permission: 'write',
     hints: { destructive: true },
     showsRecords: true,

@@ -20,7 +20,7 @@ export const input = z.strictObject({
   // The engine checks bounds. Publishing them would cost tokens in every tool list.
   limit: z.int32().optional(),
   lease_seconds: z.int32().optional(),
-  max_attempts: z.int32().optional(),
+  max_attempts: z.int32().optional().meta({ listed: false }),
   patch: z.record(z.string(), z.unknown()).optional(),
   timeout: z.int32().optional(),
   condition: z.record(z.string(), z.unknown()).optional(),
