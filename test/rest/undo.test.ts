@@ -280,7 +280,7 @@ describe('conflicts', () => {
     await put(type, 'a', { n: 3 })
     const [later] = (await changesOf(`record_type=${type}&id=a&order=desc&limit=1`)) as [Body]
     const { message } = expectFailure(await undo({ request_id: request }), 'CONFLICT')
-    expect(message).toContain('first undo the changes that came after')
+    expect(message).toContain('on_conflict=force undoes the changes that came after, too.')
     succeed(await undo({ request_id: later.request_id }))
     succeed(await undo({ request_id: request }))
     expect(succeed(await get(type, 'a')).data).toEqual({ n: 1 })

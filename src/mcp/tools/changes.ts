@@ -159,7 +159,7 @@ export const changeTools = [
       record_type: selection.record_type.meta({ listed: false }),
       seq: seq.optional(),
       on_conflict: z.enum(['fail', 'skip', 'force']).optional().meta({ listed: false }),
-      with_effects: z.boolean().optional().meta({ listed: false }),
+      with_effects: z.boolean().optional(),
       ...deleting,
     }),
     output: answerOutput,
