@@ -178,6 +178,7 @@ const GROUPS: readonly (readonly [heading: string, names: readonly string[]])[] 
       'action',
       'trigger',
       'inbound-webhook',
+      'deliveries',
       'provider',
       'gen',
     ],
