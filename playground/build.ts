@@ -62,6 +62,11 @@ const app = await build({
   entryPoints: { app: 'src/main.tsx' },
   jsx: 'automatic',
   plugins: [systemFonts],
+  // A part of CommonJS has a default export only, and GraphiQL takes the parsers by name.
+  alias: {
+    'prettier/parser-graphql': 'prettier/plugins/graphql',
+    'prettier/parser-babel': 'prettier/plugins/babel',
+  },
   define: {
     ...COMMON.define,
     WORKERS: JSON.stringify({

@@ -12,12 +12,16 @@ const STORAGE = storageOf(ADDRESS)
 const PLUGINS = [HISTORY_PLUGIN, explorerPlugin()]
 
 type State =
-  | { kind: 'out'; message: string }
+  | { kind: 'out'; message: string; typed?: string }
   | { kind: 'opening' }
   | { kind: 'in'; token: string; name: string; tabs: string[] }
 
 /** Signs in, and makes the first tabs of an address that has none. */
-async function enter(find: () => Promise<string>, setState: (state: State) => void): Promise<void> {
+async function enter(
+  find: () => Promise<string>,
+  setState: (state: State) => void,
+  typed = '',
+): Promise<void> {
   setState({ kind: 'opening' })
   try {
     const token = await find()
@@ -25,7 +29,7 @@ async function enter(find: () => Promise<string>, setState: (state: State) => vo
     const isFirst = STORAGE.getItem('graphiql:tabState') === null
     setState({ kind: 'in', token, name, tabs: isFirst ? await starters(ADDRESS, BASE, sender(token)) : [] })
   } catch (error) {
-    setState({ kind: 'out', message: (error as Error).message })
+    setState({ kind: 'out', message: (error as Error).message, typed })
   }
 }
 
@@ -65,7 +69,11 @@ export function App() {
         )}
       </header>
       {state.kind === 'out' && (
-        <SignIn message={state.message} onToken={(token) => void enter(async () => token, setState)} />
+        <SignIn
+          message={state.message}
+          typed={state.typed ?? ''}
+          onToken={(token) => void enter(async () => token, setState, token)}
+        />
       )}
       {state.kind === 'in' && <Editor token={state.token} tabs={state.tabs} />}
     </>
@@ -87,8 +95,10 @@ function Editor({ token, tabs }: { token: string; tabs: string[] }) {
   )
 }
 
-function SignIn({ message, onToken }: { message: string; onToken: (token: string) => void }) {
-  const [token, setToken] = useState('')
+type SignInProps = { message: string; typed: string; onToken: (token: string) => void }
+
+function SignIn({ message, typed, onToken }: SignInProps) {
+  const [token, setToken] = useState(typed)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     onToken(token.trim())
@@ -97,6 +107,9 @@ function SignIn({ message, onToken }: { message: string; onToken: (token: string
     <main id="plinth-sign-in">
       <form onSubmit={submit}>
         <h1>GraphQL playground</h1>
+        <p>
+          {BASE === '' ? 'All bases' : `Base ${BASE}`} at {location.host}
+        </p>
         <label htmlFor="token">API token</label>
         <input
           id="token"

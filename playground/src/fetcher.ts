@@ -20,7 +20,15 @@ export const fetcherOf = (address: string, send: Send) => async (params: Params,
   })
   return answer.headers.get('content-type')?.startsWith('text/event-stream')
     ? eventsOf(answer)
-    : answer.json()
+    : inOrder(await answer.json())
+}
+
+type Answer = { data?: { __schema?: { types?: { name: string }[] } } }
+
+/** The explorer of the documentation lists types as they come. */
+function inOrder(answer: Answer): Answer {
+  answer.data?.__schema?.types?.sort((one, other) => one.name.localeCompare(other.name))
+  return answer
 }
 
 /** The results of a stream of server-sent events. */

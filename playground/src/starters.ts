@@ -44,7 +44,8 @@ async function ask<T>(address: string, send: Send, query: string, variables: obj
 }
 
 /** The list of a record type, `ticketRecords`, and its first record. */
-type Found = { list: string; record: { id: string; _type: string } | undefined }
+type Newest = { id: string; _type: string; _createdAt: string }
+type Found = { list: string; record: Newest | undefined }
 
 async function ofRecords(address: string, base: string, send: Send): Promise<string[] | undefined> {
   const { __schema } = await ask<{ __schema: { queryType: { fields: { name: string }[] } } }>(
@@ -87,13 +88,17 @@ async function firstWithRecords(
   lists: readonly string[],
 ): Promise<Found | undefined> {
   if (lists.length === 0) return undefined
-  const pages = await ask<Record<string, { nodes: { id: string; _type: string }[] }>>(
+  const pages = await ask<Record<string, { nodes: Newest[] }>>(
     address,
     send,
-    `{ ${lists.map((list) => `${list}(first: 1) { nodes { id _type } }`).join(' ')} }`,
+    `{ ${lists.map((list) => `${list}(first: 1) { nodes { id _type _createdAt } }`).join(' ')} }`,
   )
   const found = lists.map((list): Found => ({ list, record: pages[list]?.nodes[0] }))
-  return found.find(({ record }) => record) ?? found[0]
+  // The type that was used last is most likely the one that is meant.
+  const newest = found
+    .filter(({ record }) => record)
+    .sort((one, other) => (other.record?._createdAt ?? '').localeCompare(one.record?._createdAt ?? ''))
+  return newest[0] ?? found[0]
 }
 
 async function profileOf(base: string, id: string, send: Send): Promise<Profile> {

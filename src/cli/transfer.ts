@@ -65,6 +65,8 @@ export async function download(
   }
   const size = Number(response.headers.get('content-length') ?? 0)
   await pipeline(bytes, progress('received', size), createWriteStream(target)).catch((error: unknown) => {
+    // The cause of a broken connection is in the error of fetch.
+    if ((error as Error).cause !== undefined) throw noAnswer(url, error)
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown'
     throw misused(`The file "${target}" cannot be written (${code}).`)
   })

@@ -180,6 +180,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const services: Services = {
     ...{ caches, batching, feed, longPolls, keys, limits, sql, blobs, vault, egress, publicUrl, log },
     s3Endpoint: () => s3Endpoint(publicUrl(), options.s3Host),
+    snapshots: database.snapshots,
     clientBreaks,
     kinds: KINDS,
     slowLists: new SlowLists(),

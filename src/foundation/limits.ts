@@ -176,6 +176,8 @@ export const LIMITS = {
    * Characters of all patterns in a filter. PostgreSQL checks for cancellation only between pattern matches.
    */
   filterPatternChars: 2000,
+  /** Columns of a CSV for properties that the schema does not name. */
+  csvColumns: 1000,
   sortTerms: 8,
   fieldNames: 100,
   fieldChars: 1024,

@@ -87,6 +87,14 @@ export const SERVER_LIMITS = {
   sqlWriteRows: 1000,
   sqlStatements: 4,
   sqlStatementsOfToken: 2,
+  /**
+   * Whole results, streamed from one snapshot: concurrent ones of the process and of one token, how long one may take,
+   * and bytes that are read ahead of the client.
+   */
+  wholeResults: 4,
+  wholeResultsOfToken: 2,
+  wholeResultMs: 60 * 60_000,
+  streamedBytes: 256 * 1024,
   /** Change feed: polling interval while a client listens, and retry delay after a failure. */
   feedTickMs: 50,
   feedRetryMs: 1000,

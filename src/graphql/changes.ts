@@ -155,6 +155,13 @@ const changeArgs = () =>
     until: t.field({ type: 'DateTime', description: 'Before this time or age.' }),
   }))
 
+const LogOrder = builder.enumType('LogOrder', {
+  values: {
+    ...{ ASC: { value: 'asc' }, DESC: { value: 'desc' } },
+    ...{ asc: { description: 'The same as ASC.' }, desc: { description: 'The same as DESC.' } },
+  } as const,
+})
+
 builder.queryFields((t) => ({
   changes: t.field({
     type: ChangePage,
@@ -163,7 +170,7 @@ builder.queryFields((t) => ({
     args: {
       ...changeArgs(),
       before: t.arg.float({ description: 'The seq of an entry. Returns the entries before it.' }),
-      order: t.arg.string({ description: '`asc` (default) or `desc`.' }),
+      order: t.arg({ type: LogOrder, description: 'Oldest first by default.' }),
       showsBefore: t.arg.boolean({ description: 'Adds to each step of a diff the value that it replaces.' }),
       limit: t.arg.int({ description: 'Entries per page, 1 to 1000. Defaults to 50.' }),
     },

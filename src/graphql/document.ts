@@ -7,4 +7,4 @@ export const graphql = initGraphQLTada<{
   disableMasking: true
   scalars: { ID: string; JSON: unknown; DateTime: string }
 }>()
-export type { ResultOf, TadaDocumentNode } from 'gql.tada'
+export type { ResultOf, TadaDocumentNode, VariablesOf } from 'gql.tada'

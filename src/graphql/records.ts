@@ -122,24 +122,55 @@ const SourceRecordRef = builder.objectRef<OfSource>('SourceRecord').implement({
   interfaces: [WrittenRecord],
 })
 
-const RecordPage = builder
-  .objectRef<Awaited<ReturnType<typeof records.listRecords>>>('RecordPage')
+const RecordColumns = builder
+  .objectRef<NonNullable<ReturnType<Listed['columns']>>>('RecordColumns')
   .implement({
+    description: 'The columns of records in a table, such as CSV.',
     fields: (t) => ({
-      data: t.field({ type: [RecordRef], resolve: (page) => page.data() }),
-      rows: t.field({
-        type: 'JSON',
-        description: 'The same records in the form of REST with the selected `fields`.',
-        resolve: (page) => page.rows(),
-      }),
-      ...pageFields(t),
-      hint: t.exposeString('hint', {
-        nullable: true,
-        description:
-          'Present if the filter has a value that the schema excludes, or the list was slow: what to do about it.',
-      }),
+      fields: t.exposeStringList('fields', { description: 'Fields of every record, such as "id".' }),
+      properties: t.exposeStringList('properties', { description: 'Properties of the data.' }),
+      jsonSchema: t.expose('jsonSchema', { type: 'JSON', description: 'The schema of the data.' }),
     }),
   })
+
+type Listed = Awaited<ReturnType<typeof records.listRecords>>
+const RecordPage = builder.objectRef<Listed>('RecordPage').implement({
+  fields: (t) => ({
+    data: t.field({ type: [RecordRef], resolve: (page) => page.data() }),
+    rows: t.field({
+      type: 'JSON',
+      description: 'The same records in the form of REST with the selected `fields`.',
+      resolve: (page) => page.rows(),
+    }),
+    columns: t.field({
+      type: RecordColumns,
+      description: 'What a table of the records shows: at least the properties that the schema names.',
+      resolve: (page) => page.columns(),
+    }),
+    ...pageFields(t),
+    hint: t.exposeString('hint', {
+      nullable: true,
+      description:
+        'Present if the filter has a value that the schema excludes, or the list was slow: what to do about it.',
+    }),
+  }),
+})
+
+const RecordRows = builder.objectRef<records.WholeRows>('RecordRows').implement({
+  description: 'Some records of a whole result.',
+  fields: (t) => ({
+    rows: t.expose('rows', {
+      type: 'JSON',
+      description: 'The records in the form of REST with the selected `fields`.',
+    }),
+    columns: t.field({
+      type: RecordColumns,
+      nullable: true,
+      description: 'With `withColumns`, of the first rows: what a table of all records shows.',
+      resolve: ({ columns }) => columns,
+    }),
+  }),
+})
 
 const SourceRecordPage = builder.objectRef<sources.SourcePage>('SourceRecordPage').implement({
   description: 'A page of records of an external source, as the source has it.',
@@ -229,25 +260,53 @@ const contentArgs = () => ({
   ...pairArgs(),
 })
 
+const questionArgs = () =>
+  builder.args((t) => ({
+    filter: t.field({
+      type: 'JSON',
+      description:
+        '{"field","op","value"}, {"and":[…]}, {"or":[…]}, {"not":{…}}, {"some":{…}} or {"none":{…}}.',
+    }),
+    sort: t.field({ type: 'JSON', description: '[{"field","direction"}] or "-created_at,id".' }),
+    fields: t.stringList({ description: 'Fields to return: "id", "data.name".' }),
+  }))
+const asOfArg = () =>
+  builder.args((t) => ({
+    asOf: t.string({ description: 'Point-in-time read: the state of the records at this time.' }),
+  }))
+
+builder.subscriptionField('recordRows', (t) =>
+  t.field({
+    type: RecordRows,
+    description:
+      'Streams all records of a type that match, of one moment, and then ends. It fails if the token is revoked, or if its client takes nothing for long.',
+    args: {
+      ...typeArgs(),
+      ...questionArgs(),
+      ...asOfArg(),
+      withColumns: t.arg.boolean({
+        description: 'Find the columns first. This reads the records once more.',
+      }),
+    },
+    subscribe: (_root, { base, recordType, ...args }, { scope }) =>
+      records.streamRecords(scope, base, recordType, args),
+    resolve: (rows) => rows,
+  }),
+)
+
 builder.queryFields((t) => ({
   records: t.field({
     type: RecordPage,
     description: 'The records of a type that match, newest first unless sorted.',
     args: {
       ...typeArgs(),
-      filter: t.arg({
-        type: 'JSON',
-        description:
-          '{"field","op","value"}, {"and":[…]}, {"or":[…]}, {"not":{…}}, {"some":{…}} or {"none":{…}}.',
-      }),
-      sort: t.arg({ type: 'JSON', description: '[{"field","direction"}] or "-created_at,id".' }),
-      fields: t.arg.stringList({ description: 'Fields to return: "id", "data.name".' }),
+      ...questionArgs(),
       ...expandArgs(),
       ...includeArgs(),
       snippets: t.arg.boolean({
         description: 'Show what the `search` of the filter found. `limit` is then at most 100.',
       }),
-      asOf: t.arg.string({ description: 'Point-in-time read: the state of the records at this time.' }),
+      ...asOfArg(),
       ...pageArgs(),
     },
     resolve: (_root, { base, recordType, ...args }, { scope }) =>
@@ -259,13 +318,7 @@ builder.queryFields((t) => ({
       'Long-polls for a matching record. Returns the first page that has one, or an empty page after `timeout` seconds.',
     args: {
       ...typeArgs(),
-      filter: t.arg({
-        type: 'JSON',
-        description:
-          '{"field","op","value"}, {"and":[…]}, {"or":[…]}, {"not":{…}}, {"some":{…}} or {"none":{…}}.',
-      }),
-      sort: t.arg({ type: 'JSON', description: '[{"field","direction"}] or "-created_at,id".' }),
-      fields: t.arg.stringList({ description: 'Fields to return: "id", "data.name".' }),
+      ...questionArgs(),
       limit: pageArgs().limit,
       timeout: t.arg.int({ description: 'Seconds, 0 to 60. Defaults to 30.' }),
     },

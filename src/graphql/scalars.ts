@@ -36,6 +36,7 @@ function literal(node: ValueNode, variables: Record<string, unknown> | null | un
 }
 
 builder.scalarType('JSON', {
+  specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc8259',
   description: 'Any JSON value. Numbers that a double cannot represent exactly are refused.',
   serialize: (value) => value,
   // JSON from a body passed the pre-pass already, under the rule of its use.
@@ -51,6 +52,7 @@ builder.scalarType('JSON', {
 })
 
 builder.scalarType('DateTime', {
+  specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
   description:
     'A time as RFC 3339 in UTC with milliseconds: 2026-01-31T09:30:00.000Z. As `since` or `until` also an age, such as "2h".',
   serialize: (value) => value,

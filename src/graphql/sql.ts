@@ -1,5 +1,5 @@
 /** GraphQL query that runs a read-only SQL statement. */
-import { runSql, type SqlResult } from '../engine/sql/run-sql.ts'
+import { runSql, type SqlChunk, type SqlResult, streamSql } from '../engine/sql/run-sql.ts'
 import { builder } from './builder.ts'
 
 const SqlColumn = builder.objectRef<SqlResult['meta']['columns'][number]>('SqlColumn').implement({
@@ -31,15 +31,39 @@ const SqlRef = builder.objectRef<SqlResult>('SqlResult').implement({
   }),
 })
 
+const SqlRows = builder.objectRef<SqlChunk>('SqlRows').implement({
+  description: 'Some rows of a whole result.',
+  fields: (t) => ({
+    rows: t.expose('rows', { type: 'JSON', description: 'A list of objects, by column.' }),
+    columns: t.field({ type: [SqlColumn], resolve: ({ columns }) => [...columns] }),
+  }),
+})
+
+const statementArgs = () =>
+  builder.args((t) => ({
+    base: t.string({ required: true }),
+    query: t.string({ required: true }),
+    params: t.field({ type: 'JSON', description: 'A list for $1 …, or an object for :name ….' }),
+  }))
+
+builder.subscriptionField('sqlRows', (t) =>
+  t.field({
+    type: SqlRows,
+    description:
+      'Streams all rows of one read-only PostgreSQL statement, of one moment, and then ends. It fails if the token is revoked, or if its client takes nothing for long.',
+    args: statementArgs(),
+    subscribe: (_root, { base, ...input }, { scope }) => streamSql(scope, base, input),
+    resolve: (rows) => rows,
+  }),
+)
+
 builder.queryFields((t) => ({
   sql: t.field({
     type: SqlRef,
     description:
       'One read-only PostgreSQL statement. Relations are the record types by their ids, and records, record_types, changes, relationships, relationship_types.',
     args: {
-      base: t.arg.string({ required: true }),
-      query: t.arg.string({ required: true }),
-      params: t.arg({ type: 'JSON', description: 'A list for $1 …, or an object for :name ….' }),
+      ...statementArgs(),
       limit: t.arg.int({ description: 'Maximum number of rows, 1 to 1000. Defaults to 1000.' }),
     },
     resolve: (_root, { base, ...input }, { scope }) => runSql(scope, base, input),

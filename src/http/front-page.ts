@@ -2,7 +2,8 @@
 import negotiator from '@fastify/accept-negotiator'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { notFound } from './errors.ts'
-import { GUIDE_GROUPS, GUIDES, guidePage } from './guides.ts'
+import { searchPage } from './guide-search.ts'
+import { GUIDE_GROUPS, GUIDES, guidePage, SEARCH_FORM } from './guides.ts'
 import { escapeHtml, htmlPage } from './html-page.ts'
 import { addVary, SharedDocument } from './shared-document.ts'
 
@@ -11,6 +12,9 @@ type Hook = (request: FastifyRequest) => Promise<void>
 const HTML = 'text/html; charset=utf-8'
 const PAGE_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+
+/** The guides have a form for their search. */
+const GUIDE_POLICY = PAGE_POLICY.replace("form-action 'none'", "form-action 'self'")
 
 /** The surfaces of the server, in page order. */
 const SURFACES = [
@@ -56,13 +60,16 @@ export function frontPage(visit: Hook, address: string | undefined) {
         return index.send(request, reply)
       return page.send(request, reply.header('content-security-policy', PAGE_POLICY))
     })
-    app.get('/guides', { onRequest: visit }, (request, reply) =>
-      contents.send(request, reply.header('content-security-policy', PAGE_POLICY)),
-    )
+    app.get<{ Querystring: { q?: unknown } }>('/guides', { onRequest: visit }, async (request, reply) => {
+      const { q } = request.query
+      reply.header('content-security-policy', GUIDE_POLICY)
+      if (typeof q !== 'string') return contents.send(request, reply)
+      return reply.type(HTML).send(await searchPage(q))
+    })
     app.get<{ Params: { name: string } }>('/guides/:name', { onRequest: visit }, (request, reply) => {
       const guide = guides.get(request.params.name)
       if (!guide) throw notFound(request)
-      return guide.send(request, reply.header('content-security-policy', PAGE_POLICY))
+      return guide.send(request, reply.header('content-security-policy', GUIDE_POLICY))
     })
   }
 }
@@ -100,7 +107,7 @@ programs use REST <code>/v1</code>, people explore with GraphQL.</p>
 
 const CONTENTS = htmlPage(
   'Guides',
-  `<nav><a href="/">Plinth</a></nav><h1>Guides</h1>${GUIDE_GROUPS.map(
+  `<nav><a href="/">Plinth</a></nav><h1>Guides</h1>${SEARCH_FORM}${GUIDE_GROUPS.map(
     ({ role, guides }) =>
       `<h2>${role}</h2><ul>${guides
         .map(

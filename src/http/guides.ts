@@ -81,13 +81,29 @@ const DOCS = new URL('../../docs/', import.meta.url)
 
 /** Renders a guide as an HTML page. */
 export async function guidePage({ name, title }: Guide): Promise<string> {
-  const text = await readFile(new URL(`${name}.md`, DOCS), 'utf8')
-  const content = await markdown.parse(text)
+  const content = await markdown.parse(await textOf(name))
   return htmlPage(
     title,
-    `<nav><a href="/">Plinth</a> › <a href="/guides">Guides</a></nav><main class="guide">${content}</main>`,
+    `<nav><a href="/">Plinth</a> › <a href="/guides">Guides</a></nav><div class="guides"><aside>${SEARCH_FORM}${sideOf(name)}</aside><main class="guide">${content}</main></div>`,
   )
 }
+
+/** The Markdown of a guide. */
+export const textOf = (name: string): Promise<string> => readFile(new URL(`${name}.md`, DOCS), 'utf8')
+
+/** A search without scripts: the server answers it. */
+export const SEARCH_FORM =
+  '<form action="/guides" role="search"><input type="search" name="q" maxlength="100" placeholder="Search the guides" aria-label="Search the guides"></form>'
+
+/** The guides, as the list at the side of one. */
+const sideOf = (current: string): string =>
+  GUIDE_GROUPS.map(({ role, guides }) => {
+    const links = guides.map(
+      ({ name, title }) =>
+        `<a href="/guides/${name}"${name === current ? ' aria-current="page"' : ''}>${title}</a>`,
+    )
+    return `<p>${role}</p>${links.join('')}`
+  }).join('')
 
 const names = new Set(GUIDES.map(({ name }) => name))
 
@@ -95,7 +111,8 @@ const markdown = new Marked({
   renderer: {
     heading({ tokens, depth }: Tokens.Heading) {
       const content = this.parser.parseInline(tokens)
-      return `<h${depth} id="${anchorOf(content)}">${content}</h${depth}>\n`
+      const anchor = anchorOf(content)
+      return `<h${depth} id="${anchor}">${content} <a class="anchor" href="#${anchor}" aria-label="Link to this section">#</a></h${depth}>\n`
     },
     link({ href, tokens }: Tokens.Link) {
       const content = this.parser.parseInline(tokens)
@@ -117,6 +134,12 @@ function targetOf(href: string): string | undefined {
   const [, name = '', anchor = ''] = /^(?:\.\/)?([\w-]*)(?:\.md)?(#[\w-]+)?$/.exec(href) ?? []
   if (name === '') return anchor === '' ? undefined : anchor
   return names.has(name) ? `/guides/${name}${anchor}` : undefined
+}
+
+/** Words of Markdown as HTML, and the id of a heading of them. */
+export async function headingOf(text: string): Promise<{ html: string; anchor: string }> {
+  const html = await markdown.parseInline(text)
+  return { html: html.replace(/<[^>]*>/g, ''), anchor: anchorOf(html) }
 }
 
 /** Heading id, by GitHub's rules. */

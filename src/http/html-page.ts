@@ -16,6 +16,13 @@ code { padding: .1em .3em; overflow-wrap: anywhere } pre { padding: .8rem 1rem; 
 .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr)); gap: 1rem; padding: 0; list-style: none }
 .cards > li { border: 1px solid var(--line); border-radius: 8px; padding: 1rem }
 .cards p { margin: .25rem 0 0; color: var(--soft) }
+.guides { display: grid; grid-template-columns: 12rem minmax(0, 1fr); gap: 2.5rem } body:has(> .guides) { max-width: 76rem }
+.guides aside { position: sticky; top: 1rem; align-self: start; max-height: 95vh; overflow-y: auto; font-size: .875rem }
+.guides aside p { margin: .8rem 0 .2rem; color: var(--soft) } .guides aside a { display: block; padding: .1rem 0; text-decoration: none }
+.guides aside a[aria-current] { font-weight: 600; color: var(--text) } @media (max-width: 50rem) { .guides { display: block } .guides aside { position: static; max-height: none } }
+.anchor { visibility: hidden; text-decoration: none } :is(h1, h2, h3, h4):hover > .anchor, .anchor:focus { visibility: visible }
+input { width: 100%; padding: .35rem .6rem; font: inherit; color: inherit; background: var(--code); border: 1px solid var(--line); border-radius: 6px }
+td code { overflow-wrap: break-word }
 .table { overflow-x: auto } table { border-collapse: collapse } th, td { border: 1px solid var(--line); padding: .35rem .6rem; text-align: left; vertical-align: top }
 `
 

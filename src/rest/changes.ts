@@ -176,7 +176,7 @@ export const changes = [
     params,
     query: pages,
     operation: graphql(
-      `query ListChanges($base: String!, $after: Float, $before: Float, $order: String, $recordType: String, $id: String,
+      `query ListChanges($base: String!, $after: Float, $before: Float, $order: LogOrder, $recordType: String, $id: String,
         $kind: String, $operation: String, $actor: String, $requestId: String, $since: DateTime, $until: DateTime,
         $limit: Int, $showsBefore: Boolean, $isGrouped: Boolean!) {
         changes(base: $base, after: $after, before: $before, order: $order, recordType: $recordType, id: $id, kind: $kind,

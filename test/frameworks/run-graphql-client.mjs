@@ -2,6 +2,7 @@
  * Uses `/graphql/{base}` through a GraphQL client, as its users do, without any configuration beyond the address.
  * Arguments: the client, the address, the token and a directory for generated files. Prints its findings as JSON.
  */
+import { createHash } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -37,6 +38,16 @@ const CLIENTS = {
     for (const text of [LIST, ONE, CUSTOMERS]) await apollo.query({ query: gql(text) })
     await apollo.mutate({ mutation: gql(UPDATE) })
     const list = await apollo.query({ query: gql(LIST), fetchPolicy: 'cache-first' })
+    const { PersistedQueryLink } = await import('@apollo/client/link/persisted-queries')
+    const sha256 = (text) => createHash('sha256').update(text).digest('hex')
+    for (const useGETForQueries of [true, false]) {
+      const http = new HttpLink({ uri: url, headers, useGETForQueries })
+      const link = useGETForQueries ? http : new PersistedQueryLink({ sha256 }).concat(http)
+      const { data } = await new ApolloClient({ cache: new InMemoryCache(), link }).query({
+        query: gql(LIST),
+      })
+      if (data.ticketRecords.nodes.length === 0) throw new Error('no records')
+    }
     return { list: list.data.ticketRecords.nodes.map(plain), keys: Object.keys(cache.extract()).sort() }
   },
 
@@ -48,7 +59,6 @@ const CLIENTS = {
       exchanges: [cacheExchange({ logger: (_level, text) => warnings.push(text) }), fetchExchange],
       fetch: counted,
       fetchOptions: { headers },
-      preferGetMethod: false,
     })
     for (const text of [LIST, ONE, CUSTOMERS]) await answered(urql.query(gql(text), {}))
     await answered(urql.mutation(gql(UPDATE), {}))

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { getIntrospectionQuery } from 'graphql'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Answer, type Body, openServer, type TestServer } from '../support/server.ts'
@@ -495,17 +496,102 @@ test('a GraphQL response is JSON for any Accept header', async () => {
   }
 })
 
-test('GET /graphql returns the playground page and runs no query', async () => {
-  const page = await server.as(null)('GET', '/graphql', undefined, { accept: 'text/html,*/*' })
+test('GET /graphql returns the playground page to a browser and runs no query for it', async () => {
+  const page = await server.as(null)('GET', '/graphql?query={bases{hasMore}}', undefined, {
+    accept: 'text/html,*/*',
+  })
   expect(page.status).toBe(200)
   expect(page.headers.get('content-type')).toMatch(/^text\/html/)
   expect(page.headers.get('content-security-policy')).toMatch(/connect-src 'self'/)
   expect(page.text).not.toContain(server.adminToken)
-  const query = await server.call('GET', '/graphql?query={bases{hasMore}}', undefined, {
-    accept: 'application/json',
-  })
-  expect(query.status).toBe(404)
-  expect(query.text).not.toContain('hasMore":')
+  expect(page.text).not.toContain('hasMore":')
+})
+
+const JSON_ACCEPT = { accept: 'application/json' }
+const byGet = (
+  path: string,
+  parameters: Record<string, string>,
+  headers: Record<string, string> = JSON_ACCEPT,
+) => server.call('GET', `${path}?${new URLSearchParams(parameters)}`, undefined, headers)
+
+test('a query by GET answers as by POST, on both addresses, and no cache keeps it', async () => {
+  const query = 'query A($id: String!) { base(id: $id) { id } } query B { bases { hasMore } }'
+  const sent = { query, operationName: 'A', variables: '{"id":"crm"}', extensions: '{}' }
+  const { status, body, headers } = await byGet('/graphql', sent)
+  expect([status, body]).toEqual([200, { data: { base: { id: 'crm' } } }])
+  expect(headers.get('cache-control')).toBe('private, no-cache')
+  const typed = await byGet(
+    '/graphql/crm',
+    { query: '{ __typename }' },
+    { accept: 'application/graphql-response+json' },
+  )
+  expect([typed.status, typed.body]).toEqual([200, { data: { __typename: 'Query' } }])
+  const head = await server.call(
+    'HEAD',
+    `/graphql?${new URLSearchParams({ query: '{ __typename }' })}`,
+    undefined,
+    JSON_ACCEPT,
+  )
+  expect([head.status, head.text]).toEqual([200, ''])
+  const anyone = await server.as(null)('GET', '/graphql?query={__typename}', undefined, JSON_ACCEPT)
+  expect(anyone.status).toBe(401)
+})
+
+test('a GET runs no mutation and no subscription, and takes no other parameters', async () => {
+  const mutation = 'mutation { putBase(id: "forged", input: {}) { id } }'
+  for (const path of ['/graphql', '/graphql/crm'])
+    for (const query of [mutation, 'subscription { changes(base: "crm") { seq } }'])
+      for (const accept of ['application/json', 'application/graphql-response+json', 'text/event-stream']) {
+        const { status, text } = await byGet(path, { query }, { accept })
+        expect([path, accept, status], text).toEqual([path, accept, 400])
+        expect(text).toContain('cannot be sent by GET. Send it by POST.')
+      }
+  expect((await server.call('GET', '/v1/bases/forged')).status).toBe(404)
+  const faults: [Record<string, string>, string][] = [
+    [{ query: '{ __typename }', querry: 'x' }, 'query/querry'],
+    [{ query: '{ __typename }', variables: '{' }, 'query/variables'],
+    [{ query: '{ __typename }', variables: '[]' }, 'query/variables'],
+    [{ query: '{ __typename }', extensions: '1' }, 'query/extensions'],
+  ]
+  for (const [sent, path] of faults) {
+    const { status, body } = await byGet('/graphql', sent)
+    expect([status, body.errors[0].extensions.details[0].path]).toEqual([400, path])
+  }
+  expect((await byGet('/graphql', {})).body.errors).toHaveLength(1)
+})
+
+test('a persisted query without its text is not found, so that the client sends the text', async () => {
+  const query = '{ __typename }'
+  const sha256Hash = createHash('sha256').update(query).digest('hex')
+  const extensions = { persistedQuery: { version: 1, sha256Hash } }
+  for (const path of ['/graphql', '/graphql/crm']) {
+    const asked = await server.call('POST', path, { extensions }, JSON_ACCEPT)
+    const [error] = asked.body.errors
+    expect([asked.status, error.message, error.extensions.code]).toEqual([
+      200,
+      'PersistedQueryNotFound',
+      'PERSISTED_QUERY_NOT_FOUND',
+    ])
+    const again = await byGet(path, { extensions: JSON.stringify(extensions) })
+    expect(again.body.errors[0].extensions.code).toBe('PERSISTED_QUERY_NOT_FOUND')
+    const text = await byGet(path, { query, extensions: JSON.stringify(extensions) })
+    expect(text.body).toEqual({ data: { __typename: 'Query' } })
+    const other = await server.call('POST', path, { query: '{ bases { hasMore } }', extensions }, JSON_ACCEPT)
+    expect([other.status, other.body.errors[0].extensions.details[0].code]).toEqual([400, 'disagrees'])
+  }
+})
+
+test('the scalars say which specification they follow', async () => {
+  const query = '{ __schema { types { name specifiedByURL } } }'
+  for (const path of ['/graphql', '/graphql/crm']) {
+    const { data } = (await server.call('POST', path, { query })).body
+    const types = data.__schema.types as { name: string; specifiedByURL: string | null }[]
+    const specified = types.filter(({ name }) => ['DateTime', 'Date', 'JSON'].includes(name))
+    expect(specified.map(({ specifiedByURL }) => specifiedByURL)).toEqual(
+      specified.map(() => expect.stringMatching(/^https:/)),
+    )
+    expect(specified.length).toBeGreaterThan(0)
+  }
 })
 
 test('a GraphQL POST with the content type of an HTML form is 400 and runs nothing', async () => {

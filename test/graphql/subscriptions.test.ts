@@ -50,6 +50,16 @@ test('the changes query returns a page, and the subscription the entries after i
   stream.cut()
 })
 
+test('the changes query takes its order as an enum, in both cases', async () => {
+  const type = await world.newType()
+  await put(type, 'a', { n: 1 })
+  await put(type, 'b', { n: 1 })
+  for (const order of ['DESC', 'desc']) {
+    const last = `{ changes(base: "crm", recordType: "${type}", limit: 1, order: ${order}) { data { id } } }`
+    expect((await ask(last)).data.changes.data).toEqual([{ id: 'b' }])
+  }
+})
+
 test('a changes subscription returns only entries that the token may read', async () => {
   const [open, shut] = [await world.newType(), await world.newType()]
   const { token } = await world.newToken([{ record_type: open, permission: 'read' }])

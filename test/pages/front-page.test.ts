@@ -60,6 +60,20 @@ test('every link in the guides has a page and a heading as its target', async ()
   expect(broken).toEqual([])
 })
 
+test('the search of the guides finds sections with all words, and shows a query as text', async () => {
+  const search = async (q: string) => (await page(`/guides?q=${encodeURIComponent(q)}`)).text
+  expect(await search('keyset pagination')).toContain('<a href="/guides/query#')
+  expect(await search('bucket')).toContain('href="/guides/s3')
+  const none = await search('<script>alert(1)</script>')
+  expect(none).toContain('0 sections with “&#60;script')
+  expect(none).not.toContain('<script')
+  expect(await search(`${'x'.repeat(5000)}`)).toContain('0 sections')
+  const { text, headers } = await page('/guides/query')
+  expect(text).toContain('<a href="/guides/query" aria-current="page">Queries</a>')
+  expect(text).toContain('<a class="anchor" href="#filter"')
+  expect(headers.get('content-security-policy')).toContain("form-action 'self'")
+})
+
 test('the 404 of an unknown route contains the route without its query', async () => {
   const { status, body } = await server.as(null)('POST', '/nowhere?token=secret')
   expect(status).toBe(404)

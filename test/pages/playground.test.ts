@@ -7,6 +7,7 @@ import { fetcherOf } from '../../playground/src/fetcher.ts'
 import type { Send } from '../../playground/src/send.ts'
 import { starters } from '../../playground/src/starters.ts'
 import { succeed } from '../support/answers.ts'
+import { CHROMIUM, openBrowser } from '../support/browser.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 const FILES = 'src/graphql/endpoint/playground-files'
@@ -125,6 +126,18 @@ test('the first tabs find the one type of many that has records, and what an end
   }
 })
 
+test('the first tabs are of the type whose record was created last', async () => {
+  succeed(await world.call('PUT', '/v1/bases/used', {}), 201)
+  for (const id of ['alpha', 'beta', 'gamma']) {
+    succeed(await world.call('PUT', `/v1/used/record-types/${id}`, {}), 201)
+    if (id !== 'gamma') succeed(await world.call('PUT', `/v1/used/records/${id}/r`, { data: {} }), 201)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  expect((await starters('/graphql/used', 'used', sendAs(world.adminToken)))[0]).toContain(
+    'betaRecords(first: 10)',
+  )
+})
+
 test('a token that may not read the types, and a page without a base, have a tab that runs', async () => {
   succeed(await world.call('PUT', '/v1/bases/other', {}), 201)
   const { token } = await world.newToken([{ base: 'other', permission: 'read' }])
@@ -161,3 +174,53 @@ test('a subscription is a stream of its changes, and other operations are one an
     await events.return(undefined)
   }
 })
+
+// Where the machine has no Chromium, the name of the test says why it is skipped.
+test.skipIf(!CHROMIUM)(
+  'Prettify formats the query, and a refused token stays in its field, in Chromium if there is one',
+  { timeout: 180_000 },
+  async () => {
+    const browser = await openBrowser(CHROMIUM ?? '')
+    const tabs = 'plinth:/graphql/crm:graphiql:tabState'
+    const tab = {
+      id: 'a',
+      query: '{ticketRecords{nodes{id}}}',
+      title: 'a',
+      hash: '',
+      variables: null,
+      headers: null,
+      operationName: null,
+      response: null,
+    }
+    const sign = (token: string) =>
+      browser.evaluate(`(() => {
+      const input = document.querySelector('#token')
+      Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(input, ${JSON.stringify(token)})
+      input.dispatchEvent(new Event('input', { bubbles: true }))
+      setTimeout(() => document.querySelector('#plinth-sign-in button').click(), 100)
+    })()`)
+    try {
+      await browser.open(`${world.url}/graphql/crm`)
+      await browser.until(`document.querySelector('#token') !== null`)
+      await sign('plt_wrong')
+      await browser.until(`document.querySelector('#plinth-sign-in [role=status]')?.textContent.length > 0`)
+      expect(await browser.evaluate(`document.querySelector('#token').value`)).toBe('plt_wrong')
+      expect(await browser.evaluate(`document.querySelector('#plinth-sign-in').textContent`)).toContain(
+        'Base crm at 127.0.0.1',
+      )
+      const state = JSON.stringify({ activeTabIndex: 0, tabs: [tab] })
+      await browser.evaluate(`localStorage.setItem(${JSON.stringify(tabs)}, ${JSON.stringify(state)})`)
+      await sign(world.adminToken)
+      const button = `document.querySelector('button[aria-label^="Prettify"]')`
+      await browser.until(
+        `${button} !== null && document.querySelector('.graphiql-query-editor .view-lines')?.textContent.length > 0`,
+      )
+      await browser.evaluate(`${button}.click()`)
+      await browser.until(
+        `localStorage.getItem(${JSON.stringify(tabs)}).includes('{\\\\n  ticketRecords {\\\\n    nodes {')`,
+      )
+    } finally {
+      await browser.close()
+    }
+  },
+)

@@ -31,6 +31,16 @@ beforeAll(async () => {
     company: { properties: { name: { type: 'string' }, notes: { type: 'array' } } },
     secret: {},
     records: {},
+    // What generators of clients have stumbled over.
+    odd: {
+      properties: {
+        pick: { enum: [{ a: 1 }, 'b'] },
+        fixed: { const: { a: 1 } },
+        $ref: { type: 'string' },
+        name: { type: 'string' },
+      },
+      required: ['$ref'],
+    },
   }
   for (const [id, json_schema] of Object.entries(types))
     succeed(await world.call('PUT', `/v1/crm/record-types/${id}`, { json_schema }), 201)
@@ -46,6 +56,22 @@ afterAll(() => world.close())
 const schemaOf = (path: string, of: Body = document) =>
   path.split('/').reduce((node, part) => node?.[part.replaceAll('~1', '/')], of)
 const referenced = (text: string) => [...text.matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path = '']) => path)
+
+test('enums have no objects, and a property named $ref is no reference', async () => {
+  const OddData = document.components.schemas.Odd_Data
+  expect(Object.keys(OddData.properties)).toEqual(['pick', 'fixed', 'name'])
+  expect(JSON.stringify(OddData.properties)).not.toContain('enum')
+  expect(OddData.patternProperties).toEqual({ '^\\$ref$': { type: 'string' } })
+})
+
+test('lists have the media types of rows', () => {
+  const { get } = document.paths['/v1/crm/records/deal']
+  expect(Object.keys(get.responses[200].content)).toEqual([
+    'application/json',
+    'text/csv',
+    'application/x-ndjson',
+  ])
+})
 
 /** Whether the value is valid for a component of the description. */
 function isValid(component: string, value: unknown): boolean {

@@ -188,3 +188,17 @@ const addPreview = (base: string, name: string) =>
 
 const logOf = (base: string) =>
   world.database.query<LogRow>(`SELECT * FROM plinth.change WHERE base_id = $1 ORDER BY seq`, [base])
+
+test('an unknown base is answered with the nearest one that the token sees', async () => {
+  for (const id of ['shop', 'other']) succeed(await world.call('PUT', `/v1/bases/${id}`, {}), 201)
+  for (const path of ['record-types', 'records/deal', 'changes', 'openapi.json']) {
+    const error = expectFailure(await world.call('GET', `/v1/shopp/${path}`), 'NOT_FOUND')
+    expect([path, error.message, error.details[0].hint]).toEqual([
+      path,
+      'There is no base "shopp". Did you mean "shop"?',
+      'shop',
+    ])
+  }
+  const other = await world.newToken([{ base: 'other', permission: 'read' }])
+  expect((await other.call('GET', '/v1/shopp/record-types')).text).not.toContain('"shop"')
+})

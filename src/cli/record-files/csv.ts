@@ -45,7 +45,3 @@ const FAULTS: Partial<Record<CsvError['code'], string>> = {
   CSV_MAX_RECORD_SIZE: 'the row is too long.',
 }
 const faultOf = ({ code, message }: CsvError): string => FAULTS[code] ?? message
-
-/** A row as text. */
-export const csvLine = (fields: readonly string[]): string =>
-  `${fields.map((field) => (/[",\r\n]|^\s|\s$/.test(field) ? `"${field.replaceAll('"', '""')}"` : field)).join(',')}\r\n`

@@ -1,6 +1,8 @@
 /** Checks that a base exists. */
+import { nearest } from '../../contract/suggest.ts'
 import { advised } from '../../foundation/advised-requests.ts'
 import { DomainError } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { requireBaseAccess } from '../access/access.ts'
 import { statement } from '../database/client.ts'
 import type { Scope } from './scope.ts'
@@ -9,7 +11,7 @@ const FIND_BASE = statement('find_base', 'SELECT 1 AS one FROM plinth.base WHERE
 
 /** @throws NOT_FOUND when the base is absent */
 export async function requireBase(scope: Scope, id: string): Promise<void> {
-  if ((await scope.db.query(FIND_BASE, [id])).length === 0) throw baseNotFound(id)
+  if ((await scope.db.query(FIND_BASE, [id])).length === 0) throw await missingBase(scope, id)
 }
 
 /**
@@ -27,13 +29,32 @@ export async function requireExistingBase(scope: Scope, id: string): Promise<voi
   if (isCacheable) caches.bases.set(id, true)
 }
 
-export const baseNotFound = (id: string) =>
-  new DomainError('NOT_FOUND', `There is no base "${id}".`, {
-    details: [
-      {
-        path: '/base_id',
-        code: 'base_not_found',
-        message: `${advised('list_bases')} lists the bases this token sees.`,
-      },
-    ],
-  })
+const BASE_IDS = statement('base_ids', `SELECT id FROM plinth.base ORDER BY id LIMIT ${LIMITS.pageMax}`)
+
+/** The 404 of an absent base, which suggests the nearest one that the token sees. */
+export async function missingBase(scope: Pick<Scope, 'db' | 'access'>, id: string): Promise<DomainError> {
+  const bases = await scope.db.query<{ id: string }>(BASE_IDS, [])
+  return baseNotFound(
+    id,
+    nearest(
+      id,
+      bases.map((base) => base.id).filter((each) => scope.access.sees(each)),
+    ),
+  )
+}
+
+export const baseNotFound = (id: string, hint?: string) =>
+  new DomainError(
+    'NOT_FOUND',
+    `There is no base "${id}".${hint === undefined ? '' : ` Did you mean "${hint}"?`}`,
+    {
+      details: [
+        {
+          path: '/base_id',
+          code: 'base_not_found',
+          message: `${advised('list_bases')} lists the bases this token sees.`,
+          ...(hint !== undefined && { hint }),
+        },
+      ],
+    },
+  )

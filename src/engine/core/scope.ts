@@ -10,6 +10,7 @@ import type { ChangeFeed } from '../change-log/open-feed.ts'
 import { packCall, type ToolCall } from '../change-log/tool-call.ts'
 import type { CappedRows, ResponseBudget } from '../database/capped-query.ts'
 import type { Closed, Db, Statement } from '../database/client.ts'
+import type { Snapshots } from '../database/snapshots.ts'
 import type { RequestBatching } from '../record-store/request-batching.ts'
 import type { SqlPlace, SqlRunner } from '../sql/execution/runner.ts'
 import type { Vault } from '../vault/vault.ts'
@@ -64,6 +65,7 @@ export type Services = {
   readonly batching: RequestBatching
   readonly feed: ChangeFeed
   readonly longPolls: LongPolls
+  readonly snapshots: Snapshots
   /** Secret keys of the server. */
   readonly keys: { readonly cursor: SealKey; readonly link: SealKey; readonly s3: KeyObject }
   readonly limits: { readonly recordBytes: number; readonly batchBytes: number }

@@ -11,6 +11,7 @@ import { runCappedOnPool, runOnPool, type StatementPlace } from './query.ts'
 import { DisconnectWatch, openQueryCanceller, type QueryCanceller } from './query-cancellation.ts'
 import { type Found, openReadiness } from './readiness.ts'
 import { retryRaces } from './retry-races.ts'
+import { openSnapshots, type Snapshots } from './snapshots.ts'
 import { startingOn, TransactionConnection, TransactionPool } from './transaction-connection.ts'
 import { inTransaction, runStatements } from './transactions.ts'
 
@@ -18,6 +19,7 @@ import { inTransaction, runStatements } from './transactions.ts'
 export type Database = Db & {
   readonly connectionString: string
   readonly canceller: QueryCanceller
+  readonly snapshots: Snapshots
   /** The database for one token, with the token's share of the connections. */
   of(tokenId: string): Db
   /** A separate share of the connections for the server's own work. */
@@ -77,6 +79,7 @@ export function openDatabase(
   return Object.assign(part(true), {
     connectionString,
     canceller,
+    snapshots: openSnapshots(connectionString, canceller, timeoutMs),
     part: () => part(true),
     of: (tokenId: string) => {
       const known = tokens.get(tokenId)

@@ -7,7 +7,7 @@ import type { DisconnectWatch, QueryCanceller } from './query-cancellation.ts'
 
 /** Runs a statement on a pool client without the ORM, at a third of its cost. */
 export async function runStatement<Row>(
-  client: pg.PoolClient,
+  client: pg.ClientBase,
   statement: Statement,
   values: readonly unknown[],
   timeoutMs: number,
@@ -19,7 +19,7 @@ export async function runStatement<Row>(
   }
 }
 
-const configOf = (
+export const configOf = (
   { name, text, timesAsText, jsonAsText }: Statement,
   values: readonly unknown[],
 ): pg.QueryConfig => ({
@@ -32,7 +32,7 @@ const configOf = (
 /**
  * Uses the callback API of the driver: its promise wrapper retains the rows until a major garbage collection.
  */
-export const run = (client: pg.PoolClient, query: string | pg.QueryConfig): Promise<pg.QueryResult> =>
+export const run = (client: pg.ClientBase, query: string | pg.QueryConfig): Promise<pg.QueryResult> =>
   new Promise((resolve, reject) => {
     const done = (error: Error | null, result: pg.QueryResult) => (error ? reject(error) : resolve(result))
     void client.query(query as pg.QueryConfig, done)

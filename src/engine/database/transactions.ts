@@ -27,7 +27,8 @@ export async function runStatements<T>(
   }
 }
 
-function ofStatements(client: pg.PoolClient, timeoutMs: number): Db {
+/** The transaction that is open on a connection. */
+export function ofStatements(client: pg.ClientBase, timeoutMs: number): Db {
   const db: Db = {
     isTransaction: true,
     get orm(): never {

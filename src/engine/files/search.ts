@@ -4,7 +4,7 @@ import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { requirePermission } from '../access/access.ts'
 import { cursorsOf, openCursor } from '../core/cursor.ts'
-import { baseNotFound } from '../core/existing-base.ts'
+import { missingBase } from '../core/existing-base.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../core/page.ts'
 import { read, readPageRows, type Scope } from '../core/scope.ts'
 import { shaped, statement } from '../database/client.ts'
@@ -50,7 +50,7 @@ export async function searchFiles(scope: Scope, baseId: string, args: SearchArgs
   if (snippets) requireSnippetLimit(page.limit)
   if (fileType !== null) await policyOf(scope, 'read', { baseId, fileType })
   const [index] = await read<{ id: string }>(scope, FIND_INDEX, [baseId])
-  if (!index) throw baseNotFound(baseId)
+  if (!index) throw await missingBase(scope, baseId)
   const boundTo = ['found files', baseId, fileType, prefix, match, words, scope.access.grants]
   const { id, values: [score = null] = [] } = args.cursor
     ? openCursor(scope.keys.cursor, boundTo, args.cursor)

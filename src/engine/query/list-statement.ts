@@ -32,6 +32,7 @@ export type ListQuery = {
   type: FieldContext & { readonly indexes: readonly CompiledIndex[] }
   filter: BoundFilter | null
   sort: BoundSort<SortTerm>
+  /** Infinity for all of them. */
   limit: number
   offset: number
   position: Position | null
@@ -142,14 +143,26 @@ function throughEntries(query: ListQuery, how: Compiled, path: AccessPath): stri
   const entries =
     pieces.length === 1
       ? `${only} ${page}`
-      : `SELECT * FROM (${pieces.map((piece) => `(${piece} LIMIT ${first})`).join(' UNION ALL ')}) i ORDER BY i.run, ${order} ${page}`
+      : `SELECT * FROM (${pieces.map((piece) => `(${piece} LIMIT ${most(first)})`).join(' UNION ALL ')}) i ORDER BY i.run, ${order} ${page}`
   const keyed = (n: number) => entryKey(path, query.sort[n])
   return `SELECT ${columns(query, how, keyed)} FROM (${entries}) i, ${RECORD_OF_ENTRY} WHERE ${scoped} ORDER BY ${pieces.length === 1 ? '' : 'i.run, '}${order}`
 }
 
 /** LIMIT and OFFSET of the page plus one record. LIMIT is a literal so that a generic plan can use it. */
 const window = ({ limit, offset }: ListQuery, parameters: Parameters): string =>
-  `LIMIT ${limit + 1}${offset > 0 ? ` OFFSET ${parameters.add(offset)}::bigint` : ''}`
+  `LIMIT ${most(limit + 1)}${offset > 0 ? ` OFFSET ${parameters.add(offset)}::bigint` : ''}`
+
+const most = (rows: number): string => (rows === Number.POSITIVE_INFINITY ? 'ALL' : String(rows))
+
+/** The names of properties of the matching records, but for those that are known, and at most so many. */
+export function namesStatement(query: ListQuery, known: readonly string[], limit: number): BoundStatement {
+  const parameters = new Parameters()
+  const from = found(query, compileFor(query, parameters), NO_WAY)
+  const data = visibleDataSql(query.type.visible, parameters)
+  const text = `SELECT DISTINCT k.name FROM (SELECT ${data} AS data FROM ${from}) d, jsonb_object_keys(d.data) k(name)
+    WHERE k.name <> ALL (${parameters.add(known)}::text[]) LIMIT ${limit}`
+  return parameters.bind(text)
+}
 
 /**
  * A query of the row numbers (`row_no`) of the first candidate records, in order, through the same access

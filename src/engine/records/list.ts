@@ -35,6 +35,7 @@ import { linkedCandidates } from '../related/linked-candidates.ts'
 import { withLinkedEnds } from '../related/linked-conditions.ts'
 import { authorize, filterWithPolicy, refuseWithPolicy, visibleType } from '../row-policy/apply.ts'
 import type { Snippet } from '../search/snippets.ts'
+import { type Columns, columnsOf } from './columns.ts'
 
 /** Arguments of a list of records. `filter` and `sort` are JSON as sent. */
 export type ListArgs = PageArgs & {
@@ -55,6 +56,7 @@ export type RecordPage = Omit<Page<RecordItem>, 'data'> & {
   data(): RecordItem[]
   /** The records in the format of REST and MCP, projected to the requested fields. */
   rows(): JsonRows | Promise<object[]>
+  columns(): Columns
   isEmpty: boolean
 }
 
@@ -76,40 +78,17 @@ export async function listRecords(
 ): Promise<RecordPage> {
   const policy = authorize(scope, 'read', baseId, recordType)
   const page = readPage(args)
-  const typeOf = async () => visibleType(policy, await requireType(scope, baseId, recordType))
-  const {
-    filter: asked,
-    sort: order,
-    projection,
-    expand,
-  } = await withCheckedHints(async () => {
-    const read = readArgs(args)
-    const isPast = args.asOf != null
-    return { ...read, filter: await withLinkedEnds(scope, baseId, recordType, read.filter, isPast) }
-  }, typeOf)
-  const searches = args.snippets ? readSnippets(asked, page.limit) : null
-  if (args.asOf != null) refuseWithPolicy(policy, recordType, 'A list as of a moment')
+  const question = await readList(scope, policy, baseId, recordType, { ...args, limit: page.limit })
+  const { type, filter, sort, projection, expand, searches, moment } = question
   const showsClaims = args.include?.includes('claim') ?? false
-  if (showsClaims) refuseClaims(policy, recordType, args.asOf != null)
-  const type = await typeOf()
-  const filter = filterWithPolicy(policy, asked, type)
-  const sort = bindSort(order, type)
-  const moment = args.asOf == null ? null : readMoment(args.asOf, type.timezone)
-  // Past states may have properties that the current schema lacks. Under a field policy, hidden properties
-  // count as missing.
-  if (projection && !moment && !policy) checkProjectable(projection, type, '/fields')
 
   const terms = sort.map(({ name, descending }) => [name, descending])
   const boundTo = [baseId, recordType, args.filter ?? null, terms, moment, scope.access.grants]
   if (policy) boundTo.push(scope.policy?.name ?? '')
   const position = args.cursor ? openCursor(scope.keys.cursor, boundTo, args.cursor) : null
-  const withData = projection === null || showsData(projection) || searches !== null
-  // Declared indexes cover only current records.
-  const known = moment ? { ...type, indexes: [] } : type
   const started = performance.now()
   const candidates = await linkedCandidates(scope, filter)
-  const asks = { baseId, recordType, type: known, filter, sort, candidates }
-  const query = { ...page, ...asks, position, withData, moment }
+  const query = { ...page, ...question.asks, candidates, position }
   const compiled = compileFor(query)
   const statement = listStatement(query, compiled)
   const { rows, isCut } = await readPageRows<Row>(
@@ -133,6 +112,7 @@ export async function listRecords(
   return {
     ...found,
     isEmpty: rows.length === 0,
+    columns: () => columnsOf(question),
     data: () =>
       found.data.map((row, i) => ({
         ...asItem(recordType, row, projection, expansions[i]),
@@ -154,6 +134,47 @@ export async function listRecords(
       // This hint could reveal hidden fields, so omit it under a policy.
       (slow && !policy ? slowHint(slow) : null),
   }
+}
+
+export type Question = Awaited<ReturnType<typeof readList>>
+
+/**
+ * Checks what a list asks for.
+ * @throws VALIDATION_ERROR with the argument at fault; NOT_FOUND without base or type
+ */
+export async function readList(
+  scope: Scope,
+  policy: ReturnType<typeof authorize>,
+  baseId: string,
+  recordType: string,
+  { limit, ...args }: Omit<ListArgs, 'limit'> & { limit: number },
+) {
+  const typeOf = async () => visibleType(policy, await requireType(scope, baseId, recordType))
+  const {
+    filter: asked,
+    sort: order,
+    projection,
+    expand,
+  } = await withCheckedHints(async () => {
+    const read = readArgs(args)
+    const isPast = args.asOf != null
+    return { ...read, filter: await withLinkedEnds(scope, baseId, recordType, read.filter, isPast) }
+  }, typeOf)
+  const searches = args.snippets ? readSnippets(asked, limit) : null
+  if (args.asOf != null) refuseWithPolicy(policy, recordType, 'A list as of a moment')
+  if (args.include?.includes('claim')) refuseClaims(policy, recordType, args.asOf != null)
+  const type = await typeOf()
+  const filter = filterWithPolicy(policy, asked, type)
+  const sort = bindSort(order, type)
+  const moment = args.asOf == null ? null : readMoment(args.asOf, type.timezone)
+  // Past states may have properties that the current schema lacks. Under a field policy, hidden properties
+  // count as missing.
+  if (projection && !moment && !policy) checkProjectable(projection, type, '/fields')
+  const withData = projection === null || showsData(projection) || searches !== null
+  // Declared indexes cover only current records.
+  const known = moment ? { ...type, indexes: [] } : type
+  const asks = { baseId, recordType, type: known, filter, sort, withData, moment }
+  return { policy, type, filter, sort, projection, expand, searches, moment, asks }
 }
 
 /** Counts the matches for an empty page, which may be beyond the last match. */
@@ -215,7 +236,7 @@ export function refuseClaims(policy: TypePolicy | undefined, recordType: string,
 }
 
 /** A row of a list, with its search score. Outside a transaction, its data is JSON text. */
-type ListedRow = RecordRow & { score?: number; snippets?: Snippet[] }
+export type ListedRow = RecordRow & { score?: number; snippets?: Snippet[] }
 
 async function withSnippets(
   scope: Scope,
@@ -235,7 +256,7 @@ async function withSnippets(
  * Serializes rows for REST and MCP. Unprojected rows stay JSON text: parsing them would be half of the work
  * of a list.
  */
-function asRows(
+export function asRows(
   recordType: string,
   rows: readonly ListedRow[],
   projection: Projection | null,

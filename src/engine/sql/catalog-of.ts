@@ -1,5 +1,5 @@
 import { digest } from '../../contract/canonical-hash.ts'
-import { baseNotFound } from '../core/existing-base.ts'
+import { missingBase } from '../core/existing-base.ts'
 import type { Scope } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
 import type { PrincipalRights } from './execution/isolation.ts'
@@ -44,7 +44,7 @@ export async function catalogOf(scope: Scope, { baseId, recordTypes }: Principal
 
 async function sharedCatalog(scope: Scope, baseId: string, recordTypes: readonly string[]): Promise<Catalog> {
   const [base] = await scope.db.query<{ version: string }>(VERSION, [baseId])
-  if (!base) throw baseNotFound(baseId)
+  if (!base) throw await missingBase(scope, baseId)
   const key = digest([baseId, recordTypes])
   const known = scope.sql.catalogs.get(key)
   if (known?.version === base.version) return known.catalog

@@ -2,14 +2,16 @@
 import { advised } from '../../foundation/advised-requests.ts'
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import { requireBaseAccess } from '../access/access.ts'
+import { subscriberOf } from '../change-log/streams.ts'
 import type { Scope } from '../core/scope.ts'
 import { catalogOf, principalRightsOf } from './catalog-of.ts'
-import type { Column } from './execution/read-rows.ts'
+import type { Column, SqlChunk } from './execution/read-rows.ts'
 import type { FindConversions } from './guard/conversions.ts'
 import { prepareSql } from './guard/prepare.ts'
 import { withPlace } from './unfit-values.ts'
 
 export type { Isolation } from './execution/isolation.ts'
+export type { SqlChunk } from './execution/read-rows.ts'
 
 export type SqlInput = { query: unknown; params?: unknown; limit?: number | null | undefined }
 export type SqlResult = {
@@ -23,6 +25,42 @@ export type SqlResult = {
  * VALIDATION_ERROR for anything but a pure read of granted data, RATE_LIMITED above the concurrency limit
  */
 export async function runSql(scope: Scope, baseId: string, input: SqlInput): Promise<SqlResult> {
+  const { run, advice } = await openSql(scope, baseId, input)
+  const { columns, rows, hasMore } = await run((prepare, request) => scope.sql.run(prepare, request))
+  const hint = advice().length > 0 ? advice().slice(0, MOST_ADVICE).join(' ') : null
+  return { data: rows, meta: { rows: rows.length, hasMore, columns, hint } }
+}
+
+/**
+ * All rows of one read-only statement, of one snapshot, as the reader takes them. It fails if the rights of the token change.
+ * @throws as `runSql`, before the first rows; RATE_LIMITED above the limit of the token or the process
+ */
+export async function* streamSql(
+  scope: Scope,
+  baseId: string,
+  input: Omit<SqlInput, 'limit'>,
+): AsyncGenerator<SqlChunk> {
+  const { run } = await openSql(scope, baseId, input)
+  const slot = scope.feed.openStream(subscriberOf(scope), baseId, scope.closed?.())
+  const chunks = await run(async (prepare, request) =>
+    scope.sql.stream(prepare, { ...request, signal: slot.signal }),
+  )
+  try {
+    for (;;) {
+      const { done, value } = await run(() => chunks.next())
+      if (done) return
+      yield value
+    }
+  } finally {
+    await chunks.return(undefined)
+    slot.end()
+  }
+}
+
+type Prepare = () => ReturnType<typeof prepareSql>
+
+/** Checks the rights for a statement. What `run` throws has its place in the request. */
+async function openSql(scope: Scope, baseId: string, input: SqlInput) {
   requireBaseAccess(scope.access, baseId)
   requireSql(scope)
   const limit = readLimit(input.limit ?? undefined, scope.sql.limits.rows)
@@ -30,7 +68,7 @@ export async function runSql(scope: Scope, baseId: string, input: SqlInput): Pro
   const catalog = await catalogOf(scope, principal)
   let advice: readonly string[] = []
   let conversions: FindConversions = () => []
-  const prepare = async () => {
+  const prepare: Prepare = async () => {
     const prepared = await prepareSql(input.query, input.params ?? undefined, catalog)
     advice = prepared.advice
     conversions = prepared.conversions
@@ -43,11 +81,13 @@ export async function runSql(scope: Scope, baseId: string, input: SqlInput): Pro
     requestId: scope.requestId,
     signal: scope.closed?.(),
   }
-  const { columns, rows, hasMore } = await scope.sql.run(prepare, request).catch((thrown: unknown) => {
-    throw withPlace(thrown, conversions)
-  })
-  const hint = advice.length > 0 ? advice.slice(0, MOST_ADVICE).join(' ') : null
-  return { data: rows, meta: { rows: rows.length, hasMore, columns, hint } }
+  return {
+    advice: () => advice,
+    run: <T>(work: (prepare: Prepare, about: typeof request) => Promise<T>): Promise<T> =>
+      work(prepare, request).catch((thrown: unknown) => {
+        throw withPlace(thrown, conversions)
+      }),
+  }
 }
 
 const MOST_ADVICE = 3

@@ -24,6 +24,7 @@ const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(
 
 export const DateScalar = new GraphQLScalarType<string, string>({
   name: 'Date',
+  specifiedByURL: 'https://scalars.graphql.org/andimarek/local-date.html',
   description: 'A day: 2026-01-31.',
   serialize: (value) => value as string,
   parseValue: (value) => {

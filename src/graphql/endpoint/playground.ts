@@ -1,13 +1,17 @@
+import { createHash } from 'node:crypto'
 import negotiator from '@fastify/accept-negotiator'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { refuseNul } from '../../contract/validate.ts'
+import { z } from 'zod'
+import { check, inPart, refuseNul } from '../../contract/validate.ts'
 import { errorBody, FAILURES, invalid } from '../../foundation/errors.ts'
+import { isObject } from '../../foundation/is-object.ts'
 import type { BodySizes } from '../../http/body.ts'
 import type { CallerHooks } from '../../http/caller.ts'
-import { notFound, refusal } from '../../http/errors.ts'
+import { refusal } from '../../http/errors.ts'
 import { matches } from '../../http/if-none-match.ts'
 import type { Charge } from '../../http/rate-limit.ts'
 import { openEnded } from '../../http/sse.ts'
+import { parseJson } from '../../json/parse.ts'
 import type { LazySchema } from '../base/lazy-schema.ts'
 import type { Context } from '../context.ts'
 import { PLAYGROUND_POLICY, playgroundFiles, playgroundPage } from './playground-page.ts'
@@ -29,8 +33,8 @@ const BASE_PAGE = '/graphql/:base'
 const ENDPOINT_PAGE = `${BASE_PAGE}/e/:endpoint`
 
 /**
- * Serves `/graphql`, and `/graphql/{base}` with the schema of a base: POST with a token, the GraphiQL page for
- * browsers, and the schema as text.
+ * Serves `/graphql`, and `/graphql/{base}` with the schema of a base: POST and GET with a token, the GraphiQL page
+ * for browsers, and the schema as text.
  */
 export function playground(caller: CallerHooks, { visit, charge, sizes, graphqlCost }: Options) {
   return async (app: FastifyInstance): Promise<void> => {
@@ -43,12 +47,6 @@ export function playground(caller: CallerHooks, { visit, charge, sizes, graphqlC
       const { message, ...extensions } = errorBody(error, request.id).error
       return reply.code(FAILURES[error.code].status).send({ errors: [{ message, extensions }] })
     })
-    for (const path of [PAGE, BASE_PAGE, ENDPOINT_PAGE] as const)
-      app.get(path, { onRequest: visit }, async (request, reply) => {
-        if (!request.headers.accept?.includes('text/html')) throw notFound(request)
-        return playgroundPage.send(request, reply.header('content-security-policy', PLAYGROUND_POLICY))
-      })
-
     playgroundFiles(app, visit)
 
     const serve = async (
@@ -72,14 +70,16 @@ export function playground(caller: CallerHooks, { visit, charge, sizes, graphqlC
       openEnded(reply)
       return reply.code(response.status).send(response.body)
     }
-    app.post(PAGE, { ...caller, bodyLimit: sizes.record }, async (request, reply) => {
-      checkRequest(request)
+    const serveAll = async (request: FastifyRequest, reply: FastifyReply) => {
+      const sent = checkRequest(request)
+      if (isWithoutText(sent)) return persistedNotFound(request, reply)
       yoga ??= import('./yoga.ts').then(({ openYoga }) => openYoga(graphqlCost))
       return serve(await yoga, request, reply)
-    })
+    }
     const serveBase = async (request: FastifyRequest<OfBase>, reply: FastifyReply) => {
-      checkRequest(request)
-      const { query } = (request.body ?? {}) as { query?: unknown }
+      const sent = checkRequest(request)
+      if (isWithoutText(sent)) return persistedNotFound(request, reply)
+      const { query } = sent
       const typed = await typedFor(request, typeof query === 'string' ? query : '')
       baseYoga ??= import('./yoga.ts').then(({ openBaseYoga }) => openBaseYoga(graphqlCost))
       return serve(await baseYoga, request, reply, typed)
@@ -93,8 +93,23 @@ export function playground(caller: CallerHooks, { visit, charge, sizes, graphqlC
       if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send()
       return reply.type('text/plain; charset=utf-8').send(text)
     }
+    const page = (request: FastifyRequest, reply: FastifyReply) =>
+      playgroundPage.send(request, reply.header('content-security-policy', PLAYGROUND_POLICY))
+    const hooks: CallerHooks = {
+      onRequest: (request, reply) =>
+        asksForPage(request) ? visit(request) : caller.onRequest(request, reply),
+      preHandler: (request, reply, done) =>
+        asksForPage(request) ? done() : caller.preHandler(request, reply, done),
+    }
+    app.post(PAGE, { ...caller, bodyLimit: sizes.record }, serveAll)
+    app.get(PAGE, hooks, async (request, reply) =>
+      asksForPage(request) ? page(request, reply) : serveAll(request, byGet(reply)),
+    )
     for (const path of [BASE_PAGE, ENDPOINT_PAGE]) {
       app.post<OfBase>(path, { ...caller, bodyLimit: sizes.record }, serveBase)
+      app.get<OfBase>(path, hooks, async (request, reply) =>
+        asksForPage(request) ? page(request, reply) : serveBase(request, byGet(reply)),
+      )
       app.get<OfBase>(`${path}/schema.graphql`, caller, sendSchema)
     }
   }
@@ -130,13 +145,88 @@ const WRITE_HEADERS = {
   'If-None-Match': 'In GraphQL, send a create mutation, or the argument mustBeAbsent of a put.',
 }
 
-/** @throws VALIDATION_ERROR */
-function checkRequest(request: FastifyRequest): void {
+/** Whether a browser asks for the playground. */
+const asksForPage = ({ headers }: FastifyRequest) => headers.accept?.includes('text/html') === true
+
+/** No cache may keep the answer to a query by GET for others. */
+const byGet = (reply: FastifyReply) => reply.header('cache-control', 'private, no-cache')
+
+type Sent = { query?: unknown; extensions?: unknown }
+
+/**
+ * The request of a POST body, or of the parameters of a GET.
+ * @throws VALIDATION_ERROR
+ */
+function checkRequest(request: FastifyRequest): Sent {
   for (const [name, message] of Object.entries(WRITE_HEADERS))
     if (request.headers[name.toLowerCase()] !== undefined)
       throw invalid({ path: `header/${name}`, code: 'not_here', message })
-  refuseParameters(request)
-  checkTextSize((request.body as { query?: unknown } | null | undefined)?.query)
+  if (request.method === 'POST') refuseParameters(request)
+  const sent = request.method === 'POST' ? ((request.body ?? {}) as Sent) : readParameters(request)
+  checkTextSize(sent.query)
+  return sent
+}
+
+const PARAMETERS = z.strictObject({
+  query: z.string().optional(),
+  operationName: z.string().optional(),
+  variables: z.string().optional(),
+  extensions: z.string().optional(),
+})
+
+/** @throws VALIDATION_ERROR */
+function readParameters(request: FastifyRequest): Sent {
+  const raw = request.query as Record<string, unknown>
+  const twice = Object.keys(raw).find((name) => Array.isArray(raw[name]))
+  if (twice !== undefined)
+    throw invalid({
+      path: `query/${twice}`,
+      code: 'duplicate',
+      message: `"${twice}" is given more than once.`,
+    })
+  const { query, ...texts } = check(PARAMETERS, raw, inPart('query'))
+  const read = (name: 'variables' | 'extensions') => {
+    const value = texts[name] === undefined ? undefined : parseJson(texts[name], `query/${name}`)
+    if (value === undefined || value === null || isObject(value)) return value
+    throw invalid({
+      path: `query/${name}`,
+      code: 'type',
+      message: `"${name}" must be an object as JSON.`,
+      expected: 'object',
+    })
+  }
+  read('variables')
+  return { ...(query !== undefined && { query }), extensions: read('extensions') }
+}
+
+const hashOf = ({ extensions }: Sent): unknown => {
+  const persisted = isObject(extensions) ? extensions['persistedQuery'] : undefined
+  return isObject(persisted) ? persisted['sha256Hash'] : undefined
+}
+
+/**
+ * Whether a client names a persisted query and expects the server to have its text.
+ * @throws VALIDATION_ERROR for the hash of another text
+ */
+function isWithoutText(sent: Sent): boolean {
+  const hash = hashOf(sent)
+  if (hash === undefined || typeof sent.query !== 'string') return hash !== undefined && !sent.query
+  if (hash === createHash('sha256').update(sent.query).digest('hex')) return false
+  throw invalid({
+    path: '/extensions/persistedQuery/sha256Hash',
+    code: 'disagrees',
+    message: 'The hash is not that of the query. Send the SHA-256 of the text of the query, or leave it out.',
+  })
+}
+
+/** No queries are kept here: the client then sends the text. The code and the message are those that clients know. */
+function persistedNotFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const type = answerType(request.headers.accept) === GRAPHQL_ANSWER ? GRAPHQL_ANSWER : JSON_ANSWER
+  const extensions = { code: 'PERSISTED_QUERY_NOT_FOUND', request_id: request.id }
+  return reply
+    .code(type === JSON_ANSWER ? 200 : 400)
+    .type(`${type}; charset=utf-8`)
+    .send(JSON.stringify({ errors: [{ message: 'PersistedQueryNotFound', extensions }] }))
 }
 
 function refuseParameters(request: FastifyRequest): void {
@@ -145,6 +235,6 @@ function refuseParameters(request: FastifyRequest): void {
     throw invalid({
       path: `query/${unknown.slice(0, 64)}`,
       code: 'unknown_key',
-      message: 'The URL takes no parameters. Send query, variables and operationName in the body.',
+      message: 'The URL of a POST takes no parameters. Send query, variables and operationName in the body.',
     })
 }

@@ -5,6 +5,7 @@ import {
   type ExecutionResult,
   GraphQLError,
   type GraphQLSchema,
+  getOperationAST,
   type ParseOptions,
   parse,
   type Source,
@@ -139,7 +140,7 @@ function limits(maxCost: number): Plugin {
   const faultsOf = ({ schema, document, variableValues }: Operation) =>
     overLimits(schema, document, variableValues ?? {}, maxCost)
   return {
-    onParse: ({ setParseFn }) => {
+    onParse: ({ setParseFn, context: { request, params } }) => {
       // Options set on the hook's own parameters do not reach the parser.
       setParseFn((source: string | Source, options?: ParseOptions) => {
         try {
@@ -151,6 +152,11 @@ function limits(maxCost: number): Plugin {
           throw new GraphQLError(message, { source, positions, extensions: OVER_LIMIT })
         }
       })
+      return ({ result }) => {
+        if (request?.method === 'POST' || !result || result instanceof Error) return
+        const kind = getOperationAST(result, params?.operationName)?.operation
+        if (kind !== undefined && kind !== 'query') throw notByGet(kind)
+      }
     },
     onExecute: ({ args, setResultAndStopExecution }) => {
       const errors = faultsOf(args)
@@ -207,6 +213,12 @@ async function written(result: ExecutionResult, served: FastifyRequest): Promise
     return `{"data":${text}${others === '{}' ? '}' : `,${others.slice(1)}`}`
   }
   return Object.assign(result, { stringify })
+}
+
+const notByGet = (kind: string): GraphQLError => {
+  const message = `A ${kind} cannot be sent by GET. Send it by POST.`
+  const originalError = invalid({ path: '/query', code: 'needs_post', message })
+  return new GraphQLError(message, { originalError })
 }
 
 const tooLarge = (): GraphQLError => {

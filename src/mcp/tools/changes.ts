@@ -15,7 +15,7 @@ import { deleting, reading, tool } from '../tool/tool.ts'
 
 const list = compile(
   graphql(
-    `query ToolChanges($base: String!, $after: Float, $before: Float, $order: String, $recordType: String, $id: String,
+    `query ToolChanges($base: String!, $after: Float, $before: Float, $order: LogOrder, $recordType: String, $id: String,
       $kind: String, $operation: String, $actor: String, $requestId: String, $since: DateTime, $until: DateTime,
       $limit: Int, $showsBefore: Boolean, $isGrouped: Boolean!) {
       changes(base: $base, after: $after, before: $before, order: $order, recordType: $recordType, id: $id, kind: $kind,

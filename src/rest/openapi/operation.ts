@@ -4,6 +4,7 @@ import { FAILURES } from '../../foundation/errors.ts'
 import type { Need } from '../../graphql/context.ts'
 import { spellings } from '../route/aliases.ts'
 import type { Route } from '../route/route.ts'
+import { ROW_TYPES } from '../route/rows.ts'
 import { EXAMPLES, type Example } from './examples.ts'
 import { type Json, toSchema } from './json-schema.ts'
 import { operationId } from './operation-id.ts'
@@ -33,7 +34,11 @@ export function operation(row: Route, schemas: Json): Json {
       ...Object.fromEntries(
         (spec.statuses ?? [200]).map((status) => [
           status,
-          success(status, toSchema(spec.answers, 'output', schemas), { streams, content: spec.content }),
+          success(status, toSchema(spec.answers, 'output', schemas), {
+            content: spec.content,
+            rows: spec.rows,
+            streams,
+          }),
         ]),
       ),
       ...Object.fromEntries(
@@ -75,9 +80,9 @@ function needed(need: Need): string {
   return `Needs \`${permission}\` on ${recordType === '*' ? 'the base' : 'the record type'}`
 }
 
-type Forms = { streams: true | undefined; content: 'body' | 'answer' | undefined }
+type Forms = { streams: true | undefined } & Pick<Route['spec'], 'content' | 'rows'>
 
-const success = (status: number, schema: Json, { streams, content }: Forms): Json => ({
+const success = (status: number, schema: Json, { streams, content, rows }: Forms): Json => ({
   description: streams
     ? 'An endless stream of Server-Sent Events. The schema is that of the `data` of one event.'
     : status === 201
@@ -86,8 +91,19 @@ const success = (status: number, schema: Json, { streams, content }: Forms): Jso
   content: {
     [streams ? 'text/event-stream' : 'application/json']: { schema },
     ...(content === 'answer' && anyContent({})),
+    ...(rows && Object.fromEntries(ROW_TYPES.map((type) => [type, { schema: { type: 'string' } }]))),
   },
+  ...(rows && { headers: ROW_HEADERS }),
 })
+
+/** What `meta` says, as headers of CSV and NDJSON. */
+const ROW_HEADERS: Json = Object.fromEntries(
+  [
+    ['X-Has-More', 'CSV and NDJSON: whether there is more after this page.', 'boolean'],
+    ['X-Next-Cursor', 'CSV and NDJSON: the `cursor` of the next page.', 'string'],
+    ['X-Total-Count', 'CSV and NDJSON: the exact match count, with `include_total`.', 'integer'],
+  ].map(([name, description, type]) => [name, { description, schema: { type } }]),
+)
 
 /** A content of any type. */
 const anyContent = ({ body }: Example): Json => ({

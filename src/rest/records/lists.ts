@@ -11,14 +11,15 @@ import {
   flag,
   json,
   names,
-  pageBody,
   pageOf,
-  pageQuery,
   readFilter,
   readJson,
+  rowsQuery,
+  rowsQueryBody,
 } from '../route/query.ts'
 import { route } from '../route/route.ts'
 import { baseId, typeId } from '../route/shapes.ts'
+import { recordRows } from './rows.ts'
 import { FoundRecord } from './shapes.ts'
 import { externalSource, ListedFields, nowhere, readFrom, SourceListedFields } from './sources.ts'
 
@@ -41,7 +42,7 @@ const INCLUDE = '`claim`: add the active claim of each record, or null.'
 export const include = z.enum(['claim']).optional().meta({ description: INCLUDE })
 const SNIPPETS =
   'Add `_snippets` to each record: what the `search` of the filter found. `limit` is then at most 100.'
-const QueryBody = pageBody.extend({
+const QueryBody = rowsQueryBody.extend({
   filter: Filter.optional().meta({ description: FILTER }),
   sort: sortBody('-created_at,id', '`[{"field","direction"}]`, or `"-created_at,id"`.'),
   fields: z.array(z.string()).optional().meta({ description: FIELDS }),
@@ -66,7 +67,7 @@ export const recordLists = [
     summary: 'List records',
     need,
     params: inType,
-    query: pageQuery.extend({
+    query: rowsQuery.extend({
       filter: json(`A filter: ${FILTER}`),
       sort: json('`-created_at,id`, or `[{"field","direction"}]`.'),
       fields: names(FIELDS),
@@ -91,6 +92,7 @@ export const recordLists = [
       ...pageOf(query),
     }),
     reply: ({ records, sourceRecords }) => ({ body: rowsBody(records ?? sourceRecords ?? nowhere()) }),
+    rows: recordRows,
     answers: listOf(FoundRecord),
   }),
   route('POST /:base_id/records/:record_type/query', {
@@ -117,6 +119,7 @@ export const recordLists = [
       includeTotal: body.include_total,
     }),
     reply: ({ records, sourceRecords }) => ({ body: rowsBody(records ?? sourceRecords ?? nowhere()) }),
+    rows: recordRows,
     answers: listOf(FoundRecord),
   }),
 ]

@@ -5,6 +5,7 @@ import { adviseQuery } from '../../dialects/parameters.ts'
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { parseJson, type Use } from '../../json/parse.ts'
+import { ALL } from './rows.ts'
 
 /** An integer query parameter. `schema` is its form in the OpenAPI description. */
 export const whole = (min: number, max: number, standard: number | undefined, description: string) =>
@@ -47,6 +48,24 @@ export const pageQuery = z.strictObject({
     .optional()
     .meta({ description: 'Where the page starts: `meta.next_cursor` of the previous page.' }),
   include_total: flag('Add `meta.total`. This runs a count query.'),
+})
+
+/** A limit that may also be `all`, for formats that stream. */
+export const orAll = <L extends z.ZodType>(limit: L, most?: number) =>
+  z.union([limit, z.literal('all').transform(() => ALL)], {
+    error: `It must be a whole number from 1${most === undefined ? '' : ` to ${most}`}, or "all".`,
+  })
+const ALL_ITEMS = 'Items per page. `all`, as CSV or NDJSON: the whole result, of one moment.'
+
+/** Pagination parameters of a list that has formats beside JSON. */
+export const rowsQuery = pageQuery.extend({
+  limit: orAll(pageQuery.shape.limit, LIMITS.pageMax).meta({
+    description: ALL_ITEMS,
+    schema: {
+      anyOf: [{ type: 'integer', minimum: 1, maximum: LIMITS.pageMax }, { const: 'all' }],
+      default: LIMITS.pageDefault,
+    },
+  }),
 })
 
 /** Converts pagination parameters to GraphQL variables. */
@@ -92,6 +111,11 @@ export const pageBody = z.strictObject({
     .optional()
     .meta({ description: 'Where the page starts: `meta.next_cursor` of the previous page.' }),
   include_total: z.boolean().optional().meta({ description: 'Add `meta.total`. This runs a count query.' }),
+})
+
+/** The same for a list that has formats beside JSON. */
+export const rowsQueryBody = pageBody.extend({
+  limit: orAll(pageBody.shape.limit, LIMITS.pageMax).meta({ description: ALL_ITEMS }),
 })
 
 /** A query parameter with a comma-separated list of names. */

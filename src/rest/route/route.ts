@@ -1,7 +1,7 @@
 /** What a REST route is: a row of shapes and one GraphQL operation. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
-import type { Need } from '../../graphql/context.ts'
+import type { Context, Need } from '../../graphql/context.ts'
 import type { TadaDocumentNode } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import type { BodySizes } from '../../http/body.ts'
@@ -11,6 +11,7 @@ import { takePlan } from './plan-fields.ts'
 import { queryShape } from './query.ts'
 import { atRequest, type Reply, send } from './reply.ts'
 import { JSON_TYPE, type Parts, partsNamed, readKey, readParts, type Versioned } from './request-parts.ts'
+import { type RowsAnswer, type RowType, refuseWhole, rowTypeOf, sendRows } from './rows.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 type Shape = z.ZodType
@@ -39,6 +40,8 @@ type Spec<P extends Shape, Q extends z.ZodObject, B extends Shape, Result, Varia
   need: (params: Record<string, string>) => Need
   operation: TadaDocumentNode<Result, Variables>
   variables: (request: Parts<z.output<P>, z.output<Q>, z.output<B>>) => Loose<Variables>
+  /** Answers rows in a format that the client prefers to JSON. */
+  rows?: (variables: Variables, context: Context, type: RowType) => Promise<RowsAnswer>
   reply: (data: Result, request: Parts<z.output<P>, z.output<Q>, z.output<B>>) => Reply
   /** Success body, for the OpenAPI description. */
   answers: Shape
@@ -84,6 +87,7 @@ export type Route = {
     | 'answers'
     | 'statuses'
     | 'versioned'
+    | 'rows'
   > & {
     /** The request body, or the success response, is a content of any type. */
     content?: 'body' | 'answer'
@@ -121,9 +125,18 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
         plan,
       })
     }
-    const data = await run(spec.variables(parts) as Variables, context).catch((thrown: unknown) => {
+    const answer = async () => {
+      const variables = spec.variables(parts) as Variables
+      const type = spec.rows && rowTypeOf(request)
+      if (spec.rows && type)
+        return await sendRows(request, reply, type, await spec.rows(variables, context, type))
+      if (spec.rows) refuseWhole(variables as object)
+      return await run(variables, context)
+    }
+    const data = await answer().catch((thrown: unknown) => {
       throw atRequest(thrown, request, spec, context.write.replayed)
     })
+    if (reply.sent) return reply
     return send(request, reply, spec.reply(data, parts), context.write.replayed)
   }
 

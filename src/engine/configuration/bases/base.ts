@@ -3,7 +3,7 @@ import { ID_RULES, isBaseId, isProductionBaseId } from '../../../contract/ids.ts
 import { BaseBody } from '../../../contract/shapes.ts'
 import type { Detail } from '../../../foundation/errors.ts'
 import { requireKnownBase } from '../../access/access.ts'
-import { baseNotFound } from '../../core/existing-base.ts'
+import { missingBase } from '../../core/existing-base.ts'
 import { enqueue } from '../../database/enqueue-job.ts'
 import type { FieldsOf, Kind, View } from '../lifecycle/kind.ts'
 import { deleteContentOf } from './delete-content.ts'
@@ -40,7 +40,7 @@ export const BASE: Kind<Fields, BaseRow> = {
   lastVersion: ({ db }, { id }) => highestVersion(db, id),
   topic: ({ id }) => `base:${id}`,
   hasOwnLog: true,
-  missing: async (_scope, id) => baseNotFound(id),
+  missing: missingBase,
 }
 
 const isPreview = (received: string): Detail => ({

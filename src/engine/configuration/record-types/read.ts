@@ -1,7 +1,7 @@
 import type { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { requireBaseAccess } from '../../access/access.ts'
-import { baseNotFound } from '../../core/existing-base.ts'
+import { missingBase } from '../../core/existing-base.ts'
 import { findType, reloadType } from '../../core/load-type.ts'
 import type { Scope } from '../../core/scope.ts'
 import { statement } from '../../database/client.ts'
@@ -13,7 +13,7 @@ const TYPES_VERSION = statement('types_version', 'SELECT types_version FROM plin
 export async function typesVersion(scope: Scope, baseId: string): Promise<number> {
   requireBaseAccess(scope.access, baseId)
   const [row] = await scope.db.query<{ types_version: number }>(TYPES_VERSION, [baseId])
-  if (!row) throw baseNotFound(baseId)
+  if (!row) throw await missingBase(scope, baseId)
   return row.types_version
 }
 
@@ -25,7 +25,7 @@ const TYPE_IDS = statement(
 /** Creates the 404 of an absent type with a suggestion, or the 404 of its base. */
 export async function typeOrBaseNotFound(scope: Scope, baseId: string, id: string): Promise<DomainError> {
   const [base] = await scope.db.query(TYPES_VERSION, [baseId])
-  if (!base) return baseNotFound(baseId)
+  if (!base) return missingBase(scope, baseId)
   const types = await scope.db.query<{ id: string }>(TYPE_IDS, [baseId])
   const known = types.map((type) => type.id).filter((type) => scope.access.allows('read', baseId, type))
   return typeNotFound(id, known)

@@ -1,9 +1,12 @@
 /** Runs one statement with a cursor and reads rows up to the size limit of a response. */
 
+import type pg from 'pg'
 import type { FieldDef } from 'pg'
 import Cursor from 'pg-cursor'
 import { invalid } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
+import { streamRows } from '../../database/row-stream.ts'
 import type { SqlConnection } from './connection-pool.ts'
 import { kindOf } from './values.ts'
 
@@ -53,15 +56,47 @@ export async function readOnce(connection: SqlConnection, request: ReadRequest):
 export const readRaw = (connection: SqlConnection, request: ReadRequest): Promise<RawRows> =>
   readAs(connection, request, asTexts)
 
+/** Some rows of a whole result. */
+export type SqlChunk = Omit<SqlRows, 'hasMore'>
+
+/** Streams the rows of a statement in a transaction like that of `readOnce`, which stays open. */
+export async function* streamAll(
+  { client }: SqlConnection,
+  { text, values, timeoutMs, bytes }: Omit<ReadRequest, 'limit'>,
+  signal: AbortSignal,
+): AsyncGenerator<SqlChunk> {
+  await begin(client, LIMITS.wholeResultMs)
+  const config = { text: HIDDEN + text, values: [...values], rowMode: 'array', types: raw }
+  const bounds = { signal, rowsMs: timeoutMs, rowBytes: bytes }
+  let readers: Reader[] | undefined
+  for await (const { fields, rows } of streamRows<(string | null)[]>(client, config, bounds)) {
+    readers ??= named(fields.map(readerOf))
+    const found: SqlRows['rows'][number][] = []
+    for (const values of rows) {
+      if (turnIsOver()) await nextTurn()
+      found.push(await toRow(readers, values))
+    }
+    yield { columns: readers.map(({ name, type }) => ({ name, type })), rows: found }
+  }
+}
+
+const named = (columns: Reader[]): Reader[] => {
+  checkNames(columns)
+  return columns
+}
+
+const begin = (client: pg.Client, timeoutMs: number) =>
+  client.query(
+    `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = ${timeoutMs}; SELECT 1`,
+  )
+
 async function readAs<Row>(
   connection: SqlConnection,
   request: ReadRequest,
   formOf: (fields: readonly FieldDef[]) => Form<Row>,
 ): Promise<Cut<Row>> {
   const { client } = connection
-  await client.query(
-    `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = ${request.timeoutMs}; SELECT 1`,
-  )
+  await begin(client, request.timeoutMs)
   const cursor: Rows = client.query(
     new Cursor(HIDDEN + request.text, [...request.values], { rowMode: 'array', types: raw }),
   )

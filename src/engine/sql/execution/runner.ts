@@ -4,17 +4,17 @@ import { LRUCache } from 'lru-cache'
 import { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { InfoLog } from '../../../foundation/log.ts'
+import { openSlots } from '../../database/concurrency-limit.ts'
 import { sqlState } from '../../database/errors.ts'
 import type { Database } from '../../database/pool.ts'
 import type { Prepared } from '../guard/prepare.ts'
 import type { Catalog } from '../guard/relations/catalog.ts'
-import { openSlots } from './concurrency-limit.ts'
 import { openSqlConnections, type SqlConnection, type SqlConnections } from './connection-pool.ts'
 import { GRACE_MS, openReader, type SqlReader } from './connection-reader.ts'
 import { toFailure } from './failures.ts'
 import { findIsolation, type Isolation, type PrincipalRights, warningOf } from './isolation.ts'
 import { openPrincipals, type Principals } from './principals.ts'
-import { readOnce, type SqlRows } from './read-rows.ts'
+import { readOnce, type SqlChunk, type SqlRows, streamAll } from './read-rows.ts'
 import { Stopped, withTimeout } from './timeout.ts'
 
 /** Limits of a statement: rows, bytes of the JSON response, and time. */
@@ -53,6 +53,14 @@ export type SqlRunner = {
    * @throws VALIDATION_ERROR for a rejected or failed statement, RATE_LIMITED without a free slot
    */
   run(prepare: () => Promise<Prepared>, request: RunOptions): Promise<SqlRows>
+  /**
+   * Prepares a statement and streams all of its rows, with a slot of those for whole results. Writes an audit log line.
+   * @throws like `run`, before the first rows
+   */
+  stream(
+    prepare: () => Promise<Prepared>,
+    request: RunOptions & { signal: AbortSignal },
+  ): AsyncGenerator<SqlChunk>
   /**
    * Waits for a slot, and keeps it and a connection for the statements of one request. Writes one audit log
    * line. Call it without a connection of the pool.
@@ -150,6 +158,32 @@ export async function openSqlRunner({
         const failure = toFailure(thrown, limits.timeoutMs)
         audit(outcomeOf(thrown, failure), 0, statement)
         throw failure
+      }
+    },
+    async *stream(prepare, request) {
+      const audit = auditor(request)
+      let statement: Prepared | undefined
+      let connection: SqlConnection | undefined
+      let free = () => {}
+      let isComplete = false
+      let rows = 0
+      try {
+        free = await db.snapshots.slots.wait(request.tokenId)
+        statement = await prepare()
+        connection = await take(request.principal)
+        for await (const chunk of streamAll(connection, { ...statement, ...limits }, request.signal)) {
+          yield chunk
+          rows += chunk.rows.length
+        }
+        isComplete = true
+      } catch (thrown) {
+        throw toFailure(thrown, limits.timeoutMs)
+      } finally {
+        audit(isComplete ? 'answered' : 'ended', rows, statement)
+        if (connection && !isComplete) void db.canceller.terminate(connection.client)
+        // Its transaction is still open.
+        if (connection) pool.give(connection, false)
+        free()
       }
     },
     async reserve(request, work) {

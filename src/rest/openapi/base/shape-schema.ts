@@ -14,7 +14,9 @@ export function schemaOfShape(shape: Shape, form: Form): Json {
   if (isNever(shape)) return { not: {} }
   const { kinds, values, items } = shape
   const isTyped = kinds.size < KINDS.length
-  const listed = values !== undefined && values.length <= ENUM_VALUES ? { enum: values } : {}
+  // Generators of clients make names of the values, which objects and lists have not.
+  const isListed = values !== undefined && values.length <= ENUM_VALUES && !values.some(isContainer)
+  const listed = isListed ? { enum: values } : {}
   return {
     ...descriptionOf(shape),
     ...(isTyped && typeOf(shape)),
@@ -25,6 +27,8 @@ export function schemaOfShape(shape: Shape, form: Form): Json {
     ...(kinds.has('object') && propertiesOf(shape, form)),
   }
 }
+
+const isContainer = (value: unknown) => typeof value === 'object' && value !== null
 
 function typeOf({ kinds, traits }: Shape): Json {
   const names = [...kinds].map((kind) => (kind === 'number' && traits.integer ? 'integer' : kind))
@@ -62,10 +66,14 @@ function propertiesOf({ object: { properties, required, additional } }: Shape, f
   // A write fills in a default before it checks what is required.
   const isFilled = (name: string) => form === 'input' && properties.get(name)?.default !== undefined
   const needed = form === 'patch' ? [] : [...required].filter((name) => !isFilled(name))
+  // Readers of the description would take a property of this name for a reference.
+  const reference = shown.find(([name]) => name === '$ref')?.[1]
+  const named = shown.filter(([name]) => name !== '$ref')
   return {
-    ...(shown.length > 0 && {
-      properties: Object.fromEntries(shown.map(([name, shape]) => [name, toSchema(shape)])),
+    ...(named.length > 0 && {
+      properties: Object.fromEntries(named.map(([name, shape]) => [name, toSchema(shape)])),
     }),
+    ...(reference && { patternProperties: { '^\\$ref$': toSchema(reference) } }),
     ...(needed.length > 0 && { required: needed }),
     ...(additional && { additionalProperties: !isNever(additional) && toSchema(additional) }),
   }

@@ -1,5 +1,5 @@
-import { busy } from '../../../foundation/errors.ts'
-import { LIMITS } from '../../../foundation/limits.ts'
+import { busy } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 
 /** Releases a slot. */
 type Free = () => void
@@ -20,13 +20,14 @@ export type Slots = {
 
 type Waiter = { token: string; take: (free: Free) => void }
 
-export function openSlots(most: number, mostOfToken: number): Slots {
+/** `what` they are, in the message of a refusal. */
+export function openSlots(most: number, mostOfToken: number, what = 'SQL statements'): Slots {
   const inUse = new Map<string, number>()
   const waiters: Waiter[] = []
   let all = 0
   const refusal = (token: string): string | undefined => {
-    if ((inUse.get(token) ?? 0) >= mostOfToken) return `This token has ${mostOfToken} SQL statements running.`
-    return all >= most ? `${most} SQL statements are running.` : undefined
+    if ((inUse.get(token) ?? 0) >= mostOfToken) return `This token has ${mostOfToken} ${what} running.`
+    return all >= most ? `${most} ${what} are running.` : undefined
   }
   const occupy = (token: string): Free => {
     all++
