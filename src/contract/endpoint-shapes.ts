@@ -14,8 +14,15 @@ const TOOL_OPERATIONS = [
   'delete',
   'cancel',
   'aggregate',
+  'history',
+  'claim',
 ] as const
 export type ToolOperation = (typeof TOOL_OPERATIONS)[number]
+
+/** What the tools of a selection do: an operation can give several. */
+export type ServedOperation = ToolOperation | 'complete' | 'release'
+export const toolsOfOperation = (operation: ToolOperation): readonly ServedOperation[] =>
+  operation === 'claim' ? ['claim', 'complete', 'release'] : [operation]
 
 const LINK_OPERATIONS = ['link', 'unlink', 'related'] as const
 export type LinkOperation = (typeof LINK_OPERATIONS)[number]
@@ -41,7 +48,8 @@ export const EndpointTool = z
   .strictObject({
     record_type: z.string().meta({ description: 'A record type of the base.' }),
     operations: operations(TOOL_OPERATIONS).meta({
-      description: 'Each is a tool `<operation>_<type>`.',
+      description:
+        'Each is a tool `<operation>_<type>`. `claim` also gives `complete_<type>` and `release_<type>`.',
     }),
     name_override: z
       .string()

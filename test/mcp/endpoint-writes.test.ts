@@ -194,3 +194,137 @@ describe('An action with rights of its own', () => {
     expect(own.meta?.warnings ?? []).toEqual([])
   })
 })
+
+describe('History and claims of an endpoint', () => {
+  const open = async (operations: string[]) => {
+    const type = await world.newType()
+    const ids = ['a', 'b', 'c']
+    for (const id of ids) await put(`records/${type}/${id}`, { data: { state: 'draft', secret: `s-${id}` } })
+    for (const id of ids)
+      await put(
+        `records/${type}/${id}`,
+        { data: { state: id === 'c' ? 'closed' : 'open', secret: `t-${id}` } },
+        200,
+      )
+    const tools = [
+      {
+        record_type: type,
+        operations,
+        name_override: 'job',
+        filter: OPEN,
+        write_filter: {},
+        fields: ['data.state', 'data.note'],
+      },
+    ]
+    await put(`endpoints/${type}`, { tools })
+    return { type, ...at(type, (await grantOn(type)).token) }
+  }
+
+  test('the history has the visible properties, back to where the record was out of reach', async () => {
+    const { type, tool, names } = await open(['history', 'update'])
+    expect(await names()).toEqual(['history_job', 'update_job'])
+    expect((await tool('update_job', { id: 'a', note: 'seen' })).body.version).toBe(3)
+    const { body } = await tool('history_job', { id: 'a' })
+    expect(body.data.map(({ version, diff }: Body) => [version, diff])).toEqual([
+      [3, [{ op: 'add', path: '/data/note', value: 'seen' }]],
+      [
+        2,
+        [expect.objectContaining({ path: '', value: expect.objectContaining({ data: { state: 'open' } }) })],
+      ],
+    ])
+    expect(JSON.stringify(body)).not.toMatch(/secret|s-a|t-a|draft/)
+    for (const id of ['c', 'none'])
+      expect((await tool('history_job', { id })).error.code, id).toBe('NOT_FOUND')
+    succeed(await world.call('DELETE', `/v1/crm/records/${type}/b`))
+    expect((await tool('history_job', { id: 'b' })).error.code).toBe('NOT_FOUND')
+  })
+
+  test('claims are of records within the filter, and of this token', async () => {
+    const { type, tool, names } = await open(['claim', 'update'])
+    expect(await names()).toEqual(['claim_job', 'complete_job', 'release_job', 'update_job'])
+    const claimed = await tool('claim_job', { limit: 9, patch: { note: 'mine' } })
+    expect(claimed.body.data.map(({ record }: Body) => [record.id, record.data])).toEqual([
+      ['a', { state: 'open', note: 'mine' }],
+      ['b', { state: 'open', note: 'mine' }],
+    ])
+    expect(await ticket(type, 'a')).toEqual({ state: 'open', note: 'mine', secret: 't-a' })
+    expect(
+      (await tool('claim_job', { filter: { field: 'data.secret', op: 'eq', value: 't-c' } })).error.details[0]
+        .code,
+    ).toBe('unknown_field')
+    expect((await tool('claim_job', { patch: { secret: 'x' } })).body.data).toEqual([])
+    expect((await tool('claim_job', { filter: { field: 'id', op: 'eq', value: 'c' } })).body.data).toEqual([])
+    const [one, other] = claimed.body.data.map(({ claim }: Body) => claim.id)
+    // Its work may take the record out of its sight. The claim is its own all the same.
+    expect((await tool('update_job', { id: 'a', state: 'closed' })).error).toBeUndefined()
+    expect((await tool('complete_job', { claim_id: one })).body).toMatchObject({
+      status: 'completed',
+      record_id: 'a',
+    })
+    expect((await tool('release_job', { claim_ids: [other] })).body.data[0].status).toBe('released')
+    expect((await tool('release_job', { claim_id: other })).error.details[0].code).toBe('claim_lost')
+    expect((await tool('complete_job', {})).error.details[0].path).toBe('/claim_id')
+    // The claim of another token looks like one that never existed.
+    const foreign = succeed(await world.call('POST', `/v1/crm/records/${type}/claim`, {})).data[0].claim.id
+    const answers = await Promise.all([foreign, 'none'].map((claim_id) => tool('release_job', { claim_id })))
+    expect(answers.map(({ error }) => error.details[0].code)).toEqual(['claim_not_found', 'claim_not_found'])
+    expect((await tool('heartbeat_job', { claim_id: other })).error ?? 'unknown').toBeDefined()
+  })
+
+  test('a claim waits for a record to be free, and is empty after its time', async () => {
+    const { type, tool } = await open(['claim'])
+    const taken = succeed(await world.call('POST', `/v1/crm/records/${type}/claim`, { limit: 3 })).data
+    expect((await tool('claim_job', { timeout: 1 })).body.data).toEqual([])
+    const waiting = tool('claim_job', { timeout: 30 })
+    succeed(await world.call('POST', `/v1/crm/claims/${taken[0].claim.id}/release`))
+    expect((await waiting).body.data[0].record.id).toBe('a')
+    expect((await tool('claim_job', { timeout: 1, idempotency_key: 'k' })).error.details[0].path).toBe(
+      '/idempotency_key',
+    )
+  })
+})
+
+test('a read of a record expands the relationships that the endpoint follows, within its policies', async () => {
+  const [type, far, hidden] = [await world.newType(), await world.newType(), await world.newType()]
+  for (const [name, end] of [
+    ['of', far],
+    ['in', far],
+    ['on', hidden],
+  ] as const)
+    await put(`relationship-types/${name}-${type}`, {
+      source_record_types: [type],
+      target_record_types: [end],
+    })
+  await put(`records/${far}/shown`, { data: { state: 'open', secret: 'x' } })
+  await put(`records/${far}/shut`, { data: { state: 'closed' } })
+  await put(`records/${hidden}/h`, { data: {} })
+  const to = (rel: string, record_type: string, id: string) => ({
+    rel_type: `${rel}-${type}`,
+    record_type,
+    id,
+  })
+  await put(`records/${type}/a`, {
+    data: {},
+    relationships: [
+      to('of', far, 'shown'),
+      to('of', far, 'shut'),
+      to('in', far, 'shown'),
+      to('on', hidden, 'h'),
+    ],
+  })
+  const tools = [
+    { record_type: type, operations: ['get'], name_override: 'get_it' },
+    { record_type: far, operations: ['get'], filter: OPEN, fields: ['data.state'] },
+  ]
+  const relationships = [{ rel_type: `of-${type}`, operations: ['related'] }]
+  await put(`endpoints/${type}`, { tools, relationships })
+  const { tool } = at(type, (await grantOn(type)).token)
+  const { body } = await tool('get_it', { id: 'a', expand: [`of-${type}`] })
+  const linked = body._expanded[`of-${type}`]
+  expect(linked.map(({ record }: Body) => [record.id, record.data])).toEqual([['shown', { state: 'open' }]])
+  for (const expand of [`in-${type}`, `on-${type}`, 'attachments', `of-${type}.in-${type}`, `~on-${type}`])
+    expect((await tool('get_it', { id: 'a', expand: [expand] })).error.details[0].path, expand).toBe(
+      '/expand',
+    )
+  expect((await tool('get_it', { id: 'a' })).body).not.toHaveProperty('_expanded')
+})

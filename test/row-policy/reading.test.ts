@@ -208,11 +208,9 @@ describe('A row-level policy', () => {
       details: [{ code: 'out_of_reach' }],
     })
     const refused = [
-      '{ it: recordHistory(base: "crm", recordType: "deal", id: "a") { data { version } } }',
       '{ it: trash(base: "crm", recordType: "deal") { data { deletedAt } } }',
       '{ it: recordType(base: "crm", id: "deal") { id } }',
       '{ it: recordTypeProfile(base: "crm", id: "deal") { count } }',
-      'mutation { it: claimRecords(base: "crm", recordType: "deal") { data { record { id } } } }',
       '{ it: sql(base: "crm", query: "SELECT 1") { data } }',
       'mutation { it: deleteRecordType(base: "crm", id: "deal") { id } }',
       'mutation { it: putRecordType(base: "crm", id: "new", input: {}) { id } }',

@@ -3,6 +3,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { requirePermission } from '../access/access.ts'
 import { type Db, type Statement, statement } from '../database/client.ts'
 import type { Claim } from '../record-store/record.ts'
+import { rightsOf } from '../row-policy/apply.ts'
 import type { WriteScope } from '../write/write.ts'
 import { readLease } from './claim.ts'
 import { type ClaimRow, findClaim, ROW_COLUMNS, refuseClaim, toClaim } from './claim-guard.ts'
@@ -141,7 +142,7 @@ async function change(
   more: readonly unknown[] = [],
 ): Promise<Changed> {
   const known = await findClaim(scope, baseId, id)
-  requirePermission(scope.access, how === RELEASE_ANY ? 'manage' : 'write', baseId, known.record_type)
+  requirePermission(rightsOf(scope), how === RELEASE_ANY ? 'manage' : 'write', baseId, known.record_type)
   const isRepeated = how === COMPLETE && known.shown === 'completed' && known.token_id === scope.actor.tokenId
   if (isRepeated) return known
   const [row] = await scope.db.query<Changed>(how, [baseId, id, scope.actor.tokenId ?? '', ...more])

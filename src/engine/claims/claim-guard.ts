@@ -6,6 +6,8 @@ import { statement } from '../database/client.ts'
 import { LOCK } from '../record-store/read-statements.ts'
 import { type Claim, type ClaimStatus, written } from '../record-store/record.ts'
 
+import { policyOn, rightsOf } from '../row-policy/apply.ts'
+
 /**
  * SQL expressions for the state of a row of `plinth.claim`. A completed or exhausted claim keeps its record
  * out of the pool only until another writer changes the record, which its version shows.
@@ -59,9 +61,9 @@ const FIND = statement(
  * @throws NOT_FOUND for an unknown claim and for one outside the grants alike
  */
 export async function findClaim(scope: Scope, baseId: string, id: string, at = '/id'): Promise<ClaimRow> {
-  requireBaseAccess(scope.access, baseId)
+  requireBaseAccess(rightsOf(scope), baseId)
   const [row] = await scope.db.query<ClaimRow>(FIND, [baseId, id])
-  if (row && scope.access.allows('read', baseId, row.record_type)) return row
+  if (row && maySee(scope, baseId, row)) return row
   throw new DomainError('NOT_FOUND', `There is no claim "${id.slice(0, 64)}".`, {
     details: [
       {
@@ -73,6 +75,11 @@ export async function findClaim(scope: Scope, baseId: string, id: string, at = '
     ],
   })
 }
+
+/** Under a row policy, the caller sees its own claims: the record of another may be out of its reach. */
+const maySee = (scope: Scope, baseId: string, { record_type, token_id }: ClaimRow): boolean =>
+  rightsOf(scope).allows('read', baseId, record_type) &&
+  (!policyOn(scope, baseId, record_type) || token_id === scope.actor.tokenId)
 
 /** A record written under a claim. */
 type Written = { id: string; recordType: string; version: number }
@@ -88,7 +95,7 @@ export async function refuseClaim(
   { at = '/id', on }: { at?: string; on?: Written } = {},
 ): Promise<never> {
   const row = await findClaim(scope, baseId, id, at)
-  requirePermission(scope.access, 'write', baseId, row.record_type)
+  requirePermission(rightsOf(scope), 'write', baseId, row.record_type)
   if (on && (on.recordType !== row.record_type || on.id !== row.record_id))
     throw conflict(
       at,

@@ -2,10 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { uuidv7 } from '../../foundation/uuid.ts'
-import { requirePermission } from '../access/access.ts'
 import { requireType } from '../configuration/record-types/index.ts'
 import { shaped } from '../database/client.ts'
-import { bindFilter, bindSort } from '../filter/bind.ts'
+import { bindSort } from '../filter/bind.ts'
 import { adviseNames, adviseValues } from '../filter/never-matches.ts'
 import { parseFilter } from '../filter/parse.ts'
 import { withCheckedHints } from '../query/check-hints.ts'
@@ -13,6 +12,8 @@ import { OLDEST_FIRST, parseSort } from '../query/sort.ts'
 import { type RecordItem, toRecord, written } from '../record-store/record.ts'
 import { linkedCandidates } from '../related/linked-candidates.ts'
 import { withLinkedEnds } from '../related/linked-conditions.ts'
+import { authorize, filterWithPolicy, visibleType } from '../row-policy/apply.ts'
+import { seenRecord } from '../row-policy/project-data.ts'
 import type { WriteScope } from '../write/write.ts'
 import { anyFreeStatement, type ClaimQuery, claimStatement, type PickedRow } from './claim-statement.ts'
 
@@ -56,15 +57,13 @@ export async function claimRecords(
   recordType: string,
   args: ClaimArgs,
 ): Promise<ClaimedRecords> {
-  requirePermission(scope.access, 'write', baseId, recordType)
+  const policy = authorize(scope, 'write', baseId, recordType)
+  const typeOf = async () => visibleType(policy, await requireType(scope, baseId, recordType))
   const limit = within('limit', args.limit ?? 1, LIMITS.claimRecords)
-  const { filter, order } = await withCheckedHints(
-    async () => {
-      const read = readArgs(args)
-      return { ...read, filter: await withLinkedEnds(scope, baseId, recordType, read.filter) }
-    },
-    () => requireType(scope, baseId, recordType),
-  )
+  const { filter, order } = await withCheckedHints(async () => {
+    const read = readArgs(args)
+    return { ...read, filter: await withLinkedEnds(scope, baseId, recordType, read.filter) }
+  }, typeOf)
   const asked = {
     baseId,
     recordType,
@@ -76,14 +75,15 @@ export async function claimRecords(
     tokenId: scope.actor.tokenId ?? '',
     tokenName: scope.actor.name,
   }
-  const type = await requireType(scope, baseId, recordType)
-  const bound = { filter: filter && bindFilter(filter, type), sort: bindSort(order, type) }
+  const type = await typeOf()
+  const bound = { filter: filterWithPolicy(policy, filter, type), sort: bindSort(order, type) }
   const candidates = await linkedCandidates(scope, bound.filter)
   const query = { ...asked, ...bound, type, candidates }
   const room = scope.answer.room
   const picked = await scope.db.retry(() => pick(scope, query, limit, room))
   scope.answer.spend(picked.bytes)
-  const { data, isFull } = picked
+  const { isFull } = picked
+  const data = picked.data.map(({ record, claim }) => ({ record: seenRecord(policy, record), claim }))
   const hint = data.length === 0 ? (adviseValues(filter, type) ?? adviseNames(filter, type)) : null
   return isFull ? { data, limit: data.length, hint, truncated: true } : { data, limit, hint }
 }

@@ -1,10 +1,10 @@
-import type { EndpointTool, LinkOperation, RunAs, ToolOperation } from '../../contract/endpoint-shapes.ts'
+import type { EndpointTool, LinkOperation, RunAs, ServedOperation } from '../../contract/endpoint-shapes.ts'
 
 /** A typed tool of an endpoint. */
 export type ServedTool = {
   name: string
   recordType: string
-  operation: ToolOperation
+  operation: ServedOperation
   /** The author's text in place of the type's description. `isOnly`: the selection has a single tool. */
   description: { text: string | null; isOnly: boolean }
   bounds: Bounds

@@ -7,9 +7,16 @@ import { type PackedCall, unpackCall } from '../change-log/tool-call.ts'
 import { requireType } from '../configuration/record-types/index.ts'
 import { cursorsOf, openCursor } from '../core/cursor.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../core/page.ts'
+import type { TypePolicy } from '../core/policy.ts'
 import { read, readPageRows, type Scope, viewerOf } from '../core/scope.ts'
-import { statement, timed } from '../database/client.ts'
+import { shaped, statement, timed } from '../database/client.ts'
+import { compileFilter } from '../filter/compile.ts'
+import { compileFor } from '../query/compile-query.ts'
+import { type BoundedType, readBounded } from '../query/policy-read.ts'
+import { UNSORTED } from '../query/sort.ts'
 import { recordNotFound, written } from '../record-store/record.ts'
+import { authorize } from '../row-policy/apply.ts'
+import { seenRecord } from '../row-policy/project-data.ts'
 
 /** One version of a record with its change. */
 export type RecordVersion = {
@@ -67,11 +74,12 @@ export async function listVersions(
   id: string,
   args: PageArgs,
 ): Promise<Page<RecordVersion>> {
-  requirePermission(scope.access, 'read', baseId, recordType)
+  const policy = authorize(scope, 'read', baseId, recordType)
   const page = readPage(args)
-  await requireType(scope, baseId, recordType)
+  const type = await requireType(scope, baseId, recordType)
+  if (policy && !(await isThere(scope, policy, type, id))) throw recordNotFound(recordType, id)
   const target = [baseId, recordType, id]
-  const boundTo = ['history', ...target, scope.access.grants]
+  const boundTo = ['history', ...target, scope.access.grants, ...(policy ? [scope.policy?.name] : [])]
   const before = args.cursor ? openCursor(scope.keys.cursor, boundTo, args.cursor).values[0] : null
   const asked = [...target, before, page.limit + 1, page.offset]
   // Each version is diffed against the previous one, so read one more.
@@ -79,18 +87,51 @@ export async function listVersions(
   const needsCount = page.includeTotal || rows.length === 0
   const [counted] = needsCount ? await read<{ total: number }>(scope, COUNT_VERSIONS, target) : []
   if (counted?.total === 0) throw recordNotFound(recordType, id)
-  const shown = isCut ? rows.slice(0, -1) : rows
-  const found = toPage(shown, page, page.includeTotal ? (counted?.total ?? null) : null, isCut)
+  const seen = policy ? await withinPolicy(scope, policy, type, rows) : rows
+  const shown = isCut && seen.length === rows.length ? seen.slice(0, -1) : seen
+  // A total would count versions that the policy hides.
+  const total = page.includeTotal && !policy ? (counted?.total ?? null) : null
+  const found = toPage(shown, page, total, isCut && seen.length === rows.length)
   const versions: RecordVersion[] = []
   for (const [i, row] of found.data.entries()) {
     if (turnIsOver()) await nextTurn()
-    versions.push(callFor(viewerOf(scope), baseId, toVersion(row, rows[i + 1])))
+    versions.push(callFor(viewerOf(scope), baseId, toVersion(row, seen[i + 1])))
   }
   return {
     ...found,
     data: versions,
     ...cursorsOf(scope.keys.cursor, boundTo, found, ({ version }) => ({ id, values: [version] })),
   }
+}
+
+const isThere = async (
+  scope: Scope,
+  { filter }: TypePolicy,
+  type: BoundedType,
+  id: string,
+): Promise<boolean> => (await readBounded(scope, { ...NO_POLICY, filter }, type, id)) !== undefined
+
+const NO_POLICY: TypePolicy = { filter: null, writeFilter: null, visible: null, defaults: {} }
+
+/**
+ * The versions with their visible fields, newest first, back to the first one in which the record did not match the
+ * policy: what it was then is out of reach.
+ */
+async function withinPolicy(
+  scope: Scope,
+  policy: TypePolicy,
+  type: BoundedType,
+  rows: readonly Row[],
+): Promise<Row[]> {
+  const { parameters, operands } = compileFor({ baseId: type.baseId, type, sort: UNSORTED })
+  const { text, values } = parameters.bind(
+    `SELECT r.seq::text AS seq FROM (SELECT c.*, c.at AS updated_at FROM plinth.change c
+       WHERE c.base_id = ${parameters.add(type.baseId)} AND c.seq = ANY (${parameters.add(rows.map(({ seq }) => seq))}::bigint[])) r
+     WHERE r.operation <> 'delete' AND ${policy.filter ? compileFilter(policy.filter, operands) : 'true'}`,
+  )
+  const within = new Set((await read<{ seq: string }>(scope, shaped(text), values)).map(({ seq }) => seq))
+  const end = rows.findIndex(({ seq }) => !within.has(seq))
+  return (end < 0 ? rows : rows.slice(0, end)).map((row) => seenRecord(policy, row))
 }
 
 /**

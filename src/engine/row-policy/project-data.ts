@@ -18,6 +18,12 @@ const split = ({ visible }: VisibleFields, data: unknown, isWanted: boolean): Da
 /** Projects data to its visible properties. */
 export const visibleData = (policy: VisibleFields, data: unknown): Data => split(policy, data, true)
 
+/** The record as the field policy shows it, if there is one. */
+export const seenRecord = <R extends { readonly data: unknown }>(
+  policy: VisibleFields | undefined,
+  record: R,
+): R => (policy ? { ...record, data: visibleData(policy, record.data) } : record)
+
 /** Merges a write with the stored data: hidden properties keep their values. */
 export const keepHidden = (policy: VisibleFields, stored: unknown, written: unknown): Data => ({
   ...split(policy, stored, false),

@@ -1,3 +1,5 @@
+import { unknownName } from '../../contract/suggest.ts'
+import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { VersionedCache } from '../../foundation/versioned-cache.ts'
 import { type Context, grantsName } from '../../graphql/context.ts'
@@ -9,6 +11,8 @@ import type { Tool } from '../tool/tool.ts'
 import type { EndpointTool } from '../tool/tool-binding.ts'
 import { aggregateTools } from '../tools/aggregates.ts'
 import { callTyped } from '../tools/call-typed-tool.ts'
+import { workTools } from '../tools/claims/claims.ts'
+import { historyTools } from '../tools/history.ts'
 import { recordTools } from '../tools/records/writes.ts'
 import {
   aboutType,
@@ -61,10 +65,13 @@ async function makeTools(
 ): Promise<EndpointTool[]> {
   const served = (await readServed({ base, id, whole }, context)).servedEndpoint
   const all = new Map((await allTypes(base, context)).map((type) => [type.id, type]))
+  const followed = served.links.flatMap(({ operation, relType }) =>
+    operation === 'related' ? [relType] : [],
+  )
   const ofTypes: EndpointTool[] = []
   for (const tool of served.tools) {
     const type = all.get(tool.recordType)
-    if (type) ofTypes.push(await typeTool(tool, type))
+    if (type) ofTypes.push(await typeTool(tool, type, followed))
   }
   const unlinked = new Set(
     served.links.flatMap(({ operation, relType }) => (operation === 'unlink' ? [relType] : [])),
@@ -86,6 +93,12 @@ const named = (tools: readonly Tool[], name: string): Tool => {
   return found
 }
 
+/** Arguments of `work` that an action on claims does not have. */
+const NOT_OF_CLAIMS = [
+  ...['record_type', 'filter', 'sort', 'limit', 'lease_seconds', 'max_attempts', 'patch', 'timeout'],
+  ...['condition', 'after', 'max_tokens'],
+]
+
 /** The generic tool behind each operation of a type. */
 const GENERIC = {
   get: { tool: named(recordTools, 'get_record'), title: 'Get', words: 'Read one record' },
@@ -101,8 +114,38 @@ const GENERIC = {
     title: 'Aggregate',
     words: 'Count, sum and compare records',
   },
+  history: {
+    tool: named(historyTools, 'record_history'),
+    title: 'History',
+    words: 'Versions with diffs of a record',
+  },
+  claim: {
+    tool: named(workTools, 'work'),
+    title: 'Claim',
+    words:
+      'Claim free records, each for one worker until its lease ends; none is an empty list. patch writes their data. timeout waits for some. Records',
+    given: { action: 'claim' },
+    without: ['claim_ids', 'condition', 'after'],
+  },
+  complete: {
+    tool: named(workTools, 'work'),
+    title: 'Complete',
+    words:
+      'End claims (claim_id or claim_ids): the record, which stays as it is, is handed out again only if it changes. Records',
+    given: { action: 'complete' },
+    without: NOT_OF_CLAIMS,
+  },
+  release: {
+    tool: named(workTools, 'work'),
+    title: 'Release',
+    words:
+      'Give claims back (claim_id or claim_ids): others can claim the record, which stays as it is. Records',
+    given: { action: 'release' },
+    without: NOT_OF_CLAIMS,
+  },
 } as const
 type GenericOperation = keyof typeof GENERIC
+const OF_PAST = ['version', 'as_of']
 
 /** Query syntax for descriptions: the schemas of these tools do not explain it. */
 const QUERIES: Partial<Record<GenericOperation, string>> = {
@@ -111,7 +154,11 @@ const QUERIES: Partial<Record<GenericOperation, string>> = {
     ' aggregations: [{"fn":"sum","field":"data.n"}]; fn is count, sum, avg, min, max or count_distinct. group_by: ["data.a",{"field":"created_at","interval":"day"}].',
 }
 
-async function typeTool(tool: ServedTool, type: RecordType): Promise<EndpointTool> {
+async function typeTool(
+  tool: ServedTool,
+  type: RecordType,
+  followed: readonly string[],
+): Promise<EndpointTool> {
   const { name, operation, recordType, defaults } = tool
   const visible = tool.fields?.map((field) => field.replace(/^data[.]/, '')) ?? null
   if (operation === 'create' || operation === 'update' || operation === 'upsert') {
@@ -132,16 +179,43 @@ async function typeTool(tool: ServedTool, type: RecordType): Promise<EndpointToo
     }
   }
   const of = operation as GenericOperation
-  const { tool: generic, title, words } = GENERIC[of]
+  const { tool: generic, title, words, ...fixed } = GENERIC[of]
+  const { given, without = [] } = fixed as { given?: object; without?: readonly string[] }
+  const endsClaim = of === 'complete' || of === 'release'
+  const expands = of === 'get' && followed.length > 0
+  const more = expands ? ` expand: ${followed.join(', ')}, or ~ before it for incoming ones.` : QUERIES[of]
   const bound = generic.bind({
     name,
     title: `${title} ${labelOf(type)}`,
-    description: describe(tool, type, `${words} of type "${type.id}".`, QUERIES[of] ?? ''),
-    given: { record_type: recordType },
-    // Endpoints serve only current records, and have no tool to create claims.
-    without: ['expand', 'version', 'as_of', 'claim_id'],
+    description: describe(tool, type, `${words} of type "${type.id}".`, more ?? ''),
+    given: { ...(!endsClaim && { record_type: recordType }), ...given },
+    // Endpoints serve only current records.
+    without: [...without, ...OF_PAST, ...(expands ? [] : ['expand']), ...(endsClaim ? [] : ['claim_id'])],
   })
-  return { ...bound, recordType, operation }
+  const call: EndpointTool['call'] = (args, place, caller) => {
+    checkExpand(args['expand'], followed)
+    return bound.call(args, place, caller)
+  }
+  return { ...bound, ...(expands && { call }), recordType, operation }
+}
+
+/**
+ * Checks that a read follows relationships that the endpoint follows. The read checks the form.
+ * @throws VALIDATION_ERROR
+ */
+function checkExpand(expand: unknown, followed: readonly string[]): void {
+  for (const path of Array.isArray(expand) ? expand : [expand]) {
+    const step = String(path ?? followed[0])
+      .split('.')
+      .find((each) => !followed.includes(each.replace(/^~/, '')))
+    if (step !== undefined)
+      throw invalid({
+        path: '/expand',
+        code: 'unknown_relationship_type',
+        message: 'This tool does not follow that relationship. Send one that the endpoint follows.',
+        ...unknownName(step, followed),
+      })
+  }
 }
 
 /**

@@ -2,6 +2,7 @@ import {
   actionsOf,
   type EndpointBatch,
   type EndpointRelationship,
+  toolsOfOperation,
 } from '../../../contract/endpoint-shapes.ts'
 import {
   type AboutEndpoint,
@@ -86,7 +87,7 @@ function compiled(
       ]),
     ),
     tools: named.map(({ name, recordType, operation, selection }): ServedTool => {
-      const isOnly = selection.operations.length === 1
+      const isOnly = selection.operations.flatMap(toolsOfOperation).length === 1
       const text = selection.description_override ?? null
       return { name, recordType, operation, description: { text, isOnly }, bounds: boundsOf(selection) }
     }),

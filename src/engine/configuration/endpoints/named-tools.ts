@@ -3,15 +3,16 @@ import type {
   EndpointRelationship,
   EndpointTool,
   LinkOperation,
-  ToolOperation,
+  ServedOperation,
 } from '../../../contract/endpoint-shapes.ts'
+import { toolsOfOperation } from '../../../contract/endpoint-shapes.ts'
 import type { Detail } from '../../../foundation/errors.ts'
 
 /** A tool of one record type with its name, and its location in the request. */
 export type NamedTool = {
   name: string
   recordType: string
-  operation: ToolOperation
+  operation: ServedOperation
   selection: EndpointTool
   at: string
 }
@@ -32,7 +33,8 @@ export const nameTools = (
   at: (index: number) => string,
 ): NamedTool[] =>
   selections.flatMap((selection, i) => {
-    const { record_type: recordType, operations, name_override: override } = selection
+    const { record_type: recordType, name_override: override } = selection
+    const operations = selection.operations.flatMap(toolsOfOperation)
     const portableId = portableIds.get(recordType)
     if (portableId === undefined) return []
     return operations.map((operation) => {

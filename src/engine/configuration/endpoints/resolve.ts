@@ -2,7 +2,7 @@ import {
   BATCHED,
   type LinkOperation,
   type RunAs,
-  type ToolOperation,
+  type ServedOperation,
 } from '../../../contract/endpoint-shapes.ts'
 import { requirePermission } from '../../access/access.ts'
 import type { Permission } from '../../access/grants.ts'
@@ -47,12 +47,18 @@ export type ResolvedEndpoint = {
   withholds(name: string): boolean
 }
 
-const READING: readonly (ToolOperation | LinkOperation)[] = ['get', 'list', 'aggregate', 'related']
-const permissionOf = (operation: ToolOperation | LinkOperation): Permission =>
+const READING: readonly (ServedOperation | LinkOperation)[] = [
+  'get',
+  'list',
+  'aggregate',
+  'history',
+  'related',
+]
+const permissionOf = (operation: ServedOperation | LinkOperation): Permission =>
   READING.includes(operation) ? 'read' : 'write'
 
 /** Whether the operation is allowed on the type. */
-type May = (operation: ToolOperation | LinkOperation, recordType: string) => boolean
+type May = (operation: ServedOperation | LinkOperation, recordType: string) => boolean
 
 /**
  * Resolves the tools that an endpoint offers to the token. With `whole`, resolves all tools, even of a
@@ -193,12 +199,18 @@ export async function endpointPolicy(
   if (what === 'records') return endpoint.tools.map(inputOf)
   const { tool } = what
   const own = endpoint.tools.find(({ name }) => name === tool)
-  if (own) return [inputOf(own)]
+  if (own) return [inputOf(own), ...farEnds(endpoint, own)]
   const action = endpoint.actions.find(({ name }) => name === tool)
   if (action) return inputsOf(endpoint, action)
   if (tool === 'sql_query') return wholeTypes(endpoint).map((recordType) => ({ recordType }))
   return endpoint.tools.map(inputOf)
 }
+
+/** The other types of the endpoint, which a read of a record reaches by the relationships that the endpoint follows. */
+const farEnds = ({ tools, links }: CompiledEndpoint, own: ServedTool): PolicyInput[] =>
+  own.operation === 'get' && links.some(({ operation }) => operation === 'related')
+    ? tools.filter(({ recordType }) => recordType !== own.recordType).map(inputOf)
+    : []
 
 /** The types of an action: each under the policies that the endpoint has for it, if any. */
 function inputsOf(

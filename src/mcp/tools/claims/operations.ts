@@ -1,5 +1,6 @@
 /** GraphQL operations of the claims tool. */
 
+import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { claimedBody, claimOutcomesBody, rowsBody, trim } from '../../../contract/response-bodies.ts'
 import { invalid, withPaths } from '../../../foundation/errors.ts'
@@ -38,7 +39,7 @@ const ASKS = ['record_type', 'filter', 'sort', 'limit'] as const
 const WRITES = ['idempotency_key', 'dry_run'] as const
 /** Arguments of each action, the required one first. */
 const ARGUMENTS: Record<Action, readonly (keyof Args)[]> = {
-  claim: [...ASKS, 'lease_seconds', 'max_attempts', 'patch', 'max_tokens', ...WRITES],
+  claim: [...ASKS, 'lease_seconds', 'max_attempts', 'patch', 'timeout', 'max_tokens', ...WRITES],
   wait: [...ASKS, 'timeout', 'max_tokens'],
   heartbeat: ['claim_id', 'claim_ids', 'lease_seconds', ...WRITES],
   release: ['claim_id', 'claim_ids', ...WRITES],
@@ -182,7 +183,7 @@ export async function act(
     case 'claim': {
       const { max_attempts: maxAttempts, patch } = args
       const bound = { ...(maxAttempts !== undefined && { maxAttempts }), ...(patch && { patch }) }
-      const { claimRecords } = await claim({ ...question, ...lease, ...bound }, context)
+      const claimRecords = await claimInTime({ ...question, ...lease, ...bound }, args, context)
       const uriOf = ({ record }: Row) => recordUri(record as Row)
       return new ReadResult(claimedBody(claimRecords), { uriOf, cuttable: dataOfClaimed })
     }
@@ -210,6 +211,34 @@ export async function act(
       return trim((await named(complete(claimed, context))).completeClaim)
   }
 }
+
+type Claiming = Parameters<typeof claim>[0]
+
+/** Claims records; with `timeout`, as soon as one is free, or none after so many seconds. */
+async function claimInTime(asked: Claiming, { timeout, idempotency_key }: Args, context: Context) {
+  if (timeout !== undefined && idempotency_key !== undefined)
+    throw invalid({
+      path: '/idempotency_key',
+      code: 'exclusive',
+      message: 'A claim that waits is made of several requests. Send timeout or idempotency_key, not both.',
+    })
+  const ends = Date.now() + (timeout ?? 0) * 1000
+  for (let left = timeout; ; left = Math.ceil((ends - Date.now()) / 1000)) {
+    const { claimRecords } = await claim(asked, context)
+    if (claimRecords.data.length > 0 || left === undefined || left <= 0) return claimRecords
+    const { base, recordType, filter } = asked
+    const { waitForRecords } = await wait(
+      { base, recordType, ...(filter !== undefined && { filter }), limit: 1, timeout: left },
+      context,
+    )
+    // At the timeout, and when the server stops.
+    if ((waitForRecords.rows as readonly unknown[]).length === 0) return claimRecords
+    // What matches may be in other hands, so it is tried again, but not at once.
+    await pause(Math.min(RETRY_MS, Math.max(0, ends - Date.now())))
+  }
+}
+
+const RETRY_MS = 1000
 
 /** Claimed records are all returned, because the caller holds them. Only their data is truncated. */
 const dataOfClaimed = ({ data }: Body) =>
