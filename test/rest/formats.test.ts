@@ -249,9 +249,11 @@ test('a stream is one snapshot, ends with its token and its client, and keeps ot
   expect(second.bytes()).toBeGreaterThan(3000 * 6000)
   const before = performance.now()
   succeed(await world.call('DELETE', `/v1/tokens/${own.id}`))
+  // The rights of open streams are checked twice a second, and the rest would be read faster.
+  await sleep(1500)
   first.resume()
   expect(await first.ended).toBe('cut')
-  expect(performance.now() - before).toBeLessThan(3000)
+  expect(performance.now() - before).toBeLessThan(5000)
   const other = await world.newToken([{ permission: 'read' }])
   const third = begin(other.token, path)
   await third.started
