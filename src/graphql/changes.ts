@@ -1,4 +1,5 @@
 import * as changes from '../engine/changes/index.ts'
+import type { MadeSecret } from '../engine/history/revert.ts'
 import { builder } from './builder.ts'
 import { SECRETS } from './config-changes.ts'
 
@@ -29,7 +30,7 @@ export const ToolCall = builder.objectRef<NonNullable<changes.Change['call']>>('
 
 /** An entry of the change log. */
 export const Change = builder
-  .objectRef<changes.Change & { secrets?: readonly object[]; dryRun?: boolean }>('Change')
+  .objectRef<changes.Change & { secrets?: readonly MadeSecret[]; dryRun?: boolean }>('Change')
   .implement({
     description: 'An entry of the change log of a base.',
     fields: (t) => ({

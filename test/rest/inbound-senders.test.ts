@@ -90,7 +90,7 @@ describe('a sender is verified', () => {
     const body = '{"n":1}'
     const now = Date.now()
     const iso = new Date(now).toISOString()
-    const senders: [object & { signed: string }, (url: string, sent: string) => Headers][] = [
+    const senders: [Record<string, string> & { signed: string }, (url: string, sent: string) => Headers][] = [
       [
         {
           header: 'X-Zendesk-Webhook-Signature',

@@ -80,7 +80,7 @@ function needed(need: Need): string {
   return `Needs \`${permission}\` on ${recordType === '*' ? 'the base' : 'the record type'}`
 }
 
-type Forms = { streams: true | undefined } & Pick<Route['spec'], 'content' | 'rows'>
+type Forms = { [K in 'streams' | 'content' | 'rows']: Route['spec'][K] | undefined }
 
 const success = (status: number, schema: Json, { streams, content, rows }: Forms): Json => ({
   description: streams

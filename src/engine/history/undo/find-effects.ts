@@ -46,7 +46,8 @@ export async function withEffects(
   settled: number,
 ): Promise<{ changes: FoundChange[]; effects: Effects }> {
   const all = new Map(asked.map((change) => [change.seq, change]))
-  const [deliveries, runs]: Effect[][] = [[], []]
+  const deliveries: Effect[] = []
+  const runs: Effect[] = []
   const types = access.types('read', baseId)
   const visible = types === '*' ? 'true' : visibleTo('$5')
   const bounds = [LIMITS.undoneChanges + 1, settled, ...(types === '*' ? [] : [[...types]])]
