@@ -86,6 +86,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   cutStalledReaders(app, config.sendTimeoutMs)
   const unsent = new Unsent(config.unsent)
 
+  app.decorate('openStreams', new Map())
   app.decorateRequest('caller')
   app.decorateRequest('refusedBody')
   app.decorate('previewTools', previewTools)
@@ -119,6 +120,8 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     sqlIsolation: () => engine.sqlIsolation(),
     sendsDeliveries: config.sendsDeliveries,
     deliveryNumbers: () => engine.deliveryNumbers(),
+    measures: () => engine.measures(),
+    limiter,
     draining,
     authenticate,
   })

@@ -31,6 +31,7 @@ import { migrate } from './database/migrate.ts'
 import { type Database, openDatabase } from './database/pool.ts'
 import type { Found } from './database/readiness.ts'
 import { type DeliveryNumbers, openDeliveryNumbers } from './deliveries/index.ts'
+import { type Measures, openMeasures } from './diagnostics/measure.ts'
 import { type Delivery, openDelivery, openRefusals } from './inbound/index.ts'
 import type { Arrived } from './inbound/verify.ts'
 import { openJobs } from './jobs/runner.ts'
@@ -136,6 +137,8 @@ export type Engine = {
   load(): { running: number; waiting: number; refused: number }
   /** Deliveries by status, and how long the oldest is due. */
   deliveryNumbers(): Promise<DeliveryNumbers>
+  /** Sizes and jobs of the database; undefined while it is away. */
+  measures(): Promise<Measures | undefined>
   close(): Promise<void>
 }
 
@@ -251,6 +254,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     readiness: () => database.readiness(),
     load: () => database.load(),
     deliveryNumbers,
+    measures: openMeasures(database.part(), blobs),
     close: async () => {
       clearInterval(sweep)
       await triggers.close()

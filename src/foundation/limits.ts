@@ -244,6 +244,8 @@ export const LIMITS = {
   walkedLinks: 200_000,
   /** A list query slower than this reports which index would help. */
   slowListMs: 250,
+  /** Metrics of the database are measured at most so often. */
+  measureMs: 15_000,
   /** Slow lists of a process that the diagnostics know. */
   slowListsKept: 100,
   /** Resources that one check of the diagnostics names. */

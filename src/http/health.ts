@@ -2,16 +2,16 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { DomainError } from '../foundation/errors.ts'
 import { type Authenticate, bearerOf } from './caller.ts'
+import { type InstallationDeps, measureInstallation } from './installation-metrics.ts'
 
 type Deps = {
   readiness: () => Promise<{ database: string; cause?: unknown }>
   load: () => Load
-  sqlIsolation: () => string
   sendsDeliveries: boolean
   deliveryNumbers: () => Promise<DeliveryNumbers>
   draining: () => boolean
   authenticate: Authenticate
-}
+} & InstallationDeps
 
 type DeliveryNumbers = {
   readonly counts: readonly { readonly kind: string; readonly status: string; readonly count: number }[]
@@ -46,7 +46,7 @@ const isLocal = ({ ip, headers }: FastifyRequest): boolean =>
  */
 export function health(
   app: FastifyInstance,
-  { readiness, load, sqlIsolation, sendsDeliveries, deliveryNumbers, draining, authenticate }: Deps,
+  { readiness, load, sendsDeliveries, deliveryNumbers, draining, authenticate, ...installation }: Deps,
 ): void {
   app.get('/healthz', async () => ({ status: 'ok' }))
 
@@ -55,7 +55,7 @@ export function health(
     const { database, cause } = await readiness()
     const deliveries = sendsDeliveries ? 'on' : 'off'
     if (database === 'reachable')
-      return { status: 'ready', database, sql_isolation: sqlIsolation(), deliveries }
+      return { status: 'ready', database, sql_isolation: installation.sqlIsolation(), deliveries }
     request.log.warn({ err: cause, database }, 'not ready: the database cannot be written')
     return reply.code(503).send({ status: 'unready', database })
   })
@@ -83,6 +83,7 @@ export function health(
   })
   countConnections(registry, load)
   countDeliveries(registry, deliveryNumbers)
+  measureInstallation(app, registry, installation)
   const series = new Map<string, ReturnType<typeof seconds.labels>>()
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown'

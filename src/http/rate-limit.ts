@@ -28,6 +28,8 @@ export function buckets(perMinute: number, burst: number) {
 }
 
 export type RateLimiter = {
+  /** Refused requests: of tokens, of addresses without one, and of addresses whose authentications failed. */
+  readonly refused: Readonly<Record<'token' | 'address' | 'authentication', number>>
   /**
    * Counts one or more requests of a token and sets the rate limit headers. A count above the burst counts as
    * the burst.
@@ -57,7 +59,13 @@ export function rateLimiter(perMinute: number): RateLimiter {
   const requests = perMinute > 0 ? buckets(perMinute, burst) : null
   const visits = buckets(LIMITS.visitsPerMinute, LIMITS.visitBurst)
   const failures = buckets(LIMITS.authFailuresPerMinute, LIMITS.authFailuresPerMinute)
+  const refused = { token: 0, address: 0, authentication: 0 }
+  const tooMany = (reason: keyof typeof refused, waitMs: number) => {
+    refused[reason]++
+    return tooManyRequests(waitMs)
+  }
   return {
+    refused,
     take(tokenId, reply, count = 1) {
       if (!requests) return
       const { left, waitMs, fullInMs } = requests.take(tokenId, performance.now(), Math.min(count, burst))
@@ -71,27 +79,27 @@ export function rateLimiter(perMinute: number): RateLimiter {
         'x-ratelimit-reset': reset,
       })
       if (left >= 0) return
-      const refused = tooMany(waitMs)
-      reply.header('retry-after', String(refused.retryAfterSeconds))
-      throw refused
+      const refusal = tooMany('token', waitMs)
+      reply.header('retry-after', String(refusal.retryAfterSeconds))
+      throw refusal
     },
     fail(address) {
       const { left, waitMs } = failures.take(address, performance.now())
-      if (perMinute > 0 && left < 0) throw tooMany(waitMs)
+      if (perMinute > 0 && left < 0) throw tooMany('authentication', waitMs)
     },
     admit(address) {
       const { left, fullInMs } = failures.take(address, performance.now(), 0)
       if (perMinute > 0 && left < 1)
-        throw tooMany(fullInMs - MINUTE_MS + MINUTE_MS / LIMITS.authFailuresPerMinute)
+        throw tooMany('authentication', fullInMs - MINUTE_MS + MINUTE_MS / LIMITS.authFailuresPerMinute)
     },
     visit(address) {
       const { left, waitMs } = visits.take(address, performance.now())
-      if (perMinute > 0 && left < 0) throw tooMany(waitMs)
+      if (perMinute > 0 && left < 0) throw tooMany('address', waitMs)
     },
   }
 }
 
-function tooMany(waitMs: number): DomainError {
+function tooManyRequests(waitMs: number): DomainError {
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000))
   return new DomainError('RATE_LIMITED', `Too many requests. Try again in ${retryAfterSeconds} s.`, {
     retryAfterSeconds,

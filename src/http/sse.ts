@@ -23,8 +23,13 @@ export const serverMessage = (data: object): ServerEvent =>
 const opening = (id: number | null) => Buffer.from(id === null ? ': open\n\n' : `retry: 1000\nid: ${id}\n\n`)
 const HEARTBEAT = Buffer.from(': alive\n\n')
 
-/** Prepares the connection for an endless response. */
+/** Prepares the connection for an endless response, and counts it as open. */
 export function openEnded(reply: FastifyReply): void {
+  const { openStreams } = reply.server
+  const { via } = reply.request.caller.scope
+  const count = (by: 1 | -1) => openStreams.set(via, (openStreams.get(via) ?? 0) + by)
+  count(1)
+  reply.raw.once('close', () => count(-1))
   // Disable the socket timeout: a stream may be idle.
   reply.request.raw.socket.setTimeout(0)
   // Do not reuse the connection: keep-alive would delay shutdown.
@@ -71,4 +76,11 @@ export function eventStream(
   }, LIMITS.streamHeartbeatMs).unref()
   body.push(opening(startsAfter))
   return body
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The number of open event streams by surface. */
+    openStreams: Map<string, number>
+  }
 }

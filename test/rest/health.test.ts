@@ -42,6 +42,37 @@ describe('A ready server', () => {
     expect(metrics.text).not.toContain('canary')
   })
 
+  test('reports versions, jobs, sizes, streams and refused requests, without tokens and bases', async () => {
+    const stream = await fetch(`${world.url}/v1/crm/changes/stream`, {
+      headers: { authorization: `Bearer ${world.adminToken}` },
+    })
+    const read = async () => (await world.as(null)('GET', '/metrics')).text
+    const first = await read()
+    expect(first).toMatch(/^plinth_build_info\{version="\S+",postgres="1[5-8].*",sql_isolation="\w+"\} 1$/m)
+    expect(first).toMatch(/^plinth_bytes\{of="database"\} [1-9]\d{5,}/m)
+    expect(first).toMatch(/^plinth_bytes\{of="free"\} [1-9]/m)
+    expect(first).toMatch(/^plinth_rows\{table="change"\} \d+$/m)
+    expect(first).toMatch(/^plinth_job_oldest_seconds [\d.]+$/m)
+    expect(first).toMatch(/^plinth_streams\{surface="rest"\} 1$/m)
+    expect(first).toMatch(/^plinth_rate_limited_total\{reason="token"\} 0$/m)
+    expect(first).not.toMatch(/crm|plt_/)
+    await stream.body?.cancel()
+    await expect.poll(read).toMatch(/^plinth_streams\{surface="rest"\} 0$/m)
+  })
+
+  test('counts requests over the limit', async () => {
+    const limited = await openServer({ PLINTH_RATE_LIMIT: '1' })
+    try {
+      await limited.call('GET', '/v1/bases')
+      expectFailure(await limited.call('GET', '/v1/bases'), 'RATE_LIMITED')
+      expect((await limited.as(null)('GET', '/metrics')).text).toMatch(
+        /^plinth_rate_limited_total\{reason="token"\} 1$/m,
+      )
+    } finally {
+      await limited.close()
+    }
+  })
+
   test.each([
     ['host', 'evil.example'],
     ['host', 'localhost.evil.example:80'],

@@ -2,7 +2,7 @@ import { type Db, statement } from '../database/client.ts'
 import { enqueue } from '../database/enqueue-job.ts'
 
 /** Tables that grow with user data. */
-const TABLES = [
+export const TABLES = [
   'record',
   'record_index',
   'record_text',
