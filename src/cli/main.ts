@@ -108,6 +108,8 @@ export async function main(argv: readonly string[]): Promise<number> {
   process.stdout.on('error', (error: NodeJS.ErrnoException) =>
     process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed),
   )
+  // What nobody reads any more is not needed.
+  process.stderr.on('error', () => {})
   const outcome: Outcome = { exitCode: EXIT.ok, misused: EXIT.usage }
   try {
     await build(argv, outcome).parseAsync([...argv], { from: 'user' })

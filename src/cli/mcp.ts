@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { RunningServer } from '../main.ts'
 import { toFailure } from './command/failure.ts'
 import { announcedUrl, type Settings, tokenFor } from './command/settings.ts'
 import { type AddressOptions, mcpPath } from './mcp-relay/address-path.ts'
@@ -23,7 +24,7 @@ export async function mcp(settings: Settings, scope: AddressOptions): Promise<vo
 class Finder {
   readonly #settings: Settings
   readonly #log: (text: string) => void
-  #own: { close(): Promise<void> } | undefined
+  #own: Promise<RunningServer> | undefined
 
   constructor(settings: Settings, log: (text: string) => void) {
     this.#settings = settings
@@ -36,8 +37,10 @@ class Finder {
     return (await this.#join()) ?? (await this.#start())
   }
 
+  /** Also closes a server that is still starting. */
   async close(): Promise<void> {
-    await this.#own?.close()
+    const own = await this.#own?.catch(() => undefined)
+    await own?.close()
   }
 
   /** The running server of the data directory, if it responds. */
@@ -57,12 +60,8 @@ class Finder {
 
   async #start(): Promise<Server> {
     try {
-      const { openLog, startServer } = await import('../main.ts')
-      const { readConfig } = await import('../config/read-config.ts')
-      const config = readConfig({ PLINTH_LOG_LEVEL: 'warn', ...process.env })
-      const server = await startServer({ ...config, port: 0 }, openLog(config.logLevel))
-      this.#own = server
-      this.#log(`started a new server in ${config.dataDir}: nothing else answered for it`)
+      this.#own = startOwn(this.#log)
+      const server = await this.#own
       // Prefer the listening address, because the public URL may not be reachable from here.
       const url = announcedUrl(this.#settings) ?? server.url
       return { url, token: this.#settings.namedToken ?? server.adminToken }
@@ -76,4 +75,13 @@ class Finder {
       throw error
     }
   }
+}
+
+async function startOwn(log: (text: string) => void): Promise<RunningServer> {
+  const { openLog, startServer } = await import('../main.ts')
+  const { readConfig } = await import('../config/read-config.ts')
+  const config = readConfig({ PLINTH_LOG_LEVEL: 'warn', ...process.env })
+  const server = await startServer({ ...config, port: 0 }, openLog(config.logLevel))
+  log(`started a new server in ${config.dataDir}: nothing else answered for it`)
+  return server
 }

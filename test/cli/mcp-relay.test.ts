@@ -17,12 +17,14 @@ let url: string
 let seen: Request[]
 let answer: Handler
 let written: unknown[]
+let logged: string[]
 let upstream: Upstream
 let relay: Relay
 
 beforeEach(async () => {
   seen = []
   written = []
+  logged = []
   answer = sessionServer('one')
   http = createServer(async (request, response) => {
     const chunks: Buffer[] = []
@@ -39,7 +41,10 @@ beforeEach(async () => {
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
   url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`
   upstream = new Upstream(async () => ({ url, token: 'plt_x' }), '/mcp/crm')
-  relay = new Relay(upstream, { write: (line) => void written.push(JSON.parse(line)), log: () => {} })
+  relay = new Relay(upstream, {
+    write: (line) => void written.push(JSON.parse(line)),
+    log: (text) => void logged.push(text),
+  })
 })
 afterEach(async () => {
   await upstream.close()
@@ -284,6 +289,20 @@ test('the relay writes no response for a cancelled request, whatever the server 
   json(held[4] as ServerResponse, { jsonrpc: '2.0', id: 4, result: 'waited for' })
   await relay.drain(1000)
   expect(written).toEqual([{ jsonrpc: '2.0', id: 4, result: 'waited for' }])
+})
+
+test('an answer without content to a cancelled request is no failure', async () => {
+  const held: ServerResponse[] = []
+  answer = ({ body }, response) => {
+    if (body.method === 'tools/call') held.push(response)
+    else response.writeHead(202).end()
+  }
+  await relay.take(line('tools/call', 1))
+  await until(() => held.length === 1)
+  await relay.take(line('notifications/cancelled', undefined, { requestId: 1 }))
+  held[0]?.writeHead(202, { 'content-type': 'application/json' }).end()
+  await relay.drain(1000)
+  expect([written, logged]).toEqual([[], []])
 })
 
 test('the relay looks up the server again when the connection is refused', async () => {

@@ -94,7 +94,9 @@ export class Relay {
   }
 
   async #deliver(response: Response, waiting: Waiting): Promise<void> {
-    if (waiting.size === 0 || !response.body) return void (await response.body?.cancel())
+    // 202 is the answer to a notification, and to a request that was cancelled.
+    if (waiting.size === 0 || response.status === 202 || !response.body)
+      return void (await response.body?.cancel())
     if (!isEventStream(response)) return this.#pass(await response.text(), waiting)
     for await (const { data } of readEvents(response.body)) {
       if (data !== '') this.#pass(data, waiting)

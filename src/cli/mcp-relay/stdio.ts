@@ -14,8 +14,8 @@ type Ends = {
 }
 
 /**
- * Relays MCP between standard input/output and a server, until the input ends or a signal arrives. Standard
- * output carries the protocol, so other output of the process is redirected to standard error.
+ * Relays MCP between standard input/output and a server, until the input ends, nobody reads the output or a signal
+ * arrives. Standard output carries the protocol, so other output of the process is redirected to standard error.
  */
 export async function relayStdio({ find, path, log }: Ends): Promise<void> {
   const write = process.stdout.write.bind(process.stdout)
@@ -26,6 +26,8 @@ export async function relayStdio({ find, path, log }: Ends): Promise<void> {
 
   const lines = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => lines.close())
+  // A reader that is gone ends the relay, not the process, which may have a server to close.
+  process.stdout.removeAllListeners('error').on('error', () => lines.close())
   for await (const line of lines) await relay.take(line)
 
   await relay.drain(DRAIN_MS)
