@@ -1,6 +1,7 @@
 /** The embedded PostgreSQL cluster: one server per data directory, shared by the processes that use it. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { guard, unguard } from './guard.ts'
 import { truncateLog } from './launch.ts'
 import { claimOwnership, type Ownership } from './ownership.ts'
 import { preparePlace } from './paths.ts'
@@ -12,6 +13,8 @@ export type Cluster = {
   url: string
   stop(): Promise<void>
   adopted: boolean
+  /** Ends the server when this process is gone and no other has taken it over. A start guards it too. */
+  guard(): void
   /** Rotates the log of the running server. */
   truncateLog(): void
 }
@@ -41,10 +44,16 @@ export async function openCluster(options: {
 
   let stopped: Promise<void> | undefined
   const stop = () => {
-    stopped ??= stopServer(paths, server)
+    stopped ??= stopServer(paths, server).then(() => unguard(paths))
     return stopped
   }
-  return { url: server.url, stop, adopted, truncateLog: () => truncateLog(paths.logFile) }
+  return {
+    url: server.url,
+    stop,
+    adopted,
+    guard: () => guard(paths),
+    truncateLog: () => truncateLog(paths.logFile),
+  }
 }
 
 type Supervised = { url: string; close(): Promise<void> }
@@ -67,6 +76,7 @@ export async function supervise(options: { dataDir: string; log: ClusterLog }): 
     const cluster = await openCluster(options)
     const ownership = await claimOwnership(cluster.url, { onLost })
     running = ownership ? { cluster, ownership } : undefined
+    if (ownership) cluster.guard()
     return ownership !== null
   }
   function onLost(): void {

@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { memoryOfMachine } from '../foundation/machine-memory.ts'
 import type { Binaries } from './binaries.ts'
+import { guard } from './guard.ts'
 import type { PostgresPaths } from './paths.ts'
 import { handOver, type Identity } from './run-as-user.ts'
 import { SOCKET_PORT, serverEnvironment, settingArguments } from './settings.ts'
@@ -44,10 +45,12 @@ export async function launch(
       ? await viaPgCtl(paths, binaries, own)
       : directly(paths, binaries, identity, own)
     // A separate process group shields the server from Ctrl-C during draining. Without pipes to this process,
-    // it outlives it.
+    // it outlives it, until the guard ends it.
     const stdio: StdioOptions = ['ignore', log, log]
     const options = { detached: true, stdio, env: serverEnvironment(), cwd: '/', windowsHide: true }
-    return watch(spawn(command, args, options), () => readFileSync(paths.logFile).subarray(logStart))
+    const child = spawn(command, args, options)
+    guard(paths)
+    return watch(child, () => readFileSync(paths.logFile).subarray(logStart))
   } finally {
     closeSync(log)
   }

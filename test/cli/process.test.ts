@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readConfig } from '../../src/config/read-config.ts'
 import { openLog, startServer } from '../../src/main.ts'
+import { serverProcesses } from '../../src/postgres/processes.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 import { openServer } from '../support/server.ts'
 import { plinthProcess as plinth, start } from './plinth.ts'
@@ -67,6 +68,8 @@ function speak(args: readonly string[], env: Record<string, string>) {
   return { child, answers, ask, initialize, ended }
 }
 
+type Relay = ReturnType<typeof speak>
+
 const narrow = ['--base', 'crm', '--read-only', '--types', 'task', '--tools', 'list_types,query_records']
 
 test('`serve` prints its address, commands find it by the data directory, and SIGTERM ends it with 0', {
@@ -121,6 +124,38 @@ test('`mcp` without a running server starts one, writes only messages, and ends 
   expect(await own.ended).toBe(0)
   await expect(readFile(join(dataDir, 'server.json'))).rejects.toMatchObject({ code: 'ENOENT' })
 })
+
+test.each([
+  ['the reader of its output goes away', async (relay: Relay) => void relay.child.stdout.destroy()],
+  ['its input ends while the server starts', async (relay: Relay) => void relay.child.stdin.end()],
+  ['it is killed', async (relay: Relay) => void relay.child.kill('SIGKILL')],
+  [
+    'all its pipes are closed',
+    async ({ child }: Relay) => {
+      for (const pipe of [child.stdout, child.stderr, child.stdin]) pipe.destroy()
+    },
+  ],
+] as const)(
+  '`mcp` leaves no process behind when %s',
+  { tags: 'full', timeout: 240_000 },
+  async (when, end) => {
+    const own = await mkdtemp(join(tmpdir(), 'plinth-own-'))
+    const pgdata = join(own, 'postgres')
+    const relay = speak([], { PLINTH_DATA_DIR: own })
+    relay.child.stderr.resume()
+    for (const pipe of relay.child.stdio) pipe?.on('error', () => {})
+    if (when.startsWith('its input'))
+      await expect.poll(() => serverProcesses(pgdata).length, { timeout: 120_000 }).toBeGreaterThan(0)
+    else await relay.initialize()
+    await end(relay)
+    // Its output is the answer to what comes next.
+    if (when.startsWith('the reader')) void relay.ask('ping')
+    await expect.poll(() => serverProcesses(pgdata), { timeout: 30_000, interval: 200 }).toEqual([])
+    await relay.ended
+    await expect(readFile(join(pgdata, 'postmaster.pid'))).rejects.toMatchObject({ code: 'ENOENT' })
+    await rm(own, { recursive: true, force: true })
+  },
+)
 
 test('`mcp` with --types and --tools lists only these tools, also of the server that it starts', {
   tags: 'full',

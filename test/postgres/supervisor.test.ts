@@ -5,6 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { supervise } from '../../src/postgres/cluster.ts'
+import { serverProcesses } from '../../src/postgres/processes.ts'
+import { kill9, openElsewhere } from './other-process.ts'
 
 const quiet = { info: () => {}, warn: () => {} }
 let dataDir: string
@@ -50,6 +52,27 @@ test('a killed PostgreSQL is restarted at the same URL with its acknowledged row
   expect(await postmaster()).not.toBe(killed)
   await supervised?.close()
   await expect(ask(url, 'SELECT 1')).rejects.toThrow()
+})
+
+test('PostgreSQL ends soon after its Node process was killed, unless another one has taken it over', {
+  tags: 'full',
+  timeout: 60_000,
+}, async () => {
+  const pgdata = join(dataDir, 'postgres')
+  await kill9(await openElsewhere(dataDir))
+  expect(serverProcesses(pgdata)).not.toEqual([])
+  const supervised = await supervise({ dataDir, log: quiet })
+  const taken = await postmaster()
+  // Longer than the guard of the killed process waits.
+  await sleep(8000)
+  expect(await postmaster()).toBe(taken)
+  expect(await ask(supervised?.url ?? '', 'SELECT 1 AS one')).toEqual({ one: 1 })
+  await supervised?.close()
+  expect(serverProcesses(pgdata)).toEqual([])
+  await kill9(await openElsewhere(dataDir))
+  await eventually(async () => expect(serverProcesses(pgdata)).toEqual([]))
+  // It was shut down, not only ended: the next start needs no recovery.
+  expect(await readFile(join(dataDir, 'postgres.log'), 'utf8')).toContain('received fast shutdown request')
 })
 
 test('supervise returns null for a directory that another process serves', { tags: 'full' }, async () => {
