@@ -30,6 +30,9 @@ const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 60_000
 /** Rate limits, and proxies without a server behind them. */
 const PASSING = [429, 502, 503, 504]
+/** A server whose database is away answers 500, and says when to try again. */
+const mayPass = ({ status, headers }: Response): boolean =>
+  PASSING.includes(status) || (status === 500 && headers.has('retry-after'))
 
 export class Http {
   readonly #options: HttpOptions
@@ -66,7 +69,7 @@ export class Http {
       status = response.status
       const text = await response.text()
       if (response.ok) return text === '' ? undefined : JSON.parse(text)
-      return new Failed(errorOf(status, text), PASSING.includes(status), response.headers.get('retry-after'))
+      return new Failed(errorOf(status, text), mayPass(response), response.headers.get('retry-after'))
     } catch (error) {
       return new Failed(
         error instanceof PlinthError ? error : unreachable(this.#options.url, error),

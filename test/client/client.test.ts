@@ -138,6 +138,26 @@ test('a rate limit is waited for, a refusal is not sent again, and a dead server
   }
   await clientOf(limited).records.deal.list({ limit: 1 }).page()
   expect(tries).toBe(2)
+  // The database is away for a moment, and then longer than the client waits.
+  const away: [string, string][] = []
+  const restarting: Fetch = async (input, init) => {
+    away.push([init?.method ?? '', new Headers(init?.headers).get('idempotency-key') ?? ''])
+    return away.length === 1
+      ? new Response('{}', { status: 500, headers: { 'retry-after': '0' } })
+      : fetch(input, init)
+  }
+  await clientOf(restarting).records.deal.create({ title: 'Kept' })
+  expect(away).toHaveLength(2)
+  expect(away[1]).toEqual(away[0])
+  let broken = 0
+  const failing: Fetch = async () => {
+    broken++
+    return new Response('{}', { status: 500 })
+  }
+  await expect(clientOf(failing).records.deal.list({ limit: 1 }).page()).rejects.toMatchObject({
+    status: 500,
+  })
+  expect(broken, 'a failure that says nothing of a time').toBe(1)
   let refused = 0
   const counting: Fetch = (input, init) => {
     refused++
