@@ -11,7 +11,10 @@ let server: TestServer
 beforeAll(async () => {
   database = await cloneDatabase()
   proxy = await openProxy(database.url)
-  server = await openServer({ DATABASE_URL: proxy.url, PLINTH_REQUEST_TIMEOUT_MS: '1000' }, database)
+  server = await openServer(
+    { DATABASE_URL: proxy.url, PLINTH_REQUEST_TIMEOUT_MS: '1000', PLINTH_SQL_TIMEOUT_MS: '1000' },
+    database,
+  )
   succeed(await server.call('PUT', '/v1/bases/crm', {}), 201)
   succeed(await server.call('PUT', '/v1/crm/record-types/task', {}), 201)
   succeed(await server.call('PUT', '/v1/crm/records/task/a', { data: { n: 1 } }), 201)
@@ -68,6 +71,25 @@ test('while the database is silent, requests end as 500 or 429 with Retry-After;
   proxy.speak()
   await recovered()
   succeed(await server.call('PUT', '/v1/crm/records/task/a', { data: { n: 4 } }))
+})
+
+test('the first SQL of a token ends in time, although its role is still to be made', {
+  tags: 'full',
+}, async () => {
+  const grants = [{ base: 'crm', record_type: 'task', environment: '*', permission: 'read' }]
+  const sql = (token: string) => server.as(token)('POST', '/v1/crm/sql', { query: 'SELECT 1 AS one' })
+  const tokens: string[] = []
+  for (const name of ['a', 'b'])
+    tokens.push(succeed(await server.call('POST', '/v1/tokens', { name, grants }), 201).token)
+  for (const token of tokens) succeed(await server.as(token)('GET', '/v1/crm/records/task'))
+  proxy.silence('answers')
+  const since = performance.now()
+  for (const answer of await Promise.all(tokens.map(sql))) expectLater(answer)
+  expect(performance.now() - since).toBeLessThan(4000)
+  proxy.speak()
+  await recovered()
+  for (const token of tokens)
+    await expect.poll(async () => (await sql(token)).status, { timeout: 30_000 }).toBe(200)
 })
 
 test('a write without an answer from the database is outcome_unknown; its retry with the key writes once', {

@@ -2,6 +2,7 @@
 import pg from 'pg'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { type Db, statement } from '../../database/client.ts'
+import { answered } from '../../database/deadline.ts'
 import { EVERYWHERE, type Isolation, type PrincipalRights, roleOf } from './isolation.ts'
 import { dropUnusedRoles, makeRole, type Principal, prepareRoles } from './roles.ts'
 
@@ -77,16 +78,21 @@ async function whileAlone<T>(connectionString: string, work: (client: pg.Client)
   // The pending query rejects with the same error.
   client.on('error', () => {})
   await client.connect()
-  try {
-    await client.query(
-      `BEGIN; SET LOCAL search_path = ''; SET LOCAL lock_timeout = '10s'; SELECT pg_advisory_xact_lock(${LOCK_KEY})`,
-    )
-    const result = await work(client)
-    await client.query('COMMIT')
-    return result
-  } finally {
-    await client.end()
+  const inTransaction = async () => {
+    try {
+      await client.query(
+        `BEGIN; SET LOCAL search_path = ''; SET LOCAL lock_timeout = '10s'; SELECT pg_advisory_xact_lock(${LOCK_KEY})`,
+      )
+      const result = await work(client)
+      await client.query('COMMIT')
+      return result
+    } finally {
+      await client.end()
+    }
   }
+  return answered(client, LONGEST_CHANGE_MS, inTransaction())
 }
 
 const LOCK_KEY = 7_309_453_122
+/** More than the wait for the lock, and less than a request may take. */
+const LONGEST_CHANGE_MS = 20_000

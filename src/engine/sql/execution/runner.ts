@@ -1,10 +1,12 @@
 /** Per-process SQL service: login roles, connections, concurrency slots and the audit log. */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { InfoLog } from '../../../foundation/log.ts'
 import { openSlots } from '../../database/concurrency-limit.ts'
+import { SILENT } from '../../database/deadline.ts'
 import { sqlState } from '../../database/errors.ts'
 import type { Database } from '../../database/pool.ts'
 import type { Prepared } from '../guard/prepare.ts'
@@ -109,18 +111,33 @@ export async function openSqlRunner({
       return take(principal)
     }
   }
+  const deadlineMs = limits.timeoutMs + GRACE_MS
+  /** Takes a connection within the time of a statement. One that comes later is for the next, and only then frees the slot. */
+  const takeInTime = async (principal: PrincipalRights, free: () => void): Promise<SqlConnection> => {
+    const taking = take(principal)
+    const late = new AbortController()
+    const tooLate = sleep(deadlineMs, undefined, { signal: late.signal }).then(() => {
+      throw new Error(SILENT)
+    })
+    try {
+      return await Promise.race([taking, tooLate])
+    } catch (thrown) {
+      void taking
+        .then(
+          (connection) => pool.give(connection, true),
+          () => {},
+        )
+        .finally(free)
+      throw thrown
+    } finally {
+      late.abort()
+    }
+  }
   const perform = async (statement: Prepared, request: RunOptions): Promise<SqlRows> => {
     const free = slots.take(request.tokenId)
-    const connection = await take(request.principal).catch((thrown) => {
-      free()
-      throw thrown
-    })
+    const connection = await takeInTime(request.principal, free)
     const work = readOnce(connection, { ...statement, limit: request.limit, ...limits })
-    const options = {
-      canceller: db.canceller,
-      deadlineMs: limits.timeoutMs + GRACE_MS,
-      signal: request.signal,
-    }
+    const options = { canceller: db.canceller, deadlineMs, signal: request.signal }
     return withTimeout(connection, work, options, (isSound) => {
       pool.give(connection, isSound)
       free()
@@ -170,7 +187,7 @@ export async function openSqlRunner({
       try {
         free = await db.snapshots.slots.wait(request.tokenId)
         statement = await prepare()
-        connection = await take(request.principal)
+        connection = await takeInTime(request.principal, () => {})
         for await (const chunk of streamAll(connection, { ...statement, ...limits }, request.signal)) {
           yield chunk
           rows += chunk.rows.length
@@ -190,8 +207,7 @@ export async function openSqlRunner({
       const audit = auditor(request)
       let noted: Noted | undefined
       const free = await slots.wait(request.tokenId)
-      const connection = await take(request.principal).catch((thrown) => {
-        free()
+      const connection = await takeInTime(request.principal, free).catch((thrown) => {
         throw toFailure(thrown, limits.timeoutMs)
       })
       const reader = openReader(connection, { limits, canceller: db.canceller }, (isSound) => {
