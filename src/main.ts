@@ -1,4 +1,5 @@
 /** Starts the process: database, migrations, engine, HTTP server, and their shutdown. */
+import { renameSync, writeFileSync } from 'node:fs'
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -6,7 +7,7 @@ import type { FastifyInstance } from 'fastify'
 import pino, { type Logger } from 'pino'
 import { type Config, readConfig, readS3Url } from './config/read-config.ts'
 import type { BlobLocation } from './engine/blobs/open.ts'
-import { type AdminToken, newToken } from './engine/configuration/tokens/index.ts'
+import { type AdminToken, hashOf, newToken } from './engine/configuration/tokens/index.ts'
 import { openEngine } from './engine/engine.ts'
 import { loadParser } from './engine/sql/guard/syntax/parse-statement.ts'
 import { collectWhenIdle } from './foundation/idle-collection.ts'
@@ -165,20 +166,37 @@ function blobLocation({ blobUrl, dataDir, databaseUrl }: Config): BlobLocation {
 /** Reads or creates the first admin token: from the configuration, else from the data directory. */
 async function adminToken(config: Config, log: Logger): Promise<AdminToken> {
   const file = join(config.dataDir, 'admin-token')
+  const noted = `${file}.sha256`
   const kept = await readKept(file)
+  const former = await readKept(noted)
+  const remember = (hash: Buffer) => replaceFile(noted, hash.toString('hex'))
+  const files = {
+    former: former === undefined ? undefined : Buffer.from(former, 'hex'),
+    remember,
+    replace: (token: string) => {
+      replaceFile(file, token)
+      remember(hashOf(token))
+    },
+  }
   if (config.adminToken !== undefined) {
     if (kept !== undefined && kept !== config.adminToken)
       log.warn(
         { file },
         'the file has another token than PLINTH_ADMIN_TOKEN, so the command line is refused. Delete the file, or write the token into it',
       )
-    return { token: config.adminToken, from: 'settings', kept }
+    return { token: config.adminToken, from: 'settings', kept, ...files }
   }
-  if (kept !== undefined) return { token: kept, from: 'kept' }
+  if (kept !== undefined) return { token: kept, from: 'kept', ...files }
   const token = newToken()
   await writeFile(file, `${token}\n`, { mode: 0o600, flag: 'wx' })
   await chmod(file, 0o600)
-  return { token, from: 'new' }
+  return { token, from: 'new', ...files }
+}
+
+/** Whole or not at all, and durable. */
+function replaceFile(file: string, text: string): void {
+  writeFileSync(`${file}.new`, `${text}\n`, { mode: 0o600, flush: true })
+  renameSync(`${file}.new`, file)
 }
 
 async function readKept(file: string): Promise<string | undefined> {

@@ -7,7 +7,14 @@ import { LIMITS } from '../foundation/limits.ts'
 import type { InfoLog } from '../foundation/log.ts'
 import { compileAccess } from './access/compile-access.ts'
 import { actorOf, issuedSession, type Principal, type TokenSession } from './access/token-session.ts'
-import { type AttachmentKey, attachmentSweep, type LinkUse, openLink } from './attachments/index.ts'
+import {
+  type AttachmentKey,
+  attachmentSweep,
+  type LinkUse,
+  linkEnded,
+  openLink,
+} from './attachments/index.ts'
+import { findValidSession } from './authentication/authenticate.ts'
 import { type BlobLocation, openBlobStore } from './blobs/open.ts'
 import { openChangeFeed } from './change-log/open-feed.ts'
 import { sweepClaims } from './claims/actions.ts'
@@ -104,9 +111,13 @@ export type Engine = {
   ): Scope
   /**
    * The scope of a signed link, and the attachment that it is for. It reaches the record type of it only.
-   * @throws FORBIDDEN if the link was altered, is for another use, or has expired
+   * @throws FORBIDDEN if the link was altered, is for another use, or has expired, or its token has ended
    */
-  linkScope(use: LinkUse, link: string, requestId: string): { scope: Scope; attachment: AttachmentKey }
+  linkScope(
+    use: LinkUse,
+    link: string,
+    requestId: string,
+  ): Promise<{ scope: Scope; attachment: AttachmentKey }>
   /** The S3 credential of an access key id; undefined if there is none. */
   findCredentialSession(accessKeyId: string): Promise<CredentialSession | undefined>
   /** The scope of a credential whose signature was checked. It reaches files only. */
@@ -184,6 +195,11 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     ...{ caches, batching, feed, longPolls, keys, limits, sql, blobs, vault, egress, publicUrl, log },
     s3Endpoint: () => s3Endpoint(publicUrl(), options.s3Host),
     snapshots: database.snapshots,
+    serverToken: {
+      id: undefined,
+      isSetting: options.adminToken.from === 'settings',
+      replace: options.adminToken.replace,
+    },
     clientBreaks,
     kinds: KINDS,
     slowLists: new SlowLists(),
@@ -227,14 +243,16 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     signIn: (code, requestId) => signIn({ ...system, via: 'graphql', requestId }, code),
     signOut,
     scope,
-    linkScope: (use, link, requestId) => {
-      const attachment = openLink(keys.link, use, link)
+    linkScope: async (use, link, requestId) => {
+      const { attachment, session: maker } = openLink(keys.link, use, link)
+      const standing = maker === null ? undefined : linkStanding({ db: database, caches }, maker)
+      await standing?.recheck()
       const [base, type] = attachment.key
       const permission = use === 'upload' ? 'write' : 'read'
       const access = compileAccess([{ base, record_type: type, environment: '*', permission }])
       const bearer = { tokenId: '', key: null, name: 'link', access, expiresAt: null }
       const { session: _, ...rest } = scope(bearer, 'rest', requestId)
-      return { scope: rest, attachment }
+      return { scope: { ...rest, ...(standing && { standing }) }, attachment }
     },
     findCredentialSession: (accessKeyId) =>
       findCredentialSession({ db: database, caches, keys }, accessKeyId),
@@ -268,6 +286,14 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     },
   }
 }
+
+/** A link stands as long as the token that made it. */
+const linkStanding = (where: Pick<Scope, 'db' | 'caches'>, key: string) => ({
+  isCurrent: () => where.caches.live() && where.caches.sessions.has(key),
+  recheck: async () => {
+    if (!(await findValidSession(where, Buffer.from(key, 'hex')))) throw linkEnded()
+  },
+})
 
 /** The scope of a delivery: of its record type, and of those that it links. Its share of the connections is that of its webhook. */
 function scopeOf(delivery: Delivery, scope: Engine['scope'], requestId: string): Scope {

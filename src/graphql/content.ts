@@ -34,13 +34,16 @@ export type OpenLink = (
   use: 'download' | 'upload',
   link: string,
   requestId: string,
-) => { context: Context; attachment: { base: string; recordType: string; recordId: string; id: string } }
+) => Promise<{
+  context: Context
+  attachment: { base: string; recordType: string; recordId: string; id: string }
+}>
 
-/** @throws FORBIDDEN, by the result, if the link was altered, is for another use, or has expired */
+/** @throws FORBIDDEN, by the result, if the link was altered, is for another use, or has ended */
 export const linkOpener =
   (engine: Engine): OpenLink =>
-  (use, link, requestId) => {
-    const { scope, attachment } = engine.linkScope(use, link, requestId)
+  async (use, link, requestId) => {
+    const { scope, attachment } = await engine.linkScope(use, link, requestId)
     const [base, recordType, recordId] = attachment.key
     const write = { idempotencyKey: null, dryRun: false, request: null, plan: null, replayed: false }
     return {

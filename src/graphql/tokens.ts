@@ -22,6 +22,10 @@ const TokenType = builder.objectRef<Token>('Token').implement({
     expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true }),
     lastUsedAt: t.expose('lastUsedAt', { type: 'DateTime', nullable: true }),
     token: t.exposeString('token', { nullable: true, description: 'The raw token. Returned once.' }),
+    usedByServer: t.boolean({
+      description: 'Whether it is the administrator token of the server that answers.',
+      resolve: ({ id }, _args, { scope }) => id === scope.serverToken.id,
+    }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
@@ -70,6 +74,14 @@ mutation('deleteToken', {
   type: Deleted,
   args: builder.args((t) => ({ id: t.string({ required: true }) })),
   resolve: (scope, { id }) => tokens.deleteToken(scope, id),
+})
+
+mutation('rotateAdminToken', {
+  description:
+    'Replaces the administrator token of the server, also in its data directory, and revokes the former one.',
+  type: TokenType,
+  args: builder.args(() => ({})),
+  resolve: (scope) => tokens.rotateAdminToken(scope),
 })
 
 mutation('createSignInCode', {

@@ -39,7 +39,7 @@ export function attachmentLinks(visit: Hook, openLink: OpenLink) {
     app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
 
     app.get<Params>('/attachments/:link', { onRequest: visit, compress: false }, async (request, reply) => {
-      const { context, attachment } = openLink('download', request.params.link, request.id)
+      const { context, attachment } = await openLink('download', request.params.link, request.id)
       readQuery(NO_QUERY, request.query as Record<string, unknown>)
       const { attachmentById: found } = await find(attachment, context)
       const { sha256, size, filename, content_type: contentType } = found
@@ -55,7 +55,7 @@ export function attachmentLinks(visit: Hook, openLink: OpenLink) {
       { onRequest: visit, config: { streams: '*' } },
       async (request, reply) => {
         try {
-          const { context, attachment } = openLink('upload', request.params.link, request.id)
+          const { context, attachment } = await openLink('upload', request.params.link, request.id)
           readQuery(NO_QUERY, request.query as Record<string, unknown>)
           const sha256 = readContentHeaders(request.headers)
           await find(attachment, context)

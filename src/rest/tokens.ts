@@ -18,6 +18,9 @@ const Token = z
     created_by: z.string().nullable().meta({ description: 'The id of the token that created it.' }),
     expires_at: time.nullable(),
     last_used_at: time.nullable(),
+    used_by_server: z
+      .boolean()
+      .meta({ description: 'Whether it is the administrator token of the server that answers.' }),
     token: z
       .string()
       .nullable()
@@ -39,6 +42,7 @@ const SignInCode = z
 
 const TokenFields = graphql(`fragment TokenFields on Token {
   id name masked grants created_at: createdAt created_by: createdBy expires_at: expiresAt last_used_at: lastUsedAt
+  used_by_server: usedByServer
 }`)
 const need = () => ({ admin: true }) as const
 
@@ -102,6 +106,19 @@ export const tokens = [
     reply: ({ made }) => ({ status: 201, body: made.dry_run ? made : trim(made) }),
     statuses: [201],
     answers: SignInCode,
+  }),
+  route('POST /tokens/rotate-admin', {
+    tag: 'Tokens',
+    summary:
+      'Replace the administrator token of the server; the new value is returned once, the former is revoked',
+    need,
+    operation: graphql(
+      `mutation RotateAdminToken { rotateAdminToken { ...TokenFields token dry_run: dryRun } }`,
+      [TokenFields],
+    ),
+    variables: () => ({}),
+    reply: ({ rotateAdminToken: done }) => ({ body: done.dry_run ? done : trim(done) }),
+    answers: Token,
   }),
   route('DELETE /tokens/:id', {
     tag: 'Tokens',

@@ -103,3 +103,103 @@ describe('PLINTH_ADMIN_TOKEN', () => {
     await rm(own, { recursive: true, force: true })
   })
 })
+
+describe('the token of the data directory', () => {
+  let dir: string
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'plinth-own-token-'))
+  })
+  afterAll(() => rm(dir, { recursive: true, force: true }))
+  const inFile = async (of = dir) => (await readFile(join(of, 'admin-token'), 'utf8')).trim()
+  const marked = async (server: TestServer, token: string) =>
+    succeed(await server.as(token)('GET', '/v1/tokens?limit=1000'))
+      .data.filter((each: { used_by_server: boolean }) => each.used_by_server)
+      .map(({ masked }: { masked: string }) => masked)
+
+  test('is revoked by a start without its file, which leaves those of other data directories alone', async () => {
+    const elsewhere = await mkdtemp(join(tmpdir(), 'plinth-elsewhere-'))
+    const other = await started('', elsewhere)
+    const theirs = await inFile(elsewhere)
+    const first = await started('', dir)
+    const former = await inFile()
+    expect(await marked(first, former)).toEqual([`plt_…${former.slice(-4)}`])
+    await first.close()
+    await rm(join(dir, 'admin-token'))
+    const second = await started('', dir)
+    const now = await inFile()
+    expect([await status(second, former), await status(second, now), await status(second, theirs)]).toEqual([
+      401, 200, 200,
+    ])
+    const said = warnings(second).join('\n')
+    expect(said).toContain('the former token was revoked')
+    expect(said).toContain('plinth token revoke <id>')
+    expect(said).not.toContain(former)
+    await second.close()
+    const third = await started('', dir)
+    expect([await status(third, now), await status(third, theirs)]).toEqual([200, 200])
+    expect(await marked(third, now)).toEqual([`plt_…${now.slice(-4)}`])
+    await third.close()
+    await other.close()
+    await rm(elsewhere, { recursive: true, force: true })
+  })
+
+  test('is replaced on a running server, which answers the new one once and revokes the former everywhere', async () => {
+    const server = await started('', dir)
+    const other = await openServer({}, database)
+    const former = await inFile()
+    const call = server.as(former)
+    const dry = succeed(await call('POST', '/v1/tokens/rotate-admin?dry_run=true'))
+    expect([dry.token, dry.dry_run, await inFile(), await status(server, former)]).toEqual([
+      null,
+      true,
+      former,
+      200,
+    ])
+    const { token, masked, used_by_server } = succeed(await call('POST', '/v1/tokens/rotate-admin'))
+    expect([await inFile(), used_by_server]).toEqual([token, true])
+    expect([await status(server, former), await status(server, token)]).toEqual([401, 200])
+    await expect.poll(() => status(other, former)).toBe(401)
+    expect(await marked(server, token)).toEqual([masked])
+    expect(server.log.join('\n')).not.toContain(token)
+    await server.close()
+    const again = await started('', dir)
+    expect([await status(again, token), await status(again, former)]).toEqual([200, 401])
+    expect(
+      warnings(again).filter((line) => /revoked/.test(line) && !/that other starts made/.test(line)),
+    ).toEqual([])
+    await again.close()
+    await other.close()
+  })
+
+  test('of two rotations at once, one makes the token and the other is refused', async () => {
+    const server = await started('', dir)
+    const admin = succeed(
+      await server.as(await inFile())('POST', '/v1/tokens', { name: 'second', grants: [ADMIN] }),
+      201,
+    )
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => server.as(admin.token)('POST', '/v1/tokens/rotate-admin')),
+    )
+    const made = answers.filter(({ status }) => status === 200).map(({ body }) => body.token)
+    expect(made.length).toBeGreaterThan(0)
+    for (const { status, body } of answers)
+      if (status !== 200) expect(body.error.details[0].code).toBe('rotated_meanwhile')
+    const valid = await Promise.all(made.map(async (each) => (await status(server, each)) === 200))
+    expect(valid.filter(Boolean)).toHaveLength(1)
+    expect(made[valid.indexOf(true)]).toBe(await inFile())
+    await server.close()
+  })
+
+  test('needs admin on all bases to be replaced, and is not replaced where the settings define it', async () => {
+    const server = await started(A)
+    succeed(await server.as(A)('PUT', '/v1/bases/one', {}), 201)
+    const grants = [{ ...ADMIN, base: 'one' }]
+    const { token } = succeed(await server.as(A)('POST', '/v1/tokens', { name: 'of one', grants }), 201)
+    const refused = await server.as(token)('POST', '/v1/tokens/rotate-admin')
+    expect([refused.status, refused.body.error.code]).toEqual([403, 'FORBIDDEN'])
+    const set = await server.as(A)('POST', '/v1/tokens/rotate-admin')
+    expect([set.status, set.body.error.details[0].code]).toEqual([409, 'token_of_settings'])
+    expect(await status(server, A)).toBe(200)
+    await server.close()
+  })
+})

@@ -325,6 +325,39 @@ test('a link that is altered, moved or expired is refused', async () => {
     expect((await fetchBytes(`${world.url}/attachments/${forged}`)).status).toBe(403)
 })
 
+test('a link ends within a second after the token that made it is revoked; those of other tokens stay', async () => {
+  const path = await newRecord()
+  const { id, call } = await world.newToken([{ permission: 'write' }])
+  succeed(await call('POST', path, { filename: 'kept.txt', content: 'kept' }), 201)
+  const { url } = succeed(await call('GET', `${path}/kept.txt`))
+  const { upload_url } = succeed(await call('POST', path, { filename: 'new.txt' }), 201)
+  const { url: other } = succeed(await world.call('GET', `${path}/kept.txt`))
+  expect((await fetchBytes(url)).status).toBe(200)
+  succeed(await world.call('DELETE', `/v1/tokens/${id}`))
+  await expect.poll(async () => (await fetchBytes(url)).status, { timeout: 1000 }).toBe(403)
+  const put = await fetchBytes(upload_url, { method: 'PUT', body: 'late' })
+  expect([put.status, put.text]).toEqual([403, expect.stringContaining('link_ended')])
+  expect((await fetchBytes(other)).text).toBe('kept')
+  const listed = succeed(await world.call('GET', path)).data
+  expect(listed.filter((each: { status: string }) => each.status === 'ready')).toHaveLength(1)
+})
+
+test('a link expires with the token that made it', async () => {
+  const path = await newRecord()
+  succeed(await world.call('POST', path, { filename: 'kept.txt', content: 'kept' }), 201)
+  const expires_at = new Date(Date.now() + 60_000).toISOString()
+  const { token } = succeed(
+    await world.call('POST', '/v1/tokens', {
+      name: 'short',
+      grants: [{ base: 'crm', record_type: '*', environment: '*', permission: 'read' }],
+      expires_at,
+    }),
+    201,
+  )
+  const found = succeed(await world.as(token)('GET', `${path}/kept.txt`))
+  expect(found.expires_at).toBe(expires_at)
+})
+
 test('an upload to a link is what its headers declare, and a link has no parameters', async () => {
   const path = await newRecord()
   const announced = { filename: 'x', content_type: 'text/plain' }

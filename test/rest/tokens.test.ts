@@ -41,6 +41,7 @@ describe('Creating a token', () => {
       created_by: expect.stringMatching(UUID7),
       expires_at,
       last_used_at: null,
+      used_by_server: false,
     })
     const list = await world.call('GET', '/v1/tokens?limit=1000')
     const listed = succeed(list).data.find((each: Body) => each.id === token.id)

@@ -9,7 +9,7 @@ import type { World } from './world.ts'
 /** Options of another engine on the world's database. */
 export const engineOptions = async (world: World): Promise<EngineOptions> => ({
   connectionString: world.database.url,
-  adminToken: { token: world.adminToken, from: 'settings' },
+  adminToken: { token: world.adminToken, from: 'settings', former: undefined, remember() {}, replace() {} },
   blobs: { driver: 'file', directory: await mkdtemp(join(tmpdir(), 'plinth-blobs-')), isShared: false },
   masterKeys: [randomBytes(32)],
   privateHosts: readPrivateHosts(''),

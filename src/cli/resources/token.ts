@@ -47,7 +47,7 @@ function showCreated({ body, replayed }: Answer): void {
 export const token: Noun = {
   name: 'token',
   summary: 'Tokens: API keys and their permissions',
-  columns: ['id', 'name', 'masked', 'expires_at', 'last_used_at', 'grants'],
+  columns: ['id', 'name', 'masked', 'used_by_server', 'created_at', 'expires_at', 'last_used_at', 'grants'],
   rows: [
     {
       name: 'list',
@@ -74,6 +74,14 @@ export const token: Noun = {
         text('--expires-at <time>', 'expires_at', 'when it expires, such as 2030-01-31T00:00:00Z'),
         ...writing,
       ],
+      show: showCreated,
+    },
+    {
+      name: 'rotate-admin',
+      summary: 'Replace the admin token of the server, also in its data directory; its value is shown once',
+      method: 'POST',
+      path: '/tokens/rotate-admin',
+      options: writing,
       show: showCreated,
     },
     {

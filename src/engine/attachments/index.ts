@@ -1,6 +1,6 @@
 export type { LinkedAttachment } from './attachment.ts'
 export { ATTACHMENTS_STEP, attachmentsOf } from './expand.ts'
 export { getAttachment, getAttachmentById, listAttachments } from './read.ts'
-export { type AttachmentKey, type LinkUse, openLink } from './signed-links.ts'
+export { type AttachmentKey, type LinkUse, linkEnded, openLink } from './signed-links.ts'
 export { attachmentSweep } from './sweep.ts'
 export { completeAttachment, createAttachment, deleteAttachment } from './write.ts'

@@ -7,37 +7,48 @@ import type { RecordKey } from './attachment.ts'
 
 export type LinkUse = 'download' | 'upload'
 export type AttachmentKey = { key: RecordKey; attachmentId: string }
+/** What a link gives access to, and the key of the session that made it: null for one that no token of Plinth made. */
+export type Link = { attachment: AttachmentKey; session: string | null }
 /** Path prefix of links. */
 const LINK_PATH = '/attachments/'
 
 /** Makes a link for an attachment, and says when it ends. */
 export function makeLink(
-  { keys, publicUrl }: Scope,
+  { keys, publicUrl, session }: Scope,
   use: LinkUse,
   { key, attachmentId }: AttachmentKey,
 ): { url: string; expiresAt: string } {
-  const expires = Date.now() + LIMITS.linkMinutes * 60_000
-  const sealed = seal(keys.link, boundTo(use), JSON.stringify([...key, attachmentId, expires]))
+  const expires = Math.min(
+    Date.now() + LIMITS.linkMinutes * 60_000,
+    session?.expiresAt?.getTime() ?? Infinity,
+  )
+  const sealed = seal(
+    keys.link,
+    boundTo(use),
+    JSON.stringify([...key, attachmentId, expires, session?.key ?? null]),
+  )
   return { url: `${publicUrl()}${LINK_PATH}${sealed}`, expiresAt: new Date(expires).toISOString() }
 }
 
 /**
- * Opens a link for a use.
+ * Opens a link for a use. The caller checks that its session has not ended.
  * @throws FORBIDDEN if it was altered, is for another use, or has expired
  */
-export function openLink(key: SealKey, use: LinkUse, sealed: string): AttachmentKey {
+export function openLink(key: SealKey, use: LinkUse, sealed: string): Link {
   const text = unseal(key, boundTo(use), sealed)
   if (text === undefined) throw refused('link_invalid', 'The link is not valid for this request.')
-  const [baseId, recordType, id, attachmentId, expires] = JSON.parse(text) as [
-    string,
-    string,
-    string,
-    string,
+  // A link of an earlier version names no session.
+  const [baseId, recordType, id, attachmentId, expires, session = null] = JSON.parse(text) as [
+    ...[string, string, string, string],
     number,
+    (string | null)?,
   ]
   if (expires <= Date.now()) throw refused('link_expired', 'The link has expired.')
-  return { key: [baseId, recordType, id], attachmentId }
+  return { attachment: { key: [baseId, recordType, id], attachmentId }, session }
 }
+
+/** The link was made with a token that was revoked since. */
+export const linkEnded = () => refused('link_ended', 'The token that made the link was revoked.')
 
 const boundTo = (use: LinkUse) => ['attachment', use]
 

@@ -25,11 +25,13 @@ export function areRightsCurrent({
  */
 export async function recheckRights(scope: Scope): Promise<void> {
   const { session, standing } = scope
-  if (!session || areRightsCurrent(scope)) return
-  const now =
-    session.key === null ? undefined : await findValidSession(scope, Buffer.from(session.key, 'hex'))
-  if (!now) throw ended()
-  if (!isDeepStrictEqual(now.access.grants, session.access.grants)) throw changed()
+  if (areRightsCurrent(scope)) return
+  if (session) {
+    const now =
+      session.key === null ? undefined : await findValidSession(scope, Buffer.from(session.key, 'hex'))
+    if (!now) throw ended()
+    if (!isDeepStrictEqual(now.access.grants, session.access.grants)) throw changed()
+  }
   await standing?.recheck(scope)
 }
 

@@ -59,6 +59,16 @@ export type ClientBreaks = (
   edits: readonly TypeEdit[],
 ) => Promise<readonly string[]>
 
+/** The administrator's token of this server. */
+export type ServerToken = {
+  /** Undefined if the file of the data directory holds one that is not valid. */
+  id: string | undefined
+  /** True if `PLINTH_ADMIN_TOKEN` sets it. */
+  readonly isSetting: boolean
+  /** Writes another one to the file of the data directory. */
+  readonly replace: (token: string) => void
+}
+
 /** Services of the process, which all requests share. */
 export type Services = {
   readonly caches: Caches
@@ -77,6 +87,7 @@ export type Services = {
   readonly vault: Vault
   /** Sends requests to addresses that users chose. */
   readonly egress: Egress
+  readonly serverToken: ServerToken
   readonly clientBreaks: ClientBreaks
   /** The kinds of configuration, each after those that it refers to. The lifecycle, which is below them, knows their type. */
   readonly kinds: readonly { readonly name: string }[]

@@ -1,9 +1,13 @@
+import { DomainError } from '../../../foundation/errors.ts'
 import type { Log } from '../../../foundation/log.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
-import { hashOf } from '../../authentication/authenticate.ts'
-import { ADMIN_OF_ALL } from '../../authentication/may-manage.ts'
+import { hashOf, newToken, type Token, toToken } from '../../authentication/authenticate.ts'
+import { ADMIN_OF_ALL, administersAll, outside } from '../../authentication/may-manage.ts'
+import { lockCreator } from '../../authentication/recheck-rights.ts'
+import { ACCOUNT, appendChange } from '../../core/append-change.ts'
 import type { Scope } from '../../core/scope.ts'
 import { type Db, statement } from '../../database/client.ts'
+import type { WriteScope } from '../../write/write.ts'
 import { endTokens } from './remove.ts'
 
 /** The bootstrap administrator token and its source. */
@@ -13,32 +17,43 @@ export type AdminToken = {
   from: 'settings' | 'new' | 'kept'
   /** The token in the data directory, when the settings define one. */
   kept?: string | undefined
+  /** Hash of the token that the last start on the data directory used. */
+  former: Buffer | undefined
+  /** Notes the hash of the token in use in the data directory. */
+  remember: (hash: Buffer) => void
+  /** Writes a token to the data directory, with its hash. */
+  replace: (token: string) => void
 }
 
+type Replaced = { id: string; name: string }
+
 /**
- * Ensures that an administrator token exists. The token of the settings is always restored, and replaces the
- * one configured before. A token from the data directory is restored only into an empty database, so that a
- * revoked one stays revoked.
+ * Ensures that an administrator token exists, and revokes the one that it replaces: that of the last start on the
+ * data directory and, for a token of the settings, also the one configured before. The token of the settings is
+ * always restored. A token from the data directory is restored only into an empty database, so that a revoked one
+ * stays revoked.
  */
 export async function ensureAdminToken(scope: Scope, admin: AdminToken, log: Log): Promise<void> {
+  const { serverToken, db } = scope
   const hash = hashOf(admin.token)
-  if (admin.from === 'settings') {
-    for (const { id, name } of await configure(scope, admin))
-      log.warn(
-        { token_id: id, name },
-        'PLINTH_ADMIN_TOKEN is not what it was at an earlier start: the former token was revoked',
-      )
-    return warnOfOthers(scope, hash, log)
-  }
-  if (admin.from === 'new' || (await scope.db.orm.token.count()) === 0) {
-    await storeAdmin(scope.db, admin.token)
-    return warnOfOthers(scope, hash, log)
-  }
-  if ((await scope.db.orm.token.count({ where: { hash } })) === 0)
-    log.warn(
+  const isStored =
+    admin.from !== 'kept' ||
+    (await db.orm.token.count({ where: { hash } })) > 0 ||
+    (await db.orm.token.count()) === 0
+  if (!isStored)
+    return log.warn(
       {},
       'the file admin-token of the data directory holds a token that is not valid: it was revoked or replaced, and the command line that reads it is refused. Delete the file to have a new token made at the next start, or set PLINTH_ADMIN_TOKEN',
     )
+  const { id, replaced } = await db.transaction((tx) => store(scope, tx, admin, hash))
+  serverToken.id = id
+  admin.remember(hash)
+  for (const { id: token_id, name } of replaced)
+    log.warn(
+      { token_id, name },
+      'the token of PLINTH_ADMIN_TOKEN, or else of the file admin-token, is not that of an earlier start: the former token was revoked',
+    )
+  if (admin.from !== 'kept') await warnOfOthers(scope, hash, log)
 }
 
 const storeAdmin = (db: Db, token: string) =>
@@ -69,25 +84,28 @@ const NOTE_CONFIGURED = statement(
   `UPDATE plinth.server_secret SET value = $1 WHERE purpose = 'admin-token' AND value <> $1`,
 )
 
-/**
- * Stores the token of the settings, and revokes those that it replaces: the one configured before, and the
- * one in the data directory.
- */
-function configure(scope: Scope, { token, kept }: AdminToken): Promise<{ id: string; name: string }[]> {
-  const hash = hashOf(token)
-  return scope.db.transaction(async (tx) => {
+/** Stores the token, and revokes those that it replaces. */
+async function store(
+  scope: Scope,
+  tx: Db,
+  { token, from, kept, former }: AdminToken,
+  hash: Buffer,
+): Promise<{ id: string; replaced: Replaced[] }> {
+  let configured: Buffer | undefined
+  if (from === 'settings') {
     await tx.query(FIRST_CONFIGURED, [hash])
     const [last] = await tx.query<{ value: Uint8Array }>(LAST_CONFIGURED, [])
-    await storeAdmin(tx, token)
+    configured = last && Buffer.from(last.value)
     await tx.query(NOTE_CONFIGURED, [hash])
-    const replaced: { id: string; name: string }[] = []
-    const former = last && Buffer.from(last.value)
-    if (former && !former.equals(hash)) replaced.push(...(await revoke(scope, tx, { hash: former })))
-    // Revoke only a token that the server itself created.
-    if (kept !== undefined && kept !== token)
-      replaced.push(...(await revoke(scope, tx, { hash: hashOf(kept), createdBy: null })))
-    return replaced
-  })
+  }
+  const { id } = await storeAdmin(tx, token)
+  const replaced: Replaced[] = []
+  for (const each of [configured, former])
+    if (each && !each.equals(hash)) replaced.push(...(await revoke(scope, tx, { hash: each })))
+  // Of the file, revoke only a token that the server itself created.
+  if (kept !== undefined && kept !== token)
+    replaced.push(...(await revoke(scope, tx, { hash: hashOf(kept), createdBy: null })))
+  return { id, replaced }
 }
 
 async function revoke(scope: Scope, tx: Db, { hash, ...more }: { hash: Buffer; createdBy?: null }) {
@@ -98,6 +116,62 @@ async function revoke(scope: Scope, tx: Db, { hash, ...more }: { hash: Buffer; c
   )
   return rows
 }
+
+// The second of two rotations waits, and finds none.
+const LOCK_FORMER = statement('lock_server_token', 'SELECT id FROM plinth.token WHERE id = $1 FOR UPDATE')
+
+/**
+ * Replaces the administrator token of this server, in the database and in the data directory, and revokes the
+ * former one.
+ * @throws FORBIDDEN without `admin` on all bases; CONFLICT for a token of the settings, which the next start would
+ * restore
+ */
+export async function rotateAdminToken(scope: WriteScope): Promise<Token> {
+  const { access, serverToken, log } = scope
+  if (!administersAll(access))
+    throw outside('', 'The administrator token of the server is replaced with "admin" on all bases.')
+  if (serverToken.isSetting)
+    throw refused(
+      'token_of_settings',
+      'Start the server with another PLINTH_ADMIN_TOKEN. That revokes the former token.',
+    )
+  const former = serverToken.id
+  const token = newToken()
+  return scope.db.transaction(async (tx) => {
+    const within = { ...scope, db: tx }
+    if (former !== undefined) {
+      const [found] = await tx.query(LOCK_FORMER, [former])
+      if (!found && serverToken.id !== former)
+        throw refused('rotated_meanwhile', 'Another request replaced it. Send the request again.')
+    }
+    await lockCreator(tx, scope)
+    const row = await storeAdmin(tx, token)
+    const topics = await endTokens(within, former === undefined ? [] : [former])
+    await appendChange(within, {
+      baseId: ACCOUNT,
+      kind: 'token',
+      id: row.id,
+      operation: 'create',
+      version: 1,
+      state: toToken(row),
+    })
+    scope.onCommit(() => {
+      for (const topic of topics) scope.caches.forget(topic)
+      serverToken.id = row.id
+      serverToken.replace(token)
+      log.warn(
+        { token_id: row.id, former },
+        'the administrator token was replaced: the former one was revoked',
+      )
+    })
+    return { ...toToken(row), token }
+  })
+}
+
+const refused = (code: string, message: string) =>
+  new DomainError('CONFLICT', 'The administrator token of the server cannot be replaced by this request.', {
+    details: [{ path: '', code, message }],
+  })
 
 /**
  * Warns about bootstrap tokens of other starts. They may belong to other servers on the database, so they are
@@ -112,6 +186,6 @@ async function warnOfOthers(scope: Scope, hash: Buffer, log: Log): Promise<void>
   if (others.length > 0)
     log.warn(
       { token_ids: others.map(({ id }) => id) },
-      'tokens of an administrator that other starts made are valid too: revoke those that no server uses with DELETE /v1/tokens/{id}',
+      'tokens of an administrator that other starts made are valid too: `plinth token list` shows them, `plinth token revoke <id>` revokes one that no server uses',
     )
 }

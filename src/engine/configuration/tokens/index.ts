@@ -1,6 +1,6 @@
-export { authenticate, newToken, type Token } from '../../authentication/authenticate.ts'
+export { authenticate, hashOf, newToken, type Token } from '../../authentication/authenticate.ts'
 export { areRightsCurrent } from '../../authentication/recheck-rights.ts'
-export { type AdminToken, ensureAdminToken } from './admin.ts'
+export { type AdminToken, ensureAdminToken, rotateAdminToken } from './admin.ts'
 export { createToken } from './create.ts'
 export { listTokens } from './list.ts'
 export { ownToken } from './own-token.ts'
