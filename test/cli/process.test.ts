@@ -126,9 +126,9 @@ test('`mcp` without a running server starts one, writes only messages, and ends 
 })
 
 test.each([
-  ['the reader of its output goes away', async (relay: Relay) => void relay.child.stdout.destroy()],
-  ['its input ends while the server starts', async (relay: Relay) => void relay.child.stdin.end()],
-  ['it is killed', async (relay: Relay) => void relay.child.kill('SIGKILL')],
+  ['the reader of its output goes away', async (relay: Relay): Promise<void> => void relay.child.stdout.destroy()],
+  ['its input ends while the server starts', async (relay: Relay): Promise<void> => void relay.child.stdin.end()],
+  ['it is killed', async (relay: Relay): Promise<void> => void relay.child.kill('SIGKILL')],
   [
     'all its pipes are closed',
     async ({ child }: Relay) => {

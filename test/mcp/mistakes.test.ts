@@ -227,7 +227,7 @@ describe('a call in the words of another system', () => {
     expect(await detailOf('query_records', { ...list, page: 3 })).toMatchObject({ hint: '{"offset":40}' })
     expect(await detailOf('query_records', { ...list, filter: 'title:Anvils' })).toMatchObject({
       path: '/filter',
-      hint: '{"field":"data.title","op":"eq","value":"Anvils"}',
+      hint: '{"field":"data.property","op":"eq","value":"…"}',
     })
     expect(await detailOf('changes', { since: '2026-11-23' })).toMatchObject({ hint: '2026-11-23T00:00:00Z' })
     expect(await detailOf('sql_query', { sql: 'SELECT 1' })).toMatchObject({ path: '/sql', hint: 'query' })

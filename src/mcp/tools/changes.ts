@@ -149,7 +149,7 @@ export const changeTools = [
   tool('undo', {
     title: 'Undo',
     description:
-      'Undo your last request (no arguments; again: further back), a request, an actor since a time or age (2h), or a change (seq). Returns a plan first.',
+      'Undo your last request (no arguments; again: further back), a request, an actor since 2h or a time, or a change (seq). Plans first.',
     permission: 'write',
     hints: { destructive: true },
     plans: 'undo',

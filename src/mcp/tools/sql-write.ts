@@ -23,7 +23,7 @@ export const sqlWriteTools = [
   tool('sql_write', {
     title: 'SQL that writes',
     description:
-      'INSERT (or INSERT SELECT; ON CONFLICT (id) or (external_source, external_id)), UPDATE FROM, DELETE, RETURNING on types and relationships, by ;, in one transaction. Casts work, and JSON text for object columns.',
+      'INSERT (also SELECT; ON CONFLICT (id) or (external_source, external_id)), UPDATE FROM, DELETE, RETURNING on types and relationships, by ;, in one transaction. Casts and JSON text for object columns work.',
     permission: 'write',
     hints: { destructive: true },
     showsRecords: true,

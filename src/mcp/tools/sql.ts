@@ -38,7 +38,7 @@ export const sqlTools = [
   tool('sql_query', {
     title: 'SQL query',
     description:
-      'PostgreSQL SELECT. Types are relations: id, status, version, created_at, updated_at, properties, data (jsonb); cancelled records too. Also records, relationships, claims, record_types, relationship_types, changes. No back references or look-around in regular expressions.',
+      'PostgreSQL SELECT. A type is a relation: id, status, version, created_at, updated_at, properties, data (jsonb); cancelled records too. Also records, relationships, claims, record_types, relationship_types, changes. No back references or look-around in patterns.',
     permission: 'read',
     hints: { idempotent: true },
     showsRecords: true,

@@ -12,7 +12,7 @@ import { LAST_EVENT_ID, parameterName, parameters, preconditions } from './param
 
 /** Describes a route. Components that it needs are added to `schemas`. */
 export function operation(row: Route, schemas: Json): Json {
-  const { path, method, spec, streams } = row
+  const { path, method, spec, streams, rows } = row
   const name = operationId(method, path)
   const example = EXAMPLES[name] ?? {}
   return {
@@ -36,7 +36,7 @@ export function operation(row: Route, schemas: Json): Json {
           status,
           success(status, toSchema(spec.answers, 'output', schemas), {
             content: spec.content,
-            rows: spec.rows,
+            rows,
             streams,
           }),
         ]),
@@ -80,7 +80,7 @@ function needed(need: Need): string {
   return `Needs \`${permission}\` on ${recordType === '*' ? 'the base' : 'the record type'}`
 }
 
-type Forms = { [K in 'streams' | 'content' | 'rows']: Route['spec'][K] | undefined }
+type Forms = { streams: true | undefined; rows: true | undefined; content: Route['spec']['content'] | undefined }
 
 const success = (status: number, schema: Json, { streams, content, rows }: Forms): Json => ({
   description: streams

@@ -87,7 +87,6 @@ export type Route = {
     | 'answers'
     | 'statuses'
     | 'versioned'
-    | 'rows'
   > & {
     /** The request body, or the success response, is a content of any type. */
     content?: 'body' | 'answer'
@@ -96,6 +95,8 @@ export type Route = {
   }
   /** Whether the response is an event stream (Server-Sent Events). */
   streams?: true
+  /** Whether rows are answered as CSV and NDJSON too. */
+  rows?: true
   mount: (app: FastifyInstance, sizes: BodySizes) => void
 }
 
@@ -163,6 +164,7 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
     path,
     writes,
     spec,
+    ...(spec.rows && { rows: true }),
     mount(app, sizes) {
       for (const url of spellings(path))
         app.route({
