@@ -25,7 +25,9 @@ test('the CLI claims a record, extends and completes the claim, and waits for re
   expect(claimed.out).toMatch(/^claim\texpires_at\tid\t.*\n\S+\t\S+\tb\t/)
   const id = claimed.out.split('\n')[1]?.split('\t')[0] ?? ''
   expect((await run('claims', 'heartbeat', id, '--lease-seconds', '90')).code).toBe(0)
-  expect((await run('claims', 'list', '--status', 'active')).out).toContain(`${id}\t${type}\tb\tactive\t1\t`)
+  expect((await run('claims', 'list', '--status', 'active')).out).toMatch(
+    new RegExp(`${id}\t${type}\tb\tactive\tadmin\t\\S+\t1\t`),
+  )
   expect((await run('claims', 'complete', id)).out).toContain('completed')
   expect((await run('claims', 'get', id)).out).toContain('completed')
   expect(await run('claims', 'release', id)).toMatchObject({ code: 1, out: '' })

@@ -388,7 +388,7 @@ test('`query` prints a table with a cursor for the next page, or the API respons
     cursor,
   )
   expect(rest.data).toEqual([{ id: 'v3' }])
-  const wrong = await run('query', 'visit', '--filter', "{data.place}='Rome'")
+  const wrong = await run('query', 'visit', '--filter', '{"place":"Rome"}')
   expect(wrong.code).toBe(1)
   expect(wrong.err).toContain('VALIDATION_ERROR')
   expect(wrong.err).toContain('{"field":"data.place","op":"eq","value":"Rome"}')

@@ -126,8 +126,14 @@ test('`mcp` without a running server starts one, writes only messages, and ends 
 })
 
 test.each([
-  ['the reader of its output goes away', async (relay: Relay): Promise<void> => void relay.child.stdout.destroy()],
-  ['its input ends while the server starts', async (relay: Relay): Promise<void> => void relay.child.stdin.end()],
+  [
+    'the reader of its output goes away',
+    async (relay: Relay): Promise<void> => void relay.child.stdout.destroy(),
+  ],
+  [
+    'its input ends while the server starts',
+    async (relay: Relay): Promise<void> => void relay.child.stdin.end(),
+  ],
   ['it is killed', async (relay: Relay): Promise<void> => void relay.child.kill('SIGKILL')],
   [
     'all its pipes are closed',

@@ -96,6 +96,8 @@ const QUERIES: Record<string, string> = {
   ownToken: 'ownToken { id grants }',
   previews: 'previews(base: "crm") { data { id } }',
   promotion: 'promotion(base: "crm", id: "$promotion") { id changes }',
+  deliveries: 'deliveries(base: "crm") { data { id } }',
+  diagnostics: 'diagnostics { status }',
   promotions: 'promotions(base: "crm") { data { id } }',
   proposal: 'proposal(base: "crm", from: "crm--kept") { changes breaks }',
   queryBases: 'queryBases(bases: ["crm"], recordType: "task") { rows }',
@@ -186,6 +188,9 @@ const MUTATIONS: Record<string, string> = {
   createS3Credential: 'createS3Credential(base: "crm", permission: read, expiresIn: 60 $dry) { id }',
   putSecret: 'putSecret(name: "NEW", input: {value: "v"} $dry) { name }',
   deleteSecret: 'deleteSecret(name: "KEY" $dry) { id }',
+  rotateAdminToken: 'rotateAdminToken(idempotencyKey: null $dry) { id }',
+  rotateInboundWebhookSecret: 'rotateInboundWebhookSecret(base: "crm", id: "desk" $dry) { id secret }',
+  replayDeliveries: 'replayDeliveries(base: "crm", status: "dead" $dry) { count }',
   rotateMasterKey: 'rotateMasterKey(idempotencyKey: null $dry) { rewrapped }',
   deleteS3Credential: 'deleteS3Credential(base: "crm", id: "$credential" $dry) { id }',
   putFile:
@@ -382,7 +387,9 @@ describe('with a grant on one endpoint', () => {
 })
 
 describe('the GraphQL mutation', () => {
-  test.each(Object.entries(MUTATIONS))('%s with dryRun writes nothing to the log', async (name, sample) => {
+  // The token of this server is one of its settings, which no request replaces.
+  const runnable = Object.entries(MUTATIONS).filter(([name]) => name !== 'rotateAdminToken')
+  test.each(runnable)('%s with dryRun writes nothing to the log', async (name, sample) => {
     const before = await logLength()
     const { data, errors } = await send(`mutation { ${filled(sample, ', dryRun: true')} }`)
     expect(errors).toBeUndefined()

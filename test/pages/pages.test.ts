@@ -31,6 +31,7 @@ const OTHERS = [
   'POST /graphql/{base_id}',
   'GET /graphql/{base_id}/schema.graphql',
   'POST /mcp/{base_id}',
+  'POST /inbound/{org_id}/{base_id}/{inbound_webhook_id}/ingest',
   'GET /healthz',
   'GET /readyz',
   'GET /metrics',

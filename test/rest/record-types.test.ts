@@ -89,7 +89,7 @@ describe('PUT and GET of a record type', () => {
     [{ indexes: [{ fields: ['data.a'], uniqe: true }] }, '/indexes/0/uniqe', 'unique'],
     [{ indexes: [{ fields: ['data.a[]'] }] }, '/indexes/0/fields/0'],
     [{ sources: [{ name: 'x' }] }, '/sources/0'],
-    [{ migration: [{ op: 'drop', field: 'a' }] }, '/migration'],
+    [{ migration: [{ op: 'drop' }] }, '/migration/0/field'],
   ])('refuse %j at %s', async (body, path, hint) => {
     const fault = expectFault(await put('refused', body), path)
     if (hint) expect(fault.hint).toBe(hint)
@@ -245,7 +245,7 @@ test('a PUT or PATCH that removes properties of the schema warns with their name
     },
   })}`
   const next = { type: 'object', properties: { b: { type: 'object', properties: { d: {} } }, list: {} } }
-  const { meta } = succeed(await world.call('PATCH', path, { json_schema: next }))
+  const { meta } = succeed(await world.call('PUT', path, { json_schema: next }))
   const clients = meta.warnings.pop()
   expect(meta.warnings.map((text: string) => /"([^"]+)"/.exec(text)?.[1])).toEqual(['a', 'b.c', 'list[].e'])
   expect(clients).toMatch(

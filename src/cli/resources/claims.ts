@@ -1,7 +1,7 @@
 import type { Noun, Row } from '../command/command.ts'
 import { EXIT } from '../command/failure.ts'
 import { count, json, type Option, paging, query, queryFlag, text, writing } from '../command/options.ts'
-import { note } from '../command/print.ts'
+import { note, show } from '../command/print.ts'
 import { showRecords } from '../command/show-records.ts'
 
 type Claimed = {
@@ -61,10 +61,12 @@ const act = (name: string, summary: string, options: Row['options'] = []): Row =
   columns: ['id', 'record_type', 'record_id', 'status', 'attempts', 'expires_at', 'error'],
 })
 
+const COLUMNS = ['id', 'record_type', 'record_id', 'status', 'holder', 'claimed_at', 'attempts', 'expires_at']
+
 export const claims: Noun = {
   name: 'claims',
   summary: 'Claims: records assigned to one worker',
-  columns: ['id', 'record_type', 'record_id', 'status', 'holder', 'claimed_at', 'attempts', 'expires_at'],
+  columns: COLUMNS,
   rows: [
     {
       name: 'list',
@@ -78,6 +80,11 @@ export const claims: Noun = {
         query('--holder <token>', 'holder', 'only of this token, by id or name'),
         ...paging,
       ],
+      show: (answer) => {
+        const { data, ...rest } = answer.body as { data: { holder: { name: string } }[] }
+        const rows = data.map((claim) => ({ ...claim, holder: claim.holder.name }))
+        show({ ...answer, body: { ...rest, data: rows } }, COLUMNS)
+      },
     },
     { name: 'get', summary: 'Show a claim', method: 'GET', path: '/:base_id/claims/:id', options: [] },
     act('heartbeat', 'Extend a claim by its lease', [lease]),

@@ -234,6 +234,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'endpoints.get': { params: { id: 'sales' } },
   'endpoints.history': { params: { id: 'sales' } },
   'endpoints.resolved': { params: { id: 'sales' } },
+  'endpoints.update': { params: { id: 'sales' }, body: { enabled: false } },
   'endpoints.delete': { params: { id: 'sales' } },
   'toolsets.upsert': {
     params: { id: 'deals' },
@@ -241,6 +242,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   },
   'toolsets.get': { params: { id: 'deals' } },
   'toolsets.history': { params: { id: 'deals' } },
+  'toolsets.update': { params: { id: 'deals' }, body: { name: 'Deals' } },
   'toolsets.delete': { params: { id: 'deals' } },
 
   'seeds.upsert': {
@@ -252,6 +254,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   },
   'seeds.get': { params: { base_id: 'crm--dev', id: 'demo' } },
   'seeds.history': { params: { base_id: 'crm--dev', id: 'demo' } },
+  'seeds.update': { params: { base_id: 'crm--dev', id: 'demo' }, body: { name: 'Demo' } },
   'seeds.delete': { params: { base_id: 'crm--dev', id: 'demo' } },
   'seeds.apply': { params: { base_id: 'crm--dev', name: 'demo' }, body: {} },
   'seeds.reset': { params: { base_id: 'crm--dev', name: 'demo' }, body: {} },
@@ -302,6 +305,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'triggers.delete': { params: { id: 'won' } },
   'triggers.test': { params: { id: 'won' }, body: {} },
   'triggers.rotateSecret': { params: { id: 'won' }, body: {} },
+  'deliveries.replay': { body: { direction: 'out', status: 'dead', since: '2h' } },
   'triggerDeliveries.list': { params: { id: 'won' } },
   'triggerDeliveries.replay': { params: { id: 'won', delivery_id: MADE }, body: {} },
 
@@ -313,6 +317,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
       mapping: { external_id: '$.customer.id', external_source: 'shop', data: { name: '$.customer.name' } },
     },
   },
+  'inboundWebhooks.rotateSecret': { params: { id: 'shop' } },
   'inboundWebhooks.get': { params: { id: 'shop' } },
   'inboundWebhooks.history': { params: { id: 'shop' } },
   'inboundWebhooks.update': { params: { id: 'shop' }, body: { enabled: false } },

@@ -80,7 +80,11 @@ function needed(need: Need): string {
   return `Needs \`${permission}\` on ${recordType === '*' ? 'the base' : 'the record type'}`
 }
 
-type Forms = { streams: true | undefined; rows: true | undefined; content: Route['spec']['content'] | undefined }
+type Forms = {
+  streams: true | undefined
+  rows: true | undefined
+  content: Route['spec']['content'] | undefined
+}
 
 const success = (status: number, schema: Json, { streams, content, rows }: Forms): Json => ({
   description: streams

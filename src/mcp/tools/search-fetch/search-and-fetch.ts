@@ -20,7 +20,7 @@ import { type FoundInTypes, searchTypes } from './search-types.ts'
 const text = { type: 'string' }
 const result = { id: text, title: text, url: text }
 
-const SEARCHES = 'Search all records and files for words; typos are forgiven.'
+const SEARCHES = 'Search all records and files, forgiving typos.'
 
 const searchTool = (description: string, snippets: z.ZodDefault<z.ZodBoolean>, saysMore: boolean) =>
   tool('search', {
