@@ -56,9 +56,11 @@ const NESTED = ['object', 'array'] as const
 export function publish(shape: Shape, names: Names, lean: boolean): PortableSchema {
   const values = portableValues(shape)
   const { type, ...form } = formOf(shape, values, names, lean)
+  // Without a type, only words say what is taken.
+  const words = type || form.anyOf ? {} : { description: openPhrase(kindsOf(shape), shape) }
   return {
     ...(type && { type }),
-    ...(lean ? {} : describe(shape, values !== undefined)),
+    ...(lean ? words : describe(shape, values !== undefined)),
     ...form,
     ...(lean ? {} : samplesOf(shape, type ? [type] : (form.anyOf ?? []).map((each) => each.type))),
   }
@@ -204,7 +206,7 @@ function isSample(value: unknown): boolean {
 /** Generates the description, including the keywords that clients ignore or that have no portable form. */
 function describe(shape: Shape, enumerated: boolean): PortableSchema {
   const { notes, traits, values } = shape
-  const kinds = KINDS.filter((kind) => kind !== 'null' && shape.kinds.has(kind))
+  const kinds = kindsOf(shape)
   const isNested = NESTED.some((kind) => shape.kinds.has(kind))
   const description = clean(shape.description ?? '', DESCRIPTION_CHARS)
   const { format, pattern, multipleOf } = traits
@@ -225,6 +227,9 @@ function describe(shape: Shape, enumerated: boolean): PortableSchema {
   const whole = [text, nullable].filter(Boolean).join(' ')
   return whole ? { description: whole } : {}
 }
+
+const kindsOf = ({ kinds }: Shape): readonly Kind[] =>
+  KINDS.filter((kind) => kind !== 'null' && kinds.has(kind))
 
 function openPhrase(kinds: readonly Kind[], shape: Shape): string {
   return kinds.length === KINDS.length - 1 ? 'Any JSON value.' : sentence(phrase(shape))
