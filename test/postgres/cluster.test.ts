@@ -168,7 +168,7 @@ test('of two processes that open an empty directory at once, one starts the serv
   expect(both.map(({ owner }) => owner).sort(), 'one of them owns it').toEqual([false, true])
   await sql(both[0].url, 'CREATE TABLE shared (n int)')
   expect(await sql(both[1].url, 'SELECT n FROM shared')).toEqual([])
-  expect(readdirSync(dataDir).sort()).toEqual(['postgres', 'postgres.log', 'run'])
+  expect(readdirSync(dataDir).sort()).toEqual(['postgres', 'postgres.guard', 'postgres.log', 'run'])
   for (const { child } of both) await kill9({ child })
 })
 
