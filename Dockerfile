@@ -2,21 +2,32 @@
 # The package is built from this directory, and the image has the package with the locked dependencies only.
 FROM node:24-slim AS build
 WORKDIR /build
+# Dependencies first: they are installed again only when they change.
+COPY package.json package-lock.json ./
+COPY client/package.json client/
+COPY pack/node/package.json pack/node/
+RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
-RUN npm ci --ignore-scripts --no-audit --no-fund \
-  && mkdir /package \
+RUN mkdir /package \
   && npm pack --silent --pack-destination /package \
   && tar -xzf /package/plinth-*.tgz -C /package --strip-components=1 \
   && rm /package/plinth-*.tgz \
   && cp package-lock.json /package/
 
-# npm keeps TypeScript, an optional peer of a package that does not load it here.
 FROM node:24-slim
+# The init passes signals on and reaps what PostgreSQL leaves.
+RUN apt-get update \
+  && apt-get install --yes --no-install-recommends tini \
+  && rm -rf /var/lib/apt/lists/*
 WORKDIR /opt/plinth
-COPY --from=build /package ./
+# npm runs the script "prepare" in bin/ at the end of an install.
+COPY --from=build /package/package.json /package/package-lock.json ./
+COPY --from=build /package/bin ./bin
+# npm keeps TypeScript, an optional peer of a package that does not load it here.
 RUN npm ci --omit=dev --workspaces=false --no-audit --no-fund \
   && rm -rf /root/.npm node_modules/typescript \
   && install -d -o node -g node -m 0700 /var/lib/plinth
+COPY --from=build /package ./
 ENV NODE_ENV=production \
     PLINTH_HOST=0.0.0.0 \
     PLINTH_PORT=4000 \
@@ -27,5 +38,5 @@ VOLUME /var/lib/plinth
 EXPOSE 4000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PLINTH_PORT + '/readyz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "--max-semi-space-size=48", "--no-parallel-scavenge", "--no-allocation-site-pretenuring", "bin/plinth.mjs"]
+ENTRYPOINT ["tini", "--", "node", "--max-semi-space-size=48", "--no-parallel-scavenge", "--no-allocation-site-pretenuring", "bin/plinth.mjs"]
 CMD ["serve"]
