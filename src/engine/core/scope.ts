@@ -60,7 +60,7 @@ export type ClientBreaks = (
 ) => Promise<readonly string[]>
 
 /** The administrator's token of this server. */
-export type ServerToken = {
+type ServerToken = {
   /** Undefined if the file of the data directory holds one that is not valid. */
   id: string | undefined
   /** True if `PLINTH_ADMIN_TOKEN` sets it. */

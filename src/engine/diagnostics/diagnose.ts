@@ -8,7 +8,7 @@ import { outgrown } from '../jobs/statistics.ts'
 import { readJobs } from './jobs.ts'
 import { DATABASE, type DatabaseState, INDEXES, TRIGGERS } from './statements.ts'
 
-export type Status = 'ok' | 'warning' | 'error'
+type Status = 'ok' | 'warning' | 'error'
 /** `message`: what was found, then what to do. */
 export type Check = { readonly name: string; readonly status: Status; readonly message: string }
 export type Diagnosis = { readonly status: Status; readonly checks: readonly Check[] }

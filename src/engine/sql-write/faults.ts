@@ -11,7 +11,7 @@ export function inStatement<T>(index: number, work: () => Promise<T>): Promise<T
   return moved(work, placeOf(index), `Statement ${index}: `)
 }
 
-export const placeOf = (index: number): string => pointer('statements', String(index))
+const placeOf = (index: number): string => pointer('statements', String(index))
 
 /** The path of a row of a statement: its number in an INSERT, else its id. */
 export const rowPath = (statement: number, id: string | null, row?: number): string =>

@@ -20,7 +20,7 @@ export const ALL = Number.POSITIVE_INFINITY
 export type Table = { columns: readonly string[]; cells: (row: Row) => string[] }
 type Row = Readonly<Record<string, unknown>>
 /** Rows that arrive together. The first chunk gives the table, from its rows where they tell more. */
-export type Rows = { rows: unknown; table: (rows: readonly Row[]) => Table }
+type Rows = { rows: unknown; table: (rows: readonly Row[]) => Table }
 /** Rows, and what JSON says of them in `meta`. */
 export type RowsAnswer = { chunks: AsyncIterator<Rows>; meta?: PageMeta }
 type PageMeta = { has_more?: boolean; next_cursor?: string; total?: number }
