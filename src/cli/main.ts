@@ -108,7 +108,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   process.stdout.on('error', (error: NodeJS.ErrnoException) =>
     process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed),
   )
-  // What nobody reads any more is not needed.
+  // Output without a reader is not needed.
   process.stderr.on('error', () => {})
   const outcome: Outcome = { exitCode: EXIT.ok, misused: EXIT.usage }
   try {

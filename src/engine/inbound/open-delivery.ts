@@ -45,7 +45,7 @@ type Row = {
   former_secret_until: Date | null
 }
 
-// A webhook that there is not is kept too, so that its answer takes as long as that of one that there is.
+// Absent webhooks are cached too, so that their answers take as long as those of existing ones.
 const WEBHOOKS = compiledCache<{ readonly webhook: Webhook | undefined }>({
   max: 2000,
   per: 'resource',
