@@ -63,6 +63,8 @@ export type ClientBreaks = (
 type ServerToken = {
   /** Undefined if the file of the data directory holds one that is not valid. */
   id: string | undefined
+  /** The token of the last rotation, which may not have committed yet. */
+  next?: string
   /** True if `PLINTH_ADMIN_TOKEN` sets it. */
   readonly isSetting: boolean
   /** Writes another one to the file of the data directory. */

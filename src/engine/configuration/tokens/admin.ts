@@ -117,8 +117,11 @@ async function revoke(scope: Scope, tx: Db, { hash, ...more }: { hash: Buffer; c
   return rows
 }
 
-// The second of two rotations waits, and finds none.
-const LOCK_FORMER = statement('lock_server_token', 'SELECT id FROM plinth.token WHERE id = $1 FOR UPDATE')
+// One rotation at a time, of all servers on the database.
+const LOCK = statement(
+  'lock_server_token',
+  `SELECT pg_advisory_xact_lock(hashtextextended('server_token', 0))::text`,
+)
 
 /**
  * Replaces the administrator token of this server, in the database and in the data directory, and revokes the
@@ -139,13 +142,14 @@ export async function rotateAdminToken(scope: WriteScope): Promise<Token> {
   const token = newToken()
   return scope.db.transaction(async (tx) => {
     const within = { ...scope, db: tx }
-    if (former !== undefined) {
-      const [found] = await tx.query(LOCK_FORMER, [former])
-      if (!found && serverToken.id !== former)
-        throw refused('rotated_meanwhile', 'Another request replaced it. Send the request again.')
-    }
+    await tx.query(LOCK, [])
+    // The rotation before may have committed without its hook below having run: its row decides.
+    const { next } = serverToken
+    if (next !== undefined && next !== former && (await tx.orm.token.count({ where: { id: next } })) > 0)
+      throw refused('rotated_meanwhile', 'Another request replaced it. Send the request again.')
     await lockCreator(tx, scope)
     const row = await storeAdmin(tx, token)
+    serverToken.next = row.id
     const topics = await endTokens(within, former === undefined ? [] : [former])
     await appendChange(within, {
       baseId: ACCOUNT,
