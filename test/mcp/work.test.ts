@@ -75,6 +75,35 @@ test('a claimed record is cancelled or deleted only with its claim, alone or in 
   expect((await work({ action: 'heartbeat', claim_id: second })).error.details[0].code).toBe('claim_lost')
 })
 
+test('include shows the active claim of each record, and force releases it with manage on the type', async () => {
+  const record_type = await queue(2)
+  const claimed = (await work({ action: 'claim', record_type, sort: 'id' })).body.data[0].claim
+  const manager = (await world.newToken([{ record_type, permission: 'manage' }])).token
+  const read = (name: string, args: object) =>
+    callTool(world, '/mcp/crm', name, { record_type, ...args }, { token: manager })
+  const holder = { token_id: expect.any(String), name: expect.any(String) }
+  const claim = expect.objectContaining({ id: claimed.id, record_id: 'r0', status: 'active', holder })
+  const list = await read('query_records', { include: 'claim', sort: 'id' })
+  expect(list.body.data.map((row: Body) => row.claim)).toEqual([claim, null])
+  expect((await read('get_record', { id: 'r0', include: 'claim' })).body.claim).toEqual(claim)
+  expect((await read('get_record', { id: 'r1', include: 'claim' })).body.claim).toBeNull()
+  expect((await read('get_record', { id: 'r0' })).body).not.toHaveProperty('claim')
+  const past = await read('get_record', { id: 'r0', include: 'claim', version: 1 })
+  expect(past.error.details[0]).toMatchObject({ path: '/include', code: 'exclusive' })
+
+  const release = (args: object, as = manager) => work({ action: 'release', ...args }, as)
+  expect((await release({ claim_id: claimed.id })).error.details[0].code).toBe('claim_of_another_token')
+  const { token: writer } = await world.newToken([{ record_type, permission: 'write' }])
+  expect((await release({ claim_id: claimed.id, force: true }, writer)).error.code).toBe('FORBIDDEN')
+  const listed = await release({ claim_ids: [claimed.id], force: true })
+  expect(listed.error.details[0]).toMatchObject({ path: '/force', code: 'exclusive' })
+  const other = await work({ action: 'complete', claim_id: claimed.id, force: true }, manager)
+  expect(other.error.details[0]).toMatchObject({ path: '/force', code: 'unknown_key' })
+  expect((await read('get_record', { id: 'r0', include: 'claim' })).body.claim).toEqual(claim)
+  expect((await release({ claim_id: claimed.id, force: true })).body.status).toBe('released')
+  expect((await read('get_record', { id: 'r0', include: 'claim' })).body.claim).toBeNull()
+})
+
 test('a dry_run claims nothing, and a repeated idempotency_key returns the same claim', async () => {
   const record_type = await queue(2)
   expect((await work({ action: 'claim', record_type, dry_run: true })).body).toMatchObject({ dry_run: true })

@@ -96,7 +96,7 @@ const named = (tools: readonly Tool[], name: string): Tool => {
 /** Arguments of `work` that an action on claims does not have. */
 const NOT_OF_CLAIMS = [
   ...['record_type', 'filter', 'sort', 'limit', 'lease_seconds', 'max_attempts', 'patch', 'timeout'],
-  ...['condition', 'after', 'max_tokens'],
+  ...['condition', 'after', 'max_tokens', 'force'],
 ]
 
 /** The generic tool behind each operation of a type. */
@@ -125,7 +125,7 @@ const GENERIC = {
     words:
       'Claim free records, each for one worker until its lease ends; none is an empty list. patch writes their data. timeout waits for some. Records',
     given: { action: 'claim' },
-    without: ['claim_ids', 'condition', 'after'],
+    without: ['claim_ids', 'condition', 'after', 'force'],
   },
   complete: {
     tool: named(workTools, 'work'),
@@ -189,8 +189,14 @@ async function typeTool(
     title: `${title} ${labelOf(type)}`,
     description: describe(tool, type, `${words} of type "${type.id}".`, more ?? ''),
     given: { ...(!endsClaim && { record_type: recordType }), ...given },
-    // Endpoints serve only current records.
-    without: [...without, ...OF_PAST, ...(expands ? [] : ['expand']), ...(endsClaim ? [] : ['claim_id'])],
+    // Endpoints serve only current records, and claims of others are none of their callers' business.
+    without: [
+      ...without,
+      ...OF_PAST,
+      'include',
+      ...(expands ? [] : ['expand']),
+      ...(endsClaim ? [] : ['claim_id']),
+    ],
   })
   const call: EndpointTool['call'] = (args, place, caller) => {
     checkExpand(args['expand'], followed)

@@ -7,7 +7,7 @@ import { act, input } from './operations.ts'
 const whole = tool('work', {
   title: 'Work',
   description:
-    'Claim free records (patch writes their data); heartbeat, release, complete claim_ids: records stay as they are; wait for a filter, or a change (condition, previous.data.x).',
+    'Claim free records (patch writes data); heartbeat, release, complete: records unchanged; wait for a filter or change (condition, previous.data.x).',
   permission: 'write',
   permissionOf: ({ action }) => (action === 'wait' ? 'read' : 'write'),
   hints: { destructive: true },

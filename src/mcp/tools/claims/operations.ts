@@ -9,6 +9,7 @@ import { graphql } from '../../../graphql/document.ts'
 import { compile } from '../../../graphql/execute.ts'
 import { type Body, ReadResult, type Row, recordUriIn } from '../../budget/read-result.ts'
 import { reading, writing } from '../../tool/tool.ts'
+import { ToolClaim } from '../records/operations.ts'
 
 const ACTIONS = ['claim', 'heartbeat', 'release', 'complete', 'wait'] as const
 type Action = (typeof ACTIONS)[number]
@@ -28,6 +29,7 @@ export const input = z.strictObject({
   after: z.number().optional(),
   claim_id: z.string().optional(),
   claim_ids: z.array(z.string()).optional(),
+  force: z.boolean().optional(),
   // Accepted, and not published: they matter little here, and lists of tools cost tokens.
   dry_run: writing.dry_run.meta({ listed: false }),
   max_tokens: reading.max_tokens.meta({ listed: false }),
@@ -42,12 +44,15 @@ const ARGUMENTS: Record<Action, readonly (keyof Args)[]> = {
   claim: [...ASKS, 'lease_seconds', 'max_attempts', 'patch', 'timeout', 'max_tokens', ...WRITES],
   wait: [...ASKS, 'timeout', 'max_tokens'],
   heartbeat: ['claim_id', 'claim_ids', 'lease_seconds', ...WRITES],
-  release: ['claim_id', 'claim_ids', ...WRITES],
+  release: ['claim_id', 'claim_ids', 'force', ...WRITES],
   complete: ['claim_id', 'claim_ids', ...WRITES],
 }
 
 /** Those of a wait for a change. */
 const OF_CHANGE = ['condition', 'record_type', 'after', 'timeout', 'max_tokens'] as const
+
+const exclusive = (argument: string, message: string) =>
+  invalid({ path: `/${argument}`, code: 'exclusive', message })
 
 /**
  * Checks that the arguments fit the action.
@@ -60,7 +65,8 @@ function checkArguments(args: Args): string {
   const [needed] = accepted
   const isList = needed === 'claim_id' && args.claim_ids !== undefined
   if (isList && args.claim_id !== undefined)
-    throw invalid({ path: '/claim_ids', code: 'exclusive', message: 'Send claim_id or claim_ids, not both.' })
+    throw exclusive('claim_ids', 'Send claim_id or claim_ids, not both.')
+  if (isList && args.force) throw exclusive('force', 'force is for one claim. Send it with claim_id.')
   if (needed !== undefined && args[needed] === undefined && !isList)
     throw invalid({ path: `/${needed}`, code: 'required', message: `${args.action} needs ${needed}.` })
   const extra = Object.keys(args).find((name) => name !== 'action' && !accepted.includes(name as keyof Args))
@@ -73,10 +79,6 @@ function checkArguments(args: Args): string {
   })
 }
 
-const ToolClaim = graphql(`fragment ToolClaim on Claim {
-  id record_type: recordType record_id: recordId status attempts expires_at: expiresAt
-  holder { token_id: tokenId name } claimed_at: claimedAt dry_run: dryRun
-}`)
 const claim = compile(
   graphql(
     `mutation ToolClaimRecords($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $limit: Int, $leaseSeconds: Int, $maxAttempts: Int, $patch: JSON) {
@@ -126,7 +128,9 @@ const heartbeat = compile(
 )
 const release = compile(
   graphql(
-    `mutation ToolRelease($base: String!, $id: String!) { releaseClaim(base: $base, id: $id) { ...ToolClaim } }`,
+    `mutation ToolRelease($base: String!, $id: String!, $force: Boolean) {
+      releaseClaim(base: $base, id: $id, force: $force) { ...ToolClaim }
+    }`,
     [ToolClaim],
   ),
 )
@@ -165,7 +169,7 @@ export async function act(
   { base_id: base, ...args }: Args & { base_id: string },
   context: Context,
 ): Promise<object> {
-  const { action, filter, sort, limit, lease_seconds } = args
+  const { action, filter, sort, limit, lease_seconds, force } = args
   const id = checkArguments(args)
   const lease = lease_seconds === undefined ? {} : { leaseSeconds: lease_seconds }
   const question = {
@@ -206,7 +210,7 @@ export async function act(
     case 'heartbeat':
       return trim((await named(heartbeat({ ...claimed, ...lease }, context))).heartbeatClaim)
     case 'release':
-      return trim((await named(release(claimed, context))).releaseClaim)
+      return trim((await named(release({ ...claimed, force: force ?? false }, context))).releaseClaim)
     case 'complete':
       return trim((await named(complete(claimed, context))).completeClaim)
   }
@@ -217,11 +221,10 @@ type Claiming = Parameters<typeof claim>[0]
 /** Claims records; with `timeout`, as soon as one is free, or none after so many seconds. */
 async function claimInTime(asked: Claiming, { timeout, idempotency_key }: Args, context: Context) {
   if (timeout !== undefined && idempotency_key !== undefined)
-    throw invalid({
-      path: '/idempotency_key',
-      code: 'exclusive',
-      message: 'A claim that waits is made of several requests. Send timeout or idempotency_key, not both.',
-    })
+    throw exclusive(
+      'idempotency_key',
+      'A claim that waits is made of several requests. Send timeout or idempotency_key, not both.',
+    )
   const ends = Date.now() + (timeout ?? 0) * 1000
   for (let left = timeout; ; left = Math.ceil((ends - Date.now()) / 1000)) {
     const { claimRecords } = await claim(asked, context)

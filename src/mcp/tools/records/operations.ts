@@ -88,11 +88,16 @@ export const ToolRecord = graphql(`fragment ToolRecord on WrittenRecord {
   external_source: externalSource version status cancelled_at: cancelledAt valid operation dry_run: dryRun
 }`)
 
+export const ToolClaim = graphql(`fragment ToolClaim on Claim {
+  id record_type: recordType record_id: recordId status attempts expires_at: expiresAt
+  holder { token_id: tokenId name } claimed_at: claimedAt dry_run: dryRun
+}`)
+
 export const list = compile(
   graphql(
     `query ToolQuery($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $fields: [String!], $expand: [String!],
-      $snippets: Boolean, $asOf: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
-      records(base: $base, recordType: $recordType, filter: $filter, sort: $sort, fields: $fields, expand: $expand, snippets: $snippets,
+      $include: [RecordPart!], $snippets: Boolean, $asOf: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+      records(base: $base, recordType: $recordType, filter: $filter, sort: $sort, fields: $fields, expand: $expand, include: $include, snippets: $snippets,
         asOf: $asOf, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
         rows hasMore limit offset total nextCursor cursors hint
       }
@@ -101,12 +106,12 @@ export const list = compile(
 )
 export const get = compile(
   graphql(
-    `query ToolGet($base: String!, $recordType: String!, $id: String!, $expand: [String!], $version: Int, $asOf: String) {
-      record(base: $base, recordType: $recordType, id: $id, expand: $expand, version: $version, asOf: $asOf) {
-        ...ToolRecord _expanded: expanded _expanded_truncated: expandedTruncated
+    `query ToolGet($base: String!, $recordType: String!, $id: String!, $expand: [String!], $include: [RecordPart!], $withClaim: Boolean!, $version: Int, $asOf: String) {
+      record(base: $base, recordType: $recordType, id: $id, expand: $expand, include: $include, version: $version, asOf: $asOf) {
+        ...ToolRecord claim @include(if: $withClaim) { ...ToolClaim } _expanded: expanded _expanded_truncated: expandedTruncated
       }
     }`,
-    [ToolRecord],
+    [ToolRecord, ToolClaim],
   ),
 )
 export const listSource = compile(

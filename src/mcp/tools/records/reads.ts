@@ -9,6 +9,10 @@ import { pageArguments, pageOf, pageOutput, recordOutput } from '../../tool/page
 import { reading, tool } from '../../tool/tool.ts'
 import { data, get, getSource, inType, list, listSource, names, one, target, withId } from './operations.ts'
 
+/** What a read shows besides: the active claim of each record, or null. */
+const include = { include: z.enum(['claim']).optional() }
+const included = (part: 'claim' | undefined) => (part ? { include: [part] } : {})
+
 /** As in REST: the shorthand, which is published, or a list of terms. */
 const sortArgument = z.unknown().optional().meta({ type: 'string' })
 
@@ -51,6 +55,7 @@ export const readingTools = [
       sort: sortArgument,
       fields: names,
       expand: names,
+      ...include,
       snippets: z.boolean().optional(),
       as_of: z.string().optional(),
       ...pageArguments,
@@ -62,7 +67,7 @@ export const readingTools = [
     run: async (args, context) => {
       if (args.external_source !== undefined) return querySource(args, args.external_source, context)
       const { base_id, record_type, include_total, limit, offset, cursor, ...query } = args
-      const { filter, sort, fields, expand, snippets, as_of } = query
+      const { filter, sort, fields, expand, include, snippets, as_of } = query
       const asked = {
         base: base_id,
         recordType: record_type,
@@ -70,6 +75,7 @@ export const readingTools = [
         ...(sort !== undefined && { sort }),
         ...(fields && { fields: withId(fields) }),
         ...(expand && { expand }),
+        ...included(include),
         ...(snippets !== undefined && { snippets }),
         ...(as_of !== undefined && { asOf: as_of }),
         ...pageOf({ limit, offset, cursor }),
@@ -92,27 +98,32 @@ export const readingTools = [
     input: z.strictObject({
       ...one,
       expand: names,
+      ...include,
       version: z.int32().optional(),
       as_of: z.string().optional(),
       external_source: z.string().optional(),
       ...reading,
     }),
     output: recordOutput,
-    run: async ({ expand, version, as_of, external_source: source, ...args }, context) => {
+    run: async ({ expand, include, version, as_of, external_source: source, ...args }, context) => {
       if (source !== undefined) {
-        refuseForSource(source, { expand, version, as_of }, '/')
+        refuseForSource(source, { expand, include, version, as_of }, '/')
         const { sourceRecord } = await getSource({ ...target(args), source }, context)
         return new ReadResult(trim(sourceRecord))
       }
       const asked = {
         ...(expand && { expand }),
+        ...included(include),
+        withClaim: include !== undefined,
         ...(version !== undefined && { version }),
         ...(as_of !== undefined && { asOf: as_of }),
       }
       const { record } = await get({ ...target(args), ...asked }, context)
       // The URI is that of the present record.
       const isPast = version !== undefined || as_of !== undefined
-      return new ReadResult(trim(record), isPast ? {} : { uriOf: recordUriIn(args.base_id) })
+      const { claim, ...shown } = record
+      const body = { ...trim(shown), ...(include && { claim: claim && trim(claim) }) }
+      return new ReadResult(body, isPast ? {} : { uriOf: recordUriIn(args.base_id) })
     },
   }),
 ]
