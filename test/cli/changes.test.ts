@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eventually } from '../support/until.ts'
 import { openWorld, type World } from '../support/world.ts'
 import { plinth, type Settings, start } from './plinth.ts'
 
@@ -153,4 +154,33 @@ test('`trace` shows what caused a change and what it set off, oldest first', asy
   ])
   const near = await plinth(['trace', String(seq), '--depth', '1'], settings)
   expect(near.err).toContain('There are more steps.')
+})
+
+test('`revert --with-effects` also takes back what a trigger did, and says how much', async () => {
+  const [ask, ticket] = [await world.newType(), await world.newType()]
+  const steps = [{ name: 't', type: 'create_record', record_type: ticket, id: 't', data: {} }]
+  await world.call('PUT', `/v1/crm/actions/do-${ask}`, { steps })
+  await world.call('PUT', `/v1/crm/triggers/on-${ask}`, { record_types: [ask], action: `do-${ask}` })
+  const made = await world.call('PUT', `/v1/crm/records/${ask}/a`, { data: {} })
+  const request = made.headers.get('x-request-id') ?? ''
+  const status = async (type: string, id: string) =>
+    (await world.call('GET', `/v1/crm/records/${type}/${id}`)).status
+  await eventually(async () => (await status(ticket, 't')) === 200 || undefined)
+  const undo = (...more: string[]) => plinth(['revert', '--request-id', request, ...more], settings)
+  const dry = JSON.parse((await undo('--with-effects', '--dry-run', '--json')).out)
+  expect(dry).toMatchObject({ count: 2, effects: { changes: 1, runs: [{ of: `do-${ask}` }] }, dry_run: true })
+  expect(await status(ticket, 't')).toBe(200)
+  expect((await undo('--with-effects')).code).toBe(0)
+  expect([await status(ask, 'a'), await status(ticket, 't')]).toEqual([404, 404])
+})
+
+test('`revert` prints the new secret of what it brings back, once', async () => {
+  const type = await world.newType()
+  const one = '/v1/crm/inbound-webhooks/told'
+  await world.call('PUT', one, { record_type: type, signature: { scheme: 'token' } })
+  const request = (await world.call('DELETE', one)).headers.get('x-request-id') ?? ''
+  const undo = (...more: string[]) => plinth(['revert', '--request-id', request, ...more], settings)
+  expect((await undo('--dry-run')).out).not.toContain('whsec_')
+  expect((await undo()).out).toMatch(/inbound_webhook\ttold\twhsec_/)
+  expect((await undo()).out).not.toContain('whsec_')
 })

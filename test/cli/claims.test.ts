@@ -53,3 +53,17 @@ test('the CLI claims a record, extends and completes the claim, and waits for re
   )
   expect(JSON.parse(nothing.out).data).toEqual([])
 })
+
+test('`claim --patch` writes the data of what it claims, or claims nothing', async () => {
+  const type = await world.newType({
+    json_schema: { properties: { status: { enum: ['open', 'doing'] } }, additionalProperties: false },
+  })
+  const path = `/v1/crm/records/${type}/a`
+  succeed(await world.call('PUT', path, { data: { status: 'open' } }), 201)
+  const refused = await run('claim', type, '--patch', '{"status":"gone"}')
+  expect(refused).toMatchObject({ code: 1, out: '' })
+  expect(succeed(await world.call('GET', path))).toMatchObject({ version: 1, data: { status: 'open' } })
+  const { out } = await run('claim', type, '--patch', '{"status":"doing"}', '--json')
+  expect(JSON.parse(out).data[0].record).toMatchObject({ id: 'a', version: 2, data: { status: 'doing' } })
+  expect(succeed(await world.call('GET', path)).data).toEqual({ status: 'doing' })
+})

@@ -518,6 +518,20 @@ describe('The condition of a step', () => {
   })
 })
 
+test('an upsert with on_existing "keep" leaves a record that exists as it is, also after the value of a template', async () => {
+  const step = { name: 'a', type: 'upsert_record', record_type: '$type', id: '{{input.id}}' }
+  const action = await newAction([{ ...step, data: { n: '{{input.n}}' }, on_existing: 'keep' }], {
+    output: { n: '{{steps.a.record.data.n}}', did: '{{steps.a.operation}}' },
+  })
+  succeed(action.made, 201)
+  expect(succeed(await action.run({ id: 'x', n: 1 })).output).toEqual({ n: 1, did: 'created' })
+  expect(succeed(await action.run({ id: 'x', n: 2 })).output).toEqual({ n: 1, did: 'unchanged' })
+  expect((await action.records()).map(({ data, version }) => [data, version])).toEqual([[{ n: 1 }, 1]])
+  expect(await world.logOf(action.type)).toHaveLength(1)
+  const wrong = await newAction([{ ...step, data: {}, on_existing: 'skip' }])
+  expectFault(wrong.made, '/steps/0/on_existing')
+})
+
 test('create_relationship is taken for upsert_relationship in an action and a batch', async () => {
   const link = `made-${serial++}`
   const action = await newAction([

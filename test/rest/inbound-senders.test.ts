@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure, expectFault, succeed } from '../support/answers.ts'
+import { callTool } from '../support/mcp.ts'
 import { statementsOf } from '../support/query-plans.ts'
 import type { Answer, Body } from '../support/server.ts'
 import { eventually } from '../support/until.ts'
@@ -353,6 +354,17 @@ test('the revert of a deletion answers the new secret, once, on every interface'
     await call('POST', '/v1/crm/revert', { request_id: patched.headers.get('x-request-id') }),
   )
   expect(again.secrets).toBeUndefined()
+
+  const deletion = async () => (await call('DELETE', one)).headers.get('x-request-id') ?? ''
+  const undo = `mutation { revertChanges(base: "crm", requestId: "${await deletion()}") { secrets } }`
+  const byGraphql = (await call('POST', '/graphql', { query: undo })).body.data.revertChanges.secrets
+  expect(byGraphql).toEqual(reverted.secrets.map((made: Body) => ({ ...made, secret: expect.any(String) })))
+  succeed(await post(path, '{}', basic(byGraphql[0].secret)))
+  const plan = (await callTool(world, '/mcp/crm', 'undo', { request_id: await deletion() })).body
+  expect(JSON.stringify(plan)).not.toContain('whsec_')
+  const byTool = (await callTool(world, '/mcp/crm', 'undo', { plan_token: plan.plan_token })).body.secrets
+  succeed(await post(path, '{}', basic(byTool[0].secret)))
+  expectFailure(await post(path, '{}', basic(byGraphql[0].secret)), 'UNAUTHORIZED')
 })
 
 describe('a mapping', () => {
