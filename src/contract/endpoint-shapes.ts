@@ -16,13 +16,19 @@ const TOOL_OPERATIONS = [
   'aggregate',
   'history',
   'claim',
+  'attach',
 ] as const
 export type ToolOperation = (typeof TOOL_OPERATIONS)[number]
 
 /** What the tools of a selection do: an operation can give several. */
-export type ServedOperation = ToolOperation | 'complete' | 'release'
+export type ServedOperation = ToolOperation | 'complete' | 'release' | 'attachments'
 export const toolsOfOperation = (operation: ToolOperation): readonly ServedOperation[] =>
-  operation === 'claim' ? ['claim', 'complete', 'release'] : [operation]
+  SEVERAL[operation] ?? [operation]
+
+const SEVERAL: Partial<Record<ToolOperation, readonly ServedOperation[]>> = {
+  claim: ['claim', 'complete', 'release'],
+  attach: ['attach', 'attachments'],
+}
 
 const LINK_OPERATIONS = ['link', 'unlink', 'related'] as const
 export type LinkOperation = (typeof LINK_OPERATIONS)[number]
@@ -49,7 +55,7 @@ export const EndpointTool = z
     record_type: z.string().meta({ description: 'A record type of the base.' }),
     operations: operations(TOOL_OPERATIONS).meta({
       description:
-        'Each is a tool `<operation>_<type>`. `claim` also gives `complete_<type>` and `release_<type>`.',
+        'Each is a tool `<operation>_<type>`. `claim` also gives `complete_<type>` and `release_<type>`, `attach` also gives `attachments_<type>`, which reads.',
     }),
     name_override: z
       .string()
@@ -173,6 +179,10 @@ export const EndpointBody = ToolsetBody.extend({
       description:
         'Actions that it offers as tools, each by its id or as `{ id, run_as }`. By `caller` (default), the policies of the endpoint hold in the steps. By `action`, the steps run with `write` on the base, and the caller sees the output only.',
     }),
+  undo: z.boolean().optional().meta({
+    description:
+      'Offer `undo`: a caller takes back its own requests at this endpoint, within the policies. Defaults to false.',
+  }),
   resources: z
     .boolean()
     .optional()

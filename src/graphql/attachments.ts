@@ -25,6 +25,13 @@ const AttachmentRef = builder.objectRef<Item>('Attachment').implement({
       nullable: true,
       description: 'Where the content can be downloaded without a token; only of a single attachment.',
     }),
+    text: t.string({
+      nullable: true,
+      description: 'The content, if it is a text of at most `maxBytes`; only of a single attachment.',
+      args: { maxBytes: t.arg.int({ required: true }) },
+      resolve: (attachment, { maxBytes }, { scope }) =>
+        attachment.url ? attachments.attachedText(scope, attachment, maxBytes) : null,
+    }),
     uploadUrl: t.exposeString('uploadUrl', {
       nullable: true,
       description: 'Where the content can be uploaded with a PUT without a token; only of a new attachment.',

@@ -20,6 +20,7 @@ configuration('Endpoint', endpoints.ENDPOINT, {
     batch: t.expose('batch', { type: 'JSON', description: '`{ enabled, operations? }`.' }),
     actions: t.expose('actions', { type: 'JSON', description: ACTIONS }),
     sqlQuery: t.exposeBoolean('sqlQuery'),
+    undo: t.exposeBoolean('undo'),
     resources: t.exposeBoolean('resources'),
     enabled: t.exposeBoolean('enabled'),
   }),
@@ -33,6 +34,7 @@ configuration('Endpoint', endpoints.ENDPOINT, {
     batch: t.field({ type: 'JSON' }),
     actions: t.field({ type: 'JSON', description: ACTIONS }),
     sqlQuery: t.boolean(),
+    undo: t.boolean(),
     resources: t.boolean(),
     enabled: t.boolean(),
   }),
@@ -59,6 +61,10 @@ const ServedToolType = builder
         description:
           'The fields of data that the tool can read and write, such as `data.name`; null for all.',
         resolve: ({ bounds }) => (bounds.fields ? [...bounds.fields] : null),
+      }),
+      attaches: t.boolean({
+        description: 'Whether its selection offers the attachments of the records.',
+        resolve: ({ bounds }) => bounds.attachments,
       }),
       defaults: t.stringList({
         description: 'Default values of data for new records.',
@@ -108,6 +114,7 @@ const ServedAboutType = builder.objectRef<About>('ServedEndpointAbout').implemen
     batch: t.field({ type: 'JSON', resolve: ({ batch }) => batch }),
     actions: t.field({ type: 'JSON', resolve: ({ actions }) => actions }),
     sqlQuery: t.exposeBoolean('sqlQuery'),
+    undo: t.exposeBoolean('undo'),
     resources: t.exposeBoolean('resources'),
     enabled: t.exposeBoolean('enabled'),
     version: t.exposeInt('version'),
@@ -124,6 +131,7 @@ const ServedEndpointType = builder.objectRef<endpoints.ResolvedEndpoint>('Served
     instructions: t.exposeString('instructions', { nullable: true }),
     resources: t.exposeBoolean('resources'),
     sqlQuery: t.exposeBoolean('sqlQuery'),
+    undo: t.exposeBoolean('undo'),
     tools: t.field({ type: [ServedToolType], resolve: ({ tools }) => [...tools] }),
     links: t.field({ type: [ServedLinkType], resolve: ({ links }) => [...links] }),
     actions: t.field({ type: [ServedActionType], resolve: ({ actions }) => [...actions] }),

@@ -7,7 +7,7 @@ export const Endpoint = answerOf('Endpoint', EndpointBody)
 
 /** The fields of an endpoint in responses. */
 const EndpointFields = graphql(`fragment EndpointFields on Endpoint {
-  id name description instructions toolsets tools relationships batch actions sql_query: sqlQuery resources enabled
+  id name description instructions toolsets tools relationships batch actions sql_query: sqlQuery undo resources enabled
   version created_at: createdAt updated_at: updatedAt
 }`)
 

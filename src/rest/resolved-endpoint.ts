@@ -25,7 +25,7 @@ const readEndpoint = compile(
     `query ResolvedEndpoint($base: String!, $id: String!, $whole: Boolean) {
       servedEndpoint(base: $base, id: $id, whole: $whole) {
         about {
-          id name description instructions toolsets relationships batch actions sql_query: sqlQuery resources enabled
+          id name description instructions toolsets relationships batch actions sql_query: sqlQuery undo resources enabled
           version created_at: createdAt updated_at: updatedAt
         }
         warnings

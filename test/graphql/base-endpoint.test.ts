@@ -240,3 +240,87 @@ test('a change of the endpoint changes the schema, and a disabled one has none',
   succeed(await world.call('PUT', '/v1/crm/endpoints/desk', { tools, enabled: false }))
   expect((await send('{ _base }')).status).toBe(404)
 })
+
+test('history, attachments and claims are those that the endpoint offers, within its policy', async () => {
+  const put = async (id: string, data: object, status = 201) =>
+    succeed(await world.call('PUT', `/v1/crm/records/job/${id}`, { data }), status)
+  const text = { type: 'string' }
+  const json_schema = { type: 'object', properties: { title: text, team: text, secret: text } }
+  succeed(await world.call('PUT', '/v1/crm/record-types/job', { json_schema }), 201)
+  for (const id of ['j1', 'j2', 'j3'])
+    await put(id, { title: id, team: id === 'j1' ? 'theirs' : 'ours', secret: 'canary' })
+  await put('j1', { title: 'moved', team: 'ours', secret: 'canary' }, 200)
+  await put('j3', { title: 'gone', team: 'theirs', secret: 'canary' }, 200)
+  const selection = { record_type: 'job', fields: ['data.title'], filter: OURS, write_filter: {} }
+  const operations = ['list', 'update', 'history', 'attach', 'claim']
+  const at = '/graphql/crm/e/jobs'
+  const offer = async (offered: string[], status = 201) =>
+    succeed(
+      await world.call('PUT', '/v1/crm/endpoints/jobs', { tools: [{ ...selection, operations: offered }] }),
+      status,
+    )
+  await offer(operations)
+  const { call } = await world.newToken([
+    { base: 'crm', endpoint: 'jobs', environment: '*', permission: 'write' },
+  ])
+  const run = async (query: string) => {
+    const { body, text } = await send(query, call, at)
+    expect(body.errors, text).toBeUndefined()
+    return body.data
+  }
+  const refusal = async (query: string) => (await send(query, call, at)).body.errors[0].extensions
+
+  const { text: sdl } = await call('GET', `${at}/schema.graphql`)
+  expect(Object.keys(buildSchema(sdl).getMutationType()?.getFields() ?? {})).toEqual([
+    ...['updateJob', 'attachJob', 'claimJob', 'completeJob', 'releaseJob'],
+  ])
+  expect(sdl).not.toMatch(/_history\([^)]*before/)
+
+  await run('mutation { updateJob(id: "j1", data: { title: "seen" }) { operation } }')
+  const { jobRecords } = await run(
+    '{ jobRecords(sort: [{ id: ASC }]) { nodes { id _history { version diff } _attachments { filename } } } }',
+  )
+  expect(
+    jobRecords.nodes.map(({ id, _history }: Body) => [id, _history.map(({ version }: Body) => version)]),
+  ).toEqual([
+    ['j1', [3, 2]],
+    ['j2', [1]],
+  ])
+  expect(JSON.stringify(jobRecords)).not.toMatch(/canary|theirs|ours/)
+
+  const attach = (id: string) =>
+    `mutation { attachJob(id: "${id}", filename: "n.txt", content: "Hi", contentType: "text/plain") { size status } }`
+  expect(await run(attach('j1'))).toEqual({ attachJob: { size: 2, status: 'ready' } })
+  expect((await refusal(attach('j3'))).code).toBe('NOT_FOUND')
+  const read = await run(
+    '{ jobRecords(where: { title: { eq: "seen" } }) { nodes { _attachments { filename url } } } }',
+  )
+  const [attached] = read.jobRecords.nodes[0]._attachments
+  expect(attached.filename).toBe('n.txt')
+  expect(await (await fetch(new URL(new URL(attached.url).pathname, world.url))).text()).toBe('Hi')
+
+  const { claimJob } = await run(
+    'mutation { claimJob(first: 5, sort: [{ id: ASC }], patch: { title: "mine" }) { claim { id attempts } job { id title } } }',
+  )
+  expect(claimJob.map(({ job }: Body) => job)).toEqual([
+    { id: 'j1', title: 'mine' },
+    { id: 'j2', title: 'mine' },
+  ])
+  const [first, second] = claimJob.map(({ claim }: Body) => claim.id)
+  expect(await run(`mutation { completeJob(claimId: "${first}") { status recordId } }`)).toEqual({
+    completeJob: { status: 'completed', recordId: 'j1' },
+  })
+  expect(await run(`mutation { releaseJob(claimId: "${second}") { status } }`)).toEqual({
+    releaseJob: { status: 'released' },
+  })
+  const lost = await refusal(`mutation { releaseJob(claimId: "${second}") { status } }`)
+  expect(lost.details[0]).toMatchObject({ path: '/claimId', code: 'claim_lost' })
+  const foreign = succeed(await world.call('POST', '/v1/crm/records/note/claim')).data[0].claim.id
+  const unknown = await refusal(`mutation { releaseJob(claimId: "${foreign}") { status } }`)
+  expect(unknown.details[0]).toMatchObject({ path: '/claimId', code: 'claim_not_found' })
+  expect((await refusal('mutation { claimJob(first: 0) { claim { id } } }')).details[0].path).toBe('/first')
+
+  await offer(['list'], 200)
+  const { text: bare } = await call('GET', `${at}/schema.graphql`)
+  expect(bare).not.toMatch(/_history|_attachments|claimJob|_Attachment|_Claim/)
+})

@@ -328,3 +328,76 @@ test('a read of a record expands the relationships that the endpoint follows, wi
     )
   expect((await tool('get_it', { id: 'a' })).body).not.toHaveProperty('_expanded')
 })
+
+describe('Attachments of an endpoint', () => {
+  const open = async (operations: string[], permission = 'write') => {
+    const type = await world.newType()
+    for (const [id, state] of [
+      ['a', 'open'],
+      ['shut', 'closed'],
+    ] as const)
+      await put(`records/${type}/${id}`, { data: { state, secret: 'x' } })
+    const tools = [
+      {
+        ...{ record_type: type, operations, name_override: 'ticket' },
+        ...{ filter: OPEN, write_filter: {}, fields: ['data.state'] },
+      },
+    ]
+    await put(`endpoints/${type}`, { tools })
+    const { token } = await grantOn(type, permission)
+    return { type, token, ...at(type, token) }
+  }
+
+  test('are written and read within its rows, as texts and by links', async () => {
+    const { type, tool, names } = await open(['attach', 'get', 'update'])
+    expect(await names()).toEqual(['attach_ticket', 'attachments_ticket', 'get_ticket', 'update_ticket'])
+    const made = await tool('attach_ticket', { id: 'a', filename: 'note.txt', text: 'Signed.' })
+    expect(made.body).toMatchObject({ filename: 'note.txt', content_type: 'text/plain', status: 'ready' })
+    const list = await tool('attachments_ticket', { id: 'a' })
+    expect(list.body.data.map(({ filename, size }: Body) => [filename, size])).toEqual([['note.txt', 7]])
+    const one = (await tool('attachments_ticket', { id: 'a', filename: 'note.txt' })).body
+    expect(one).toMatchObject({ text: 'Signed.', url: expect.stringContaining('/attachments/') })
+    expect(await (await fetch(new URL(new URL(one.url).pathname, world.url))).text()).toBe('Signed.')
+    const read = await tool('get_ticket', { id: 'a', expand: ['attachments'] })
+    expect(read.body._expanded.attachments).toMatchObject([{ filename: 'note.txt' }])
+    expect(read.body.data).toEqual({ state: 'open' })
+    // Without a content, the link takes it.
+    const { upload_url } = (await tool('attach_ticket', { id: 'a', filename: 'b.bin' })).body
+    const sent = { method: 'PUT', body: Buffer.from([0, 1]) }
+    expect((await fetch(new URL(new URL(upload_url).pathname, world.url), sent)).status).toBe(200)
+    const binary = (await tool('attachments_ticket', { id: 'a', filename: 'b.bin' })).body
+    expect(binary).toMatchObject({ size: 2, status: 'ready' })
+    expect(binary).not.toHaveProperty('text')
+    // A record outside the filter looks like one that is absent, also once the tool has written it there.
+    const refusals = async (id: string) => [
+      (await tool('attach_ticket', { id, filename: 'x.txt', text: 'x' })).error.code,
+      (await tool('attachments_ticket', { id })).error.code,
+      (await tool('attachments_ticket', { id, filename: 'note.txt' })).error.code,
+    ]
+    for (const id of ['shut', 'none']) expect(await refusals(id), id).toEqual(Array(3).fill('NOT_FOUND'))
+    expect((await tool('update_ticket', { id: 'a', state: 'closed' })).error).toBeUndefined()
+    expect(await refusals('a')).toEqual(Array(3).fill('NOT_FOUND'))
+    const kept = succeed(await world.call('GET', `/v1/crm/records/${type}/a/attachments`)).data
+    expect(kept.map(({ filename }: Body) => filename)).toEqual(['b.bin', 'note.txt'])
+    expect(succeed(await world.call('GET', `/v1/crm/records/${type}/shut/attachments`)).data).toEqual([])
+  })
+
+  test('are out of reach where no selection offers them, and read only for a reader', async () => {
+    const { type, tool, names, token } = await open(['get', 'update'])
+    expect(await names()).toEqual(['get_ticket', 'update_ticket'])
+    expect((await tool('get_ticket', { id: 'a', expand: ['attachments'] })).error.details[0].path).toBe(
+      '/expand',
+    )
+    expectFailure(
+      await world.call('GET', `/v1/crm/records/${type}/a/attachments`, undefined, {
+        authorization: `Bearer ${token}`,
+      }),
+      'FORBIDDEN',
+    )
+    const reader = await open(['attach', 'get'], 'read')
+    expect(await reader.names()).toEqual(['attachments_ticket', 'get_ticket'])
+    expect((await reader.tool('attachments_ticket', { id: 'a' })).body.data).toEqual([])
+    const refused = await reader.tool('attach_ticket', { id: 'a', filename: 'x.txt', text: 'x' })
+    expect(refused.error.code).toBe('FORBIDDEN')
+  })
+})

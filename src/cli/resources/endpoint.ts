@@ -30,6 +30,7 @@ export const endpoint = configuration('/:base_id/endpoints', {
     json('--batch <json>', 'batch', 'a batch tool: { enabled, operations }'),
     actions,
     flag('--sql-query', 'sql_query', 'offer sql_query on the types without filter and fields', true),
+    flag('--undo', 'undo', 'offer undo: a caller takes back its own requests at the endpoint', true),
     flag('--resources', 'resources', 'also offer what its tools can read as resources', true),
     flag('--disabled', 'enabled', 'disable it: its address returns 404', false),
   ],

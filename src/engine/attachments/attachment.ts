@@ -1,10 +1,14 @@
 /** Attachments: named contents of a record. */
 import { DomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
+import type { Permission } from '../access/grants.ts'
 import { requireType } from '../configuration/record-types/index.ts'
+import type { TypePolicy } from '../core/policy.ts'
 import type { Scope } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
+import { areWithin } from '../query/policy-read.ts'
 import { recordNotFound, written } from '../record-store/record.ts'
+import { authorize, refuseWithPolicy } from '../row-policy/apply.ts'
 
 /** An attachment. Its content never changes: another content of the same name is another attachment. */
 export type Attachment = {
@@ -60,6 +64,24 @@ export const toAttachment = (row: AttachmentRow): Attachment => ({
 export const stateOf = ([, recordType, recordId]: RecordKey, attachment: Attachment) => {
   const { status: _, ...state } = attachment
   return { ...state, recordType, recordId }
+}
+
+/** @throws FORBIDDEN if a policy restricts the type and does not offer its attachments */
+export function requireOffered(policy: TypePolicy | undefined, recordType: string): void {
+  if (!policy?.attachments) refuseWithPolicy(policy, recordType, 'The list of attachments')
+}
+
+/**
+ * Checks that the attachments of a record are in reach: by the grants, and by the policy that restricts the type.
+ * @throws FORBIDDEN; NOT_FOUND for a record outside the policy, as for an absent one
+ */
+export async function requireReach(scope: Scope, permission: Permission, key: RecordKey): Promise<void> {
+  const [baseId, recordType, id] = key
+  const policy = authorize(scope, permission, baseId, recordType)
+  if (!policy) return
+  requireOffered(policy, recordType)
+  const type = await requireType(scope, baseId, recordType)
+  if (!(await areWithin(scope, policy.filter, type, [id]))) throw recordNotFound(recordType, id)
 }
 
 const RECORD_EXISTS = statement(

@@ -2,8 +2,15 @@ import { LIMITS } from '../../foundation/limits.ts'
 import type { Scope } from '../core/scope.ts'
 import type { RowCap } from '../database/capped-query.ts'
 import { statement, timed } from '../database/client.ts'
-import { policyOn, refuseWithPolicy } from '../row-policy/apply.ts'
-import { ATTACHMENT_COLUMNS, type AttachmentRow, OF_RECORD, toAttachment } from './attachment.ts'
+import { policyOn } from '../row-policy/apply.ts'
+import {
+  ATTACHMENT_COLUMNS,
+  type Attachment,
+  type AttachmentRow,
+  OF_RECORD,
+  requireOffered,
+  toAttachment,
+} from './attachment.ts'
 
 /** The step of an `expand` path that shows attachments, unless a relationship type has that name. */
 export const ATTACHMENTS_STEP = 'attachments'
@@ -15,7 +22,7 @@ type AttachmentView = {
   content_type: string
   size: number | null
   sha256: string | null
-  status: string
+  status: Attachment['status']
   created_at: string
 }
 type Row = AttachmentRow & { n: number }
@@ -34,9 +41,9 @@ const OF_RECORDS = timed(
 )
 
 /**
- * The attachments of records, oldest first, up to one more than an expansion shows. Undefined if they exceed the
+ * The attachments of records that the caller may read, oldest first, up to one more than an expansion shows. Undefined if they exceed the
  * cap.
- * @throws FORBIDDEN for a type with a row policy
+ * @throws FORBIDDEN for a type with a policy that does not offer them
  */
 export async function attachmentsOf(
   scope: Scope,
@@ -45,7 +52,7 @@ export async function attachmentsOf(
   cap: RowCap,
 ): Promise<AttachmentView[][] | undefined> {
   for (const recordType of new Set(records.map((record) => record.recordType)))
-    refuseWithPolicy(policyOn(scope, baseId, recordType), recordType, 'The list of attachments')
+    requireOffered(policyOn(scope, baseId, recordType), recordType)
   const values = [baseId, records.map(({ recordType }) => recordType), records.map(({ id }) => id)]
   const { rows, isCut } = await scope.db.queryCapped<Row>(OF_RECORDS, values, cap, scope.closed)
   if (isCut) return undefined

@@ -1,4 +1,7 @@
-import { requirePermission } from '../access/access.ts'
+import { buffer } from 'node:stream/consumers'
+import { decodeText } from '../../foundation/decode-text.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import { openContent } from '../contents/read.ts'
 import { readNewest } from '../core/created-at-page.ts'
 import type { Page, PageArgs } from '../core/page.ts'
 import { read, type Scope } from '../core/scope.ts'
@@ -11,6 +14,7 @@ import {
   type LinkedAttachment,
   OF_RECORD,
   type RecordKey,
+  requireReach,
   requireRecord,
   toAttachment,
 } from './attachment.ts'
@@ -44,8 +48,7 @@ export async function listAttachments(
   key: RecordKey,
   args: PageArgs,
 ): Promise<Page<Attachment>> {
-  const [baseId, recordType] = key
-  requirePermission(scope.access, 'read', baseId, recordType)
+  await requireReach(scope, 'read', key)
   const page = readNewest(scope, `attachments ${key.join('/')}`, args)
   const from = page.start ? [page.start.values[0], page.start.id] : [null, null]
   const [rows, counted] = await Promise.all([
@@ -65,8 +68,7 @@ export async function getAttachment(
   key: RecordKey,
   filename: string,
 ): Promise<LinkedAttachment> {
-  const [baseId, recordType] = key
-  requirePermission(scope.access, 'read', baseId, recordType)
+  await requireReach(scope, 'read', key)
   const [row] = await read<AttachmentRow>(scope, GET_BY_NAME, [...key, filename.normalize('NFC')])
   if (!row) {
     await requireRecord(scope, key)
@@ -79,9 +81,19 @@ export async function getAttachment(
 
 /** Reads an attachment by its id. @throws NOT_FOUND */
 export async function getAttachmentById(scope: Scope, key: RecordKey, id: string): Promise<Attachment> {
-  const [baseId, recordType] = key
-  requirePermission(scope.access, 'read', baseId, recordType)
+  await requireReach(scope, 'read', key)
   const [row] = await read<AttachmentRow>(scope, GET_BY_ID, [...key, id])
   if (!row) throw attachmentNotFound('of that link', '/id')
   return toAttachment(row)
+}
+
+/** The content of an attachment, if it is a text of at most `maxBytes`; null otherwise. The caller may read the attachment. */
+export async function attachedText(
+  scope: Scope,
+  { sha256, size }: Attachment,
+  maxBytes: number,
+): Promise<string | null> {
+  if (sha256 === null || size === null || size > Math.min(maxBytes, LIMITS.inlineContentBytes)) return null
+  const bytes = size === 0 ? Buffer.alloc(0) : await buffer(await openContent(scope, { sha256, size }))
+  return decodeText(bytes)
 }

@@ -30,6 +30,10 @@ export function makeLink(
   return { url: `${publicUrl()}${LINK_PATH}${sealed}`, expiresAt: new Date(expires).toISOString() }
 }
 
+/** The link to the content of an attachment that the caller may read. */
+export const linkTo = (scope: Scope, key: RecordKey, attachmentId: string) =>
+  makeLink(scope, 'download', { key, attachmentId })
+
 /**
  * Opens a link for a use. The caller checks that its session has not ended.
  * @throws FORBIDDEN if it was altered, is for another use, or has expired

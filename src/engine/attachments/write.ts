@@ -8,7 +8,6 @@ import {
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { uuidv7 } from '../../foundation/uuid.ts'
-import { requirePermission } from '../access/access.ts'
 import type { StoredBlob } from '../blobs/blob-store.ts'
 import { keepContent } from '../contents/keep.ts'
 import { receiveBytes, receivedContent } from '../contents/receive.ts'
@@ -24,6 +23,7 @@ import {
   OF_RECORD,
   type RecordKey,
   recordIsAbsent,
+  requireReach,
   requireRecord,
   stateOf,
   toAttachment,
@@ -83,8 +83,7 @@ export async function createAttachment(
   key: RecordKey,
   input: NewAttachment,
 ): Promise<LinkedAttachment> {
-  const [baseId, recordType] = key
-  requirePermission(scope.access, 'write', baseId, recordType)
+  await requireReach(scope, 'write', key)
   const filename = readFilename(input.filename)
   const contentType = readContentType(input.contentType ?? UNKNOWN_CONTENT)
   const read = readContent(scope, input)
@@ -127,8 +126,8 @@ export async function completeAttachment(
   id: string,
   { contentSha256, contentType }: { contentSha256: string; contentType: string | null | undefined },
 ): Promise<Attachment> {
-  const [baseId, recordType] = key
-  requirePermission(scope.access, 'write', baseId, recordType)
+  const [baseId] = key
+  await requireReach(scope, 'write', key)
   return scope.db.statements(async (db) => {
     const { createdAt } = await lockRecord({ ...scope, db }, key)
     const [row] = await db.query<AttachmentRow>(FIND, [...key, id])
@@ -155,8 +154,8 @@ export async function deleteAttachment(
   key: RecordKey,
   id: string,
 ): Promise<{ id: string; deleted: boolean }> {
-  const [baseId, recordType] = key
-  requirePermission(scope.access, 'write', baseId, recordType)
+  const [baseId] = key
+  await requireReach(scope, 'write', key)
   await scope.db.statements(async (db) => {
     const within = { ...scope, db }
     await lockRecord(within, key)
@@ -175,6 +174,8 @@ type Locked = { createdAt: Date | string; count: number }
 async function lockRecord(scope: WriteScope, key: RecordKey): Promise<Locked> {
   const [record] = await scope.db.query<Locked>(LOCK_RECORD, [...key])
   if (!record) throw await recordIsAbsent(scope, key)
+  // Under the lock the record stays where it is.
+  await requireReach(scope, 'write', key)
   return record
 }
 

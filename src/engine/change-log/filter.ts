@@ -29,6 +29,8 @@ export type ChangeFilter = {
   readonly since: string | null
   /** End of the time range, exclusive. */
   readonly until: string | null
+  /** Only changes that were made at this endpoint. */
+  readonly endpoint: string | null
 }
 
 const MOST_CHARS = 1024
@@ -59,6 +61,7 @@ export function readChangeFilter(args: ChangeFilterArgs, now?: number | null): C
     requestId,
     since: moment(args.since),
     until: moment(args.until),
+    endpoint: null,
   }
 }
 
@@ -71,7 +74,8 @@ export const matches = (filter: ChangeFilter, change: Change): boolean =>
   (filter.requestId === null || change.requestId === filter.requestId) &&
   (filter.actor === null || change.actor.tokenId === filter.actor || change.actor.name === filter.actor) &&
   (filter.since === null || change.at >= filter.since) &&
-  (filter.until === null || change.at < filter.until)
+  (filter.until === null || change.at < filter.until) &&
+  (filter.endpoint === null || change.call?.endpoint === filter.endpoint)
 
 const isOneOf = (names: readonly string[], text: string): boolean => names.includes(text)
 

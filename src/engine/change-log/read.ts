@@ -149,7 +149,7 @@ export function narrowing(
   bind: (value: unknown) => string,
 ): string[] {
   const types = access.types('read', baseId)
-  const { recordType, id, kind, operation, actor, requestId, since, until } = filter
+  const { recordType, id, kind, operation, actor, requestId, since, until, endpoint } = filter
   const only = (condition: string, value: unknown) =>
     value === null ? [] : [condition.replaceAll('?', bind(value))]
   return [
@@ -164,6 +164,7 @@ export function narrowing(
     ...only('(token_id = ? OR actor_name = ?)', actor),
     ...only('at >= ?', since),
     ...only('at < ?', until),
+    ...only('call ->> 2 = ?', endpoint),
   ]
 }
 

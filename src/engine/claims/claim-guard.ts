@@ -57,13 +57,20 @@ const FIND = statement(
 )
 
 /**
- * Finds the claim of a record that the token may read.
+ * Finds the claim of a record that the token may read, of that type if one is given.
  * @throws NOT_FOUND for an unknown claim and for one outside the grants alike
  */
-export async function findClaim(scope: Scope, baseId: string, id: string, at = '/id'): Promise<ClaimRow> {
+export async function findClaim(
+  scope: Scope,
+  baseId: string,
+  id: string,
+  at = '/id',
+  recordType?: string,
+): Promise<ClaimRow> {
   requireBaseAccess(rightsOf(scope), baseId)
   const [row] = await scope.db.query<ClaimRow>(FIND, [baseId, id])
-  if (row && maySee(scope, baseId, row)) return row
+  const isOfType = recordType === undefined || row?.record_type === recordType
+  if (row && isOfType && maySee(scope, baseId, row)) return row
   throw new DomainError('NOT_FOUND', `There is no claim "${id.slice(0, 64)}".`, {
     details: [
       {

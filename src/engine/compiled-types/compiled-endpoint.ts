@@ -16,6 +16,7 @@ export type Bounds = {
   writeFilter: object | null
   fields: readonly string[] | null
   defaults: object | null
+  attachments: boolean
 }
 
 /** An action as a tool of an endpoint. */
@@ -49,6 +50,7 @@ export type AboutEndpoint = {
   relationships: unknown
   batch: unknown
   sqlQuery: boolean
+  undo: boolean
   resources: boolean
   actions: unknown
   enabled: boolean
@@ -73,15 +75,17 @@ export type CompiledEndpoint = {
   /** The operations that a batch allows; null for no batch tool. */
   batch: { operations: readonly string[] | null } | null
   sqlQuery: boolean
+  undo: boolean
   resources: boolean
   /** Aliases of renamed tools, to their later names. */
   formerNames: ReadonlyMap<string, string>
 }
 
 /** Extracts the policy of a tool selection. */
-export const boundsOf = ({ filter, write_filter, fields, defaults }: EndpointTool): Bounds => ({
+export const boundsOf = ({ filter, write_filter, fields, defaults, operations }: EndpointTool): Bounds => ({
   filter: filter ?? null,
   writeFilter: write_filter ?? null,
   fields: fields ?? null,
   defaults: defaults ?? null,
+  attachments: operations.includes('attach'),
 })

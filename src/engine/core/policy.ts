@@ -13,6 +13,8 @@ export type PolicyInput = {
   fields?: readonly string[] | null | undefined
   /** Values for properties that a new record omits. */
   defaults?: Readonly<Record<string, unknown>> | null | undefined
+  /** Whether the attachments of the records are in reach. */
+  attachments?: boolean
 }
 
 /** Compiled row and field policy of one record type. */
@@ -23,6 +25,7 @@ export type TypePolicy = {
   /** Visible properties of `data`; null for all. */
   readonly visible: readonly string[] | null
   readonly defaults: Readonly<Record<string, unknown>>
+  readonly attachments: boolean
 }
 
 /** An action at an endpoint. */

@@ -1,6 +1,5 @@
 import { invalid } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
-import { requirePermission } from '../access/access.ts'
 import { type DiffStep, diffOf, type LoggedState, recordDocument } from '../change-log/diff.ts'
 import { type Change, callFor } from '../change-log/entry.ts'
 import { type PackedCall, unpackCall } from '../change-log/tool-call.ts'
@@ -15,7 +14,7 @@ import { compileFor } from '../query/compile-query.ts'
 import { type BoundedType, readBounded } from '../query/policy-read.ts'
 import { UNSORTED } from '../query/sort.ts'
 import { recordNotFound, written } from '../record-store/record.ts'
-import { authorize } from '../row-policy/apply.ts'
+import { authorize, refuseWithPolicy } from '../row-policy/apply.ts'
 import { seenRecord } from '../row-policy/project-data.ts'
 
 /** One version of a record with its change. */
@@ -111,27 +110,50 @@ const isThere = async (
   id: string,
 ): Promise<boolean> => (await readBounded(scope, { ...NO_POLICY, filter }, type, id)) !== undefined
 
-const NO_POLICY: TypePolicy = { filter: null, writeFilter: null, visible: null, defaults: {} }
+const NO_POLICY: TypePolicy = {
+  filter: null,
+  writeFilter: null,
+  visible: null,
+  defaults: {},
+  attachments: false,
+}
 
-/**
- * The versions with their visible fields, newest first, back to the first one in which the record did not match the
- * policy: what it was then is out of reach.
- */
 async function withinPolicy(
   scope: Scope,
   policy: TypePolicy,
   type: BoundedType,
   rows: readonly Row[],
 ): Promise<Row[]> {
+  return visibleVersions(policy, await seqsWithin(scope, policy, type, rows), rows)
+}
+
+/**
+ * The versions with their visible fields, newest first, back to the first one in which the record did not match the
+ * policy: what it was then is out of reach.
+ */
+function visibleVersions<R extends Row>(
+  policy: TypePolicy,
+  within: ReadonlySet<string>,
+  rows: readonly R[],
+): R[] {
+  const end = rows.findIndex(({ seq }) => !within.has(seq))
+  return (end < 0 ? rows : rows.slice(0, end)).map((row) => seenRecord(policy, row))
+}
+
+/** The entries in which the record matched the policy. */
+async function seqsWithin(
+  scope: Scope,
+  policy: TypePolicy,
+  type: BoundedType,
+  rows: readonly Row[],
+): Promise<ReadonlySet<string>> {
   const { parameters, operands } = compileFor({ baseId: type.baseId, type, sort: UNSORTED })
   const { text, values } = parameters.bind(
     `SELECT r.seq::text AS seq FROM (SELECT c.*, c.at AS updated_at FROM plinth.change c
        WHERE c.base_id = ${parameters.add(type.baseId)} AND c.seq = ANY (${parameters.add(rows.map(({ seq }) => seq))}::bigint[])) r
      WHERE r.operation <> 'delete' AND ${policy.filter ? compileFilter(policy.filter, operands) : 'true'}`,
   )
-  const within = new Set((await read<{ seq: string }>(scope, shaped(text), values)).map(({ seq }) => seq))
-  const end = rows.findIndex(({ seq }) => !within.has(seq))
-  return (end < 0 ? rows : rows.slice(0, end)).map((row) => seenRecord(policy, row))
+  return new Set((await read<{ seq: string }>(scope, shaped(text), values)).map(({ seq }) => seq))
 }
 
 /**
@@ -153,7 +175,7 @@ const LIST_VERSIONS_OF_MANY = timed(
 /**
  * The newest retained versions of records of a type, in one statement, by their ids: up to `first` of each, before a
  * version if given.
- * @throws FORBIDDEN outside the grants; VALIDATION_ERROR if they are too large
+ * @throws FORBIDDEN outside the grants, and for `before` under a policy; VALIDATION_ERROR if they are too large
  */
 export async function versionsOfMany(
   scope: Scope,
@@ -162,15 +184,20 @@ export async function versionsOfMany(
   ids: readonly string[],
   { first, before }: { first: number; before: number | null },
 ): Promise<ReadonlyMap<string, readonly RecordVersion[]>> {
-  requirePermission(scope.access, 'read', baseId, recordType)
+  const policy = authorize(scope, 'read', baseId, recordType)
+  // What is between is not read, and could be out of reach.
+  if (before !== null) refuseWithPolicy(policy, recordType, 'A part of the history')
   // Each version is diffed against the previous one, so read one more.
   const asked = [baseId, recordType, ids, before, first + 1]
   const { rows, isCut } = await readPageRows<Row & { of: string }>(scope, LIST_VERSIONS_OF_MANY, asked)
   if (isCut) throw tooLarge()
+  const within =
+    policy && (await seqsWithin(scope, policy, await requireType(scope, baseId, recordType), rows))
   const found = new Map<string, readonly RecordVersion[]>()
   for (const [id, own] of Map.groupBy(rows, ({ of }) => of)) {
     if (turnIsOver()) await nextTurn()
-    const newest = own.sort((a, b) => b.version - a.version)
+    const all = own.sort((a, b) => b.version - a.version)
+    const newest = policy && within ? visibleVersions(policy, within, all) : all
     found.set(
       id,
       newest.slice(0, first).map((row, i) => callFor(viewerOf(scope), baseId, toVersion(row, newest[i + 1]))),

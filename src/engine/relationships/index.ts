@@ -7,7 +7,7 @@ export {
   toRelationshipView,
 } from '../record-store/relationship.ts'
 export { checkEnds } from './ends.ts'
-export { isLinkWithin } from './ends-within.ts'
+export { isLinkWithin, within } from './ends-within.ts'
 export { checkLink, invalidId, type LinkEnd, type LinkWrite, linkText } from './link.ts'
 export { getRelationship, listRelationships } from './list.ts'
 export { createRelationship, putRelationship, readLink } from './put.ts'

@@ -37,7 +37,7 @@ export function withPolicy(scope: Scope, baseId: string, inputs: readonly Policy
   }
 }
 
-function readPolicy({ filter: raw, writeFilter, fields, defaults }: PolicyInput): TypePolicy {
+function readPolicy({ filter: raw, writeFilter, fields, defaults, attachments }: PolicyInput): TypePolicy {
   const filter = raw == null ? null : trustedFilter(parseFilter(raw, '/filter'))
   return {
     filter,
@@ -49,6 +49,7 @@ function readPolicy({ filter: raw, writeFilter, fields, defaults }: PolicyInput)
           : trustedFilter(parseFilter(writeFilter, '/write_filter')),
     visible: fields ? parseVisible(fields, '/fields') : null,
     defaults: defaults ?? {},
+    attachments: attachments ?? false,
   }
 }
 
@@ -66,6 +67,7 @@ const both = (one: TypePolicy, other: TypePolicy): TypePolicy => ({
       ? one.visible.filter((name) => other.visible?.includes(name))
       : one.visible || other.visible,
   defaults: { ...one.defaults, ...other.defaults },
+  attachments: one.attachments || other.attachments,
 })
 
 /**

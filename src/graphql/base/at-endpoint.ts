@@ -1,6 +1,6 @@
 /** The schema of an endpoint: its types with their operations, within its row and field policies. */
 import { servedEndpoint } from '../../engine/configuration/endpoints/index.ts'
-import { atEndpoint, type Context, throughEndpoint } from '../context.ts'
+import { atEndpoint, type Context, duringCall, throughEndpoint } from '../context.ts'
 import type { LazySchema } from './lazy-schema.ts'
 import { schemaOf } from './schemas.ts'
 import type { Offer } from './seen.ts'
@@ -16,16 +16,17 @@ export async function schemaAtEndpoint(
 ): Promise<{ schema: LazySchema; context: Context }> {
   const entered = await atEndpoint(caller, base, endpoint)
   const offer = await offerOf(entered, base, endpoint)
-  const context = await throughEndpoint(entered, base, endpoint, 'records')
+  // Changes made here belong to the endpoint, as those of its tools do, so that they can be taken back here.
+  const call = { id: caller.scope.requestId, tool: 'graphql', endpoint, client: null, traceId: null }
+  const context = await throughEndpoint(duringCall(entered, call), base, endpoint, 'records')
   return { schema: await schemaOf(context, base, query, offer), context }
 }
 
 /**
  * Relationships are followed where the endpoint has a tool for it, and records where they are resources, as in MCP.
- * No endpoint offers history.
  */
 async function offerOf({ scope }: Context, base: string, endpoint: string): Promise<Offer> {
-  const { stamp, tools, links, resources } = await servedEndpoint(scope, base, endpoint, false)
+  const { stamp, tools, links, resources, undo } = await servedEndpoint(scope, base, endpoint, false)
   const byType = Map.groupBy(tools, ({ recordType }) => recordType)
   const types = new Map([...byType].map(([id, own]) => [id, new Set(own.map(({ operation }) => operation))]))
   const isRead = (operations: ReadonlySet<string>) => operations.has('get') || operations.has('list')
@@ -33,6 +34,7 @@ async function offerOf({ scope }: Context, base: string, endpoint: string): Prom
     new Set(links.filter((link) => link.operation === operation).map(({ relType }) => relType))
   return {
     stamp: `${endpoint} ${stamp}`,
+    undo,
     types,
     followed: new Set(resources ? [...types].flatMap(([id, own]) => (isRead(own) ? [id] : [])) : []),
     relTypes: having('related'),

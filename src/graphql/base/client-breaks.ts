@@ -128,6 +128,7 @@ function typesOf(
 
 const nameOnly = ({ id, name, root }: SeenType): SeenType => ({
   ...{ id, name, root, description: null, writable: false, hasLinkRights: false, changes: null },
+  ...{ history: null, attachments: false },
   reads: new Set(),
   sources: [],
   verbs: [],

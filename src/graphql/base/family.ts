@@ -18,13 +18,15 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { clean } from '../../schema-shape/descriptions.ts'
 import type { Context } from '../context.ts'
 import { type AggregateTypes, aggregateTypes } from './aggregate-types.ts'
+import { ATTACHMENTS } from './attachment-types.ts'
 import { changeTypeOf, type Event } from './change-types.ts'
+import { type ClaimedRecord, claimedOf } from './claim-types.ts'
 import { inputsOf } from './input-types.ts'
 import { hasLinks, linksInputOf } from './link-inputs.ts'
 import { nestedName } from './names.ts'
 import type { Connection, RecordNode } from './node.ts'
 import { type Payload, payloadOf } from './payload-type.ts'
-import { HISTORY } from './read-history.ts'
+import { historyField } from './read-history.ts'
 import type { SeenLink, SeenType } from './seen.ts'
 import { AnyRecord, Direction, JsonScalar, OWN_FIELDS, PageInfo, required } from './shared-types.ts'
 import { type SourceTypes, sourceTypesOf } from './source-types.ts'
@@ -52,6 +54,7 @@ export type Family = PageTypes & {
   readonly input: GraphQLInputObjectType
   readonly patch: GraphQLInputObjectType
   readonly payload: GraphQLObjectType<Payload, Context>
+  readonly claimed: GraphQLObjectType<ClaimedRecord, Context>
   /** Links to write; null if there are none. */
   readonly linksInput: GraphQLInputObjectType | null
   /** Every type of the family, by name. */
@@ -103,10 +106,10 @@ export function familyOf(type: SeenType, families: Families): Family {
     description: description ? clean(description, WORDS) : null,
     interfaces: [AnyRecord],
     fields: () => {
-      const history = type.changes === 'entries' ? { _history: HISTORY } : {}
       const fields = {
         ...OWN_FIELDS,
-        ...history,
+        ...(type.history && { _history: historyField(type.history) }),
+        ...(type.attachments && { _attachments: ATTACHMENTS }),
         ...propertyFieldsOf(type, nest),
         ...linkFieldsOf(type, families),
       }
@@ -137,14 +140,17 @@ export function familyOf(type: SeenType, families: Families): Family {
   const { input, patch } = inputsOf(type, within)
   const source = sourceTypesOf(type, object)
   const payload = payloadOf(type, object, source.ofSource)
+  const claimed = claimedOf(type, object)
   const linksInput = type.writable && hasLinks(type) ? linksInputOf(type) : null
   const aggregate = aggregateTypes(type, object)
   const change = changeTypeOf(type, object)
-  const ofMutations = type.writable ? [input, patch, payload, ...(linksInput ? [linksInput] : [])] : []
+  const ofMutations = type.writable
+    ? [input, patch, payload, claimed, ...(linksInput ? [linksInput] : [])]
+    : []
   return {
     ...page,
     ...source,
-    ...{ object, sort, where, many, aggregate, change, input, patch, payload, linksInput },
+    ...{ object, sort, where, many, aggregate, change, input, patch, payload, claimed, linksInput },
     all: () => {
       object.getFields()
       where.getFields()

@@ -16,9 +16,11 @@ import {
 } from 'graphql'
 import type { Context } from '../context.ts'
 import { Interval } from './aggregate-types.ts'
+import { Attachment } from './attachment-types.ts'
 import { baseField } from './base-field.ts'
 import { changeFields } from './change-fields.ts'
 import { Actor, changesName, Operation } from './change-types.ts'
+import { ClaimType } from './claim-types.ts'
 import { ANY_PAGE, type Families, type Family, familyOf } from './family.ts'
 import { mutationFields } from './mutation-fields.ts'
 import { mutationNames, sourceFieldNames } from './names.ts'
@@ -36,6 +38,7 @@ import {
   Status,
 } from './shared-types.ts'
 import { sourceFields } from './source-fields.ts'
+import { UndoType, undoField } from './undo-field.ts'
 import { FILTERS } from './where-types.ts'
 
 /** Types of entries of the log. */
@@ -57,12 +60,15 @@ const SHARED: readonly GraphQLNamedType[] = [
 ]
 
 /** Those of the schema. Without mutations and changes it has none of their types. */
-export function sharedOf({ types }: SeenBase): readonly GraphQLNamedType[] {
+export function sharedOf({ types, undo }: SeenBase): readonly GraphQLNamedType[] {
   const all = [...types.values()]
   return [
     ...SHARED,
-    ...(all.some(({ changes }) => changes) ? [Operation] : []),
-    ...(all.some(({ changes }) => changes === 'entries') ? OF_ENTRIES : []),
+    ...(all.some(({ changes, history }) => changes || history) ? [Operation] : []),
+    ...(all.some(({ history }) => history) ? OF_ENTRIES : []),
+    ...(all.some(({ attachments, verbs }) => attachments || verbs.includes('attach')) ? [Attachment] : []),
+    ...(all.some(({ writable }) => writable) ? [ClaimType] : []),
+    ...(undo ? [UndoType] : []),
     ...(all.some(({ writable }) => writable) ? OF_MUTATIONS : []),
   ]
 }
@@ -153,9 +159,10 @@ export class LazySchema extends GraphQLSchema {
     const owners = new Map<string, SeenType>()
     for (const type of this.seen.types.values())
       for (const name of mutationNames(type)) owners.set(name, type)
-    if (owners.size === 0) return undefined
+    if (owners.size === 0 && !this.seen.undo) return undefined
     const type = new GraphQLObjectType({ name: 'Mutation', fields: {} })
-    const fields = lazyFields(owners, (each) => mutationFields(this.seen, each, this.#lookUp))
+    const make = (each: SeenType) => mutationFields(this.seen, each, this.#lookUp)
+    const fields = lazyFields(owners, make, undoField(this.seen))
     type.getFields = () => fields
     return type
   }

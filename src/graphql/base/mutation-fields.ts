@@ -6,23 +6,30 @@ import {
   type GraphQLFieldConfigMap,
   GraphQLID,
   GraphQLInt,
+  GraphQLList,
   GraphQLNonNull,
   type GraphQLOutputType,
   type GraphQLResolveInfo,
   GraphQLString,
   visit,
 } from 'graphql'
+import { createAttachment, type NewAttachment } from '../../engine/attachments/index.ts'
+import { claimAndPatch } from '../../engine/batch/claim-and-patch.ts'
+import type { ClaimedRecords } from '../../engine/claims/index.ts'
+import * as claims from '../../engine/claims/index.ts'
 import * as records from '../../engine/records/index.ts'
 import * as sources from '../../engine/sources/index.ts'
 import type { DeletionPlan } from '../../engine/write/deletion-plan.ts'
 import { expectation } from '../../engine/write/preconditions.ts'
 import type { WriteScope } from '../../engine/write/write.ts'
-import { DomainError, invalid } from '../../foundation/errors.ts'
+import { DomainError, invalid, withPaths } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { parseJson } from '../../json/parse.ts'
 import type { Context } from '../context.ts'
 import { runWrite } from '../mutation.ts'
 import { inArguments } from './arguments.ts'
+import { Attachment } from './attachment-types.ts'
+import { type ClaimedRecord, ClaimType } from './claim-types.ts'
 import type { Families } from './family.ts'
 import { toLinks } from './link-inputs.ts'
 import type { Verb } from './names.ts'
@@ -31,7 +38,10 @@ import { Deleted, type DeletedOrPlan, type Payload, type Written } from './paylo
 import { readLinked } from './read-linked.ts'
 import type { SeenBase, SeenType } from './seen.ts'
 import { below } from './selection.ts'
+import { JsonScalar } from './shared-types.ts'
+import { inSort, toSort } from './sort.ts'
 import { toData } from './to-data.ts'
+import { toFilter } from './to-filter.ts'
 
 type Args = {
   id?: string | null
@@ -82,7 +92,7 @@ const PLAN: GraphQLFieldConfigArgumentMap = {
     description: 'The token of an approved plan: do exactly what it says, if nothing of it has changed.',
   },
 }
-const EVERY: GraphQLFieldConfigArgumentMap = {
+export const EVERY: GraphQLFieldConfigArgumentMap = {
   idempotencyKey: {
     type: GraphQLString,
     description: 'Repeated requests with the same key take effect once. 1 to 255 visible ASCII characters.',
@@ -98,7 +108,7 @@ export function mutationFields(
   type: SeenType,
   families: Families,
 ): GraphQLFieldConfigMap<unknown, Context> {
-  const { input, patch, payload, linksInput } = families.of(type)
+  const { input, patch, payload, claimed, where, sort, linksInput } = families.of(type)
   const { base } = seen
   const fields: GraphQLFieldConfigMap<unknown, Context> = {}
   const add = <A extends Args>(
@@ -117,7 +127,14 @@ export function mutationFields(
       extensions,
       resolve: async (_root, args, context, info) => {
         const written = await run(name, { seen, type, work }, args, context, info)
-        return answer === payload ? { record: written, read: reading(written as Written) } : written
+        if (answer === payload) return { record: written, read: reading(written as Written) }
+        if (verb !== 'claim') return written
+        return (written as ClaimedRecords).data.map(
+          ({ record, claim }): ClaimedRecord => ({
+            claim: { ...claim, recordId: record.id, status: 'active' },
+            read: reading(record as Written),
+          }),
+        )
       },
     }
     fields[name] = field as GraphQLFieldConfig<unknown, Context>
@@ -188,7 +205,87 @@ export function mutationFields(
     { ...ID, ...EXPECTED },
     (scope, args) => records.restoreRecord(scope, [base, type.id, args.id], expected(args)),
   )
+  add<AttachArgs>(
+    'attach',
+    `Attaches a file to a record ${what}, in the place of one of that filename. Without a content, uploadUrl takes it.`,
+    {
+      ...ID,
+      filename: { type: new GraphQLNonNull(GraphQLString) },
+      contentType: { type: GraphQLString, description: 'Defaults to "application/octet-stream".' },
+      content: { type: GraphQLString, description: 'The content as text.' },
+      contentBase64: { type: GraphQLString, description: 'The content in base64.' },
+    },
+    (scope, { id, filename, contentType, content, contentBase64 }) =>
+      createAttachment(scope, [base, type.id, id], { filename, contentType, content, contentBase64 }),
+    new GraphQLNonNull(Attachment),
+  )
+  add<ClaimArgs>(
+    'claim',
+    `Claims free records ${what} that match, each for one caller until its lease ends. None is an empty list.`,
+    {
+      where: { type: where },
+      filter: { type: JsonScalar, description: 'The same, in the filter language of REST.' },
+      sort: { type: new GraphQLList(new GraphQLNonNull(sort)), description: 'Defaults to the oldest first.' },
+      first: { type: GraphQLInt, description: 'At most so many, 1 to 100. Defaults to 1.' },
+      leaseSeconds: { type: GraphQLInt, description: 'Defaults to 600.' },
+      maxAttempts: { type: GraphQLInt, description: 'Skip records that were claimed this often.' },
+      patch: { type: patch, description: 'Written to the data of each claimed record.' },
+    },
+    (scope, args) => claim(scope, base, type, args),
+    new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(claimed))),
+  )
+  const ofClaim = { claimId: { type: new GraphQLNonNull(GraphQLID) } }
+  const ends = { complete: claims.completeClaim, release: claims.releaseClaim }
+  for (const [verb, effect] of [
+    ['complete', 'Ends a claim: the record is handed out again only if it changes'],
+    ['release', 'Gives a claim back: others can claim the record'],
+  ] as const)
+    add<Args & { claimId: string }>(
+      verb,
+      `${effect}. Records ${what}.`,
+      ofClaim,
+      async (scope, { claimId }) => {
+        await claims.findClaim(scope, base, claimId, '/claim_id', type.id)
+        return ends[verb](scope, base, claimId).catch((thrown) => {
+          throw withPaths(thrown, (path) => (path === '/id' ? '/claim_id' : path))
+        })
+      },
+      new GraphQLNonNull(ClaimType),
+    )
   return fields
+}
+
+type AttachArgs = Args & NewAttachment & { id: string }
+type ClaimArgs = Args & {
+  where?: object | null
+  filter?: unknown
+  sort?: readonly object[] | null
+  first?: number | null
+  leaseSeconds?: number | null
+  maxAttempts?: number | null
+  patch?: object | null
+}
+
+async function claim(
+  scope: WriteScope,
+  base: string,
+  type: SeenType,
+  { where, filter: asked, sort, first, patch, ...lease }: ClaimArgs,
+): Promise<ClaimedRecords> {
+  const { filter, explained } = toFilter(where, asked, type)
+  const written = patch ? toData(patch, type) : null
+  try {
+    return await claimAndPatch(scope, base, type.id, {
+      ...{ filter, sort: toSort(sort, type), limit: first, leaseSeconds: lease.leaseSeconds },
+      ...{ maxAttempts: lease.maxAttempts, patch: written?.data },
+    })
+  } catch (thrown) {
+    const ofData = withPaths(thrown, (path) => path.replace(/^\/patch(?=\/|$)/, '/data'))
+    const said = written
+      ? withPaths(written.explained(ofData), (path) => path.replace(/^\/data(?=\/|$)/, '/patch'))
+      : thrown
+    throw inSort(explained(said), sort)
+  }
 }
 
 const expected = ({ expectedVersion, claimId }: Args) =>

@@ -68,7 +68,18 @@ export const sourceFieldNames = (type: {
     type.sources.length > 0 && type.reads.has(read) ? [name] : [],
   )
 
-export const VERBS = ['create', 'update', 'upsert', 'delete', 'cancel', 'restore'] as const
+export const VERBS = [
+  'create',
+  'update',
+  'upsert',
+  'delete',
+  'cancel',
+  'restore',
+  'attach',
+  'claim',
+  'complete',
+  'release',
+] as const
 export type Verb = (typeof VERBS)[number]
 
 /** The mutations of a type that the token may use. */

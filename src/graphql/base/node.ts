@@ -1,7 +1,11 @@
+import type { LinkedAttachment } from '../../engine/attachments/index.ts'
 import type { RecordVersion } from '../../engine/history/versions.ts'
 import type { RecordItem } from '../../engine/record-store/record.ts'
 import type { Relationship } from '../../engine/record-store/relationship.ts'
 import type { SeenType } from './seen.ts'
+
+/** An attachment. One that is read makes its link when it is asked for. */
+export type Attached = LinkedAttachment & { link?: () => { url: string; expiresAt: string } }
 
 /** A record in an answer, with the linked records that the query asks for. */
 export type RecordNode = {
@@ -13,6 +17,7 @@ export type RecordNode = {
   readonly linked: Map<string, Connection>
   /** Versions, by the key of their field. */
   history?: Map<string, readonly RecordVersion[]>
+  attachments?: readonly Attached[]
 }
 
 /** A page of records. */

@@ -28,8 +28,10 @@ export const Version = new GraphQLObjectType<RecordVersion, Context>({
 
 type Args = { first?: number | null; before?: number | null }
 
-/** The field of an object. Types under a row or field policy have none: a diff shows more than such a policy does. */
-export const HISTORY: GraphQLFieldConfig<RecordNode, Context> = {
+const BEFORE = { before: { type: GraphQLInt, description: 'Only versions before this one.' } }
+
+/** The field of an object. Under a row or field policy, it starts with the newest version. */
+export const historyField = (seen: 'all' | 'visible'): GraphQLFieldConfig<RecordNode, Context> => ({
   type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(Version))),
   description: 'The versions of the record, newest first.',
   args: {
@@ -38,11 +40,11 @@ export const HISTORY: GraphQLFieldConfig<RecordNode, Context> = {
       defaultValue: LIMITS.relatedDefault,
       description: `Versions, 1 to ${LIMITS.pageMax}.`,
     },
-    before: { type: GraphQLInt, description: 'Only versions before this one.' },
+    ...(seen === 'all' && BEFORE),
   },
   // Look-ahead has read them.
   resolve: ({ history }, _args, _context, { path }) => history?.get(String(path.key)) ?? [],
-}
+})
 
 export async function readHistory(
   { scope }: Context,
@@ -51,7 +53,7 @@ export async function readHistory(
   { nodes, sets }: { nodes: readonly RecordNode[]; sets: Sets },
 ): Promise<void> {
   for (const [type, ofType] of Map.groupBy(nodes, (node) => node.type)) {
-    if (type.changes !== 'entries') continue
+    if (type.history === null) continue
     for (const [key, [field]] of fieldsOf(info, [type.name, '_Record'], sets)) {
       if (field?.name.value !== NAME) continue
       const owner = info.schema.getType(type.name)

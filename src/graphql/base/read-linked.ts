@@ -4,6 +4,7 @@ import { type RelatedAsk, type RelatedList, relatedPages } from '../../engine/re
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Context } from '../context.ts'
 import { inArguments } from './arguments.ts'
+import { readAttachments } from './attachment-types.ts'
 import type { Connection, RecordNode } from './node.ts'
 import { readFirst } from './page-size.ts'
 import { readHistory } from './read-history.ts'
@@ -32,7 +33,10 @@ export async function readLinked(
 ): Promise<void> {
   let level: readonly Selected[] = [start]
   while (level.length > 0) {
-    for (const selected of level) await readHistory(context, info, seen.base, selected)
+    for (const selected of level) {
+      await readHistory(context, info, seen.base, selected)
+      await readAttachments(context, info, seen.base, selected)
+    }
     const asked = level.flatMap((selected) => asksOf(info, selected))
     if (asked.length === 0) return
     const lists = await relatedPages(

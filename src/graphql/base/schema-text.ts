@@ -9,6 +9,7 @@ import { type Families, familyOf, namedFamilies, pageTypes } from './family.ts'
 import { queryFields, sharedOf } from './lazy-schema.ts'
 import { mutationFields } from './mutation-fields.ts'
 import type { SeenBase, SeenType } from './seen.ts'
+import { undoField } from './undo-field.ts'
 
 /** Types that a printed type refers to need their names alone, so that one family is in memory at a time. */
 const standIn = (seen: SeenType, none: Families): ReturnType<Families['of']> => {
@@ -22,7 +23,8 @@ export async function schemaText(seen: SeenBase): Promise<string> {
   let chars = 0
   const parts = sharedOf(seen).map(printType)
   const roots = [fieldsIn(new GraphQLObjectType({ name: 'Query', fields: baseField(seen.base) }))]
-  const mutations: string[] = []
+  const undo = undoField(seen) as never
+  const mutations = seen.undo ? [fieldsIn(new GraphQLObjectType({ name: 'Mutation', fields: undo }))] : []
   const subscriptions: string[] = []
   const families = namedFamilies(standIn)
   for (const type of seen.types.values()) {

@@ -56,6 +56,10 @@ export type SeenType = {
    * Null under a row or field policy, since a change shows more than it may see.
    */
   readonly changes: 'entries' | 'events' | null
+  /** Its versions: `visible` are those that a row or field policy leaves. */
+  readonly history: 'all' | 'visible' | null
+  /** Whether the token may read the attachments of its records. */
+  readonly attachments: boolean
   /** Names of its external sources. None under a row or field policy, which sources do not apply. */
   readonly sources: readonly string[]
   readonly properties: readonly Property[]
@@ -65,6 +69,7 @@ export type SeenBase = {
   readonly base: string
   /** Identifies what is seen. */
   readonly key: string
+  readonly undo: boolean
   readonly types: ReadonlyMap<string, SeenType>
   /** By name in GraphQL. */
   readonly byName: ReadonlyMap<string, SeenType>
@@ -91,7 +96,11 @@ export async function seenBase(
     stampOf(links),
     digest([base, ...rights, offer?.stamp, scope.policy?.name]),
   ].join(' ')
-  return { key, make: () => see(base, key, types, visibilityOf(scope, base, [...links.values()], offer)) }
+  return {
+    key,
+    make: () =>
+      see(base, key, offer?.undo === true, types, visibilityOf(scope, base, [...links.values()], offer)),
+  }
 }
 
 /** A part of the base as the token sees it, outside of endpoints: the given types, linked by the given ones. */
@@ -100,7 +109,7 @@ export const seenPart = (
   base: string,
   types: ReadonlyMap<string, NamedType>,
   links: readonly LinkRule[],
-): SeenBase => see(base, '', types, visibilityOf(scope, base, links, null))
+): SeenBase => see(base, '', false, types, visibilityOf(scope, base, links, null))
 
 function visibilityOf(
   scope: Scope,
@@ -120,6 +129,19 @@ function visibilityOf(
     mayUse: (id, operation) => !offer || offer.types.get(id)?.has(operation) === true,
     isWhole,
     changesOf: (id) => (isReadable(id) && isWhole(id) ? offered(id) : null),
+    historyOf: (id) => {
+      const isOffered = !offer || offer.types.get(id)?.has('history')
+      return isWhole(id)
+        ? isOffered
+          ? 'all'
+          : null
+        : isOffered && scope.policy?.types.has(id)
+          ? 'visible'
+          : null
+    },
+    hasAttachments: (id) =>
+      (!offer || offer.types.get(id)?.has('attachments') === true) &&
+      (isWhole(id) || scope.policy?.types.get(id)?.attachments === true),
     isVisible: (id, property) => visible.get(id)?.includes(property) !== false,
     mayLink: (relType) => !offer || offer.linkTypes.has(relType),
     mayFollow: (link) => mayReadRelationships(access, link) && (!offer || offer.relTypes.has(link.id)),
@@ -152,6 +174,8 @@ export async function readTypes({ types }: SeenBase, query: string): Promise<voi
 /** What an endpoint offers: operations by record type, and relationship types to follow. */
 export type Offer = {
   readonly stamp: string
+  /** Whether callers may take back what they did. */
+  readonly undo: boolean
   readonly types: ReadonlyMap<string, ReadonlySet<string>>
   /** Record types whose records can be subscribed to. */
   readonly followed: ReadonlySet<string>
@@ -170,6 +194,8 @@ type Visibility = {
   /** Whether no row or field policy restricts it. */
   isWhole: (recordType: string) => boolean
   changesOf: (recordType: string) => SeenType['changes']
+  historyOf: (recordType: string) => SeenType['history']
+  hasAttachments: (recordType: string) => boolean
   isVisible: (recordType: string, property: string) => boolean
   mayLink: (relType: string) => boolean
   mayFollow: (link: LinkRule) => boolean
@@ -178,13 +204,14 @@ type Visibility = {
 function see(
   base: string,
   key: string,
+  undo: boolean,
   all: ReadonlyMap<string, NamedType>,
   visibility: Visibility,
 ): SeenBase {
   const types = new Map<string, SeenType>()
   for (const type of all.values())
     if (visibility.isReadable(type.id)) types.set(type.id, typeOf(type, types, visibility))
-  return { base, key, types, byName: new Map([...types.values()].map((type) => [type.name, type])) }
+  return { base, key, undo, types, byName: new Map([...types.values()].map((type) => [type.name, type])) }
 }
 
 function typeOf(type: NamedType, types: ReadonlyMap<string, SeenType>, visibility: Visibility): SeenType {
@@ -201,6 +228,8 @@ function typeOf(type: NamedType, types: ReadonlyMap<string, SeenType>, visibilit
       writable: verbs.length > 0,
       hasLinkRights: visibility.isWritable(id),
       changes: visibility.changesOf(id),
+      history: visibility.historyOf(id),
+      attachments: visibility.hasAttachments(id),
     },
     sources: visibility.isWhole(id) ? type.sources : [],
     reads: new Set(READS.filter((read) => visibility.mayUse(id, read))),

@@ -10,6 +10,7 @@ import { success } from '../protocol/result.ts'
 import type { Tool } from '../tool/tool.ts'
 import type { EndpointTool } from '../tool/tool-binding.ts'
 import { aggregateTools } from '../tools/aggregates.ts'
+import { attachmentTools } from '../tools/attachments.ts'
 import { callTyped } from '../tools/call-typed-tool.ts'
 import { workTools } from '../tools/claims/claims.ts'
 import { historyTools } from '../tools/history.ts'
@@ -24,7 +25,7 @@ import {
   wordsOf,
 } from '../tools/typed-tools.ts'
 import { actionTool } from './action-tool.ts'
-import { batchTool, linkTool, sqlTool } from './link-tools.ts'
+import { batchTool, linkTool, sqlTool, undoTool } from './link-tools.ts'
 import { readServed, type ServedTool } from './served-endpoint.ts'
 
 const readStamp = compile(
@@ -83,6 +84,7 @@ async function makeTools(
     ...ofActions,
     ...served.links.map((link) => linkTool(link, unlinked.has(link.relType))),
     ...(served.batch ? [batchTool(served.batch)] : []),
+    ...(served.undo ? [undoTool()] : []),
     ...(served.sqlQuery && sqlTool.available(context) ? [sqlTool.tool()] : []),
   ]
 }
@@ -143,8 +145,21 @@ const GENERIC = {
     given: { action: 'release' },
     without: NOT_OF_CLAIMS,
   },
+  attach: {
+    tool: named(attachmentTools, 'attach'),
+    title: 'Attach to',
+    words:
+      'Attach a file to a record, as text or base64, in the place of one of that filename. Without either: upload_url for a PUT. Records',
+  },
+  attachments: {
+    tool: named(attachmentTools, 'attachments'),
+    title: 'Attachments of',
+    words: 'Attached files; filename: one of them, with its text, or a url. Records',
+  },
 } as const
 type GenericOperation = keyof typeof GENERIC
+/** The name in `expand` that shows attachments. */
+const ATTACHMENTS = 'attachments'
 const OF_PAST = ['version', 'as_of']
 
 /** Query syntax for descriptions: the schemas of these tools do not explain it. */
@@ -182,8 +197,11 @@ async function typeTool(
   const { tool: generic, title, words, ...fixed } = GENERIC[of]
   const { given, without = [] } = fixed as { given?: object; without?: readonly string[] }
   const endsClaim = of === 'complete' || of === 'release'
-  const expands = of === 'get' && followed.length > 0
-  const more = expands ? ` expand: ${followed.join(', ')}, or ~ before it for incoming ones.` : QUERIES[of]
+  const shown = tool.attaches ? [...followed, ATTACHMENTS] : followed
+  const expands = of === 'get' && shown.length > 0
+  const more = expands
+    ? ` expand: ${shown.join(', ')}${followed.length > 0 ? ', or ~ before a relationship for incoming ones' : ''}.`
+    : QUERIES[of]
   const bound = generic.bind({
     name,
     title: `${title} ${labelOf(type)}`,
@@ -199,7 +217,7 @@ async function typeTool(
     ],
   })
   const call: EndpointTool['call'] = (args, place, caller) => {
-    checkExpand(args['expand'], followed)
+    checkExpand(args['expand'], shown, followed)
     return bound.call(args, place, caller)
   }
   return { ...bound, ...(expands && { call }), recordType, operation }
@@ -209,9 +227,10 @@ async function typeTool(
  * Checks that a read follows relationships that the endpoint follows. The read checks the form.
  * @throws VALIDATION_ERROR
  */
-function checkExpand(expand: unknown, followed: readonly string[]): void {
+function checkExpand(expand: unknown, shown: readonly string[], followed: readonly string[]): void {
   for (const path of Array.isArray(expand) ? expand : [expand]) {
-    const step = String(path ?? followed[0])
+    if (path === undefined || path === null || shown.includes(String(path))) continue
+    const step = String(path)
       .split('.')
       .find((each) => !followed.includes(each.replace(/^~/, '')))
     if (step !== undefined)
@@ -219,7 +238,7 @@ function checkExpand(expand: unknown, followed: readonly string[]): void {
         path: '/expand',
         code: 'unknown_relationship_type',
         message: 'This tool does not follow that relationship. Send one that the endpoint follows.',
-        ...unknownName(step, followed),
+        ...unknownName(step, shown),
       })
   }
 }

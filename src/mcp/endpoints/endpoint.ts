@@ -114,7 +114,7 @@ export async function resolveEndpointTool(session: AtEndpoint, name: string): Pr
 }
 
 const OF_A_TYPE =
-  /^(create|get|list|update|upsert|delete|cancel|aggregate|history|claim|complete|release|link|unlink|related)_./
+  /^(create|get|list|update|upsert|delete|cancel|aggregate|history|claim|complete|release|attach|attachments|link|unlink|related)_./
 
 /**
  * FORBIDDEN or unknown tool. A type tool outside the grants is always FORBIDDEN, so that the error does not

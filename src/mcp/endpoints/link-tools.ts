@@ -2,6 +2,7 @@ import { DomainError } from '../../foundation/errors.ts'
 import { withPlanned } from '../tool/planned-arguments.ts'
 import type { EndpointTool } from '../tool/tool-binding.ts'
 import { batchTools } from '../tools/batch.ts'
+import { changeTools } from '../tools/changes.ts'
 import { relatedTools } from '../tools/related.ts'
 import { relationshipTools } from '../tools/relationships.ts'
 import { sqlTools } from '../tools/sql.ts'
@@ -128,6 +129,20 @@ const notOffered = (path: string, received: string, allowed: readonly string[]) 
       },
     ],
   })
+
+/** Builds the undo tool of an endpoint: for requests of the caller at the endpoint, which the engine finds. */
+export function undoTool(): EndpointTool {
+  const generic = changeTools.find(({ name }) => name === 'undo')
+  if (!generic) throw new Error('There is no undo')
+  const bound = generic.bind({
+    name: 'undo',
+    title: 'Undo',
+    description: 'Undo your last request here (again: further back), or one by request_id. Plans first.',
+    given: {},
+    without: ['actor', 'since', 'until', 'record_type', 'seq', 'on_conflict', 'with_effects'],
+  })
+  return { ...bound, recordType: null, operation: 'undo' }
+}
 
 /** The SQL tool of an endpoint, over the types without restrictions. */
 export const sqlTool = {

@@ -4,10 +4,10 @@ import { compile } from '../../graphql/execute.ts'
 
 const Served = graphql(`query ServedEndpoint($base: String!, $id: String!, $whole: Boolean) {
   servedEndpoint(base: $base, id: $id, whole: $whole) {
-    tools { name recordType operation description isDescribed fields defaults }
+    tools { name recordType operation description isDescribed fields defaults attaches }
     links { name relType operation sources targets }
     actions { name id title description inputSchema isRead isOpen }
-    batch sqlQuery
+    batch sqlQuery undo
   }
 }`)
 export const readServed = compile(Served)

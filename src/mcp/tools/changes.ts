@@ -205,7 +205,8 @@ export const changeTools = [
         }
       const { next, ...token } = awaiting('undo', plan)
       return {
-        ...(last && { recent: await recentOf(base_id, last.request_id, context) }),
+        // At an endpoint, what others did is out of reach.
+        ...(last && !context.scope.policy && { recent: await recentOf(base_id, last.request_id, context) }),
         plan: {
           what: plan.what,
           ...(last && { of: nameOf(last) }),

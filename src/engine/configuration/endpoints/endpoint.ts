@@ -35,6 +35,7 @@ export const ENDPOINT: Kind<Fields, Row> = {
     relationships: [],
     batch: { enabled: false },
     sqlQuery: false,
+    undo: false,
     resources: false,
     actions: [],
     enabled: true,

@@ -66,7 +66,7 @@ function compiled(
   known: ReadonlyMap<string, ActionRow>,
   portableIds: PortableIds,
 ): CompiledEndpoint {
-  const { id, enabled, instructions, sqlQuery, resources } = row
+  const { id, enabled, instructions, sqlQuery, undo, resources } = row
   const batch = row.batch as EndpointBatch
   const toolsets = row.toolsets.flatMap((name) => shared.get(name) ?? [])
   const actions = actionsOf(row).flatMap(({ id: name, runAs }) => {
@@ -76,7 +76,7 @@ function compiled(
   const named = typedToolsOf(row, shared, portableIds)
   const former = [...toolsets, row].flatMap((each) => each.formerNames as FormerName[])
   return {
-    ...{ id, enabled, instructions, sqlQuery, resources },
+    ...{ id, enabled, instructions, sqlQuery, undo, resources },
     about: aboutOf(row),
     // A recreated row has another creation time.
     stamp: JSON.stringify(

@@ -31,6 +31,7 @@ export type ResolvedEndpoint = {
   instructions: string | null
   resources: boolean
   sqlQuery: boolean
+  undo: boolean
   tools: readonly ServedTool[]
   links: readonly OfferedLink[]
   actions: readonly ServedAction[]
@@ -52,6 +53,7 @@ const READING: readonly (ServedOperation | LinkOperation)[] = [
   'list',
   'aggregate',
   'history',
+  'attachments',
   'related',
 ]
 const permissionOf = (operation: ServedOperation | LinkOperation): Permission =>
@@ -78,6 +80,7 @@ export async function servedEndpoint(
   const tools = endpoint.tools.filter(({ operation, recordType }) => may(operation, recordType))
   const links = await offeredLinks(scope, baseId, endpoint, may)
   const sqlQuery = endpoint.sqlQuery && wholeTypes(endpoint).some((type) => may('list', type))
+  const undo = endpoint.undo && endpoint.tools.some((tool) => may('update', tool.recordType))
   const batch = batchOf(endpoint, tools, links)
   const actions = endpoint.actions.filter(
     (action) => whole || mayRun(scope, baseId, id, action, (operation, type) => may(operation, type)),
@@ -85,14 +88,16 @@ export async function servedEndpoint(
   const offered = new Set([...tools, ...links, ...actions].map(({ name }) => name))
   if (batch) offered.add('batch')
   if (sqlQuery) offered.add('sql_query')
+  if (undo) offered.add('undo')
   const all = new Set([...endpoint.tools, ...endpoint.links, ...endpoint.actions].map(({ name }) => name))
   if (endpoint.batch) all.add('batch')
   if (endpoint.sqlQuery) all.add('sql_query')
+  if (endpoint.undo) all.add('undo')
   const follow = (name: string) => followName(name, endpoint.formerNames, (each) => all.has(each))
   return {
     ...{ stamp: endpoint.stamp, about: endpoint.about },
     ...{ instructions: endpoint.instructions, resources: endpoint.resources },
-    ...{ sqlQuery, tools, links, actions, batch, warnings: whole ? endpoint.warnings : [] },
+    ...{ sqlQuery, undo, tools, links, actions, batch, warnings: whole ? endpoint.warnings : [] },
     find: (name) => {
       const current = follow(name)
       return current !== undefined && offered.has(current) ? current : null
@@ -249,4 +254,5 @@ const inputOf = ({ recordType, bounds }: ServedTool): PolicyInput => ({
   writeFilter: bounds.writeFilter,
   fields: bounds.fields,
   defaults: bounds.defaults as Readonly<Record<string, unknown>> | null,
+  attachments: bounds.attachments,
 })

@@ -12,6 +12,7 @@ import { type NamedLink, type NamedTool, nameLinks, nameTools, type PortableIds 
 type Members = {
   readonly toolsets: readonly string[]
   readonly sqlQuery: boolean
+  readonly undo: boolean
   readonly actions: unknown
   readonly tools: unknown
   readonly relationships: unknown
@@ -72,7 +73,8 @@ export const toolsOfEndpoint = (endpoint: Members, toolsets: Toolsets, portableI
 export const actionToolName = (id: string): string => id.replaceAll('.', '_')
 
 /** Names of the tools that belong to no single type. */
-const sharedNames = ({ batch, sqlQuery }: Pick<Members, 'batch' | 'sqlQuery'>) => [
+const sharedNames = ({ batch, sqlQuery, undo }: Pick<Members, 'batch' | 'sqlQuery' | 'undo'>) => [
   ...((batch as EndpointBatch).enabled ? [{ name: 'batch', at: '/batch' }] : []),
   ...(sqlQuery ? [{ name: 'sql_query', at: '/sql_query' }] : []),
+  ...(undo ? [{ name: 'undo', at: '/undo' }] : []),
 ]

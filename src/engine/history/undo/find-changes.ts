@@ -17,7 +17,7 @@ export type FoundChange = {
   id: string
   operation: Operation
   version: number
-  /** Record types at the ends of a link. */
+  /** Record types at the ends of a link, or of the record of an attachment. */
   ends: readonly string[]
   /** What is behind the change, such as a promotion. */
   cause: string | null
@@ -29,7 +29,8 @@ export type FoundRow = Omit<FoundChange, 'recordType' | 'ends'> & {
 }
 /** The columns of a `FoundRow`, of an entry `c`. */
 export const FOUND = `c.seq::float8 AS seq, c.kind, c.record_type, c.id, c.operation, c.version, c.cause,
-         CASE WHEN c.kind = 'relationship' THEN ARRAY[c.data ->> 'source_record_type', c.data ->> 'target_record_type'] END AS ends`
+         CASE c.kind WHEN 'relationship' THEN ARRAY[c.data ->> 'source_record_type', c.data ->> 'target_record_type']
+           WHEN 'attachment' THEN ARRAY[c.data ->> 'recordType'] END AS ends`
 export const toFound = ({ record_type: recordType, ends, ...row }: FoundRow): FoundChange => ({
   ...row,
   recordType,

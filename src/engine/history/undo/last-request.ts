@@ -29,22 +29,24 @@ export async function findLastRequest(
   db: Db,
   baseId: string,
   viewer: Viewer,
+  endpoint: string | null,
   settled: number,
   until: string | null,
 ): Promise<{ last: LastRequest; reader: Reader }> {
   const { tokenId } = viewer
   if (tokenId === null) throw nothingOfToken()
-  const filter: ChangeFilter = { ...ALL, actor: tokenId, until }
+  const own = { ...ALL, actor: tokenId, endpoint }
+  const filter: ChangeFilter = { ...own, until }
   let left = await withinTimes(db, baseId, { after: 0, upTo: settled }, filter)
   let room: number = LIMITS.undoneRequests
   let size: number = LIMITS.feedReach
   for (let seen = 0; seen < LIMITS.changesScanned && room > 0 && left.after < left.upTo; seen += size) {
     const range = await newestOf(db, baseId, left, null, size)
-    const rows = await requestsIn(db, baseId, viewer, range, until, room)
+    const rows = await requestsIn(db, baseId, viewer, endpoint, range, until, room)
     const undos = await undosAmong(db, baseId, tokenId, rows)
     for (const { request_id: requestId, call, at, via } of rows) {
       if (undos.has(requestId)) continue
-      const reader: Reader = { ...viewer, filter: { ...ALL, actor: tokenId, requestId } }
+      const reader: Reader = { ...viewer, filter: { ...own, requestId } }
       if (await isUndone(db, baseId, reader, settled)) continue
       return { last: { requestId, at, via, tool: unpackCall(call)?.tool ?? null }, reader }
     }
@@ -57,7 +59,7 @@ export async function findLastRequest(
 
 const ALL: ChangeFilter = {
   ...{ recordType: null, id: null, kind: null, operation: null, actor: null },
-  ...{ requestId: null, since: null, until: null },
+  ...{ requestId: null, since: null, until: null, endpoint: null },
 }
 
 /** The requests of the reader in a range, newest first. */
@@ -65,6 +67,7 @@ async function requestsIn(
   db: Db,
   baseId: string,
   { access, tokenId }: Viewer,
+  endpoint: string | null,
   { after, upTo }: SeqRange,
   until: string | null,
   limit: number,
@@ -73,6 +76,9 @@ async function requestsIn(
   const bind = (value: unknown) => `$${values.push(value)}`
   const types = access.types('read', baseId)
   const conditions = [
+    // They cannot be reverted: a request of nothing else would be in the way of those before it.
+    `c.kind <> 'attachment'`,
+    ...(endpoint === null ? [] : [`call ->> 2 = ${bind(endpoint)}`]),
     ...(until === null ? [] : [`at < ${bind(until)}`]),
     ...(types === '*' ? [] : [visibleTo(bind([...types]))]),
   ].map((each) => ` AND ${each}`)

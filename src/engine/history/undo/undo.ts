@@ -8,7 +8,7 @@ import { nextTurn } from '../../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { requireBaseAccess, requirePermission } from '../../access/access.ts'
 import type { Kind, Operation } from '../../change-log/entry.ts'
-import { type ChangeFilterArgs, readChangeFilter } from '../../change-log/filter.ts'
+import { type ChangeFilter, type ChangeFilterArgs, readChangeFilter } from '../../change-log/filter.ts'
 import type { Reader } from '../../change-log/read.ts'
 import { lockConfiguration } from '../../configuration/lifecycle/lock.ts'
 import { renamesOf, requireType } from '../../configuration/record-types/index.ts'
@@ -16,6 +16,7 @@ import { requireBase } from '../../core/existing-base.ts'
 import { viewerOf } from '../../core/scope.ts'
 import { statement } from '../../database/client.ts'
 import { hasUnique } from '../../indexes/index.ts'
+import { rightsOf } from '../../row-policy/apply.ts'
 import type { WriteScope } from '../../write/write.ts'
 import type { MadeSecret } from '../revert.ts'
 import { type FoundChange, findChanges, tooMany } from './find-changes.ts'
@@ -23,6 +24,7 @@ import { type Effects, withEffects } from './find-effects.ts'
 import { findLastRequest, type LastRequest } from './last-request.ts'
 import { causesOf, findRenamings, leaveToRenames, type Renaming } from './migrated-records.ts'
 import { type Obstacle, type Step, stepsOf } from './plan-steps.ts'
+import { openReach } from './policy-reach.ts'
 import { LOCK_LINKS, LOCK_RECORDS } from './record-statements.ts'
 import { mapResourceEntries, nameOf } from './resource-entries.ts'
 import { runWave } from './run-steps.ts'
@@ -80,11 +82,15 @@ export type Undo = {
  * all of it; NOT_FOUND when nothing matches; CONFLICT when something else has changed it since
  */
 export async function undoChanges(scope: WriteScope, baseId: string, args: UndoArgs): Promise<Undo> {
-  requireBaseAccess(scope.access, baseId)
+  requireBaseAccess(rightsOf(scope), baseId)
+  const here = endpointOf(scope, args)
   const { seq = null, last: isLast, onConflict, withEffects: takesEffects = false, ...filter } = args
   checkSelection(args)
-  if (filter.recordType) requirePermission(scope.access, 'read', baseId, filter.recordType)
-  const named: Reader = { ...viewerOf(scope), filter: readChangeFilter(filter, scope.planning?.plannedAt) }
+  if (filter.recordType) requirePermission(rightsOf(scope), 'read', baseId, filter.recordType)
+  const named: Reader = {
+    ...{ ...viewerOf(scope), access: rightsOf(scope) },
+    filter: { ...readChangeFilter(filter, scope.planning?.plannedAt), ...here },
+  }
   // Of the log up to here, nothing is missed.
   const settled = await scope.feed.settledSeq()
   return scope.db.transaction(async (tx) => {
@@ -96,7 +102,9 @@ export async function undoChanges(scope: WriteScope, baseId: string, args: UndoA
     const undoing = { scope: { ...rest, db: tx, onSecret } as WriteScope, baseId }
     // A plan stays with the request that it was made for, whatever its caller did since.
     const until = planning?.plannedAt ? new Date(planning.plannedAt + 1).toISOString() : null
-    const own = isLast ? await findLastRequest(tx, baseId, named, settled, until) : undefined
+    const own = isLast
+      ? await findLastRequest(tx, baseId, named, named.filter.endpoint, settled, until)
+      : undefined
     const asked = await findChanges(tx, baseId, own?.reader ?? named, settled, seq)
     const { changes, effects } = takesEffects
       ? await withEffects(tx, baseId, named, asked, settled)
@@ -110,7 +118,12 @@ export async function undoChanges(scope: WriteScope, baseId: string, args: UndoA
     await lock(undoing.scope, baseId, changes)
     const { steps, skipped, renamings } = await revertAll(undoing, changes, onConflict)
     await nextTurn()
-    const answer = answerOf(scope.requestId, steps, skipped, changes)
+    const answer = answerOf(
+      scope.requestId,
+      steps,
+      scope.policy ? skipped.map(unexplained) : skipped,
+      changes,
+    )
     const undo = { ...answer, last: own?.last ?? null, effects }
     if (planning) {
       const state = await digestInTurns([undo.data, undo.also, undo.skipped])
@@ -146,11 +159,38 @@ const notWithLast = (field: string) =>
     message: `last means the last request of this token. Leave ${field} out, or leave last out.`,
   })
 
+/**
+ * At an endpoint, an undo takes back requests of its caller there and nothing else.
+ * @throws FORBIDDEN
+ */
+function endpointOf(
+  { policy, call, actor }: WriteScope,
+  { seq, actor: named, onConflict, withEffects }: UndoArgs,
+): Partial<ChangeFilter> {
+  if (!policy) return {}
+  const isOwn = call?.endpoint != null && actor.tokenId !== null
+  if (isOwn && seq == null && named == null && onConflict === 'skip' && !withEffects)
+    return { actor: actor.tokenId, endpoint: call.endpoint }
+  throw new DomainError('FORBIDDEN', 'This address takes back only your own requests here.', {
+    details: [
+      { path: '', code: 'out_of_bounds', message: 'Send request_id, or nothing for your last request.' },
+    ],
+  })
+}
+
+/** The fault of a state can name hidden properties. */
+const unexplained = (obstacle: Obstacle): Obstacle =>
+  obstacle.code === 'refused' && obstacle.change.kind !== 'attachment'
+    ? { ...obstacle, message: 'This address cannot write the state before it.' }
+    : obstacle
+
 /** @throws FORBIDDEN */
-function requireRights({ access }: WriteScope, baseId: string, changes: readonly FoundChange[]): void {
+function requireRights(scope: WriteScope, baseId: string, changes: readonly FoundChange[]): void {
+  const access = rightsOf(scope)
   for (const { kind, recordType, id, ends } of changes)
     if (kind === 'record') requirePermission(access, 'write', baseId, recordType ?? '')
-    else if (kind === 'relationship') for (const end of ends) requirePermission(access, 'write', baseId, end)
+    else if (kind === 'relationship' || kind === 'attachment')
+      for (const end of ends) requirePermission(access, 'write', baseId, end)
     else if (kind === 'file') requirePermission(access, 'write', baseId, '*')
     else requirePermission(access, 'manage', baseId, kind === 'record_type' ? id : '*')
 }
@@ -195,10 +235,12 @@ async function revertAll(
   await nextTurn()
   steps.sort((a, b) => b.change.seq - a.change.seq)
   const competing = await competingTypes(scope, baseId, steps)
+  const outOfReach = await openReach(scope, baseId, steps)
   for (let round = 0; round < LIMITS.undoRounds; round++) {
     await scope.db.query(SAVEPOINT, [])
     const competes = ({ change, movesPair }: Step) => movesPair || competing.has(change.recordType ?? '')
-    const obstacles = await runAll(undoing, steps, competes)
+    const failed = await runAll(undoing, steps, competes)
+    const obstacles = failed.length > 0 ? failed : await outOfReach(steps)
     if (obstacles.length === 0) return { steps, skipped, renamings }
     if (onConflict !== 'skip') throw conflict(obstacles)
     await scope.db.query(ROLL_BACK, [])

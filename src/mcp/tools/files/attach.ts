@@ -1,4 +1,4 @@
-/** put_file with a record: attaches the file to it, under the filename in `path`. */
+/** Attaches contents to records: put_file with a record, and the tools of endpoints. */
 
 import { trim } from '../../../contract/response-bodies.ts'
 import { invalid } from '../../../foundation/errors.ts'
@@ -6,14 +6,14 @@ import { omitUndefined } from '../../../foundation/omit-undefined.ts'
 import type { Context } from '../../../graphql/context.ts'
 import { attach } from './operations.ts'
 
-type Args = {
+type Content = {
   base_id: string
-  path: string
   text?: string | undefined
   base64?: string | undefined
   content_type?: string | undefined
-  [other: string]: unknown
 }
+type Args = Content & { path: string; [other: string]: unknown }
+type Named = Content & { record_type: string; id: string; filename: string }
 
 /** Arguments of files that attachments do not have. */
 const OF_FILES = ['file_type', 'metadata', 'label', 'expected_version']
@@ -29,10 +29,19 @@ export async function attachTo(record: string, args: Args, context: Context): Pr
   const foreign = OF_FILES.find((name) => args[name] !== undefined)
   if (foreign !== undefined)
     throw refused(foreign, 'exclusive', `An attachment of a record has no ${foreign}. Leave it out.`)
-  const { base_id: base, path: filename, text, base64, content_type } = args
+  const { base_id, path: filename, ...content } = args
+  const named = { record_type: record.slice(0, slash), id: record.slice(slash + 1), filename }
+  return attachNamed({ ...content, base_id, ...named }, context)
+}
+
+/** The same for a record that is named by its type and id. */
+export async function attachNamed(
+  { base_id: base, record_type: recordType, id: recordId, filename, text, base64, content_type }: Named,
+  context: Context,
+): Promise<object> {
   const { made } = await attach(
     {
-      ...{ base, filename, recordType: record.slice(0, slash), recordId: record.slice(slash + 1) },
+      ...{ base, filename, recordType, recordId },
       ...omitUndefined({
         content: text,
         contentBase64: base64,
