@@ -43,10 +43,14 @@ export async function openReach(
     }
     return steps
       .filter((step) => !isReached(step))
-      .map(({ change }) => ({
-        ...{ change, code: 'refused', by: null },
-        message: 'This address cannot write the state before it.',
-      }))
+      .map(
+        ({ change }): Obstacle => ({
+          change,
+          code: 'refused',
+          by: null,
+          message: 'This address cannot write the state before it.',
+        }),
+      )
   }
 }
 
@@ -56,7 +60,7 @@ async function heldOf(scope: WriteScope, baseId: string, steps: readonly Step[])
   for (const [recordType, own] of Map.groupBy(records, ({ change }) => change.recordType ?? '')) {
     const policy = policyOn(scope, baseId, recordType)
     const type = policy && (await findType(scope, baseId, recordType))
-    if (!type) continue
+    if (!policy || !type) continue
     const ids = [...new Set(own.map(({ change }) => change.id))]
     for (const { id, ...held } of await readHeld(scope.db, policy, type, ids))
       found.set(nameOf(recordType, id), held)

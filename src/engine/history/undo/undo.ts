@@ -168,9 +168,9 @@ function endpointOf(
   { seq, actor: named, onConflict, withEffects }: UndoArgs,
 ): Partial<ChangeFilter> {
   if (!policy) return {}
-  const isOwn = call?.endpoint != null && actor.tokenId !== null
-  if (isOwn && seq == null && named == null && onConflict === 'skip' && !withEffects)
-    return { actor: actor.tokenId, endpoint: call.endpoint }
+  const endpoint = call?.endpoint ?? null
+  const isPlain = seq == null && named == null && onConflict === 'skip' && !withEffects
+  if (endpoint !== null && actor.tokenId !== null && isPlain) return { actor: actor.tokenId, endpoint }
   throw new DomainError('FORBIDDEN', 'This address takes back only your own requests here.', {
     details: [
       { path: '', code: 'out_of_bounds', message: 'Send request_id, or nothing for your last request.' },
