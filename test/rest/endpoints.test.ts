@@ -44,6 +44,7 @@ const WHOLE = {
   batch: { enabled: true, operations: ['create_record'] },
   actions: [],
   sql_query: true,
+  undo: true,
   resources: true,
   enabled: false,
 }
@@ -79,6 +80,7 @@ describe('endpoints', () => {
       batch: { enabled: false },
       actions: [],
       sql_query: false,
+      undo: false,
       resources: false,
       enabled: true,
       version: 2,
