@@ -36,6 +36,15 @@ export function nextTurn(): Promise<void> {
   })
 }
 
+/** Runs the steps of a generator, and yields to the event loop between them. */
+export async function inTurns<T>(steps: Generator<void, T>): Promise<T> {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    if (turnIsOver()) await nextTurn()
+  }
+}
+
 function schedule(): void {
   if (isScheduled) return
   isScheduled = true

@@ -70,6 +70,8 @@ export const LIMITS = {
   undoneRequests: 200,
   /** Maximum number of operations in one JSON Patch. */
   patchOperations: 1000,
+  /** Characters of a JSON Pointer in a JSON Patch. */
+  patchPointerChars: 8 * 1024,
   /** Bytes of records that a batch writes or returns. A higher body limit raises it. */
   batchBytes: 16 * 1024 * 1024,
   pageDefault: 50,
@@ -204,6 +206,8 @@ export const LIMITS = {
   sqlTextBytes: 10 * 1024,
   /** Bytes of the statements of a request that writes: longer than a query, for rows of VALUES. */
   sqlWriteTextBytes: 128 * 1024,
+  /** Words and signs of these statements; a string is one. The parser takes up to 5 us for each in one piece. */
+  sqlWriteWords: 16_000,
   sqlWriteStatements: 20,
   /** Times that a write reads again rows that another writer has changed. */
   sqlLooks: 5,

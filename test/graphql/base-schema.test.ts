@@ -452,6 +452,12 @@ test('a large introspection is ended, and the server goes on', async () => {
   expect(await ask('{ _base }')).toEqual({ _base: 'crm' })
 })
 
+test('an introspection without a value for its variable says so', async () => {
+  const { message, extensions } = await fail('query ($name: String!) { __type(name: $name) { name } }')
+  expect(message).toContain('$name')
+  expect(extensions.details[0]).toMatchObject({ path: '/query', code: 'graphql' })
+})
+
 test('errors name the argument, and fragments and directives are followed', async () => {
   const { extensions } = await fail(
     '{ ticketRecords(filter: { field: "data.stage", op: "equals", value: 1 }) { nodes { id } } }',

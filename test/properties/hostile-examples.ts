@@ -78,6 +78,28 @@ export const EXAMPLES: readonly (() => Sent)[] = [
       })),
     }),
   () => put('a body over its limit', '/v1/big/records/plain/r1', `"${'a'.repeat(20 * MB)}"`),
+  ...['(1)', "('a')", '(1, 1, 1)', '(:a)'].map(
+    (row) => () =>
+      post('rows of SQL', '/v1/big/sql/execute', {
+        statements: `INSERT INTO plain (a) VALUES ${row}${`, ${row}`.repeat(16_000 / (row.length + 2))}`,
+        params: row.includes(':') ? { a: 1 } : [],
+        dry_run: true,
+      }),
+  ),
+  () =>
+    post('words of SQL', '/v1/big/sql/execute', {
+      statements: `SELECT ${':a, '.repeat(40_000)}1`,
+      params: { a: 1 },
+    }),
+  ...[
+    times(1000, () => ({ op: 'remove', path: '/data/list/0' })),
+    times(50, () => ({ op: 'test', path: '/data/list', value: times(60_000, (i) => `e${i}`) })),
+    [{ op: 'test', path: '/data/list', value: times(60_000, (i) => i) }],
+    [{ op: 'add', path: `/data${'/a'.repeat(500_000)}`, value: 1 }],
+  ].map((operations) => () => ({
+    ...post('a JSON Patch', '/v1/big/records/plain/long-list', operations),
+    ...{ method: 'PATCH', type: 'application/json-patch+json' },
+  })),
   () => post('tools of large types', '/mcp/big', { jsonrpc: '2.0', id: 1, method: 'tools/list' }),
   ...['openai', 'anthropic', 'google', 'mcp'].map((provider) => () => ({
     kind: 'export of large types',

@@ -204,6 +204,43 @@ describe('A JSON Patch', () => {
   })
 })
 
+describe('A JSON Patch of long values', () => {
+  test('tests lists of any length for equality', async () => {
+    const list = times(20_000, (i) => ({ i }))
+    const path = await record({ list, zero: 0, object: { a: 1, b: [null] } })
+    const tested = (at: string, value: unknown) => [{ op: 'test', path: `/data/${at}`, value }]
+    const same = [...tested('list', list), ...tested('object', { b: [null], a: 1 }), ...tested('zero', -0)]
+    succeed(await patchJson(world.call, path, same))
+    for (const [at, value] of [
+      ['list', list.slice(1)],
+      ['list', times(20_000, (i) => ({ i: i + 1 }))],
+      ['list', { 0: { i: 0 } }],
+      ['object', { a: 1, c: [null] }],
+      ['object', { a: 1, b: {} }],
+      ['absent', null],
+    ] as const)
+      expectFailure(await patchJson(world.call, path, tested(at, value)), 'CONFLICT')
+  })
+
+  test('has pointers of at most 8192 characters', async () => {
+    const path = await record({ a: 1 })
+    for (const operation of [
+      { op: 'add', path: `/data${'/a'.repeat(5000)}`, value: 1 },
+      { op: 'add', path: `/data/${'a'.repeat(8192)}`, value: 1 },
+      { op: 'copy', path: '/data/b', from: `/data/${'a'.repeat(8192)}` },
+    ])
+      expect(
+        expectFault(
+          await patchJson(world.call, path, [operation]),
+          operation.op === 'add' ? '/0/path' : '/0/from',
+        ).code,
+      ).toBe('too_long')
+    const name = 'a'.repeat(8192 - '/data/'.length)
+    const added = await patchJson(world.call, path, [{ op: 'add', path: `/data/${name}`, value: 1 }])
+    expect(succeed(added).data).toEqual({ a: 1, [name]: 1 })
+  })
+})
+
 describe('A patch of either kind', () => {
   test('is validated against the schema', async () => {
     const strict = await world.newType({

@@ -548,3 +548,31 @@ test('a refused INSERT of several rows names each row, its id where it has one, 
   }
   expect(succeed(await world.call('GET', `/v1/${name}/records/person`)).data).toEqual([])
 })
+
+test('the statements have at most 16000 words and signs, of which a string is one', async () => {
+  const values = (count: number, value: string) => Array(count).fill(value).join(', ')
+  const insert = (value: string) => `INSERT INTO deal (title) SELECT unnest(ARRAY[${values(900, value)}])`
+  const long = "'one: \"two\", {3}, it''s (4); five, six - 7, eight'"
+  expect(succeed(await run(insert(long), { dry_run: true })).meta.count).toBe(900)
+  for (const [hidden, value] of [
+    ['', values(20, '1')],
+    ["E'\\'', ", values(20, '1')],
+    ["E'a'\n'\\'', ", values(20, '1')],
+    ["$$'$$, ", values(20, '1')],
+    ["$a$'$a$, ", values(20, '1')],
+    ["/*'*/ ", values(20, '1')],
+    ["--'\n", values(20, '1')],
+    ['', values(9, "'a' || ('b')")],
+  ])
+    expect(
+      expectFault(await run(`SELECT ARRAY[${hidden}${values(1000, value ?? '')}]`), '/statements').code,
+    ).toBe('too_many')
+})
+
+test('a value that does not fit is found among thousands of places', async () => {
+  const casts = Array(2000).fill('title::int').join(', ')
+  succeed(await run("INSERT INTO deal (id, title) VALUES ('unfit', 'x')"))
+  const answer = await run(`SELECT ARRAY[${casts}] FROM deal WHERE id = 'unfit'`)
+  const { message } = expectFailure(answer, 'VALIDATION_ERROR')
+  expect(message).toMatch(/It is one of: .* and 1\d\d\d more\.$/)
+})

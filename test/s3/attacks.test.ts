@@ -3,6 +3,7 @@ import { request } from 'node:http'
 import { Readable } from 'node:stream'
 import { createScope, getSigningKey, SignatureV4 } from '@smithy/signature-v4'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readList } from '../../src/s3/protocol/xml.ts'
 import { expectFailure, succeed } from '../support/answers.ts'
 import { putFile, sha256 } from '../support/files.ts'
 import { faultOf, type Keys, newKeys, senderOf } from '../support/s3.ts'
@@ -430,4 +431,22 @@ test('secrets are in no log', () => {
   const log = world.log.join('\n')
   expect(log).toContain('"s3":"GetObject"')
   for (const secret of [keys.secret_access_key, keys.session_token]) expect(log).not.toContain(secret)
+})
+
+test('an XML body that is costly to parse is read in turns of the event loop', async () => {
+  const attributes = Array.from({ length: 100_000 }, (_, i) => `a${i}=""`).join(' ')
+  async function* body() {
+    yield Buffer.from(`<Delete ${attributes}><Object><Key>docs/a</Key></Object></Delete>`)
+  }
+  let passes = 0
+  let isDone = false
+  const count = () => {
+    passes++
+    if (!isDone) setImmediate(count)
+  }
+  setImmediate(count)
+  const { items } = await readList(body(), 'Delete', 'Object', 1000)
+  isDone = true
+  expect(items).toEqual([new Map([['Key', 'docs/a']])])
+  expect(passes).toBeGreaterThan(10)
 })

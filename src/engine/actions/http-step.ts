@@ -113,7 +113,7 @@ async function send({ scope, secrets }: RunContext, request: Request, deadline: 
   const signal = AbortSignal.timeout(Math.max(1, deadline - Date.now()))
   const sent = await scope.egress.send(request, signal)
   if (sent.status === null) throw unsent(sent.error?.message ?? 'There was no answer.')
-  const text = maskSecrets(sent.body, secrets, sent.isCut)
+  const text = await maskSecrets(sent.body, secrets, sent.isCut)
   return { status: sent.status, body: jsonOf(text), ...(sent.isCut && { truncated: true as const }) }
 }
 

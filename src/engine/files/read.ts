@@ -88,8 +88,8 @@ async function compare(path: string, { before, after, from, to }: Compared): Pro
   const bounds = { ms: 2 * LIMITS.diffMs, megabytes: LIMITS.diffMegabytes }
   const diff = isShort
     ? make(input)
-    : await runInWorker<string | null>(import.meta.url, './compare-texts', input, bounds).catch(() => null)
-  if (diff === null) throw tooDifferent()
+    : await runInWorker<string | null>(import.meta.url, './compare-texts', input, bounds)
+  if (diff === null || diff === undefined) throw tooDifferent()
   return diff
 }
 

@@ -59,7 +59,7 @@ export async function patchRecord(
     const content =
       'merge' in patch
         ? mergeInto(seen, patch.merge, recordBytes, policy)
-        : contentOf(seen, operated(seen, operations ?? [], recordBytes), recordBytes)
+        : contentOf(seen, await operated(seen, operations ?? [], recordBytes), recordBytes)
     if (content.pair?.externalSource !== row.external_source) refuseSourcePair(type, content.pair)
     const guarded = { ...NO_EXPECTATION, versions: [row.version], exists: true }
     const whole = wholeContent(policy, row, content, recordBytes)
@@ -117,9 +117,13 @@ function contentOf(row: RecordRow, next: RecordState, maxBytes: number) {
 /** What a JSON Patch of a record may change. */
 const MEMBERS = ['data', 'external_id', 'external_source']
 
-function operated(row: RecordRow, operations: readonly PatchOperation[], maxBytes: number): RecordState {
+async function operated(
+  row: RecordRow,
+  operations: readonly PatchOperation[],
+  maxBytes: number,
+): Promise<RecordState> {
   const { data, external_id, external_source } = row
-  const patched = applyOperations({ data, external_id, external_source }, operations, maxBytes)
+  const patched = await applyOperations({ data, external_id, external_source }, operations, maxBytes)
   return {
     data: patched.data,
     externalId: textAt('/external_id', patched.external_id),

@@ -104,7 +104,7 @@ async function read(
   const { status, body, isCut, error } = sent
   if (status === null) throw unreachable(use, error?.message ?? 'There was no answer.')
   if (status === 404) throw absent(use, values.external_id)
-  if (status < 200 || status > 299) throw refused(use, status, excerptOf(body, secrets, isCut))
+  if (status < 200 || status > 299) throw refused(use, status, await excerptOf(body, secrets, isCut))
   if (isCut)
     throw unreadable(
       use,
@@ -119,15 +119,16 @@ async function read(
   } catch (thrown) {
     if (!(thrown instanceof DomainError)) throw thrown
     throw unreadable(use, `The answer is not JSON that can be stored: ${thrown.message}`, {
-      received: excerptOf(body, secrets, false),
+      received: await excerptOf(body, secrets, false),
     })
   }
 }
 
 /** The start of an answer, without secrets and what cannot be shown. */
-function excerptOf(body: string, secrets: readonly string[], isCut: boolean): string {
+async function excerptOf(body: string, secrets: readonly string[], isCut: boolean): Promise<string> {
   const start = body.slice(0, LIMITS.deliveryAnswerBytes)
-  return storableText(maskSecrets(start, secrets, isCut || start.length < body.length).slice(0, MOST_SHOWN))
+  const masked = await maskSecrets(start, secrets, isCut || start.length < body.length)
+  return storableText(masked.slice(0, MOST_SHOWN))
 }
 
 const MOST_SHOWN = 500

@@ -94,7 +94,7 @@ function mapper(use: SourceUse, { json, secrets }: SourceAnswer, budget: PathBud
     const isMapped = Object.keys(fields).length > 0
     const data = isMapped ? await mapFields(fields, place, options, find) : element
     const [shownId, shown] =
-      secrets.length > 0 ? maskIn([externalId, data] as const, secrets) : [externalId, data]
+      secrets.length > 0 ? await maskIn([externalId, data] as const, secrets) : [externalId, data]
     return sourceRecord(type.id, source.name, shownId, shown)
   }
 }

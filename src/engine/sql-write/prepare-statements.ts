@@ -38,6 +38,7 @@ const TEXT = {
   what: 'one or more of INSERT, UPDATE, DELETE and SELECT',
   example: "UPDATE deal SET stage = 'won' WHERE id = 'd1' RETURNING id",
   mostBytes: LIMITS.sqlWriteTextBytes,
+  mostWords: LIMITS.sqlWriteWords,
 }
 
 /**
@@ -52,7 +53,9 @@ export async function prepareStatements(
   const { parser, source, parameters, nodes } = await inText(async () => {
     const read = readText(text, TEXT)
     const parser = await loadParser()
+    if (turnIsOver()) await nextTurn()
     const { source, parameters } = readParameters(parser, read, params)
+    if (turnIsOver()) await nextTurn()
     return { parser, source, parameters, nodes: parseStatements(parser, source) }
   })
   const relations = relationsOf(catalog)
@@ -77,6 +80,7 @@ export async function prepareStatements(
     )
   }
   refuseUnused(parameters, used)
+  if (turnIsOver()) await nextTurn()
   return {
     statements,
     fingerprint: parser.fingerprint(source.parsed),

@@ -126,7 +126,12 @@ function secretsOf(vault: Vault, { base_id, trigger_id, secret, former_secret }:
 }
 
 /** The attempt that an answer ended. The kept answer has none of the `known` secrets. */
-function attemptOf(ready: Ready, timing: Timing, sent: Sent, known: readonly string[]): Attempt {
+async function attemptOf(
+  ready: Ready,
+  timing: Timing,
+  sent: Sent,
+  known: readonly string[],
+): Promise<Attempt> {
   const { status, error } = sent
   const isSuccess = status !== null && status >= 200 && status < 300
   const isGone = status === 410
@@ -134,7 +139,7 @@ function attemptOf(ready: Ready, timing: Timing, sent: Sent, known: readonly str
     ...failed(ready, timing, isSuccess ? null : (error?.message ?? `The receiver answered ${status}.`)),
     isSuccess,
     status,
-    body: keptAnswer(sent, known),
+    body: await keptAnswer(sent, known),
     durationMs: sent.durationMs,
     ...((isSuccess || isGone) && { nextAt: null }),
     isGone,
@@ -164,8 +169,11 @@ export const purged = (delivery: Due): Attempt => ({
 })
 
 /** The start of an answer as it is kept, without known secrets. */
-function keptAnswer({ body, isCut }: Pick<Sent, 'body' | 'isCut'>, secrets: readonly string[]): string {
-  const masked = maskSecrets(body, secrets, isCut)
+async function keptAnswer(
+  { body, isCut }: Pick<Sent, 'body' | 'isCut'>,
+  secrets: readonly string[],
+): Promise<string> {
+  const masked = await maskSecrets(body, secrets, isCut)
   const bytes = Buffer.from(storableText(masked))
   if (bytes.length <= LIMITS.deliveryAnswerBytes) return bytes.toString('utf8')
   // A character that is cut becomes one that says so.

@@ -8,6 +8,8 @@ export type Decoded = {
 
 /** Escapes within escapes that are decoded. */
 const LEVELS = 3
+/** UTF-16 units of a step. */
+const STEP = 64 * 1024
 
 /** UTF-16 units, and where each stood in the text. In arrays of numbers, since a text can be long. */
 type Units = {
@@ -22,13 +24,22 @@ type Units = {
  * texts are equal here if one is the other with such escapes. It decodes more than a parser would: a match hides too
  * much rather than too little.
  */
-export function decodeEscapes(text: string): Decoded {
-  let units = unitsOf(text)
-  for (let level = 0; level < LEVELS && hasEscapes(units); level++) units = decodeOnce(units)
+export function* decodeEscapes(text: string): Generator<void, Decoded> {
+  let units = yield* unitsOf(text)
+  for (let level = 0; level < LEVELS && hasEscapes(units); level++) units = yield* decodeOnce(units)
   const { size, codes, starts, ends } = units
   return {
     text: Buffer.from(codes.buffer, 0, 2 * size).toString('utf16le'),
     at: (from, to) => ({ start: starts[from] as number, end: ends[to - 1] as number }),
+  }
+}
+
+/** The text of `decodeEscapes`, for a short one. */
+export function decodedText(text: string): string {
+  const steps = decodeEscapes(text)
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value.text
   }
 }
 
@@ -37,9 +48,12 @@ const room = (size: number): Units => ({
   ...{ starts: new Uint32Array(size), ends: new Uint32Array(size) },
 })
 
-function unitsOf(text: string): Units {
+function* unitsOf(text: string): Generator<void, Units> {
   const units = room(text.length)
-  for (let at = 0; at < text.length; at++) add(units, text.charCodeAt(at), at, at + 1)
+  for (let at = 0; at < text.length; at++) {
+    if (at % STEP === 0) yield
+    add(units, text.charCodeAt(at), at, at + 1)
+  }
   return units
 }
 
@@ -63,10 +77,15 @@ const CONTROLS = new Map(
 const hasEscapes = ({ size, codes }: Units): boolean =>
   [BACKSLASH, PERCENT, PLUS].some((code) => codes.subarray(0, size).includes(code))
 
-function decodeOnce(units: Units): Units {
+function* decodeOnce(units: Units): Generator<void, Units> {
   const { size, codes, starts, ends } = units
   const decoded = room(size)
+  let pause = STEP
   for (let at = 0; at < size; ) {
+    if (at >= pause) {
+      pause = at + STEP
+      yield
+    }
     const code = codes[at] as number
     if (code === BACKSLASH) at = takeBackslashes(units, at, decoded)
     else if (code === PERCENT && byteAt(units, at) >= 0) at = takeBytes(units, at, decoded)
@@ -106,6 +125,7 @@ function takeBytes(units: Units, from: number, decoded: Units): number {
   for (let byte = byteAt(units, at); byte >= 0; byte = byteAt(units, at)) {
     bytes.push(byte)
     at += 3
+    if (bytes.length >= STEP && byte < 0x80) break
   }
   const chars = Buffer.from(bytes).toString('utf8')
   // Of ASCII, each character has its own place.

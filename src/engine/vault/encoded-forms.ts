@@ -33,18 +33,23 @@ const plainBase64 = (text: string): string => text.replace(/[ -]/g, '+').replace
 const BASE64 = /[A-Za-z0-9+/]/
 
 /** The places of the forms. */
-export function* encodedPlaces({ base64, hex }: EncodedForms, text: string): Generator<Place> {
-  if (base64.length === 0) return
-  yield* placesOf(base64, plainBase64(text))
-  yield* placesOf(hex, text.toLowerCase())
+export function* encodedPlaces({ base64, hex }: EncodedForms, text: string): Generator<void, Place[]> {
+  if (base64.length === 0) return []
+  yield
+  const places = yield* placesOf(base64, plainBase64(text))
+  return places.concat(yield* placesOf(hex, text.toLowerCase()))
 }
 
-function* placesOf(forms: readonly Form[], text: string): Generator<Place> {
-  for (const { wanted, before, after } of forms)
+function* placesOf(forms: readonly Form[], text: string): Generator<void, Place[]> {
+  const places: Place[] = []
+  for (const { wanted, before, after } of forms) {
+    yield
     for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) {
       let to = at + wanted.length
       if (after === 1 && BASE64.test(text[to] ?? '')) to++
       while (text[to] === '=') to++
-      yield { from: Math.max(0, at - before), to }
+      places.push({ from: Math.max(0, at - before), to })
     }
+  }
+  return places
 }

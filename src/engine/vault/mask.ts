@@ -1,6 +1,7 @@
 /** Hides known secrets in text that others wrote, such as the answer of a receiver. */
+import { inTurns } from '../../foundation/event-loop-turns.ts'
 import { REDACTED } from '../../foundation/redacted.ts'
-import { decodeEscapes } from './decode-escapes.ts'
+import { decodedText, decodeEscapes } from './decode-escapes.ts'
 import { encodedForms, encodedPlaces, type Place } from './encoded-forms.ts'
 
 type Range = { readonly start: number; readonly end: number }
@@ -10,13 +11,14 @@ const LONGEST_FORM = 6
 
 /**
  * Hides the secrets in a text. `isCut`: the text was cut at its end, where it may have the start of a secret. So much of
- * the end is hidden, whatever it is: to hide only starts of secrets would tell whether a guess is one.
+ * the end is hidden, whatever it is: to hide only starts of secrets would tell whether a guess is one. It works in steps: a
+ * text can be long.
  */
-export type Mask = (text: string, isCut?: boolean) => string
+export type Mask = (text: string, isCut?: boolean) => Generator<void, string>
 
 /** See `openMask`. */
-export const maskSecrets = (text: string, secrets: readonly string[], isCut = false): string =>
-  openMask(secrets)(text, isCut)
+export const maskSecrets = (text: string, secrets: readonly string[], isCut = false): Promise<string> =>
+  inTurns(openMask(secrets)(text, isCut))
 
 /**
  * Finds secrets as they are, with the escapes of JSON and URLs, also one in another, in hexadecimal, and in base64 and
@@ -25,19 +27,24 @@ export const maskSecrets = (text: string, secrets: readonly string[], isCut = fa
  */
 export function openMask(secrets: readonly string[]): Mask {
   const known = [...new Set(secrets)].filter((secret) => secret !== '')
-  if (known.length === 0) return (text) => text
-  const decodedOnes = known.map((secret) => decodeEscapes(secret).text).filter((secret) => secret !== '')
+  const decodedOnes = known.map((secret) => decodedText(secret)).filter((secret) => secret !== '')
   const encoded = encodedForms(known)
   const atCut = LONGEST_FORM * Math.max(...known.map((secret) => Buffer.byteLength(secret)))
-  return (text, isCut = false) => {
-    const ranges = known.flatMap((secret) =>
+  return function* (text, isCut = false) {
+    if (known.length === 0) return text
+    // Not `push(…)`: a short secret may be there a million times.
+    const asTheyAre = known.flatMap((secret) =>
       placesOf(text, secret).map(({ from, to }) => ({ start: from, end: to })),
     )
-    const plain = ESCAPE.test(text) ? decodeEscapes(text) : undefined
+    const plain = ESCAPE.test(text) ? yield* decodeEscapes(text) : undefined
     const shown = plain?.text ?? text
-    const places = [...encodedPlaces(encoded, shown)]
-    if (plain) places.push(...decodedOnes.flatMap((secret) => placesOf(shown, secret)))
-    ranges.push(...places.map(({ from, to }) => plain?.at(from, to) ?? { start: from, end: to }))
+    const places = (yield* encodedPlaces(encoded, shown)).concat(
+      plain ? decodedOnes.flatMap((secret) => placesOf(shown, secret)) : [],
+    )
+    yield
+    const ranges = asTheyAre.concat(
+      places.map(({ from, to }) => plain?.at(from, to) ?? { start: from, end: to }),
+    )
     if (isCut) ranges.push({ start: Math.max(0, text.length - atCut), end: text.length })
     return redacted(text, ranges)
   }

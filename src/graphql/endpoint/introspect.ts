@@ -8,14 +8,16 @@ export type Introspection = {
   variables: Readonly<Record<string, unknown>>
 }
 
-/** The answer as JSON text. `runInWorker` runs it. */
-export function make({ schema, document, operationName, variables }: Introspection): string {
+/** The answer as JSON text, or why the operation has none, such as a variable without a value. */
+export type IntrospectionAnswer = { readonly text: string } | { readonly fault: string }
+
+/** Answers the operation. `runInWorker` runs it. */
+export function make({ schema, document, operationName, variables }: Introspection): IntrospectionAnswer {
   const { data, errors } = executeSync({
     schema: buildSchema(schema, { assumeValidSDL: true, noLocation: true }),
     document: parse(document, { noLocation: true }),
     operationName,
     variableValues: variables,
   })
-  if (errors?.[0]) throw errors[0]
-  return JSON.stringify(data)
+  return errors?.[0] ? { fault: errors[0].message } : { text: JSON.stringify(data) }
 }

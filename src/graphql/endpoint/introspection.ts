@@ -7,7 +7,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { runInWorker } from '../../foundation/run-in-worker.ts'
 import { textOf } from '../base/schemas.ts'
 import type { SeenBase } from '../base/seen.ts'
-import type { Introspection } from './introspect.ts'
+import type { Introspection, IntrospectionAnswer } from './introspect.ts'
 
 type Asked = {
   document: DocumentNode
@@ -52,9 +52,9 @@ function inTurn(key: string, input: Introspection): Promise<string> {
 
 async function answered(key: string, input: Introspection): Promise<string> {
   const bounds = { ms: LIMITS.introspectionMs, megabytes: LIMITS.introspectionMegabytes }
-  const text = await runInWorker<string>(import.meta.url, './introspect', input, bounds).catch(
-    (): string | undefined => undefined,
-  )
+  const answer = await runInWorker<IntrospectionAnswer>(import.meta.url, './introspect', input, bounds)
+  if (answer && 'fault' in answer) throw unanswerable(answer.fault)
+  const text = answer?.text
   if (text === undefined || text.length > LIMITS.introspectionChars) throw tooLarge()
   answers.set(key, text)
   return text
@@ -104,6 +104,8 @@ const several = () =>
     message: 'An operation asks for __schema once. Merge the selections, or send several requests.',
     expected: 1,
   })
+
+const unanswerable = (message: string) => invalid({ path: '/query', code: 'graphql', message })
 
 const tooLarge = () =>
   invalid({

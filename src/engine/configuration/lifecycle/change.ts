@@ -23,7 +23,8 @@ import { keepSecrets, type Secrets } from './secrets.ts'
 import { storeRows, trialRow } from './store.ts'
 
 /** The fields to store, given those that are; null when the resource must exist and does not. */
-export type Changed<F extends object> = (before: F | null) => { input: object; next: F } | null
+type Meant<F extends object> = { input: object; next: F } | null
+export type Changed<F extends object> = (before: F | null) => Meant<F> | Promise<Meant<F>>
 
 /** A resource to create or change. */
 export type Change<F extends object> = Located & {
@@ -235,7 +236,7 @@ async function readChange<F extends object, R extends Stored>(
   const { id, changed } = change
   const current = (await loaded.rows(kind, [id])).get(id) ?? null
   const before = current && fieldsOf(kind, current)
-  const meant = changed(before)
+  const meant = await changed(before)
   if (!meant) throw await missing({ kind, scope, baseId, id })
   const { fields: next, made } = keepSecrets(scope, { kind, baseId, id }, meant.next, before)
   return { change, current, before, input: meant.input, next, made }

@@ -46,9 +46,9 @@ export async function patch<F extends object, R extends Stored>(
   requireManage(address)
   const { kind } = address
   const { changesOf, states } = readPatch(kind, patch)
-  return change(address, options, (before) => {
+  return change(address, options, async (before) => {
     if (!before) return null
-    const sent = changesOf(before)
+    const sent = await changesOf(before)
     const input = kind.sent?.(sent, before, options, states) ?? sent
     return { input, next: readFields(address, input, before) }
   })
@@ -66,10 +66,10 @@ export async function define<F extends object, R extends Stored>(
   requireManage(address)
   const { kind } = address
   const { changesOf, states } = readPatch(kind, { merge })
-  return change(address, options, (before) => {
+  return change(address, options, async (before) => {
     // A migration is of records that exist: its id is wrong.
     if (!before && migrates(options)) return null
-    const sent = before ? changesOf(before) : camelFields(mergePatch({}, merge) as object)
+    const sent = before ? await changesOf(before) : camelFields(mergePatch({}, merge) as object)
     const input = (before && kind.sent?.(sent, before, options, states)) ?? sent
     return { input, next: readFields(address, input, before) }
   })

@@ -30,7 +30,7 @@ type ReadPatch<F> = {
    * The changed fields.
    * @throws VALIDATION_ERROR; CONFLICT when a test operation fails
    */
-  readonly changesOf: (before: F) => Changes
+  readonly changesOf: (before: F) => Changes | Promise<Changes>
   readonly states: States
 }
 
@@ -61,8 +61,8 @@ export function readPatch<F extends object>(
     const written = operation.op === 'test' ? [] : [operation.path]
     return (operation.op === 'move' ? [...written, operation.from] : written).map(memberOf)
   })
-  const changesOf = (before: F) => {
-    const patched = applyOperations(definitionOf(kind, before), operations, LIMITS.smallBodyBytes)
+  const changesOf = async (before: F) => {
+    const patched = await applyOperations(definitionOf(kind, before), operations, LIMITS.smallBodyBytes)
     return changesIn(body, patched as Document, [...new Set(touched)])
   }
   const states: States = (path) => {

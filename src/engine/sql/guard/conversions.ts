@@ -62,7 +62,13 @@ export function conversionsOf(parser: Parser, source: Source, index: number, unf
     const name = typeNameOf(typeName)
     if ((NAMES[name] ?? name) === type) add(whole, colname ?? columnOf(arg))
   })
-  return found.map(({ column, location }) => ({ column, place: source.describe(location) }))
+  // Of many places, an error names the first ones, and each reads the text anew.
+  return found.map(({ column, location }) => ({
+    column,
+    get place() {
+      return source.describe(location)
+    },
+  }))
 }
 
 const columnOf = (node: Node | undefined): string | undefined =>

@@ -31,21 +31,25 @@ type Mark = { start: number; end: number; name: string }
 
 function rewrite(text: string, marks: readonly Mark[]): { source: Source; names: string[] } {
   const bytes = Buffer.from(text)
-  const names: string[] = []
+  const numbers = new Map<string, number>()
   const edits: Edit[] = []
   let parsed = ''
   let read = 0
   let length = 0
   for (const { start, end, name } of marks) {
-    if (!names.includes(name)) names.push(name)
-    const by = `$${names.indexOf(name) + 1}`
+    const number = numbers.get(name) ?? numbers.size + 1
+    numbers.set(name, number)
+    const by = `$${number}`
     parsed += bytes.subarray(read, start).toString() + by
     length += start - read
     edits.push({ start: length, end: length + by.length, from: start, to: end })
     length += by.length
     read = end
   }
-  return { source: new Source(text, parsed + bytes.subarray(read).toString(), edits), names }
+  return {
+    source: new Source(text, parsed + bytes.subarray(read).toString(), edits),
+    names: [...numbers.keys()],
+  }
 }
 
 function marksIn(tokens: readonly ScanToken[], given: ReadonlyMap<string, unknown>): Mark[] {

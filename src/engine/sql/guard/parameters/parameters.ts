@@ -56,7 +56,8 @@ function numbered(values: readonly unknown[]): Parameters {
 function named(parser: Parser, text: string, given: ReadonlyMap<string, unknown>) {
   const { source, names } = namedParameters(parser, text, given)
   const missing = names.filter((name) => !given.has(name))
-  const unused = [...given.keys()].filter((name) => !names.includes(name))
+  const used = new Set(names)
+  const unused = [...given.keys()].filter((name) => !used.has(name))
   const faults: Detail[] = [
     ...missing.map((name) => ({
       path: pointer('params', name),

@@ -130,7 +130,7 @@ const byteAt = (text: string, characters: number): number =>
   Buffer.byteLength([...text].slice(0, characters).join(''))
 
 /** What a text of statements is: its field in the request, its longest form, and an example. */
-type TextKind = { field: string; what: string; example: string; mostBytes: number }
+type TextKind = { field: string; what: string; example: string; mostBytes: number; mostWords?: number }
 
 const QUERY: TextKind = {
   field: 'query',
@@ -143,7 +143,8 @@ const QUERY: TextKind = {
  * Reads the text of statements.
  * @throws VALIDATION_ERROR at `/query`
  */
-export function readText(text: unknown, { field, what, example, mostBytes }: TextKind = QUERY): string {
+export function readText(text: unknown, kind: TextKind = QUERY): string {
+  const { field, what, example, mostBytes, mostWords = mostBytes } = kind
   const fault = (code: string, message: string, extra: object = {}) =>
     invalid({ path: '/query', code, message, ...extra })
   if (text === undefined) throw fault('required', `Send the text as "${field}", for example "${example}".`)
@@ -156,8 +157,24 @@ export function readText(text: unknown, { field, what, example, mostBytes }: Tex
     const message = `"${field}" can have at most ${mostBytes} bytes. Send long values and lists as parameters.`
     throw fault('too_long', message, { expected: mostBytes, received: bytes })
   }
+  const words = text.length > mostWords ? wordsIn(text) : 0
+  if (words > mostWords) {
+    const message = `"${field}" can have at most ${mostWords} words and signs. A string is one, except in a text with comments, E'…' or $$…$$. Send rows and lists as parameters.`
+    throw fault('too_many', message, { expected: mostWords, received: words })
+  }
   // The parser stops at a NUL, so the text after it would be unchecked.
   if (text.includes('\0') || !text.isWellFormed())
     throw fault('invalid_text', `"${field}" contains NUL or half of a surrogate pair. Send well-formed text.`)
   return text
+}
+
+const WORD = /[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]/gu
+const QUOTED = /'[^']*'|"[^"]*"/g
+/** After one of these, quotes may stand within a comment or another form of string. */
+const HIDES_QUOTES = /--|\/\*|\be'|\$(?!\d)/i
+
+/** Words and signs of a text: at least as many as the parser finds. */
+function wordsIn(text: string): number {
+  const unquoted = text.replaceAll(QUOTED, "'")
+  return (HIDES_QUOTES.test(unquoted) ? text : unquoted).match(WORD)?.length ?? 0
 }
