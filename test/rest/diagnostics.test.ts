@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { expectFailure, sleep, succeed } from '../support/answers.ts'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { plinth } from '../cli/plinth.ts'
+import { expectFailure, sleep, succeed, times } from '../support/answers.ts'
 import { openServer, type TestServer } from '../support/server.ts'
+import { eventually } from '../support/until.ts'
 
 let server: TestServer
 beforeAll(async () => {
@@ -43,6 +45,65 @@ test('a sound installation has no errors, and unknown settings are named without
     jobs: expect.stringMatching(/^ok: /),
   })
   expect(JSON.stringify(found)).not.toMatch(/blue|plt_|postgres:\/\//)
+})
+
+/** The exit code of `plinth doctor`, and what it prints. */
+async function doctor() {
+  const { code, out } = await plinth(['doctor'], { PLINTH_URL: server.url, PLINTH_TOKEN: server.adminToken })
+  return { code, out }
+}
+
+test('`doctor` exits with 1 for clocks a minute apart, and with 0 for a warning of seconds', async () => {
+  const now = Date.now
+  const clock = vi.spyOn(Date, 'now')
+  onTestFinished(() => clock.mockRestore())
+  clock.mockImplementation(() => now() + 5000)
+  expect((await diagnose()).found['clock']).toMatch(/^warning: .* differ by 5 s/)
+  expect(await doctor()).toMatchObject({ code: 0, out: expect.stringContaining('differ by 5 s') })
+  clock.mockImplementation(() => now() - 90_000)
+  expect((await diagnose()).found['clock']).toMatch(/^error: .* differ by 90 s/)
+  expect(await doctor()).toMatchObject({ code: 1, out: expect.stringContaining('differ by 90 s') })
+})
+
+test('outgrown statistics, held triggers and late jobs are warnings', async () => {
+  const { database } = server
+  const operations = times(900, (n) => ({ type: 'create_record', record_type: 'deal', data: { n } }))
+  succeed(await server.call('POST', '/v1/crm/batch', { operations }))
+  // The server renews statistics on its own, so that they are made old again until the check sees them.
+  const statistics = await eventually(async () => {
+    await database.query(`UPDATE pg_class SET reltuples = 0 WHERE oid = 'plinth.record'::regclass`)
+    const { found } = await diagnose()
+    return found['statistics']?.startsWith('ok') ? undefined : found['statistics']
+  })
+  expect(statistics).toMatch(/^warning: \d tables? outgrew .*record/)
+  await database.query(`UPDATE plinth.trigger SET calls_production = true WHERE id = 'late'`)
+  await database.query(`SELECT graphile_worker.add_job('late_one', run_at => now() - interval '1 hour')`)
+  const { found } = await diagnose()
+  expect(found).toMatchObject({
+    triggers: expect.stringMatching(/^warning: Held in previews.*: 1 trigger \(late of crm\)/),
+    jobs: 'warning: 1 job should have run long ago: late_one. Look for "a job failed" in the log.',
+  })
+  expect((await doctor()).code).toBe(0)
+  await database.query(`UPDATE plinth.trigger SET calls_production = false WHERE id = 'late'`)
+})
+
+test.each([
+  ['triggers', `UPDATE plinth.trigger SET disabled_reason = 'It failed.' WHERE id = 'off'`],
+  ['secrets', `UPDATE plinth.trigger SET secret = 'v1.0000000000000000.a.b' WHERE id = 'off'`],
+  ['indexes', `UPDATE plinth.record_type_index SET status = 'failed'`],
+])('`doctor` exits with 1 for an error of %s alone', async (name, statement) => {
+  const { database } = server
+  const [trigger] = await database.query<{ secret: string }>(
+    `SELECT secret FROM plinth.trigger WHERE id = 'off'`,
+  )
+  await database.query(statement)
+  const { code, out } = await doctor()
+  await database.query(`UPDATE plinth.trigger SET disabled_reason = NULL, secret = $1 WHERE id = 'off'`, [
+    trigger?.secret,
+  ])
+  await database.query(`UPDATE plinth.record_type_index SET status = 'ready'`)
+  expect({ code, out }).toMatchObject({ code: 1, out: expect.stringMatching(new RegExp(`${name}\\s+error`)) })
+  expect(await doctor()).toMatchObject({ code: 0 })
 })
 
 test('failing and disabled triggers, failed indexes and jobs, and secrets of another key are errors', async () => {

@@ -258,8 +258,64 @@ test('a stream is one snapshot, ends with its token and its client, and keeps ot
   const third = begin(other.token, path)
   await third.started
   third.stop()
+  await allEnded()
+})
+
+/** Waits until no backend reads records. */
+async function allEnded(): Promise<void> {
   for (let n = 0; (await backends()) !== 0; n++) {
     expect(n).toBeLessThan(50)
     await sleep(100)
+  }
+}
+
+test('a whole result that gets no turn within ten seconds is refused, and those that run go on', {
+  tags: 'full',
+  timeout: 60_000,
+}, async () => {
+  await fill('waited', 3000, 'x'.repeat(6000))
+  const path = '/v1/crm/records/waited?limit=all'
+  const { token, call } = await world.newToken([{ permission: 'read' }])
+  const [first, second] = [begin(token, path), begin(token, path)]
+  await Promise.all([first.started, second.started])
+  const before = performance.now()
+  const refused = await call('GET', path, undefined, NDJSON)
+  expect(performance.now() - before).toBeGreaterThan(9000)
+  expect(failure(refused, 'RATE_LIMITED').message).toContain('2 whole results')
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  for (const { resume, ended } of [first, second]) {
+    resume()
+    expect(await ended).toBe('whole')
+  }
+  expect(linesOf(await call('GET', `${path}&fields=id`, undefined, NDJSON))).toHaveLength(3000)
+})
+
+test('a whole result whose reader stops for half a minute is cut, and holds no connection', {
+  tags: 'full',
+  timeout: 90_000,
+}, async () => {
+  await fill('stalled', 3000, 'x'.repeat(6000))
+  const { token } = await world.newToken([{ permission: 'read' }])
+  const stalled = begin(token, '/v1/crm/records/stalled?limit=all')
+  await stalled.started
+  const before = performance.now()
+  for (let n = 0; (await backends()) !== 0; n++) {
+    expect(n).toBeLessThan(600)
+    await sleep(100)
+  }
+  expect(performance.now() - before).toBeGreaterThan(20_000)
+  stalled.resume()
+  expect(await stalled.ended).toBe('cut')
+})
+
+test('a whole result has only the types and states that the token reads', async () => {
+  await fill('own', 3)
+  await fill('foreign', 3, 'canary')
+  const own = await world.newToken([{ permission: 'read', record_type: 'own' }])
+  for (const headers of [CSV, NDJSON]) {
+    expect((await own.call('GET', '/v1/crm/records/own?limit=all', undefined, headers)).text).toContain('N2')
+    const foreign = await own.call('GET', '/v1/crm/records/foreign?limit=all', undefined, headers)
+    failure(foreign, 'FORBIDDEN')
+    expect(foreign.text).not.toContain('canary')
   }
 })
