@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
 import { openDatabase } from '../../src/engine/database/pool.ts'
 import { openPrincipals } from '../../src/engine/sql/execution/principals.ts'
 import { FUNCTIONS } from '../../src/engine/sql/guard/allow/calls.ts'
-import { succeed } from '../support/answers.ts'
+import { expectFailure, succeed } from '../support/answers.ts'
 import { databaseUrl } from '../support/global-setup.ts'
 import { type Call, openServer } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
@@ -145,7 +145,10 @@ test('/readyz shows how SQL statements are isolated', async () => {
 })
 
 /** Runs `work` with a server on an empty database owned by a login with these rights. */
-async function onLogin(rights: string, work: (server: World['call'], log: string[]) => Promise<void>) {
+async function onLogin(
+  rights: string,
+  work: (call: Call, log: string[], name: string, admin: pg.Client) => Promise<void>,
+) {
   const name = `plinth_login_${randomBytes(4).toString('hex')}`
   const admin = new pg.Client({ connectionString: inject('server') })
   await admin.connect()
@@ -156,7 +159,7 @@ async function onLogin(rights: string, work: (server: World['call'], log: string
   url.password = name
   const server = await openServer({ DATABASE_URL: url.href })
   try {
-    await work(server.call, server.log)
+    await work(server.call, server.log, name, admin)
   } finally {
     await server.close()
     await admin.query(`DROP DATABASE ${name} WITH (FORCE)`)
@@ -182,6 +185,43 @@ test('a login with CREATEROLE that is no superuser isolates SQL statements by ro
     expect((await call('GET', '/readyz')).body.sql_isolation).toBe('roles')
     expect(log.some((line) => line.includes('"sql_isolation":"roles"'))).toBe(true)
     await narrow(call)
+  })
+})
+
+test('SQL works in a database whose right to connect was revoked, before a server starts or while it runs', async () => {
+  await ask(world.call)
+  const [{ role } = { role: '' }] = await grants()
+  const name = new URL(world.database.url).pathname.slice(1)
+  const group = role.slice(0, role.lastIndexOf('_'))
+  const revoke = () => world.database.query(`REVOKE CONNECT ON DATABASE ${name} FROM PUBLIC, ${group}`)
+  await revoke()
+  const { call, token } = await world.newToken([{ permission: 'read', record_type: ['deal', 'none'] }])
+  expect(await ask(call)).toBe(1)
+  await revoke()
+  const second = await openWorld({}, world.database)
+  expect(await ask(second.as(token))).toBe(1)
+  await second.close()
+})
+
+test('roles that cannot connect are a failure of the server, which its log explains, and weaken nothing', {
+  tags: 'full',
+}, async () => {
+  await onLogin('CREATEROLE', async (call, log, name, admin) => {
+    await narrow(call)
+    // Another owner, so that the login of the server cannot grant the right again.
+    await admin.query(
+      `ALTER DATABASE ${name} OWNER TO CURRENT_USER; GRANT CONNECT ON DATABASE ${name} TO ${name}`,
+    )
+    const { rows } = await admin.query(`SELECT oid FROM pg_database WHERE datname = $1`, [name])
+    await admin.query(`REVOKE CONNECT ON DATABASE ${name} FROM PUBLIC, plinth_sql_${rows[0].oid}`)
+    await admin.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'plinth-sql' AND datname = '${name}'`,
+    )
+    const answer = await call('POST', '/v1/crm/sql', { query: 'SELECT id FROM note' })
+    const { details } = expectFailure(answer, 'INTERNAL_ERROR')
+    expect(details).toMatchObject([{ path: '', code: 'sql_unavailable' }])
+    expect(log.some((line) => line.includes('permission denied for database'))).toBe(true)
+    expect((await call('GET', '/readyz')).body.sql_isolation).toBe('roles')
   })
 })
 

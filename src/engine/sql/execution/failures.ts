@@ -22,6 +22,7 @@ const READ_ONLY: Words = [
   `SQL is read-only here. Write with ${advised('write_sql')} or the batch.`,
 ]
 
+const NO_CONNECTION_LEFT = '53300'
 const BY_STATE: Readonly<Record<string, Words>> = {
   '42501': UNKNOWN_RELATION,
   '42P01': UNKNOWN_RELATION,
@@ -62,11 +63,29 @@ export function toFailure(thrown: unknown, timeoutMs: number): unknown {
   if (thrown instanceof Stopped) return timedOut(timeoutMs, thrown)
   const state = sqlState(thrown) ?? ''
   if (state === '57014') return timedOut(timeoutMs, thrown)
-  if (state === '53300') return noSlot('The database has no connection left for SQL.')
+  if (state === NO_CONNECTION_LEFT) return noSlot('The database has no connection left for SQL.')
   const words = ownWords(state, thrown) ?? BY_STATE[state] ?? ofClass(state)
   if (words) return refused(words, thrown)
   return unreachable(thrown) ?? thrown
 }
+
+/** Maps a failure to get a connection. The statement has not run, so its words would name the wrong cause. */
+export function toUnavailable(thrown: unknown): unknown {
+  if (thrown instanceof DomainError || sqlState(thrown) === NO_CONNECTION_LEFT) return toFailure(thrown, 0)
+  return unreachable(thrown) ?? unavailable(thrown)
+}
+
+const unavailable = (cause: unknown) =>
+  new DomainError('INTERNAL_ERROR', 'SQL is not available: its role or its connection cannot be made.', {
+    cause,
+    details: [
+      {
+        path: '',
+        code: 'sql_unavailable',
+        message: `Read with ${advised('list_records')} meanwhile. The operator of the server finds the cause in its log.`,
+      },
+    ],
+  })
 
 /** Lists of properties are jsonb, and models write to them as to arrays of PostgreSQL. */
 const OF_LISTS: readonly (readonly [RegExp, string])[] = [

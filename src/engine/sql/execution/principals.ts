@@ -1,5 +1,6 @@
 /** Login roles that statements run under: one per base and set of record types, and per token for its tool calls, created on first use. */
 import pg from 'pg'
+import { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { type Db, statement } from '../../database/client.ts'
 import { answered } from '../../database/deadline.ts'
@@ -21,13 +22,22 @@ type Options = { connectionString: string; db: Db; isolation: Isolation; timeout
 
 const FIND = statement(
   'sql_principal',
-  `UPDATE plinth.sql_grant g SET used_at = now()
+  `SELECT g.password, g.used_at < now() - interval '1 hour' AS "isStale" FROM plinth.sql_grant g
    WHERE g.role = $1 AND g.base_id = $2 AND g.record_types = $3::jsonb
      AND g.token_id IS NOT DISTINCT FROM $4 AND g.password IS NOT NULL
-     AND EXISTS (SELECT FROM pg_roles r WHERE r.rolname = g.role)
-   RETURNING g.password`,
+     AND EXISTS (SELECT FROM pg_roles r WHERE r.rolname = g.role)`,
+)
+type Found = { password: string; isStale: boolean }
+
+const NOTE_USE = statement(
+  'sql_note_use',
+  'UPDATE plinth.sql_grant SET used_at = now() WHERE role = $1 RETURNING role',
 )
 
+const IS_OPEN_TO_LOGIN = statement(
+  'sql_is_open_to_login',
+  'SELECT FROM plinth.sql_grant WHERE role = session_user AND base_id = $1 AND record_types = $2::jsonb',
+)
 const OPEN_TO_LOGIN = statement(
   'sql_open_to_login',
   `INSERT INTO plinth.sql_grant (role, base_id, record_types) VALUES (session_user, $1, $2::jsonb)
@@ -37,6 +47,15 @@ const OPEN_TO_LOGIN = statement(
 export function openPrincipals({ connectionString, db, isolation, timeoutMs }: Options): Principals {
   const alone = <T>(work: (client: pg.Client) => Promise<T>) => whileAlone(connectionString, work)
   let ready: Promise<number> | undefined
+  /** Keeps a role from being dropped as unused. A database without writes drops none. False: it was dropped. */
+  const noteUse = async (role: string) => {
+    try {
+      return (await db.query(NOTE_USE, [role])).length > 0
+    } catch (thrown) {
+      if (takesWrites(thrown)) throw thrown
+      return true
+    }
+  }
   /**
    * The OID of the database, after privileges are revoked and the group role exists. Retried after a failure.
    */
@@ -50,20 +69,25 @@ export function openPrincipals({ connectionString, db, isolation, timeoutMs }: O
   return {
     roleOf: async (reach) => roleOf(await prepared(), reach),
     async principal(reach, afresh = false) {
+      // The database may have lost what the group was granted.
+      if (afresh) ready = undefined
       const database = await prepared()
       const role = roleOf(database, reach)
       const values = [role, reach.baseId, JSON.stringify(reach.recordTypes), reach.tokenId]
-      const find = async () => (await db.query<{ password: string }>(FIND, values))[0]
-      const found = afresh ? undefined : await find()
-      if (found) return { role, password: found.password }
+      const [found] = afresh ? [] : await db.query<Found>(FIND, values)
+      if (found && (!found.isStale || (await noteUse(role)))) return { role, password: found.password }
       return alone((client) => makeRole(client, database, role, reach, { isolation, timeoutMs }))
     },
     openToLogin: async () => {
-      await db.query(OPEN_TO_LOGIN, [EVERYWHERE.baseId, JSON.stringify(EVERYWHERE.recordTypes)])
+      const values = [EVERYWHERE.baseId, JSON.stringify(EVERYWHERE.recordTypes)]
+      if ((await db.query(IS_OPEN_TO_LOGIN, values)).length === 0) await db.query(OPEN_TO_LOGIN, values)
     },
     sweep: () => alone(dropUnusedRoles),
   }
 }
+
+const takesWrites = (thrown: unknown) =>
+  !(thrown instanceof DomainError) || !['disk_full', 'read_only'].includes(thrown.details[0]?.code ?? '')
 
 /**
  * Runs work in a transaction under an advisory lock: concurrent changes to the same privilege or role fail in

@@ -20,7 +20,9 @@ const MISSES_GRANT = `
   SELECT EXISTS (SELECT FROM pg_class c WHERE c.relnamespace = 'plinth_sql'::regnamespace AND c.relkind = 'v'
       AND NOT has_table_privilege($1, c.oid, 'SELECT'))
     OR NOT has_function_privilege($1, 'plinth.instant(text, text)', 'EXECUTE')
-    OR NOT has_schema_privilege($1, 'plinth_sql', 'USAGE') OR NOT has_schema_privilege($1, 'plinth', 'USAGE') AS misses`
+    OR NOT has_schema_privilege($1, 'plinth_sql', 'USAGE') OR NOT has_schema_privilege($1, 'plinth', 'USAGE')
+    OR NOT has_database_privilege($1, current_database(), 'CONNECT') AS misses,
+  quote_ident(current_database()) AS database`
 
 /**
  * Revokes PUBLIC privileges as far as the login can, and creates the group role. Returns the OID of the
@@ -37,9 +39,10 @@ export async function prepareRoles(client: pg.Client, isolation: Isolation): Pro
   if (!found.exists) await client.query(`CREATE ROLE ${group} NOLOGIN`)
   if (found.open_functions)
     await client.query(`REVOKE EXECUTE ON FUNCTION ${found.open_functions} FROM PUBLIC`)
-  const { rows: grants } = await client.query<{ misses: boolean }>(MISSES_GRANT, [group])
+  const { rows: grants } = await client.query<{ misses: boolean; database: string }>(MISSES_GRANT, [group])
   if (grants[0]?.misses)
     await client.query(`
+      GRANT CONNECT ON DATABASE ${grants[0].database} TO ${group};
       GRANT USAGE ON SCHEMA plinth, plinth_sql TO ${group};
       GRANT SELECT ON ALL TABLES IN SCHEMA plinth_sql TO ${group};
       GRANT EXECUTE ON FUNCTION plinth.instant(text, text) TO ${group}`)

@@ -13,7 +13,7 @@ import type { Prepared } from '../guard/prepare.ts'
 import type { Catalog } from '../guard/relations/catalog.ts'
 import { openSqlConnections, type SqlConnection, type SqlConnections } from './connection-pool.ts'
 import { GRACE_MS, openReader, type SqlReader } from './connection-reader.ts'
-import { toFailure } from './failures.ts'
+import { toFailure, toUnavailable } from './failures.ts'
 import { findIsolation, type Isolation, type PrincipalRights, warningOf } from './isolation.ts'
 import { openPrincipals, type Principals } from './principals.ts'
 import { readOnce, type SqlChunk, type SqlRows, streamAll } from './read-rows.ts'
@@ -128,7 +128,7 @@ export async function openSqlRunner({
           () => {},
         )
         .finally(free)
-      throw thrown
+      throw toUnavailable(thrown)
     } finally {
       late.abort()
     }
@@ -207,9 +207,7 @@ export async function openSqlRunner({
       const audit = auditor(request)
       let noted: Noted | undefined
       const free = await slots.wait(request.tokenId)
-      const connection = await takeInTime(request.principal, free).catch((thrown) => {
-        throw toFailure(thrown, limits.timeoutMs)
-      })
+      const connection = await takeInTime(request.principal, free)
       const reader = openReader(connection, { limits, canceller: db.canceller }, (isSound) => {
         pool.give(connection, isSound)
         free()
@@ -247,11 +245,13 @@ async function logIn(
   try {
     return await pool.open(login)
   } catch (thrown) {
-    if (!isRefusedLogin(thrown)) throw thrown
+    if (!isRefusedLogin(thrown) && sqlState(thrown) !== MAY_NOT_CONNECT) throw thrown
     return pool.open(await principals.principal(principal, true))
   }
 }
 
+/** The right to connect to the database was taken away. */
+const MAY_NOT_CONNECT = '42501'
 const isRefusedLogin = (thrown: unknown) => sqlState(thrown)?.startsWith('28') ?? false
 
 function outcomeOf(thrown: unknown, failure: unknown): string {
