@@ -12,25 +12,36 @@ import { endProgress, interruption, showProgress, untilInterrupted } from './com
 import { type Flags, readSettings, type Settings, serverUrl, tokenFor } from './command/settings.ts'
 import { batchesOf, type Place } from './record-files/batches.ts'
 import { formatOf } from './record-files/format.ts'
+import { loosened, schemaOfColumns } from './record-files/infer-columns.ts'
 import { readMark, removeMark, saveMark } from './record-files/mark.ts'
 import { type Format, type LineRecord, readRecords } from './record-files/read-records.ts'
 
-type ImportFlags = { format?: string; delimiter?: string; resume?: true }
+type ImportFlags = { format?: string; delimiter?: string; resume?: true; create?: true }
 
 export function addImport(program: Command): void {
-  configure(program.command('import').description('Write the records of a file: NDJSON or CSV'))
+  configure(
+    program.command('import').description('Write the records of a file: NDJSON, a JSON array, or CSV'),
+  )
     .argument('<type>', 'the record type')
     .argument('<file>', 'the file; - for standard input')
-    .addOption(valued('--format <format>', 'ndjson or csv (default: by the name of the file, else ndjson)'))
+    .addOption(
+      valued(
+        '--format <format>',
+        'ndjson, which a JSON array is too, or csv (default: by the name of the file, else ndjson)',
+      ),
+    )
     .addOption(
       valued('--delimiter <char>', 'what separates the cells of CSV: one character, or tab (default: ,)'),
     )
+    .option('--create', 'make the record type if there is none, with a schema inferred from the records')
     .option('--resume', 'continue after what an interrupted import has written')
-    .action(async (type: string, file: string, { format, delimiter, resume }: ImportFlags) => {
+    .action(async (type: string, file: string, { format, delimiter, resume, create }: ImportFlags) => {
       const settings = readSettings(program.opts<Flags>())
       if (resume && file === '-') throw misused('--resume needs a file: standard input cannot be read again.')
       const form = { format: formatOf(format, file), delimiter: delimiterOf(delimiter) }
-      await importFile(settings, type, { file, ...form, isResumed: resume ?? false })
+      await importFile(settings, type, {
+        ...{ file, ...form, isResumed: resume ?? false, mayCreate: create ?? false },
+      })
     })
 }
 
@@ -41,22 +52,23 @@ function delimiterOf(text: string | undefined): string | undefined {
   throw misused('--delimiter must be one character, such as ";", or tab.')
 }
 
-type Source = { file: string; format: Format; delimiter: string | undefined; isResumed: boolean }
-/** Where an import is. Its batches have keys of the run. */
-type Progress = Place & { run: string }
+type Source = {
+  file: string
+  format: Format
+  delimiter: string | undefined
+  isResumed: boolean
+  mayCreate: boolean
+}
+/** Where an import is, and whether it has made the type. Its batches have keys of the run. */
+type Progress = Place & { run: string; hasCreated: boolean }
 
 async function importFile(settings: Settings, type: string, source: Source): Promise<void> {
   const { base } = settings
   if (base === undefined) throw misused('The base is missing. Pass --base <id>, or set PLINTH_BASE.')
   const { file, format, delimiter } = source
   const path = `/${encodeURIComponent(base)}`
-  const { json_schema } = (await send(
-    settings,
-    'GET',
-    `${path}/record-types/${encodeURIComponent(type)}`,
-  )) as {
-    json_schema: unknown
-  }
+  const typePath = `${path}/record-types/${encodeURIComponent(type)}`
+  const known = await schemaAt(settings, typePath, source)
   const size = file === '-' ? undefined : await sizeOf(file)
   const marker = size === undefined ? undefined : `${file}.import`
   const target = `${serverUrl(settings)} ${base} ${type}`
@@ -64,16 +76,25 @@ async function importFile(settings: Settings, type: string, source: Source): Pro
   const bytes = { read: 0 }
   let written = 0
   const keep = async (progress: Progress) => marker && saveMark(marker, { target, ...progress })
+  // The first batch makes the type, so that it is there with its first records or not at all.
+  const hasCreated = start.hasCreated || known === undefined
+  const isUnmade = hasCreated && start.line === 0
+  const json_schema = isUnmade ? await schemaOfFile(source) : known
+  let definitions = isUnmade ? [{ type: 'upsert_record_type', id: type, body: { json_schema } }] : []
   await untilInterrupted(async (isInterrupted) => {
     const records = readRecords(partsOf(file, bytes), { format, delimiter, shape: shapeOf(json_schema) })
     try {
-      await keep(start)
+      await keep({ ...start, hasCreated })
       for await (const { batch, digest } of batchesOf(records, start)) {
-        await writeBatch(settings, { path, type, run: start.run }, batch).catch((error: unknown) => {
-          throw error instanceof Failure ? atLine(error, batch, written, marker) : error
-        })
+        const shift = definitions.length
+        await writeBatch(settings, { path, type, run: start.run, definitions }, batch).catch(
+          (error: unknown) => {
+            throw error instanceof Failure ? atLine(error, batch, { before: written, shift, marker }) : error
+          },
+        )
+        definitions = []
         written += batch.length
-        await keep({ run: start.run, line: batch.at(-1)?.line ?? start.line, digest })
+        await keep({ run: start.run, line: batch.at(-1)?.line ?? start.line, digest, hasCreated })
         showProgress(written, size && bytes.read / size)
         if (isInterrupted()) throw interruption(`${written} records are written.`, marker && RESUME)
       }
@@ -85,8 +106,46 @@ async function importFile(settings: Settings, type: string, source: Source): Pro
     }
   })
   endProgress()
+  const made = hasCreated && definitions.length === 0 ? await inferSchema(settings, typePath) : ''
   if (marker) await removeMark(marker)
-  note(`${written} records are written.\n`)
+  note(`${written} records are written.${made}\n`)
+}
+
+/**
+ * The schema of the type; undefined if there is none and the import makes it.
+ * @throws Failure
+ */
+async function schemaAt(settings: Settings, path: string, { mayCreate }: Source): Promise<unknown> {
+  try {
+    return ((await send(settings, 'GET', path)) as { json_schema: unknown }).json_schema
+  } catch (error) {
+    if (!(error instanceof Failure) || error.body.error.code !== 'NOT_FOUND') throw error
+    if (mayCreate) return undefined
+    throw advised(error, 'To make the record type from the records of the file, pass --create.')
+  }
+}
+
+/** What a new type is made with. Cells have no types of their own, so those of a file are all read first. */
+async function schemaOfFile({ file, format, delimiter }: Source): Promise<object> {
+  if (format !== 'csv') return {}
+  if (file === '-') throw misused('--create needs a file for CSV: it is read twice.')
+  return schemaOfColumns(partsOf(file, { read: 0 }), delimiter).catch((error: unknown) => {
+    throw error instanceof SyntaxError ? misused(error.message) : error
+  })
+}
+
+/** Sets the schema of the type that the import has made. It says what it did. */
+async function inferSchema(settings: Settings, path: string): Promise<string> {
+  const { json_schema } = (await send(settings, 'GET', `${path}/infer`)) as { json_schema: object }
+  const body = JSON.stringify({ json_schema: loosened(json_schema) })
+  try {
+    await send(settings, 'PATCH', path, { body })
+  } catch (error) {
+    // A sample of the records was read, and others do not fit it.
+    if (!(error instanceof Failure) || error.body.error.code !== 'CONFLICT') throw error
+    return ' The record type is made; no schema fits all of its records.'
+  }
+  return ' The record type is made, with the schema that was inferred: "plinth record-type get" shows it.'
 }
 
 /**
@@ -95,42 +154,50 @@ async function importFile(settings: Settings, type: string, source: Source): Pro
  */
 async function startOf(marker: string | undefined, target: string, isResumed: boolean): Promise<Progress> {
   const found = marker === undefined ? undefined : await readMark(marker, target)
-  if (found === undefined) return { run: randomUUID(), line: 0, digest: '' }
-  const { run, line, digest } = found
+  if (found === undefined) return { run: randomUUID(), line: 0, digest: '', hasCreated: false }
+  const { run, line, digest, hasCreated } = found
   if (typeof run !== 'string' || typeof line !== 'number' || typeof digest !== 'string')
     throw misused(`${marker} cannot be read. Delete it to start from the beginning.`)
   if (line > 0 && !isResumed)
     throw misused(
-      `An import of this file has written the lines up to ${line}. Continue with --resume, or delete ${marker} to write them again.`,
+      `An import of this file has written what comes up to line or item ${line}. Continue with --resume, or delete ${marker} to write them again.`,
     )
-  return { run, line, digest }
+  return { run, line, digest, hasCreated: hasCreated === true }
 }
 
 /** The key is that of the import and the content, so a batch whose answer was lost takes effect once. */
 async function writeBatch(
   settings: Settings,
-  { path, type, run }: { path: string; type: string; run: string },
+  {
+    path,
+    type,
+    run,
+    definitions,
+  }: { path: string; type: string; run: string; definitions: readonly object[] },
   batch: readonly LineRecord[],
 ): Promise<void> {
-  const operations = batch.map(({ record }) => ({
+  const records = batch.map(({ record }) => ({
     type: record.id === undefined && record.external_id === undefined ? 'create_record' : 'upsert_record',
     record_type: type,
     ...record,
   }))
-  const body = JSON.stringify({ operations })
+  const body = JSON.stringify({ operations: [...definitions, ...records] })
   const key = createHash('sha256').update(`${run} ${batch[0]?.line} ${body}`).digest('hex')
   await send(settings, 'POST', `${path}/batch`, { body, key })
 }
 
-/** Names the line of the operation that failed, and says what is written. */
-function atLine(failure: Failure, batch: readonly LineRecord[], before: number, marker?: string): Failure {
+type Written = { before: number; shift: number; marker: string | undefined }
+
+/** Names the line of the operation that failed, and says what is written. `shift` operations come before the lines. */
+function atLine(failure: Failure, batch: readonly LineRecord[], { before, shift, marker }: Written): Failure {
   const { error } = failure.body
+  const noun = batch[0]?.noun ?? 'line'
   const details = error.details?.map((detail) => {
     const [, index, rest = ''] = /^\/operations\/(\d+)(.*)$/.exec(detail.path ?? '') ?? []
-    const line = index === undefined ? undefined : batch[Number(index)]?.line
-    return line === undefined ? detail : { ...detail, path: `line ${line}${rest}` }
+    const line = index === undefined ? undefined : batch[Number(index) - shift]?.line
+    return line === undefined ? detail : { ...detail, path: `${noun} ${line}${rest}` }
   })
-  const lines = `lines ${batch[0]?.line} to ${batch.at(-1)?.line}`
+  const lines = `${noun}s ${batch[0]?.line} to ${batch.at(-1)?.line}`
   const advice =
     error.code === UNREACHABLE
       ? `${before} records are written, perhaps also ${lines}.${marker ? ` ${RESUME} It writes none twice.` : ''}`
@@ -147,7 +214,7 @@ const advised = (failure: Failure, advice: string): Failure =>
 
 async function send(
   settings: Settings,
-  method: 'GET' | 'POST',
+  method: 'GET' | 'POST' | 'PATCH',
   path: string,
   { body, key }: { body?: string; key?: string } = {},
 ): Promise<unknown> {

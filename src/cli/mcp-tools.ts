@@ -5,7 +5,7 @@ import { note, showJson, showRows } from './command/print.ts'
 import { type Settings, serverUrl, tokenFor } from './command/settings.ts'
 import type { AddressOptions } from './mcp-relay/address-path.ts'
 
-type Seen = { data: Record<string, unknown>[]; meta: { tokens: number } }
+type Seen = { data: Record<string, unknown>[]; meta: { tokens: number; warnings?: string[] } }
 
 /** Prints the tools with their cost in tokens. */
 export async function showTools(settings: Settings, scope: AddressOptions, asJson: boolean): Promise<void> {
@@ -26,4 +26,5 @@ export async function showTools(settings: Settings, scope: AddressOptions, asJso
   const { data, meta } = answer.body as Seen
   showRows(data, ['name', 'tokens', 'description'])
   note(`${meta.tokens} tokens in all\n`)
+  for (const warning of meta.warnings ?? []) note(`${warning}\n`)
 }

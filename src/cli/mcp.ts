@@ -52,7 +52,8 @@ class Finder {
         signal: AbortSignal.timeout(ALIVE_MS),
         redirect: 'manual',
       })
-      return ok ? { url, token: tokenFor(url, this.#settings) } : undefined
+      const origin = `which runs on the data directory ${this.#settings.dataDir}`
+      return ok ? { url, token: tokenFor(url, this.#settings), origin } : undefined
     } catch {
       return undefined
     }
@@ -64,7 +65,8 @@ class Finder {
       const server = await this.#own
       // Prefer the listening address, because the public URL may not be reachable from here.
       const url = announcedUrl(this.#settings) ?? server.url
-      return { url, token: this.#settings.namedToken ?? server.adminToken }
+      const origin = `which plinth mcp has started on the data directory ${this.#settings.dataDir}: set PLINTH_URL for another one`
+      return { url, token: this.#settings.namedToken ?? server.adminToken, origin }
     } catch (error) {
       this.#log(toFailure(error).message)
       // Another process won the race to start a server. Wait for it.

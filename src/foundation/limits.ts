@@ -332,6 +332,8 @@ export const LIMITS = {
    * Response budget of MCP read tools, in tokens. Below the minimum, not even the names of the fields fit.
    */
   answerTokens: 4000,
+  /** Tokens of an answer about changes that has to be cut: counts, and the newest rows. */
+  digestTokens: 1500,
   answerTokensMin: 200,
   answerTokensMax: 100_000,
   /** Maximum number of truncated paths that a response lists. */

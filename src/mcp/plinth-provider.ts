@@ -4,7 +4,7 @@ import { nextTurn, turnIsOver } from '../foundation/event-loop-turns.ts'
 import { type Context, duringCall, endingWith, mayAnywhere, mayOnWhole } from '../graphql/context.ts'
 import { complete } from './completion.ts'
 import { isAtEndpoint, listEndpointTools, resolveEndpointTool } from './endpoints/endpoint.ts'
-import { instructionsOf, type Listing } from './outline/base-instructions.ts'
+import { instructionsOf, type Listing, misnamed, type Unknown } from './outline/base-instructions.ts'
 import { getPrompt, listPrompts } from './prompts/prompts.ts'
 import { type AddressSession, addressOf } from './protocol/address-session.ts'
 import { LEAN_REQUESTS, MCP_REQUESTS } from './protocol/advised-tools.ts'
@@ -42,7 +42,7 @@ import { runActionTools } from './tools/run-action.ts'
 import { knowledgeTools, leanSearch } from './tools/search-fetch/search-and-fetch.ts'
 import { sqlTools } from './tools/sql.ts'
 import { sqlWriteTools } from './tools/sql-write.ts'
-import { listedOf, typedTool, typedTools } from './tools/typed-tools.ts'
+import { allTypes, listedOf, typedTool, typedTools } from './tools/typed-tools.ts'
 
 /** Tools of every base, with any types. */
 export const GENERIC: readonly TwoSided[] = [
@@ -134,15 +134,26 @@ async function listing(session: AddressSession, base: string): Promise<Listing> 
     return row !== undefined && isNamed(name, session) && isListed(row, session) && row.available(context)
   }
   const isDefault = tools === null && types === null && profile === null
-  const unknown = new Map<string, string | undefined>()
-  const named = tools?.filter((name) => !IN_BASE.has(name)) ?? []
-  if (named.length > 0) {
-    const names = [...(await typedTools(base, context)).all.keys()]
-    for (const name of named) if (!names.includes(name)) unknown.set(name, nearest(name, names))
-  }
   const hasCreates = isDefault && (await typedTools(base, context)).creates.length > 0
-  return { lists, hasCreates, unknown }
+  return { lists, hasCreates, unknown: await unknownIn(session, base) }
 }
+
+async function unknownIn({ context, whole, tools, types }: AddressSession, base: string): Promise<Unknown> {
+  const ids = async (of: Context) => (await allTypes(base, of)).map(({ id }) => id)
+  const absentOf = (named: readonly string[], known: readonly string[], meant = known) =>
+    new Map(named.filter((name) => !known.includes(name)).map((name) => [name, nearest(name, meant)]))
+  const typed = tools?.filter((name) => !IN_BASE.has(name)) ?? []
+  const seen = types === null ? [] : await ids(context)
+  const isAllSeen = types?.every((id) => seen.includes(id)) ?? true
+  return {
+    tools: absentOf(typed, typed.length > 0 ? [...(await typedTools(base, context)).all.keys()] : []),
+    types: isAllSeen ? new Map() : absentOf(types ?? [], seen, await ids(whole)),
+  }
+}
+
+/** What the options of an address name that it does not have, in words. */
+export const warningsOf = async (session: AddressSession): Promise<string[]> =>
+  session.base === null || isAtEndpoint(session) ? [] : misnamed(await unknownIn(session, session.base))
 
 /**
  * Calls a tool by name.

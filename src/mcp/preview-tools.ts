@@ -2,7 +2,7 @@ import { atEndpoint, type Context, mayRead } from '../graphql/context.ts'
 import { estimateTokens } from './budget/fit.ts'
 import { openEndpoint } from './endpoints/endpoint.ts'
 import { endpointTools } from './endpoints/endpoint-tools.ts'
-import { genericNames, listTools, plinth } from './plinth-provider.ts'
+import { genericNames, listTools, plinth, warningsOf } from './plinth-provider.ts'
 import { readOptions } from './protocol/address-options.ts'
 import { openSession } from './protocol/address-session.ts'
 import type { ToolDefinition } from './tool/tool-definition.ts'
@@ -20,7 +20,11 @@ export async function previewTools(caller: Context, base: string, query: Readonl
       : await openEndpoint(caller, base, endpoint, options)
   const tools = await listTools(session)
   const instructions = await plinth.instructions(session)
-  return { data: tools.map(shown), meta: { tokens: estimateTokens(tools), instructions } }
+  const warnings = await warningsOf(session)
+  return {
+    data: tools.map(shown),
+    meta: { tokens: estimateTokens(tools), ...(warnings.length > 0 && { warnings }), instructions },
+  }
 }
 
 /**

@@ -49,6 +49,10 @@ const spec = {
     data: z.array(SeenTool),
     meta: z.object({
       tokens: z.int().meta({ description: 'The same of the whole list.' }),
+      warnings: z
+        .array(z.string())
+        .optional()
+        .meta({ description: 'Names in `types` and `tools` that this address does not have.' }),
       instructions: z.string().meta({ description: 'What a client gets when it connects to the address.' }),
     }),
   }),

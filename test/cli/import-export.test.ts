@@ -1,8 +1,9 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sleep, succeed, times } from '../support/answers.ts'
+import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 import { plinth, type Settings, start } from './plinth.ts'
 
@@ -132,12 +133,103 @@ test('an interrupted import continues after what it has written', async () => {
   await expect(readFile(`${file}.import`)).rejects.toMatchObject({ code: 'ENOENT' })
 })
 
+test('a JSON array is imported item by item, and an interrupted one continues', async () => {
+  const type = await newType()
+  const file = at('array.json')
+  const items = Array.from({ length: 700 }, (_, n) => ({ title: `T${n} "],[{`, tags: ['a', '}'] }))
+  const text = (bad: object) => ` [${JSON.stringify(items.with(600, bad as never)).slice(1)}\n`
+  await writeFile(file, text({ title: 5 }))
+  const failed = await plinth(['import', type, file], settings)
+  expect(failed).toMatchObject({ code: 1, err: expect.stringContaining('item 601') })
+  expect(failed.err).toContain('500 records are written, none of items 501 to 700')
+  await writeFile(file, text({ title: 'T600' }))
+  const resumed = await plinth(['import', type, file, '--resume'], settings)
+  expect(resumed).toMatchObject({ code: 0, err: '200 records are written.\n' })
+  expect(await countOf(type)).toBe(700)
+  const { data } = succeed(await world.call('GET', `/v1/crm/records/${type}?sort=created_at,id&limit=1`))
+  expect(data[0].data.tags).toEqual(['a', '}'])
+  expect(await plinth(['import', type, '-'], settings, '[]')).toMatchObject({
+    err: '0 records are written.\n',
+  })
+})
+
+describe('import --create', () => {
+  const schemaOf = async (type: string) =>
+    succeed(await world.call('GET', `/v1/crm/record-types/${type}`)).json_schema
+  const existed = (type: string) => world.call('GET', `/v1/crm/record-types/${type}`)
+
+  test('makes the type with an inferred schema, which refuses no other values', async () => {
+    const records = Array.from({ length: 30 }, (_, n) => ({
+      ...{ name: `N${n}`, stage: n % 2 ? 'open' : 'won', amount: n + 0.5, due: '2026-01-02' },
+      address: { city: 'Bonn' },
+    }))
+    const file = at('made.json')
+    await writeFile(file, JSON.stringify(records))
+    const without = await plinth(['import', 'made', file], settings)
+    expect(without).toMatchObject({ code: 1, err: expect.stringContaining('pass --create') })
+    expect((await existed('made')).status).toBe(404)
+    const done = await plinth(['import', 'made', file, '--create'], settings)
+    expect(done, done.err).toMatchObject({ code: 0, err: expect.stringContaining('30 records are written.') })
+    expect(await schemaOf('made')).toEqual({
+      type: 'object',
+      properties: {
+        ...{ name: { type: 'string' }, stage: { type: 'string' }, amount: { type: 'number' } },
+        due: { type: 'string', format: 'date' },
+        address: { type: 'object', properties: { city: { type: 'string' } } },
+      },
+    })
+    // A type that exists stays as it is.
+    await writeFile(file, JSON.stringify([{ name: 'x', other: 1 }]))
+    expect(await plinth(['import', 'made', file, '--create'], settings)).toMatchObject({
+      code: 0,
+      err: '1 records are written.\n',
+    })
+    expect((await schemaOf('made')).properties).not.toHaveProperty('other')
+  })
+
+  test('finds the types of the columns of CSV by all of their cells', async () => {
+    const file = at('made.csv')
+    const rows = [
+      'n,zip,ok,late,tags,external_id',
+      '1.50,01234,true,5,[1],e1',
+      '-2,53111,false,x,"[2,3]",e2',
+      ',,,,,e3',
+    ]
+    await writeFile(file, rows.join('\n'))
+    const done = await plinth(['import', 'cells', file, '--create'], settings)
+    expect(done, done.err).toMatchObject({ code: 0 })
+    const { data } = succeed(await world.call('GET', '/v1/crm/records/cells?sort=external_id'))
+    expect(data.map(({ external_id, data }: Body) => [external_id, data])).toEqual([
+      ['e1', { n: 1.5, zip: '01234', ok: true, late: '5', tags: [1] }],
+      ['e2', { n: -2, zip: '53111', ok: false, late: 'x', tags: [2, 3] }],
+      ['e3', {}],
+    ])
+    expect((await schemaOf('cells')).properties).toMatchObject({
+      ...{ n: { type: 'number' }, zip: { type: 'string' }, ok: { type: 'boolean' } },
+      ...{ late: { type: 'string' }, tags: { type: 'array' } },
+    })
+    const piped = await plinth(['import', 'piped', '-', '--format', 'csv', '--create'], settings, 'a\n1')
+    expect(piped).toMatchObject({ code: 2, err: expect.stringContaining('--create needs a file for CSV') })
+  })
+
+  test('makes no type if the first records cannot be written', async () => {
+    const file = at('broken.json')
+    await writeFile(file, '[{"id": "no id!", "data": {}}]')
+    const failed = await plinth(['import', 'broken', file, '--create'], settings)
+    expect(failed, failed.err).toMatchObject({ code: 1, err: expect.stringContaining('item 1') })
+    expect((await existed('broken')).status).toBe(404)
+  })
+})
+
 test('a line that cannot be read is named, and nothing after it is written', async () => {
   const type = await newType()
   const wrong = async (format: string, text: string) =>
     (await plinth(['import', type, '-', '--format', format], settings, text)).err
   expect(await wrong('ndjson', '{"title":"a"}\n{"title":\n')).toContain('Line 2: ')
-  expect(await wrong('ndjson', '[1]')).toContain('Line 1: A line must be a JSON object.')
+  expect(await wrong('ndjson', '[1]')).toContain('Item 1: An item must be a JSON object.')
+  expect(await wrong('ndjson', '[{"title":"a"},\n{"title":"b"}')).toContain('Item 2: the array has no end.')
+  expect(await wrong('ndjson', '[{"title":"a"}] {}')).toContain('Item 2: text follows the array.')
+  expect(await wrong('ndjson', '{"title":"a"}\n1')).toContain('Line 2: A line must be a JSON object.')
   expect(await wrong('csv', 'title,amount\na,much\n')).toContain(
     'Line 2: "much" in the column "amount" is not a number.',
   )
@@ -215,7 +307,7 @@ test('an import whose written lines have changed is not resumed', async () => {
   for (const changed of [lines.slice(1), ['{"title":"new"}', ...lines], lines.slice(0, 300)]) {
     await writeFile(file, changed.join('\n'))
     const { code, err } = await plinth(['import', type, file, '--resume'], settings)
-    expect([code, err]).toEqual([2, expect.stringContaining('The lines up to 500 are written')])
+    expect([code, err]).toEqual([2, expect.stringContaining('What comes up to line or item 500 is written')])
   }
   await writeFile(`${file}.import`, '{"target":')
   expect((await plinth(['import', type, file, '--resume'], settings)).err).toContain('Delete it')

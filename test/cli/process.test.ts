@@ -120,6 +120,12 @@ test('`mcp` without a running server starts one, writes only messages, and ends 
   await own.initialize()
   const { result } = await own.ask('tools/call', { name: 'list_bases', arguments: {} })
   expect(result?.content?.[0]?.text).toContain('"data":')
+  const of = speak(['--base', 'nowhere'], settings)
+  of.child.stderr.resume()
+  const { error } = await of.ask('initialize')
+  expect(JSON.stringify(error)).toContain(`which runs on the data directory ${dataDir}`)
+  of.child.stdin.end()
+  expect(await of.ended).toBe(0)
   own.child.stdin.end()
   expect(await own.ended).toBe(0)
   await expect(readFile(join(dataDir, 'server.json'))).rejects.toMatchObject({ code: 'ENOENT' })
@@ -189,7 +195,9 @@ test('`mcp` exits with 0 on SIGTERM', { tags: 'full' }, async () => {
 test('`mcp` answers every request with an error when its server is unreachable', async () => {
   const lost = speak([], { PLINTH_URL: 'http://127.0.0.1:1' })
   lost.child.stderr.resume()
-  expect(await lost.ask('initialize')).toMatchObject({ error: { code: -32603 } })
+  expect(await lost.ask('initialize')).toMatchObject({
+    error: { code: -32603, message: expect.stringContaining('http://127.0.0.1:1') },
+  })
   lost.child.stdin.end()
   expect(await lost.ended).toBe(0)
 })

@@ -225,3 +225,16 @@ test('?tools= that names no tool of the address is told in the instructions, wit
   )
   expect(await told('/mcp/crm?tools=create_deal,sql_query')).not.toContain('names what is no tool')
 })
+
+test('?types= that names no type of the token is told in the instructions and the preview, with the nearest name', async () => {
+  const says = '?types= in the address names what is no record type here: del (did you mean deal?), zzz.'
+  expect(await told('/mcp/crm?types=del,deal,zzz')).toContain(`- ${says}`)
+  expect(await told('/mcp/crm?types=deal')).not.toContain('names what is no')
+  const preview = async (query: string) =>
+    succeed(await server.call('GET', `/v1/crm/mcp/tools?${query}`)).meta
+  expect((await preview('types=del,deal,zzz')).warnings).toEqual([says])
+  expect(await preview('types=deal')).not.toHaveProperty('warnings')
+  // A type outside the grants is one that does not exist.
+  const token = await tokenFor(['deal'])
+  expect(await told('/mcp/crm?types=company,zzz', token)).toContain('no record type here: company, zzz.')
+})

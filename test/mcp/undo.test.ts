@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
 import { callTool } from '../support/mcp.ts'
+import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -242,7 +243,16 @@ describe('undo without arguments', () => {
       expect(await dataOf('m')).toEqual({ n })
     }
     const { error } = await undo({}, token)
-    expect(error).toMatchObject({ code: 'NOT_FOUND', details: [{ code: 'change_not_found' }] })
+    expect(error).toMatchObject({
+      code: 'NOT_FOUND',
+      message: expect.stringMatching(/^Nothing is left to undo\. All 6 of the latest requests of this token/),
+      details: [{ code: 'change_not_found' }],
+    })
+    const [latest] = error.details[0].samples
+    expect(latest).toEqual({
+      ...{ request_id: expect.any(String), actor: expect.any(String), tool: 'undo', at: expect.any(String) },
+      ...{ count: 1, what: 'update 1 note' },
+    })
     expect(await dataOf('m')).toEqual({ n: 0 })
     // A new write is the last one again; what was redone is undone again.
     await write(`UPDATE note SET data = '{"n": 4}' WHERE id = 'm'`, token)
@@ -311,7 +321,14 @@ describe('undo without arguments', () => {
   test('is about no request of another token, whatever its name', async () => {
     const { token, id } = await own()
     const none = await undo({}, token)
-    expect(none.error).toMatchObject({ code: 'NOT_FOUND', details: [{ code: 'change_not_found' }] })
+    expect(none.error).toMatchObject({
+      code: 'NOT_FOUND',
+      message: expect.stringContaining('has no request of this token'),
+      details: [{ code: 'change_not_found' }],
+    })
+    const named = await undo({ request_id: 'nope', record_type: 'note' }, token)
+    expect(named.error.message).toContain('matches record_type "note", request_id "nope"')
+    expect(named.error.details[0].samples.length).toBeGreaterThan(0)
     await put('s', { n: 0 }, 's-0')
     const other = await world.newToken([{ permission: 'write' }], { name: id })
     await write(`UPDATE note SET data = '{"n": 1}' WHERE id = 's'`, other.token)
@@ -355,7 +372,9 @@ test('undo without a target names the other latest requests before its plan', as
   const { body } = await call('undo', {})
   expect(Object.keys(body)[0]).toBe('recent')
   expect(body.plan.samples).toEqual(['note/rr2'])
-  expect(body.recent[0]).toMatchObject({ request_id: 'recent-rest', via: 'rest', what: 'create 1 note' })
+  expect(body.recent[0]).toMatchObject({
+    ...{ request_id: 'recent-rest', via: 'rest', count: 1, what: 'create 1 note' },
+  })
   expect(body.recent.map(({ request_id }: { request_id: string }) => request_id)).not.toContain(
     body.plan.of.request_id,
   )
@@ -363,16 +382,78 @@ test('undo without a target names the other latest requests before its plan', as
   expect(named.body).not.toHaveProperty('recent')
 })
 
-test('an answer of changes that is cut says how to see first which requests made them', async () => {
-  for (const n of [1, 2, 3, 4]) await put('long', { text: `${n}`.repeat(600) }, `long-${n}`)
-  const { body } = await call('changes', { record_type: 'note', id: 'long', max_tokens: 600 })
-  expect(body.meta).toMatchObject({ has_more: true, hint: expect.stringContaining('group=request') })
-  const query = "SELECT data FROM changes WHERE id = 'long'"
-  const { body: rows } = await call('sql_query', { query, max_tokens: 600 })
-  expect(rows.meta).toMatchObject({ has_more: true, hint: expect.stringContaining('GROUP BY') })
-  const groups = /SELECT .* DESC/.exec(rows.meta.hint)?.[0] ?? ''
-  const { body: grouped, text } = await call('sql_query', { query: groups, limit: 2 })
-  expect(grouped.data[0], text).toMatchObject({ request_id: 'long-4', record_type: 'note', count: 1 })
+describe('an answer of changes that is cut', () => {
+  const wide = (n: number) => `${n} ${'wide '.repeat(300)}`
+  const NEWEST = 12
+  beforeAll(async () => {
+    for (let n = 1; n <= NEWEST; n++) await put('long', { text: wide(n) }, `long-${n}`)
+    await call('update_record', { record_type: 'note', id: 'long', data: { text: wide(13) } })
+  })
+  const tokensOf = (text: string) => Buffer.byteLength(text) / 4
+  const versions = (rows: readonly Body[]) => rows.map(({ version }) => version)
+  const about = { record_type: 'note', id: 'long' }
+
+  test('says first how many there are and by whom, then shows the newest, shortened, in less than the budget', async () => {
+    const { body, text } = await call('changes', about)
+    expect(Object.keys(body)).toEqual(['matches', 'data', 'meta'])
+    expect(body.matches).toMatchObject({
+      ...{ count: 13, requests: 13, by_tool: { rest: 12, update_record: 1 } },
+      latest_requests: expect.arrayContaining([
+        {
+          request_id: 'long-12',
+          actor: expect.any(String),
+          via: 'rest',
+          at: expect.any(String),
+          count: 1,
+          what: 'update 1 note',
+        },
+      ]),
+    })
+    expect(versions(body.data).slice(0, 3)).toEqual([13, 12, 11])
+    expect(body.data.length).toBeGreaterThan(4)
+    expect(body.data[0].diff[0].value.length).toBeLessThan(wide(13).length)
+    expect(body.meta.truncated[0]).toMatch(/^\/data\/0\/diff/)
+    expect(tokensOf(text)).toBeLessThan(1600)
+    expect(body.meta).toMatchObject({ has_more: true, next_before: body.data.at(-1).seq })
+    const next = await call('changes', { ...about, order: 'desc', before: body.meta.next_before })
+    expect(versions(next.body.data)[0]).toBe(body.data.at(-1).version - 1)
+  })
+
+  test('keeps the order and the start that the call names, and goes on without a gap', async () => {
+    const seen: number[] = []
+    let start = 0
+    for (let more = true; more; ) {
+      const { body } = await call('changes', { ...about, after: start })
+      seen.push(...versions(body.data))
+      more = body.meta.has_more
+      start = body.meta.next_after
+    }
+    expect(seen).toEqual(Array.from({ length: 13 }, (_, n) => n + 1))
+    const { body } = await call('changes', { ...about, order: 'asc' })
+    expect(versions(body.data)[0]).toBe(1)
+    expect(body.matches.count).toBe(13)
+  })
+
+  test('of SQL is counted and turned likewise, unless the query orders it', async () => {
+    const query = `SELECT seq, version, actor_name, call, request_id, data FROM changes WHERE id = :id; `
+    const { body, text } = await call('sql_query', { query, params: { id: 'long' } })
+    expect(Object.keys(body)[0], text).toBe('matches')
+    expect(body.matches.count).toBe(13)
+    expect(body.matches.latest.slice(0, 2)).toMatchObject([
+      { tool: 'update_record', count: 1 },
+      { tool: null, request_id: 'long-12', count: 1 },
+    ])
+    expect(versions(body.data).slice(0, 2)).toEqual([13, 12])
+    expect(tokensOf(text)).toBeLessThan(1600)
+    const ordered = await call('sql_query', {
+      query: "SELECT version, data FROM changes WHERE id = 'long' ORDER BY seq",
+    })
+    expect(ordered.body.matches).toEqual({ count: 13 })
+    expect(versions(ordered.body.data)[0]).toBe(1)
+    const short = await call('sql_query', { query: "SELECT version FROM changes WHERE id = 'long'" })
+    expect(short.body).not.toHaveProperty('matches')
+    expect(short.body.data).toHaveLength(13)
+  })
 })
 
 test.each([

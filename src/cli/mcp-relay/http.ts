@@ -1,4 +1,5 @@
-export type Server = { url: string; token: string | undefined }
+/** `origin` says where a server comes from that the client has not named. */
+export type Server = { url: string; token: string | undefined; origin?: string }
 
 type Sent = { text?: string; signal: AbortSignal; headers?: Record<string, string> }
 
@@ -7,6 +8,8 @@ export class Http {
   readonly #find: () => Promise<Server>
   readonly #path: string
   #server: Promise<Server> | undefined
+  /** The server that was asked last, for messages. */
+  name = 'the Plinth server'
 
   /** @param find locates the server; called again after a connection is lost */
   constructor(find: () => Promise<Server>, path: string) {
@@ -23,7 +26,8 @@ export class Http {
   }
 
   async send(method: string, request: Sent, mayFind = true): Promise<Response> {
-    const { url, token } = await this.connect()
+    const { url, token, origin } = await this.connect()
+    this.name = `the server at ${url}${origin === undefined ? '' : `, ${origin}`}`
     const { text, signal, headers } = request
     try {
       return await fetch(url + this.#path, {

@@ -126,8 +126,9 @@ export class Relay {
   /** Converts an HTTP error to a JSON-RPC error for each affected request. */
   async #refuse(response: Response, waiting: Waiting): Promise<void> {
     const { code, message, data } = readRefusal(await response.text(), response.status)
-    if (waiting.size === 0) this.#output.log(`the server refused a message: ${message}`)
-    this.#answerAll(waiting, code, message, data)
+    const { name } = this.#upstream
+    if (waiting.size === 0) this.#output.log(`${name} refused a message: ${message}`)
+    this.#answerAll(waiting, code, `${message} This is the answer of ${name}.`, data)
   }
 
   #fail(error: unknown, waiting: Waiting): void {
@@ -136,7 +137,7 @@ export class Relay {
     this.#answerAll(
       waiting,
       INTERNAL_ERROR,
-      'The Plinth server cannot be reached, or it closed the connection before the response was complete.',
+      `No complete response came from ${this.#upstream.name}: it cannot be reached, or it closed the connection.`,
     )
   }
 

@@ -34,6 +34,11 @@ export class Upstream {
     this.#http = new Http(find, path)
   }
 
+  /** The server that was asked last, for messages. */
+  get name(): string {
+    return this.#http.name
+  }
+
   async connect(): Promise<void> {
     await this.#http.connect()
   }

@@ -40,6 +40,6 @@ export async function* batchesOf(
 function isSame(digest: string, known: string, line: number): true {
   if (digest === known) return true
   throw misused(
-    `The lines up to ${line} are written, and are not the same any more. Restore them, and correct only what comes after.`,
+    `What comes up to line or item ${line} is written, and is not the same any more. Restore it, and correct only what comes after.`,
   )
 }

@@ -8,11 +8,13 @@ import { columnsOf, type FileRecord, OWN, recordOf } from './columns.ts'
 import { type CsvRow, readCsv } from './csv.ts'
 
 export type Format = 'ndjson' | 'csv'
-export type LineRecord = { line: number; record: FileRecord }
+/** What `line` counts: the lines of the text, or the items of a JSON array. */
+type Noun = 'line' | 'item'
+export type LineRecord = { line: number; noun: Noun; record: FileRecord }
 
 /** The format of a file; for CSV with the delimiter of its cells, if that is named. */
 export type Form = { format: Format; delimiter?: string | undefined; shape: Shape }
-type Fault = { line: number; message: string }
+type Fault = { line: number; noun: Noun; message: string }
 
 /**
  * After a wrong line no record follows, and the other lines are only checked.
@@ -20,22 +22,22 @@ type Fault = { line: number; message: string }
  */
 export async function* readRecords(parts: AsyncIterable<string>, form: Form): AsyncGenerator<LineRecord> {
   const faults: Fault[] = []
-  for await (const { line, read } of textsOf(parts, form)) {
+  for await (const { line, noun = 'line', read } of textsOf(parts, form)) {
     try {
       const record = read()
-      if (faults.length === 0) yield { line, record }
+      if (faults.length === 0) yield { line, noun, record }
     } catch (error) {
-      faults.push({ line, message: faultOf(error) })
+      faults.push({ line, noun, message: faultOf(error) })
       if (faults.length === MOST_FAULTS) break
     }
   }
   const [first] = faults
   if (first === undefined) return
-  if (faults.length === 1) throw misused(`Line ${first.line}: ${first.message}`)
+  if (faults.length === 1) throw misused(`${placeOf(first)}: ${first.message}`)
   const most = faults.length === MOST_FAULTS ? 'At least ' : ''
   throw misused(
-    `${most}${faults.length} lines are wrong.`,
-    faults.map(({ line, message }) => ({ path: `line ${line}`, message })),
+    `${most}${faults.length} ${first.noun}s are wrong.`,
+    faults.map(({ line, noun, message }) => ({ path: `${noun} ${line}`, message })),
   )
 }
 
@@ -47,7 +49,11 @@ function faultOf(error: unknown): string {
   throw error
 }
 
-type Text = { line: number; read: () => FileRecord }
+type Text = { line: number; noun?: Noun; read: () => FileRecord }
+
+/** `Line 3` */
+const placeOf = ({ line, noun }: Pick<Fault, 'line' | 'noun'>): string =>
+  `${noun === 'line' ? 'Line' : 'Item'} ${line}`
 
 /** @throws Failure for a text that cannot be read further */
 async function* textsOf(
@@ -55,6 +61,7 @@ async function* textsOf(
   { format, delimiter, shape }: Form,
 ): AsyncGenerator<Text> {
   let line = 1
+  let noun: Noun = 'line'
   try {
     if (format === 'csv') {
       let columns: string[] | undefined
@@ -66,14 +73,16 @@ async function* textsOf(
         else columns = columnsOf(checkDelimiter(fields, delimiter))
       }
     } else {
-      for await (const text of linesOf(parts)) {
-        if (text.trim() !== '') yield { line, read: () => recordOfJson(text) }
+      const [isArray, all] = await peeked(parts)
+      if (isArray) noun = 'item'
+      for await (const text of isArray ? itemsOf(all) : linesOf(all)) {
+        if (isArray || text.trim() !== '') yield { line, noun, read: () => recordOfJson(text, noun) }
         line++
       }
     }
   } catch (error) {
     const message = faultOf(error)
-    throw misused(/^Line \d+: /.test(message) ? message : `Line ${line}: ${message}`)
+    throw misused(/^Line \d+: /.test(message) ? message : `${placeOf({ line, noun })}: ${message}`)
   }
 }
 
@@ -88,8 +97,60 @@ function checkDelimiter(fields: readonly string[], delimiter: string | undefined
   )
 }
 
-/** Characters of a line. */
+/** Characters of a line, or of an item. */
 const MOST_CHARS = 8 * 1024 * 1024
+
+/** Whether a text is a JSON array, and all of its parts. No line of NDJSON begins with a bracket. */
+async function peeked(parts: AsyncIterable<string>): Promise<[boolean, AsyncIterable<string>]> {
+  const rest = parts[Symbol.asyncIterator]()
+  let head = ''
+  while (head.trim() === '' && head.length <= MOST_CHARS) {
+    const { done, value } = await rest.next()
+    if (done) break
+    head += value
+  }
+  async function* all() {
+    yield head
+    yield* { [Symbol.asyncIterator]: () => rest }
+  }
+  return [head.trimStart().startsWith('['), all()]
+}
+
+/** The texts of the items of a JSON array. Each is parsed by itself, so the array may be of any size. */
+async function* itemsOf(parts: AsyncIterable<string>): AsyncGenerator<string> {
+  let item = ''
+  let levels = 0
+  let count = 0
+  let isText = false
+  let isEscaped = false
+  for await (const part of parts) {
+    let from = 0
+    for (let at = 0; at < part.length; at++) {
+      const char = part[at] ?? ''
+      if (isText) {
+        isText = isEscaped || char !== '"'
+        isEscaped = !isEscaped && char === '\\'
+        continue
+      }
+      if (char === '"') isText = true
+      else if (char === '[' || char === '{') levels++
+      else if (char === ']' || char === '}') levels--
+      const isOpening = levels === 1 && char === '[' && count === 0 && item === '' && from === 0
+      const isEnd = levels === 0 && char === ']'
+      if (!isOpening && !isEnd && !(levels === 1 && char === ',')) continue
+      const text = item + part.slice(from, at)
+      item = ''
+      from = at + 1
+      if (isOpening || (isEnd && count === 0 && text.trim() === '')) continue
+      count++
+      yield text
+    }
+    item += part.slice(from)
+    if (item.length > MOST_CHARS) throw new SyntaxError('the item is too long.')
+  }
+  if (levels > 0) throw new SyntaxError('the array has no end.')
+  if (item.trim() !== '') throw new SyntaxError('text follows the array.')
+}
 
 async function* linesOf(parts: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = ''
@@ -105,13 +166,9 @@ async function* linesOf(parts: AsyncIterable<string>): AsyncGenerator<string> {
 const FIELDS: readonly string[] = [...OWN, 'data']
 
 /** An object with `data` and fields of every record only is a record, any other one is the data of a record. */
-function recordOfJson(text: string): FileRecord {
+function recordOfJson(text: string, noun: Noun): FileRecord {
   const value = parseJson(text)
-  if (Array.isArray(value))
-    throw new SyntaxError(
-      "A line must be a JSON object. Write the items of an array as lines: jq -c '.[]' file.json",
-    )
-  if (!isObject(value)) throw new SyntaxError('A line must be a JSON object.')
+  if (!isObject(value)) throw new SyntaxError(`A${noun === 'item' ? 'n' : ''} ${noun} must be a JSON object.`)
   const isRecord = isObject(value['data']) && Object.keys(value).every((name) => FIELDS.includes(name))
   if (!isRecord) return { data: value }
   const given = Object.entries(value).filter(([, each]) => each !== null)

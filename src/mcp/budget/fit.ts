@@ -1,4 +1,5 @@
 /** Fits results to `max_tokens`. */
+import { LIMITS } from '../../foundation/limits.ts'
 import { valuesOf } from '../../json/rows.ts'
 import { type ShowsRecords, success, type ToolResult } from '../protocol/result.ts'
 import { type Body, ReadResult } from './read-result.ts'
@@ -6,16 +7,22 @@ import { sizeOf } from './truncate-json.ts'
 import { cutTo } from './truncate-rows.ts'
 
 /**
- * Fits a result to at most `tokens`. Drops rows from the end and adjusts the cursor. Truncates values that
+ * Fits a result to at most `asked` tokens, or its own limit. Drops rows from the end and adjusts the cursor. Truncates values that
  * are too long for any page, lists their paths in `truncated`, and links to the full record.
  */
-export function fitted(reading: ReadResult, tokens: number, showsRecords: ShowsRecords): ToolResult {
+export async function fitted(
+  reading: ReadResult,
+  asked: number | undefined,
+  showsRecords: ShowsRecords,
+): Promise<ToolResult> {
+  const tokens = asked ?? reading.nature.tokens ?? LIMITS.answerTokens
   const body = plain(reading.body)
   const links = reading.nature.links ?? []
   const whole = { ...success(body, showsRecords), ...(links.length > 0 && { content: links }) }
   const maxBytes = tokens * BYTES_OF_TOKEN
   let over = excess(whole, maxBytes)
   if (over <= 0) return whole
+  if (reading.nature.ifCut) return fitted(await reading.nature.ifCut(), asked, showsRecords)
   const kept = sizeOf(Array.isArray(body.data) ? body.data : body)
   // The truncation notes take space too, and their size is known only after the cut. Retry until everything
   // fits.

@@ -11,6 +11,14 @@ export type Nature = {
   cursors?: unknown
   /** Hint on how to get the omitted rows. */
   onward?: string
+  /** The properties of `meta` that lead on from the last row kept. */
+  goOn?: (last: Row) => Row
+  /** The limit of tokens where the call has none. */
+  tokens?: number
+  /** Bytes above which a row of a cut result is shortened. */
+  rowBytes?: number
+  /** The result in place of this one, if this one has to be cut. */
+  ifCut?: () => Promise<ReadResult>
   /** URI of the full row, or of the single object. */
   uriOf?: (row: Row) => string | undefined
   /** Links that the result always has. */

@@ -34,7 +34,8 @@ function cutRows({ body, nature }: ReadResult, maxBytes: number, tokens: number)
     const mayTake =
       sizeOf(row) <= maxBytes || rows.length === 1 ? maxBytes : Math.floor(maxBytes / ROWS_OF_LONG)
     const cuts: string[] = []
-    const shown = shrink({ value: row, path: `/data/${index}` }, mayTake - '[]'.length, cuts) as Row
+    const most = Math.min(mayTake - '[]'.length, nature.rowBytes ?? maxBytes)
+    const shown = shrink({ value: row, path: `/data/${index}` }, most, cuts) as Row
     left -= sizeOf(shown) + ','.length + cuts.reduce((sum, path) => sum + sizeOf(path) + ','.length, 0)
     if (left < 0 && kept.length > 0) break
     kept.push(shown)
@@ -91,6 +92,7 @@ function metaOf(
       ...(cursors instanceof RowCursors
         ? { next_cursor: cursors.after(kept - 1) }
         : typeof meta['offset'] === 'number' && { next_offset: meta['offset'] + kept }),
+      ...nature.goOn?.(rows[kept - 1] ?? {}),
     }),
     ...(truncated.length > 0 && { truncated: listed(truncated) }),
     hint: hint.filter(Boolean).join(' ').trim(),

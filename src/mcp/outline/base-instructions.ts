@@ -14,9 +14,12 @@ export type Listing = {
   lists: (tool: string) => boolean
   /** Whether the list has `create_<type>`. */
   hasCreates: boolean
-  /** Names of type tools in `?tools=` that the address does not have, each with the nearest that it has. */
-  unknown: ReadonlyMap<string, string | undefined>
+  /** What the address names and does not have. */
+  unknown: Unknown
 }
+
+/** Names of type tools in `?tools=`, and of types in `?types=`, that an address does not have, each with the nearest that it has. */
+export type Unknown = Readonly<Record<'tools' | 'types', ReadonlyMap<string, string | undefined>>>
 
 /**
  * Builds the instructions of `/mcp` or of a base, within `LIMITS.instructionsTokens`. Clients may cut them, so
@@ -36,7 +39,9 @@ export async function instructionsOf(
   const fixed = [
     opening(offer),
     rules(offer),
-    [mayWrite && unlisted(session, hasCreates), misnamed(unknown)].filter(Boolean).join('\n'),
+    [mayWrite && unlisted(session, hasCreates), ...misnamed(unknown).map((each) => `- ${each}`)]
+      .filter(Boolean)
+      .join('\n'),
     [mayPreview(session) && PREVIEWS, mayConfigure(session) && CONFIGURATION].filter(Boolean).join('\n'),
     hasSql ? `${SQL}${mayWrite && lists('sql_write') ? ` ${LINKING}` : ''}` : '',
   ]
@@ -98,14 +103,21 @@ function builtInLine(fields: readonly string[], hasSql: boolean): string {
 
 const MOST_MISNAMED = 3
 
-/** Says which names in `?tools=` are no tools. They are no error, because types come and go. */
-function misnamed(unknown: Listing['unknown']): string {
-  if (unknown.size === 0) return ''
-  const names = [...unknown].slice(0, MOST_MISNAMED).map(([name, meant]) => {
-    return `${name.slice(0, 64)}${meant ? ` (did you mean ${meant}?)` : ''}`
+/** Says which names in the address are no tools or types. They are no error, because types come and go. */
+export function misnamed(unknown: Unknown): string[] {
+  const kinds = [
+    ['tools', 'no tool'],
+    ['types', 'no record type'],
+  ] as const
+  return kinds.flatMap(([option, nothing]) => {
+    const all = [...unknown[option]]
+    const names = all.slice(0, MOST_MISNAMED).map(([name, meant]) => {
+      return `${name.slice(0, 64)}${meant ? ` (did you mean ${meant}?)` : ''}`
+    })
+    const more = all.length > MOST_MISNAMED ? ` and ${all.length - MOST_MISNAMED} more` : ''
+    const text = `?${option}= in the address names what is ${nothing} here: ${names.join(', ')}${more}.`
+    return names.length === 0 ? [] : [text]
   })
-  const more = unknown.size > MOST_MISNAMED ? ` and ${unknown.size - MOST_MISNAMED} more` : ''
-  return `- ?tools= in the address names what is no tool here: ${names.join(', ')}${more}.`
 }
 
 /** Says which type tools can be called and are not listed. */

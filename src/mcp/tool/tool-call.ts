@@ -1,6 +1,5 @@
 import type { z } from 'zod'
 import type { PlanKind } from '../../contract/plan-messages.ts'
-import { LIMITS } from '../../foundation/limits.ts'
 import type { Context, Permission } from '../../graphql/context.ts'
 import { fitted } from '../budget/fit.ts'
 import { ReadResult } from '../budget/read-result.ts'
@@ -76,11 +75,7 @@ export async function runTool<In extends z.ZodObject>(
   }
   const done = await withApproval(once, plans, caller)
   return done instanceof ReadResult
-    ? fitted(
-        where.hasResources === false ? done.unlinked() : done,
-        how.max_tokens ?? LIMITS.answerTokens,
-        showsRecords,
-      )
+    ? fitted(where.hasResources === false ? done.unlinked() : done, how.max_tokens, showsRecords)
     : success(done, showsRecords)
 }
 

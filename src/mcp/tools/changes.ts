@@ -4,12 +4,13 @@ import { moment } from '../../contract/moment.ts'
 import { awaiting } from '../../contract/plan-messages.ts'
 import { changesBody } from '../../contract/response-bodies.ts'
 import { advised } from '../../foundation/advised-requests.ts'
-import { invalid } from '../../foundation/errors.ts'
+import { DomainError, invalid, restated } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { omitUndefined } from '../../foundation/omit-undefined.ts'
 import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
-import { ReadResult } from '../budget/read-result.ts'
+import { ReadResult, type Row } from '../budget/read-result.ts'
 import { answerOutput, PAGE, pageOutput } from '../tool/page-arguments.ts'
 import { deleting, reading, tool } from '../tool/tool.ts'
 
@@ -92,8 +93,9 @@ const ofNothing = () =>
     message: `Send request_id, seq for one change, or actor with since; or nothing, for your last request. ${advised('list_changes')} lists what was changed by which request.`,
   })
 const ADVICE = ' To undo the skipped ones with what came after, send on_conflict "force".'
-const GROUP_FIRST =
-  'group=request first shows which requests made them, and how many; order=desc begins with the newest.'
+/** Groups that a cut answer counts, and names. */
+const COUNTED = 100
+const NAMED = 5
 /** Requests that the plan for the last one names besides. */
 const RECENT = 4
 /** Resources that a plan or an answer names one by one. */
@@ -131,19 +133,27 @@ export const changeTools = [
         if (other !== undefined) throw notWithTrace(other)
         return new ReadResult(steps((await trace({ base: base_id, seq: traced }, context)).changeTrace))
       }
-      const { changes, changeGroups } = await list(
-        {
-          ...omitUndefined(filter),
-          base: base_id,
-          ...(record_type !== undefined && { recordType: record_type }),
-          ...(request_id !== undefined && { requestId: request_id }),
-          limit,
-          showsBefore: include === 'before',
-          isGrouped: group === 'request',
-        },
-        context,
-      )
-      return new ReadResult(changesBody(changes, changeGroups), changes ? { onward: GROUP_FIRST } : {})
+      const asked = {
+        ...omitUndefined(filter),
+        base: base_id,
+        ...(record_type !== undefined && { recordType: record_type }),
+        ...(request_id !== undefined && { requestId: request_id }),
+        limit,
+        showsBefore: include === 'before',
+      }
+      const { changes, changeGroups } = await list({ ...asked, isGrouped: group === 'request' }, context)
+      if (!changes) return new ReadResult(changesBody(changes, changeGroups), { goOn: before('last_seq') })
+      const isOrdered = filter.order !== undefined || filter.after !== undefined
+      const ifCut = async () => {
+        const page = isOrdered
+          ? { changes }
+          : await list({ ...asked, order: 'desc', isGrouped: false }, context)
+        const { changeGroups } = await list({ ...asked, limit: COUNTED, isGrouped: true }, context)
+        return digestOf(page.changes ?? changes, changeGroups, isOrdered && filter.order !== 'desc')
+      }
+      // Whoever has not said where to begin is not meant to read on from the oldest.
+      if (changes.hasMore && !isOrdered) return ifCut()
+      return new ReadResult(changesBody(changes, undefined), { ifCut })
     },
   }),
   tool('undo', {
@@ -182,7 +192,9 @@ export const changeTools = [
           shown: SHOWN,
         },
         context,
-      )
+      ).catch(async (thrown: unknown) => {
+        throw await withRecent(thrown, base_id, context)
+      })
       const { plan, rows, skipped, skipped_count, secrets, dry_run, last, also, effects, ...done } =
         revertChanges
       const left = {
@@ -221,6 +233,45 @@ export const changeTools = [
   }),
 ]
 
+const after = (seq: string) => (last: Row) => ({ next_after: last[seq] })
+const before = (seq: string) => (last: Row) => ({ next_before: last[seq] })
+
+type Page = NonNullable<Awaited<ReturnType<typeof list>>['changes']>
+type Groups = NonNullable<Awaited<ReturnType<typeof list>>['changeGroups']>
+
+/** A cut answer: how many changes match and by whom, then some of them, shortened. */
+function digestOf(page: Page, groups: Groups | undefined, isAscending: boolean): ReadResult {
+  const { data, meta } = changesBody(page, undefined)
+  const hint = isAscending
+    ? 'Oldest first; matches says who made all of them. Continue with after = meta.next_after.'
+    : 'Newest first; matches says who made all of them. Continue with order=desc and before = meta.next_before, or begin with order=asc.'
+  return new ReadResult(
+    {
+      matches: matchesOf(groups?.data ?? [], groups?.hasMore ?? false),
+      data: data.map(bare),
+      meta: { ...meta, hint },
+    },
+    { tokens: LIMITS.digestTokens, rowBytes: ROW_BYTES, goOn: isAscending ? after('seq') : before('seq') },
+  )
+}
+const ROW_BYTES = 500
+
+function matchesOf(groups: Groups['data'], hasMore: boolean) {
+  const counts = (nameOf: (group: Groups['data'][number]) => string) => {
+    const all = new Map<string, number>()
+    for (const group of groups) all.set(nameOf(group), (all.get(nameOf(group)) ?? 0) + group.count)
+    return Object.fromEntries([...all].sort(([, a], [, b]) => b - a).slice(0, NAMED))
+  }
+  return {
+    // Of the newest requests only, if there are more than were counted.
+    [hasMore ? 'at_least' : 'count']: groups.reduce((sum, { count }) => sum + count, 0),
+    by_actor: counts(({ actor }) => actor.name),
+    by_tool: counts(({ call, actor }) => call?.tool ?? actor.via),
+    requests: groups.length,
+    latest_requests: groups.slice(0, NAMED).map(lineOf),
+  }
+}
+
 type Last = {
   readonly request_id: string
   readonly at: string
@@ -233,23 +284,34 @@ const nameOf = ({ request_id, at, via, tool }: Last) => ({
   ...(tool === null ? { via } : { tool }),
 })
 
-/** The latest requests besides one, newest first: what else could be meant. */
-async function recentOf(base: string, but: string, context: Context): Promise<object[]> {
+/** A refusal that found nothing, with the latest requests as samples. */
+async function withRecent(thrown: unknown, base: string, context: Context): Promise<unknown> {
+  const [detail, ...others] = thrown instanceof DomainError ? thrown.details : []
+  if (!(thrown instanceof DomainError) || detail?.code !== 'change_not_found') return thrown
+  const samples = await recentOf(base, null, context)
+  if (samples.length === 0) return thrown
+  const message = `${detail.message} samples has the latest requests.`
+  return restated(thrown, { message, details: [{ ...detail, message, samples }, ...others] })
+}
+
+/** The latest requests, newest first, besides the one that is meant: what else could be. */
+async function recentOf(base: string, but: string | null, context: Context): Promise<object[]> {
   const asked = { base, limit: RECENT, showsBefore: false, isGrouped: true }
   const { changeGroups } = await list(asked, context)
-  return (changeGroups?.data ?? [])
-    .filter((group) => group.request_id !== but)
-    .map(({ request_id, actor, call, last_at, by, undone_by }) => ({
-      request_id,
-      actor: actor.name,
-      ...(call?.tool ? { tool: call.tool } : { via: actor.via }),
-      at: last_at,
-      what: by
-        .map(({ operation, count, record_type, kind }) => `${operation} ${count} ${record_type ?? kind}`)
-        .join(', '),
-      ...(undone_by && { undone: true }),
-    }))
+  return (changeGroups?.data ?? []).filter((group) => group.request_id !== but).map(lineOf)
 }
+
+const lineOf = ({ request_id, actor, call, last_at, count, by, undone_by }: Groups['data'][number]) => ({
+  request_id,
+  actor: actor.name,
+  ...(call?.tool ? { tool: call.tool } : { via: actor.via }),
+  at: last_at,
+  count,
+  what: by
+    .map(({ operation, count, record_type, kind }) => `${operation} ${count} ${record_type ?? kind}`)
+    .join(', '),
+  ...(undone_by && { undone: true }),
+})
 
 type Sent = { readonly deliveries: readonly object[]; readonly runs: readonly object[] }
 const effectsOf = <T extends Sent>(effects: T) => ({
@@ -268,10 +330,10 @@ function namesOf(undone: readonly Undone[]): string[] {
   )
 }
 
+const bare = (row: object) => Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null))
+
 /** A trace without what its steps do not have. */
 function steps<T extends { causes: readonly object[]; effects: readonly object[] }>(traced: T) {
-  const bare = (step: object) =>
-    Object.fromEntries(Object.entries(step).filter(([, value]) => value !== null))
   return { ...traced, causes: traced.causes.map(bare), effects: traced.effects.map(bare) }
 }
 

@@ -2,10 +2,12 @@
 import { z } from 'zod'
 import { sqlBody } from '../../contract/response-bodies.ts'
 import { LIMITS } from '../../foundation/limits.ts'
+import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { parseJson } from '../../json/parse.ts'
-import { ReadResult } from '../budget/read-result.ts'
+import { valuesOf } from '../../json/rows.ts'
+import { ReadResult, type Row } from '../budget/read-result.ts'
 import { pageOutput } from '../tool/page-arguments.ts'
 import { reading, tool } from '../tool/tool.ts'
 
@@ -31,8 +33,42 @@ function withoutColumns({ data, meta }: Rows): object {
 const ROWS = 100
 
 const OF_ROWS = 'Select fewer columns, or continue with LIMIT and OFFSET in the query.'
-const OF_CHANGES =
-  'See first what each request did: SELECT request_id, actor_name, record_type, operation, count(*), max(at) FROM changes GROUP BY 1, 2, 3, 4 ORDER BY max(seq) DESC.'
+const OF_CHANGES = 'matches says what there is, by actor, tool and request. Narrow the query by these.'
+
+type Columns = readonly { readonly name: string; readonly type: string }[]
+type Asked = { base: string; query: string; params?: unknown; limit: number }
+
+/** A cut answer about changes: how many rows match and by whom, then the newest, unless the query orders them, shortened. */
+async function digestOf(asked: Asked, columns: Columns, body: object, context: Context): Promise<ReadResult> {
+  const within = asked.query.trim().replace(/;$/, '')
+  const over = async (select: string, rest: string, limit: number) => {
+    const query = `SELECT ${select} FROM (\n${within}\n) AS matched ${rest}`
+    return (await run({ ...asked, query, limit }, context)).sql
+  }
+  const has = (name: string) => columns.some((column) => column.name === name)
+  const tool = has('call') ? ["call->>'tool' AS tool"] : has('tool') ? ['tool'] : []
+  const by = [...['actor_name'].filter(has), ...tool, ...['request_id'].filter(has)]
+  const newest = ['seq', 'at'].find(has)
+  const order = newest === undefined ? 'count(*)' : `max(${newest})`
+  const { data } = await over(
+    [...by, 'count(*) AS count', 'sum(count(*)) OVER () AS whole'].join(', '),
+    by.length === 0 ? '' : `GROUP BY ${by.map((_, at) => at + 1).join(', ')} ORDER BY ${order} DESC`,
+    MOST_GROUPS,
+  )
+  const groups = valuesOf(data) as Row[]
+  const isTurned = newest !== undefined && !/\border\s+by\b/i.test(asked.query)
+  const shown = isTurned ? sqlBody(await over('*', `ORDER BY ${newest} DESC`, asked.limit)) : body
+  const matches = {
+    count: groups[0]?.['whole'] ?? 0,
+    ...(by.length > 0 && { latest: groups.map(({ whole: _, ...group }) => group) }),
+  }
+  return new ReadResult(
+    { matches, ...(isTurned ? withoutColumns(shown as Rows) : body) },
+    { onward: OF_CHANGES, tokens: LIMITS.digestTokens, rowBytes: ROW_BYTES },
+  )
+}
+const MOST_GROUPS = 8
+const ROW_BYTES = 500
 
 export const sqlTools = [
   tool('sql_query', {
@@ -54,8 +90,13 @@ export const sqlTools = [
       // `params` may be stringified JSON in either form, array or object.
       const given = typeof params === 'string' ? parseJson(params, '/params') : params
       const asked = { base: base_id, query, ...(given !== undefined && { params: given }), limit }
-      const onward = /\bchanges\b/i.test(query) ? OF_CHANGES : OF_ROWS
-      return new ReadResult(withoutColumns(sqlBody((await run(asked, context)).sql)), { onward })
+      const { sql } = await run(asked, context)
+      const body = withoutColumns(sqlBody(sql))
+      const plain = new ReadResult(body, { onward: OF_ROWS })
+      if (!/\bchanges\b/i.test(query)) return plain
+      // A query that cannot be a subquery is cut as any other.
+      const ifCut = () => digestOf(asked, sql.meta.columns, body, context).catch(() => plain)
+      return new ReadResult(body, { ifCut })
     },
   }),
 ]

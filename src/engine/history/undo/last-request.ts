@@ -34,7 +34,7 @@ export async function findLastRequest(
   until: string | null,
 ): Promise<{ last: LastRequest; reader: Reader }> {
   const { tokenId } = viewer
-  if (tokenId === null) throw nothingOfToken()
+  if (tokenId === null) throw nothingOfToken(0)
   const own = { ...ALL, actor: tokenId, endpoint }
   const filter: ChangeFilter = { ...own, until }
   let left = await withinTimes(db, baseId, { after: 0, upTo: settled }, filter)
@@ -54,7 +54,7 @@ export async function findLastRequest(
     left = { after: left.after, upTo: range.after }
     size = LIMITS.feedLongReach
   }
-  throw nothingOfToken()
+  throw nothingOfToken(LIMITS.undoneRequests - room)
 }
 
 const ALL: ChangeFilter = {
@@ -125,8 +125,13 @@ async function isUndone(db: Db, baseId: string, reader: Reader, settled: number)
   return found.some(isDone) && found.every((steps) => 'code' in steps || steps.length === 0)
 }
 
-const nothingOfToken = () => {
-  const message = 'No request of this token is left to undo. Send request_id to undo that of another.'
+/** @param seen how many requests of the token were looked at */
+function nothingOfToken(seen: number): DomainError {
+  const why =
+    seen === 0
+      ? 'The change log has no request of this token that changed something it can read'
+      : `All ${seen} of the latest requests of this token are undone, or are undos themselves`
+  const message = `Nothing is left to undo. ${why}. Send request_id to undo the request of another.`
   return new DomainError('NOT_FOUND', message, {
     details: [{ path: '', code: 'change_not_found', message }],
   })

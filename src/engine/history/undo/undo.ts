@@ -111,7 +111,7 @@ export async function undoChanges(scope: WriteScope, baseId: string, args: UndoA
       : { changes: asked, effects: null }
     if (changes.length === 0) {
       await requireBase(scope, baseId)
-      throw nothingFound()
+      throw nothingFound({ seq, ...filter })
     }
     requireRights(undoing.scope, baseId, changes)
     await nextTurn()
@@ -418,13 +418,12 @@ function conflict(obstacles: readonly Obstacle[]): DomainError {
   )
 }
 
-const nothingFound = () =>
-  new DomainError('NOT_FOUND', 'No change matches.', {
-    details: [
-      {
-        path: '',
-        code: 'change_not_found',
-        message: `${advised('list_changes')} lists what was changed by which request.`,
-      },
-    ],
+/** Names what was looked for. */
+function nothingFound(asked: object): DomainError {
+  const given = Object.entries(asked).filter(([, value]) => value != null)
+  const what = given.map(([name, value]) => `${toSnake(name)} ${JSON.stringify(value)}`).join(', ')
+  const message = `No change that this token can read matches ${what}. ${advised('list_changes')} lists what was changed by which request.`
+  return new DomainError('NOT_FOUND', message, {
+    details: [{ path: '', code: 'change_not_found', message }],
   })
+}
