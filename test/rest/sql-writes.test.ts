@@ -498,14 +498,18 @@ test.each([
     '/statements/0/data/amount',
     '',
   ],
-  [`INSERT INTO deal (title, seats) VALUES ('a', 1), ('b', :text)`, '/statements/0/data/seats', '"seats"'],
+  [
+    `INSERT INTO deal (title, seats) VALUES ('a', 1), ('b', :text)`,
+    '/statements/0/rows/1/data/seats',
+    '"seats"',
+  ],
   ['UPDATE deal SET title = company, amount = :text', '/statements/0/data/amount', '"amount": A text'],
   [
     `INSERT INTO deal (id, title) SELECT id, 'x' FROM deal ON CONFLICT (id) DO UPDATE SET won = deal.title::bool`,
     '/statements/0/d1/data/won',
     'boolean',
   ],
-  [`UPDATE deal SET amount = 'lots'`, '/statements/0', `near "'lots'"`],
+  [`UPDATE deal SET amount = 'lots'`, '/statements/0/data/amount', `near "'lots'"`],
   [
     'UPDATE deal SET amount = 1 WHERE company::int > 5',
     '/statements/0',
@@ -546,6 +550,28 @@ test('a refused INSERT of several rows names each row, its id where it has one, 
       },
     ])
   }
+  // A text that PostgreSQL itself cannot read as the type of the column.
+  const long = `much ${'x'.repeat(100)}`
+  const rows = `('q0', 'a@example.com', 3), (NULL, 'b@example.com', '${long}'), ('q2', 'c@example.com', 'more')`
+  for (const more of ['', ' ON CONFLICT (id) DO UPDATE SET age = excluded.age']) {
+    const answer = await run(`INSERT INTO person (id, email, age) VALUES ${rows}${more}`)
+    const { message, details } = expectFailure(answer, 'VALIDATION_ERROR')
+    expect(message).toMatch(
+      /^Statement 0: row 1, "age": A text cannot be read as bigint.*Nothing was written\.$/,
+    )
+    expect(details).toMatchObject([
+      {
+        ...{ path: '/statements/0/rows/1/data/age', code: 'invalid_value' },
+        ...{ expected: 'bigint', received: long.slice(0, 64), hint: '5' },
+      },
+    ])
+  }
+  const computed = await run(
+    `INSERT INTO person (email, age) VALUES ('a@example.com', 1), ('b@example.com', 1 / (2 - 2))`,
+  )
+  expect(expectFailure(computed, 'VALIDATION_ERROR').details).toMatchObject([
+    { path: '/statements/0/rows/1/data/age', code: 'invalid_value' },
+  ])
   expect(succeed(await world.call('GET', `/v1/${name}/records/person`)).data).toEqual([])
 })
 

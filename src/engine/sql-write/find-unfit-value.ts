@@ -5,7 +5,7 @@
 import type { Node, SelectStmt } from '@pgsql/types'
 import type { DomainError } from '../../foundation/errors.ts'
 import { pointer } from '../../json/parse.ts'
-import { isConstant, isUnfit, reworded, withPlace } from '../sql/unfit-values.ts'
+import { isUnfit, readingOf, reworded, withPlace } from '../sql/unfit-values.ts'
 import { rowPath } from './faults.ts'
 import type { Checked } from './prepare-statements.ts'
 import type { Texts } from './rows-to-write.ts'
@@ -26,7 +26,6 @@ export async function withUnfitValue(
   const placed = withPlace(thrown, checked.conversions)
   const { statement } = checked
   if (statement.operation !== 'update' && statement.operation !== 'insert') return placed
-  if (isConstant(thrown.cause)) return placed
   try {
     return (await findValue(thrown, { checked, statement, read, index })) ?? placed
   } catch {
@@ -52,20 +51,26 @@ async function findValue(thrown: DomainError, search: Search): Promise<DomainErr
   const rows = await readPart(search, [])
   const [value] = await firstFailing(values, (first) => fails(search, first))
   if (!rows || !value) return undefined
+  // The rows of VALUES have numbers, and need no ids.
+  const numbers = [...Array(listOf(statement).length).keys()]
+  const [row] = await firstFailing(numbers, (first) => fails(search, [value], { rows: first.length }))
   const ids = [...new Set(rows.flatMap(([id]) => id ?? []))].sort()
   // A parameter fails without any row.
-  const isOfRow = ids.length > 0 && !(await fails(search, [value], ''))
-  const [id = null] = isOfRow ? await firstFailing(ids, (first) => fails(search, [value], first.at(-1))) : []
-  const { column: name, property } = value.assigned
+  const isOfRow = row === undefined && ids.length > 0 && !(await fails(search, [value], { upTo: '' }))
+  const [id = null] = isOfRow
+    ? await firstFailing(ids, (first) => fails(search, [value], { upTo: first.at(-1) ?? '' }))
+    : []
+  const { column: named, property } = value.assigned
   const kind = target.recordType ?? 'relationship'
-  const row = id === null ? '' : `${kind} "${id}", `
+  const name = row !== undefined ? `row ${row}, ` : id === null ? '' : `${kind} "${id}", `
   const of = withPlace(thrown, (unfit) => {
     const places = checked.conversions(unfit)
     return places.length === 1 ? places : []
   })
   const { message } = isUnfit(of) ? of : thrown
-  const below = property ? `/data${pointer(property.name)}` : pointer(name)
-  return reworded(thrown, `${row}"${name}": ${message} Nothing was written.`, rowPath(index, id) + below)
+  const below = property ? `/data${pointer(property.name)}` : pointer(named)
+  const path = rowPath(index, id, row) + below
+  return reworded(thrown, `${name}"${named}": ${message} Nothing was written.`, path, readingOf(thrown))
 }
 
 /** The items up to the first with which a read fails, last first; none if the read of all of them succeeds. */
@@ -83,18 +88,21 @@ async function firstFailing<T>(
   return items.slice(0, to).reverse()
 }
 
-const fails = async (search: Search, values: readonly Value[], upTo?: string): Promise<boolean> =>
-  (await readPart(search, values, upTo)) === undefined
+/** Rows to read: the first ones of VALUES, or those up to an id. */
+type Part = { readonly rows?: number; readonly upTo?: string }
 
-/** Reads the ids of the rows with some values, up to an id; undefined if a value does not fit. */
+const fails = async (search: Search, values: readonly Value[], part?: Part): Promise<boolean> =>
+  (await readPart(search, values, part)) === undefined
+
+/** Reads the ids of the rows with some values; undefined if a value does not fit. */
 async function readPart(
   { checked, read }: Search,
   values: readonly Value[],
-  upTo?: string,
+  { rows, upTo }: Part = {},
 ): Promise<readonly Texts[] | undefined> {
   const names = new Set(values.map(({ target }) => nameOf(target)))
   const part = await checked.again((statement) => {
-    if (statement.operation === 'insert') keepValues(statement, names)
+    if (statement.operation === 'insert') keepValues(statement, names, rows)
     const id = idOf(statement)
     const targets = (statement.select.targetList ?? []).filter((node) => names.has(nameOf(node)))
     const first: Node = { ResTarget: { name: '#key', val: id ?? cast(NULL(), 'text') } }
@@ -133,15 +141,22 @@ function idOf(statement: Update | Insert): Node | undefined {
   return statement.columns.some((each) => each.column === 'id') ? column('excluded', 'id') : undefined
 }
 
-/** Leaves only the ids and the named values in VALUES, which PostgreSQL computes whole. */
-function keepValues({ select, columns }: Insert, names: ReadonlySet<string>): void {
-  const [from] = select.fromClause ?? []
+/** The rows of VALUES of an INSERT. */
+function listOf(statement: Update | Insert): readonly Node[] {
+  const [from] = (statement.operation === 'insert' && statement.select.fromClause) || []
   const inserted = from && 'JoinExpr' in from ? from.JoinExpr.larg : from
   const rows = inserted && 'RangeSubselect' in inserted ? inserted.RangeSubselect.subquery : undefined
-  for (const row of (rows && 'SelectStmt' in rows && rows.SelectStmt.valuesLists) || [])
+  return (rows && 'SelectStmt' in rows && rows.SelectStmt.valuesLists) || []
+}
+
+/** Leaves only the ids and the named values in VALUES, which PostgreSQL computes whole: of the first rows. */
+function keepValues(statement: Insert, names: ReadonlySet<string>, most = Number.POSITIVE_INFINITY): void {
+  const isNamed = (column: number) => names.has(`#i${column}`) || statement.columns[column]?.column === 'id'
+  for (const [n, row] of listOf(statement).entries())
     if ('List' in row)
-      row.List.items = (row.List.items ?? []).map((item, n) =>
-        names.has(`#i${n}`) || columns[n]?.column === 'id' ? item : cast(NULL(), 'text'),
+      row.List.items = (row.List.items ?? []).map((item, column) =>
+        // A bare NULL takes the type that the column has in the other rows.
+        isNamed(column) ? (n < most ? item : NULL()) : cast(NULL(), 'text'),
       )
 }
 

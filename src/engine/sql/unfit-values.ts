@@ -1,5 +1,5 @@
 /** Says where in a statement a value did not fit: PostgreSQL says only what did not, and its value. */
-import { DomainError } from '../../foundation/errors.ts'
+import { type Detail, DomainError } from '../../foundation/errors.ts'
 import { sqlState } from '../database/errors.ts'
 import type { FindConversions, Unfit } from './guard/conversions.ts'
 
@@ -25,8 +25,31 @@ function unfitOf({ cause }: DomainError): Unfit | undefined {
   return { by: 'type', type, literal: isConstant(cause) ? LITERAL.exec(cause.message)?.[1] : undefined }
 }
 
+const SHOWN_CHARS = 64
+
+/** What to write in place of a constant. */
+const SAMPLES: Readonly<Record<string, string>> = {
+  bigint: '5',
+  integer: '5',
+  numeric: '1.5',
+  boolean: 'true',
+  date: "'2026-01-31'",
+  'timestamp with time zone': "'2026-01-31T12:00:00Z'",
+}
+
+/** The type that a value was to be, and of a constant, which is the caller's own text, what came. */
+export function readingOf({ cause }: DomainError): Partial<Detail> {
+  if (!(cause instanceof Error)) return {}
+  const type = READING.exec(cause.message)?.[1]
+  const expected = type === undefined ? {} : { expected: type }
+  const literal = isConstant(cause) ? LITERAL.exec(cause.message)?.[1] : undefined
+  if (literal === undefined) return expected
+  const hint = SAMPLES[type ?? '']
+  return { ...expected, received: literal.slice(0, SHOWN_CHARS), ...(hint !== undefined && { hint }) }
+}
+
 /** Whether the error is that of a constant in the text: only those have a position. */
-export const isConstant = (cause: unknown): boolean =>
+const isConstant = (cause: unknown): boolean =>
   cause instanceof Error && 'position' in cause && cause.position !== undefined
 
 const MOST_PLACES = 3
@@ -56,8 +79,12 @@ export function reworded(
   error: DomainError,
   message: string,
   path = error.details[0]?.path ?? '',
+  more: Partial<Detail> = {},
 ): DomainError {
   const [detail] = error.details
   if (!detail) return error
-  return new DomainError(error.code, message, { cause: error.cause, details: [{ ...detail, path, message }] })
+  return new DomainError(error.code, message, {
+    cause: error.cause,
+    details: [{ ...detail, ...more, path, message }],
+  })
 }
