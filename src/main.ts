@@ -15,6 +15,7 @@ import { LIMITS } from './foundation/limits.ts'
 import { masterKeys } from './master-key.ts'
 import type { Provider } from './mcp/protocol/provider.ts'
 import { supervise } from './postgres/cluster.ts'
+import { prettyLine } from './pretty-log.ts'
 import { buildServer } from './server.ts'
 import { shutdownOnSignal } from './shutdown.ts'
 
@@ -91,6 +92,25 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
 
 const codeOf = (error: unknown) => (error as NodeJS.ErrnoException | null)?.code ?? ''
 
+const CERTIFICATE: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'has expired. Renew it at the server of the database',
+  ERR_TLS_CERT_ALTNAME_INVALID:
+    'is for another host name. Name the server in DATABASE_URL by a name of its certificate',
+}
+const UNKNOWN_AUTHORITY =
+  'is signed by no authority that Node knows. Add sslrootcert=/path/to/ca.pem to DATABASE_URL: the certificate of the authority, or the self-signed one of the server'
+
+/** What to do about a failure of TLS to the database; undefined for another failure. */
+function tlsAdvice(error: Error): string | undefined {
+  if (/does not support SSL/.test(error.message))
+    return 'The server of DATABASE_URL has no TLS. Turn it on there (ssl = on), or leave sslmode out of DATABASE_URL'
+  const code = codeOf(error)
+  const fault = /SELF_SIGNED|^UNABLE_TO_(VERIFY|GET_ISSUER)/.test(code)
+    ? UNKNOWN_AUTHORITY
+    : CERTIFICATE[code]
+  return fault && `The certificate of the server of DATABASE_URL ${fault} (${code})`
+}
+
 /** Names the setting of a database that cannot be reached. */
 const noDatabase =
   ({ databaseUrl }: Config) =>
@@ -98,8 +118,9 @@ const noDatabase =
     const isAway = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH'].includes(
       codeOf(error),
     )
-    if (databaseUrl === undefined || !isAway || !(error instanceof Error)) throw error
-    throw new Error('The database of DATABASE_URL cannot be reached', { cause: error })
+    if (databaseUrl === undefined || !(error instanceof Error)) throw error
+    const advice = isAway ? 'The database of DATABASE_URL cannot be reached' : tlsAdvice(error)
+    throw advice === undefined ? error : new Error(advice, { cause: error })
   }
 
 /** Names the setting of an address that cannot be listened on. */
@@ -228,10 +249,10 @@ async function readAddress(config: Config): Promise<{ url: string; pid: number }
 }
 
 /**
- * Creates the JSON logger on standard error. Standard output is reserved for the two lines that programs wait
+ * Creates the logger on standard error. Standard output is reserved for the two lines that programs wait
  * for.
  */
-export const openLog = (level: string): Logger =>
+export const openLog = ({ logLevel: level, logFormat }: Pick<Config, 'logLevel' | 'logFormat'>): Logger =>
   pino(
     {
       level,
@@ -251,14 +272,16 @@ export const openLog = (level: string): Logger =>
         remove: true,
       },
     },
-    // Batch log lines: one write per line would cost as much as the rest of a small request.
-    pino.destination({ dest: 2, sync: false, minLength: 4096, periodicFlush: 250 }),
+    (logFormat ?? (process.stderr.isTTY ? 'pretty' : 'json')) === 'pretty'
+      ? { write: (line) => void process.stderr.write(prettyLine(line)) }
+      : // Batch log lines: one write per line would cost as much as the rest of a small request.
+        pino.destination({ dest: 2, sync: false, minLength: 4096, periodicFlush: 250 }),
   )
 
 /** Runs the server process: reads the configuration, starts the server, and shuts it down gracefully. */
 export async function serve(): Promise<void> {
   const config = readConfig(process.env)
-  const log = openLog(config.logLevel)
+  const log = openLog(config)
   const server = await startServer(config, log)
   shutdownOnSignal(() => server.close(), log)
   collectWhenIdle()

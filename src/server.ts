@@ -85,6 +85,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   closeSilentConnections(app)
   cutStalledReaders(app, config.sendTimeoutMs)
   const unsent = new Unsent(config.unsent)
+  const httpsHost = config.publicUrl?.startsWith('https:') ? new URL(config.publicUrl).hostname : undefined
 
   app.decorate('openStreams', new Map())
   app.decorateRequest('caller')
@@ -99,7 +100,12 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     throw notFound(request)
   })
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
+    reply
+      .header('x-request-id', request.id)
+      .header('x-content-type-options', 'nosniff')
+      .header('referrer-policy', 'no-referrer')
+    if (httpsHost !== undefined && request.hostname === httpsHost)
+      reply.header('strict-transport-security', 'max-age=31536000')
     done()
   })
   logRequests(app, log)

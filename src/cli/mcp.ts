@@ -83,7 +83,7 @@ async function startOwn(log: (text: string) => void): Promise<RunningServer> {
   const { openLog, startServer } = await import('../main.ts')
   const { readConfig } = await import('../config/read-config.ts')
   const config = readConfig({ PLINTH_LOG_LEVEL: 'warn', ...process.env })
-  const server = await startServer({ ...config, port: 0 }, openLog(config.logLevel))
+  const server = await startServer({ ...config, port: 0 }, openLog(config))
   log(`started a new server in ${config.dataDir}: nothing else answered for it`)
   return server
 }

@@ -1,4 +1,5 @@
 /** The settings: reads and checks all environment variables, once. */
+import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { distance } from 'fastest-levenshtein'
 import { z } from 'zod'
@@ -158,6 +159,7 @@ const Settings = z.object({
   PLINTH_REQUEST_TIMEOUT_MS: whole(1000, 600_000, LIMITS.requestTimeoutMs),
   PLINTH_SEND_TIMEOUT_MS: whole(1000, 600_000, LIMITS.stalledReaderMs),
   PLINTH_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
+  PLINTH_LOG_FORMAT: z.enum(['json', 'pretty'], 'must be json or pretty').optional(),
 })
 
 /** The OAuth variables depend on each other. */
@@ -219,11 +221,18 @@ export type Config = {
   /** Timeout after which a client that reads nothing of its response is disconnected. */
   sendTimeoutMs: number
   logLevel: string
+  /** Undefined for pretty lines on a terminal, JSON otherwise. */
+  logFormat: 'json' | 'pretty' | undefined
   /** Variables that begin with PLINTH_ and are settings of nothing. */
   unknownSettings: readonly string[]
 }
 
-const NAMES = Object.keys(Settings.shape).filter((name) => name.startsWith('PLINTH_'))
+/** Settings whose value may be in a file, which `<NAME>_FILE` names: containers and systemd give secrets so. */
+const SECRETS = ['DATABASE_URL', 'PLINTH_ADMIN_TOKEN', 'PLINTH_MASTER_KEY']
+const FILES = SECRETS.map((name) => `${name}_FILE`)
+const SECRET_BYTES = 64 * 1024
+
+const NAMES = [...Object.keys(Settings.shape), ...FILES].filter((name) => name.startsWith('PLINTH_'))
 
 /** Variables of the command line. */
 const OF_CLIENT = ['URL', 'TOKEN', 'BASE', 'ENDPOINT', 'READ_ONLY', 'HANDED_OVER'].map(
@@ -241,17 +250,41 @@ function misspelling(name: string): string | undefined {
   return meant && `unknown setting ${name}, did you mean ${meant}`
 }
 
+/** The settings with those that files have. Their last line may end as lines do. */
+function withFiles(given: Readonly<Record<string, string>>): Record<string, string> {
+  const set = { ...given }
+  for (const name of SECRETS) {
+    const file = given[`${name}_FILE`]
+    if (file === undefined) continue
+    const wrong = (what: string) => new Error(`Invalid settings: ${name}_FILE ${what}.`)
+    if (set[name] !== undefined) throw wrong(`is set beside ${name}. Leave one of them out`)
+    let text: string
+    try {
+      if (statSync(file).size > SECRET_BYTES) throw wrong(`names a file of more than ${SECRET_BYTES} bytes`)
+      text = readFileSync(file, 'utf8').trim()
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      throw code === undefined ? error : wrong(`names ${file}, which cannot be read: ${code}`)
+    }
+    if (text === '') throw wrong(`names ${file}, which is empty`)
+    set[name] = text
+  }
+  return set
+}
+
 /**
  * Reads and validates the configuration.
  * @throws an Error that names each invalid variable, and never shows its value
  */
 export function readConfig(env: Record<string, string | undefined>): Config {
   const given = Object.fromEntries(
-    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
+    Object.entries(env).flatMap(([name, value]) =>
+      value === undefined || value === '' ? [] : [[name, value]],
+    ),
   )
   const misspelt = Object.keys(given).flatMap((name) => misspelling(name) ?? [])
   if (misspelt.length > 0) throw new Error(`Invalid settings: ${misspelt.join('; ')}.`)
-  const result = Sound.safeParse(given)
+  const result = Sound.safeParse(withFiles(given))
   if (!result.success) {
     const faults = result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`)
     throw new Error(`Invalid settings: ${faults.join('; ')}.`)
@@ -299,6 +332,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     requestTimeoutMs: set.PLINTH_REQUEST_TIMEOUT_MS,
     sendTimeoutMs: set.PLINTH_SEND_TIMEOUT_MS,
     logLevel: set.PLINTH_LOG_LEVEL,
+    logFormat: set.PLINTH_LOG_FORMAT,
     unknownSettings: Object.keys(given).filter(
       (name) => name.startsWith('PLINTH_') && !NAMES.includes(name) && !OF_CLIENT.includes(name),
     ),

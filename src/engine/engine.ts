@@ -4,7 +4,7 @@ import { s3Endpoint } from '../contract/s3-shapes.ts'
 import type { PrivateHosts } from '../foundation/egress/allowed-addresses.ts'
 import { openEgress } from '../foundation/egress/dispatcher.ts'
 import { LIMITS } from '../foundation/limits.ts'
-import type { InfoLog } from '../foundation/log.ts'
+import type { ErrorLog, InfoLog } from '../foundation/log.ts'
 import { compileAccess } from './access/compile-access.ts'
 import { actorOf, issuedSession, type Principal, type TokenSession } from './access/token-session.ts'
 import {
@@ -35,6 +35,7 @@ import { sealKey, serverSecret } from './core/sealed-token.ts'
 import { SlowLists } from './core/slow-lists.ts'
 import { type ReserveBytes, ResponseBudget } from './database/capped-query.ts'
 import { migrate } from './database/migrate.ts'
+import { openOutageLog } from './database/outage.ts'
 import { type Database, openDatabase } from './database/pool.ts'
 import type { Found } from './database/readiness.ts'
 import { type DeliveryNumbers, openDeliveryNumbers } from './deliveries/index.ts'
@@ -89,7 +90,7 @@ export type EngineOptions = {
   /** Limits of the SQL endpoint; false disables it. */
   sql?: SqlLimits | false
   unknownSettings?: readonly string[]
-  log: InfoLog
+  log: InfoLog & ErrorLog
 }
 
 /** The engine, opened on one database. */
@@ -157,7 +158,8 @@ const SWEEP_MS = 10 * 60_000
 
 /** Opens the engine: migrates the database, opens connections and caches, and ensures the admin token. */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
-  const { connectionString, log } = options
+  const { connectionString } = options
+  const log = openOutageLog(options.log, () => database.canceller.ping())
   const applied = await migrate(connectionString)
   if (applied.length > 0) log.info({ migrations: applied }, 'the database was migrated')
   const database = openDatabase(
@@ -274,6 +276,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     deliveryNumbers,
     measures: openMeasures(database.part(), blobs),
     close: async () => {
+      log.close()
       clearInterval(sweep)
       await triggers.close()
       await refusals.close()

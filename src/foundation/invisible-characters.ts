@@ -14,4 +14,8 @@ export const replaceInvisible = (text: string, by: string): string => text.repla
 export const escapeInvisible = (text: string): string =>
   text.replace(EACH, (char) => char.split('').map(escapeOf).join(''))
 
+/** As `escapeInvisible`, for a text of several lines: tabs and line feeds stay. */
+export const escapeForScreen = (text: string): string =>
+  text.replace(/[^\t\n]+/g, (part) => escapeInvisible(part))
+
 const escapeOf = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`

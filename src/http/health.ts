@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { DomainError } from '../foundation/errors.ts'
+import { wordsOf } from '../foundation/log.ts'
 import { type Authenticate, bearerOf } from './caller.ts'
 import { type InstallationDeps, measureInstallation } from './installation-metrics.ts'
 
@@ -56,7 +57,7 @@ export function health(
     const deliveries = sendsDeliveries ? 'on' : 'off'
     if (database === 'reachable')
       return { status: 'ready', database, sql_isolation: installation.sqlIsolation(), deliveries }
-    request.log.warn({ err: cause, database }, 'not ready: the database cannot be written')
+    request.log.warn({ cause: wordsOf(cause), database }, 'not ready: the database cannot be written')
     return reply.code(503).send({ status: 'unready', database })
   })
 

@@ -44,7 +44,7 @@ export function attachmentLinks(visit: Hook, openLink: OpenLink) {
       const { attachmentById: found } = await find(attachment, context)
       const { sha256, size, filename, content_type: contentType } = found
       if (sha256 === null || size === null) throw new Error('A download link has a content.')
-      reply.header('cache-control', 'private, no-store').header('referrer-policy', 'no-referrer')
+      reply.header('cache-control', 'private, no-store')
       return sendContent(request, reply, { sha256, size, filename, contentType }, (range) =>
         openContent(context, { sha256, size }, range),
       )

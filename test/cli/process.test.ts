@@ -1,14 +1,17 @@
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { TLSSocket } from 'node:tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readConfig } from '../../src/config/read-config.ts'
 import { openLog, startServer } from '../../src/main.ts'
 import { serverProcesses } from '../../src/postgres/processes.ts'
+import { prettyLine } from '../../src/pretty-log.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
+import { SELF_SIGNED } from '../support/self-signed.ts'
 import { openServer } from '../support/server.ts'
 import { plinthProcess as plinth, start } from './plinth.ts'
 
@@ -208,29 +211,140 @@ test('`serve` exits with 1 and names the invalid setting', { tags: 'full' }, asy
   expect(err).toMatch(/^NOT_STARTED: .*PLINTH_PORT/)
 })
 
-test('a start names the setting of a misspelt variable, a taken port and an absent database', async () => {
-  const own = await mkdtemp(join(tmpdir(), 'plinth-taken-'))
-  const errorOf = async (more: object) => {
-    const env = { ...settings, PLINTH_DATA_DIR: own, ...more }
-    const { message } = await (async () => startServer(readConfig(env), openLog('silent')))().then(
-      () => expect.unreachable('the server starts'),
-      (error: Error) => error,
-    )
-    return message
+const ownDirectory = () => mkdtemp(join(tmpdir(), 'plinth-own-'))
+
+async function errorOf(env: Record<string, string>): Promise<string> {
+  const { message } = await (async () => startServer(readConfig(env), openLog(SILENT)))().then(
+    () => expect.unreachable('the server starts'),
+    (error: Error) => error,
+  )
+  return message
+}
+const SILENT = { logLevel: 'silent', logFormat: 'json' } as const
+
+test('a start says what to do about TLS of the database that is not there or not trusted', async () => {
+  const own = await ownDirectory()
+  // The answer to a request for TLS, by the protocol of PostgreSQL.
+  const answering = (answer: 'S' | 'N') =>
+    createServer((socket) => {
+      socket.on('error', () => {})
+      socket.once('data', () => {
+        socket.write(answer)
+        if (answer === 'S') new TLSSocket(socket, { isServer: true, ...SELF_SIGNED }).on('error', () => {})
+      })
+    })
+  for (const [answer, message] of [
+    ['S', /certificate .*DATABASE_URL is signed by no authority.*sslrootcert=.*\(DEPTH_ZERO_SELF/],
+    ['N', /DATABASE_URL has no TLS.*sslmode/],
+  ] as const) {
+    const server = answering(answer)
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const { port } = server.address() as AddressInfo
+    const DATABASE_URL = `postgres://u:secret-4711@localhost:${port}/x?sslmode=require`
+    try {
+      const said = await errorOf({ ...settings, PLINTH_DATA_DIR: own, DATABASE_URL })
+      expect(said).toMatch(message)
+      expect(said).not.toContain('secret-4711')
+    } finally {
+      server.close()
+    }
   }
-  expect(await errorOf({ PLINTH_PROT: '1' })).toContain(
+  await rm(own, { recursive: true })
+})
+
+test('a checkout is not prepared without a database client, or with one of other models', async () => {
+  const { isPrepared } = (await import(new URL('../../bin/prepare.mjs', import.meta.url).href)) as {
+    isPrepared(folder: string): boolean
+  }
+  const own = await ownDirectory()
+  const generated = join(own, 'src/engine/prisma')
+  const [model, client] = [join(own, 'prisma/models/a.prisma'), join(generated, 'client.ts')]
+  for (const folder of [dirname(model), join(generated, 'internal')]) await mkdir(folder, { recursive: true })
+  await writeFile(model, 'model A {\n  id String\n}\n')
+  expect(isPrepared(own)).toBe(false)
+  await writeFile(client, '')
+  await utimes(client, 999, 999)
+  await writeFile(join(generated, 'internal/class.ts'), `"inlineSchema": "model A {\\n  id String\\n}\\n"`)
+  // Newer, but the same.
+  expect(isPrepared(own)).toBe(true)
+  await writeFile(model, 'model A {\n  id Int\n}\n')
+  expect(isPrepared(own)).toBe(false)
+  await utimes(model, 998, 998)
+  expect(isPrepared(own)).toBe(true)
+  await rm(own, { recursive: true })
+})
+
+test('a secret is read from the file that its setting with _FILE names', async () => {
+  const own = await ownDirectory()
+  const file = join(own, 'secret')
+  const read = (env: Record<string, string>) => readConfig({ PLINTH_PORT: '0', ...env })
+  await writeFile(file, 'plt_a-token-of-some-length\n')
+  expect(read({ PLINTH_ADMIN_TOKEN_FILE: file })).toMatchObject({ adminToken: 'plt_a-token-of-some-length' })
+  expect(read({ PLINTH_ADMIN_TOKEN_FILE: file }).unknownSettings).toEqual([])
+  expect(() => read({ PLINTH_ADMIN_TOKEN_FILE: file, PLINTH_ADMIN_TOKEN: 'x' })).toThrow(
+    'PLINTH_ADMIN_TOKEN_FILE is set beside PLINTH_ADMIN_TOKEN',
+  )
+  expect(() => read({ PLINTH_MASTER_KEY_FILE: `${file}-absent` })).toThrow(
+    /PLINTH_MASTER_KEY_FILE names .*-absent, which cannot be read: ENOENT/,
+  )
+  await writeFile(file, 'postgres://db.example.com/x')
+  expect(read({ DATABASE_URL_FILE: file })).toMatchObject({ databaseUrl: 'postgres://db.example.com/x' })
+  // A fault names the setting, and shows nothing of the file.
+  await writeFile(file, 'canary-4711')
+  expect(() => read({ PLINTH_MASTER_KEY_FILE: file })).toThrow(
+    /^((?!canary).)*PLINTH_MASTER_KEY((?!canary).)*$/,
+  )
+  await writeFile(file, '\n')
+  expect(() => read({ DATABASE_URL_FILE: file })).toThrow('which is empty')
+  await writeFile(file, 'x'.repeat(70_000))
+  expect(() => read({ DATABASE_URL_FILE: file })).toThrow('more than 65536 bytes')
+  expect(() => read({ PLINTH_PORT_FILE: file })).not.toThrow()
+  expect(read({ PLINTH_PORT_FILE: file }).unknownSettings).toEqual(['PLINTH_PORT_FILE'])
+  await rm(own, { recursive: true })
+})
+
+test('the log is JSON in a pipe, and lines for people where the setting says so', {
+  tags: 'full',
+}, async () => {
+  const own = await ownDirectory()
+  const env = { ...settings, PLINTH_DATA_DIR: own }
+  const refused = {
+    PLINTH_DATA_DIR: own,
+    DATABASE_URL: database.url,
+    PLINTH_DELIVERIES: 'off',
+    PLINTH_PORT: '0',
+  }
+  const firstLine = async (format: Record<string, string>) => {
+    const child = start(['serve'], { ...env, ...refused, ...format })
+    const [line] = await once(createInterface({ input: child.stderr }), 'line')
+    child.kill('SIGTERM')
+    await once(child, 'close')
+    return String(line)
+  }
+  expect(JSON.parse(await firstLine({}))).toMatchObject({ level: expect.any(String) })
+  expect(await firstLine({ PLINTH_LOG_FORMAT: 'pretty' })).toMatch(/^\d\d:\d\d:\d\d\.\d{3} (INFO|WARN) {2}\w/)
+  const line = { level: 'error', time: '2026-11-26T09:30:00.000Z', msg: 'a\u001b[2J', text: 'b\nc', n: 1 }
+  const shown = prettyLine(JSON.stringify({ ...line, err: { message: 'no', stack: 'Error: no\n    at x' } }))
+  expect(shown).toMatch(/ERROR a\\u001b\[2J text="b\\nc" n=1\nError: no\n {4}at x\n$/)
+  await rm(own, { recursive: true })
+})
+
+test('a start names the setting of a misspelt variable, a taken port and an absent database', async () => {
+  const own = await ownDirectory()
+  const startError = (more: object) => errorOf({ ...settings, PLINTH_DATA_DIR: own, ...more })
+  expect(await startError({ PLINTH_PROT: '1' })).toContain(
     'unknown setting PLINTH_PROT, did you mean PLINTH_PORT',
   )
   const taken = createServer()
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
   const { port } = taken.address() as AddressInfo
   try {
-    expect(await errorOf({ PLINTH_PORT: String(port) })).toMatch(/Port \d+ .*is in use.*PLINTH_PORT/)
+    expect(await startError({ PLINTH_PORT: String(port) })).toMatch(/Port \d+ .*is in use.*PLINTH_PORT/)
   } finally {
     await new Promise((resolve) => taken.close(resolve))
   }
   const DATABASE_URL = `postgres://127.0.0.1:${port}/x`
-  expect(await errorOf({ DATABASE_URL })).toContain('DATABASE_URL cannot be reached')
+  expect(await startError({ DATABASE_URL })).toContain('DATABASE_URL cannot be reached')
   await rm(own, { recursive: true })
 })
 

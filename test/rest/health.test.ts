@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { get } from 'node:http'
 import net from 'node:net'
 import { tmpdir } from 'node:os'
@@ -244,4 +244,31 @@ describe('Graceful shutdown', () => {
     await closed
     expect(performance.now() - began).toBeLessThan(5000)
   })
+})
+
+test('browsers get no referrer from pages, and HSTS at the public address if that is https', async () => {
+  const headersAt = async (url: string, host: string) => {
+    const { promise, resolve, reject } = Promise.withResolvers<Record<string, unknown>>()
+    get(`${url}/healthz`, { headers: { host } }, (response) => {
+      response.resume()
+      resolve(response.headers)
+    }).on('error', reject)
+    return promise
+  }
+  const database = await cloneDatabase()
+  const server = await openServer({ PLINTH_PUBLIC_URL: 'https://data.example.com:8443' }, database)
+  try {
+    const { url } = JSON.parse(await readFile(join(server.dataDir, 'server.json'), 'utf8'))
+    expect(await headersAt(url, 'data.example.com:8443')).toMatchObject({
+      'referrer-policy': 'no-referrer',
+      'strict-transport-security': 'max-age=31536000',
+    })
+    expect(await headersAt(url, 'other.example.com')).not.toHaveProperty('strict-transport-security')
+    expect(await headersAt(world.url, new URL(world.url).host)).not.toHaveProperty(
+      'strict-transport-security',
+    )
+  } finally {
+    await server.close()
+    await database.drop()
+  }
 })

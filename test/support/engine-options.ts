@@ -14,5 +14,5 @@ export const engineOptions = async (world: World): Promise<EngineOptions> => ({
   masterKeys: [randomBytes(32)],
   privateHosts: readPrivateHosts(''),
   webhookScheduleMs: [1000],
-  log: { info() {}, warn() {} },
+  log: { info() {}, warn() {}, error() {} },
 })

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { escapeInvisible } from '../../foundation/invisible-characters.ts'
+import { escapeForScreen as escaped } from '../../foundation/invisible-characters.ts'
 import type { Answer } from './client.ts'
 import { localTime } from './local-time.ts'
 import { layOut } from './table.ts'
@@ -7,9 +7,6 @@ import { layOut } from './table.ts'
 type Fields = Record<string, unknown>
 type Page = { data: Fields[]; meta: Meta }
 type Meta = { has_more?: boolean; offset: number; next_cursor?: string; total?: number }
-
-/** Data cannot manipulate the screen. Tabs and line feeds stay. */
-const escaped = (text: string): string => text.replace(/[^\t\n]+/g, (part) => escapeInvisible(part))
 
 /** Prints a message to standard error. */
 export const note = (text: string): void => void process.stderr.write(escaped(text))

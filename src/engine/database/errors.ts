@@ -74,8 +74,13 @@ const DISK_FULL = '53100'
 const READ_ONLY = '25006'
 const TOO_MANY_CONNECTIONS = '53300'
 
+class Away extends DomainError {}
 /** The connection was lost during a statement. It is unknown whether the statement took effect. */
-export class LostAnswer extends DomainError {}
+export class LostAnswer extends Away {}
+
+/** Whether an error says that a connection to the database was lost or not made. */
+export const isAway = (thrown: unknown): boolean =>
+  (thrown instanceof DomainError ? thrown : unreachable(thrown)) instanceof Away
 
 type Passing = { readonly words: string; readonly code?: string; readonly advice?: string }
 
@@ -134,18 +139,18 @@ export function unreachable(thrown: unknown): DomainError | undefined {
   if (state === OUT_OF_MEMORY) return neededTooMuch(thrown)
   const code = String((thrown as { code?: unknown } | null)?.code)
   const message = thrown instanceof Error ? thrown.message : ''
-  const extra = { cause: thrown, retryAfterSeconds: RETRY_SECONDS }
+  const extra = { cause: thrown, retryAfterSeconds: RETRY_SECONDS, isUpstream: true }
   const passing = isFailing(state) ? FAILING : PASSING[state ?? '']
   if (passing) return passingError(passing, extra)
-  const isAway = /^53/.test(state ?? '') || NO_CONNECTION.has(code) || NO_CONNECTION_WORDS.test(message)
-  if (isAway) return new DomainError('INTERNAL_ERROR', AWAY, extra)
+  const isUnmade = /^53/.test(state ?? '') || NO_CONNECTION.has(code) || NO_CONNECTION_WORDS.test(message)
+  if (isUnmade) return new Away('INTERNAL_ERROR', AWAY, extra)
   const isLost = /^(08(?!P01)|57P)/.test(state ?? '') || LOST.has(code) || LOST_WORDS.test(message)
   return isLost ? new LostAnswer('INTERNAL_ERROR', AWAY, extra) : undefined
 }
 
 function passingError(
   { words, code, advice }: Passing,
-  extra: { cause: unknown; retryAfterSeconds: number },
+  extra: { cause: unknown; retryAfterSeconds: number; isUpstream: boolean },
 ): DomainError {
   const details = code && advice ? [{ path: '', code, message: advice }] : []
   return new DomainError('INTERNAL_ERROR', words, { ...extra, details })
@@ -165,7 +170,8 @@ export async function translated<T>(work: () => Promise<T>): Promise<T> {
 /** Error for a write with an unknown outcome. It says how to check. */
 export const outcomeUnknown = (cause: LostAnswer, hasKey: boolean): DomainError =>
   new DomainError('INTERNAL_ERROR', 'The database did not answer. The write may have been applied.', {
-    cause,
+    cause: cause.cause,
+    isUpstream: true,
     retryAfterSeconds: RETRY_SECONDS,
     details: [
       {
