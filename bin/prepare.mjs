@@ -1,6 +1,6 @@
-/** Generates the database client of a checkout. npm runs it after an install; `plinth` does where scripts were off. */
+/** Generates the database client of a checkout. npm runs it after an install; `plinth` does where that was not, or the models are newer. */
 import { spawnSync } from 'node:child_process'
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
@@ -9,8 +9,23 @@ import { bundledNode, folderOf, isNewEnough } from './runtime.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const client = join(root, 'src/engine/prisma/client.ts')
 
-/** Is a client there to be imported? */
-export const isPrepared = () => existsSync(client)
+/** Is a client there that was made from these models? An update of the checkout changes them. */
+export function isPrepared(folder = root) {
+  const made = join(folder, 'src/engine/prisma')
+  if (!existsSync(join(made, 'client.ts'))) return false
+  const { mtimeMs: madeAt } = statSync(join(made, 'client.ts'))
+  const newer = ['prisma', 'prisma/models']
+    .flatMap((each) => readdirSync(join(folder, each)).map((name) => join(folder, each, name)))
+    .filter((file) => file.endsWith('.prisma') && statSync(file).mtimeMs > madeAt)
+  if (newer.length === 0) return true
+  // Git gives a new time to files that are as before, too. The client has the text of its models, formatted.
+  const text = withoutSpace(readFileSync(join(made, 'internal/class.ts'), 'utf8'))
+  return newer.every((file) =>
+    text.includes(withoutSpace(JSON.stringify(readFileSync(file, 'utf8')).slice(1, -1))),
+  )
+}
+
+const withoutSpace = (text) => text.replaceAll('\\n', '').replace(/\s+/g, '')
 
 /** Generates the client. Says nothing on success; throws with all that the generator said. */
 export function prepare() {

@@ -1,8 +1,13 @@
 /** Changes of configuration as lines that a person reads, on the command line and from an agent. */
 import { escapeInvisible } from '../foundation/invisible-characters.ts'
 
-/** A step of a diff (RFC 6902). */
-export type Step = { readonly op: string; readonly path: string; readonly value?: unknown }
+/** A step of a diff (RFC 6902), with the value before it where that is known. */
+export type Step = {
+  readonly op: string
+  readonly path: string
+  readonly value?: unknown
+  readonly before?: unknown
+}
 export type PlannedChange = {
   readonly kind: string
   readonly id: string
@@ -17,11 +22,14 @@ const WORDS = {
 } as const
 const MOST_CHARS = 200
 
-/** Formats a step: `replace /name "Offer"`. */
-export function stepLine({ op, path, value }: Step): string {
-  const text = value === undefined ? '' : ` ${JSON.stringify(value)}`
-  return escapeInvisible(`${op} ${path}${text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS)}…` : text}`)
+/** Formats a step: `replace /name "Deal" → "Offer"`. */
+export function stepLine({ op, path, before, value }: Step): string {
+  const texts = [before, value]
+    .filter((each) => each !== undefined)
+    .map((each) => shortened(JSON.stringify(each)))
+  return escapeInvisible([op, path, texts.join(' → ')].filter(Boolean).join(' '))
 }
+const shortened = (text: string) => (text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS)}…` : text)
 
 /** A line for each resource, and below it what an update changes; `op` is null there. */
 export const changeLines = (

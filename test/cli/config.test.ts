@@ -46,7 +46,7 @@ test('a file is pulled, compared and pushed: exit code 0 without changes, 2 with
   const changed = await run('crm--dev', ['config', 'diff', file])
   expect(changed).toEqual({
     code: 2,
-    out: '~ record_type type1\n    replace /name "Offer"\n1 to update\n',
+    out: '~ record_type type1\n    replace /name "Deal" → "Offer"\n1 to update\n',
     err: '',
   })
   const asJson = await run('crm--dev', ['config', 'diff', '-', '--json'], edited)
@@ -59,7 +59,7 @@ test('a file is pulled, compared and pushed: exit code 0 without changes, 2 with
   expect((await run('crm--dev', ['config', 'push', file])).code).toBe(0)
   expect(succeed(await world.call('GET', '/v1/crm--dev/record-types/type1')).name).toBe('Offer')
   expect((await run('crm--dev', ['config', 'diff', file])).code).toBe(0)
-  const plan = '~ record_type type1\n    replace /name "Offer"\n1 to update\n'
+  const plan = '~ record_type type1\n    replace /name "Deal" → "Offer"\n1 to update\n'
   expect(await run('crm', ['promote', 'crm--dev', '--dry-run'])).toEqual({ code: 0, out: plan, err: '' })
   const refused = await run('crm', ['promote', 'crm--dev', '--resource', 'record_type/absent'])
   expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('/resources/0/id')])
@@ -74,7 +74,7 @@ test('a file is pulled, compared and pushed: exit code 0 without changes, 2 with
   const rolledBack = await run('crm', ['rollback', id])
   expect([rolledBack.code, rolledBack.out]).toEqual([
     0,
-    expect.stringContaining('    replace /name "Deal"\n1 updated\nRollback '),
+    expect.stringContaining('    replace /name "Offer" → "Deal"\n1 updated\nRollback '),
   ])
   expect(succeed(await world.call('GET', '/v1/crm/record-types/type1')).name).toBe('Deal')
   expect(await run('crm--dev', ['preview', 'delete', 'crm--dev'])).toMatchObject({ code: 0 })
