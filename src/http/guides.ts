@@ -25,6 +25,7 @@ export const GUIDE_GROUPS: readonly GuideGroup[] = [
   {
     role: 'Use the API',
     guides: [
+      { name: 'cookbook', title: 'Cookbook', about: 'Short recipes for what is done first.' },
       { name: 'schemas', title: 'Schemas', about: 'Defaults, formats and names of record types.' },
       { name: 'query', title: 'Queries', about: 'Filter, search, sort, page and aggregate records.' },
       { name: 'relationships', title: 'Relationships', about: 'Typed links between records.' },

@@ -78,6 +78,16 @@ describe.runIf(hasShell)('shell examples', () => {
     }
   })
 
+  test('every recipe of the cookbook runs', { timeout: 600_000 }, async () => {
+    const [first = '', ...recipes] = blocksOf(await readFile('docs/cookbook.md', 'utf8'))
+    const helper = first.match(/^api\(\) .*$/m)?.[0] ?? expect.unreachable('the cookbook defines its helper')
+    expect(recipes.length).toBeGreaterThan(11)
+    for (const block of [first, ...recipes]) {
+      const { code, output } = await run(`${helper}\n${block}`)
+      expect([block, code, output]).toEqual([block, 0, expect.not.stringContaining('"error":')])
+    }
+  })
+
   /** The first shell example of a guide, above its first section. */
   const exampleOf = async (name: string): Promise<string> => {
     const [start = ''] = (await readFile(`docs/${name}.md`, 'utf8')).split('\n## ')
