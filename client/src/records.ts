@@ -23,10 +23,32 @@ export type ListOptions<Types extends RecordTypes> = {
 }
 type SortKey<Fields> = (keyof Fields & string) | `-${keyof Fields & string}`
 
-/** A list of selected fields has parts of records. */
-type Listed<Types extends RecordTypes, Options> = 'fields' extends keyof Options
-  ? Partial<Omit<StoredRecord, 'data'>> & { data?: Partial<Types['data']> }
+/** What a list returns of a record: with `fields` as literals just these, with `fields` that are not known any part. */
+type Listed<Types extends RecordTypes, Options> = Options extends {
+  fields: infer Names extends readonly unknown[]
+}
+  ? number extends Names['length']
+    ? Partial<Omit<StoredRecord, 'data'>> & { data?: Partial<Types['data']> }
+    : Selected<Types['data'], Names[number]>
   : StoredRecord<Types['data']>
+
+type Selected<Data, Name> = Pick<StoredRecord, Exclude<Name & keyof StoredRecord, 'data'> | Unasked> &
+  ('data' extends Name
+    ? { data: Data }
+    : Name & `data.${string}` extends never
+      ? unknown
+      : OfData<PartOf<Data, Name extends `data.${infer Path}` ? Path : never>>)
+/** A record with none of the selected properties has no data. */
+type OfData<Part> = Record<never, never> extends Part ? { data?: Part } : { data: Part }
+/** Of a property whose parts are selected, other parts are not there. */
+type PartOf<Data, Path> = string extends keyof Data
+  ? Partial<Data>
+  : Pick<Data, Path & keyof Data> & {
+      [Key in Exclude<Path, keyof Data> as Key extends `${infer Top}.${string}`
+        ? Top & keyof Data
+        : never]?: unknown
+    }
+type Unasked = 'valid' | '_expanded'
 
 export type WriteOptions = {
   /** Write only if this is the current version. */

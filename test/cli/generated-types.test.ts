@@ -130,7 +130,28 @@ export async function run() {
     const city: string | undefined = deal.data.address?.city
     // @ts-expect-error no such property
     deal.data.titel
-    console.log(title, city)
+    seen(title, city)
+  }
+  for await (const deal of plinth.records.deal.list({ fields: ['id', 'data.title', 'data.amount', 'data.address.city'] })) {
+    const parts: [string, string, number | null | undefined] = [deal.id, deal.data.title, deal.data.amount]
+    // @ts-expect-error not selected
+    deal.version
+    // @ts-expect-error not selected
+    deal.data.stage
+    // @ts-expect-error a part of it is selected
+    deal.data.address?.city
+    seen(parts)
+  }
+  for await (const { data } of plinth.records.deal.list({ fields: ['data'] })) seen(data.stage satisfies string)
+  for await (const { data } of plinth.records.deal.list({ fields: ['data.amount'] })) seen(data?.amount)
+  // @ts-expect-error a record without the property has no data
+  for await (const { data } of plinth.records.deal.list({ fields: ['data.amount'] })) seen(data.amount)
+  // @ts-expect-error no data is selected
+  for await (const { data } of plinth.records.deal.list({ fields: ['id'] })) seen(data)
+  const names: ('id' | 'data.title')[] = ['id']
+  for await (const deal of plinth.records.deal.list({ fields: names })) {
+    // @ts-expect-error it may be selected or not
+    deal.id.length
   }
   await plinth.records.deal.create({ title: 'x' })
   await plinth.records['order-line'].create({ anything: 1 })
@@ -160,7 +181,8 @@ export const filter: DealFilter = { and: [{ field: 'data.amount', op: 'gt', valu
 // @ts-expect-error the value is a number
 export const wrong: DealFilter = { field: 'data.amount', op: 'gt', value: 'x' }
 export const patch: DealPatch = { amount: null, address: { city: 'Bern' } }
-`.replace('console.log(title, city)', 'void [title, city]'),
+declare function seen(...all: unknown[]): void
+`,
   )
   expect(faultsOf(use)).toEqual([])
 })

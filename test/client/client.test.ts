@@ -85,6 +85,18 @@ test('a list goes through all its pages, with conditions on properties', async (
     fields: ['id'],
   })
   expect(await some.all()).toEqual([{ id: 'p1' }, { id: 'p5' }])
+  await plinth.records.deal.put('unpriced', { title: 'No price' })
+  const parts = plinth.records.deal.list({
+    fields: ['id', 'data.title', 'data.amount'],
+    where: { title: 'No price' },
+  })
+  for await (const { id, data } of parts) {
+    const words: [string, string, number | undefined] = [id, data.title, data.amount]
+    expect(words).toEqual(['unpriced', 'No price', undefined])
+  }
+  const priced = plinth.records.deal.list({ fields: ['data.amount'], where: { title: 'No price' } })
+  expect((await priced.all()).map(({ data }) => data?.amount)).toEqual([undefined])
+  await plinth.records.deal.delete('unpriced')
   const sums = await plinth.records.deal.aggregate({ aggregations: [{ fn: 'count', alias: 'n' }] })
   expect(sums.data).toMatchObject([{ n: 7 }])
   expect((await plinth.sql<{ n: number }>('SELECT count(*)::int AS n FROM deal')).data).toEqual([{ n: 7 }])
