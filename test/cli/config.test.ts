@@ -5,7 +5,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
 import { openWorld, type World } from '../support/world.ts'
-import { plinth, type Settings } from './plinth.ts'
+import { plinth, plinthOnTerminal, type Settings } from './plinth.ts'
 
 const OWN_SECRET = `whsec_${Buffer.from('a secret of one own'.padEnd(32)).toString('base64')}`
 
@@ -127,6 +127,31 @@ test('a proposal shows what would change and what prevents it', async () => {
   const again = await run('crm', ['promote', 'crm--plan'])
   expect([again.code, again.out]).toEqual([0, `No changes.\n${kept}`])
   await run('crm', ['preview', 'delete', 'crm--plan'])
+})
+
+test('on a terminal a promotion shows its plan and asks, and only "y" applies it', {
+  skip: process.platform !== 'linux',
+  tags: 'full',
+}, async () => {
+  const type = await world.newType({ name: 'Asked' })
+  succeed(await world.call('POST', '/v1/crm/preview', { name: 'asks' }), 201)
+  succeed(await world.call('PATCH', `/v1/crm--asks/record-types/${type}`, { name: 'Answered' }))
+  const settings = { PLINTH_URL: world.url, PLINTH_TOKEN: world.adminToken, PLINTH_BASE: 'crm' }
+  const answering = (input: string) => plinthOnTerminal(['promote', 'crm--asks'], settings, input)
+  const nameNow = async () => succeed(await world.call('GET', `/v1/crm/record-types/${type}`)).name
+  for (const no of ['n\n', '\n']) {
+    const { code, out } = await answering(no)
+    expect([code, stripVTControlCharacters(out)]).toEqual([
+      1,
+      expect.stringMatching(
+        /replace \/name "Asked" → "Answered"[\s\S]*Apply these changes\? \[y\/N\][\s\S]*CANCELLED/,
+      ),
+    ])
+    expect(await nameNow()).toBe('Asked')
+  }
+  const { code, out } = await answering('y\n')
+  expect([code, out]).toEqual([0, expect.stringContaining('1 updated')])
+  expect(await nameNow()).toBe('Answered')
 })
 
 test('a conflict shows what each side changed', async () => {

@@ -38,6 +38,24 @@ export async function plinthProcess(args: readonly string[], settings: Settings,
   return run
 }
 
+/** Runs the command on a pseudo terminal, by `script` of util-linux, and types the input. All that the terminal shows is `out`. */
+export async function plinthOnTerminal(
+  args: readonly string[],
+  settings: Settings,
+  input: string,
+): Promise<Omit<Run, 'err'>> {
+  const command = [process.execPath, BIN, ...args].map((each) => `'${each}'`).join(' ')
+  const child = spawn('script', ['-qec', command, '/dev/null'], { env: environment(settings), stdio: 'pipe' })
+  let out = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    out += chunk
+    // Only an answer to the question counts.
+    if (out.includes('[y/N]') && child.stdin.writable) child.stdin.end(input)
+  })
+  const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
+  return { code, out }
+}
+
 let host: ChildProcess | undefined
 /** Ends when all commands that were given have run. */
 let queue: Promise<unknown> = Promise.resolve()
