@@ -279,7 +279,7 @@ function withFiles(given: Readonly<Record<string, string>>): Record<string, stri
 export function readConfig(env: Record<string, string | undefined>): Config {
   const given = Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) =>
-      value === undefined || value === '' ? [] : [[name, value]],
+      value === undefined || value === '' ? [] : [[name, value] as const],
     ),
   )
   const misspelt = Object.keys(given).flatMap((name) => misspelling(name) ?? [])
