@@ -166,6 +166,13 @@ test('the help lists every command in a group, what to start with first', async 
   ).toEqual(['completion', 'help'])
 })
 
+test('the help of a put names defaults, and that of a patch has none', async () => {
+  const helpOf = async (command: string) => (await plinth(['record-type', command, '--help'], {})).out
+  expect(await helpOf('put')).toContain('display name (default: the id)')
+  expect(await helpOf('patch')).not.toContain('(default: the id)')
+  expect(await helpOf('patch')).toContain('the JSON Schema of its records')
+})
+
 test('`serve --help` names the settings, and a port that is none is refused by the name of its setting', {
   tags: 'full',
 }, async () => {

@@ -25,6 +25,12 @@ type Spec = Pick<Noun, 'summary' | 'columns'> & {
   more?: readonly Row[]
 }
 
+/** A patch keeps what it does not name. */
+const withoutDefault = (option: Option): Option => ({
+  ...option,
+  about: option.about.replace(/ \(default: [^()]*\)/, ''),
+})
+
 /** Generates the commands of a configuration kind: list, get, history, put, patch, delete. */
 export function configuration(path: `/:base_id/${string}`, spec: Spec): Noun {
   const { label, fields, removes = label, confirms, more = [] } = spec
@@ -71,7 +77,7 @@ export function configuration(path: `/:base_id/${string}`, spec: Spec): Noun {
         method: 'PATCH',
         path: one,
         needsBody: true,
-        options: [...fields, merge, operations, ifMatch, ...writing],
+        options: [...fields.map(withoutDefault), merge, operations, ifMatch, ...writing],
       },
       {
         name: 'delete',
