@@ -9,6 +9,7 @@ import { Deleted, expectationArgs, LinkCountsRef, notYetDeleted, Operation, vers
 import { mutation } from './mutation.ts'
 import { nodeId } from './node-id.ts'
 import { pageArgs, pageFields } from './page.ts'
+import { reserveSource, writerOf } from './record-writers.ts'
 
 type Stored = records.RecordItem & { dryRun?: boolean }
 type OfSource = sources.SourceRecord & {
@@ -367,27 +368,27 @@ mutation('putRecord', {
     'Upserts a record, identified by its external pair, else by its id. Replaces the whole `data`.',
   type: WrittenRecord,
   args: { ...recordArgs(), ...contentArgs(), ...expectationArgs(), ...claimArgs(), ...statedArgs() },
-  reserve: sources.reserveSource,
+  reserve: reserveSource,
   resolve: (scope, { base, recordType, id, data, ...args }) =>
-    sources.putRecord(scope, base, recordType, id, { ...args, data }, expectation(args)),
+    writerOf(args).putRecord(scope, base, recordType, id, { ...args, data }, expectation(args)),
 })
 
 mutation('putRecordByExternalId', {
   description: 'Upserts the record with the external pair. A new record gets an id from the server.',
   type: WrittenRecord,
   args: { ...typeArgs(), ...contentArgs(), ...expectationArgs(), ...claimArgs(), ...statedArgs() },
-  reserve: sources.reserveSource,
+  reserve: reserveSource,
   resolve: (scope, { base, recordType, data, ...args }) =>
-    sources.putRecordByPair(scope, base, recordType, { ...args, data }, expectation(args)),
+    writerOf(args).putRecordByPair(scope, base, recordType, { ...args, data }, expectation(args)),
 })
 
 mutation('createRecord', {
   description: 'Creates a record. An id or external pair that exists is a CONFLICT.',
   type: WrittenRecord,
   args: { ...typeArgs(), ...builder.args((t) => ({ id: t.string() })), ...contentArgs() },
-  reserve: sources.reserveSource,
+  reserve: reserveSource,
   resolve: (scope, { base, recordType, data, ...input }) =>
-    sources.createRecord(scope, base, recordType, { ...input, data }),
+    writerOf(input).createRecord(scope, base, recordType, { ...input, data }),
 })
 
 mutation('patchRecord', {
@@ -414,7 +415,7 @@ mutation('patchRecord', {
     ...claimArgs(),
     ...statedArgs(),
   },
-  reserve: sources.reserveSource,
+  reserve: reserveSource,
   resolve: (scope, { base, recordType, id, operations, ...args }) => {
     const { merge, append, remove, externalId, externalSource, ...expected } = args
     if (
@@ -430,7 +431,7 @@ mutation('patchRecord', {
       operations === undefined || operations === null
         ? { merge: { data: merge, append, remove, externalId, externalSource } }
         : { operations }
-    return sources.patchRecord(scope, base, recordType, id, patch, expectation(expected))
+    return writerOf({ externalSource }).patchRecord(scope, base, recordType, id, patch, expectation(expected))
   },
 })
 

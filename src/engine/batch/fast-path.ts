@@ -1,13 +1,14 @@
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import { authorship } from '../core/scope.ts'
 import { hasUnique, variantFor } from '../indexes/index.ts'
+import { PUT_BATCH, type PutRow } from '../record-store/put.ts'
 import { policyOn } from '../row-policy/apply.ts'
 import type { WriteScope } from '../write/write.ts'
 import { assertDefined } from './lock-all.ts'
 import type { DataOperation, RecordOperation } from './operation.ts'
 import { type Outcome, outcomeWith } from './outcome.ts'
+import { listText, PART_CHARS } from './parts.ts'
 import type { Types } from './prepare.ts'
-import { listText, PART_CHARS, UPSERT_RECORDS, type UpsertedRow } from './statements.ts'
 
 /** An upsert by id that needs no prior read of the record. */
 type PlainUpsert = Extract<RecordOperation, { type: 'upsert_record' }> & { readonly id: string }
@@ -41,9 +42,7 @@ export async function upsertPlain(
   const data = listText(operations.map(({ write }) => write))
   if (new Set(ids).size < ids.length || data.length > PART_CHARS) return null
   const values = [only.baseId, only.id, only.revision, ids, data, ...authorship(scope)]
-  const rows = await scope.db.retry(() =>
-    scope.db.query<UpsertedRow>(variantFor(UPSERT_RECORDS, only), values),
-  )
+  const rows = await scope.db.retry(() => scope.db.query<PutRow>(variantFor(PUT_BATCH, only), values))
   if (rows.length < ids.length) return null
   const byId = new Map(rows.map((row) => [row.id, row]))
   return operations.map((operation) => outcomeOf(only.id, operation, assertDefined(byId.get(operation.id))))
@@ -56,10 +55,10 @@ export async function upsertPlain(
 const isPlainType = (scope: WriteScope, type: CompiledType): boolean =>
   !hasUnique(type) && policyOn(scope, type.baseId, type.id) === undefined
 
-function outcomeOf(recordType: string, { index, type, write }: PlainUpsert, row: UpsertedRow): Outcome {
-  const { did, id, version } = row
+function outcomeOf(recordType: string, { index, type, write }: PlainUpsert, row: PutRow): Outcome {
+  const { kind, id, version } = row
   return outcomeWith(
-    { index, type, operation: did, id, version },
+    { index, type, operation: kind, id, version },
     recordType,
     { ...row, data: write.data },
     write.text,

@@ -11,6 +11,8 @@ import {
   type WriteStatement,
   type Written,
 } from '../indexes/index.ts'
+import { CREATE_BATCH, REPLACE_BATCH } from '../record-store/put.ts'
+import { CANCEL_BATCH } from '../record-store/set-state.ts'
 import { deleteRecords } from '../records/cascade-delete.ts'
 import { policyOn } from '../row-policy/apply.ts'
 import { redacted } from '../row-policy/redact-errors.ts'
@@ -21,15 +23,11 @@ import { assertDefined } from './lock-all.ts'
 import type { LockedRecords, LockedRow } from './locked-records.ts'
 import type { Content } from './operation.ts'
 import { type Outcome, outcomeWith } from './outcome.ts'
+import { columnsOf, inParts } from './parts.ts'
 import type { Decided, Decision, Of } from './resolve-operation.ts'
-import {
-  CANCEL_RECORDS,
-  CREATE_RECORDS,
-  columnsOf,
-  inParts,
-  UPDATE_RECORDS,
-  type WrittenRow,
-} from './statements.ts'
+
+/** The columns that a write returns. */
+type WrittenRow = Pick<LockedRow, 'id' | 'version' | 'place' | 'updated_at'>
 
 const SAVEPOINT = statement('batch_savepoint', 'SAVEPOINT batch')
 const UNDO = statement('batch_undo', 'ROLLBACK TO SAVEPOINT batch')
@@ -93,16 +91,16 @@ async function writeKinds(
     for (const row of written) rows.set(row.id, row)
   }
   const cancels = of('cancel')
-  if (cancels.length > 0) await run(CANCEL_RECORDS, [cancels.map(({ decision }) => decision.row.id)])
+  if (cancels.length > 0) await run(CANCEL_BATCH, [cancels.map(({ decision }) => decision.row.id)])
   for (const part of inParts(of('update'))) {
     const ids = part.map(({ decision }) => decision.row.id)
     const places = part.map(({ decision }) => decision.row.place)
-    await run(UPDATE_RECORDS, [ids, ...columnsOf(part), places], onlyOne(part, ids))
+    await run(REPLACE_BATCH, [ids, ...columnsOf(part), places], onlyOne(part, ids))
   }
-  for (const part of inParts(inOrder(of('create')))) {
+  for (const part of inParts(of('create'))) {
     const ids = part.map(({ decision }) => decision.id)
     const news = part.map(({ decision }) => decision.isNewId)
-    await run(CREATE_RECORDS, [ids, ...columnsOf(part), news], onlyOne(part, ids))
+    await run(CREATE_BATCH, [ids, ...columnsOf(part), news], onlyOne(part, ids))
   }
   return decided.map((each) => outcomeOf(type.id, each, rows, locked))
 }
@@ -115,10 +113,6 @@ function onlyOne(
   const [first] = part
   return first && id !== undefined && another === undefined ? { ...first.decision.write, id } : undefined
 }
-
-/** Sorts by id, so that two batches that create the same records do not deadlock. */
-const inOrder = (creates: readonly Decided<Of<'create'>>[]) =>
-  [...creates].sort((a, b) => (a.decision.id < b.decision.id ? -1 : 1))
 
 /** Kinds that run per type; deletions do not, since they cascade to records of any type. */
 type WrittenKind = Exclude<Decision['kind'], 'delete'>

@@ -1,23 +1,12 @@
-import { CAUSE, RECORD_LOG_COLUMNS } from '../change-log/entry.ts'
+import { authorAt } from '../change-log/log-rows.ts'
 import { type Db, statement } from '../database/client.ts'
-import { entriesGone } from '../indexes/index.ts'
 import { logLinks } from '../record-store/relationship-statements.ts'
+import { LOG_REMOVED, TAKE_OUT } from '../record-store/remove.ts'
 import type { CascadedRecord } from './find-cascade.ts'
 
 type Author = readonly unknown[]
 /** For each cascaded record, by its row number: the seq of the log entry of its root. */
 type Causes = ReadonlyMap<string, string>
-
-const LOG_RECORDS = statement(
-  'log_records_going',
-  `INSERT INTO plinth.change (${RECORD_LOG_COLUMNS}, cause)
-   SELECT r.base_id, 'record', r.record_type, r.id, 'delete', r.version + 1, r.data, r.external_source, r.external_id,
-     r.cancelled_at, r.created_at, $3, $4, $5, $6, $7::jsonb, coalesce(i.cause, ${CAUSE})
-   FROM unnest((SELECT $1::bigint[]), (SELECT $2::text[])) WITH ORDINALITY AS i (row_no, cause, n)
-   CROSS JOIN LATERAL (SELECT * FROM plinth.record r WHERE r.row_no = i.row_no LIMIT 1) r
-   ORDER BY i.n
-   RETURNING seq::text, record_type, id`,
-)
 
 const UNLINK = statement(
   'unlink_records',
@@ -30,14 +19,14 @@ const UNLINK = statement(
    gone AS (
      DELETE FROM plinth.relationship r WHERE r.base_id = $1 AND r.id = ANY (ARRAY(SELECT id FROM due)) RETURNING r.*),
    caused AS (SELECT gone.*, due.cause FROM gone JOIN due ON due.id = gone.id ORDER BY gone.id)
-   ${logLinks('caused', 'delete', '$4, $5, $6, $7, $8::jsonb', 'w.cause')}`,
+   ${logLinks('caused', 'delete', authorAt(4), 'w.cause')}`,
 )
 
 const UNLINK_TYPE = statement(
   'unlink_type',
   `WITH gone AS (
      DELETE FROM plinth.relationship WHERE base_id = $1 AND rel_type = ANY ($8::text[]) AND (source_record_type = $2 OR target_record_type = $2) RETURNING *)
-   ${logLinks('gone', 'delete', '$3, $4, $5, $6, $7::jsonb')}`,
+   ${logLinks('gone', 'delete', authorAt(3))}`,
 )
 
 /** Deletes every link of the records of a type, with log entries. `relTypes`: the relationship types of these links. */
@@ -46,15 +35,6 @@ export const unlinkType = (
   { baseId, recordType, relTypes }: { baseId: string; recordType: string; relTypes: readonly string[] },
   author: Author,
 ) => tx.query(UNLINK_TYPE, [baseId, recordType, ...author, relTypes])
-
-const TAKE_OUT = statement(
-  'take_out_records',
-  `WITH w AS (
-     DELETE FROM plinth.record r
-     WHERE r.base_id = $1 AND r.record_type = $2 AND r.row_no = ANY ((SELECT $3::bigint[])::bigint[]) RETURNING r.*),
-   ${entriesGone('w')}
-   SELECT count(*)::int AS gone FROM w`,
-)
 
 /**
  * Deletes locked records, their links first, and logs each: the roots, the cascaded records, then the links.
@@ -85,7 +65,7 @@ async function logGone(
 ): Promise<ReadonlyMap<string, string>> {
   if (records.length === 0) return new Map()
   const values = [records.map(({ rowNo }) => rowNo), records.map(cause), ...author]
-  const entries = await tx.query<{ seq: string; record_type: string; id: string }>(LOG_RECORDS, values)
+  const entries = await tx.query<{ seq: string; record_type: string; id: string }>(LOG_REMOVED, values)
   const seqs = new Map(entries.map(({ seq, record_type, id }) => [`${record_type}/${id}`, seq]))
   return new Map(records.map(({ rowNo, recordType, id }) => [rowNo, seqs.get(`${recordType}/${id}`) ?? '']))
 }

@@ -167,13 +167,6 @@ export const SEED_CAUSE = 'seed:'
 /** The cause of the transaction as SQL. It is also the default of the column. */
 export const CAUSE = "nullif(current_setting('plinth.cause', true), '')"
 
-/** Author columns of the change log. Writing statements bind `authorship(scope)` to them. */
-export const AUTHOR_COLUMNS = 'token_id, actor_name, via, request_id, call'
-
-/** Columns of a record's log entry, in the order of all writing statements. */
-export const RECORD_LOG_COLUMNS = `base_id, kind, record_type, id, operation, version, data, external_source, external_id,
-       cancelled_at, created_at, ${AUTHOR_COLUMNS}`
-
 /** The values of the author columns. */
 export type Authorship = readonly [
   tokenId: string | null,

@@ -1,7 +1,7 @@
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Kind } from '../change-log/entry.ts'
-import { AUTHOR_COLUMNS } from '../change-log/entry.ts'
+import { authorAt, logResources } from '../change-log/log-rows.ts'
 import { statement } from '../database/client.ts'
 import { authorship, type Scope } from './scope.ts'
 
@@ -11,10 +11,12 @@ export type ResourceKind = Exclude<Kind, 'record' | 'relationship'>
 
 const APPEND = statement(
   'append_changes',
-  `INSERT INTO plinth.change (base_id, kind, id, operation, version, data, ${AUTHOR_COLUMNS})
-   SELECT $1, $2, e.id, e.operation, e.version, e.data::jsonb, $7, $8, $9, $10, $11::jsonb
-   FROM unnest($3::text[], $4::text[], $5::int[], $6::text[]) WITH ORDINALITY AS e (id, operation, version, data, n)
-   ORDER BY e.n`,
+  logResources({
+    ...{ kind: '$2', id: 'e.id', operation: 'e.operation', version: 'e.version', data: 'e.data::jsonb' },
+    author: authorAt(7),
+    from: `unnest($3::text[], $4::text[], $5::int[], $6::text[]) WITH ORDINALITY AS e (id, operation, version, data, n)
+     ORDER BY e.n`,
+  }),
 )
 
 /** Base id of account-level entries, which belong to no base. */

@@ -1,7 +1,7 @@
 /** Copies the configuration of a base in a few statements for each kind. */
 import { snakeFields } from '../../contract/field-names.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
-import { AUTHOR_COLUMNS } from '../change-log/entry.ts'
+import { authorAt, logResources } from '../change-log/log-rows.ts'
 import { KINDS } from '../configuration/kinds.ts'
 import { definitionOf } from '../configuration/lifecycle/definition.ts'
 import { fieldsOf, stateOf } from '../configuration/lifecycle/fields.ts'
@@ -27,8 +27,10 @@ const KEEP = statement(
 )
 const LOG = statement(
   'log_copies',
-  `INSERT INTO plinth.change (base_id, kind, id, operation, version, data, ${AUTHOR_COLUMNS})
-   SELECT $1, $2, e.id, 'create', $10, e.data, $5, $6, $7, $8, $9::jsonb FROM unnest($3::text[], $4::jsonb[]) AS e (id, data)`,
+  logResources({
+    ...{ kind: '$2', id: 'e.id', operation: "'create'", version: '$10', data: 'e.data', author: authorAt(5) },
+    from: 'unnest($3::text[], $4::jsonb[]) AS e (id, data)',
+  }),
 )
 
 /** Copies all rows of configuration to another base, each with its first version there. */

@@ -1,33 +1,22 @@
 /** Copies some records of a base, and the relationships among them, in one statement each. */
 import { LIMITS } from '../../foundation/limits.ts'
-import { AUTHOR_COLUMNS, RECORD_LOG_COLUMNS } from '../change-log/entry.ts'
+import { authorAt } from '../change-log/log-rows.ts'
 import { authorship, type Scope } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
+import { copying } from '../record-store/bring-back.ts'
 import { logLinks } from '../record-store/relationship-statements.ts'
 
-const AUTHOR = AUTHOR_COLUMNS.split(', ')
-  .map((column, n) => `$${n + 3}${column === 'call' ? '::jsonb' : ''}`)
-  .join(', ')
-
 /** Copies the newest records of each type. If they exceed the bytes, each type gets fewer. */
-const COPY_RECORDS = statement(
+const COPY_RECORDS = copying(
   'copy_sample_records',
-  `WITH newest AS (
+  `newest AS (
      SELECT r.*, sum(r.bytes) OVER (ORDER BY r.n, r.record_type) AS total
      FROM plinth.record_type t CROSS JOIN LATERAL (
        SELECT s.*, pg_column_size(s.data) AS bytes, row_number() OVER (ORDER BY s.created_at DESC, s.id DESC) AS n FROM (
          SELECT * FROM plinth.record r WHERE r.base_id = $1 AND r.record_type = t.id
          ORDER BY r.created_at DESC, r.id DESC LIMIT ${LIMITS.previewSample}) s) r
      WHERE t.base_id = $1),
-   w AS (
-     INSERT INTO plinth.record (base_id, record_type, id, external_source, external_id, data, version, cancelled_at, valid, created_at, updated_at)
-     SELECT $2, record_type, id, external_source, external_id, data, $8::int, cancelled_at, valid, created_at, updated_at
-     FROM newest WHERE total <= ${LIMITS.previewSampleBytes}
-     RETURNING *),
-   logged AS (
-     INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
-     SELECT base_id, 'record', record_type, id, 'create', version, data, external_source, external_id, cancelled_at, created_at, ${AUTHOR} FROM w)
-   SELECT count(*)::int AS copied FROM w`,
+   copied AS (SELECT * FROM newest WHERE total <= ${LIMITS.previewSampleBytes})`,
 )
 
 // Laterals with OFFSET 0 read by index from the copied records, in any plan.
@@ -47,7 +36,7 @@ const COPY_LINKS = statement(
        SELECT * FROM plinth.relationship r WHERE r.source_row = s.was OFFSET 0) l
      JOIN copied t ON t.was = l.target_row
      RETURNING *),
-   logged AS (${logLinks('w', 'create', AUTHOR)})
+   logged AS (${logLinks('w', 'create', authorAt(3))})
    SELECT count(*)::int AS copied FROM w`,
 )
 

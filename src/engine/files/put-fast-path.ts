@@ -1,7 +1,8 @@
 /** The fast path of a PUT: a small content without a precondition is one statement, which concurrent requests share. */
 
 import { uuidv7 } from '../../foundation/uuid.ts'
-import { AUTHOR_COLUMNS, type Authorship } from '../change-log/entry.ts'
+import type { Authorship } from '../change-log/entry.ts'
+import { logResources } from '../change-log/log-rows.ts'
 import { isRow, storedContents } from '../contents/keep.ts'
 import type { Caches } from '../core/caches.ts'
 import { authorship } from '../core/scope.ts'
@@ -70,9 +71,16 @@ const PUT = timed(
        WHERE v.base_id = $1 AND v.file_id = ANY (ARRAY(SELECT id FROM written WHERE version > $12::int))
          AND v.version <= (SELECT w.version FROM written w WHERE w.id = v.file_id) - $12::int),
      ${textEntered('written', 'words', WORDS, ENTRIES)},
-     logged AS (
-       INSERT INTO plinth.change (base_id, kind, id, operation, version, data, ${AUTHOR_COLUMNS})
-       SELECT $1, 'file', file_type || '/' || path, operation, version, ${FILE_STATE}, $14, $15, $16, request_id, call FROM written)
+     logged AS (${logResources({
+       ...{
+         kind: "'file'",
+         id: "file_type || '/' || path",
+         operation: 'operation',
+         data: FILE_STATE,
+         from: 'written',
+       },
+       author: '$14, $15, $16, request_id, call',
+     })})
      SELECT operation, ${INDEX_OF_FILES}::text AS index_id, ${FILE_COLUMNS} FROM written`,
   ),
 )

@@ -1,10 +1,11 @@
 /** The fast path of a delivery: one that makes one record is one statement, which concurrent deliveries of a webhook share. */
-import { type Authorship, RECORD_LOG_COLUMNS } from '../change-log/entry.ts'
+import type { Authorship } from '../change-log/entry.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import { requireType } from '../configuration/record-types/index.ts'
 import { authorship } from '../core/scope.ts'
 import type { SharedWrite } from '../database/write-together.ts'
-import { hasUnique, variantFor, writeStatement } from '../indexes/index.ts'
+import { hasUnique, variantFor } from '../indexes/index.ts'
+import { foundByPair, putMany } from '../record-store/put.ts'
 import { dataText, type Pair, readPair } from '../record-store/record.ts'
 import { MAX_GROUP_TEXT } from '../record-store/request-batching.ts'
 import { refuseSourcePair } from '../record-store/source-pair.ts'
@@ -15,63 +16,31 @@ import type { Mapped } from './map-payload.ts'
 import type { Delivery } from './open-delivery.ts'
 
 /**
- * Writes records and deliveries. Leaves out a delivery whose sender's id is known, and a record that another request
- * creates. Locks in the order of `put_records`: the type, the records by id, then inserts by pair. Look-ups are scalar or
- * LATERAL, because a join might read all deliveries, or all records of the type.
+ * Writes records and deliveries. Leaves out a delivery whose sender's id is known. The look-up is a scalar, because a join
+ * might read all deliveries.
  */
-const WRITE = writeStatement(
-  'ingest_records',
-  (entries) => `WITH ty AS MATERIALIZED (
-     SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 AND revision = $3 FOR KEY SHARE),
-   sent AS MATERIALIZED (
-     SELECT i.delivery, i.delivery_id, i.new_id COLLATE "C" AS new_id, i.external_source COLLATE "C" AS external_source,
-       i.external_id COLLATE "C" AS external_id, i.data, i.request_id, i.content_type, i.excerpt, i.warnings
+const WRITE = putMany('ingest_records', {
+  input: `sent AS MATERIALIZED (
+     SELECT i.delivery, i.delivery_id, i.id, i.external_source, i.external_id, i.data, i.request_id, i.content_type, i.excerpt, i.warnings
      FROM unnest((SELECT $8::text[]), (SELECT $9::text[]), (SELECT $10::text[]), (SELECT $11::text[]), (SELECT $12::text[]),
        (SELECT $13::jsonb[]), (SELECT $14::text[]), (SELECT $15::text[]), (SELECT $16::text[]), (SELECT $17::json[]))
-       AS i (delivery, delivery_id, new_id, external_source, external_id, data, request_id, content_type, excerpt, warnings)
+       AS i (delivery, delivery_id, id, external_source, external_id, data, request_id, content_type, excerpt, warnings)
      WHERE EXISTS (SELECT FROM ty) AND (
        SELECT d.id FROM plinth.inbound_delivery d
        WHERE d.delivery_id = i.delivery_id COLLATE "C" AND (d.base_id, d.webhook_id) IS NOT DISTINCT FROM ($1::text, $4::text)
        LIMIT 1) IS NULL),
-   found AS MATERIALIZED (
-     SELECT r.id FROM sent s CROSS JOIN LATERAL (
-       SELECT id FROM plinth.record
-       WHERE base_id = $1 AND record_type = $2 AND external_source = s.external_source AND external_id = s.external_id LIMIT 1) r),
-   locked AS MATERIALIZED (
-     SELECT id, data, external_source, external_id FROM plinth.record
-     WHERE base_id = $1 AND record_type = $2 AND id = ANY (ARRAY(SELECT id FROM found)) ORDER BY id FOR NO KEY UPDATE),
-   target AS MATERIALIZED (
-     SELECT s.delivery, l.id, s.data, l.data = s.data AS is_same
-     FROM sent s JOIN locked l ON l.external_source = s.external_source AND l.external_id = s.external_id),
-   upd AS (
-     UPDATE plinth.record r SET data = t.data, version = r.version + 1, updated_at = now(), valid = true
-     FROM target t
-     WHERE NOT t.is_same AND r.base_id = $1 AND r.record_type = $2 AND r.id = ANY (ARRAY(SELECT id FROM target)) AND r.id = t.id
-     RETURNING r.*, t.delivery),
-   ins AS (
-     INSERT INTO plinth.record AS r (base_id, record_type, id, external_source, external_id, data, version)
-     SELECT $1, $2, s.new_id, s.external_source, s.external_id, s.data, 1 FROM sent s
-     WHERE s.delivery NOT IN (SELECT delivery FROM target) ORDER BY s.external_source, s.external_id
-     ON CONFLICT DO NOTHING RETURNING r.*),
-   w AS (
-     SELECT 'update' AS op, upd.* FROM upd
-     UNION ALL SELECT 'create', ins.*, s.delivery FROM ins JOIN sent s ON s.new_id = ins.id),
-   logged AS (
-     INSERT INTO plinth.change (${RECORD_LOG_COLUMNS}, cause)
-     SELECT $1, 'record', $2, w.id, w.op, w.version, w.data, w.external_source, w.external_id, w.cancelled_at, w.created_at,
-       $5, $6, $7, s.request_id, NULL::jsonb, w.delivery
-     FROM w JOIN sent s ON s.delivery = w.delivery),
-   done AS (
-     SELECT delivery, id, op || 'd' AS operation FROM w
-     UNION ALL SELECT delivery, id, 'unchanged' FROM target WHERE is_same),
-   kept AS (
+   ${foundByPair('s.external_source, s.external_id, s.data, s.delivery, s.request_id')}`,
+  carried: ['delivery', 'request_id'],
+  author: '$5, $6, $7, w.request_id, NULL::jsonb',
+  cause: 'w.delivery',
+  after: `kept AS (
      INSERT INTO plinth.inbound_delivery
        (base_id, webhook_id, id, delivery_id, status, records, content_type, request_id, excerpt, warnings, last_attempt_at, created_at)
-     SELECT $1, $4, s.delivery, s.delivery_id, 'succeeded', jsonb_build_array(jsonb_build_object('id', d.id, 'operation', d.operation)),
+     SELECT $1, $4, s.delivery, s.delivery_id, 'succeeded', jsonb_build_array(jsonb_build_object('id', d.id, 'operation', d.kind)),
        s.content_type, s.request_id, s.excerpt, s.warnings, clock_timestamp(), clock_timestamp()
-     FROM done d JOIN sent s ON s.delivery = d.delivery ORDER BY s.delivery_id)${entries}
-   SELECT delivery, id, operation FROM done`,
-)
+     FROM done d JOIN sent s ON s.delivery = d.delivery ORDER BY s.delivery_id)`,
+  answer: 'delivery, id, kind AS operation',
+})
 
 /** The row of a delivery, as far as it is known before its record is written. */
 type Kept = {

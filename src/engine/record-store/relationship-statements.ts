@@ -1,4 +1,4 @@
-import { AUTHOR_COLUMNS, CAUSE } from '../change-log/entry.ts'
+import { authorAt, logResources } from '../change-log/log-rows.ts'
 import { STAMP } from '../compiled-types/compiled-relationship-type.ts'
 import { statement } from '../database/client.ts'
 import { formerVersion } from './former-version.ts'
@@ -24,10 +24,19 @@ export const logLinks = (
   from: string,
   operation: 'create' | 'update' | 'delete',
   author: string,
-  cause = CAUSE,
-): string => `INSERT INTO plinth.change (base_id, kind, id, operation, version, data, ${AUTHOR_COLUMNS}, cause)
-     SELECT w.base_id, 'relationship', w.id, '${operation}', w.version${operation === 'delete' ? ' + 1' : ''}, ${stateOf('w')}, ${author}, ${cause}
-     FROM ${from} w`
+  cause?: string,
+): string =>
+  logResources({
+    ...{
+      base: 'w.base_id',
+      kind: "'relationship'",
+      id: 'w.id',
+      operation: `'${operation}'`,
+      data: stateOf('w'),
+    },
+    version: `w.version${operation === 'delete' ? ' + 1' : ''}`,
+    ...{ author, cause, from: `${from} w` },
+  })
 
 const end = (side: 'source' | 'target'): string => `LEFT JOIN LATERAL (
      SELECT r.row_no, r.id FROM plinth.record r
@@ -101,7 +110,6 @@ export type FoundLink = {
 }
 
 /** The cause of a link, else that of the transaction. */
-const OWN_CAUSE = `coalesce(w.cause, ${CAUSE})`
 const LOCK_TYPE = `ty AS MATERIALIZED (
      SELECT 1 FROM plinth.relationship_type WHERE base_id = $1 AND id = $2 AND ${STAMP} = $3 FOR KEY SHARE)`
 const WRITTEN = 'id, external_source, external_id, version, created_at, updated_at'
@@ -139,7 +147,7 @@ export const CREATE_LINKS = statement(
      ORDER BY i.source_row, i.target_row, i.id
      ON CONFLICT DO NOTHING RETURNING *),
    caused AS (SELECT w.*, i.cause FROM w JOIN i ON i.id COLLATE "C" = w.id),
-   logged AS (${logLinks('caused', 'create', '$18, $19, $20, $21, $22::jsonb', OWN_CAUSE)})
+   logged AS (${logLinks('caused', 'create', authorAt(18), 'w.cause')})
    SELECT 'created' AS kind, ${WRITTEN} FROM w
    UNION ALL ${STALE}`,
 )
@@ -166,7 +174,7 @@ export const UPDATE_LINKS = statement(
      FROM due
      WHERE NOT due.is_same AND r.base_id = $1 AND r.id = ANY ((SELECT $4::text[])::text[]) AND r.id = due.id COLLATE "C"
      RETURNING r.*, due.cause),
-   logged AS (${logLinks('w', 'update', '$10, $11, $12, $13, $14::jsonb', OWN_CAUSE)})
+   logged AS (${logLinks('w', 'update', authorAt(10), 'w.cause')})
    SELECT 'updated' AS kind, ${WRITTEN} FROM w
    UNION ALL SELECT 'unchanged', ${WRITTEN.split(', ')
      .map((column) => `held.${column}`)
@@ -188,6 +196,6 @@ export const DELETE_LINKS = statement(
      WHERE (SELECT count(*) FROM held) > 0 AND r.base_id = $1 AND r.id = ANY ((SELECT $2::text[])::text[])
        AND ($3::int IS NULL OR r.version = $3)
      RETURNING r.*),
-   logged AS (${logLinks('w', 'delete', '$4, $5, $6, $7, $8::jsonb')})
+   logged AS (${logLinks('w', 'delete', authorAt(4))})
    SELECT id, version + 1 AS version FROM w`,
 )

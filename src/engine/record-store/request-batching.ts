@@ -3,7 +3,7 @@ import type { Db } from '../database/client.ts'
 import { type SharedWrite, writeOne, writeTogether } from '../database/write-together.ts'
 import { hasUnique } from '../indexes/index.ts'
 import { type PlainWrite, plainWrite, type RecordKey } from './bulk-write.ts'
-import { CREATE_MANY, PUT_MANY, type PutRow, type WrittenRow } from './put-statements.ts'
+import { CREATE_MANY, PUT_MANY, PUT_MANY_BY_PAIR, type PutRow, type WrittenRow } from './put.ts'
 import { GET, GET_MANY } from './read-statements.ts'
 import type { RecordRow } from './record.ts'
 
@@ -15,15 +15,20 @@ import type { RecordRow } from './record.ts'
 export type RequestBatching = {
   readRecord(key: RecordKey): Promise<RecordRow | undefined>
   /**
-   * Creates or updates. Undefined when the record is unchanged, another request creates it, or the revision of its type
-   * is stale. The caller determines which.
+   * Creates or updates the record with the id, and keeps its pair. Undefined when another request creates it, or the
+   * revision of its type is stale. The caller determines which.
    */
   putRecord(write: PlainWrite): Promise<PutRow | undefined>
-  /** Creates under a server-generated id. Undefined when the revision of the type is stale. */
+  /** Creates the record with the pair under the id, or updates it. Undefined as for `putRecord`. */
+  putRecordByPair(write: PlainWrite): Promise<PutRow | undefined>
+  /** Creates. Undefined when the id or the pair is taken, or the revision of the type is stale. */
   createRecord(write: PlainWrite): Promise<WrittenRow | undefined>
   /** Runs another write, together with those of its kind. */
   write<Write, Row>(how: SharedWrite<Write, Row>, write: Write): Promise<Row | undefined>
 }
+
+/** The creation of a record, which a transaction runs alone. */
+export const CREATING = plainWrite<WrittenRow>(CREATE_MANY)
 
 const MAX_GROUP = 64
 /**
@@ -64,7 +69,8 @@ export function openRequestBatching(forReads: Db, forWrites: Db): RequestBatchin
   return {
     readRecord: (key) => reads.load(key),
     putRecord: writeRecord(plainWrite<PutRow>(PUT_MANY)),
-    createRecord: writeRecord(plainWrite<WrittenRow>(CREATE_MANY)),
+    putRecordByPair: writeRecord(plainWrite<PutRow>(PUT_MANY_BY_PAIR, true)),
+    createRecord: writeRecord(CREATING),
     write,
   }
 }

@@ -1,40 +1,17 @@
 import { DomainError, withPaths } from '../../foundation/errors.ts'
-import { RECORD_LOG_COLUMNS } from '../change-log/entry.ts'
 import { underClaimToEnd } from '../claims/claim-guard.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import { type Db, statement } from '../database/client.ts'
-import { LEAVING, type WriteStatement, writeStatement } from '../indexes/index.ts'
-import { RECORD_COLUMNS, recordNotFound } from '../record-store/record.ts'
+import { variantFor } from '../indexes/index.ts'
+import { recordNotFound } from '../record-store/record.ts'
+import { REMOVE_UNLINKED, type RemovedRow } from '../record-store/remove.ts'
 import { authorize } from '../row-policy/apply.ts'
 import type { Expectation } from '../write/preconditions.ts'
 import { runPlanned } from '../write/run-planned.ts'
 import type { WriteScope } from '../write/write.ts'
-import { LOCK_TYPE, once, type RecordKey, run, STALE } from './cancel.ts'
+import { type RecordKey, writeOne } from './cancel.ts'
 import { deleteRecords } from './cascade-delete.ts'
 import { whereBounded } from './policy-write.ts'
-
-/** Deletes a record without links in one statement. Reports a record that has links, without deleting it. */
-const DELETE = writeStatement(
-  'delete_record',
-  (entries) => `WITH ${LOCK_TYPE},
-   s AS MATERIALIZED (
-     SELECT * FROM plinth.record
-     WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = $3 FOR UPDATE),
-   w AS (
-     DELETE FROM plinth.record r USING s WHERE r.base_id = $1 AND r.record_type = $2 AND r.id = $3
-       AND ($4::int[] IS NULL OR s.version = ANY ($4))
-       AND (SELECT true FROM plinth.relationship l WHERE l.source_row = s.row_no LIMIT 1) IS NULL
-       AND (SELECT true FROM plinth.relationship l WHERE l.target_row = s.row_no LIMIT 1) IS NULL RETURNING r.*),
-   logged AS (
-     INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
-     SELECT $1, 'record', $2, id, 'delete', version + 1, data, external_source, external_id, cancelled_at, created_at, $6, $7, $8, $9, $10::jsonb FROM w)${entries}
-   SELECT 'updated' AS kind, ${RECORD_COLUMNS} FROM w
-   UNION ALL
-   SELECT CASE WHEN $4::int[] IS NULL OR version = ANY ($4) THEN 'linked' ELSE 'version_mismatch' END, ${RECORD_COLUMNS}
-   FROM s WHERE NOT EXISTS (SELECT FROM w)
-   UNION ALL ${STALE}`,
-  LEAVING,
-)
 
 const LOCK = statement(
   'lock_record_to_delete',
@@ -58,7 +35,9 @@ export async function deleteRecord(
     underClaimToEnd(bounded, target, expected.claim, async (guarded) => {
       // An approved plan is always checked by the full path, with or without links.
       if (guarded.planning?.isApproved) return deleteLinked(guarded, target, expected)
-      const row = await run(guarded, DELETE, target, expected, afterBuilds)
+      const row = await writeOne(guarded, target, expected, (type, values) =>
+        removeAfterBuilds(guarded.db, type, target, values),
+      )
       if (!row) throw recordNotFound(target[1], target[2])
       if (row.kind === 'linked') await deleteLinked(guarded, target, expected)
     }),
@@ -78,10 +57,20 @@ async function deleteLinked(scope: WriteScope, [baseId, recordType, id]: RecordK
  * An index build may have just added the record. A new statement has a snapshot that includes that entry, and
  * deletes it.
  */
-async function afterBuilds(db: Db, type: CompiledType, how: WriteStatement, values: readonly unknown[]) {
-  if (!type.indexes.some(({ status }) => status === 'building')) return once(db, type, how, values)
+async function removeAfterBuilds(
+  db: Db,
+  type: CompiledType,
+  [baseId, recordType, id]: RecordKey,
+  values: readonly unknown[],
+): Promise<RemovedRow | undefined> {
+  const remove = async (db: Db) => {
+    const all = [baseId, recordType, [id], ...values, null]
+    const [row] = await db.query<RemovedRow>(variantFor(REMOVE_UNLINKED, type), all)
+    return row
+  }
+  if (!type.indexes.some(({ status }) => status === 'building')) return remove(db)
   return db.transaction(async (tx) => {
-    await tx.query(LOCK, values.slice(0, 3))
-    return once(tx, type, how, values)
+    await tx.query(LOCK, [baseId, recordType, id])
+    return remove(tx)
   })
 }

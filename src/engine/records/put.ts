@@ -19,7 +19,7 @@ export type PutInput = PairInput & {
 }
 
 /** How a request names its record. */
-type Named = Pick<RecordWrite, 'id' | 'isNewId' | 'expected'> & { isByPair?: boolean }
+type Named = Pick<RecordWrite, 'id' | 'isNewId' | 'isByPair' | 'expected'>
 
 /**
  * Upserts the record with the pair, else the one with the id. Creates it if absent. Replaces `data` whole.
@@ -88,10 +88,10 @@ async function put(
   })
 }
 
-function readTarget(scope: WriteScope, { isByPair, ...named }: Named, input: PutInput): RecordWrite {
+function readTarget(scope: WriteScope, named: Named, input: PutInput): RecordWrite {
   checkRecordId(named.id)
   const pair = readPair(input)
-  if (isByPair && !pair)
+  if (named.isByPair && !pair)
     throw invalid({
       path: '/external_id',
       code: 'required',

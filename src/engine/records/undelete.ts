@@ -1,20 +1,14 @@
 import { DomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { RECORD_LOG_COLUMNS } from '../change-log/entry.ts'
 import { underClaim } from '../claims/claim-guard.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import { refreshType, requireType } from '../configuration/record-types/index.ts'
 import { authorship } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
 import { tooManyWriters } from '../database/retry-races.ts'
-import { guardUnique, variantFor, writeStatement } from '../indexes/index.ts'
-import {
-  RECORD_COLUMNS,
-  type RecordItem,
-  type RecordRow,
-  recordNotFound,
-  toRecord,
-} from '../record-store/record.ts'
+import { guardUnique, variantFor } from '../indexes/index.ts'
+import { BRING_BACK, type BroughtBackRow } from '../record-store/bring-back.ts'
+import { type RecordItem, type RecordRow, recordNotFound, toRecord } from '../record-store/record.ts'
 import { authorize } from '../row-policy/apply.ts'
 import { type Expectation, versionMismatch } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
@@ -69,37 +63,8 @@ const DATA_OF = statement(
    WHERE kind = 'record' AND base_id = $1 AND record_type = $2 AND id = $3 AND version = $4`,
 )
 
-/**
- * Recreates the record with its next version, from version `$6` in the log; a deletion's entry contains the
- * deleted state. Versions are unique: of two concurrent undeletes, one finds the record or the version taken.
- */
-const BRING_BACK = writeStatement(
-  'bring_back_record',
-  (entries) => `WITH ty AS MATERIALIZED (
-     SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 AND revision = $5 FOR KEY SHARE),
-   s AS MATERIALIZED (
-     SELECT * FROM plinth.change WHERE kind = 'record' AND base_id = $1 AND record_type = $2 AND id = $3 AND version = $6),
-   w AS (
-     INSERT INTO plinth.record
-       (base_id, record_type, id, external_source, external_id, data, version, cancelled_at, valid, created_at)
-     SELECT $1, $2, $3, external_source, external_id, data, $4 + 1, cancelled_at, $7, coalesce(created_at, at)
-     FROM s WHERE EXISTS (SELECT FROM ty)
-     ON CONFLICT DO NOTHING RETURNING *),
-   logged AS (
-     INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
-     SELECT $1, 'record', $2, id, 'restore', version, data, external_source, external_id, cancelled_at, created_at, $8, $9, $10, $11, $12::jsonb FROM w)${entries}
-   SELECT 'restored' AS kind, ${RECORD_COLUMNS} FROM w
-   UNION ALL
-   SELECT CASE WHEN (
-       SELECT true FROM plinth.record r WHERE r.base_id = $1 AND r.record_type = $2
-         AND r.external_source = s.external_source AND r.external_id = s.external_id AND r.id <> $3 LIMIT 1)
-     THEN 'pair_taken' ELSE 'retry' END,
-     s.id, s.external_source, s.external_id, NULL, 0, NULL, true, now(), now() FROM s WHERE NOT EXISTS (SELECT FROM w)`,
-)
-
 type DeletedContent = Pick<RecordRow, 'data' | 'external_id' | 'external_source'>
 type Entry = { version: number; is_deletion: boolean; is_kept: boolean }
-type Row = RecordRow & { kind: 'restored' | 'pair_taken' | 'retry' }
 
 /**
  * Undeletes a record in its last state, or in that of `version`. A record that violates the current schema is
@@ -127,11 +92,15 @@ export async function undelete(
   const [content] = await scope.db.query<DeletedContent>(DATA_OF, [...target, from])
   if (!content) return undefined
   const isValid = type.schema.isValid(content.data)
-  const values = [...target, deletion.version, type.revision, from, isValid, ...authorship(scope)]
-  const [row] = await guardUnique(type, () => scope.db.query<Row>(variantFor(BRING_BACK, type), values))
+  const [row] = await guardUnique(type, () =>
+    scope.db.query<BroughtBackRow>(variantFor(BRING_BACK, type), [
+      ...[target[0], recordType, [id], [from], [null], [isValid]],
+      ...[...authorship(scope), type.revision, deletion.version],
+    ]),
+  )
   if (row?.kind === 'pair_taken' && content.external_id !== null)
     throw pairTaken({ externalId: content.external_id, externalSource: content.external_source ?? 'default' })
-  return row?.kind === 'restored' ? row : undefined
+  return row?.kind === 'restored' ? { ...row, data: content.data } : undefined
 }
 
 const trashExpired = (recordType: string, id: string) =>

@@ -6,9 +6,11 @@ import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import { refreshType, requireType } from '../configuration/record-types/index.ts'
 import { authorship } from '../core/scope.ts'
 import { tooManyWriters } from '../database/retry-races.ts'
+import { writeOne } from '../database/write-together.ts'
 import { guardUnique, variantFor } from '../indexes/index.ts'
-import { CREATE, PUT, type WrittenRow } from '../record-store/put-statements.ts'
+import { PUT, type WrittenRow } from '../record-store/put.ts'
 import { dataText, type Pair, type RecordItem, recordNotFound, toRecord } from '../record-store/record.ts'
+import { CREATING } from '../record-store/request-batching.ts'
 import { refuseSourcePair } from '../record-store/source-pair.ts'
 import { alreadyExists, type Expectation, versionMismatch } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
@@ -30,6 +32,8 @@ export type RecordWrite = {
   id: string
   /** The server generated the id for this write, so it has no earlier record. */
   isNewId?: boolean
+  /** Only the pair names it, and the id is for a new record. */
+  isByPair?: boolean
   pair: Pair | null
   data: unknown
   text: string
@@ -91,29 +95,24 @@ export function checkData({ checks }: Pick<WriteScope, 'checks'>, type: Compiled
 }
 
 async function attempt(scope: WriteScope, type: CompiledType, target: RecordWrite): Promise<Row> {
-  const { id, pair, text, expected, isNewId } = target
+  const { id, pair, text, expected, isNewId = false, isByPair = false } = target
   const author = authorship(scope)
-  if (!pair && !expected.versions && !scope.db.isTransaction) {
-    const write = { type, id, text, author }
-    const created = isNewId ? await scope.batching.createRecord(write) : undefined
-    if (created) return { ...created, kind: 'created' }
-    const put = expected.absent || expected.exists ? undefined : await scope.batching.putRecord(write)
-    if (put) return put
-  }
-  const source = pair?.externalSource ?? null
-  const externalId = pair?.externalId ?? null
+  const write = { type, id, isNewId, pair, text, author }
+  const { batching, db } = scope
   if (expected.absent) {
-    const values = [type.baseId, type.id, id, text, source, externalId, type.revision, ...author]
-    const [row] = await scope.db.query<WrittenRow>(variantFor(CREATE, type), values)
+    const row = db.isTransaction ? await writeOne(db, CREATING, write) : await batching.createRecord(write)
     if (row) return { ...row, kind: 'created' }
+  } else if (!expected.versions && !expected.exists && !db.isTransaction && (isByPair || !pair)) {
+    const row = await (isByPair ? batching.putRecordByPair(write) : batching.putRecord(write))
+    if (row) return row
   }
   const [row] = await scope.db.query<Row>(variantFor(PUT, type), [
     type.baseId,
     type.id,
     id,
     text,
-    source,
-    externalId,
+    pair?.externalSource ?? null,
+    pair?.externalId ?? null,
     expected.versions && [...expected.versions],
     expected.exists,
     expected.absent,

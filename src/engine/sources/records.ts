@@ -78,17 +78,15 @@ export async function patchRecord(
   return patchInSource(scope, { ...into, id, data })
 }
 
+type NamedSource = { readonly externalSource?: string | null | undefined }
+
 /**
  * Takes a slot for a write that can wait for a source, before it takes a database connection.
  * @throws RATE_LIMITED
  */
 export async function reserveSource<T>(
   scope: Scope,
-  {
-    base,
-    recordType,
-    externalSource,
-  }: { base: string; recordType: string; externalSource?: string | null | undefined },
+  { base, recordType, externalSource }: { base: string; recordType: string } & NamedSource,
   work: (scope: Scope) => Promise<T>,
 ): Promise<T> {
   const type = externalSource == null ? undefined : await findType(scope, base, recordType)
@@ -103,10 +101,9 @@ async function sourceOf(
   recordType: string,
   name: string | null | undefined,
 ) {
-  if (name == null) return undefined
-  const type = await findType(scope, baseId, recordType)
-  const source = type && findSource(type, name)
-  if (!source) return undefined
+  const type = name == null ? undefined : await findType(scope, baseId, recordType)
+  const source = name != null && type && findSource(type, name)
+  if (!type || !source) return undefined
   requireNoPolicy(scope, 'write', baseId, recordType)
   return { type, source }
 }

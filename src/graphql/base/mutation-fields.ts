@@ -18,7 +18,6 @@ import { claimAndPatch } from '../../engine/batch/claim-and-patch.ts'
 import type { ClaimedRecords } from '../../engine/claims/index.ts'
 import * as claims from '../../engine/claims/index.ts'
 import * as records from '../../engine/records/index.ts'
-import * as sources from '../../engine/sources/index.ts'
 import type { DeletionPlan } from '../../engine/write/deletion-plan.ts'
 import { expectation } from '../../engine/write/preconditions.ts'
 import type { WriteScope } from '../../engine/write/write.ts'
@@ -27,6 +26,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { parseJson } from '../../json/parse.ts'
 import type { Context } from '../context.ts'
 import { runWrite } from '../mutation.ts'
+import { reserveSource, writerOf } from '../record-writers.ts'
 import { inArguments } from './arguments.ts'
 import { Attachment } from './attachment-types.ts'
 import { type ClaimedRecord, ClaimType } from './claim-types.ts'
@@ -162,7 +162,13 @@ export function mutationFields(
     `Creates a record ${what}. An id or external pair that exists is a CONFLICT.`,
     { ...data, id: { type: GraphQLID, description: 'By default one of the server.' }, ...pair },
     (scope, { id, externalId, externalSource }, data, relationships) =>
-      sources.createRecord(scope, base, type.id, { id, externalId, externalSource, data, relationships }),
+      writerOf({ externalSource }).createRecord(scope, base, type.id, {
+        id,
+        externalId,
+        externalSource,
+        data,
+        relationships,
+      }),
   )
   add<Named>(
     'update',
@@ -171,7 +177,15 @@ export function mutationFields(
     (scope, { externalSource, ...args }, data, relationships) => {
       if (externalSource != null) requireName(type, externalSource)
       const patch = { merge: { data, externalSource } }
-      return sources.patchRecord(scope, base, type.id, args.id, patch, expected(args), relationships)
+      return writerOf({ externalSource }).patchRecord(
+        scope,
+        base,
+        type.id,
+        args.id,
+        patch,
+        expected(args),
+        relationships,
+      )
     },
   )
   add(
@@ -181,9 +195,9 @@ export function mutationFields(
     (scope, args, data, relationships) => {
       const { id, externalId, externalSource } = args
       const content = { externalId, externalSource, data, relationships }
-      if (id != null) return sources.putRecord(scope, base, type.id, id, content, expected(args))
+      if (id != null) return writerOf(content).putRecord(scope, base, type.id, id, content, expected(args))
       if (externalId == null) throw unnamed()
-      return sources.putRecordByPair(scope, base, type.id, content, expected(args))
+      return writerOf(content).putRecordByPair(scope, base, type.id, content, expected(args))
     },
   )
   add<Named>(
@@ -304,7 +318,7 @@ async function run<A extends Args>(
   const request = { base: seen.base, ...args }
   try {
     const target = { base: seen.base, recordType: type.id, externalSource: args.externalSource }
-    return await sources.reserveSource(context.scope, target, (scope) =>
+    return await reserveSource(context.scope, target, (scope) =>
       runWrite<object>(
         name,
         request,

@@ -1,5 +1,5 @@
 import { DomainError } from '../../../foundation/errors.ts'
-import { AUTHOR_COLUMNS } from '../../change-log/entry.ts'
+import { authorAt, logResources } from '../../change-log/log-rows.ts'
 import { authorship, type Scope } from '../../core/scope.ts'
 import { type Db, statement } from '../../database/client.ts'
 import type { FileType as Row } from '../../prisma/client.ts'
@@ -26,12 +26,20 @@ const DELETE_FILES = statement(
    unindexed AS (
      DELETE FROM plinth.record_text WHERE base_id = $1 AND index_id = (SELECT file_index_id FROM plinth.base WHERE id = $1)
        AND field = 0 AND id = ANY (ARRAY(SELECT id FROM gone)))
-   INSERT INTO plinth.change (base_id, kind, id, operation, version, data, ${AUTHOR_COLUMNS})
-   SELECT base_id, 'file', file_type || '/' || path, 'delete', version, jsonb_build_object(
+   ${logResources({
+     ...{
+       kind: "'file'",
+       id: "file_type || '/' || path",
+       operation: "'delete'",
+       author: authorAt(3),
+       from: 'gone',
+     },
+     data: `jsonb_build_object(
      'path', path, 'fileType', file_type, 'version', version, 'contentSha256', content_sha256, 'size', size,
      'contentType', content_type, 'metadata', metadata, 'label', label,
      'createdAt', to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-     'updatedAt', to_char(updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')), $3, $4, $5, $6, $7::jsonb FROM gone`,
+     'updatedAt', to_char(updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`,
+   })}`,
 )
 
 /** Deletes the files of the type with their log entries. Existing files require the type's id in `confirm`. */

@@ -1,8 +1,8 @@
 import { clearLinksOfType } from '../../cascade/clear-links-of-type.ts'
-import { RECORD_LOG_COLUMNS } from '../../change-log/entry.ts'
 import { authorship } from '../../core/scope.ts'
 import { type Db, statement } from '../../database/client.ts'
 import { dropIndexes } from '../../indexes/index.ts'
+import { REMOVE_ALL } from '../../record-store/remove.ts'
 import { addNamed } from '../../write/deletion-summary.ts'
 import { confirmFirst } from '../../write/preconditions.ts'
 import type { WriteScope } from '../../write/write.ts'
@@ -16,15 +16,6 @@ const HAS_RECORDS = statement(
   'type_holds_records',
   'SELECT 1 AS one FROM plinth.record WHERE base_id = $1 AND record_type = $2 ORDER BY id LIMIT 1',
 )
-// The deletion of each record is logged before that of the type.
-const DELETE_RECORDS = statement(
-  'delete_type_records',
-  `WITH gone AS (DELETE FROM plinth.record WHERE base_id = $1 AND record_type = $2 RETURNING *)
-   INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
-   SELECT base_id, 'record', record_type, id, 'delete', version + 1, data, external_source, external_id,
-     cancelled_at, created_at, $3, $4, $5, $6, $7::jsonb FROM gone`,
-)
-
 /**
  * Deletes the records of the type with their log entries and indexes, and cascades over their links. Existing
  * records require the type's id in `confirm`.
@@ -42,7 +33,8 @@ export async function deleteRecordsOf(
   if (summary) addNamed(summary, 'recordTypes', current)
   await clearLinksOfType(scope, baseId, id, checkPlan)
   await dropIndexes(db, baseId, [id])
-  await db.query(DELETE_RECORDS, [baseId, id, ...authorship(scope)])
+  // The deletion of each record is logged before that of the type.
+  await db.query(REMOVE_ALL, [baseId, id, ...authorship(scope)])
 }
 
 /** Blocks writes of types that are deleted, and drops the indexes of those without records. Returns their ids. */

@@ -1,9 +1,7 @@
 import { DomainError } from '../../../foundation/errors.ts'
-import { CAUSE, RECORD_LOG_COLUMNS } from '../../change-log/entry.ts'
 import { authorship } from '../../core/scope.ts'
-import { statement } from '../../database/client.ts'
 import { violatedConstraint } from '../../database/errors.ts'
-import { entriesOf } from '../../indexes/index.ts'
+import { REWRITE } from '../../record-store/put.ts'
 import type { WriteScope } from '../../write/write.ts'
 import { affectedBy } from './affected-records.ts'
 import { recordsOf } from './existing-records.ts'
@@ -11,18 +9,6 @@ import { flagRecords } from './flag-records.ts'
 import { openValidation, recordsRefused, type Validated } from './migrate-and-validate.ts'
 import type { MigrationStep, OnInvalid } from './migration.ts'
 import { suspectsOf } from './suspect-records.ts'
-
-const REWRITE = statement(
-  'reconcile_rewrite',
-  `WITH w AS (
-     UPDATE plinth.record r SET data = n.data, version = r.version + 1, updated_at = now(), valid = n.valid
-     FROM jsonb_to_recordset($3::jsonb) AS n (id text, data jsonb, valid boolean, cause text)
-     WHERE r.base_id = $1 AND r.record_type = $2 AND r.id = n.id RETURNING r.*, n.cause),
-   ${entriesOf('w')}
-   INSERT INTO plinth.change (${RECORD_LOG_COLUMNS}, cause)
-   SELECT base_id, 'record', record_type, id, 'update', version, data, external_source, external_id, cancelled_at, created_at,
-     $4, $5, $6, $7, $8::jsonb, coalesce(cause, ${CAUSE}) FROM w`,
-)
 
 type Repair = {
   readonly onInvalid: OnInvalid

@@ -1,3 +1,4 @@
+import { authorAt } from '../../change-log/log-rows.ts'
 import { authorship } from '../../core/scope.ts'
 import { type Db, statement } from '../../database/client.ts'
 import type { RelationshipType as Row } from '../../prisma/client.ts'
@@ -24,7 +25,7 @@ const COUNT_LINKS = statement(
 const DELETE_TYPE_LINKS = statement(
   'delete_type_links',
   `WITH w AS (DELETE FROM plinth.relationship WHERE base_id = $1 AND rel_type = $2 RETURNING *)
-   ${logLinks('w', 'delete', '$3, $4, $5, $6, $7::jsonb')}`,
+   ${logLinks('w', 'delete', authorAt(3))}`,
 )
 
 /**

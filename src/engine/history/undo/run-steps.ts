@@ -1,14 +1,11 @@
 /** Reverts steps in waves, many with one statement. */
-import { DomainError, invalid } from '../../../foundation/errors.ts'
-import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
+import { DomainError } from '../../../foundation/errors.ts'
 import { setCause } from '../../change-log/entry.ts'
-import type { CompiledType } from '../../compiled-types/compiled-type.ts'
 import { KINDS } from '../../configuration/kinds.ts'
 import { refreshType } from '../../configuration/record-types/index.ts'
 import { authorship } from '../../core/scope.ts'
 import { type Db, statement } from '../../database/client.ts'
 import { violatedConstraint } from '../../database/errors.ts'
-import { guardUnique, variantFor, type WriteStatement } from '../../indexes/index.ts'
 import { readLink, writeLinks } from '../../relationships/index.ts'
 import type { WriteScope } from '../../write/write.ts'
 import { cannotRevert } from '../revert.ts'
@@ -16,14 +13,17 @@ import { type RevertedTogether, revertTogether } from '../revert-configuration.t
 import { revertFile } from '../revert-file.ts'
 import { inputOf, type LinkState } from '../revert-relationship.ts'
 import type { Obstacle, Step } from './plan-steps.ts'
+import { DELETE_LINKS, LINK_STATES } from './record-statements.ts'
 import {
-  BRING_BACK_RECORDS,
-  DELETE_LINKS,
-  DELETE_RECORDS,
-  LINK_STATES,
-  SET_BACK_RECORDS,
-  STATES,
-} from './record-statements.ts'
+  bringBack,
+  deleteRecords,
+  idsOf,
+  PAIR_TAKEN,
+  seqsOf,
+  setBack,
+  versionOf,
+  type WorkOnType,
+} from './record-steps.ts'
 import type { Wave } from './schedule.ts'
 
 /** The transaction of an undo. */
@@ -91,15 +91,13 @@ async function attributed(undoing: Undoing, steps: readonly Step[], work: Work):
 
 /** What a failure says, if it is one of the data; undefined for one of rights, and for races. */
 function refusalOf(thrown: unknown): string | undefined {
-  if (violatedConstraint(thrown) === 'record_external') return 'Another record has its external_id now.'
+  if (violatedConstraint(thrown) === 'record_external') return PAIR_TAKEN
   if (!(thrown instanceof DomainError)) return undefined
   if (thrown.code !== 'CONFLICT' && thrown.code !== 'VALIDATION_ERROR' && thrown.code !== 'NOT_FOUND')
     return undefined
   const [detail] = thrown.details
   return detail && detail.message !== thrown.message ? `${thrown.message} ${detail.message}` : thrown.message
 }
-
-type WorkOnType = (undoing: Undoing, type: CompiledType, steps: readonly Step[]) => Promise<Obstacle[]>
 
 const ofEachType =
   (work: WorkOnType): Work =>
@@ -112,89 +110,13 @@ const ofEachType =
     return obstacles
   }
 
-const versionOf = ({ act }: Step): number => ('version' in act ? act.version : 0)
-
-/** Runs a statement on the records of a type. Returns the steps whose records it did not write. */
-async function write(
-  { scope, baseId }: Undoing,
-  type: CompiledType,
-  how: WriteStatement,
-  steps: readonly Step[],
-  valid: readonly boolean[],
-): Promise<Step[]> {
-  const rows = await guardUnique(type, () =>
-    scope.db.query<{ id: string }>(variantFor(how, type), [
-      baseId,
-      type.id,
-      steps.map(({ change }) => change.id),
-      steps.map(versionOf),
-      steps.map(({ change }) => String(change.seq)),
-      valid,
-      ...authorship(scope),
-    ]),
-  )
-  const written = new Set(rows.map(({ id }) => id))
-  return steps.filter(({ change }) => !written.has(change.id))
-}
-
-const deleteRecords: WorkOnType = async (undoing, type, steps) => {
-  const left = await write(
-    undoing,
-    type,
-    DELETE_RECORDS,
-    steps,
-    steps.map(() => true),
-  )
-  return left.map(({ change }) => ({
-    change,
-    code: 'linked',
-    by: null,
-    message: 'Later requests have linked the record.',
-  }))
-}
-
-const setBack: WorkOnType = async (undoing, type, steps) => {
-  const valid: boolean[] = []
-  for (const { data, is_same } of await statesOf(undoing, type, steps)) {
-    if (turnIsOver()) await nextTurn()
-    const [fault, ...more] = type.schema.validate(data, '/data', undoing.scope.checks)
-    // A change of status keeps the data, so existing violations of the schema are acceptable.
-    if (fault && !is_same) throw invalid(fault, ...more)
-    valid.push(fault === undefined)
-  }
-  await write(undoing, type, SET_BACK_RECORDS, steps, valid)
-  return []
-}
-
-const bringBack: WorkOnType = async (undoing, type, steps) => {
-  const states = await statesOf(undoing, type, steps)
-  await write(
-    undoing,
-    type,
-    BRING_BACK_RECORDS,
-    steps,
-    states.map(({ data }) => type.schema.isValid(data)),
-  )
-  return []
-}
-
-async function statesOf({ scope, baseId }: Undoing, type: CompiledType, steps: readonly Step[]) {
-  const asked = [baseId, type.id, steps.map(({ change }) => change.id), steps.map(versionOf)]
-  return scope.db.query<{ data: unknown; is_same: boolean }>(STATES, asked)
-}
-
 const deleteLinks: Work = async ({ scope, baseId }, steps) => {
-  await scope.db.query(DELETE_LINKS, [
-    baseId,
-    steps.map(({ change }) => change.id),
-    steps.map(({ change }) => String(change.seq)),
-    ...authorship(scope),
-  ])
+  await scope.db.query(DELETE_LINKS, [...[baseId, idsOf(steps), seqsOf(steps)], ...authorship(scope)])
   return []
 }
 
 const putLinks: Work = async ({ scope, baseId }, steps) => {
-  const asked = [baseId, steps.map(({ change }) => change.id), steps.map(versionOf)]
+  const asked = [baseId, idsOf(steps), steps.map(versionOf)]
   const states = await scope.db.query<{ data: LinkState; has_pair: boolean }>(LINK_STATES, asked)
   const links = steps.map(({ change }, i) => {
     const { data, has_pair } = states[i] as { data: LinkState; has_pair: boolean }
