@@ -23,7 +23,6 @@ const FOLDERS = [
 
 /** The folders of `src/mcp/`, from the lowest. */
 const MCP_FOLDERS = [
-  'schema-projection',
   'protocol/[^/]+\\.ts$',
   'budget',
   'outline',

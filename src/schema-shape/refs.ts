@@ -1,8 +1,44 @@
-import { isObject } from '../foundation/is-object.ts'
 /** Resolves `$ref` within a record type's schema. References to other documents never resolve. */
+import { isObject } from '../foundation/is-object.ts'
 
 /** A subschema, and the embedded resource (a schema with its own `$id`) that contains it. */
 export type Place = { schema: unknown; resource: unknown }
+
+/** The subschema that a JSON Pointer reference (`#`, `#/…`) names within `root`, and its path. */
+export function locate(root: unknown, reference: string): (Place & { path: string[] }) | undefined {
+  const [hash, ...tokens] = decoded(reference).split('/')
+  if (hash !== '#') return undefined
+  const path = tokens.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'))
+  let schema = root
+  let resource = root
+  for (const key of path) {
+    if (typeof schema !== 'object' || schema === null || !Object.hasOwn(schema, key)) return undefined
+    schema = (schema as Record<string, unknown>)[key]
+    if (isObject(schema) && isResource(schema)) resource = schema
+  }
+  return typeof schema === 'boolean' || isObject(schema) ? { schema, resource, path } : undefined
+}
+
+/** Maximum length of a chain of references. */
+const HOPS = 100
+
+/**
+ * Follows `$ref`s, to the first schema without one or for which `isEnd` holds; undefined for a dangling or circular
+ * chain.
+ */
+export function dereference(
+  schema: unknown,
+  root: unknown,
+  isEnd = (_schema: Record<string, unknown>) => false,
+): Record<string, unknown> | undefined {
+  let place = schema
+  for (let hops = 0; hops < HOPS && isObject(place); hops++) {
+    const { $ref } = place
+    if (typeof $ref !== 'string' || isEnd(place)) return place
+    place = locate(root, $ref)?.schema
+  }
+  return undefined
+}
 
 /** Keywords whose values are data; anchors inside them do not count. */
 const DATA_KEYWORDS = new Set(['enum', 'const', 'default', 'examples'])
@@ -20,10 +56,7 @@ export class References {
   /** Resolves `#`, `#/a/pointer` or `#anchor` within `resource`. */
   follow(reference: string, resource: unknown): Place | undefined {
     if (!reference.startsWith('#')) return undefined
-    const fragment = decoded(reference.slice(1))
-    if (fragment === undefined) return undefined
-    if (fragment === '' || fragment.startsWith('/')) return byPointer(fragment, resource)
-    return this.#resourceOf(resource).anchors.get(fragment)
+    return locate(resource, reference) ?? this.#resourceOf(resource).anchors.get(decoded(reference).slice(1))
   }
 
   /**
@@ -50,18 +83,6 @@ export function isResource(schema: Record<string, unknown>): boolean {
   return typeof id === 'string' && !id.startsWith('#')
 }
 
-function byPointer(pointer: string, resource: unknown): Place | undefined {
-  let place: Place = { schema: resource, resource }
-  for (const token of pointer.split('/').slice(1)) {
-    const key = token.replaceAll('~1', '/').replaceAll('~0', '~')
-    const within = place.schema
-    if (typeof within !== 'object' || within === null || !Object.hasOwn(within, key)) return undefined
-    const schema = (within as Record<string, unknown>)[key]
-    place = { schema, resource: isObject(schema) && isResource(schema) ? schema : place.resource }
-  }
-  return typeof place.schema === 'boolean' || isObject(place.schema) ? place : undefined
-}
-
 /**
  * Collects the anchors of a resource. Returns whether there are embedded resources, which have their own
  * anchors.
@@ -85,10 +106,11 @@ function anchorsAt(schema: Record<string, unknown>): string[] {
   ) as string[]
 }
 
-function decoded(fragment: string): string | undefined {
+/** The reference without percent-encoding, or as it is if that is not valid. */
+function decoded(reference: string): string {
   try {
-    return decodeURIComponent(fragment)
+    return decodeURIComponent(reference)
   } catch {
-    return undefined
+    return reference
   }
 }

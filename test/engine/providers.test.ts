@@ -45,10 +45,10 @@ describe('an import followed by an export returns the same definition', () => {
     ['an Anthropic tool', anthropic, anthropicTool, 'chat'],
     ['an Anthropic tool of type custom', anthropic, { ...anthropicTool, type: 'custom' }, 'chat'],
     ['an MCP tool', mcp, mcpTool, 'chat'],
-  ] as const)('for %s', (_what, codec, tool, shape) => {
+  ] as const)('for %s', async (_what, codec, tool, shape) => {
     const before = structuredClone(tool)
     const types = importInto(codec, tool).map(stored)
-    expect(exportFrom(codec, types, shape)).toEqual({
+    expect(await exportFrom(codec, types, shape)).toEqual({
       provider: codec.id,
       tools: [before],
       warnings: expect.any(Array),
@@ -56,36 +56,36 @@ describe('an import followed by an export returns the same definition', () => {
     expect(tool).toEqual(before)
   })
 
-  test('for Google declarations, in one list', () => {
+  test('for Google declarations, in one list', async () => {
     const other = { name: 'ping', parametersJsonSchema: { type: 'object', properties: { n: { const: 1 } } } }
     const types = importInto(google, { function_declarations: [googleDeclaration] }, other).map(stored)
-    const { tools, warnings } = exportFrom(google, types)
+    const { tools, warnings } = await exportFrom(google, types)
     expect(tools).toEqual([{ functionDeclarations: [googleDeclaration, other] }])
     expect(warnings).toEqual([])
   })
 
-  test('with the changes that were made in between', () => {
+  test('with the changes that were made in between', async () => {
     const [type] = importInto(anthropic, anthropicTool).map(stored) as [ExportedType]
     const changed = { ...type, description: null, jsonSchema: { ...type.jsonSchema, required: [] } }
     const { description: _gone, ...rest } = anthropicTool
-    const { tools, warnings } = exportFrom(anthropic, [changed])
+    const { tools, warnings } = await exportFrom(anthropic, [changed])
     expect(tools).toEqual([{ ...rest, input_schema: { ...anthropicTool.input_schema, required: [] } }])
     expect(warnings).toEqual([
       'create_ticket: "input_examples" are as imported, though the schema has changed.',
     ])
   })
 
-  test('with strict off if the changed schema does not allow strict', () => {
+  test('with strict off if the changed schema does not allow strict', async () => {
     const [type] = importInto(openai, chatTool).map(stored) as [ExportedType]
     const loose = { ...type, jsonSchema: { type: 'object', properties: { location: { type: 'string' } } } }
-    const { tools, warnings } = exportFrom(openai, [loose])
+    const { tools, warnings } = await exportFrom(openai, [loose])
     expect(tools).toMatchObject([{ function: { strict: false, parameters: loose.jsonSchema } }])
     expect(warnings[0]).toContain('"strict" is off')
   })
 
-  test('without the stored source if it is not valid for the provider', () => {
+  test('without the stored source if it is not valid for the provider', async () => {
     const display = { source: { provider: 'openai', definition: { type: 'web_search' } } }
-    const { tools } = exportFrom(openai, [{ ...handMade({ type: 'object' }), display }])
+    const { tools } = await exportFrom(openai, [{ ...handMade({ type: 'object' }), display }])
     expect(tools).toEqual([{ type: 'function', function: { name: 'note', parameters: { type: 'object' } } }])
   })
 })
@@ -109,12 +109,12 @@ describe('an import to JSON Schema', () => {
     expect(tool?.source).toEqual({ provider: 'google', definition: googleDeclaration })
   })
 
-  test('keeps unknown formats and patterns that cannot run as they are', () => {
+  test('keeps unknown formats and patterns that cannot run as they are', async () => {
     const [tool] = importInto(anthropic, anthropicTool)
     expect(tool?.jsonSchema).toMatchObject({
       properties: { phone: { type: 'string', format: 'phone', pattern: '^(?=\\d)' } },
     })
-    expect(exportFrom(openai, [stored(tool as ToolDefinition)]).tools).toMatchObject([
+    expect((await exportFrom(openai, [stored(tool as ToolDefinition)])).tools).toMatchObject([
       { function: { parameters: { properties: { phone: { format: 'phone', pattern: '^(?=\\d)' } } } } },
     ])
   })
@@ -227,13 +227,13 @@ describe('an import refuses', () => {
 })
 
 describe('an export', () => {
-  test('writes both OpenAI formats from either', () => {
+  test('writes both OpenAI formats from either', async () => {
     const types = importInto(openai, chatTool, responsesTool).map(stored)
-    expect(exportFrom(openai, types, 'responses').tools).toEqual([
+    expect((await exportFrom(openai, types, 'responses')).tools).toEqual([
       { type: 'function', ...chatTool.function },
       responsesTool,
     ])
-    const chat = exportFrom(openai, types)
+    const chat = await exportFrom(openai, types)
     expect(chat.tools).toEqual([
       chatTool,
       { type: 'function', function: { name: 'place_order', parameters: responsesTool.parameters } },
@@ -241,15 +241,15 @@ describe('an export', () => {
     expect(chat.warnings).toEqual(['place_order: Chat Completions has no "defer_loading".'])
   })
 
-  test('sets strict to false for the Responses API', () => {
-    expect(exportFrom(openai, [handMade({ type: 'object' })], 'responses').tools).toEqual([
+  test('sets strict to false for the Responses API', async () => {
+    expect((await exportFrom(openai, [handMade({ type: 'object' })], 'responses')).tools).toEqual([
       { type: 'function', name: 'note', parameters: { type: 'object' }, strict: false },
     ])
   })
 
-  test('warns of the keys of another provider that it omits', () => {
+  test('warns of the keys of another provider that it omits', async () => {
     const types = importInto(mcp, mcpTool).map(stored)
-    const { tools, warnings } = exportFrom(anthropic, types)
+    const { tools, warnings } = await exportFrom(anthropic, types)
     expect(tools).toMatchObject([
       { description: 'Adds a contact.', input_schema: { properties: { phone: { type: 'string' } } } },
     ])
@@ -259,15 +259,15 @@ describe('an export', () => {
     expect(warnings.join('\n')).toMatch(/Anthropic takes no "oneOf" at the root/)
   })
 
-  test('uses the name of a type as the title in MCP', () => {
+  test('uses the name of a type as the title in MCP', async () => {
     const type = { ...handMade({ type: 'object' }), name: 'A note' }
-    expect(exportFrom(mcp, [type]).tools).toEqual([
+    expect((await exportFrom(mcp, [type])).tools).toEqual([
       { name: 'note', title: 'A note', inputSchema: { type: 'object' } },
     ])
   })
 
-  test('uses an alias that depends only on the id', () => {
-    const exported = exportFrom(openai, [
+  test('uses an alias that depends only on the id', async () => {
+    const exported = await exportFrom(openai, [
       handMade({ type: 'object' }, 'a.b_c'),
       handMade({ type: 'object' }, 'a_b.c'),
     ])
@@ -282,7 +282,7 @@ describe('an export', () => {
       expect(name).toHaveLength(64)
   })
 
-  test('converts JSON Schema to the schema dialect of Google', () => {
+  test('converts JSON Schema to the schema dialect of Google', async () => {
     const type = handMade({
       type: 'object',
       $defs: {
@@ -303,7 +303,7 @@ describe('an export', () => {
       required: ['tree', 'ghost'],
       additionalProperties: false,
     })
-    const { tools, warnings } = exportFrom(google, [type])
+    const { tools, warnings } = await exportFrom(google, [type])
     const node = (properties: object) => ({ type: 'OBJECT', properties })
     const tag = { type: 'STRING', enum: ['x'] }
     expect(tools[0]).toEqual({
@@ -339,7 +339,7 @@ describe('an export', () => {
     )
   })
 
-  test('limits the expansion of references that multiply', () => {
+  test('limits the expansion of references that multiply', async () => {
     const $defs = Object.fromEntries(
       Array.from({ length: 40 }, (_, i) => {
         const next = { $ref: `#/$defs/d${i + 1}` }
@@ -351,8 +351,8 @@ describe('an export', () => {
       $defs,
       properties: { x: { $ref: '#/$defs/d0' }, y: { anyOf: [{ $ref: '#/properties/y' }] } },
     })
-    expect(JSON.stringify(exportFrom(google, [type]).tools).length).toBeLessThan(1_000_000)
+    expect(JSON.stringify((await exportFrom(google, [type])).tools).length).toBeLessThan(1_000_000)
   })
 
-  test('of no types is an empty list', () => expect(exportFrom(google, []).tools).toEqual([]))
+  test('of no types is an empty list', async () => expect((await exportFrom(google, [])).tools).toEqual([]))
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { type PortableSchema, TAKES } from '../../src/mcp/schema-projection/publish.ts'
 import { decodeStringified } from '../../src/mcp/tool/decode-arguments.ts'
+import { type PortableSchema, TAKES } from '../../src/schema-shape/publish.ts'
 
 const schema: PortableSchema = {
   type: 'object',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { projectSchema } from '../../src/mcp/schema-projection/project.ts'
-import { createInput, splitArguments, updateInput } from '../../src/mcp/schema-projection/tool-inputs.ts'
+import { createInput, splitArguments, updateInput } from '../../src/mcp/tool/tool-inputs.ts'
+import { projectSchema } from '../../src/schema-shape/project.ts'
 import { lintTool, lintTools } from '../support/tool-lint.ts'
 
 const deal = projectSchema({

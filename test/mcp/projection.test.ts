@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { projectSchema, restoreNames } from '../../src/mcp/schema-projection/project.ts'
-import { type PortableSchema, TAKES } from '../../src/mcp/schema-projection/publish.ts'
-import { publishPointer } from '../../src/mcp/schema-projection/rename-properties.ts'
+import { projectSchema, restoreNames } from '../../src/schema-shape/project.ts'
+import { type PortableSchema, TAKES } from '../../src/schema-shape/publish.ts'
+import { publishPointer } from '../../src/schema-shape/rename-properties.ts'
 import { lintSchema } from '../support/tool-lint.ts'
 
 /** The projection of one property of an object. */

@@ -1,6 +1,6 @@
 /** Codecs of providers, a tool definition of each, and how to import and export them. */
 import type { ExportedType, ProviderCodec, Shape, ToolDefinition } from '../../src/engine/providers/codec.ts'
-import { bundle, writeTool } from '../../src/engine/providers/export.ts'
+import { bundle, portableForm, writeTool } from '../../src/engine/providers/export.ts'
 import { readTools } from '../../src/engine/providers/import.ts'
 import { provider } from '../../src/engine/providers/registry.ts'
 import { type Detail, DomainError } from '../../src/foundation/errors.ts'
@@ -13,11 +13,12 @@ export const stored = (tool: ToolDefinition): ExportedType => ({
   jsonSchema: tool.jsonSchema,
   display: { source: tool.source },
 })
-export const exportFrom = (codec: ProviderCodec, types: ExportedType[], shape: Shape = 'chat') =>
-  bundle(
-    codec,
-    types.map((type) => writeTool(codec, type, shape)),
+export async function exportFrom(codec: ProviderCodec, types: ExportedType[], shape: Shape = 'chat') {
+  const written = types.map(async (type) =>
+    writeTool(codec, type, shape, await portableForm(codec, type.jsonSchema)),
   )
+  return bundle(codec, await Promise.all(written))
+}
 export const handMade = (jsonSchema: Record<string, unknown>, id = 'note'): ExportedType => ({
   id,
   name: id,

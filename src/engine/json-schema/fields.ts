@@ -1,6 +1,6 @@
 import { isObject } from '../../foundation/is-object.ts'
+import { dereference } from '../../schema-shape/refs.ts'
 import { renamedTo } from './former-names.ts'
-import { locate } from './references.ts'
 
 const MOST_ALLOWED = 50
 
@@ -49,7 +49,8 @@ export function ownProperty(schema: unknown, name: string): unknown {
 export const hasOwnProperties = (schema: unknown): boolean => Object.keys(rootProperties(schema)).length > 0
 
 /** The properties that the root of a schema declares. */
-export const rootProperties = (schema: unknown): Place => propertiesOf(dereference(schema, schema) ?? {})
+export const rootProperties = (schema: unknown): Place =>
+  propertiesOf(dereference(schema, schema, isClosed) ?? {})
 
 /** Path steps: a property, an array index, or null for any element. */
 type Path = readonly (string | number | null)[]
@@ -57,13 +58,14 @@ type Place = Record<string, unknown>
 
 /** Resolves the path: to the schema at its end, to the closed schema that excludes it, or to undefined. */
 function follow(schema: unknown, path: Path): { place?: Place | undefined; closed?: Place } {
-  let place = dereference(schema, schema)
+  // A closed schema needs no reference resolution.
+  let place = dereference(schema, schema, isClosed)
   for (const segment of path) {
     if (!place) return {}
     const properties = propertiesOf(place)
     if (typeof segment !== 'string')
-      place = dereference(itemSchema(place, segment ?? Number.POSITIVE_INFINITY), schema)
-    else if (Object.hasOwn(properties, segment)) place = dereference(properties[segment], schema)
+      place = dereference(itemSchema(place, segment ?? Number.POSITIVE_INFINITY), schema, isClosed)
+    else if (Object.hasOwn(properties, segment)) place = dereference(properties[segment], schema, isClosed)
     else return isClosed(place) ? { closed: place } : {}
   }
   return { place }
@@ -80,16 +82,4 @@ function itemSchema({ items, prefixItems, additionalItems }: Record<string, unkn
   const tuple = Array.isArray(items) ? items : prefixItems
   if (Array.isArray(tuple) && i < tuple.length) return tuple[i]
   return Array.isArray(items) ? additionalItems : items
-}
-
-/** Follows local references; undefined for an unresolvable one. */
-function dereference(schema: unknown, root: unknown): Record<string, unknown> | undefined {
-  let place = schema
-  for (let hops = 0; hops < 100 && isObject(place); hops++) {
-    const { $ref } = place
-    // A closed schema needs no reference resolution.
-    if (typeof $ref !== 'string' || isClosed(place)) return place
-    place = locate(root, $ref)?.raw
-  }
-  return undefined
 }

@@ -2,8 +2,8 @@
 import { isClose } from '../../contract/suggest.ts'
 import { isObject } from '../../foundation/is-object.ts'
 import { pointer } from '../../json/parse.ts'
+import { locate } from '../../schema-shape/refs.ts'
 import { renamedTo } from './former-names.ts'
-import { locate } from './references.ts'
 
 /** The warnings about the properties of a value, at most a few. */
 export type FindMisspelt = (data: unknown) => readonly string[]
@@ -86,7 +86,7 @@ function levelOf(schema: unknown, root: unknown, depth: number): Level | undefin
     if (++parts > MOST.parts || others.some((each) => each !== undefined && each !== true)) isOpen = false
     if (!isOpen) return
     if (isObject(properties)) for (const name in properties) declared.set(name, properties[name])
-    if (typeof $ref === 'string') read(locate(root, $ref)?.raw)
+    if (typeof $ref === 'string') read(locate(root, $ref)?.schema)
     for (const branch of branchesOf(part)) read(branch)
   }
   read(schema)

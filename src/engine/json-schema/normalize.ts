@@ -27,7 +27,7 @@ export class Reader {
   readonly faults: Detail[] = []
   readonly patterns = new Map<string, Pattern>()
   readonly references: Reference[] = []
-  readonly anchors = new Map<string, { raw: unknown; path: Path }>()
+  readonly anchors = new Map<string, { schema: unknown; path: Path }>()
   /** Keyed by original object, so that a reference target is normalized once. */
   readonly schemas = new Map<object, Clean>()
   readonly paths = new Map<Clean, Path>()
@@ -78,7 +78,7 @@ export class Reader {
     // Google gives each enum this format.
     if (raw['format'] === 'enum' && !('enum' in raw)) this.noteFormat('enum', [...path, 'format'])
     if (isEmbedded) this.embedded--
-    for (const name of anchorNames(raw, this.dialect)) this.anchors.set(name, { raw, path })
+    for (const name of anchorNames(raw, this.dialect)) this.anchors.set(name, { schema: raw, path })
     if (this.dialect === 'draft-07') modernize(clean)
     return clean
   }

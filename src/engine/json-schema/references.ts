@@ -1,5 +1,6 @@
 import { nearest } from '../../contract/suggest.ts'
 import { isObject } from '../../foundation/is-object.ts'
+import { locate } from '../../schema-shape/refs.ts'
 import type { Path } from './checks.ts'
 import type { Clean, Reader } from './normalize.ts'
 
@@ -41,7 +42,7 @@ export function resolveReferences(
       reportMissing(target, path, raw, reader)
       continue
     }
-    const schema = reader.schema(found.raw, found.path)
+    const schema = reader.schema(found.schema, found.path)
     const $ref = places.get(schema) ?? definitions.add(schema)
     places.set(schema, $ref)
     if (!('$ref' in node)) node['$ref'] = $ref
@@ -97,27 +98,6 @@ function followInPlace(definitions: Definitions): { endless?: Clean | undefined;
     }
   }
   return { depth }
-}
-
-/** Resolves a JSON Pointer reference (`#`, `#/…`). */
-export function locate(root: unknown, reference: string): { raw: unknown; path: Path } | undefined {
-  const [hash, ...segments] = decoded(reference).split('/')
-  if (hash !== '#') return undefined
-  const path = segments.map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
-  let raw = root
-  for (const key of path) {
-    if (typeof raw !== 'object' || raw === null || !Object.hasOwn(raw, key)) return undefined
-    raw = (raw as Record<string, unknown>)[key]
-  }
-  return isObject(raw) || typeof raw === 'boolean' ? { raw, path } : undefined
-}
-
-function decoded(reference: string): string {
-  try {
-    return decodeURIComponent(reference)
-  } catch {
-    return reference
-  }
 }
 
 function reportMissing(target: string, path: Path, raw: Record<string, unknown>, reader: Reader): void {

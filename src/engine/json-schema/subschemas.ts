@@ -1,24 +1,33 @@
 /** The schema as a graph: its subschemas, and what leads to them. */
 import { isObject } from '../../foundation/is-object.ts'
-import { ASSERTIONS, type Shape } from './keywords.ts'
+import { ASSERTIONS, NOTES, type Shape } from './keywords.ts'
 import type { Clean } from './normalize.ts'
 import type { Definitions } from './references.ts'
 
-const SHAPES: Readonly<Record<string, Shape>> = { ...ASSERTIONS['draft-07'], ...ASSERTIONS['2020-12'] }
+const SHAPES: Readonly<Record<string, Shape>> = Object.assign(
+  {},
+  ...[NOTES, ASSERTIONS].flatMap((each) => [each['draft-07'], each['2020-12']]),
+)
+
+/** How the value of a keyword holds subschemas: it is one or a list, or it maps names to them. */
+export function holdsSchemas(keyword: string): 'list' | 'map' | undefined {
+  switch (SHAPES[keyword]) {
+    case 'schema':
+    case 'schemas':
+      return 'list'
+    case 'schema-map':
+    case 'dependencies':
+      return 'map'
+    default:
+      return undefined
+  }
+}
 
 /** The subschemas of a keyword. */
 export function under(schema: Clean, keyword: string): Clean[] {
   const value = schema[keyword]
-  switch (SHAPES[keyword]) {
-    case 'schema':
-      return [value].filter(isObject)
-    case 'schemas':
-    case 'schema-map':
-    case 'dependencies':
-      return Object.values(value ?? {}).filter(isObject)
-    default:
-      return []
-  }
+  const isOne = holdsSchemas(keyword) === 'list' && !Array.isArray(value)
+  return (isOne ? [value] : holdsSchemas(keyword) ? Object.values(value ?? {}) : []).filter(isObject)
 }
 
 /** All direct subschemas, and the target of a reference. */

@@ -85,7 +85,7 @@ export type ProviderCodec = {
   label: string
   /** Pattern of valid tool names. */
   namePattern: RegExp
-  /** Pattern of valid property names; any name is valid without it. */
+  /** Pattern of valid property names; any name is valid without it. A schema with others is exported in portable form. */
   propertyPattern?: RegExp
   /** Parses a native entry of `tools`; a Google entry holds several tools. */
   open(native: unknown, at: string): OpenedTool[]

@@ -2,13 +2,15 @@ import { isDeepStrictEqual } from 'node:util'
 import { nearest } from '../../contract/suggest.ts'
 import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
 import { isObject } from '../../foundation/is-object.ts'
+import { type Projection, projectInTurns } from '../../schema-shape/project.ts'
+import type { Names } from '../../schema-shape/rename-properties.ts'
 import { type Note, notebook } from '../json-schema/schema-warnings.ts'
 import { alias } from './alias.ts'
 import type { ExportedType, OpenedTool, ProviderCodec, Shape, ToolCall } from './codec.ts'
-import type { Json } from './input.ts'
-import { exportedNames, renameProperties } from './property-names.ts'
+import { type Json, pointer } from './input.ts'
 import { PROVIDERS } from './registry.ts'
 import { readSchema } from './schema-in.ts'
+import { someSchema } from './schema-walk.ts'
 
 type Written = { tool: Json; alias: string; warnings: string[] }
 type Export = { provider: ProviderCodec['id']; tools: Json[]; warnings: string[] }
@@ -31,8 +33,36 @@ export function bundle(codec: ProviderCodec, written: readonly Written[]): Expor
   }
 }
 
+/** Calls need the names of a form again. */
+const portable = new WeakMap<Json, Promise<Projection | undefined>>()
+
+/** The portable form of a schema with property names that the provider refuses, and their other names. */
+export async function portableForm(codec: ProviderCodec, schema: Json): Promise<Projection | undefined> {
+  const { propertyPattern } = codec
+  if (!propertyPattern) return undefined
+  const form = portable.get(schema) ?? readForm(schema, propertyPattern)
+  portable.set(schema, form)
+  return await form
+}
+
+async function readForm(schema: Json, accepted: RegExp): Promise<Projection | undefined> {
+  const namesOf = ({ properties, required }: Json) => [
+    ...Object.keys(Object(properties)),
+    ...[required].flat(),
+  ]
+  const isRefused = (name: unknown) => typeof name === 'string' && !accepted.test(name)
+  return someSchema(schema, (each) => namesOf(each).some(isRefused))
+    ? await projectInTurns(schema)
+    : undefined
+}
+
 /** Converts one record type to a native tool definition, with its tool name. */
-export function writeTool(codec: ProviderCodec, type: ExportedType, shape: Shape = 'chat'): Written {
+export function writeTool(
+  codec: ProviderCodec,
+  type: ExportedType,
+  shape: Shape = 'chat',
+  form?: Projection,
+): Written {
   const { note, lines } = notebook()
   const named = alias(type.id, codec.namePattern)
   if (named !== type.id) note(`${codec.label} does not accept the name: it is exported as "${named}"`)
@@ -44,7 +74,9 @@ export function writeTool(codec: ProviderCodec, type: ExportedType, shape: Shape
   const schema =
     native && origin?.unchanged
       ? undefined
-      : renamed(codec, type.jsonSchema, codec.project(type.jsonSchema, note, native), note)
+      : form
+        ? portableSchema(codec, form, note)
+        : codec.project(type.jsonSchema, note, native)
   const title = type.name === type.id || type.name === native?.title ? null : type.name
   const tool = codec.write(
     { alias: named, title, description: type.description, schema, native, shape },
@@ -53,10 +85,24 @@ export function writeTool(codec: ProviderCodec, type: ExportedType, shape: Shape
   return { tool, alias: named, warnings: lines().map((line) => `${type.id}: ${line}`) }
 }
 
-/** The projected schema with names of properties that the provider accepts. */
-function renamed(codec: ProviderCodec, own: Json, projected: Json, note: Note): Json {
-  if (!codec.propertyPattern) return projected
-  return renameProperties(projected, exportedNames(own, codec.propertyPattern), codec.label, note)
+function portableSchema({ label }: ProviderCodec, { schema, names, warnings }: Projection, note: Note): Json {
+  note(
+    'The other property names need a simpler form of the schema. Its descriptions say what it has no keyword for',
+  )
+  for (const warning of warnings) note(warning.replace(/\.$/, ''))
+  const noteNames = ({ properties, items, additional, renames }: Names, at: string) => {
+    if (!renames) return
+    for (const [name, { original, names: below }] of properties) {
+      const place = pointer(at, 'properties', original)
+      if (name !== original)
+        note(`${label} does not accept the property name: it is exported as "${name}"`, place)
+      noteNames(below, place)
+    }
+    if (items) noteNames(items, pointer(at, 'items'))
+    if (additional) noteNames(additional, pointer(at, 'additionalProperties'))
+  }
+  noteNames(names, '')
+  return { ...schema }
 }
 
 /** Accepted tool names of a record type: its id and its exported alias. */

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { ID_RULES, isTypeId } from '../../contract/ids.ts'
 import { DomainError, invalid, withPaths } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
+import { NO_NAMES, publishPointer, restore } from '../../schema-shape/rename-properties.ts'
 import { requireBaseAccess, requirePermission } from '../access/access.ts'
 import { get, list, patch, put } from '../configuration/lifecycle/index.ts'
 import { RECORD_TYPE, type RecordType, requireType } from '../configuration/record-types/index.ts'
@@ -13,10 +14,9 @@ import { withDefaults } from '../records/upsert.ts'
 import { NO_EXPECTATION } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import type { ProviderCodec, Shape, ToolDefinition } from './codec.ts'
-import { bundle, requireCallName, writeTool } from './export.ts'
+import { bundle, portableForm, requireCallName, writeTool } from './export.ts'
 import { readTools } from './import.ts'
 import type { Json } from './input.ts'
-import { type ExportedNames, exportedNames, originalArguments } from './property-names.ts'
 import { provider } from './registry.ts'
 
 const PLAIN = { expected: NO_EXPECTATION }
@@ -109,7 +109,9 @@ export async function exportRecordTypes(
   let left = scope.answer.room
   const add = async (type: RecordType) => {
     if (turnIsOver()) await nextTurn()
-    const tool = writeTool(codec, { ...type, jsonSchema: type.jsonSchema as Json }, shape ?? 'chat')
+    const jsonSchema = type.jsonSchema as Json
+    const form = await portableForm(codec, jsonSchema)
+    const tool = writeTool(codec, { ...type, jsonSchema }, shape ?? 'chat', form)
     left -= JSON.stringify([tool.tool, tool.warnings]).length
     if (left < 0 && written.length > 0) throw tooLarge()
     written.push({ ...tool, id: type.id })
@@ -179,8 +181,9 @@ export async function recordToolCall(
   const codec = provider(name)
   const read = codec.readCall(native)
   requireCallName(codec, read, { id: recordType })
-  const names = await namesOf(scope, codec, baseId, recordType)
-  const call = { ...read, arguments: originalArguments(read.arguments, names, read.argumentsAt) }
+  const { jsonSchema } = await requireType(scope, baseId, recordType)
+  const names = (await portableForm(codec, jsonSchema as Json))?.names ?? NO_NAMES
+  const call = { ...read, arguments: restore(read.arguments, names, read.argumentsAt) as Json }
   const pair = call.callId === null ? {} : { externalId: call.callId, externalSource: codec.id }
   const finish = (record: RecordItem): ToolCallRecord => {
     const { id, operation = 'unchanged', ...rest } = record
@@ -196,7 +199,12 @@ export async function recordToolCall(
     return finish(await createRecord(scope, baseId, recordType, { data: call.arguments, ...pair }))
   } catch (thrown) {
     const taken = thrown instanceof DomainError && thrown.code === 'CONFLICT' && call.callId !== null
-    if (!taken) throw exported(moved(thrown, { '/data': call.argumentsAt }), names, read.arguments)
+    if (!taken) {
+      const own = (path: string) =>
+        `/data${publishPointer(path.slice('/data'.length), names, read.arguments)}`
+      const named = withPaths(thrown, (path) => (path.startsWith('/data/') ? own(path) : path))
+      throw moved(named, { '/data': call.argumentsAt })
+    }
     const [existing] = await scope.db.query<{ id: string }>(BY_PAIR, [
       baseId,
       recordType,
@@ -212,29 +220,6 @@ export async function recordToolCall(
     if (!isDeepStrictEqual(first?.data, data)) throw otherArguments(call.argumentsAt)
     return finish(await getRecord(scope, baseId, recordType, existing.id))
   }
-}
-
-/** The names under which a provider knows properties that it refuses. */
-async function namesOf(
-  scope: WriteScope,
-  { propertyPattern }: ProviderCodec,
-  baseId: string,
-  recordType: string,
-): Promise<ExportedNames> {
-  if (!propertyPattern) return new Map()
-  const { jsonSchema } = await requireType(scope, baseId, recordType)
-  return exportedNames(jsonSchema as Json, propertyPattern)
-}
-
-/** Maps the paths of error details to the exported names that the call has. */
-function exported(thrown: unknown, names: ExportedNames, sent: Json): unknown {
-  if (names.size === 0) return thrown
-  const text = JSON.stringify(sent)
-  const named = (part: string) => {
-    const name = names.get(part.replaceAll('~1', '/').replaceAll('~0', '~'))
-    return name !== undefined && text.includes(`"${name}":`) ? name : part
-  }
-  return withPaths(thrown, (path) => path.split('/').map(named).join('/'))
 }
 
 const otherArguments = (path: string) =>

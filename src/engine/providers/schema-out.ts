@@ -1,7 +1,8 @@
 import { isObject } from '../../foundation/is-object.ts'
+import { locate } from '../../schema-shape/refs.ts'
 import type { Note } from '../json-schema/schema-warnings.ts'
 import type { Json } from './input.ts'
-import { joined, mapChildren, mergeAll, mergeSchemas, omit, resolveRef, someSchema } from './schema-walk.ts'
+import { joined, mapChildren, mergeAll, mergeSchemas, omit, someSchema } from './schema-walk.ts'
 
 const REF_HOPS = 16
 /** Root keywords for which model APIs reject the whole request. */
@@ -52,7 +53,7 @@ export function followRef(schema: Json, root: Json): Json {
   for (let hop = 0; hop < REF_HOPS; hop++) {
     const ref = found['$ref']
     if (typeof ref !== 'string') return found
-    const target = resolveRef(root, ref)
+    const target = locate(root, ref)?.schema
     found = isObject(target)
       ? mergeSchemas(omit(found, '$ref'), target === found ? {} : target)
       : omit(found, '$ref')

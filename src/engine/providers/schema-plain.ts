@@ -1,6 +1,7 @@
 import { isObject } from '../../foundation/is-object.ts'
+import { locate } from '../../schema-shape/refs.ts'
 import type { Json } from './input.ts'
-import { mergeAll, mergeSchemas, omit, resolveRef } from './schema-walk.ts'
+import { mergeAll, mergeSchemas, omit } from './schema-walk.ts'
 
 const HOPS = 16
 
@@ -65,7 +66,7 @@ function unfold(from: Json, root: Json, say: Say, refs: string[]): Json {
   const { $ref, allOf, ...own } = from
   let schema = own
   if (typeof $ref === 'string') {
-    const target = refs.length < HOPS ? resolveRef(root, $ref) : undefined
+    const target = refs.length < HOPS ? locate(root, $ref)?.schema : undefined
     refs.push($ref)
     if (!isObject(target)) say(`Google has no reference to ${$ref}`)
     else schema = mergeSchemas(schema, unfold(target, root, say, refs))

@@ -1,21 +1,6 @@
 import { isObject } from '../../foundation/is-object.ts'
+import { holdsSchemas } from '../json-schema/subschemas.ts'
 import { type Json, pointer } from './input.ts'
-
-const ONE = new Set(
-  (
-    'items additionalItems contains additionalProperties propertyNames unevaluatedItems ' +
-    'unevaluatedProperties not if then else contentSchema'
-  ).split(' '),
-)
-const LIST = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'])
-const MAP = new Set([
-  'properties',
-  'patternProperties',
-  '$defs',
-  'definitions',
-  'dependentSchemas',
-  'dependencies',
-])
 
 type Visit = (child: Json, at: string) => unknown
 
@@ -23,15 +8,15 @@ type Visit = (child: Json, at: string) => unknown
 export function mapChildren(schema: Json, at: string, visit: Visit): Json {
   // Booleans and invalid subschemas are kept; the validator reports them.
   const one = (value: unknown, place: string) => (isObject(value) ? visit(value, place) : value)
-  const child = (key: string, value: unknown): unknown => {
-    const place = pointer(at, key)
-    if (LIST.has(key) && Array.isArray(value)) return value.map((each, i) => one(each, pointer(place, i)))
-    if (MAP.has(key) && isObject(value)) {
-      return Object.fromEntries(
-        Object.entries(value).map(([name, each]) => [name, one(each, pointer(place, name))]),
-      )
-    }
-    return ONE.has(key) ? one(value, place) : value
+  const child = (keyword: string, value: unknown): unknown => {
+    const place = pointer(at, keyword)
+    const holds = holdsSchemas(keyword)
+    if (!holds) return value
+    if (Array.isArray(value)) return value.map((each, i) => one(each, pointer(place, i)))
+    if (holds === 'list' || !isObject(value)) return one(value, place)
+    return Object.fromEntries(
+      Object.entries(value).map(([name, each]) => [name, one(each, pointer(place, name))]),
+    )
   }
   return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, child(key, value)]))
 }
@@ -45,20 +30,6 @@ export function someSchema(schema: unknown, test: (schema: Json) => boolean): bo
     found ||= someSchema(child, test)
     return child
   })
-  return found
-}
-
-/** Resolves a local `$ref`; undefined for a remote reference, an anchor or a missing target. */
-export function resolveRef(root: Json, ref: string): unknown {
-  if (ref === '#') return root
-  if (!ref.startsWith('#/')) return undefined
-  let found: unknown = root
-  for (const part of ref.slice(2).split('/')) {
-    const key = decode(part).replaceAll('~1', '/').replaceAll('~0', '~')
-    if (Array.isArray(found)) found = found[Number(key)]
-    else if (isObject(found) && Object.hasOwn(found, key)) found = found[key]
-    else return undefined
-  }
   return found
 }
 
@@ -86,12 +57,4 @@ export function joined(objects: readonly Json[]): Json {
 /** Copies an object without the given keys. */
 export function omit(object: Json, ...keys: readonly string[]): Json {
   return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
-}
-
-function decode(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part
-  }
 }

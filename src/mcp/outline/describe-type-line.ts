@@ -1,8 +1,8 @@
 /** A record type in one line: its fields with kinds, allowed values, and `!` for required ones. */
 import { isBuiltIn, sqlColumnOf } from '../../contract/record-columns.ts'
 import { clean } from '../../schema-shape/descriptions.ts'
-import type { Projection } from '../schema-projection/project.ts'
-import type { PortableSchema } from '../schema-projection/publish.ts'
+import type { Projection } from '../../schema-shape/project.ts'
+import type { PortableSchema } from '../../schema-shape/publish.ts'
 import { estimateTokens } from './llm-token-estimate.ts'
 
 const NAME_CHARS = 64

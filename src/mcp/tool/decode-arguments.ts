@@ -7,7 +7,7 @@ import { DomainError } from '../../foundation/errors.ts'
 import { isObject } from '../../foundation/is-object.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { parseJson } from '../../json/parse.ts'
-import { type PortableSchema, TAKES } from '../schema-projection/publish.ts'
+import { type PortableSchema, TAKES } from '../../schema-shape/publish.ts'
 import { PAGE } from './page-arguments.ts'
 
 /**

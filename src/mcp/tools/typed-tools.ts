@@ -5,8 +5,10 @@ import { type Context, grantsName, mayWrite } from '../../graphql/context.ts'
 import { graphql, type ResultOf } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { clean } from '../../schema-shape/descriptions.ts'
+import { type Projection, projectInTurns } from '../../schema-shape/project.ts'
 import { estimateTokens } from '../budget/fit.ts'
-import { type Projection, projectInTurns } from '../schema-projection/project.ts'
+import { recordOutput } from '../tool/page-arguments.ts'
+import type { ToolDefinition } from '../tool/tool-definition.ts'
 import {
   createInput,
   partOf,
@@ -14,9 +16,7 @@ import {
   type ToolInput,
   updateInput,
   upsertInput,
-} from '../schema-projection/tool-inputs.ts'
-import { recordOutput } from '../tool/page-arguments.ts'
-import type { ToolDefinition } from '../tool/tool-definition.ts'
+} from '../tool/tool-inputs.ts'
 
 const Version = graphql(
   `query ToolTypesVersion($base: String!) { base(id: $base) { typesVersion createdAt } }`,

@@ -1,9 +1,9 @@
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { isObject } from '../../../foundation/is-object.ts'
+import { dereference } from '../../../schema-shape/refs.ts'
 import type { CompiledType } from '../../compiled-types/compiled-type.ts'
 import { type FieldPath, fieldName } from '../../compiled-types/field-path.ts'
 import { PROFILE_LIMITS } from './profile-limits.ts'
-import { resolve } from './schema-fields.ts'
 import type { Summary } from './summary.ts'
 import type { Scalar } from './value-stats.ts'
 
@@ -126,7 +126,7 @@ const countOf = (minItems: unknown) =>
 function whole(raw: unknown, known: Known, depth = 0): Schema {
   const { root, nodes } = known
   if (nodes.left <= 0) return {}
-  const schema = resolve(raw, root) ?? {}
+  const schema = dereference(raw, root) ?? {}
   nodes.left -= sizeOf(schema)
   if (depth >= PROFILE_LIMITS.depth) return schema
   const [either] = [schema['anyOf'] ?? schema['oneOf']].flat()

@@ -1,6 +1,6 @@
 import { isObject } from '../../../foundation/is-object.ts'
+import { dereference } from '../../../schema-shape/refs.ts'
 import type { FieldPath } from '../../compiled-types/field-path.ts'
-import { locate } from '../../json-schema/references.ts'
 import { PROFILE_LIMITS } from './profile-limits.ts'
 
 /** A field path that a schema declares, with its subschema. */
@@ -9,7 +9,7 @@ export type Declared = { path: FieldPath; schema: Record<string, unknown> }
 /** Lists declared field paths breadth-first through properties and items, up to the display limit. */
 export function declaredPlaces(root: unknown): Declared[] {
   const found: Declared[] = []
-  let level: Declared[] = [{ path: [], schema: resolve(root, root) ?? {} }]
+  let level: Declared[] = [{ path: [], schema: dereference(root, root) ?? {} }]
   for (
     let depth = 0;
     depth < PROFILE_LIMITS.depth && level.length > 0 && found.length < PROFILE_LIMITS.fields;
@@ -27,16 +27,6 @@ function below({ path, schema }: Declared, root: unknown): Declared[] {
   const steps: [string | null, unknown][] = isObject(items) ? [...named, [null, items]] : named
   return steps.flatMap(([segment, raw]) => {
     if (raw === false) return []
-    return [{ path: [...path, segment], schema: resolve(raw, root) ?? {} }]
+    return [{ path: [...path, segment], schema: dereference(raw, root) ?? {} }]
   })
-}
-
-/** Resolves local references; undefined for a dangling one. */
-export function resolve(raw: unknown, root: unknown): Record<string, unknown> | undefined {
-  let schema = raw
-  for (let hops = 0; hops < 100 && isObject(schema); hops++) {
-    if (typeof schema['$ref'] !== 'string') return schema
-    schema = locate(root, schema['$ref'])?.raw
-  }
-  return undefined
 }

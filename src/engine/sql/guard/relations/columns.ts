@@ -1,7 +1,7 @@
 import { COLUMNS, sqlColumnOf } from '../../../../contract/record-columns.ts'
 import { isObject } from '../../../../foundation/is-object.ts'
+import { dereference } from '../../../../schema-shape/refs.ts'
 import { formerNamesOf } from '../../../json-schema/former-names.ts'
-import { locate } from '../../../json-schema/references.ts'
 import { nameOf, quoteText } from '../syntax/names.ts'
 
 /** A column of a relation: its name, and its expression over the view. */
@@ -85,14 +85,12 @@ export type Kind = 'integer' | 'number' | 'boolean' | 'string' | 'date-time' | '
 
 type Schema = Record<string, unknown>
 
-const MOST_HOPS = 100
-
 /** The top-level properties of a schema in order, with their column types and listed texts. */
 function propertiesOf(jsonSchema: unknown) {
-  const properties = follow(jsonSchema, jsonSchema)?.['properties']
+  const properties = dereference(jsonSchema, jsonSchema)?.['properties']
   if (!isObject(properties)) return []
   return Object.entries(properties).map(([name, raw]) => {
-    const schema = follow(raw, jsonSchema)
+    const schema = dereference(raw, jsonSchema)
     return { name, kind: kindOf(schema), values: textsOf(schema), former: formerNamesOf(raw) }
   })
 }
@@ -146,15 +144,4 @@ function withoutNull(schema: Schema): Schema {
   if (type !== undefined || !Array.isArray(choices) || choices.length !== 2) return schema
   const rest = choices.filter((each) => !(isObject(each) && each['type'] === 'null'))
   return rest.length === 1 && isObject(rest[0]) ? rest[0] : schema
-}
-
-/** Resolves local references. */
-function follow(schema: unknown, root: unknown): Schema | undefined {
-  let place = schema
-  for (let hops = 0; hops < MOST_HOPS && isObject(place); hops++) {
-    const { $ref } = place
-    if (typeof $ref !== 'string') return place
-    place = locate(root, $ref)?.raw
-  }
-  return undefined
 }

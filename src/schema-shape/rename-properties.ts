@@ -1,9 +1,9 @@
 /** Maps property names to portable names and back, at every level. */
 
 import { createHash } from 'node:crypto'
-import { invalid } from '../../foundation/errors.ts'
-import { isObject } from '../../foundation/is-object.ts'
-import { isNever, type Shape } from '../../schema-shape/shape.ts'
+import { invalid } from '../foundation/errors.ts'
+import { isObject } from '../foundation/is-object.ts'
+import { isNever, type Shape } from './shape.ts'
 
 const NAME_CHARS = 64
 
@@ -121,16 +121,20 @@ function propertyNamed(name: string, names: Names): { original: string; names: N
   return property ?? { original: name, names: names.additional ?? NO_NAMES }
 }
 
-/** Maps a JSON Pointer into record data to a pointer into the arguments. */
-export function publishPointer(pointer: string, names: Names): string {
+/** Maps a JSON Pointer into record data to a pointer into the arguments. A name that `sent` has as it is stays. */
+export function publishPointer(pointer: string, names: Names, sent?: unknown): string {
   let at = names
+  let value = sent
   const tokens = pointer.split('/').slice(1)
   const published = tokens.map((token) => {
     const original = token.replaceAll('~1', '/').replaceAll('~0', '~')
     const name = at.published.get(original)
     const below = name === undefined ? undefined : at.properties.get(name)?.names
     at = below ?? (/^\d+$/.test(token) ? at.items : undefined) ?? at.additional ?? NO_NAMES
-    return name === undefined ? token : escaped(name)
+    const members = Object(value) as Record<string, unknown>
+    const used = name === undefined || Object.hasOwn(members, original) ? original : name
+    value = members[used]
+    return escaped(used)
   })
   return published.map((token) => `/${token}`).join('')
 }

@@ -1,19 +1,10 @@
 /** Serializes a shape in the portable dialect: no references, and no composition but an `anyOf` of scalars. */
 
-import { hasInvisible } from '../../foundation/invisible-characters.ts'
-import { clean, isKnownFormat, NULLABLE, phrase, sentence } from '../../schema-shape/descriptions.ts'
-import { isPortablePattern } from '../../schema-shape/portable-pattern.ts'
-import {
-  ANY,
-  BOUND_NAMES,
-  BOUNDS,
-  type Bound,
-  isNever,
-  KINDS,
-  type Kind,
-  type Shape,
-} from '../../schema-shape/shape.ts'
+import { hasInvisible } from '../foundation/invisible-characters.ts'
+import { clean, isKnownFormat, NULLABLE, phrase, sentence } from './descriptions.ts'
+import { isPortablePattern } from './portable-pattern.ts'
 import { type Names, NO_NAMES } from './rename-properties.ts'
+import { ANY, BOUND_NAMES, BOUNDS, type Bound, isNever, KINDS, type Kind, type Shape } from './shape.ts'
 
 type Scalar = string | number | boolean
 

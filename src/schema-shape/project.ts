@@ -1,9 +1,9 @@
 /** Projects a record type's JSON Schema onto the portable dialect of tool schemas. */
-import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
-import { fewerLevels, MOST_LEVELS, namesOnly, readRoot } from '../../schema-shape/read-root.ts'
-import type { Shape } from '../../schema-shape/shape.ts'
+import { nextTurn, turnIsOver } from '../foundation/event-loop-turns.ts'
 import { type PortableSchema, publish } from './publish.ts'
+import { fewerLevels, MOST_LEVELS, namesOnly, readRoot } from './read-root.ts'
 import { chooseNames, type Names, restore } from './rename-properties.ts'
+import type { Shape } from './shape.ts'
 
 const BYTES = 100_000
 const WARNINGS = 20
