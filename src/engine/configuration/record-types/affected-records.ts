@@ -1,12 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isObject } from '../../../foundation/is-object.ts'
-import {
-  breakingCondition,
-  breaksLength,
-  type ChangedProperties,
-  LENGTH_COLUMNS,
-  satisfies,
-} from './breaking-condition.ts'
+import { breakingCondition, breaks, type ChangedProperties } from './breaking-condition.ts'
 import { type PropertyRule, ruleOf } from './property-rules.ts'
 
 /**
@@ -17,15 +11,13 @@ export type AffectedRecords = 'all' | 'none' | ChangedProperties
 
 /** The condition that a row with `data` and `valid` is affected. Binds `affectedValues` from parameter `n` on. */
 export const isAffected = (n: number): string =>
-  `($${n}::jsonpath IS NULL OR NOT valid OR ${satisfies('data', `$${n}::jsonpath`)}
-     OR ($${n + 1}::jsonb IS NOT NULL AND EXISTS (
-       SELECT FROM jsonb_to_recordset($${n + 1}::jsonb) AS k (${LENGTH_COLUMNS}) WHERE ${breaksLength('data')})))`
+  `($${n}::jsonpath IS NULL OR NOT valid OR ${breaks('data', `$${n}::jsonpath`, `$${n + 1}::jsonb`)})`
 
 /** The values of `isAffected`. */
 export function affectedValues(affected: Exclude<AffectedRecords, 'none'>): readonly unknown[] {
   if (affected === 'all') return [null, null]
   const { path, lengths } = breakingCondition(affected)
-  return [path, lengths.length > 0 ? JSON.stringify(lengths) : null]
+  return [path, lengths && JSON.stringify(lengths)]
 }
 
 type Schema = Readonly<Record<string, unknown>>

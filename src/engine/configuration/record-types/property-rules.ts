@@ -5,10 +5,6 @@ import { isObject } from '../../../foundation/is-object.ts'
 /** What the value of a property must be now. What is absent is as it was, or not limited. Lengths are in code points. */
 export type PropertyRule = {
   readonly name: string
-  /** The type that a valid value has already, if both schemas name one. */
-  readonly known?: string
-  /** Whether only the new schema names the property, so that few values have it. */
-  readonly isNew?: true
   readonly types?: readonly string[]
   readonly allowed?: readonly unknown[]
   readonly min_length?: number
@@ -50,12 +46,7 @@ function bound(name: string, value: unknown): Omit<PropertyRule, 'name'> | undef
 export function ruleOf(name: string, was: unknown, after: unknown): PropertyRule | undefined {
   const before = was === undefined ? {} : was
   if (!isObject(before) || !isObject(after)) return undefined
-  const [{ type: typeBefore }, { type }] = [before, after]
-  let rule: PropertyRule = {
-    name,
-    ...(typeof type === 'string' && type === typeBefore && { known: type }),
-    ...(was === undefined && { isNew: true }),
-  }
+  let rule: PropertyRule = { name }
   for (const keyword of new Set([...Object.keys(before), ...Object.keys(after)])) {
     if (isDeepStrictEqual(before[keyword], after[keyword])) continue
     const read = Object.hasOwn(KEYWORDS, keyword) ? KEYWORDS[keyword] : undefined

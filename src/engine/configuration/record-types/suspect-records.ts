@@ -2,26 +2,27 @@
 import { read, type Scope } from '../../core/scope.ts'
 import type { Statement } from '../../database/client.ts'
 import type { AffectedRecords } from './affected-records.ts'
-import { breakingCondition, type ChangedProperties, satisfies } from './breaking-condition.ts'
-import { type Bind, byOperators, isUnpacked, lengthsBroken } from './operator-condition.ts'
+import { breakingCondition, satisfies } from './breaking-condition.ts'
 
 /** Ids to keep. The types with the fewest suspects come first. */
 const MOST = 10_000
-/** Parts of rules that a statement has room for: PostgreSQL takes 40 KB for a rule with all parts. */
-const MOST_PARTS = 3000
+/** Characters of all paths. The types that have no room are read in steps, each by its own condition. */
+const MOST_CHARS = 1_000_000
 
 // Without a name it is planned for its values: what part of the table the types are decides between their index and a
 // scan by parallel workers. The planner expects few rows of an equality, so that the workers pay.
-const suspectsBy = (condition: string): Statement => ({
+const SUSPECTS: Statement = {
   name: '',
   text: `WITH suspect AS MATERIALIZED (
      SELECT r.record_type, r.id FROM plinth.record r
-     WHERE r.base_id = $1 AND r.record_type = ANY ($2::text[]) AND (NOT r.valid OR ${condition})::int = 1),
+       JOIN jsonb_to_recordset($3::jsonb) AS t (id text, path jsonpath) ON t.id = r.record_type COLLATE "C"
+     WHERE r.base_id = $1 AND r.record_type = ANY ($2::text[])
+       AND (NOT r.valid OR ${satisfies('r.data', 't.path')})::int = 1),
    counted AS (
      SELECT record_type, sum(count(*)) OVER (ORDER BY count(*), record_type) AS so_far FROM suspect GROUP BY record_type)
    SELECT c.record_type AS type, array_agg(s.id) FILTER (WHERE s.id IS NOT NULL) AS ids
-   FROM counted c LEFT JOIN suspect s ON s.record_type = c.record_type AND c.so_far <= $3 GROUP BY c.record_type`,
-})
+   FROM counted c LEFT JOIN suspect s ON s.record_type = c.record_type AND c.so_far <= ${MOST} GROUP BY c.record_type`,
+}
 
 type Row = { type: string; ids: string[] | null }
 
@@ -35,73 +36,19 @@ export async function suspectsOf(
   types: readonly { readonly id: string; readonly affected: AffectedRecords }[],
 ): Promise<Suspects> {
   const suspects = new Map<string, readonly string[] | null>()
-  let most = MOST
-  for (const changes of inStatements(types)) {
-    const ids = idsOf(changes)
-    if (partsOf(changes) > MOST_PARTS) {
-      for (const id of ids) suspects.set(id, null)
-      continue
-    }
-    const values: unknown[] = [baseId, ids, most]
-    const condition = conditionOf(changes, (value, type) => `$${values.push(value)}::${type}`)
-    for (const { type, ids: found } of await read<Row>(scope, suspectsBy(condition), values)) {
-      suspects.set(type, found)
-      most -= found?.length ?? 0
-    }
-  }
-  return suspects
-}
-
-/** A change, and the types that change in this way. */
-type SharedChange = { readonly change: ChangedProperties; readonly ids: string[] }
-
-const idsOf = (changes: readonly SharedChange[]) => changes.flatMap(({ ids }) => ids)
-const partsOf = (changes: readonly SharedChange[]) =>
-  changes.flatMap(({ change }) => change.rules).reduce((sum, rule) => sum + Object.keys(rule).length, 0)
-
-/** The different changes, as many in a list as a statement has room for. One that is too large is alone. */
-function inStatements(
-  types: readonly { readonly id: string; readonly affected: AffectedRecords }[],
-): SharedChange[][] {
-  const shared = new Map<string, SharedChange>()
+  const conditions: { id: string; path: string }[] = []
+  let room = MOST_CHARS
   for (const { id, affected } of types) {
     if (typeof affected === 'string') continue
-    const text = JSON.stringify(affected)
-    const same = shared.get(text)
-    if (same) same.ids.push(id)
-    else shared.set(text, { change: affected, ids: [id] })
+    const { path, lengths } = breakingCondition(affected)
+    room -= path.length
+    // A condition of lengths is a subquery, which parallel workers cannot run.
+    if (lengths || room < 0) suspects.set(id, null)
+    else conditions.push({ id, path })
   }
-  const lists: SharedChange[][] = []
-  let room = 0
-  for (const one of shared.values()) {
-    const parts = partsOf([one])
-    const last = lists.at(-1)
-    if (last && parts <= room) last.push(one)
-    else {
-      lists.push([one])
-      room = MOST_PARTS
-    }
-    room -= parts
-  }
-  return lists
-}
-
-/** The condition of the change of the type, which is found in halves. */
-function conditionOf(changes: readonly SharedChange[], bind: Bind): string {
-  const [first, ...more] = changes
-  if (!first) return 'false'
-  if (more.length === 0) return breaks(first.change, bind)
-  const half = Math.ceil(changes.length / 2)
-  const [some, others] = [changes.slice(0, half), changes.slice(half)]
-  return `CASE WHEN r.record_type = ANY (${bind(idsOf(some), 'text[]')})
-     THEN ${conditionOf(some, bind)} ELSE ${conditionOf(others, bind)} END`
-}
-
-/** Each operator unpacks a document, a path unpacks it once. */
-function breaks(change: ChangedProperties, bind: Bind): string {
-  const operators = byOperators(change, 'r.data', bind)
-  if (!operators) return 'false'
-  const path = bind(breakingCondition(change).path, 'jsonpath')
-  const ofPacked = [satisfies('r.data', path), ...lengthsBroken(change, 'r.data', bind)]
-  return `CASE WHEN ${isUnpacked('r.data')} THEN ${operators} ELSE ${ofPacked.join(' OR ')} END`
+  if (conditions.length === 0) return suspects
+  const ids = conditions.map(({ id }) => id)
+  const rows = await read<Row>(scope, SUSPECTS, [baseId, ids, JSON.stringify(conditions)])
+  for (const { type, ids: found } of rows) suspects.set(type, found)
+  return suspects
 }
