@@ -229,6 +229,22 @@ test('describe_type has no example call that writes when no valid example is fou
   expect(write).toEqual({ tool: 'create_puzzle', arguments: { code: 'Q1234567' } })
 })
 
+test('the example call that creates a record has what a stored record has, with long texts cut', async () => {
+  const one = (kind: string, name: string) => ({
+    properties: { kind: { const: kind }, [name]: { type: 'string' } },
+    required: ['kind', name],
+  })
+  const json_schema = { type: 'object', oneOf: [one('call', 'phone'), one('mail', 'address')] }
+  succeed(await world.call('PUT', '/v1/crm/record-types/contact', { json_schema }), 201)
+  const data = { kind: 'mail', address: 'a@example.com', note: '😀'.repeat(200), log: Array(200).fill('x') }
+  succeed(await world.call('PUT', '/v1/crm/records/contact/c', { data }), 201)
+  const [write] = (await as({ record_type: 'contact', detail: 'full' })).body.calls
+  const { note, ...rest } = write.arguments
+  expect(rest).toEqual({ kind: 'mail', address: 'a@example.com' })
+  expect(data.note.startsWith(note)).toBe(true)
+  expect(note.length).toBeLessThan(data.note.length)
+})
+
 test('example calls use only the tools that ?tools= and ?readonly= leave', async () => {
   const named = async (tools: string) => {
     const path = `/mcp/crm?tools=describe_type${tools}`

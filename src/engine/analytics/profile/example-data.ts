@@ -1,166 +1,124 @@
+/** Example data for a new record: those of a stored record, or else what the schema describes. */
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { isObject } from '../../../foundation/is-object.ts'
-import { dereference } from '../../../schema-shape/refs.ts'
+import { fewerLevels, MOST_LEVELS, namesOnly, readRoot } from '../../../schema-shape/read-root.ts'
+import { isNever, KINDS, type Kind, type Shape } from '../../../schema-shape/shape.ts'
 import type { CompiledType } from '../../compiled-types/compiled-type.ts'
 import { type FieldPath, fieldName } from '../../compiled-types/field-path.ts'
 import { PROFILE_LIMITS } from './profile-limits.ts'
-import type { Summary } from './summary.ts'
-import type { Scalar } from './value-stats.ts'
+import type { FieldProfile } from './summary.ts'
 
-type Schema = Record<string, unknown>
-type Known = {
-  root: unknown
-  /** A frequent value per field, in filter format; for a unique field a new value or none. */
-  common: ReadonlyMap<string, Scalar>
-  unique: ReadonlySet<string>
-  /** Whether to include optional properties, as an illustration. */
-  optional: boolean
-  nodes: NodeBudget
-}
-/** Remaining work budget: expanded references can be much larger than the schema text. */
-type NodeBudget = { left: number }
+type Data = Record<string, unknown>
 
-/**
- * Generates example data for a new record from frequent values, enums and schema keywords. Null when no
- * candidate is valid.
- */
-export async function exampleData(type: CompiledType, summaries: readonly Summary[]): Promise<object | null> {
-  const { jsonSchema: root, schema } = type
-  const unique = uniqueFields(type)
-  const common = new Map(
-    summaries.flatMap(({ profile }) => {
-      const value = unique.has(profile.field) ? nextAfter(profile.max) : profile.top[0]?.value
-      return value === undefined ? [] : [[profile.field, value] as const]
-    }),
-  )
-  const needed = { root, common, unique, optional: false, nodes: { left: PROFILE_LIMITS.exampleSteps } }
-  const shape = whole(root, needed)
-  const rich = objectOf(shape, [], { ...needed, optional: true })
-  const tries = [{ ...undeclared(shape, summaries, common), ...rich }, rich, objectOf(shape, [], needed)]
-  for (const data of tries) {
+/** The first valid example: one of the stored records, and then two from the schema. Null when none is. */
+export async function exampleData(
+  type: CompiledType,
+  stored: readonly unknown[],
+  fields: readonly FieldProfile[],
+): Promise<Data | null> {
+  const { jsonSchema, schema } = type
+  const renewed = uniqueFields(type).map((path) => ({
+    path,
+    value: nextAfter(fields.find(({ field }) => field === fieldName(path))?.max),
+  }))
+  for (const data of stored) {
     if (turnIsOver()) await nextTurn()
-    if (schema.isValid(data)) return data
+    const example = shortened(data, jsonSchema)
+    for (const { path, value } of renewed) replace(example, path, value)
+    if (schema.isValid(example)) return example
+  }
+  const shape = await readShape(jsonSchema)
+  for (const optional of [true, false]) {
+    const example = objectOf(shape, { optional, left: PROFILE_LIMITS.exampleSteps })
+    if (schema.isValid(example)) return example
   }
   return null
 }
 
 /** Fields with a unique index. */
-const uniqueFields = ({ indexes }: CompiledType): ReadonlySet<string> =>
-  new Set(
-    indexes
-      .filter(({ kind }) => kind === 'unique')
-      .flatMap(({ fields }) => fields.flatMap(({ path }) => (path ? [fieldName(path)] : []))),
-  )
+const uniqueFields = ({ indexes }: CompiledType): FieldPath[] =>
+  indexes
+    .filter(({ kind }) => kind === 'unique')
+    .flatMap(({ fields }) => fields.flatMap(({ path }) => (path ? [path] : [])))
 
 /** The next number above the maximum. */
-const nextAfter = (max: Scalar | null) => (typeof max === 'number' ? max + 1 : undefined)
+const nextAfter = (max: unknown) => (typeof max === 'number' ? max + 1 : undefined)
 
-/** Top-level properties that most records have and an open schema does not declare. */
-function undeclared(
-  { properties }: Schema,
-  summaries: readonly Summary[],
-  common: ReadonlyMap<string, Scalar>,
-): Schema {
-  const named = isObject(properties) ? properties : {}
-  const values = summaries.flatMap(({ path: [name, ...below], profile: { field, nullShare } }) => {
-    const value = common.get(field)
-    const isRare = nullShare === null || nullShare > RARE
-    if (typeof name !== 'string' || below.length > 0 || value === undefined || isRare) return []
-    return Object.hasOwn(named, name) ? [] : [[name, value] as const]
-  })
-  return Object.fromEntries(values.slice(0, PROFILE_LIMITS.exampleProperties))
-}
-
-const RARE = 0.5
-
-function exampleOf(schema: Schema, path: FieldPath, known: Known): unknown {
-  const field = fieldName(path)
-  const common = known.common.get(field)
-  if ('const' in schema) return schema['const']
-  const { enum: listed } = schema
-  if (Array.isArray(listed)) return listed.includes(common) ? common : listed.find((value) => value !== null)
-  if (common !== undefined) return common
-  const [type] = [schema['type']].flat().filter((each) => each !== 'null')
-  if (type === 'object' || (type === undefined && 'properties' in schema))
-    return objectOf(schema, path, known)
-  if (type === 'array') return listOf(schema, path, known)
-  const [given] = [schema['examples']].flat()
-  const shown = given ?? schema['default']
-  if (shown !== undefined && !known.unique.has(field)) return shown
-  return sampleOf(schema, type)
-}
-
-/** The required properties, and some optional ones as an illustration. */
-function objectOf({ properties, required }: Schema, path: FieldPath, known: Known): Schema {
-  const declared = isObject(properties) ? Object.entries(properties) : []
+/** Properties of a record, the required ones first. Long texts are cut, and other long values left out. */
+function shortened(data: unknown, jsonSchema: unknown): Data {
+  const { required } = Object(jsonSchema) as Data
   const needed = new Set(Array.isArray(required) ? (required as unknown[]) : [])
-  if (path.length >= PROFILE_LIMITS.depth) return {}
-  const isUseful = (name: string, schema: Schema) =>
-    known.optional && (Array.isArray(schema['enum']) || known.common.has(fieldName([...path, name])))
-  let left = Math.max(0, PROFILE_LIMITS.exampleProperties - needed.size)
+  const short = Object.entries(Object(data) as Data).flatMap(([name, value]): [string, unknown][] => {
+    if (typeof value === 'string') return [[name, value.slice(0, PROFILE_LIMITS.exampleChars).toWellFormed()]]
+    return JSON.stringify(value).length <= PROFILE_LIMITS.exampleChars ? [[name, value]] : []
+  })
+  const ordered = short.sort(([a], [b]) => Number(needed.has(b)) - Number(needed.has(a)))
+  return Object.fromEntries(ordered.slice(0, Math.max(needed.size, PROFILE_LIMITS.exampleProperties)))
+}
+
+/** Replaces the value at a path, or removes it. */
+function replace(data: Data, path: FieldPath, value: unknown): void {
+  let at: unknown = data
+  for (const segment of path.slice(0, -1)) at = isObject(at) && segment !== null ? at[segment] : undefined
+  const last = path.at(-1)
+  if (!isObject(at) || typeof last !== 'string') return
+  if (value === undefined) delete at[last]
+  else at[last] = value
+}
+
+async function readShape(jsonSchema: unknown): Promise<Shape> {
+  for (let levels = MOST_LEVELS; levels > 0; levels = fewerLevels(levels, undefined)) {
+    const shape = readRoot(jsonSchema, levels)
+    if (shape) return shape
+    if (turnIsOver()) await nextTurn()
+  }
+  return namesOnly(jsonSchema)
+}
+
+/** `optional`: whether to illustrate properties with listed values. `left`: values that may be made. */
+type Making = { readonly optional: boolean; left: number }
+
+function objectOf({ object: { properties, required } }: Shape, making: Making): Data {
+  let left = PROFILE_LIMITS.exampleProperties - required.size
   const members: [string, unknown][] = []
-  for (const [name, raw] of declared) {
-    if (known.nodes.left <= 0) break
-    const schema = whole(raw, known)
-    if (!needed.has(name) && (!isUseful(name, schema) || left-- <= 0)) continue
-    const value = exampleOf(schema, [...path, name], known)
+  for (const [name, shape] of properties) {
+    if (making.left-- <= 0) break
+    if (!required.has(name) && !(making.optional && shape.values && left-- > 0)) continue
+    const value = exampleOf(shape, making)
     if (value !== undefined) members.push([name, value])
   }
   return Object.fromEntries(members)
 }
 
-function listOf({ items, minItems }: Schema, path: FieldPath, known: Known): unknown[] {
-  if (path.length >= PROFILE_LIMITS.depth || !isObject(items)) return []
-  const list = Array.from({ length: countOf(minItems) }, () =>
-    exampleOf(whole(items, known), [...path, null], known),
-  )
-  return list.filter((item) => item !== undefined)
+/** A listed value, an example or the default, or one that fits the bounds. Undefined where any value is allowed. */
+function exampleOf(shape: Shape, making: Making): unknown {
+  const given = [...(shape.values?.filter((value) => value !== null) ?? []), ...shape.examples, shape.default]
+  const found = given.find((value) => value !== undefined)
+  if (found !== undefined) return found
+  if (shape.values) return null
+  const kinds = KINDS.filter((kind) => kind !== 'null' && shape.kinds.has(kind))
+  if (kinds.length === KINDS.length - 1)
+    return shape.object.properties.size > 0 ? objectOf(shape, making) : undefined
+  return kinds[0] ? MAKERS[kinds[0]](shape, making) : null
 }
 
-const countOf = (minItems: unknown) =>
-  typeof minItems === 'number' ? Math.min(Math.max(minItems, 1), 10) : 1
+const MAKERS: Readonly<Record<Kind, (shape: Shape, making: Making) => unknown>> = {
+  null: () => null,
+  boolean: () => true,
+  number: numberOf,
+  string: textOf,
+  array: listOf,
+  object: objectOf,
+}
 
-/**
- * Resolves references, `allOf` and the first alternative into one schema; empty when the budget is used up.
- */
-function whole(raw: unknown, known: Known, depth = 0): Schema {
-  const { root, nodes } = known
-  if (nodes.left <= 0) return {}
-  const schema = dereference(raw, root) ?? {}
-  nodes.left -= sizeOf(schema)
-  if (depth >= PROFILE_LIMITS.depth) return schema
-  const [either] = [schema['anyOf'] ?? schema['oneOf']].flat()
-  const parts = [...[schema['allOf'] ?? []].flat(), ...(either === undefined ? [] : [either])]
-  let sum = schema
-  for (const part of parts) {
-    if (nodes.left <= 0) break
-    sum = joined(sum, whole(part, known, depth + 1), nodes)
+function listOf({ items, bounds }: Shape, making: Making): unknown[] {
+  if (!items || isNever(items)) return []
+  const list: unknown[] = []
+  for (let count = Math.min(Math.max(bounds.minItems ?? 1, 1), 10); count > 0 && making.left-- > 0; count--) {
+    const item = exampleOf(items, making)
+    if (item !== undefined) list.push(item)
   }
-  return sum
-}
-
-function joined(a: Schema, b: Schema, nodes: NodeBudget): Schema {
-  // Each merge step copies the accumulated result.
-  nodes.left -= sizeOf(a) + sizeOf(b)
-  return {
-    ...b,
-    ...a,
-    ...((isObject(a['properties']) || isObject(b['properties'])) && {
-      properties: { ...(b['properties'] as object), ...(a['properties'] as object) },
-    }),
-    required: [...new Set([a['required'] ?? [], b['required'] ?? []].flat())],
-  }
-}
-
-/** Size of a schema, without its subschemas, in budget units. */
-const sizeOf = ({ properties, required }: Schema): number =>
-  1 + Object.keys(Object(properties)).length + (Array.isArray(required) ? required.length : 0)
-
-/** Generates a value for a schema of one type from its simple keywords; undefined without a type. */
-function sampleOf(schema: Readonly<Schema>, type: unknown): unknown {
-  if (type === 'string') return textOf(schema)
-  if (type === 'integer' || type === 'number') return numberOf(schema)
-  return type === 'boolean' ? true : undefined
+  return list
 }
 
 /** Names and addresses reserved for documentation. */
@@ -178,17 +136,14 @@ const OF_FORMAT: Readonly<Record<string, string>> = {
   uuid: '0197f0c0-0000-7000-8000-000000000000',
 }
 
-function textOf({ format, minLength, maxLength }: Readonly<Schema>): string {
-  const known = typeof format === 'string' ? OF_FORMAT[format] : undefined
-  if (known !== undefined) return known
-  const least = typeof minLength === 'number' ? Math.min(minLength, 100) : 0
-  return 'text'.padEnd(least, '.').slice(0, typeof maxLength === 'number' ? maxLength : undefined)
+function textOf({ traits: { format }, bounds: { minLength = 0, maxLength } }: Shape): string {
+  const known = format === undefined ? undefined : OF_FORMAT[format]
+  return known ?? 'text'.padEnd(Math.min(minLength, 100), '.').slice(0, maxLength)
 }
 
-function numberOf({ minimum, exclusiveMinimum, maximum, multipleOf }: Readonly<Schema>): number {
-  const step = typeof multipleOf === 'number' ? multipleOf : 1
-  const above = typeof exclusiveMinimum === 'number' ? exclusiveMinimum + step : step
-  const least = Math.max(above, typeof minimum === 'number' ? minimum : above)
-  const value = Math.ceil(least / step) * step
-  return typeof maximum === 'number' ? Math.min(value, maximum) : value
+function numberOf({ traits, bounds }: Shape): number {
+  const step = traits.multipleOf ?? 1
+  const above = bounds.exclusiveMinimum === undefined ? step : bounds.exclusiveMinimum + step
+  const value = Math.ceil(Math.max(above, bounds.minimum ?? above) / step) * step
+  return Math.min(value, bounds.maximum ?? value)
 }

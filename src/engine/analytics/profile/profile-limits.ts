@@ -19,10 +19,13 @@ export const PROFILE_LIMITS = {
   /** Links counted per relationship type and direction. */
   countedLinks: 10_000,
   topValues: 5,
-  /** Optional properties per object of an example. */
+  /** Properties of an example, if no more are required. */
   exampleProperties: 12,
-  /** Schemas and names visited to generate an example. */
+  /** Values of an example that are made from the schema. */
   exampleSteps: 4000,
+  /** Stored records that an example may be made of, and the longest value that it takes, as JSON. */
+  exampleRecords: 10,
+  exampleChars: 200,
   /** Longest value in the result, as JSON. */
   valueChars: 64,
   /** Inferred enums: most values, how often each occurs on average, and the fewest occurrences in all. */

@@ -81,7 +81,11 @@ async function makeProfile(db: Db, type: CompiledType): Promise<CachedProfile> {
   const tally = new Tally()
   for (const { path } of declared) tally.declare(path)
   const { count, ids } = await walkType(db, key, PROFILE_LIMITS.walkMs)
-  for await (const data of readSample(db, key, ids, PROFILE_LIMITS.readMs)) tally.add(data)
+  const stored: unknown[] = []
+  for await (const data of readSample(db, key, ids, PROFILE_LIMITS.readMs)) {
+    tally.add(data)
+    if (stored.length < PROFILE_LIMITS.exampleRecords) stored.push(data)
+  }
 
   const places = mostFrequent(tally.places)
   const summaries: Summary[] = []
@@ -91,13 +95,14 @@ async function makeProfile(db: Db, type: CompiledType): Promise<CachedProfile> {
   }
   const candidates =
     tally.records > 0 ? candidatesFrom(summaries, type, declared) : candidatesDeclared(declared, type)
+  const fields = summaries.map(({ profile }) => profile)
   return {
     count,
     sampled: tally.records < count,
-    fields: summaries.map(({ profile }) => profile),
+    fields,
     omittedFields: tally.places.length - places.length + tally.leftOut.size,
     examples: exampleQueries(candidates),
-    exampleData: await exampleData(type, summaries),
+    exampleData: await exampleData(type, stored, fields),
   }
 }
 
