@@ -33,12 +33,18 @@ export function breakingCondition({ holding, lacking, rules }: ChangedProperties
 /** The condition that a document satisfies a path. What a path cannot decide, the schema does. */
 export const satisfies = (data: string, path: string): string => `((${data} @@ ${path}) IS NOT FALSE)`
 
+/** The columns of a length rule, for `jsonb_to_recordset`. */
+export const LENGTH_COLUMNS = 'name text, min_length numeric, max_length numeric'
+
+/** The condition that a document breaks the length rule of a row. It can be NULL, which is false. */
+export const breaksLength = (data: string, rule: string): string =>
+  `(char_length(${data} ->> ${rule}.name) NOT BETWEEN coalesce(${rule}.min_length, 0) AND coalesce(${rule}.max_length, 'Infinity')
+     AND jsonb_typeof(${data} -> ${rule}.name) = 'string')`
+
 /** The condition that a document meets a breaking condition. */
 export const breaks = (data: string, path: string, lengths: string): string =>
   `(${satisfies(data, path)} OR (${lengths} IS NOT NULL AND EXISTS (
-     SELECT FROM jsonb_to_recordset(${lengths}) AS k (name text, min_length numeric, max_length numeric)
-     WHERE char_length(${data} ->> k.name) NOT BETWEEN coalesce(k.min_length, 0) AND coalesce(k.max_length, 'Infinity')
-       AND jsonb_typeof(${data} -> k.name) = 'string')))`
+     SELECT FROM jsonb_to_recordset(${lengths}) AS k (${LENGTH_COLUMNS}) WHERE ${breaksLength(data, 'k')})))`
 
 /** Lax paths take elements of an array for the array itself, so its type comes first. */
 function brokenBy({ name, types, allowed, ...bounds }: PropertyRule): string[] {

@@ -2,25 +2,27 @@
 import { read, type Scope } from '../../core/scope.ts'
 import type { Statement } from '../../database/client.ts'
 import type { AffectedRecords } from './affected-records.ts'
-import { breakingCondition, satisfies } from './breaking-condition.ts'
+import { breakingCondition, breaksLength, LENGTH_COLUMNS, satisfies } from './breaking-condition.ts'
 
 /** Ids to keep. The types with the fewest suspects come first. */
 const MOST = 10_000
-/** Characters of all paths. The types that have no room are read in steps, each by its own condition. */
+/** Characters of all conditions. The types that have no room are read in steps, each by its own. */
 const MOST_CHARS = 1_000_000
 
 // Without a name it is planned for its values: what part of the table the types are decides between their index and a
-// scan by parallel workers. The planner expects few rows of an equality, so that the workers pay.
+// scan by parallel workers. The planner expects few rows of an equality, so that the workers pay. They cannot run a
+// subquery, so each rule of a length is joined beside the path of its type.
 const SUSPECTS: Statement = {
   name: '',
   text: `WITH suspect AS MATERIALIZED (
      SELECT r.record_type, r.id FROM plinth.record r
-       JOIN jsonb_to_recordset($3::jsonb) AS t (id text, path jsonpath) ON t.id = r.record_type COLLATE "C"
+       JOIN jsonb_to_recordset($3::jsonb) AS t (id text, path jsonpath, ${LENGTH_COLUMNS}) ON t.id = r.record_type COLLATE "C"
      WHERE r.base_id = $1 AND r.record_type = ANY ($2::text[])
-       AND (NOT r.valid OR ${satisfies('r.data', 't.path')})::int = 1),
+       AND (CASE WHEN t.name IS NULL THEN NOT r.valid OR ${satisfies('r.data', 't.path')}
+         ELSE ${breaksLength('r.data', 't')} END)::int = 1),
    counted AS (
      SELECT record_type, sum(count(*)) OVER (ORDER BY count(*), record_type) AS so_far FROM suspect GROUP BY record_type)
-   SELECT c.record_type AS type, array_agg(s.id) FILTER (WHERE s.id IS NOT NULL) AS ids
+   SELECT c.record_type AS type, array_agg(DISTINCT s.id) FILTER (WHERE s.id IS NOT NULL) AS ids
    FROM counted c LEFT JOIN suspect s ON s.record_type = c.record_type AND c.so_far <= ${MOST} GROUP BY c.record_type`,
 }
 
@@ -36,19 +38,22 @@ export async function suspectsOf(
   types: readonly { readonly id: string; readonly affected: AffectedRecords }[],
 ): Promise<Suspects> {
   const suspects = new Map<string, readonly string[] | null>()
-  const conditions: { id: string; path: string }[] = []
+  const conditions: string[] = []
+  const ids: string[] = []
   let room = MOST_CHARS
   for (const { id, affected } of types) {
     if (typeof affected === 'string') continue
     const { path, lengths } = breakingCondition(affected)
-    room -= path.length
-    // A condition of lengths is a subquery, which parallel workers cannot run.
-    if (lengths || room < 0) suspects.set(id, null)
-    else conditions.push({ id, path })
+    const ofType = [{ path }, ...(lengths ?? [])].map((one) => JSON.stringify({ id, ...one }))
+    room -= ofType.join().length
+    if (room < 0) suspects.set(id, null)
+    else {
+      ids.push(id)
+      conditions.push(...ofType)
+    }
   }
   if (conditions.length === 0) return suspects
-  const ids = conditions.map(({ id }) => id)
-  const rows = await read<Row>(scope, SUSPECTS, [baseId, ids, JSON.stringify(conditions)])
+  const rows = await read<Row>(scope, SUSPECTS, [baseId, ids, `[${conditions.join()}]`])
   for (const { type, ids: found } of rows) suspects.set(type, found)
   return suspects
 }
