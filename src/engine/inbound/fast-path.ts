@@ -31,6 +31,7 @@ const WRITE = putMany('ingest_records', {
        LIMIT 1) IS NULL),
    ${foundByPair('s.external_source, s.external_id, s.data, s.delivery, s.request_id')}`,
   carried: ['delivery', 'request_id'],
+  isByPair: true,
   author: '$5, $6, $7, w.request_id, NULL::jsonb',
   cause: 'w.delivery',
   after: `kept AS (

@@ -11,27 +11,27 @@ export type RecordKey = { baseId: string; recordType: string; id: string }
 export type PlainWrite = {
   type: CompiledType
   id: string
-  /** The server made the id for this write. */
-  isNewId: boolean
   pair: Pair | null
   text: string
   author: Authorship
 }
 
 /**
- * The write of records by a statement. Groups by base, type and author. `isByPair`: it finds records by their pairs, which
- * then must differ, and not by their ids.
+ * The write of records by a statement. Groups by base, type and author. `takes: 'pairs'`: the statement takes pairs;
+ * `'own pairs'`: it finds the records by them, so they must differ.
  */
 export const plainWrite = <Row extends WrittenRow>(
   how: WriteStatement,
-  isByPair = false,
+  takes?: 'pairs' | 'own pairs',
 ): SharedWrite<PlainWrite, Row> => ({
   groupOf: ({ type, author }) => [type.baseId, type.id, type.revision, author[0], author[2]].join('\n'),
   targetOf: ({ type, id, pair }) =>
-    `${type.baseId}\n${type.id}\n${isByPair && pair ? JSON.stringify([pair.externalSource, pair.externalId]) : id}`,
+    `${type.baseId}\n${type.id}\n${takes === 'own pairs' && pair ? JSON.stringify([pair.externalSource, pair.externalId]) : id}`,
   async run(db, writes) {
     const [{ type, author }] = writes as [PlainWrite]
-    const ifAny = <T>(values: (T | null)[]) => (values.some((value) => value !== null) ? values : null)
+    // For one alone, the statement under preconditions costs less.
+    if (takes === 'own pairs' && writes.length === 1) return [undefined]
+    const pairs = writes.map(({ pair }) => pair)
     const rows = await db.query<Row & { n: number }>(variantFor(how, type), [
       type.baseId,
       type.id,
@@ -42,10 +42,8 @@ export const plainWrite = <Row extends WrittenRow>(
       author[0],
       author[1],
       author[2],
-      ifAny(writes.map((write) => write.author[4])),
-      ifAny(writes.map(({ pair }) => pair?.externalSource ?? null)),
-      ifAny(writes.map(({ pair }) => pair?.externalId ?? null)),
-      ifAny(writes.map(({ isNewId }) => isNewId || null)),
+      writes.some((write) => write.author[4] !== null) ? writes.map((write) => write.author[4]) : null,
+      ...(takes ? [pairs.map((pair) => pair?.externalSource), pairs.map((pair) => pair?.externalId)] : []),
     ])
     const written: (Row | undefined)[] = new Array(writes.length).fill(undefined)
     for (const row of rows) written[row.n - 1] = row

@@ -3,7 +3,7 @@ import type { Db } from '../database/client.ts'
 import { type SharedWrite, writeOne, writeTogether } from '../database/write-together.ts'
 import { hasUnique } from '../indexes/index.ts'
 import { type PlainWrite, plainWrite, type RecordKey } from './bulk-write.ts'
-import { CREATE_MANY, PUT_MANY, PUT_MANY_BY_PAIR, type PutRow, type WrittenRow } from './put.ts'
+import { CREATE_MANY, CREATE_NEW, PUT_MANY, PUT_MANY_BY_PAIR, type PutRow, type WrittenRow } from './put.ts'
 import { GET, GET_MANY } from './read-statements.ts'
 import type { RecordRow } from './record.ts'
 
@@ -19,16 +19,18 @@ export type RequestBatching = {
    * revision of its type is stale. The caller determines which.
    */
   putRecord(write: PlainWrite): Promise<PutRow | undefined>
-  /** Creates the record with the pair under the id, or updates it. Undefined as for `putRecord`. */
+  /** Creates the record with the pair under the id, or updates it. Undefined as for `putRecord`, and for one alone. */
   putRecordByPair(write: PlainWrite): Promise<PutRow | undefined>
   /** Creates. Undefined when the id or the pair is taken, or the revision of the type is stale. */
   createRecord(write: PlainWrite): Promise<WrittenRow | undefined>
+  /** Creates under an id that the server has just made, without a pair. Undefined when the revision of the type is stale. */
+  createNew(write: PlainWrite): Promise<WrittenRow | undefined>
   /** Runs another write, together with those of its kind. */
   write<Write, Row>(how: SharedWrite<Write, Row>, write: Write): Promise<Row | undefined>
 }
 
 /** The creation of a record, which a transaction runs alone. */
-export const CREATING = plainWrite<WrittenRow>(CREATE_MANY)
+export const CREATING = plainWrite<WrittenRow>(CREATE_MANY, 'pairs')
 
 const MAX_GROUP = 64
 /**
@@ -69,8 +71,9 @@ export function openRequestBatching(forReads: Db, forWrites: Db): RequestBatchin
   return {
     readRecord: (key) => reads.load(key),
     putRecord: writeRecord(plainWrite<PutRow>(PUT_MANY)),
-    putRecordByPair: writeRecord(plainWrite<PutRow>(PUT_MANY_BY_PAIR, true)),
+    putRecordByPair: writeRecord(plainWrite<PutRow>(PUT_MANY_BY_PAIR, 'own pairs')),
     createRecord: writeRecord(CREATING),
+    createNew: writeRecord(plainWrite<WrittenRow>(CREATE_NEW)),
     write,
   }
 }

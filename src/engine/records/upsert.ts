@@ -97,10 +97,11 @@ export function checkData({ checks }: Pick<WriteScope, 'checks'>, type: Compiled
 async function attempt(scope: WriteScope, type: CompiledType, target: RecordWrite): Promise<Row> {
   const { id, pair, text, expected, isNewId = false, isByPair = false } = target
   const author = authorship(scope)
-  const write = { type, id, isNewId, pair, text, author }
+  const write = { type, id, pair, text, author }
   const { batching, db } = scope
   if (expected.absent) {
-    const row = db.isTransaction ? await writeOne(db, CREATING, write) : await batching.createRecord(write)
+    const create = isNewId && !pair ? batching.createNew : batching.createRecord
+    const row = db.isTransaction ? await writeOne(db, CREATING, write) : await create(write)
     if (row) return { ...row, kind: 'created' }
   } else if (!expected.versions && !expected.exists && !db.isTransaction && (isByPair || !pair)) {
     const row = await (isByPair ? batching.putRecordByPair(write) : batching.putRecord(write))
