@@ -4,8 +4,8 @@ FROM node:24-slim AS build
 WORKDIR /build
 # Dependencies first: they are installed again only when they change.
 COPY package.json package-lock.json ./
-COPY client/package.json client/
-COPY pack/node/package.json pack/node/
+COPY packages/client/package.json packages/client/
+COPY packages/checkout/package.json packages/checkout/
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
 RUN mkdir /package \

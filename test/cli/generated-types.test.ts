@@ -8,7 +8,7 @@ import { succeed } from '../support/answers.ts'
 import { openWorld, type World } from '../support/world.ts'
 import { plinth, type Settings } from './plinth.ts'
 
-const CLIENT = fileURLToPath(new URL('../../client/src/index.ts', import.meta.url))
+const CLIENT = fileURLToPath(new URL('../../packages/client/src/index.ts', import.meta.url))
 let world: World
 let settings: Settings
 let folder: string

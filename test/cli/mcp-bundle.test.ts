@@ -7,7 +7,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { buildBundle } from '../../mcpb/build.ts'
+import { buildBundle } from '../../packages/mcpb/build.ts'
 import { type Body, openServer, type TestServer } from '../support/server.ts'
 
 let folder: string

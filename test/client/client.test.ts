@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type AnyBase, type Change, type Client, createClient, PlinthError } from '../../client/src/index.ts'
+import {
+  type AnyBase,
+  type Change,
+  type Client,
+  createClient,
+  PlinthError,
+} from '../../packages/client/src/index.ts'
 import { succeed } from '../support/answers.ts'
 import { openWorld, type World } from '../support/world.ts'
 

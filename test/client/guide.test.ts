@@ -9,7 +9,7 @@ import { plinth } from '../cli/plinth.ts'
 import { succeed } from '../support/answers.ts'
 import { openWorld } from '../support/world.ts'
 
-const CLIENT = new URL('../../client/src/index.ts', import.meta.url)
+const CLIENT = new URL('../../packages/client/src/index.ts', import.meta.url)
 const GUIDE = new URL('../../docs/client.md', import.meta.url)
 
 test('the example of the guide creates, patches and lists records', async () => {

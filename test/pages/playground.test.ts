@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { buildASTSchema, parse } from 'graphql'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { fetcherOf } from '../../playground/src/fetcher.ts'
-import type { Send } from '../../playground/src/send.ts'
-import { starters } from '../../playground/src/starters.ts'
+import { fetcherOf } from '../../packages/playground/src/fetcher.ts'
+import type { Send } from '../../packages/playground/src/send.ts'
+import { starters } from '../../packages/playground/src/starters.ts'
 import { succeed } from '../support/answers.ts'
 import { CHROMIUM, openBrowser } from '../support/browser.ts'
 import { openWorld, type World } from '../support/world.ts'
@@ -48,9 +48,9 @@ const page = (path: string) => world.as(null)('GET', path, undefined, { accept: 
 
 test('the built files are those of the sources, and have at most two megabytes', () => {
   const hash = createHash('sha256')
-  const names = readdirSync('playground/src').sort()
+  const names = readdirSync('packages/playground/src').sort()
   for (const name of ['build.ts', 'package-lock.json', ...names.map((each) => `src/${each}`)])
-    hash.update(name).update(readFileSync(`playground/${name}`))
+    hash.update(name).update(readFileSync(`packages/playground/${name}`))
   expect(sources, 'The sources of the playground differ. Run: npm run playground').toBe(hash.digest('hex'))
   expect(readdirSync(FILES).sort()).toEqual([...files.map((file) => `${file}.br`), 'manifest.json'].sort())
   const bytes = files.reduce((sum, file) => sum + statSync(`${FILES}/${file}.br`).size, 0)

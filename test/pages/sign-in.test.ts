@@ -1,6 +1,6 @@
 /** Signing a browser in to the playground with a one-time code. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { codeIn } from '../../playground/src/session.ts'
+import { codeIn } from '../../packages/playground/src/session.ts'
 import { plinth } from '../cli/plinth.ts'
 import { expectDetail, expectFailure, succeed, times } from '../support/answers.ts'
 import { type Body, openServer } from '../support/server.ts'

@@ -1,4 +1,4 @@
-/** The page of the playground and its files, which `playground/` builds: GraphiQL, its editor and their workers. */
+/** The page of the playground and its files, which `packages/playground` builds: GraphiQL, its editor and their workers. */
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { brotliDecompress } from 'node:zlib'

@@ -7,7 +7,7 @@ import { brotliCompress, constants } from 'node:zlib'
 import { type BuildOptions, build, type Plugin } from 'esbuild'
 
 const HERE = import.meta.dirname
-const OUT = join(HERE, '../src/graphql/endpoint/playground-files')
+const OUT = join(HERE, '../../src/graphql/endpoint/playground-files')
 /** Where the server serves the files. */
 const PREFIX = '/playground/'
 const MOST_BYTES = 2_000_000

@@ -6,7 +6,7 @@ import { packExtension } from '@anthropic-ai/mcpb'
 import ts from 'typescript'
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
-const SOURCES = at('../src')
+const SOURCES = at('../../src')
 const ENTRY = 'cli/mcp-relay/bundle-entry.ts'
 /** Rooms whose files the bundle may hold. */
 const ROOMS = /^(cli|contract|foundation)\//
@@ -17,7 +17,7 @@ export async function buildBundle(directory: string): Promise<void> {
   const server = join(directory, 'server')
   await mkdir(server, { recursive: true })
   await cp(at('manifest.json'), join(directory, 'manifest.json'))
-  await cp(at('../LICENSE'), join(directory, 'LICENSE'))
+  await cp(at('../../LICENSE'), join(directory, 'LICENSE'))
   await writeFile(join(server, 'package.json'), '{ "type": "module" }\n')
   const done = new Set<string>()
   for (let open = [ENTRY], name = open.pop(); name !== undefined; name = open.pop()) {
@@ -33,9 +33,9 @@ export async function buildBundle(directory: string): Promise<void> {
 
 /** Packs it. @returns where the file is */
 async function pack(): Promise<string> {
-  const { version } = JSON.parse(await readFile(at('../package.json'), 'utf8')) as { version: string }
-  const directory = at('../dist/mcpb')
-  const outputPath = at(`../dist/plinth-${version}.mcpb`)
+  const { version } = JSON.parse(await readFile(at('../../package.json'), 'utf8')) as { version: string }
+  const directory = at('../../dist/mcpb')
+  const outputPath = at(`../../dist/plinth-${version}.mcpb`)
   await buildBundle(directory)
   if (!(await packExtension({ extensionPath: directory, outputPath, silent: true })))
     throw new Error('The bundle is not valid: run "mcpb validate dist/mcpb/manifest.json".')

@@ -7,7 +7,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 
-const ROOT = resolve(import.meta.dirname, '..')
+const ROOT = resolve(import.meta.dirname, '../..')
 const SOURCES = join(ROOT, 'src')
 const BUILT = join(ROOT, 'dist')
 
@@ -34,7 +34,7 @@ async function build(): Promise<void> {
   await dropMaps()
   await copyPackages()
   // `plinth/client`: the part of the package that programs import, with its types.
-  const client = ['-p', join(ROOT, 'client'), '--outDir', join(BUILT, 'client')]
+  const client = ['-p', join(ROOT, 'packages/client'), '--outDir', join(BUILT, 'client')]
   compile(...client, '--inlineSources', '--declarationMap', 'false')
 }
 
