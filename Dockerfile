@@ -13,6 +13,10 @@ RUN mkdir /package \
   && tar -xzf /package/plinth-*.tgz -C /package --strip-components=1 \
   && rm /package/plinth-*.tgz \
   && cp package-lock.json /package/
+# Without what only a checkout has, the lock has no packages that are optional peers here: the Prisma CLI, TypeScript.
+RUN cd /package \
+  && npm pkg delete devDependencies workspaces \
+  && npm install --package-lock-only --ignore-scripts --no-audit --no-fund
 
 FROM node:24-slim
 # The init passes signals on and reaps what PostgreSQL leaves.
@@ -23,9 +27,8 @@ WORKDIR /opt/plinth
 # npm runs the script "prepare" in bin/ at the end of an install.
 COPY --from=build /package/package.json /package/package-lock.json ./
 COPY --from=build /package/bin ./bin
-# npm keeps TypeScript, an optional peer of a package that does not load it here.
-RUN npm ci --omit=dev --workspaces=false --no-audit --no-fund \
-  && rm -rf /root/.npm node_modules/typescript \
+RUN npm ci --no-audit --no-fund \
+  && rm -rf /root/.npm \
   && install -d -o node -g node -m 0700 /var/lib/plinth
 COPY --from=build /package ./
 ENV NODE_ENV=production \

@@ -31,9 +31,7 @@ const withoutSpace = (text) => text.replaceAll('\\n', '').replace(/\s+/g, '')
 export function prepare() {
   const prisma = folderOf('prisma')
   if (!prisma)
-    throw new Error(
-      'The package "prisma" is not installed. Run npm install without --omit=dev in the folder of Plinth.',
-    )
+    throw new Error('The package "prisma" is not installed. Run npm install in the folder of Plinth.')
   const node = (!isNewEnough && bundledNode()) || process.execPath
   const { status, error, stdout, stderr } = spawnSync(node, [join(prisma, 'build/index.js'), 'generate'], {
     cwd: root,

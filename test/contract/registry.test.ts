@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
 import { expect, test } from 'vitest'
 
@@ -48,6 +48,28 @@ test('server.json is valid for the MCP registry and has the package version', ()
   validate(server)
   expect(validate.errors).toBeNull()
   expect(server).toMatchObject({ name: manifest.mcpName, version: manifest.version })
+})
+
+test('an install of a checkout without development packages has what makes the database client, and all that it runs on', () => {
+  const { dependencies, devDependencies } = read('package.json')
+  expect(dependencies).toHaveProperty(['@prisma/client'], devDependencies.prisma)
+  const { packages } = read('package-lock.json')
+  const needed = [
+    ...Object.keys(dependencies),
+    ...Object.keys(read('packages/checkout/package.json').dependencies),
+  ]
+  const left = needed.filter((name) => {
+    const { dev, devOptional } = packages[`node_modules/${name}`]
+    return dev || devOptional
+  })
+  expect(left).toEqual([])
+  const imports = globSync('src/**/*.ts').flatMap((path) =>
+    [...readFileSync(path, 'utf8').matchAll(/^(?:im|ex)port (?!type\b)[^'"]*?from '([^.'][^']*)'/gm)].map(
+      ([, name = '']) => name.split('/', name.startsWith('@') ? 2 : 1).join('/'),
+    ),
+  )
+  const undeclared = imports.filter((name) => !name.startsWith('node:') && !needed.includes(name))
+  expect([...new Set(undeclared)]).toEqual([])
 })
 
 test('neither server.json nor mcp.json names a package: anybody can publish under a free name', () => {
