@@ -4,7 +4,7 @@ import { advised } from '../../foundation/advised-requests.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { requireBaseAccess } from '../access/access.ts'
-import { statement } from '../database/client.ts'
+import { type Db, statement } from '../database/client.ts'
 import type { Scope } from './scope.ts'
 
 const FIND_BASE = statement('find_base', 'SELECT 1 AS one FROM plinth.base WHERE id = $1')
@@ -29,11 +29,20 @@ export async function requireExistingBase(scope: Scope, id: string): Promise<voi
   if (isCacheable) caches.bases.set(id, true)
 }
 
-const BASE_IDS = statement('base_ids', `SELECT id FROM plinth.base ORDER BY id LIMIT ${LIMITS.pageMax}`)
+/** Which of the bases exist. */
+export async function existingBases(db: Db, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set()
+  const rows = await db.orm.base.findMany({ where: { id: { in: [...ids] } }, select: { id: true } })
+  return new Set(rows.map(({ id }) => id))
+}
 
 /** The 404 of an absent base, which suggests the nearest one that the token sees. */
 export async function missingBase(scope: Pick<Scope, 'db' | 'access'>, id: string): Promise<DomainError> {
-  const bases = await scope.db.query<{ id: string }>(BASE_IDS, [])
+  const bases = await scope.db.orm.base.findMany({
+    select: { id: true },
+    orderBy: { id: 'asc' },
+    take: LIMITS.pageMax,
+  })
   return baseNotFound(
     id,
     nearest(

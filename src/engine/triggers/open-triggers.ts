@@ -2,7 +2,6 @@
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Log } from '../../foundation/log.ts'
 import type { Scope } from '../core/scope.ts'
-import { statement } from '../database/client.ts'
 import { type Candidate, compete } from '../database/leader.ts'
 import { dispatch } from './dispatcher.ts'
 import { basesWithTriggers } from './enabled-triggers.ts'
@@ -18,8 +17,6 @@ export type TriggerRunner = {
 }
 
 type Options = { readonly scheduleMs: readonly number[]; readonly log: Log }
-
-const TRIGGERS_OF = statement('trigger_ids', 'SELECT id FROM plinth.trigger WHERE base_id = $1')
 
 export function openTriggers(
   scope: Scope,
@@ -39,7 +36,7 @@ export function openTriggers(
     const services = { db, vault, egress, scheduleMs, log, run: openDeliveryRunner(scope) }
     const dispatcher = dispatch(services, limits, untilEither, AbortSignal.any([until, cut.signal]))
     const changed = async (base: string): Promise<void> => {
-      const found = await db.query<{ id: string }>(TRIGGERS_OF, [base])
+      const found = await db.orm.trigger.findMany({ where: { baseId: base }, select: { id: true } })
       limits.setTriggers(
         base,
         found.map(({ id }) => id),

@@ -9,7 +9,8 @@ import { hashOf, newToken, type Token, toToken } from '../../authentication/auth
 import { administers, basesOf, outside, requireAnyAdmin } from '../../authentication/may-manage.ts'
 import { lockCreator } from '../../authentication/recheck-rights.ts'
 import { ACCOUNT, appendChange } from '../../core/append-change.ts'
-import { type Db, statement } from '../../database/client.ts'
+import { existingBases } from '../../core/existing-base.ts'
+import type { Db } from '../../database/client.ts'
 import type { WriteScope } from '../../write/write.ts'
 
 export type TokenInput = { name: string; grants: unknown; expiresAt?: string | null }
@@ -52,12 +53,9 @@ export async function createToken(scope: WriteScope, input: TokenInput): Promise
   })
 }
 
-const EXISTING_BASES = statement('existing_bases', 'SELECT id FROM plinth.base WHERE id = ANY ($1)')
-
 async function missingBases(db: Db, grants: readonly Grant[]): Promise<Detail[]> {
   const named = [...new Set(grants.flatMap((grant) => basesOf(grant)))].filter((id) => id !== '*')
-  const rows = named.length > 0 ? await db.query<{ id: string }>(EXISTING_BASES, [named]) : []
-  const existing = new Set(rows.map((row) => row.id))
+  const existing = await existingBases(db, named)
   return grants.flatMap((grant, index) =>
     basesOf(grant).some((id) => id !== '*' && !existing.has(id))
       ? [

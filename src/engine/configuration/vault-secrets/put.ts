@@ -5,6 +5,7 @@ import { invalid } from '../../../foundation/errors.ts'
 import { outside, requireAnyAdmin } from '../../authentication/may-manage.ts'
 import { lockCreator } from '../../authentication/recheck-rights.ts'
 import { ACCOUNT, appendChange } from '../../core/append-change.ts'
+import { existingBases } from '../../core/existing-base.ts'
 import { type Db, statement } from '../../database/client.ts'
 import type { Secret as Row } from '../../prisma/client.ts'
 import { checkVersion, type Expectation } from '../../write/preconditions.ts'
@@ -19,7 +20,6 @@ export const LOCK_NAME = statement(
   'lock_secret_name',
   `SELECT pg_advisory_xact_lock(hashtextextended('secret:' || $1, 0))::text`,
 )
-const PRESENT_BASES = statement('present_bases', 'SELECT id FROM plinth.base WHERE id = ANY ($1)')
 
 /**
  * Creates a secret, or changes it: what is left out stays as it is. A new one needs a value, and is open to all
@@ -52,8 +52,7 @@ async function checkBases(scope: WriteScope, bases: readonly string[], isDefault
   const at = bases.findIndex((reach) => !administersReach(scope.access, reach))
   if (at >= 0) throw outsideBase(isDefault ? '/bases' : `/bases/${at}`)
   const named = bases.filter((reach) => reach !== ALL_BASES).map((reach) => reach.replace(/--\*$/, ''))
-  const rows = named.length > 0 ? await scope.db.query<{ id: string }>(PRESENT_BASES, [named]) : []
-  const present = new Set(rows.map(({ id }) => id))
+  const present = await existingBases(scope.db, named)
   const [first, ...more] = bases.flatMap((reach, n) =>
     reach === ALL_BASES || present.has(reach.replace(/--\*$/, '')) ? [] : [absentBase(n)],
   )
