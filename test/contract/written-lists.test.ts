@@ -46,6 +46,17 @@ test.each(KINDS.map(({ name, body }) => [name, Object.keys(body.shape)] as const
   },
 )
 
+test.each(['docs/architecture.md', 'CONTRIBUTING.md'])('%s names files that exist', (page) => {
+  const files = globSync('{src,packages,test,bin,schema,prisma,deploy}/**/*.{ts,mjs,prisma}').map(
+    (path) => `/${path}`,
+  )
+  const named = [...readFileSync(page, 'utf8').matchAll(/`([\w/.-]+\.(?:ts|mjs|prisma))`/g)].map(
+    ([, name = '']) => name,
+  )
+  expect(named.length).toBeGreaterThan(20)
+  expect(named.filter((name) => !files.some((path) => path.endsWith(`/${name}`)))).toEqual([])
+})
+
 test('a guide names each MCP tool', () => {
   const addresses = JSON.parse(readFileSync('schema/tools.json', 'utf8')) as Record<
     string,
