@@ -549,6 +549,11 @@ test('property names that Anthropic refuses are exported under others, and calls
   const wrong = await call('t2', { [name]: 7 })
   expect(wrong.body.error.details[0].path).toBe(`/input/${name}`)
   expect((await call('t3', { 名前: 7 })).body.error.details[0].path).toBe('/input/名前')
+  const lacking = await call('t5', { [to]: {} })
+  expect(lacking.body.error.details.map(({ path }: Body) => path)).toEqual([
+    `/input/${name}`,
+    `/input/${to}/${inner}`,
+  ])
   const twice = await call('t4', { [name]: 'Ai', 名前: 'Ai' })
   expect(twice.body.error.details[0].code).toBe('duplicate_argument')
 })

@@ -25,7 +25,7 @@ export const PROFILE_LIMITS = {
   exampleSteps: 4000,
   /** Stored records that an example may be made of, and the longest value that it takes, as JSON. */
   exampleRecords: 10,
-  exampleChars: 200,
+  exampleChars: 100,
   /** Longest value in the result, as JSON. */
   valueChars: 64,
   /** Inferred enums: most values, how often each occurs on average, and the fewest occurrences in all. */
