@@ -6,8 +6,11 @@ import type { TestProject } from 'vitest/node'
 import { migrate } from '../../src/engine/database/migrate.ts'
 import { openCluster } from '../../src/postgres/cluster.ts'
 
-/** The data of tests is disposable, so nothing waits for the disk. Crash tests start servers of their own. */
-const DISPOSABLE = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' }
+/**
+ * The data of tests is disposable, so nothing waits for the disk. Crash tests start servers of their own. Autovacuum
+ * would visit each clone every 15 s, and change plans at a time of its own.
+ */
+const DISPOSABLE = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', autovacuum: 'off' }
 const quiet = { info: () => {}, warn: () => {} }
 
 /** Seed of generated tests. Printed, so that a failure can be reproduced. */
