@@ -15,7 +15,7 @@ test('digestInTurns returns the same digest as digest', async () => {
   )
 })
 
-test('digestInTurns yields to the event loop for a large request', async () => {
+test('digestInTurns yields to the event loop for a large request', { tags: 'full' }, async () => {
   const record = Array.from({ length: 2000 }, (_, n) => ({ n, text: 'x' }))
   const operations = Array.from({ length: 200 }, (_, n) => ({ id: `r${n}`, data: { record } }))
   let turns = 0

@@ -44,7 +44,7 @@ const { text: json } = fc.letrec<{ text: string }>((tie) => ({
 }))
 
 describe('JSON text read in slices', () => {
-  test('has the same value as text read at once', { tags: 'sampled' }, async () => {
+  test('has the same value as text read at once', { tags: ['full', 'sampled'] }, async () => {
     await fc.assert(
       fc.asyncProperty(json, fc.integer({ min: 1, max: 40 }), async (text, slice) => {
         expect(await inSlices(text, slice)).toBe(whole(text))
@@ -61,7 +61,7 @@ describe('JSON text read in slices', () => {
   })
 
   test('is refused exactly when text read at once is refused, after any edit', {
-    tags: 'sampled',
+    tags: ['full', 'sampled'],
   }, async () => {
     const edit = fc.tuple(
       fc.nat(),

@@ -36,7 +36,7 @@ describe('parseJson', () => {
     expect(parseJson(text)).toEqual({ a: 2, ab: [1, {}, []] })
   })
 
-  test('a number is accepted exactly when a double represents its decimal value', () => {
+  test('a number is accepted exactly when a double represents its decimal value', { tags: 'full' }, () => {
     const digits = fc.stringMatching(/^[0-9]{1,25}$/)
     const token = fc
       .tuple(fc.boolean(), digits, fc.option(digits), fc.option(fc.integer({ min: -330, max: 330 })))
@@ -140,7 +140,7 @@ describe('parseJson', () => {
     '"\\ud8"',
   ])('%j is malformed_json', (text) => expect(refusal(text, '/body')).toEqual(['malformed_json /body']))
 
-  test('a text is malformed_json exactly when JSON.parse refuses it', () => {
+  test('a text is malformed_json exactly when JSON.parse refuses it', { tags: 'full' }, () => {
     const pieces = fc.constantFrom(
       '{',
       '}',

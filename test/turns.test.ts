@@ -13,7 +13,7 @@ async function work(steps: number): Promise<void> {
   }
 }
 
-test('timers run between turns of work', async () => {
+test('timers run between turns of work', { tags: 'full' }, async () => {
   let ticks = 0
   const timer = setInterval(() => ticks++, 1)
   await work(100)
@@ -21,7 +21,7 @@ test('timers run between turns of work', async () => {
   expect(ticks).toBeGreaterThan(5)
 })
 
-test('parallel tasks share one time budget per pass of the event loop', async () => {
+test('parallel tasks share one time budget per pass of the event loop', { tags: 'full' }, async () => {
   let passes = 0
   let isDone = false
   const count = () => {
@@ -33,6 +33,14 @@ test('parallel tasks share one time budget per pass of the event loop', async ()
   await Promise.all(Array.from({ length: 50 }, () => work(4)))
   isDone = true
   expect(passes).toBeGreaterThan(20)
+})
+
+test('work that goes on for several turns lets a timer run before it ends', async () => {
+  let ticks = 0
+  const timer = setInterval(() => ticks++, 1)
+  await work(10)
+  clearInterval(timer)
+  expect(ticks).toBeGreaterThan(0)
 })
 
 test('waiting tasks are resumed in FIFO order', async () => {

@@ -272,7 +272,9 @@ async function interrupted(args: string[], isDue: () => Promise<boolean>) {
 const exists = (file: string) => readFile(file, 'utf8').then(Boolean, () => false)
 const linesOf = (count: number) => times(count, (n) => JSON.stringify({ title: `T${n}`, amount: n }))
 
-test('SIGINT ends an import after a batch, and --resume writes each of the other lines once', async () => {
+test('SIGINT ends an import after a batch, and --resume writes each of the other lines once', {
+  tags: 'full',
+}, async () => {
   const type = await newType()
   const file = at('stopped.ndjson')
   await writeFile(file, linesOf(12_000).join('\n'))
@@ -367,7 +369,9 @@ test('rows with the same id are one record, with the content of the last', async
   expect(succeed(await world.call('GET', `/v1/crm/records/${type}/a`)).data).toEqual({ title: '3' })
 })
 
-test('an interrupted export leaves no file, and a whole one replaces the file of before', async () => {
+test('an interrupted export leaves no file, and a whole one replaces the file of before', {
+  tags: 'full',
+}, async () => {
   const type = await newType()
   await writeFile(at('all.ndjson'), linesOf(6000).join('\n'))
   expect((await plinth(['import', type, at('all.ndjson')], settings)).code).toBe(0)

@@ -147,7 +147,9 @@ test('`mcp config` prints the configuration where the server cannot tell, and sa
   expect(stranger.err).toMatch(/Not checked .*token/)
 })
 
-test('the command printed for claude-desktop runs in any directory and reads the token itself', async () => {
+test('the command printed for claude-desktop runs in any directory and reads the token itself', {
+  tags: 'full',
+}, async () => {
   const { out } = await config('claude-desktop', '--url', server.url, '--base', 'crm', '--read-only')
   expect(out).not.toContain(server.adminToken)
   const { command, args, env } = JSON.parse(out).mcpServers['plinth-crm']

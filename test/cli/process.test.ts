@@ -195,7 +195,9 @@ test('`mcp` exits with 0 on SIGTERM', { tags: 'full' }, async () => {
   expect(await own.ended).toBe(0)
 })
 
-test('`mcp` answers every request with an error when its server is unreachable', async () => {
+test('`mcp` answers every request with an error when its server is unreachable', {
+  tags: 'full',
+}, async () => {
   const lost = speak([], { PLINTH_URL: 'http://127.0.0.1:1' })
   lost.child.stderr.resume()
   expect(await lost.ask('initialize')).toMatchObject({

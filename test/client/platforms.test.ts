@@ -3,7 +3,9 @@ import { globSync, readFileSync } from 'node:fs'
 import ts from 'typescript'
 import { expect, test } from 'vitest'
 
-test('the client compiles against the types of browsers alone, and imports no package', () => {
+test('the client compiles against the types of browsers alone, and imports no package', {
+  tags: 'full',
+}, () => {
   const { config } = ts.readConfigFile('packages/client/tsconfig.json', (path) => readFileSync(path, 'utf8'))
   const { options, fileNames } = ts.parseJsonConfigFileContent(config, ts.sys, 'packages/client')
   expect(options.types).toEqual([])

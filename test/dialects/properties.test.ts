@@ -175,7 +175,7 @@ describe('a corrected filter matches the same records as the original in', () =>
     )
   })
 
-  test('MongoDB, by the semantics of MongoDB', () => {
+  test('MongoDB, by the semantics of MongoDB', { tags: 'full' }, () => {
     fc.assert(
       fc.property(mongoFilters, (filter) => {
         const found = correctFilter(filter)

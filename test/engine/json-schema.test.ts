@@ -115,7 +115,7 @@ describe('compileSchema checks a schema against its meta-schema', () => {
     expect(refused({ description: 'x'.repeat(270_000) })).toEqual(['too_large /json_schema'])
   })
 
-  test('a schema is refused exactly when Ajv refuses it', { tags: 'sampled' }, () => {
+  test('a schema is refused exactly when Ajv refuses it', { tags: ['full', 'sampled'] }, () => {
     const scalar = fc.constantFrom<unknown>(
       null,
       true,
@@ -398,7 +398,7 @@ describe('the format of a string is checked', () => {
   })
 
   // A format of quadratic time would take longer than the test may.
-  test('in time linear in its length, for every known format', () => {
+  test('in time linear in its length, for every known format', { tags: 'full' }, () => {
     for (const format of Object.keys(FORMATS))
       for (const text of ['a', '0', 'A-', '👍', '1.', ':', '/', '[', '{"a":', 'YQ==']) {
         const { isValid } = compileSchema({ properties: { v: { format } } }, '')
@@ -579,7 +579,7 @@ describe('the faults of a value', () => {
   test('decide multipleOf in decimal: 19.99 is a multiple of 0.01', () =>
     expect(wrong({ multipleOf: 0.01 }, 19.99)).toEqual([]))
 
-  test('exist exactly when Ajv refuses the value', { tags: 'sampled' }, () => {
+  test('exist exactly when Ajv refuses the value', { tags: ['full', 'sampled'] }, () => {
     const leaf = fc.constantFrom<object | boolean>(
       { type: 'string' },
       { type: ['number', 'null'] },

@@ -44,7 +44,7 @@ const applied = async (client: pg.Client) =>
     )
   ).rows.map(({ name }) => name)
 
-test('three parallel migrators apply each migration once', async () => {
+test('three parallel migrators apply each migration once', { tags: 'full' }, async () => {
   const { url, client } = await emptyDatabase('three')
   const done = await Promise.all([migrate(url), migrate(url), migrate(url)])
   expect(done.map((names) => names.length).sort()).toEqual([0, 0, done.flat().length])

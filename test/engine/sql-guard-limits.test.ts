@@ -74,7 +74,7 @@ test('a relation has all its columns only where the statement reads the whole ro
   expect(renamed.text.match(/AS "data"/g)).toHaveLength(2)
 })
 
-test('preparing a statement on wide types yields to the event loop', async () => {
+test('preparing a statement on wide types yields to the event loop', { tags: 'full' }, async () => {
   const catalog = catalogOf(...Array.from({ length: 12 }, (_, i) => typeOf(`t${i}`, 4000)))
   const whole = () => prepareSql('SELECT to_jsonb(t0) FROM t0', [], catalog)
   const first = await countPasses(whole)

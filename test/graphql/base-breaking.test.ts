@@ -117,7 +117,7 @@ test('a config file warns where it is compared and where it is applied', async (
   expect(succeed(await call('PUT', '/v1/crm--next/config', config))).not.toHaveProperty('meta')
 })
 
-test('a base of many types compares only those that are concerned', async () => {
+test('a base of many types compares only those that are concerned', { tags: 'full' }, async () => {
   const { call } = world
   succeed(await call('PUT', '/v1/bases/wide', {}), 201)
   const types = Array.from({ length: 60 }, (_, n) => ({

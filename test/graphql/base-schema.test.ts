@@ -445,7 +445,7 @@ test('limits of a query hold before it runs: depth, aliases, cost by first at ev
   expect(below.extensions.details[0]).toMatchObject({ path: '/customer_of/first', code: 'out_of_range' })
 })
 
-test('a large introspection is ended, and the server goes on', async () => {
+test('a large introspection is ended, and the server goes on', { tags: 'full' }, async () => {
   const bomb = `{ __schema { types { ...A } } } fragment A on __Type { fields { type { fields { type { name } } } } }`
   const answer = await send(world.call, bomb)
   expect([200, 400]).toContain(answer.status)

@@ -84,7 +84,9 @@ describe('a list longer than max_tokens', () => {
     expect(whole.body).toEqual((await server.call('GET', '/v1/crm/records/note?limit=1000')).body)
   })
 
-  test('of record types, bases or versions has max_tokens at most per page and continues by cursor', async () => {
+  test('of record types, bases or versions has max_tokens at most per page and continues by cursor', {
+    tags: 'full',
+  }, async () => {
     for (let n = 0; n < 12; n++) {
       succeed(await server.call('PUT', `/v1/bases/other-${n}`, { description: 'x'.repeat(300) }), 201)
       await put('note', 'n00', { n, text: 'y'.repeat(300) })
@@ -259,7 +261,7 @@ describe('the work tool with a small max_tokens', () => {
     expect(linksIn(result)).toHaveLength(8)
   })
 
-  test('returns all claim ids even if these alone exceed max_tokens', async () => {
+  test('returns all claim ids even if these alone exceed max_tokens', { tags: 'full' }, async () => {
     for (let n = 0; n < 30; n++) await put('job', `k${n}`, { text: LONG })
     const claim = { action: 'claim', record_type: 'job', limit: 30, max_tokens: 200 }
     const { body } = await tool('work', claim)

@@ -52,7 +52,7 @@ const call = (id: number, more: object = {}) => ({
 })
 
 test('parallel calls with the same ids under many tokens each get their own result', {
-  tags: 'sampled',
+  tags: ['full', 'sampled'],
 }, async () => {
   const answerAll = () =>
     Promise.all(

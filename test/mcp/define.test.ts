@@ -368,7 +368,7 @@ test.each([
   for (const kind of ['record-types', 'relationship-types']) expect((await rest(`/${kind}`)).data).toEqual([])
 })
 
-test('needs manage: of the type, and of the whole base for a relationship type', async () => {
+test('define_type needs manage: of the type, and of the whole base for a relationship type', async () => {
   await newBase()
   await define({ record_type: 'own' })
   const token = async (record_type: string, permission: string): Promise<string> => {
@@ -387,7 +387,7 @@ test('needs manage: of the type, and of the whole base for a relationship type',
   expect((await rest('/record-types')).data).toHaveLength(1)
 })
 
-test('on /mcp takes base_id', async () => {
+test('define_type takes base_id on /mcp', async () => {
   await newBase()
   const { body } = await define({ base_id: base, record_type: 'person' }, server.adminToken, '/mcp')
   expect(body).toMatchObject({ id: 'person', operation: 'created' })

@@ -258,7 +258,9 @@ test('example calls use only the tools that ?tools= and ?readonly= leave', async
   expect(await named(',aggregate_records&readonly=1')).toEqual(['aggregate_records'])
 })
 
-test('a schema that expands to millions of nodes is described within the budget of examples', async () => {
+test('a schema that expands to millions of nodes is described within the budget of examples', {
+  tags: 'full',
+}, async () => {
   const parts = Array.from({ length: 20 }, (_, n) => `p${n}`)
   const last = { type: 'object', properties: { name: { type: 'string' } } }
   const levels = (level: (next: object) => object) => {

@@ -122,7 +122,9 @@ describe('an address that names types or tools', () => {
     expect(namesOf(await list(`/mcp/wide?tools=${named.join(',')}`))).toEqual(named)
   })
 
-  test('lists the last of very large tools without the properties of their types', async () => {
+  test('lists the last of very large tools without the properties of their types', {
+    tags: 'full',
+  }, async () => {
     const big = Object.fromEntries(
       Array.from({ length: 300 }, (_, i) => [`field_${i}`, { type: 'string', description: 'x'.repeat(240) }]),
     )

@@ -348,7 +348,9 @@ describe('a trace context', () => {
   })
 })
 
-test('a call through the stdio relay has a log line with its token and outcome', async () => {
+test('a call through the stdio relay has a log line with its token and outcome', {
+  tags: 'full',
+}, async () => {
   const [name, open] = Object.entries(DRIVERS)[0] ?? []
   if (!open) throw new Error(`${name} is none`)
   const driver = await open({ way: 'stdio', url: world.url, token, base: 'crm' })

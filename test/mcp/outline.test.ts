@@ -126,7 +126,7 @@ describe('the outline of more types than fit', () => {
     expect(await told('/mcp/wide?profile=lean')).toContain('FROM record_types shows the rest')
   })
 
-  test('stays within 1,200 tokens for names of any kind', async () => {
+  test('stays within 1,200 tokens for names of any kind', { tags: 'full' }, async () => {
     const kinds = [
       (i: number) => `xqzvbnwk_${(i * 7919).toString(36)}_pltrkm`,
       (i: number) => `電話番号${i}住所`,
@@ -151,7 +151,7 @@ describe('the outline of more types than fit', () => {
     expect(text).not.toContain('\nIgnore')
   })
 
-  test('names a type with a very large schema without its fields', async () => {
+  test('names a type with a very large schema without its fields', { tags: 'full' }, async () => {
     const properties = Object.fromEntries(
       Array.from({ length: 2000 }, (_, i) => [`property_${i}`, { type: 'string' }]),
     )

@@ -105,7 +105,7 @@ const { value: anyValue } = fc.letrec<{ value: unknown }>((tie) => ({
 const instances = fc.array(fc.dictionary(name, anyValue, { maxKeys: 4 }), { minLength: 25, maxLength: 25 })
 
 describe('the projection of a generated schema', () => {
-  test('and its tool inputs pass the linter', { tags: 'sampled' }, () => {
+  test('and its tool inputs pass the linter', { tags: ['full', 'sampled'] }, () => {
     fc.assert(
       fc.property(nastySchema, (schema) => {
         const projection = projectSchema(schema)
@@ -125,7 +125,7 @@ describe('the projection of a generated schema', () => {
     )
   })
 
-  test('is at most 101,000 bytes', () => {
+  test('is at most 101,000 bytes', { tags: 'full' }, () => {
     fc.assert(
       fc.property(nastySchema, (schema) => {
         const { schema: published } = projectSchema(schema)
@@ -134,7 +134,10 @@ describe('the projection of a generated schema', () => {
     )
   })
 
-  test('accepts every object that the schema accepts', { tags: 'sampled', timeout: CASES_TIMEOUT }, () => {
+  test('accepts every object that the schema accepts', {
+    tags: ['full', 'sampled'],
+    timeout: CASES_TIMEOUT,
+  }, () => {
     let checked = 0
     const takesAll = fc.property(rootSchema, instances, (schema, values) => {
       const original = compiled(schema, true)
@@ -162,7 +165,7 @@ describe('the projection of a generated schema', () => {
   })
 
   test('accepts as a patch every property of an object that the schema accepts', {
-    tags: 'sampled',
+    tags: ['full', 'sampled'],
     timeout: CASES_TIMEOUT,
   }, () => {
     fc.assert(

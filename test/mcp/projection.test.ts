@@ -218,7 +218,7 @@ describe('a projected schema', () => {
     expect(projectSchema(unevaluated)).toMatchObject({ open: false, properties: new Map([['a', 'a']]) })
   })
 
-  test('has fewer properties than a type of 9,000, with a note and a warning', () => {
+  test('has fewer properties than a type of 9,000, with a note and a warning', { tags: 'full' }, () => {
     const properties = Object.fromEntries(
       Array.from({ length: 9000 }, (_, at) => [`property_${at}`, { type: 'string' }]),
     )

@@ -37,7 +37,9 @@ describe.each(['legacy', 'modern'] as const)('a %s client of the stdio relay', (
     await peer.follow(uriOf('a'))
   }
 
-  test('is notified of the subscribed record, and of changed tools when a type is created', async () => {
+  test('is notified of the subscribed record, and of changed tools when a type is created', {
+    tags: 'full',
+  }, async () => {
     await open()
     await put('b', 2)
     await put('a', 2)

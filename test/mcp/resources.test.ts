@@ -215,7 +215,9 @@ test('types are listed in pages of 100, and the cursor of another list is refuse
   await Promise.all([client.close(), other.close()])
 })
 
-test('a list of large records has at most 256 KiB per page and continues by meta.next', async () => {
+test('a list of large records has at most 256 KiB per page and continues by meta.next', {
+  tags: 'full',
+}, async () => {
   const type = await world.newType()
   const text = 'x'.repeat(60_000)
   for (const n of times(8, (n) => n))

@@ -242,7 +242,7 @@ describe('fetch', () => {
   })
 })
 
-test('search covers the 20 newest types, and adds a hint when there are more', async () => {
+test('search covers the 20 newest types, and adds a hint when there are more', { tags: 'full' }, async () => {
   const many = await openServer()
   try {
     await many.call('PUT', '/v1/bases/crm', {})

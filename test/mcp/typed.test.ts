@@ -148,7 +148,7 @@ test('no typed tools are listed when all of them exceed the token budget', async
   expect((await tool('create_larger', { p199: 'x' })).body.data).toEqual({ p199: 'x' })
 })
 
-test('a type of 5,000 properties has a typed tool that accepts all of them', async () => {
+test('a type of 5,000 properties has a typed tool that accepts all of them', { tags: 'full' }, async () => {
   const properties = Object.fromEntries(
     Array.from({ length: 5000 }, (_, i) => [`p${i}`, { type: i % 2 ? 'integer' : 'string' }]),
   )

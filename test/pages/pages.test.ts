@@ -513,20 +513,24 @@ function addressesIn(html: string): string[] {
   ].map((match) => match[1] ?? '')
 }
 
-test.each(['/docs', '/docs/', '/graphql'])('%s loads only resources from the server', async (path) => {
-  const page = await server.as(null)('GET', path, undefined, { accept: 'text/html' })
-  expect(page.status).toBe(200)
-  expect(page.headers.get('content-type')).toMatch(/^text\/html/)
-  for (const address of addressesIn(page.text)) {
-    const { protocol, origin } = new URL(address, `${server.url}${path}`)
-    expect(protocol === 'data:' || origin === server.url, address).toBe(true)
-  }
-  const policy = page.headers.get('content-security-policy') ?? ''
-  expect(policy).toMatch(/^default-src '(self|none)'/)
-  for (const rule of ["connect-src 'self'", "frame-ancestors 'none'"]) expect(policy).toContain(rule)
-  expect(policy).not.toMatch(/https?:|\*/)
-  expect(page.text).not.toContain(server.adminToken)
-})
+test.each(['/docs', '/docs/', '/graphql'])(
+  '%s loads only resources from the server',
+  { tags: 'full' },
+  async (path) => {
+    const page = await server.as(null)('GET', path, undefined, { accept: 'text/html' })
+    expect(page.status).toBe(200)
+    expect(page.headers.get('content-type')).toMatch(/^text\/html/)
+    for (const address of addressesIn(page.text)) {
+      const { protocol, origin } = new URL(address, `${server.url}${path}`)
+      expect(protocol === 'data:' || origin === server.url, address).toBe(true)
+    }
+    const policy = page.headers.get('content-security-policy') ?? ''
+    expect(policy).toMatch(/^default-src '(self|none)'/)
+    for (const rule of ["connect-src 'self'", "frame-ancestors 'none'"]) expect(policy).toContain(rule)
+    expect(policy).not.toMatch(/https?:|\*/)
+    expect(page.text).not.toContain(server.adminToken)
+  },
+)
 
 test.each(['/docs', '/docs/'])('the API reference at %s loads its script from the server', async (path) => {
   const page = await server.as(null)('GET', path)

@@ -71,7 +71,7 @@ test('the page has no inline script, and its policy admits scripts of this serve
   }
 })
 
-test('each file is served to be kept, and no other file is', async () => {
+test('each file is served to be kept, and no other file is', { tags: 'full' }, async () => {
   for (const file of files) {
     const { status, headers } = await page(`/playground/${file}`)
     expect([file, status]).toEqual([file, 200])
@@ -82,7 +82,7 @@ test('each file is served to be kept, and no other file is', async () => {
     expect([name, (await page(`/playground/${name}`)).status]).toEqual([name, 404])
 })
 
-test('the first tabs of a base are queries that run and find records', async () => {
+test('the first tabs of a base are queries that run and find records', { tags: 'full' }, async () => {
   const tabs = await starters('/graphql/crm', 'crm', sendAs(world.adminToken))
   expect(tabs).toHaveLength(3)
   const answers = await Promise.all(tabs.map((query) => world.call('POST', '/graphql/crm', { query })))
@@ -93,7 +93,9 @@ test('the first tabs of a base are queries that run and find records', async () 
   expect(one.ticket).toMatchObject({ id: 't3', _version: 1 })
 })
 
-test('the first tabs find the one type of many that has records, and what an endpoint shows', async () => {
+test('the first tabs find the one type of many that has records, and what an endpoint shows', {
+  tags: 'full',
+}, async () => {
   const many = Array.from({ length: 15 }, (_, n) => `a${String(n).padStart(2, '0')}`)
   succeed(await world.call('PUT', '/v1/bases/many', {}), 201)
   for (const id of [...many, 'ticket'])
@@ -178,7 +180,7 @@ test('a subscription is a stream of its changes, and other operations are one an
 // Where the machine has no Chromium, the name of the test says why it is skipped.
 test.skipIf(!CHROMIUM)(
   'Prettify formats the query, and a refused token stays in its field, in Chromium if there is one',
-  { timeout: 180_000 },
+  { tags: 'full', timeout: 180_000 },
   async () => {
     const browser = await openBrowser(CHROMIUM ?? '')
     const tabs = 'plinth:/graphql/crm:graphiql:tabState'

@@ -43,7 +43,7 @@ test('a code is exchanged once for a token with the same grants, for twelve hour
   expectFailure(await exchange(made.code), 'UNAUTHORIZED')
 })
 
-test('a code of one server is exchanged once at any server of the database', async () => {
+test('a code of one server is exchanged once at any server of the database', { tags: 'full' }, async () => {
   const other = await openServer({}, world.database)
   try {
     const code = await newCode()
@@ -146,7 +146,7 @@ test('pages of other sites, and bodies that a form can send, are refused', async
   succeed(await exchange(code, { origin: world.url, 'sec-fetch-site': 'same-origin' }))
 })
 
-test('an address that guesses codes is slowed down', async () => {
+test('an address that guesses codes is slowed down', { tags: 'full' }, async () => {
   const server = await openServer({ PLINTH_RATE_LIMIT: '1200' })
   try {
     const guess = async () => (await exchange('x'.repeat(43), {}, server.as(null))).status

@@ -1,3 +1,4 @@
+// @module-tag full
 // @module-tag sampled
 /** Every aggregation agrees with the reference implementation. */
 import { isDeepStrictEqual } from 'node:util'

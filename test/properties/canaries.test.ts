@@ -229,7 +229,7 @@ describe.each(NAMES)('Reading with a token (%s)', (name) => {
 })
 
 test('no hostile request discloses a canary or causes a server error', {
-  tags: 'sampled',
+  tags: ['full', 'sampled'],
   timeout: CASES_TIMEOUT,
 }, async () => {
   const requests = fc.record({ name: fc.constantFrom(...NAMES), asked: hostileRequests })

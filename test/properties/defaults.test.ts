@@ -1,3 +1,4 @@
+// @module-tag full
 // @module-tag sampled
 /** A write of a value equals a write of the value with its defaults filled in by a reference implementation. */
 import fc from 'fast-check'

@@ -1,3 +1,4 @@
+// @module-tag full
 // @module-tag sampled
 /** An endpoint answers like a base that contains only what the endpoint shows. */
 import fc from 'fast-check'

@@ -1,3 +1,4 @@
+// @module-tag full
 // @module-tag sampled
 /** Every filter agrees with the reference implementation. */
 import fc from 'fast-check'

@@ -1,3 +1,4 @@
+// @module-tag full
 // @module-tag sampled
 /** Every sort and every projection agrees with the reference implementation. */
 import fc from 'fast-check'

@@ -29,7 +29,9 @@ const random = (seed: number) => {
 
 const seed = Number(process.env['PLINTH_TEST_SEED'] ?? 1)
 
-test('an undo sets back exactly the records that nobody else changed since', async () => {
+test('an undo sets back exactly the records that nobody else changed since', {
+  tags: ['full', 'sampled'],
+}, async () => {
   for (let round = 0; round < cases(14); round++) {
     const pick = random(seed + round * 7919)
     const type = await world.newType()

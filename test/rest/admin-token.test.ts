@@ -65,7 +65,9 @@ describe('PLINTH_ADMIN_TOKEN', () => {
     await server.close()
   })
 
-  test('revokes the token in the admin-token file, and the warning names that file', async () => {
+  test('revokes the token in the admin-token file, and the warning names that file', {
+    tags: 'full',
+  }, async () => {
     const dir = await mkdtemp(join(tmpdir(), 'plinth-kept-'))
     const first = await openServer({ PLINTH_ADMIN_TOKEN: '', PLINTH_DATA_DIR: dir }, database)
     const kept = (await readFile(join(dir, 'admin-token'), 'utf8')).trim()
@@ -85,7 +87,9 @@ describe('PLINTH_ADMIN_TOKEN', () => {
     await rm(dir, { recursive: true, force: true })
   })
 
-  test('does not revoke admin tokens of other servers, or a created token that was written to the file', async () => {
+  test('does not revoke admin tokens of other servers, or a created token that was written to the file', {
+    tags: 'full',
+  }, async () => {
     const own = await mkdtemp(join(tmpdir(), 'plinth-own-'))
     const theirs = await openServer({ PLINTH_ADMIN_TOKEN: '', PLINTH_DATA_DIR: own }, database)
     const kept = (await readFile(join(own, 'admin-token'), 'utf8')).trim()
@@ -116,7 +120,9 @@ describe('the token of the data directory', () => {
       .data.filter((each: { used_by_server: boolean }) => each.used_by_server)
       .map(({ masked }: { masked: string }) => masked)
 
-  test('is revoked by a start without its file, which leaves those of other data directories alone', async () => {
+  test('is revoked by a start without its file, which leaves those of other data directories alone', {
+    tags: 'full',
+  }, async () => {
     const elsewhere = await mkdtemp(join(tmpdir(), 'plinth-elsewhere-'))
     const other = await started('', elsewhere)
     const theirs = await inFile(elsewhere)
@@ -171,7 +177,9 @@ describe('the token of the data directory', () => {
     await other.close()
   })
 
-  test('of two rotations at once, one makes the token and the other is refused', async () => {
+  test('of two rotations at once, one makes the token and the other is refused', {
+    tags: 'full',
+  }, async () => {
     const server = await started('', dir)
     const admin = succeed(
       await server.as(await inFile())('POST', '/v1/tokens', { name: 'second', grants: [ADMIN] }),

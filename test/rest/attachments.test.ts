@@ -147,7 +147,9 @@ test('JSON attaches text and base64', async () => {
   expect(empty.body).not.toHaveProperty('upload_url')
 })
 
-test('base64 of several megabytes is attached, and what is no base64 at its end is refused', async () => {
+test('base64 of several megabytes is attached, and what is no base64 at its end is refused', {
+  tags: 'full',
+}, async () => {
   const path = await newRecord()
   const bytes = Buffer.alloc(7_000_000, 'attached')
   const content_base64 = bytes.toString('base64')

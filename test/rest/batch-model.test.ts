@@ -1,3 +1,4 @@
+// @module-tag full
 // @module-tag sampled
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'

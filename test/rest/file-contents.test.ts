@@ -130,7 +130,7 @@ test('a sweep removes old contents that nothing refers to, and keeps all others'
 test.runIf(process.platform === 'linux')(
   'a large file goes up and down in little memory',
   {
-    tags: 'sampled',
+    tags: ['full', 'sampled'],
     timeout: CASES_TIMEOUT,
   },
   async () => {

@@ -52,7 +52,9 @@ test.each([
   expect(await diffOf(`${what}.txt`, before, after)).toContain(hunks)
 })
 
-test('many changed lines are refused, and ones that a thread has time for are compared', async () => {
+test('many changed lines are refused, and ones that a thread has time for are compared', {
+  tags: 'full',
+}, async () => {
   const count = LIMITS.diffLines / 2 + 1
   await expect(diffOf('most.txt', noise(1, count), noise(7, count))).rejects.toThrow('too_complex')
   const diff = await diffOf('some.txt', noise(1, 1000), noise(7, 1000))

@@ -100,7 +100,9 @@ describe('the policy of a file type', () => {
   })
 })
 
-test('a file that is sent while its type is deleted is not found, or goes with the type', async () => {
+test('a file that is sent while its type is deleted is not found, or goes with the type', {
+  tags: 'full',
+}, async () => {
   const send = (name: string) =>
     Array.from({ length: 30 }, (_, n) => put(`${name}${n}`, `${name} ${n}`, {}, 'brief'))
   for (let round = 0; round < 3; round++) {

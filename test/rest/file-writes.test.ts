@@ -51,7 +51,7 @@ describe('a precondition of a file', () => {
     expect((await meta('race.txt')).content_sha256).toBe(winners[0]?.body.content_sha256)
   })
 
-  test('lets one of 64 writers create', async () => {
+  test('lets one of 64 writers create', { tags: 'full' }, async () => {
     const answers = await Promise.all(times(64, (n) => put('made.txt', `${n}`, { 'if-none-match': '*' })))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(63)

@@ -232,6 +232,7 @@ const backends = async () => {
 }
 
 test('a stream is one snapshot, ends with its token and its client, and keeps other tokens served', {
+  tags: 'full',
   timeout: 60_000,
 }, async () => {
   await fill('large', 3000, 'x'.repeat(6000))

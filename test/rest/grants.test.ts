@@ -130,7 +130,7 @@ const dry = ({ method, path }: Operation) =>
 
 describe.each(BASES)('A token for base %s', (own) => {
   test('can do exactly what its grant allows, in production and in the preview', {
-    tags: 'sampled',
+    tags: ['full', 'sampled'],
   }, async () => {
     const wrong: string[] = []
     await Promise.all(
@@ -172,7 +172,7 @@ describe.each(BASES)('A token for base %s', (own) => {
 })
 
 test('deletion of a base needs admin in production; of a preview, manage there and read on production', {
-  tags: 'sampled',
+  tags: ['full', 'sampled'],
 }, async () => {
   const remove = (call: Call, base: string) =>
     call('DELETE', `/v1/bases/${base}?confirm=${base}&dry_run=true`)

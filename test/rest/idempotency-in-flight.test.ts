@@ -54,7 +54,7 @@ describe.concurrent('A request under an idempotency key in use', () => {
     expect(succeed(await one.call('GET', `${at}/waited`)).version).toBe(2)
   })
 
-  test('runs itself when the first request failed without a stored outcome', async () => {
+  test('runs itself when the first request failed without a stored outcome', { tags: 'full' }, async () => {
     const held = await hold('removed')
     const patch = (world: World) =>
       world.call('PATCH', `${at}/removed`, { data: { n: 1 } }, { 'idempotency-key': 'removed' })
@@ -72,7 +72,7 @@ describe.concurrent('A request under an idempotency key in use', () => {
     expect([a, b].filter((answer) => answer && isReplay(answer))).toHaveLength(1)
   })
 
-  test('writes once when 64 arrive at two servers', async () => {
+  test('writes once when 64 arrive at two servers', { tags: 'full' }, async () => {
     const key = { 'idempotency-key': 'spread' }
     const body = { data: { spread: true } }
     const answers = await Promise.all(times(64, (i) => (i % 2 ? one : two).call('POST', at, body, key)))

@@ -341,7 +341,9 @@ describe('a mapping', () => {
     expectFailure(await call('GET', '/v1/crm/inbound-webhooks/refused'), 'NOT_FOUND')
   })
 
-  test('with a path that visits too much fails the delivery, and not the server', async () => {
+  test('with a path that visits too much fails the delivery, and not the server', {
+    tags: 'full',
+  }, async () => {
     const mapping = { data: { a: '$..*..*..*..*..*..*' } }
     const { send, deliveries } = await newWebhook({ ...HMAC, mapping })
     const deep = (levels: number): unknown => (levels === 0 ? [1, 2] : [deep(levels - 1), levels])
@@ -502,6 +504,7 @@ test.each([
   ['a unique one', [{ fields: ['data.own'], unique: true }]],
 ])(
   'many deliveries at the same time are each written once, under their own causes, with indexes: %s',
+  { tags: 'full' },
   async (_, indexes) => {
     const json_schema = {
       type: 'object',

@@ -109,14 +109,14 @@ test('a type without records is any object; deep and wide data is cut', async ()
   expect(Object.keys(json_schema.properties).length).toBeLessThanOrEqual(2000)
 })
 
-test('a large type is read in part, evenly', async () => {
+test('a large type is read in part, evenly', { tags: 'full' }, async () => {
   const type = await filled(times(3000, (n) => ({ n, ...(n >= 2990 && { late: 1 }) })))
   const { count, read, json_schema } = await infer(type)
   expect([count, read]).toEqual([3000, 2000])
   expect(json_schema.required).toEqual(['n'])
 })
 
-test('needs read on the type; the tool describe_type has it too', async () => {
+test('an inferred schema needs read on the type; the tool describe_type has it too', async () => {
   const type = await filled([{ a: 1 }])
   const other = await world.newToken([{ record_type: 'other', permission: 'admin' }])
   expectFailure(await other.call('GET', `/v1/crm/record-types/${type}/infer`), 'FORBIDDEN')

@@ -118,7 +118,7 @@ const filters: fc.Arbitrary<object> = fc.oneof(
 )
 const sorts = fc.constantFrom('id', '-created_at', '-data.n', 'updated_at')
 
-test('a list, its total and an aggregate are those of a read in order', () =>
+test('a list, its total and an aggregate are those of a read in order', { tags: 'full' }, () =>
   forAll(fc.tuple(filters, fc.boolean(), sorts), 60, async ([linked, isOpen, sort]) => {
     const filter = { and: [linked, ...(isOpen ? [on('data.open', 'eq', true)] : [])] }
     const found = await list(filter, { sort })
@@ -133,7 +133,8 @@ test('a list, its total and an aggregate are those of a read in order', () =>
       }),
     )
     expect([total, data[0].count]).toEqual([found.length, found.length])
-  }))
+  }),
+)
 
 test('the tickets of one customer are found by its links, whatever statistics the planner has', async () => {
   for (const statistics of [false, true]) {

@@ -66,7 +66,7 @@ test('one request is read by its id', async () => {
 test.each([7, 50, 1000])(
   'pages of %i requests list each once, with all of its changes',
   {
-    tags: 'sampled',
+    tags: ['full', 'sampled'],
     timeout: CASES_TIMEOUT,
   },
   async (limit) => {

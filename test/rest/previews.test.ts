@@ -1,7 +1,7 @@
 /** Previews: creation, isolation, rights, deletion. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure, expectFault, succeed, times } from '../support/answers.ts'
-import { cases } from '../support/cases.ts'
+import { cases, sampleOf } from '../support/cases.ts'
 import { settled } from '../support/indexes.ts'
 import { KIND_SAMPLES, putOnProduction, putReferences } from '../support/kinds.ts'
 import type { Body, Call } from '../support/server.ts'
@@ -50,8 +50,9 @@ describe('creating a preview', () => {
     expect(await get(`bases/${base}`)).toMatchObject({ environment: 'production', production_base: null })
   })
 
-  test.each(Object.entries(KIND_SAMPLES))(
+  test.each(sampleOf(Object.entries(KIND_SAMPLES)))(
     'copies every %s as its version 1',
+    { tags: 'sampled' },
     async (kind, { noun, body, least = {} }) => {
       const base = await newBase()
       await putReferences(world.call, base)
@@ -133,7 +134,9 @@ describe('creating a preview', () => {
 })
 
 describe('a sample', () => {
-  test('has the newest 100 records of each type and the relationships among them', async () => {
+  test('has the newest 100 records of each type and the relationships among them', {
+    tags: 'full',
+  }, async () => {
     const base = await newBase()
     await put(base, 'record-types/area')
     await put(base, 'relationship-types/in')
@@ -399,7 +402,7 @@ describe('deleting', () => {
 })
 
 test('production and its preview are deleted at once: neither request fails, nor a promotion or rollback', {
-  tags: 'sampled',
+  tags: ['full', 'sampled'],
 }, async () => {
   for (let round = 0; round < cases(6, 2); round++) {
     const base = await newBase()

@@ -237,7 +237,9 @@ describe('The profile of a small type', () => {
   })
 })
 
-test('The profile of a type whose records share few keys has a bounded number of fields', async () => {
+test('The profile of a type whose records share few keys has a bounded number of fields', {
+  tags: 'full',
+}, async () => {
   const records = times(4, (r) => Object.fromEntries(times(1500, (i) => [`k${r}_${i}`, i])))
   const profile = await profileOf(await typeWith(records.map((each) => ({ ...each, always: 'here' }))))
   expect(profile.fields).toHaveLength(100)

@@ -321,7 +321,7 @@ describe('a promotion', () => {
   })
 
   test('leaves no record that its schema refuses, whatever is written meanwhile', {
-    tags: 'sampled',
+    tags: ['full', 'sampled'],
   }, async () => {
     const [base, dev] = await fork('item')
     const properties = { qty: { type: 'integer' } }
@@ -351,7 +351,7 @@ describe('a promotion', () => {
   })
 
   test('leaves no relationship that its type refuses, whatever is written meanwhile', {
-    tags: 'sampled',
+    tags: ['full', 'sampled'],
   }, async () => {
     const [base, dev] = await fork('item')
     const relType = (body: object, of = dev) => world.call('PUT', `/v1/${of}/relationship-types/near`, body)
@@ -576,7 +576,9 @@ describe('a rollback', () => {
     expect(await aboutOf(base, 'task', 'other')).toEqual([null, 'later'])
   })
 
-  test('deletes many resources together, and none while one of them is in use', async () => {
+  test('deletes many resources together, and none while one of them is in use', {
+    tags: 'full',
+  }, async () => {
     const [base, dev] = await fork('task')
     const before = await hashOf(base)
     const indexes = [{ fields: ['data.n'] }]

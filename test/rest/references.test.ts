@@ -1,6 +1,7 @@
 /** What other configuration refers to is not deleted, wherever the deletion comes from. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure, succeed } from '../support/answers.ts'
+import { sampleOf } from '../support/cases.ts'
 import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
@@ -88,8 +89,10 @@ async function fork(): Promise<[base: string, dev: string]> {
   return [base, `${base}--dev`]
 }
 
-describe.each(REFERENCES)('%s, to which %s refers,', (target, referrer, body) => {
-  test('is not deleted, and goes with its referrer in a push and a promotion', async () => {
+describe.each(sampleOf(REFERENCES))('%s, to which %s refers,', (target, referrer, body) => {
+  test('is not deleted, and goes with its referrer in a push and a promotion', {
+    tags: 'sampled',
+  }, async () => {
     const [base, dev] = await fork()
     await put(dev, referrer, body)
     const sample = { [kindOf(referrer)]: idOf(referrer) }

@@ -120,7 +120,9 @@ test('without history_days everything is kept, and a purge of one base does not 
   expect(await versions(other, 'a')).toEqual([2, 1])
 })
 
-test('purging a long log works in batches and is idempotent under concurrent jobs', async () => {
+test('purging a long log works in batches and is idempotent under concurrent jobs', {
+  tags: 'full',
+}, async () => {
   const base = await newBase()
   for (const id of ['a', 'b']) await put(base, id, { n: 0 })
   await world.database.query(

@@ -54,7 +54,7 @@ async function metric(name: string): Promise<number> {
 }
 
 // First: a long poll that another test leaves may look once more, and would count as a call.
-test('an MCP batch runs few of its calls at a time and answers all of them', async () => {
+test('an MCP batch runs few of its calls at a time and answers all of them', { tags: 'full' }, async () => {
   const held = await holdSearches()
   const calls = times(60, (id) => ({
     jsonrpc: '2.0',

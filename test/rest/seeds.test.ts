@@ -383,7 +383,7 @@ describe('a seed that does not fit its types', () => {
     expect(await ran(dev, 'clear')).toMatchObject({ records: { deleted: 2 } })
   })
 
-  test('has at most 1,000 records', async () => {
+  test('has at most 1,000 records', { tags: 'full' }, async () => {
     const dev = await seeded()
     const records = times(1001, (n) => ({ record_type: 'person', external_id: `e${n}`, data: {} }))
     expectFault(await world.call('PUT', `/v1/${dev}/seeds/demo`, { records }), '/records')

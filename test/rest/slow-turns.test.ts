@@ -27,8 +27,8 @@ test('a slow turn of the event loop is logged with the requests open in it', asy
   await sleep(300)
   holdLoop(400)
   await until(() => slowTurns().some(({ ms }) => ms >= 300))
-  const [line] = slowTurns().filter(({ ms }) => ms >= 300)
-  expect(line?.requests).toContainEqual({
+  // The start of the server may have had a slow turn too.
+  expect(slowTurns().flatMap(({ requests }) => requests)).toContainEqual({
     reqId: 'who-waits',
     method: 'GET',
     route: '/v1/:base_id/wait/:record_type',
@@ -36,7 +36,7 @@ test('a slow turn of the event loop is logged with the requests open in it', asy
   expect((await waiting).status).toBe(200)
 })
 
-test('a slow turn of the event loop without open requests is not logged', async () => {
+test('a slow turn of the event loop without open requests is not logged', { tags: 'full' }, async () => {
   await sleep(300)
   const before = slowTurns().length
   holdLoop(400)

@@ -226,7 +226,7 @@ test('a file is logged alike whether one statement writes it or several do', asy
   expect(await versionsOf('alike/once')).toEqual(await versionsOf('alike/steps'))
 })
 
-test('a sweep during writes of a content leaves no file without it', async () => {
+test('a sweep during writes of a content leaves no file without it', { tags: 'full' }, async () => {
   for (const round of times(6, (i) => i)) {
     // Nothing refers to the content, and it is old, so that the sweep wants it while the writers come.
     await query('DELETE FROM plinth.file WHERE path LIKE $1', ['race/%'])

@@ -17,7 +17,9 @@ const cell = async (expression: string, params?: unknown[]): Promise<Body> =>
 const series = (value: string, times = 1) =>
   `(SELECT ${value} FROM generate_series(1, 10000) AS i, generate_series(1, ${times}) AS j)`
 
-test('numbers that a double cannot represent are strings in long JSON values of SQL', async () => {
+test('numbers that a double cannot represent are strings in long JSON values of SQL', {
+  tags: 'full',
+}, async () => {
   const long = await cell(
     series(
       `jsonb_agg(jsonb_build_object('i', i, 'n', 9007199254740993, 't', '9007199254740993"', 'x', 1.5))`,

@@ -68,7 +68,10 @@ async function escapes(attacks: readonly Attack[]): Promise<string[]> {
   return escaped
 }
 
-test('every legitimate SQL query returns the right rows', { tags: 'sampled', timeout: MINUTES }, async () => {
+test('every legitimate SQL query returns the right rows', {
+  tags: ['full', 'sampled'],
+  timeout: MINUTES,
+}, async () => {
   const wrong: unknown[] = []
   for (const { name, sql, params, rows, first } of sampleOf(HONEST)) {
     const { status, body } = await call('POST', '/v1/shop/sql', { query: sql, ...(params && { params }) })
@@ -82,7 +85,7 @@ test('every legitimate SQL query returns the right rows', { tags: 'sampled', tim
 })
 
 test('every SQL attack is refused or returns only data that the token may read', {
-  tags: 'sampled',
+  tags: ['full', 'sampled'],
   timeout: MINUTES,
 }, async () => {
   expect(await escapes(sampleOf(ATTACKS))).toEqual([])

@@ -111,7 +111,7 @@ async function escapes(attacks: readonly (readonly [Attack, Place])[]): Promise<
 }
 
 test('no attack on reads gets further in any place of a write', {
-  tags: 'sampled',
+  tags: ['full', 'sampled'],
   timeout: MINUTES,
 }, async () => {
   const before = await state()
@@ -203,7 +203,7 @@ test('more rows than a statement may write are refused with their number', async
   expectFailure(await run(`UPDATE item SET ${proto} WHERE id = 'p02'`), 'VALIDATION_ERROR')
 })
 
-test('concurrent updates of one row all take effect', async () => {
+test('concurrent updates of one row all take effect', { tags: 'full' }, async () => {
   succeed(await world.call('PUT', '/v1/shop/records/item/race', { data: { stock: 0 } }), 201)
   const add = () =>
     writer('POST', '/v1/shop/sql/execute', {
@@ -220,7 +220,7 @@ test('concurrent updates of one row all take effect', async () => {
   expect(seen.sort((a, b) => a - b)).toEqual(times(40, (n) => n + 1))
 })
 
-test('concurrent inserts of one key with ON CONFLICT become one record', async () => {
+test('concurrent inserts of one key with ON CONFLICT become one record', { tags: 'full' }, async () => {
   const put = (n: number) =>
     writer('POST', '/v1/shop/sql/execute', {
       statements: `INSERT INTO item (id, sku, stock) VALUES ('one', 's${n}', 1)

@@ -56,7 +56,7 @@ const stateAt = (remembered: readonly Remembered[], id: string, moment: number):
   remembered.filter((each) => each.id === id && each.at <= moment).at(-1)?.state ?? null
 
 test('reads by version and as_of return the state that current reads returned then, alone and in lists', {
-  tags: 'sampled',
+  tags: ['full', 'sampled'],
   timeout: 600_000,
 }, async () => {
   await fc.assert(

@@ -21,7 +21,9 @@ afterAll(async () => {
   await receiver.close()
 })
 
-test('first attempts for a record are made one after the other in the order of its changes, also of many writers at a slow receiver', async () => {
+test('first attempts for a record are made one after the other in the order of its changes, also of many writers at a slow receiver', {
+  tags: 'full',
+}, async () => {
   const { path, put, arrived } = await newTrigger()
   const records = times(6, (n) => `r${n}`)
   const open = new Map<string, number>()
@@ -58,7 +60,9 @@ test('first attempts for a record are made one after the other in the order of i
   expect(most).toBeGreaterThan(1)
 })
 
-test('a record whose receiver does not answer holds up its own later changes, and no other record', async () => {
+test('a record whose receiver does not answer holds up its own later changes, and no other record', {
+  tags: 'full',
+}, async () => {
   const { path, put, arrived } = await newTrigger()
   let answer = () => {}
   receiver.on(path, ({ body }, response) => {

@@ -268,7 +268,7 @@ describe('a delivery', () => {
     expect(Buffer.byteLength(response.body)).toBe(4096)
   })
 
-  test('of a receiver that is dead holds up no other', async () => {
+  test('of a receiver that is dead holds up no other', { tags: 'full' }, async () => {
     const dead = await newTrigger()
     const well = await newTrigger({}, dead.recordType)
     receiver.on(dead.path, () => {})
@@ -428,7 +428,7 @@ test.each([
   expectFailure(await call('GET', '/v1/crm/triggers/refused'), 'NOT_FOUND')
 })
 
-test('each of many triggers with conditions gets what meets its own', async () => {
+test('each of many triggers with conditions gets what meets its own', { tags: 'full' }, async () => {
   const others = [await world.newType(), await world.newType()]
   const ids = times(45, (n) => `many-${n}`)
   for (const [n, id] of ids.entries()) {
@@ -474,7 +474,7 @@ test('each of many triggers with conditions gets what meets its own', async () =
   for (const id of [...ids, 'many-all']) succeed(await call('DELETE', `/v1/crm/triggers/${id}`))
 })
 
-test('a base has at most 1,000 triggers, which can still be changed', async () => {
+test('a base has at most 1,000 triggers, which can still be changed', { tags: 'full' }, async () => {
   succeed(await call('PUT', '/v1/bases/full', {}), 201)
   const put = (id: string, name: string) =>
     call('PUT', `/v1/full/triggers/${id}`, { name, url: receiver.url, enabled: false })

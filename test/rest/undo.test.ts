@@ -208,7 +208,7 @@ describe('undo of a request', () => {
 })
 
 describe('conflicts', () => {
-  test('takes configuration back that one push moved between resources', async () => {
+  test('takes configuration back that one push moved between resources', { tags: 'full' }, async () => {
     succeed(await world.call('PUT', '/v1/bases/moves', {}), 201)
     succeed(await world.call('POST', '/v1/moves/preview', { name: 'dev' }), 201)
     const config = async () => succeed(await world.call('GET', '/v1/moves--dev/config')).hash

@@ -384,7 +384,9 @@ describe('a rotation of the master key', () => {
     }
   })
 
-  test('counts what it cannot read, and a server without the key of the database rotates nothing', async () => {
+  test('counts what it cannot read, and a server without the key of the database rotates nothing', {
+    tags: 'full',
+  }, async () => {
     const old = await openWorld({ PLINTH_MASTER_KEY: first })
     const other = await openWorld({ PLINTH_MASTER_KEY: second }, old.database)
     try {

@@ -78,7 +78,7 @@ test('a wait that starts after a write sees it, also if it is shared with equal 
   expect(succeed(await one.call('GET', at(type, '&timeout=0'))).data).toEqual([])
 })
 
-test('100 equal waits of a token are answered together, and one more is 429', async () => {
+test('100 equal waits of a token are answered together, and one more is 429', { tags: 'full' }, async () => {
   const type = await one.newType()
   const { call } = await one.newToken([{ permission: 'read' }])
   const waiting = await crowd(() => call('GET', at(type, '&timeout=60')))
@@ -115,7 +115,7 @@ test('a wait of a revoked token ends', async () => {
   if (answer.status !== 401) expect(succeed(answer).data).toEqual([])
 })
 
-test('a wait returns an empty page at graceful shutdown', async () => {
+test('a wait returns an empty page at graceful shutdown', { tags: 'full' }, async () => {
   const type = await one.newType()
   const server = await openServer({}, one.database)
   const { token, call } = await one.newToken([{ permission: 'read' }])

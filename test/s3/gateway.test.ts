@@ -339,7 +339,9 @@ const crc32Of = (bytes: Buffer) => {
 const sha1Of = (parts: readonly Buffer[]) => createHash('sha1').update(Buffer.concat(parts)).digest('base64')
 const sha256Of = (bytes: Buffer) => createHash('sha256').update(bytes).digest()
 
-test('an upload in parts is complete only with the size and the checksum of the whole object', async () => {
+test('an upload in parts is complete only with the size and the checksum of the whole object', {
+  tags: 'full',
+}, async () => {
   const Key = 'docs/declared.bin'
   const { parts, complete, size } = await sendParts(Key, 'CRC32')
   const whole = crc32Of(Buffer.concat(parts))
