@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expectFault } from '../../support/answers.ts'
+import { openWorld, type World } from '../../support/world.ts'
+
+let world: World
+let at: string
+beforeAll(async () => {
+  world = await openWorld()
+  const properties = { status: { type: 'string' }, amount: { type: 'number' } }
+  const json_schema = { type: 'object', properties, additionalProperties: false }
+  at = `/v1/crm/records/${await world.newType({ json_schema })}`
+})
+afterAll(() => world.close())
+
+const query = (body: object) => world.call('POST', `${at}/query`, body)
+const eq = (field: string) => ({ filter: { field, op: 'eq', value: 'x' } })
+
+test('a hint for a field names only what the type has', async () => {
+  const near = expectFault(await query(eq('staus')), '/filter/field')
+  expect(JSON.parse(near.hint)).toEqual({ field: 'data.status', op: 'eq', value: 'x' })
+  expect(near.allowed).toEqual(expect.arrayContaining(['status', 'data.status', 'data.amount']))
+  const through = expectFault(await query(eq('requested_by.data.plan')), '/filter/field')
+  expect(through).not.toHaveProperty('hint')
+  expect(through.message).toContain('A filter reaches linked records through a relationship type')
+  const right = expectFault(await query(eq('amount')), '/filter/field')
+  expect(JSON.parse(right.hint).field).toBe('data.amount')
+  const none = expectFault(await query({ fields: ['subject'] }), '/fields')
+  expect(none).not.toHaveProperty('hint')
+  const open = `/v1/crm/records/${await world.newType()}/query`
+  expect(
+    JSON.parse(expectFault(await world.call('POST', open, eq('staus')), '/filter/field').hint).field,
+  ).toBe('data.staus')
+})
+
+test('an unknown type is 400 by its shape before it is 404', async () => {
+  expectFault(await world.call('POST', '/v1/crm/records/nothing/query', eq('staus')), '/filter/field')
+})
+
+test('a hint for a sort keeps its direction', async () => {
+  for (const [sort, meant] of [
+    ['created_at:desc', '-created_at'],
+    ['amount desc, created_at asc', '-data.amount,created_at'],
+    [[{ created_at: 'desc' }], '-created_at'],
+    [{ amount: -1 }, undefined],
+  ] as const) {
+    const { details } = (await query({ sort })).body.error
+    expect(details[0].hint, JSON.stringify(sort)).toBe(meant)
+  }
+})
+
+test('a function of an aggregate has the hint that is meant, or none', async () => {
+  const hintOf = async (fn: string) => {
+    const body = { aggregations: [{ fn, field: 'data.amount' }] }
+    return expectFault(await world.call('POST', `${at}/aggregate`, body), '/aggregations/0/fn').hint
+  }
+  expect(await Promise.all(['median', 'average', 'total', 'maxx', 'distinct'].map(hintOf))).toEqual([
+    undefined,
+    'avg',
+    'sum',
+    'max',
+    'count_distinct',
+  ])
+})
