@@ -75,9 +75,7 @@ describe('A format that is not known and a pattern that cannot run', () => {
     expect(made.meta.warnings).toEqual([expect.stringContaining('"color-hex"')])
   })
 
-  test('the warnings of a schema with very many are the first twenty, and a count', {
-    tags: 'full',
-  }, async () => {
+  test('the warnings of a schema with very many are the first twenty, and a count', async () => {
     const properties = Object.fromEntries(
       Array.from({ length: 500 }, (_, i) => [`p${i}`, { format: `f${i}` }]),
     )

@@ -65,9 +65,7 @@ describe('PLINTH_ADMIN_TOKEN', () => {
     await server.close()
   })
 
-  test('revokes the token in the admin-token file, and the warning names that file', {
-    tags: 'full',
-  }, async () => {
+  test('revokes the token in the admin-token file, and the warning names that file', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'plinth-kept-'))
     const first = await openServer({ PLINTH_ADMIN_TOKEN: '', PLINTH_DATA_DIR: dir }, database)
     const kept = (await readFile(join(dir, 'admin-token'), 'utf8')).trim()
