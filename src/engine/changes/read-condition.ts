@@ -3,7 +3,7 @@ import { invalid } from '../../foundation/errors.ts'
 import type { Change } from '../change-log/entry.ts'
 import { requireType } from '../configuration/record-types/index.ts'
 import type { Scope } from '../core/scope.ts'
-import { checkChangeCondition, parseChangeCondition } from '../query/change-condition.ts'
+import { checkChangeCondition, parseChangeCondition } from '../filter/change-condition.ts'
 import { entriesMeeting } from '../query/matching-entries.ts'
 
 /** Keeps the changes that meet a condition, in order. */

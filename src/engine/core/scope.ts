@@ -12,7 +12,6 @@ import type { CappedRows, ResponseBudget } from '../database/capped-query.ts'
 import type { Closed, Db, Statement } from '../database/client.ts'
 import type { Snapshots } from '../database/snapshots.ts'
 import type { RequestBatching } from '../record-store/request-batching.ts'
-import type { SqlPlace, SqlRunner } from '../sql/execution/runner.ts'
 import type { Vault } from '../vault/vault.ts'
 import type { Caches } from './caches.ts'
 import type { LongPolls } from './long-poll.ts'
@@ -81,7 +80,8 @@ export type Services = {
   /** Secret keys of the server. */
   readonly keys: { readonly cursor: SealKey; readonly link: SealKey; readonly s3: KeyObject }
   readonly limits: { readonly recordBytes: number; readonly batchBytes: number }
-  readonly sql: SqlRunner
+  /** Runs SQL. The wing of SQL, which is above, knows its type. */
+  readonly sql: object
   readonly slowLists: SlowLists
   /** Variables of the environment that look like settings, and are none. */
   readonly unknownSettings: readonly string[]
@@ -130,7 +130,7 @@ export type Scope = Services & {
   /** The run of an action that this request makes; absent in others. */
   readonly run?: RunState
   /** The place of a SQL request that writes; absent in others. */
-  readonly sqlPlace?: SqlPlace
+  readonly sqlPlace?: object
   /**
    * Aborts when the client disconnects; absent when there is no client, or when a disconnect must have no
    * effect.

@@ -1,10 +1,12 @@
 /** What is wrong with an installation: checks of its server, its database, and what the server keeps. */
+
 import { LIMITS } from '../../foundation/limits.ts'
 import { packageVersion } from '../../foundation/version.ts'
 import { requireAllAdmin } from '../authentication/may-manage.ts'
 import { countUnreadable } from '../configuration/vault-secrets/index.ts'
 import { read, type Scope } from '../core/scope.ts'
 import { outgrown } from '../jobs/statistics.ts'
+import { runnerOf } from '../sql/execution/runner.ts'
 import { readJobs } from './jobs.ts'
 import { DATABASE, type DatabaseState, INDEXES, TRIGGERS } from './statements.ts'
 
@@ -91,7 +93,7 @@ const CHECKS = {
       )
     return ok(`PostgreSQL takes writes, and ${connections}.`)
   },
-  isolation: ({ sql }: Scope) => ISOLATION[sql.isolation()],
+  isolation: (scope: Scope) => ISOLATION[runnerOf(scope).isolation()],
   clock: async (scope: Scope) => {
     const before = Date.now()
     const { now_ms: now } = await databaseOf(scope)

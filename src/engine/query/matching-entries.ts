@@ -2,7 +2,8 @@ import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { findType } from '../core/load-type.ts'
 import type { Scope } from '../core/scope.ts'
 import { shaped } from '../database/client.ts'
-import { type ChangeCondition, matchingChanges } from './change-condition.ts'
+import type { ChangeCondition } from '../filter/change-condition.ts'
+import { matchingChanges } from './matching-changes-statement.ts'
 
 type Entry = { readonly seq: number; readonly recordType: string }
 /** A condition, with the log entries of records that may meet it. */

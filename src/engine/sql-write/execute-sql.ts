@@ -1,4 +1,5 @@
 /** SQL that writes: statements of a user, each carried out by the batch in one transaction. */
+
 import { DomainError } from '../../foundation/errors.ts'
 import { requireBaseAccess } from '../access/access.ts'
 import type { Types } from '../batch/prepare.ts'
@@ -6,6 +7,7 @@ import { withinBudget } from '../batch/run-batch.ts'
 import { requireType } from '../configuration/record-types/index.ts'
 import type { Scope } from '../core/scope.ts'
 import { catalogOf, principalRightsOf } from '../sql/catalog-of.ts'
+import { placeOf, runnerOf } from '../sql/execution/runner.ts'
 import { requireSql } from '../sql/run-sql.ts'
 import { runPlanned } from '../write/run-planned.ts'
 import type { WriteScope } from '../write/write.ts'
@@ -38,7 +40,7 @@ export function withSqlPlace<T>(
   const { actor, requestId } = scope
   const principal = principalRightsOf(scope, baseId, statements)
   const request = { principal, tokenId: actor.tokenId ?? '', requestId }
-  return scope.sql.reserve(request, (sqlPlace) => work({ ...scope, sqlPlace }))
+  return runnerOf(scope).reserve(request, (sqlPlace) => work({ ...scope, sqlPlace }))
 }
 
 const notHere = () =>
@@ -53,9 +55,9 @@ export async function executeSql(
   baseId: string,
   { statements, params }: ExecuteInput,
 ): Promise<SqlExecution> {
-  const { sqlPlace } = scope
-  if (!sqlPlace) throw new Error('SQL that writes needs a place.')
-  const { reader, note } = sqlPlace
+  const place = placeOf(scope)
+  if (!place) throw new Error('SQL that writes needs a place.')
+  const { reader, note } = place
   const catalog = await catalogOf(scope, principalRightsOf(scope, baseId, statements))
   const { access } = scope
   const checked = await prepareStatements(statements ?? undefined, params ?? undefined, { catalog, access })
@@ -68,7 +70,7 @@ export async function executeSql(
       async (within) => {
         const left = budget()
         const own = await openOwnRows(within, catalog)
-        const read = openRows(reader, own, scope.sql.limits.writeRows)
+        const read = openRows(reader, own, runnerOf(scope).limits.writeRows)
         const run = { scope: within, catalog, types: new Map(types), own, read, budget: left }
         const done: StatementResult[] = []
         for (const [statement, each] of checked.statements.entries()) {

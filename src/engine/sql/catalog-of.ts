@@ -3,6 +3,7 @@ import { missingBase } from '../core/existing-base.ts'
 import type { Scope } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
 import type { PrincipalRights } from './execution/isolation.ts'
+import { runnerOf } from './execution/runner.ts'
 import type { Catalog } from './guard/relations/catalog.ts'
 
 // A base recreated under a deleted id restarts its type counter, but has another creation time.
@@ -46,13 +47,13 @@ async function sharedCatalog(scope: Scope, baseId: string, recordTypes: readonly
   const [base] = await scope.db.query<{ version: string }>(VERSION, [baseId])
   if (!base) throw await missingBase(scope, baseId)
   const key = digest([baseId, recordTypes])
-  const known = scope.sql.catalogs.get(key)
+  const known = runnerOf(scope).catalogs.get(key)
   if (known?.version === base.version) return known.catalog
   const readsAll = recordTypes[0] === '*'
   const rows = await scope.db.query<Row>(TYPES, [baseId, readsAll ? null : recordTypes])
   const types = rows.map(({ id, timezone, json_schema }) => ({ id, timezone, jsonSchema: json_schema }))
   const catalog: Catalog = { baseId, readsAll, tokenId: null, types }
   const bytes = rows.reduce((sum, row) => sum + row.bytes, 0)
-  scope.sql.catalogs.set(key, { version: base.version, catalog, bytes })
+  runnerOf(scope).catalogs.set(key, { version: base.version, catalog, bytes })
   return catalog
 }

@@ -1,4 +1,5 @@
 /** SQL endpoint: runs one read-only query of a user. */
+
 import { advised } from '../../foundation/advised-requests.ts'
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import { requireBaseAccess } from '../access/access.ts'
@@ -6,6 +7,7 @@ import { subscriberOf } from '../change-log/streams.ts'
 import type { Scope } from '../core/scope.ts'
 import { catalogOf, principalRightsOf } from './catalog-of.ts'
 import type { Column, SqlChunk } from './execution/read-rows.ts'
+import { runnerOf } from './execution/runner.ts'
 import type { FindConversions } from './guard/conversions.ts'
 import { prepareSql } from './guard/prepare.ts'
 import { withPlace } from './unfit-values.ts'
@@ -26,7 +28,7 @@ export type SqlResult = {
  */
 export async function runSql(scope: Scope, baseId: string, input: SqlInput): Promise<SqlResult> {
   const { run, advice } = await openSql(scope, baseId, input)
-  const { columns, rows, hasMore } = await run((prepare, request) => scope.sql.run(prepare, request))
+  const { columns, rows, hasMore } = await run((prepare, request) => runnerOf(scope).run(prepare, request))
   const hint = advice().length > 0 ? advice().slice(0, MOST_ADVICE).join(' ') : null
   return { data: rows, meta: { rows: rows.length, hasMore, columns, hint } }
 }
@@ -43,7 +45,7 @@ export async function* streamSql(
   const { run } = await openSql(scope, baseId, input)
   const slot = scope.feed.openStream(subscriberOf(scope), baseId, scope.closed?.())
   const chunks = await run(async (prepare, request) =>
-    scope.sql.stream(prepare, { ...request, signal: slot.signal }),
+    runnerOf(scope).stream(prepare, { ...request, signal: slot.signal }),
   )
   try {
     for (;;) {
@@ -63,7 +65,7 @@ type Prepare = () => ReturnType<typeof prepareSql>
 async function openSql(scope: Scope, baseId: string, input: SqlInput) {
   requireBaseAccess(scope.access, baseId)
   requireSql(scope)
-  const limit = readLimit(input.limit ?? undefined, scope.sql.limits.rows)
+  const limit = readLimit(input.limit ?? undefined, runnerOf(scope).limits.rows)
   const principal = principalRightsOf(scope, baseId, input.query)
   const catalog = await catalogOf(scope, principal)
   let advice: readonly string[] = []
@@ -109,7 +111,7 @@ function readLimit(limit: number | undefined, most: number): number {
  * @throws FORBIDDEN
  */
 export function requireSql(scope: Scope): void {
-  if (scope.sql.isolation() === 'off') throw switchedOff()
+  if (runnerOf(scope).isolation() === 'off') throw switchedOff()
 }
 
 const switchedOff = () =>

@@ -1,7 +1,7 @@
 /** The triggers of a base that follow its changes. */
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { type Db, statement } from '../database/client.ts'
-import { type ChangeCondition, parseChangeCondition } from '../query/change-condition.ts'
+import { type ChangeCondition, parseChangeCondition } from '../filter/change-condition.ts'
 
 /** A trigger in the form for matching. */
 export type Follower = {

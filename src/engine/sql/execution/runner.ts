@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache'
 import { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { InfoLog } from '../../../foundation/log.ts'
+import type { Scope } from '../../core/scope.ts'
 import { openSlots } from '../../database/concurrency-limit.ts'
 import { SILENT } from '../../database/deadline.ts'
 import { sqlState } from '../../database/errors.ts'
@@ -73,6 +74,11 @@ export type SqlRunner = {
   sweep(): Promise<void>
   close(): Promise<void>
 }
+
+/** The services of SQL of a scope, which only knows that it has them. */
+export const runnerOf = ({ sql }: Pick<Scope, 'sql'>): SqlRunner => sql as SqlRunner
+export const placeOf = ({ sqlPlace }: Pick<Scope, 'sqlPlace'>): SqlPlace | undefined =>
+  sqlPlace as SqlPlace | undefined
 
 type Options = { connectionString: string; db: Database; isEnabled: boolean; limits: SqlLimits; log: InfoLog }
 
