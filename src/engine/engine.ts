@@ -5,19 +5,10 @@ import type { PrivateHosts } from '../foundation/egress/allowed-addresses.ts'
 import { openEgress } from '../foundation/egress/dispatcher.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import type { ErrorLog, InfoLog } from '../foundation/log.ts'
-import { compileAccess } from './access/compile-access.ts'
-import { actorOf, issuedSession, type Principal, type TokenSession } from './access/token-session.ts'
-import {
-  type AttachmentKey,
-  attachmentSweep,
-  type LinkUse,
-  linkEnded,
-  openLink,
-} from './attachments/index.ts'
-import { findValidSession } from './authentication/authenticate.ts'
-import { type BlobLocation, openBlobStore } from './blobs/open.ts'
-import { openChangeFeed } from './change-log/open-feed.ts'
-import { sweepClaims } from './claims/actions.ts'
+import { type DeliveryNumbers, openDeliveryNumbers } from './automation/deliveries/index.ts'
+import { type Delivery, openDelivery, openRefusals } from './automation/inbound/index.ts'
+import type { Arrived } from './automation/inbound/verify.ts'
+import { openTriggers } from './automation/triggers/index.ts'
 import { KINDS } from './configuration/kinds.ts'
 import {
   type AdminToken,
@@ -28,37 +19,46 @@ import {
   signOut,
   sweepSignIns,
 } from './configuration/tokens/index.ts'
+import { findValidSession } from './core/authentication/authenticate.ts'
 import { openCaches } from './core/caches.ts'
 import { openLongPolls } from './core/long-poll.ts'
 import type { ClientBreaks, Scope, Services, Via } from './core/scope.ts'
 import { sealKey, serverSecret } from './core/sealed-token.ts'
 import { SlowLists } from './core/slow-lists.ts'
-import { type ReserveBytes, ResponseBudget } from './database/capped-query.ts'
-import { migrate } from './database/migrate.ts'
-import { openOutageLog } from './database/outage.ts'
-import { type Database, openDatabase } from './database/pool.ts'
-import type { Found } from './database/readiness.ts'
-import { type DeliveryNumbers, openDeliveryNumbers } from './deliveries/index.ts'
-import { type Measures, openMeasures } from './diagnostics/measure.ts'
-import { type Delivery, openDelivery, openRefusals } from './inbound/index.ts'
-import type { Arrived } from './inbound/verify.ts'
-import { openJobs } from './jobs/runner.ts'
-import { openRequestBatching } from './record-store/request-batching.ts'
+import { expireKeys } from './core/write/idempotency.ts'
+import { expirePlans } from './core/write/plan-store.ts'
+import { openRequestBatching } from './data/ledger/request-batching.ts'
 import {
   type CredentialSession,
   findCredentialSession,
   sweepS3Credentials,
   withCredential,
-} from './s3-credentials/index.ts'
+} from './files/s3-credentials/index.ts'
+import { type Measures, openMeasures } from './jobs/diagnostics/measure.ts'
+import { openJobs } from './jobs/runner.ts'
+import { openChangeFeed } from './log/open-feed.ts'
+import {
+  type AttachmentKey,
+  attachmentSweep,
+  type LinkUse,
+  linkEnded,
+  openLink,
+} from './records/attachments/index.ts'
+import { sweepClaims } from './records/claims/actions.ts'
 import { openSqlRunner, type SqlLimits } from './sql/execution/runner.ts'
 import type { Isolation } from './sql/run-sql.ts'
-import { openTriggers } from './triggers/index.ts'
-import { openVault } from './vault/vault.ts'
-import { expireKeys } from './write/idempotency.ts'
-import { expirePlans } from './write/plan-store.ts'
+import { compileAccess } from './storage/access/compile-access.ts'
+import { actorOf, issuedSession, type Principal, type TokenSession } from './storage/access/token-session.ts'
+import { type BlobLocation, openBlobStore } from './storage/blobs/open.ts'
+import { type ReserveBytes, ResponseBudget } from './storage/database/capped-query.ts'
+import { migrate } from './storage/database/migrate.ts'
+import { openOutageLog } from './storage/database/outage.ts'
+import { type Database, openDatabase } from './storage/database/pool.ts'
+import type { Found } from './storage/database/readiness.ts'
+import { openVault } from './storage/vault/vault.ts'
 
-export type { Principal, TokenSession } from './access/token-session.ts'
 export type { Scope, Via } from './core/scope.ts'
+export type { Principal, TokenSession } from './storage/access/token-session.ts'
 
 export type EngineOptions = {
   connectionString: string

@@ -1,5 +1,5 @@
 /** GraphQL types, queries and mutations of actions and their runs. */
-import * as actions from '../engine/actions/index.ts'
+import * as actions from '../engine/automation/actions/index.ts'
 import { ACTION } from '../engine/configuration/actions/index.ts'
 import { builder } from './builder.ts'
 import { configuration } from './configuration.ts'

@@ -1,5 +1,5 @@
 /** GraphQL operations of attachments of records. */
-import * as attachments from '../engine/attachments/index.ts'
+import * as attachments from '../engine/records/attachments/index.ts'
 import { builder } from './builder.ts'
 import { Deleted } from './common.ts'
 import { mutation } from './mutation.ts'

@@ -1,8 +1,8 @@
 /** GraphQL type, queries and mutations of bases. */
 import * as bases from '../engine/configuration/bases/index.ts'
 import { typesVersion } from '../engine/configuration/record-types/index.ts'
+import { expectation } from '../engine/core/write/preconditions.ts'
 import { createPreview } from '../engine/environments/index.ts'
-import { expectation } from '../engine/write/preconditions.ts'
 import { builder } from './builder.ts'
 import { Deleted, expectationArgs, notYetDeleted, Operation, versionArgs } from './common.ts'
 import { mutation } from './mutation.ts'

@@ -1,6 +1,7 @@
 /** GraphQL mutation for batches: many operations in one transaction. */
-import { type Outcome, outcomeRows, runBatch, withoutRecord } from '../engine/batch/run-batch.ts'
-import type { Deletion, DeletionPlan } from '../engine/write/deletion-plan.ts'
+
+import type { Deletion, DeletionPlan } from '../engine/core/write/deletion-plan.ts'
+import { type Outcome, outcomeRows, runBatch, withoutRecord } from '../engine/records/batch/run-batch.ts'
 import { builder } from './builder.ts'
 import { LinkCountsRef } from './common.ts'
 import { DeletionPlanRef, deletionField } from './deletion-plan.ts'

@@ -1,5 +1,5 @@
 /** The GraphQL query of the trace of a change. */
-import * as changes from '../engine/changes/index.ts'
+import * as changes from '../engine/history/changes/index.ts'
 import { builder } from './builder.ts'
 import { Actor, Change, ToolCall } from './changes.ts'
 

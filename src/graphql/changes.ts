@@ -1,4 +1,4 @@
-import * as changes from '../engine/changes/index.ts'
+import * as changes from '../engine/history/changes/index.ts'
 import type { MadeSecret } from '../engine/history/revert.ts'
 import { builder } from './builder.ts'
 import { SECRETS } from './config-changes.ts'

@@ -1,5 +1,5 @@
 /** The GraphQL type of a claim, which records and lists of claims show. */
-import type { Claim } from '../engine/record-store/record.ts'
+import type { Claim } from '../engine/data/ledger/record.ts'
 import { builder } from './builder.ts'
 
 type Item = Claim & { dryRun?: boolean }

@@ -1,6 +1,6 @@
 /** GraphQL operations of claims: leases on records for exclusive work. */
-import { claimAndPatch } from '../engine/batch/claim-and-patch.ts'
-import * as claims from '../engine/claims/index.ts'
+import { claimAndPatch } from '../engine/records/batch/claim-and-patch.ts'
+import * as claims from '../engine/records/claims/index.ts'
 import { builder } from './builder.ts'
 import { ClaimRef } from './claim-type.ts'
 import { mutation } from './mutation.ts'

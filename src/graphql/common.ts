@@ -1,5 +1,5 @@
-import type { LinkCounts } from '../engine/record-store/link-counts.ts'
-import type { Deletion, DeletionPlan } from '../engine/write/deletion-plan.ts'
+import type { Deletion, DeletionPlan } from '../engine/core/write/deletion-plan.ts'
+import type { LinkCounts } from '../engine/data/ledger/link-counts.ts'
 import { builder } from './builder.ts'
 import { DeletionPlanRef, deletionField } from './deletion-plan.ts'
 

@@ -14,7 +14,7 @@ import {
 } from '../engine/configuration/lifecycle/index.ts'
 import type { PutOptions } from '../engine/configuration/lifecycle/kind.ts'
 import type { Scope } from '../engine/core/scope.ts'
-import { expectation } from '../engine/write/preconditions.ts'
+import { expectation } from '../engine/core/write/preconditions.ts'
 import { invalid } from '../foundation/errors.ts'
 import { builder } from './builder.ts'
 import { Deleted, expectationArgs, notYetDeleted, Operation, versionArgs } from './common.ts'

@@ -3,13 +3,13 @@
  * content here and then names its digest in a mutation, or reads a digest from a query and then opens it here.
  */
 import type { Readable } from 'node:stream'
-import type { ByteRange, PutLimits, StoredBlob } from '../engine/blobs/blob-store.ts'
-import { type ContentName, openContent as open } from '../engine/contents/read.ts'
-import { receiveContent } from '../engine/contents/receive.ts'
+import { type ContentName, openContent as open } from '../engine/core/contents/read.ts'
+import { receiveContent } from '../engine/core/contents/receive.ts'
 import type { Engine } from '../engine/engine.ts'
+import type { ByteRange, PutLimits, StoredBlob } from '../engine/storage/blobs/blob-store.ts'
 import type { Context, ReserveBytes } from './context.ts'
 
-export type { ByteRange, StoredBlob } from '../engine/blobs/blob-store.ts'
+export type { ByteRange, StoredBlob } from '../engine/storage/blobs/blob-store.ts'
 
 /**
  * Takes a content in, which mutations of this context may then refer to.

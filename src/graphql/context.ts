@@ -1,5 +1,14 @@
 import { digest } from '../contract/canonical-hash.ts'
 import { anyPreviewOf } from '../contract/ids.ts'
+import { actionOfTool, endpointPolicy, enterEndpoint } from '../engine/configuration/endpoints/index.ts'
+import { areRightsCurrent } from '../engine/configuration/tokens/index.ts'
+import { requireExistingBase } from '../engine/core/existing-base.ts'
+import type { PolicyInput } from '../engine/core/policy.ts'
+import { withPolicy } from '../engine/core/row-policy/narrow.ts'
+import { seal, unseal } from '../engine/core/sealed-token.ts'
+import * as plans from '../engine/core/write/plan-store.ts'
+import type { Engine, Scope, TokenSession, Via } from '../engine/engine.ts'
+import type { ToolCall } from '../engine/log/tool-call.ts'
 import {
   type Access,
   isAdministrator,
@@ -7,23 +16,14 @@ import {
   requireKnownBase,
   requirePermission,
   requireTypeGrants,
-} from '../engine/access/access.ts'
-import type { Permission } from '../engine/access/grants.ts'
-import { type Narrowing, narrowAccess } from '../engine/access/narrow-access.ts'
-import type { ToolCall } from '../engine/change-log/tool-call.ts'
-import { actionOfTool, endpointPolicy, enterEndpoint } from '../engine/configuration/endpoints/index.ts'
-import { areRightsCurrent } from '../engine/configuration/tokens/index.ts'
-import { requireExistingBase } from '../engine/core/existing-base.ts'
-import type { PolicyInput } from '../engine/core/policy.ts'
-import { seal, unseal } from '../engine/core/sealed-token.ts'
-import { type ReserveBytes, ResponseBudget } from '../engine/database/capped-query.ts'
-import type { Engine, Scope, TokenSession, Via } from '../engine/engine.ts'
-import { withPolicy } from '../engine/row-policy/narrow.ts'
-import * as plans from '../engine/write/plan-store.ts'
+} from '../engine/storage/access/access.ts'
+import type { Permission } from '../engine/storage/access/grants.ts'
+import { type Narrowing, narrowAccess } from '../engine/storage/access/narrow-access.ts'
+import { type ReserveBytes, ResponseBudget } from '../engine/storage/database/capped-query.ts'
 import { LIMITS } from '../foundation/limits.ts'
 
-export type { Permission } from '../engine/access/grants.ts'
-export type { ReserveBytes } from '../engine/database/capped-query.ts'
+export type { Permission } from '../engine/storage/access/grants.ts'
+export type { ReserveBytes } from '../engine/storage/database/capped-query.ts'
 
 /** Whether the caller is known to still have the rights that the context was opened with, without a query. */
 export const isAuthorized = ({ scope }: Context): boolean => areRightsCurrent(scope)

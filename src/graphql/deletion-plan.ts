@@ -1,5 +1,5 @@
 /** GraphQL types of deletions and their plans. */
-import type { Deletion, DeletionPlan } from '../engine/write/deletion-plan.ts'
+import type { Deletion, DeletionPlan } from '../engine/core/write/deletion-plan.ts'
 import { builder } from './builder.ts'
 
 const Count = builder.objectRef<Deletion['records']['of'][number]>('DeletionCount').implement({

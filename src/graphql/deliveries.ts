@@ -1,5 +1,5 @@
 /** GraphQL query and mutation of all deliveries of a base. */
-import * as deliveries from '../engine/deliveries/index.ts'
+import * as deliveries from '../engine/automation/deliveries/index.ts'
 import { builder } from './builder.ts'
 import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'

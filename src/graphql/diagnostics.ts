@@ -1,5 +1,5 @@
 /** GraphQL query of the diagnostics of the server. */
-import { type Check, type Diagnosis, diagnose } from '../engine/diagnostics/diagnose.ts'
+import { type Check, type Diagnosis, diagnose } from '../engine/jobs/diagnostics/diagnose.ts'
 import { builder } from './builder.ts'
 
 const CheckStatus = builder.enumType('CheckStatus', {

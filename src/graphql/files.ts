@@ -1,4 +1,6 @@
 /** GraphQL types, queries and mutations of files. Contents are not in GraphQL: see `content.ts`. */
+
+import { expectation, NO_EXPECTATION } from '../engine/core/write/preconditions.ts'
 import type * as files from '../engine/files/index.ts'
 import {
   copyFile,
@@ -15,7 +17,6 @@ import {
   searchFiles,
   storageOf,
 } from '../engine/files/index.ts'
-import { expectation, NO_EXPECTATION } from '../engine/write/preconditions.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { builder } from './builder.ts'
 import { Deleted, expectationArgs, Operation, versionArgs } from './common.ts'

@@ -1,9 +1,10 @@
 /** GraphQL queries for earlier versions, and the mutation that reverts a change. */
-import type { Change } from '../engine/change-log/entry.ts'
+
 import { kindNamed } from '../engine/configuration/kinds.ts'
 import { history } from '../engine/configuration/lifecycle/index.ts'
 import { revertChange } from '../engine/history/revert.ts'
 import { listVersions, type RecordVersion } from '../engine/history/versions.ts'
+import type { Change } from '../engine/log/entry.ts'
 import { builder } from './builder.ts'
 import { Actor, Change as ChangeRef, ToolCall } from './changes.ts'
 import { mutation } from './mutation.ts'

@@ -1,7 +1,8 @@
 /** GraphQL types, queries and mutations of inbound webhooks and their deliveries. */
+
+import * as inbound from '../engine/automation/inbound/index.ts'
 import { INBOUND_WEBHOOK, type InboundStatus } from '../engine/configuration/inbound-webhooks/index.ts'
 import { rotateSecret, type View } from '../engine/configuration/lifecycle/index.ts'
-import * as inbound from '../engine/inbound/index.ts'
 import { builder } from './builder.ts'
 import { configuration } from './configuration.ts'
 import { ingestPath } from './delivery.ts'

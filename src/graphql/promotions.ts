@@ -1,7 +1,7 @@
 /** GraphQL type, queries and mutations of promotions. */
 import { snakeFields } from '../contract/field-names.ts'
+import type { Approvable } from '../engine/core/write/plan-approval.ts'
 import * as environments from '../engine/environments/index.ts'
-import type { Approvable } from '../engine/write/plan-approval.ts'
 import { builder } from './builder.ts'
 import { CHANGES, CONFLICTS, KEPT, RECORDS_REWRITTEN, SECRETS, SUMMARY, WARNINGS } from './config-changes.ts'
 import { mutation } from './mutation.ts'

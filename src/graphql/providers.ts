@@ -1,5 +1,5 @@
 /** GraphQL operations that convert tools from and to the formats of model providers. */
-import * as providers from '../engine/providers/import-export.ts'
+import * as providers from '../engine/analytics/providers/import-export.ts'
 import { builder } from './builder.ts'
 import { Operation } from './common.ts'
 import { mutation } from './mutation.ts'

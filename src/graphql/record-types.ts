@@ -1,6 +1,7 @@
 /** GraphQL type, queries and mutations of record types. */
-import { followTypes, type TypeChange } from '../engine/changes/follow-types.ts'
+
 import { RECORD_TYPE, sharedNames } from '../engine/configuration/record-types/index.ts'
+import { followTypes, type TypeChange } from '../engine/history/changes/follow-types.ts'
 import { builder } from './builder.ts'
 import { configuration } from './configuration.ts'
 

@@ -1,11 +1,15 @@
 /** Who writes a record: only a write that names a source may be one of an external source. */
+
+import * as sources from '../engine/automation/sources/index.ts'
 import type { Scope } from '../engine/core/scope.ts'
 import * as records from '../engine/records/index.ts'
-import * as sources from '../engine/sources/index.ts'
 
 type Named = { readonly externalSource?: string | null | undefined }
 
-export const writerOf = ({ externalSource }: Named) => (externalSource == null ? records : sources)
+const { createRecord, patchRecord, putRecord, putRecordByPair } = sources
+const ofSources = { createRecord, patchRecord, putRecord, putRecordByPair }
+
+export const writerOf = ({ externalSource }: Named) => (externalSource == null ? records : ofSources)
 
 /** Takes a slot for a write that can wait for a source, before it takes a database connection. */
 export const reserveSource = <T>(

@@ -1,7 +1,8 @@
 /** GraphQL type, queries and mutations of records. */
+
+import * as sources from '../engine/automation/sources/index.ts'
+import { expectation } from '../engine/core/write/preconditions.ts'
 import * as records from '../engine/records/index.ts'
-import * as sources from '../engine/sources/index.ts'
-import { expectation } from '../engine/write/preconditions.ts'
 import { invalid } from '../foundation/errors.ts'
 import { builder } from './builder.ts'
 import { ClaimRef } from './claim-type.ts'

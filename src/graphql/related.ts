@@ -1,7 +1,7 @@
 /** GraphQL query for records that are reachable through relationships (graph traversal). */
 
-import { type Related, type RelatedPage, relatedRecords } from '../engine/related/related.ts'
-import { DIRECTIONS } from '../engine/related/traversal-sql.ts'
+import { type Related, type RelatedPage, relatedRecords } from '../engine/records/related/related.ts'
+import { DIRECTIONS } from '../engine/records/related/traversal-sql.ts'
 import { builder } from './builder.ts'
 import { pageArgs, pageFields } from './page.ts'
 import { RecordRef } from './records.ts'

@@ -1,6 +1,7 @@
 /** GraphQL type, queries and mutations of relationships. */
-import * as relationships from '../engine/relationships/index.ts'
-import { expectation } from '../engine/write/preconditions.ts'
+
+import { expectation } from '../engine/core/write/preconditions.ts'
+import * as relationships from '../engine/records/relationships/index.ts'
 import { builder } from './builder.ts'
 import { Deleted, expectationArgs, Operation, versionArgs } from './common.ts'
 import { mutation } from './mutation.ts'

@@ -1,5 +1,5 @@
 /** GraphQL type, query and mutations of S3 credentials. */
-import * as s3 from '../engine/s3-credentials/index.ts'
+import * as s3 from '../engine/files/s3-credentials/index.ts'
 import { builder } from './builder.ts'
 import { Deleted } from './common.ts'
 import { mutation } from './mutation.ts'

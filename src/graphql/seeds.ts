@@ -1,6 +1,6 @@
 /** GraphQL type, queries and mutations of seeds. */
 import { SEED } from '../engine/configuration/seeds/index.ts'
-import * as seeds from '../engine/seeds/index.ts'
+import * as seeds from '../engine/environments/seeds/index.ts'
 import { builder } from './builder.ts'
 import { configuration } from './configuration.ts'
 import { mutation } from './mutation.ts'

@@ -1,11 +1,12 @@
 /** GraphQL mutation for SQL that writes. */
+
+import type { Deletion, DeletionPlan } from '../engine/core/write/deletion-plan.ts'
 import {
   executeSql,
   type SqlExecution,
   type StatementResult,
   withSqlPlace,
-} from '../engine/sql-write/execute-sql.ts'
-import type { Deletion, DeletionPlan } from '../engine/write/deletion-plan.ts'
+} from '../engine/sql/write/execute-sql.ts'
 import { builder } from './builder.ts'
 import { DeletionPlanRef, deletionField } from './deletion-plan.ts'
 import { mutation } from './mutation.ts'

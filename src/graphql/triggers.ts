@@ -1,7 +1,8 @@
 /** GraphQL types, queries and mutations of triggers and their deliveries. */
+
+import * as triggers from '../engine/automation/triggers/index.ts'
 import { rotateSecret } from '../engine/configuration/lifecycle/index.ts'
 import { TRIGGER, type TriggerStatus } from '../engine/configuration/triggers/index.ts'
-import * as triggers from '../engine/triggers/index.ts'
 import { builder } from './builder.ts'
 import { configuration } from './configuration.ts'
 import { mutation } from './mutation.ts'

@@ -1,7 +1,7 @@
 /** The record types of a base, and what the token may do with each: what descriptions of a whole base are made of. */
 import { type NamedType, typesOfBase } from '../engine/configuration/record-types/index.ts'
+import { rightsOf } from '../engine/core/row-policy/apply.ts'
 import type { Scope } from '../engine/engine.ts'
-import { rightsOf } from '../engine/row-policy/apply.ts'
 import { invalid } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
 

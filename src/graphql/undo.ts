@@ -1,9 +1,9 @@
 /** GraphQL mutation that reverts all changes of a request, or of an actor. */
 import { snakeFields } from '../contract/field-names.ts'
+import type { Approvable } from '../engine/core/write/plan-approval.ts'
 import type { Effect, Effects } from '../engine/history/undo/find-effects.ts'
 import type { LastRequest } from '../engine/history/undo/last-request.ts'
 import { type Skipped, type Undo, type Undone, undoChanges } from '../engine/history/undo/undo.ts'
-import type { Approvable } from '../engine/write/plan-approval.ts'
 import { invalid } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { builder } from './builder.ts'

@@ -1,7 +1,8 @@
 /** GraphQL types, queries and mutations of uploads in parts. */
-import * as uploads from '../engine/uploads/index.ts'
-import type { PartInput } from '../engine/uploads/parts.ts'
-import { expectation } from '../engine/write/preconditions.ts'
+
+import { expectation } from '../engine/core/write/preconditions.ts'
+import * as uploads from '../engine/files/uploads/index.ts'
+import type { PartInput } from '../engine/files/uploads/parts.ts'
 import { CHECKSUMS, type ChecksumName } from '../foundation/checksums.ts'
 import { invalid } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'

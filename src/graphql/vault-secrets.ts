@@ -1,6 +1,6 @@
 /** GraphQL types, queries and mutations of the vault. */
 import * as vault from '../engine/configuration/vault-secrets/index.ts'
-import { expectation } from '../engine/write/preconditions.ts'
+import { expectation } from '../engine/core/write/preconditions.ts'
 import { builder } from './builder.ts'
 import { Deleted, expectationArgs, Operation, versionArgs } from './common.ts'
 import { mutation } from './mutation.ts'

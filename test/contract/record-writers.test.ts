@@ -12,13 +12,13 @@ const clauses = (pattern: RegExp): Record<string, number> =>
 
 test('records are written by the clauses of the ledger only', () => {
   expect(clauses(/\b(INSERT INTO|UPDATE|DELETE FROM) plinth\.record\b(?!_)/g)).toEqual({
-    'src/engine/record-store/bring-back.ts': 1,
-    'src/engine/record-store/put.ts': 2,
-    'src/engine/record-store/remove.ts': 1,
-    'src/engine/record-store/set-state.ts': 3,
+    'src/engine/data/ledger/bring-back.ts': 1,
+    'src/engine/data/ledger/put.ts': 2,
+    'src/engine/data/ledger/remove.ts': 1,
+    'src/engine/data/ledger/set-state.ts': 3,
   })
 })
 
 test('log rows are appended by one clause for records and one for all else', () => {
-  expect(clauses(/\bINSERT INTO plinth\.change\b(?!_)/g)).toEqual({ 'src/engine/change-log/log-rows.ts': 2 })
+  expect(clauses(/\bINSERT INTO plinth\.change\b(?!_)/g)).toEqual({ 'src/engine/log/log-rows.ts': 2 })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { correctFilter } from '../../src/dialects/correct.ts'
-import { parseFilter } from '../../src/engine/filter/parse.ts'
+import { parseFilter } from '../../src/engine/data/filter/parse.ts'
 
 const c = (field: string, op: string, value?: unknown) =>
   value === undefined ? { field, op } : { field, op, value }

@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { bindFilter, bindSort } from '../../src/engine/filter/bind.ts'
-import { parseFilter } from '../../src/engine/filter/parse.ts'
-import type { CompiledIndex } from '../../src/engine/indexes/index.ts'
-import { compileFor } from '../../src/engine/query/compile-query.ts'
-import { adviseIndex } from '../../src/engine/query/index-advice.ts'
-import { countStatement, type ListQuery, listStatement } from '../../src/engine/query/list-statement.ts'
-import { parseSort } from '../../src/engine/query/sort.ts'
+import { bindFilter, bindSort } from '../../src/engine/data/filter/bind.ts'
+import { parseFilter } from '../../src/engine/data/filter/parse.ts'
+import type { CompiledIndex } from '../../src/engine/data/indexes/index.ts'
+import { compileFor } from '../../src/engine/records/query/compile-query.ts'
+import { adviseIndex } from '../../src/engine/records/query/index-advice.ts'
+import {
+  countStatement,
+  type ListQuery,
+  listStatement,
+} from '../../src/engine/records/query/list-statement.ts'
+import { parseSort } from '../../src/engine/records/query/sort.ts'
 import { sleep, succeed } from '../support/answers.ts'
 import { openWorld, type World } from '../support/world.ts'
 

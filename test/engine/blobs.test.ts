@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { readS3Url } from '../../src/config/read-config.ts'
-import { openBlobStore } from '../../src/engine/blobs/open.ts'
+import { openBlobStore } from '../../src/engine/storage/blobs/open.ts'
 import { blobSuite, sha256, streamOf } from '../support/blob-suite.ts'
 import { openBucket } from '../support/bucket.ts'
 

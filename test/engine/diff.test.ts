@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { applyPatch, type Operation } from 'rfc6902'
 import { expect, test } from 'vitest'
-import { type DiffStep, diffOf } from '../../src/engine/change-log/diff.ts'
+import { type DiffStep, diffOf } from '../../src/engine/log/diff.ts'
 import { cases } from '../support/cases.ts'
 
 const document = () =>

@@ -1,7 +1,7 @@
 /** The fair gate: caps are never exceeded, waiters are all admitted, and shares take turns. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { FairGate, type Share } from '../../src/engine/database/fair-gate.ts'
+import { FairGate, type Share } from '../../src/engine/storage/database/fair-gate.ts'
 import { times } from '../support/answers.ts'
 import { cases } from '../support/cases.ts'
 

@@ -1,7 +1,7 @@
 /** Secrets in the answers of receivers are hidden, in each form that a receiver echoes them. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { maskSecrets } from '../../src/engine/vault/mask.ts'
+import { maskSecrets } from '../../src/engine/storage/vault/mask.ts'
 import { forAll } from '../support/for-all.ts'
 
 const SECRETS = [

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { migrate } from '../../src/engine/database/migrate.ts'
+import { migrate } from '../../src/engine/storage/database/migrate.ts'
 import { databaseUrl } from '../support/global-setup.ts'
 
 let folder: string
@@ -61,7 +61,7 @@ test('a killed migrator leaves complete migrations only, and the next migrator c
     '0002_b': 'CREATE TABLE plinth.b (id int); SELECT pg_sleep(30)',
     '0003_c': 'CREATE TABLE plinth.c (id int)',
   })
-  const script = `import('${pathToFileURL('src/engine/database/migrate.ts').href}').then((m) => m.migrate(process.env.URL, new URL('${files.href}')))`
+  const script = `import('${pathToFileURL('src/engine/storage/database/migrate.ts').href}').then((m) => m.migrate(process.env.URL, new URL('${files.href}')))`
   const child = spawn(process.execPath, ['-e', script], {
     env: { ...process.env, URL: url },
     stdio: 'ignore',

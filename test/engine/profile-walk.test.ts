@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { walkType } from '../../src/engine/analytics/profile/sample.ts'
-import { type Database, openDatabase } from '../../src/engine/database/pool.ts'
+import { type Database, openDatabase } from '../../src/engine/storage/database/pool.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 
 const MANY = 50_000

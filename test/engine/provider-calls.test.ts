@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { ProviderCodec } from '../../src/engine/providers/codec.ts'
-import { acceptedNames, requireCallName } from '../../src/engine/providers/export.ts'
+import type { ProviderCodec } from '../../src/engine/analytics/providers/codec.ts'
+import { acceptedNames, requireCallName } from '../../src/engine/analytics/providers/export.ts'
 import { anthropic, faults, google, mcp, openai } from '../support/providers.ts'
 
 describe('a provider tool call', () => {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { ExportedType, Shape } from '../../src/engine/providers/codec.ts'
-import { portableForm } from '../../src/engine/providers/export.ts'
-import { readTools } from '../../src/engine/providers/import.ts'
+import type { ExportedType, Shape } from '../../src/engine/analytics/providers/codec.ts'
+import { portableForm } from '../../src/engine/analytics/providers/export.ts'
+import { readTools } from '../../src/engine/analytics/providers/import.ts'
 import {
   anthropic,
   exportFrom,

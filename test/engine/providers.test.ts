@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { ExportedType, ToolDefinition } from '../../src/engine/providers/codec.ts'
-import { acceptedNames } from '../../src/engine/providers/export.ts'
-import { readTools } from '../../src/engine/providers/import.ts'
-import { provider } from '../../src/engine/providers/registry.ts'
+import type { ExportedType, ToolDefinition } from '../../src/engine/analytics/providers/codec.ts'
+import { acceptedNames } from '../../src/engine/analytics/providers/export.ts'
+import { readTools } from '../../src/engine/analytics/providers/import.ts'
+import { provider } from '../../src/engine/analytics/providers/registry.ts'
 import {
   anthropic,
   anthropicTool,

@@ -1,6 +1,6 @@
 /** A read whose client disconnects is cancelled, also if the first cancel request arrives before its statement. */
 import { expect, test } from 'vitest'
-import { DisconnectWatch } from '../../src/engine/database/query-cancellation.ts'
+import { DisconnectWatch } from '../../src/engine/storage/database/query-cancellation.ts'
 
 test('a cancel request without effect is sent again, and none after the read ends', async () => {
   const client = new AbortController()

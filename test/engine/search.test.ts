@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { searchWords } from '../../src/engine/search/words.ts'
+import { searchWords } from '../../src/engine/data/search/words.ts'
 import { countries } from '../demo/country.ts'
 import { CASES_TIMEOUT, cases } from '../support/cases.ts'
 import { openSearch } from '../support/search.ts'

@@ -1,7 +1,7 @@
 /** Reads that are cancelled at any moment, beside other reads on the same connections. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Db, statement } from '../../src/engine/database/client.ts'
-import { type Database, openDatabase } from '../../src/engine/database/pool.ts'
+import { type Db, statement } from '../../src/engine/storage/database/client.ts'
+import { type Database, openDatabase } from '../../src/engine/storage/database/pool.ts'
 import { LIMITS } from '../../src/foundation/limits.ts'
 import { sleep, times } from '../support/answers.ts'
 import { cases } from '../support/cases.ts'

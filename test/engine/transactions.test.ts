@@ -1,7 +1,7 @@
 /** Transactions of the ORM and the statements that run on their connections. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { statement } from '../../src/engine/database/client.ts'
-import { type Database, openDatabase } from '../../src/engine/database/pool.ts'
+import { statement } from '../../src/engine/storage/database/client.ts'
+import { type Database, openDatabase } from '../../src/engine/storage/database/pool.ts'
 import { times } from '../support/answers.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import pg from 'pg'
-import { migrate } from '../../src/engine/database/migrate.ts'
+import { migrate } from '../../src/engine/storage/database/migrate.ts'
 
 /** Rows that a server with the migrations up to 0033 wrote, without its tokens. Entries of the log have an old xid. */
 const RELEASE = new URL('release-0033.json', import.meta.url)

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { BlobStore, ListedBlob } from '../../src/engine/blobs/blob-store.ts'
+import type { BlobStore, ListedBlob } from '../../src/engine/storage/blobs/blob-store.ts'
 import { DomainError } from '../../src/foundation/errors.ts'
 
 const MB = 1024 * 1024

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
-import { migrate } from '../../src/engine/database/migrate.ts'
+import { migrate } from '../../src/engine/storage/database/migrate.ts'
 import { openCluster } from '../../src/postgres/cluster.ts'
 
 /**

@@ -1,7 +1,7 @@
 /** Switches off one of the two walls of SQL: the parser, or the rights of the database roles. */
 import pino from 'pino'
-import { openDatabase } from '../../src/engine/database/pool.ts'
 import { openSqlRunner } from '../../src/engine/sql/execution/runner.ts'
+import { openDatabase } from '../../src/engine/storage/database/pool.ts'
 import { TYPES } from './sql-corpus/data.ts'
 import type { World } from './world.ts'
 

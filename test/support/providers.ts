@@ -1,8 +1,13 @@
 /** Codecs of providers, a tool definition of each, and how to import and export them. */
-import type { ExportedType, ProviderCodec, Shape, ToolDefinition } from '../../src/engine/providers/codec.ts'
-import { bundle, portableForm, writeTool } from '../../src/engine/providers/export.ts'
-import { readTools } from '../../src/engine/providers/import.ts'
-import { provider } from '../../src/engine/providers/registry.ts'
+import type {
+  ExportedType,
+  ProviderCodec,
+  Shape,
+  ToolDefinition,
+} from '../../src/engine/analytics/providers/codec.ts'
+import { bundle, portableForm, writeTool } from '../../src/engine/analytics/providers/export.ts'
+import { readTools } from '../../src/engine/analytics/providers/import.ts'
+import { provider } from '../../src/engine/analytics/providers/registry.ts'
 import { type Detail, DomainError } from '../../src/foundation/errors.ts'
 
 export const importInto = (codec: ProviderCodec, ...tools: unknown[]) => readTools(codec, tools)

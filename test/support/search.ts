@@ -1,7 +1,7 @@
-import { Parameters } from '../../src/engine/filter/parameters.ts'
-import { compileSearch } from '../../src/engine/search/compile.ts'
-import { textEntries, textEntriesGone } from '../../src/engine/search/entries.ts'
-import { searchWords } from '../../src/engine/search/words.ts'
+import { Parameters } from '../../src/engine/data/filter/parameters.ts'
+import { compileSearch } from '../../src/engine/data/search/compile.ts'
+import { textEntries, textEntriesGone } from '../../src/engine/data/search/entries.ts'
+import { searchWords } from '../../src/engine/data/search/words.ts'
 import { cloneDatabase } from './database.ts'
 
 export type Hit = { id: string; score: number }

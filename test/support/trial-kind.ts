@@ -3,7 +3,7 @@ import { ACTION } from '../../src/engine/configuration/actions/index.ts'
 import { KINDS } from '../../src/engine/configuration/kinds.ts'
 import type { FieldsOf, Kind, Stored, Table } from '../../src/engine/configuration/lifecycle/kind.ts'
 import { RECORD_TYPE } from '../../src/engine/configuration/record-types/record-type.ts'
-import { type Db, statement } from '../../src/engine/database/client.ts'
+import { type Db, statement } from '../../src/engine/storage/database/client.ts'
 import type { TestDatabase } from './database.ts'
 
 const Body = z.strictObject({

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { digest } from '../../src/contract/canonical-hash.ts'
-import { decrypt, masterKey, readEnvelope } from '../../src/engine/vault/envelope.ts'
+import { decrypt, masterKey, readEnvelope } from '../../src/engine/storage/vault/envelope.ts'
 import type { TestServer } from './server.ts'
 
 /** Opens a secret as it is stored, with the master key in the data directory of the server. */

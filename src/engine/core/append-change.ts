@@ -1,8 +1,8 @@
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import type { Kind } from '../change-log/entry.ts'
-import { authorAt, logResources } from '../change-log/log-rows.ts'
-import { statement } from '../database/client.ts'
+import type { Kind } from '../log/entry.ts'
+import { authorAt, logResources } from '../log/log-rows.ts'
+import { statement } from '../storage/database/client.ts'
 import { authorship, type Scope } from './scope.ts'
 
 type Operation = 'create' | 'update' | 'cancel' | 'delete' | 'restore'

@@ -2,9 +2,9 @@
 import pg from 'pg'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Log } from '../../foundation/log.ts'
-import type { Kind } from '../change-log/entry.ts'
-import { type Db, statement } from '../database/client.ts'
-import { answered, beat } from '../database/deadline.ts'
+import type { Kind } from '../log/entry.ts'
+import { type Db, statement } from '../storage/database/client.ts'
+import { answered, beat } from '../storage/database/deadline.ts'
 
 /** What changed: `<kind>:<base>/<id>` for configuration, `base:<id>` or `token:<hash>`. */
 export type Topic = `${Exclude<Kind, 'record' | 'relationship'> | 'base'}:${string}` | `token:${string}`

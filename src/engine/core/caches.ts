@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Log } from '../../foundation/log.ts'
-import type { TokenSession } from '../access/token-session.ts'
+import type { TokenSession } from '../storage/access/token-session.ts'
 import { openCacheNotices, type Topic } from './cache-notices.ts'
 
 /** In-process caches with invalidation by LISTEN/NOTIFY. Every entry may be dropped at any time. */

@@ -3,8 +3,8 @@ import { nearest } from '../../contract/suggest.ts'
 import { advised } from '../../foundation/advised-requests.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { requireBaseAccess } from '../access/access.ts'
-import { type Db, statement } from '../database/client.ts'
+import { requireBaseAccess } from '../storage/access/access.ts'
+import { type Db, statement } from '../storage/database/client.ts'
 import type { Scope } from './scope.ts'
 
 const FIND_BASE = statement('find_base', 'SELECT 1 AS one FROM plinth.base WHERE id = $1')

@@ -1,9 +1,9 @@
 import type { Source } from '../../contract/source-shapes.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import type { CompiledType } from '../compiled-types/compiled-type.ts'
-import { statement } from '../database/client.ts'
-import { COMPILED_INDEXES, type CompiledIndex } from '../indexes/index.ts'
-import { compileSchema } from '../json-schema/compile.ts'
+import { COMPILED_INDEXES, type CompiledIndex } from '../data/indexes/index.ts'
+import type { CompiledType } from '../schema/compiled-types/compiled-type.ts'
+import { compileSchema } from '../schema/json-schema/compile.ts'
+import { statement } from '../storage/database/client.ts'
 import { compiledCache } from './compiled-cache.ts'
 import type { Scope } from './scope.ts'
 

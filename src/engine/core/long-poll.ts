@@ -1,7 +1,7 @@
 import { LIMITS } from '../../foundation/limits.ts'
-import type { ChangeFeed } from '../change-log/open-feed.ts'
-import { tooMuchAtOnce } from '../database/connection-shares.ts'
-import { FairGate, type Share } from '../database/fair-gate.ts'
+import type { ChangeFeed } from '../log/open-feed.ts'
+import { tooMuchAtOnce } from '../storage/database/connection-shares.ts'
+import { FairGate, type Share } from '../storage/database/fair-gate.ts'
 
 /** Long polling: requests of this process that wait for a non-empty result. */
 export type LongPolls = {

@@ -1,6 +1,6 @@
 import type { RunAs } from '../../contract/endpoint-shapes.ts'
-import type { Access } from '../access/access.ts'
-import type { BoundFilter } from '../filter/syntax-tree.ts'
+import type { BoundFilter } from '../data/filter/syntax-tree.ts'
+import type { Access } from '../storage/access/access.ts'
 
 /** Row and field policy of a type, as configured. Omitted parts do not restrict. */
 export type PolicyInput = {

@@ -1,5 +1,5 @@
 import type { Step } from '../../contract/action-shapes.ts'
-import type { Db } from '../database/client.ts'
+import type { Db } from '../storage/database/client.ts'
 
 /** The row of an action, as far as a run needs it. */
 export type RunnableAction = {

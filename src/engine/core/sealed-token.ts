@@ -7,7 +7,7 @@ import {
   randomBytes,
 } from 'node:crypto'
 import { digest } from '../../contract/canonical-hash.ts'
-import { type Db, statement } from '../database/client.ts'
+import { type Db, statement } from '../storage/database/client.ts'
 
 /**
  * Key for sealing cursors. A KeyObject, because converting bytes on each use costs more

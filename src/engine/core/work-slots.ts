@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Egress } from '../../foundation/egress/dispatcher.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { FairGate, type Share } from '../database/fair-gate.ts'
+import { FairGate, type Share } from '../storage/database/fair-gate.ts'
 import type { Scope } from './scope.ts'
 
 type Options = {

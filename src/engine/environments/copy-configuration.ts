@@ -1,7 +1,6 @@
 /** Copies the configuration of a base in a few statements for each kind. */
 import { snakeFields } from '../../contract/field-names.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
-import { authorAt, logResources } from '../change-log/log-rows.ts'
 import { KINDS } from '../configuration/kinds.ts'
 import { definitionOf } from '../configuration/lifecycle/definition.ts'
 import { fieldsOf, stateOf } from '../configuration/lifecycle/fields.ts'
@@ -9,7 +8,8 @@ import type { Kind } from '../configuration/lifecycle/kind.ts'
 import { stepsOf } from '../configuration/lifecycle/read-in-steps.ts'
 import { newSecrets } from '../configuration/lifecycle/secrets.ts'
 import { authorship, type Scope } from '../core/scope.ts'
-import { statement } from '../database/client.ts'
+import { authorAt, logResources } from '../log/log-rows.ts'
+import { statement } from '../storage/database/client.ts'
 
 // Safe to interpolate: names of kinds are constants. The columns in `$2`, and those of the id in `$3`, replace
 // those of the row.

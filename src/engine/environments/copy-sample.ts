@@ -1,10 +1,10 @@
 /** Copies some records of a base, and the relationships among them, in one statement each. */
 import { LIMITS } from '../../foundation/limits.ts'
-import { authorAt } from '../change-log/log-rows.ts'
 import { authorship, type Scope } from '../core/scope.ts'
-import { statement } from '../database/client.ts'
-import { copying } from '../record-store/bring-back.ts'
-import { logLinks } from '../record-store/relationship-statements.ts'
+import { copying } from '../data/ledger/bring-back.ts'
+import { logLinks } from '../data/ledger/relationship-statements.ts'
+import { authorAt } from '../log/log-rows.ts'
+import { statement } from '../storage/database/client.ts'
 
 /** Copies the newest records of each type. If they exceed the bytes, each type gets fewer. */
 const COPY_RECORDS = copying(

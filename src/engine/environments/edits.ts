@@ -4,12 +4,12 @@ import { camelFields } from '../../contract/field-names.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { REDACTED } from '../../foundation/redacted.ts'
 import { pointer } from '../../json/parse.ts'
-import { type DiffStep, diffOf, withBefore } from '../change-log/diff.ts'
 import { KINDS } from '../configuration/kinds.ts'
 import type { Definition } from '../configuration/lifecycle/definition.ts'
 import { readFields } from '../configuration/lifecycle/fields.ts'
 import type { Kind } from '../configuration/lifecycle/kind.ts'
 import { secretsSetBy } from '../configuration/lifecycle/secrets.ts'
+import { type DiffStep, diffOf, withBefore } from '../log/diff.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** A difference of one resource; null where it is absent. */

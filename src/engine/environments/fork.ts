@@ -4,7 +4,7 @@ import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { KINDS } from '../configuration/kinds.ts'
 import { type Definition, definitionOf } from '../configuration/lifecycle/definition.ts'
 import { partsOf } from '../core/append-change.ts'
-import { type Db, statement } from '../database/client.ts'
+import { type Db, statement } from '../storage/database/client.ts'
 import type { Definitions, Snapshot } from './snapshot.ts'
 
 const READ = statement('read_fork', 'SELECT id, definition FROM plinth.fork WHERE base_id = $1 AND kind = $2')

@@ -9,7 +9,7 @@ import type { Kind, Stored } from '../configuration/lifecycle/kind.ts'
 import { stepsOfIds } from '../configuration/lifecycle/read-in-steps.ts'
 import { openSecret, secretsSetBy } from '../configuration/lifecycle/secrets.ts'
 import type { Scope } from '../core/scope.ts'
-import type { Db } from '../database/client.ts'
+import type { Db } from '../storage/database/client.ts'
 import type { Definitions, Snapshot } from './snapshot.ts'
 
 type Vault = Pick<Scope, 'vault'> & { readonly db: Db }

@@ -2,8 +2,8 @@
 import { LIMITS } from '../../foundation/limits.ts'
 import { KINDS } from '../configuration/kinds.ts'
 import { lockForPromotion } from '../configuration/lifecycle/lock.ts'
-import { type Db, statement } from '../database/client.ts'
-import type { WriteScope } from '../write/write.ts'
+import type { WriteScope } from '../core/write/write.ts'
+import { type Db, statement } from '../storage/database/client.ts'
 
 // Safe to interpolate: names of kinds are constants. `xmin` is the transaction that wrote the row: cheaper than its content.
 const STAMP = statement(

@@ -1,6 +1,6 @@
 /** Migrations that a preview ran on its records. A promotion does not run them on those of production unless it is asked to. */
 import { type Detail, DomainError } from '../../foundation/errors.ts'
-import { type Db, statement } from '../database/client.ts'
+import { type Db, statement } from '../storage/database/client.ts'
 import type { Edit } from './edits.ts'
 
 const MIGRATIONS = statement(

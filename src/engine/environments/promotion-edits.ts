@@ -4,7 +4,7 @@ import { KINDS, kindNamed } from '../configuration/kinds.ts'
 import type { Definition } from '../configuration/lifecycle/definition.ts'
 import { stepsOfIds } from '../configuration/lifecycle/read-in-steps.ts'
 import { partsOf } from '../core/append-change.ts'
-import { type Db, statement } from '../database/client.ts'
+import { type Db, statement } from '../storage/database/client.ts'
 import type { Edit } from './edits.ts'
 import type { Conflict } from './three-way.ts'
 

@@ -10,7 +10,7 @@ import { fieldsOf } from '../configuration/lifecycle/fields.ts'
 import { stepsOf } from '../configuration/lifecycle/read-in-steps.ts'
 import { baseNotFound } from '../core/existing-base.ts'
 import type { Scope } from '../core/scope.ts'
-import { type Db, statement } from '../database/client.ts'
+import { type Db, statement } from '../storage/database/client.ts'
 
 /** Definitions by id, of one kind. Ids are in code point order. */
 export type Definitions = ReadonlyMap<string, Definition>

@@ -1,7 +1,7 @@
 /** Three-way comparison: the preview's changes since the fork, against production now. */
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
-import { type DiffStep, diffOf } from '../change-log/diff.ts'
 import { KINDS } from '../configuration/kinds.ts'
+import { type DiffStep, diffOf } from '../log/diff.ts'
 import { type Edit, isSame, type Kept } from './edits.ts'
 import type { ForkPoint } from './fork.ts'
 import type { Snapshot } from './snapshot.ts'

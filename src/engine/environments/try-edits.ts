@@ -1,8 +1,8 @@
 /** Tries edits: what applying them would refuse, found without locks and without writing. */
 import { type Detail, DomainError } from '../../foundation/errors.ts'
-import { compileAccess } from '../access/compile-access.ts'
 import type { Scope } from '../core/scope.ts'
-import { requestChecks, type WriteScope } from '../write/write.ts'
+import { requestChecks, type WriteScope } from '../core/write/write.ts'
+import { compileAccess } from '../storage/access/compile-access.ts'
 import { applyEdits, prepareEdits, type RecordsRewritten } from './apply-edits.ts'
 import { changeWarnings } from './change-warnings.ts'
 import { checkData } from './check-data.ts'

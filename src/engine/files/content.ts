@@ -2,9 +2,9 @@
 import { readBase64 } from '../../contract/attachment-rules.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import type { StoredBlob } from '../blobs/blob-store.ts'
-import { receiveBytes, receivedContent } from '../contents/receive.ts'
+import { receiveBytes, receivedContent } from '../core/contents/receive.ts'
 import type { Scope } from '../core/scope.ts'
+import type { StoredBlob } from '../storage/blobs/blob-store.ts'
 import type { FilePolicy } from './policy.ts'
 
 /** A content with its properties, and the text that a search reads of it. */

@@ -1,5 +1,5 @@
 import { invalid } from '../../foundation/errors.ts'
-import type { WriteScope } from '../write/write.ts'
+import type { WriteScope } from '../core/write/write.ts'
 import type { File } from './file.ts'
 import { checkFile, type FileExpectation } from './file-preconditions.ts'
 import { type FileAddress, findFile, requirePath } from './find.ts'

@@ -1,5 +1,5 @@
 import { DomainError } from '../../foundation/errors.ts'
-import { checkVersion, type Expectation } from '../write/preconditions.ts'
+import { checkVersion, type Expectation } from '../core/write/preconditions.ts'
 import type { FileRow } from './file.ts'
 
 /** Preconditions of a write to a file: those of every write, and on the digest of its content. */

@@ -2,7 +2,7 @@
 import { readFilePath } from '../../contract/file-path.ts'
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import { read, type Scope } from '../core/scope.ts'
-import { type Db, statement, timed } from '../database/client.ts'
+import { type Db, statement, timed } from '../storage/database/client.ts'
 import { FILE_COLUMNS, type FileRow } from './file.ts'
 import type { Place } from './policy.ts'
 

@@ -1,10 +1,10 @@
 /** Lists the files of all types of a base by their keys, `<file_type>/<path>`. */
 import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { requireFiles } from '../access/access.ts'
 import { requireBase } from '../core/existing-base.ts'
 import { read, type Scope } from '../core/scope.ts'
-import { statement } from '../database/client.ts'
+import { requireFiles } from '../storage/access/access.ts'
+import { statement } from '../storage/database/client.ts'
 import type { File } from './file.ts'
 import { after, readEntries, readPrefix } from './list.ts'
 

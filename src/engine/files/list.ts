@@ -4,7 +4,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { cursorsOf, openCursor } from '../core/cursor.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../core/page.ts'
 import { read, readPageRows, type Scope } from '../core/scope.ts'
-import { statement, timed } from '../database/client.ts'
+import { statement, timed } from '../storage/database/client.ts'
 import { FILE_COLUMNS, type File, type FileRow, toFile } from './file.ts'
 import { type Place, policyOf } from './policy.ts'
 

@@ -1,8 +1,8 @@
 /** Renames a file, changes its properties, or edits its text. */
 import { FilePatch } from '../../contract/file-shapes.ts'
 import { check, inBody } from '../../contract/validate.ts'
-import { statement, timed } from '../database/client.ts'
-import type { WriteScope } from '../write/write.ts'
+import type { WriteScope } from '../core/write/write.ts'
+import { statement, timed } from '../storage/database/client.ts'
 import { editFile } from './edit.ts'
 import { FILE_COLUMNS, type File, type FileRow, hasProperties, logFile, toFile } from './file.ts'
 import { checkFile, type FileExpectation } from './file-preconditions.ts'

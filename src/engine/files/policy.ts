@@ -1,14 +1,14 @@
 /** The policy of a file type, prepared for reads and writes of its files. */
 import { mediaTypeOf } from '../../contract/attachment-rules.ts'
 import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
-import { requireFiles } from '../access/access.ts'
 import { FILE_TYPE, type Storage } from '../configuration/file-types/index.ts'
 import { missing } from '../configuration/lifecycle/read.ts'
 import { compiledCache } from '../core/compiled-cache.ts'
 import type { Scope } from '../core/scope.ts'
-import { statement } from '../database/client.ts'
-import { type CompiledSchema, compileSchema } from '../json-schema/compile.ts'
-import type { WriteScope } from '../write/write.ts'
+import type { WriteScope } from '../core/write/write.ts'
+import { type CompiledSchema, compileSchema } from '../schema/json-schema/compile.ts'
+import { requireFiles } from '../storage/access/access.ts'
+import { statement } from '../storage/database/client.ts'
 
 export type FilePolicy = { readonly storage: Storage; readonly schema: CompiledSchema }
 

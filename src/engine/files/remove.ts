@@ -1,5 +1,5 @@
-import { statement } from '../database/client.ts'
-import type { WriteScope } from '../write/write.ts'
+import type { WriteScope } from '../core/write/write.ts'
+import { statement } from '../storage/database/client.ts'
 import { logFile } from './file.ts'
 import { checkFile, type FileExpectation } from './file-preconditions.ts'
 import { type FileAddress, fileNotFound, lockFile, requirePath } from './find.ts'

@@ -1,8 +1,8 @@
 /** Brings back a file from the trash, or a content that it had. */
 import { DomainError } from '../../foundation/errors.ts'
-import { statement, timed } from '../database/client.ts'
-import { NO_EXPECTATION } from '../write/preconditions.ts'
-import type { WriteScope } from '../write/write.ts'
+import { NO_EXPECTATION } from '../core/write/preconditions.ts'
+import type { WriteScope } from '../core/write/write.ts'
+import { statement, timed } from '../storage/database/client.ts'
 import { FILE_COLUMNS, type File, type FileRow, logFile, toFile } from './file.ts'
 import type { FileExpectation } from './file-preconditions.ts'
 import { type FileAddress, fileNotFound, keyOf, lockFile, pathTaken } from './find.ts'

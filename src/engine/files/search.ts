@@ -2,17 +2,23 @@
 import { invalid } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { requirePermission } from '../access/access.ts'
 import { cursorsOf, openCursor } from '../core/cursor.ts'
 import { missingBase } from '../core/existing-base.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../core/page.ts'
 import { read, readPageRows, type Scope } from '../core/scope.ts'
-import { shaped, statement } from '../database/client.ts'
-import { Parameters } from '../filter/parameters.ts'
-import { compileEntries } from '../search/compile.ts'
-import { Candidates, MATCHES, type Match } from '../search/matches.ts'
-import { matchesOf, requireSnippetLimit, type Snippet, snippetsIn, type Text } from '../search/snippets.ts'
-import { requireWords } from '../search/words.ts'
+import { Parameters } from '../data/filter/parameters.ts'
+import { compileEntries } from '../data/search/compile.ts'
+import { Candidates, MATCHES, type Match } from '../data/search/matches.ts'
+import {
+  matchesOf,
+  requireSnippetLimit,
+  type Snippet,
+  snippetsIn,
+  type Text,
+} from '../data/search/snippets.ts'
+import { requireWords } from '../data/search/words.ts'
+import { requirePermission } from '../storage/access/access.ts'
+import { shaped, statement } from '../storage/database/client.ts'
 import { FILE_COLUMNS, type File, type FileRow, toFile } from './file.ts'
 import { readPrefix } from './list.ts'
 import { policyOf } from './policy.ts'

@@ -2,8 +2,8 @@
 import { mediaTypeOf } from '../../contract/attachment-rules.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Scope } from '../core/scope.ts'
-import { type Db, statement } from '../database/client.ts'
-import { textWords } from '../search/entries.ts'
+import { textWords } from '../data/search/entries.ts'
+import { type Db, statement } from '../storage/database/client.ts'
 import type { FileRow } from './file.ts'
 import { beginningOf, type StoredContent } from './text.ts'
 

@@ -1,6 +1,6 @@
 /** Reads the content of a file as text. */
 import { decodeText } from '../../foundation/decode-text.ts'
-import { openContent } from '../contents/read.ts'
+import { openContent } from '../core/contents/read.ts'
 import type { Scope } from '../core/scope.ts'
 
 /** A content in the store. `bytes` if the request has them: they need not be read. */

@@ -1,7 +1,7 @@
-import { KINDS } from '../change-log/entry.ts'
-import { type Db, statement } from '../database/client.ts'
-import type { Jobs } from '../database/enqueue-job.ts'
-import { inBatches } from '../database/in-batches.ts'
+import { KINDS } from '../log/entry.ts'
+import { type Db, statement } from '../storage/database/client.ts'
+import type { Jobs } from '../storage/database/enqueue-job.ts'
+import { inBatches } from '../storage/database/in-batches.ts'
 
 /** Entries per purge batch. Each batch is one short transaction. */
 const BATCH = 500

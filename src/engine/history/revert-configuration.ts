@@ -1,5 +1,5 @@
 /** Reverts changes of configuration, under the checks of a PUT or DELETE. */
-import type { Change } from '../change-log/entry.ts'
+
 import { KINDS } from '../configuration/kinds.ts'
 import { changeAll } from '../configuration/lifecycle/change.ts'
 import { readFields } from '../configuration/lifecycle/fields.ts'
@@ -10,9 +10,10 @@ import { lockConfiguration } from '../configuration/lifecycle/lock.ts'
 import { requireManage } from '../configuration/lifecycle/read.ts'
 import { removeOne } from '../configuration/lifecycle/remove.ts'
 import { renamesBack } from '../configuration/record-types/index.ts'
-import { statement } from '../database/client.ts'
-import { NO_EXPECTATION } from '../write/preconditions.ts'
-import type { WriteScope } from '../write/write.ts'
+import { NO_EXPECTATION } from '../core/write/preconditions.ts'
+import type { WriteScope } from '../core/write/write.ts'
+import type { Change } from '../log/entry.ts'
+import { statement } from '../storage/database/client.ts'
 import { versionPurged } from './revert-record.ts'
 
 /** The state before a change. A deletion's entry contains it. */

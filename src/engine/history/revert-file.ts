@@ -1,6 +1,7 @@
 /** Reverts one change of a file, under the checks of a write to it. */
-import type { Change } from '../change-log/entry.ts'
-import { statement } from '../database/client.ts'
+
+import { NO_EXPECTATION } from '../core/write/preconditions.ts'
+import type { WriteScope } from '../core/write/write.ts'
 import {
   deleteFile,
   type FileExpectation,
@@ -9,8 +10,8 @@ import {
   restoreContent,
   restoreFile,
 } from '../files/index.ts'
-import { NO_EXPECTATION } from '../write/preconditions.ts'
-import type { WriteScope } from '../write/write.ts'
+import type { Change } from '../log/entry.ts'
+import { statement } from '../storage/database/client.ts'
 import { versionPurged } from './revert-record.ts'
 
 /** The state of the entry `$3` itself, and that of the entry before it. */

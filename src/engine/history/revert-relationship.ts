@@ -1,10 +1,10 @@
 import { DomainError } from '../../foundation/errors.ts'
-import { requirePermission } from '../access/access.ts'
-import type { Change } from '../change-log/entry.ts'
-import { statement } from '../database/client.ts'
-import { deleteRelationship, putRelationship, type RelationshipRow } from '../relationships/index.ts'
-import { NO_EXPECTATION } from '../write/preconditions.ts'
-import type { WriteScope } from '../write/write.ts'
+import { NO_EXPECTATION } from '../core/write/preconditions.ts'
+import type { WriteScope } from '../core/write/write.ts'
+import type { Change } from '../log/entry.ts'
+import { deleteRelationship, putRelationship, type RelationshipRow } from '../records/relationships/index.ts'
+import { requirePermission } from '../storage/access/access.ts'
+import { statement } from '../storage/database/client.ts'
 
 const LOCK = statement(
   'lock_link_to_revert',

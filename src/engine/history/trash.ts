@@ -1,12 +1,12 @@
-import { namedTypes, requireBaseAccess, requirePermission } from '../access/access.ts'
-import type { Change } from '../change-log/entry.ts'
 import { requireType } from '../configuration/record-types/index.ts'
 import { cursorsOf, openCursor } from '../core/cursor.ts'
 import { requireBase } from '../core/existing-base.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../core/page.ts'
 import { read, readPageRows, type Scope } from '../core/scope.ts'
-import { statement, timed } from '../database/client.ts'
-import { type RecordItem, type RecordRow, toRecord, written } from '../record-store/record.ts'
+import { type RecordItem, type RecordRow, toRecord, written } from '../data/ledger/record.ts'
+import type { Change } from '../log/entry.ts'
+import { namedTypes, requireBaseAccess, requirePermission } from '../storage/access/access.ts'
+import { statement, timed } from '../storage/database/client.ts'
 
 /** A deleted record that can be restored, in its last state. */
 export type TrashedRecord = {

@@ -1,6 +1,6 @@
-import { statement } from '../database/client.ts'
-import { ENTER, entriesWanted } from '../indexes/entries.ts'
-import { textEntries } from '../search/entries.ts'
+import { ENTER, entriesWanted } from '../data/indexes/entries.ts'
+import { textEntries } from '../data/search/entries.ts'
+import { statement } from '../storage/database/client.ts'
 
 /** Records per build batch. Each batch is one short transaction. */
 export const BATCH = 1000

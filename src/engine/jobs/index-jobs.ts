@@ -1,9 +1,9 @@
 import { lockType } from '../configuration/lifecycle/lock.ts'
 import { announce } from '../core/cache-notices.ts'
-import type { Db } from '../database/client.ts'
-import { enqueue, type IndexKey, type Jobs } from '../database/enqueue-job.ts'
-import type { Duplicate } from '../indexes/declaration.ts'
-import { dropEntries } from '../indexes/sync.ts'
+import type { Duplicate } from '../data/indexes/declaration.ts'
+import { dropEntries } from '../data/indexes/sync.ts'
+import type { Db } from '../storage/database/client.ts'
+import { enqueue, type IndexKey, type Jobs } from '../storage/database/enqueue-job.ts'
 import {
   BATCH,
   ENTER_AGAIN,

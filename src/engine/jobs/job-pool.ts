@@ -2,7 +2,7 @@
 import pg from 'pg'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Log } from '../../foundation/log.ts'
-import { limitResponseTime } from '../database/deadline.ts'
+import { limitResponseTime } from '../storage/database/deadline.ts'
 
 type Callback = Parameters<pg.Pool['connect']>[0]
 

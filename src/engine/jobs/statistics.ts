@@ -1,5 +1,5 @@
-import { type Db, statement } from '../database/client.ts'
-import { enqueue } from '../database/enqueue-job.ts'
+import { type Db, statement } from '../storage/database/client.ts'
+import { enqueue } from '../storage/database/enqueue-job.ts'
 
 /** Tables that grow with user data. */
 export const TABLES = [

@@ -3,12 +3,12 @@ import { COLUMNS } from '../../contract/record-columns.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { shapeOf } from '../../schema-shape/read-root.ts'
-import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import type { TypePolicy } from '../core/policy.ts'
 import { read, type Scope } from '../core/scope.ts'
-import { shaped } from '../database/client.ts'
-import { type ListQuery, namesStatement } from '../query/list-statement.ts'
-import type { Projection } from '../query/projection.ts'
+import type { CompiledType } from '../schema/compiled-types/compiled-type.ts'
+import { shaped } from '../storage/database/client.ts'
+import { type ListQuery, namesStatement } from './query/list-statement.ts'
+import type { Projection } from './query/projection.ts'
 
 /** What the rows of a list show, for formats that are tables. */
 export type Columns = {

@@ -1,4 +1,4 @@
-export type { RecordItem } from '../record-store/record.ts'
+export type { RecordItem } from '../data/ledger/record.ts'
 export { cancelRecord } from './cancel.ts'
 export { deleteRecord } from './delete.ts'
 export type { RecordLink } from './links.ts'

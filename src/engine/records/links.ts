@@ -1,11 +1,11 @@
 import { isRecordId, isTypeId } from '../../contract/ids.ts'
 import { DomainError, invalid, withPaths } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { countLinks, type LinkCounts } from '../record-store/link-counts.ts'
-import { type PairInput, type RecordItem, readPair } from '../record-store/record.ts'
-import { invalidId, type LinkEnd, type LinkWrite, writeLinks } from '../relationships/index.ts'
-import { authorize } from '../row-policy/apply.ts'
-import type { WriteScope } from '../write/write.ts'
+import { authorize } from '../core/row-policy/apply.ts'
+import type { WriteScope } from '../core/write/write.ts'
+import { countLinks, type LinkCounts } from '../data/ledger/link-counts.ts'
+import { type PairInput, type RecordItem, readPair } from '../data/ledger/record.ts'
+import { invalidId, type LinkEnd, type LinkWrite, writeLinks } from './relationships/index.ts'
 
 /** A link written together with a record: to or from another record, by id or by pair. */
 export type RecordLink = PairInput & {

@@ -3,10 +3,13 @@ import { isObject } from '../../foundation/is-object.ts'
 import { applyOperations, type PatchOperation, readOperations } from '../../json/json-patch.ts'
 import { mergePatch } from '../../json/merge-patch.ts'
 import { checkJson } from '../../json/parse.ts'
-import { keepClaim } from '../claims/claim-guard.ts'
 import { requireType } from '../configuration/record-types/index.ts'
 import type { TypePolicy } from '../core/policy.ts'
-import { LOCK } from '../record-store/read-statements.ts'
+import { authorize } from '../core/row-policy/apply.ts'
+import { checkVisible } from '../core/row-policy/project-data.ts'
+import { type Expectation, NO_EXPECTATION, versionMismatch } from '../core/write/preconditions.ts'
+import type { WriteScope } from '../core/write/write.ts'
+import { LOCK } from '../data/ledger/read-statements.ts'
 import {
   dataText,
   type PairInput,
@@ -15,12 +18,9 @@ import {
   type RecordState,
   readPair,
   recordNotFound,
-} from '../record-store/record.ts'
-import { refuseSourcePair } from '../record-store/source-pair.ts'
-import { authorize } from '../row-policy/apply.ts'
-import { checkVisible } from '../row-policy/project-data.ts'
-import { type Expectation, NO_EXPECTATION, versionMismatch } from '../write/preconditions.ts'
-import type { WriteScope } from '../write/write.ts'
+} from '../data/ledger/record.ts'
+import { refuseSourcePair } from '../data/ledger/source-pair.ts'
+import { keepClaim } from './claims/claim-guard.ts'
 import { addLinks, type RecordLink, readOwnLinks } from './links.ts'
 import { type ListPatch, patchLists } from './list-patch.ts'
 import { boundedWrite, isWithin, seenRow, wholeContent } from './policy-write.ts'

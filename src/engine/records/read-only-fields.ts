@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { isStatus, STATUSES } from '../../contract/record-columns.ts'
 import { advised } from '../../foundation/advised-requests.ts'
 import { type Detail, invalid } from '../../foundation/errors.ts'
-import { type Db, statement } from '../database/client.ts'
-import { type Pair, RECORD_COLUMNS, type RecordRow, toView } from '../record-store/record.ts'
+import { type Pair, RECORD_COLUMNS, type RecordRow, toView } from '../data/ledger/record.ts'
+import { type Db, statement } from '../storage/database/client.ts'
 
 /**
  * Read-only fields in a write request, by their REST names. Clients often send a record back as they read it.

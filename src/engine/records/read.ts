@@ -1,14 +1,14 @@
-import { activeClaimsOf } from '../claims/index.ts'
 import { requireType } from '../configuration/record-types/index.ts'
+import { authorize, refuseWithPolicy, visibleType } from '../core/row-policy/apply.ts'
 import type { Scope } from '../core/scope.ts'
-import { asksPast, getPastRecord, type PastArgs, readPast } from '../query/point-in-time.ts'
-import { readBounded } from '../query/policy-read.ts'
-import { expandsPast, parseExpand } from '../record-store/expansion.ts'
-import { GET } from '../record-store/read-statements.ts'
-import { type RecordItem, type RecordRow, recordNotFound, toRecord } from '../record-store/record.ts'
-import { expandRecords } from '../related/expand.ts'
-import { authorize, refuseWithPolicy, visibleType } from '../row-policy/apply.ts'
+import { expandsPast, parseExpand } from '../data/ledger/expansion.ts'
+import { GET } from '../data/ledger/read-statements.ts'
+import { type RecordItem, type RecordRow, recordNotFound, toRecord } from '../data/ledger/record.ts'
+import { activeClaimsOf } from './claims/index.ts'
 import { type Include, refuseClaims } from './list.ts'
+import { asksPast, getPastRecord, type PastArgs, readPast } from './query/point-in-time.ts'
+import { readBounded } from './query/policy-read.ts'
+import { expandRecords } from './related/expand.ts'
 
 /**
  * Reads the current record, or its state at a point in time.

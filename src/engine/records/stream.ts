@@ -1,17 +1,17 @@
 /** Whole results: all matching records of one snapshot, as the reader takes them. */
 import { LIMITS } from '../../foundation/limits.ts'
 import type { JsonRows } from '../../json/rows.ts'
-import { subscriberOf } from '../change-log/streams.ts'
+import { authorize } from '../core/row-policy/apply.ts'
 import type { Scope } from '../core/scope.ts'
-import { shaped } from '../database/client.ts'
-import type { Snapshot } from '../database/snapshots.ts'
-import { compileFor } from '../query/compile-query.ts'
-import { listStatement } from '../query/list-statement.ts'
-import { requireCompleteHistory } from '../query/point-in-time.ts'
-import { linkedCandidates } from '../related/linked-candidates.ts'
-import { authorize } from '../row-policy/apply.ts'
+import { subscriberOf } from '../log/streams.ts'
+import { shaped } from '../storage/database/client.ts'
+import type { Snapshot } from '../storage/database/snapshots.ts'
 import { type Columns, columnsOf, withOthers } from './columns.ts'
 import { asRows, type ListArgs, type ListedRow, type Question, readList } from './list.ts'
+import { compileFor } from './query/compile-query.ts'
+import { listStatement } from './query/list-statement.ts'
+import { requireCompleteHistory } from './query/point-in-time.ts'
+import { linkedCandidates } from './related/linked-candidates.ts'
 
 /** Arguments of a list of all records that match. */
 export type WholeArgs = Pick<ListArgs, 'filter' | 'sort' | 'fields' | 'asOf'> & {

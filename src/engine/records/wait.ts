@@ -1,8 +1,8 @@
 import { digest } from '../../contract/canonical-hash.ts'
-import { subscriberOf } from '../change-log/streams.ts'
+import { authorize } from '../core/row-policy/apply.ts'
 import type { Scope } from '../core/scope.ts'
 import { readTimeout } from '../core/wait-timeout.ts'
-import { authorize } from '../row-policy/apply.ts'
+import { subscriberOf } from '../log/streams.ts'
 import { type ListArgs, listRecords, type RecordPage } from './list.ts'
 
 /** Arguments of a long poll for a non-empty page. `timeout` is in seconds. */

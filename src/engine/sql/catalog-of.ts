@@ -1,7 +1,7 @@
 import { digest } from '../../contract/canonical-hash.ts'
 import { missingBase } from '../core/existing-base.ts'
 import type { Scope } from '../core/scope.ts'
-import { statement } from '../database/client.ts'
+import { statement } from '../storage/database/client.ts'
 import type { PrincipalRights } from './execution/isolation.ts'
 import { runnerOf } from './execution/runner.ts'
 import type { Catalog } from './guard/relations/catalog.ts'

@@ -2,9 +2,9 @@
 
 import { advised } from '../../foundation/advised-requests.ts'
 import { DomainError, invalid } from '../../foundation/errors.ts'
-import { requireBaseAccess } from '../access/access.ts'
-import { subscriberOf } from '../change-log/streams.ts'
 import type { Scope } from '../core/scope.ts'
+import { subscriberOf } from '../log/streams.ts'
+import { requireBaseAccess } from '../storage/access/access.ts'
 import { catalogOf, principalRightsOf } from './catalog-of.ts'
 import type { Column, SqlChunk } from './execution/read-rows.ts'
 import { runnerOf } from './execution/runner.ts'

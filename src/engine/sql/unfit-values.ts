@@ -1,6 +1,6 @@
 /** Says where in a statement a value did not fit: PostgreSQL says only what did not, and its value. */
 import { type Detail, DomainError } from '../../foundation/errors.ts'
-import { sqlState } from '../database/errors.ts'
+import { sqlState } from '../storage/database/errors.ts'
 import type { FindConversions, Unfit } from './guard/conversions.ts'
 
 const READING = /^(?:invalid input syntax for type|value ".*" is out of range for type) ([a-z ]+?)(?:: |$)/s

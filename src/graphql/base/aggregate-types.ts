@@ -14,7 +14,7 @@ import {
   GraphQLString,
 } from 'graphql'
 import { INTERVALS } from '../../contract/aggregate-functions.ts'
-import { fieldName } from '../../engine/compiled-types/field-path.ts'
+import { fieldName } from '../../engine/schema/compiled-types/field-path.ts'
 import type { Shape } from '../../schema-shape/shape.ts'
 import { onlyKind } from '../../schema-shape/shape.ts'
 import type { Context } from '../context.ts'

@@ -9,7 +9,7 @@ import {
   type GraphQLResolveInfo,
   GraphQLString,
 } from 'graphql'
-import { attachmentsOf, linkTo } from '../../engine/attachments/index.ts'
+import { attachmentsOf, linkTo } from '../../engine/records/attachments/index.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Context } from '../context.ts'

@@ -7,8 +7,8 @@ import {
   GraphQLNonNull,
   type GraphQLResolveInfo,
 } from 'graphql'
-import { changesMatch, followChanges } from '../../engine/changes/index.ts'
 import { onEndpointChange } from '../../engine/configuration/endpoints/index.ts'
+import { changesMatch, followChanges } from '../../engine/history/changes/index.ts'
 import * as records from '../../engine/records/index.ts'
 import type { Context } from '../context.ts'
 import { inArguments } from './arguments.ts'

@@ -9,7 +9,7 @@ import {
   type GraphQLResolveInfo,
   GraphQLString,
 } from 'graphql'
-import { type Change, OPERATIONS } from '../../engine/change-log/entry.ts'
+import { type Change, OPERATIONS } from '../../engine/log/entry.ts'
 import type { Context } from '../context.ts'
 import type { RecordNode } from './node.ts'
 import type { SeenType } from './seen.ts'

@@ -13,7 +13,7 @@ import {
   GraphQLObjectType,
   GraphQLString,
 } from 'graphql'
-import { fieldName } from '../../engine/compiled-types/field-path.ts'
+import { fieldName } from '../../engine/schema/compiled-types/field-path.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { clean } from '../../schema-shape/descriptions.ts'
 import type { Context } from '../context.ts'

@@ -1,7 +1,7 @@
-import type { LinkedAttachment } from '../../engine/attachments/index.ts'
+import type { RecordItem } from '../../engine/data/ledger/record.ts'
+import type { Relationship } from '../../engine/data/ledger/relationship.ts'
 import type { RecordVersion } from '../../engine/history/versions.ts'
-import type { RecordItem } from '../../engine/record-store/record.ts'
-import type { Relationship } from '../../engine/record-store/relationship.ts'
+import type { LinkedAttachment } from '../../engine/records/attachments/index.ts'
 import type { SeenType } from './seen.ts'
 
 /** An attachment. One that is read makes its link when it is asked for. */

@@ -11,9 +11,9 @@ import {
   type GraphQLResolveInfo,
   GraphQLString,
 } from 'graphql'
+import type { SourceRecord } from '../../engine/automation/sources/index.ts'
+import type { Deletion, DeletionPlan } from '../../engine/core/write/deletion-plan.ts'
 import type { RecordItem } from '../../engine/records/index.ts'
-import type { SourceRecord } from '../../engine/sources/index.ts'
-import type { Deletion, DeletionPlan } from '../../engine/write/deletion-plan.ts'
 import type { Context } from '../context.ts'
 import { LinkTo } from './link-inputs.ts'
 import { sourceNames } from './names.ts'

@@ -1,6 +1,10 @@
 /** Reads the linked records that a query asks for: level by level, all lists of a level in one statement. */
 import { type FieldNode, type GraphQLResolveInfo, getArgumentValues } from 'graphql'
-import { type RelatedAsk, type RelatedList, relatedPages } from '../../engine/related/related-pages.ts'
+import {
+  type RelatedAsk,
+  type RelatedList,
+  relatedPages,
+} from '../../engine/records/related/related-pages.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Context } from '../context.ts'
 import { inArguments } from './arguments.ts'

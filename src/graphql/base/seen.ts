@@ -1,17 +1,17 @@
 /** What a token sees of a base: its record types, their properties and relationships, under their names in GraphQL. */
 import { digest } from '../../contract/canonical-hash.ts'
-import {
-  type CompiledRelationshipType,
-  hasOneSource,
-  hasOneTarget,
-  isAmong,
-} from '../../engine/compiled-types/compiled-relationship-type.ts'
 import type { NamedType } from '../../engine/configuration/record-types/index.ts'
 import {
   mayReadRelationships,
   relationshipTypesOf,
 } from '../../engine/configuration/relationship-types/index.ts'
 import type { Scope } from '../../engine/engine.ts'
+import {
+  type CompiledRelationshipType,
+  hasOneSource,
+  hasOneTarget,
+  isAmong,
+} from '../../engine/schema/compiled-types/compiled-relationship-type.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { shapeOf } from '../../schema-shape/read-root.ts'
 import { type Context, requireBase } from '../context.ts'

@@ -7,7 +7,7 @@ import {
   GraphQLNonNull,
   GraphQLString,
 } from 'graphql'
-import { getSourceRecord, listSourceRecords, type SourcePage } from '../../engine/sources/index.ts'
+import { getSourceRecord, listSourceRecords, type SourcePage } from '../../engine/automation/sources/index.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Context } from '../context.ts'
 import { namingArguments } from './arguments.ts'

@@ -8,7 +8,7 @@ import {
   GraphQLObjectType,
   GraphQLString,
 } from 'graphql'
-import type { SourcePage, SourceRecord } from '../../engine/sources/index.ts'
+import type { SourcePage, SourceRecord } from '../../engine/automation/sources/index.ts'
 import type { Context } from '../context.ts'
 import type { RecordNode } from './node.ts'
 import type { SeenType } from './seen.ts'

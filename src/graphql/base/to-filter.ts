@@ -1,5 +1,5 @@
 /** Turns a `where` into the filter language of the engine, and the paths of its errors back. */
-import { fieldName } from '../../engine/compiled-types/field-path.ts'
+import { fieldName } from '../../engine/schema/compiled-types/field-path.ts'
 import { type Detail, DomainError, invalid, restated } from '../../foundation/errors.ts'
 import { isObject } from '../../foundation/is-object.ts'
 import { LIMITS } from '../../foundation/limits.ts'

@@ -1,6 +1,6 @@
 import { survivesDouble } from '../../../json/decimal.ts'
-import { type FieldContext, type Operand, zoneOf } from '../../filter/operand.ts'
-import { written } from '../../record-store/record.ts'
+import { type FieldContext, type Operand, zoneOf } from '../../data/filter/operand.ts'
+import { written } from '../../data/ledger/record.ts'
 import type { AggregateField, Aggregation, GroupKey } from './input.ts'
 import type { Facet, Source } from './source.ts'
 

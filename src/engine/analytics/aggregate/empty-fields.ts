@@ -1,8 +1,8 @@
 /** Advice about fields of an aggregate that no record seems to have: they are no fault, and give null. */
 import { INTERVALS } from '../../../contract/aggregate-functions.ts'
-import { fieldName } from '../../compiled-types/field-path.ts'
-import { adviseName, adviseNames } from '../../filter/never-matches.ts'
-import { type FieldContext, zoneOf } from '../../filter/operand.ts'
+import { adviseName, adviseNames } from '../../data/filter/never-matches.ts'
+import { type FieldContext, zoneOf } from '../../data/filter/operand.ts'
+import { fieldName } from '../../schema/compiled-types/field-path.ts'
 import type { AggregateQuery, Aggregation, GroupKey } from './input.ts'
 
 type Row = Readonly<Record<string, unknown>>

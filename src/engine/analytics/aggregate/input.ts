@@ -4,10 +4,10 @@ import { COLUMN_TYPES } from '../../../contract/record-columns.ts'
 import { nearest } from '../../../contract/suggest.ts'
 import { check, inBody } from '../../../contract/validate.ts'
 import { invalid } from '../../../foundation/errors.ts'
-import { type Field, parseField } from '../../compiled-types/field-path.ts'
-import { parseFilter } from '../../filter/parse.ts'
-import type { Filter } from '../../filter/syntax-tree.ts'
-import { readSort, type SortTerm } from '../../query/sort.ts'
+import { parseFilter } from '../../data/filter/parse.ts'
+import type { Filter } from '../../data/filter/syntax-tree.ts'
+import { readSort, type SortTerm } from '../../records/query/sort.ts'
+import { type Field, parseField } from '../../schema/compiled-types/field-path.ts'
 
 /** A field of a record, or the id of its base. */
 export type AggregateField = Field | { kind: 'base' }

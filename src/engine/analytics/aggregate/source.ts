@@ -1,5 +1,5 @@
-import { checkField, columnOperand, type FieldContext, valueAt, zoneOf } from '../../filter/operand.ts'
-import type { Parameters } from '../../filter/parameters.ts'
+import { checkField, columnOperand, type FieldContext, valueAt, zoneOf } from '../../data/filter/operand.ts'
+import type { Parameters } from '../../data/filter/parameters.ts'
 import type { AggregateField, Interval } from './input.ts'
 
 /**

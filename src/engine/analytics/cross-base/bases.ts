@@ -1,10 +1,10 @@
 import { advised } from '../../../foundation/advised-requests.ts'
 import { DomainError, invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import { requirePermission } from '../../access/access.ts'
-import { listed } from '../../access/grants.ts'
 import type { Scope } from '../../core/scope.ts'
-import { statement } from '../../database/client.ts'
+import { requirePermission } from '../../storage/access/access.ts'
+import { listed } from '../../storage/access/grants.ts'
+import { statement } from '../../storage/database/client.ts'
 
 const ALL = '*'
 

@@ -1,11 +1,11 @@
 import { invalid } from '../../../foundation/errors.ts'
-import type { FieldPath } from '../../compiled-types/field-path.ts'
 import type { Scope } from '../../core/scope.ts'
-import { statement } from '../../database/client.ts'
-import { checkField, type FieldContext } from '../../filter/operand.ts'
-import { type BoundStatement, Parameters } from '../../filter/parameters.ts'
-import type { Condition, Filter } from '../../filter/syntax-tree.ts'
-import { fieldExists } from '../../json-schema/fields.ts'
+import { checkField, type FieldContext } from '../../data/filter/operand.ts'
+import { type BoundStatement, Parameters } from '../../data/filter/parameters.ts'
+import type { Condition, Filter } from '../../data/filter/syntax-tree.ts'
+import type { FieldPath } from '../../schema/compiled-types/field-path.ts'
+import { fieldExists } from '../../schema/json-schema/fields.ts'
+import { statement } from '../../storage/database/client.ts'
 
 /** A record type definition that some of the bases share. */
 export type SharedType = FieldContext & { bases: readonly string[]; indexes: readonly [] }

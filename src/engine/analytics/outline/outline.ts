@@ -1,9 +1,9 @@
 /** The outline of a base: what a model has to know before its first call. */
 import { LIMITS } from '../../../foundation/limits.ts'
-import { requireBaseAccess } from '../../access/access.ts'
 import { readableRelationshipTypes } from '../../configuration/relationship-types/index.ts'
 import type { Scope } from '../../core/scope.ts'
-import { statement } from '../../database/client.ts'
+import { requireBaseAccess } from '../../storage/access/access.ts'
+import { statement } from '../../storage/database/client.ts'
 
 export type OutlinedType = {
   id: string

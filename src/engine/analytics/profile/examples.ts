@@ -1,4 +1,4 @@
-import type { FieldPath } from '../../compiled-types/field-path.ts'
+import type { FieldPath } from '../../schema/compiled-types/field-path.ts'
 import { PROFILE_LIMITS } from './profile-limits.ts'
 import type { Scalar } from './value-stats.ts'
 

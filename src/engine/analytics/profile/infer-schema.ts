@@ -1,9 +1,9 @@
 /** Proposes a JSON Schema for a type from a sample of its records. */
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
-import { requirePermission } from '../../access/access.ts'
 import { requireType } from '../../configuration/record-types/index.ts'
 import type { Scope } from '../../core/scope.ts'
-import { compileSchema } from '../../json-schema/compile.ts'
+import { compileSchema } from '../../schema/json-schema/compile.ts'
+import { requirePermission } from '../../storage/access/access.ts'
 import { PROFILE_LIMITS } from './profile-limits.ts'
 import { readSample, walkType } from './sample.ts'
 import { isShort } from './summary.ts'

@@ -1,8 +1,8 @@
-import { namedTypes } from '../../access/access.ts'
-import { isAmong } from '../../compiled-types/compiled-relationship-type.ts'
 import { readableRelationshipTypes } from '../../configuration/relationship-types/index.ts'
 import type { Scope } from '../../core/scope.ts'
-import { statement } from '../../database/client.ts'
+import { isAmong } from '../../schema/compiled-types/compiled-relationship-type.ts'
+import { namedTypes } from '../../storage/access/access.ts'
+import { statement } from '../../storage/database/client.ts'
 import { PROFILE_LIMITS } from './profile-limits.ts'
 
 /** Link statistics of a type for a relationship type in one direction. */

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { type Db, type Statement, statement } from '../../database/client.ts'
+import { type Db, type Statement, statement } from '../../storage/database/client.ts'
 import { PROFILE_LIMITS } from './profile-limits.ts'
 
 /** Reads the data of some records as text, until the byte budget is spent; skips very large records. */

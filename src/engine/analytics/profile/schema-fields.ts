@@ -1,6 +1,6 @@
 import { isObject } from '../../../foundation/is-object.ts'
 import { dereference } from '../../../schema-shape/refs.ts'
-import type { FieldPath } from '../../compiled-types/field-path.ts'
+import type { FieldPath } from '../../schema/compiled-types/field-path.ts'
 import { PROFILE_LIMITS } from './profile-limits.ts'
 
 /** A field path that a schema declares, with its subschema. */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import { type FieldPath, fieldName } from '../../compiled-types/field-path.ts'
-import { type Db, statement } from '../../database/client.ts'
+import { type FieldPath, fieldName } from '../../schema/compiled-types/field-path.ts'
+import { type Db, statement } from '../../storage/database/client.ts'
 import { PROFILE_LIMITS } from './profile-limits.ts'
 
 /** A string, number or boolean. */

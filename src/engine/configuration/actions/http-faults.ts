@@ -6,8 +6,8 @@ import { urlFault } from '../../../foundation/egress/url-fault.ts'
 import type { Detail } from '../../../foundation/errors.ts'
 import { isObject } from '../../../foundation/is-object.ts'
 import { pointer } from '../../../json/parse.ts'
-import { hasTemplate } from '../../templates/parse.ts'
-import { writtenOrigin } from '../../templates/written-origin.ts'
+import { hasTemplate } from '../../schema/templates/parse.ts'
+import { writtenOrigin } from '../../schema/templates/written-origin.ts'
 import { secretTexts } from './secrets.ts'
 
 export function httpFaults(step: Step, n: number, targets: PrivateHosts): Detail[] {

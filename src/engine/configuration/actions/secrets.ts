@@ -2,7 +2,7 @@
 import type { Step } from '../../../contract/action-shapes.ts'
 import type { Detail } from '../../../foundation/errors.ts'
 import { pointer } from '../../../json/parse.ts'
-import { eachTemplate } from '../../templates/parse.ts'
+import { eachTemplate } from '../../schema/templates/parse.ts'
 import type { Loaded } from '../lifecycle/kind.ts'
 import { referenceFaults, secretsIn } from '../vault-secrets/index.ts'
 

@@ -5,7 +5,7 @@ import { check, inBody } from '../../../contract/validate.ts'
 import { type Detail, detailsThrownBy } from '../../../foundation/errors.ts'
 import { isObject } from '../../../foundation/is-object.ts'
 import { pointer } from '../../../json/parse.ts'
-import { holdsTemplate } from '../../templates/parse.ts'
+import { holdsTemplate } from '../../schema/templates/parse.ts'
 
 /** Finds unknown, missing and malformed fields of a step. */
 export function stepFaults(step: Step, n: number): Detail[] {

@@ -4,8 +4,8 @@ import { nearest, unknownName } from '../../../contract/suggest.ts'
 import { type Detail, detailsThrownBy } from '../../../foundation/errors.ts'
 import { isObject } from '../../../foundation/is-object.ts'
 import { pointer } from '../../../json/parse.ts'
-import type { Field } from '../../compiled-types/field-path.ts'
-import { eachTemplate, parseTemplate, type Reference, referenceOf } from '../../templates/parse.ts'
+import type { Field } from '../../schema/compiled-types/field-path.ts'
+import { eachTemplate, parseTemplate, type Reference, referenceOf } from '../../schema/templates/parse.ts'
 import { conditionsOf, parseUnfilledWhen } from './when.ts'
 
 /** Finds templates of another form, and those that read what is not there. */

@@ -2,11 +2,11 @@
 import { isOperator } from '../../../contract/operators.ts'
 import { invalid } from '../../../foundation/errors.ts'
 import { isObject } from '../../../foundation/is-object.ts'
-import { readField } from '../../compiled-types/field-path.ts'
-import { usesSearch } from '../../filter/compile.ts'
-import { type Fields, parseFilter } from '../../filter/parse.ts'
-import type { Condition, Filter } from '../../filter/syntax-tree.ts'
-import { holdsTemplate } from '../../templates/parse.ts'
+import { usesSearch } from '../../data/filter/compile.ts'
+import { type Fields, parseFilter } from '../../data/filter/parse.ts'
+import type { Condition, Filter } from '../../data/filter/syntax-tree.ts'
+import { readField } from '../../schema/compiled-types/field-path.ts'
+import { holdsTemplate } from '../../schema/templates/parse.ts'
 
 /** Its fields are paths: from `input`, or from `steps` and the name of a step. */
 export type When = Filter<never>

@@ -1,5 +1,5 @@
-import { type Db, statement } from '../../database/client.ts'
 import type { Base as PlainRow, Prisma } from '../../prisma/client.ts'
+import { type Db, statement } from '../../storage/database/client.ts'
 import type { Table } from '../lifecycle/kind.ts'
 
 // Advisory lock on a base id, against concurrent creation, change and deletion.

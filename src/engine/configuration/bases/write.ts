@@ -1,7 +1,7 @@
 import { isProductionBaseId, productionOf } from '../../../contract/ids.ts'
-import { requirePermission } from '../../access/access.ts'
-import type { Expectation } from '../../write/preconditions.ts'
-import type { WriteScope } from '../../write/write.ts'
+import type { Expectation } from '../../core/write/preconditions.ts'
+import type { WriteScope } from '../../core/write/write.ts'
+import { requirePermission } from '../../storage/access/access.ts'
 import { put, remove } from '../lifecycle/lifecycle.ts'
 import { BASE, type Base } from './base.ts'
 

@@ -2,8 +2,8 @@
 import type { Step } from '../../../contract/action-shapes.ts'
 import type { RunAs } from '../../../contract/endpoint-shapes.ts'
 import { isObject } from '../../../foundation/is-object.ts'
-import { firstWarnings } from '../../json-schema/schema-warnings.ts'
-import { holdsTemplate } from '../../templates/parse.ts'
+import { firstWarnings } from '../../schema/json-schema/schema-warnings.ts'
+import { holdsTemplate } from '../../schema/templates/parse.ts'
 import type { NamedTool } from './named-tools.ts'
 
 type Offered = { readonly action: { readonly id: string; readonly steps: unknown }; readonly runAs: RunAs }

@@ -4,12 +4,6 @@ import {
   type EndpointRelationship,
   toolsOfOperation,
 } from '../../../contract/endpoint-shapes.ts'
-import {
-  type AboutEndpoint,
-  boundsOf,
-  type CompiledEndpoint,
-  type ServedTool,
-} from '../../compiled-types/compiled-endpoint.ts'
 import { compiledCache } from '../../core/compiled-cache.ts'
 import type { Scope } from '../../core/scope.ts'
 import type {
@@ -17,6 +11,12 @@ import type {
   Endpoint as EndpointRow,
   Toolset as ToolsetRow,
 } from '../../prisma/client.ts'
+import {
+  type AboutEndpoint,
+  boundsOf,
+  type CompiledEndpoint,
+  type ServedTool,
+} from '../../schema/compiled-types/compiled-endpoint.ts'
 import { impossibleSteps } from './impossible-steps.ts'
 import { portableIdsOf } from './load-record-types.ts'
 import type { FormerName } from './name-aliases.ts'

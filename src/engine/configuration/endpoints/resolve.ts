@@ -4,16 +4,16 @@ import {
   type RunAs,
   type ServedOperation,
 } from '../../../contract/endpoint-shapes.ts'
-import { requirePermission } from '../../access/access.ts'
-import type { Permission } from '../../access/grants.ts'
+import type { PolicyInput } from '../../core/policy.ts'
+import type { Scope } from '../../core/scope.ts'
 import type {
   CompiledEndpoint,
   ServedAction,
   ServedLink,
   ServedTool,
-} from '../../compiled-types/compiled-endpoint.ts'
-import type { PolicyInput } from '../../core/policy.ts'
-import type { Scope } from '../../core/scope.ts'
+} from '../../schema/compiled-types/compiled-endpoint.ts'
+import { requirePermission } from '../../storage/access/access.ts'
+import type { Permission } from '../../storage/access/grants.ts'
 import { relationshipTypesOf } from '../relationship-types/index.ts'
 import { enterEndpoint, requireEndpoint } from './endpoint-scope.ts'
 import { typesAtEnd } from './link-ends.ts'

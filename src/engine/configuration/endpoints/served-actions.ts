@@ -1,8 +1,8 @@
 /** Actions as tools of endpoints. */
 import type { Step } from '../../../contract/action-shapes.ts'
 import type { RunAs } from '../../../contract/endpoint-shapes.ts'
-import type { ServedAction } from '../../compiled-types/compiled-endpoint.ts'
 import type { Action as Row } from '../../prisma/client.ts'
+import type { ServedAction } from '../../schema/compiled-types/compiled-endpoint.ts'
 import { typesNamed } from '../actions/index.ts'
 import { actionToolName } from './toolset-members.ts'
 

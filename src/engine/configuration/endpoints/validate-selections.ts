@@ -1,12 +1,11 @@
 import type { EndpointTool } from '../../../contract/endpoint-shapes.ts'
 import { type Detail, detailsThrownBy, invalid } from '../../../foundation/errors.ts'
-import { parseField } from '../../compiled-types/field-path.ts'
-import { bindFilter } from '../../filter/bind.ts'
-import { usesSearch } from '../../filter/compile.ts'
-import { checkField, type FieldContext } from '../../filter/operand.ts'
-import { parseFilter } from '../../filter/parse.ts'
-
-import { isEmpty } from '../../row-policy/narrow.ts'
+import { isEmpty } from '../../core/row-policy/narrow.ts'
+import { bindFilter } from '../../data/filter/bind.ts'
+import { usesSearch } from '../../data/filter/compile.ts'
+import { checkField, type FieldContext } from '../../data/filter/operand.ts'
+import { parseFilter } from '../../data/filter/parse.ts'
+import { parseField } from '../../schema/compiled-types/field-path.ts'
 import { RECORD_TYPE_NAMES } from '../record-types/not-found.ts'
 
 /** The record types of a base, for validating tool selections. */

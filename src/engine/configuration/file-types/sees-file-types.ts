@@ -1,7 +1,7 @@
 import { LIMITS } from '../../../foundation/limits.ts'
-import { requireBaseAccess } from '../../access/access.ts'
 import { read, type Scope } from '../../core/scope.ts'
-import { statement } from '../../database/client.ts'
+import { requireBaseAccess } from '../../storage/access/access.ts'
+import { statement } from '../../storage/database/client.ts'
 
 const HAS_FILE_TYPE = statement(
   'base_has_file_type',

@@ -2,8 +2,8 @@
 import type { Mapping } from '../../../contract/inbound-webhook-shapes.ts'
 import type { Detail } from '../../../foundation/errors.ts'
 import { pointer } from '../../../json/parse.ts'
-import { fieldFaults } from '../../field-mapping/field-faults.ts'
-import { pathFault } from '../../json-path/json-path.ts'
+import { fieldFaults } from '../../schema/field-mapping/field-faults.ts'
+import { pathFault } from '../../schema/json-path/json-path.ts'
 
 export async function mappingFaults(mapping: Mapping | null): Promise<Detail[]> {
   if (mapping === null) return []

@@ -5,9 +5,9 @@ import type { Detail, DomainError } from '../../../foundation/errors.ts'
 import type { ResourceKind } from '../../core/append-change.ts'
 import type { Topic } from '../../core/cache-notices.ts'
 import type { Scope } from '../../core/scope.ts'
-import type { Db } from '../../database/client.ts'
-import type { Expectation } from '../../write/preconditions.ts'
-import type { WriteScope } from '../../write/write.ts'
+import type { Expectation } from '../../core/write/preconditions.ts'
+import type { WriteScope } from '../../core/write/write.ts'
+import type { Db } from '../../storage/database/client.ts'
 
 /**
  * Descriptor of a kind of configuration, used by the generic `lifecycle.ts`. Hooks are methods, because

@@ -1,9 +1,9 @@
 /** Put, patch and delete of configuration, generic over its kinds. */
 import { camelFields } from '../../../contract/field-names.ts'
 import { mergePatch } from '../../../json/merge-patch.ts'
-import type { Expectation } from '../../write/preconditions.ts'
-import { runPlanned } from '../../write/run-planned.ts'
-import type { WriteScope } from '../../write/write.ts'
+import type { Expectation } from '../../core/write/preconditions.ts'
+import { runPlanned } from '../../core/write/run-planned.ts'
+import type { WriteScope } from '../../core/write/write.ts'
 import { type Changed, changeOne } from './change.ts'
 import { readFields } from './fields.ts'
 import { type Kind, migrates, type PutOptions, type ResourceAddress, type Stored, type View } from './kind.ts'

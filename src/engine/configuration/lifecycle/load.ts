@@ -1,5 +1,5 @@
-import { statement } from '../../database/client.ts'
-import type { WriteScope } from '../../write/write.ts'
+import type { WriteScope } from '../../core/write/write.ts'
+import { statement } from '../../storage/database/client.ts'
 import type { Kind, Loaded, Named, Stored } from './kind.ts'
 import { stepsOf, stepsOfIds } from './read-in-steps.ts'
 

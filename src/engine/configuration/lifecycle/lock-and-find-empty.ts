@@ -1,4 +1,4 @@
-import { type Db, statement } from '../../database/client.ts'
+import { type Db, statement } from '../../storage/database/client.ts'
 import { lockTypes } from './lock.ts'
 
 // The order makes it a probe of the key for each type, with any planner statistics.

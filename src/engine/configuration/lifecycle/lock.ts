@@ -1,7 +1,7 @@
 import { DomainError } from '../../../foundation/errors.ts'
 import { baseNotFound } from '../../core/existing-base.ts'
-import { type Db, statement } from '../../database/client.ts'
-import type { WriteScope } from '../../write/write.ts'
+import type { WriteScope } from '../../core/write/write.ts'
+import { type Db, statement } from '../../storage/database/client.ts'
 
 const LOCK_BASE = statement(
   'lock_base',

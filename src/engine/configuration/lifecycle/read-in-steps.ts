@@ -1,7 +1,7 @@
 /** Reads the rows of any kind in steps: the ORM decodes the rows of a query in one turn, and they may be large. */
 import { sizeOf } from '../../core/created-at-page.ts'
 import type { Scope } from '../../core/scope.ts'
-import type { Db } from '../../database/client.ts'
+import type { Db } from '../../storage/database/client.ts'
 import type { Kind, Stored } from './kind.ts'
 
 /** Rows of one kind that are read at a time: first, and at most. */

@@ -1,11 +1,11 @@
 import { productionOf } from '../../../contract/ids.ts'
 import { advised } from '../../../foundation/advised-requests.ts'
 import { DomainError } from '../../../foundation/errors.ts'
-import { requirePermission } from '../../access/access.ts'
 import { readNewest } from '../../core/created-at-page.ts'
 import { requireBase } from '../../core/existing-base.ts'
 import type { Page, PageArgs } from '../../core/page.ts'
 import type { Scope } from '../../core/scope.ts'
+import { requirePermission } from '../../storage/access/access.ts'
 import { viewOf } from './fields.ts'
 import {
   type Kind,

@@ -1,6 +1,6 @@
 /** Deletions in a transaction that has the configuration of the base locked, or in a trial. */
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
-import { checkConfirm, checkVersion, type Expectation } from '../../write/preconditions.ts'
+import { checkConfirm, checkVersion, type Expectation } from '../../core/write/preconditions.ts'
 import { at, finish, type Located } from './change.ts'
 import { type DeleteOptions, type Kind, type Loaded, nounOf, type Stored } from './kind.ts'
 import { missing } from './read.ts'

@@ -1,7 +1,7 @@
 /** The rotation of the secret of a resource: the former one stays valid for a day. */
 import { LIMITS } from '../../../foundation/limits.ts'
-import { NO_EXPECTATION } from '../../write/preconditions.ts'
-import type { WriteScope } from '../../write/write.ts'
+import { NO_EXPECTATION } from '../../core/write/preconditions.ts'
+import type { WriteScope } from '../../core/write/write.ts'
 import { changeOne } from './change.ts'
 import type { Kind, Stored, View } from './kind.ts'
 import { loadedIn } from './load.ts'

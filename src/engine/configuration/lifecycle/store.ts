@@ -2,7 +2,7 @@
 import { toSnake } from '../../../contract/field-names.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { partsOf } from '../../core/append-change.ts'
-import { type Db, type Statement, statement } from '../../database/client.ts'
+import { type Db, type Statement, statement } from '../../storage/database/client.ts'
 import { type Kind, ONE_MORE, type Stored } from './kind.ts'
 import { lastVersions } from './version-history.ts'
 

@@ -1,7 +1,7 @@
 /** Reads the records of a type in steps, for a check against a changed schema. */
 import { pageWithin } from '../../core/page.ts'
 import { read, type Scope } from '../../core/scope.ts'
-import { statement } from '../../database/client.ts'
+import { statement } from '../../storage/database/client.ts'
 import { type AffectedRecords, affectedValues, isAffected } from './affected-records.ts'
 import type { Suspects } from './suspect-records.ts'
 

@@ -1,5 +1,5 @@
-import type { Db } from '../../database/client.ts'
-import { FLAG } from '../../record-store/set-state.ts'
+import { FLAG } from '../../data/ledger/set-state.ts'
+import type { Db } from '../../storage/database/client.ts'
 
 /** Whether the schema of its type accepts a record. */
 export type Flag = { readonly recordType: string; readonly id: string; readonly isValid: boolean }

@@ -1,6 +1,6 @@
 /** Locks the records of types whose schema or indexes change, until the transaction ends. */
 import type { DomainError } from '../../../foundation/errors.ts'
-import type { WriteScope } from '../../write/write.ts'
+import type { WriteScope } from '../../core/write/write.ts'
 import type { LockResult } from '../lifecycle/kind.ts'
 import { lockTypes } from '../lifecycle/lock.ts'
 import { type Flag, flagRecords } from './flag-records.ts'

@@ -1,8 +1,8 @@
 /** What a migration renames and drops, in the definition of the type: its schema, its indexes and its sources. */
 import { isDeepStrictEqual } from 'node:util'
 import { isObject } from '../../../foundation/is-object.ts'
-import { type FieldPath, fieldName } from '../../compiled-types/field-path.ts'
-import { FORMER_NAMES, formerNamesOf } from '../../json-schema/former-names.ts'
+import { type FieldPath, fieldName } from '../../schema/compiled-types/field-path.ts'
+import { FORMER_NAMES, formerNamesOf } from '../../schema/json-schema/former-names.ts'
 import type { States } from '../lifecycle/kind.ts'
 import type { MigrationStep } from './migration.ts'
 

@@ -1,7 +1,7 @@
 import { type Detail, invalid } from '../../../foundation/errors.ts'
 import { survivesDouble } from '../../../json/decimal.ts'
 import { pointer } from '../../../json/parse.ts'
-import { type FieldPath, fieldName, parseField } from '../../compiled-types/field-path.ts'
+import { type FieldPath, fieldName, parseField } from '../../schema/compiled-types/field-path.ts'
 import { migrates, type PutOptions } from '../lifecycle/kind.ts'
 
 /** Policy for records that violate a new schema: reject the change, flag them, or migrate them. */

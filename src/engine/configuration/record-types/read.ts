@@ -1,10 +1,10 @@
 import type { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import { requireBaseAccess } from '../../access/access.ts'
 import { missingBase } from '../../core/existing-base.ts'
 import { findType, reloadType } from '../../core/load-type.ts'
 import type { Scope } from '../../core/scope.ts'
-import { statement } from '../../database/client.ts'
+import { requireBaseAccess } from '../../storage/access/access.ts'
+import { statement } from '../../storage/database/client.ts'
 import { typeNotFound } from './not-found.ts'
 
 const TYPES_VERSION = statement('types_version', 'SELECT types_version FROM plinth.base WHERE id = $1')

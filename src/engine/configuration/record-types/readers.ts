@@ -1,8 +1,8 @@
 /** Configuration that names a property of a record type: a rename or a removal leaves it behind. */
 import type { Source } from '../../../contract/source-shapes.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import { statement } from '../../database/client.ts'
-import type { WriteScope } from '../../write/write.ts'
+import type { WriteScope } from '../../core/write/write.ts'
+import { statement } from '../../storage/database/client.ts'
 
 const KINDS = ['endpoint', 'toolset', 'trigger', 'action', 'inbound_webhook', 'seed'] as const
 

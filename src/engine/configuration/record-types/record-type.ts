@@ -2,8 +2,8 @@
 import { randomInt } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { RecordTypeBody } from '../../../contract/shapes.ts'
-import { requireBaseAccess, requirePermission } from '../../access/access.ts'
-import { statement } from '../../database/client.ts'
+import { rightsOf } from '../../core/row-policy/apply.ts'
+import type { WriteScope } from '../../core/write/write.ts'
 import {
   copyIndexes,
   declaredIndex,
@@ -12,9 +12,9 @@ import {
   resolvedIndex,
   shownIndex,
   syncIndexes,
-} from '../../indexes/index.ts'
-import { rightsOf } from '../../row-policy/apply.ts'
-import type { WriteScope } from '../../write/write.ts'
+} from '../../data/indexes/index.ts'
+import { requireBaseAccess, requirePermission } from '../../storage/access/access.ts'
+import { statement } from '../../storage/database/client.ts'
 import { type Kind, ONE_MORE, type View } from '../lifecycle/kind.ts'
 import { checkRecords } from './check-records.ts'
 import { deleteRecordsOf, lockUnusedTypes } from './delete-records.ts'

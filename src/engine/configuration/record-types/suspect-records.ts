@@ -1,6 +1,6 @@
 /** Finds the records that changed schemas may no longer accept, of all types in one scan. */
 import { read, type Scope } from '../../core/scope.ts'
-import type { Statement } from '../../database/client.ts'
+import type { Statement } from '../../storage/database/client.ts'
 import type { AffectedRecords } from './affected-records.ts'
 import { breakingCondition, breaksLength, LENGTH_COLUMNS, satisfies } from './breaking-condition.ts'
 

@@ -1,5 +1,5 @@
-import type { Db } from '../../database/client.ts'
 import type { RecordTypeIndex as IndexRow, RecordType as PlainRow } from '../../prisma/client.ts'
+import type { Db } from '../../storage/database/client.ts'
 import type { Table } from '../lifecycle/kind.ts'
 
 /** A stored record type, with its indexes in declaration order. */

@@ -1,5 +1,5 @@
-import type { CompiledIndex, CompiledType } from '../../compiled-types/compiled-type.ts'
-import { resolvedIndex } from '../../indexes/index.ts'
+import { resolvedIndex } from '../../data/indexes/index.ts'
+import type { CompiledIndex, CompiledType } from '../../schema/compiled-types/compiled-type.ts'
 import type { Loaded } from '../lifecycle/kind.ts'
 import { type Fields, schemaOf } from './fields.ts'
 import { RECORD_TYPE } from './record-type.ts'

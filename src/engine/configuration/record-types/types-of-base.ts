@@ -1,7 +1,7 @@
 import { LIMITS } from '../../../foundation/limits.ts'
 import { compiledCache } from '../../core/compiled-cache.ts'
 import type { Scope } from '../../core/scope.ts'
-import { statement } from '../../database/client.ts'
+import { statement } from '../../storage/database/client.ts'
 
 /** A record type as the GraphQL schema of its base shows it. */
 export type NamedType = {

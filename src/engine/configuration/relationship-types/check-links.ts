@@ -1,8 +1,8 @@
 /** Checks links against changes of their types ahead of the change, while others write. */
 import { DomainError } from '../../../foundation/errors.ts'
-import { writtenSince } from '../../change-log/written-since.ts'
 import type { Scope } from '../../core/scope.ts'
-import type { WriteScope } from '../../write/write.ts'
+import type { WriteScope } from '../../core/write/write.ts'
+import { writtenSince } from '../../log/written-since.ts'
 import type { DataCheck, Found, LockResult } from '../lifecycle/kind.ts'
 import { lockTypes } from '../lifecycle/lock.ts'
 import { refuseLinks } from './delete-links.ts'

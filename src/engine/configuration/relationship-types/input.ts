@@ -1,6 +1,6 @@
 import type { RelationshipTypeBody } from '../../../contract/shapes.ts'
 import { type Detail, detailsThrownBy } from '../../../foundation/errors.ts'
-import { compileSchema } from '../../json-schema/compile.ts'
+import { compileSchema } from '../../schema/json-schema/compile.ts'
 import type { FieldsOf } from '../lifecycle/kind.ts'
 
 /** The stored fields of a relationship type. */

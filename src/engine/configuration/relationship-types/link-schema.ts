@@ -1,4 +1,4 @@
-import { type CompiledSchema, compileSchema } from '../../json-schema/compile.ts'
+import { type CompiledSchema, compileSchema } from '../../schema/json-schema/compile.ts'
 
 /** Compiled once for a check of many links. */
 const compiled = new WeakMap<object, CompiledSchema>()

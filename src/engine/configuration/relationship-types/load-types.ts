@@ -1,15 +1,15 @@
-import type { Access } from '../../access/access.ts'
+import { compiledCache } from '../../core/compiled-cache.ts'
+import { rightsOf } from '../../core/row-policy/apply.ts'
+import type { Scope } from '../../core/scope.ts'
 import {
   type Cardinality,
   type CompiledRelationshipType,
   type OnDelete,
   STAMP,
-} from '../../compiled-types/compiled-relationship-type.ts'
-import { compiledCache } from '../../core/compiled-cache.ts'
-import type { Scope } from '../../core/scope.ts'
-import { statement } from '../../database/client.ts'
-import { type CompiledSchema, compileSchema } from '../../json-schema/compile.ts'
-import { rightsOf } from '../../row-policy/apply.ts'
+} from '../../schema/compiled-types/compiled-relationship-type.ts'
+import { type CompiledSchema, compileSchema } from '../../schema/json-schema/compile.ts'
+import type { Access } from '../../storage/access/access.ts'
+import { statement } from '../../storage/database/client.ts'
 
 type Row = {
   id: string

@@ -1,9 +1,9 @@
 /** Relationship types as a kind of configuration. A change validates the links that exist. */
 import { RelationshipTypeBody } from '../../../contract/shapes.ts'
-import { type Access, requireBaseAccess } from '../../access/access.ts'
 import type { Scope } from '../../core/scope.ts'
-import { compileSchema } from '../../json-schema/compile.ts'
 import type { RelationshipType as Row } from '../../prisma/client.ts'
+import { compileSchema } from '../../schema/json-schema/compile.ts'
+import { type Access, requireBaseAccess } from '../../storage/access/access.ts'
 import type { Kind, View } from '../lifecycle/kind.ts'
 import { droppedProperties } from '../record-types/dropped-properties.ts'
 import { RECORD_TYPE_NAMES } from '../record-types/not-found.ts'

@@ -3,8 +3,8 @@ import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { pageWithin } from '../../core/page.ts'
 import { read, type Scope } from '../../core/scope.ts'
-import { statement } from '../../database/client.ts'
-import { Allowance, compileSchema } from '../../json-schema/compile.ts'
+import { Allowance, compileSchema } from '../../schema/json-schema/compile.ts'
+import { statement } from '../../storage/database/client.ts'
 import { affectedBy, affectedValues, isAffected } from '../record-types/affected-records.ts'
 
 const PAGE = 1000

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import { hasOneSource, hasOneTarget } from '../../compiled-types/compiled-relationship-type.ts'
 import { read, type Scope } from '../../core/scope.ts'
-import { type Statement, statement } from '../../database/client.ts'
+import { hasOneSource, hasOneTarget } from '../../schema/compiled-types/compiled-relationship-type.ts'
+import { type Statement, statement } from '../../storage/database/client.ts'
 import type { Fields } from './input.ts'
 import { validateExistingData } from './validate-existing-data.ts'
 

@@ -1,13 +1,13 @@
 import { DomainError } from '../../../foundation/errors.ts'
 import type { Log } from '../../../foundation/log.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
-import { hashOf, newToken, type Token, toToken } from '../../authentication/authenticate.ts'
-import { ADMIN_OF_ALL, administersAll, outside } from '../../authentication/may-manage.ts'
-import { lockCreator } from '../../authentication/recheck-rights.ts'
 import { ACCOUNT, appendChange } from '../../core/append-change.ts'
+import { hashOf, newToken, type Token, toToken } from '../../core/authentication/authenticate.ts'
+import { ADMIN_OF_ALL, administersAll, outside } from '../../core/authentication/may-manage.ts'
+import { lockCreator } from '../../core/authentication/recheck-rights.ts'
 import type { Scope } from '../../core/scope.ts'
-import { type Db, statement } from '../../database/client.ts'
-import type { WriteScope } from '../../write/write.ts'
+import type { WriteScope } from '../../core/write/write.ts'
+import { type Db, statement } from '../../storage/database/client.ts'
 import { endTokens } from './remove.ts'
 
 /** The bootstrap administrator token and its source. */

@@ -1,5 +1,5 @@
-export { authenticate, hashOf, newToken, type Token } from '../../authentication/authenticate.ts'
-export { areRightsCurrent } from '../../authentication/recheck-rights.ts'
+export { authenticate, hashOf, newToken, type Token } from '../../core/authentication/authenticate.ts'
+export { areRightsCurrent } from '../../core/authentication/recheck-rights.ts'
 export { type AdminToken, ensureAdminToken, rotateAdminToken } from './admin.ts'
 export { createToken } from './create.ts'
 export { listTokens } from './list.ts'

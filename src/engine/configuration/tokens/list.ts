@@ -1,5 +1,5 @@
-import { type Token, toToken } from '../../authentication/authenticate.ts'
-import { administersAll, manages, requireAnyAdmin } from '../../authentication/may-manage.ts'
+import { type Token, toToken } from '../../core/authentication/authenticate.ts'
+import { administersAll, manages, requireAnyAdmin } from '../../core/authentication/may-manage.ts'
 import type { Page, PageArgs } from '../../core/page.ts'
 import type { Scope } from '../../core/scope.ts'
 import { listShown } from '../../core/shown-page.ts'

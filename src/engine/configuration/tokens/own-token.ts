@@ -1,4 +1,4 @@
-import { type Token, toToken } from '../../authentication/authenticate.ts'
+import { type Token, toToken } from '../../core/authentication/authenticate.ts'
 import type { Scope } from '../../core/scope.ts'
 import { tokenNotFound } from './remove.ts'
 

@@ -1,11 +1,11 @@
 import { advised } from '../../../foundation/advised-requests.ts'
 import { DomainError } from '../../../foundation/errors.ts'
-import { toToken } from '../../authentication/authenticate.ts'
-import { administersAll, manages, outside, requireAnyAdmin } from '../../authentication/may-manage.ts'
 import { ACCOUNT, appendChanges } from '../../core/append-change.ts'
+import { toToken } from '../../core/authentication/authenticate.ts'
+import { administersAll, manages, outside, requireAnyAdmin } from '../../core/authentication/may-manage.ts'
 import { announce } from '../../core/cache-notices.ts'
 import type { Scope } from '../../core/scope.ts'
-import type { WriteScope } from '../../write/write.ts'
+import type { WriteScope } from '../../core/write/write.ts'
 
 /** Revokes a token. All processes reject it within a second. */
 export async function deleteToken(scope: WriteScope, id: string): Promise<{ id: string; deleted: boolean }> {

@@ -1,6 +1,6 @@
-import type { Grant } from '../../access/grants.ts'
-import { statement } from '../../database/client.ts'
-import type { WriteScope } from '../../write/write.ts'
+import type { WriteScope } from '../../core/write/write.ts'
+import type { Grant } from '../../storage/access/grants.ts'
+import { statement } from '../../storage/database/client.ts'
 
 const NAMING_BASE = statement(
   'tokens_naming_base',

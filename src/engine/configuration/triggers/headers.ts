@@ -2,7 +2,7 @@
 import { headerNameFault } from '../../../contract/sent-headers.ts'
 import type { Detail } from '../../../foundation/errors.ts'
 import { pointer } from '../../../json/parse.ts'
-import type { Db } from '../../database/client.ts'
+import type { Db } from '../../storage/database/client.ts'
 import { referenceFaults, secretsIn } from '../vault-secrets/index.ts'
 
 type Headers = Readonly<Record<string, string>>

@@ -1,9 +1,9 @@
 /** Keeps triggers of previews from calling the receivers of production. */
 import { productionOf } from '../../../contract/ids.ts'
 import { DomainError } from '../../../foundation/errors.ts'
-import { type Db, statement } from '../../database/client.ts'
+import type { WriteScope } from '../../core/write/write.ts'
 import type { Trigger as Row } from '../../prisma/client.ts'
-import type { WriteScope } from '../../write/write.ts'
+import { type Db, statement } from '../../storage/database/client.ts'
 import type { Loaded } from '../lifecycle/kind.ts'
 
 /** Why a trigger of a preview sends nothing. */

@@ -1,4 +1,4 @@
-import { administersAll, requireAnyAdmin } from '../../authentication/may-manage.ts'
+import { administersAll, requireAnyAdmin } from '../../core/authentication/may-manage.ts'
 import type { Page, PageArgs } from '../../core/page.ts'
 import type { Scope } from '../../core/scope.ts'
 import { listShown } from '../../core/shown-page.ts'

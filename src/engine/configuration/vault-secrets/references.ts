@@ -3,7 +3,7 @@ import { ID_RULES, isTypeId, productionOf } from '../../../contract/ids.ts'
 import { ALL_BASES, previewsOf } from '../../../contract/secret-shapes.ts'
 import type { Detail } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import { type Db, statement } from '../../database/client.ts'
+import { type Db, statement } from '../../storage/database/client.ts'
 
 export const REFERENCE = /\{\{secret:([^{}]*)\}\}/g
 /** A malformed reference, such as `{{ secret:KEY }}`. */

@@ -1,7 +1,7 @@
-import { requireAnyAdmin } from '../../authentication/may-manage.ts'
-import { lockCreator } from '../../authentication/recheck-rights.ts'
-import { checkVersion, type Expectation } from '../../write/preconditions.ts'
-import type { WriteScope } from '../../write/write.ts'
+import { requireAnyAdmin } from '../../core/authentication/may-manage.ts'
+import { lockCreator } from '../../core/authentication/recheck-rights.ts'
+import { checkVersion, type Expectation } from '../../core/write/preconditions.ts'
+import type { WriteScope } from '../../core/write/write.ts'
 import { LOCK_NAME, log } from './put.ts'
 import { managesSecret, noSecret, OMITTED } from './secret.ts'
 

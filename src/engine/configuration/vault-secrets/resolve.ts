@@ -2,8 +2,8 @@
 import { isTypeId } from '../../../contract/ids.ts'
 import { invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import { type Db, statement } from '../../database/client.ts'
-import type { Vault } from '../../vault/vault.ts'
+import { type Db, statement } from '../../storage/database/client.ts'
+import type { Vault } from '../../storage/vault/vault.ts'
 import { REFERENCE, reachesOf, secretsIn } from './references.ts'
 import { placeOf } from './secret.ts'
 

@@ -1,9 +1,9 @@
 /** Rotation of the master key: the data keys of all secrets, encrypted again under the current one. */
 import { LIMITS } from '../../../foundation/limits.ts'
-import { requireAllAdmin } from '../../authentication/may-manage.ts'
-import { type Db, type Statement, statement } from '../../database/client.ts'
-import { keepKeyId, otherMasterKey } from '../../vault/vault.ts'
-import type { WriteScope } from '../../write/write.ts'
+import { requireAllAdmin } from '../../core/authentication/may-manage.ts'
+import type { WriteScope } from '../../core/write/write.ts'
+import { type Db, type Statement, statement } from '../../storage/database/client.ts'
+import { keepKeyId, otherMasterKey } from '../../storage/vault/vault.ts'
 
 export type Rotation = {
   /** The id of the current master key, which all secrets are encrypted under now. */

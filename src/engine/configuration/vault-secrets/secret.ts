@@ -4,9 +4,9 @@ import { productionOf } from '../../../contract/ids.ts'
 import { ALL_BASES } from '../../../contract/secret-shapes.ts'
 import { DomainError } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
-import type { Access } from '../../access/access.ts'
-import { administers, administersAll, outside } from '../../authentication/may-manage.ts'
+import { administers, administersAll, outside } from '../../core/authentication/may-manage.ts'
 import type { Secret as Row } from '../../prisma/client.ts'
+import type { Access } from '../../storage/access/access.ts'
 
 export type Secret = {
   /** Its name. */

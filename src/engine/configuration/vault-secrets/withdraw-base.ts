@@ -1,6 +1,6 @@
 import { previewsOf } from '../../../contract/secret-shapes.ts'
-import { statement } from '../../database/client.ts'
-import type { WriteScope } from '../../write/write.ts'
+import type { WriteScope } from '../../core/write/write.ts'
+import { statement } from '../../storage/database/client.ts'
 
 const CLOSE = statement(
   'close_secrets_to_base',

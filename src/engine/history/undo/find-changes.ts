@@ -2,12 +2,12 @@
 import { invalid } from '../../../foundation/errors.ts'
 import { nextTurn } from '../../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import type { Kind, Operation } from '../../change-log/entry.ts'
-import { narrowing, type Reader } from '../../change-log/read.ts'
-import { withinSeqs } from '../../change-log/seq-range.ts'
-import { type SeqRange, withinTimes } from '../../change-log/time-range.ts'
-import { visibleTo } from '../../change-log/visible.ts'
-import { type Db, shaped } from '../../database/client.ts'
+import type { Kind, Operation } from '../../log/entry.ts'
+import { narrowing, type Reader } from '../../log/read.ts'
+import { withinSeqs } from '../../log/seq-range.ts'
+import { type SeqRange, withinTimes } from '../../log/time-range.ts'
+import { visibleTo } from '../../log/visible.ts'
+import { type Db, shaped } from '../../storage/database/client.ts'
 
 /** A change to undo, without its content. */
 export type FoundChange = {

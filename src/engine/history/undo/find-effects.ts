@@ -1,9 +1,9 @@
 /** Finds what followed from changes inside the base: what triggers and actions did because of them, by `cause`. */
 import { nextTurn } from '../../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import type { Reader } from '../../change-log/read.ts'
-import { visibleTo } from '../../change-log/visible.ts'
-import { type Db, type Statement, shaped, statement } from '../../database/client.ts'
+import type { Reader } from '../../log/read.ts'
+import { visibleTo } from '../../log/visible.ts'
+import { type Db, type Statement, shaped, statement } from '../../storage/database/client.ts'
 import { AT_ONCE, FOUND, type FoundChange, type FoundRow, toFound, tooMany } from './find-changes.ts'
 
 /** A delivery that was sent or is due, or a run of an action. */

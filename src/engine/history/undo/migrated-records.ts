@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { type MigrationStep, migrate, readMigration } from '../../configuration/record-types/index.ts'
-import { type Db, statement } from '../../database/client.ts'
+import { type Db, statement } from '../../storage/database/client.ts'
 import type { FoundChange } from './find-changes.ts'
 import type { Obstacle, Step } from './plan-steps.ts'
 

@@ -1,14 +1,14 @@
 /** What an undo may write under the policies of an endpoint: what the tools there may write. */
 import { findType } from '../../core/load-type.ts'
 import type { TypePolicy } from '../../core/policy.ts'
-import { type Db, shaped, statement } from '../../database/client.ts'
-import { compileFilter } from '../../filter/compile.ts'
-import { compileFor } from '../../query/compile-query.ts'
-import type { BoundedType } from '../../query/policy-read.ts'
-import { UNSORTED } from '../../query/sort.ts'
-import { within } from '../../relationships/index.ts'
-import { policyOn } from '../../row-policy/apply.ts'
-import type { WriteScope } from '../../write/write.ts'
+import { policyOn } from '../../core/row-policy/apply.ts'
+import type { WriteScope } from '../../core/write/write.ts'
+import { compileFilter } from '../../data/filter/compile.ts'
+import { compileFor } from '../../records/query/compile-query.ts'
+import type { BoundedType } from '../../records/query/policy-read.ts'
+import { UNSORTED } from '../../records/query/sort.ts'
+import { within } from '../../records/relationships/index.ts'
+import { type Db, shaped, statement } from '../../storage/database/client.ts'
 import type { Obstacle, Step } from './plan-steps.ts'
 
 /** A record of a type with a policy: its hidden properties, and whether it matches the filter for writes. */

@@ -1,8 +1,8 @@
 /** The statements that lock what an undo reverts, read its former states, and delete links. */
 
-import { authorAt } from '../../change-log/log-rows.ts'
-import { statement } from '../../database/client.ts'
-import { logLinks } from '../../record-store/relationship-statements.ts'
+import { logLinks } from '../../data/ledger/relationship-statements.ts'
+import { authorAt } from '../../log/log-rows.ts'
+import { statement } from '../../storage/database/client.ts'
 
 /** The states of `$3` in the versions `$4`, and whether each has the data of the one that it replaces. */
 export const STATES = statement(

@@ -1,6 +1,6 @@
 /** The entries of each resource since the first change to undo: they decide what can be undone. */
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
-import { type Db, statement } from '../../database/client.ts'
+import { type Db, statement } from '../../storage/database/client.ts'
 import type { FoundChange } from './find-changes.ts'
 
 /** An entry of a resource, without its content. */

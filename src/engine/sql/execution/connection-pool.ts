@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net'
 import pg from 'pg'
 import { LIMITS } from '../../../foundation/limits.ts'
-import { answered } from '../../database/deadline.ts'
+import { answered } from '../../storage/database/deadline.ts'
 
 /** A pooled connection, which runs one statement at a time. */
 export type SqlConnection = {

@@ -1,4 +1,4 @@
-import type { QueryCanceller } from '../../database/query-cancellation.ts'
+import type { QueryCanceller } from '../../storage/database/query-cancellation.ts'
 import type { Prepared } from '../guard/prepare.ts'
 import type { SqlConnection } from './connection-pool.ts'
 import { toFailure } from './failures.ts'

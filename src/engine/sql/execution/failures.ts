@@ -1,8 +1,8 @@
 /** Maps PostgreSQL errors to messages that reveal neither values nor the SQL behind the relations. */
 import { advised } from '../../../foundation/advised-requests.ts'
 import { DomainError, invalid } from '../../../foundation/errors.ts'
-import { noSlot } from '../../database/concurrency-limit.ts'
-import { sqlState, unreachable } from '../../database/errors.ts'
+import { noSlot } from '../../storage/database/concurrency-limit.ts'
+import { sqlState, unreachable } from '../../storage/database/errors.ts'
 import { Stopped } from './timeout.ts'
 
 type Words = readonly [code: string, message: string, hint?: string]

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Db, statement } from '../../database/client.ts'
+import { type Db, statement } from '../../storage/database/client.ts'
 
 /**
  * Isolation of statements in addition to the parser. `full`: a login role per set of grants, in a database

@@ -2,8 +2,8 @@
 import pg from 'pg'
 import { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import { type Db, statement } from '../../database/client.ts'
-import { answered } from '../../database/deadline.ts'
+import { type Db, statement } from '../../storage/database/client.ts'
+import { answered } from '../../storage/database/deadline.ts'
 import { EVERYWHERE, type Isolation, type PrincipalRights, roleOf } from './isolation.ts'
 import { dropUnusedRoles, makeRole, type Principal, prepareRoles } from './roles.ts'
 

@@ -6,7 +6,7 @@ import Cursor from 'pg-cursor'
 import { invalid } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import { streamRows } from '../../database/row-stream.ts'
+import { streamRows } from '../../storage/database/row-stream.ts'
 import type { SqlConnection } from './connection-pool.ts'
 import { kindOf } from './values.ts'
 

@@ -1,6 +1,6 @@
 /** Statement timeout and query cancellation when the client disconnects. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { QueryCanceller } from '../../database/query-cancellation.ts'
+import type { QueryCanceller } from '../../storage/database/query-cancellation.ts'
 import type { SqlConnection } from './connection-pool.ts'
 
 /** Why a statement was cancelled. */

@@ -1,8 +1,0 @@
-export type { Change } from '../change-log/entry.ts'
-export { changesMatch } from './changes-match.ts'
-export { followChanges } from './follow.ts'
-export { type ChangeGroup, type ChangeGroupPage, listChangeGroups } from './groups.ts'
-export { type ChangePage, endOfChanges, listChanges } from './list.ts'
-export type { TraceStep } from './trace/step.ts'
-export { type ChangeTrace, traceChange } from './trace/trace.ts'
-export { type AwaitedChange, waitForChange } from './wait.ts'

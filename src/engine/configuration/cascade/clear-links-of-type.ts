@@ -1,0 +1,45 @@
+import { authorship } from '../../core/scope.ts'
+import type { WriteScope } from '../../core/write/write.ts'
+import { statement } from '../../storage/database/client.ts'
+import { deleteRows, unlinkType } from './delete-rows.ts'
+import { lockCascadeOfType } from './find-cascade.ts'
+import { checkNoRestrict, limitLinks } from './restrict.ts'
+import { summarizeType } from './summarize.ts'
+import { typesTouching } from './types-touching.ts'
+
+// Creating a link locks its type, so this lock blocks new links in the base until the transaction ends.
+const LOCK_LINKS = statement(
+  'lock_relationship_types',
+  'SELECT 1 AS one FROM plinth.relationship_type WHERE base_id = $1 ORDER BY id FOR UPDATE',
+)
+
+/**
+ * Prepares the deletion of a record type in its transaction: deletes the links of its records, and cascades
+ * to records of other types. Calls `checkApproval` when the plan is complete.
+ * @throws CONFLICT when a link from another type restricts the deletion
+ */
+export async function clearLinksOfType(
+  scope: WriteScope,
+  baseId: string,
+  recordType: string,
+  checkPlan: () => void,
+): Promise<void> {
+  const { db: tx, access } = scope
+  const hasLinks = (await tx.query(LOCK_LINKS, [baseId])).length > 0
+  if (!hasLinks) {
+    await summarizeType(scope, baseId, recordType, [], [])
+    return checkPlan()
+  }
+  const types = await typesTouching(tx, baseId, recordType)
+  const along = await lockCascadeOfType(tx, baseId, recordType, types.cascading)
+  await limitLinks(tx, along)
+  const isAlone = along.length === 0
+  const restricting = isAlone ? types.restricting : types.allRestricting
+  await checkNoRestrict(tx, { access, baseId }, recordType, along, restricting)
+  await summarizeType(scope, baseId, recordType, along, types.touching)
+  checkPlan()
+  const each = new Map(along.map(({ rowNo }) => [rowNo, rowNo]))
+  if (along.length > 0) await deleteRows(tx, baseId, along, each, authorship(scope))
+  if (types.touching.length > 0)
+    await unlinkType(tx, { baseId, recordType, relTypes: types.touching }, authorship(scope))
+}

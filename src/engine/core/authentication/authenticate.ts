@@ -1,0 +1,101 @@
+/** Authentication: finds the session of a token by its hash. */
+
+import { createHash, randomBytes } from 'node:crypto'
+import type { Token as TokenRow } from '../../prisma/client.ts'
+import { compileAccess } from '../../storage/access/compile-access.ts'
+import type { Grant } from '../../storage/access/grants.ts'
+import type { TokenSession } from '../../storage/access/token-session.ts'
+import { statement } from '../../storage/database/client.ts'
+import type { Scope } from '../scope.ts'
+
+export type Token = {
+  id: string
+  name: string
+  /** `plt_…` and the last four characters. */
+  masked: string
+  grants: readonly Grant[]
+  createdAt: string
+  createdBy: string | null
+  expiresAt: string | null
+  lastUsedAt: string | null
+  /** The raw token; only in the response that creates it. */
+  token?: string
+}
+
+const PREFIX = 'plt_'
+
+/** Generates a raw token. */
+export const newToken = (): string => `${PREFIX}${randomBytes(32).toString('base64url')}`
+
+/** The stored form of a token: its SHA-256 hash. */
+export const hashOf = (token: string) => createHash('sha256').update(token).digest()
+
+/** The row of a token without its hash. */
+export type TokenState = Omit<TokenRow, 'hash'>
+
+export const toToken = (row: TokenState): Token => ({
+  id: row.id,
+  name: row.name,
+  masked: `${PREFIX}…${row.tail}`,
+  grants: row.grants as unknown as readonly Grant[],
+  createdAt: row.createdAt.toISOString(),
+  createdBy: row.createdBy,
+  expiresAt: row.expiresAt?.toISOString() ?? null,
+  lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
+})
+
+/**
+ * Returns the token's session, or undefined if it is unknown or expired. Both cases do the same work, against
+ * timing attacks.
+ */
+export const authenticate = (
+  scope: Pick<Scope, 'db' | 'caches'>,
+  token: string,
+): Promise<TokenSession | undefined> => findValidSession(scope, hashOf(token))
+
+/** Finds a session by token hash. Returns undefined for an unknown or expired token. */
+export async function findValidSession(
+  scope: Pick<Scope, 'db' | 'caches'>,
+  hash: Buffer,
+): Promise<TokenSession | undefined> {
+  const session = await findSession(scope, hash)
+  return session && !isOver(session) ? session : undefined
+}
+
+/** Whether the token has expired. */
+export const isOver = ({ expiresAt }: TokenSession): boolean => expiresAt !== null && expiresAt <= new Date()
+
+/** Finds a session by token hash, expired or not. Returns undefined for an unknown token. */
+async function findSession(
+  { db, caches }: Pick<Scope, 'db' | 'caches'>,
+  hash: Buffer,
+): Promise<TokenSession | undefined> {
+  const key = hash.toString('hex')
+  const known = caches.live() ? caches.sessions.get(key) : undefined
+  if (known) return known
+  const before = caches.forgotten()
+  const session = await loadSession(db, hash, key)
+  // Do not cache a session that may have been revoked during the read.
+  if (session && caches.forgotten() === before) caches.sessions.set(key, session)
+  return session
+}
+
+type SessionRow = { id: string; name: string; grants: Grant[]; expires_at: Date | null }
+const LOAD_SESSION = statement(
+  'load_session',
+  'SELECT id, name, grants, expires_at FROM plinth.token WHERE hash = $1',
+)
+// Updating last_used_at once a minute is precise enough.
+const TOUCH = statement(
+  'touch_token',
+  `UPDATE plinth.token SET last_used_at = now() WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
+)
+
+async function loadSession(db: Scope['db'], hash: Buffer, key: string): Promise<TokenSession | undefined> {
+  const [row] = await db.query<SessionRow>(LOAD_SESSION, [hash])
+  if (!row) return undefined
+  // Ignore the failure: authentication must work on a read-only database.
+  await db.query(TOUCH, [row.id]).catch(() => {})
+  const { id: tokenId, name, grants, expires_at: expiresAt } = row
+  return { tokenId, key, name, access: compileAccess(grants), expiresAt }
+}

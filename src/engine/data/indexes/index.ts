@@ -1,0 +1,18 @@
+export {
+  COMPILED_INDEXES,
+  type CompiledIndex,
+  type IndexField,
+} from '../../schema/compiled-types/compiled-type.ts'
+export { nameConflictingRecord } from './conflicting-records.ts'
+export { declaredIndex, type ResolvedIndex, readIndexes, resolvedIndex, shownIndex } from './declaration.ts'
+export {
+  entriesGone,
+  entriesOf,
+  LEAVING,
+  variantFor,
+  type WriteStatement,
+  writeStatement,
+} from './entries.ts'
+export { claimUnique, releaseUnique } from './exchange.ts'
+export { copyIndexes, declareIndexes, dropEntries, dropIndexes, syncIndexes } from './sync.ts'
+export { guardUnique, hasUnique, type Written } from './unique.ts'

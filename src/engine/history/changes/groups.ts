@@ -1,0 +1,164 @@
+/** Changes grouped by the request, or the tool call, that made them. */
+import { LIMITS } from '../../../foundation/limits.ts'
+import { requireBase } from '../../core/existing-base.ts'
+import { readPage } from '../../core/page.ts'
+import { readPageRows, type Scope } from '../../core/scope.ts'
+import { callFor, type Kind, type Operation } from '../../log/entry.ts'
+import { type SeqRange, withinTimes } from '../../log/time-range.ts'
+import { type ToolCall, unpackCall } from '../../log/tool-call.ts'
+import { shaped } from '../../storage/database/client.ts'
+import { type Conditions, conditionsFor, findGroups, type GroupKey } from './find-groups.ts'
+import { askedOf, entriesOf } from './group-entries.ts'
+import { type ChangePageArgs, openReader, patienceOf, readRange } from './list.ts'
+import { adviseActor } from './other-actors.ts'
+import { readUndone } from './undone-groups.ts'
+
+/** The changes of one request by one caller; of one tool call, if the request has several. */
+export type ChangeGroup = {
+  requestId: string
+  call: ToolCall | null
+  actor: { tokenId: string | null; name: string; via: string }
+  firstAt: string
+  lastAt: string
+  lastSeq: number
+  count: number
+  by: { kind: Kind; recordType: string | null; operation: Operation; count: number }[]
+  /** The request that took all of them back. */
+  undoneBy: string | null
+}
+export type ChangeGroupPage = {
+  data: ChangeGroup[]
+  hasMore: boolean
+  limit: number
+  nextBefore: number | null
+  /** What to do about an actor that made none of the changes. */
+  hint: string | null
+}
+
+/**
+ * Lists the groups of a base, newest first. Counts only what the filter matches and the token may read.
+ * @throws FORBIDDEN, NOT_FOUND, VALIDATION_ERROR
+ */
+export async function listChangeGroups(
+  scope: Scope,
+  baseId: string,
+  args: Omit<ChangePageArgs, 'order' | 'showsBefore'>,
+): Promise<ChangeGroupPage> {
+  const reader = openReader(scope, baseId, args)
+  const { limit } = readPage({ limit: args.limit })
+  const { settled, ...asked } = await readRange(scope, args)
+  const whole = await withinTimes(scope.db, baseId, asked, reader.filter)
+  const conditions = conditionsFor(reader, baseId)
+  const patience = patienceOf(scope)
+  // Counted up to the present: a group that goes on after this page was listed before it.
+  const counted = { after: asked.after, upTo: settled }
+  const isNew = ({ lastSeq }: ChangeGroup) => lastSeq <= asked.upTo
+  for (let range = whole; ; ) {
+    const { keys, left } = await findGroups(scope, baseId, reader, conditions, range, limit + 1, patience)
+    if (keys.length === 0) await requireBase(scope, baseId)
+    const { groups, read } = await countGroups(scope, baseId, conditions, counted, keys.slice(0, limit))
+    const last = read < keys.length ? keys[read - 1] : undefined
+    const rest = last ? { after: whole.after, upTo: last.last - 1 } : left
+    const data = groups.filter(isNew).map((group) => callFor(reader, baseId, group))
+    const hasMore = rest.upTo > rest.after
+    if (!hasMore || data.length > 0 || keys.length === 0) {
+      const isNone = data.length === 0 && !hasMore && args.after == null
+      const hint = isNone ? await adviseActor(scope, baseId, reader, whole) : null
+      return { data, hasMore, limit, nextBefore: hasMore ? rest.upTo + 1 : null, hint }
+    }
+    range = rest
+  }
+}
+
+type Counted = {
+  n: number
+  kind: Kind
+  record_type: string | null
+  operation: Operation
+  count: number
+  first_at: string
+  last_at: string
+  last: number
+}
+
+/**
+ * Reads the counts of groups, some at a time. `read` is how many there are when the entries that were counted,
+ * or the bytes, end the page.
+ */
+async function countGroups(
+  scope: Scope,
+  baseId: string,
+  conditions: Conditions,
+  range: SeqRange,
+  keys: readonly GroupKey[],
+): Promise<{ groups: ChangeGroup[]; read: number }> {
+  const groups: ChangeGroup[] = []
+  let read = 0
+  let entries = 0
+  for (let size = FIRST_COUNTED; read < keys.length && entries < LIMITS.groupedEntries; ) {
+    const some = keys.slice(read, read + size)
+    const counts = await countSome(scope, baseId, conditions, range, some)
+    const whole = some.slice(0, counts.read)
+    const undoneBy = await readUndone(scope, baseId, conditions, range, whole)
+    for (const [i, key] of whole.entries()) {
+      const counted = counts.byKey.get(i + 1)
+      // Purged meanwhile.
+      if (!counted) continue
+      const group = groupOf(key, counted, undoneBy.get(i + 1) ?? null)
+      groups.push(group)
+      entries += group.count
+    }
+    read += whole.length
+    if (whole.length < some.length) break
+    size = Math.max(1, Math.floor(((LIMITS.groupedEntries - entries) * read) / Math.max(1, entries)))
+  }
+  return { groups, read }
+}
+
+/** How many groups are counted first, when it is not known how large they are. */
+const FIRST_COUNTED = 20
+
+async function countSome(
+  scope: Scope,
+  baseId: string,
+  conditions: Conditions,
+  range: SeqRange,
+  keys: readonly GroupKey[],
+): Promise<{ byKey: Map<number, Counted[]>; read: number }> {
+  const { text, values } = conditions(9)
+  const counts = shaped(
+    `SELECT g.n::int AS n, c.kind, c.record_type, c.operation, count(*)::int AS count,
+       min(c.at) AS first_at, max(c.at) AS last_at, max(c.seq)::float8 AS last
+     FROM ${entriesOf(text)}
+     GROUP BY g.n, c.kind, c.record_type, c.operation
+     ORDER BY g.n, count DESC, c.kind, c.record_type, c.operation`,
+  )
+  const asked = [...askedOf(baseId, range, keys), ...values]
+  const { rows, isCut } = await readPageRows<Counted>(scope, counts, asked, { atLeast: 1 })
+  // The last group of a cut result may be incomplete, unless it is the only one.
+  const read = isCut ? Math.max(1, (rows.at(-1)?.n ?? 1) - 1) : keys.length
+  return { byKey: Map.groupBy(rows, ({ n }) => n), read }
+}
+
+function groupOf(key: GroupKey, counted: readonly Counted[], undoneBy: string | null): ChangeGroup {
+  const of = <T>(value: (row: Counted) => T) => counted.map(value)
+  return {
+    requestId: key.request_id,
+    call: unpackCall(key.call),
+    actor: { tokenId: key.token_id, name: key.actor_name, via: key.via },
+    firstAt: of((row) => row.first_at).sort()[0] ?? '',
+    lastAt:
+      of((row) => row.last_at)
+        .sort()
+        .at(-1) ?? '',
+    lastSeq: Math.max(...of((row) => row.last)),
+    count: of((row) => row.count).reduce((sum, count) => sum + count, 0),
+    by: counted.map(({ kind, record_type, operation, count }) => ({
+      kind,
+      recordType: record_type,
+      operation,
+      count,
+    })),
+    undoneBy,
+  }
+}

@@ -1,0 +1,57 @@
+/** Which request undid all changes of a group. */
+
+import { read, type Scope } from '../../core/scope.ts'
+import type { SeqRange } from '../../log/time-range.ts'
+import { shaped, statement } from '../../storage/database/client.ts'
+import type { Conditions, GroupKey } from './find-groups.ts'
+import { askedOf, entriesOf } from './group-entries.ts'
+
+/**
+ * The groups whose every entry is undone, and by which request. An entry is undone if its last revert is in
+ * effect: it has no revert itself, or one that is undone. A cascade has a cause too, but of another resource.
+ */
+const undoneAmong = (
+  roots: string,
+) => `WITH RECURSIVE chain (n, root, seq, kind, record_type, id, depth, by) AS (
+     ${roots}
+     UNION ALL
+     SELECT p.n, p.root, i.seq, p.kind, p.record_type, p.id, p.depth + 1, coalesce(p.by, i.request_id)
+     FROM chain p CROSS JOIN LATERAL (
+       SELECT i.seq, i.request_id FROM plinth.change i
+       WHERE i.base_id = $1 AND i.cause COLLATE "C" = p.seq::text AND i.seq > p.seq AND i.kind = p.kind AND i.id = p.id
+         AND i.record_type IS NOT DISTINCT FROM p.record_type
+       ORDER BY i.cause COLLATE "C" DESC, i.seq DESC LIMIT 1) i),
+   entry AS (
+     SELECT n, root, max(depth) % 2 = 1 AS is_undone, max(by) AS by, max(seq) FILTER (WHERE depth = 1) AS undone_at
+     FROM chain GROUP BY n, root)
+   SELECT n::int AS n, (array_agg(by ORDER BY undone_at DESC))[1] AS by FROM entry GROUP BY n HAVING bool_and(is_undone)`
+
+/** The newest entries of groups: one each. */
+const NEWEST_UNDONE = statement(
+  'newest_undone',
+  undoneAmong(`SELECT g.n, c.seq, c.seq, c.kind, c.record_type, c.id, 0, NULL::text
+     FROM unnest($2::bigint[]) WITH ORDINALITY AS g (last, n)
+     CROSS JOIN LATERAL (SELECT * FROM plinth.change WHERE base_id = $1 AND seq = g.last OFFSET 0) c`),
+)
+
+/** The requests that undid groups, by the number of the group from 1. */
+export async function readUndone(
+  scope: Scope,
+  baseId: string,
+  conditions: Conditions,
+  range: SeqRange,
+  keys: readonly GroupKey[],
+): Promise<Map<number, string>> {
+  type Undone = { n: number; by: string }
+  // Few groups are undone. For the others, one entry is enough to know.
+  const newest = await read<Undone>(scope, NEWEST_UNDONE, [baseId, keys.map(({ last }) => last)])
+  const candidates = newest.flatMap(({ n }) => keys[n - 1] ?? [])
+  if (candidates.length === 0) return new Map()
+  const { text, values } = conditions(9)
+  const roots = `SELECT g.n, c.seq, c.seq, c.kind, c.record_type, c.id, 0, NULL::text FROM ${entriesOf(text)}`
+  const rows = await read<Undone>(scope, shaped(undoneAmong(roots)), [
+    ...askedOf(baseId, range, candidates),
+    ...values,
+  ])
+  return new Map(rows.map(({ n, by }) => [keys.indexOf(candidates[n - 1] as GroupKey) + 1, by]))
+}

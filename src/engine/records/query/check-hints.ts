@@ -1,0 +1,74 @@
+/** Checks the hints of refused fields against the type: a hint that the type refuses too would mislead. */
+import { COLUMNS } from '../../../contract/record-columns.ts'
+import { meantValue } from '../../../contract/suggest.ts'
+import { type Detail, DomainError } from '../../../foundation/errors.ts'
+import { bindFilter } from '../../data/filter/bind.ts'
+import { checkField, type FieldContext } from '../../data/filter/operand.ts'
+import { parseFilter } from '../../data/filter/parse.ts'
+import { fieldName, parseField } from '../../schema/compiled-types/field-path.ts'
+import { rootProperties } from '../../schema/json-schema/fields.ts'
+
+/**
+ * Runs a reader of arguments. Where it refuses a field with a hint that the type does not have, the error lists
+ * the fields of the type instead.
+ */
+export async function withCheckedHints<T>(
+  read: () => T | Promise<T>,
+  typeOf: () => Promise<FieldContext>,
+): Promise<T> {
+  try {
+    return await read()
+  } catch (thrown) {
+    if (!(thrown instanceof DomainError) || !thrown.details.some(isOfField)) throw thrown
+    // A type that is missing or closed to the caller answers with the fault of the shape, which comes first.
+    const type = await typeOf().catch(() => undefined)
+    if (!type) throw thrown
+    const details = thrown.details.map((detail) => (isOfField(detail) ? checked(detail, type) : detail))
+    throw new DomainError(thrown.code, thrown.message, { details, cause: thrown.cause })
+  }
+}
+
+const LINKED_FIELD =
+  'A filter reaches linked records through a relationship type: "<relationship type>.data.<name>", with "~" before it for incoming links. To show their fields, use "expand" or SQL.'
+const isOfField = ({ code, hint }: Detail): boolean => code === 'unknown_field' && hint !== undefined
+
+function checked(detail: Detail, type: FieldContext): Detail {
+  const { hint = '', ...rest } = detail
+  const name = String(detail.received)
+  // `customer.data.plan` means a linked record: as a property it would find nothing.
+  const isPath = /^[^.]+[.]data[.]/.test(name)
+  const names = type.visible ?? Object.keys(rootProperties(type.jsonSchema))
+  if (!isPath && !names.includes(name) && holds(hint, type)) return detail
+  const allowed = [...COLUMNS, ...names.map((name) => `data.${name}`)]
+  const meant = isPath ? undefined : corrected(hint, name, names)
+  if (meant !== undefined && holds(meant, type)) return { ...rest, allowed, hint: meant }
+  const message = isPath ? `${detail.message} ${LINKED_FIELD}` : detail.message
+  return { ...rest, message, allowed }
+}
+
+/** The hint with the nearest property of the type, or the name as a property. */
+function corrected(hint: string, name: string, properties: readonly string[]): string {
+  const close = meantValue(name, properties)
+  const right = close === undefined ? `data.${name}` : fieldName([close])
+  if (!hint.startsWith('{')) return right
+  // The filter has the name as a property, or the nearest field of every record in its place.
+  const wrong = [`data.${name}`, meantValue(name, COLUMNS)]
+  const swap = (key: string, value: unknown) =>
+    key === 'field' && wrong.includes(String(value)) ? right : value
+  return JSON.stringify(JSON.parse(hint, swap))
+}
+
+/** Whether the type has the fields of a hint: a filter, or a field. */
+function holds(hint: string, type: FieldContext): boolean {
+  try {
+    if (hint.startsWith('{')) bindFilter(parseFilter(JSON.parse(hint), ''), type)
+    else if (/^data[.[]/.test(hint)) {
+      const field = parseField(hint, '')
+      if (field.kind === 'data') checkField(field, type, '')
+    }
+    return true
+  } catch (thrown) {
+    if (thrown instanceof DomainError) return false
+    throw thrown
+  }
+}

@@ -1,0 +1,68 @@
+import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
+import { findType } from '../../core/load-type.ts'
+import type { Scope } from '../../core/scope.ts'
+import type { ChangeCondition } from '../../data/filter/change-condition.ts'
+import { shaped } from '../../storage/database/client.ts'
+import { matchingChanges } from './matching-changes-statement.ts'
+
+type Entry = { readonly seq: number; readonly recordType: string }
+/** A condition, with the log entries of records that may meet it. */
+type Asked = { readonly condition: ChangeCondition; readonly entries: readonly Entry[] }
+
+/** Conditions of one statement, which reads each entry once for all of them. */
+const CONDITIONS = 50
+
+/**
+ * The numbers of the log entries that meet each condition, in the order of the conditions. Entries of a type that is
+ * gone, and those whose states are no longer retained, meet none.
+ */
+export async function entriesMeetingEach(
+  scope: Scope,
+  baseId: string,
+  asked: readonly Asked[],
+): Promise<ReadonlySet<number>[]> {
+  const met = asked.map(() => new Set<number>())
+  for (const [recordType, own] of byType(asked)) {
+    const type = await findType(scope, baseId, recordType)
+    if (!type) continue
+    for (let from = 0; from < own.length; from += CONDITIONS) {
+      if (turnIsOver()) await nextTurn()
+      const some = own.slice(from, from + CONDITIONS)
+      const seqs = [...new Set(some.flatMap((each) => [...each.seqs]))]
+      const { text, values } = matchingChanges(
+        some.map(({ condition }) => condition),
+        { baseId, recordType, type, seqs },
+      )
+      const rows = await scope.db.query<{ seq: number; met: (boolean | null)[] }>(shaped(text), values)
+      for (const row of rows)
+        for (const [n, each] of some.entries())
+          if (row.met[n] && each.seqs.has(row.seq)) met[each.place]?.add(row.seq)
+    }
+  }
+  return met
+}
+
+/** The numbers of the log entries that meet a condition. */
+export async function entriesMeeting(
+  scope: Scope,
+  baseId: string,
+  condition: ChangeCondition,
+  entries: readonly Entry[],
+): Promise<ReadonlySet<number>> {
+  const [met = new Set<number>()] = await entriesMeetingEach(scope, baseId, [{ condition, entries }])
+  return met
+}
+
+type OfType = { readonly place: number; readonly condition: ChangeCondition; readonly seqs: Set<number> }
+
+/** The conditions with the entries of each record type. */
+function byType(asked: readonly Asked[]): ReadonlyMap<string, readonly OfType[]> {
+  const types = new Map<string, OfType[]>()
+  for (const [place, { condition, entries }] of asked.entries())
+    for (const [recordType, own] of Map.groupBy(entries, (entry) => entry.recordType)) {
+      const list = types.get(recordType) ?? []
+      list.push({ place, condition, seqs: new Set(own.map(({ seq }) => seq)) })
+      types.set(recordType, list)
+    }
+  return types
+}

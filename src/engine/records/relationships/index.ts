@@ -1,0 +1,15 @@
+export {
+  RELATIONSHIP_COLUMNS,
+  type Relationship,
+  type RelationshipRow,
+  relationshipNotFound,
+  toRelationship,
+  toRelationshipView,
+} from '../../data/ledger/relationship.ts'
+export { checkEnds } from './ends.ts'
+export { isLinkWithin, within } from './ends-within.ts'
+export { checkLink, invalidId, type LinkEnd, type LinkWrite, linkText } from './link.ts'
+export { getRelationship, listRelationships } from './list.ts'
+export { createRelationship, putRelationship, readLink } from './put.ts'
+export { deleteLinkBetween, deleteLinks, deleteRelationship, findLinksBetween, notLinked } from './remove.ts'
+export { writeLinks } from './write-links.ts'

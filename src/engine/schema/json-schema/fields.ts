@@ -1,0 +1,85 @@
+import { isObject } from '../../../foundation/is-object.ts'
+import { dereference } from '../../../schema-shape/refs.ts'
+import { renamedTo } from './former-names.ts'
+
+const MOST_ALLOWED = 50
+
+/**
+ * Checks whether data of a schema can have a field at a path. False only where a closed schema
+ * (`additionalProperties: false`) excludes it; `allowed` then lists the properties at that level.
+ */
+export function fieldExists(schema: unknown, path: Path): Existence {
+  const { closed } = follow(schema, path)
+  if (!closed) return { exists: true, allowed: [] }
+  const properties = propertiesOf(closed)
+  const names = path.filter((segment) => typeof segment === 'string')
+  const renamed = names.map((name) => renamedTo(properties, name)).find((name) => name !== undefined)
+  return {
+    exists: false,
+    allowed: Object.keys(properties).slice(0, MOST_ALLOWED),
+    ...(renamed !== undefined && { renamed }),
+  }
+}
+
+/** `renamed`: what the property is called now, if it was renamed. */
+type Existence = { exists: boolean; allowed: string[]; renamed?: string }
+
+/** The `format` that the schema declares at a path, if any. */
+export function formatAt(schema: unknown, path: Path): string | undefined {
+  const format = follow(schema, path).place?.['format']
+  return typeof format === 'string' ? format : undefined
+}
+
+/** The values that the schema allows at a path, if they are listed and none is an object or a list. */
+export function valuesAt(schema: unknown, path: Path): readonly unknown[] | undefined {
+  const place = follow(schema, path).place
+  const values = place && (Object.hasOwn(place, 'const') ? [place['const']] : place['enum'])
+  return Array.isArray(values) && values.length > 0 && values.every(isScalar) ? values : undefined
+}
+
+export const isScalar = (value: unknown): boolean => value === null || typeof value !== 'object'
+
+/** The schema of a property of the root; undefined when the schema does not declare it. */
+export function ownProperty(schema: unknown, name: string): unknown {
+  const properties = rootProperties(schema)
+  return Object.hasOwn(properties, name) ? properties[name] : undefined
+}
+
+/** Whether the schema declares any property of the root. */
+export const hasOwnProperties = (schema: unknown): boolean => Object.keys(rootProperties(schema)).length > 0
+
+/** The properties that the root of a schema declares. */
+export const rootProperties = (schema: unknown): Place =>
+  propertiesOf(dereference(schema, schema, isClosed) ?? {})
+
+/** Path steps: a property, an array index, or null for any element. */
+type Path = readonly (string | number | null)[]
+type Place = Record<string, unknown>
+
+/** Resolves the path: to the schema at its end, to the closed schema that excludes it, or to undefined. */
+function follow(schema: unknown, path: Path): { place?: Place | undefined; closed?: Place } {
+  // A closed schema needs no reference resolution.
+  let place = dereference(schema, schema, isClosed)
+  for (const segment of path) {
+    if (!place) return {}
+    const properties = propertiesOf(place)
+    if (typeof segment !== 'string')
+      place = dereference(itemSchema(place, segment ?? Number.POSITIVE_INFINITY), schema, isClosed)
+    else if (Object.hasOwn(properties, segment)) place = dereference(properties[segment], schema, isClosed)
+    else return isClosed(place) ? { closed: place } : {}
+  }
+  return { place }
+}
+
+const propertiesOf = ({ properties }: Place): Place => (isObject(properties) ? properties : {})
+
+function isClosed(schema: Record<string, unknown>): boolean {
+  const { additionalProperties, patternProperties } = schema
+  return additionalProperties === false && Object.keys(patternProperties ?? {}).length === 0
+}
+
+function itemSchema({ items, prefixItems, additionalItems }: Record<string, unknown>, i: number): unknown {
+  const tuple = Array.isArray(items) ? items : prefixItems
+  if (Array.isArray(tuple) && i < tuple.length) return tuple[i]
+  return Array.isArray(items) ? additionalItems : items
+}

@@ -1,0 +1,56 @@
+/** The schema as a graph: its subschemas, and what leads to them. */
+import { isObject } from '../../../foundation/is-object.ts'
+import { ASSERTIONS, NOTES, type Shape } from './keywords.ts'
+import type { Clean } from './normalize.ts'
+import type { Definitions } from './references.ts'
+
+const SHAPES: Readonly<Record<string, Shape>> = Object.assign(
+  {},
+  ...[NOTES, ASSERTIONS].flatMap((each) => [each['draft-07'], each['2020-12']]),
+)
+
+/** How the value of a keyword holds subschemas: it is one or a list, or it maps names to them. */
+export function holdsSchemas(keyword: string): 'list' | 'map' | undefined {
+  switch (SHAPES[keyword]) {
+    case 'schema':
+    case 'schemas':
+      return 'list'
+    case 'schema-map':
+    case 'dependencies':
+      return 'map'
+    default:
+      return undefined
+  }
+}
+
+/** The subschemas of a keyword. */
+export function under(schema: Clean, keyword: string): Clean[] {
+  const value = schema[keyword]
+  const isOne = holdsSchemas(keyword) === 'list' && !Array.isArray(value)
+  return (isOne ? [value] : holdsSchemas(keyword) ? Object.values(value ?? {}) : []).filter(isObject)
+}
+
+/** All direct subschemas, and the target of a reference. */
+export const subschemas = (schema: Clean, definitions: Definitions): Clean[] =>
+  [...Object.keys(schema).flatMap((keyword) => under(schema, keyword)), definitions.target(schema)].filter(
+    isObject,
+  )
+
+/** The schemas from which some start can be reached over the edges. */
+export function reaching(
+  starts: Iterable<Clean>,
+  all: Iterable<Clean>,
+  edges: (schema: Clean) => readonly Clean[],
+): Set<Clean> {
+  const parents = new Map<Clean, Clean[]>()
+  for (const schema of all)
+    for (const child of edges(schema)) {
+      const known = parents.get(child)
+      if (known) known.push(schema)
+      else parents.set(child, [schema])
+    }
+  const found = new Set(starts)
+  // A set yields what is added while it is iterated.
+  for (const schema of found) for (const parent of parents.get(schema) ?? []) found.add(parent)
+  return found
+}

@@ -1,0 +1,167 @@
+/** Authorization: the rights of a token as one predicate for all reads and writes. */
+import { DomainError } from '../../../foundation/errors.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
+import { type Grant, listed, type Permission } from './grants.ts'
+
+/** Compiled rights of a token. All surfaces use it for each read and write. */
+export type Access = {
+  /**
+   * Whether the token has the permission on the type. `'*'` means the base as a whole: its configuration and
+   * files.
+   */
+  allows(permission: Permission, baseId: string, recordType: string): boolean
+  /** Whether the token has the permission on the files of the type. */
+  allowsFiles(permission: 'read' | 'write', baseId: string, fileType: string): boolean
+  /** The types of the base that the token has the permission on: all, or the listed ones. */
+  types(permission: Permission, baseId: string): '*' | ReadonlySet<string>
+  /** Whether the token has a grant on types of the base. */
+  sees(baseId: string): boolean
+  /** Whether the token has any grant on the base. With endpoint grants alone, it sees only that the base exists. */
+  knows(baseId: string): boolean
+  /** The permission that endpoint grants give at the endpoint; null for none. */
+  atEndpoint(baseId: string, endpointId: string): Permission | null
+  /** The base ids that the grants on types name, or `'*'`. `sees` also includes their previews. */
+  bases(permission: Permission): '*' | ReadonlySet<string>
+  /** Whether the grants include everything that the given grant has; see `cover`. */
+  covers(grant: Grant): boolean
+  readonly grants: readonly Grant[]
+  /** The complete rights, when the scope is restricted to a part of them. */
+  readonly whole?: Access
+}
+
+/** Whether the token has any admin grant, and so may make tokens within it. */
+export const isAdministrator = ({ grants }: Access): boolean =>
+  grants.some(({ permission }) => permission === 'admin')
+
+/** The grants of the token itself, regardless of restrictions of the scope. */
+export const wholeGrants = (access: Access): readonly Grant[] => (access.whole ?? access).grants
+
+/** The types of the base that the token has the permission on, as a SQL parameter; null for all. */
+export function namedTypes(access: Access, permission: Permission, baseId: string): string[] | null {
+  const types = access.types(permission, baseId)
+  return types === '*' ? null : [...types]
+}
+
+/** Shortens a name for an error message. */
+const short = (name: string) => (name.length > 200 ? `${name.slice(0, 64)}…` : name)
+
+/**
+ * Authorization check. The error is the same whether or not the resource exists.
+ * @throws FORBIDDEN
+ */
+export function requirePermission(
+  access: Access,
+  permission: Permission,
+  baseId: string,
+  recordType: string,
+): void {
+  if (access.allows(permission, baseId, recordType)) return
+  const { whole } = access
+  if (whole?.allows(permission, baseId, recordType)) throw outOfReach(baseId, recordType)
+  if (hasEndpointsOnly(whole ?? access, baseId))
+    throw whole ? outOfReach(baseId, recordType) : endpointsOnly(access, baseId)
+  const [base, type] = [short(baseId), short(recordType)]
+  const what = type === '*' ? `the whole of base "${base}"` : `type "${type}" in base "${base}"`
+  throw new DomainError('FORBIDDEN', `The token lacks "${permission}" on ${what}.`, {
+    details: [
+      {
+        path: '',
+        code: 'missing_permission',
+        message: `Use a token with a grant that holds "${permission}" on ${what}.`,
+        expected: { base, record_type: type, permission },
+      },
+    ],
+  })
+}
+
+/**
+ * Authorization check of files: of the base as a whole, or of the file types that an S3 credential reaches.
+ * @throws FORBIDDEN
+ */
+export function requireFiles(
+  access: Access,
+  permission: 'read' | 'write',
+  baseId: string,
+  fileType: string,
+): void {
+  if (!access.allowsFiles(permission, baseId, fileType)) requirePermission(access, permission, baseId, '*')
+}
+
+/** Error for a resource that the token may access, but not through this endpoint. */
+const outOfReach = (baseId: string, recordType: string) =>
+  new DomainError(
+    'FORBIDDEN',
+    recordType === '*'
+      ? `This endpoint gives access to a part of base "${short(baseId)}" only.`
+      : `This endpoint does not allow this operation on type "${short(recordType)}".`,
+    {
+      details: [
+        {
+          path: '',
+          code: 'out_of_reach',
+          message: 'Use a tool that tools/list names, or an address with access to the whole base.',
+        },
+      ],
+    },
+  )
+
+const hasEndpointsOnly = (access: Access, baseId: string): boolean =>
+  access.knows(baseId) && !access.sees(baseId)
+
+/** Error for a token that reaches only endpoints of the base. They are no secret: its own grants name them. */
+function endpointsOnly({ grants, atEndpoint }: Access, baseId: string): DomainError {
+  const named = [...new Set(grants.flatMap(({ endpoint }) => listed(endpoint)))]
+  const allowed = named
+    .filter((id) => atEndpoint(baseId, id) !== null)
+    .slice(0, LIMITS.errorDetails)
+    .map((id) => `/mcp/${baseId}/e/${id}`)
+  return new DomainError('FORBIDDEN', `The token reaches only endpoints of base "${short(baseId)}".`, {
+    details: [
+      {
+        path: '',
+        code: 'endpoint_only',
+        message: `Connect an MCP client to ${allowed[0]}, or use a token with a grant on record types.`,
+        allowed,
+      },
+    ],
+  })
+}
+
+/**
+ * Rejects a base that the token has no grant on, whether or not it exists.
+ * @throws FORBIDDEN
+ */
+export function requireBaseAccess(access: Access, baseId: string): void {
+  if (access.sees(baseId)) return
+  if (access.whole?.knows(baseId)) throw outOfReach(baseId, '*')
+  if (access.knows(baseId)) throw endpointsOnly(access, baseId)
+  throw new DomainError('FORBIDDEN', `The token has no grant on base "${short(baseId)}".`, {
+    details: [{ path: '', code: 'missing_permission', message: 'Use a token with a grant on this base.' }],
+  })
+}
+
+/**
+ * Rejects a base whose existence the token may not know. An endpoint grant is enough.
+ * @throws FORBIDDEN
+ */
+export function requireKnownBase(access: Access, baseId: string): void {
+  if (!access.knows(baseId)) requireBaseAccess(access, baseId)
+}
+
+/**
+ * Rejects a token that has nothing but endpoint grants, for addresses of all bases.
+ * @throws FORBIDDEN
+ */
+export function requireTypeGrants({ grants }: Access): void {
+  if (grants.length === 0 || grants.some(({ record_type }) => record_type !== undefined)) return
+  throw new DomainError('FORBIDDEN', 'The token reaches only endpoints.', {
+    details: [
+      {
+        path: '',
+        code: 'endpoint_only',
+        message:
+          'Connect an MCP client to /mcp/{base_id}/e/{endpoint_id}, with a base and an endpoint of its grants.',
+      },
+    ],
+  })
+}

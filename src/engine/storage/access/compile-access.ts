@@ -1,0 +1,68 @@
+/** Compiles the grants of a token into the predicate of `access.ts`. */
+import { productionOf } from '../../../contract/ids.ts'
+import type { Access } from './access.ts'
+import {
+  cover,
+  type Grant,
+  isOnBase,
+  level,
+  PERMISSIONS,
+  type Permission,
+  type Rule,
+  toRule,
+} from './grants.ts'
+
+/** Size of the decision cache. Bounded, because callers choose the names. */
+const MAX_DECIDED = 1000
+const LONGEST = 200
+export function compileAccess(grants: readonly Grant[]): Access {
+  const all = grants.map(toRule)
+  // Only these count below. An endpoint grant reaches nothing but its endpoint.
+  const onTypes = all.filter(({ grant }) => grant.record_type !== undefined)
+  const reaching = (rules: readonly Rule[], permission: Permission, baseId: string) => {
+    const environment = productionOf(baseId) === baseId ? 'production' : 'preview'
+    return rules.filter(
+      (rule) =>
+        rule.level >= level(permission) &&
+        (rule.grant.environment === '*' || rule.grant.environment === environment) &&
+        isOnBase(rule, baseId),
+    )
+  }
+  const decide = (permission: Permission, baseId: string, recordType: string): boolean =>
+    reaching(onTypes, permission, baseId).some(({ types }) => types.has('*') || types.has(recordType))
+  // Grants of a compiled predicate never change, so decisions can be cached.
+  const decided = new Map<string, boolean>()
+  const allows: Access['allows'] = (permission, baseId, recordType) => {
+    const question = `${permission} ${baseId} ${recordType}`
+    const known = decided.get(question)
+    if (known !== undefined) return known
+    if (decided.size >= MAX_DECIDED) decided.clear()
+    const answer = decide(permission, baseId, recordType)
+    // No valid name is that long, so do not cache it.
+    if (question.length > LONGEST) return answer
+    decided.set(question, answer)
+    return answer
+  }
+  return {
+    grants,
+    allows,
+    allowsFiles: (permission, baseId) => allows(permission, baseId, '*'),
+    types: (permission, baseId) => {
+      const found = reaching(onTypes, permission, baseId)
+      if (found.some((rule) => rule.types.has('*'))) return '*'
+      return new Set(found.flatMap((rule) => [...rule.types]))
+    },
+    sees: (baseId) => reaching(onTypes, 'read', baseId).length > 0,
+    knows: (baseId) => reaching(all, 'read', baseId).length > 0,
+    atEndpoint: (baseId, endpointId) => {
+      const found = reaching(all, 'read', baseId).filter(({ endpoints }) => endpoints.has(endpointId))
+      return PERMISSIONS.findLast((each) => found.some(({ grant }) => grant.permission === each)) ?? null
+    },
+    bases: (permission) => {
+      const found = onTypes.filter((rule) => rule.level >= level(permission))
+      if (found.some((rule) => rule.bases.has('*'))) return '*'
+      return new Set(found.flatMap((rule) => [...rule.bases]))
+    },
+    covers: (wanted) => cover(all, wanted),
+  }
+}

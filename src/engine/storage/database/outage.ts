@@ -1,0 +1,44 @@
+/** Says once that the database is away, and once that it is back, in place of a line for each connection and each piece of work. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { DomainError } from '../../../foundation/errors.ts'
+import { type ErrorLog, type InfoLog, wordsOf } from '../../../foundation/log.ts'
+import { isAway } from './errors.ts'
+
+const LOOK_MS = 500
+
+/**
+ * The log of the server's own work. It does not write that a connection was lost: the first loss starts to look at the
+ * database until it answers.
+ */
+export function openOutageLog(
+  log: InfoLog & ErrorLog,
+  ping: () => Promise<void>,
+): InfoLog & { close(): void } {
+  const stop = new AbortController()
+  const { signal } = stop
+  let isLooking = false
+  const look = async (cause: string) => {
+    isLooking = true
+    let since: number | undefined
+    for (;;) {
+      const failure = await ping().then(() => undefined, wordsOf)
+      if (signal.aborted) return
+      if (failure === undefined) break
+      if (since === undefined) log.error({ cause: failure }, 'the database is away')
+      since ??= performance.now()
+      await delay(LOOK_MS, undefined, { ref: false, signal }).catch(() => {})
+    }
+    isLooking = false
+    if (since === undefined) log.warn({ cause }, 'a database connection was lost; it is opened again')
+    else log.warn({ ms: Math.round(performance.now() - since) }, 'the database is back')
+  }
+  return {
+    warn: (fields, message) => {
+      const { err } = fields as { err?: unknown }
+      if (!isAway(err)) return log.warn(fields, message)
+      if (!isLooking) void look(wordsOf(err instanceof DomainError ? err.cause : err))
+    },
+    info: (fields, message) => log.info(fields, message),
+    close: () => stop.abort(),
+  }
+}

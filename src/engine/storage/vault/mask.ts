@@ -1,0 +1,71 @@
+/** Hides known secrets in text that others wrote, such as the answer of a receiver. */
+import { inTurns } from '../../../foundation/event-loop-turns.ts'
+import { REDACTED } from '../../../foundation/redacted.ts'
+import { decodedText, decodeEscapes } from './decode-escapes.ts'
+import { encodedForms, encodedPlaces, type Place } from './encoded-forms.ts'
+
+type Range = { readonly start: number; readonly end: number }
+
+/** Characters of the longest form of a byte, an escape such as `\u0041`. */
+const LONGEST_FORM = 6
+
+/**
+ * Hides the secrets in a text. `isCut`: the text was cut at its end, where it may have the start of a secret. So much of
+ * the end is hidden, whatever it is: to hide only starts of secrets would tell whether a guess is one. It works in steps: a
+ * text can be long.
+ */
+export type Mask = (text: string, isCut?: boolean) => Generator<void, string>
+
+/** See `openMask`. */
+export const maskSecrets = (text: string, secrets: readonly string[], isCut = false): Promise<string> =>
+  inTurns(openMask(secrets)(text, isCut))
+
+/**
+ * Finds secrets as they are, with the escapes of JSON and URLs, also one in another, in hexadecimal, and in base64 and
+ * base64url, also where they are a part of what is encoded. A secret that is changed in another way, such as reversed,
+ * compressed or hashed, is not found.
+ */
+export function openMask(secrets: readonly string[]): Mask {
+  const known = [...new Set(secrets)].filter((secret) => secret !== '')
+  const decodedOnes = known.map((secret) => decodedText(secret)).filter((secret) => secret !== '')
+  const encoded = encodedForms(known)
+  const atCut = LONGEST_FORM * Math.max(...known.map((secret) => Buffer.byteLength(secret)))
+  return function* (text, isCut = false) {
+    if (known.length === 0) return text
+    // Not `push(…)`: a short secret may be there a million times.
+    const asTheyAre = known.flatMap((secret) =>
+      placesOf(text, secret).map(({ from, to }) => ({ start: from, end: to })),
+    )
+    const plain = ESCAPE.test(text) ? yield* decodeEscapes(text) : undefined
+    const shown = plain?.text ?? text
+    const places = (yield* encodedPlaces(encoded, shown)).concat(
+      plain ? decodedOnes.flatMap((secret) => placesOf(shown, secret)) : [],
+    )
+    yield
+    const ranges = asTheyAre.concat(
+      places.map(({ from, to }) => plain?.at(from, to) ?? { start: from, end: to }),
+    )
+    if (isCut) ranges.push({ start: Math.max(0, text.length - atCut), end: text.length })
+    return redacted(text, ranges)
+  }
+}
+
+function placesOf(text: string, wanted: string): Place[] {
+  const places: Place[] = []
+  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length))
+    places.push({ from: at, to: at + wanted.length })
+  return places
+}
+
+/** Without one of these, a text has no escape. */
+const ESCAPE = /[\\%+]/
+
+function redacted(text: string, ranges: Range[]): string {
+  let shown = ''
+  let at = 0
+  for (const { start, end } of ranges.sort((one, other) => one.start - other.start)) {
+    if (start >= at) shown += `${text.slice(at, start)}${REDACTED}`
+    at = Math.max(at, end)
+  }
+  return shown + text.slice(at)
+}
