@@ -20,7 +20,7 @@ test.each<[file: string, but: string[], spelled?: (name: string) => string]>([
   ['src/dialects/normalize.ts', ['is_null', 'is_not_null']],
   // `isNull` takes true or false.
   ['src/graphql/base/where-types.ts', ['is_not_null'], camelCase],
-  ['test/rest/operators.test.ts', []],
+  ['test/rest/filters/operators.test.ts', []],
   // A search depends on the words of all records.
   ['test/support/reference.ts', ['search']],
 ])('%s names each filter operator', (file, but, spelled = String) => {

@@ -4,7 +4,7 @@ import pg from 'pg'
 
 type Migration = { name: string; sql: string; checksum: string }
 
-const FOLDER = new URL('../../../prisma/migrations/', import.meta.url)
+const FOLDER = new URL('../../../../prisma/migrations/', import.meta.url)
 /** Advisory lock key: only one process migrates at a time. The others wait and then find nothing to apply. */
 const LOCK_KEY = 7_309_453_121
 
