@@ -80,8 +80,8 @@ export type Services = {
   /** Secret keys of the server. */
   readonly keys: { readonly cursor: SealKey; readonly link: SealKey; readonly s3: KeyObject }
   readonly limits: { readonly recordBytes: number; readonly batchBytes: number }
-  /** Runs SQL. The wing of SQL, which is above, knows its type. */
-  readonly sql: object
+  /** Runs SQL. The wing of SQL, which is above, knows the rest of it. `off`: it is switched off. */
+  readonly sql: { isolation(): string }
   readonly slowLists: SlowLists
   /** Variables of the environment that look like settings, and are none. */
   readonly unknownSettings: readonly string[]
