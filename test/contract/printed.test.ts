@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { printedSchema } from '../../src/graphql/schema-print.ts'
+import { printedOperations } from '../support/cli-operations.ts'
 
 const HOW = 'The printed contract differs. If the change is meant: npm run print'
 const printed = (name: string) => `../../schema/${name}`
@@ -13,6 +14,11 @@ test('schema/openapi.json equals the OpenAPI description', async () => {
   await expect(`${JSON.stringify(await openapi(), null, 2)}\n`, HOW).toMatchFileSnapshot(
     printed('openapi.json'),
   )
+})
+
+test('schema/cli.json equals what commands know of the OpenAPI description', async () => {
+  const { openapi } = await import('../../src/rest/openapi/document.ts')
+  await expect(printedOperations(await openapi()), HOW).toMatchFileSnapshot(printed('cli.json'))
 })
 
 test('schema/tools.json equals the generic MCP tools', async () => {

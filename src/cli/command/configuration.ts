@@ -1,26 +1,11 @@
 import type { Noun, Row } from './command.ts'
-import {
-  confirm,
-  createOnly,
-  ifMatch,
-  merge,
-  type Option,
-  operations,
-  paging,
-  query,
-  writing,
-} from './options.ts'
+import { commandOf, operation, type Says } from './operations.ts'
+import { merge, type Option, operations } from './options.ts'
 import { showHistory } from './show-history.ts'
 
 type Spec = Pick<Noun, 'summary' | 'columns'> & {
-  /** With its article: "a toolset". */
-  label: string
-  /** Options of `put`. */
-  fields: readonly Option[]
-  /** What `delete` removes, if it is more than the label says. */
-  removes?: string
-  /** The delete cascades, so it may need a confirmation. */
-  confirms?: true
+  /** What options of `put` and `patch` say. */
+  says?: Says
   /** Additional commands of this kind. */
   more?: readonly Row[]
 }
@@ -28,64 +13,31 @@ type Spec = Pick<Noun, 'summary' | 'columns'> & {
 /** A patch keeps what it does not name. */
 const withoutDefault = (option: Option): Option => ({
   ...option,
-  about: option.about.replace(/ \(default: [^()]*\)/, ''),
+  about: option.about.replace(/ \(default: [^()]*\)|\. Defaults to .*$/, ''),
 })
 
 /** Generates the commands of a configuration kind: list, get, history, put, patch, delete. */
-export function configuration(path: `/:base_id/${string}`, spec: Spec): Noun {
-  const { label, fields, removes = label, confirms, more = [] } = spec
-  const many = path.slice(path.lastIndexOf('/') + 1)
-  const one = `${path}/:id`
+export function configuration(many: string, { summary, columns, says = {}, more = [] }: Spec): Noun {
+  const of = many.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+  const patch = commandOf(`${of}.upsert`, 'patch', {
+    summary: operation(`${of}.update`).summary,
+    needsBody: true,
+    says,
+    without: ['if-none-match'],
+    also: [merge, operations],
+  })
   return {
     name: many.replace(/s$/, ''),
-    summary: spec.summary,
-    columns: spec.columns,
+    summary,
+    columns,
     rows: [
-      {
-        name: 'list',
-        summary: `List ${many.replaceAll('-', ' ')}`,
-        method: 'GET',
-        path,
-        options: paging,
-      },
-      {
-        name: 'get',
-        summary: `Show ${label}`,
-        method: 'GET',
-        path: one,
-        options: [query('--version <number>', 'version', 'show this version')],
-      },
-      {
-        name: 'history',
-        summary: `List the versions of ${label}, newest first`,
-        method: 'GET',
-        path: `${one}/history`,
-        options: paging,
-        show: showHistory,
-      },
+      commandOf(`${of}.list`, 'list'),
+      commandOf(`${of}.get`, 'get'),
+      commandOf(`${of}.history`, 'history', { show: showHistory }),
       ...more,
-      {
-        name: 'put',
-        summary: `Create ${label} or replace it`,
-        method: 'PUT',
-        path: one,
-        options: [...fields, ifMatch, createOnly, ...writing],
-      },
-      {
-        name: 'patch',
-        summary: `Change parts of ${label}`,
-        method: 'PATCH',
-        path: one,
-        needsBody: true,
-        options: [...fields.map(withoutDefault), merge, operations, ifMatch, ...writing],
-      },
-      {
-        name: 'delete',
-        summary: `Delete ${removes}`,
-        method: 'DELETE',
-        path: one,
-        options: [...(confirms ? [confirm] : []), ifMatch, ...writing],
-      },
+      commandOf(`${of}.upsert`, 'put', { says }),
+      { ...patch, method: 'PATCH', options: patch.options.map(withoutDefault) },
+      commandOf(`${of}.delete`, 'delete'),
     ],
   }
 }

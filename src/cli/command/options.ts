@@ -127,10 +127,6 @@ function readCount(text: string, flag: string): number {
   return Number(text)
 }
 
-export const name = text('--name <text>', 'name', 'display name (default: the id)')
-export const description = textFile('--description <text>', 'description', 'description')
-export const confirm = query('--confirm <id>', 'confirm', 'the id again; required if it is not empty')
-
 const version = (text: string, flag: string): string => {
   const [, digits] = /^"?(\d+)"?$/.exec(text) ?? []
   if (text !== '*' && digits === undefined)
@@ -149,23 +145,6 @@ export const createOnly: Option = {
   to: { header: 'if-none-match' },
   value: '*',
 }
-
-export const planToken = text('--plan-token <token>', 'plan_token', 'approve the plan of a deletion')
-
-/** Options of every write. */
-export const writing: readonly Option[] = [
-  {
-    flags: '--dry-run',
-    about: 'show what would happen, without changing anything',
-    to: { query: 'dry_run' },
-    value: 'true',
-  },
-  {
-    flags: '--idempotency-key <key>',
-    about: 'idempotency key: retries with it take effect once',
-    to: { header: 'idempotency-key' },
-  },
-]
 
 /** Not sent: whether a command asks first. */
 export const yes: Option = { flags: '--yes', about: 'do not ask on a terminal', to: { local: 'yes' } }
@@ -187,30 +166,6 @@ export const merge = content(
   'application/merge-patch+json',
   'a JSON Merge Patch instead: null removes',
 )
-
-export const snippets: Option = {
-  flags: '--snippets',
-  about: 'show what a search of the filter found',
-  to: { query: 'snippets' },
-  value: 'true',
-}
-const cursor = query('--cursor <cursor>', 'cursor', 'cursor of the page')
-
-const includeTotal: Option = {
-  flags: '--include-total',
-  about: 'also count all matches',
-  to: { query: 'include_total' },
-  value: 'true',
-}
-
-/** Options of a list that has offsets only. */
-export const offsets: readonly Option[] = [
-  query('--limit <count>', 'limit', 'items per page, 1 to 1000'),
-  query('--offset <count>', 'offset', 'items to skip'),
-  includeTotal,
-]
-/** Options of every other list. */
-export const paging: readonly Option[] = [cursor, ...offsets]
 
 /**
  * Reads the JSON value of an option: inline text, `@file`, or `-` for standard input. Rejects JSON that the

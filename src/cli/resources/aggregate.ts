@@ -1,8 +1,8 @@
 /** Command `plinth aggregate <type>`. */
 import { FUNCTIONS, INTERVALS } from '../../contract/aggregate-functions.ts'
-import type { Row } from '../command/command.ts'
 import { misused } from '../command/failure.ts'
-import { count, json, type Option, text } from '../command/options.ts'
+import { commandOf } from '../command/operations.ts'
+import type { Option } from '../command/options.ts'
 import { note, showRows } from '../command/print.ts'
 
 type Page = { data: Record<string, unknown>[]; meta: { has_more: boolean; offset: number; total?: number } }
@@ -42,30 +42,22 @@ export const group: Option = {
   several: true,
 }
 
-export const aggregate: Row = {
-  name: 'aggregate',
+export const aggregate = commandOf('records.aggregate', 'aggregate', {
   summary: 'Count, sum and compare the records of a type, by group',
-  method: 'POST',
-  path: '/:base_id/records/:record_type/aggregate',
-  options: [
-    aggregation,
-    group,
-    json(
-      '--filter <json>',
-      'filter',
-      'a filter of the records: {"field":"data.status","op":"eq","value":"open"}',
-    ),
-    json('--having <json>', 'having', 'a filter of the groups: {"field":"count","op":"gt","value":1}'),
-    text('--sort <names>', 'sort', 'names of results and group keys, such as -count'),
-    text('--as-of <time>', 'as_of', 'state at this time, such as 2026-01-31T09:30:00Z'),
-    count('--limit <count>', 'limit', 'groups per page, 1 to 1000'),
-    count('--offset <count>', 'offset', 'groups to skip'),
-    { flags: '--include-total', about: 'also count all groups', to: { body: 'include_total' }, value: true },
-  ],
+  says: {
+    aggregations: aggregation,
+    group_by: group,
+    filter: 'a filter of the records: {"field":"data.status","op":"eq","value":"open"}',
+    having: 'a filter of the groups: {"field":"count","op":"gt","value":1}',
+    sort: '<names> names of results and group keys, such as -count',
+    limit: '<count> groups per page, 1 to 1000',
+    offset: '<count> groups to skip',
+    include_total: 'also count all groups',
+  },
   show: ({ body }) => {
     const { data, meta } = body as Page
     showRows(data, Object.keys(data[0] ?? {}))
     if (meta.total !== undefined) note(`${data.length} of ${meta.total}\n`)
     if (meta.has_more) note(`There are more: --offset ${meta.offset + data.length}\n`)
   },
-}
+})

@@ -2,9 +2,8 @@
 import { readFile } from 'node:fs/promises'
 import type { Noun } from '../command/command.ts'
 import { unreadable } from '../command/failure.ts'
-import { type Option, paging, text, writing } from '../command/options.ts'
-
-const ALL = '/:base_id/records/:record_type/:id/attachments'
+import { commandOf } from '../command/operations.ts'
+import type { Option } from '../command/options.ts'
 
 const file: Option = {
   flags: '--file <path>',
@@ -34,40 +33,18 @@ export const attachment: Noun = {
   summary: 'Attachments: files of a record',
   columns: ['id', 'filename', 'content_type', 'size', 'status', 'created_at'],
   rows: [
-    {
-      name: 'list',
-      summary: 'List the attachments of a record',
-      method: 'GET',
-      path: ALL,
-      options: paging,
-    },
-    {
-      name: 'get',
-      summary: 'Show an attachment, with a URL of its content',
-      method: 'GET',
-      path: `${ALL}/:filename`,
-      options: [],
-    },
-    {
-      name: 'put',
+    commandOf('attachments.list', 'list', { summary: 'List the attachments of a record' }),
+    commandOf('attachments.get', 'get', { summary: 'Show an attachment, with a URL of its content' }),
+    commandOf('attachments.create', 'put', {
       summary: 'Attach a file, and replace one of the same name; without a content, get a URL for the upload',
-      method: 'POST',
-      path: ALL,
       argument: 'filename',
-      options: [
-        file,
-        text('--content <text>', 'content', 'the content as text'),
-        text('--content-type <type>', 'content_type', 'media type (default: by the suffix of a content)'),
-        ...writing,
-      ],
+      says: {
+        content_base64: file,
+        content: 'the content as text',
+        content_type: '<type> media type (default: by the suffix of a content)',
+      },
       complete: guessType,
-    },
-    {
-      name: 'delete',
-      summary: 'Delete an attachment',
-      method: 'DELETE',
-      path: `${ALL}/:attachment_id`,
-      options: [...writing],
-    },
+    }),
+    commandOf('attachments.delete', 'delete'),
   ],
 }

@@ -1,7 +1,7 @@
 import { type ChangeStep, changedText } from '../command/changed-text.ts'
-import type { Row } from '../command/command.ts'
 import { localTime } from '../command/local-time.ts'
-import { confirm, flag, query as parameter, queryJson, text, writing } from '../command/options.ts'
+import { commandOf, optionsOf } from '../command/operations.ts'
+import { queryJson } from '../command/options.ts'
 import { note, printLine, show, showLine, showRows } from '../command/print.ts'
 import { type Actor, actorCell } from '../command/show-history.ts'
 
@@ -56,29 +56,33 @@ const flatGroup = (group: Group) => ({
     .join(', '),
 })
 
+/** What a stream does not take. */
+const PAGE = {
+  before: '<seq> entries before this seq',
+  order: '<asc|desc> desc: the newest first',
+  include: '<before> before: the values that a change replaced (with --json)',
+  group: '<request> request: one line per request, newest first',
+  limit: '<count> entries per page, 1 to 1000',
+}
+
 /** Command `plinth changes`. */
-export const changes: Row = {
-  name: 'changes',
+export const changes = commandOf('changes.list', 'changes', {
   summary: 'Read or stream the change log of a base',
-  method: 'GET',
-  path: '/:base_id/changes',
-  options: [
-    parameter('--after <seq>', 'after', 'entries after this seq'),
-    parameter('--record-type <type>', 'record_type', 'only records of this type'),
-    parameter('--id <id>', 'id', 'only the resource with this id'),
-    parameter('--kind <kind>', 'kind', 'only this kind of resource, such as record'),
-    parameter('--actor <token>', 'actor', 'only changes made by this token: its id or its name'),
-    parameter('--operation <operation>', 'operation', 'only this operation, such as delete'),
-    parameter('--request-id <id>', 'request_id', 'only changes of this request'),
-    parameter('--since <time>', 'since', 'from this time on, or an age such as 2h'),
-    parameter('--until <time>', 'until', 'before this time or age'),
-    ...[
-      parameter('--before <seq>', 'before', 'entries before this seq'),
-      parameter('--order <asc|desc>', 'order', 'desc: the newest first'),
-      parameter('--include <before>', 'include', 'before: the values that a change replaced (with --json)'),
-      parameter('--group <request>', 'group', 'request: one line per request, newest first'),
-      parameter('--limit <count>', 'limit', 'entries per page, 1 to 1000'),
-    ].map((option) => ({ ...option, conflicts: 'follow' })),
+  says: {
+    after: '<seq> entries after this seq',
+    record_type: '<type> only records of this type',
+    id: '<id> only the resource with this id',
+    kind: '<kind> only this kind of resource, such as record',
+    actor: '<token> only changes made by this token: its id or its name',
+    operation: '<operation> only this operation, such as delete',
+    request_id: '<id> only changes of this request',
+  },
+  without: Object.keys(PAGE),
+  also: [
+    ...optionsOf('changes.list', { says: PAGE, only: Object.keys(PAGE) }).map((option) => ({
+      ...option,
+      conflicts: 'follow',
+    })),
     queryJson(
       '--condition <filter>',
       'condition',
@@ -109,7 +113,7 @@ export const changes: Row = {
     const row = flat(entry as Entry)
     showLine(COLUMNS.map((column) => row[column as keyof typeof row]))
   },
-}
+})
 
 type Step = {
   kind: string
@@ -131,12 +135,8 @@ const flatStep = ({ change, actor, depth, ...step }: Step, way: -1 | 1) => ({
 })
 
 /** Command `plinth trace <seq>`. */
-export const trace: Row = {
-  name: 'trace',
-  summary: 'Trace a change: back to what caused it, and forward to what it set off',
-  method: 'GET',
-  path: '/:base_id/changes/:seq/trace',
-  options: [parameter('--depth <count>', 'depth', 'steps in each direction, 1 to 10')],
+export const trace = commandOf('changes.trace', 'trace', {
+  says: { depth: '<count> steps in each direction, 1 to 10' },
   show: ({ body }) => {
     const { change, causes, effects, truncated } = body as {
       change: Entry
@@ -161,7 +161,7 @@ export const trace: Row = {
     showRows(rows, ['depth', 'kind', 'id', 'what', 'status', 'at', 'actor'])
     if (truncated) note('There are more steps.\n')
   },
-}
+})
 
 type Reverted = { reverts: number; kind: string; record_type: string | null; id: string; operation: string }
 type Effect = { id: string; of: string; status: string }
@@ -191,34 +191,25 @@ function showUndo({ last, count, data, also, effects, skipped, secrets = [], dry
 }
 
 /** Command `plinth revert [seq]`. */
-export const revert: Row = {
-  name: 'revert',
+export const revert = commandOf('changes.revert', 'revert', {
   summary: 'Revert a change; without its seq, all changes of a request or of an actor since a time',
-  method: 'POST',
   path: '/:base_id/changes/:seq?/revert',
   pathWithout: '/:base_id/revert',
-  options: [
-    text('--request-id <id>', 'request_id', 'all changes of this request'),
-    text('--actor <token>', 'actor', 'all changes of this token, by id or name: with --since or --until'),
-    text('--since <time>', 'since', 'from this time on, or an age such as 2h'),
-    text('--until <time>', 'until', 'before this time or age'),
-    text('--record-type <type>', 'record_type', 'only changes of records of this type'),
-    flag('--last', 'last', 'the last request of this token that is not undone', true),
-    text(
-      '--on-conflict <fail|skip|force>',
-      'on_conflict',
-      'skip: leave what was changed since, and list it; force: take that back too',
-    ),
-    flag('--with-effects', 'with_effects', 'also what triggers and actions did because of it', true),
-    {
-      flags: '--force',
-      about: 'also if later changes followed: they are reverted too',
-      to: { query: 'force' },
-      value: 'true',
+  says: {
+    force: 'also if later changes followed: they are reverted too',
+    on_invalid: '<allow> allow: keep data that violates the restored schema',
+  },
+  also: optionsOf('changes.revertAll', {
+    says: {
+      request_id: '<id> all changes of this request',
+      actor: '<token> all changes of this token, by id or name: with --since or --until',
+      record_type: '<type> only changes of records of this type',
+      last: 'the last request of this token that is not undone',
+      on_conflict:
+        '<fail|skip|force> skip: leave what was changed since, and list it; force: take that back too',
+      with_effects: 'also what triggers and actions did because of it',
     },
-    parameter('--on-invalid <allow>', 'on_invalid', 'allow: keep data that violates the restored schema'),
-    confirm,
-    ...writing,
-  ],
+    without: ['dry_run', 'idempotency-key'],
+  }),
   show: (answer) => ('skipped' in (answer.body as object) ? showUndo(answer.body as Undo) : show(answer, [])),
-}
+})

@@ -1,6 +1,7 @@
 import type { Noun, Row } from '../command/command.ts'
 import { EXIT } from '../command/failure.ts'
-import { count, json, type Option, paging, query, queryFlag, text, writing } from '../command/options.ts'
+import { commandOf, type Says } from '../command/operations.ts'
+import { type Option, text } from '../command/options.ts'
 import { note, show } from '../command/print.ts'
 import { showRecords } from '../command/show-records.ts'
 
@@ -9,27 +10,17 @@ type Claimed = {
   meta: { hint?: string }
 }
 
-const lease = count(
-  '--lease-seconds <count>',
-  'lease_seconds',
-  'seconds until it expires without a heartbeat',
-)
+const lease = '<count> seconds until it expires without a heartbeat'
 
 /** Command `plinth claim <type>`. */
-export const claim: Row = {
-  name: 'claim',
-  summary: 'Claim records of a type: each is assigned to one caller until its lease ends',
-  method: 'POST',
-  path: '/:base_id/records/:record_type/claim',
-  options: [
-    json('--filter <json>', 'filter', '{"field":"data.status","op":"eq","value":"open"}'),
-    text('--sort <fields>', 'sort', 'order, such as -data.priority (default: oldest first)'),
-    count('--limit <count>', 'limit', 'maximum number of records, 1 to 100 (default: 1)'),
-    lease,
-    count('--max-attempts <count>', 'max_attempts', 'skip records that were claimed this often'),
-    json('--patch <json>', 'patch', 'merge this into the data of each claimed record: {"status":"doing"}'),
-    ...writing,
-  ],
+export const claim = commandOf('claims.create', 'claim', {
+  says: {
+    sort: '<fields> order, such as -data.priority (default: oldest first)',
+    limit: '<count> maximum number of records, 1 to 100 (default: 1)',
+    lease_seconds: lease,
+    max_attempts: 'skip records that were claimed this often',
+    patch: 'merge this into the data of each claimed record: {"status":"doing"}',
+  },
   show: async ({ body }, asked) => {
     const { data, meta } = body as Claimed
     const rows = data.map(({ record, claim }) => ({
@@ -40,7 +31,7 @@ export const claim: Row = {
     await showRecords(rows, asked, ['claim', 'expires_at'])
     if (meta.hint) note(`${meta.hint}\n`)
   },
-}
+})
 
 type Acted = { meta?: { refused?: number } }
 
@@ -49,17 +40,16 @@ const several: Option = {
   several: true,
 }
 
-const act = (name: string, summary: string, options: Row['options'] = []): Row => ({
-  name,
-  summary,
-  method: 'POST',
-  path: `/:base_id/claims/:id?/${name}`,
-  pathWithout: `/:base_id/claims/${name}`,
-  options: [several, ...options, ...writing],
-  // Each claim of a list is answered by itself.
-  exitCode: ({ body }) => ((body as Acted).meta?.refused ? EXIT.failed : EXIT.ok),
-  columns: ['id', 'record_type', 'record_id', 'status', 'attempts', 'expires_at', 'error'],
-})
+const act = (name: string, says: Says = {}): Row =>
+  commandOf(`claims.${name}`, name, {
+    path: `/:base_id/claims/:id?/${name}`,
+    pathWithout: `/:base_id/claims/${name}`,
+    says,
+    also: [several],
+    // Each claim of a list is answered by itself.
+    exitCode: ({ body }) => ((body as Acted).meta?.refused ? EXIT.failed : EXIT.ok),
+    columns: ['id', 'record_type', 'record_id', 'status', 'attempts', 'expires_at', 'error'],
+  })
 
 const COLUMNS = ['id', 'record_type', 'record_id', 'status', 'holder', 'claimed_at', 'attempts', 'expires_at']
 
@@ -68,29 +58,22 @@ export const claims: Noun = {
   summary: 'Claims: records assigned to one worker',
   columns: COLUMNS,
   rows: [
-    {
-      name: 'list',
-      summary: 'List claims',
-      method: 'GET',
-      path: '/:base_id/claims',
-      options: [
-        query('--status <status>', 'status', 'active, completed or exhausted'),
-        query('--record-type <type>', 'record_type', 'only on records of this type'),
-        query('--record-id <id>', 'record_id', 'only on records with this id'),
-        query('--holder <token>', 'holder', 'only of this token, by id or name'),
-        ...paging,
-      ],
+    commandOf('claims.list', 'list', {
+      says: {
+        status: '<status> active, completed or exhausted',
+        record_type: '<type> only on records of this type',
+        record_id: '<id> only on records with this id',
+        holder: '<token> only of this token, by id or name',
+      },
       show: (answer) => {
         const { data, ...rest } = answer.body as { data: { holder: { name: string } }[] }
         const rows = data.map((claim) => ({ ...claim, holder: claim.holder.name }))
         show({ ...answer, body: { ...rest, data: rows } }, COLUMNS)
       },
-    },
-    { name: 'get', summary: 'Show a claim', method: 'GET', path: '/:base_id/claims/:id', options: [] },
-    act('heartbeat', 'Extend a claim by its lease', [lease]),
-    act('release', 'Release a claim: its record can be claimed again', [
-      queryFlag('--force', 'force', 'also the claim of another token, with manage on the record type'),
-    ]),
-    act('complete', 'Complete a claim: its record cannot be claimed again until it changes'),
+    }),
+    commandOf('claims.get', 'get', { summary: 'Show a claim' }),
+    act('heartbeat', { lease_seconds: lease }),
+    act('release', { force: 'also the claim of another token, with manage on the record type' }),
+    act('complete'),
   ],
 }

@@ -1,22 +1,10 @@
 /** Commands of files. */
 import type { Noun } from '../command/command.ts'
-import {
-  createOnly,
-  headerJson,
-  headerText,
-  json,
-  type Option,
-  paging,
-  query,
-  snippets,
-  text,
-  textFile,
-  writing,
-} from '../command/options.ts'
+import { commandOf } from '../command/operations.ts'
+import { headerJson, headerText, type Option, query, textFile } from '../command/options.ts'
 import { print } from '../command/print.ts'
 
 const FILES = '/:base_id/files/:file_type'
-const ONE = `${FILES}/:path`
 
 const ifMatch: Option = {
   flags: '--if-match <sha256>',
@@ -25,148 +13,104 @@ const ifMatch: Option = {
   read: (written) => (written === '*' ? '*' : `"${written.replaceAll('"', '')}"`),
 }
 const contentType = 'such as text/plain'
+const prefix = '<text> the beginning of the paths'
 
 export const file: Noun = {
   name: 'file',
   summary: 'Files: contents at paths, with versions',
   columns: ['kind', 'path', 'size', 'version', 'content_type', 'updated_at'],
   rows: [
-    {
-      name: 'ls',
+    commandOf('files.list', 'ls', {
       alias: 'list',
       summary: 'List the files and folders below a prefix',
-      method: 'GET',
-      path: FILES,
-      options: [
-        query('--prefix <text>', 'prefix', 'the beginning of the paths'),
-        query('--depth <count>', 'depth', 'levels to list; deeper files are shown as folders'),
-        ...paging,
-      ],
-    },
-    {
-      name: 'search',
-      summary: 'Find files by words of their paths and texts, best first',
-      method: 'GET',
-      path: '/:base_id/files',
+      says: { prefix, depth: '<count> levels to list; deeper files are shown as folders' },
+    }),
+    commandOf('files.search', 'search', {
       argument: 'search',
-      options: [
-        query('--file-type <id>', 'file_type', 'only files of this type'),
-        query('--prefix <text>', 'prefix', 'the beginning of the paths'),
-        query('--match <all|any>', 'match', 'whether all words must be there (default), or any'),
-        { ...snippets, about: 'show what was found' },
-        ...paging,
-      ],
+      says: {
+        file_type: '<id> only files of this type',
+        prefix,
+        match: '<all|any> whether all words must be there (default), or any',
+        snippets: 'show what was found',
+      },
       columns: ['file_type', 'path', 'version', '_search_score', '_snippets'],
-    },
-    {
-      name: 'get',
+    }),
+    commandOf('files.download', 'get', {
       summary: 'Download a file to standard output, or to --output',
-      method: 'GET',
-      path: ONE,
       transfer: 'download',
-      options: [
-        { flags: '--output <file>', about: 'write to this file', to: { local: 'output' } },
-        query('--version <number>', 'version', 'download this version'),
-      ],
-    },
-    {
-      name: 'lines',
+      only: ['version'],
+      says: { version: '<number> download this version' },
+      also: [{ flags: '--output <file>', about: 'write to this file', to: { local: 'output' } }],
+    }),
+    commandOf('files.download', 'lines', {
       summary: 'Print lines of a text file',
-      method: 'GET',
-      path: ONE,
-      options: [
-        { ...query('--lines <range>', 'lines', 'such as 10-20, or 10- to the end'), required: true },
-        query('--version <number>', 'version', 'read this version'),
-      ],
+      only: ['lines', 'version'],
+      says: {
+        lines: { ...query('--lines <range>', 'lines', 'such as 10-20, or 10- to the end'), required: true },
+        version: '<number> read this version',
+      },
       show: ({ body }) => print((body as { text: string | null }).text ?? 'The content is binary.\n'),
-    },
-    {
-      name: 'show',
+    }),
+    commandOf('files.download', 'show', {
       summary: 'Show the metadata of a file',
-      method: 'GET',
-      path: ONE,
       query: { meta: '1' },
-      options: [query('--version <number>', 'version', 'show this version')],
-    },
-    {
-      name: 'put',
+      only: ['version'],
+    }),
+    commandOf('files.upload', 'put', {
       summary: 'Upload a file, or "-" for standard input',
-      method: 'PUT',
-      path: ONE,
       transfer: 'upload',
-      options: [
-        headerText('--content-type <type>', 'content-type', `${contentType} (default: by the suffix)`),
-        headerText('--label <text>', 'x-service-label', 'a label of the content version'),
-        headerJson('--metadata <json>', 'x-file-metadata', 'the metadata'),
-        ifMatch,
-        createOnly,
-        ...writing,
-      ],
-    },
-    {
-      name: 'mv',
+      says: {
+        'x-service-label': headerText('--label <text>', 'x-service-label', 'a label of the content version'),
+        'x-file-metadata': headerJson('--metadata <json>', 'x-file-metadata', 'the metadata'),
+        'if-match': ifMatch,
+      },
+      also: [headerText('--content-type <type>', 'content-type', `${contentType} (default: by the suffix)`)],
+    }),
+    commandOf('files.update', 'mv', {
       summary: 'Move a file to another path of its type',
-      method: 'PATCH',
       path: `${FILES}/:from`,
       argument: 'path',
-      options: [ifMatch, ...writing],
-    },
-    {
-      name: 'edit',
+      without: ['patch', 'edits', 'label', 'content_type', 'metadata'],
+      says: { 'if-match': ifMatch },
+    }),
+    commandOf('files.update', 'edit', {
       summary: 'Edit the text of a file: apply a unified diff, or replace parts of it',
-      method: 'PATCH',
-      path: ONE,
       needsBody: true,
-      options: [
-        { ...textFile('--patch <diff>', 'patch', 'a unified diff'), conflicts: 'edits' },
-        json('--edits <json>', 'edits', '[{"find","replace","all"}], of which all is optional'),
-        text('--label <text>', 'label', 'a label of the new content version'),
-        ifMatch,
-        ...writing,
-      ],
-    },
-    {
-      name: 'tag',
+      without: ['path', 'content_type', 'metadata'],
+      says: {
+        patch: { ...textFile('--patch <diff>', 'patch', 'a unified diff'), conflicts: 'edits' },
+        edits: '[{"find","replace","all"}], of which all is optional',
+        label: 'a label of the new content version',
+        'if-match': ifMatch,
+      },
+    }),
+    commandOf('files.update', 'tag', {
       summary: 'Change the metadata, the type or the label of a file',
-      method: 'PATCH',
-      path: ONE,
       needsBody: true,
-      options: [
-        text('--content-type <type>', 'content_type', contentType),
-        text('--label <text>', 'label', 'the label of the current content version'),
-        json('--metadata <json>', 'metadata', 'the metadata, which it replaces'),
-        ifMatch,
-        ...writing,
-      ],
-    },
-    {
-      name: 'rm',
-      alias: 'delete',
-      summary: 'Delete a file',
-      method: 'DELETE',
-      path: ONE,
-      options: [ifMatch, ...writing],
-    },
-    {
-      name: 'history',
+      without: ['path', 'patch', 'edits'],
+      says: {
+        content_type: `<type> ${contentType}`,
+        label: 'the label of the current content version',
+        metadata: 'the metadata, which it replaces',
+        'if-match': ifMatch,
+      },
+    }),
+    commandOf('files.delete', 'rm', { alias: 'delete', says: { 'if-match': ifMatch } }),
+    commandOf('files.download', 'history', {
       summary: 'List the content versions of a file, newest first',
-      method: 'GET',
-      path: ONE,
       query: { history: '' },
-      options: paging,
+      only: ['limit', 'cursor', 'offset', 'include_total'],
       columns: ['version', 'size', 'content_type', 'label', 'created_at', 'created_by', 'content_sha256'],
-    },
-    {
-      name: 'diff',
+    }),
+    commandOf('files.download', 'diff', {
       summary: 'Compare two content versions of a file',
-      method: 'GET',
-      path: ONE,
       query: { diff: '' },
-      options: [
-        { ...query('--from <version>', 'from', 'the earlier version'), required: true },
-        { ...query('--to <version>', 'to', 'the later version'), required: true },
-      ],
+      only: ['from', 'to'],
+      says: {
+        from: { ...query('--from <version>', 'from', 'the earlier version'), required: true },
+        to: { ...query('--to <version>', 'to', 'the later version'), required: true },
+      },
       show: ({ body }) => print((body as { diff: string | null }).diff ?? 'The contents are binary.\n'),
-    },
+    }),
   ],
 }

@@ -1,7 +1,7 @@
 /** Commands of previews. */
 import type { Noun } from '../command/command.ts'
 import { misused } from '../command/failure.ts'
-import { confirm, description, ifMatch, paging, text, writing } from '../command/options.ts'
+import { commandOf } from '../command/operations.ts'
 
 /** A production base has the same path, and is not deleted as a preview. */
 function checkId(id: string): void {
@@ -14,40 +14,20 @@ export const preview: Noun = {
   summary: 'Previews: copies of a base to try changes in',
   columns: ['id', 'version', 'created_at', 'description'],
   rows: [
-    {
-      name: 'list',
-      summary: 'List the previews of a base',
-      method: 'GET',
-      path: '/:base_id/previews',
-      options: paging,
-    },
-    {
-      name: 'get',
+    commandOf('previews.list', 'list'),
+    commandOf('bases.get', 'get', {
       summary: 'Show a preview, by its whole id',
-      method: 'GET',
-      path: '/bases/:id',
       checkId,
-      options: [],
-    },
-    {
-      name: 'create',
+      without: ['include'],
+    }),
+    commandOf('previews.create', 'create', {
       summary: 'Create a preview of a base: <base>--<name>',
-      method: 'POST',
-      path: '/:base_id/preview',
       argument: 'name',
-      options: [
-        text('--copy <what>', 'copy', 'config (default), or config_and_sample: also some records'),
-        description,
-        ...writing,
-      ],
-    },
-    {
-      name: 'delete',
+      says: { copy: '<what> config (default), or config_and_sample: also some records' },
+    }),
+    commandOf('bases.delete', 'delete', {
       summary: 'Delete a preview, by its whole id, and everything in it',
-      method: 'DELETE',
-      path: '/bases/:id',
       checkId,
-      options: [confirm, ifMatch, ...writing],
-    },
+    }),
   ],
 }

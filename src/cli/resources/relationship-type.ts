@@ -1,6 +1,6 @@
 /** Commands of relationship types. */
 import { configuration } from '../command/configuration.ts'
-import { description, json, name, type Option, query, text } from '../command/options.ts'
+import type { Option } from '../command/options.ts'
 
 const ids = (flags: string, field: string, about: string): Option => ({
   flags,
@@ -9,20 +9,8 @@ const ids = (flags: string, field: string, about: string): Option => ({
   read: (written) => written.split(','),
 })
 
-const fields: readonly Option[] = [
-  name,
-  description,
-  json('--schema <json>', 'data_schema', 'the JSON Schema of their data (default: any object)'),
-  ids('--source <types>', 'source_record_types', 'the source record types'),
-  ids('--target <types>', 'target_record_types', 'the target record types'),
-  text('--cardinality <kind>', 'cardinality', 'many_to_many, one_to_many, many_to_one or one_to_one'),
-  text('--on-delete <what>', 'on_delete', 'unlink, restrict or cascade: what deleting the target does'),
-  query('--on-invalid <allow>', 'on_invalid', 'allow: keep relationships that violate the schema'),
-]
-
-export const relationshipType = configuration('/:base_id/relationship-types', {
+export const relationshipType = configuration('relationship-types', {
   summary: 'Relationship types: the kinds of links between records',
-  label: 'a relationship type',
   columns: [
     'id',
     'name',
@@ -32,6 +20,12 @@ export const relationshipType = configuration('/:base_id/relationship-types', {
     'on_delete',
     'version',
   ],
-  fields,
-  confirms: true,
+  says: {
+    data_schema: '--schema <json> the JSON Schema of their data (default: any object)',
+    source_record_types: ids('--source <types>', 'source_record_types', 'the source record types'),
+    target_record_types: ids('--target <types>', 'target_record_types', 'the target record types'),
+    cardinality: '<kind> many_to_many, one_to_many, many_to_one or one_to_one',
+    on_delete: '<what> unlink, restrict or cascade: what deleting the target does',
+    on_invalid: '<allow> allow: keep relationships that violate the schema',
+  },
 })

@@ -1,91 +1,53 @@
 /** Commands of relationships. */
 import type { Noun } from '../command/command.ts'
-import {
-  createOnly,
-  ifMatch,
-  json,
-  type Option,
-  paging,
-  query,
-  queryJson,
-  text,
-  writing,
-} from '../command/options.ts'
+import { commandOf } from '../command/operations.ts'
 
-const ONE = '/:base_id/relationships/:id'
+const ONE = '/:base_id/relationships/:id?'
 
-/** Options that identify the record at one end. */
-const end = (side: 'source' | 'target'): readonly Option[] => [
-  {
-    ...text(`--${side}-type <type>`, `${side}_record_type`, `the record type of its ${side}`),
-    required: true,
-  },
-  { ...text(`--${side} <id>`, `${side}_id`, `the id of its ${side}`), required: true },
-]
+const ends = {
+  source_record_type: '--source-type <type> the record type of its source',
+  source_id: '--source <id> the id of its source',
+  target_record_type: '--target-type <type> the record type of its target',
+  target_id: '--target <id> the id of its target',
+}
 
 export const relationship: Noun = {
   name: 'relationship',
   summary: 'Relationships: the links between records',
   columns: [
-    'id',
-    'rel_type',
-    'source_record_type',
-    'source_id',
-    'target_record_type',
-    'target_id',
-    'version',
-    'data',
+    ...[
+      'id',
+      'rel_type',
+      'source_record_type',
+      'source_id',
+      'target_record_type',
+      'target_id',
+      'version',
+      'data',
+    ],
   ],
   rows: [
-    {
-      name: 'list',
-      summary: 'List relationships',
-      method: 'GET',
-      path: '/:base_id/relationships',
-      options: [
-        queryJson('--filter <json>', 'filter', '{"field":"rel_type","op":"eq","value":"works_at"}'),
-        query('--sort <fields>', 'sort', 'such as -created_at,id'),
-        ...paging,
-      ],
-    },
-    { name: 'get', summary: 'Show a relationship', method: 'GET', path: ONE, options: [] },
-    {
-      name: 'put',
+    commandOf('relationships.list', 'list', {
+      says: {
+        filter: '{"field":"rel_type","op":"eq","value":"works_at"}',
+        sort: '<fields> such as -created_at,id',
+      },
+    }),
+    commandOf('relationships.get', 'get'),
+    commandOf('relationships.upsert', 'put', {
       summary: 'Link two records, or replace the data of their link; without an id, by type and ends',
-      method: 'PUT',
-      path: `${ONE}?`,
-      options: [
-        { ...text('--type <type>', 'rel_type', 'its relationship type'), required: true },
-        ...end('source'),
-        ...end('target'),
-        json('--data <json>', 'data', 'its data'),
-        text('--external-id <id>', 'external_id', 'its id in an external system'),
-        text('--external-source <name>', 'external_source', 'the external system (default: "default")'),
-        {
-          flags: '--replace',
-          about: 'move: delete the relationship that has its place by cardinality or id',
-          to: { body: 'replace' },
-          value: true,
-        },
-        ifMatch,
-        createOnly,
-        ...writing,
-      ],
-    },
-    {
-      name: 'delete',
+      path: ONE,
+      says: {
+        rel_type: '--type <type> its relationship type',
+        ...ends,
+        data: 'its data',
+        replace: 'move: delete the relationship that has its place by cardinality or id',
+      },
+    }),
+    commandOf('relationships.deleteByEnds', 'delete', {
       summary: 'Delete a relationship, by its id or by its type and ends',
-      method: 'DELETE',
-      path: `${ONE}?`,
-      options: [
-        query('--type <type>', 'rel_type', 'without an id: its relationship type'),
-        query('--source-type <type>', 'source_record_type', 'the record type of its source'),
-        query('--source <id>', 'source_id', 'the id of its source'),
-        query('--target-type <type>', 'target_record_type', 'the record type of its target'),
-        query('--target <id>', 'target_id', 'the id of its target'),
-        ifMatch,
-        ...writing,
-      ],
-    },
+      path: ONE,
+      says: { rel_type: '--type <type> without an id: its relationship type', ...ends },
+    }),
   ],
 }

@@ -1,5 +1,5 @@
-import type { Row } from '../command/command.ts'
-import { json, readText, text, writing } from '../command/options.ts'
+import { commandOf } from '../command/operations.ts'
+import { readText } from '../command/options.ts'
 import { note, showRows } from '../command/print.ts'
 import { param } from './sql.ts'
 
@@ -7,19 +7,12 @@ type Result = { statement: number; operation: string; count: number; rows: Recor
 type Done = { data: Result[]; meta: { count: number } } | { plan: { what: string }; plan_token: string }
 
 /** Command `plinth sql-write "UPDATE …; SELECT …"`. */
-export const sqlWrite: Row = {
-  name: 'sql-write',
+export const sqlWrite = commandOf('sql.execute', 'sql-write', {
   summary: 'Run INSERT, UPDATE, DELETE and SELECT statements (text, @file, or -) in one transaction',
-  method: 'POST',
-  path: '/:base_id/sql/execute',
   argument: 'statements',
   readArgument: readText,
-  options: [
-    param,
-    json('--params <json>', 'params', 'a list of values for $1 …, or an object for :name …'),
-    text('--plan-token <token>', 'plan_token', 'approve the plan of a deletion'),
-    ...writing,
-  ],
+  says: { params: 'a list of values for $1 …, or an object for :name …' },
+  also: [param],
   show: ({ body }) => {
     const done = body as Done
     if ('plan' in done) {
@@ -33,4 +26,4 @@ export const sqlWrite: Row = {
       note(`${operation}: ${count} ${count === 1 ? 'row' : 'rows'}\n`)
     }
   },
-}
+})

@@ -1,7 +1,7 @@
 import { parseJson } from '../../json/parse.ts'
-import type { Row } from '../command/command.ts'
 import { misused } from '../command/failure.ts'
-import { count, json, type Option, readText } from '../command/options.ts'
+import { commandOf } from '../command/operations.ts'
+import { type Option, readText } from '../command/options.ts'
 import { note, showRows } from '../command/print.ts'
 
 type Result = {
@@ -31,19 +31,16 @@ export const param: Option = {
 }
 
 /** Command `plinth sql 'SELECT …'`. */
-export const sql: Row = {
-  name: 'sql',
+export const sql = commandOf('sql.query', 'sql', {
   summary:
     'Run a read-only SQL statement (text, @file, or -); each record type is a relation named by its id',
-  method: 'POST',
-  path: '/:base_id/sql',
   argument: 'query',
   readArgument: readText,
-  options: [
-    param,
-    json('--params <json>', 'params', 'a list of values for $1 …, or an object for :name …'),
-    count('--limit <count>', 'limit', 'maximum number of rows'),
-  ],
+  says: {
+    params: 'a list of values for $1 …, or an object for :name …',
+    limit: '<count> maximum number of rows',
+  },
+  also: [param],
   show: ({ body }) => {
     const { data, meta } = body as Result
     showRows(
@@ -53,4 +50,4 @@ export const sql: Row = {
     if (meta.hint) note(`${meta.hint}\n`)
     if (meta.has_more) note('There are more: add a LIMIT and OFFSET, or filter.\n')
   },
-}
+})

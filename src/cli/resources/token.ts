@@ -1,8 +1,9 @@
 /** Commands of API tokens. */
 import type { Answer } from '../command/client.ts'
-import type { Noun, Row } from '../command/command.ts'
+import type { Noun } from '../command/command.ts'
 import { misused } from '../command/failure.ts'
-import { type Option, paging, text, writing } from '../command/options.ts'
+import { commandOf } from '../command/operations.ts'
+import type { Option } from '../command/options.ts'
 import { note, showOne } from '../command/print.ts'
 
 const grant: Option = {
@@ -49,57 +50,26 @@ export const token: Noun = {
   summary: 'Tokens: API keys and their permissions',
   columns: ['id', 'name', 'masked', 'used_by_server', 'created_at', 'expires_at', 'last_used_at', 'grants'],
   rows: [
-    {
-      name: 'list',
-      summary: 'List tokens, their values masked',
-      method: 'GET',
-      path: '/tokens',
-      options: paging,
-    },
-    {
-      name: 'self',
-      summary: 'Show the token in use, with its grants',
-      method: 'GET',
-      path: '/tokens/self',
-      options: [],
-    },
-    {
-      name: 'create',
+    commandOf('tokens.list', 'list'),
+    commandOf('tokens.self', 'self', { summary: 'Show the token in use, with its grants' }),
+    commandOf('tokens.create', 'create', {
       summary: 'Create a token; its value is shown once',
-      method: 'POST',
-      path: '/tokens',
-      options: [
-        { ...text('--name <text>', 'name', 'what the token is for'), required: true },
-        grant,
-        text('--expires-at <time>', 'expires_at', 'when it expires, such as 2030-01-31T00:00:00Z'),
-        ...writing,
-      ],
+      says: {
+        name: 'what the token is for',
+        grants: grant,
+        expires_at: '<time> when it expires, such as 2030-01-31T00:00:00Z',
+      },
       show: showCreated,
-    },
-    {
-      name: 'rotate-admin',
+    }),
+    commandOf('tokens.rotateAdmin', 'rotate-admin', {
       summary: 'Replace the admin token of the server, also in its data directory; its value is shown once',
-      method: 'POST',
-      path: '/tokens/rotate-admin',
-      options: writing,
       show: showCreated,
-    },
-    {
-      name: 'revoke',
-      alias: 'delete',
-      summary: 'Revoke a token',
-      method: 'DELETE',
-      path: '/tokens/:id',
-      options: writing,
-    },
+    }),
+    commandOf('tokens.delete', 'revoke', { alias: 'delete' }),
   ],
 }
 
 /** Command `plinth whoami`. */
-export const whoami: Row = {
-  name: 'whoami',
+export const whoami = commandOf('tokens.self', 'whoami', {
   summary: 'Show the token in use, with its grants',
-  method: 'GET',
-  path: '/tokens/self',
-  options: [],
-}
+})

@@ -1,6 +1,6 @@
 /** Command that lists deleted records. */
 import type { Noun } from '../command/command.ts'
-import { paging, query } from '../command/options.ts'
+import { commandOf } from '../command/operations.ts'
 import { show } from '../command/print.ts'
 import { type Actor, actorCell } from '../command/show-history.ts'
 
@@ -13,17 +13,13 @@ export const trash: Noun = {
   summary: 'Deleted records that can be restored',
   columns: COLUMNS,
   rows: [
-    {
-      name: 'list',
-      summary: 'List deleted records that can be restored, most recently deleted first',
-      method: 'GET',
-      path: '/:base_id/trash',
-      options: [query('--type <id>', 'record_type', 'only records of this type'), ...paging],
+    commandOf('trash.list', 'list', {
+      says: { record_type: '--type <id> only records of this type' },
       show: (answer) => {
         const { data, ...rest } = answer.body as { data: { deleted_by: Actor }[] }
         const rows = data.map((each) => ({ ...each, deleted_by: actorCell(each.deleted_by) }))
         show({ ...answer, body: { ...rest, data: rows } }, COLUMNS)
       },
-    },
+    }),
   ],
 }
