@@ -31,5 +31,5 @@ export const wordsOf = (kind: PlanKind): (typeof WORDS)[PlanKind] => WORDS[kind]
 export const awaiting = (kind: PlanKind, { token, expiresAt }: { token: string; expiresAt: string }) => ({
   plan_token: token,
   expires_at: expiresAt,
-  next: `${WORDS[kind].notYet} To confirm, send plan_token alone before expires_at.`,
+  next: `${WORDS[kind].notYet} To confirm, send plan_token alone.`,
 })

@@ -1,7 +1,9 @@
 /** Plinth as an MCP server: which tools, resources and prompts an address has. */
 import { nearest } from '../contract/suggest.ts'
+import { toDomainError } from '../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../foundation/event-loop-turns.ts'
 import { type Context, duringCall, endingWith, mayAnywhere, mayOnWhole } from '../graphql/context.ts'
+import { leanError, leanWritten } from './budget/lean.ts'
 import { complete } from './completion.ts'
 import { isAtEndpoint, listEndpointTools, resolveEndpointTool } from './endpoints/endpoint.ts'
 import { instructionsOf, type Listing, misnamed, type Unknown } from './outline/base-instructions.ts'
@@ -174,8 +176,9 @@ async function callTool(
   } catch (thrown) {
     if (isOfProtocol(thrown)) throw thrown
     const seen = withUsage(thrown, () => unlistedDefinition(session, name))
-    const words = session.profile === 'lean' ? LEAN_REQUESTS : MCP_REQUESTS
-    return failure(seen, session.context.scope.requestId, words)
+    const { requestId } = session.context.scope
+    if (session.profile !== 'lean') return failure(seen, requestId, MCP_REQUESTS)
+    return failure(leanError(toDomainError(seen)), requestId, LEAN_REQUESTS)
   }
 }
 
@@ -205,7 +208,8 @@ async function resolveTool(session: AddressSession, name: string): Promise<ToolC
   const typed = await typedTool(base, name, context)
   if (!typed) throw await unknown(session, name)
   const place = { base, at: addressOf(session), context, hasResources: true }
-  return async (args) => success(await callTyped(typed, place, args), true)
+  const shape = session.profile === 'lean' ? leanWritten : undefined
+  return async (args) => success(await callTyped(typed, place, args), true, shape)
 }
 
 /** Ends reads when the request is cancelled or the client disconnects. */

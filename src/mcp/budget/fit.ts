@@ -1,7 +1,7 @@
 /** Fits results to `max_tokens`. */
 import { LIMITS } from '../../foundation/limits.ts'
 import { valuesOf } from '../../json/rows.ts'
-import { type ShowsRecords, success, type ToolResult } from '../protocol/result.ts'
+import { type Shape, type ShowsRecords, success, type ToolResult } from '../protocol/result.ts'
 import { type Body, ReadResult } from './read-result.ts'
 import { sizeOf } from './truncate-json.ts'
 import { cutTo } from './truncate-rows.ts'
@@ -14,22 +14,23 @@ export async function fitted(
   reading: ReadResult,
   asked: number | undefined,
   showsRecords: ShowsRecords,
+  shape?: Shape,
 ): Promise<ToolResult> {
   const tokens = asked ?? reading.nature.tokens ?? LIMITS.answerTokens
   const body = plain(reading.body)
   const links = reading.nature.links ?? []
-  const whole = { ...success(body, showsRecords), ...(links.length > 0 && { content: links }) }
+  const whole = { ...success(body, showsRecords, shape), ...(links.length > 0 && { content: links }) }
   const maxBytes = tokens * BYTES_OF_TOKEN
   let over = excess(whole, maxBytes)
   if (over <= 0) return whole
-  if (reading.nature.ifCut) return fitted(await reading.nature.ifCut(), asked, showsRecords)
+  if (reading.nature.ifCut) return fitted(await reading.nature.ifCut(), asked, showsRecords, shape)
   const kept = sizeOf(Array.isArray(body.data) ? body.data : body)
   // The truncation notes take space too, and their size is known only after the cut. Retry until everything
   // fits.
   let left = kept - over - SAID_BYTES
   for (let tries = 0; ; tries++) {
     const cut = cutTo(new ReadResult(body, reading.nature), Math.max(left, 0), tokens)
-    const result = { ...success(cut.body, showsRecords), content: [...cut.links, ...links] }
+    const result = { ...success(cut.body, showsRecords, shape), content: [...cut.links, ...links] }
     over = excess(result, maxBytes)
     if (over <= 0 || left <= 0 || tries === TRIES) return result
     left -= over

@@ -82,7 +82,7 @@ const SPARE_TOKENS = 60
 const columns = (relation: keyof typeof RELATION_COLUMNS) =>
   `${relation}(${RELATION_COLUMNS[relation].replaceAll(' ', ', ')})`
 
-const SQL = `In SQL a type is a relation with id, external_id, external_source, status, version, created_at, updated_at, its fields, and data (jsonb); lists and objects are jsonb too. Also ${columns('relationships')}, ${columns('claims')}, ${columns('changes')}: changed names what an update changed, data_before is the data before it.`
+const SQL = `In SQL a type is a relation with id, external_id, external_source, status (active or cancelled), version, created_at, updated_at, its fields, and data (jsonb); lists and objects are jsonb too. Also ${columns('relationships')}, ${columns('claims')}, ${columns('changes')}: changed names what an update changed, data_before is the data before it.`
 const LINKING =
   "To link: INSERT INTO relationships (rel_type, source_record_type, source_id, target_record_type, target_id) VALUES ('works_at', 'contact', 'p1', 'company', 'c1')."
 

@@ -23,7 +23,7 @@ const FILTERS =
 
 /** Where no tool describes filters. */
 const FILTERS_OF_WORK =
-  'work takes a filter such as {"field":"data.priority","op":"eq","value":"high"}, also in {"and":[…]}, {"or":[…]} or {"not":{…}}, and a sort such as "-data.due".'
+  'work takes a filter such as {"field":"data.priority","op":"eq","value":"high"}, for a list "has", also in {"and":[…]}, {"or":[…]} or {"not":{…}}, and a sort such as "-data.due".'
 
 /** Instructions of `/mcp`, without an outline: there may be many bases. At most 2 KB. */
 export const INSTRUCTIONS = `Plinth stores structured records that agents share. A base holds record types; each type has a JSON Schema, and its records are checked against it. ${UNTRUSTED}

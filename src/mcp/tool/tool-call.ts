@@ -2,9 +2,10 @@ import type { z } from 'zod'
 import type { PlanKind } from '../../contract/plan-messages.ts'
 import type { Context, Permission } from '../../graphql/context.ts'
 import { fitted } from '../budget/fit.ts'
+import { lean } from '../budget/lean.ts'
 import { ReadResult } from '../budget/read-result.ts'
 import type { Caller } from '../protocol/provider.ts'
-import { type ShowsRecords, success, type ToolResult } from '../protocol/result.ts'
+import { type Shape, type ShowsRecords, success, type ToolResult } from '../protocol/result.ts'
 import { withApproval } from './approval.ts'
 import type { Described } from './tool-definition.ts'
 
@@ -27,6 +28,8 @@ export type Spec<In extends z.ZodObject> = Described & {
   available?: (context: Context) => boolean
   /** Whether the tool accepts read-only record fields sent back with a write. `run` gets them as `stated`. */
   acceptsReadOnlyFields?: boolean
+  /** The answer at `?profile=lean`, where it is shorter than others become. */
+  lean?: Shape
   /** The kind of plan that a call may answer first; by default a deletion. */
   plans?: PlanKind
   /** Runs the tool. Returns a body, or a `Reading` if the tool takes `max_tokens`. */
@@ -41,6 +44,7 @@ type Where = {
   hasResources?: boolean
   publicUrl?: string | undefined
   tools?: readonly string[] | null
+  profile?: 'lean' | null
 }
 /** `Where` together with the address itself. */
 type CalledAt = Where & { at: string }
@@ -61,7 +65,7 @@ type Request = readonly [at: string, name: string, args: Record<string, unknown>
 
 /** Runs a tool call, with approval if it answers a plan. */
 export async function runTool<In extends z.ZodObject>(
-  { showsRecords = false, plans = 'deletion', run }: Spec<In>,
+  { showsRecords = false, plans = 'deletion', run, lean: own }: Spec<In>,
   given: Given<In>,
   request: Request,
   how: CallOptions,
@@ -74,9 +78,10 @@ export async function runTool<In extends z.ZodObject>(
     return run(given, asked(context, request, { ...rest, plan_token }), caller, { ...where, at: request[0] })
   }
   const done = await withApproval(once, plans, caller)
+  const shape: Shape | undefined = where.profile === 'lean' ? (body) => lean(own?.(body) ?? body) : undefined
   return done instanceof ReadResult
-    ? fitted(where.hasResources === false ? done.unlinked() : done, how.max_tokens, showsRecords)
-    : success(done, showsRecords)
+    ? fitted(where.hasResources === false ? done.unlinked() : done, how.max_tokens, showsRecords, shape)
+    : success(done, showsRecords, shape)
 }
 
 /**

@@ -10,6 +10,7 @@ import { omitUndefined } from '../../foundation/omit-undefined.ts'
 import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
+import { without } from '../budget/lean.ts'
 import { ReadResult, type Row } from '../budget/read-result.ts'
 import { answerOutput, PAGE, pageOutput } from '../tool/page-arguments.ts'
 import { deleting, reading, tool } from '../tool/tool.ts'
@@ -173,6 +174,7 @@ export const changeTools = [
       ...deleting,
     }),
     output: answerOutput,
+    lean: leanUndo,
     run: async ({ base_id, record_type, request_id, on_conflict, with_effects, ...args }, context) => {
       const { idempotency_key: _, dry_run: __, plan_token: ___, stated: ____, ...filter } = args
       const isLast = Object.keys(omitUndefined({ ...filter, request_id, record_type })).length === 0
@@ -314,6 +316,22 @@ const lineOf = ({ request_id, actor, call, last_at, count, by, undone_by }: Grou
     .join(', '),
   ...(undone_by && { undone: true }),
 })
+
+/** Requests as lines, and of what was undone the request and the number: the plan has said the rest. */
+function leanUndo(body: Row): Row {
+  const { recent, plan } = body as { recent?: Line[]; plan?: { of?: Line } }
+  if (!plan) return body['dry_run'] === true ? body : without(body, ['of', 'by'])
+  const { at, tool, via } = plan.of ?? {}
+  const of = plan.of && { of: inWords({ at, tool, via }) }
+  return { ...body, ...(recent && { recent: recent.map(inWords) }), plan: { ...plan, ...of } }
+}
+
+type Line = { [name in Said]?: unknown }
+type Said = 'request_id' | 'at' | 'actor' | 'tool' | 'via' | 'what' | 'undone'
+const inWords = ({ request_id, at, actor, tool, via, what, undone }: Line) =>
+  [request_id, `${String(at).slice(0, 16)}Z`, actor, tool ?? via, what, undone && 'undone']
+    .filter(Boolean)
+    .join(' ')
 
 type Sent = { readonly deliveries: readonly object[]; readonly runs: readonly object[] }
 const effectsOf = <T extends Sent>(effects: T) => ({

@@ -4,6 +4,8 @@ import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { DeletionParts, PlanParts } from '../../http/deletion-plan-fragment.ts'
 import { parseJson } from '../../json/parse.ts'
+import { without } from '../budget/lean.ts'
+import type { Row } from '../budget/read-result.ts'
 import { deletedOr } from '../tool/approval.ts'
 import { answerOutput } from '../tool/page-arguments.ts'
 import { deleting, tool } from '../tool/tool.ts'
@@ -34,6 +36,7 @@ export const sqlWriteTools = [
       ...deleting,
     }),
     output: answerOutput,
+    lean: leanResults,
     run: async ({ base_id, statements, params }, context) => {
       // `params` may be stringified JSON in either form, array or object.
       const given = typeof params === 'string' ? parseJson(params, '/params') : params
@@ -43,6 +46,13 @@ export const sqlWriteTools = [
     },
   }),
 ]
+
+/** The results without their numbers, and what a confirmed plan has said. */
+function leanResults({ data, deletion, ...body }: Row): Row {
+  if (!Array.isArray(data)) return body
+  const results = data.map((result: Row) => without(result, ['statement']))
+  return { data: results, ...(body['dry_run'] === true && { deletion }), ...body }
+}
 
 type Result = { operation: string; rows: unknown }
 

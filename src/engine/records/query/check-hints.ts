@@ -1,4 +1,4 @@
-/** Checks the hints of refused fields against the type: a hint that the type refuses too would mislead. */
+/** Checks hints against the type: one that the type refuses too would mislead, and of two readings one is right. */
 import { COLUMNS } from '../../../contract/record-columns.ts'
 import { meantValue } from '../../../contract/suggest.ts'
 import { type Detail, DomainError } from '../../../foundation/errors.ts'
@@ -6,11 +6,11 @@ import { bindFilter } from '../../data/filter/bind.ts'
 import { checkField, type FieldContext } from '../../data/filter/operand.ts'
 import { parseFilter } from '../../data/filter/parse.ts'
 import { fieldName, parseField } from '../../schema/compiled-types/field-path.ts'
-import { rootProperties } from '../../schema/json-schema/fields.ts'
+import { isListAt, rootProperties } from '../../schema/json-schema/fields.ts'
 
 /**
  * Runs a reader of arguments. Where it refuses a field with a hint that the type does not have, the error lists
- * the fields of the type instead.
+ * the fields of the type instead. Where it refuses an operator, the hint has the one that the type of the field takes.
  */
 export async function withCheckedHints<T>(
   read: () => T | Promise<T>,
@@ -19,11 +19,13 @@ export async function withCheckedHints<T>(
   try {
     return await read()
   } catch (thrown) {
-    if (!(thrown instanceof DomainError) || !thrown.details.some(isOfField)) throw thrown
+    if (!(thrown instanceof DomainError) || !thrown.details.some(dependsOnType)) throw thrown
     // A type that is missing or closed to the caller answers with the fault of the shape, which comes first.
     const type = await typeOf().catch(() => undefined)
     if (!type) throw thrown
-    const details = thrown.details.map((detail) => (isOfField(detail) ? checked(detail, type) : detail))
+    const details = thrown.details.map((detail) =>
+      isOfField(detail) ? checked(detail, type) : isOfOperator(detail) ? settled(detail, type) : detail,
+    )
     throw new DomainError(thrown.code, thrown.message, { details, cause: thrown.cause })
   }
 }
@@ -31,6 +33,22 @@ export async function withCheckedHints<T>(
 const LINKED_FIELD =
   'A filter reaches linked records through a relationship type: "<relationship type>.data.<name>", with "~" before it for incoming links. To show their fields, use "expand" or SQL.'
 const isOfField = ({ code, hint }: Detail): boolean => code === 'unknown_field' && hint !== undefined
+
+const isOfOperator = ({ code, hint }: Detail): boolean =>
+  code === 'unknown_operator' && hint?.startsWith('{') === true
+const dependsOnType = (detail: Detail): boolean => isOfField(detail) || isOfOperator(detail)
+
+/** Of "contains" as a part of a text or an item of a list, keeps what the field is. */
+function settled(detail: Detail, type: FieldContext): Detail {
+  const keep = (_: string, node: { or?: { op?: string; field?: string }[] } | null) => {
+    const [part, item, ...more] = Array.isArray(node?.or) ? node.or : []
+    if (part?.op !== 'like' || item?.op !== 'has' || part.field !== item.field || more.length > 0) return node
+    const field = parseField(item.field, '')
+    const isList = field.kind === 'data' ? isListAt(type.jsonSchema, field.path) : false
+    return isList === undefined ? node : isList ? item : part
+  }
+  return { ...detail, hint: JSON.stringify(JSON.parse(detail.hint ?? '', keep)) }
+}
 
 function checked(detail: Detail, type: FieldContext): Detail {
   const { hint = '', ...rest } = detail

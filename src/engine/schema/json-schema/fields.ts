@@ -30,6 +30,12 @@ export function formatAt(schema: unknown, path: Path): string | undefined {
   return typeof format === 'string' ? format : undefined
 }
 
+/** Whether the values at a path are lists; undefined if the schema declares no one type there. */
+export function isListAt(schema: unknown, path: Path): boolean | undefined {
+  const type = follow(schema, path).place?.['type']
+  return typeof type === 'string' ? type === 'array' : undefined
+}
+
 /** The values that the schema allows at a path, if they are listed and none is an object or a list. */
 export function valuesAt(schema: unknown, path: Path): readonly unknown[] | undefined {
   const place = follow(schema, path).place

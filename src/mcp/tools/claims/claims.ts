@@ -1,5 +1,6 @@
 /** The tool `work`: claims on records, and waiting for them. */
 import { z } from 'zod'
+import { leanWork } from '../../budget/lean.ts'
 import { answerOutput } from '../../tool/page-arguments.ts'
 import { type Tool, tool } from '../../tool/tool.ts'
 import { act, input } from './operations.ts'
@@ -14,6 +15,7 @@ const whole = tool('work', {
   showsRecords: true,
   input,
   output: answerOutput,
+  lean: leanWork,
   run: act,
 })
 

@@ -5,6 +5,7 @@ import { RecordLinks } from '../../../contract/shapes.ts'
 import { check, inBody } from '../../../contract/validate.ts'
 import { invalid } from '../../../foundation/errors.ts'
 import type { Context } from '../../../graphql/context.ts'
+import { leanWritten } from '../../budget/lean.ts'
 import { deletedOr } from '../../tool/approval.ts'
 import { answerOutput, recordOutput } from '../../tool/page-arguments.ts'
 import { deleting, tool, writing } from '../../tool/tool.ts'
@@ -55,6 +56,7 @@ const writingTools = [
       ...writing,
     }),
     output: recordOutput,
+    lean: leanWritten,
     run: upsertRecord,
   }),
   tool('update_record', {
@@ -76,6 +78,7 @@ const writingTools = [
       ...writing,
     }),
     output: recordOutput,
+    lean: leanWritten,
     run: async (args, context) => {
       const merge = clearing(args.data, args.clear)
       return writtenBody(
@@ -104,6 +107,7 @@ const writingTools = [
     showsRecords: true,
     input: z.strictObject({ ...one, ...expected, ...claim, ...writing }),
     output: recordOutput,
+    lean: leanWritten,
     run: async (args, context) =>
       trim((await cancel({ ...target(args), ...versions(args), ...claimOf(args) }, context)).cancelRecord),
   }),
