@@ -131,3 +131,8 @@ test('contains on a field that the schema does not declare is corrected to both 
   const { error } = await lean('work', contains('data.other'))
   expect(JSON.parse(error.details[0].hint).or).toHaveLength(2)
 })
+
+test('a proposal keeps its plan, which is a text', async () => {
+  await lean('preview', { action: 'create', name: 'dev' })
+  expect((await lean('propose', { from: 'crm--dev' })).plan).toEqual(expect.any(String))
+})

@@ -1,14 +1,14 @@
 /** What answers leave out at `?profile=lean`: what the caller sent, what says nothing, and what is said twice. */
 import { type DomainError, restated } from '../../foundation/errors.ts'
+import { isObject } from '../../foundation/is-object.ts'
 import type { Shape } from '../protocol/result.ts'
 import type { Row } from './read-result.ts'
 
 /** Page arguments, and counts of rows that are all there. They matter only if there is more. */
 const OF_PAGES = ['has_more', 'limit', 'offset', 'rows', 'count']
 /** What the sentence of a plan says too. */
-const OF_PLANS = ['count', 'bases', 'record_types', 'relationship_types', 'file_types'].concat(
-  ...['records', 'relationships', 'files', 'attachments'],
-)
+const KINDS = ['bases', 'record_types', 'relationship_types', 'file_types', 'records', 'relationships']
+const OF_PLANS = ['count', ...KINDS, 'files', 'attachments']
 const OF_RECORDS = [
   'record_type',
   'created_at',
@@ -24,7 +24,10 @@ export const without = (row: Row, names: readonly string[]): Row =>
 /** Any answer: `meta` only if it says something, and a plan in its sentence. */
 export function lean({ meta, ...body }: Row): Row {
   const { plan } = body
-  const shown = plan ? without({ ...body, plan: without(plan as Row, OF_PLANS) }, ['expires_at']) : body
+  const shown =
+    isObject(plan) && body['plan_token'] !== undefined
+      ? without({ ...body, plan: without(plan, OF_PLANS) }, ['expires_at'])
+      : body
   const { has_more: hasMore } = (meta ?? {}) as Row
   const said = hasMore === true ? (meta as Row) : without((meta ?? {}) as Row, OF_PAGES)
   return Object.keys(said).length > 0 ? { ...shown, meta: said } : shown
