@@ -35,7 +35,7 @@ test('a server listens again after a silent connection loss', async () => {
     ).map(({ pid }) => pid)
   const before = await listening()
   proxy.forget()
-  await expect.poll(() => server.log.join(''), WITHIN).toContain('the notice connection was lost')
+  await expect.poll(() => server.log.join(''), WITHIN).toContain('a database connection was lost')
   const isNew = async () => (await listening()).some((pid) => !before.includes(pid))
   await expect.poll(isNew, WITHIN).toBe(true)
 })
