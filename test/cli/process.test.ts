@@ -224,7 +224,7 @@ async function errorOf(env: Record<string, string>): Promise<string> {
 }
 const SILENT = { logLevel: 'silent', logFormat: 'json' } as const
 
-test('a start says what to do about TLS of the database that is not there or not trusted', async () => {
+test('a start says what to do if TLS of the database is absent or not trusted', async () => {
   const own = await ownDirectory()
   // The answer to a request for TLS, by the protocol of PostgreSQL.
   const answering = (answer: 'S' | 'N') =>

@@ -19,7 +19,7 @@ const INITIALIZE = {
   ...{ protocolVersion: '2025-11-25', capabilities: {} },
   clientInfo: { name: 't', version: '1' },
 }
-const told = async (path: string, token = server.adminToken): Promise<string> => {
+const instructionsAt = async (path: string, token = server.adminToken): Promise<string> => {
   const { body } = await rpc(server, path, 'initialize', INITIALIZE, { token })
   return body.result.instructions
 }
@@ -37,14 +37,14 @@ describe.each(DIALECTS)('a %s client', (dialect) => {
       texts.push(client.getInstructions())
       await client.close()
     }
-    expect(texts[0]).toBe(await told('/mcp/crm'))
+    expect(texts[0]).toBe(await instructionsAt('/mcp/crm'))
     expect(texts[1]).toBe(texts[0])
   })
 })
 
 describe('the outline of five types', () => {
   test('has fields, kinds, allowed values, required fields, and relationship types with ends', async () => {
-    const text = await told('/mcp/crm')
+    const text = await instructionsAt('/mcp/crm')
     expect(typeLines(text)).toEqual([
       expect.stringMatching(
         /^company \(0\): name! string, .*industry software\|retail\|energy\|health\|other/,
@@ -59,7 +59,7 @@ describe('the outline of five types', () => {
   })
 
   test('says what status means, and the columns of relationships and changes', async () => {
-    const text = await told('/mcp/crm')
+    const text = await instructionsAt('/mcp/crm')
     expect(text).toMatch(/status.*active or cancelled.*ticket\.status.*data\.<name>.*data_<name>/)
     expect(text).toContain('relationships(id, rel_type, source_record_type, source_id,')
     expect(text).toContain('changes(seq, at, kind, record_type, id, operation,')
@@ -72,23 +72,23 @@ describe('the outline of five types', () => {
 
   test('is under 1,200 tokens with everything else that the instructions say', async () => {
     for (const option of ['', '?profile=lean', '?readonly=1', '?types=deal'])
-      expect(tokensOf(await told(`/mcp/crm${option}`))).toBeLessThan(1200)
+      expect(tokensOf(await instructionsAt(`/mcp/crm${option}`))).toBeLessThan(1200)
   })
 
   test('follows changes of types, of relationship types and of the number of records', async () => {
     succeed(await server.call('PUT', '/v1/bases/moving', {}), 201)
-    expect(await told('/mcp/moving')).toContain('no types yet')
+    expect(await instructionsAt('/mcp/moving')).toContain('no types yet')
     const define = (schema: object) =>
       server.call('PUT', '/v1/moving/record-types/a', { json_schema: schema })
     await define({ type: 'object', properties: { x: { type: 'integer' } } })
-    expect(await told('/mcp/moving')).toContain('a (0): x int')
+    expect(await instructionsAt('/mcp/moving')).toContain('a (0): x int')
     await define({ type: 'object', properties: { y: { type: 'boolean' } } })
     await server.call('PUT', '/v1/moving/relationship-types/knows', {})
-    const text = await told('/mcp/moving')
+    const text = await instructionsAt('/mcp/moving')
     expect(text).toContain('a (0): y bool')
     expect(text).toContain('knows any -> any many_to_many')
     await server.call('DELETE', '/v1/moving/relationship-types/knows')
-    expect(await told('/mcp/moving')).not.toContain('knows')
+    expect(await instructionsAt('/mcp/moving')).not.toContain('knows')
   })
 
   test('counts records by their order of magnitude', async () => {
@@ -105,7 +105,10 @@ describe('the outline of five types', () => {
       }))
       succeed(await server.call('POST', '/v1/sized/batch', { operations }))
     }
-    expect(typeLines(await told('/mcp/sized'))).toEqual(['many (100+): any fields', 'one (1+): any fields'])
+    expect(typeLines(await instructionsAt('/mcp/sized'))).toEqual([
+      'many (100+): any fields',
+      'one (1+): any fields',
+    ])
   })
 })
 
@@ -116,14 +119,14 @@ describe('the outline of more types than fit', () => {
       data: { title: 'x', stage: 'lead', name: 'x', email: 'x@example.com' },
     }))
     succeed(await server.call('POST', '/v1/wide/batch', { operations }))
-    const text = await told('/mcp/wide')
+    const text = await instructionsAt('/mcp/wide')
     expect(tokensOf(text)).toBeLessThanOrEqual(1200)
     expect(typeLines(text)).toHaveLength(12)
     expect(text).toContain('the most used of 60')
     expect(text).toMatch(/^deal \(10\+\): title! string/m)
     expect(text).toMatch(/^contact_31 \(10\+\): /m)
     expect(text).toMatch(/^Others: .* list_types and describe_type show the rest\.$/m)
-    expect(await told('/mcp/wide?profile=lean')).toContain('FROM record_types shows the rest')
+    expect(await instructionsAt('/mcp/wide?profile=lean')).toContain('FROM record_types shows the rest')
   })
 
   test('stays within 1,200 tokens for names of any kind', { tags: 'full' }, async () => {
@@ -143,7 +146,7 @@ describe('the outline of more types than fit', () => {
         succeed(await server.call('PUT', `/v1/odd/record-types/qx${at}zrtk-${i}`, type), 201)
       }
     }
-    const text = await told('/mcp/odd')
+    const text = await instructionsAt('/mcp/odd')
     expect(tokensOf(text)).toBeLessThanOrEqual(1200)
     expect(tokensOf(text)).toBeLessThanOrEqual(estimateTokens(text))
     expect(typeLines(text)).toHaveLength(12)
@@ -157,13 +160,13 @@ describe('the outline of more types than fit', () => {
     )
     succeed(await server.call('PUT', '/v1/bases/large', {}), 201)
     await server.call('PUT', '/v1/large/record-types/huge', { json_schema: { type: 'object', properties } })
-    expect(typeLines(await told('/mcp/large'))).toEqual(['huge (0): a large schema'])
+    expect(typeLines(await instructionsAt('/mcp/large'))).toEqual(['huge (0): a large schema'])
   })
 })
 
 describe('the outline', () => {
   test('shows only what the token may read', async () => {
-    const text = await told('/mcp/crm', await tokenFor(['deal', 'company'], 'read'))
+    const text = await instructionsAt('/mcp/crm', await tokenFor(['deal', 'company'], 'read'))
     expect(typeLines(text).map((line) => line.split(' ')[0])).toEqual(['company', 'deal'])
     expect(text).toContain('deal_company deal -> company many_to_one')
     expect(text).not.toMatch(/ticket|contact|requested_by|works_at|about task/)
@@ -171,39 +174,39 @@ describe('the outline', () => {
   })
 
   test('shows only the types that the address names', async () => {
-    const text = await told('/mcp/crm?types=task')
+    const text = await instructionsAt('/mcp/crm?types=task')
     expect(typeLines(text).map((line) => line.split(' ')[0])).toEqual(['task'])
     expect(text).not.toMatch(/deal|ticket/)
   })
 
   test('says which tools are not listed, and how to have them listed', async () => {
-    expect(await told('/mcp/crm')).toMatch(/update_<type> exists .* \?types=a,b/)
-    expect(await told('/mcp/wide')).toMatch(
+    expect(await instructionsAt('/mcp/crm')).toMatch(/update_<type> exists .* \?types=a,b/)
+    expect(await instructionsAt('/mcp/wide')).toMatch(
       /create_<type> and update_<type> exist .* \?types=a,b or \?tools=/,
     )
-    const lean = await told('/mcp/crm?profile=lean')
+    const lean = await instructionsAt('/mcp/crm?profile=lean')
     expect(lean).toContain('without ?profile=lean lists more tools')
     expect(lean).toContain('put_file (file_type, path, text)')
     for (const option of ['?readonly=1', '?types=deal', '?tools=query_records'])
-      expect(await told(`/mcp/crm${option}`)).not.toContain('update_<type>')
+      expect(await instructionsAt(`/mcp/crm${option}`)).not.toContain('update_<type>')
   })
 
   test('says that a plan comes before a large delete, to a token that may write', async () => {
     for (const path of ['/mcp/crm', '/mcp/crm?profile=lean']) {
-      expect(await told(path)).toContain('plan_token alone confirms it')
-      expect(await told(path, await tokenFor(['deal'], 'read'))).not.toContain('plan_token')
+      expect(await instructionsAt(path)).toContain('plan_token alone confirms it')
+      expect(await instructionsAt(path, await tokenFor(['deal'], 'read'))).not.toContain('plan_token')
     }
-    expect(await told('/mcp/crm?readonly=1')).not.toContain('plan_token')
+    expect(await instructionsAt('/mcp/crm?readonly=1')).not.toContain('plan_token')
   })
 
   test('is in the preview of the address, and not in the instructions of /mcp or of an endpoint', async () => {
     const { body } = await server.call('GET', '/v1/crm/mcp/tools?profile=lean')
-    expect(body.meta.instructions).toBe(await told('/mcp/crm?profile=lean'))
+    expect(body.meta.instructions).toBe(await instructionsAt('/mcp/crm?profile=lean'))
     await server.call('PUT', '/v1/crm/endpoints/desk', {
       tools: [{ record_type: 'deal', operations: ['list'] }],
     })
     for (const path of ['/mcp', '/mcp/crm/e/desk']) {
-      const text = await told(path)
+      const text = await instructionsAt(path)
       expect(typeLines(text)).toEqual([])
       expect(Buffer.byteLength(text)).toBeLessThanOrEqual(2048)
     }
@@ -213,28 +216,30 @@ describe('the outline', () => {
 test('file types are named, for a token that may read the whole base', async () => {
   const put = (path: string, body: unknown, headers = {}) => server.call('PUT', path, body, headers)
   for (const id of ['contract', 'scan']) succeed(await put(`/v1/crm/file-types/${id}`, {}), 201)
-  expect(await told('/mcp/crm')).toContain('\nFile types: contract, scan\n')
-  expect(await told('/mcp/crm', await tokenFor(['deal']))).not.toMatch('contract, scan')
-  expect(await told('/mcp/wide')).not.toMatch('File types')
+  expect(await instructionsAt('/mcp/crm')).toContain('\nFile types: contract, scan\n')
+  expect(await instructionsAt('/mcp/crm', await tokenFor(['deal']))).not.toMatch('contract, scan')
+  expect(await instructionsAt('/mcp/wide')).not.toMatch('File types')
 })
 
-test('?tools= that names no tool of the address is told in the instructions, with the nearest name', async () => {
-  const text = await told('/mcp/crm?tools=create_deal,create_del,update_nope,sql_query')
+test('?tools= that names no tool of the address is named in the instructions, with the nearest name', async () => {
+  const text = await instructionsAt('/mcp/crm?tools=create_deal,create_del,update_nope,sql_query')
   expect(text).toContain(
     '- ?tools= in the address names what is no tool here: create_del (did you mean create_deal?), update_nope',
   )
-  expect(await told('/mcp/crm?tools=create_deal,sql_query')).not.toContain('names what is no tool')
+  expect(await instructionsAt('/mcp/crm?tools=create_deal,sql_query')).not.toContain('names what is no tool')
 })
 
-test('?types= that names no type of the token is told in the instructions and the preview, with the nearest name', async () => {
+test('?types= that names no type of the token is named in the instructions and the preview, with the nearest name', async () => {
   const says = '?types= in the address names what is no record type here: del (did you mean deal?), zzz.'
-  expect(await told('/mcp/crm?types=del,deal,zzz')).toContain(`- ${says}`)
-  expect(await told('/mcp/crm?types=deal')).not.toContain('names what is no')
+  expect(await instructionsAt('/mcp/crm?types=del,deal,zzz')).toContain(`- ${says}`)
+  expect(await instructionsAt('/mcp/crm?types=deal')).not.toContain('names what is no')
   const preview = async (query: string) =>
     succeed(await server.call('GET', `/v1/crm/mcp/tools?${query}`)).meta
   expect((await preview('types=del,deal,zzz')).warnings).toEqual([says])
   expect(await preview('types=deal')).not.toHaveProperty('warnings')
   // A type outside the grants is one that does not exist.
   const token = await tokenFor(['deal'])
-  expect(await told('/mcp/crm?types=company,zzz', token)).toContain('no record type here: company, zzz.')
+  expect(await instructionsAt('/mcp/crm?types=company,zzz', token)).toContain(
+    'no record type here: company, zzz.',
+  )
 })

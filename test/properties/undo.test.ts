@@ -29,7 +29,7 @@ const random = (seed: number) => {
 
 const seed = Number(process.env['PLINTH_TEST_SEED'] ?? 1)
 
-test('an undo sets back exactly the records that nobody else changed since', {
+test('an undo sets back exactly the records that no other request has changed since', {
   tags: ['full', 'sampled'],
 }, async () => {
   for (let round = 0; round < cases(14); round++) {

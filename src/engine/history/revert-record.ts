@@ -2,6 +2,7 @@ import { DomainError } from '../../foundation/errors.ts'
 import { refreshType } from '../configuration/record-types/index.ts'
 import { NO_EXPECTATION } from '../core/write/preconditions.ts'
 import type { WriteScope } from '../core/write/write.ts'
+import { LOCK_WHOLE } from '../data/ledger/read-statements.ts'
 import type { Change } from '../log/entry.ts'
 import { deleteRecord } from '../records/delete.ts'
 import { undelete } from '../records/undelete.ts'
@@ -14,14 +15,6 @@ import { tooManyWriters } from '../storage/database/retry-races.ts'
 import { setBack } from './undo/record-steps.ts'
 
 type RecordKey = readonly [baseId: string, recordType: string, id: string]
-
-// Lock the type before the record, in the lock order of all writers.
-const LOCK = statement(
-  'lock_record_to_revert',
-  `WITH ty AS MATERIALIZED (SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 FOR KEY SHARE)
-   SELECT 1 AS one FROM plinth.record r
-   WHERE EXISTS (SELECT FROM ty) AND r.base_id = $1 AND r.record_type = $2 AND r.id = $3 FOR UPDATE`,
-)
 
 /** The record before version `$4`: the version with its data, and the data. */
 const BEFORE = statement(
@@ -57,7 +50,7 @@ export async function revertRecord(
   const target: RecordKey = [baseId, recordType ?? '', id]
   requirePermission(scope.access, 'write', target[0], target[1])
   const type = await refreshType(scope, target[0], target[1])
-  const [current] = await scope.db.query(LOCK, [...target])
+  const [current] = await scope.db.query(LOCK_WHOLE, [...target])
   await requireLastChange()
   // The entry of a deletion contains the deleted data.
   const upTo = operation === 'delete' ? version + 1 : version

@@ -39,7 +39,7 @@ export const uncancel = (
 ): Promise<RecordRow | undefined> => run(scope, RESTORE, target, expected)
 
 const run = (scope: WriteScope, how: WriteStatement, target: RecordKey, expected: Expectation) =>
-  writeOne<Row>(scope, target, expected, async (type, values) => {
+  writeRecord<Row>(scope, target, expected, async (type, values) => {
     const [row] = await scope.db.query<Row>(variantFor(how, type), [...target, ...values])
     return row
   })
@@ -49,7 +49,7 @@ const run = (scope: WriteScope, how: WriteStatement, target: RecordKey, expected
  * its type changed concurrently. Undefined when the record is absent.
  * @throws FORBIDDEN; NOT_FOUND without base or type; CONFLICT when the version precondition fails
  */
-export async function writeOne<R extends { readonly kind: string; readonly version: number }>(
+export async function writeRecord<R extends { readonly kind: string; readonly version: number }>(
   scope: WriteScope,
   [baseId, recordType]: RecordKey,
   { versions }: Expectation,

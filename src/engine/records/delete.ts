@@ -4,21 +4,15 @@ import type { Expectation } from '../core/write/preconditions.ts'
 import { runPlanned } from '../core/write/run-planned.ts'
 import type { WriteScope } from '../core/write/write.ts'
 import { variantFor } from '../data/indexes/index.ts'
+import { LOCK_WHOLE } from '../data/ledger/read-statements.ts'
 import { recordNotFound } from '../data/ledger/record.ts'
 import { REMOVE_UNLINKED, type RemovedRow } from '../data/ledger/remove.ts'
 import type { CompiledType } from '../schema/compiled-types/compiled-type.ts'
-import { type Db, statement } from '../storage/database/client.ts'
-import { type RecordKey, writeOne } from './cancel.ts'
+import type { Db } from '../storage/database/client.ts'
+import { type RecordKey, writeRecord } from './cancel.ts'
 import { deleteRecords } from './cascade-delete.ts'
 import { underClaimToEnd } from './claims/claim-guard.ts'
 import { whereBounded } from './policy-write.ts'
-
-const LOCK = statement(
-  'lock_record_to_delete',
-  `WITH ty AS MATERIALIZED (SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 FOR KEY SHARE)
-   SELECT 1 AS one FROM plinth.record
-   WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = $3 FOR UPDATE`,
-)
 
 /**
  * Deletes the record and cascades over its links. Its id and pair are free at once.
@@ -35,7 +29,7 @@ export async function deleteRecord(
     underClaimToEnd(bounded, target, expected.claim, async (guarded) => {
       // An approved plan is always checked by the full path, with or without links.
       if (guarded.planning?.isApproved) return deleteLinked(guarded, target, expected)
-      const row = await writeOne(guarded, target, expected, (type, values) =>
+      const row = await writeRecord(guarded, target, expected, (type, values) =>
         removeAfterBuilds(guarded.db, type, target, values),
       )
       if (!row) throw recordNotFound(target[1], target[2])
@@ -70,7 +64,7 @@ async function removeAfterBuilds(
   }
   if (!type.indexes.some(({ status }) => status === 'building')) return remove(db)
   return db.transaction(async (tx) => {
-    await tx.query(LOCK, [baseId, recordType, id])
+    await tx.query(LOCK_WHOLE, [baseId, recordType, id])
     return remove(tx)
   })
 }

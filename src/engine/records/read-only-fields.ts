@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { isStatus, STATUSES } from '../../contract/record-columns.ts'
 import { advised } from '../../foundation/advised-requests.ts'
 import { type Detail, invalid } from '../../foundation/errors.ts'
+import { lockedType } from '../data/ledger/locked-type.ts'
 import { type Pair, RECORD_COLUMNS, type RecordRow, toView } from '../data/ledger/record.ts'
 import { type Db, statement } from '../storage/database/client.ts'
 
@@ -44,7 +45,7 @@ type TargetRow = RecordRow & { by_pair: boolean }
 // Lock order of all writers: the type first, then the records by id.
 const LOCK_MEANT = statement(
   'lock_meant_records',
-  `WITH ty AS MATERIALIZED (SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 FOR KEY SHARE)
+  `WITH ${lockedType()}
    SELECT ${RECORD_COLUMNS}, (external_source = $4 AND external_id = $5) IS TRUE AS by_pair FROM plinth.record
    WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = ANY (ARRAY(
      SELECT $3::text COLLATE "C" UNION

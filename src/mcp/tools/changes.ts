@@ -152,7 +152,7 @@ export const changeTools = [
         const { changeGroups } = await list({ ...asked, limit: COUNTED, isGrouped: true }, context)
         return digestOf(page.changes ?? changes, changeGroups, isOrdered && filter.order !== 'desc')
       }
-      // Whoever has not said where to begin is not meant to read on from the oldest.
+      // Without order and after, the newest are of more use than the oldest.
       if (changes.hasMore && !isOrdered) return ifCut()
       return new ReadResult(changesBody(changes, undefined), { ifCut })
     },

@@ -65,17 +65,8 @@ test('`doctor` exits with 1 for clocks a minute apart, and with 0 for a warning 
   expect(await doctor()).toMatchObject({ code: 1, out: expect.stringContaining('differ by 90 s') })
 })
 
-test('outgrown statistics, held triggers and late jobs are warnings', async () => {
+test('held triggers and late jobs are warnings', async () => {
   const { database } = server
-  const operations = times(900, (n) => ({ type: 'create_record', record_type: 'deal', data: { n } }))
-  succeed(await server.call('POST', '/v1/crm/batch', { operations }))
-  // The server renews statistics on its own, so that they are made old again until the check sees them.
-  const statistics = await eventually(async () => {
-    await database.query(`UPDATE pg_class SET reltuples = 0 WHERE oid = 'plinth.record'::regclass`)
-    const { found } = await diagnose()
-    return found['statistics']?.startsWith('ok') ? undefined : found['statistics']
-  })
-  expect(statistics).toMatch(/^warning: \d tables? outgrew .*record/)
   await database.query(`UPDATE plinth.trigger SET calls_production = true WHERE id = 'late'`)
   await database.query(`SELECT graphile_worker.add_job('late_one', run_at => now() - interval '1 hour')`)
   const { found } = await diagnose()
@@ -141,6 +132,20 @@ test('a list that was slow is named with the index that would serve it, and valu
   expect(found['slow_lists']).toMatch(/^warning: .*deal of crm \(1 time,/)
   expect(found['indexes']).toMatch(/^warning: .*\{"fields":\["data\.owner".* of deal in crm/)
   expect(JSON.stringify(found)).not.toContain('canary')
+})
+
+test('outgrown statistics are a warning with the names of the tables', async () => {
+  const operations = times(900, (n) => ({ type: 'create_record', record_type: 'note', data: { n } }))
+  succeed(await server.call('PUT', '/v1/crm/record-types/note', {}), 201)
+  succeed(await server.call('POST', '/v1/crm/batch', { operations }))
+  // The server renews statistics on its own, so that they are made old again until the check sees them.
+  const statistics = await eventually(async () => {
+    await server.database.query(`UPDATE pg_class SET reltuples = 0 WHERE oid = 'plinth.record'::regclass`)
+    const { statistics = '' } = (await diagnose()).found
+    // Other tables may be named earlier.
+    return / record[,.]/.test(statistics) ? statistics : undefined
+  })
+  expect(statistics).toMatch(/^warning: \d+ tables? outgrew /)
 })
 
 test('only an administrator of everything sees the diagnostics', async () => {

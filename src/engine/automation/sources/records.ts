@@ -78,20 +78,17 @@ export async function patchRecord(
   return patchInSource(scope, { ...into, id, data })
 }
 
-type NamedSource = { readonly externalSource?: string | null | undefined }
-
 /**
  * Takes a slot for a write that can wait for a source, before it takes a database connection.
  * @throws RATE_LIMITED
  */
 export async function reserveSource<T>(
   scope: Scope,
-  { base, recordType, externalSource }: { base: string; recordType: string } & NamedSource,
+  { base, recordType, externalSource }: { base: string; recordType: string; externalSource: string },
   work: (scope: Scope) => Promise<T>,
 ): Promise<T> {
-  const type = externalSource == null ? undefined : await findType(scope, base, recordType)
-  const isOfSource = type && externalSource != null && findSource(type, externalSource)
-  return isOfSource ? withSendingSlot(scope, () => work(scope)) : work(scope)
+  const type = await findType(scope, base, recordType)
+  return type && findSource(type, externalSource) ? withSendingSlot(scope, () => work(scope)) : work(scope)
 }
 
 /** The source that a write names. Only a caller who may write learns whether there is one. */
@@ -101,9 +98,10 @@ async function sourceOf(
   recordType: string,
   name: string | null | undefined,
 ) {
-  const type = name == null ? undefined : await findType(scope, baseId, recordType)
-  const source = name != null && type && findSource(type, name)
-  if (!type || !source) return undefined
+  if (name == null) return undefined
+  const type = await findType(scope, baseId, recordType)
+  const source = type && findSource(type, name)
+  if (!source) return undefined
   requireNoPolicy(scope, 'write', baseId, recordType)
   return { type, source }
 }

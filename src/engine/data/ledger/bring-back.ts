@@ -3,6 +3,7 @@
 import { authorAt, logRecords } from '../../log/log-rows.ts'
 import { statement } from '../../storage/database/client.ts'
 import { writeStatement } from '../indexes/index.ts'
+import { lockedType } from './locked-type.ts'
 import { COLUMNS_BUT_DATA, type RowButData } from './record.ts'
 
 /** Inserts `rows`, in the order of the columns. */
@@ -17,8 +18,7 @@ const insertedWhole = (rows: string): string => `INSERT INTO plinth.record
  */
 export const BRING_BACK = writeStatement(
   'bring_back_records',
-  (entries) => `WITH ty AS MATERIALIZED (
-     SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 AND ($12::int IS NULL OR revision = $12) FOR KEY SHARE),
+  (entries) => `WITH ${lockedType('($12::int IS NULL OR revision = $12)')},
    s AS MATERIALIZED (
      SELECT c.id, c.external_source, c.external_id, c.data, 1 + last.version AS version, c.cancelled_at, i.valid,
        coalesce(c.created_at, c.at) AS created_at, i.cause

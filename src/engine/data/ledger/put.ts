@@ -3,6 +3,7 @@ import { authorAt, logRecords } from '../../log/log-rows.ts'
 import { statement } from '../../storage/database/client.ts'
 import { entriesOf, type WriteStatement, writeStatement } from '../indexes/index.ts'
 import { formerVersion } from './former-version.ts'
+import { lockedType } from './locked-type.ts'
 import { COLUMNS_BUT_DATA, type RowButData } from './record.ts'
 
 const NEXT_VERSION = `1 + ${formerVersion(
@@ -33,9 +34,6 @@ const replaced = (from: string, where: string, valid = 'true'): string => `UPDAT
 const DIFFERS = `(r.data IS DISTINCT FROM i.data OR (i.external_id IS NOT NULL
          AND (r.external_source, r.external_id) IS DISTINCT FROM (i.external_source, i.external_id)))`
 
-const lockedType = (revision: string): string => `ty AS MATERIALIZED (
-     SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 AND revision = ${revision} FOR KEY SHARE)`
-
 /**
  * Upsert of one record under preconditions. Locks the type's row (KEY SHARE) at the revision the data was validated
  * against, finds the target by pair, then by id, writes record and log row together, and returns the outcome as
@@ -43,7 +41,7 @@ const lockedType = (revision: string): string => `ty AS MATERIALIZED (
  */
 export const PUT = writeStatement(
   'put_record',
-  (entries) => `WITH ${lockedType('$10')},
+  (entries) => `WITH ${lockedType('revision = $10')},
    s AS MATERIALIZED (SELECT * FROM plinth.record WHERE base_id = $1 AND record_type = $2 AND id = $3),
    p AS MATERIALIZED (
      SELECT * FROM plinth.record
@@ -132,7 +130,7 @@ export function putMany(name: string, { input, carried = [], author, ...how }: P
      WHERE (SELECT count(*) FROM upd) < (SELECT count(*) FROM locked) AND l.id NOT IN (SELECT id FROM upd)${andHasPair('l')}${isFree}`
   return writeStatement(
     name,
-    (entries) => `WITH ${lockedType('$3')},
+    (entries) => `WITH ${lockedType('revision = $3')},
    ${input},
    locked AS MATERIALIZED (
      SELECT ${COLUMNS_BUT_DATA}, ctid AS place FROM plinth.record
@@ -214,7 +212,7 @@ export const PUT_BATCH = putMany('batch_put_records', {
 const createMany = (name: string, input: string, order: string, version: string): WriteStatement =>
   writeStatement(
     name,
-    (entries) => `WITH ${lockedType('$3')},
+    (entries) => `WITH ${lockedType('revision = $3')},
    ${input},
    ins AS (${inserted('i WHERE EXISTS (SELECT FROM ty)', order, version)} ON CONFLICT DO NOTHING RETURNING r.*),
    w AS (SELECT ins.*, i.request_id, i.call, i.n FROM ins JOIN i ON i.id = ins.id),

@@ -1,4 +1,5 @@
 import { statement, timed } from '../../storage/database/client.ts'
+import { lockedType } from './locked-type.ts'
 import { RECORD_COLUMNS } from './record.ts'
 
 /** Reads one record by key. */
@@ -23,10 +24,17 @@ export const GET_MANY = timed(
 )
 
 /** Reads one record by key and locks it until the transaction ends. */
-// Lock the type before the record, in the lock order of all writers, against deadlocks.
 export const LOCK = statement(
   'lock_record',
-  `WITH ty AS MATERIALIZED (SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 FOR KEY SHARE)
+  `WITH ${lockedType()}
    SELECT ${RECORD_COLUMNS} FROM plinth.record
    WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = $3 FOR NO KEY UPDATE`,
+)
+
+/** Locks one record by key, for its deletion too: no link to it can be made meanwhile. Returns a row if it exists. */
+export const LOCK_WHOLE = statement(
+  'lock_whole_record',
+  `WITH ${lockedType()}
+   SELECT 1 AS one FROM plinth.record
+   WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = $3 FOR UPDATE`,
 )

@@ -3,6 +3,7 @@
 import { authorAt, logRecords } from '../../log/log-rows.ts'
 import { statement } from '../../storage/database/client.ts'
 import { entriesGone, LEAVING, writeStatement } from '../indexes/index.ts'
+import { lockedType } from './locked-type.ts'
 
 const removed = (where = '', using = ''): string =>
   `DELETE FROM plinth.record r ${using}WHERE r.base_id = $1 AND r.record_type = $2${where}`
@@ -16,8 +17,7 @@ const DELETION = { operation: "'delete'", version: 'w.version + 1' }
  */
 export const REMOVE_UNLINKED = writeStatement(
   'delete_unlinked_records',
-  (entries) => `WITH ty AS MATERIALIZED (
-     SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 AND ($5::int IS NULL OR revision = $5) FOR KEY SHARE),
+  (entries) => `WITH ${lockedType('($5::int IS NULL OR revision = $5)')},
    i AS MATERIALIZED (SELECT i.id COLLATE "C" AS id, i.cause FROM unnest($3::text[], $11::text[]) AS i (id, cause)),
    s AS MATERIALIZED (
      SELECT id, version, row_no FROM plinth.record

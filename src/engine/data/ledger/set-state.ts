@@ -3,6 +3,7 @@
 import { authorAt, logRecords } from '../../log/log-rows.ts'
 import { statement } from '../../storage/database/client.ts'
 import { type WriteStatement, writeStatement } from '../indexes/index.ts'
+import { lockedType } from './locked-type.ts'
 import { WRITTEN_PLACE } from './put.ts'
 import { RECORD_COLUMNS } from './record.ts'
 
@@ -13,8 +14,7 @@ const status = (cancelledAt: string, where: string): string => `UPDATE plinth.re
 const transition = (name: string, operation: string, cancelledAt: string, due: string): WriteStatement =>
   writeStatement(
     name,
-    (entries) => `WITH ty AS MATERIALIZED (
-       SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 AND revision = $5 FOR KEY SHARE),
+    (entries) => `WITH ${lockedType('revision = $5')},
      s AS MATERIALIZED (
        SELECT * FROM plinth.record
        WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = $3 FOR NO KEY UPDATE),

@@ -62,7 +62,7 @@ export function conversionsOf(parser: Parser, source: Source, index: number, unf
     const name = typeNameOf(typeName)
     if ((NAMES[name] ?? name) === type) add(whole, colname ?? columnOf(arg))
   })
-  // Of many places, an error names the first ones, and each reads the text anew.
+  // Of many places, an error names the first ones, and each look-up reads the text again.
   return found.map(({ column, location }) => ({
     column,
     get place() {
