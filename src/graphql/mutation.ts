@@ -14,13 +14,13 @@ type MutationSpec<F extends InputFieldMap, T extends object, P extends Approvabl
   description: string
   type: ObjectRef<Types, T & { dryRun?: boolean }> | InterfaceRef<Types, T & { dryRun?: boolean }>
   args: F
-  resolve: (scope: WriteScope, args: Args<F>) => Promise<T>
+  resolve: (scope: WriteScope, args: Args<F>) => Promise<NoInfer<T>>
   /** The arguments can hold secrets. */
   carriesSecrets?: boolean
   /** Takes what the write needs before its transaction, and gives it back after. */
   reserve?: <R>(scope: Scope, args: Args<F>, work: (scope: Scope) => Promise<R>) => Promise<R>
   /** The result if the write returns a plan instead. Its type is that of the review that the write makes. */
-  planned?: (plan: P, args: Args<F>) => T
+  planned?: (plan: P, args: Args<F>) => NoInfer<T>
   /** The arguments that the plan replaces: with `planToken` and without these, the planned ones are taken. */
   plannedArgs?: readonly (keyof F & string)[]
 }
