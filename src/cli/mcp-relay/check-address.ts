@@ -1,7 +1,7 @@
-import { call } from '../command/client.ts'
+import { type Answer, call, get } from '../command/client.ts'
 import { Failure } from '../command/failure.ts'
 import { type Settings, serverUrl, tokenFor } from '../command/settings.ts'
-import type { AddressOptions } from './address-path.ts'
+import { type AddressOptions, restrictionsOf } from './address-path.ts'
 
 const PATIENCE_MS = 5000
 /** The server says that the address is wrong. After another failure, the address may still be right. */
@@ -13,21 +13,9 @@ const WRONG = ['NOT_FOUND', 'VALIDATION_ERROR']
  * @throws Failure if the address does not exist
  */
 export async function checkAddress(settings: Settings, scope: AddressOptions): Promise<string | undefined> {
-  const { base, endpoint, isReadOnly, types, tools, profile } = scope
-  if (base === undefined) return undefined
-  const options = { endpoint, types, tools, profile, readonly: isReadOnly ? '1' : undefined }
-  const given = Object.entries(options).filter((each): each is [string, string] => each[1] !== undefined)
-  const url = serverUrl(settings)
+  if (scope.base === undefined) return undefined
   try {
-    await call(url, tokenFor(url, settings), {
-      method: 'GET',
-      path: `/${encodeURIComponent(base)}/mcp/tools`,
-      query: new URLSearchParams(given),
-      headers: {},
-      body: undefined,
-      streams: false,
-      patienceMs: PATIENCE_MS,
-    })
+    await toolsOf(scope.base, settings, scope, PATIENCE_MS)
     return undefined
   } catch (error) {
     if (!(error instanceof Failure)) throw error
@@ -35,6 +23,20 @@ export async function checkAddress(settings: Settings, scope: AddressOptions): P
     if (!WRONG.includes(code)) return message
     throw new Failure(error.body, { advice: adviceOn(error, scope), cause: error })
   }
+}
+
+/** Asks the server for the tools of an address. */
+export function toolsOf(
+  base: string,
+  settings: Settings,
+  scope: AddressOptions,
+  patienceMs?: number,
+): Promise<Answer> {
+  const query = restrictionsOf(scope)
+  if (scope.endpoint !== undefined) query.set('endpoint', scope.endpoint)
+  const url = serverUrl(settings)
+  const request = get(`/${encodeURIComponent(base)}/mcp/tools`, query)
+  return call(url, tokenFor(url, settings), { ...request, ...(patienceMs !== undefined && { patienceMs }) })
 }
 
 /** The command that lists what exists. */

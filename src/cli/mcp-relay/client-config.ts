@@ -101,14 +101,10 @@ const entryName = ({ base, endpoint }: AddressOptions) =>
 /** The stdio command with absolute paths, because clients use another directory and PATH than a terminal. */
 function stdioOf(settings: Settings, scope: AddressOptions): Stdio {
   const { base, endpoint, isReadOnly, types, tools, profile } = scope
-  const flags = [
-    ...(base === undefined ? [] : ['--base', base]),
-    ...(endpoint === undefined ? [] : ['--endpoint', endpoint]),
-    ...(isReadOnly ? ['--read-only'] : []),
-    ...(types === undefined ? [] : ['--types', types]),
-    ...(tools === undefined ? [] : ['--tools', tools]),
-    ...(profile === undefined ? [] : ['--profile', profile]),
-  ]
+  const flags = Object.entries({ base, endpoint, types, tools, profile }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}`, value],
+  )
+  if (isReadOnly) flags.push('--read-only')
   const { namedUrl, dataDir } = settings
   // Omit a token that the relay can find by itself.
   const isKept =

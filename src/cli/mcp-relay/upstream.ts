@@ -145,13 +145,11 @@ export class Upstream {
   }
 
   async #hear(signal: AbortSignal, answered: () => void): Promise<void> {
-    let lastEvent: string | undefined
     let wasOpen = false
     for (let waitMs = FIRST_RETRY_MS; !signal.aborted; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
       try {
-        const own = lastEvent === undefined ? undefined : { 'last-event-id': lastEvent }
         const session = this.#session
-        const response = await this.#send('GET', { signal, ...(own && { own }) }, false)
+        const response = await this.#send('GET', { signal }, false)
         answered()
         if (response.status === 404 && wasOpen && session !== undefined) {
           await response.body?.cancel()
@@ -161,9 +159,8 @@ export class Upstream {
         wasOpen ||= response.ok
         if (!response.ok || !response.body) await response.body?.cancel()
         else
-          for await (const { data, id } of readEvents(response.body)) {
+          for await (const { data } of readEvents(response.body)) {
             waitMs = FIRST_RETRY_MS
-            lastEvent = id ?? lastEvent
             if (data !== '') this.onData(data)
           }
       } catch {
