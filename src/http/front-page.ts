@@ -2,8 +2,7 @@
 import negotiator from '@fastify/accept-negotiator'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { notFound } from './errors.ts'
-import { searchPage } from './guide-search.ts'
-import { GUIDE_GROUPS, GUIDES, guidePage, SEARCH_FORM } from './guides.ts'
+import { GUIDE_GROUPS, GUIDES, guidePage, SEARCH_FORM, searchPage } from './guides.ts'
 import { escapeHtml, htmlPage } from './html-page.ts'
 import { addVary, SharedDocument } from './shared-document.ts'
 

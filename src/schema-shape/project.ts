@@ -1,7 +1,7 @@
 /** Projects a record type's JSON Schema onto the portable dialect of tool schemas. */
 import { nextTurn, turnIsOver } from '../foundation/event-loop-turns.ts'
 import { type PortableSchema, publish } from './publish.ts'
-import { fewerLevels, MOST_LEVELS, namesOnly, readRoot } from './read-root.ts'
+import { fewerLevels, MOST_LEVELS, namesOnly, readRoot } from './read.ts'
 import { chooseNames, type Names, restore } from './rename-properties.ts'
 import type { Shape } from './shape.ts'
 

@@ -1,6 +1,6 @@
 /** The connections of the job runner: a second release by its library has no effect. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openJobPool } from '../../src/engine/jobs/job-pool.ts'
+import { openJobPool } from '../../src/engine/jobs/runner.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 
 let database: TestDatabase

@@ -1,8 +1,9 @@
 /** Writes the types of a base as one TypeScript file, the same for the same types in any order. */
-import { shapeOf } from '../../schema-shape/read-root.ts'
+
+import { fieldPaths, withoutNull } from '../../schema-shape/field-paths.ts'
+import { shapeOf } from '../../schema-shape/read.ts'
 import type { Shape } from '../../schema-shape/shape.ts'
-import { fieldsOf } from './fields.ts'
-import { comment, key, objectType } from './type-of-shape.ts'
+import { comment, key, objectType, typeOf } from './type-of-shape.ts'
 
 export type RecordType = { id: string; description: string | null; json_schema: unknown }
 export type RelationshipType = {
@@ -169,3 +170,25 @@ function relationshipEntry(type: RelationshipType): string {
     }
 `
 }
+
+// The fields of a record that filters, sorts and aggregates name.
+
+/** Fields of every record. */
+const OWN: readonly (readonly [string, string])[] = [
+  ['id', 'string'],
+  ['external_id', 'string'],
+  ['external_source', 'string'],
+  ['status', '"active" | "cancelled"'],
+  ['version', 'number'],
+  ['created_at', 'string'],
+  ['updated_at', 'string'],
+]
+const MOST_FIELDS = 500
+
+/** Paths with the types of their values: those of every record, then those of the data, the outer ones first. */
+const fieldsOf = (shape: Shape): (readonly [path: string, type: string])[] => [
+  ...OWN,
+  ...fieldPaths(shape, MOST_FIELDS - OWN.length).map(
+    ([path, each]) => [path, typeOf(withoutNull(each), 'stored', '  ')] as const,
+  ),
+]

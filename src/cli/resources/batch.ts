@@ -1,6 +1,5 @@
 import { commandOf } from '../command/operations.ts'
 import { note, showRows } from '../command/print.ts'
-import { isPlanned, notePlan, type Planned } from '../command/show-plan.ts'
 
 type Done = { data: Record<string, unknown>[]; meta: { count: number } }
 
@@ -19,3 +18,12 @@ export const batch = commandOf('batch.run', 'batch', {
     note(`${meta.count} done\n`)
   },
 })
+
+// Says what a deletion would do that waits for its plan to be approved.
+
+type Planned = { plan: { what: string }; plan_token: string }
+
+const isPlanned = (body: object): body is Planned => 'plan' in body
+
+const notePlan = ({ plan, plan_token: token }: Planned): void =>
+  note(`${plan.what} Nothing is deleted yet. To do it, pass only --plan-token ${token}\n`)

@@ -1,3 +1,4 @@
+import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { ChangeFeed } from '../log/open-feed.ts'
 import { tooMuchAtOnce } from '../storage/database/connection-shares.ts'
@@ -135,4 +136,19 @@ async function answerWaiters(waiting: ReadonlySet<Waiter>, ask: () => Promise<An
     for (const waiter of waiting) waiter.fail(thrown)
     return []
   }
+}
+
+/**
+ * Validates the seconds that a long poll may take.
+ * @throws VALIDATION_ERROR
+ */
+export function readTimeout(seconds: number | null | undefined): number {
+  const timeout = seconds ?? LIMITS.waitSeconds
+  if (Number.isInteger(timeout) && timeout >= 0 && timeout <= LIMITS.waitSecondsMax) return timeout
+  throw invalid({
+    path: '/timeout',
+    code: 'out_of_range',
+    message: `timeout must be a whole number of seconds from 0 to ${LIMITS.waitSecondsMax}.`,
+    received: timeout,
+  })
 }

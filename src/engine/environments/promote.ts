@@ -4,6 +4,7 @@ import { PromoteBody } from '../../contract/config-shapes.ts'
 import { check, inBody } from '../../contract/validate.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import { uuidv7 } from '../../foundation/uuid.ts'
+import { kindNamed } from '../configuration/kinds.ts'
 import { lockForPromotion } from '../configuration/lifecycle/lock.ts'
 import type { Planning } from '../core/write/plan-approval.ts'
 import type { WriteScope } from '../core/write/write.ts'
@@ -11,10 +12,9 @@ import { setCause } from '../log/entry.ts'
 import { requirePermission } from '../storage/access/access.ts'
 import { applyEdits, type Prepared, prepareEdits } from './apply-edits.ts'
 import { editWarnings } from './change-warnings.ts'
-import { type Edit, nonEmpty } from './edits.ts'
+import { type Edit, nonEmpty, type ShownEdit } from './edits.ts'
 import { atNamed, atResource } from './failures.ts'
 import { moveFork, readFork } from './fork.ts'
-import { planSentence } from './plan-sentence.ts'
 import { prepareAhead } from './prepare-ahead.ts'
 import { migrationWarnings, offering, previewMigrations } from './preview-migrations.ts'
 import { nothingPromoted, type Promotion, storePromotion } from './promotion.ts'
@@ -119,4 +119,45 @@ function onBothSides(conflicts: readonly Conflict[]): DomainError {
       })),
     },
   )
+}
+
+// The one sentence that a person is asked about a promotion.
+
+const NAMED_IN_PLAN = 5
+/** What a plan names first: what takes most from production. */
+const ORDER: readonly ShownEdit['op'][] = ['delete', 'update', 'create']
+
+/**
+ * `Promotes 3 changes from crm--dev to crm: delete record_type old with its data, update record_type deal (rewrites
+ * records), update endpoint desk (replaces a change of production).` Numbers of records are beside it: they change while
+ * a person reads.
+ */
+function planSentence(
+  { from, baseId, changes, conflicts, recordsRewritten = {} }: Promotion,
+  isForced: boolean,
+): string {
+  const overridden = new Set(conflicts.map(({ kind, id }) => `${kind} ${id}`))
+  const about = ({ kind, id, op }: ShownEdit) => {
+    const isRewritten =
+      kind === 'record_type' && Object.hasOwn(recordsRewritten, id) && recordsRewritten[id] !== 0
+    const notes = [
+      ...(isRewritten ? ['rewrites records'] : []),
+      ...(overridden.has(`${kind} ${id}`) ? ['replaces a change of production'] : []),
+    ]
+    const data = op === 'delete' && isForced && kindNamed(kind).takesConfirm ? ' with its data' : ''
+    return {
+      text: `${op} ${kind} ${id}${data}${notes.length > 0 ? ` (${notes.join(', ')})` : ''}`,
+      op,
+      notes,
+    }
+  }
+  const all = changes.map(about)
+  const weight = ({ op, notes }: (typeof all)[number]) => ORDER.indexOf(op) * 2 + (notes.length > 0 ? 0 : 1)
+  const named = all
+    .sort((one, other) => weight(one) - weight(other))
+    .slice(0, NAMED_IN_PLAN)
+    .map(({ text }) => text)
+  const more = changes.length > named.length ? ', …' : ''
+  const many = `${changes.length} change${changes.length === 1 ? '' : 's'}`
+  return `Promotes ${many} from ${from} to ${baseId}: ${named.join(', ')}${more}.`
 }

@@ -1,21 +1,23 @@
 /** Proposes a promotion: what it would change in production, and what prevents it. Changes nothing. */
 import { ProposalBody } from '../../contract/config-shapes.ts'
 import { check, inBody } from '../../contract/validate.ts'
-import type { Detail } from '../../foundation/errors.ts'
+import { type Detail, DomainError } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import type { Scope } from '../core/scope.ts'
+import { requestChecks, type WriteScope } from '../core/write/write.ts'
 import { requirePermission } from '../storage/access/access.ts'
-import type { RecordsRewritten } from './apply-edits.ts'
-import { clientWarnings } from './client-warnings.ts'
-import { type Kept, nonEmpty, type ShownEdit, shown, summaryOf } from './edits.ts'
+import { compileAccess } from '../storage/access/compile-access.ts'
+import { applyEdits, prepareEdits, type RecordsRewritten } from './apply-edits.ts'
+import { changeWarnings, clientWarnings } from './change-warnings.ts'
+import { checkData } from './check-data.ts'
+import { type Kept, nextOf, nonEmpty, type ShownEdit, shown, summaryOf } from './edits.ts'
 import { atNamed, atResource } from './failures.ts'
 import { readFork } from './fork.ts'
 import { migrationWarnings, offering, previewMigrations } from './preview-migrations.ts'
-import { withOrigins } from './promotion-edits.ts'
+import { type PromotionEdit, withOrigins } from './promotion-edits.ts'
 import { atFrom, checkPreviewOf, prepareOptions, selection } from './promotion-request.ts'
 import { readSnapshot } from './snapshot.ts'
 import { type Conflict, compareSides } from './three-way.ts'
-import { tryEdits } from './try-edits.ts'
 
 export type Proposal = {
   from: string
@@ -71,4 +73,56 @@ export async function propose(scope: Scope, baseId: string, input: object): Prom
   ]
   const more = nonEmpty({ kept, recordsRewritten, warnings })
   return { from, baseId, changes, summary: summaryOf(changes), conflicts, breaks, ...more }
+}
+
+// Tries edits: what applying them would refuse, found without locks and without writing.
+
+type Tried = {
+  readonly breaks: readonly Detail[]
+  readonly recordsRewritten: RecordsRewritten
+  readonly warnings: readonly string[]
+}
+
+/** All faults of edits, in their shape, against the configuration and each other, and against the data of the base; and what they warn of. */
+async function tryEdits(
+  scope: Scope,
+  baseId: string,
+  edits: readonly PromotionEdit[],
+  { migrationOf, located, ...rest }: ReturnType<typeof prepareOptions>,
+): Promise<Tried> {
+  const breaks: Detail[] = []
+  const readable = edits.filter((edit) => {
+    try {
+      nextOf(edit)
+      return true
+    } catch (thrown) {
+      breaks.push(...detailsOf(located(thrown, edit)))
+      return false
+    }
+  })
+  const prepared = await prepareEdits(readable, { ...rest, located })
+  const onFault = (fault: DomainError) => breaks.push(...fault.details)
+  await applyEdits(promoterOf(scope, baseId), baseId, prepared, { isForced: false, located, onFault })
+  const checkable = prepared.map(({ edit, next }) => ({ edit, next, migration: migrationOf(edit) }))
+  const recordsRewritten: [id: string, records: number][] = []
+  for (const [edit, { fault, rewritten }] of await checkData(scope, baseId, checkable)) {
+    if (fault) breaks.push(...detailsOf(located(fault, edit)))
+    else if (rewritten !== undefined) recordsRewritten.push([edit.id, rewritten])
+  }
+  const warnings = await changeWarnings(prepared)
+  return { breaks, recordsRewritten: Object.fromEntries(recordsRewritten), warnings }
+}
+
+/** A scope with the rights that a promotion needs, for the checks. The caller may read all that they read. */
+const promoterOf = (scope: Scope, base: string): WriteScope => ({
+  ...scope,
+  access: compileAccess([{ base, record_type: '*', environment: '*', permission: 'admin' }]),
+  via: 'promotion',
+  checks: requestChecks(),
+  onCommit: () => {},
+})
+
+function detailsOf(fault: unknown): readonly Detail[] {
+  if (!(fault instanceof DomainError)) throw fault
+  return fault.details
 }

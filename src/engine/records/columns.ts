@@ -2,7 +2,7 @@
 import { COLUMNS } from '../../contract/record-columns.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { shapeOf } from '../../schema-shape/read-root.ts'
+import { shapeOf } from '../../schema-shape/read.ts'
 import type { TypePolicy } from '../core/policy.ts'
 import { read, type Scope } from '../core/scope.ts'
 import type { CompiledType } from '../schema/compiled-types/compiled-type.ts'

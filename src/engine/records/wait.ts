@@ -1,7 +1,7 @@
 import { digest } from '../../contract/canonical-hash.ts'
+import { readTimeout } from '../core/long-poll.ts'
 import { authorize } from '../core/row-policy/apply.ts'
 import type { Scope } from '../core/scope.ts'
-import { readTimeout } from '../core/wait-timeout.ts'
 import { subscriberOf } from '../log/streams.ts'
 import { type ListArgs, listRecords, type RecordPage } from './list.ts'
 

@@ -1,11 +1,19 @@
 /** The schemas of bases, kept by what is seen, and their texts. */
+
+import { type GraphQLNamedType, GraphQLObjectType, printType } from 'graphql'
 import { LRUCache } from 'lru-cache'
+import { invalid } from '../../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { type KeptText, KeptTexts } from '../../foundation/kept-texts.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Context } from '../context.ts'
-import { LazySchema } from './lazy-schema.ts'
-import { schemaText } from './schema-text.ts'
-import { type Offer, readTypes, type SeenBase, seenBase } from './seen.ts'
+import { baseField } from './base-field.ts'
+import { changeFields } from './change-fields.ts'
+import { type Families, familyOf, namedFamilies, pageTypes } from './family.ts'
+import { LazySchema, queryFields, sharedOf } from './lazy-schema.ts'
+import { mutationFields } from './mutation-fields.ts'
+import { type Offer, readTypes, type SeenBase, type SeenType, seenBase } from './seen.ts'
+import { undoField } from './undo-field.ts'
 
 const MOST_SCHEMAS = 200
 const schemas = new LRUCache<string, LazySchema>({ max: MOST_SCHEMAS })
@@ -42,3 +50,65 @@ const texts = new KeptTexts(LIMITS.typedSchemaTextChars)
 
 /** The text of a schema. Requests for the same one share the work. */
 export const textOf = (seen: SeenBase): Promise<KeptText> => texts.of(seen.key, () => schemaText(seen))
+
+// The schema of a base as text (SDL), written type by type, in turns.
+
+/** Types that a printed type refers to need their names alone, so that one family is in memory at a time. */
+const standIn = (seen: SeenType, none: Families): ReturnType<Families['of']> => {
+  const object = new GraphQLObjectType({ name: seen.name, fields: {} })
+  const family = familyOf({ ...seen, properties: [] } as SeenType, none)
+  return { ...family, ...pageTypes(seen.name, object), object }
+}
+
+/** @throws VALIDATION_ERROR if it is too large */
+async function schemaText(seen: SeenBase): Promise<string> {
+  let chars = 0
+  const parts = sharedOf(seen).map(printType)
+  const roots = [fieldsIn(new GraphQLObjectType({ name: 'Query', fields: baseField(seen.base) }))]
+  const undo = undoField(seen) as never
+  const mutations = seen.undo ? [fieldsIn(new GraphQLObjectType({ name: 'Mutation', fields: undo }))] : []
+  const subscriptions: string[] = []
+  const families = namedFamilies(standIn)
+  for (const type of seen.types.values()) {
+    if (turnIsOver()) await nextTurn()
+    const own: Iterable<GraphQLNamedType> = familyOf(type, families).all().values()
+    const printed = [...own].map((each) => printType(each))
+    const query = new GraphQLObjectType({ name: 'Query', fields: queryFields(seen, type, families) as never })
+    roots.push(fieldsIn(query))
+    if (type.writable)
+      mutations.push(
+        fieldsIn(
+          new GraphQLObjectType({ name: 'Mutation', fields: mutationFields(seen, type, families) as never }),
+        ),
+      )
+    if (type.changes)
+      subscriptions.push(
+        fieldsIn(
+          new GraphQLObjectType({
+            name: 'Subscription',
+            fields: changeFields(seen, type, families) as never,
+          }),
+        ),
+      )
+    parts.push(...printed)
+    chars += printed.reduce((sum, each) => sum + each.length, 0)
+    if (chars > LIMITS.typedSchemaTextChars) throw tooLarge()
+  }
+  const whole = [...parts, rootType('Query', roots.filter(Boolean))]
+  if (mutations.length > 0) whole.push(rootType('Mutation', mutations))
+  if (subscriptions.length > 0) whole.push(rootType('Subscription', subscriptions))
+  return `${whole.join('\n\n')}\n`
+}
+
+const rootType = (name: string, fields: readonly string[]) => `type ${name} {\n${fields.join('\n\n')}\n}`
+
+/** The printed fields of a type, without its braces. */
+const fieldsIn = (type: GraphQLObjectType): string => printType(type).split('\n').slice(1, -1).join('\n')
+
+const tooLarge = () =>
+  invalid({
+    path: 'path/base',
+    code: 'too_large',
+    message: `The schema of the base has more than ${LIMITS.typedSchemaTextChars} characters. Use a token with grants on fewer record types.`,
+    expected: LIMITS.typedSchemaTextChars,
+  })

@@ -13,7 +13,7 @@ import {
   isAmong,
 } from '../../engine/schema/compiled-types/compiled-relationship-type.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
-import { shapeOf } from '../../schema-shape/read-root.ts'
+import { shapeOf } from '../../schema-shape/read.ts'
 import { type Context, requireBase } from '../context.ts'
 import { rightsOnTypes, typesInReach } from '../types-in-reach.ts'
 import { linkNames, mutationNames, sourceFieldNames, VERBS, type Verb } from './names.ts'

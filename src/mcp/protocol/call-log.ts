@@ -1,7 +1,7 @@
 import { hexDigest } from '../../contract/canonical-hash.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { CLIENT_GONE, readTrace, type Said } from '../../http/request-log.ts'
-import { bounded } from './bounded-name.ts'
+import { bounded } from './call-origin.ts'
 import { failureCodeOf } from './content.ts'
 import { parseResourceUri } from './resource-uri.ts'
 

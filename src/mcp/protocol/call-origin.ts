@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { LIMITS } from '../../foundation/limits.ts'
 import { readTrace } from '../../http/request-log.ts'
-import { bounded } from './bounded-name.ts'
 
 /** Where a tool call comes from: its JSON-RPC id, the client, and the trace it is part of. */
 export type CallOrigin = {
@@ -29,3 +29,9 @@ export function clientName(info: unknown): string | null {
   if (typeof name !== 'string' || name === '') return null
   return bounded(typeof version === 'string' && version !== '' ? `${name}/${version}` : name)
 }
+
+/** Truncates client-supplied names and escapes control characters. */
+export const bounded = (name: string): string =>
+  name
+    .slice(0, LIMITS.loggedNameChars)
+    .replace(/(?! )[\p{C}\p{Z}]/gu, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`)

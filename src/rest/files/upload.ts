@@ -1,7 +1,10 @@
 /** PUT of a file: streams the body into the store of contents, then writes the file that refers to it. */
+
+import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-
+import { UNKNOWN_CONTENT } from '../../contract/attachment-rules.ts'
+import { ContentType, FileMetadata, VersionLabel } from '../../contract/file-shapes.ts'
 import { trim } from '../../contract/response-bodies.ts'
 import { check, inPart } from '../../contract/validate.ts'
 import { DomainError, invalid, withPaths } from '../../foundation/errors.ts'
@@ -10,13 +13,13 @@ import { type StoredBlob, storeContent } from '../../graphql/content.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { readContentHeaders } from '../../http/content-headers.ts'
+import { parseJson, pointer } from '../../json/parse.ts'
 import { readContentConditions } from '../route/preconditions.ts'
 import { queryShape, readQuery } from '../route/query.ts'
 import { send } from '../route/reply.ts'
 import { partsNamed, readKey } from '../route/request-parts.ts'
 import type { Route } from '../route/route.ts'
 import { onBase } from '../route/shapes.ts'
-import { readProperties } from './properties.ts'
 import { contentTag, File, FileFields, fileParams, locationOf, targetOf } from './shapes.ts'
 
 const PATH = '/:base_id/files/:file_type/*'
@@ -159,4 +162,36 @@ export const uploadRoute: Route = {
         config: { need: onBase('write'), streams: '*' },
       })
     }),
+}
+
+// The properties of a file in the headers of its upload.
+
+type Properties = { contentType: string; metadata: Record<string, unknown>; label: string | null }
+
+/** @throws VALIDATION_ERROR at the header */
+function readProperties(headers: IncomingHttpHeaders): Properties {
+  const contentType = headers['content-type'] ?? UNKNOWN_CONTENT
+  const metadata = textOf(headers, 'X-File-Metadata')
+  const label = textOf(headers, 'X-Service-Label')
+  return {
+    contentType: check(ContentType, contentType, at('Content-Type')),
+    metadata:
+      metadata === undefined
+        ? {}
+        : check(FileMetadata, parseJson(metadata, 'header/X-File-Metadata'), at('X-File-Metadata')),
+    label: label === undefined ? null : check(VersionLabel, label, at('X-Service-Label')),
+  }
+}
+
+const at = (name: string) => (path: readonly PropertyKey[]) => `header/${name}${pointer(...path.map(String))}`
+
+/** The text of a header, which Node reads as Latin-1 and clients send as UTF-8. */
+function textOf(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const sent = headers[name.toLowerCase()]
+  if (sent === undefined) return undefined
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(String(sent), 'latin1'))
+  } catch {
+    throw invalid({ path: `header/${name}`, code: 'invalid_text', message: 'The header must be UTF-8.' })
+  }
 }

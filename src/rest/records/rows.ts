@@ -6,7 +6,7 @@ import type { Context } from '../../graphql/context.ts'
 import { graphql, type ResultOf, type VariablesOf } from '../../graphql/document.ts'
 import { compile, compileSubscription } from '../../graphql/execute.ts'
 import { cellOf, columnOf, plainCell } from '../../schema-shape/csv.ts'
-import { shapeOf } from '../../schema-shape/read-root.ts'
+import { shapeOf } from '../../schema-shape/read.ts'
 import { ALL, once, type RowsAnswer, type RowType, refuseBeside, type Table } from '../route/rows.ts'
 import { ListedFields, nowhere, SourceListedFields } from './sources.ts'
 

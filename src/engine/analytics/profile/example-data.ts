@@ -1,7 +1,7 @@
 /** Example data for a new record: those of a stored record, or else what the schema describes. */
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { isObject } from '../../../foundation/is-object.ts'
-import { fewerLevels, MOST_LEVELS, namesOnly, readRoot } from '../../../schema-shape/read-root.ts'
+import { fewerLevels, MOST_LEVELS, namesOnly, readRoot } from '../../../schema-shape/read.ts'
 import { isNever, KINDS, type Kind, type Shape } from '../../../schema-shape/shape.ts'
 import type { CompiledType } from '../../schema/compiled-types/compiled-type.ts'
 import { type FieldPath, fieldName } from '../../schema/compiled-types/field-path.ts'

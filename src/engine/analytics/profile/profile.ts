@@ -3,20 +3,20 @@ import { LRUCache } from 'lru-cache'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { requireType } from '../../configuration/record-types/index.ts'
 import type { Scope } from '../../core/scope.ts'
-import { zoneOf } from '../../data/filter/operand.ts'
+import { type FieldContext, zoneOf } from '../../data/filter/operand.ts'
 import type { CompiledType } from '../../schema/compiled-types/compiled-type.ts'
+import { fieldName } from '../../schema/compiled-types/field-path.ts'
 import { fieldExists } from '../../schema/json-schema/fields.ts'
 import { requirePermission } from '../../storage/access/access.ts'
 import type { Db } from '../../storage/database/client.ts'
 import { exampleData } from './example-data.ts'
-import { type Example, exampleQueries } from './examples.ts'
+import { type Candidate, type Example, exampleQueries } from './examples.ts'
 import { PROFILE_LIMITS } from './profile-limits.ts'
-import { candidatesDeclared, candidatesFrom } from './queryable-fields.ts'
 import { profileRelationships, type RelationshipProfile } from './relationships.ts'
 import { readSample, walkType } from './sample.ts'
-import { declaredPlaces } from './schema-fields.ts'
-import { type FieldProfile, type Summary, summarize } from './summary.ts'
-import { type Place, readInstants, Tally } from './value-stats.ts'
+import { type Declared, declaredPlaces } from './schema-fields.ts'
+import { type FieldProfile, isShort, type Summary, summarize, type Value } from './summary.ts'
+import { type Place, readInstants, type Scalar, Tally } from './value-stats.ts'
 
 /** A data profile of a record type. */
 export type TypeProfile = {
@@ -123,4 +123,71 @@ async function instantsOf(db: Db, { path, values }: Place, type: CompiledType) {
     typeof value === 'string' && value.length <= PROFILE_LIMITS.valueChars ? [value] : [],
   )
   return readInstants(db, texts, zone)
+}
+
+const KINDS: Readonly<Record<string, Candidate['kind']>> = {
+  string: 'text',
+  number: 'number',
+  integer: 'number',
+  boolean: 'boolean',
+}
+
+/** Selects queryable fields from the sampled data; `declared` supplies which fields have an enum. */
+function candidatesFrom(
+  summaries: readonly Summary[],
+  type: FieldContext,
+  declared: readonly Declared[],
+): Candidate[] {
+  const listed = new Set(declared.filter(isListed).map(({ path }) => fieldName(path)))
+  return summaries.flatMap(({ profile, path, values }) => {
+    // Stored records may predate the schema and have fields that it no longer allows.
+    if (profile.top.length === 0 || !fieldExists(type.jsonSchema, path).exists) return []
+    const isTime = zoneOf(path, type) !== null
+    const usable = values.filter(({ value, instant }) => (isTime ? instant !== null : value !== ''))
+    const common = profile.top.find(({ value }) => usable.some((each) => each.value === value))?.value
+    if (common === undefined) return []
+    const kind = isTime ? 'time' : (KINDS[typeof common] ?? null)
+    const { field, nullShare, distinct } = profile
+    const all = values.reduce((sum, { count }) => sum + count, 0)
+    const share = (profile.top[0]?.count ?? 0) / all
+    const middle = middleOf(usable, common)
+    const isOfList = listed.has(field)
+    return [
+      { field, path, kind, isListed: isOfList, nullShare: nullShare ?? 0, distinct, share, common, middle },
+    ]
+  })
+}
+
+/**
+ * The median value of one type, or a common one if the median is too long. Booleans have no order in filters.
+ */
+function middleOf(values: readonly Value[], common: Scalar): Scalar | undefined {
+  if (typeof common === 'boolean') return undefined
+  const alike = values.filter(({ value }) => typeof value === typeof common)
+  const middle = alike[Math.floor(alike.length / 2)]?.value
+  return middle !== undefined && isShort(middle) ? middle : common
+}
+
+const isListed = ({ schema }: Declared) => Array.isArray(schema['enum'])
+
+/** Selects queryable fields from the schema alone, for a type without records. */
+function candidatesDeclared(declared: readonly Declared[], type: FieldContext): Candidate[] {
+  return declared.map(({ path, schema }) => {
+    const isTime = zoneOf(path, type) !== null
+    const listed = Array.isArray(schema['enum']) ? (schema['enum'] as unknown[]) : []
+    const first = listed.find((value) => typeof value === 'string')
+    const types = [schema['type']].flat().filter((each) => each !== 'null')
+    const kind = isTime ? 'time' : first !== undefined ? 'text' : (KINDS[String(types[0])] ?? null)
+    return {
+      field: fieldName(path),
+      path,
+      kind,
+      isListed: listed.length > 0,
+      nullShare: 0,
+      distinct: listed.length,
+      share: 0,
+      common: isTime ? undefined : first,
+      middle: undefined,
+    }
+  })
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { nearest } from '../../../contract/suggest.ts'
 import { type Detail, DomainError, invalid } from '../../../foundation/errors.ts'
@@ -5,7 +6,6 @@ import { isObject } from '../../../foundation/is-object.ts'
 import { type Projection, projectInTurns } from '../../../schema-shape/project.ts'
 import type { Names } from '../../../schema-shape/rename-properties.ts'
 import { type Note, notebook } from '../../schema/json-schema/schema-warnings.ts'
-import { alias } from './alias.ts'
 import type { ExportedType, OpenedTool, ProviderCodec, Shape, ToolCall } from './codec.ts'
 import { type Json, pointer } from './input.ts'
 import { PROVIDERS } from './registry.ts'
@@ -153,4 +153,18 @@ function noteForeignKeys({ codec, tool }: Origin, note: Note): void {
 /** Normalizes a value to plain JSON for comparison. */
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value))
+}
+
+const MAX_CHARS = 64
+
+/**
+ * A name that a provider accepts: the name itself, or a sanitized form with a digest suffix. It depends on the
+ * name only, so it is stable across exports.
+ */
+function alias(name: string, pattern: RegExp): string {
+  if (pattern.test(name)) return name
+  const digest = createHash('sha256').update(name).digest('hex').slice(0, 8)
+  const clean = name.replaceAll(/[^A-Za-z0-9_-]/g, '_')
+  const named = pattern.test(clean) ? clean : `_${clean}`
+  return `${named.slice(0, MAX_CHARS - 9)}_${digest}`
 }

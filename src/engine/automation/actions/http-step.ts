@@ -9,7 +9,7 @@ import { storableText } from '../../../foundation/storable-text.ts'
 import { checkJson, parseJson, pointer } from '../../../json/parse.ts'
 import { hasTemplate, parseTemplate } from '../../schema/templates/parse.ts'
 import { NeedsUnknown, render, renderParts, TextBudget, type Values } from '../../schema/templates/render.ts'
-import { hasDotSegment } from '../../schema/templates/url-template.ts'
+import { hasDotSegment } from '../../schema/templates/url-set.ts'
 import { maskSecrets } from '../../storage/vault/mask.ts'
 import type { RunContext, StepOutcome } from './run-context.ts'
 

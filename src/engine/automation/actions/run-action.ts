@@ -1,5 +1,7 @@
 /** Runs an action: its steps in one transaction, and a row in the log of runs. */
-import { invalid, toDomainError } from '../../../foundation/errors.ts'
+
+import { productionOf } from '../../../contract/ids.ts'
+import { DomainError, invalid, toDomainError } from '../../../foundation/errors.ts'
 import { isObject } from '../../../foundation/is-object.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
@@ -9,16 +11,16 @@ import { missing } from '../../configuration/lifecycle/read.ts'
 import { bypassed } from '../../core/caches.ts'
 import type { RunnableAction, RunState } from '../../core/run-state.ts'
 import type { Scope } from '../../core/scope.ts'
-import { withSendingSlot } from '../../core/sending-concurrency.ts'
+import { withSendingSlot } from '../../core/work-slots.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import { setCause } from '../../log/entry.ts'
 import { compileSchema } from '../../schema/json-schema/compile.ts'
 import { NeedsUnknown, render, TextBudget } from '../../schema/templates/render.ts'
-import { statement } from '../../storage/database/client.ts'
+import { urlSet } from '../../schema/templates/url-set.ts'
+import { type Db, statement } from '../../storage/database/client.ts'
 import { withoutCause } from './failures.ts'
-import { ownUrlsOf } from './production-urls.ts'
 import { hasOwnRights, requireRights, stepScope } from './rights.ts'
-import type { ActionAddress, StepResult } from './run-context.ts'
+import type { ActionAddress, RequireOwnUrl, StepResult } from './run-context.ts'
 import { keepFailure, keepSuccess } from './run-log.ts'
 import { openSteps } from './run-steps.ts'
 
@@ -148,4 +150,37 @@ function outputOf({ output }: RunnableAction, values: Parameters<typeof render>[
     if (thrown instanceof NeedsUnknown) return null
     throw thrown
   }
+}
+
+// Keeps actions of previews from calling what production calls.
+
+const URLS = statement(
+  'urls_of_production_actions',
+  `SELECT DISTINCT s ->> 'url' AS url FROM (
+     SELECT json_array_elements(steps) AS s FROM plinth.action WHERE base_id = $1
+     UNION ALL SELECT json_array_elements(definition -> 'steps') FROM plinth.fork WHERE base_id = $2 AND kind = 'action') t
+   WHERE s ->> 'type' = 'http'`,
+)
+
+/**
+ * Reads what production calls, for a run in a preview. Urls are compared after templates.
+ */
+async function ownUrlsOf(
+  { db }: { readonly db: Db },
+  { baseId, steps }: RunnableAction,
+): Promise<RequireOwnUrl> {
+  const production = productionOf(baseId)
+  if (production === baseId || !steps.some(({ type }) => type === 'http')) return () => {}
+  const rows = await db.query<{ url: string }>(URLS, [production, baseId])
+  const isOfProduction = urlSet(rows.map(({ url }) => url))
+  return (step, url, path) => {
+    if (isOfProduction(url)) throw ofProduction(step.name, path)
+  }
+}
+
+function ofProduction(name: string, path: string): DomainError {
+  const message = `The url of step "${name}" is that of an action of production, which a preview does not call. Give the step another url to try it here.`
+  return new DomainError('CONFLICT', message, {
+    details: [{ path, code: 'url_of_production', message }],
+  })
 }

@@ -10,7 +10,8 @@ import type { RunState } from '../../core/run-state.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { ActionRun as Row } from '../../prisma/client.ts'
 import { requirePermission } from '../../storage/access/access.ts'
-import { statement } from '../../storage/database/client.ts'
+import { type Db, statement } from '../../storage/database/client.ts'
+import { batchDeletion, inBatches } from '../../storage/database/in-batches.ts'
 import type { ActionAddress } from './run-context.ts'
 
 /** A run as it is shown. */
@@ -135,3 +136,15 @@ export async function getRun(scope: Scope, target: ActionAddress, runId: string)
     ],
   })
 }
+
+const OLD = batchDeletion(
+  'sweep_action_runs',
+  'action_run',
+  `created_at < now() - make_interval(days => ${LIMITS.runDays})`,
+)
+
+/**
+ * Job: deletes old runs of actions, in batches.
+ * @throws when the job is stopped
+ */
+export const sweepRuns = (db: Db, _: object, signal: AbortSignal): Promise<void> => inBatches(db, OLD, signal)

@@ -2,7 +2,7 @@
 import { invalid } from '../../../foundation/errors.ts'
 import { findType } from '../../core/load-type.ts'
 import type { Scope } from '../../core/scope.ts'
-import { withSendingSlot } from '../../core/sending-concurrency.ts'
+import { withSendingSlot } from '../../core/work-slots.ts'
 import type { Expectation } from '../../core/write/preconditions.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import * as stored from '../../records/index.ts'

@@ -5,8 +5,8 @@ import type { Scope } from '../../core/scope.ts'
 import { type Candidate, compete } from '../../storage/database/leader.ts'
 import { dispatch } from './dispatcher.ts'
 import { basesWithTriggers } from './enabled-triggers.ts'
-import { followBases } from './follow-bases.ts'
 import { openReceiverLimits } from './receiver-limits.ts'
+import { followBases } from './relay.ts'
 import { openDeliveryRunner } from './run-delivery.ts'
 
 export type TriggerRunner = {

@@ -1,12 +1,12 @@
 /** The relay: turns committed changes into deliveries, each once. */
-
 import { EVENT_TYPES } from '../../../contract/trigger-shapes.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
+import type { Log } from '../../../foundation/log.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
 import type { Scope } from '../../core/scope.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
 import { type Linked, linkMatches } from './chain.ts'
-import { enabledTriggers } from './enabled-triggers.ts'
+import { basesWithTriggers, enabledTriggers } from './enabled-triggers.ts'
 import { type Entry, matchEntries } from './match.ts'
 
 const POSITION = statement(
@@ -38,7 +38,7 @@ const ADDED = 2000
  * change that committed makes its deliveries once, even if the process ends. Returns whether it added some. `size`:
  * entries of one transaction.
  */
-export async function relay(
+async function relay(
   scope: Scope,
   baseId: string,
   watermark: number,
@@ -94,3 +94,84 @@ const add = (db: Db, baseId: string, matches: readonly Linked[]) =>
     matches.map(({ root }) => root),
     matches.map(({ error }) => error),
   ])
+
+// Matches the log of each base that has triggers, as it grows.
+
+/** Entries that are matched at a time after a failure, which one heavy condition may have made. */
+const FEW = 10
+
+/**
+ * Follows the logs until the signal aborts. `changed` is called when a base has new deliveries, or its triggers have
+ * changed.
+ */
+export async function followBases(
+  scope: Scope,
+  log: Log,
+  until: AbortSignal,
+  changed: (base: string) => Promise<void>,
+): Promise<void> {
+  const followed = new Map<string, () => void>()
+  const running = new Map<string, Promise<void>>()
+  const again = new Set<string>()
+
+  const step = async (base: string): Promise<void> => {
+    for (let size: number | undefined; !until.aborted; size = FEW)
+      try {
+        if (await relay(scope, base, scope.feed.known(), size)) await changed(base)
+        return
+      } catch (err) {
+        if (until.aborted) return
+        log.warn({ err, base }, 'changes were not matched with triggers; it is tried again')
+        await new Promise((resolve) => setTimeout(resolve, LIMITS.feedRetryMs).unref())
+      }
+  }
+  /** One at a time for each base. A call meanwhile makes one more. */
+  const match = (base: string): void => {
+    if (until.aborted) return
+    if (running.has(base)) return void again.add(base)
+    const done = step(base).finally(() => {
+      running.delete(base)
+      if (again.delete(base)) match(base)
+    })
+    running.set(base, done)
+  }
+  const update = async (base: string | null): Promise<void> => {
+    const found = await basesWithTriggers(scope.db, base)
+    for (const [id, unwatch] of followed)
+      if ((base === null || base === id) && !found.includes(id)) {
+        unwatch()
+        followed.delete(id)
+        await changed(id)
+      }
+    for (const id of found) {
+      await changed(id)
+      if (followed.has(id)) continue
+      followed.set(
+        id,
+        scope.feed.watch(id, () => match(id)),
+      )
+      match(id)
+    }
+  }
+  const retried = (base: string | null): void => {
+    if (until.aborted) return
+    update(base).catch((err) => {
+      if (until.aborted) return
+      log.warn({ err, base }, 'the triggers were not read; it is tried again')
+      setTimeout(() => retried(base), LIMITS.feedRetryMs).unref()
+    })
+  }
+  const unlisten = scope.caches.onAnnounced((topic) => {
+    const [kind, key = ''] = topic?.split(/:(.*)/s) ?? []
+    if (topic === null) retried(null)
+    else if (kind === 'trigger' || kind === 'base') retried(key.split('/')[0] ?? key)
+  })
+  retried(null)
+  await new Promise<void>((resolve) => {
+    if (until.aborted) resolve()
+    until.addEventListener('abort', () => resolve(), { once: true })
+  })
+  unlisten()
+  for (const unwatch of followed.values()) unwatch()
+  await Promise.all(running.values())
+}

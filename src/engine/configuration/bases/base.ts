@@ -1,13 +1,75 @@
 /** Bases: containers of record types, records and configuration. */
-import { ID_RULES, isBaseId, isProductionBaseId } from '../../../contract/ids.ts'
+import { ID_RULES, isBaseId, isProductionBaseId, productionOf } from '../../../contract/ids.ts'
 import { BaseBody } from '../../../contract/shapes.ts'
 import type { Detail } from '../../../foundation/errors.ts'
+import { announce } from '../../core/cache-notices.ts'
 import { missingBase } from '../../core/existing-base.ts'
-import { requireKnownBase } from '../../storage/access/access.ts'
+import { confirmFirst, type Expectation } from '../../core/write/preconditions.ts'
+import { summarizeBases } from '../../core/write/summarize-bases.ts'
+import type { WriteScope } from '../../core/write/write.ts'
+import { dropEntries, dropIndexes } from '../../data/indexes/index.ts'
+import type { Base as PlainRow } from '../../prisma/client.ts'
+import { requireKnownBase, requirePermission } from '../../storage/access/access.ts'
+import { type Db, statement } from '../../storage/database/client.ts'
 import { enqueue } from '../../storage/database/enqueue-job.ts'
-import type { FieldsOf, Kind, View } from '../lifecycle/kind.ts'
-import { deleteContentOf } from './delete-content.ts'
+import type { DeleteOptions, FieldsOf, Kind, View } from '../lifecycle/kind.ts'
+import { put, remove } from '../lifecycle/lifecycle.ts'
+import { withdrawBase } from '../tokens/index.ts'
+import { closeSecretsTo } from '../vault-secrets/index.ts'
 import { type BaseRow, baseTable, highestVersion, LOCK_BASE_ID } from './table.ts'
+
+const CONTENT = statement(
+  'content_of_base',
+  `SELECT file_index_id::text AS files_index,
+     EXISTS (SELECT FROM plinth.record WHERE base_id = $1) AS has_records,
+     EXISTS (SELECT FROM plinth.file WHERE base_id = $1 AND deleted_at IS NULL) AS has_files
+   FROM plinth.base WHERE id = $1`,
+)
+type Content = { files_index: string; has_records: boolean; has_files: boolean }
+// Links go first, because their foreign keys reference records.
+const CLEAR_LINKS = statement('clear_base_links', 'DELETE FROM plinth.relationship WHERE base_id = $1')
+const LOCK_ROW = statement(
+  'lock_base_to_delete',
+  'SELECT 1 AS one FROM plinth.base WHERE id = $1 FOR NO KEY UPDATE',
+)
+
+/** Deletes the records that a base and its previews hold. A base with records or files requires its id in `confirm`. */
+async function deleteContentOf(
+  scope: WriteScope,
+  current: BaseRow,
+  { confirm, checkPlan }: DeleteOptions,
+): Promise<void> {
+  const { db: tx } = scope
+  const { id } = current
+  const previews = await lockPreviews(tx, id)
+  await summarizeBases(scope, [current, ...previews])
+  checkPlan()
+  for (const member of [...previews, current]) {
+    const [content] = await tx.query<Content>(CONTENT, [member.id])
+    if (!scope.planning && confirm !== id && content && (content.has_records || content.has_files))
+      throw confirmFirst(id, `Base "${id}" holds ${content.has_records ? 'records' : 'files'}`, 'the base')
+    await dropIndexes(tx, member.id, null)
+    if (content) await dropEntries(tx, member.id, content.files_index)
+    await tx.query(CLEAR_LINKS, [member.id])
+    await withdrawBase(scope, member.id)
+    await closeSecretsTo(scope, member.id)
+  }
+  for (const preview of previews) {
+    await announce(tx, `base:${preview.id}`)
+    scope.onCommit(() => scope.caches.forget(`base:${preview.id}`))
+  }
+}
+
+/**
+ * Locks the previews of a base whose id is locked, and returns them. Their ids: against concurrent deletions.
+ * The row of the base before theirs: that is the order of promotions.
+ */
+async function lockPreviews(tx: Db, id: string): Promise<PlainRow[]> {
+  const find = () => tx.orm.base.findMany({ where: { productionBase: id }, orderBy: { id: 'asc' } })
+  for (const preview of await find()) await tx.query(LOCK_BASE_ID, [preview.id])
+  await tx.query(LOCK_ROW, [id])
+  return find()
+}
 
 type Fields = FieldsOf<typeof BaseBody>
 export type Base = View<Fields> & Pick<BaseRow, 'environment' | 'productionBase'>
@@ -49,3 +111,19 @@ const isPreview = (received: string): Detail => ({
   message: 'A preview cannot be created by PUT. Create it from its base.',
   received,
 })
+
+/** Creates the base or replaces its name, description and settings. Omitted fields get their defaults. */
+export const putBase = (scope: WriteScope, id: string, input: object, expected: Expectation): Promise<Base> =>
+  put({ kind: BASE, scope, baseId: id, id }, input, { expected }) as Promise<Base>
+
+/** Deletes the base with its content and its previews. A base with records or files requires its id in `confirm`. */
+export async function deleteBase(
+  scope: WriteScope,
+  id: string,
+  confirm: string | null,
+  expected: Expectation,
+): Promise<{ id: string; deleted: boolean }> {
+  requirePermission(scope.access, isProductionBaseId(id) ? 'admin' : 'manage', id, '*')
+  requirePermission(scope.access, 'read', productionOf(id), '*')
+  return remove({ kind: BASE, scope, baseId: id, id }, { confirm, expected })
+}

@@ -1,11 +1,10 @@
 import { authorship } from '../../core/scope.ts'
 import type { WriteScope } from '../../core/write/write.ts'
-import { statement } from '../../storage/database/client.ts'
+import { type Db, statement } from '../../storage/database/client.ts'
 import { deleteRows, unlinkType } from './delete-rows.ts'
 import { lockCascadeOfType } from './find-cascade.ts'
 import { checkNoRestrict, limitLinks } from './restrict.ts'
 import { summarizeType } from './summarize.ts'
-import { typesTouching } from './types-touching.ts'
 
 // Creating a link locks its type, so this lock blocks new links in the base until the transaction ends.
 const LOCK_LINKS = statement(
@@ -42,4 +41,38 @@ export async function clearLinksOfType(
   if (along.length > 0) await deleteRows(tx, baseId, along, each, authorship(scope))
   if (types.touching.length > 0)
     await unlinkType(tx, { baseId, recordType, relTypes: types.touching }, authorship(scope))
+}
+
+// The relationship types that matter to the deletion of a record type. Their ends bound those of their links.
+
+type RelationshipType = { id: string; on_delete: string; is_touching: boolean; leads_to: boolean }
+
+/** Ids of relationship types, bound to statements: a planner estimates the links of known types by their number. */
+type TypesTouching = {
+  /** Those that may have a record of the type at an end. */
+  readonly touching: readonly string[]
+  /** Those that may lead to it, and delete the source with the target. */
+  readonly cascading: readonly string[]
+  /** Those that restrict deletions: of the type, and of any. */
+  readonly restricting: readonly string[]
+  readonly allRestricting: readonly string[]
+}
+
+const TYPES = statement(
+  'relationship_types_touching',
+  `SELECT id, on_delete, target_record_types && ARRAY[$2, '*'] AS leads_to,
+     source_record_types || target_record_types && ARRAY[$2, '*'] AS is_touching
+   FROM plinth.relationship_type WHERE base_id = $1 ORDER BY id`,
+)
+
+/** Reads the relationship types of a base, and finds those that may have a record of the type at an end. */
+async function typesTouching(db: Db, baseId: string, recordType: string): Promise<TypesTouching> {
+  const types = await db.query<RelationshipType>(TYPES, [baseId, recordType])
+  const idsOf = (isMeant: (type: RelationshipType) => boolean) => types.filter(isMeant).map(({ id }) => id)
+  return {
+    touching: idsOf(({ is_touching }) => is_touching),
+    cascading: idsOf(({ leads_to, on_delete }) => leads_to && on_delete === 'cascade'),
+    restricting: idsOf(({ leads_to, on_delete }) => leads_to && on_delete === 'restrict'),
+    allRestricting: idsOf(({ on_delete }) => on_delete === 'restrict'),
+  }
 }

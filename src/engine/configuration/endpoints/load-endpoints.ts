@@ -1,7 +1,9 @@
+import type { Step } from '../../../contract/action-shapes.ts'
 import {
   actionsOf,
   type EndpointBatch,
   type EndpointRelationship,
+  type RunAs,
   toolsOfOperation,
 } from '../../../contract/endpoint-shapes.ts'
 import { compiledCache } from '../../core/compiled-cache.ts'
@@ -9,20 +11,22 @@ import type { Scope } from '../../core/scope.ts'
 import type {
   Action as ActionRow,
   Endpoint as EndpointRow,
+  Action as Row,
   Toolset as ToolsetRow,
 } from '../../prisma/client.ts'
 import {
   type AboutEndpoint,
   boundsOf,
   type CompiledEndpoint,
+  type ServedAction,
   type ServedTool,
 } from '../../schema/compiled-types/compiled-endpoint.ts'
+import { typesNamed } from '../actions/index.ts'
 import { impossibleSteps } from './impossible-steps.ts'
 import { portableIdsOf } from './load-record-types.ts'
 import type { FormerName } from './name-aliases.ts'
 import { nameLinks, type PortableIds } from './named-tools.ts'
-import { servedAction } from './served-actions.ts'
-import { typedToolsOf } from './toolset-members.ts'
+import { actionToolName, typedToolsOf } from './toolset-members.ts'
 
 type Endpoints = ReadonlyMap<string, CompiledEndpoint>
 
@@ -100,5 +104,26 @@ function compiled(
     warnings: impossibleSteps(actions, named),
     batch: batch.enabled ? { operations: batch.operations ?? null } : null,
     formerNames: new Map(former.map(({ name, now }) => [name, now])),
+  }
+}
+
+/** Actions as tools of endpoints. */
+function servedAction(row: Row, runAs: RunAs): ServedAction {
+  const steps = row.steps as Step[]
+  const typesOf = (of: readonly Step[]) => [
+    ...new Set(typesNamed(of).flatMap(({ kind, id }) => (kind === 'record_type' ? [id] : []))),
+  ]
+  return {
+    name: actionToolName(row.id),
+    id: row.id,
+    runAs,
+    title: row.name,
+    description: row.description,
+    inputSchema: row.inputSchema,
+    isRead: steps.every(({ type }) => type === 'query'),
+    isOpen: steps.some(({ type }) => type === 'http'),
+    reads: typesOf(steps.filter(({ type }) => type === 'query')),
+    writes: typesOf(steps.filter(({ type }) => type !== 'query')),
+    changesTypes: steps.some(({ type }) => type.endsWith('_type')),
   }
 }

@@ -1,12 +1,13 @@
+import { digest } from '../../../contract/canonical-hash.ts'
 import { isBuiltIn, sqlColumnOf } from '../../../contract/record-columns.ts'
 import type { RecordTypeBody } from '../../../contract/shapes.ts'
 import { nearest } from '../../../contract/suggest.ts'
 import { type Detail, DomainError, invalid } from '../../../foundation/errors.ts'
+import { isObject } from '../../../foundation/is-object.ts'
 import { declaredIndex, type ResolvedIndex, readIndexes } from '../../data/indexes/index.ts'
 import { type CompiledSchema, compileSchema } from '../../schema/json-schema/compile.ts'
 import { rootProperties } from '../../schema/json-schema/fields.ts'
 import type { FieldsOf } from '../lifecycle/kind.ts'
-import { isImportedDefault } from './imported-defaults.ts'
 
 type Body = FieldsOf<typeof RecordTypeBody>
 /** The fields of a record type, with its indexes in normal form. */
@@ -91,4 +92,33 @@ function badTimezone(name: string): Detail {
     received: name.slice(0, 64),
     ...(close && { hint: close }),
   }
+}
+
+// Defaults that a type has from an import.
+
+/**
+ * Whether a default is one of the native definition that the type was imported from, which `display.source` keeps. If its own
+ * schema refuses such a default, as many generators write `null` beside `"type": "string"`, it stays as an annotation.
+ */
+function isImportedDefault(display: object): (value: unknown) => boolean {
+  let imported: ReadonlySet<string> | undefined
+  return (value) => {
+    imported ??= new Set(defaultsIn(definitionIn(display)).map(digest))
+    return imported.has(digest(value))
+  }
+}
+
+function definitionIn(display: object): unknown {
+  const { source } = display as { readonly source?: unknown }
+  return isObject(source) && typeof source['provider'] === 'string' ? source['definition'] : undefined
+}
+
+function defaultsIn(definition: unknown): unknown[] {
+  const found: unknown[] = []
+  for (const open: unknown[] = [definition]; open.length > 0; ) {
+    const value = open.pop()
+    if (typeof value !== 'object' || value === null) continue
+    for (const [key, member] of Object.entries(value)) (key === 'default' ? found : open).push(member)
+  }
+  return found
 }

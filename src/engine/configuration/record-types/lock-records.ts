@@ -1,9 +1,10 @@
 /** Locks the records of types whose schema or indexes change, until the transaction ends. */
 import type { DomainError } from '../../../foundation/errors.ts'
 import type { WriteScope } from '../../core/write/write.ts'
+import { FLAG } from '../../data/ledger/set-state.ts'
+import type { Db } from '../../storage/database/client.ts'
 import type { LockResult } from '../lifecycle/kind.ts'
 import { lockTypes } from '../lifecycle/lock.ts'
-import { type Flag, flagRecords } from './flag-records.ts'
 import { noteSince, openPrecheck, type Precheck } from './precheck-records.ts'
 
 /** A type whose writers wait. `precheck`: only what has been written since remains to be checked. */
@@ -44,4 +45,18 @@ export async function lockRecords(
   }
   await flagRecords(scope.db, baseId, flags)
   return { settled: new Set(prechecked.map(({ type }) => type.id)), faults }
+}
+
+/** Whether the schema of its type accepts a record. */
+type Flag = { readonly recordType: string; readonly id: string; readonly isValid: boolean }
+
+/** Stores which records their schemas accept. */
+export async function flagRecords(db: Db, baseId: string, flags: readonly Flag[]): Promise<void> {
+  if (flags.length === 0) return
+  await db.query(FLAG, [
+    baseId,
+    flags.map(({ recordType }) => recordType),
+    flags.map(({ id }) => id),
+    flags.map(({ isValid }) => isValid),
+  ])
 }

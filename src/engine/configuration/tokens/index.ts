@@ -2,9 +2,8 @@ export { authenticate, hashOf, newToken, type Token } from '../../core/authentic
 export { areRightsCurrent } from '../../core/authentication/recheck-rights.ts'
 export { type AdminToken, ensureAdminToken, rotateAdminToken } from './admin.ts'
 export { createToken } from './create.ts'
-export { listTokens } from './list.ts'
-export { ownToken } from './own-token.ts'
-export { deleteToken } from './remove.ts'
+export { listTokens, ownToken } from './list.ts'
+export { deleteToken, withdrawBase } from './remove.ts'
 export {
   createSignInCode,
   type SignedIn,
@@ -13,4 +12,3 @@ export {
   signOut,
   sweepSignIns,
 } from './sign-in.ts'
-export { withdrawBase } from './withdraw-base.ts'

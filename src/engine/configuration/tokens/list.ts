@@ -3,6 +3,7 @@ import { administersAll, manages, requireAnyAdmin } from '../../core/authenticat
 import type { Page, PageArgs } from '../../core/page.ts'
 import type { Scope } from '../../core/scope.ts'
 import { listShown } from '../../core/shown-page.ts'
+import { tokenNotFound } from './remove.ts'
 
 /** Lists the tokens that the caller may manage: those whose grants it could all give. */
 export async function listTokens(scope: Scope, args: PageArgs): Promise<Page<Token>> {
@@ -14,4 +15,15 @@ export async function listTokens(scope: Scope, args: PageArgs): Promise<Page<Tok
     view: toToken,
     ...(administersAll(scope.access) && { count: () => token.count() }),
   })
+}
+
+/**
+ * The token of the caller. Every token may read itself.
+ * @throws NOT_FOUND if it was revoked during the request
+ */
+export async function ownToken({ db, actor }: Scope): Promise<Token> {
+  const id = actor.tokenId ?? ''
+  const row = await db.orm.token.findUnique({ where: { id }, omit: { hash: true } })
+  if (!row) throw tokenNotFound(id)
+  return toToken(row)
 }

@@ -6,6 +6,8 @@ import { administersAll, manages, outside, requireAnyAdmin } from '../../core/au
 import { announce } from '../../core/cache-notices.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { WriteScope } from '../../core/write/write.ts'
+import type { Grant } from '../../storage/access/grants.ts'
+import { statement } from '../../storage/database/client.ts'
 
 /** Revokes a token. All processes reject it within a second. */
 export async function deleteToken(scope: WriteScope, id: string): Promise<{ id: string; deleted: boolean }> {
@@ -49,3 +51,22 @@ export const tokenNotFound = (id: string) =>
       },
     ],
   })
+
+const NAMING_BASE = statement(
+  'tokens_naming_base',
+  `SELECT id, grants FROM plinth.token WHERE jsonb_path_exists(grants, '$[*].base ? (@ == $id)', jsonb_build_object('id', $1::text)) FOR UPDATE`,
+)
+
+/** Removes a deleted base from all grants, so that a new base with the same id starts without grants. */
+export async function withdrawBase(scope: WriteScope, baseId: string): Promise<void> {
+  const rows = await scope.db.query<{ id: string; grants: Grant[] }>(NAMING_BASE, [baseId])
+  for (const { id, grants } of rows) {
+    const kept = grants
+      .map((grant) => ({
+        ...grant,
+        base: typeof grant.base === 'string' ? grant.base : grant.base.filter((named) => named !== baseId),
+      }))
+      .filter((grant) => grant.base !== baseId && grant.base.length > 0)
+    await scope.db.orm.token.update({ where: { id }, data: { grants: kept as object[] } })
+  }
+}

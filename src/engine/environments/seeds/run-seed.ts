@@ -1,6 +1,5 @@
 /** Applies, resets and clears a seed, in one transaction. It owns the rows with its external_source. */
-
-import { invalid, withPaths } from '../../../foundation/errors.ts'
+import { DomainError, invalid, withPaths } from '../../../foundation/errors.ts'
 import { loadedIn } from '../../configuration/lifecycle/load.ts'
 import { missing, requireManage } from '../../configuration/lifecycle/read.ts'
 import { unknownReferences } from '../../configuration/lifecycle/references.ts'
@@ -16,7 +15,6 @@ import { deleteRecords } from '../../records/cascade-delete.ts'
 import { deleteLinks } from '../../records/relationships/index.ts'
 import { statement } from '../../storage/database/client.ts'
 import { refuseCascade, refuseForeignLinks } from './conflicts.ts'
-import { atRow } from './failures.ts'
 import { linkIdOf, linkUpserts, recordUpserts } from './operations.ts'
 import { findOwned, type OwnedLink, type OwnedRecord, sourceOf } from './owned-rows.ts'
 
@@ -176,4 +174,19 @@ function declaredIn({ seedId, rows: { records, relationships } }: Run) {
   const hasRecord = ({ recordType, externalId }: OwnedRecord) =>
     declaredRecords.has(endKey({ record_type: recordType, external_id: externalId }))
   return { hasRecord, hasLink }
+}
+
+/** Moves a failure of an operation to the row of the seed that it writes. */
+function atRow(thrown: unknown, { records }: SeedRows): unknown {
+  if (!(thrown instanceof DomainError)) return thrown
+  const placeOf = (index: number) =>
+    index < records.length ? `/records/${index}` : `/relationships/${index - records.length}`
+  const details = thrown.details.map((detail) => ({
+    ...detail,
+    path: detail.path
+      .replace(/^\/operations\/(\d+)/, (_, index: string) => placeOf(Number(index)))
+      .replace(/_id$/, ''),
+  }))
+  const message = thrown.message.replace(/^Operation \d+: /, '')
+  return new DomainError(thrown.code, message, { details, cause: thrown })
 }

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { CHECKSUMS, type ChecksumName, type Running } from '../../../foundation/checksums.ts'
 import { type DomainError, invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { openContent } from '../../core/contents/read.ts'
@@ -7,7 +8,6 @@ import { read, type Scope } from '../../core/scope.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import { statement } from '../../storage/database/client.ts'
 import { type File, type FileExpectation, policyOf, putFile, requireFit } from '../index.ts'
-import { type DeclaredChecksum, MultipartChecksum } from './multipart-checksum.ts'
 import { findUpload, lockUpload, PART_COLUMNS, type PartRow, type UploadAddress } from './upload.ts'
 
 const ALL_PARTS = statement(
@@ -97,3 +97,49 @@ const otherSize = (expected: number, received: number): DomainError =>
     received,
   })
 const refused = (code: string, message: string): DomainError => invalid({ path: '/parts', code, message })
+
+/** A checksum of a content in parts, in base64. `ofParts`: it is one of the checksums of the parts. */
+type DeclaredChecksum = { algorithm: ChecksumName; value: string; ofParts: boolean }
+
+/** The checksum of a content in parts, while they are joined. */
+class MultipartChecksum {
+  readonly #declared: DeclaredChecksum
+  readonly #whole: Running
+  #part: Running | null = null
+
+  private constructor(declared: DeclaredChecksum, whole: Running, part: Running | null) {
+    this.#declared = declared
+    this.#whole = whole
+    this.#part = part
+  }
+
+  static async of(declared: DeclaredChecksum): Promise<MultipartChecksum> {
+    const { open } = CHECKSUMS[declared.algorithm]
+    return new MultipartChecksum(declared, await open(), declared.ofParts ? await open() : null)
+  }
+
+  update(bytes: Buffer): void {
+    const running = this.#part ?? this.#whole
+    running.update(bytes)
+  }
+
+  async endPart(): Promise<void> {
+    if (!this.#part) return
+    this.#whole.update(Buffer.from(await this.#part.digest()))
+    this.#part = await CHECKSUMS[this.#declared.algorithm].open()
+  }
+
+  /** @throws VALIDATION_ERROR if it is not the declared one */
+  async check(): Promise<void> {
+    const { algorithm, value } = this.#declared
+    const computed = Buffer.from(await this.#whole.digest()).toString('base64')
+    if (computed === value) return
+    throw invalid({
+      path: '/checksum',
+      code: 'checksum_mismatch',
+      message: `The parts have another ${algorithm} than the declared one. Compare them, and send those that differ again.`,
+      expected: value,
+      received: computed,
+    })
+  }
+}

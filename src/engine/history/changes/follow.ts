@@ -5,8 +5,8 @@ import type { Scope } from '../../core/scope.ts'
 import { type Change, callFor } from '../../log/entry.ts'
 import { feedCap, isFor, type Reader, readFor } from '../../log/read.ts'
 import { type Slot, subscriberOf } from '../../log/streams.ts'
+import { type ConditionFilter, readCondition } from './changes-match.ts'
 import { type ChangeArgs, openReader, readAfter } from './list.ts'
-import { type ConditionFilter, readCondition } from './read-condition.ts'
 
 export type FollowArgs = ChangeArgs & {
   /** A filter of the record after the change, with `previous.` for the record before it. */

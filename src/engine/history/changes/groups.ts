@@ -8,10 +8,9 @@ import { type SeqRange, withinTimes } from '../../log/time-range.ts'
 import { type ToolCall, unpackCall } from '../../log/tool-call.ts'
 import { shaped } from '../../storage/database/client.ts'
 import { type Conditions, conditionsFor, findGroups, type GroupKey } from './find-groups.ts'
-import { askedOf, entriesOf } from './group-entries.ts'
 import { type ChangePageArgs, openReader, patienceOf, readRange } from './list.ts'
 import { adviseActor } from './other-actors.ts'
-import { readUndone } from './undone-groups.ts'
+import { askedOf, entriesOf, readUndone } from './undone-groups.ts'
 
 /** The changes of one request by one caller; of one tool call, if the request has several. */
 export type ChangeGroup = {

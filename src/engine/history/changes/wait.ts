@@ -1,5 +1,5 @@
+import { readTimeout } from '../../core/long-poll.ts'
 import type { Scope } from '../../core/scope.ts'
-import { readTimeout } from '../../core/wait-timeout.ts'
 import type { Change } from '../../log/entry.ts'
 import { type FollowArgs, openFollow } from './follow.ts'
 

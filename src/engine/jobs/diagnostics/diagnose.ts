@@ -7,7 +7,7 @@ import { requireAllAdmin } from '../../core/authentication/may-manage.ts'
 import { read, type Scope } from '../../core/scope.ts'
 import { runnerOf } from '../../sql/execution/runner.ts'
 import { outgrown } from '../statistics.ts'
-import { readJobs } from './jobs.ts'
+import { readJobs } from './measure.ts'
 import { DATABASE, type DatabaseState, INDEXES, TRIGGERS } from './statements.ts'
 
 type Status = 'ok' | 'warning' | 'error'

@@ -1,16 +1,18 @@
 /** Batch: many operations in one transaction, ordered by their conflicts and written as sets. */
 
+import { withPaths } from '../../../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
+import { define, put, remove, type View } from '../../configuration/lifecycle/index.ts'
 import { lockConfiguration } from '../../configuration/lifecycle/lock.ts'
 import { bypassed } from '../../core/caches.ts'
-import { rightsOf } from '../../core/row-policy/apply.ts'
+import { policyOn, rightsOf } from '../../core/row-policy/apply.ts'
 import { runPlanned } from '../../core/write/run-planned.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import { firstWarnings } from '../../schema/json-schema/schema-warnings.ts'
 import { requireBaseAccess } from '../../storage/access/access.ts'
 import { type ByteBudget, checkByteBudget, openByteBudget } from './byte-budget.ts'
-import { refuse } from './failures.ts'
+import { ofOperation, refuse } from './failures.ts'
 import { upsertPlain } from './fast-path.ts'
-import { misspeltIn } from './misspelt.ts'
 import { hasOwnLinks } from './nested-links.ts'
 import {
   type ConfigurationOperation,
@@ -23,9 +25,9 @@ import {
 } from './operation.ts'
 import type { Outcome } from './outcome.ts'
 import { requirePermissions } from './permissions.ts'
-import { type Prepared, prepare } from './prepare.ts'
+import { type Prepared, prepare, type Types } from './prepare.ts'
 import { readList, readOperations } from './read.ts'
-import { runConfiguration } from './run-configuration.ts'
+import { rangesOf } from './repeated-faults.ts'
 import { runData } from './run-data.ts'
 
 export { type Outcome, outcomeRows, outcomeView, withoutRecord } from './outcome.ts'
@@ -142,4 +144,76 @@ function partsOf(operations: readonly Operation[]): (DataOperation[] | Configura
     else parts.push([operation])
   }
   return parts
+}
+
+/** Operations of a batch that are looked at: the names of all others are mostly the same. */
+const MOST_OPERATIONS = 200
+
+/** Warnings about misspelt properties of the operations. The same warning is given once. */
+async function misspeltIn(
+  scope: WriteScope,
+  operations: readonly DataOperation[],
+  types: Types,
+): Promise<string[]> {
+  const found = new Map<string, number[]>()
+  for (const operation of operations.filter(isOfRecord).slice(0, MOST_OPERATIONS)) {
+    const type = types.get(operation.recordType)
+    if (!type?.schema.misspelt || policyOn(scope, type.baseId, type.id)) continue
+    if (turnIsOver()) await nextTurn()
+    const sent = 'write' in operation ? (operation.sent ?? operation.write).data : mergedBy(operation)
+    for (const warning of type.schema.misspelt(sent)) {
+      const indexes = found.get(warning) ?? []
+      indexes.push(operation.index)
+      found.set(warning, indexes)
+    }
+  }
+  const lines = [...found].map(([warning, indexes]) =>
+    indexes.length === 1
+      ? `Operation ${indexes[0]}: ${warning}`
+      : `Operations ${rangesOf(indexes)}: ${warning}`,
+  )
+  return firstWarnings(lines)
+}
+
+const mergedBy = (operation: DataOperation): unknown =>
+  'merge' in operation ? operation.merge.data : undefined
+
+/** Runs one configuration operation in the caller's transaction. */
+async function runConfiguration(
+  scope: WriteScope,
+  baseId: string,
+  operation: ConfigurationOperation,
+): Promise<Outcome> {
+  const { index, type, id } = operation
+  const done = await ofOperation(index, () =>
+    run(scope, baseId, operation).catch((thrown) => {
+      throw type.startsWith('upsert') ? belowBody(thrown) : thrown
+    }),
+  )
+  return { index, type, id, ...done, record: null }
+}
+
+type Done = Pick<Outcome, 'operation' | 'version' | 'warnings'>
+
+async function run(scope: WriteScope, baseId: string, operation: ConfigurationOperation): Promise<Done> {
+  const { kind, id, expected } = operation
+  const target = { kind, scope, baseId, id }
+  if ('input' in operation)
+    return doneBy(await put(target, operation.input, { ...operation.repair, expected }))
+  if ('merge' in operation)
+    return doneBy(await define(target, operation.merge, { ...operation.repair, expected }))
+  const { version } = await remove(target, { confirm: operation.confirm, expected })
+  return { operation: 'deleted', version }
+}
+
+const doneBy = ({ operation = 'unchanged', version, warnings }: View): Done => ({
+  operation,
+  version,
+  ...(warnings?.length && { warnings }),
+})
+
+/** Moves error paths from the REST body to `body` of the operation. */
+function belowBody(thrown: unknown): unknown {
+  const isOwn = (path: string) => path === '' || /^\/(id|confirm)$/.test(path)
+  return withPaths(thrown, (path) => (isOwn(path) ? path : `/body${path}`))
 }

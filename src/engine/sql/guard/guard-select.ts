@@ -1,10 +1,9 @@
-import type { SelectStmt } from '@pgsql/types'
+import type { Node, SelectStmt } from '@pgsql/types'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import type { Parameters } from './parameters/parameters.ts'
-import type { GuardContext } from './relations/context.ts'
+import { type GuardContext, replaceNode, wordsOf } from './relations/context.ts'
 import { OUTERMOST } from './relations/name-scope.ts'
 import type { Relation, Relations } from './relations/relations.ts'
-import { bindNow } from './resolve/bind-now.ts'
 import { resolveExpression } from './resolve/expression.ts'
 import { adviseStatus } from './resolve/own-status.ts'
 import { castParameters } from './resolve/parameter-casts.ts'
@@ -103,3 +102,36 @@ export async function guardSelect(statement: SelectStmt, options: GuardOptions):
     },
   }
 }
+
+const NOW = /^(now|(transaction|statement)_timestamp)$/
+
+/**
+ * Replaces the present time in a checked tree by a parameter, so that all statements of a request agree.
+ * Returns whether the tree reads it.
+ */
+function bindNow(tree: object, number: number): boolean {
+  let isUsed = false
+  const visit = (part: unknown): void => {
+    if (typeof part !== 'object' || part === null) return
+    const time = timeOf(part as Node)
+    if (time) {
+      isUsed = true
+      const now = cast({ ParamRef: { number } }, ['pg_catalog', 'timestamptz'])
+      replaceNode(part as Node, time === 'day' ? cast(now, ['date']) : now)
+    } else for (const child of Object.values(part)) visit(child)
+  }
+  visit(tree)
+  return isUsed
+}
+
+function timeOf(node: Node): 'instant' | 'day' | undefined {
+  if ('FuncCall' in node)
+    return NOW.test(wordsOf(node.FuncCall?.funcname).at(-1) ?? '') ? 'instant' : undefined
+  if (!('SQLValueFunction' in node)) return undefined
+  const { op } = node.SQLValueFunction
+  return op === 'SVFOP_CURRENT_TIMESTAMP' ? 'instant' : op === 'SVFOP_CURRENT_DATE' ? 'day' : undefined
+}
+
+const cast = (arg: Node, words: readonly string[]): Node => ({
+  TypeCast: { arg, typeName: { names: words.map((sval) => ({ String: { sval } })), typemod: -1 } },
+})

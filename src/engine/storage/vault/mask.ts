@@ -1,5 +1,6 @@
 /** Hides known secrets in text that others wrote, such as the answer of a receiver. */
 import { inTurns } from '../../../foundation/event-loop-turns.ts'
+import { isObject } from '../../../foundation/is-object.ts'
 import { REDACTED } from '../../../foundation/redacted.ts'
 import { decodedText, decodeEscapes } from './decode-escapes.ts'
 import { encodedForms, encodedPlaces, type Place } from './encoded-forms.ts'
@@ -14,7 +15,7 @@ const LONGEST_FORM = 6
  * the end is hidden, whatever it is: to hide only starts of secrets would tell whether a guess is one. It works in steps: a
  * text can be long.
  */
-export type Mask = (text: string, isCut?: boolean) => Generator<void, string>
+type Mask = (text: string, isCut?: boolean) => Generator<void, string>
 
 /** See `openMask`. */
 export const maskSecrets = (text: string, secrets: readonly string[], isCut = false): Promise<string> =>
@@ -25,7 +26,7 @@ export const maskSecrets = (text: string, secrets: readonly string[], isCut = fa
  * base64url, also where they are a part of what is encoded. A secret that is changed in another way, such as reversed,
  * compressed or hashed, is not found.
  */
-export function openMask(secrets: readonly string[]): Mask {
+function openMask(secrets: readonly string[]): Mask {
   const known = [...new Set(secrets)].filter((secret) => secret !== '')
   const decodedOnes = known.map((secret) => decodedText(secret)).filter((secret) => secret !== '')
   const encoded = encodedForms(known)
@@ -68,4 +69,27 @@ function redacted(text: string, ranges: Range[]): string {
     at = Math.max(at, end)
   }
   return shown + text.slice(at)
+}
+
+// Hides known secrets in JSON that others wrote.
+
+/** The value without the secrets, in texts and in names of properties. */
+export function maskIn<T>(value: T, secrets: readonly string[]): Promise<T> {
+  return inTurns(masked(value, openMask(secrets))) as Promise<T>
+}
+
+function* masked(value: unknown, mask: Mask): Generator<void, unknown> {
+  yield
+  if (typeof value === 'string') return yield* mask(value)
+  if (typeof value === 'number') {
+    // A secret can be a number.
+    const text = String(value)
+    const shown = yield* mask(text)
+    return shown === text ? value : shown
+  }
+  if (!isObject(value) && !Array.isArray(value)) return value
+  const members: [string, unknown][] = []
+  for (const [name, member] of Object.entries(value))
+    members.push([yield* mask(name), yield* masked(member, mask)])
+  return Array.isArray(value) ? members.map(([, member]) => member) : Object.fromEntries(members)
 }

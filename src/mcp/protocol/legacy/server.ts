@@ -1,17 +1,33 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import {
+  CreateMessageResultSchema,
+  ElicitResultSchema,
   ErrorCode,
   InitializeRequestSchema,
   type JSONRPCMessage,
   type JSONRPCRequest,
+  ListRootsResultSchema,
   type Result,
+  type ServerRequest,
 } from '@modelcontextprotocol/sdk/types.js'
+import { LIMITS } from '../../../foundation/limits.ts'
+import { originOf } from '../call-origin.ts'
 import { toProtocolFailure } from '../content.ts'
-import { capabilitiesOf, type Provider, ResourceNotFound } from '../provider.ts'
+import { eliciting, requireCapabilities } from '../elicitation.ts'
+import {
+  type Answers,
+  type Caller,
+  capabilitiesOf,
+  MissingCapability,
+  type Provider,
+  type Questions,
+  ResourceNotFound,
+  Unanswered,
+  type Wire,
+} from '../provider.ts'
 import type { LegacyExchange } from './client-sessions.ts'
 import { RpcError } from './messages.ts'
 import { type Method, methodsOf, readParams } from './methods.ts'
-import { callerOf } from './request-handle.ts'
 import { type Outcome, type Run, SharedTransport } from './shared-transport.ts'
 
 /** MCP server of the `initialize` era, 2024-11-05 to 2025-11-25: one SDK server shared by all clients. */
@@ -84,4 +100,69 @@ function faultOfInitialize(message: JSONRPCMessage) {
     const error = { code: ErrorCode.InvalidParams, message: (thrown as Error).message }
     return { jsonrpc: '2.0' as const, id, error }
   }
+}
+
+/**
+ * Outgoing channels: the shared transport sends notifications, the SDK server sends requests and awaits
+ * responses.
+ */
+type Ways = { transport: SharedTransport; server: Server }
+
+const RESULTS = {
+  'elicitation/create': ElicitResultSchema,
+  'sampling/createMessage': CreateMessageResultSchema,
+  'roots/list': ListRootsResultSchema,
+}
+
+/**
+ * Request handle of the legacy era: sends progress, logs and elicitations over the stream that answers the
+ * POST.
+ */
+function callerOf(
+  { id, params }: JSONRPCRequest,
+  exchange: LegacyExchange,
+  { number, signal }: Run,
+  { transport, server }: Ways,
+): Caller {
+  const token = params?._meta?.progressToken
+  const notify = (method: string, params: Record<string, unknown>) =>
+    void transport.send({ jsonrpc: '2.0', method, params }, { relatedRequestId: number })
+  const ask = async (questions: Questions): Promise<Answers> => {
+    requireInputSupport(questions, exchange)
+    const answered = Object.entries(questions).map(async ([name, { method, params }]) => {
+      const options = { timeout: LIMITS.mcpAnswerMs, signal, relatedRequestId: number }
+      const answer = server.request({ method, params } as ServerRequest, RESULTS[method], options)
+      return [name, (await answer.catch(unanswered)) as Wire] as const
+    })
+    return Object.fromEntries(await Promise.all(answered))
+  }
+  return {
+    origin: originOf(id, exchange.client?.name ?? null, params?._meta, exchange.headers),
+    signal,
+    progress: (progress, total, message) => {
+      if (token === undefined) return
+      notify('notifications/progress', {
+        progressToken: token,
+        progress,
+        ...(total !== undefined && { total }),
+        ...(message !== undefined && { message }),
+      })
+    },
+    log: (level, data) => notify('notifications/message', { level, data }),
+    elicit: eliciting(ask),
+    ask,
+  }
+}
+
+const unanswered = (cause: unknown): never => {
+  throw new Unanswered('The client did not answer.', { cause })
+}
+
+/** @throws MissingCapability if the client cannot answer, or has too many open questions */
+function requireInputSupport(questions: Questions, exchange: LegacyExchange): void {
+  const declared = exchange.canAsk ? (exchange.client?.capabilities ?? {}) : {}
+  requireCapabilities(questions, declared)
+  const open = exchange.client?.questions.size ?? 0
+  if (open + Object.keys(questions).length > LIMITS.mcpQuestions)
+    throw new MissingCapability({ elicitation: {} })
 }

@@ -2,12 +2,11 @@ import type { Node, SelectStmt } from '@pgsql/types'
 import { advised } from '../../../../foundation/advised-requests.ts'
 import { nextTurn, turnIsOver } from '../../../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../../../foundation/limits.ts'
+import { GRAMMAR, type Grammar } from '../../guard/syntax/grammar.ts'
 import { checkStructure } from '../../guard/syntax/node-allowlist.ts'
-import type { Parser } from '../../guard/syntax/parse-statement.ts'
-import { parseAll } from '../../guard/syntax/parse-statement.ts'
+import { type Parser, parseAll } from '../../guard/syntax/parse-statement.ts'
 import type { Source } from '../../guard/syntax/source-map.ts'
 import { type Delete, translateDelete } from './delete.ts'
-import { grammarOf, isWriting } from './grammar.ts'
 import { type Insert, translateInsert } from './insert.ts'
 import { translateUpdate, type Update } from './update.ts'
 import type { Translation } from './written-relation.ts'
@@ -74,3 +73,52 @@ export async function translate(translation: Translation, node: Node): Promise<T
   if (kind === 'InsertStmt') return translateInsert(translation, statement)
   return translateDelete(translation, statement)
 }
+
+const at = { location: 'integer' } as const
+const TARGET = {
+  relation: { of: 'RangeVar' },
+  withClause: { of: 'WithClause' },
+  returningClause: { of: 'ReturningClause' },
+} as const
+
+/** The statements that write, by the names of their nodes. */
+const STATEMENTS = {
+  UpdateStmt: { ...TARGET, targetList: 'nodes', fromClause: 'nodes', whereClause: 'node' },
+  InsertStmt: {
+    ...TARGET,
+    cols: 'nodes',
+    selectStmt: 'node',
+    onConflictClause: { of: 'OnConflictClause' },
+    override: ['OVERRIDING_NOT_SET'],
+  },
+  DeleteStmt: { ...TARGET, usingClause: 'nodes', whereClause: 'node' },
+} as const satisfies Grammar
+
+type Writing = keyof typeof STATEMENTS
+
+const isWriting = (kind: string): kind is Writing => Object.hasOwn(STATEMENTS, kind)
+
+/** The parts of statements that write, beside those of reads. */
+const PARTS: Grammar = {
+  ...GRAMMAR,
+  ResTarget: { ...GRAMMAR['ResTarget'], indirection: 'nodes' },
+  ReturningClause: { exprs: 'nodes' },
+  OnConflictClause: {
+    action: ['ONCONFLICT_NOTHING', 'ONCONFLICT_UPDATE'],
+    infer: { of: 'InferClause' },
+    targetList: 'nodes',
+    whereClause: 'node',
+    ...at,
+  },
+  InferClause: { indexElems: 'nodes', ...at },
+  IndexElem: {
+    name: 'string',
+    ordering: ['SORTBY_DEFAULT'],
+    nulls_ordering: ['SORTBY_NULLS_DEFAULT'],
+  },
+  MultiAssignRef: { source: 'node', colno: 'integer', ncolumns: 'integer' },
+  SetToDefault: at,
+}
+
+/** The allow-list of a statement that writes. Writing is allowed at its top only. */
+const grammarOf = (kind: Writing): Grammar => ({ ...PARTS, [kind]: STATEMENTS[kind] })

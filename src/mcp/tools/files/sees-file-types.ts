@@ -1,9 +1,0 @@
-import type { Context } from '../../../graphql/context.ts'
-import { graphql } from '../../../graphql/document.ts'
-import { compile } from '../../../graphql/execute.ts'
-
-const find = compile(graphql('query SeesFileTypes($base: String) { seesFileTypes(base: $base) }'))
-
-/** Whether the caller can read a file type of the base, or of any base if it is null. */
-export const seesFileTypes = async (context: Context, base: string | null): Promise<boolean> =>
-  (await find({ base }, context)).seesFileTypes
