@@ -9,50 +9,11 @@ import { pageOf, pageQuery } from './route/query.ts'
 import { type Route, route } from './route/route.ts'
 import { baseId, configurationId, onBase, time } from './route/shapes.ts'
 
-const ActionFields = graphql(`fragment ActionFields on Action {
-  id name description input_schema: inputSchema steps output version created_at: createdAt updated_at: updatedAt
-}`)
-
 const kind = crud('/:base_id/actions', {
   tag: 'Actions',
   label: 'An action',
   body: ActionBody,
   answers: answerOf('Action', ActionBody).extend({ meta: WarningsMeta }),
-  list: graphql(
-    `query ListActions($base: String!, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
-      page: actions(base: $base, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
-        data { ...ActionFields } hasMore truncated limit offset total nextCursor
-      }
-    }`,
-    [ActionFields],
-  ),
-  get: graphql(
-    'query GetAction($base: String!, $id: String!, $version: Int) { found: action(base: $base, id: $id, version: $version) { ...ActionFields } }',
-    [ActionFields],
-  ),
-  put: graphql(
-    `mutation PutAction($base: String!, $id: String!, $input: ActionInput!,
-      $expectedVersions: [Int!], $mustExist: Boolean, $mustBeAbsent: Boolean) {
-      written: putAction(base: $base, id: $id, input: $input,
-        expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent) {
-        ...ActionFields operation warnings dry_run: dryRun
-      }
-    }`,
-    [ActionFields],
-  ),
-  patch: graphql(
-    `mutation PatchAction($base: String!, $id: String!, $merge: JSON, $operations: JSON,
-      $expectedVersions: [Int!], $mustExist: Boolean) {
-      written: patchAction(base: $base, id: $id, merge: $merge, operations: $operations,
-        expectedVersions: $expectedVersions, mustExist: $mustExist) {
-        ...ActionFields warnings dry_run: dryRun
-      }
-    }`,
-    [ActionFields],
-  ),
-  remove: graphql(`mutation DeleteAction($base: String!, $id: String!, $expectedVersions: [Int!]) {
-    gone: deleteAction(base: $base, id: $id, expectedVersions: $expectedVersions) { id deleted dry_run: dryRun }
-  }`),
   removes: 'an action and its log of runs',
 })
 

@@ -3,16 +3,11 @@ import { z } from 'zod'
 import { INBOUND_STATUSES, InboundWebhookBody } from '../contract/inbound-webhook-shapes.ts'
 import { pageBody, trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
-import { answerOf, crud } from './route/crud.ts'
+import { answerOf, crud, rotation } from './route/crud.ts'
 import { listOf } from './route/page.ts'
 import { pageOf, pageQuery } from './route/query.ts'
 import { type Route, route } from './route/route.ts'
 import { baseId, configurationId, onBase, time } from './route/shapes.ts'
-
-const WebhookFields = graphql(`fragment InboundWebhookFields on InboundWebhook {
-  id name record_type: recordType signature mapping enabled secret ingest_url: ingestUrl status
-  version created_at: createdAt updated_at: updatedAt
-}`)
 
 const InboundWebhook = answerOf('InboundWebhook', InboundWebhookBody).extend({
   secret: z.string().nullable().meta({
@@ -28,48 +23,13 @@ const InboundWebhook = answerOf('InboundWebhook', InboundWebhookBody).extend({
     .meta({ description: 'Null for a past version.' }),
 })
 
-const kind = crud('/:base_id/inbound-webhooks', {
+const kind = {
   tag: 'Inbound webhooks',
   label: 'An inbound webhook',
   body: InboundWebhookBody,
   answers: InboundWebhook,
-  list: graphql(
-    `query ListInboundWebhooks($base: String!, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
-      page: inboundWebhooks(base: $base, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
-        data { ...InboundWebhookFields } hasMore truncated limit offset total nextCursor
-      }
-    }`,
-    [WebhookFields],
-  ),
-  get: graphql(
-    'query GetInboundWebhook($base: String!, $id: String!, $version: Int) { found: inboundWebhook(base: $base, id: $id, version: $version) { ...InboundWebhookFields } }',
-    [WebhookFields],
-  ),
-  put: graphql(
-    `mutation PutInboundWebhook($base: String!, $id: String!, $input: InboundWebhookInput!,
-      $expectedVersions: [Int!], $mustExist: Boolean, $mustBeAbsent: Boolean) {
-      written: putInboundWebhook(base: $base, id: $id, input: $input,
-        expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent) {
-        ...InboundWebhookFields operation dry_run: dryRun
-      }
-    }`,
-    [WebhookFields],
-  ),
-  patch: graphql(
-    `mutation PatchInboundWebhook($base: String!, $id: String!, $merge: JSON, $operations: JSON,
-      $expectedVersions: [Int!], $mustExist: Boolean) {
-      written: patchInboundWebhook(base: $base, id: $id, merge: $merge, operations: $operations,
-        expectedVersions: $expectedVersions, mustExist: $mustExist) {
-        ...InboundWebhookFields dry_run: dryRun
-      }
-    }`,
-    [WebhookFields],
-  ),
-  remove: graphql(`mutation DeleteInboundWebhook($base: String!, $id: String!, $expectedVersions: [Int!]) {
-    gone: deleteInboundWebhook(base: $base, id: $id, expectedVersions: $expectedVersions) { id deleted dry_run: dryRun }
-  }`),
   removes: 'an inbound webhook and its deliveries',
-})
+}
 
 const DeliveryFields = graphql(`fragment InboundDeliveryFields on InboundDelivery {
   id delivery_id: deliveryId status attempts records error body warnings request_id: requestId
@@ -107,7 +67,7 @@ const Delivery = z
 const params = z.strictObject({ base_id: baseId(), id: configurationId('An inbound webhook') })
 
 export const inboundWebhooks: Route[] = [
-  ...kind,
+  ...crud('/:base_id/inbound-webhooks', kind),
   route('GET /:base_id/inbound-webhooks/:id/deliveries', {
     tag: 'Inbound webhooks',
     summary: 'List the deliveries of an inbound webhook, newest first',
@@ -149,20 +109,9 @@ export const inboundWebhooks: Route[] = [
     reply: ({ done }) => ({ body: trim(done) }),
     answers: Delivery,
   }),
-  route('POST /:base_id/inbound-webhooks/:id/rotate-secret', {
-    tag: 'Inbound webhooks',
-    need: onBase('manage'),
-    body: z.strictObject({}).optional(),
-    summary: 'Give an inbound webhook a new secret; deliveries are taken with both for 24 hours',
-    params,
-    operation: graphql(
-      `mutation RotateInboundWebhookSecret($base: String!, $id: String!) {
-        done: rotateInboundWebhookSecret(base: $base, id: $id) { ...InboundWebhookFields dry_run: dryRun }
-      }`,
-      [WebhookFields],
-    ),
-    variables: ({ params }) => ({ base: params.base_id, id: params.id }),
-    reply: ({ done }) => ({ body: trim(done) }),
-    answers: InboundWebhook,
-  }),
+  rotation(
+    '/:base_id/inbound-webhooks',
+    kind,
+    'Give an inbound webhook a new secret; deliveries are taken with both for 24 hours',
+  ),
 ]

@@ -2,8 +2,6 @@ import { z } from 'zod'
 import { RecordTypeBody, RecordTypePut } from '../contract/shapes.ts'
 import { Sources } from '../contract/source-shapes.ts'
 import { invalid } from '../foundation/errors.ts'
-import { graphql } from '../graphql/document.ts'
-import { DeletionParts } from '../http/deletion-plan-fragment.ts'
 import { crud, WarningsMeta } from './route/crud.ts'
 import { flag } from './route/query.ts'
 import { baseAccess, time } from './route/shapes.ts'
@@ -46,11 +44,6 @@ const RecordType = z
   })
   .meta({ id: 'RecordType' })
 
-const RecordTypeFields = graphql(`fragment RecordTypeFields on RecordType {
-  id name description icon color json_schema: jsonSchema indexes timezone sources display version
-  created_at: createdAt updated_at: updatedAt
-}`)
-
 const changeQuery = z.strictObject({
   on_invalid: z
     .enum(['allow'])
@@ -86,47 +79,5 @@ export const recordTypes = crud('/:base_id/record-types', {
     query: changeQuery,
     variables: (query, { migration }) => ({ onInvalid: onInvalid(query), migration }),
   },
-  list: graphql(
-    `query ListRecordTypes($base: String!, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
-      page: recordTypes(base: $base, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
-        data { ...RecordTypeFields } hasMore truncated limit offset total nextCursor
-      }
-    }`,
-    [RecordTypeFields],
-  ),
-  get: graphql(
-    `query GetRecordType($base: String!, $id: String!, $version: Int) {
-      found: recordType(base: $base, id: $id, version: $version) { ...RecordTypeFields }
-    }`,
-    [RecordTypeFields],
-  ),
-  put: graphql(
-    `mutation PutRecordType($base: String!, $id: String!, $input: RecordTypeInput!, $onInvalid: OnInvalid, $migration: JSON,
-      $expectedVersions: [Int!], $mustExist: Boolean, $mustBeAbsent: Boolean) {
-      written: putRecordType(base: $base, id: $id, input: $input, onInvalid: $onInvalid, migration: $migration,
-        expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent) {
-        ...RecordTypeFields operation warnings records_rewritten: recordsRewritten dry_run: dryRun
-      }
-    }`,
-    [RecordTypeFields],
-  ),
-  patch: graphql(
-    `mutation PatchRecordType($base: String!, $id: String!, $merge: JSON, $operations: JSON, $onInvalid: OnInvalid, $migration: JSON,
-      $expectedVersions: [Int!], $mustExist: Boolean) {
-      written: patchRecordType(base: $base, id: $id, merge: $merge, operations: $operations, onInvalid: $onInvalid, migration: $migration,
-        expectedVersions: $expectedVersions, mustExist: $mustExist) {
-        ...RecordTypeFields warnings records_rewritten: recordsRewritten dry_run: dryRun
-      }
-    }`,
-    [RecordTypeFields],
-  ),
-  remove: graphql(
-    `mutation DeleteRecordType($base: String!, $id: String!, $confirm: String, $expectedVersions: [Int!]) {
-      gone: deleteRecordType(base: $base, id: $id, confirm: $confirm, expectedVersions: $expectedVersions) {
-        id deleted dry_run: dryRun deletion { ...DeletionParts }
-      }
-    }`,
-    [DeletionParts],
-  ),
   confirm: "The type's id. Required if it has records.",
 })

@@ -7,49 +7,11 @@ import { answerOf, crud } from './route/crud.ts'
 import { type Route, route } from './route/route.ts'
 import { baseId, configurationId, onBase } from './route/shapes.ts'
 
-const SeedFields = graphql(`fragment SeedFields on Seed {
-  id name description records relationships version created_at: createdAt updated_at: updatedAt
-}`)
-
 const kind = crud('/:base_id/seeds', {
   tag: 'Seeds',
   label: 'A seed',
   body: SeedBody,
   answers: answerOf('Seed', SeedBody),
-  list: graphql(
-    `query ListSeeds($base: String!, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
-      page: seeds(base: $base, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
-        data { ...SeedFields } hasMore truncated limit offset total nextCursor
-      }
-    }`,
-    [SeedFields],
-  ),
-  get: graphql(
-    'query GetSeed($base: String!, $id: String!, $version: Int) { found: seed(base: $base, id: $id, version: $version) { ...SeedFields } }',
-    [SeedFields],
-  ),
-  put: graphql(
-    `mutation PutSeed($base: String!, $id: String!, $input: SeedInput!,
-      $expectedVersions: [Int!], $mustExist: Boolean, $mustBeAbsent: Boolean) {
-      written: putSeed(base: $base, id: $id, input: $input,
-        expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent) {
-        ...SeedFields operation dry_run: dryRun
-      }
-    }`,
-    [SeedFields],
-  ),
-  patch: graphql(
-    `mutation PatchSeed($base: String!, $id: String!, $merge: JSON, $operations: JSON, $expectedVersions: [Int!], $mustExist: Boolean) {
-      written: patchSeed(base: $base, id: $id, merge: $merge, operations: $operations,
-        expectedVersions: $expectedVersions, mustExist: $mustExist) {
-        ...SeedFields dry_run: dryRun
-      }
-    }`,
-    [SeedFields],
-  ),
-  remove: graphql(`mutation DeleteSeed($base: String!, $id: String!, $expectedVersions: [Int!]) {
-    gone: deleteSeed(base: $base, id: $id, expectedVersions: $expectedVersions) { id deleted dry_run: dryRun }
-  }`),
   removes: 'a seed, and none of its rows',
 })
 

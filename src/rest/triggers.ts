@@ -3,17 +3,11 @@ import { z } from 'zod'
 import { pageBody, trim } from '../contract/response-bodies.ts'
 import { DELIVERY_STATUSES, TriggerBody } from '../contract/trigger-shapes.ts'
 import { graphql } from '../graphql/document.ts'
-import { answerOf, crud, WarningsMeta } from './route/crud.ts'
+import { answerOf, crud, rotation, WarningsMeta } from './route/crud.ts'
 import { listOf } from './route/page.ts'
 import { pageOf, pageQuery } from './route/query.ts'
 import { type Route, route } from './route/route.ts'
 import { baseId, configurationId, onBase, time } from './route/shapes.ts'
-
-const TriggerFields = graphql(`fragment TriggerFields on Trigger {
-  id name description record_types: recordTypes events condition url action headers enabled
-  skip_inbound_writes: skipInboundWrites secret max_attempts: maxAttempts status
-  version created_at: createdAt updated_at: updatedAt
-}`)
 
 const Trigger = answerOf('Trigger', TriggerBody).extend({
   secret: z.string().nullable().meta({
@@ -34,48 +28,13 @@ const Trigger = answerOf('Trigger', TriggerBody).extend({
   meta: WarningsMeta,
 })
 
-const kind = crud('/:base_id/triggers', {
+const kind = {
   tag: 'Triggers',
   label: 'A trigger',
   body: TriggerBody,
   answers: Trigger,
-  list: graphql(
-    `query ListTriggers($base: String!, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
-      page: triggers(base: $base, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
-        data { ...TriggerFields } hasMore truncated limit offset total nextCursor
-      }
-    }`,
-    [TriggerFields],
-  ),
-  get: graphql(
-    'query GetTrigger($base: String!, $id: String!, $version: Int) { found: trigger(base: $base, id: $id, version: $version) { ...TriggerFields } }',
-    [TriggerFields],
-  ),
-  put: graphql(
-    `mutation PutTrigger($base: String!, $id: String!, $input: TriggerInput!,
-      $expectedVersions: [Int!], $mustExist: Boolean, $mustBeAbsent: Boolean) {
-      written: putTrigger(base: $base, id: $id, input: $input,
-        expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent) {
-        ...TriggerFields operation warnings dry_run: dryRun
-      }
-    }`,
-    [TriggerFields],
-  ),
-  patch: graphql(
-    `mutation PatchTrigger($base: String!, $id: String!, $merge: JSON, $operations: JSON,
-      $expectedVersions: [Int!], $mustExist: Boolean) {
-      written: patchTrigger(base: $base, id: $id, merge: $merge, operations: $operations,
-        expectedVersions: $expectedVersions, mustExist: $mustExist) {
-        ...TriggerFields warnings dry_run: dryRun
-      }
-    }`,
-    [TriggerFields],
-  ),
-  remove: graphql(`mutation DeleteTrigger($base: String!, $id: String!, $expectedVersions: [Int!]) {
-    gone: deleteTrigger(base: $base, id: $id, expectedVersions: $expectedVersions) { id deleted dry_run: dryRun }
-  }`),
   removes: 'a trigger and its deliveries',
-})
+}
 
 const DeliveryFields = graphql(`fragment DeliveryFields on TriggerDelivery {
   id webhook_id: webhookId event record_type: recordType record_id: recordId change_seq: changeSeq status attempts
@@ -110,7 +69,7 @@ const params = z.strictObject({ base_id: baseId(), id: configurationId('A trigge
 const act = { tag: 'Triggers', need: onBase('manage'), body: z.strictObject({}).optional() } as const
 
 export const triggers: Route[] = [
-  ...kind,
+  ...crud('/:base_id/triggers', kind),
   route('GET /:base_id/triggers/:id/deliveries', {
     tag: 'Triggers',
     summary: 'List the deliveries of a trigger, newest first',
@@ -164,18 +123,9 @@ export const triggers: Route[] = [
     reply: ({ done }) => ({ body: trim(done) }),
     answers: Delivery,
   }),
-  route('POST /:base_id/triggers/:id/rotate-secret', {
-    ...act,
-    summary: 'Give a trigger a new secret; deliveries are signed with both for 24 hours',
-    params,
-    operation: graphql(
-      `mutation RotateTriggerSecret($base: String!, $id: String!) {
-        done: rotateTriggerSecret(base: $base, id: $id) { ...TriggerFields dry_run: dryRun }
-      }`,
-      [TriggerFields],
-    ),
-    variables: ({ params }) => ({ base: params.base_id, id: params.id }),
-    reply: ({ done }) => ({ body: trim(done) }),
-    answers: Trigger,
-  }),
+  rotation(
+    '/:base_id/triggers',
+    kind,
+    'Give a trigger a new secret; deliveries are signed with both for 24 hours',
+  ),
 ]

@@ -7,54 +7,13 @@ import { check, inBody } from '../../contract/validate.ts'
 import { adviseBody } from '../../dialects/parameters.ts'
 import { DomainError, invalid, withPaths } from '../../foundation/errors.ts'
 import type { Context } from '../../graphql/context.ts'
-import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
+import { kindDocuments } from '../../graphql/kind-documents.ts'
 import { mergePatch } from '../../json/merge-patch.ts'
 import { answerOutput } from '../tool/page-arguments.ts'
 import { tool, writing } from '../tool/tool.ts'
 import { type Definition, defineAll, readAlso } from './define-all.ts'
 import { definedBody } from './defined-body.ts'
-
-const DefinedType = graphql(`fragment DefinedType on RecordType {
-  id name description icon color json_schema: jsonSchema indexes timezone sources display version
-  operation warnings records_rewritten: recordsRewritten dry_run: dryRun
-}`)
-const patchType = compile(
-  graphql(
-    `mutation DefinePatchType($base: String!, $id: String!, $merge: JSON!, $onInvalid: OnInvalid, $migration: JSON, $expectedVersions: [Int!]) {
-      done: patchRecordType(base: $base, id: $id, merge: $merge, onInvalid: $onInvalid, migration: $migration, expectedVersions: $expectedVersions) { ...DefinedType }
-    }`,
-    [DefinedType],
-  ),
-)
-const createType = compile(
-  graphql(
-    `mutation DefinePutType($base: String!, $id: String!, $input: RecordTypeInput!) {
-      done: putRecordType(base: $base, id: $id, input: $input, mustBeAbsent: true) { ...DefinedType }
-    }`,
-    [DefinedType],
-  ),
-)
-const DefinedLinkType = graphql(`fragment DefinedLinkType on RelationshipType {
-  id name description data_schema: dataSchema source_record_types: sourceRecordTypes target_record_types: targetRecordTypes
-  cardinality on_delete: onDelete version operation warnings dry_run: dryRun
-}`)
-const patchLinkType = compile(
-  graphql(
-    `mutation DefinePatchLinkType($base: String!, $id: String!, $merge: JSON!, $allowInvalid: Boolean, $expectedVersions: [Int!]) {
-      done: patchRelationshipType(base: $base, id: $id, merge: $merge, allowInvalid: $allowInvalid, expectedVersions: $expectedVersions) { ...DefinedLinkType }
-    }`,
-    [DefinedLinkType],
-  ),
-)
-const createLinkType = compile(
-  graphql(
-    `mutation DefinePutLinkType($base: String!, $id: String!, $input: RelationshipTypeInput!) {
-      done: putRelationshipType(base: $base, id: $id, input: $input, mustBeAbsent: true) { ...DefinedLinkType }
-    }`,
-    [DefinedLinkType],
-  ),
-)
 
 /** A field of a definition. The shape of its kind checks it; here, null removes it. */
 const field = (type: 'string' | 'object' | 'strings' | 'objects') =>
@@ -105,28 +64,20 @@ type TypeAddress = { base: string; id: string; expectedVersions?: number[] }
 type Fields = Record<string, unknown>
 type Written = Parameters<typeof writtenBody>[0]
 
+/** @param repair the variables by which a new schema is imposed on what the base holds */
+function typeKind(name: string, body: z.ZodObject, not: object, repair: (args: Args) => object) {
+  const { put, patch } = kindDocuments(name, ['id', ...Object.keys(body.shape), 'version'])
+  return { body, not, repair, put: compile(put), patch: compile(patch) }
+}
 const KINDS = {
-  record_type: {
-    body: RecordTypeBody,
-    not: ofRelationshipType,
-    patch: async (target: TypeAddress, merge: Fields, args: Args, context: Context): Promise<Written> => {
-      const onInvalid = repairs(args) ? ('migrate' as const) : (args.on_invalid ?? 'refuse')
-      return (await patchType({ ...target, merge, onInvalid, migration: args.migration }, context)).done
-    },
-    create: async ({ base, id }: TypeAddress, body: Fields, context: Context): Promise<Written> =>
-      (await createType({ base, id, input: camelFields(body) }, context)).done,
-  },
-  relationship_type: {
-    body: RelationshipTypeBody,
-    not: ofRecordType,
-    patch: async (target: TypeAddress, merge: Fields, args: Args, context: Context): Promise<Written> => {
-      const allowInvalid = args.on_invalid === 'allow'
-      return (await patchLinkType({ ...target, merge, allowInvalid }, context)).done
-    },
-    create: async ({ base, id }: TypeAddress, body: Fields, context: Context): Promise<Written> =>
-      (await createLinkType({ base, id, input: camelFields(body) }, context)).done,
-  },
-} as const
+  record_type: typeKind('record_type', RecordTypeBody, ofRelationshipType, (args) => ({
+    onInvalid: repairs(args) ? 'migrate' : (args.on_invalid ?? 'refuse'),
+    migration: args.migration,
+  })),
+  relationship_type: typeKind('relationship_type', RelationshipTypeBody, ofRecordType, (args) => ({
+    allowInvalid: args.on_invalid === 'allow',
+  })),
+}
 type KindName = keyof typeof KINDS
 
 export const defineTools = [
@@ -159,12 +110,13 @@ async function define(name: KindName, target: TypeAddress, args: Args, context: 
   const kind = KINDS[name]
   const fields = fieldsIn(args, Object.keys(kind.body.shape))
   try {
-    return await kind.patch(target, fields, args, context)
+    return (await kind.patch({ ...target, merge: fields, ...kind.repair(args) }, context)).written
   } catch (thrown) {
     // A migration, or a version, is of a type that exists: its id is wrong.
     if (!isAbsent(thrown, name) || target.expectedVersions || repairs(args)) throw thrown
     const body = check(kind.body, mergePatch({}, fields), inBody(), (known) => adviseBody(fields, known))
-    return kind.create(target, body, context)
+    const { base, id } = target
+    return (await kind.put({ base, id, input: camelFields(body), mustBeAbsent: true }, context)).written
   }
 }
 

@@ -1,31 +1,25 @@
 import { z } from 'zod'
 import { camelFields } from '../../contract/field-names.ts'
 import { mergeShape } from '../../contract/merge-shape.ts'
-import { deletedBody, pageBody, writtenBody } from '../../contract/response-bodies.ts'
+import { deletedBody, pageBody, trim, writtenBody } from '../../contract/response-bodies.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { graphql } from '../../graphql/document.ts'
-import { assertVariables, type CrudSpec } from './crud-spec.ts'
+import { kindDocuments } from '../../graphql/kind-documents.ts'
+import { DeletionParts } from '../../http/deletion-plan-fragment.ts'
+import type { CrudSpec } from './crud-spec.ts'
 import { listOf, without } from './page.ts'
 import { pageOf, pageQuery, whole } from './query.ts'
 import { type Route, route } from './route.ts'
 import { baseId, configurationId, Deleted, expectedVersion, onBase, time, versionShape } from './shapes.ts'
 
 /** Generates the routes of a configuration kind: list, PUT, GET, history, PATCH and DELETE. */
-export function crud<B extends z.ZodObject, Q extends z.ZodObject>(
-  path: `/:base_id/${string}`,
-  spec: CrudSpec<B, Q>,
-): Route[] {
-  assertVariables(spec.get, ['base', 'id', 'version'])
-  assertVariables(spec.put, ['base', 'id', 'input', 'expectedVersions', 'mustExist', 'mustBeAbsent'])
-  assertVariables(spec.patch, ['base', 'id', 'merge', 'operations', 'expectedVersions', 'mustExist'])
-  assertVariables(spec.remove, ['base', 'id', 'expectedVersions', ...(spec.confirm ? ['confirm'] : [])])
-  return rowsOf(path, spec as unknown as CrudSpec<z.ZodObject, z.ZodObject>)
-}
-
-function rowsOf(path: `/:base_id/${string}`, spec: CrudSpec<z.ZodObject, z.ZodObject>): Route[] {
+export function crud<Q extends z.ZodObject>(path: `/:base_id/${string}`, spec: CrudSpec<Q>): Route[] {
   const { tag, answers, writes, needs = {} } = spec
   const one = `${spec.label.charAt(0).toLowerCase()}${spec.label.slice(1)}`
   const many = path.slice(path.lastIndexOf('/') + 1).replaceAll('-', ' ')
+  const kind = kindAt(path)
+  const confirmed = spec.confirm === undefined ? undefined : DeletionParts
+  const operations = kindDocuments(kind, fieldsOf(answers), confirmed)
   const params = z.strictObject({ base_id: baseId(), id: configurationId(spec.label) })
   const body = spec.sent ?? spec.body.extend({ id: z.string().optional(), expected_version: expectedVersion })
   const targetOf = ({ base_id: base, id }: z.output<typeof params>) => ({ base, id })
@@ -42,7 +36,7 @@ function rowsOf(path: `/:base_id/${string}`, spec: CrudSpec<z.ZodObject, z.ZodOb
       need: needs.list ?? read,
       params: params.pick({ base_id: true }),
       query: pageQuery,
-      operation: spec.list,
+      operation: operations.list,
       variables: ({ params, query }) => ({ base: params.base_id, ...pageOf(query) }),
       reply: ({ page }) => ({ body: pageBody(page) }),
       answers: listOf(answers),
@@ -55,7 +49,7 @@ function rowsOf(path: `/:base_id/${string}`, spec: CrudSpec<z.ZodObject, z.ZodOb
       ...query,
       body,
       versioned: true,
-      operation: spec.put,
+      operation: operations.put,
       variables: ({ params, query, body, conditions }) => ({
         ...targetOf(params),
         input: camelFields(fieldsIn(body)),
@@ -65,7 +59,7 @@ function rowsOf(path: `/:base_id/${string}`, spec: CrudSpec<z.ZodObject, z.ZodOb
       reply: ({ written }, { params }) => ({
         status: written.operation === 'created' ? 201 : 200,
         location: `/v1${path.replace(':base_id', params.base_id)}/${params.id}`,
-        body: writtenBody(without(written, 'operation' as never)),
+        body: writtenBody(without(written, 'operation')),
       }),
       statuses: [200, 201],
       answers,
@@ -78,7 +72,7 @@ function rowsOf(path: `/:base_id/${string}`, spec: CrudSpec<z.ZodObject, z.ZodOb
       query: z.strictObject({
         version: whole(1, MAX_VERSION, undefined, 'The version to return; the current one by default.'),
       }),
-      operation: spec.get,
+      operation: operations.get,
       variables: ({ params, query }) => ({ ...targetOf(params), version: query.version }),
       reply: ({ found }) => ({ body: found }),
       answers,
@@ -92,7 +86,7 @@ function rowsOf(path: `/:base_id/${string}`, spec: CrudSpec<z.ZodObject, z.ZodOb
       operation: HISTORY,
       variables: ({ params, query }) => ({
         ...targetOf(params),
-        kind: many.replaceAll(' ', '_').replace(/s$/, ''),
+        kind,
         ...pageOf(query),
       }),
       reply: ({ page }) => ({ body: pageBody(page) }),
@@ -106,7 +100,7 @@ function rowsOf(path: `/:base_id/${string}`, spec: CrudSpec<z.ZodObject, z.ZodOb
       ...query,
       ...patchForms(body, spec.body),
       versioned: true,
-      operation: spec.patch,
+      operation: operations.patch,
       variables: ({ params, query, body, conditions }) => ({
         ...targetOf(params),
         ...(Array.isArray(body) ? { operations: body } : { merge: fieldsIn(body) }),
@@ -114,7 +108,7 @@ function rowsOf(path: `/:base_id/${string}`, spec: CrudSpec<z.ZodObject, z.ZodOb
         expectedVersions: conditions.expectedVersions,
         mustExist: conditions.mustExist,
       }),
-      reply: ({ written }) => ({ body: writtenBody(without(written, 'operation' as never)) }),
+      reply: ({ written }) => ({ body: writtenBody(without(written, 'operation')) }),
       answers,
     }),
     route(`DELETE ${path}/:id`, {
@@ -124,7 +118,7 @@ function rowsOf(path: `/:base_id/${string}`, spec: CrudSpec<z.ZodObject, z.ZodOb
       params,
       ...(spec.confirm !== undefined && { query: confirmation(spec.confirm) }),
       versioned: true,
-      operation: spec.remove,
+      operation: operations.remove,
       variables: ({ params, query, conditions }) => ({
         ...targetOf(params),
         ...query,
@@ -134,6 +128,35 @@ function rowsOf(path: `/:base_id/${string}`, spec: CrudSpec<z.ZodObject, z.ZodOb
       answers: Deleted,
     }),
   ]
+}
+
+/** The route that gives a resource a new secret. */
+export function rotation<Q extends z.ZodObject>(
+  path: `/:base_id/${string}`,
+  { tag, label, answers }: CrudSpec<Q>,
+  summary: string,
+): Route {
+  const { rotate } = kindDocuments(kindAt(path), fieldsOf(answers))
+  return route(`POST ${path}/:id/rotate-secret`, {
+    tag,
+    summary,
+    need: onBase('manage'),
+    params: z.strictObject({ base_id: baseId(), id: configurationId(label) }),
+    body: z.strictObject({}).optional(),
+    operation: rotate(),
+    variables: ({ params }) => ({ base: params.base_id, id: params.id }),
+    reply: ({ written }) => ({ body: trim(without(written, 'operation')) }),
+    answers,
+  })
+}
+
+/** The name of the kind: `/:base_id/inbound-webhooks` has `inbound_webhook`. */
+const kindAt = (path: string): string => path.slice(path.lastIndexOf('/') + 1, -1).replaceAll('-', '_')
+
+/** The fields of a resource, and not what only a write says. */
+const fieldsOf = ({ shape }: z.ZodObject): string[] => {
+  const { id: _, version, created_at, updated_at, dry_run, meta, ...own } = shape
+  return ['id', ...Object.keys(own), ...Object.keys({ version, created_at, updated_at })]
 }
 
 const MAX_VERSION = 2_147_483_647
