@@ -8,6 +8,7 @@ import {
   copyIndexes,
   declaredIndex,
   declareIndexes,
+  isSameIndex,
   type ResolvedIndex,
   resolvedIndex,
   shownIndex,
@@ -105,7 +106,11 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
     // Declaring a failed index again retries its build.
     const isRetried =
       'indexes' in input && input.indexes !== undefined && (current?.indexes.some(hasFailed) ?? false)
-    const isReindexed = isRetried || !isDeepStrictEqual(indexes, (current?.indexes ?? []).map(resolvedIndex))
+    const stored = current?.indexes ?? []
+    const isReindexed =
+      isRetried ||
+      stored.length !== indexes.length ||
+      !stored.every((row, n) => isSameIndex(resolvedIndex(row), indexes[n] as ResolvedIndex))
     const isReshaped =
       current !== null && (steps.length > 0 || !isDeepStrictEqual(next.jsonSchema, current.jsonSchema))
     const toLock: TypeToLock | undefined =

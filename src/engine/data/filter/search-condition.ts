@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Column } from '../../../contract/record-columns.ts'
 import type { Field, FieldPath } from '../../schema/compiled-types/field-path.ts'
 import type { CompiledIndex } from '../indexes/index.ts'
-import { compileEntries, compileSearch } from '../search/compile.ts'
+import { compileCandidates, compileEntries, compileSearch } from '../search/compile.ts'
 import { requireWords } from '../search/words.ts'
 import { columnOperand, type FieldContext, type Operand, valueAt } from './operand.ts'
 import type { Parameters } from './parameters.ts'
@@ -36,7 +36,7 @@ export function searchOver<C extends string>(
       text: () =>
         visible ? visibleValues(visible, parameters) : searchedValue(field, operandOf, parameters),
       parameters,
-      index: index && { ...index, baseParam: parameters.add(baseId) },
+      index: index && !('fields' in index) ? { ...index, baseParam: parameters.add(baseId) } : null,
     })
     if (!trusted) onScore(score)
     return matches
@@ -49,11 +49,19 @@ export function searchOver<C extends string>(
  */
 export function recordsFound(
   condition: Condition,
-  { index, baseId, scoped }: { index: IndexedField; baseId: string; scoped: string },
+  { index, baseId, scoped }: { index: IndexedText; baseId: string; scoped: string },
   parameters: Parameters,
   onScore: (score: string) => void,
 ): string {
-  const indexed = { ...index, baseParam: parameters.add(baseId) }
+  const baseParam = parameters.add(baseId)
+  if ('fields' in index) {
+    const { candidates, scoreOf } = compileCandidates(wordsOf(condition), { ...index, baseParam }, parameters)
+    if (!condition.trusted) onScore('r.score')
+    return `(SELECT r.*, s.score FROM ${candidates} e,
+      LATERAL (SELECT * FROM plinth.record r WHERE ${scoped} AND r.id = e.id LIMIT 1) r,
+      LATERAL (SELECT ${scoreOf('r.data')} AS score OFFSET 0) s WHERE s.score IS NOT NULL)`
+  }
+  const indexed = { ...index, baseParam }
   const { entries, scoreOf } = compileEntries(wordsOf(condition), indexed, parameters)
   if (!condition.trusted) onScore(scoreOf('r.words'))
   return `(SELECT r.*, e.words FROM ${entries} e,
@@ -109,15 +117,30 @@ function splitAtElements(path: FieldPath): FieldPath[] {
   return at < 0 ? [path] : [path.slice(0, at), ...splitAtElements(path.slice(at + 1))]
 }
 
-export type IndexedField = { id: string; field: number }
+/** A field of a text index, or all of them where they have all strings of `data` together. */
+type IndexedField = { id: string; field: number }
+export type IndexedText = IndexedField | { id: string; fields: readonly number[] }
 
-/** The ready text index that serves a search, and its field position; null without one. */
-export function textIndexOf(condition: Condition<string>, type: Searched): IndexedField | null {
+/** The ready text index that serves a search; null without one. */
+export function textIndexOf(condition: Condition<string>, type: Searched): IndexedText | null {
   const { field } = condition
   if (field.kind === 'column' || visiblePart(condition, type)) return null
-  for (const { id, kind, status, fields } of type.indexes) {
-    const at = fields.findIndex(({ path }) => path !== null && isDeepStrictEqual(path, field.path))
-    if (kind === 'text' && status === 'ready' && at >= 0) return { id, field: at }
+  const ready = type.indexes.filter(({ kind, status }) => kind === 'text' && status === 'ready')
+  for (const { id, fields } of ready) {
+    const at = positionOf(field.path, fields)
+    if (at >= 0) return { id, field: at }
   }
-  return null
+  const whole = isWhole(field) && ready.find(hasAllStrings)
+  return whole ? { id: whole.id, fields: [...whole.fields.keys()] } : null
 }
+
+const positionOf = (path: FieldPath, fields: CompiledIndex['fields']): number =>
+  fields.findIndex((each) => !each.without && each.path !== null && isDeepStrictEqual(each.path, path))
+
+/** Whether a text index serves searches of all of `data` by its fields together. */
+const hasAllStrings = ({ fields }: CompiledIndex): boolean => fields.some(({ without }) => without)
+
+/** Whether a text index serves a search of a field of `data`, once it is ready. */
+export const servesSearch = (index: CompiledIndex, path: FieldPath): boolean =>
+  index.kind === 'text' &&
+  (positionOf(path, index.fields) >= 0 || (path.length === 0 && hasAllStrings(index)))

@@ -8,7 +8,7 @@ import { LIMITS } from '../../../foundation/limits.ts'
 import type { RecordTypeIndex as IndexRow } from '../../prisma/client.ts'
 import type { IndexField, IndexKind, IndexStatus } from '../../schema/compiled-types/compiled-type.ts'
 import { type Field, parseField } from '../../schema/compiled-types/field-path.ts'
-import { fieldExists, formatAt } from '../../schema/json-schema/fields.ts'
+import { fieldExists, formatAt, rootProperties, typesAt, valuesAt } from '../../schema/json-schema/fields.ts'
 
 /** A declared index whose fields are resolved against the record type. */
 export type ResolvedIndex = { kind: IndexKind; fields: IndexField[] }
@@ -58,7 +58,23 @@ function resolve(declared: IndexDeclaration, type: IndexedType, at: string, faul
       faults.push(
         fault(`${at}/fields/${index}`, 'duplicate', 'The index lists this field twice. Remove one of them.'),
       )
-  return { kind, fields }
+  return { kind, fields: kind === 'text' ? [...fields, ...otherStrings(fields, type)] : fields }
+}
+
+/**
+ * The field for all other strings, if the index has every plain text that the schema declares. With it, a search of
+ * `data` finds its records by the index too.
+ */
+function otherStrings(fields: readonly IndexField[], { jsonSchema }: IndexedType): IndexField[] {
+  const names = fields.map(({ path }) => (path?.length === 1 ? path[0] : undefined))
+  const isText = (name: string) =>
+    typesAt(jsonSchema, [name]).includes('string') &&
+    formatAt(jsonSchema, [name]) === undefined &&
+    valuesAt(jsonSchema, [name]) === undefined
+  const texts = Object.keys(rootProperties(jsonSchema)).filter(isText)
+  if (texts.length === 0 || !names.every((name) => typeof name === 'string')) return []
+  if (!texts.every((name) => names.includes(name))) return []
+  return [{ field: '', column: null, path: [], direction: 'asc', zone: null, without: names }]
 }
 
 function resolveField(
@@ -138,11 +154,25 @@ export const resolvedIndex = ({ kind, fields }: Pick<IndexRow, 'kind' | 'fields'
   fields: fields as IndexField[],
 })
 
+/**
+ * Whether a stored index is the wanted one. An index that was declared before its schema listed other texts stays as it
+ * is: its answers are the same.
+ */
+export const isSameIndex = (stored: ResolvedIndex, wanted: ResolvedIndex): boolean =>
+  stored.kind === wanted.kind &&
+  isDeepStrictEqual(stored.fields.filter(isDeclared), wanted.fields.filter(isDeclared))
+
+const isDeclared = ({ without }: IndexField): boolean => !without
+
+/** The fields of an index as they are declared. */
+export const declaredFields = (fields: readonly IndexField[]) =>
+  fields
+    .filter(isDeclared)
+    .map(({ field, direction }) => (direction === 'asc' ? field : { field, direction }))
+
 /** The canonical declaration of a stored index. */
 export const declaredIndex = ({ kind, fields }: Pick<IndexRow, 'kind' | 'fields'>): DeclaredIndex => ({
-  fields: (fields as IndexField[]).map(({ field, direction }) =>
-    direction === 'asc' ? field : { field, direction },
-  ),
+  fields: declaredFields(fields as IndexField[]),
   unique: kind === 'unique',
   type: kind === 'text' ? 'text' : 'btree',
 })

@@ -4,7 +4,15 @@ export {
   type IndexField,
 } from '../../schema/compiled-types/compiled-type.ts'
 export { nameConflictingRecord } from './conflicting-records.ts'
-export { declaredIndex, type ResolvedIndex, readIndexes, resolvedIndex, shownIndex } from './declaration.ts'
+export {
+  declaredFields,
+  declaredIndex,
+  isSameIndex,
+  type ResolvedIndex,
+  readIndexes,
+  resolvedIndex,
+  shownIndex,
+} from './declaration.ts'
 export {
   entriesGone,
   entriesOf,

@@ -1,8 +1,7 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { RecordTypeIndex as IndexRow } from '../../prisma/client.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
 import { enqueueAll } from '../../storage/database/enqueue-job.ts'
-import { type ResolvedIndex, resolvedIndex } from './declaration.ts'
+import { isSameIndex, type ResolvedIndex, resolvedIndex } from './declaration.ts'
 
 // A type without records needs no index build.
 const ADD = statement(
@@ -39,9 +38,7 @@ export async function syncIndexes(
 ): Promise<void> {
   const left = new Set(existing)
   const matches = wanted.map((index) => {
-    const match = [...left].find(
-      (row) => row.status !== 'failed' && isDeepStrictEqual(resolvedIndex(row), index),
-    )
+    const match = [...left].find((row) => row.status !== 'failed' && isSameIndex(resolvedIndex(row), index))
     if (match) left.delete(match)
     return match
   })

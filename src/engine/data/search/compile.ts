@@ -17,6 +17,8 @@ type Search = {
   index: TextIndex | null
 }
 type TextIndex = { id: string; field: number; baseParam: string }
+/** A text index whose `fields` (positions) have all strings of `data` together. */
+type WholeIndex = { id: string; fields: readonly number[]; baseParam: string }
 
 /**
  * Compiles a search over `plinth.record AS r` to a match test, never null, and a score from 0 to 1 with six
@@ -75,6 +77,37 @@ export function compileEntries(
         : words
             .map((_, i) => `coalesce(plinth.search_score(${text}, (${all})[${i + 1}:${i + 1}]), 0)`)
             .join(' + '),
+  }
+}
+
+/**
+ * The records in which a text index that has all strings of `data` finds every word, in any field: a subquery of ids.
+ * They are candidates: the text of the whole value decides, and scores.
+ */
+export function compileCandidates(
+  words: readonly string[],
+  { id, fields, baseParam }: WholeIndex,
+  parameters: Search['parameters'],
+): { candidates: string; scoreOf: (value: string) => string } {
+  const all = wordsParameter(words, parameters)
+  const index = `${parameters.add(id)}::bigint`
+  const positions = `${parameters.add(fields)}::integer[]`
+  const of = (alias: string) =>
+    `${alias}.base_id = ${baseParam} AND ${alias}.index_id = ${index} AND ${alias}.field = ANY (${positions})`
+  const having = words.map((word, i) => {
+    const patterns = wordPatterns(word)
+    const keys =
+      patterns.length === 1
+        ? `SELECT ${index} || '.' || f || ':' || (${all})[${i + 1}] FROM unnest(${positions}) AS f`
+        : `SELECT ${index} || '.' || v.field || ':' || v.word FROM plinth.record_word v
+           WHERE ${of('v')} AND v.word LIKE ANY (${parameters.add(patterns)}::text[])
+             AND plinth.search_score(' ' || v.word || ' ', (${all})[${i + 1}:${i + 1}]) IS NOT NULL`
+    return `SELECT e.id FROM (SELECT * FROM plinth.record_text e
+      WHERE plinth.search_keys(e.index_id, e.field, e.words) && ARRAY(${keys}) OFFSET 0) e WHERE ${of('e')}`
+  })
+  return {
+    candidates: `(SELECT DISTINCT id FROM (${having.join(' INTERSECT ')}) e)`,
+    scoreOf: (value) => `plinth.search_score(plinth.search_fold(plinth.search_text(${value})), ${all})`,
   }
 }
 

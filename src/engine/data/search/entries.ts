@@ -22,7 +22,9 @@ export const textWords = (words = ALL_WORDS, entries = 'text_entered'): string =
 export const textEntries = (from: string, which = "d.status <> 'failed'"): string => `text_entered AS (
      INSERT INTO plinth.record_text AS x (base_id, index_id, field, id, words)
      SELECT $1, d.id, f.position - 1, w.id,
-       coalesce(plinth.search_fold(plinth.search_text(plinth.search_value(w.data, f.field -> 'path', 0))), '')
+       coalesce(plinth.search_fold(plinth.search_text(CASE WHEN f.field ? 'without'
+         THEN w.data - ARRAY(SELECT jsonb_array_elements_text(f.field -> 'without'))
+         ELSE plinth.search_value(w.data, f.field -> 'path', 0) END)), '')
      FROM ${from} w JOIN plinth.record_type_index d
        ON d.base_id = $1 AND d.record_type = $2 AND d.kind = 'text' AND ${which}
      CROSS JOIN LATERAL jsonb_array_elements(d.fields) WITH ORDINALITY AS f (field, position)

@@ -1,7 +1,7 @@
-import { isDeepStrictEqual } from 'node:util'
 import { type FieldContext, zoneOf } from '../../data/filter/operand.ts'
+import { servesSearch } from '../../data/filter/search-condition.ts'
 import type { BoundFilter, BoundSort, Condition } from '../../data/filter/syntax-tree.ts'
-import type { CompiledIndex, IndexField } from '../../data/indexes/index.ts'
+import { type CompiledIndex, declaredFields, type IndexField } from '../../data/indexes/index.ts'
 import { conjunctsOf, meritThrough } from './access-path.ts'
 import { type SortTerm, UNSORTED } from './sort.ts'
 
@@ -55,17 +55,12 @@ function adviseOwn(query: Query): Advice | null {
   )
   return declared.length > 0
     ? standing(declared)
-    : { index: { fields: written(advised) }, status: 'undeclared' }
+    : { index: { fields: declaredFields(advised) }, status: 'undeclared' }
 }
 
 function adviseText({ name, field }: Condition, { indexes }: Query['type']): Advice | null {
-  const declared = indexes.filter(
-    ({ kind, fields }) =>
-      kind === 'text' &&
-      field.kind === 'data' &&
-      fields.some(({ path }) => isDeepStrictEqual(path, field.path)),
-  )
   if (field.kind === 'column') return null
+  const declared = indexes.filter((index) => servesSearch(index, field.path))
   return declared.length > 0
     ? standing(declared)
     : { index: { fields: [name], type: 'text' }, status: 'undeclared' }
@@ -78,7 +73,7 @@ function standing(declared: readonly CompiledIndex[]): Advice | null {
   const { kind, status } = next
   return {
     index: {
-      fields: written(next.fields),
+      fields: declaredFields(next.fields),
       ...(kind === 'unique' && { unique: true }),
       ...(kind === 'text' && { type: 'text' }),
     },
@@ -113,9 +108,6 @@ function indexField(
   if (field.kind === 'column') return { field: name, column: field.column, path: null, direction, zone: null }
   return { field: name, column: null, path: field.path, direction, zone: zoneOf(field.path, type) }
 }
-
-const written = (fields: readonly IndexField[]) =>
-  fields.map(({ field, direction }) => (direction === 'desc' ? { field, direction } : field))
 
 const unique = (conditions: readonly Condition[]): Condition[] =>
   conditions.filter(({ name }, at) => conditions.findIndex((other) => other.name === name) === at)

@@ -74,7 +74,7 @@ function countOf(query: ListQuery, parameters: Parameters): string {
   // Without a residual filter, the entries alone give the count.
   if (finds && path.residual === null)
     return `SELECT count(*)::float8 AS total FROM plinth.record_index i WHERE ${entryConditions(path, baseId, parameters)}`
-  if (text && text.residual === null)
+  if (text && text.residual === null && 'field' in text.index)
     return countFound(text.search, { index: text.index, baseId }, parameters)
   const how = compileFor(query, parameters)
   return `SELECT count(*)::float8 AS total FROM ${found(query, how, finds || text || candidates ? way : NO_WAY)}`

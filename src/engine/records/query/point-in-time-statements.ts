@@ -40,20 +40,28 @@ export const GET_PURGED = timed(
 type Bound = { base: string; recordType: string; moment: string; zone: string }
 
 /**
- * All records of a type at a point in time, in place of `plinth.record`. Arguments are placeholders. A skip
- * scan steps through the ids of the version index and looks up one version of each: a sort would read the log
- * of every tenant.
+ * All records of a type at a point in time, in place of `plinth.record`. Arguments are placeholders. A record that has not
+ * changed since is read as it is, unless its base is younger: a preview has copies that are older than itself. Of the
+ * others, and of those deleted since, the log has the version of that time, a look-up each.
  */
 export function recordsAsOf({ base, recordType, moment, zone }: Bound): string {
-  const ofType = `kind = 'record' AND base_id = ${base} AND record_type = ${recordType}`
-  return `(WITH RECURSIVE ids AS (
-     (SELECT id FROM plinth.change WHERE ${ofType} ORDER BY id LIMIT 1)
+  const at = `(SELECT plinth.instant(${moment}, ${zone}))`
+  const present = `r.base_id = ${base} AND r.record_type = ${recordType}`
+  const ofType = `c.kind = 'record' AND c.base_id = ${base} AND c.record_type = ${recordType}`
+  const isYounger = `(SELECT b.created_at > ${at} FROM plinth.base b WHERE b.id = ${base})`
+  return `(SELECT r.id, r.external_source, r.external_id, r.data, r.version, r.cancelled_at, true AS valid,
+     r.created_at, r.updated_at, 'update' AS operation
+   FROM plinth.record r WHERE ${present} AND r.updated_at <= ${at} AND NOT ${isYounger}
+   UNION ALL
+   SELECT c.* FROM (
+     SELECT r.id FROM plinth.record r WHERE ${present} AND (r.updated_at > ${at} OR ${isYounger})
      UNION ALL
-     SELECT (SELECT n.id FROM plinth.change n WHERE ${ofType} AND n.id > ids.id ORDER BY n.id LIMIT 1)
-     FROM ids WHERE ids.id IS NOT NULL)
-   SELECT c.* FROM ids CROSS JOIN LATERAL (
+     SELECT d.id FROM (
+       SELECT DISTINCT c.id FROM plinth.change c WHERE ${ofType} AND c.operation = 'delete' AND c.at > ${at}) d
+     WHERE (SELECT true FROM plinth.record r WHERE ${present} AND r.id = d.id LIMIT 1) IS NULL) i
+   CROSS JOIN LATERAL (
      SELECT ${AS_RECORD}, c.operation FROM plinth.change c
-     WHERE ${ofType} AND c.id = ids.id AND c.at <= (SELECT plinth.instant(${moment}, ${zone}))
+     WHERE ${ofType} AND c.id = i.id AND c.at <= ${at}
      ORDER BY c.version DESC LIMIT 1) c
    WHERE c.operation <> 'delete')`
 }

@@ -1,7 +1,7 @@
 import { restOf } from '../../data/filter/bind.ts'
 import type { FieldContext } from '../../data/filter/operand.ts'
 import type { Parameters } from '../../data/filter/parameters.ts'
-import { type IndexedField, recordsFound, textIndexOf } from '../../data/filter/search-condition.ts'
+import { type IndexedText, recordsFound, textIndexOf } from '../../data/filter/search-condition.ts'
 import type { BoundFilter, BoundSort, Condition } from '../../data/filter/syntax-tree.ts'
 import type { CompiledIndex } from '../../data/indexes/index.ts'
 import { type AccessPath, chooseAccessPath, conjunctsOf } from './access-path.ts'
@@ -23,7 +23,7 @@ export type OrderedQuery = {
 /** The chosen access path: the candidates, or at most one declared index. */
 export type Way = { path: AccessPath | null; text: TextPath | null; candidates: readonly string[] | null }
 /** A text index finds the records of one search; the residual filter is tested on each. */
-type TextPath = { search: Condition; index: IndexedField; residual: BoundFilter | null }
+type TextPath = { search: Condition; index: IndexedText; residual: BoundFilter | null }
 
 const ALL: Way = { path: null, text: null, candidates: null }
 

@@ -37,6 +37,8 @@ export type IndexField = {
   readonly direction: 'asc' | 'desc'
   /** Time zone for parsing values as instants; null if the values are not times. */
   readonly zone: string | null
+  /** Of a text index: the strings of `data` outside of these properties. It is the last field, and no declared one. */
+  readonly without?: string[]
 }
 
 /** A declared index in the form for reads and writes. */

@@ -30,6 +30,12 @@ export function formatAt(schema: unknown, path: Path): string | undefined {
   return typeof format === 'string' ? format : undefined
 }
 
+/** The types that the schema names at a path; none if it leaves them open. */
+export const typesAt = (schema: unknown, path: Path): readonly unknown[] => {
+  const type = follow(schema, path).place?.['type']
+  return Array.isArray(type) ? type : type === undefined ? [] : [type]
+}
+
 /** Whether the values at a path are lists; undefined if the schema declares no one type there. */
 export function isListAt(schema: unknown, path: Path): boolean | undefined {
   const type = follow(schema, path).place?.['type']
