@@ -29,14 +29,15 @@ export const isOperator = (name: unknown): name is Operator =>
 
 const EQUALITY = ['eq', 'neq', 'in', 'not_in', 'is_null', 'is_not_null'] as const
 const ORDERING = ['gt', 'gte', 'lt', 'lte'] as const
-const WORDS = ['like', 'ilike', 'starts_with', 'search'] as const
+/** The operators of texts alone; `search` also reads lists and objects. */
+export const TEXT_OPERATORS = ['like', 'ilike', 'starts_with', 'search'] as const
 const MEMBERS = ['has', 'has_any', 'has_all'] as const
 
 /** A JSON type, or `instant` for timestamp columns. */
 export type ValueType = 'string' | 'number' | 'boolean' | 'array' | 'object' | 'instant'
 
 const BY_TYPE: Readonly<Record<ValueType, readonly Operator[]>> = {
-  string: [...EQUALITY, ...ORDERING, ...WORDS],
+  string: [...EQUALITY, ...ORDERING, ...TEXT_OPERATORS],
   number: [...EQUALITY, ...ORDERING],
   boolean: EQUALITY,
   array: [...EQUALITY, ...MEMBERS, 'search'],

@@ -1,3 +1,4 @@
+import { OPERATORS, type Takes } from '../contract/operators.ts'
 import { COLUMNS } from '../contract/record-columns.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { fieldOf } from './fields.ts'
@@ -10,14 +11,18 @@ const isOrdered = (value: unknown): boolean => typeof value === 'string' || Numb
 const isText = (value: unknown): boolean => typeof value === 'string'
 const isList = (value: unknown): boolean => Array.isArray(value) && value.length <= LIMITS.filterValues
 
+const CHECKS: Readonly<Record<Exclude<Takes, 'nothing'>, (value: unknown) => boolean>> = {
+  any: isGiven,
+  ordered: isOrdered,
+  list: isList,
+  text: isText,
+}
 /** Plinth's operators, and whether a value is valid for each; such conditions are kept unchanged. */
-const OWN = new Map<string, (value: unknown) => boolean>([
-  ...['eq', 'neq', 'has'].map((op) => [op, isGiven] as const),
-  ...['gt', 'gte', 'lt', 'lte'].map((op) => [op, isOrdered] as const),
-  ...['in', 'not_in', 'has_any', 'has_all'].map((op) => [op, isList] as const),
-  ...['like', 'ilike'].map((op) => [op, isPattern] as const),
-  ...['starts_with', 'search'].map((op) => [op, isText] as const),
-])
+const OWN = new Map<string, (value: unknown) => boolean>(
+  Object.entries(OPERATORS).flatMap(([op, takes]) =>
+    takes === 'nothing' ? [] : [[op, op === 'like' || op === 'ilike' ? isPattern : CHECKS[takes]] as const],
+  ),
+)
 
 function isPattern(value: unknown): boolean {
   return typeof value === 'string' && !endsInEscape(value)

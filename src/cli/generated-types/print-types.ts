@@ -1,5 +1,6 @@
 /** Writes the types of a base as one TypeScript file, the same for the same types in any order. */
 
+import { OPERATOR_NAMES, TEXT_OPERATORS } from '../../contract/operators.ts'
 import { fieldPaths, withoutNull } from '../../schema-shape/field-paths.ts'
 import { shapeOf } from '../../schema-shape/read.ts'
 import type { Shape } from '../../schema-shape/shape.ts'
@@ -16,6 +17,8 @@ export type RelationshipType = {
 
 /** Names of the file that no type may take. */
 const TAKEN = ['Filter', 'AnyFilter', 'Condition', 'Linked', 'Operator', 'MergePatch', 'Record', 'Array']
+
+const oneOf = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(' | ')
 
 const HELPERS = `/** A filter: a condition on a field, on linked records, or conditions combined. Links are named as in "expand". */
 export type Filter<Fields, Links extends string = never> =
@@ -44,8 +47,7 @@ type AnyFilter =
   | { field: string; op: Operator; value?: unknown }
 
 type Operator =
-  | 'eq' | 'neq' | 'in' | 'not_in' | 'is_null' | 'is_not_null' | 'gt' | 'gte' | 'lt' | 'lte'
-  | 'like' | 'ilike' | 'starts_with' | 'has' | 'has_any' | 'has_all' | 'search'
+  ${oneOf(OPERATOR_NAMES)}
 
 type Condition<Fields> = {
   [Name in keyof Fields & string]:
@@ -53,7 +55,7 @@ type Condition<Fields> = {
     | { field: Name; op: 'in' | 'not_in'; value: (Fields[Name] | null)[] }
     | { field: Name; op: 'is_null' | 'is_not_null' }
     | (Fields[Name] extends string | number ? { field: Name; op: 'gt' | 'gte' | 'lt' | 'lte'; value: Fields[Name] } : never)
-    | (Fields[Name] extends string ? { field: Name; op: 'like' | 'ilike' | 'starts_with'; value: string } : never)
+    | (Fields[Name] extends string ? { field: Name; op: ${oneOf(TEXT_OPERATORS.filter((op) => op !== 'search'))}; value: string } : never)
     | (Fields[Name] extends readonly (infer Member)[]
         ? { field: Name; op: 'has'; value: Member } | { field: Name; op: 'has_any' | 'has_all'; value: Member[] }
         : never)

@@ -1,4 +1,6 @@
 /** Turns a `where` into the filter language of the engine, and the paths of its errors back. */
+import { toCamel, toSnake } from '../../contract/field-names.ts'
+import { OPERATOR_NAMES } from '../../contract/operators.ts'
 import { fieldName } from '../../engine/schema/compiled-types/field-path.ts'
 import { type Detail, DomainError, invalid, restated } from '../../foundation/errors.ts'
 import { isObject } from '../../foundation/is-object.ts'
@@ -26,12 +28,6 @@ const COLUMNS: ReadonlyMap<string, string> = new Map([
   ['_externalId', 'external_id'],
   ['_externalSource', 'external_source'],
 ])
-const OPERATORS: Readonly<Record<string, string>> = {
-  notIn: 'not_in',
-  startsWith: 'starts_with',
-  hasAny: 'has_any',
-  hasAll: 'has_all',
-}
 
 /** A filter of the engine. `explained` rewrites the paths of its errors to those of the arguments. */
 export type Question = { filter: object | undefined; explained: (thrown: unknown) => unknown }
@@ -159,7 +155,7 @@ function tests(operators: Where, at: string, field: string, budget: Budget): Con
       if (value === null) throw nothing(here)
       return { filter: { field, op: value ? 'is_null' : 'is_not_null' }, at: here }
     }
-    return { filter: { field, op: OPERATORS[name] ?? name, value }, at: here }
+    return { filter: { field, op: toSnake(name), value }, at: here }
   })
   if (found.length === 0) throw nothing(at)
   return found
@@ -196,8 +192,8 @@ function explained(thrown: unknown, places: ReadonlyMap<string, string>): unknow
 
 /** A message with the operators as `where` writes them. */
 const inWhere = (message: string): string =>
-  Object.entries(OPERATORS).reduce(
-    (said, [own, engine]) => said.replaceAll(JSON.stringify(engine), JSON.stringify(own)),
+  OPERATOR_NAMES.reduce(
+    (said, op) => said.replaceAll(JSON.stringify(op), JSON.stringify(toCamel(op))),
     message,
   )
 

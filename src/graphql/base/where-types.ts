@@ -12,6 +12,8 @@ import {
   type GraphQLScalarType,
   GraphQLString,
 } from 'graphql'
+import { toCamel } from '../../contract/field-names.ts'
+import { TEXT_OPERATORS } from '../../contract/operators.ts'
 import { isNever, onlyKind, type Shape } from '../../schema-shape/shape.ts'
 import type { Within } from './input-types.ts'
 import { nestedName } from './names.ts'
@@ -38,10 +40,7 @@ const order = (type: GraphQLInputType): Operators => ({ gt: type, gte: type, lt:
 const ordered = (type: GraphQLInputType): Operators => ({ ...equality(type), ...order(type) })
 const TEXT: Operators = {
   ...ordered(GraphQLString),
-  like: GraphQLString,
-  ilike: GraphQLString,
-  startsWith: GraphQLString,
-  search: GraphQLString,
+  ...Object.fromEntries(TEXT_OPERATORS.map((op) => [toCamel(op), GraphQLString])),
 }
 const listed = (type: GraphQLInputType): Operators => ({
   has: type,

@@ -1,5 +1,5 @@
 /** The fields of a record type, and its filters and sorts, which name them. */
-import { OPERATOR_NAMES, operatorsFor } from '../../../contract/operators.ts'
+import { OPERATOR_NAMES, operatorsFor, TEXT_OPERATORS } from '../../../contract/operators.ts'
 import { linkedCondition } from '../../../contract/query-shapes.ts'
 import { fieldPaths, withoutNull } from '../../../schema-shape/field-paths.ts'
 import { ANY, type Kind, onlyKind, type Shape } from '../../../schema-shape/shape.ts'
@@ -7,7 +7,6 @@ import type { Json } from '../json-schema.ts'
 
 const MOST_FIELDS = 200
 const MOST_VALUES = 100
-const TEXT_OPERATORS = ['like', 'ilike', 'starts_with', 'search']
 
 const of = (kind: Kind, values?: readonly string[]): Shape => ({ ...ANY, kinds: new Set([kind]), values })
 /** Fields of every record. */
@@ -92,7 +91,7 @@ function operands(shape: Shape): Operand[] {
   if (!single) return [{ op: all, value: {} }]
   const value = { anyOf: [single, { type: 'array', items: single }, { type: 'null' }] }
   if (kind !== 'string' || single['enum'] === undefined) return [{ op: all, value }]
-  const exact = all.filter((op) => !TEXT_OPERATORS.includes(op))
+  const exact = all.filter((op) => !TEXT_OPERATORS.some((each) => each === op))
   return [
     { op: exact, value },
     { op: TEXT_OPERATORS, value: { type: 'string' } },
