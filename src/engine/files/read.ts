@@ -1,11 +1,10 @@
 /** Reads a file, now or as it was at a version, and the difference of two versions. */
-
-import { formatPatch, structuredPatch } from 'diff'
 import { busy, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { runInWorker } from '../../foundation/run-in-worker.ts'
 import type { Scope } from '../core/scope.ts'
 import { workSlots } from '../core/work-slots.ts'
+import { differing, make } from './compare-texts.ts'
 import { type File, toFile } from './file.ts'
 import type { FileAddress } from './find.ts'
 import { beginningOf } from './text.ts'
@@ -100,64 +99,3 @@ const tooDifferent = () =>
     code: 'too_complex',
     message: 'The versions have too little in common for a diff. Read both.',
   })
-
-// The unified diff of two texts. It runs in a thread, so it imports nothing but the library.
-
-/** Equal lines around a change. */
-const CONTEXT = 4
-
-/** What differs of two texts, with its context. `skipped`: lines before it. `lines`: those of both parts. */
-type Differing = {
-  readonly before: string
-  readonly after: string
-  readonly skipped: number
-  readonly lines: number
-}
-
-/** Leaves out the lines that two texts begin and end with in common. */
-function differing(before: string, after: string): Differing {
-  const shorter = Math.min(before.length, after.length)
-  let first = 0
-  while (first < shorter && before.charCodeAt(first) === after.charCodeAt(first)) first++
-  let start = lineStart(before, first)
-  for (let n = 0; n < CONTEXT; n++) start = lineStart(before, start - 1)
-  let end = 0
-  while (end < shorter - first && before[before.length - 1 - end] === after[after.length - 1 - end]) end++
-  let from = before.length - end
-  for (let n = 0; n <= CONTEXT && from < before.length; n++) from = lineEnd(before, from)
-  const parts = [before.slice(start, from), after.slice(start, after.length - (before.length - from))]
-  const [one = '', other = ''] = parts
-  return { before: one, after: other, skipped: linesIn(before, start), lines: linesIn(one) + linesIn(other) }
-}
-
-const lineStart = (text: string, at: number): number => (at > 0 ? text.lastIndexOf('\n', at - 1) + 1 : 0)
-const lineEnd = (text: string, from: number): number => text.indexOf('\n', from) + 1 || text.length
-
-function linesIn(text: string, upTo = text.length): number {
-  let lines = 0
-  for (let at = 0; at < upTo; at = lineEnd(text, at)) lines++
-  return lines
-}
-
-type Comparison = Differing & {
-  readonly names: readonly string[]
-  /** Milliseconds. */
-  readonly timeout: number
-  readonly maxEditLength: number
-}
-
-/** The diff; null for texts that have too little in common. */
-function make({ before, after, skipped, names, timeout, maxEditLength }: Comparison): string | null {
-  const [one = '', other = ''] = names
-  const patch = structuredPatch(one, other, before, after, '', '', {
-    context: CONTEXT,
-    timeout,
-    maxEditLength,
-  })
-  if (!patch) return null
-  for (const hunk of patch.hunks) {
-    hunk.oldStart += skipped
-    hunk.newStart += skipped
-  }
-  return formatPatch(patch)
-}
