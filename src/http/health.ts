@@ -67,8 +67,8 @@ export function health(
     done()
   })
 
+  const ofProcess = processMetrics()
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
   const seconds = new Histogram({
     name: 'plinth_http_request_duration_seconds',
     help: 'Time from the request to the end of its response.',
@@ -98,8 +98,20 @@ export function health(
   })
   app.get('/metrics', async (request, reply) => {
     if (!isLocal(request)) await requireAdmin(request.headers.authorization, request.id, authenticate)
-    return reply.type(registry.contentType).send(await registry.metrics())
+    const parts = [await ofProcess.metrics(), await registry.metrics()]
+    return reply.type(registry.contentType).send(parts.join('\n'))
   })
+}
+
+let shared: Registry | undefined
+
+/** Metrics of Node. Their observers cannot be stopped and keep their registry, so the servers of a process share them. */
+function processMetrics(): Registry {
+  if (!shared) {
+    shared = new Registry()
+    collectDefaultMetrics({ register: shared })
+  }
+  return shared
 }
 
 /** Gauges of the connection pool, read at scrape time. */

@@ -39,6 +39,7 @@ const RESUME_MS = 60_000
 export function openJobs(db: Db, blobs: BlobStore, connectionString: string, log: Log): JobRunner {
   const pool = openJobPool(connectionString, POOL_SIZE, log)
   const stop = new AbortController()
+  const work: Work = { services: { db, blobs, log, signal: stop.signal } }
   let working: Promise<void> | undefined
   let resuming: NodeJS.Timeout | undefined
   let unwatch: (() => void) | undefined
@@ -47,7 +48,7 @@ export function openJobs(db: Db, blobs: BlobStore, connectionString: string, log
   return {
     start: () => {
       if (stop.signal.aborted) return
-      working ??= Promise.all([resume(), keepWorking({ db, blobs }, pool, stop.signal, log)]).then(() => {})
+      working ??= Promise.all([resume(), keepWorking(work, pool, stop.signal)]).then(() => {})
       resuming ??= setInterval(resume, RESUME_MS).unref()
       unwatch ??= watchStatistics(db)
     },
@@ -57,37 +58,41 @@ export function openJobs(db: Db, blobs: BlobStore, connectionString: string, log
       stop.abort(new Error('The server is stopping; the job is done again later.'))
       await working
       await pool.end()
+      // They log, so they keep the engine. A late error of a connection must not end the process.
+      pool.removeAllListeners().on('error', () => {})
+      work.services = undefined
     },
   }
 }
 
-async function keepWorking(services: Services, pool: pg.Pool, signal: AbortSignal, log: Log): Promise<void> {
+async function keepWorking(work: Work, pool: pg.Pool, signal: AbortSignal): Promise<void> {
   const aborted = new Promise<void>((resolve) => {
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
   while (!signal.aborted) {
     try {
-      const runner = await start(services, pool, signal, log)
+      const runner = await start(work, pool)
       await Promise.race([runner.promise, aborted])
       if (signal.aborted) await runner.stop()
     } catch (err) {
-      if (!signal.aborted) log.warn({ err }, 'the job runner stopped; it starts again')
+      if (!signal.aborted) work.services?.log.warn({ err }, 'the job runner stopped; it starts again')
     }
     await Promise.race([pause(RESTART_MS, undefined, { ref: false }), aborted])
   }
 }
 
-async function start(services: Services, pool: pg.Pool, signal: AbortSignal, log: Log): Promise<Runner> {
+async function start(work: Work, pool: pg.Pool): Promise<Runner> {
   // Lazy import, after the server listens.
   const { Logger, run } = await import('graphile-worker')
   const quiet = new Logger(() => (level, message) => {
-    if ((level === 'error' || level === 'warning') && !signal.aborted)
-      log.warn({ job: message }, 'a job failed')
+    const { services } = work
+    if ((level === 'error' || level === 'warning') && services && !services.signal.aborted)
+      services.log.warn({ job: message }, 'a job failed')
   })
   return run({
     pgPool: pool,
     logger: quiet,
-    taskList: tasks(services, signal),
+    taskList: tasks(work),
     concurrency: CONCURRENCY,
     pollInterval: POLL_MS,
     noHandleSignals: true,
@@ -97,16 +102,29 @@ async function start(services: Services, pool: pg.Pool, signal: AbortSignal, log
   })
 }
 
-/** What jobs work on. */
-type Services = { readonly db: Db; readonly blobs: BlobStore }
+/**
+ * What jobs work on, until the runner closes. graphile-worker keeps the options of each runner for the life of the
+ * process, so they must not lead to the engine.
+ */
+type Work = { services: Services | undefined }
+type Services = {
+  readonly db: Db
+  readonly blobs: BlobStore
+  readonly log: Log
+  readonly signal: AbortSignal
+}
 /** Safe cast: each task receives the payload that `enqueue` stored for it. */
 type AnyTask = (db: Db, payload: unknown, signal: AbortSignal, blobs: BlobStore) => Promise<void>
 
-const tasks = ({ db, blobs }: Services, signal: AbortSignal): TaskList =>
+const tasks = (work: Work): TaskList =>
   Object.fromEntries(
     Object.entries(TASKS).map(([name, task]) => [
       name,
-      (payload: unknown) => (task as AnyTask)(db, payload, signal, blobs),
+      (payload: unknown) => {
+        if (!work.services) throw new Error('The job runner is closed.')
+        const { db, blobs, signal } = work.services
+        return (task as AnyTask)(db, payload, signal, blobs)
+      },
     ]),
   )
 
