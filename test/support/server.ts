@@ -52,14 +52,17 @@ export async function openServer(
     ...env,
   })
   const log: string[] = []
-  const server = await startServer(
+  const started = await startServer(
     config,
     pino({ level: config.logLevel, base: null }, { write: (line: string) => void log.push(line) }),
     provider,
   )
-  const as = (token: string | null): Call => caller(server.url, token)
+  const { url } = started
+  // Modules of test files live as long as the worker, and many keep this result. It must not keep the server.
+  let server: typeof started | undefined = started
+  const as = (token: string | null): Call => caller(url, token)
   return {
-    url: server.url,
+    url,
     adminToken,
     dataDir,
     database,
@@ -67,7 +70,8 @@ export async function openServer(
     call: as(adminToken),
     as,
     close: async () => {
-      await server.close()
+      await server?.close()
+      server = undefined
       if (!shared) await database.drop()
       await rm(dataDir, { recursive: true, force: true })
     },
