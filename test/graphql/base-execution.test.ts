@@ -72,7 +72,7 @@ async function both(query: string, variableValues: object): Promise<unknown[]> {
   const answers = []
   for (const run of [execute, executeTyped]) {
     const contextValue = openContext(engine, session, 'graphql', 'request')
-    const schema = await schemaOf(contextValue, 'crm', query)
+    const schema = await schemaOf(contextValue, 'crm')
     const { data, errors } = await run({
       ...{ schema, document, contextValue },
       variableValues: variableValues as Record<string, unknown>,

@@ -12,14 +12,13 @@ import type { Offer } from './seen.ts'
 export async function schemaAtEndpoint(
   caller: Context,
   { base, endpoint }: { base: string; endpoint: string },
-  query = '',
 ): Promise<{ schema: LazySchema; context: Context }> {
   const entered = await atEndpoint(caller, base, endpoint)
   const offer = await offerOf(entered, base, endpoint)
   // Changes made here belong to the endpoint, as those of its tools do, so that they can be taken back here.
   const call = { id: caller.scope.requestId, tool: 'graphql', endpoint, client: null, traceId: null }
   const context = await throughEndpoint(duringCall(entered, call), base, endpoint, 'records')
-  return { schema: await schemaOf(context, base, query, offer), context }
+  return { schema: await schemaOf(context, base, offer), context }
 }
 
 /**

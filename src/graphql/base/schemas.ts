@@ -12,28 +12,26 @@ import { changeFields } from './change-fields.ts'
 import { type Families, familyOf, namedFamilies, pageTypes } from './family.ts'
 import { LazySchema, queryFields, sharedOf } from './lazy-schema.ts'
 import { mutationFields } from './mutation-fields.ts'
-import { type Offer, readTypes, type SeenBase, type SeenType, seenBase } from './seen.ts'
+import { type Offer, type SeenBase, type SeenType, seenBase } from './seen.ts'
 import { undoField } from './undo-field.ts'
 
 const MOST_SCHEMAS = 200
 const schemas = new LRUCache<string, LazySchema>({ max: MOST_SCHEMAS })
 
 /**
- * The schema of a base for the rights of the token, ready for the text of a query. Tokens that see the same share
- * it.
+ * The schema of a base for the rights of the token. Tokens that see the same share it. Before a query is validated
+ * with it, `readTypes` reads the types that the query names.
  * @throws FORBIDDEN without a grant on types of the base; NOT_FOUND if it does not exist
  */
 export async function schemaOf(
   context: Context,
   base: string,
-  query = '',
   offer: Offer | null = null,
 ): Promise<LazySchema> {
   const see = await seenBase(context, base, offer)
   const schema = schemas.get(see.key) ?? new LazySchema(see.make())
   schemas.set(see.key, schema)
   makeRoom()
-  await readTypes(schema.seen, query)
   return schema
 }
 

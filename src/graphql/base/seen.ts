@@ -91,11 +91,8 @@ export async function seenBase(
     typesInReach(scope, base, PLACE),
     relationshipTypesOf(scope, base),
   ])
-  const key = [
-    stampOf(types),
-    stampOf(links),
-    digest([base, ...rights, offer?.stamp, scope.policy?.name]),
-  ].join(' ')
+  const seen = JSON.stringify([base, rights, offer?.stamp, scope.policy?.name])
+  const key = [stampOf(types), stampOf(links), seen.length > MOST_KEY_CHARS ? digest(seen) : seen].join(' ')
   return {
     key,
     make: () =>
@@ -291,6 +288,9 @@ function linksOf(
 
 /** What is described, where its base is named, and what serves a base that is too large. */
 const PLACE = { what: 'a GraphQL schema', path: 'path/base', instead: '/graphql' }
+
+/** Grants on single types can be longer. */
+const MOST_KEY_CHARS = 256
 
 const stamps = new WeakMap<object, number>()
 let stamped = 0

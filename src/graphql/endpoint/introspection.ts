@@ -60,10 +60,10 @@ async function answered(key: string, input: Introspection): Promise<string> {
   return text
 }
 
-const isIntrospection = (name: string) => name === '__schema' || name === '__type'
+export const isIntrospection = (name: string) => name === '__schema' || name === '__type'
 
 /** The names of the root fields of the operation, once for each key of the answer. */
-function rootNames({ document, operationName }: Asked): string[] {
+export function rootNames({ document, operationName }: Asked): string[] {
   const fragments = new Map<string, SelectionSetNode>()
   const operations: OperationDefinitionNode[] = []
   for (const part of document.definitions) {

@@ -95,6 +95,9 @@ const PRICES: Prices = { object: 1, leaf: 0.01, size: 'limit', each: 'field' }
 /** In the schema of a base any list has a size, at any level, and each level is one statement. */
 const TYPED_PRICES: Prices = { object: LIMITS.typedRecordCost, leaf: 0.01, size: 'first', each: 'list' }
 
+/** Arguments that may have the size of a page. */
+export const PAGE_SIZES: ReadonlySet<string> = new Set([PRICES.size, TYPED_PRICES.size])
+
 /** The type of an object with fields; undefined where there is none. */
 type Parent = GraphQLObjectType | GraphQLInterfaceType | undefined
 /** A place in the query: its type, its depth, how often it occurs, and the size of the page that it is in. */

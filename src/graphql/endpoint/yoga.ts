@@ -19,7 +19,6 @@ import {
   type Plugin,
   type YogaServerOptions,
 } from 'graphql-yoga'
-import { LRUCache } from 'lru-cache'
 import { DomainError, errorBody, FAILURES, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { logFailure } from '../../foundation/log.ts'
@@ -30,8 +29,11 @@ import { LAZY_RULES } from '../base/validation-rules.ts'
 import type { Context } from '../context.ts'
 import { unwrap } from '../execute.ts'
 import { schema } from '../schema.ts'
+import { type ChargeFields, faultsOf, keepOwn, refusedCharge } from './admission.ts'
+import { byText, documents } from './documents.ts'
 import { introspected } from './introspection.ts'
-import { OVER_LIMIT, overLimits, rootFields } from './query-limits.ts'
+import { OVER_LIMIT, rootFields } from './query-limits.ts'
+import { remember } from './repeated-queries.ts'
 
 /** Server context for yoga, which reserves the name `request`. */
 type Served = {
@@ -41,14 +43,13 @@ type Served = {
    * such clients take any other status for a failure of the network.
    */
   isLegacy: boolean
-  /**
-   * Rate-limits the root fields of the request.
-   * @throws RATE_LIMITED
-   */
-  charge: (fields: number) => void
-  /** The schema of the base, for an address of one, and the context of its endpoint. */
+  charge: ChargeFields
+  /** The result, where the operation was executed before. */
+  result?: ExecutionResult
+  /** The context of the caller, or of an endpoint. */
+  context: Context
+  /** The schema of the base, for an address of one. */
   base?: LazySchema
-  context?: Context
 }
 
 /** GraphQL over HTTP for external clients. The surfaces execute their operations directly. */
@@ -77,8 +78,8 @@ const create = ({ plugins = [], ...place }: Place, maxCost: number) =>
     batching: false,
     cors: false,
     logging: false,
-    context: ({ served, context }: Served) => context ?? served.caller,
-    parserAndValidationCache: { documentCache: byText(), errorCache: byText() },
+    context: ({ context }: Served) => context,
+    parserAndValidationCache: { documentCache: documents, errorCache: byText() },
     plugins: [limits(maxCost), ...plugins, masking],
     maskedErrors: false,
   })
@@ -91,17 +92,8 @@ const lazyValidation: Plugin<object, Served> = {
   },
 }
 
-/** A property such as `constructor` that a variable does not have would be found on its prototype. */
 const ownVariables: Plugin<object, Served> = {
-  onParams: ({ params }) => {
-    const open: unknown[] = [params.variables]
-    for (let value = open.pop(); value !== undefined; value = open.pop()) {
-      if (value === null || typeof value !== 'object') continue
-      // In place, so that values that were checked as they were parsed are known as such.
-      if (!Array.isArray(value)) Object.setPrototypeOf(value, null)
-      open.push(...Object.values(value).filter((each) => typeof each === 'object'))
-    }
-  },
+  onParams: ({ params }) => keepOwn(params.variables),
 }
 
 /** Yoga's own executors ask for all types of an interface. */
@@ -127,18 +119,9 @@ const introspection: Plugin<object, Served> = {
   },
 }
 
-/** Cache by the text of a document. Yoga's own holds 1,024 documents, however large. */
-const byText = <V extends object>() =>
-  new LRUCache<string, V>({
-    maxSize: LIMITS.graphqlCacheChars,
-    sizeCalculation: (_, text) => text.length || 1,
-  })
-
 /** Yoga plugin with the limits on tokens, depth, aliases and cost. */
 function limits(maxCost: number): Plugin {
   // Not a validation rule: yoga caches those by document, and the cost depends on variables.
-  const faultsOf = ({ schema, document, variableValues }: Operation) =>
-    overLimits(schema, document, variableValues ?? {}, maxCost)
   return {
     onParse: ({ setParseFn, context: { request, params } }) => {
       // Options set on the hook's own parameters do not reach the parser.
@@ -159,12 +142,17 @@ function limits(maxCost: number): Plugin {
       }
     },
     onExecute: ({ args, setResultAndStopExecution }) => {
-      const errors = faultsOf(args)
-      if (errors.length === 0) errors.push(...refusedCharge(args, args.contextValue as unknown as Served))
+      const { result, charge } = args.contextValue as unknown as Served
+      if (result) return setResultAndStopExecution(result)
+      const errors = faultsOf(args, maxCost)
+      if (errors.length === 0) {
+        remember(args.schema, args.document)
+        errors.push(...refusedCharge(rootFields(args.document, args.operationName), charge))
+      }
       if (errors.length > 0) setResultAndStopExecution({ errors })
     },
     onSubscribe: ({ args, context: { request }, setResultAndStopExecution }) => {
-      const errors = faultsOf(args)
+      const errors = faultsOf(args, maxCost)
       if (!request.headers.get('accept')?.includes('text/event-stream'))
         errors.push(
           new GraphQLError('The response to a subscription is a stream. Send "Accept: text/event-stream".'),
@@ -172,22 +160,6 @@ function limits(maxCost: number): Plugin {
       if (errors.length > 0) setResultAndStopExecution({ errors })
     },
   }
-}
-/** Rate limit: each root field counts as one request. */
-function refusedCharge({ document, operationName }: Operation, { charge }: Served): GraphQLError[] {
-  try {
-    charge(rootFields(document, operationName))
-    return []
-  } catch (thrown) {
-    if (!(thrown instanceof DomainError)) throw thrown
-    return [new GraphQLError(thrown.message, { originalError: thrown })]
-  }
-}
-type Operation = {
-  schema: GraphQLSchema
-  document: DocumentNode
-  operationName?: string | null | undefined
-  variableValues?: Readonly<Record<string, unknown>> | null | undefined
 }
 
 /** Yoga masks only resolver errors, so format all errors here, at the end. */
