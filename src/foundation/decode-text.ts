@@ -7,3 +7,6 @@ export function decodeText(bytes: Buffer, isPart = false): string | null {
     return null
   }
 }
+
+/** A text as PostgreSQL can store it: U+FFFD in place of NUL characters and lone surrogates. */
+export const storableText = (text: string): string => text.replaceAll('\0', '\u{fffd}').toWellFormed()

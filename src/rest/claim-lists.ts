@@ -4,7 +4,7 @@ import { claimOutcomesBody } from '../contract/response-bodies.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { graphql } from '../graphql/document.ts'
 import { inBase, leaseSeconds } from './claims.ts'
-import { Claim, ClaimFields } from './records/claim.ts'
+import { Claim, ClaimFields } from './records/shapes.ts'
 import { route } from './route/route.ts'
 import { anywhere } from './route/shapes.ts'
 

@@ -1,7 +1,7 @@
 import type { Noun, Row } from './command.ts'
 import { commandOf, operation, type Says } from './operations.ts'
 import { merge, type Option, operations } from './options.ts'
-import { showHistory } from './show-history.ts'
+import { showHistory } from './show-changes.ts'
 
 type Spec = Pick<Noun, 'summary' | 'columns'> & {
   /** What options of `put` and `patch` say. */

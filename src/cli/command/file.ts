@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises'
 import { DomainError } from '../../foundation/errors.ts'
 import { parseJson, pointer } from '../../json/parse.ts'
 import { misused, unreadable } from './failure.ts'
-import { readStandardInput } from './standard-input.ts'
 
 /** Reads a JSON or YAML file, also written as `@file`; `-` is standard input. */
 export async function readFileOf(written: string): Promise<unknown> {
@@ -72,4 +71,21 @@ async function textOf(name: string): Promise<string> {
   } catch (error) {
     throw unreadable(name, error)
   }
+}
+
+/** What read a standard input, as the command line names it: a second reader would get nothing. */
+const readers = new WeakMap<object, string>()
+
+/**
+ * Reads the standard input for an option or argument.
+ * @throws Failure if another one has read it
+ */
+export async function readStandardInput(name: string): Promise<Buffer> {
+  const reader = readers.get(process.stdin)
+  if (reader)
+    throw misused(`${reader} and ${name} cannot both read standard input. Pass one of them from a file.`)
+  readers.set(process.stdin, name)
+  const chunks: Buffer[] = []
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks)
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { DomainError } from '../../foundation/errors.ts'
 import { parseJson } from '../../json/parse.ts'
 import { misused } from './failure.ts'
-import { readStandardInput } from './standard-input.ts'
+import { readStandardInput } from './file.ts'
 
 /**
  * Where the value goes in the request; `content` is the whole body, `stream` the path of a streaming variant, `local` is not sent.

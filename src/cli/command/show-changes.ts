@@ -11,7 +11,7 @@ import {
 import type { Answer } from './client.ts'
 import type { Asked } from './command.ts'
 import { EXIT } from './failure.ts'
-import { printLine } from './print.ts'
+import { printLine, show } from './print.ts'
 
 type ChangesBody = {
   changes: readonly PlannedChange[]
@@ -66,4 +66,55 @@ function showChanges(answer: Answer, when: 'due' | 'done'): void {
   for (const line of rewrittenLines(meta.records_rewritten ?? {}, when)) printLine(line)
   for (const line of keptLines(kept, 'Add --prune')) printLine(line)
   for (const line of warningLines(meta.warnings ?? [])) printLine(line, 'yellow')
+}
+
+// Prints who made a change, and the versions of a resource.
+
+export type Actor = { name: string; via: string }
+type Versions = { data: { actor: Actor }[] }
+
+/** An actor in one cell: the name of its token, and the interface. */
+export const actorCell = ({ name, via }: Actor): string => `${name} (${via})`
+
+/** Prints a list of versions. */
+export function showHistory(answer: Answer): void {
+  const { data, ...rest } = answer.body as Versions
+  const rows = data.map((version) => ({ ...version, actor: actorCell(version.actor) }))
+  show({ ...answer, body: { ...rest, data: rows } }, ['version', 'operation', 'at', 'actor', 'diff'])
+}
+
+// A diff of a change as text: `priority: normal → high`.
+
+/** A step of a diff, with the value before it where the request asks for that. */
+export type ChangeStep = { op: string; path: string; value?: unknown; before?: unknown }
+
+const MOST_STEPS = 8
+const MOST_CHARS = 60
+
+/** The steps of a diff in one line. A creation and a deletion have one step, for the whole, and no text. */
+export function changedText(diff: readonly ChangeStep[]): string {
+  const steps = diff.filter(({ path }) => path !== '')
+  const more = steps.length > MOST_STEPS ? [`${steps.length - MOST_STEPS} more`] : []
+  return [...steps.slice(0, MOST_STEPS).map(stepText), ...more].join(', ')
+}
+
+function stepText(step: ChangeStep): string {
+  const after = 'value' in step ? valueText(step.value) : '-'
+  // A stream has no values before.
+  const isKnown = step.op === 'add' || 'before' in step
+  return `${nameOf(step.path)}: ${isKnown ? `${'before' in step ? valueText(step.before) : '-'} → ` : '→ '}${after}`
+}
+
+/** The property that a JSON Pointer names, as a filter has it. */
+const nameOf = (path: string): string =>
+  path
+    .replace(/^\/(data\/)?/, '')
+    .split('/')
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .join('.')
+
+function valueText(value: unknown): string {
+  const text =
+    typeof value === 'string' && /^[^\s,:→]+( [^\s,:→]+)*$/.test(value) ? value : JSON.stringify(value)
+  return text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS)}…` : text
 }

@@ -1,9 +1,8 @@
-import { type ChangeStep, changedText } from '../command/changed-text.ts'
 import { localTime } from '../command/local-time.ts'
 import { commandOf, optionsOf } from '../command/operations.ts'
 import { queryJson } from '../command/options.ts'
 import { note, printLine, show, showLine, showRows } from '../command/print.ts'
-import { type Actor, actorCell } from '../command/show-history.ts'
+import { type Actor, actorCell, type ChangeStep, changedText } from '../command/show-changes.ts'
 
 type Entry = {
   seq: number

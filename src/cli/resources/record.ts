@@ -3,7 +3,7 @@ import type { Noun } from '../command/command.ts'
 import { commandOf } from '../command/operations.ts'
 import { operations } from '../command/options.ts'
 import { noteMore, show, showRows } from '../command/print.ts'
-import { showHistory } from '../command/show-history.ts'
+import { showHistory } from '../command/show-changes.ts'
 import { showRecordPage } from '../command/show-records.ts'
 import { listed } from './query.ts'
 

@@ -2,7 +2,7 @@
 import type { Noun } from '../command/command.ts'
 import { commandOf } from '../command/operations.ts'
 import { show } from '../command/print.ts'
-import { type Actor, actorCell } from '../command/show-history.ts'
+import { type Actor, actorCell } from '../command/show-changes.ts'
 
 const COLUMNS = [
   ...['record_type', 'id', 'version', 'external_id', 'deleted_at', 'deleted_by', 'expires_at', 'data'],

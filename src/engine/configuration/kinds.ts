@@ -11,7 +11,7 @@ import { INBOUND_WEBHOOK } from './inbound-webhooks/index.ts'
 import type { Kind } from './lifecycle/kind.ts'
 import { RECORD_TYPE } from './record-types/record-type.ts'
 import { RELATIONSHIP_TYPE } from './relationship-types/relationship-type.ts'
-import { SEED } from './seeds/seed.ts'
+import { SEED } from './seeds/row-faults.ts'
 import { TRIGGER } from './triggers/index.ts'
 
 /** All kinds of configuration, each after the kinds that it references. */

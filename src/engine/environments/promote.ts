@@ -14,14 +14,13 @@ import { applyEdits, type Prepared, prepareEdits } from './apply-edits.ts'
 import { editWarnings } from './change-warnings.ts'
 import { type Edit, nonEmpty, type ShownEdit } from './edits.ts'
 import { atNamed, atResource } from './failures.ts'
-import { moveFork, readFork } from './fork.ts'
 import { prepareAhead } from './prepare-ahead.ts'
 import { migrationWarnings, offering, previewMigrations } from './preview-migrations.ts'
 import { nothingPromoted, type Promotion, storePromotion } from './promotion.ts'
 import { type PromotionEdit, withOrigins } from './promotion-edits.ts'
 import { atFrom, checkPreviewOf, prepareOptions, selection } from './promotion-request.ts'
 import { snapshotIn } from './snapshot.ts'
-import { type Comparison, type Conflict, compareSides } from './three-way.ts'
+import { type Comparison, type Conflict, compareSides, moveFork, readFork } from './three-way.ts'
 
 /**
  * Applies the changes of a preview since its fork to its production base, in one transaction, and moves the

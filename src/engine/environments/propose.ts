@@ -12,12 +12,11 @@ import { changeWarnings, clientWarnings } from './change-warnings.ts'
 import { checkData } from './check-data.ts'
 import { type Kept, nextOf, nonEmpty, type ShownEdit, shown, summaryOf } from './edits.ts'
 import { atNamed, atResource } from './failures.ts'
-import { readFork } from './fork.ts'
 import { migrationWarnings, offering, previewMigrations } from './preview-migrations.ts'
 import { type PromotionEdit, withOrigins } from './promotion-edits.ts'
 import { atFrom, checkPreviewOf, prepareOptions, selection } from './promotion-request.ts'
 import { readSnapshot } from './snapshot.ts'
-import { type Conflict, compareSides } from './three-way.ts'
+import { type Conflict, compareSides, readFork } from './three-way.ts'
 
 export type Proposal = {
   from: string

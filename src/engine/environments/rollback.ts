@@ -12,12 +12,12 @@ import { applyEdits, prepareEdits } from './apply-edits.ts'
 import { editWarnings } from './change-warnings.ts'
 import { isSame, nonEmpty } from './edits.ts'
 import { atUndone } from './failures.ts'
-import { moveFork } from './fork.ts'
 import { prepareAhead } from './prepare-ahead.ts'
 import { markRolledBack, type Promotion, promotionNotFound, storePromotion } from './promotion.ts'
 import { type PromotionEdit, readEdits } from './promotion-edits.ts'
 import { prepareOptions } from './promotion-request.ts'
 import { type Snapshot, snapshotIn } from './snapshot.ts'
+import { moveFork } from './three-way.ts'
 
 /**
  * Undoes a promotion, as a new entry of the history. The preview keeps its state, so that it can be promoted

@@ -17,12 +17,11 @@ import type { Snippet } from '../data/search/snippets.ts'
 import { shaped } from '../storage/database/client.ts'
 import { activeClaimsOf, claimView } from './claims/index.ts'
 import { type Columns, columnsOf } from './columns.ts'
-import { readMoment } from './query/as-of.ts'
 import { withCheckedHints } from './query/check-hints.ts'
 import { compileFor, readQuestion } from './query/compile-query.ts'
 import { type Advice, adviseIndex } from './query/index-advice.ts'
 import { countStatement, type ListQuery, listStatement } from './query/list-statement.ts'
-import { requireCompleteHistory } from './query/point-in-time.ts'
+import { readMoment, requireCompleteHistory } from './query/point-in-time.ts'
 import {
   checkProjectable,
   type Projection,

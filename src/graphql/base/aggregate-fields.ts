@@ -21,8 +21,7 @@ import {
   type Row,
   resultName,
 } from './aggregate-types.ts'
-import { inArguments } from './arguments.ts'
-import { readFirst } from './page-size.ts'
+import { inArguments, readFirst } from './arguments.ts'
 import type { SeenBase, SeenType } from './seen.ts'
 import { below, fieldsOf } from './selection.ts'
 import { DateTimeScalar, JsonScalar, required } from './shared-types.ts'

@@ -1,5 +1,6 @@
 /** Errors in terms of the arguments of a query. */
-import { DomainError, restated } from '../../foundation/errors.ts'
+import { DomainError, invalid, restated } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 
 /** Arguments whose names differ from those of the engine. */
 const ARGUMENTS: Readonly<Record<string, string>> = {
@@ -33,3 +34,22 @@ export const namingArguments = <T>(work: Promise<T>): Promise<T> =>
   work.catch((thrown) => {
     throw inArguments(thrown)
   })
+
+/**
+ * The size of a page. `next` is the argument that reads on.
+ * @throws VALIDATION_ERROR
+ */
+export function readFirst(
+  first: number | null | undefined,
+  otherwise: number = LIMITS.pageDefault,
+  next: 'after' | 'before' | 'offset' = 'after',
+): number {
+  const wanted = first ?? otherwise
+  if (wanted >= 1 && wanted <= LIMITS.pageMax) return wanted
+  throw invalid({
+    path: '/first',
+    code: 'out_of_range',
+    message: `first must be a whole number from 1 to ${LIMITS.pageMax}. Read more with ${next}.`,
+    received: wanted,
+  })
+}

@@ -8,8 +8,10 @@ import {
   type GraphQLField,
   type GraphQLFieldConfigMap,
   type GraphQLFieldMap,
+  GraphQLID,
   type GraphQLInterfaceType,
   type GraphQLNamedType,
+  GraphQLNonNull,
   GraphQLObjectType,
   GraphQLSchema,
   specifiedScalarTypes,
@@ -17,7 +19,6 @@ import {
 import type { Context } from '../context.ts'
 import { Interval } from './aggregate-types.ts'
 import { Attachment, ClaimType } from './attachment-types.ts'
-import { baseField } from './base-field.ts'
 import { changeFields } from './change-fields.ts'
 import { Actor, changesName, Operation } from './change-types.ts'
 import { ANY_PAGE, type Families, type Family, familyOf } from './family.ts'
@@ -231,3 +232,8 @@ export class LazySchema extends GraphQLSchema {
     return { objects: [], interfaces: [] }
   }
 }
+
+/** A root field that is there even if the token sees no record type: a query type must have one. */
+export const baseField = (base: string): GraphQLFieldConfigMap<unknown, Context> => ({
+  _base: { type: new GraphQLNonNull(GraphQLID), description: 'The id of the base.', resolve: () => base },
+})

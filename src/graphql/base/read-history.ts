@@ -12,10 +12,9 @@ import {
 import { type RecordVersion, versionsOfMany } from '../../engine/history/versions.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Context } from '../context.ts'
-import { inArguments } from './arguments.ts'
+import { inArguments, readFirst } from './arguments.ts'
 import { ENTRY_FIELDS } from './change-types.ts'
 import type { RecordNode } from './node.ts'
-import { readFirst } from './page-size.ts'
 import { fieldsOf, type Sets } from './selection.ts'
 
 const NAME = '_history'

@@ -1,7 +1,7 @@
 /** GET of a file: its content, its metadata, some lines, its versions, or the difference of two versions. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { LINE_RANGE, readLineRange } from '../../contract/line-range.ts'
+import { LINE_RANGE, readLineRange } from '../../contract/file-shapes.ts'
 import { pageBody } from '../../contract/response-bodies.ts'
 import { check, inPart } from '../../contract/validate.ts'
 import { invalid } from '../../foundation/errors.ts'

@@ -4,8 +4,8 @@ import { refuseForSource } from '../../contract/source-arguments.ts'
 import { check } from '../../contract/validate.ts'
 import { graphql } from '../../graphql/document.ts'
 import { recordId } from '../route/shapes.ts'
-import { ClaimFields } from './claim.ts'
 import { one, RecordFields } from './fragments.ts'
+import { ClaimFields } from './shapes.ts'
 
 const EXTERNAL =
   'The name of a source of the record type: the read goes to it. [External sources](/docs/external-sources).'

@@ -8,8 +8,17 @@ import { fileOf } from '../protocol/address.ts'
 import { S3Fault } from '../protocol/fault.ts'
 import { metadataHeaders, readMetadata } from '../protocol/metadata.ts'
 import { etagOf, isCurrent, OF_READ, OF_SOURCE, writeConditions } from './conditions.ts'
-import { copyFile, deleteFile, findFile, findStorage, putFile } from './files.ts'
-import { hasFiles, isFolder, markerOf, putFolder } from './folders.ts'
+import {
+  copyFile,
+  deleteFile,
+  findFile,
+  findStorage,
+  hasFiles,
+  isFolder,
+  markerOf,
+  putFile,
+  putFolder,
+} from './files.ts'
 import type { Call, Operation, Result } from './operation.ts'
 
 /**

@@ -24,8 +24,8 @@ import {
 } from '../../schema/templates/render.ts'
 import { shaped } from '../../storage/database/client.ts'
 import { runQueryStep, runWriteStep } from './data-steps.ts'
-import { atStep } from './failures.ts'
 import { runHttpStep } from './http-step.ts'
+import { atStep } from './rights.ts'
 import type { RequireOwnUrl, RunContext, StepOutcome, StepResult } from './run-context.ts'
 
 /** A step in the log of runs. */

@@ -1,8 +1,9 @@
 /** Sends one request to a source, and reads the response as JSON. `scope.egress` refuses private addresses. */
+
+import { storableText } from '../../../foundation/decode-text.ts'
 import type { Sent } from '../../../foundation/egress/dispatcher.ts'
 import { busy, DomainError, invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import { storableText } from '../../../foundation/storable-text.ts'
 import { parseLargeJson } from '../../../json/parse.ts'
 import { resolveSecrets } from '../../configuration/vault-secrets/index.ts'
 import type { Scope } from '../../core/scope.ts'

@@ -1,6 +1,6 @@
 import { isObject } from '../../../foundation/is-object.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import { renamedTo } from '../../schema/json-schema/former-names.ts'
+import { renamedTo } from '../../schema/json-schema/property-names.ts'
 
 type Schema = { readonly properties?: unknown; readonly items?: unknown }
 

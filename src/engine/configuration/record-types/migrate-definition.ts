@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isObject } from '../../../foundation/is-object.ts'
 import { type FieldPath, fieldName } from '../../schema/compiled-types/field-path.ts'
-import { FORMER_NAMES, formerNamesOf } from '../../schema/json-schema/former-names.ts'
+import { FORMER_NAMES, formerNamesOf } from '../../schema/json-schema/property-names.ts'
 import type { States } from '../lifecycle/kind.ts'
 import type { MigrationStep } from './migration.ts'
 

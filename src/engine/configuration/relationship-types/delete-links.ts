@@ -7,8 +7,7 @@ import { authorAt } from '../../log/log-rows.ts'
 import type { RelationshipType as Row } from '../../prisma/client.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
 import type { DeleteOptions } from '../lifecycle/kind.ts'
-import { lockType } from '../lifecycle/lock.ts'
-import { lockAndFindEmpty } from '../lifecycle/lock-and-find-empty.ts'
+import { lockAndFindEmpty, lockType } from '../lifecycle/lock.ts'
 
 // The order makes it a probe of the key, with any planner statistics.
 const HAS_LINKS = statement(

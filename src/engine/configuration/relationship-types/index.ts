@@ -1,5 +1,5 @@
-export { linkSchemaOf } from './link-schema.ts'
 export {
+  linkSchemaOf,
   mayReadRelationships,
   readableRelationshipTypes,
   relationshipTypesOf,

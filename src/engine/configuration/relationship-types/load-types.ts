@@ -92,3 +92,13 @@ function readable(scope: Scope, baseId: string, types: Types): Types {
   if (access.types('read', baseId) === '*') return types
   return new Map([...types].filter(([, type]) => mayReadRelationships(access, type)))
 }
+
+/** Compiled once for a check of many links. */
+const compiledSchema = new WeakMap<object, CompiledSchema>()
+
+/** Compiles the schema of the data of relationships. */
+export function linkSchemaOf(type: { readonly dataSchema: unknown }): CompiledSchema {
+  const schema = compiledSchema.get(type) ?? compileSchema(type.dataSchema, '/data_schema')
+  compiledSchema.set(type, schema)
+  return schema
+}

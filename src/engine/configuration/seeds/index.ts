@@ -1,2 +1,1 @@
-export { endKey, linkKey, rowFaults, type SeedRows } from './row-faults.ts'
-export { SEED } from './seed.ts'
+export { endKey, linkKey, rowFaults, SEED, type SeedRows } from './row-faults.ts'

@@ -1,15 +1,16 @@
 /** Checks the rows of a seed against the types of its base. */
-import type { SeedRecord, SeedRelationship } from '../../../contract/seed-shapes.ts'
+import { SeedBody, type SeedRecord, type SeedRelationship } from '../../../contract/seed-shapes.ts'
 import { type Detail, DomainError, withPaths } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import { dataText, readPair } from '../../data/ledger/record.ts'
-import type { RelationshipType as RelationshipRow } from '../../prisma/client.ts'
+import type { RelationshipType as RelationshipRow, Seed as Row } from '../../prisma/client.ts'
 import { isAmong } from '../../schema/compiled-types/compiled-relationship-type.ts'
 import type { CompiledType } from '../../schema/compiled-types/compiled-type.ts'
-import type { Loaded } from '../lifecycle/kind.ts'
+import type { FieldsOf, Kind, Loaded } from '../lifecycle/kind.ts'
 import { typeIn } from '../record-types/index.ts'
+import { RECORD_TYPE_NAMES } from '../record-types/not-found.ts'
 import { linkSchemaOf, RELATIONSHIP_TYPE } from '../relationship-types/index.ts'
 
 /** What a seed declares. */
@@ -138,3 +139,35 @@ const undeclared = (path: string, { record_type, external_id }: End): Detail => 
   code: 'unknown_record',
   message: `The seed declares no record "${external_id.slice(0, 64)}" of type "${record_type.slice(0, 64)}". Add it to records.`,
 })
+
+/** The types that rows of a seed name, each at the first of them. */
+function typesNamed({ records, relationships }: SeedRows) {
+  const named = [
+    ...records.map(({ record_type: id }, n) => ({
+      kind: RECORD_TYPE_NAMES,
+      id,
+      at: `/records/${n}/record_type`,
+    })),
+    ...relationships.map(({ rel_type: id }, n) => ({
+      ...{ kind: RELATIONSHIP_TYPE, id, at: `/relationships/${n}/rel_type` },
+    })),
+  ]
+  return [...Map.groupBy(named, ({ kind, id }) => `${kind.name} ${id}`).values()].flatMap(
+    ([first]) => first ?? [],
+  )
+}
+
+type Fields = FieldsOf<typeof SeedBody>
+
+/** Seeds: records and relationships that a preview can be filled with, and returned to. */
+export const SEED: Kind<Fields, Row> = {
+  name: 'seed',
+  label: 'a seed',
+  codes: { notFound: 'seed_not_found' },
+  body: SeedBody,
+  isPreviewOnly: true,
+  defaults: (id) => ({ name: id, description: null, records: [], relationships: [] }),
+  table: ({ orm }) => orm.seed,
+  references: typesNamed,
+  check: async (loaded, { next }) => ({ faults: await rowFaults(loaded, next) }),
+}

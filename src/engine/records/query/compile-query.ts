@@ -1,6 +1,6 @@
 import type { Position } from '../../core/cursor.ts'
 import { type FilterOperands, usesSearch } from '../../data/filter/compile.ts'
-import { linkedIn } from '../../data/filter/linked-sql.ts'
+import { linkedIn } from '../../data/filter/linked.ts'
 import type { FieldContext } from '../../data/filter/operand.ts'
 import { Parameters } from '../../data/filter/parameters.ts'
 import { parseFilter } from '../../data/filter/parse.ts'

@@ -10,10 +10,10 @@ import type { BoundFilter, BoundSort } from '../../data/filter/syntax-tree.ts'
 import type { CompiledIndex } from '../../data/indexes/index.ts'
 import { RECORD_COLUMNS } from '../../data/ledger/record.ts'
 import type { AccessPath } from './access-path.ts'
-import type { Moment } from './as-of.ts'
 import { type Compiled, compileFor } from './compile-query.ts'
 import { entriesAfter, entryConditions, entryKey, entryOrder, entryRuns } from './index-scan.ts'
 import { after, orderBy } from './order.ts'
+import type { Moment } from './point-in-time.ts'
 import { recordsAsOf } from './point-in-time-statements.ts'
 import {
   chooseWay,

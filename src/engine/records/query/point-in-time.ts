@@ -1,6 +1,7 @@
 import { advised } from '../../../foundation/advised-requests.ts'
 import { type Detail, DomainError, invalid } from '../../../foundation/errors.ts'
 import type { Scope } from '../../core/scope.ts'
+import { isTime } from '../../data/filter/value.ts'
 import {
   type RecordItem,
   type RecordRow,
@@ -8,7 +9,6 @@ import {
   toRecord,
   written,
 } from '../../data/ledger/record.ts'
-import { type Moment, readMoment } from './as-of.ts'
 import { GET_AS_OF, GET_PURGED, GET_SPAN, GET_VERSION } from './point-in-time-statements.ts'
 
 /** Selects a past state of a record: by version or by time. */
@@ -116,3 +116,23 @@ const purged = (from: string): Detail => ({
 
 const absent = (message: string, detail: Detail) =>
   new DomainError('NOT_FOUND', message, { details: [detail] })
+
+/** A point in time as the caller wrote it; without an offset it is read in the type's timezone. */
+export type Moment = { text: string; zone: string }
+
+/**
+ * Parses `as_of`.
+ * @throws VALIDATION_ERROR at `/as_of` for an invalid time
+ */
+export function readMoment(text: string, zone: string): Moment {
+  if (isTime(text)) return { text, zone }
+  // In a URL, an unescaped plus sign decodes to a space.
+  const [, time, offset] = /^(\S+) (\d\d:\d\d)$/.exec(text) ?? []
+  throw invalid({
+    path: '/as_of',
+    code: 'invalid_time',
+    message: 'as_of must be a time in RFC 3339, such as 2026-01-31T09:30:00Z.',
+    received: text.slice(0, 64),
+    ...(offset && { hint: `${time}%2B${offset}` }),
+  })
+}

@@ -6,8 +6,7 @@ export {
   toRelationship,
   toRelationshipView,
 } from '../../data/ledger/relationship.ts'
-export { checkEnds } from './ends.ts'
-export { isLinkWithin, within } from './ends-within.ts'
+export { checkEnds, isLinkWithin, within } from './ends.ts'
 export { checkLink, invalidId, type LinkEnd, type LinkWrite, linkText } from './link.ts'
 export { getRelationship, listRelationships } from './list.ts'
 export { createRelationship, putRelationship, readLink } from './put.ts'

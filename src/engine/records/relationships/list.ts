@@ -16,7 +16,7 @@ import {
 import { requireBaseAccess } from '../../storage/access/access.ts'
 import { shaped, statement } from '../../storage/database/client.ts'
 import { readSort } from '../query/sort.ts'
-import { isLinkWithin } from './ends-within.ts'
+import { isLinkWithin } from './ends.ts'
 import {
   countStatement,
   fixedText,

@@ -6,7 +6,7 @@ import type { Scope } from '../../core/scope.ts'
 import type { FoundLink } from '../../data/ledger/relationship-statements.ts'
 import { namedTypes } from '../../storage/access/access.ts'
 import { statement } from '../../storage/database/client.ts'
-import { within } from './ends-within.ts'
+import { within } from './ends.ts'
 import type { LinkEnd, LinkWrite } from './link.ts'
 
 /** Creates the error for a link with an absent end. */

@@ -7,8 +7,7 @@ import type { WriteScope } from '../../core/write/write.ts'
 import { DELETE_LINKS } from '../../data/ledger/relationship-statements.ts'
 import { statement } from '../../storage/database/client.ts'
 import { tooManyWriters } from '../../storage/database/retry-races.ts'
-import { checkEnds, type LinkEnds } from './ends.ts'
-import { isLinkWithin } from './ends-within.ts'
+import { checkEnds, isLinkWithin, type LinkEnds } from './ends.ts'
 import { requireLinkRow } from './list.ts'
 
 /**

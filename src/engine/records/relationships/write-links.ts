@@ -11,7 +11,7 @@ import { FIND_LINKS, type FoundLink } from '../../data/ledger/relationship-state
 import type { CompiledRelationshipType } from '../../schema/compiled-types/compiled-relationship-type.ts'
 import { tooManyWriters } from '../../storage/database/retry-races.ts'
 import { checkCardinality, keysOf, type PlacedLink } from './check-cardinality.ts'
-import { hideEnds, requireWithin } from './ends-within.ts'
+import { hideEnds, requireWithin } from './ends.ts'
 import { checkLink, type LinkWrite, linkText } from './link.ts'
 import { missingEnds } from './missing-ends.ts'
 import { type DueLink, storeLinks } from './store-links.ts'

@@ -1,6 +1,6 @@
 /** What the fields of a mapping find in JSON of another system, converted as the mapping says. */
 import type { FieldMapping } from '../../../contract/mapping-shapes.ts'
-import { invalid } from '../../../foundation/errors.ts'
+import { type Detail, invalid } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { isObject } from '../../../foundation/is-object.ts'
 import { pointer } from '../../../json/parse.ts'
@@ -154,4 +154,34 @@ async function converted(
     code: 'invalid_date',
     message: `The value is not a time in the format "${dateFormat}".`,
   })
+}
+
+// Faults of a field of a mapping: its path and its dates.
+
+/** The faults of a field of a mapping. `faultsOf` checks its path. */
+export async function fieldFaults(
+  field: FieldMapping,
+  at: string,
+  faultsOf: (path: string, at: string) => Detail[],
+): Promise<Detail[]> {
+  if (typeof field === 'string') return faultsOf(field, at)
+  const { path, date_format: dateFormat, values } = field
+  const faults = faultsOf(path, `${at}/path`)
+  if (dateFormat === undefined) return faults
+  // The library of dates is loaded when a mapping first needs it.
+  const { isDateFormat } = await import('./dates.ts')
+  if (!isDateFormat(dateFormat))
+    faults.push({
+      path: `${at}/date_format`,
+      code: 'invalid_date_format',
+      message: 'Write it as a Unicode pattern such as "dd.MM.yyyy HH:mm", or "iso", "unix" or "unix_ms".',
+      received: dateFormat,
+    })
+  if (values !== undefined)
+    faults.push({
+      path: `${at}/values`,
+      code: 'exclusive',
+      message: 'values and date_format cannot be combined. Leave one of them out.',
+    })
+  return faults
 }

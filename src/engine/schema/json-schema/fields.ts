@@ -1,6 +1,6 @@
 import { isObject } from '../../../foundation/is-object.ts'
 import { dereference } from '../../../schema-shape/refs.ts'
-import { renamedTo } from './former-names.ts'
+import { renamedTo } from './property-names.ts'
 
 const MOST_ALLOWED = 50
 

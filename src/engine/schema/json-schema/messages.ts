@@ -3,7 +3,7 @@ import type { Detail } from '../../../foundation/errors.ts'
 import { isObject } from '../../../foundation/is-object.ts'
 import { typeName } from './checks.ts'
 import type { Fault } from './evaluation.ts'
-import { renamedTo } from './former-names.ts'
+import { renamedTo } from './property-names.ts'
 
 const MOST_ALLOWED = 50
 const LONGEST_SHOWN = 50

@@ -3,7 +3,7 @@ import { isClose } from '../../../contract/suggest.ts'
 import { isObject } from '../../../foundation/is-object.ts'
 import { pointer } from '../../../json/parse.ts'
 import { locate } from '../../../schema-shape/refs.ts'
-import { renamedTo } from './former-names.ts'
+import { renamedTo } from './property-names.ts'
 
 /** The warnings about the properties of a value, at most a few. */
 export type FindMisspelt = (data: unknown) => readonly string[]

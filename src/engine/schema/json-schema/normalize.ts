@@ -4,9 +4,9 @@ import { LIMITS } from '../../../foundation/limits.ts'
 import { pointer } from '../../../json/parse.ts'
 import { checkFormat, checkPlain, checkStrings, checkTypes, isName, type Path, wrongType } from './checks.ts'
 import { isKnownFormat } from './formats.ts'
-import { FORMER_NAMES } from './former-names.ts'
 import { ASSERTIONS, type Dialect, dialectOf, NOTES, type Shape } from './keywords.ts'
 import { compilePattern, type Pattern, PatternError } from './pattern.ts'
+import { FORMER_NAMES } from './property-names.ts'
 import { noKeyword, notebook, unknownFormat, unusablePattern } from './schema-warnings.ts'
 
 /**

@@ -4,11 +4,18 @@ import type { WriteScope } from '../../core/write/write.ts'
 import { readPair } from '../../data/ledger/record.ts'
 import type { RawRows } from '../execution/read-rows.ts'
 import type { Catalog } from '../guard/relations/catalog.ts'
-import { endTypesOf } from './end-types.ts'
 import { rowPath } from './faults.ts'
 import { type Found, lockAndRetry } from './lock-and-retry.ts'
 import { checkKept, dataOf, eachRow, type Texts, type Values, valuesOf } from './rows-to-write.ts'
-import { assign, create, type LinkRow, link, move, type RowToWrite } from './statement-operations.ts'
+import {
+  assign,
+  create,
+  endTypesOf,
+  type LinkRow,
+  link,
+  move,
+  type RowToWrite,
+} from './statement-operations.ts'
 import type { Insert } from './translate/insert.ts'
 import { keysOf, LINK_KEYS, type Update } from './translate/update.ts'
 

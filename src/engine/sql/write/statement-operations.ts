@@ -1,12 +1,11 @@
 /** Turns the rows of a statement into operations of the batch. */
 import { invalid } from '../../../foundation/errors.ts'
+import { relationshipTypesOf } from '../../configuration/relationship-types/index.ts'
 import { NO_EXPECTATION } from '../../core/write/preconditions.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import { refuse } from '../../records/batch/failures.ts'
-import type { DataOperation } from '../../records/batch/operation.ts'
-import { isConfiguration } from '../../records/batch/operation.ts'
+import { type DataOperation, isConfiguration } from '../../records/batch/operation.ts'
 import { readOperations } from '../../records/batch/read.ts'
-import type { EndTypes } from './end-types.ts'
 import type { RowName } from './faults.ts'
 import type { Values } from './rows-to-write.ts'
 import { LINK_ENDS } from './translate/update.ts'
@@ -143,3 +142,26 @@ export async function operationsOf(scope: WriteScope, rows: readonly RowToWrite[
       : [{ ...operation, index }]
   })
 }
+
+// The record types that the ends of a new link can have.
+
+const SIDES = {
+  source_record_type: 'sourceRecordTypes',
+  target_record_type: 'targetRecordTypes',
+} as const
+type Side = keyof typeof SIDES
+
+/** The types that an end can have, among those that the token may write; undefined if any type can be. */
+type EndTypes = (relType: string, side: string) => readonly string[] | undefined
+
+/** Loads the relationship types of the base. */
+export async function endTypesOf(scope: WriteScope, baseId: string): Promise<EndTypes> {
+  const types = await relationshipTypesOf(scope, baseId)
+  return (relType, side) => {
+    const named = isSide(side) ? types.get(relType)?.[SIDES[side]] : undefined
+    if (!named || named.includes('*')) return undefined
+    return named.filter((id) => scope.access.allows('write', baseId, id))
+  }
+}
+
+const isSide = (name: string): name is Side => Object.hasOwn(SIDES, name)

@@ -6,7 +6,7 @@ import { graphql } from '../../../graphql/document.ts'
 import { compile } from '../../../graphql/execute.ts'
 import { valuesOf } from '../../../json/rows.ts'
 import { titleFields } from '../../resources/read-record.ts'
-import { search as findFiles } from '../files/search.ts'
+import { search as findFiles } from '../files/reads.ts'
 
 const listTypes = compile(
   graphql(

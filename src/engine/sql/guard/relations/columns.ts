@@ -1,7 +1,7 @@
 import { COLUMNS, sqlColumnOf } from '../../../../contract/record-columns.ts'
 import { isObject } from '../../../../foundation/is-object.ts'
 import { dereference } from '../../../../schema-shape/refs.ts'
-import { formerNamesOf } from '../../../schema/json-schema/former-names.ts'
+import { formerNamesOf } from '../../../schema/json-schema/property-names.ts'
 import { nameOf, quoteText } from '../syntax/names.ts'
 
 /** A column of a relation: its name, and its expression over the view. */
