@@ -61,8 +61,8 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
       timeoutMs: config.requestTimeoutMs,
       sql: config.sql,
       unknownSettings: config.unknownSettings,
-      clientBreaks: async (...edits) =>
-        (await import('./graphql/base/client-breaks.ts')).clientBreaks(...edits),
+      breakingChanges: async (...edits) =>
+        (await import('./graphql/base/breaking-changes.ts')).breakingChanges(...edits),
       log,
     }).catch(noDatabase(config))
     closing.push(() => engine.close())

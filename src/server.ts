@@ -20,13 +20,13 @@ import { compressAnswers } from './http/compression.ts'
 import { closeSilentConnections, cutStalledReaders, limitConnections } from './http/connections.ts'
 import { cors } from './http/cors.ts'
 import { notFound, refuseExpectation, refuseSocket, sendError } from './http/errors.ts'
+import { logEventLoopLag } from './http/event-loop-lag.ts'
 import { frontPage } from './http/front-page.ts'
 import { health } from './http/health.ts'
 import { admitLargeBodies } from './http/large-bodies.ts'
 import { originForm } from './http/origin-form.ts'
 import { chargeOf, rateLimiter } from './http/rate-limit.ts'
 import { logRequests, requestIdOf } from './http/request-log.ts'
-import { logSlowTurns } from './http/slow-turns.ts'
 import { limitBodyTime } from './http/streamed-bodies.ts'
 import { countAnswers, Unsent } from './http/unsent-bytes.ts'
 import { mcp } from './mcp/plugin.ts'
@@ -109,7 +109,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     done()
   })
   logRequests(app, log)
-  logSlowTurns(app, log)
+  logEventLoopLag(app, log)
   countAnswers(app, unsent)
   limitBodyTime(app, config.requestTimeoutMs)
   // Event streams never end by themselves, so shutdown ends them.

@@ -11,9 +11,9 @@ import { note } from './command/print.ts'
 import { endProgress, interruption, showProgress, untilInterrupted } from './command/progress.ts'
 import { type Flags, readSettings, type Settings, serverUrl, tokenFor } from './command/settings.ts'
 import { batchesOf, type Place } from './record-files/batches.ts'
+import { readCheckpoint, removeCheckpoint, saveCheckpoint } from './record-files/checkpoint.ts'
 import { formatOf } from './record-files/format.ts'
 import { loosened, schemaOfColumns } from './record-files/infer-columns.ts'
-import { readMark, removeMark, saveMark } from './record-files/mark.ts'
 import { type Format, type LineRecord, readRecords } from './record-files/read-records.ts'
 
 type ImportFlags = { format?: string; delimiter?: string; resume?: true; create?: true }
@@ -75,7 +75,7 @@ async function importFile(settings: Settings, type: string, source: Source): Pro
   const start = await startOf(marker, target, source.isResumed)
   const bytes = { read: 0 }
   let written = 0
-  const keep = async (progress: Progress) => marker && saveMark(marker, { target, ...progress })
+  const keep = async (progress: Progress) => marker && saveCheckpoint(marker, { target, ...progress })
   // The first batch makes the type, so that it is there with its first records or not at all.
   const hasCreated = start.hasCreated || known === undefined
   const isUnmade = hasCreated && start.line === 0
@@ -101,13 +101,13 @@ async function importFile(settings: Settings, type: string, source: Source): Pro
     } catch (error) {
       if (!(error instanceof Failure)) throw error
       const mayBeWritten = written > 0 || start.line > 0 || error.body.error.code === UNREACHABLE
-      if (marker && !mayBeWritten) await removeMark(marker)
+      if (marker && !mayBeWritten) await removeCheckpoint(marker)
       throw error.advice === undefined && written > 0 ? advised(error, correct(written, '', marker)) : error
     }
   })
   endProgress()
   const made = hasCreated && definitions.length === 0 ? await inferSchema(settings, typePath) : ''
-  if (marker) await removeMark(marker)
+  if (marker) await removeCheckpoint(marker)
   note(`${written} records are written.${made}\n`)
 }
 
@@ -153,7 +153,7 @@ async function inferSchema(settings: Settings, path: string): Promise<string> {
  * @throws Failure for an interrupted import that is not resumed, because records without an id would be there twice
  */
 async function startOf(marker: string | undefined, target: string, isResumed: boolean): Promise<Progress> {
-  const found = marker === undefined ? undefined : await readMark(marker, target)
+  const found = marker === undefined ? undefined : await readCheckpoint(marker, target)
   if (found === undefined) return { run: randomUUID(), line: 0, digest: '', hasCreated: false }
   const { run, line, digest, hasCreated } = found
   if (typeof run !== 'string' || typeof line !== 'number' || typeof digest !== 'string')

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { LIMITS } from '../foundation/limits.ts'
 import { OPERATION_NAMES, OPERATION_SHAPES } from './batch-shapes.ts'
-import { HeaderValue, sentHeaders } from './sent-headers.ts'
+import { HeaderValue, outgoingHeaders } from './outgoing-headers.ts'
 import { Description, Name } from './shapes.ts'
 
 /** Zod shapes of actions and their runs, shared by all layers. */
@@ -33,7 +33,7 @@ export const STEP_SHAPES = {
     type: z.literal('http'),
     method: z.enum(STEP_METHODS).optional(),
     url: z.string(),
-    headers: sentHeaders(HeaderValue).optional(),
+    headers: outgoingHeaders(HeaderValue).optional(),
     body: z.unknown().optional(),
   }),
 } as const satisfies Record<StepType, z.ZodObject>

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { LIMITS } from '../foundation/limits.ts'
 import { REDACTED } from '../foundation/redacted.ts'
 import { JsonPath, mappedFields } from './mapping-shapes.ts'
-import { HeaderName } from './sent-headers.ts'
+import { HeaderName } from './outgoing-headers.ts'
 import { Name } from './shapes.ts'
 
 /** Zod shapes of inbound webhooks and their deliveries, shared by all layers. */

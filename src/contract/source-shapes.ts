@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { LIMITS } from '../foundation/limits.ts'
 import { ID_RULES, isTypeId } from './ids.ts'
 import { JsonPath, mappedFields, TranslatedValues } from './mapping-shapes.ts'
-import { HeaderName, WrittenHeaderValue } from './sent-headers.ts'
+import { HeaderName, WrittenHeaderValue } from './outgoing-headers.ts'
 
 /** What a source can do. */
 export const SOURCE_OPERATIONS = ['get', 'list', 'create', 'update'] as const

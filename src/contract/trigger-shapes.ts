@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { LIMITS } from '../foundation/limits.ts'
 import { REDACTED } from '../foundation/redacted.ts'
-import { sentHeaders, WrittenHeaderValue } from './sent-headers.ts'
+import { outgoingHeaders, WrittenHeaderValue } from './outgoing-headers.ts'
 import { Description, Name } from './shapes.ts'
 
 /** Zod shapes of triggers and their deliveries, shared by all layers. */
@@ -23,7 +23,7 @@ export const TEST_EVENT = 'trigger.test'
 
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed', 'dead'] as const
 
-const Headers = sentHeaders(WrittenHeaderValue)
+const Headers = outgoingHeaders(WrittenHeaderValue)
 
 /** A secret of the Standard Webhooks specification: 24 to 64 bytes. */
 const SigningSecret = z

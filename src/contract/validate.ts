@@ -2,8 +2,8 @@ import type { z } from 'zod'
 import { capped, type Detail, invalid } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { pointer } from '../json/parse.ts'
+import { missingDataWrapper } from './missing-data-wrapper.ts'
 import { isShortFor, meantField, meantValue, nearest } from './suggest.ts'
-import { wrapData } from './wrap-data.ts'
 
 /**
  * Maps the path of a value to the `path` of a detail: a JSON Pointer below `at`, or `path/…`, `query/…`,
@@ -66,7 +66,7 @@ export function check<S extends z.ZodType>(
 /** Puts the advice for content that is not in `data` in the place of the fault of `data`. */
 function unwrapped(shape: z.ZodType, value: unknown, place: Place, faults: readonly Detail[]) {
   const at = place(['data'])
-  const wrap = wrapData(shape, value, at)
+  const wrap = missingDataWrapper(shape, value, at)
   return wrap ? [wrap, ...faults.filter(({ path }) => path !== at)] : faults
 }
 

@@ -78,7 +78,7 @@ export type EngineOptions = {
   /** The host of the S3 gateway, if it has one of its own. */
   s3Host?: string | undefined
   /** By default, changes of types have no such warnings. */
-  clientBreaks?: ClientBreaks
+  breakingChanges?: ClientBreaks
   recordBytes?: number
   /** Maximum bytes of records that a batch writes or returns. */
   batchBytes?: number
@@ -192,7 +192,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const blobs = await openBlobStore(options.blobs)
   const vault = await openVault(database, options.masterKeys, log)
   const egress = openEgress(options.privateHosts)
-  const clientBreaks: ClientBreaks = options.clientBreaks ?? (async () => [])
+  const breakingChanges: ClientBreaks = options.breakingChanges ?? (async () => [])
   const services: Services = {
     ...{ caches, batching, feed, longPolls, keys, limits, sql, blobs, vault, egress, publicUrl, log },
     s3Endpoint: () => s3Endpoint(publicUrl(), options.s3Host),
@@ -202,7 +202,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       isSetting: options.adminToken.from === 'settings',
       replace: options.adminToken.replace,
     },
-    clientBreaks,
+    breakingChanges,
     kinds: KINDS,
     slowLists: new SlowLists(),
     unknownSettings: options.unknownSettings ?? [],

@@ -1,6 +1,6 @@
 /** GraphQL scalars: JSON and DateTime. */
 import { GraphQLError, Kind, type ValueNode } from 'graphql'
-import { isMoment, MOMENT } from '../contract/moment.ts'
+import { isMoment, MOMENT } from '../contract/time-input.ts'
 import { checkJson, parseJson, wasParsed } from '../json/parse.ts'
 import { builder } from './builder.ts'
 

@@ -1,9 +1,9 @@
 /** GraphQL query for the schemas of all record types of a base that the token may read. */
 import { digest, digestInTurns } from '../contract/canonical-hash.ts'
 import type { NamedType } from '../engine/configuration/record-types/index.ts'
+import { accessibleTypes } from './accessible-types.ts'
 import { builder } from './builder.ts'
 import { requireBase } from './context.ts'
-import { typesInReach } from './types-in-reach.ts'
 
 type Visible = NamedType & { readonly writable: boolean }
 type VisibleTypes = { readonly key: string; readonly types: () => readonly Visible[] }
@@ -32,7 +32,7 @@ builder.queryFields((t) => ({
     args: { base: t.arg.string({ required: true }) },
     resolve: async (_root, { base }, context): Promise<VisibleTypes> => {
       await requireBase(context, base)
-      const { types: all, isReadable, isWritable, rights } = await typesInReach(context.scope, base, PLACE)
+      const { types: all, isReadable, isWritable, rights } = await accessibleTypes(context.scope, base, PLACE)
       const types = (): Visible[] =>
         [...all.values()]
           .filter(({ id }) => isReadable(id))

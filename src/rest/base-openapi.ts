@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { KeptText } from '../foundation/kept-texts.ts'
+import type { CachedText } from '../foundation/text-cache.ts'
 import type { Context } from '../graphql/context.ts'
 import { matches } from '../http/if-none-match.ts'
 import { sendSlices } from '../http/shared-document.ts'
@@ -8,7 +8,7 @@ import type { Route } from './route/route.ts'
 import { baseAccess, baseId } from './route/shapes.ts'
 
 /** Describes a base. Injected by the server, because the description is made of all routes. */
-type DescribeBase = (caller: Context, base: string) => Promise<KeptText>
+type DescribeBase = (caller: Context, base: string) => Promise<CachedText>
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { momentOf } from '../contract/moment.ts'
 import { changesBody } from '../contract/response-bodies.ts'
+import { momentOf } from '../contract/time-input.ts'
 import { STEP_KINDS } from '../contract/trace-step-kinds.ts'
 import { invalid } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'

@@ -1,7 +1,7 @@
 /** REST routes of all deliveries of a base. */
 import { z } from 'zod'
-import { momentOf } from '../contract/moment.ts'
 import { pageBody, trim } from '../contract/response-bodies.ts'
+import { momentOf } from '../contract/time-input.ts'
 import { DELIVERY_STATUSES } from '../contract/trigger-shapes.ts'
 import { graphql } from '../graphql/document.ts'
 import { listOf } from './route/page.ts'

@@ -1,7 +1,7 @@
 /** REST route that reverts all changes of a request, or of an actor. */
 import { z } from 'zod'
-import { momentOf } from '../contract/moment.ts'
 import { trim } from '../contract/response-bodies.ts'
+import { momentOf } from '../contract/time-input.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { graphql } from '../graphql/document.ts'
 import { ChangeCount } from './changes.ts'

@@ -12,7 +12,7 @@ const typeOf = (id: string, count: number) => ({
     ),
   },
 })
-const catalogOf = (...types: Catalog['types'][number][]): Catalog => ({
+const loadCatalog = (...types: Catalog['types'][number][]): Catalog => ({
   baseId: 'b',
   readsAll: false,
   tokenId: null,
@@ -42,7 +42,7 @@ async function countPasses<T>(work: () => Promise<T>): Promise<{ result: T; pass
 }
 
 test('a statement that reads more than 5,000 columns in all its relations is refused', async () => {
-  const wide = catalogOf(typeOf('w', 300), ...Array.from({ length: 49 }, (_, i) => typeOf(`t${i}`, 300)))
+  const wide = loadCatalog(typeOf('w', 300), ...Array.from({ length: 49 }, (_, i) => typeOf(`t${i}`, 300)))
   const statements = [
     `SELECT ${listed(49, (i) => `row_to_json(w${i}) c${i}`)} FROM ${listed(49, (i) => `w w${i}`)}`,
     `SELECT ${listed(49, (i) => `to_jsonb(t${i}.*) c${i}`)} FROM ${listed(49, (i) => `t${i}`)}`,
@@ -60,7 +60,7 @@ test('a statement that reads more than 5,000 columns in all its relations is ref
 })
 
 test('a relation has all its columns only where the statement reads the whole row', async () => {
-  const catalog = catalogOf(typeOf('small', 2), typeOf('wide', 4000))
+  const catalog = loadCatalog(typeOf('small', 2), typeOf('wide', 4000))
   const { text } = await prepareSql('SELECT s.* FROM small s JOIN wide w ON w.id = s.id', [], catalog)
   expect(text).toContain('"p1"')
   expect(text).not.toContain('"p2"')
@@ -75,7 +75,7 @@ test('a relation has all its columns only where the statement reads the whole ro
 })
 
 test('preparing a statement on wide types yields to the event loop', { tags: 'full' }, async () => {
-  const catalog = catalogOf(...Array.from({ length: 12 }, (_, i) => typeOf(`t${i}`, 4000)))
+  const catalog = loadCatalog(...Array.from({ length: 12 }, (_, i) => typeOf(`t${i}`, 4000)))
   const whole = () => prepareSql('SELECT to_jsonb(t0) FROM t0', [], catalog)
   const first = await countPasses(whole)
   expect(first.passes).toBeGreaterThan(1)
@@ -87,7 +87,7 @@ test('preparing a statement on wide types yields to the event loop', { tags: 'fu
 })
 
 test('a parameter that is too long is refused, and is not parsed as a time or number', async () => {
-  const catalog = catalogOf(typeOf('t', 1))
+  const catalog = loadCatalog(typeOf('t', 1))
   expect(await refusal('SELECT 1 WHERE 1 = ANY($1)', catalog, [Array(1_000_000).fill(1)])).toMatchObject({
     path: '/params',
     code: 'too_long',
@@ -111,7 +111,7 @@ test('a parameter that is too long is refused, and is not parsed as a time or nu
 })
 
 test('a long parameter is sent once per type, independent of the number of uses', async () => {
-  const catalog = catalogOf(typeOf('t', 1))
+  const catalog = loadCatalog(typeOf('t', 1))
   const uses = listed(1000, () => '$1', ', ')
   const { values } = await prepareSql(
     `SELECT array_length(ARRAY[${uses}], 1)`,
@@ -129,7 +129,7 @@ test('a long parameter is sent once per type, independent of the number of uses'
 })
 
 test('a literal that looks like an internal placeholder is not changed', async () => {
-  const catalog = catalogOf(typeOf('t', 1))
+  const catalog = loadCatalog(typeOf('t', 1))
   const { text } = await prepareSql(`SELECT 'r00000000000000000000000000000000_0' AS x FROM t`, [], catalog)
   expect(text).toContain(`'r00000000000000000000000000000000_0'`)
 })

@@ -2,7 +2,7 @@
 import { extname } from 'node:path'
 import { lookup } from 'mime-types'
 import { UNKNOWN_CONTENT } from '../../contract/attachment-rules.ts'
-import { decodeText } from '../../foundation/decode-text.ts'
+import { decodeText } from '../../foundation/text-encoding.ts'
 
 /** Suffixes of source code that the registry of media types has for something else, or for no text. */
 const CODE: Readonly<Record<string, string>> = {

@@ -90,7 +90,7 @@ export type Services = {
   /** Sends requests to addresses that users chose. */
   readonly egress: Egress
   readonly serverToken: ServerToken
-  readonly clientBreaks: ClientBreaks
+  readonly breakingChanges: ClientBreaks
   /** The kinds of configuration, each after those that it refers to. The lifecycle, which is below them, knows their type. */
   readonly kinds: readonly { readonly name: string }[]
   /** The address of this server, for links. */

@@ -4,8 +4,8 @@ import type { DomainError } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { KINDS } from '../configuration/kinds.ts'
 import { type Change, changeAll } from '../configuration/lifecycle/change.ts'
+import { openIdentityMap } from '../configuration/lifecycle/identity-map.ts'
 import type { PutOptions } from '../configuration/lifecycle/kind.ts'
-import { loadedIn } from '../configuration/lifecycle/load.ts'
 import { type Removal, removeAll } from '../configuration/lifecycle/remove.ts'
 import type { Scope } from '../core/scope.ts'
 import { NO_EXPECTATION } from '../core/write/preconditions.ts'
@@ -88,7 +88,7 @@ export async function applyEdits<E extends Edit>(
   prepared: readonly Prepared<E>[],
   { isForced, located, onFault }: ApplyOptions<E>,
 ): Promise<{ secrets: readonly NewSecret[]; recordsRewritten: RecordsRewritten }> {
-  const loaded = loadedIn(scope, baseId, onFault !== undefined)
+  const loaded = openIdentityMap(scope, baseId, onFault !== undefined)
   const checks: (() => Promise<void>)[] = []
   const secrets: NewSecret[] = []
   const recordsRewritten: [id: string, records: number][] = []

@@ -51,7 +51,7 @@ export async function clientWarnings(
   edits: readonly Edit[],
 ): Promise<readonly string[]> {
   const ofTypes = edits.filter(({ kind }) => kind === RECORD_TYPE || kind === RELATIONSHIP_TYPE)
-  return scope.clientBreaks(scope, baseId, ofTypes.flatMap(typeEditOf))
+  return scope.breakingChanges(scope, baseId, ofTypes.flatMap(typeEditOf))
 }
 
 /** None for a definition that is not valid: a comparison shows it all the same. */

@@ -14,7 +14,7 @@ import { applyEdits, type Prepared, prepareEdits } from './apply-edits.ts'
 import { editWarnings } from './change-warnings.ts'
 import { type Edit, nonEmpty, type ShownEdit } from './edits.ts'
 import { atNamed, atResource } from './failures.ts'
-import { prepareAhead } from './prepare-ahead.ts'
+import { changeOptimistically } from './optimistic-change.ts'
 import { migrationWarnings, offering, previewMigrations } from './preview-migrations.ts'
 import { nothingPromoted, type Promotion, storePromotion } from './promotion.ts'
 import { type PromotionEdit, withOrigins } from './promotion-edits.ts'
@@ -57,7 +57,7 @@ export async function promote(scope: WriteScope, baseId: string, input: object):
   }
   const lock = (within: WriteScope, base: string) =>
     base === from ? lockForPromotion(within, base).catch(atFrom) : lockForPromotion(within, base)
-  return prepareAhead(unplanned, [baseId, from], plan, write, lock)
+  return changeOptimistically(unplanned, [baseId, from], plan, write, lock)
 }
 
 type PreparedPromotion = Omit<Comparison, 'edits'> & {

@@ -12,7 +12,7 @@ import { applyEdits, prepareEdits } from './apply-edits.ts'
 import { editWarnings } from './change-warnings.ts'
 import { isSame, nonEmpty } from './edits.ts'
 import { atUndone } from './failures.ts'
-import { prepareAhead } from './prepare-ahead.ts'
+import { changeOptimistically } from './optimistic-change.ts'
 import { markRolledBack, type Promotion, promotionNotFound, storePromotion } from './promotion.ts'
 import { type PromotionEdit, readEdits } from './promotion-edits.ts'
 import { prepareOptions } from './promotion-request.ts'
@@ -40,7 +40,7 @@ export async function rollback(scope: WriteScope, baseId: string, input: object)
     })
     return { prepared, warnings: await editWarnings(at, baseId, prepared) }
   }
-  return prepareAhead(scope, [baseId], plan, async (within, { prepared, warnings }) => {
+  return changeOptimistically(scope, [baseId], plan, async (within, { prepared, warnings }) => {
     const { fromBase, createdAt } = await findUndoable(within, baseId, undone)
     const id = uuidv7()
     await setCause(within.db, id)

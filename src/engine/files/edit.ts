@@ -4,8 +4,8 @@ import { applyPatch, parsePatch, type StructuredPatch } from 'diff'
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { keepContent } from '../core/contents/keep.ts'
 import { receiveBytes } from '../core/contents/receive.ts'
+import { referenceContent } from '../core/contents/reference.ts'
 import { NO_EXPECTATION } from '../core/write/preconditions.ts'
 import type { WriteScope } from '../core/write/write.ts'
 import type { StoredBlob } from '../storage/blobs/blob-store.ts'
@@ -62,7 +62,7 @@ async function write(
 ): Promise<File | undefined> {
   return scope.db.statements(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
-    await keepContent(within, content)
+    await referenceContent(within, content)
     const current = await lockFile(tx, address)
     if (!current) throw fileNotFound(address.path)
     const edited = { ...NO_EXPECTATION, contents: [before.content_sha256] }

@@ -1,8 +1,8 @@
 /** Reads a range of the lines of a text file. */
 import type { Readable } from 'node:stream'
-import { decodeText } from '../../foundation/decode-text.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
+import { decodeText } from '../../foundation/text-encoding.ts'
 import { openContent } from '../core/contents/read.ts'
 import type { Scope } from '../core/scope.ts'
 import type { File } from './file.ts'

@@ -2,7 +2,7 @@
 
 import { uuidv7 } from '../../foundation/uuid.ts'
 import type { Caches } from '../core/caches.ts'
-import { isRow, storedContents } from '../core/contents/keep.ts'
+import { isRow, storedContents } from '../core/contents/reference.ts'
 import { authorship } from '../core/scope.ts'
 import type { WriteScope } from '../core/write/write.ts'
 import { foldText, wordsOf } from '../data/search/words.ts'
@@ -14,9 +14,9 @@ import type { Content } from './content.ts'
 import { FILE_COLUMNS, FILE_STATE, type File, type FileRow, toFile } from './file.ts'
 import type { FileExpectation } from './file-preconditions.ts'
 import type { FileAddress } from './find.ts'
-import { lookUp, remember } from './known-words.ts'
 import type { FilePolicy } from './policy.ts'
 import { entryOf, INDEX_OF_FILES, textEntered } from './text-index.ts'
+import { lookUp, remember } from './word-cache.ts'
 
 /** The entries whose words are looked for: one for all of the index whose words are known, as `$20` has those that are not. */
 const ENTRIES = `(SELECT DISTINCT base_id, index_id, field, CASE WHEN index_id <> $19::bigint OR $19 IS NULL THEN words END AS words FROM text_entered)`

@@ -4,7 +4,7 @@ import { FileProperties } from '../../contract/file-shapes.ts'
 import { check, inBody } from '../../contract/validate.ts'
 import { busy } from '../../foundation/errors.ts'
 import { uuidv7 } from '../../foundation/uuid.ts'
-import { keepContent } from '../core/contents/keep.ts'
+import { referenceContent } from '../core/contents/reference.ts'
 import type { WriteScope } from '../core/write/write.ts'
 import type { StoredBlob } from '../storage/blobs/blob-store.ts'
 import { type Db, statement, timed } from '../storage/database/client.ts'
@@ -75,7 +75,7 @@ export async function putFile(
   return scope.db.statements(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
     await lockType(within, address)
-    await keepContent(within, content)
+    await referenceContent(within, content)
     const current = await lockFile(tx, address)
     if (current) return overwrite(within, address, policy, current, content, expected)
     checkFile(expected, undefined, address.path)

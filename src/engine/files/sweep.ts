@@ -1,9 +1,9 @@
 /** Removes contents that nothing refers to, files whose time in the trash is over, and forgotten uploads. */
 import { LIMITS } from '../../foundation/limits.ts'
-import { LOCK_CONTENT } from '../core/contents/keep.ts'
+import { LOCK_CONTENT } from '../core/contents/reference.ts'
 import type { BlobStore } from '../storage/blobs/blob-store.ts'
+import { inBatches } from '../storage/database/batched-statements.ts'
 import { type Db, type Statement, statement } from '../storage/database/client.ts'
-import { inBatches } from '../storage/database/in-batches.ts'
 
 const BATCH = 500
 const ROWS = 5000

@@ -1,5 +1,5 @@
 /** Reads the content of a file as text. */
-import { decodeText } from '../../foundation/decode-text.ts'
+import { decodeText } from '../../foundation/text-encoding.ts'
 import { openContent } from '../core/contents/read.ts'
 import type { Scope } from '../core/scope.ts'
 

@@ -1,7 +1,7 @@
 import { KINDS } from '../log/entry.ts'
+import { inBatches } from '../storage/database/batched-statements.ts'
 import { type Db, statement } from '../storage/database/client.ts'
 import type { Jobs } from '../storage/database/enqueue-job.ts'
-import { inBatches } from '../storage/database/in-batches.ts'
 
 /** Entries per purge batch. Each batch is one short transaction. */
 const BATCH = 500

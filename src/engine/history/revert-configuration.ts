@@ -3,9 +3,9 @@
 import { KINDS } from '../configuration/kinds.ts'
 import { changeAll } from '../configuration/lifecycle/change.ts'
 import { readFields } from '../configuration/lifecycle/fields.ts'
+import { openIdentityMap } from '../configuration/lifecycle/identity-map.ts'
 import { put, remove } from '../configuration/lifecycle/index.ts'
 import type { Kind, PutOptions } from '../configuration/lifecycle/kind.ts'
-import { loadedIn } from '../configuration/lifecycle/load.ts'
 import { lockConfiguration } from '../configuration/lifecycle/lock.ts'
 import { requireManage } from '../configuration/lifecycle/read.ts'
 import { removeOne } from '../configuration/lifecycle/remove.ts'
@@ -17,7 +17,7 @@ import { statement } from '../storage/database/client.ts'
 import { versionPurged } from './revert-record.ts'
 
 /** The state before a change. A deletion's entry contains it. */
-const STATE_BEFORE = statement(
+const PREVIOUS_STATE = statement(
   'configuration_before',
   `SELECT data FROM plinth.change
    WHERE kind NOT IN ('record', 'relationship') AND base_id = $1 AND kind = $2 AND id = $3 AND seq <= $4
@@ -84,7 +84,7 @@ export async function revertTogether(
   baseId: string,
   changes: readonly RevertedTogether[],
 ): Promise<void> {
-  const loaded = loadedIn(scope, baseId)
+  const loaded = openIdentityMap(scope, baseId)
   const checks: (() => Promise<void>)[] = []
   const byKind = KINDS.map((kind) => changes.filter((each) => each.kind === kind))
   for (const { kind, change, causes, run } of byKind.flat())
@@ -114,7 +114,7 @@ async function formerState(
   { onInvalid, causes = new Map() }: Omit<RevertOptions, 'confirm'>,
 ): Promise<{ fields: object; options: PutOptions } | null> {
   if (operation === 'create') return null
-  const [before] = await scope.db.query<{ data: object | null }>(STATE_BEFORE, [baseId, kind.name, id, seq])
+  const [before] = await scope.db.query<{ data: object | null }>(PREVIOUS_STATE, [baseId, kind.name, id, seq])
   if (!before?.data) throw versionPurged(version)
   const migrations =
     kind.name === 'record_type'

@@ -1,6 +1,6 @@
 import { isTypeId } from '../../contract/ids.ts'
-import { readMoment } from '../../contract/moment.ts'
 import { nearest } from '../../contract/suggest.ts'
+import { readMoment } from '../../contract/time-input.ts'
 import { type Detail, invalid } from '../../foundation/errors.ts'
 import { type Change, KINDS, type Kind, OPERATIONS, type Operation } from './entry.ts'
 

@@ -1,7 +1,7 @@
 import type { Log } from '../../foundation/log.ts'
 import type { Db } from '../storage/database/client.ts'
 import { type Feed, openFeed } from './feed.ts'
-import { openStreams, type Streams } from './streams.ts'
+import { openStreams, type Streams } from './stream-limits.ts'
 import { openTails, type Tail } from './tail.ts'
 
 /** Change log services of a process: feed, tails and streams. */

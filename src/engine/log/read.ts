@@ -6,7 +6,7 @@ import { ResponseBudget, type RowCap } from '../storage/database/capped-query.ts
 import { type Db, shaped } from '../storage/database/client.ts'
 import { type Change, type ChangeRow, callFor, mayRead, toChange, type Viewer } from './entry.ts'
 import { type ChangeFilter, matches } from './filter.ts'
-import { newestOf, oldestOf, type SeqRange, withinSeqs, withinTimes } from './seq-range.ts'
+import { newestOf, oldestOf, type SeqRange, withinSeqs, withinTimes } from './ranges.ts'
 
 /**
  * A range of a base's log: the entries after one number up to another, with a limit. Newest first if

@@ -2,7 +2,7 @@ import { digest } from '../../contract/canonical-hash.ts'
 import { readTimeout } from '../core/long-poll.ts'
 import { authorize } from '../core/row-policy/apply.ts'
 import type { Scope } from '../core/scope.ts'
-import { subscriberOf } from '../log/streams.ts'
+import { subscriberOf } from '../log/stream-limits.ts'
 import { type ListArgs, listRecords, type RecordPage } from './list.ts'
 
 /** Arguments of a long poll for a non-empty page. `timeout` is in seconds. */

@@ -3,14 +3,14 @@
 import { advised } from '../../foundation/advised-requests.ts'
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import type { Scope } from '../core/scope.ts'
-import { subscriberOf } from '../log/streams.ts'
+import { subscriberOf } from '../log/stream-limits.ts'
 import { requireBaseAccess } from '../storage/access/access.ts'
-import { catalogOf, principalRightsOf } from './catalog-of.ts'
+import { withPlace } from './conversion-errors.ts'
 import type { Column, SqlChunk } from './execution/read-rows.ts'
 import { runnerOf } from './execution/runner.ts'
 import type { FindConversions } from './guard/conversions.ts'
 import { prepareSql } from './guard/prepare.ts'
-import { withPlace } from './unfit-values.ts'
+import { loadCatalog, principalRightsOf } from './load-catalog.ts'
 
 export type { Isolation } from './execution/isolation.ts'
 export type { SqlChunk } from './execution/read-rows.ts'
@@ -67,7 +67,7 @@ async function openSql(scope: Scope, baseId: string, input: SqlInput) {
   requireSql(scope)
   const limit = readLimit(input.limit ?? undefined, runnerOf(scope).limits.rows)
   const principal = principalRightsOf(scope, baseId, input.query)
-  const catalog = await catalogOf(scope, principal)
+  const catalog = await loadCatalog(scope, principal)
   let advice: readonly string[] = []
   let conversions: FindConversions = () => []
   const prepare: Prepare = async () => {

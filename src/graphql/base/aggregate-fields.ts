@@ -22,7 +22,7 @@ import {
   resultName,
 } from './aggregate-types.ts'
 import { inArguments, readFirst } from './arguments.ts'
-import type { SeenBase, SeenType } from './seen.ts'
+import type { BaseView, TypeView } from './base-view.ts'
 import { below, fieldsOf } from './selection.ts'
 import { DateTimeScalar, JsonScalar, required } from './shared-types.ts'
 import { toFilter } from './to-filter.ts'
@@ -39,8 +39,8 @@ type Args = {
 }
 
 export function aggregateField(
-  seen: SeenBase,
-  type: SeenType,
+  seen: BaseView,
+  type: TypeView,
   {
     where,
     object,
@@ -76,8 +76,8 @@ export function aggregateField(
 }
 
 async function resolve(
-  { base }: SeenBase,
-  type: SeenType,
+  { base }: BaseView,
+  type: TypeView,
   object: GraphQLObjectType,
   args: Args,
   { scope }: Context,
@@ -104,7 +104,7 @@ async function resolve(
 
 /** What is selected of the result. It counts in any case. */
 function aggregationsOf(
-  { name }: SeenType,
+  { name }: TypeView,
   columns: ReadonlyMap<string, Column>,
   info: GraphQLResolveInfo,
 ): object[] {

@@ -18,7 +18,7 @@ import { fieldName } from '../../engine/schema/compiled-types/field-path.ts'
 import type { Shape } from '../../schema-shape/shape.ts'
 import { onlyKind } from '../../schema-shape/shape.ts'
 import type { Context } from '../context.ts'
-import type { SeenType } from './seen.ts'
+import type { TypeView } from './base-view.ts'
 import { DateTimeScalar, Status } from './shared-types.ts'
 import { leafOf, scalarOf, type Typed } from './values.ts'
 
@@ -48,7 +48,7 @@ const OWN_COLUMNS: readonly Column[] = [
 ]
 
 /** The columns of a type, with the enums of its object. */
-export function columnsOf({ properties }: SeenType, object: GraphQLObjectType): readonly Column[] {
+export function columnsOf({ properties }: TypeView, object: GraphQLObjectType): readonly Column[] {
   const typed = object.getFields()
   const own = properties.flatMap(({ name, field, shape }): Column[] => {
     const type = typed[field]?.type
@@ -85,7 +85,7 @@ export type AggregateTypes = {
 }
 
 /** Their fields are made when they are asked for. */
-export function aggregateTypes(type: SeenType, object: GraphQLObjectType): AggregateTypes {
+export function aggregateTypes(type: TypeView, object: GraphQLObjectType): AggregateTypes {
   const { name } = type
   const columns = () => columnsOf(type, object)
   const of = (part: string, fields: () => Fields) =>

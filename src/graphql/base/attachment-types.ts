@@ -14,8 +14,8 @@ import { attachmentsOf, linkTo } from '../../engine/records/attachments/index.ts
 import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Context } from '../context.ts'
+import type { TypeView } from './base-view.ts'
 import type { Attached, RecordNode } from './node.ts'
-import type { SeenType } from './seen.ts'
 import { fieldsOf, type Sets } from './selection.ts'
 import { DateTimeScalar, required } from './shared-types.ts'
 
@@ -109,7 +109,7 @@ export type ClaimedRecord = {
 }
 
 export const claimedOf = (
-  { name, root }: SeenType,
+  { name, root }: TypeView,
   object: GraphQLObjectType<RecordNode, Context>,
 ): GraphQLObjectType<ClaimedRecord, Context> =>
   new GraphQLObjectType<ClaimedRecord, Context>({

@@ -12,19 +12,19 @@ import { changesMatch, followChanges } from '../../engine/history/changes/index.
 import * as records from '../../engine/records/index.ts'
 import type { Context } from '../context.ts'
 import { inArguments } from './arguments.ts'
+import type { BaseView, TypeView } from './base-view.ts'
 import { changesName, type Event, Operation } from './change-types.ts'
-import type { Families } from './family.ts'
 import type { RecordNode } from './node.ts'
 import { readLinked } from './read-linked.ts'
 import { noneIfAbsent } from './root-fields.ts'
-import type { SeenBase, SeenType } from './seen.ts'
 import { below } from './selection.ts'
 import { JsonScalar } from './shared-types.ts'
 import { toFilter } from './to-filter.ts'
+import type { TypeSets } from './type-set.ts'
 
 async function readRecord(
-  seen: SeenBase,
-  type: SeenType,
+  seen: BaseView,
+  type: TypeView,
   id: string,
   context: Context,
   info: GraphQLResolveInfo,
@@ -45,9 +45,9 @@ type Args = {
 }
 
 export function changeFields(
-  seen: SeenBase,
-  type: SeenType,
-  families: Families,
+  seen: BaseView,
+  type: TypeView,
+  families: TypeSets,
 ): GraphQLFieldConfigMap<unknown, Context> {
   const { change, where } = families.of(type)
   const hasPast = type.changes === 'entries'
@@ -76,8 +76,8 @@ export function changeFields(
 }
 
 async function follow(
-  seen: SeenBase,
-  type: SeenType,
+  seen: BaseView,
+  type: TypeView,
   { after, id, operation, where, filter: asked }: Args,
   { scope }: Context,
 ): Promise<AsyncIterableIterator<Event>> {

@@ -11,8 +11,8 @@ import {
 } from 'graphql'
 import { type Change, OPERATIONS } from '../../engine/log/entry.ts'
 import type { Context } from '../context.ts'
+import type { TypeView } from './base-view.ts'
 import type { RecordNode } from './node.ts'
-import type { SeenType } from './seen.ts'
 import { DateTimeScalar, JsonScalar, required } from './shared-types.ts'
 
 export const Operation = new GraphQLEnumType({
@@ -47,11 +47,11 @@ export const ENTRY_FIELDS: GraphQLFieldConfigMap<
 /** Of an event that says that a record changed, not who changed what. */
 const { actor: _, diff: __, ...EVENT_FIELDS } = ENTRY_FIELDS
 
-export const changesName = ({ root }: Pick<SeenType, 'root'>): string => `${root}Changes`
+export const changesName = ({ root }: Pick<TypeView, 'root'>): string => `${root}Changes`
 
 /** The type of an event. Its fields are made when they are asked for. */
 export const changeTypeOf = (
-  type: SeenType,
+  type: TypeView,
   object: GraphQLObjectType<RecordNode, Context>,
 ): GraphQLObjectType<Event, Context> =>
   new GraphQLObjectType<Event, Context>({

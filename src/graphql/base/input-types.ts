@@ -8,9 +8,9 @@ import {
   GraphQLNonNull,
 } from 'graphql'
 import { isNever, onlyKind, type Shape } from '../../schema-shape/shape.ts'
+import type { TypeView } from './base-view.ts'
 import { nestedName } from './names.ts'
 import { type Property, propertiesOf } from './properties.ts'
-import type { SeenType } from './seen.ts'
 import { JsonScalar } from './shared-types.ts'
 import { describe, scalarOf } from './values.ts'
 
@@ -30,7 +30,7 @@ const MORE = {
 
 /** Their fields are made when they are asked for. */
 export function inputsOf(
-  type: SeenType,
+  type: TypeView,
   within: Within,
 ): { input: GraphQLInputObjectType; patch: GraphQLInputObjectType } {
   const { name } = type

@@ -19,15 +19,14 @@ import {
 import type { Context } from '../context.ts'
 import { Interval } from './aggregate-types.ts'
 import { Attachment, ClaimType } from './attachment-types.ts'
+import type { BaseView, TypeView } from './base-view.ts'
 import { changeFields } from './change-fields.ts'
 import { Actor, changesName, Operation } from './change-types.ts'
-import { ANY_PAGE, type Families, type Family, familyOf } from './family.ts'
 import { mutationFields } from './mutation-fields.ts'
 import { mutationNames, sourceFieldNames } from './names.ts'
 import { OF_MUTATIONS } from './payload-type.ts'
 import { Version } from './read-history.ts'
 import { rootFields, rootNames } from './root-fields.ts'
-import type { SeenBase, SeenType } from './seen.ts'
 import {
   AnyRecord,
   DateScalar,
@@ -38,6 +37,7 @@ import {
   Status,
 } from './shared-types.ts'
 import { sourceFields } from './source-fields.ts'
+import { ANY_PAGE, type TypeSet, type TypeSets, typeSetOf } from './type-set.ts'
 import { UndoType, undoField } from './undo-field.ts'
 import { FILTERS } from './where-types.ts'
 
@@ -60,7 +60,7 @@ const SHARED: readonly GraphQLNamedType[] = [
 ]
 
 /** Those of the schema. Without mutations and changes it has none of their types. */
-export function sharedOf({ types, undo }: SeenBase): readonly GraphQLNamedType[] {
+export function sharedOf({ types, undo }: BaseView): readonly GraphQLNamedType[] {
   const all = [...types.values()]
   return [
     ...SHARED,
@@ -74,15 +74,15 @@ export function sharedOf({ types, undo }: SeenBase): readonly GraphQLNamedType[]
 }
 
 /** The root fields that read a type. */
-export const queryFields = (seen: SeenBase, type: SeenType, families: Families) => ({
+export const queryFields = (seen: BaseView, type: TypeView, families: TypeSets) => ({
   ...rootFields(seen, type, families),
   ...sourceFields(seen, type, families),
 })
 
 /** Root fields by name. Those of a record type are made when one of them is asked for. */
 function lazyFields(
-  owners: ReadonlyMap<string, SeenType>,
-  make: (type: SeenType) => GraphQLFieldConfigMap<unknown, Context>,
+  owners: ReadonlyMap<string, TypeView>,
+  make: (type: TypeView) => GraphQLFieldConfigMap<unknown, Context>,
   others: GraphQLFieldConfigMap<unknown, Context> = {},
 ): GraphQLFieldMap<unknown, Context> {
   const made = new Map<string, GraphQLField<unknown, Context>>()
@@ -107,17 +107,17 @@ function lazyFields(
 }
 
 export class LazySchema extends GraphQLSchema {
-  readonly seen: SeenBase
+  readonly seen: BaseView
   /** The fields that were built so far, a measure of its memory. */
   fields = 0
-  readonly #families = new Map<string, Family>()
+  readonly #families = new Map<string, TypeSet>()
   readonly #query: GraphQLObjectType
   readonly #mutation: GraphQLObjectType | undefined
   readonly #subscription: GraphQLObjectType | undefined
   readonly #shared: ReadonlyMap<string, GraphQLNamedType>
-  readonly #lookUp: Families
+  readonly #lookUp: TypeSets
 
-  constructor(seen: SeenBase) {
+  constructor(seen: BaseView) {
     super({})
     this.seen = seen
     // Valid by construction. The check would walk all types.
@@ -137,31 +137,31 @@ export class LazySchema extends GraphQLSchema {
     this.#shared = new Map(shared.map((type) => [type.name, type]))
   }
 
-  family(type: SeenType): Family {
-    const known = this.#families.get(type.id) ?? familyOf(type, this.#lookUp)
+  family(type: TypeView): TypeSet {
+    const known = this.#families.get(type.id) ?? typeSetOf(type, this.#lookUp)
     this.#families.set(type.id, known)
     return known
   }
 
   #queryFields(): GraphQLFieldMap<unknown, Context> {
-    const owners = new Map<string, SeenType>()
+    const owners = new Map<string, TypeView>()
     for (const type of this.seen.types.values()) {
       const names = rootNames(type)
       for (const read of type.reads) owners.set(names[read], type)
       for (const name of sourceFieldNames(type)) owners.set(name, type)
     }
-    const make = (type: SeenType) => queryFields(this.seen, type, this.#lookUp)
+    const make = (type: TypeView) => queryFields(this.seen, type, this.#lookUp)
     return lazyFields(owners, make, baseField(this.seen.base))
   }
 
   /** Undefined if the token may write nothing. */
   #mutationType(): GraphQLObjectType | undefined {
-    const owners = new Map<string, SeenType>()
+    const owners = new Map<string, TypeView>()
     for (const type of this.seen.types.values())
       for (const name of mutationNames(type)) owners.set(name, type)
     if (owners.size === 0 && !this.seen.undo) return undefined
     const type = new GraphQLObjectType({ name: 'Mutation', fields: {} })
-    const make = (each: SeenType) => mutationFields(this.seen, each, this.#lookUp)
+    const make = (each: TypeView) => mutationFields(this.seen, each, this.#lookUp)
     const fields = lazyFields(owners, make, undoField(this.seen))
     type.getFields = () => fields
     return type

@@ -10,7 +10,7 @@ import {
 import type { RecordLink } from '../../engine/records/links.ts'
 import { invalid, withPaths } from '../../foundation/errors.ts'
 import { pointer } from '../../json/faults.ts'
-import type { SeenLink, SeenType } from './seen.ts'
+import type { LinkView, TypeView } from './base-view.ts'
 import { JsonScalar } from './shared-types.ts'
 
 /** The record at the other end of a link. */
@@ -26,14 +26,14 @@ export const LinkTo = new GraphQLInputObjectType({
   },
 })
 
-const linksToWrite = ({ links }: SeenType): SeenLink[] =>
+const linksToWrite = ({ links }: TypeView): LinkView[] =>
   [...links.values()].filter(({ far, linkable }) => linkable && (far === null || far.hasLinkRights))
 
 /** Whether mutations of the type can write links. */
-export const hasLinks = (type: SeenType): boolean => linksToWrite(type).length > 0
+export const hasLinks = (type: TypeView): boolean => linksToWrite(type).length > 0
 
 /** Its fields are made when they are asked for. */
-export const linksInputOf = (type: SeenType): GraphQLInputObjectType =>
+export const linksInputOf = (type: TypeView): GraphQLInputObjectType =>
   new GraphQLInputObjectType({
     name: `${type.name}_Links`,
     description: 'Links to add in the same transaction. Those that exist stay.',
@@ -51,7 +51,7 @@ type Other = Omit<RecordLink, 'relType' | 'direction' | 'recordType'> & { record
 type Written = { relationships: RecordLink[]; explained: (thrown: unknown) => unknown }
 
 /** @throws VALIDATION_ERROR for a link whose record type is open */
-export function toLinks(sent: object | null | undefined, type: SeenType): Written {
+export function toLinks(sent: object | null | undefined, type: TypeView): Written {
   const relationships: RecordLink[] = []
   const places: string[] = []
   for (const [field, value] of Object.entries(sent ?? {}) as [string, Other | Other[] | null][]) {

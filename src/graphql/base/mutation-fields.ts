@@ -29,18 +29,18 @@ import { runWrite } from '../mutation.ts'
 import { reserveSource, writerOf } from '../record-writers.ts'
 import { inArguments } from './arguments.ts'
 import { Attachment, type ClaimedRecord, ClaimType } from './attachment-types.ts'
-import type { Families } from './family.ts'
+import type { BaseView, TypeView } from './base-view.ts'
 import { toLinks } from './link-inputs.ts'
 import type { Verb } from './names.ts'
 import type { RecordNode } from './node.ts'
 import { Deleted, type DeletedOrPlan, type Payload, type Written } from './payload-type.ts'
 import { readLinked } from './read-linked.ts'
-import type { SeenBase, SeenType } from './seen.ts'
 import { below } from './selection.ts'
 import { JsonScalar } from './shared-types.ts'
 import { inSort, toSort } from './sort.ts'
 import { toData } from './to-data.ts'
 import { toFilter } from './to-filter.ts'
+import type { TypeSets } from './type-set.ts'
 
 type Args = {
   id?: string | null
@@ -103,9 +103,9 @@ export const EVERY: GraphQLFieldConfigArgumentMap = {
 }
 
 export function mutationFields(
-  seen: SeenBase,
-  type: SeenType,
-  families: Families,
+  seen: BaseView,
+  type: TypeView,
+  families: TypeSets,
 ): GraphQLFieldConfigMap<unknown, Context> {
   const { input, patch, payload, claimed, where, sort, linksInput } = families.of(type)
   const { base } = seen
@@ -282,7 +282,7 @@ type ClaimArgs = Args & {
 async function claim(
   scope: WriteScope,
   base: string,
-  type: SeenType,
+  type: TypeView,
   { where, filter: asked, sort, first, patch, ...lease }: ClaimArgs,
 ): Promise<ClaimedRecords> {
   const { filter, explained } = toFilter(where, asked, type)
@@ -306,7 +306,7 @@ const expected = ({ expectedVersion, claimId }: Args) =>
 
 async function run<A extends Args>(
   name: string,
-  { seen, type, work }: { seen: SeenBase; type: SeenType; work: Work<A> },
+  { seen, type, work }: { seen: BaseView; type: TypeView; work: Work<A> },
   args: A,
   context: Context,
   info: GraphQLResolveInfo,
@@ -351,7 +351,7 @@ function checkNumbers({ fieldNodes, operation: { variableDefinitions = [] } }: G
 }
 
 /** @throws VALIDATION_ERROR for a name that is no source, which would name a stored record of another system */
-function requireName({ id, sources }: SeenType, name: string): void {
+function requireName({ id, sources }: TypeView, name: string): void {
   if (sources.includes(name)) return
   throw invalid({
     path: '/external_source',

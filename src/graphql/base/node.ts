@@ -2,14 +2,14 @@ import type { RecordItem } from '../../engine/data/ledger/record.ts'
 import type { Relationship } from '../../engine/data/ledger/relationship.ts'
 import type { RecordVersion } from '../../engine/history/versions.ts'
 import type { LinkedAttachment } from '../../engine/records/attachments/index.ts'
-import type { SeenType } from './seen.ts'
+import type { TypeView } from './base-view.ts'
 
 /** An attachment. One that is read makes its link when it is asked for. */
 export type Attached = LinkedAttachment & { link?: () => { url: string; expiresAt: string } }
 
 /** A record in an answer, with the linked records that the query asks for. */
 export type RecordNode = {
-  readonly type: SeenType
+  readonly type: TypeView
   readonly record: RecordItem
   /** The link that it was found through. */
   readonly link?: Relationship

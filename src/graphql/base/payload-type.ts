@@ -15,10 +15,10 @@ import type { SourceRecord } from '../../engine/automation/sources/index.ts'
 import type { Deletion, DeletionPlan } from '../../engine/core/write/deletion-plan.ts'
 import type { RecordItem } from '../../engine/records/index.ts'
 import type { Context } from '../context.ts'
+import type { TypeView } from './base-view.ts'
 import { LinkTo } from './link-inputs.ts'
 import { sourceNames } from './names.ts'
 import type { RecordNode } from './node.ts'
-import type { SeenType } from './seen.ts'
 import { DateTimeScalar, required } from './shared-types.ts'
 import type { SourceTypes } from './source-types.ts'
 
@@ -111,7 +111,7 @@ export const OF_MUTATIONS: readonly GraphQLNamedType[] = [
 const OWN = new Set(['operation', 'dryRun', 'warnings'])
 
 export function payloadOf(
-  { name, root, sources }: SeenType,
+  { name, root, sources }: TypeView,
   object: GraphQLObjectType<RecordNode, Context>,
   ofSource: SourceTypes['ofSource'],
 ): GraphQLObjectType<Payload, Context> {

@@ -9,9 +9,9 @@ import { LIMITS } from '../../foundation/limits.ts'
 import type { Context } from '../context.ts'
 import { inArguments, readFirst } from './arguments.ts'
 import { readAttachments } from './attachment-types.ts'
+import type { BaseView, LinkView, TypeView } from './base-view.ts'
 import type { Connection, RecordNode } from './node.ts'
 import { readHistory } from './read-history.ts'
-import type { SeenBase, SeenLink, SeenType } from './seen.ts'
 import { below, fieldsOf, ofPage, type Sets } from './selection.ts'
 import { inSort, toSort } from './sort.ts'
 import { toFilter } from './to-filter.ts'
@@ -31,7 +31,7 @@ type Asked = {
 export async function readLinked(
   context: Context,
   info: GraphQLResolveInfo,
-  seen: SeenBase,
+  seen: BaseView,
   start: Selected,
 ): Promise<void> {
   let level: readonly Selected[] = [start]
@@ -53,10 +53,10 @@ export async function readLinked(
 }
 
 /** Whether any linked record is selected. */
-export const asksLinked = (info: GraphQLResolveInfo, type: SeenType, sets: Sets): boolean =>
+export const asksLinked = (info: GraphQLResolveInfo, type: TypeView, sets: Sets): boolean =>
   linksOf(info, type, sets).length > 0
 
-function linksOf(info: GraphQLResolveInfo, type: SeenType, sets: Sets) {
+function linksOf(info: GraphQLResolveInfo, type: TypeView, sets: Sets) {
   return [...fieldsOf(info, [type.name, '_Record'], sets)].flatMap(([key, fields]) => {
     const link = type.links.get(fields[0]?.name.value ?? '')
     return link && fields[0] ? [{ key, fields, first: fields[0], link }] : []
@@ -64,7 +64,7 @@ function linksOf(info: GraphQLResolveInfo, type: SeenType, sets: Sets) {
 }
 
 /** Whether the properties of records of the type are selected. */
-export const asksData = (info: GraphQLResolveInfo, type: SeenType | null, sets: Sets): boolean =>
+export const asksData = (info: GraphQLResolveInfo, type: TypeView | null, sets: Sets): boolean =>
   type === null ||
   [...fieldsOf(info, [type.name, '_Record'], sets).values()].some(([field]) => {
     const name = field?.name.value ?? ''
@@ -116,8 +116,8 @@ const ONE: ListArgs = { args: { first: 1 }, explained: (thrown) => thrown }
 
 function argsOf(
   info: GraphQLResolveInfo,
-  { name }: SeenType,
-  link: SeenLink,
+  { name }: TypeView,
+  link: LinkView,
   field: FieldNode,
   key: string,
 ): ListArgs {
@@ -145,7 +145,7 @@ function argsOf(
 
 /** Gives the lists to their records. Returns the records of the next level. */
 function fill(
-  { types }: SeenBase,
+  { types }: BaseView,
   { ask, parents, key, sets }: Asked,
   lists: readonly RelatedList[],
 ): Selected {

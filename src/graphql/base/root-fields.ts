@@ -12,19 +12,19 @@ import { DomainError, invalid } from '../../foundation/errors.ts'
 import type { Context } from '../context.ts'
 import { aggregateField } from './aggregate-fields.ts'
 import { namingArguments, readFirst } from './arguments.ts'
-import { type Families, pageArgs } from './family.ts'
+import type { BaseView, Read, TypeView } from './base-view.ts'
 import type { Connection, RecordNode } from './node.ts'
 import { asksData, asksLinked, readLinked } from './read-linked.ts'
-import type { Read, SeenBase, SeenType } from './seen.ts'
 import { below, ofPage, type Sets } from './selection.ts'
 import { DateTimeScalar } from './shared-types.ts'
 import { inSort, toSort } from './sort.ts'
 import { toFilter } from './to-filter.ts'
+import { pageArgs, type TypeSets } from './type-set.ts'
 
 type Root = GraphQLFieldConfig<unknown, Context>
 
 /** The names of the root fields of a type, by what they read. */
-export const rootNames = ({ root }: SeenType): Readonly<Record<Read, string>> => ({
+export const rootNames = ({ root }: TypeView): Readonly<Record<Read, string>> => ({
   get: root,
   list: `${root}Records`,
   aggregate: `${root}Aggregate`,
@@ -33,9 +33,9 @@ export const rootNames = ({ root }: SeenType): Readonly<Record<Read, string>> =>
 const AS_OF = { type: DateTimeScalar, description: 'Reads the state at this time.' }
 
 export function rootFields(
-  seen: SeenBase,
-  type: SeenType,
-  families: Families,
+  seen: BaseView,
+  type: TypeView,
+  families: TypeSets,
 ): GraphQLFieldConfigMap<unknown, Context> {
   const family = families.of(type)
   const { object, connection } = family
@@ -73,8 +73,8 @@ type OneArgs = {
 }
 
 async function readOne(
-  seen: SeenBase,
-  type: SeenType,
+  seen: BaseView,
+  type: TypeView,
   args: OneArgs,
   context: Context,
   info: GraphQLResolveInfo,
@@ -89,8 +89,8 @@ async function readOne(
 }
 
 async function findOne(
-  { base }: SeenBase,
-  type: SeenType,
+  { base }: BaseView,
+  type: TypeView,
   { id, externalId, externalSource, asOf }: OneArgs,
   { scope }: Context,
 ): Promise<records.RecordItem | undefined> {
@@ -126,8 +126,8 @@ type ListArgs = {
 }
 
 async function readList(
-  seen: SeenBase,
-  type: SeenType,
+  seen: BaseView,
+  type: TypeView,
   args: ListArgs,
   context: Context,
   info: GraphQLResolveInfo,
@@ -163,7 +163,7 @@ async function readList(
 function checkMoment(
   asOf: string | null | undefined,
   info: GraphQLResolveInfo,
-  type: SeenType,
+  type: TypeView,
   sets: Sets,
 ): void {
   if (asOf == null || !asksLinked(info, type, sets)) return

@@ -4,14 +4,14 @@ import { type GraphQLNamedType, GraphQLObjectType, printType } from 'graphql'
 import { LRUCache } from 'lru-cache'
 import { invalid } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
-import { type KeptText, KeptTexts } from '../../foundation/kept-texts.ts'
 import { LIMITS } from '../../foundation/limits.ts'
+import { type CachedText, TextCache } from '../../foundation/text-cache.ts'
 import type { Context } from '../context.ts'
+import { type BaseView, baseView, type Offer, type TypeView } from './base-view.ts'
 import { changeFields } from './change-fields.ts'
-import { type Families, familyOf, namedFamilies, pageTypes } from './family.ts'
 import { baseField, LazySchema, queryFields, sharedOf } from './lazy-schema.ts'
 import { mutationFields } from './mutation-fields.ts'
-import { type Offer, type SeenBase, type SeenType, seenBase } from './seen.ts'
+import { namedTypeSets, pageTypes, type TypeSets, typeSetOf } from './type-set.ts'
 import { undoField } from './undo-field.ts'
 
 const MOST_SCHEMAS = 200
@@ -27,7 +27,7 @@ export async function schemaOf(
   base: string,
   offer: Offer | null = null,
 ): Promise<LazySchema> {
-  const see = await seenBase(context, base, offer)
+  const see = await baseView(context, base, offer)
   const schema = schemas.get(see.key) ?? new LazySchema(see.make())
   schemas.set(see.key, schema)
   makeRoom()
@@ -43,32 +43,32 @@ function makeRoom(): void {
   }
 }
 
-const texts = new KeptTexts(LIMITS.typedSchemaTextChars)
+const texts = new TextCache(LIMITS.typedSchemaTextChars)
 
 /** The text of a schema. Requests for the same one share the work. */
-export const textOf = (seen: SeenBase): Promise<KeptText> => texts.of(seen.key, () => schemaText(seen))
+export const textOf = (seen: BaseView): Promise<CachedText> => texts.of(seen.key, () => schemaText(seen))
 
 // The schema of a base as text (SDL), written type by type, in turns.
 
 /** Types that a printed type refers to need their names alone, so that one family is in memory at a time. */
-const standIn = (seen: SeenType, none: Families): ReturnType<Families['of']> => {
+const standIn = (seen: TypeView, none: TypeSets): ReturnType<TypeSets['of']> => {
   const object = new GraphQLObjectType({ name: seen.name, fields: {} })
-  const family = familyOf({ ...seen, properties: [] } as SeenType, none)
+  const family = typeSetOf({ ...seen, properties: [] } as TypeView, none)
   return { ...family, ...pageTypes(seen.name, object), object }
 }
 
 /** @throws VALIDATION_ERROR if it is too large */
-async function schemaText(seen: SeenBase): Promise<string> {
+async function schemaText(seen: BaseView): Promise<string> {
   let chars = 0
   const parts = sharedOf(seen).map(printType)
   const roots = [fieldsIn(new GraphQLObjectType({ name: 'Query', fields: baseField(seen.base) }))]
   const undo = undoField(seen) as never
   const mutations = seen.undo ? [fieldsIn(new GraphQLObjectType({ name: 'Mutation', fields: undo }))] : []
   const subscriptions: string[] = []
-  const families = namedFamilies(standIn)
+  const families = namedTypeSets(standIn)
   for (const type of seen.types.values()) {
     if (turnIsOver()) await nextTurn()
-    const own: Iterable<GraphQLNamedType> = familyOf(type, families).all().values()
+    const own: Iterable<GraphQLNamedType> = typeSetOf(type, families).all().values()
     const printed = [...own].map((each) => printType(each))
     const query = new GraphQLObjectType({ name: 'Query', fields: queryFields(seen, type, families) as never })
     roots.push(fieldsIn(query))

@@ -1,9 +1,9 @@
 import { invalid, withPaths } from '../../foundation/errors.ts'
-import { sortFields } from './family.ts'
-import type { SeenType } from './seen.ts'
+import type { TypeView } from './base-view.ts'
+import { sortFields } from './type-set.ts'
 
 /** A sort of one-key objects, as the engine takes it. */
-export function toSort(sort: readonly object[] | null | undefined, type: SeenType): object[] | undefined {
+export function toSort(sort: readonly object[] | null | undefined, type: TypeView): object[] | undefined {
   if (!sort) return undefined
   if (sort.length === 0)
     throw invalid({

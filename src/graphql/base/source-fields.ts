@@ -11,19 +11,19 @@ import { getSourceRecord, listSourceRecords, type SourcePage } from '../../engin
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Context } from '../context.ts'
 import { namingArguments, readFirst } from './arguments.ts'
-import type { Families } from './family.ts'
+import type { BaseView, TypeView } from './base-view.ts'
 import { sourceNames } from './names.ts'
 import { noneIfAbsent } from './root-fields.ts'
-import type { SeenBase, SeenType } from './seen.ts'
 import type { SourceNode } from './source-types.ts'
+import type { TypeSets } from './type-set.ts'
 
 type Ask = { externalSource: string }
 type PageArgs = Ask & { first?: number | null; offset?: number | null }
 
 export function sourceFields(
-  { base }: SeenBase,
-  type: SeenType,
-  families: Families,
+  { base }: BaseView,
+  type: TypeView,
+  families: TypeSets,
 ): GraphQLFieldConfigMap<unknown, Context> {
   if (type.sources.length === 0) return {}
   const { ofSource, sourcePage } = families.of(type)

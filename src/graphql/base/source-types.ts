@@ -10,8 +10,8 @@ import {
 } from 'graphql'
 import type { SourcePage, SourceRecord } from '../../engine/automation/sources/index.ts'
 import type { Context } from '../context.ts'
+import type { TypeView } from './base-view.ts'
 import type { RecordNode } from './node.ts'
-import type { SeenType } from './seen.ts'
 import { OWN_FIELDS, required } from './shared-types.ts'
 
 /** A record of a source, where the fields of stored records look for one. */
@@ -23,7 +23,7 @@ export type SourceTypes = {
 
 /** Those with sources have the properties of the object. Their fields are made when they are asked for. */
 export function sourceTypesOf(
-  { name, properties }: SeenType,
+  { name, properties }: TypeView,
   object: GraphQLObjectType<RecordNode, Context>,
 ): SourceTypes {
   const { _type, _data } = OWN_FIELDS

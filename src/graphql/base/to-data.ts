@@ -3,8 +3,8 @@ import { invalid, withPaths } from '../../foundation/errors.ts'
 import { isObject } from '../../foundation/is-object.ts'
 import { pointer } from '../../json/faults.ts'
 import type { Shape } from '../../schema-shape/shape.ts'
+import type { TypeView } from './base-view.ts'
 import { hasInputs } from './input-types.ts'
-import type { SeenType } from './seen.ts'
 import { type Names, namesOf, namesWithin } from './to-filter.ts'
 
 type Input = Readonly<Record<string, unknown>>
@@ -13,7 +13,7 @@ type Input = Readonly<Record<string, unknown>>
 export type Written = { data: object; explained: (thrown: unknown) => unknown }
 
 /** @throws VALIDATION_ERROR for a property that is sent twice */
-export function toData(sent: object, type: SeenType): Written {
+export function toData(sent: object, type: TypeView): Written {
   const names = namesOf(type)
   return {
     data: dataOf(sent as Input, names, ['data']),

@@ -6,13 +6,13 @@ import { type Detail, DomainError, invalid, restated } from '../../foundation/er
 import { isObject } from '../../foundation/is-object.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Shape } from '../../schema-shape/shape.ts'
+import type { LinkView, TypeView } from './base-view.ts'
 import { type Property, propertiesOf } from './properties.ts'
-import type { SeenLink, SeenType } from './seen.ts'
 import { hasFilters } from './where-types.ts'
 
 type Where = Readonly<Record<string, unknown>>
 /** What the conditions on records of a type may name. */
-type Vocabulary = { names: Names; links: SeenType['links']; budget: Budget }
+type Vocabulary = { names: Names; links: TypeView['links']; budget: Budget }
 /** Conditions that may still come. */
 type Budget = { left: number }
 /** Properties by their fields. */
@@ -33,7 +33,7 @@ const COLUMNS: ReadonlyMap<string, string> = new Map([
 export type Question = { filter: object | undefined; explained: (thrown: unknown) => unknown }
 
 /** @throws VALIDATION_ERROR for an empty condition */
-export function toFilter(where: object | null | undefined, filter: unknown, type: SeenType): Question {
+export function toFilter(where: object | null | undefined, filter: unknown, type: TypeView): Question {
   if (where == null) return { filter: filter as object | undefined, explained: (thrown) => thrown }
   const own = conditionsOf(where as Where, '/where', vocabularyOf(type, { left: MOST }))
   const all = filter == null ? own : [...own, { filter: filter as object, at: '/filter' }]
@@ -46,7 +46,7 @@ export function toFilter(where: object | null | undefined, filter: unknown, type
 /** The engine has the exact limit. This one ends the work on a filter that is far beyond it. */
 const MOST = 2 * LIMITS.filterConditions
 
-const vocabularyOf = (type: SeenType, budget: Budget): Vocabulary => ({
+const vocabularyOf = (type: TypeView, budget: Budget): Vocabulary => ({
   names: namesOf(type),
   links: type.links,
   budget,
@@ -63,7 +63,7 @@ function spend(budget: Budget, at: string): void {
   })
 }
 
-export const namesOf = ({ properties }: Pick<SeenType, 'properties'>): Names =>
+export const namesOf = ({ properties }: Pick<TypeView, 'properties'>): Names =>
   new Map(properties.map((property) => [property.field, property]))
 
 export const namesWithin = (shape: Shape): Names => namesOf({ properties: propertiesOf(shape) })
@@ -106,7 +106,7 @@ const group = (kind: 'and' | 'or', parts: readonly Condition[], at: string): Con
 })
 
 /** Conditions on linked records: those of the one record, or `some` and `none` of several. */
-function onLinked(value: Where, at: string, link: SeenLink, far: SeenType, budget: Budget): Condition[] {
+function onLinked(value: Where, at: string, link: LinkView, far: TypeView, budget: Budget): Condition[] {
   spend(budget, at)
   const of = vocabularyOf(far, budget)
   const { relType } = link

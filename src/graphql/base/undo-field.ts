@@ -13,8 +13,8 @@ import { type Undo, undoChanges } from '../../engine/history/undo/undo.ts'
 import type { Context } from '../context.ts'
 import { runWrite } from '../mutation.ts'
 import { namingArguments } from './arguments.ts'
+import type { BaseView } from './base-view.ts'
 import { EVERY } from './mutation-fields.ts'
-import type { SeenBase } from './seen.ts'
 import { required } from './shared-types.ts'
 
 type Answer = Undo & { dryRun?: boolean }
@@ -44,7 +44,7 @@ export const UndoType = new GraphQLObjectType<Answer, Context>({
 
 type Args = { requestId?: string | null; idempotencyKey?: string | null; dryRun?: boolean | null }
 
-export function undoField({ base, undo }: SeenBase): GraphQLFieldConfigMap<unknown, Context> {
+export function undoField({ base, undo }: BaseView): GraphQLFieldConfigMap<unknown, Context> {
   if (!undo) return {}
   return {
     _undo: {

@@ -15,10 +15,10 @@ import {
 import { toCamel } from '../../contract/field-names.ts'
 import { TEXT_OPERATORS } from '../../contract/operators.ts'
 import { isNever, onlyKind, type Shape } from '../../schema-shape/shape.ts'
+import type { LinkView, TypeView } from './base-view.ts'
 import type { Within } from './input-types.ts'
 import { nestedName } from './names.ts'
 import { type Property, propertiesOf } from './properties.ts'
-import type { SeenLink, SeenType } from './seen.ts'
 import { DateScalar, DateTimeScalar, JsonScalar, Status } from './shared-types.ts'
 import { scalarOf } from './values.ts'
 
@@ -89,14 +89,14 @@ const OWN_FILTERS: Readonly<Record<string, GraphQLInputObjectType>> = {
 }
 
 /** Finds the filters of another type: of one record, and of several. */
-type FiltersOf = (type: SeenType) => {
+type FiltersOf = (type: TypeView) => {
   readonly where: GraphQLInputObjectType
   readonly many: GraphQLInputObjectType
 }
 
 /** The filters of a type. Their fields are made when they are asked for. */
 export function whereOf(
-  { name, properties, links }: SeenType,
+  { name, properties, links }: TypeView,
   within: Within,
   filtersOf: FiltersOf,
 ): { where: GraphQLInputObjectType; many: GraphQLInputObjectType } {
@@ -124,7 +124,7 @@ export function whereOf(
 }
 
 /** Records of several types have no filter in common. */
-function linkedFields(links: Iterable<SeenLink>, filtersOf: FiltersOf): GraphQLInputFieldConfigMap {
+function linkedFields(links: Iterable<LinkView>, filtersOf: FiltersOf): GraphQLInputFieldConfigMap {
   const fields: GraphQLInputFieldConfigMap = {}
   for (const { field, far, isOne } of links) {
     if (!far) continue

@@ -5,8 +5,8 @@ import { digest } from '../../contract/canonical-hash.ts'
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { runInWorker } from '../../foundation/run-in-worker.ts'
+import type { BaseView } from '../base/base-view.ts'
 import { textOf } from '../base/schemas.ts'
-import type { SeenBase } from '../base/seen.ts'
 import type { Introspection, IntrospectionAnswer } from './introspect.ts'
 
 type Asked = {
@@ -26,7 +26,7 @@ let last: Promise<unknown> = Promise.resolve()
  * The answer to an operation as JSON text; null if it asks for records.
  * @throws VALIDATION_ERROR if it asks for both, or for too much
  */
-export async function introspected(seen: SeenBase, asked: Asked): Promise<string | null> {
+export async function introspected(seen: BaseView, asked: Asked): Promise<string | null> {
   const names = rootNames(asked)
   if (!names.some(isIntrospection)) return null
   if (names.some((name) => !name.startsWith('__'))) throw mixed()

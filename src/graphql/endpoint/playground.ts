@@ -11,7 +11,7 @@ import { matches } from '../../http/if-none-match.ts'
 import type { Charge } from '../../http/rate-limit.ts'
 import { openEnded } from '../../http/sse.ts'
 import { jsonInTurns } from '../../json/write.ts'
-import { schemaAtEndpoint } from '../base/at-endpoint.ts'
+import { endpointSchema } from '../base/endpoint-schema.ts'
 import { LazySchema } from '../base/lazy-schema.ts'
 import { schemaOf, textOf } from '../base/schemas.ts'
 import { readTypes } from '../base/seen.ts'
@@ -160,7 +160,7 @@ async function typedFor({ caller, params }: FastifyRequest<OfBase>): Promise<Pla
   if (endpoint === undefined) {
     return { schema: await schemaOf(caller, base), context: caller }
   }
-  return schemaAtEndpoint(caller, { base, endpoint })
+  return endpointSchema(caller, { base, endpoint })
 }
 
 /** Whether a browser asks for the playground. */

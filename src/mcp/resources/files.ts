@@ -1,7 +1,7 @@
 /** Files as MCP resources: the content of one, and the list of a type. */
 import { pageBody, trim } from '../../contract/response-bodies.ts'
-import { decodeText } from '../../foundation/decode-text.ts'
 import { LIMITS } from '../../foundation/limits.ts'
+import { decodeText } from '../../foundation/text-encoding.ts'
 import { openContent } from '../../graphql/content.ts'
 import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'

@@ -1,8 +1,8 @@
 /** The tools changes and undo: what was changed, by whom, and taking it back. */
 import { z } from 'zod'
-import { moment } from '../../contract/moment.ts'
 import { awaiting } from '../../contract/plan-messages.ts'
 import { changesBody } from '../../contract/response-bodies.ts'
+import { moment } from '../../contract/time-input.ts'
 import { advised } from '../../foundation/advised-requests.ts'
 import { DomainError, invalid, restated } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'

@@ -1,15 +1,15 @@
 /** A step that sends a request. `scope.egress` refuses private addresses. A dry run sends nothing. */
 import { STEP_METHODS, type Step } from '../../../contract/action-shapes.ts'
-import { HEADER_VALUE } from '../../../contract/sent-headers.ts'
-import { storableText } from '../../../foundation/decode-text.ts'
+import { HEADER_VALUE } from '../../../contract/outgoing-headers.ts'
 import { urlFault } from '../../../foundation/egress/url-fault.ts'
 import { DomainError, invalid, upstreamFailure } from '../../../foundation/errors.ts'
 import { isObject } from '../../../foundation/is-object.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
+import { storableText } from '../../../foundation/text-encoding.ts'
 import { checkJson, parseJson, pointer } from '../../../json/parse.ts'
 import { hasTemplate, parseTemplate } from '../../schema/templates/parse.ts'
 import { NeedsUnknown, render, renderParts, TextBudget, type Values } from '../../schema/templates/render.ts'
-import { hasDotSegment } from '../../schema/templates/url-set.ts'
+import { hasDotSegment } from '../../schema/templates/urls.ts'
 import { maskSecrets } from '../../storage/vault/mask.ts'
 import type { RunContext, StepOutcome } from './run-context.ts'
 

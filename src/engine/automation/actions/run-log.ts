@@ -10,8 +10,8 @@ import type { RunState } from '../../core/run-state.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { ActionRun as Row } from '../../prisma/client.ts'
 import { requirePermission } from '../../storage/access/access.ts'
+import { batchDeletion, inBatches } from '../../storage/database/batched-statements.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
-import { batchDeletion, inBatches } from '../../storage/database/in-batches.ts'
 import type { ActionAddress } from './run-context.ts'
 
 /** A run as it is shown. */

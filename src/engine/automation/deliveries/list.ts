@@ -1,7 +1,7 @@
 /** The deliveries of all triggers and inbound webhooks of a base. */
 import { isRecordId, isTypeId } from '../../../contract/ids.ts'
 import { INBOUND_STATUSES } from '../../../contract/inbound-webhook-shapes.ts'
-import { readMoment } from '../../../contract/moment.ts'
+import { readMoment } from '../../../contract/time-input.ts'
 import { DELIVERY_STATUSES } from '../../../contract/trigger-shapes.ts'
 import { invalid } from '../../../foundation/errors.ts'
 import { INBOUND_WEBHOOK } from '../../configuration/inbound-webhooks/index.ts'

@@ -1,8 +1,8 @@
 /** Writes the records of a delivery, once, and keeps a delivery that fails. */
 
-import { storableText } from '../../../foundation/decode-text.ts'
 import { DomainError, errorBody, toDomainError, withPaths } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
+import { storableText } from '../../../foundation/text-encoding.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
 import { requireType } from '../../configuration/record-types/index.ts'
 import { NO_EXPECTATION } from '../../core/write/preconditions.ts'

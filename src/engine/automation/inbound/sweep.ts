@@ -1,6 +1,6 @@
 import { LIMITS } from '../../../foundation/limits.ts'
+import { batchDeletion, inBatches } from '../../storage/database/batched-statements.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
-import { batchDeletion, inBatches } from '../../storage/database/in-batches.ts'
 
 const OLD = batchDeletion(
   'sweep_inbound_deliveries',

@@ -1,14 +1,14 @@
 /** Sends one request to a source, and reads the response as JSON. `scope.egress` refuses private addresses. */
 
-import { storableText } from '../../../foundation/decode-text.ts'
 import type { Sent } from '../../../foundation/egress/dispatcher.ts'
 import { busy, DomainError, invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
+import { storableText } from '../../../foundation/text-encoding.ts'
 import { parseLargeJson } from '../../../json/parse.ts'
 import { resolveSecrets } from '../../configuration/vault-secrets/index.ts'
 import type { Scope } from '../../core/scope.ts'
 import { workSlots } from '../../core/work-slots.ts'
-import { fillUrl, hasDotSegment } from '../../schema/templates/url-set.ts'
+import { fillUrl, hasDotSegment } from '../../schema/templates/urls.ts'
 import { maskSecrets } from '../../storage/vault/mask.ts'
 import { absent, refused, tooMuch, unreachable, unreadable } from './failures.ts'
 import type { SourceUse } from './find-source.ts'

@@ -1,10 +1,10 @@
 /** One attempt of a delivery: sends its request or runs its action, and says how that ended. */
 
-import { storableText } from '../../../foundation/decode-text.ts'
 import type { Egress, Sent } from '../../../foundation/egress/dispatcher.ts'
 import { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { Log } from '../../../foundation/log.ts'
+import { storableText } from '../../../foundation/text-encoding.ts'
 import { openSecret } from '../../configuration/lifecycle/secrets.ts'
 import { TRIGGER } from '../../configuration/triggers/index.ts'
 import type { Secrets } from '../../configuration/vault-secrets/index.ts'

@@ -1,7 +1,7 @@
 /** The chains of triggers that set off each other by the changes of their runs, so that each chain comes to an end. */
 import { LIMITS } from '../../../foundation/limits.ts'
+import { batchDeletion } from '../../storage/database/batched-statements.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
-import { batchDeletion } from '../../storage/database/in-batches.ts'
 import type { Entry, Match } from './match.ts'
 
 /** The place of a delivery in its chain. */

@@ -7,7 +7,7 @@ import { attempt, headersOf, purged, type Ready, type Services } from './attempt
 import { bodiesOf, type Due, dueDeliveries, keptBodies, sendersOf, testBody } from './due-deliveries.ts'
 import { type Attempt, storeAttempts } from './outcomes.ts'
 import type { ReceiverLimits } from './receiver-limits.ts'
-import { hold, inTurn, release, releaseLeft } from './turns.ts'
+import { hold, inTurn, release, releaseLeft } from './record-order.ts'
 
 /** Bytes of bodies that one look at the queue reads. */
 const READ_BYTES = 4 * 1024 * 1024

@@ -1,11 +1,11 @@
 /** Results of attempts, stored in batches a few times a second. */
 import { LIMITS } from '../../../foundation/limits.ts'
 import { announce } from '../../core/cache-notices.ts'
+import { batchDeletion, inBatches } from '../../storage/database/batched-statements.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
-import { batchDeletion, inBatches } from '../../storage/database/in-batches.ts'
 import { CHAINS_ENDED } from './chain.ts'
 import type { Due } from './due-deliveries.ts'
-import { release } from './turns.ts'
+import { release } from './record-order.ts'
 
 /** An attempt that has ended. */
 export type Attempt = {

@@ -56,7 +56,7 @@ export async function changeOne<F extends object, R extends Stored>(
   const [view] = views
   if (!view) throw new Error('A change without a result')
   const { scope, baseId } = loaded
-  const breaks = await scope.clientBreaks(scope, baseId, edits)
+  const breaks = await scope.breakingChanges(scope, baseId, edits)
   return { ...view, warnings: [...(view.warnings ?? []), ...breaks] }
 }
 

@@ -6,8 +6,8 @@ import { runPlanned } from '../../core/write/run-planned.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import { type Changed, changeOne } from './change.ts'
 import { readFields } from './fields.ts'
+import { openIdentityMap } from './identity-map.ts'
 import { type Kind, migrates, type PutOptions, type ResourceAddress, type Stored, type View } from './kind.ts'
-import { loadedIn } from './load.ts'
 import { lockConfiguration } from './lock.ts'
 import { type Patch, readPatch } from './patch.ts'
 import { requireManage } from './read.ts'
@@ -84,7 +84,7 @@ async function change<F extends object, R extends Stored>(
   return scope.db.transaction(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
     await lock(address.kind, within, baseId)
-    return changeOne(loadedIn(within, baseId), address.kind, { id: address.id, options, changed })
+    return changeOne(openIdentityMap(within, baseId), address.kind, { id: address.id, options, changed })
   })
 }
 
@@ -105,6 +105,6 @@ export async function remove<F extends object, R extends Stored>(
     await lock(address.kind, within, baseId)
     const decides = address.kind.takesConfirm && { leavesReferences: confirm === address.id }
     const options = { confirm, ...decides, checkPlan, expected }
-    return removeOne(loadedIn(within, baseId), address.kind, { id: address.id, options })
+    return removeOne(openIdentityMap(within, baseId), address.kind, { id: address.id, options })
   })
 }

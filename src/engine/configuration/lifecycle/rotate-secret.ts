@@ -3,8 +3,8 @@ import { LIMITS } from '../../../foundation/limits.ts'
 import { NO_EXPECTATION } from '../../core/write/preconditions.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import { changeOne } from './change.ts'
+import { openIdentityMap } from './identity-map.ts'
 import type { Kind, Stored, View } from './kind.ts'
-import { loadedIn } from './load.ts'
 import { lockForPromotion } from './lock.ts'
 import { requireManage } from './read.ts'
 import { type Owner, openSecret, sealSecret } from './secrets.ts'
@@ -25,7 +25,7 @@ export async function rotateSecret<F extends { secret: string | null }, R extend
     const within: WriteScope = { ...scope, db: tx }
     await lockForPromotion(within, baseId)
     const secret = kind.secrets?.secret?.() ?? null
-    const view = await changeOne(loadedIn(within, baseId), kind, {
+    const view = await changeOne(openIdentityMap(within, baseId), kind, {
       id,
       options: { expected: NO_EXPECTATION, keepsFormerSecret: true },
       changed: (before) => before && { input: {}, next: { ...before, secret } },

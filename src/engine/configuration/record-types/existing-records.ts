@@ -3,7 +3,7 @@ import { pageWithin } from '../../core/page.ts'
 import { read, type Scope } from '../../core/scope.ts'
 import { statement } from '../../storage/database/client.ts'
 import { type AffectedRecords, affectedValues, isAffected } from './affected-records.ts'
-import type { Suspects } from './suspect-records.ts'
+import type { PossiblyInvalid } from './possibly-invalid-records.ts'
 
 const STEP = 1000
 
@@ -41,7 +41,7 @@ export async function* recordsOf(
   scope: Scope,
   type: Type,
   affected: AffectedRecords,
-  suspects: Suspects,
+  suspects: PossiblyInvalid,
 ): AsyncGenerator<ExistingRow[]> {
   if (affected === 'none') return
   const ids = affected === 'all' ? null : suspects.get(type.id)

@@ -9,7 +9,7 @@ import { type AffectedRecords, affectedBy } from './affected-records.ts'
 import { type ExistingRow, recordsNamed, recordsOf } from './existing-records.ts'
 import { openValidation, recordsRefused, type Validation } from './migrate-and-validate.ts'
 import type { MigrationStep } from './migration.ts'
-import { suspectsOf } from './suspect-records.ts'
+import { possiblyInvalidOf } from './possibly-invalid-records.ts'
 
 /** What a check without a lock found: records that need another flag, and since when records may have changed. */
 export type Precheck = { readonly since: number; readonly flags: ReadonlyMap<string, boolean> }
@@ -43,7 +43,7 @@ export async function precheckRecords(
     prechecks.push({ type, id: type.id, affected, ...openPrecheck(type) })
   }
   let since = await scope.feed.settledSeq()
-  const suspects = await suspectsOf(scope, baseId, prechecks)
+  const suspects = await possiblyInvalidOf(scope, baseId, prechecks)
   for (const { id, affected, note } of prechecks)
     await note(recordsOf(scope, { baseId, id }, affected, suspects))
   for (let round = 0; round < ROUNDS; round++) {

@@ -28,8 +28,8 @@ import { renamesOf, stepsOf, takenAway } from './migration.ts'
 import { RECORD_TYPE_NAMES } from './not-found.ts'
 import { choosePortableId } from './portable-id.ts'
 import type { Precheck } from './precheck-records.ts'
+import { warnOfPropertyReferences } from './property-references.ts'
 import { typeOrBaseNotFound } from './read.ts'
-import { warnOfReaders } from './readers.ts'
 import { sourceFaults } from './source-faults.ts'
 import { indexesOf, recordTypeTable, type TypeRow } from './table.ts'
 import { reconcile } from './validate-existing.ts'
@@ -100,7 +100,7 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
     let recordsRewritten = 0
     const { sources } = next
     const warnings = current
-      ? await warnOfReaders(scope, { baseId: current.baseId, id, sources }, renamesOf(steps))
+      ? await warnOfPropertyReferences(scope, { baseId: current.baseId, id, sources }, renamesOf(steps))
       : []
     const indexes = resolvedIndexes(next)
     // Declaring a failed index again retries its build.

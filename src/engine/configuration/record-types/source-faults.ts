@@ -1,7 +1,7 @@
 /** Faults of the external sources of a record type. */
 import { isDeepStrictEqual } from 'node:util'
 import type { FieldMapping } from '../../../contract/mapping-shapes.ts'
-import { headerNameFault } from '../../../contract/sent-headers.ts'
+import { headerNameFault } from '../../../contract/outgoing-headers.ts'
 import {
   SOURCE_OPERATIONS,
   type Source,
@@ -15,7 +15,7 @@ import { LIMITS } from '../../../foundation/limits.ts'
 import { checkJson, pointer } from '../../../json/parse.ts'
 import { fieldFaults } from '../../schema/field-mapping/map-fields.ts'
 import { compileJsonPath, pathFault } from '../../schema/json-path/json-path.ts'
-import { fillUrl, namesIn, writtenOrigin } from '../../schema/templates/url-set.ts'
+import { fillUrl, namesIn, writtenOrigin } from '../../schema/templates/urls.ts'
 import { requirePermission } from '../../storage/access/access.ts'
 import type { Loaded } from '../lifecycle/kind.ts'
 import { mentionsSecret, referenceFaults, secretsIn } from '../vault-secrets/index.ts'

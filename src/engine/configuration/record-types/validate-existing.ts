@@ -8,7 +8,7 @@ import { recordsOf } from './existing-records.ts'
 import { flagRecords } from './lock-records.ts'
 import { openValidation, recordsRefused, type Validated } from './migrate-and-validate.ts'
 import type { MigrationStep, OnInvalid } from './migration.ts'
-import { suspectsOf } from './suspect-records.ts'
+import { possiblyInvalidOf } from './possibly-invalid-records.ts'
 
 type Repair = {
   readonly onInvalid: OnInvalid
@@ -31,7 +31,7 @@ export async function reconcile(
 ): Promise<number> {
   const validation = openValidation({ jsonSchema, steps })
   const affected = steps.length > 0 ? 'all' : affectedBy(current.jsonSchema as object, jsonSchema)
-  const suspects = await suspectsOf(scope, current.baseId, [{ id: current.id, affected }])
+  const suspects = await possiblyInvalidOf(scope, current.baseId, [{ id: current.id, affected }])
   const pages = recordsOf(scope, current, affected, suspects)
   let rewritten = 0
   for await (const rows of pages) {

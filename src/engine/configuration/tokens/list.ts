@@ -1,15 +1,15 @@
 import { type Token, toToken } from '../../core/authentication/authenticate.ts'
 import { administersAll, manages, requireAnyAdmin } from '../../core/authentication/may-manage.ts'
+import { listFiltered } from '../../core/filtered-page.ts'
 import type { Page, PageArgs } from '../../core/page.ts'
 import type { Scope } from '../../core/scope.ts'
-import { listShown } from '../../core/shown-page.ts'
 import { tokenNotFound } from './remove.ts'
 
 /** Lists the tokens that the caller may manage: those whose grants it could all give. */
 export async function listTokens(scope: Scope, args: PageArgs): Promise<Page<Token>> {
   requireAnyAdmin(scope)
   const { token } = scope.db.orm
-  return listShown(scope, 'tokens', args, {
+  return listFiltered(scope, 'tokens', args, {
     find: (query) => token.findMany({ ...query, omit: { hash: true } }),
     shows: (row) => manages(scope.access, toToken(row)),
     view: toToken,

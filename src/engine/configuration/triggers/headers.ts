@@ -1,5 +1,5 @@
 /** Headers that a trigger sends along. */
-import { headerNameFault } from '../../../contract/sent-headers.ts'
+import { headerNameFault } from '../../../contract/outgoing-headers.ts'
 import type { Detail } from '../../../foundation/errors.ts'
 import { pointer } from '../../../json/parse.ts'
 import type { Db } from '../../storage/database/client.ts'

@@ -1,7 +1,7 @@
 import { administersAll, requireAnyAdmin } from '../../core/authentication/may-manage.ts'
+import { listFiltered } from '../../core/filtered-page.ts'
 import type { Page, PageArgs } from '../../core/page.ts'
 import type { Scope } from '../../core/scope.ts'
-import { listShown } from '../../core/shown-page.ts'
 import { managesSecret, noSecret, OMITTED, type Secret, toSecret } from './secret.ts'
 
 /**
@@ -11,7 +11,7 @@ import { managesSecret, noSecret, OMITTED, type Secret, toSecret } from './secre
 export async function listSecrets(scope: Scope, args: PageArgs): Promise<Page<Secret>> {
   requireAnyAdmin(scope, 'secrets')
   const { secret } = scope.db.orm
-  return listShown(scope, 'secrets', args, {
+  return listFiltered(scope, 'secrets', args, {
     find: (query) => secret.findMany({ ...query, omit: OMITTED }),
     shows: ({ bases }) => managesSecret(scope.access, bases),
     view: toSecret,

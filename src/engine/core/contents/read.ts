@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import type { ByteRange } from '../../storage/blobs/blob-store.ts'
 import { statement } from '../../storage/database/client.ts'
 import type { Scope } from '../scope.ts'
-import { isRow } from './keep.ts'
+import { isRow } from './reference.ts'
 
 const READ = statement('read_content', 'SELECT bytes FROM plinth.content WHERE sha256 = $1')
 

@@ -14,7 +14,7 @@ const SMALL: Pick<PutLimits, 'keepBytes' | 'inMemoryBytes'> = {
 }
 
 /**
- * Reads a content. A small one stays in memory until `keepContent` stores it, in the transaction that refers to it;
+ * Reads a content. A small one stays in memory until `referenceContent` stores it, in the transaction that refers to it;
  * others are stored now.
  * @throws VALIDATION_ERROR if it is too large, aborted, or has another digest
  */

@@ -1,6 +1,6 @@
 import { linksUnavailable } from './linked.ts'
 import { checkField, type FieldContext } from './operand.ts'
-import { checkStatus } from './own-status.ts'
+import { checkStatus } from './status-condition.ts'
 import type { BoundFilter, BoundSort, Condition, Filter, Linked, SortTerm } from './syntax-tree.ts'
 
 /**

@@ -4,7 +4,7 @@ import { endKey, linkKey, type SeedRows } from '../../configuration/seeds/index.
 import { NO_EXPECTATION } from '../../core/write/preconditions.ts'
 import { dataText } from '../../data/ledger/record.ts'
 import type { LinkOperation, RecordOperation } from '../../records/batch/operation.ts'
-import { LATER } from '../../records/batch/refs.ts'
+import { LATER } from '../../records/batch/references.ts'
 import { sourceOf } from './owned-rows.ts'
 
 type End = SeedRows['relationships'][number]['source']

@@ -1,6 +1,6 @@
 /** Applies, resets and clears a seed, in one transaction. It owns the rows with its external_source. */
 import { DomainError, invalid, withPaths } from '../../../foundation/errors.ts'
-import { loadedIn } from '../../configuration/lifecycle/load.ts'
+import { openIdentityMap } from '../../configuration/lifecycle/identity-map.ts'
 import { missing, requireManage } from '../../configuration/lifecycle/read.ts'
 import { unknownReferences } from '../../configuration/lifecycle/references.ts'
 import { endKey, linkKey, rowFaults, SEED, type SeedRows } from '../../configuration/seeds/index.ts'
@@ -125,7 +125,7 @@ function countsOf(outcomes: readonly Outcome[], deleted: number): Counts {
 }
 
 async function upsert({ scope, baseId, seedId, rows, outcomes, write }: Run): Promise<void> {
-  const loaded = loadedIn(scope, baseId)
+  const loaded = openIdentityMap(scope, baseId)
   const unknown = await unknownReferences(SEED, loaded, {
     ...SEED.defaults(seedId),
     records: [...rows.records],

@@ -4,9 +4,9 @@ import { check, inBody } from '../../../contract/validate.ts'
 import { DomainError, invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
-import { keepContent } from '../../core/contents/keep.ts'
 import { openContent } from '../../core/contents/read.ts'
 import { receiveAndClose, receivedContent } from '../../core/contents/receive.ts'
+import { referenceContent } from '../../core/contents/reference.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import type { StoredBlob } from '../../storage/blobs/blob-store.ts'
 import { statement } from '../../storage/database/client.ts'
@@ -86,7 +86,7 @@ export async function putUploadPart(
   const content = await partOf(scope, address.baseId, input)
   return scope.db.statements(async (tx) => {
     await lockUpload(tx, address, 'shared')
-    await keepContent({ ...scope, db: tx }, content)
+    await referenceContent({ ...scope, db: tx }, content)
     const values = [address.baseId, address.id, number, content.sha256, content.size]
     const [row] = await tx.query<PartRow>(PUT_PART, values)
     if (!row) throw new Error('An inserted part is gone')

@@ -3,10 +3,10 @@
 import { LIMITS } from '../../../foundation/limits.ts'
 import { readPageRows, type Scope } from '../../core/scope.ts'
 import type { ChangeFilter } from '../../log/filter.ts'
+import { newestOf, type SeqRange, withinSeqs } from '../../log/ranges.ts'
 import { narrowing, type Patience, type Reader } from '../../log/read.ts'
-import { newestOf, type SeqRange, withinSeqs } from '../../log/seq-range.ts'
 import type { PackedCall } from '../../log/tool-call.ts'
-import { visibleTo } from '../../log/visible.ts'
+import { visibleTo } from '../../log/visibility.ts'
 import { shaped } from '../../storage/database/client.ts'
 
 /** Who made the entries of a group, and the newest of them in the range. */

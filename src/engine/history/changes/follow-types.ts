@@ -1,7 +1,7 @@
 import { endpointsOf } from '../../configuration/endpoints/load-endpoints.ts'
 import { requireBase } from '../../core/existing-base.ts'
 import type { Scope } from '../../core/scope.ts'
-import { type Slot, subscriberOf } from '../../log/streams.ts'
+import { type Slot, subscriberOf } from '../../log/stream-limits.ts'
 import { requireBaseAccess } from '../../storage/access/access.ts'
 
 /**

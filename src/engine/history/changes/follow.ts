@@ -4,7 +4,7 @@ import { requireBase } from '../../core/existing-base.ts'
 import type { Scope } from '../../core/scope.ts'
 import { type Change, callFor } from '../../log/entry.ts'
 import { feedCap, isFor, type Reader, readFor } from '../../log/read.ts'
-import { type Slot, subscriberOf } from '../../log/streams.ts'
+import { type Slot, subscriberOf } from '../../log/stream-limits.ts'
 import { type ConditionFilter, readCondition } from './changes-match.ts'
 import { type ChangeArgs, openReader, readAfter } from './list.ts'
 

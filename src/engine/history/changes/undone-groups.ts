@@ -1,6 +1,6 @@
 /** Which request undid all changes of a group. */
 import { read, type Scope } from '../../core/scope.ts'
-import { ofRequestWithin, type SeqRange } from '../../log/seq-range.ts'
+import { ofRequestWithin, type SeqRange } from '../../log/ranges.ts'
 import { packCall, unpackCall } from '../../log/tool-call.ts'
 import { shaped, statement } from '../../storage/database/client.ts'
 import type { Conditions, GroupKey } from './find-groups.ts'

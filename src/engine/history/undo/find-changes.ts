@@ -3,9 +3,9 @@ import { invalid } from '../../../foundation/errors.ts'
 import { nextTurn } from '../../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { Kind, Operation } from '../../log/entry.ts'
+import { type SeqRange, withinSeqs, withinTimes } from '../../log/ranges.ts'
 import { narrowing, type Reader } from '../../log/read.ts'
-import { type SeqRange, withinSeqs, withinTimes } from '../../log/seq-range.ts'
-import { visibleTo } from '../../log/visible.ts'
+import { visibleTo } from '../../log/visibility.ts'
 import { type Db, shaped } from '../../storage/database/client.ts'
 
 /** A change to undo, without its content. */

@@ -2,7 +2,7 @@
 import { nextTurn } from '../../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { Reader } from '../../log/read.ts'
-import { visibleTo } from '../../log/visible.ts'
+import { visibleTo } from '../../log/visibility.ts'
 import { type Db, type Statement, shaped, statement } from '../../storage/database/client.ts'
 import { AT_ONCE, FOUND, type FoundChange, type FoundRow, toFound, tooMany } from './find-changes.ts'
 

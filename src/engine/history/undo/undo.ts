@@ -24,7 +24,7 @@ import { type Effects, withEffects } from './find-effects.ts'
 import { findLastRequest, type LastRequest } from './last-request.ts'
 import { causesOf, findRenamings, leaveToRenames, type Renaming } from './migrated-records.ts'
 import { type Obstacle, type Step, stepsOf } from './plan-steps.ts'
-import { openReach } from './policy-reach.ts'
+import { openPolicyCheck } from './policy-check.ts'
 import { LOCK_LINKS, LOCK_RECORDS } from './record-statements.ts'
 import { mapResourceEntries, nameOf } from './resource-entries.ts'
 import { runWave } from './run-steps.ts'
@@ -235,7 +235,7 @@ async function revertAll(
   await nextTurn()
   steps.sort((a, b) => b.change.seq - a.change.seq)
   const competing = await competingTypes(scope, baseId, steps)
-  const outOfReach = await openReach(scope, baseId, steps)
+  const outOfReach = await openPolicyCheck(scope, baseId, steps)
   for (let round = 0; round < LIMITS.undoRounds; round++) {
     await scope.db.query(SAVEPOINT, [])
     const competes = ({ change, movesPair }: Step) => movesPair || competing.has(change.recordType ?? '')

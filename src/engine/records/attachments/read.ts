@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers'
-import { decodeText } from '../../../foundation/decode-text.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
+import { decodeText } from '../../../foundation/text-encoding.ts'
 import { openContent } from '../../core/contents/read.ts'
 import { readNewest } from '../../core/created-at-page.ts'
 import type { Page, PageArgs } from '../../core/page.ts'

@@ -9,8 +9,8 @@ import { DomainError, invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
 import { appendChange } from '../../core/append-change.ts'
-import { keepContent } from '../../core/contents/keep.ts'
 import { receiveBytes, receivedContent } from '../../core/contents/receive.ts'
+import { referenceContent } from '../../core/contents/reference.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import type { StoredBlob } from '../../storage/blobs/blob-store.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
@@ -93,7 +93,7 @@ export async function createAttachment(
   const attachment = await scope.db.statements(async (db) => {
     const within = { ...scope, db }
     const { createdAt, count } = await lockRecord(within, key)
-    if (content) await keepContent(within, content)
+    if (content) await referenceContent(within, content)
     const place = [...key, createdAt, filename, status]
     const replaced = await takeName(within, key, place)
     if (count - replaced >= LIMITS.attachmentsOfRecord) throw tooMany()
@@ -137,7 +137,7 @@ export async function completeAttachment(
     if (row.status === 'ready') throw alreadyComplete()
     const within = { ...scope, db, actor: { tokenId: row.token_id, name: row.actor_name } }
     const type = sameType(row.content_type, contentType)
-    await keepContent(within, content)
+    await referenceContent(within, content)
     await takeName(within, key, [...key, createdAt, row.filename, 'ready'])
     const made = await only(db, COMPLETE, [baseId, id, content.size, content.sha256, type])
     await log(within, key, 'create', made)

@@ -16,7 +16,7 @@ import {
   type RecordOperation,
 } from './operation.ts'
 import type { Outcome } from './outcome.ts'
-import { LATER, type Names, recordOf } from './refs.ts'
+import { LATER, type Names, recordOf } from './references.ts'
 
 type Raw = NonNullable<z.output<(typeof OPERATION_SHAPES)['create_record']>['relationships']>
 type Linking = Extract<RecordOperation, { links: unknown }>

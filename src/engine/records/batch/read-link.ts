@@ -5,7 +5,7 @@ import { checkRecordId } from '../../data/ledger/record.ts'
 import { checkEnds, readLink } from '../relationships/index.ts'
 import type { Ends, Id, LinkOperation, Unplaced } from './operation.ts'
 import { expectedOf } from './read-configuration.ts'
-import { LATER, LINK, type Names, recordOf } from './refs.ts'
+import { LATER, LINK, type Names, recordOf } from './references.ts'
 
 type Shapes = typeof OPERATION_SHAPES
 type Raw = z.output<Shapes['upsert_relationship' | 'create_relationship' | 'delete_relationship']>

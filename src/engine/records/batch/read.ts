@@ -13,7 +13,7 @@ import { readOwnLinks } from './nested-links.ts'
 import type { Failure, Operation, RecordOperation, Unplaced } from './operation.ts'
 import { expectedOf, readConfiguration } from './read-configuration.ts'
 import { readLinkOperation } from './read-link.ts'
-import { LINK, type Names, openNames, recordOf } from './refs.ts'
+import { LINK, type Names, openNames, recordOf } from './references.ts'
 
 type Limits = { readonly recordBytes: number }
 type Shapes = typeof OPERATION_SHAPES

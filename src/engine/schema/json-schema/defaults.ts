@@ -12,7 +12,7 @@ import {
   fillOthers,
   TooMuch,
   type Whole,
-} from './fill.ts'
+} from './fill-defaults.ts'
 import type { Clean, Reader } from './normalize.ts'
 import type { Definitions } from './references.ts'
 import { reaching, under } from './subschemas.ts'

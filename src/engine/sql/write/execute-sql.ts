@@ -8,11 +8,11 @@ import type { WriteScope } from '../../core/write/write.ts'
 import type { Types } from '../../records/batch/prepare.ts'
 import { withinBudget } from '../../records/batch/run-batch.ts'
 import { requireBaseAccess } from '../../storage/access/access.ts'
-import { catalogOf, principalRightsOf } from '../catalog-of.ts'
 import { placeOf, runnerOf } from '../execution/runner.ts'
+import { loadCatalog, principalRightsOf } from '../load-catalog.ts'
 import { requireSql } from '../run-sql.ts'
 import { inStatement } from './faults.ts'
-import { openOwnRows } from './own-rows.ts'
+import { openPendingRows } from './pending-rows.ts'
 import { type CheckedText, prepareStatements } from './prepare-statements.ts'
 import { type Done, runStatement } from './run-statement.ts'
 import { openRows } from './statement-reader.ts'
@@ -58,7 +58,7 @@ export async function executeSql(
   const place = placeOf(scope)
   if (!place) throw new Error('SQL that writes needs a place.')
   const { reader, note } = place
-  const catalog = await catalogOf(scope, principalRightsOf(scope, baseId, statements))
+  const catalog = await loadCatalog(scope, principalRightsOf(scope, baseId, statements))
   const { access } = scope
   const checked = await prepareStatements(statements ?? undefined, params ?? undefined, { catalog, access })
   const { fingerprint, relations } = checked
@@ -69,7 +69,7 @@ export async function executeSql(
       scope,
       async (within) => {
         const left = budget()
-        const own = await openOwnRows(within, catalog)
+        const own = await openPendingRows(within, catalog)
         const read = openRows(reader, own, runnerOf(scope).limits.writeRows)
         const run = { scope: within, catalog, types: new Map(types), own, read, budget: left }
         const done: StatementResult[] = []

@@ -7,13 +7,13 @@ import { isOfRecord } from '../../records/batch/operation.ts'
 import type { Outcome } from '../../records/batch/outcome.ts'
 import { prepare, type Types, validateRecords } from '../../records/batch/prepare.ts'
 import { runData } from '../../records/batch/run-data.ts'
+import { withPlace } from '../conversion-errors.ts'
 import { checkNames, type RawRows, type Reader, toRow } from '../execution/read-rows.ts'
 import type { Catalog } from '../guard/relations/catalog.ts'
-import { withPlace } from '../unfit-values.ts'
 import { atRows } from './faults.ts'
-import { withUnfitValue } from './find-unfit-value.ts'
+import { withConversionError } from './find-conversion-error.ts'
 import { type Found, lockAndRetry } from './lock-and-retry.ts'
-import { fromRows, type OwnRows } from './own-rows.ts'
+import { fromRows, type PendingRows } from './pending-rows.ts'
 import type { Checked } from './prepare-statements.ts'
 import { type Changes, idOf, readInsert, readUpdate, versionOf } from './read-changes.ts'
 import { eachRow, type Texts } from './rows-to-write.ts'
@@ -30,7 +30,7 @@ export type Run = {
   readonly scope: WriteScope
   readonly catalog: Catalog
   readonly types: Types
-  readonly own: OwnRows
+  readonly own: PendingRows
   readonly read: ReadRows
   readonly budget: ByteBudget
 }
@@ -43,7 +43,7 @@ export async function runStatement(run: Run, checked: Checked, index: number): P
   const { statement, read } = checked
   const look = () =>
     run.read(read).catch(async (thrown: unknown) => {
-      throw await withUnfitValue(thrown, checked, run.read, index)
+      throw await withConversionError(thrown, checked, run.read, index)
     })
   switch (statement.operation) {
     case 'select': {

@@ -2,7 +2,7 @@ import { invalid } from '../../../foundation/errors.ts'
 import type { SqlReader } from '../execution/connection-reader.ts'
 import type { RawRows } from '../execution/read-rows.ts'
 import type { Guarded, RenderOptions } from '../guard/guard-select.ts'
-import type { OwnRows } from './own-rows.ts'
+import type { PendingRows } from './pending-rows.ts'
 
 type Sources = NonNullable<RenderOptions['sourceOf']>
 
@@ -10,7 +10,7 @@ type Sources = NonNullable<RenderOptions['sourceOf']>
 export type ReadRows = (guarded: Guarded, before?: Sources) => Promise<RawRows>
 
 /** Opens the reader of one statement. */
-export function openRows(reader: SqlReader, own: OwnRows, mostRows: number): ReadRows {
+export function openRows(reader: SqlReader, own: PendingRows, mostRows: number): ReadRows {
   return async (guarded, first) => {
     const sources = await own.sources(guarded.reads)
     const sourceOf: Sources = (relation, bind) => first?.(relation, bind) ?? sources(relation, bind)

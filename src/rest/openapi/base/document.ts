@@ -2,8 +2,8 @@
 import { digest } from '../../../contract/canonical-hash.ts'
 import { invalid } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
-import { type KeptText, KeptTexts } from '../../../foundation/kept-texts.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
+import { type CachedText, TextCache } from '../../../foundation/text-cache.ts'
 import type { Context } from '../../../graphql/context.ts'
 import { graphql } from '../../../graphql/document.ts'
 import { compile } from '../../../graphql/execute.ts'
@@ -31,7 +31,7 @@ const seenTypes = compile(
     visibleTypes(base: $base) { types { id name: graphqlName description schemaText writable } }
   }`),
 )
-const kept = new KeptTexts(LIMITS.baseDescriptionsChars)
+const kept = new TextCache(LIMITS.baseDescriptionsChars)
 /** One at a time: each can take megabytes until it is complete. */
 let last: Promise<unknown> = Promise.resolve()
 
@@ -39,7 +39,7 @@ let last: Promise<unknown> = Promise.resolve()
  * The description of a base for the rights of the caller, as JSON text.
  * @throws FORBIDDEN, NOT_FOUND, VALIDATION_ERROR if it is too large
  */
-export async function describeBase(caller: Context, base: string): Promise<KeptText> {
+export async function describeBase(caller: Context, base: string): Promise<CachedText> {
   const { visibleTypes } = await seenKey({ base }, caller)
   return kept.of(digest([base, visibleTypes.key]), () => {
     const text = last.then(async () => {

@@ -3,7 +3,7 @@
 import { LIMITS } from '../../../../foundation/limits.ts'
 import { read, type Scope, viewerOf } from '../../../core/scope.ts'
 import { type EntryRow, toEntry } from '../../../log/entry.ts'
-import { visibleTo } from '../../../log/visible.ts'
+import { visibleTo } from '../../../log/visibility.ts'
 import { namedTypes } from '../../../storage/access/access.ts'
 import { statement, timed } from '../../../storage/database/client.ts'
 import { changeStep, stepOf, type TraceStep } from './step.ts'

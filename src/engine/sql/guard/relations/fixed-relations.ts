@@ -2,7 +2,7 @@ import { RELATION_COLUMNS } from '../../../../contract/record-columns.ts'
 import { quoteText } from '../syntax/names.ts'
 import type { Catalog } from './catalog.ts'
 import type { SqlColumn } from './columns.ts'
-import { STATE_BEFORE } from './state-before.ts'
+import { PREVIOUS_STATE } from './previous-state.ts'
 
 type Fixed = {
   view: string
@@ -46,7 +46,7 @@ const RELATIONSHIP_TYPE = named(
 
 const CHANGES = named(RELATION_COLUMNS.changes).map(({ name, expression }) => ({
   name,
-  expression: STATE_BEFORE[name] ?? expression,
+  expression: PREVIOUS_STATE[name] ?? expression,
 }))
 /** The tool calls of other tokens are for readers of the whole base: names of tools and endpoints show what it has. */
 const withOwnCalls = (tokenId: string | null): readonly SqlColumn[] =>

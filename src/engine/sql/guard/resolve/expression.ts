@@ -5,7 +5,7 @@ import { checkType } from '../allow/types.ts'
 import { resolveColumn } from '../relations/column-ref.ts'
 import type { GuardContext } from '../relations/context.ts'
 import type { NameScope } from '../relations/name-scope.ts'
-import { checkCaseStatus, checkStatus } from './own-status.ts'
+import { checkCaseStatus, checkStatus } from './status-comparison.ts'
 
 /**
  * Resolves an expression recursively.

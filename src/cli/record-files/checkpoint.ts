@@ -3,13 +3,13 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { isObject } from '../../foundation/is-object.ts'
 import { misused, unreadable } from '../command/failure.ts'
 
-export type Mark = {
+export type Checkpoint = {
   /** The server, the base, the record type and what else makes it another command. */
   target: string
 } & Record<string, unknown>
 
 /** Replaces the file at once, so that an interruption leaves the mark of before. */
-export async function saveMark(file: string, mark: Mark): Promise<void> {
+export async function saveCheckpoint(file: string, mark: Checkpoint): Promise<void> {
   try {
     await writeFile(`${file}.new`, JSON.stringify(mark))
     await rename(`${file}.new`, file)
@@ -18,13 +18,13 @@ export async function saveMark(file: string, mark: Mark): Promise<void> {
   }
 }
 
-export const removeMark = (file: string): Promise<void> => rm(file, { force: true })
+export const removeCheckpoint = (file: string): Promise<void> => rm(file, { force: true })
 
 /**
  * The mark of a command to the same target; undefined if there is none.
  * @throws Failure for the mark of another one
  */
-export async function readMark(file: string, target: string): Promise<Mark | undefined> {
+export async function readCheckpoint(file: string, target: string): Promise<Checkpoint | undefined> {
   let text: string
   try {
     text = await readFile(file, 'utf8')
@@ -37,7 +37,7 @@ export async function readMark(file: string, target: string): Promise<Mark | und
     throw misused(
       `${file} is of a command with another server, base, record type or options. Delete it to start from the beginning.`,
     )
-  return mark as Mark
+  return mark as Checkpoint
 }
 
 function parsed(text: string): unknown {

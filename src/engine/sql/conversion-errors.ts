@@ -10,7 +10,7 @@ const LITERAL =
 const STATES = new Set(['22P02', '22003', '22007', '22008', '22012'])
 
 /** Whether the error is that of a value. Another row or column may have none. */
-export function isUnfit(thrown: unknown): thrown is DomainError {
+export function isConversionError(thrown: unknown): thrown is DomainError {
   return thrown instanceof DomainError && (sqlState(thrown.cause)?.startsWith('22') ?? false)
 }
 
@@ -56,7 +56,7 @@ const MOST_PLACES = 3
 
 /** The error with the place of the value in the caller's text. Other errors are returned as they are. */
 export function withPlace(thrown: unknown, find: FindConversions): unknown {
-  if (!isUnfit(thrown)) return thrown
+  if (!isConversionError(thrown)) return thrown
   const unfit = unfitOf(thrown)
   const places = unfit ? find(unfit) : []
   const [first, ...others] = places

@@ -1,15 +1,15 @@
 /** The schema of an endpoint: its types with their operations, within its row and field policies. */
 import { servedEndpoint } from '../../engine/configuration/endpoints/index.ts'
 import { atEndpoint, type Context, duringCall, throughEndpoint } from '../context.ts'
+import type { Offer } from './base-view.ts'
 import type { LazySchema } from './lazy-schema.ts'
 import { schemaOf } from './schemas.ts'
-import type { Offer } from './seen.ts'
 
 /**
  * The schema of an endpoint for the token, and the context in which its queries run.
  * @throws FORBIDDEN without a grant that reaches the endpoint; NOT_FOUND if it is absent or disabled
  */
-export async function schemaAtEndpoint(
+export async function endpointSchema(
   caller: Context,
   { base, endpoint }: { base: string; endpoint: string },
 ): Promise<{ schema: LazySchema; context: Context }> {

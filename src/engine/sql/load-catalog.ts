@@ -38,7 +38,7 @@ const READS_CALLS = /changes|u&/i
  * that reads the whole base it is the same object.
  * @throws NOT_FOUND
  */
-export async function catalogOf(scope: Scope, { baseId, recordTypes }: PrincipalRights): Promise<Catalog> {
+export async function loadCatalog(scope: Scope, { baseId, recordTypes }: PrincipalRights): Promise<Catalog> {
   const catalog = await sharedCatalog(scope, baseId, recordTypes)
   return catalog.readsAll ? catalog : { ...catalog, tokenId: scope.actor.tokenId }
 }

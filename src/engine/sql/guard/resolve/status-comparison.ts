@@ -1,6 +1,6 @@
 import type { A_Expr, CaseExpr, Node } from '@pgsql/types'
 import { isStatus, STATUSES } from '../../../../contract/record-columns.ts'
-import { adviseEnum } from '../../../data/filter/never-matches.ts'
+import { adviseEnum } from '../../../data/filter/unsatisfiable-conditions.ts'
 import { constantText } from '../allow/patterns.ts'
 import { type GuardContext, wordsOf } from '../relations/context.ts'
 import { spell } from '../relations/find-relation.ts'

@@ -24,7 +24,7 @@ type Found = { kind: (typeof KINDS)[number]; id: string }
  * Warnings that name what still seems to use the old name of a property: sources of the type without a mapping, and
  * for callers that may read all of it, other configuration.
  */
-export async function warnOfReaders(
+export async function warnOfPropertyReferences(
   { db, access }: WriteScope,
   { baseId, id, sources }: { baseId: string; id: string; sources: readonly Source[] },
   renames: readonly { from: string; to: string }[],

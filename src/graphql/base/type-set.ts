@@ -19,6 +19,7 @@ import { clean } from '../../schema-shape/descriptions.ts'
 import type { Context } from '../context.ts'
 import { type AggregateTypes, aggregateTypes } from './aggregate-types.ts'
 import { ATTACHMENTS, type ClaimedRecord, claimedOf } from './attachment-types.ts'
+import type { LinkView, TypeView } from './base-view.ts'
 import { changeTypeOf, type Event } from './change-types.ts'
 import { inputsOf } from './input-types.ts'
 import { hasLinks, linksInputOf } from './link-inputs.ts'
@@ -26,7 +27,6 @@ import { nestedName } from './names.ts'
 import type { Connection, RecordNode } from './node.ts'
 import { type Payload, payloadOf } from './payload-type.ts'
 import { historyField } from './read-history.ts'
-import type { SeenLink, SeenType } from './seen.ts'
 import { AnyRecord, Direction, JsonScalar, OWN_FIELDS, PageInfo, required } from './shared-types.ts'
 import { type SourceTypes, sourceTypesOf } from './source-types.ts'
 import { describe, type Nest, readProperty, scalarOf, typedOf } from './values.ts'
@@ -38,7 +38,7 @@ export type PageTypes = {
   readonly connection: GraphQLObjectType<Connection>
   readonly edge: GraphQLObjectType
 }
-export type Family = PageTypes & {
+export type TypeSet = PageTypes & {
   readonly object: GraphQLObjectType<RecordNode, Context>
   readonly sort: GraphQLInputObjectType
   readonly where: GraphQLInputObjectType
@@ -61,17 +61,17 @@ export type Family = PageTypes & {
 }
 
 /** Where a family finds the types of others. */
-export type Families = {
-  of(type: SeenType): Omit<Family, 'all' | 'edge'>
+export type TypeSets = {
+  of(type: TypeView): Omit<TypeSet, 'all' | 'edge'>
   /** Called with the number of fields that were built. */
   built(fields: number): void
 }
 
 /** Makes families whose types have their names alone, each made once. `standIn` makes one, given families that have no types. */
-export function namedFamilies(
-  standIn: (type: SeenType, none: Families) => ReturnType<Families['of']>,
-): Families {
-  const made = new Map<string, ReturnType<Families['of']>>()
+export function namedTypeSets(
+  standIn: (type: TypeView, none: TypeSets) => ReturnType<TypeSets['of']>,
+): TypeSets {
+  const made = new Map<string, ReturnType<TypeSets['of']>>()
   return {
     of: (type) => {
       const known = made.get(type.id) ?? standIn(type, NO_FAMILIES)
@@ -82,7 +82,7 @@ export function namedFamilies(
   }
 }
 
-const NO_FAMILIES: Families = {
+const NO_FAMILIES: TypeSets = {
   of: () => {
     throw new Error('A type that is known by its name has no fields')
   },
@@ -92,7 +92,7 @@ const NO_FAMILIES: Families = {
 const WORDS = 600
 
 /** The types are made when their fields are asked for. */
-export function familyOf(type: SeenType, families: Families): Family {
+export function typeSetOf(type: TypeView, families: TypeSets): TypeSet {
   const nested = new Map<string, GraphQLEnumType | GraphQLObjectType>()
   const inputs = new Map<string, GraphQLInputObjectType>()
   const nest: Nest = (made) => {
@@ -220,7 +220,7 @@ export function pageTypes(name: string, object: PageTypes['object']): PageTypes 
 }
 
 function propertyFieldsOf(
-  { name: of, properties }: SeenType,
+  { name: of, properties }: TypeView,
   nest: Nest,
 ): GraphQLFieldConfigMap<RecordNode, Context> {
   const fields: GraphQLFieldConfigMap<RecordNode, Context> = {}
@@ -235,7 +235,7 @@ function propertyFieldsOf(
   return fields
 }
 
-function linkFieldsOf({ links }: SeenType, families: Families): GraphQLFieldConfigMap<RecordNode, Context> {
+function linkFieldsOf({ links }: TypeView, families: TypeSets): GraphQLFieldConfigMap<RecordNode, Context> {
   return Object.fromEntries(
     [...links.values()].map((link) => {
       const { object, connection } = link.far ? families.of(link.far) : ANY_PAGE
@@ -269,7 +269,7 @@ const FILTER = 'In the filter language of REST: {"field": "data.amount", "op": "
 
 /** Arguments of a page. */
 export const pageArgs = (
-  of: Pick<Family, 'sort' | 'where'> | null,
+  of: Pick<TypeSet, 'sort' | 'where'> | null,
   first: number = LIMITS.pageDefault,
 ): GraphQLFieldConfigArgumentMap => ({
   ...(of && { where: { type: of.where } }),
@@ -283,7 +283,7 @@ export const pageArgs = (
   after: { type: GraphQLString, description: 'The cursor after which the page starts.' },
 })
 
-const linkArgs = ({ far }: SeenLink, families: Families): GraphQLFieldConfigArgumentMap =>
+const linkArgs = ({ far }: LinkView, families: TypeSets): GraphQLFieldConfigArgumentMap =>
   pageArgs(far ? families.of(far) : null, LIMITS.relatedDefault)
 
 /** Fields that records are sorted by, as the filter language names them. */
@@ -298,7 +298,7 @@ const OWN_SORTS = [
   { field: '_searchScore', name: '_search_score' },
 ] as const
 
-export function sortFields({ properties }: SeenType): { field: string; name: string }[] {
+export function sortFields({ properties }: TypeView): { field: string; name: string }[] {
   const leaves = properties.filter(({ shape }) => scalarOf(shape))
   return [...OWN_SORTS, ...leaves.map(({ field, name }) => ({ field, name: fieldName([name]) }))]
 }

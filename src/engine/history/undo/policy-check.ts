@@ -22,7 +22,7 @@ const nameOf = (recordType: string | null, id: string) => `${recordType}/${id}`
  * that does not match the filter for writes, or whose hidden properties changed, a deleted one that did not match, and
  * links of records that are neither in sight nor part of the undo.
  */
-export async function openReach(
+export async function openPolicyCheck(
   scope: WriteScope,
   baseId: string,
   planned: readonly Step[],

@@ -5,7 +5,7 @@
 import type { Node, SelectStmt } from '@pgsql/types'
 import type { DomainError } from '../../../foundation/errors.ts'
 import { pointer } from '../../../json/parse.ts'
-import { isUnfit, readingOf, reworded, withPlace } from '../unfit-values.ts'
+import { isConversionError, readingOf, reworded, withPlace } from '../conversion-errors.ts'
 import { rowPath } from './faults.ts'
 import type { Checked } from './prepare-statements.ts'
 import type { Texts } from './rows-to-write.ts'
@@ -16,13 +16,13 @@ import { cast, column, combined, NULL, operation, text } from './translate/nodes
 import type { Update } from './translate/update.ts'
 
 /** The error of a read of a statement, with the place of the value that did not fit, as far as it can be found. */
-export async function withUnfitValue(
+export async function withConversionError(
   thrown: unknown,
   checked: Checked,
   read: ReadRows,
   index: number,
 ): Promise<unknown> {
-  if (!isUnfit(thrown)) return thrown
+  if (!isConversionError(thrown)) return thrown
   const placed = withPlace(thrown, checked.conversions)
   const { statement } = checked
   if (statement.operation !== 'update' && statement.operation !== 'insert') return placed
@@ -67,7 +67,7 @@ async function findValue(thrown: DomainError, search: Search): Promise<DomainErr
     const places = checked.conversions(unfit)
     return places.length === 1 ? places : []
   })
-  const { message } = isUnfit(of) ? of : thrown
+  const { message } = isConversionError(of) ? of : thrown
   const below = property ? `/data${pointer(property.name)}` : pointer(named)
   const path = rowPath(index, id, row) + below
   return reworded(thrown, `${name}"${named}": ${message} Nothing was written.`, path, readingOf(thrown))
@@ -117,7 +117,7 @@ async function readPart(
   try {
     return (await read(part)).rows
   } catch (thrown) {
-    if (isUnfit(thrown)) return undefined
+    if (isConversionError(thrown)) return undefined
     throw thrown
   }
 }

@@ -17,7 +17,7 @@ const cpuUsage = process.threadCpuUsage ?? process.cpuUsage
 type Suspect = { request: FastifyRequest; since: number }
 
 /** Starts the monitor. Its timer runs only while requests are open, so an idle server does not wake up. */
-export function logSlowTurns(app: FastifyInstance, log: Logger): void {
+export function logEventLoopLag(app: FastifyInstance, log: Logger): void {
   // Reuse array slots. The table of a Set would retain ended requests in the old generation.
   const open: (Suspect | undefined)[] = []
   const free: number[] = []

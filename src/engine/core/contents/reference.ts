@@ -37,7 +37,7 @@ export const isRow = ({ size }: { size: number }): boolean => size <= LIMITS.row
  * has received.
  * @throws RATE_LIMITED if it was just swept
  */
-export async function keepContent({ db, blobs }: Scope, content: StoredBlob): Promise<void> {
+export async function referenceContent({ db, blobs }: Scope, content: StoredBlob): Promise<void> {
   const { sha256, bytes } = content
   if (bytes && isRow(content)) {
     await db.query(STORE, [sha256, bytes])

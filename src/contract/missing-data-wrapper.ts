@@ -10,7 +10,7 @@ const MOST_KEYS = 50
  * One detail for a body that has the content of a record beside its fields instead of in `data`; undefined for
  * any other body, and where a key may be a misspelt field.
  */
-export function wrapData(shape: z.ZodType, value: unknown, path: string): Detail | undefined {
+export function missingDataWrapper(shape: z.ZodType, value: unknown, path: string): Detail | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || Object.hasOwn(value, 'data'))
     return undefined
   const { shape: fields } = shape.def as unknown as { shape?: Record<string, z.ZodType> }

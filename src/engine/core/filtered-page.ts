@@ -19,7 +19,7 @@ type Shown<Row, T> = {
  * Lists the rows that the caller sees, newest first, with few of the others in memory.
  * @throws VALIDATION_ERROR
  */
-export async function listShown<
+export async function listFiltered<
   Row extends { id: string; createdAt: Date },
   T extends { id: string; createdAt: string },
 >(scope: Scope, list: string, args: PageArgs, { find, shows, view, count }: Shown<Row, T>): Promise<Page<T>> {

@@ -23,7 +23,7 @@ export const WrittenHeaderValue = HeaderValue.regex(
 )
 
 /** Headers by their names, each with a value of the shape. */
-export const sentHeaders = (value: z.ZodString) =>
+export const outgoingHeaders = (value: z.ZodString) =>
   z
     .record(HeaderName, value)
     .refine(

@@ -14,13 +14,13 @@ import {
 } from '../../engine/schema/compiled-types/compiled-relationship-type.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { shapeOf } from '../../schema-shape/read.ts'
+import { accessibleTypes, rightsOnTypes } from '../accessible-types.ts'
 import { type Context, requireBase } from '../context.ts'
-import { rightsOnTypes, typesInReach } from '../types-in-reach.ts'
 import { linkNames, mutationNames, sourceFieldNames, VERBS, type Verb } from './names.ts'
 import { type Property, propertiesOf } from './properties.ts'
 
 /** A relationship type from one of its ends, and its field. */
-export type SeenLink = {
+export type LinkView = {
   readonly field: string
   readonly relType: string
   readonly incoming: boolean
@@ -29,7 +29,7 @@ export type SeenLink = {
   /** Whether mutations may write such links. */
   readonly linkable: boolean
   /** The only type at the far end; null if there may be several. */
-  readonly far: SeenType | null
+  readonly far: TypeView | null
 }
 /** What the fields of a relationship type follow from. */
 export type LinkRule = Pick<
@@ -39,7 +39,7 @@ export type LinkRule = Pick<
 /** The root fields that read. */
 const READS = ['get', 'list', 'aggregate'] as const
 export type Read = (typeof READS)[number]
-export type SeenType = {
+export type TypeView = {
   readonly id: string
   /** `Ticket`, and `ticket` for root fields. */
   readonly name: string
@@ -63,16 +63,16 @@ export type SeenType = {
   /** Names of its external sources. None under a row or field policy, which sources do not apply. */
   readonly sources: readonly string[]
   readonly properties: readonly Property[]
-  readonly links: ReadonlyMap<string, SeenLink>
+  readonly links: ReadonlyMap<string, LinkView>
 }
-export type SeenBase = {
+export type BaseView = {
   readonly base: string
   /** Identifies what is seen. */
   readonly key: string
   readonly undo: boolean
-  readonly types: ReadonlyMap<string, SeenType>
+  readonly types: ReadonlyMap<string, TypeView>
   /** By name in GraphQL. */
-  readonly byName: ReadonlyMap<string, SeenType>
+  readonly byName: ReadonlyMap<string, TypeView>
 }
 
 /**
@@ -80,15 +80,15 @@ export type SeenBase = {
  * their schemas when they are asked for.
  * @throws FORBIDDEN without a grant on types of the base; NOT_FOUND if it does not exist
  */
-export async function seenBase(
+export async function baseView(
   context: Context,
   base: string,
   offer: Offer | null = null,
-): Promise<{ key: string; make: () => SeenBase }> {
+): Promise<{ key: string; make: () => BaseView }> {
   if (!offer) await requireBase(context, base)
   const { scope } = context
   const [{ types, rights }, links] = await Promise.all([
-    typesInReach(scope, base, PLACE),
+    accessibleTypes(scope, base, PLACE),
     relationshipTypesOf(scope, base),
   ])
   const seen = JSON.stringify([base, rights, offer?.stamp, scope.policy?.name])
@@ -101,12 +101,12 @@ export async function seenBase(
 }
 
 /** A part of the base as the token sees it, outside of endpoints: the given types, linked by the given ones. */
-export const seenPart = (
+export const partialBaseView = (
   scope: Scope,
   base: string,
   types: ReadonlyMap<string, NamedType>,
   links: readonly LinkRule[],
-): SeenBase => see(base, '', false, types, visibilityOf(scope, base, links, null))
+): BaseView => see(base, '', false, types, visibilityOf(scope, base, links, null))
 
 function visibilityOf(
   scope: Scope,
@@ -149,9 +149,9 @@ function visibilityOf(
  * Reads the types that a query may name, in turns: a validation that met them would read all in one pass of the
  * event loop.
  */
-export async function readTypes({ types }: SeenBase, query: string): Promise<void> {
+export async function readTypes({ types }: BaseView, query: string): Promise<void> {
   const names = new Set(query.match(/[A-Za-z_]\w*/g))
-  const isNamed = (type: SeenType) =>
+  const isNamed = (type: TypeView) =>
     [
       type.name,
       type.root,
@@ -190,8 +190,8 @@ type Visibility = {
   mayUse: (recordType: string, operation: string) => boolean
   /** Whether no row or field policy restricts it. */
   isWhole: (recordType: string) => boolean
-  changesOf: (recordType: string) => SeenType['changes']
-  historyOf: (recordType: string) => SeenType['history']
+  changesOf: (recordType: string) => TypeView['changes']
+  historyOf: (recordType: string) => TypeView['history']
   hasAttachments: (recordType: string) => boolean
   isVisible: (recordType: string, property: string) => boolean
   mayLink: (relType: string) => boolean
@@ -204,15 +204,15 @@ function see(
   undo: boolean,
   all: ReadonlyMap<string, NamedType>,
   visibility: Visibility,
-): SeenBase {
-  const types = new Map<string, SeenType>()
+): BaseView {
+  const types = new Map<string, TypeView>()
   for (const type of all.values())
     if (visibility.isReadable(type.id)) types.set(type.id, typeOf(type, types, visibility))
   return { base, key, undo, types, byName: new Map([...types.values()].map((type) => [type.name, type])) }
 }
 
-function typeOf(type: NamedType, types: ReadonlyMap<string, SeenType>, visibility: Visibility): SeenType {
-  let links: ReadonlyMap<string, SeenLink> | undefined
+function typeOf(type: NamedType, types: ReadonlyMap<string, TypeView>, visibility: Visibility): TypeView {
+  let links: ReadonlyMap<string, LinkView> | undefined
   let shown: readonly Property[] | undefined
   const { id, graphqlName: name, description } = type
   const verbs = visibility.isWritable(id) ? VERBS.filter((verb) => visibility.mayUse(id, verb)) : []
@@ -257,9 +257,9 @@ function propertiesOfType(type: NamedType): readonly Property[] {
 function linksOf(
   id: string,
   own: readonly Property[],
-  types: ReadonlyMap<string, SeenType>,
+  types: ReadonlyMap<string, TypeView>,
   { links, isReadable, mayFollow, mayLink }: Visibility,
-): SeenLink[] {
+): LinkView[] {
   const outgoing = links.filter(({ sourceRecordTypes }) => isAmong(id, sourceRecordTypes))
   const incoming = links.filter(({ targetRecordTypes }) => isAmong(id, targetRecordTypes))
   const names = linkNames(
@@ -270,7 +270,7 @@ function linksOf(
   const isSeen = (ends: readonly string[]) => ends.includes('*') || ends.some(isReadable)
   const farOf = ([only, ...others]: readonly string[]) =>
     only !== undefined && only !== '*' && others.length === 0 ? (types.get(only) ?? null) : null
-  const toField = (link: LinkRule, isIncoming: boolean): SeenLink[] => {
+  const toField = (link: LinkRule, isIncoming: boolean): LinkView[] => {
     const ends = isIncoming ? link.sourceRecordTypes : link.targetRecordTypes
     const field = (isIncoming ? names.incoming : names.outgoing).get(link.id)
     if (field === undefined || !mayFollow(link) || !isSeen(ends)) return []

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 
-export type KeptText = { readonly text: string; readonly etag: string }
+export type CachedText = { readonly text: string; readonly etag: string }
 
 /** Large texts by the key of what they show, with their ETags. The least used are dropped, and made again when needed. */
-export class KeptTexts {
-  readonly #kept: LRUCache<string, KeptText>
-  readonly #making = new Map<string, Promise<KeptText>>()
+export class TextCache {
+  readonly #kept: LRUCache<string, CachedText>
+  readonly #making = new Map<string, Promise<CachedText>>()
 
   /** @param maxChars size of all texts together */
   constructor(maxChars: number) {
@@ -14,7 +14,7 @@ export class KeptTexts {
   }
 
   /** The text of a key. Requests for the same one share the work of `make`. */
-  of(key: string, make: () => Promise<string>): Promise<KeptText> {
+  of(key: string, make: () => Promise<string>): Promise<CachedText> {
     const known = this.#kept.get(key)
     if (known) return Promise.resolve(known)
     const running = this.#making.get(key) ?? this.#make(key, make)
@@ -22,7 +22,7 @@ export class KeptTexts {
     return running
   }
 
-  async #make(key: string, make: () => Promise<string>): Promise<KeptText> {
+  async #make(key: string, make: () => Promise<string>): Promise<CachedText> {
     try {
       const text = await make()
       const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`

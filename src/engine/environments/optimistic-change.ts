@@ -23,7 +23,7 @@ async function stampOf(db: Db, bases: readonly string[]): Promise<string> {
  * Prepares a change, locks the configuration of the bases, and applies the change if nothing has changed since.
  * Prepares it again if something has; the last time under the locks. So the locks are held for the writes only.
  */
-export async function prepareAhead<P, T>(
+export async function changeOptimistically<P, T>(
   scope: WriteScope,
   bases: readonly string[],
   prepare: (scope: WriteScope) => Promise<P>,

@@ -11,8 +11,8 @@ import type { ClientBreaks, TypeEdit } from '../../engine/core/scope.ts'
 import type { Scope } from '../../engine/engine.ts'
 import { isAmong } from '../../engine/schema/compiled-types/compiled-relationship-type.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
-import { familyOf, namedFamilies } from './family.ts'
-import { type LinkRule, type SeenType, seenPart } from './seen.ts'
+import { type LinkRule, partialBaseView, type TypeView } from './base-view.ts'
+import { namedTypeSets, typeSetOf } from './type-set.ts'
 
 /** Record types that are compared, and breaks that the warning names. */
 const MOST = { types: 50, breaks: 8 }
@@ -21,7 +21,7 @@ type Edited<F> = { readonly id: string; readonly before: F | null; readonly next
 type TypeFields = { readonly jsonSchema: unknown }
 type Links = readonly LinkRule[]
 
-export const clientBreaks: ClientBreaks = async (scope, baseId, edits) => {
+export const breakingChanges: ClientBreaks = async (scope, baseId, edits) => {
   const types = (edits.filter(({ kind }) => kind === 'record_type') as Edited<TypeFields>[]).filter(
     ({ before, next }) => before && next && !isDeepStrictEqual(before.jsonSchema, next.jsonSchema),
   )
@@ -120,13 +120,13 @@ function typesOf(
   far: ReadonlyMap<string, NamedType>,
   links: Links,
 ): PartialSchema {
-  const seen = seenPart(scope, baseId, new Map([...far, [type.id, type]]), links).types.get(type.id)
+  const seen = partialBaseView(scope, baseId, new Map([...far, [type.id, type]]), links).types.get(type.id)
   if (!seen) return new PartialSchema(new Map())
-  const families = namedFamilies((other, none) => familyOf(nameOnly(other), none))
-  return new PartialSchema(familyOf(seen, families).all())
+  const families = namedTypeSets((other, none) => typeSetOf(nameOnly(other), none))
+  return new PartialSchema(typeSetOf(seen, families).all())
 }
 
-const nameOnly = ({ id, name, root }: SeenType): SeenType => ({
+const nameOnly = ({ id, name, root }: TypeView): TypeView => ({
   ...{ id, name, root, description: null, writable: false, hasLinkRights: false, changes: null },
   ...{ history: null, attachments: false },
   reads: new Set(),

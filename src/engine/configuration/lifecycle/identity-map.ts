@@ -14,7 +14,7 @@ type Memo = {
 /**
  * Opens the identity map in a transaction that has the configuration of the base locked, or outside one for a trial.
  */
-export function loadedIn(scope: WriteScope, baseId: string, isTrial = false): Loaded {
+export function openIdentityMap(scope: WriteScope, baseId: string, isTrial = false): Loaded {
   const memos = new Map<string, Memo>()
   const answers = new Map<unknown, Promise<unknown>>()
   const memoOf = ({ name }: Named): Memo => {

@@ -29,14 +29,14 @@ const SUSPECTS: Statement = {
 type Row = { type: string; ids: string[] | null }
 
 /** Ids by type. A type that is absent has no suspects; null: it has too many to list. */
-export type Suspects = ReadonlyMap<string, readonly string[] | null>
+export type PossiblyInvalid = ReadonlyMap<string, readonly string[] | null>
 
 /** Finds the suspects of types whose affected records are described. */
-export async function suspectsOf(
+export async function possiblyInvalidOf(
   scope: Scope,
   baseId: string,
   types: readonly { readonly id: string; readonly affected: AffectedRecords }[],
-): Promise<Suspects> {
+): Promise<PossiblyInvalid> {
   const suspects = new Map<string, readonly string[] | null>()
   const conditions: string[] = []
   const ids: string[] = []

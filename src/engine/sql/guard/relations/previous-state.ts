@@ -40,7 +40,7 @@ const NAMES = `CASE WHEN jsonb_typeof(c.data) = 'object' AND jsonb_typeof(p.data
 const CHANGED = `CASE WHEN operation NOT IN ('create', 'delete') THEN ${before(NAMES)} END`
 
 /** By the name of the column. */
-export const STATE_BEFORE: Readonly<Record<string, string>> = {
+export const PREVIOUS_STATE: Readonly<Record<string, string>> = {
   data: wireData('data'),
   data_before: DATA_BEFORE,
   changed: CHANGED,

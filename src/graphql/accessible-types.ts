@@ -23,7 +23,7 @@ type Place = { what: string; path: string; instead: string }
  * All types of a base, readable or not, with what the token may do with them.
  * @throws VALIDATION_ERROR if they are too many or too large for what is made of them
  */
-export async function typesInReach(scope: Scope, base: string, { what, path, instead }: Place) {
+export async function accessibleTypes(scope: Scope, base: string, { what, path, instead }: Place) {
   const { types } = await typesOfBase(scope, base)
   if (types) return { types: types as ReadonlyMap<string, NamedType>, ...rightsOnTypes(scope, base) }
   throw invalid({

@@ -91,7 +91,7 @@ export function fromRows(
     FROM json_to_recordset(${rows}::json) AS o (${columns}${more})) AS v WHERE ${condition}`
 }
 
-export type OwnRows = {
+export type PendingRows = {
   /** The time of the transaction, for `now()`. */
   readonly now: string
   /** Marks that the transaction has written: the next read looks at its log. */
@@ -103,7 +103,7 @@ export type OwnRows = {
 }
 
 /** Opens the overlay at the start of a transaction. */
-export async function openOwnRows(scope: WriteScope, catalog: Catalog): Promise<OwnRows> {
+export async function openPendingRows(scope: WriteScope, catalog: Catalog): Promise<PendingRows> {
   const { baseId, readsAll, types } = catalog
   const [begin] = await scope.db.query<{ now: string; seq: string }>(BEGIN, [baseId])
   const start = begin?.seq ?? '0'
