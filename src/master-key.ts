@@ -1,10 +1,10 @@
 /** The master key of the vault: from the settings, else from the data directory. */
+
 import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Config, readMasterKeys } from './config/read-config.ts'
-
-const KEY_BYTES = 32
+import { KEY_BYTES } from './foundation/units.ts'
 
 /** Reads the master keys, the one that encrypts first. Makes one at the first start. */
 export async function masterKeys({ dataDir, masterKeys: set }: Config): Promise<readonly Buffer[]> {

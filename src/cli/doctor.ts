@@ -22,8 +22,6 @@ import {
 type Status = 'ok' | 'warning' | 'error'
 type Check = { name: string; status: Status; message: string }
 
-const PATIENCE_MS = 5000
-
 export function addDoctor(program: Command, fail: () => void): void {
   configure(
     program
@@ -63,7 +61,7 @@ async function check(settings: Settings): Promise<Check[]> {
 async function readiness(url: string, settings: Settings): Promise<Check> {
   const name = 'readiness'
   try {
-    const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(PATIENCE_MS) })
+    const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(LIMITS.doctorMs) })
     const { status, database } = (await response.json()) as { status?: string; database?: string }
     const message = `${status}${database === undefined ? '' : `, database ${database}`}`
     return { name, status: response.ok ? 'ok' : 'error', message }

@@ -1,10 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { LIMITS } from '../foundation/limits.ts'
 import { type Call, noAnswer, open, PATIENCE_MS, read, received } from './command/client.ts'
 import { readEvents } from './command/sse.ts'
-
-const PAUSE_MS = 1000
-/** Maximum number of consecutive failed connection attempts. */
-const TRIES = 30
 
 /**
  * Follows an event stream and passes on each event as JSON. Reconnects with the id of the last event, so
@@ -18,11 +15,11 @@ export async function follow(
   take: (json: string) => void,
 ): Promise<never> {
   let lastId: string | undefined
-  for (let away = 0; ; await sleep(PAUSE_MS)) {
+  for (let away = 0; ; await sleep(LIMITS.followPauseMs)) {
     const headers = { ...request.headers, ...(lastId !== undefined && { 'last-event-id': lastId }) }
     const body = await begin(url, token, { ...request, headers }).catch((thrown: unknown) => {
       // Without any response yet, the URL is probably wrong: fail at once.
-      if (thrown instanceof NoAnswer && lastId !== undefined && ++away < TRIES) return undefined
+      if (thrown instanceof NoAnswer && lastId !== undefined && ++away < LIMITS.followTries) return undefined
       throw thrown instanceof NoAnswer ? noAnswer(url, thrown.cause) : thrown
     })
     if (!body) continue

@@ -1,14 +1,14 @@
 /** `plinth gen`: TypeScript and OpenAPI of the types of a base. */
+
 import { readFile, writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
+import { LIMITS } from '../foundation/limits.ts'
 import { call, get } from './command/client.ts'
 import { configure, valued } from './command/commander.ts'
 import { Failure, misused, unreadable } from './command/failure.ts'
 import { note, print } from './command/print.ts'
 import { type Flags, readSettings, type Settings, serverUrl, tokenFor } from './command/settings.ts'
 import { printTypes, type RecordType, type RelationshipType } from './generated-types/print-types.ts'
-
-const PAGE = 100
 
 type GenFlags = { out?: string; check?: true }
 
@@ -51,7 +51,10 @@ async function listAll(settings: Settings, base: string, list: string): Promise<
   const url = serverUrl(settings)
   const found: unknown[] = []
   for (;;) {
-    const page = new URLSearchParams({ limit: String(PAGE), offset: String(found.length) })
+    const page = new URLSearchParams({
+      limit: String(LIMITS.generatedTypesPage),
+      offset: String(found.length),
+    })
     const request = get(`/${encodeURIComponent(base)}/${list}`, page)
     const { data, meta } = (await call(url, tokenFor(url, settings), request)).body as {
       data: unknown[]

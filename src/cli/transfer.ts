@@ -1,15 +1,15 @@
 /** Uploads of contents from a file or standard input, and downloads to a file or standard output. */
+
 import { createReadStream, createWriteStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
+import { LIMITS } from '../foundation/limits.ts'
+import { MEBIBYTE } from '../foundation/units.ts'
 import { type Answer, type Call, noAnswer, open, PATIENCE_MS, read, received } from './command/client.ts'
 import { misused, unreadable } from './command/failure.ts'
 import { note } from './command/print.ts'
-
-const SHOW_EVERY_MS = 100
-const MEBIBYTE = 1024 * 1024
 
 /**
  * Sends the file as the body of the request; `-` is standard input. Its type is guessed unless the request has one.
@@ -102,7 +102,7 @@ function progress(what: string, size: number | undefined): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, next) {
       done += chunk.length
-      if (Date.now() - shownAt > SHOW_EVERY_MS) show()
+      if (Date.now() - shownAt > LIMITS.progressShownMs) show()
       next(null, chunk)
     },
     flush(next) {

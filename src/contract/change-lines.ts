@@ -1,5 +1,7 @@
 /** Changes of configuration as lines that a person reads, on the command line and from an agent. */
+
 import { escapeInvisible } from '../foundation/invisible-characters.ts'
+import { LIMITS } from '../foundation/limits.ts'
 
 /** A step of a diff (RFC 6902), with the value before it where that is known. */
 export type Step = {
@@ -20,7 +22,6 @@ const WORDS = {
   due: { create: 'to create', update: 'to update', delete: 'to delete' },
   done: { create: 'created', update: 'updated', delete: 'deleted' },
 } as const
-const MOST_CHARS = 200
 
 /** Formats a step: `replace /name "Deal" → "Offer"`. */
 export function stepLine({ op, path, before, value }: Step): string {
@@ -29,7 +30,8 @@ export function stepLine({ op, path, before, value }: Step): string {
     .map((each) => shortened(JSON.stringify(each)))
   return escapeInvisible([op, path, texts.join(' → ')].filter(Boolean).join(' '))
 }
-const shortened = (text: string) => (text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS)}…` : text)
+const shortened = (text: string) =>
+  text.length > LIMITS.changeValueChars ? `${text.slice(0, LIMITS.changeValueChars)}…` : text
 
 /** A line for each resource, and below it what an update changes; `op` is null there. */
 export const changeLines = (
@@ -65,13 +67,12 @@ export const keptLines = (
   how: string,
 ): string[] => {
   if (kept.length === 0) return []
-  const named = kept.slice(0, NAMED_AS_KEPT).map(({ kind, id }) => `${kind} ${id}`)
+  const named = kept.slice(0, LIMITS.changesNamed).map(({ kind, id }) => `${kind} ${id}`)
   const more = kept.length > named.length ? ', …' : ''
   return [
     `${kept.length} kept: ${named.join(', ')}${more}. ${how} to delete ${kept.length === 1 ? 'it' : 'them'}.`,
   ]
 }
-const NAMED_AS_KEPT = 5
 
 type Conflict = { readonly kind: string; readonly id: string; readonly production: readonly Step[] }
 type Break = { readonly path: string; readonly message: string }

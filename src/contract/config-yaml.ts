@@ -1,10 +1,9 @@
 import { stringify } from 'yaml'
 import { nextTurn, turnIsOver } from '../foundation/event-loop-turns.ts'
+import { LIMITS } from '../foundation/limits.ts'
 
 /** Long texts stay on one line, so that a diff of two files shows whole values. */
 const STYLE = { lineWidth: 0 }
-/** Values with more characters of JSON are printed member by member: 8 KiB take some 15 ms. */
-const AT_ONCE = 8 * 1024
 
 /** The line by which editors find the JSON Schema of a config file. */
 const schemaLine = (schema: string): string => `# yaml-language-server: $schema=${schema}\n`
@@ -20,7 +19,8 @@ async function print(value: object, indent: string, parts: string[]): Promise<vo
   const isList = Array.isArray(value)
   for (const [key, member] of Object.entries(value)) {
     if (turnIsOver()) await nextTurn()
-    const isLarge = typeof member === 'object' && member !== null && JSON.stringify(member).length > AT_ONCE
+    const isLarge =
+      typeof member === 'object' && member !== null && JSON.stringify(member).length > LIMITS.yamlCharsAtOnce
     const entry = (content: unknown) => stringify(isList ? [content] : { [key]: content }, STYLE)
     if (!isLarge) {
       parts.push(indented(entry(member), indent))

@@ -1,10 +1,8 @@
 import type { z } from 'zod'
 import type { Detail } from '../foundation/errors.ts'
 import { isObject } from '../foundation/is-object.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import { isClose, isShortFor, meantField } from './suggest.ts'
-
-const LONGEST_HINT = 2000
-const MOST_KEYS = 50
 
 /**
  * One detail for a body that has the content of a record beside its fields instead of in `data`; undefined for
@@ -22,7 +20,7 @@ export function missingDataWrapper(shape: z.ZodType, value: unknown, path: strin
   const isMisspelt = content.some(([name]) =>
     known.some((field) => isClose(name, field) || isShortFor(name, field)),
   )
-  if (content.length === 0 || content.length > MOST_KEYS || isMisspelt) return undefined
+  if (content.length === 0 || content.length > LIMITS.wrapperHintKeys || isMisspelt) return undefined
   const [[name, inner] = [], ...others] = content
   const isNamed = others.length === 0 && meantField(name ?? '', ['data']) !== undefined && isObject(inner)
   const data = isNamed ? inner : Object.fromEntries(content)
@@ -33,6 +31,8 @@ export function missingDataWrapper(shape: z.ZodType, value: unknown, path: strin
     code: 'required',
     message: 'The content goes in "data". Send the body in hint.',
     expected: 'object',
-    ...(hint.length <= LONGEST_HINT ? { hint } : { message: 'The content goes in "data": {"data": {…}}.' }),
+    ...(hint.length <= LIMITS.wrapperHintChars
+      ? { hint }
+      : { message: 'The content goes in "data": {"data": {…}}.' }),
   }
 }

@@ -1,13 +1,12 @@
 import { FUNCTIONS } from '../contract/aggregate-functions.ts'
 import { meantValue } from '../contract/suggest.ts'
 import { isObject } from '../foundation/is-object.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import { fieldOf } from './fields.ts'
 import { attempt, Unclear } from './filter-ast.ts'
 
 type Aggregation = { fn: string; field?: string }
 
-const MOST_ITEMS = 20
-const MOST_CHARS = 256
 /** `count`, `count(*)`, `sum(amount)`, `sum:data.amount`, `sum amount`. */
 const CALL = /^\s*(?<fn>[a-z_]+)\s*(?:\(\s*(?<operand>[^()]*)\s*\)|[:\s]\s*(?<after>\S+))?\s*$/i
 /** What other systems call the function and its operand. */
@@ -25,14 +24,14 @@ export function correctAggregations(raw: unknown): Aggregation[] | undefined {
   return attempt(() => {
     if (raw === undefined) return [{ fn: 'count' }]
     const items = itemsOf(raw)
-    if (items.length === 0 || items.length > MOST_ITEMS) throw new Unclear()
+    if (items.length === 0 || items.length > LIMITS.translatedAggregations) throw new Unclear()
     return items.map(read)
   })
 }
 
 function itemsOf(raw: unknown): readonly unknown[] {
   if (Array.isArray(raw)) return raw
-  if (typeof raw === 'string') return raw.length <= MOST_CHARS ? raw.split(',') : []
+  if (typeof raw === 'string') return raw.length <= LIMITS.translatedAggregationChars ? raw.split(',') : []
   if (!isObject(raw)) return []
   return FN_KEYS.some((key) => key in raw)
     ? [raw]
@@ -43,7 +42,8 @@ function itemsOf(raw: unknown): readonly unknown[] {
 
 function read(raw: unknown): Aggregation {
   if (typeof raw === 'string') {
-    const { fn, operand, after } = (raw.length <= MOST_CHARS && CALL.exec(raw)?.groups) || {}
+    const { fn, operand, after } =
+      (raw.length <= LIMITS.translatedAggregationChars && CALL.exec(raw)?.groups) || {}
     return aggregation(fn, operand ?? after)
   }
   if (!isObject(raw)) throw new Unclear()

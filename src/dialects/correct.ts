@@ -1,13 +1,12 @@
 /** Recognizes filters of other query languages in object form, for the hint of an error only. */
+
 import { isDeepStrictEqual } from 'node:util'
+import { LIMITS } from '../foundation/limits.ts'
 import { attempt, type FilterAst, orUnclear, Unclear } from './filter-ast.ts'
 import { jsonIn } from './literal.ts'
 import { normalize } from './normalize.ts'
 import { readObject } from './objects.ts'
 import type { FilterJson } from './operands.ts'
-
-/** Maximum length of a hint and of the text to parse. */
-const MAX_CHARS = 10 * 1024
 
 /** The hint for a condition in a text form of another product. */
 export const FORM = '{"field":"data.property","op":"eq","value":"…"}'
@@ -31,7 +30,7 @@ export function readFilter(raw: unknown, columns?: readonly string[]): FilterJso
 
 /** Reads JSON, or JSON that was encoded twice. */
 function readText(raw: string, columns: readonly string[] | undefined): FilterJson | undefined {
-  if (raw.length > MAX_CHARS) return undefined
+  if (raw.length > LIMITS.translatedFilterChars) return undefined
   return normalized(() => {
     const value = jsonIn(raw)
     return readObject(orUnclear(typeof value === 'string' ? jsonIn(value) : value))
@@ -41,6 +40,6 @@ function readText(raw: string, columns: readonly string[] | undefined): FilterJs
 const normalized = (read: () => FilterAst, columns: readonly string[] | undefined): FilterJson | undefined =>
   attempt(() => {
     const filter = normalize(read(), columns)
-    if (JSON.stringify(filter).length > MAX_CHARS) throw new Unclear()
+    if (JSON.stringify(filter).length > LIMITS.translatedFilterChars) throw new Unclear()
     return filter
   })

@@ -1,10 +1,9 @@
 import { isObject } from '../foundation/is-object.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import { condition, conjunction, type FilterAst, not, Unclear } from './filter-ast.ts'
 import { escaped } from './operands.ts'
 import { isOperatorWord } from './operators.ts'
 
-/** Maximum depth of nested properties above a test. */
-const MAX_NESTING = 10
 /** Whether a prefix marks the key as an operator; other words may be properties. */
 const isMarked = (key: string): boolean => /^[$_]/.test(key)
 /** Keys recognized in addition to operator words. */
@@ -17,7 +16,7 @@ const isTest = (key: string): boolean => isOperatorWord(key) || MORE.has(bare(ke
  * @throws Unclear
  */
 export function readTests(name: string, value: unknown, depth = 0, below = name === 'data'): FilterAst {
-  if (depth > MAX_NESTING) throw new Unclear()
+  if (depth > LIMITS.translatedNesting) throw new Unclear()
   // A list is ambiguous: one value, alternatives, or MongoDB's array match.
   if (Array.isArray(value)) throw new Unclear()
   if (!isObject(value)) return condition(dotted(name), '$eq', value)

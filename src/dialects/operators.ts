@@ -1,4 +1,5 @@
 import { isClose } from '../contract/suggest.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import { Unclear } from './filter-ast.ts'
 import {
   among,
@@ -88,7 +89,6 @@ for (const [takes, meaning, words] of SPELLINGS) {
   const operator = { takes, meaning }
   for (const word of words.split(' ')) OPERATORS.set(word, operator)
 }
-const MAX_WORD = 40
 
 const flat = (word: string): string =>
   word
@@ -101,7 +101,7 @@ const flat = (word: string): string =>
  * @throws Unclear
  */
 export function operatorOf(word: string): Operator {
-  if (word.length > MAX_WORD) throw new Unclear()
+  if (word.length > LIMITS.operatorWordChars) throw new Unclear()
   const wanted = flat(word)
   const known = OPERATORS.get(wanted)
   if (known) return known
@@ -114,4 +114,5 @@ export function operatorOf(word: string): Operator {
 }
 
 /** Whether the word is an exact operator spelling in a supported language. */
-export const isOperatorWord = (word: string): boolean => word.length <= MAX_WORD && OPERATORS.has(flat(word))
+export const isOperatorWord = (word: string): boolean =>
+  word.length <= LIMITS.operatorWordChars && OPERATORS.has(flat(word))

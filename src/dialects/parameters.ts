@@ -14,8 +14,6 @@ import { readBracketed, readDjango, readSigned, valueAt } from './parameter-name
 /** Corrected query parameters. */
 type Correction = { filter?: FilterJson; sort?: string; fields?: string }
 
-const MAX_NAME = 1024
-const MAX_VALUE = 10 * 1024
 const flat = (name: string): string => name.toLowerCase().replace(/[$_-]|\[\]$/g, '')
 function words(list: string): readonly string[] {
   return list.split(' ')
@@ -32,7 +30,11 @@ const AGGREGATIONS = words('aggregates aggregate aggregation metrics metric meas
  * intent is ambiguous. Never throws.
  */
 export function correctParameter(name: string, value: string): Correction | undefined {
-  if (name.length > MAX_NAME || value.length > MAX_VALUE || (value === '' && !/[<>=]/.test(name)))
+  if (
+    name.length > LIMITS.translatedNameChars ||
+    value.length > LIMITS.translatedValueChars ||
+    (value === '' && !/[<>=]/.test(name))
+  )
     return undefined
   const known = flat(name)
   if (SORTS.includes(known)) return correction('sort', () => sortIn(value))
@@ -82,8 +84,6 @@ function plain(name: string, value: string): FilterAst {
   return condition(name, '$eq', valueAt(name, value))
 }
 
-const MAX_TERMS = 32
-const MAX_CHARS = 256
 /** Sort terms of other languages: `area.desc.nullslast`, `area:desc`, `area DESC`, `-area`. */
 const TERM =
   /^(?<minus>[-+]?)(?<name>[\p{L}_].*?)(?:(?:[.:]|\s+)(?<direction>asc|desc))?(?:(?:\.|\s+)nulls\s?last)?$/isu
@@ -97,7 +97,7 @@ function sortIn(text: string): string {
   if (json !== undefined) return terms(termsOf(json))
   return terms(
     text.split(',').map((each) => {
-      if (each.length > MAX_CHARS) throw new Unclear()
+      if (each.length > LIMITS.translatedTermChars) throw new Unclear()
       const { minus, name, direction } = TERM.exec(each.trim())?.groups ?? {}
       if (name === undefined || (minus !== '' && direction !== undefined)) throw new Unclear()
       return [name, minus === '-' || direction?.toLowerCase() === 'desc']
@@ -112,7 +112,7 @@ function sortIn(text: string): string {
 export function correctSort(raw: unknown): string | undefined {
   const text = typeof raw === 'string' ? raw : (JSON.stringify(raw) ?? '')
   const isForeign = /^[[{]|[:.\s](?:asc|desc)\b/i.test(text)
-  return isForeign && text.length <= MAX_VALUE ? attempt(() => sortIn(text)) : undefined
+  return isForeign && text.length <= LIMITS.translatedValueChars ? attempt(() => sortIn(text)) : undefined
 }
 
 /** Parses MongoDB's `{"area": -1}`, Prisma's `{"area": "desc"}` and lists of them. */
@@ -129,7 +129,7 @@ function isDown(direction: unknown): boolean {
 }
 
 function terms(list: readonly [string, boolean][]): string {
-  if (list.length === 0 || list.length > MAX_TERMS) throw new Unclear()
+  if (list.length === 0 || list.length > LIMITS.translatedTerms) throw new Unclear()
   return list.map(([name, down]) => `${down ? '-' : ''}${orderable(name)}`).join(',')
 }
 
@@ -146,7 +146,7 @@ function orderable(name: string): string {
  */
 function fieldsIn(text: string): string {
   const names = text.split(',').map((each) => each.trim())
-  if (names.length > MAX_TERMS) throw new Unclear()
+  if (names.length > LIMITS.translatedTerms) throw new Unclear()
   return names.map(orderable).join(',')
 }
 
@@ -241,7 +241,7 @@ export function adviseBody(body: unknown, known: readonly string[], pageSize?: n
     if (name === 'indexes' && typeof (Array.isArray(value) ? value : [])[index ?? -1] === 'string')
       return indexOn((value as string[])[index ?? 0] ?? '')
     if (name === 'statements' && Array.isArray(value) && value.every((each) => typeof each === 'string'))
-      return value.join('; ').length <= MOST_SQL ? value.join('; ') : undefined
+      return value.join('; ').length <= LIMITS.translatedSqlChars ? value.join('; ') : undefined
     const text = index === undefined ? value : undefined
     if (typeof text !== 'string') return undefined
     if (name === 'filter') return JSON.stringify(readFilter(text)) ?? FORM
@@ -252,11 +252,10 @@ export function adviseBody(body: unknown, known: readonly string[], pageSize?: n
 
 /** Known members that show what others mean. */
 const READ_BESIDE = ['filter', 'limit']
-const MOST_VALUES = 200
 
 /** Whether a value has few enough members to read. */
 function isSmall(value: unknown): boolean {
-  let left = MOST_VALUES
+  let left: number = LIMITS.translatedValues
   const spend = (part: unknown): boolean => {
     left -= Array.isArray(part) ? part.length + 1 : 1
     return left > 0 && (typeof part !== 'object' || part === null || Object.values(part).every(spend))
@@ -279,7 +278,6 @@ const indexOn = (field: string): string | undefined => {
   const of = attempt(() => fieldOf(field))
   return of === undefined ? undefined : JSON.stringify({ fields: [of] })
 }
-const MOST_SQL = 2000
 
 const jsonOf = (name: string, value: unknown): string | undefined =>
   value === undefined ? undefined : JSON.stringify({ [name]: value })

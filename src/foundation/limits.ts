@@ -1,4 +1,6 @@
 import { SERVER_LIMITS } from './server-limits.ts'
+import { TEXT_LIMITS } from './text-limits.ts'
+import { WORK_LIMITS } from './work-limits.ts'
 
 /**
  * All fixed limits of the product. Operators can change some of them (`config/read-config.ts`); the defaults
@@ -6,6 +8,8 @@ import { SERVER_LIMITS } from './server-limits.ts'
  */
 export const LIMITS = {
   ...SERVER_LIMITS,
+  ...TEXT_LIMITS,
+  ...WORK_LIMITS,
   bodyBytes: 10 * 1024 * 1024,
   /** Body limit of requests that write no record: a query, a type, an endpoint. */
   smallBodyBytes: 1024 * 1024,

@@ -2,15 +2,12 @@ import { constants } from 'node:zlib'
 import negotiator from '@fastify/accept-negotiator'
 import compress from '@fastify/compress'
 import type { FastifyInstance } from 'fastify'
+import { LIMITS } from '../foundation/limits.ts'
 
 /**
  * Prefer gzip: at these sizes brotli is no faster, saves little, and needs megabytes of memory per response.
  */
 const ENCODINGS = ['gzip' as const, 'br' as const]
-/** Minimum size: shorter responses fit in one or two packets. */
-const LEAST_BYTES = 1024
-/** Responses up to this size are compressed synchronously, longer ones in the thread pool. */
-const AT_ONCE_BYTES = 8 * 1024
 /** Excludes event streams, whose events must be sent at once. */
 const TYPES = /^(application\/json|text\/plain)\b/
 
@@ -19,8 +16,8 @@ export async function compressAnswers(app: FastifyInstance): Promise<void> {
   await app.register(compress, {
     globalDecompression: false,
     encodings: ENCODINGS,
-    threshold: LEAST_BYTES,
-    syncThreshold: AT_ONCE_BYTES,
+    threshold: LIMITS.compressedBytesMin,
+    syncThreshold: LIMITS.compressedAtOnceBytes,
     customTypes: TYPES,
     zlibOptions: { level: 3 },
     brotliOptions: {
@@ -36,7 +33,7 @@ export async function compressAnswers(app: FastifyInstance): Promise<void> {
       (request, reply, payload, done) => {
         const accepted = negotiator.negotiate(request.headers['accept-encoding'] ?? '', [...ENCODINGS])
         const isPlain = reply.getHeader('content-encoding') === undefined
-        if (accepted && isPlain && Number(reply.getHeader('content-length')) >= LEAST_BYTES)
+        if (accepted && isPlain && Number(reply.getHeader('content-length')) >= LIMITS.compressedBytesMin)
           reply.removeHeader('content-length')
         done(null, payload)
       },

@@ -3,8 +3,6 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { LIMITS } from '../foundation/limits.ts'
 
-const LOG_EVERY_MS = 60_000
-
 /**
  * Connection limit: closes each connection above `most` before reading from it. Logs at most once a minute.
  */
@@ -14,7 +12,7 @@ export function limitConnections(app: FastifyInstance, most: number, log: Logger
   let loggedAt = Number.NEGATIVE_INFINITY
   app.server.on('drop', () => {
     dropped++
-    if (performance.now() - loggedAt < LOG_EVERY_MS) return
+    if (performance.now() - loggedAt < LIMITS.connectionLogMs) return
     log.warn({ dropped, most }, 'connections were closed: PLINTH_MAX_CONNECTIONS are open')
     loggedAt = performance.now()
     dropped = 0

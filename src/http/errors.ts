@@ -71,14 +71,13 @@ export function notFound(
   // HEAD returns the headers of GET, including Content-Length.
   const verb = method === 'HEAD' ? 'GET' : method
   const { message = '', ...advice } = advise?.(verb, path) ?? {}
-  return new DomainError('NOT_FOUND', `No route matches ${verb} ${path.slice(0, ROUTE_CHARS)}.`, {
+  return new DomainError('NOT_FOUND', `No route matches ${verb} ${path.slice(0, LIMITS.routeShownChars)}.`, {
     details: [
       { path: '', code: 'unknown_route', message: message === '' ? ALL : `${message} ${ALL}`, ...advice },
     ],
   })
 }
 const ALL = 'GET / lists the surfaces of this server, GET /openapi.json all routes of REST.'
-const ROUTE_CHARS = 128
 
 /**
  * Prepares an error response: logs internal errors with their cause, sets `Retry-After` if a retry helps, and

@@ -7,10 +7,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { LIMITS } from '../foundation/limits.ts'
 
-const TICK_MS = 20
-/** Number of requests that a line names: the latest, since work begins soon after arrival. */
-const NAMED = 5
-
 /** CPU time of the main thread; older Node versions only have that of the process. */
 const cpuUsage = process.threadCpuUsage ?? process.cpuUsage
 
@@ -42,7 +38,7 @@ export function logEventLoopLag(app: FastifyInstance, log: Logger): void {
         open_requests: suspects.length,
         requests: suspects
           .sort((a, b) => b.since - a.since)
-          .slice(0, NAMED)
+          .slice(0, LIMITS.slowTurnRequests)
           .map(({ request }) => ({
             reqId: request.id,
             method: request.method,
@@ -55,7 +51,7 @@ export function logEventLoopLag(app: FastifyInstance, log: Logger): void {
   }
   const tick = () => {
     const now = performance.now()
-    const ms = now - last.at - TICK_MS
+    const ms = now - last.at - LIMITS.eventLoopTickMs
     if (ms > LIMITS.turnMs) {
       const { user, system } = cpuUsage(last.cpu)
       const suspects = [...open, ...ended].filter(
@@ -80,11 +76,11 @@ export function logEventLoopLag(app: FastifyInstance, log: Logger): void {
       open[place] = undefined
       free.push(place)
       // Keep only requests that end in a slow pass. A list of all would survive young-generation collections.
-      if (performance.now() - last.at - TICK_MS > LIMITS.turnMs) ended.push({ request, since })
+      if (performance.now() - last.at - LIMITS.eventLoopTickMs > LIMITS.turnMs) ended.push({ request, since })
     })
     if (!timer) {
       last = { at: since, cpu: cpuUsage() }
-      timer = setInterval(tick, TICK_MS)
+      timer = setInterval(tick, LIMITS.eventLoopTickMs)
       timer.unref()
     }
     done()

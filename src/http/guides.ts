@@ -1,6 +1,8 @@
 /** Serves the Markdown files of `docs/` as HTML under `/guides`. Each is rendered once. */
+
 import { readFile } from 'node:fs/promises'
 import { Marked, type Tokens } from 'marked'
+import { LIMITS } from '../foundation/limits.ts'
 import { escapeHtml, htmlPage } from './html-page.ts'
 
 export type Guide = { readonly name: string; readonly title: string; readonly about: string }
@@ -158,23 +160,18 @@ const anchorOf = (html: string): string =>
 /** A section of a guide: its heading as HTML, and its words in lower case. */
 type Section = { path: string; guide: string; heading: string; title: string; text: string }
 
-const MOST_CHARS = 100
-const MOST_WORDS = 8
-const MOST_FOUND = 40
-const SHOWN_CHARS = 160
-
 let sections: Promise<readonly Section[]> | undefined
 
 /** The page of what the guides have on the words. */
 export async function searchPage(asked: string): Promise<string> {
-  const query = asked.slice(0, MOST_CHARS)
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean).slice(0, MOST_WORDS)
+  const query = asked.slice(0, LIMITS.guideSearchChars)
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean).slice(0, LIMITS.guideSearchWords)
   sections ??= readSections()
   const all = words.length === 0 ? [] : await sections
   const has = (text: string) => words.every((word) => text.toLowerCase().includes(word))
   const found = all.filter(({ title, text }) => has(`${title} ${text}`))
   const named = found.filter(({ title }) => has(title))
-  const first = [...new Set([...named, ...found])].slice(0, MOST_FOUND)
+  const first = [...new Set([...named, ...found])].slice(0, LIMITS.guideSectionsFound)
   const list = first.map(
     (each) =>
       `<li><a href="${each.path}">${each.guide}${each.heading === each.guide ? '' : ` › ${each.heading}`}</a><br><span class="soft">${excerpt(each.text, words[0] ?? '')}</span></li>`,
@@ -182,13 +179,13 @@ export async function searchPage(asked: string): Promise<string> {
   const count = `${found.length} section${found.length === 1 ? '' : 's'}`
   return htmlPage(
     'Search',
-    `<nav><a href="/">Plinth</a> › <a href="/guides">Guides</a></nav><h1>Search</h1>${SEARCH_FORM}<p>${count} with “${escapeHtml(query)}”${found.length > MOST_FOUND ? `, the first ${MOST_FOUND} of them` : ''}.</p><ul>${list.join('')}</ul>`,
+    `<nav><a href="/">Plinth</a> › <a href="/guides">Guides</a></nav><h1>Search</h1>${SEARCH_FORM}<p>${count} with “${escapeHtml(query)}”${found.length > LIMITS.guideSectionsFound ? `, the first ${LIMITS.guideSectionsFound} of them` : ''}.</p><ul>${list.join('')}</ul>`,
   )
 }
 
 function excerpt(text: string, word: string): string {
-  const at = Math.max(0, text.toLowerCase().indexOf(word) - SHOWN_CHARS / 4)
-  return `${at > 0 ? '… ' : ''}${escapeHtml(text.slice(at, at + SHOWN_CHARS))} …`
+  const at = Math.max(0, text.toLowerCase().indexOf(word) - LIMITS.guideExcerptChars / 4)
+  return `${at > 0 ? '… ' : ''}${escapeHtml(text.slice(at, at + LIMITS.guideExcerptChars))} …`
 }
 
 async function readSections(): Promise<Section[]> {

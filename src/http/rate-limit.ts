@@ -2,9 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { DomainError } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
-
-const MINUTE_MS = 60_000
-const MAX_KEYS = 50_000
+import { MINUTE_MS } from '../foundation/units.ts'
 
 /**
  * Token bucket for each key: `burst` at once, refilled at `perMinute`. Stored as the time when the bucket is
@@ -17,7 +15,7 @@ export function buckets(perMinute: number, burst: number) {
   return {
     /** Takes `count` tokens, all or none. A negative `left` means that there were too few. */
     take(key: string, now: number, count = 1) {
-      fullAt ??= new LRUCache<string, number>({ max: MAX_KEYS })
+      fullAt ??= new LRUCache<string, number>({ max: LIMITS.ratedCallers })
       const full = Math.max(fullAt.get(key) ?? 0, now) + interval * count
       const left = Math.floor(burst - (full - now) / interval + 1e-9)
       if (left >= 0) fullAt.set(key, full)

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { nextTurn, turnIsOver } from '../foundation/event-loop-turns.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import { uuidv7 } from '../foundation/uuid.ts'
 
 /** Additional log fields of a request, or of one message of it. */
@@ -75,8 +76,6 @@ const ZEROS = /^0+$/
 const KEY = /^(?:[a-z][a-z0-9_*/-]{0,255}|[a-z0-9][a-z0-9_*/-]{0,240}@[a-z][a-z0-9_*/-]{0,13})$/
 /** Printable ASCII without comma and equals sign, not ending in a space. */
 const VALUE = /^[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/
-const STATE_CHARS = 512
-const STATE_MEMBERS = 32
 
 /**
  * Parses the trace context. Malformed headers are ignored, as the specification requires. Unknown versions
@@ -95,13 +94,13 @@ export function readTrace(parent: unknown, state: unknown): Trace | undefined {
 }
 
 function isState(state: unknown): state is string {
-  if (typeof state !== 'string' || state.length > STATE_CHARS) return false
+  if (typeof state !== 'string' || state.length > LIMITS.loggedStateChars) return false
   const members = state.split(',').map((member) => member.replace(/^[ \t]+|[ \t]+$/g, ''))
   const given = members.filter((member) => member !== '')
   const keys = given.map((member) => member.slice(0, Math.max(0, member.indexOf('='))))
   return (
     given.length > 0 &&
-    members.length <= STATE_MEMBERS &&
+    members.length <= LIMITS.loggedStateMembers &&
     new Set(keys).size === keys.length &&
     given.every((member, i) => KEY.test(keys[i] ?? '') && VALUE.test(member.slice(member.indexOf('=') + 1)))
   )

@@ -5,13 +5,13 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import negotiator from '@fastify/accept-negotiator'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { nextTurn, turnIsOver } from '../foundation/event-loop-turns.ts'
+import { LIMITS } from '../foundation/limits.ts'
 
 const toBrotli = promisify(brotliCompress)
 const toGzip = promisify(gzip)
 const ENCODINGS = ['br', 'gzip', 'identity']
 /** Enough for small responses. Higher levels take seconds for megabytes of script. */
 const BROTLI_QUALITY = 5
-const SLICE_BYTES = 128 * 1024
 
 /** `brotli` is the body as compressed before. */
 type Made = { type: string; body: string | Uint8Array; brotli?: Buffer }
@@ -61,13 +61,13 @@ const view = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
  * would slices to a hundred clients, as each write that the kernel takes at once asks for the next slice.
  */
 export function sendSlices(reply: FastifyReply, bytes: Buffer): FastifyReply {
-  if (bytes.length <= SLICE_BYTES) return reply.send(bytes)
+  if (bytes.length <= LIMITS.documentSliceBytes) return reply.send(bytes)
   let sent = 0
   const slices = new Readable({
     async read() {
       if (turnIsOver()) await nextTurn()
-      this.push(sent < bytes.length ? bytes.subarray(sent, sent + SLICE_BYTES) : null)
-      sent += SLICE_BYTES
+      this.push(sent < bytes.length ? bytes.subarray(sent, sent + LIMITS.documentSliceBytes) : null)
+      sent += LIMITS.documentSliceBytes
     },
   })
   return reply.header('content-length', bytes.length).send(slices)

@@ -1,9 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../foundation/errors.ts'
-
-/** Smaller responses are not counted. */
-const COUNTED_BYTES = 64 * 1024
+import { LIMITS } from '../foundation/limits.ts'
 
 type UnsentResponse = { readonly tokenId: string; bytes: number }
 
@@ -43,7 +41,7 @@ export class Unsent {
   /** Counts the serialized response, replacing the bytes read for it. */
   sends(tokenId: string, { raw }: FastifyReply, bytes: number): void {
     const known = this.#unsent.get(raw)
-    if (!known && bytes < COUNTED_BYTES) return
+    if (!known && bytes < LIMITS.countedAnswerBytes) return
     const unsent = known ?? this.#open(raw, tokenId)
     this.#add(unsent, bytes - unsent.bytes)
   }
@@ -82,7 +80,7 @@ export function countAnswers(app: FastifyInstance, unsent: Unsent): void {
 /** Size of a buffered payload. Streams apply their own backpressure. */
 function sizeOf(payload: unknown): number | undefined {
   if (typeof payload === 'string')
-    return payload.length < COUNTED_BYTES / 4 ? payload.length : Buffer.byteLength(payload)
+    return payload.length < LIMITS.countedAnswerBytes / 4 ? payload.length : Buffer.byteLength(payload)
   return Buffer.isBuffer(payload) ? payload.length : undefined
 }
 

@@ -1,3 +1,5 @@
+import { ZERO } from '../foundation/ascii.ts'
+
 /**
  * A non-negative decimal number: `digits` (without leading and trailing zeros) times ten to the `exponent`.
  * Zero is ''.
@@ -44,5 +46,3 @@ export function isMultipleOf(value: number, step: number): boolean {
 function scaled({ digits, exponent }: Decimal, low: number): bigint {
   return BigInt(digits) * 10n ** BigInt(exponent - low)
 }
-
-const ZERO = 48

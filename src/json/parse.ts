@@ -1,5 +1,7 @@
 /** The JSON of every surface: parsed strictly, so that nothing is lost or unsafe. */
+
 import { isUtf8 } from 'node:buffer'
+import { BRACE, BRACKET, LETTER_E, POINT, QUOTE } from '../foundation/ascii.ts'
 import { type Detail, DomainError, invalid } from '../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../foundation/event-loop-turns.ts'
 import { LIMITS } from '../foundation/limits.ts'
@@ -244,8 +246,3 @@ function isDigit(c: number): boolean {
 
 // Escaped ASCII can encode __proto__ or \u0000; D800 to DFFF are surrogates.
 const SUSPECT_ESCAPE = /\\u(?:00[0-7]|[dD][89a-fA-F])/
-const QUOTE = 34
-const POINT = 46
-const LETTER_E = 101
-const BRACE = 123
-const BRACKET = 91

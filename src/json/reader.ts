@@ -3,14 +3,12 @@
  * `JSON.parse` parses the slices, and the reader assembles the values. `scan.ts` explains refusals.
  */
 
+import { BACKSLASH, BRACE, BRACKET, COMMA, QUOTE } from '../foundation/ascii.ts'
 import { nextTurn, turnIsOver } from '../foundation/event-loop-turns.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { survivesDouble } from './decimal.ts'
 import type { Path } from './faults.ts'
 import { skipSpace } from './scan.ts'
-
-/** Maximum characters of one slice, and between two checks of the time budget. */
-const SLICE = 64 * 1024
 
 /** The text breaks a rule, or may break one. The scanner finds out which. */
 class Refused extends Error {}
@@ -59,7 +57,7 @@ export class Reader {
   #parsedTo = 0
   #root: unknown
 
-  constructor(text: string, isSound: (text: string) => boolean, slice = SLICE) {
+  constructor(text: string, isSound: (text: string) => boolean, slice = LIMITS.jsonSliceChars) {
     this.#slice = slice
     this.#text = text
     this.#isSound = isSound
@@ -114,7 +112,7 @@ export class Reader {
     const frame = this.#frames[this.#depth - 1] as Frame
     if (frame.isSettled) this.#skip(frame, i)
     else if (i - this.#parsedTo >= this.#slice) {
-      // From here on every open container has a value, so no slice exceeds `SLICE` at any depth.
+      // From here on every open container has a value, so no slice exceeds `LIMITS.jsonSliceChars` at any depth.
       this.#beginAll()
       this.#take(frame, i)
     }
@@ -246,9 +244,3 @@ function endOfNumber(text: string, start: number): number {
 }
 
 const isDigit = (c: number): boolean => c >= 48 && c <= 57
-
-const QUOTE = 34
-const COMMA = 44
-const BACKSLASH = 92
-const BRACE = 123
-const BRACKET = 91

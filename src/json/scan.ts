@@ -1,3 +1,4 @@
+import { BACKSLASH, QUOTE } from '../foundation/ascii.ts'
 import type { Detail } from '../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../foundation/event-loop-turns.ts'
 import { LIMITS } from '../foundation/limits.ts'
@@ -73,7 +74,6 @@ export function stringEnd(text: string, start: number): number {
   return text.length
 }
 
-const VALUES_AT_ONCE = 500
 const STOPS = new Set([...' \n\r\t,]}:"[{'].map((c) => c.charCodeAt(0)))
 
 class Scanner {
@@ -98,7 +98,7 @@ class Scanner {
 
   /** Reads a few values. Returns false at the end of the text. */
   run(): boolean {
-    for (let values = 0; values < VALUES_AT_ONCE; values++) {
+    for (let values = 0; values < LIMITS.jsonValuesAtOnce; values++) {
       const c = this.peek()
       if (c !== '{' && c !== '[') this.scalar()
       else if (this.path.length < LIMITS.jsonDepth) this.enter(c)
@@ -184,6 +184,3 @@ class Scanner {
     throw new SyntaxError()
   }
 }
-
-const QUOTE = 34
-const BACKSLASH = 92

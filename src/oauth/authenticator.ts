@@ -11,8 +11,6 @@ import type { Authenticate } from '../http/caller.ts'
 import { notFound } from '../http/errors.ts'
 import { openIssuer } from './issuer.ts'
 
-const MAX_KNOWN = 1000
-
 type Hook = (request: FastifyRequest) => Promise<void>
 /** Authentication of `/mcp`. */
 export type Authenticator = {
@@ -38,7 +36,10 @@ export function openAuthenticator(
     }
   const issuer = openIssuer(oauth)
   // Cache validated tokens: a signature check costs as much as a request.
-  const known = new LRUCache<string, TokenSession>({ max: MAX_KNOWN, ttl: LIMITS.issuedTokenCacheMs })
+  const known = new LRUCache<string, TokenSession>({
+    max: LIMITS.issuedTokensKept,
+    ttl: LIMITS.issuedTokenCacheMs,
+  })
   const sessionOf = async (token: string): Promise<TokenSession | undefined> => {
     const name = createHash('sha256').update(token).digest('base64')
     const found = known.get(name)

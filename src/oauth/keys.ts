@@ -59,12 +59,11 @@ export function keyRing(
   }
 }
 
-const RETRY_SECONDS = 5
-
 const unreachable = (cause: unknown, waitMs: number | undefined) =>
   new DomainError('INTERNAL_ERROR', 'The token cannot be checked: its issuer is not reachable.', {
     cause,
-    retryAfterSeconds: waitMs === undefined ? RETRY_SECONDS : Math.max(1, Math.ceil(waitMs / 1000)),
+    retryAfterSeconds:
+      waitMs === undefined ? LIMITS.issuerRetrySeconds : Math.max(1, Math.ceil(waitMs / 1000)),
     details: [
       {
         path: 'header/Authorization',

@@ -1,6 +1,7 @@
 /** The embedded PostgreSQL cluster: one server per data directory, shared by the processes that use it. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { LIMITS } from '../foundation/limits.ts'
 import { guard, unguard } from './guard.ts'
 import { truncateLog } from './launch.ts'
 import { claimOwnership, type Ownership } from './ownership.ts'
@@ -58,10 +59,6 @@ export async function openCluster(options: {
 
 type Supervised = { url: string; close(): Promise<void> }
 
-const RETRY_MS = 1000
-/** Interval of log rotation. A server process that runs out of memory writes some kilobytes. */
-const LOG_CHECK_MS = 60_000
-
 /**
  * Opens the cluster and acquires the ownership lock. Restarts the server if it dies; its address stays the
  * same, so connection pools reconnect. Returns null if another live process serves the directory.
@@ -93,7 +90,7 @@ export async function supervise(options: { dataDir: string; log: ClusterLog }): 
       } catch (err) {
         log.warn({ err }, 'the embedded PostgreSQL did not start; retrying')
       }
-      await sleep(RETRY_MS)
+      await sleep(LIMITS.clusterRetryMs)
     }
   }
 
@@ -106,7 +103,7 @@ export async function supervise(options: { dataDir: string; log: ClusterLog }): 
       log.warn({ err }, 'the log of the embedded PostgreSQL could not be truncated')
     }
   }
-  const shortening = setInterval(truncateLog, LOG_CHECK_MS).unref()
+  const shortening = setInterval(truncateLog, LIMITS.clusterLogCheckMs).unref()
   return {
     url: running.cluster.url,
     // PostgreSQL stops last, after its clients.

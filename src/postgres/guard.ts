@@ -1,12 +1,12 @@
 /** Ends the server of a data directory when the Node process that serves it is gone, however that ended. */
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { LIMITS } from '../foundation/limits.ts'
 import type { PostgresPaths } from './paths.ts'
 
-/** Time in which the next process can take the server over. */
-const GRACE_SECONDS = 5
 const SHELL = '/bin/sh'
 
 /**
@@ -16,7 +16,7 @@ const SHELL = '/bin/sh'
  * where there is no /proc.
  */
 const SCRIPT = `read -r _
-sleep ${GRACE_SECONDS}
+sleep ${LIMITS.clusterGraceSeconds}
 n=0
 while [ $n -lt 60 ] && read -r guard <"$0" && [ "$guard" = "$1" ] && read -r pid <"$2"; do
   read -r name <"/proc/$pid/comm" || name=$(ps -p "$pid" -o comm=)

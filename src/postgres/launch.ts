@@ -1,4 +1,5 @@
 /** Launches the server as a detached process that outlives this one, with its output in a log file. */
+
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import {
   closeSync,
@@ -11,7 +12,9 @@ import {
   statSync,
   truncateSync,
 } from 'node:fs'
+import { LIMITS } from '../foundation/limits.ts'
 import { memoryOfMachine } from '../foundation/machine-memory.ts'
+import { MEBIBYTE } from '../foundation/units.ts'
 import type { Binaries } from './binaries.ts'
 import { guard } from './guard.ts'
 import type { PostgresPaths } from './paths.ts'
@@ -22,7 +25,6 @@ import { freePort } from './windows.ts'
 type Command = { command: string; args: string[] }
 
 const WINDOWS = process.platform === 'win32'
-const LOG_BYTES = 4 * 1024 * 1024
 
 export type Launch = {
   pid: number | undefined
@@ -115,19 +117,18 @@ async function viaPgCtl(
 /** Opens the log and rotates it. One previous log is kept. */
 function openLog(path: string): number {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
-  if (size > LOG_BYTES) renameSync(path, `${path}.1`)
+  if (size > LIMITS.clusterLogBytes) renameSync(path, `${path}.1`)
   return openSync(path, 'a', 0o600)
 }
 
 /** Rotates by copy and truncate, because the running server appends to its open file. */
 export function truncateLog(path: string): void {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
-  if (size <= LOG_BYTES) return
+  if (size <= LIMITS.clusterLogBytes) return
   copyFileSync(path, `${path}.1`)
   truncateSync(path)
 }
 
-const MEBIBYTE = 1024 * 1024
 /** Enough for the largest batch and for sorts and index builds under these settings, times two. */
 const LEAST = 192 * MEBIBYTE
 /** The virtual size with all shared buffers is then 512 MiB. */

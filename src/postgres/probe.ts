@@ -1,5 +1,7 @@
 /** Checks by connecting whether a server runs. */
+
 import pg from 'pg'
+import { LIMITS } from '../foundation/limits.ts'
 import { addresses, addressUrl, type PostgresPaths } from './paths.ts'
 import { parsePidFile, readPidFile } from './processes.ts'
 import { DATABASE } from './settings.ts'
@@ -10,7 +12,6 @@ export type Answer =
   | { state: 'busy' }
   | { state: 'absent' }
 
-const CONNECT_TIMEOUT_MS = 5_000
 const NO_LISTENER = ['ENOENT', 'ECONNREFUSED']
 const WHOSE_IS_IT = `SELECT pg_read_file('postmaster.pid', true) AS pid_file,
   EXISTS (SELECT FROM pg_database WHERE datname = '${DATABASE}') AS has_database,
@@ -29,7 +30,7 @@ export async function probe(paths: PostgresPaths): Promise<Answer> {
 
 /** Runs one statement on the maintenance database. */
 export async function query<Row extends pg.QueryResultRow>(url: string, sql: string): Promise<Row[]> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: LIMITS.clusterConnectMs })
   // Without a listener, a broken connection would crash the process. The statement fails anyway.
   client.on('error', () => {})
   try {

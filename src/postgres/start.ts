@@ -7,6 +7,7 @@ import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { LIMITS } from '../foundation/limits.ts'
 import { type Binaries, findBinaries } from './binaries.ts'
 import { type Launch, launch } from './launch.ts'
 import type { PostgresPaths } from './paths.ts'
@@ -16,9 +17,6 @@ import { chooseIdentity, type Identity } from './run-as-user.ts'
 import { SOCKET_PORT, SUPERUSER, serverEnvironment } from './settings.ts'
 import { passwordFile } from './windows.ts'
 
-const START_TIMEOUT_MS = 60_000
-const FIRST_PAUSE_MS = 10
-const LONGEST_PAUSE_MS = 200
 /** Log messages of a server that found another one, or the lock files of a dead one. */
 const HELD_BY_ANOTHER = /lock file ".*" already exists|is still in use|lock file ".*" is empty/
 
@@ -29,9 +27,13 @@ export async function joinOrStart(
   paths: PostgresPaths,
   settings: Readonly<Record<string, string>>,
 ): Promise<Started> {
-  const deadline = Date.now() + START_TIMEOUT_MS
+  const deadline = Date.now() + LIMITS.clusterStartMs
   let launched: Launch | undefined
-  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 1.2, LONGEST_PAUSE_MS)) {
+  for (
+    let pause: number = LIMITS.clusterFirstPauseMs;
+    ;
+    pause = Math.min(pause * 1.2, LIMITS.clusterLongestPauseMs)
+  ) {
     const answer = await probe(paths)
     if (answer.state === 'ready') return { server: answer, adopted: !isOurs(launched, answer.pid) }
     if (Date.now() > deadline) throw timeoutError(paths)
@@ -105,7 +107,7 @@ function failedError({ logFile }: PostgresPaths, output: string): Error {
  * each time.
  */
 function timeoutError({ logFile }: PostgresPaths): Error {
-  const seconds = START_TIMEOUT_MS / 1_000
+  const seconds = LIMITS.clusterStartMs / 1_000
   return new Error(
     `PostgreSQL did not accept connections within ${seconds} s. ` +
       `If ${logFile} shows a recovery, start again to continue waiting.`,

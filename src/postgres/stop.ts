@@ -1,5 +1,7 @@
 /** Stops the server, even if another process started it. */
+
 import { setTimeout as sleep } from 'node:timers/promises'
+import { LIMITS } from '../foundation/limits.ts'
 import { findBinaries } from './binaries.ts'
 import type { PostgresPaths } from './paths.ts'
 import { probe, query } from './probe.ts'
@@ -15,8 +17,6 @@ const STEPS = [
   { signal: 'SIGQUIT', waitMs: 10_000 },
   { signal: 'SIGKILL', waitMs: 5_000 },
 ] as const
-
-const POLL_MS = 10
 
 type Server = { pid: number; run: string }
 
@@ -52,7 +52,7 @@ function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
 }
 
 async function isGoneWithin(waitMs: number, paths: PostgresPaths, server: Server): Promise<boolean> {
-  for (const deadline = Date.now() + waitMs; Date.now() < deadline; await sleep(POLL_MS)) {
+  for (const deadline = Date.now() + waitMs; Date.now() < deadline; await sleep(LIMITS.clusterStopPollMs)) {
     if (await isGone(paths, server)) return true
   }
   return false

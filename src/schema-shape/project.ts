@@ -1,12 +1,11 @@
 /** Projects a record type's JSON Schema onto the portable dialect of tool schemas. */
+
 import { nextTurn, turnIsOver } from '../foundation/event-loop-turns.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import { type PortableSchema, publish } from './publish.ts'
 import { fewerLevels, MOST_LEVELS, namesOnly, readRoot } from './read.ts'
 import { chooseNames, type Names, restore } from './rename-properties.ts'
 import type { Shape } from './shape.ts'
-
-const BYTES = 100_000
-const WARNINGS = 20
 
 export type Projection = {
   /** The published schema: always an object, and at least as permissive as the type, except for null. */
@@ -40,7 +39,7 @@ export async function projectInTurns(jsonSchema: unknown): Promise<Projection> {
 function* project(jsonSchema: unknown): Generator<void, Projection> {
   const warnings = new Set<string>()
   const warn = (message: string) => {
-    if (warnings.size < WARNINGS) warnings.add(message)
+    if (warnings.size < LIMITS.portableWarnings) warnings.add(message)
   }
   let shape: Shape | undefined
   for (let levels = MOST_LEVELS; levels > 0; ) {
@@ -70,7 +69,8 @@ function* fitting(shape: Shape, wordy: boolean): Generator<void, Omit<Projection
     yield
     const schema = rooted(publish(shape, names, lean))
     yield
-    if (Buffer.byteLength(JSON.stringify(schema)) <= BYTES) return projected(schema, names)
+    if (Buffer.byteLength(JSON.stringify(schema)) <= LIMITS.portableSchemaBytes)
+      return projected(schema, names)
   }
   return undefined
 }
@@ -102,7 +102,7 @@ function* shortened(shape: Shape): Generator<void, Omit<Projection, 'warnings'>>
   for (const [name, property] of ordered) {
     // A required name is written twice.
     bytes += Buffer.byteLength(JSON.stringify(property)) + 2 * name.length + 8
-    if (bytes > BYTES) break
+    if (bytes > LIMITS.portableSchemaBytes) break
     kept.push([name, property])
   }
   const shown = new Set(kept.map(([name]) => name))

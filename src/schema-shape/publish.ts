@@ -1,6 +1,7 @@
 /** Serializes a shape in the portable dialect: no references, and no composition but an `anyOf` of scalars. */
 
 import { hasInvisible } from '../foundation/invisible-characters.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import { clean, isKnownFormat, NULLABLE, phrase, sentence } from './descriptions.ts'
 import { isPortablePattern } from './portable-pattern.ts'
 import { type Names, NO_NAMES } from './rename-properties.ts'
@@ -30,15 +31,6 @@ export type PortableSchema = {
   default?: unknown
   examples?: readonly unknown[]
 } & Partial<Record<Bound, number>>
-
-const ENUM_VALUES = 250
-const ENUM_CHARS = 200
-const SAMPLE_CHARS = 200
-const DESCRIPTION_CHARS = 500
-/** Maximum characters of a description with its generated sentences. */
-const WORDS_CHARS = 900
-/** Maximum characters of the own name of a renamed property. */
-const NAME_CHARS = 100
 
 const SCALARS = ['string', 'number', 'boolean', 'null'] as const
 const NESTED = ['object', 'array'] as const
@@ -106,7 +98,7 @@ function typeOf(kind: Kind, { traits, values }: Shape): NonNullable<PortableSche
  */
 function portableValues({ values }: Shape): readonly string[] | undefined {
   const all = values?.filter((value) => value !== null)
-  if (!all || all.length === 0 || all.length > ENUM_VALUES) return undefined
+  if (!all || all.length === 0 || all.length > LIMITS.portableEnumValues) return undefined
   return all.every(isPortableValue) ? all : undefined
 }
 
@@ -114,7 +106,7 @@ const isPortableValue = (value: unknown): value is string =>
   typeof value === 'string' && value !== '' && isPortableScalar(value)
 
 function isPortableScalar(value: unknown): value is Scalar {
-  if (typeof value === 'string') return value.length <= ENUM_CHARS && !hasInvisible(value)
+  if (typeof value === 'string') return value.length <= LIMITS.portableEnumChars && !hasInvisible(value)
   return typeof value === 'number' || typeof value === 'boolean'
 }
 
@@ -166,7 +158,7 @@ function propertiesOf({ object }: Shape, names: Names, lean: boolean): PortableS
 
 /** A property with another name than in the record: its description begins with its own name. */
 const named = (original: string, schema: PortableSchema): PortableSchema => {
-  const name = clean(original, NAME_CHARS) || '""'
+  const name = clean(original, LIMITS.renamedNameChars) || '""'
   return { ...schema, description: schema.description ? `${name}: ${schema.description}` : `${name}.` }
 }
 
@@ -191,7 +183,7 @@ function isOfType(value: unknown, type: PortableSchema['type']): boolean {
 
 function isSample(value: unknown): boolean {
   const parts = Array.isArray(value) ? value : [value]
-  return parts.every(isPortableScalar) && JSON.stringify(value).length <= SAMPLE_CHARS
+  return parts.every(isPortableScalar) && JSON.stringify(value).length <= LIMITS.portableSampleChars
 }
 
 /** Generates the description, including the keywords that clients ignore or that have no portable form. */
@@ -199,7 +191,7 @@ function describe(shape: Shape, enumerated: boolean): PortableSchema {
   const { notes, traits, values } = shape
   const kinds = kindsOf(shape)
   const isNested = NESTED.some((kind) => shape.kinds.has(kind))
-  const description = clean(shape.description ?? '', DESCRIPTION_CHARS)
+  const description = clean(shape.description ?? '', LIMITS.portableDescriptionChars)
   const { format, pattern, multipleOf } = traits
   const alone = kinds.length === 1 ? kinds[0] : undefined
   const isListed = enumerated || notes.some((note) => note.startsWith('One of:'))
@@ -213,7 +205,7 @@ function describe(shape: Shape, enumerated: boolean): PortableSchema {
     alone === 'number' && multipleOf && !Number.isInteger(multipleOf) && `A multiple of ${multipleOf}.`,
     ...notes,
   ]
-  const text = clean(words.filter(Boolean).join(' '), WORDS_CHARS)
+  const text = clean(words.filter(Boolean).join(' '), LIMITS.portableWordsChars)
   const nullable = isNested && alone && shape.kinds.has('null') ? NULLABLE : ''
   const whole = [text, nullable].filter(Boolean).join(' ')
   return whole ? { description: whole } : {}

@@ -1,5 +1,7 @@
 /** Reads the schema of a record type into a shape, within a budget. */
+
 import { isObject } from '../foundation/is-object.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import { combineAll, intersect, union } from './combine.ts'
 import { clean, phrase } from './descriptions.ts'
 import { type ReadState, readOwn } from './keywords.ts'
@@ -8,13 +10,6 @@ import { ANY, Budget, isNever, isOf, NEVER, type Shape, TooBig, UNKNOWN } from '
 
 /** Maximum nesting depth. Deeper values are open, and the description explains them. */
 export const MOST_LEVELS = 6
-/**
- * Work limit of one attempt, in schemas read with references expanded, about 5 µs each. An attempt runs in
- * one event loop pass.
- */
-const STEPS = 12_000
-/** Maximum number of property names taken from a schema that exceeds the work limit. */
-const FALLBACK_NAMES = 1000
 
 /** The shape of a schema, with fewer levels if it is large. The input may be any JSON. */
 export function shapeOf(jsonSchema: unknown): Shape {
@@ -32,7 +27,7 @@ export function readRoot(
   warn: ReadState['warn'] = () => {},
 ): Shape | undefined {
   const dialect = isObject(jsonSchema) ? jsonSchema['$schema'] : undefined
-  const budget = new Budget(STEPS)
+  const budget = new Budget(LIMITS.shapeSteps)
   const reading: ReadState = {
     references: new References(jsonSchema),
     draft07: typeof dialect === 'string' && dialect.includes('draft-07'),
@@ -72,16 +67,11 @@ function depthOf({ items, object }: Shape): number {
 export function namesOnly(jsonSchema: unknown): Shape {
   const declared = isObject(jsonSchema) && isObject(jsonSchema['properties']) ? jsonSchema['properties'] : {}
   const names = Object.keys(declared).filter((name) => name !== '__proto__')
-  const properties = new Map(names.slice(0, FALLBACK_NAMES).map((name) => [name, ANY]))
+  const properties = new Map(names.slice(0, LIMITS.shapeFallbackNames).map((name) => [name, ANY]))
   return { ...ANY, kinds: new Set(['object']), object: { ...ANY.object, properties } }
 }
 
 // Reads a JSON Schema (2020-12 or draft-07) into a shape: resolves references and merges composition.
-
-/** Maximum length of a chain of references. */
-const HOPS = 64
-/** Maximum recursion of a schema into itself before it is described in words. */
-const RECURSIONS = 2
 
 /** Reads a schema into a shape that admits at least what the schema admits. */
 function readSchema(schema: unknown, reading: ReadState): Shape {
@@ -122,10 +112,11 @@ function referenced(schema: Record<string, unknown>, reading: ReadState): Shape[
   const follow = (reference: string, place: ReturnType<References['follow']>) => {
     if (!place)
       reading.warn(`The reference ${clean(reference, 100)} is not resolved; any value is accepted there.`)
-    if (!place || reading.following.has(place.schema) || reading.following.size > HOPS) return UNKNOWN
+    if (!place || reading.following.has(place.schema) || reading.following.size > LIMITS.shapeRefHops)
+      return UNKNOWN
     const following = new Set([...reading.following, place.schema])
     const recursions = reading.around.filter((schema) => schema === place.schema).length
-    const levels = recursions < RECURSIONS ? reading.levels : 0
+    const levels = recursions < LIMITS.shapeRecursions ? reading.levels : 0
     return readSchema(place.schema, { ...reading, resource: place.resource, following, levels })
   }
   return [

@@ -1,5 +1,7 @@
 /** Resolves `$ref` within a record type's schema. References to other documents never resolve. */
+
 import { isObject } from '../foundation/is-object.ts'
+import { LIMITS } from '../foundation/limits.ts'
 
 /** A subschema, and the embedded resource (a schema with its own `$id`) that contains it. */
 export type Place = { schema: unknown; resource: unknown }
@@ -19,9 +21,6 @@ export function locate(root: unknown, reference: string): (Place & { path: strin
   return typeof schema === 'boolean' || isObject(schema) ? { schema, resource, path } : undefined
 }
 
-/** Maximum length of a chain of references. */
-const HOPS = 100
-
 /**
  * Follows `$ref`s, to the first schema without one or for which `isEnd` holds; undefined for a dangling or circular
  * chain.
@@ -32,7 +31,7 @@ export function dereference(
   isEnd = (_schema: Record<string, unknown>) => false,
 ): Record<string, unknown> | undefined {
   let place = schema
-  for (let hops = 0; hops < HOPS && isObject(place); hops++) {
+  for (let hops = 0; hops < LIMITS.schemaRefHops && isObject(place); hops++) {
     const { $ref } = place
     if (typeof $ref !== 'string' || isEnd(place)) return place
     place = locate(root, $ref)?.schema

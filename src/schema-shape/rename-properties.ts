@@ -3,9 +3,8 @@
 import { createHash } from 'node:crypto'
 import { invalid } from '../foundation/errors.ts'
 import { isObject } from '../foundation/is-object.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import { isNever, type Shape } from './shape.ts'
-
-const NAME_CHARS = 64
 
 /** A short hash that replaces a name, or the end of it. */
 const shortHash = (name: string, chars: number) =>
@@ -17,14 +16,16 @@ const shortHash = (name: string, chars: number) =>
  */
 function portableName(name: string, allowed: string, taken: (name: string) => boolean): string {
   const plain = name.replace(new RegExp(`[^${allowed}]`, 'gu'), '_')
-  if (plain !== '' && plain.length <= NAME_CHARS && !taken(plain)) return plain
+  if (plain !== '' && plain.length <= LIMITS.portableNameChars && !taken(plain)) return plain
   if (plain === '' && !taken('_')) return '_'
   return hashedName(name, plain, taken)
 }
 
 function hashedName(name: string, plain: string, taken: (name: string) => boolean): string {
-  for (let chars = 8; chars <= NAME_CHARS; chars += 4) {
-    const hashed = `${plain.slice(0, NAME_CHARS - chars - 1)}_${shortHash(name, chars)}`.slice(-NAME_CHARS)
+  for (let chars = 8; chars <= LIMITS.portableNameChars; chars += 4) {
+    const hashed = `${plain.slice(0, LIMITS.portableNameChars - chars - 1)}_${shortHash(name, chars)}`.slice(
+      -LIMITS.portableNameChars,
+    )
     if (!taken(hashed)) return hashed
   }
   throw new Error(`No free name for ${name}`)

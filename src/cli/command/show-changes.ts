@@ -1,4 +1,5 @@
 /** Prints changes of configuration as lines: one for each resource, and its diff. */
+
 import {
   changeLines,
   countLine,
@@ -8,6 +9,7 @@ import {
   rewrittenLines,
   warningLines,
 } from '../../contract/change-lines.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import type { Answer } from './client.ts'
 import type { Asked } from './command.ts'
 import { EXIT } from './failure.ts'
@@ -88,14 +90,12 @@ export function showHistory(answer: Answer): void {
 /** A step of a diff, with the value before it where the request asks for that. */
 export type ChangeStep = { op: string; path: string; value?: unknown; before?: unknown }
 
-const MOST_STEPS = 8
-const MOST_CHARS = 60
-
 /** The steps of a diff in one line. A creation and a deletion have one step, for the whole, and no text. */
 export function changedText(diff: readonly ChangeStep[]): string {
   const steps = diff.filter(({ path }) => path !== '')
-  const more = steps.length > MOST_STEPS ? [`${steps.length - MOST_STEPS} more`] : []
-  return [...steps.slice(0, MOST_STEPS).map(stepText), ...more].join(', ')
+  const more =
+    steps.length > LIMITS.changeStepsShown ? [`${steps.length - LIMITS.changeStepsShown} more`] : []
+  return [...steps.slice(0, LIMITS.changeStepsShown).map(stepText), ...more].join(', ')
 }
 
 function stepText(step: ChangeStep): string {
@@ -116,5 +116,5 @@ const nameOf = (path: string): string =>
 function valueText(value: unknown): string {
   const text =
     typeof value === 'string' && /^[^\s,:→]+( [^\s,:→]+)*$/.test(value) ? value : JSON.stringify(value)
-  return text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS)}…` : text
+  return text.length > LIMITS.changeTextChars ? `${text.slice(0, LIMITS.changeTextChars)}…` : text
 }

@@ -1,6 +1,7 @@
 /** Writes the types of a base as one TypeScript file, the same for the same types in any order. */
 
 import { OPERATOR_NAMES, TEXT_OPERATORS } from '../../contract/operators.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { fieldPaths, withoutNull } from '../../schema-shape/field-paths.ts'
 import { shapeOf } from '../../schema-shape/read.ts'
 import type { Shape } from '../../schema-shape/shape.ts'
@@ -185,12 +186,11 @@ const OWN: readonly (readonly [string, string])[] = [
   ['created_at', 'string'],
   ['updated_at', 'string'],
 ]
-const MOST_FIELDS = 500
 
 /** Paths with the types of their values: those of every record, then those of the data, the outer ones first. */
 const fieldsOf = (shape: Shape): (readonly [path: string, type: string])[] => [
   ...OWN,
-  ...fieldPaths(shape, MOST_FIELDS - OWN.length).map(
+  ...fieldPaths(shape, LIMITS.generatedFields - OWN.length).map(
     ([path, each]) => [path, typeOf(withoutNull(each), 'stored', '  ')] as const,
   ),
 ]

@@ -1,8 +1,7 @@
 /** Writes a shape as a TypeScript type. */
+import { LIMITS } from '../../foundation/limits.ts'
 import { isNever, type Kind, type ObjectShape, type Shape } from '../../schema-shape/shape.ts'
 
-/** An enum with more values is written as the kinds of its values. */
-const MOST_VALUES = 100
 const INDENT = '  '
 
 const SIMPLE: Readonly<Partial<Record<Kind, string>>> = {
@@ -17,7 +16,7 @@ export type Form = 'stored' | 'input'
 
 /** The type of a shape, on several lines where it is an object. `indent` is that of the line it begins on. */
 export function typeOf(shape: Shape, form: Form, indent = ''): string {
-  if (shape.values !== undefined && shape.values.length <= MOST_VALUES)
+  if (shape.values !== undefined && shape.values.length <= LIMITS.generatedEnumValues)
     return shape.values.map((value) => JSON.stringify(value)).join(' | ') || 'never'
   if (isNever(shape)) return 'never'
   const isAnything = shape.kinds.size === 6 && shape.items === undefined && shape.object.properties.size === 0

@@ -1,11 +1,9 @@
 /** Batches of the records of a file, from where an interrupted import ended. */
+
 import { createHash } from 'node:crypto'
+import { LIMITS } from '../../foundation/limits.ts'
 import { misused } from '../command/failure.ts'
 import type { LineRecord } from './read-records.ts'
-
-/** A batch ends at so many records, or characters. */
-const RECORDS = 500
-const CHARS = 4 * 1024 ** 2
 
 /** Where an import is: its last line, and the digest of the records up to there. */
 export type Place = { line: number; digest: string }
@@ -27,7 +25,7 @@ export async function* batchesOf(
     if (each.line <= done) continue
     chars += text.length
     batch.push(each)
-    if (batch.length < RECORDS && chars < CHARS) continue
+    if (batch.length < LIMITS.importedAtOnce && chars < LIMITS.importedChars) continue
     yield { batch, digest: digest() }
     batch = []
     chars = 0

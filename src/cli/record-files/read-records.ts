@@ -1,6 +1,8 @@
 /** The records of a file, one after the other. */
+
 import { DomainError } from '../../foundation/errors.ts'
 import { isObject } from '../../foundation/is-object.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { parseJson } from '../../json/parse.ts'
 import type { Shape } from '../../schema-shape/shape.ts'
 import { misused } from '../command/failure.ts'
@@ -28,20 +30,18 @@ export async function* readRecords(parts: AsyncIterable<string>, form: Form): As
       if (faults.length === 0) yield { line, noun, record }
     } catch (error) {
       faults.push({ line, noun, message: faultOf(error) })
-      if (faults.length === MOST_FAULTS) break
+      if (faults.length === LIMITS.importFaultsShown) break
     }
   }
   const [first] = faults
   if (first === undefined) return
   if (faults.length === 1) throw misused(`${placeOf(first)}: ${first.message}`)
-  const most = faults.length === MOST_FAULTS ? 'At least ' : ''
+  const most = faults.length === LIMITS.importFaultsShown ? 'At least ' : ''
   throw misused(
     `${most}${faults.length} ${first.noun}s are wrong.`,
     faults.map(({ line, noun, message }) => ({ path: `${noun} ${line}`, message })),
   )
 }
-
-const MOST_FAULTS = 50
 
 /** @throws what is no fault of a line */
 function faultOf(error: unknown): string {
@@ -97,14 +97,11 @@ function checkDelimiter(fields: readonly string[], delimiter: string | undefined
   )
 }
 
-/** Characters of a line, or of an item. */
-const MOST_CHARS = 8 * 1024 * 1024
-
 /** Whether a text is a JSON array, and all of its parts. No line of NDJSON begins with a bracket. */
 async function peeked(parts: AsyncIterable<string>): Promise<[boolean, AsyncIterable<string>]> {
   const rest = parts[Symbol.asyncIterator]()
   let head = ''
-  while (head.trim() === '' && head.length <= MOST_CHARS) {
+  while (head.trim() === '' && head.length <= LIMITS.importLineChars) {
     const { done, value } = await rest.next()
     if (done) break
     head += value
@@ -146,7 +143,7 @@ async function* itemsOf(parts: AsyncIterable<string>): AsyncGenerator<string> {
       yield text
     }
     item += part.slice(from)
-    if (item.length > MOST_CHARS) throw new SyntaxError('the item is too long.')
+    if (item.length > LIMITS.importLineChars) throw new SyntaxError('the item is too long.')
   }
   if (levels > 0) throw new SyntaxError('the array has no end.')
   if (item.trim() !== '') throw new SyntaxError('text follows the array.')
@@ -158,7 +155,7 @@ async function* linesOf(parts: AsyncIterable<string>): AsyncGenerator<string> {
     const lines = (rest + part).split('\n')
     rest = lines.pop() ?? ''
     yield* lines
-    if (rest.length > MOST_CHARS) throw new SyntaxError('the line is too long.')
+    if (rest.length > LIMITS.importLineChars) throw new SyntaxError('the line is too long.')
   }
   yield rest
 }

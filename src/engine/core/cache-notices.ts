@@ -14,7 +14,6 @@ const ANNOUNCE = statement(
   'announce',
   `SELECT count(pg_notify('${CHANNEL}', t.topic)::text)::int AS count FROM unnest($1::text[]) AS t (topic)`,
 )
-const RECONNECT_MS = 250
 
 /** Invalidates topics in all processes at commit (NOTIFY). */
 export async function announce(db: Db, ...topics: readonly Topic[]): Promise<void> {
@@ -52,7 +51,7 @@ export async function openCacheNotices(
       clearInterval(beating)
       on.lost()
       next.end().catch(() => {})
-      if (!closing) setTimeout(() => listen().catch(() => {}), RECONNECT_MS).unref()
+      if (!closing) setTimeout(() => listen().catch(() => {}), LIMITS.noticesReconnectMs).unref()
     }
     next.on('error', (error) => {
       if (!closing)

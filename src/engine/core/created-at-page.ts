@@ -1,4 +1,5 @@
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { cursorsOf, openCursor, type Position } from './cursor.ts'
 import { type Page, type PageArgs, readPage, toPage } from './page.ts'
 import type { Scope } from './scope.ts'
@@ -34,8 +35,6 @@ export type NewestTable<Row> = {
 }
 type Order = { createdAt?: 'desc'; id?: 'desc' }
 
-const STEP_ROWS = 64
-
 /**
  * Reads the page arguments of a list with keyset pagination by created_at. `list` names the list in the
  * cursor.
@@ -56,7 +55,7 @@ export function readNewest(scope: Scope, list: string, args: PageArgs): NewestPa
       const rows: Awaited<ReturnType<typeof find>> = []
       const wanted = page.limit + 1
       for (let step: Step | null = { before, take: wanted, skip: page.offset }; step && !isCut; ) {
-        const take: number = Math.min(STEP_ROWS, wanted - rows.length)
+        const take: number = Math.min(LIMITS.createdAtStepRows, wanted - rows.length)
         const found = await find({ ...step, take })
         for (const row of found) {
           if (turnIsOver()) await nextTurn()

@@ -1,10 +1,8 @@
 /** Lists of which the caller sees a part that a query cannot select. */
+import { LIMITS } from '../../foundation/limits.ts'
 import { createdBefore, readNewest, type Step } from './created-at-page.ts'
 import type { Page, PageArgs } from './page.ts'
 import type { Scope } from './scope.ts'
-
-/** Rows per query. Most rows may be those of others. */
-const READ_ROWS = 64
 
 type Order = { createdAt?: 'desc'; id?: 'desc' }
 type Shown<Row, T> = {
@@ -49,11 +47,11 @@ export async function listFiltered<
       const read: Row[] = await find({
         where: from,
         orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-        take: READ_ROWS,
+        take: LIMITS.filteredStepRows,
       })
       for (const row of read) if (await shows(row)) yield row
       const last = read.at(-1)
-      from = last && read.length === READ_ROWS ? createdBefore(last.createdAt, last.id) : null
+      from = last && read.length === LIMITS.filteredStepRows ? createdBefore(last.createdAt, last.id) : null
     }
   }
 }

@@ -7,6 +7,7 @@ import {
   randomBytes,
 } from 'node:crypto'
 import { digest } from '../../contract/canonical-hash.ts'
+import { KEY_BYTES, NONCE_BYTES, TAG_BYTES } from '../../foundation/units.ts'
 import { type Db, statement } from '../storage/database/client.ts'
 
 /**
@@ -21,8 +22,6 @@ export const sealKey = (secret: Buffer): SealKey => ({
 })
 
 const CIPHER = 'aes-256-gcm'
-const NONCE_BYTES = 12
-const TAG_BYTES = 16
 
 /**
  * Authenticated encryption of a text. It opens only with the same `boundTo`. Deterministic: equal texts have
@@ -60,7 +59,6 @@ export function unseal(key: SealKey, boundTo: unknown, sealed: string): string |
  */
 type Purpose = 'cursor' | 'link' | 's3'
 
-const KEY_BYTES = 32
 const KEEP = statement(
   'keep_secret',
   `WITH made AS (INSERT INTO plinth.server_secret (purpose, value) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING value)

@@ -1,5 +1,7 @@
 /** Migrations that a preview ran on its records. A promotion does not run them on those of production unless it is asked to. */
+
 import { type Detail, DomainError } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { type Db, statement } from '../storage/database/client.ts'
 import type { Edit } from './edits.ts'
 
@@ -13,8 +15,6 @@ const MIGRATIONS = statement(
        WHERE p.base_id = $2 AND p.from_base = $1 AND p.kind = 'promotion' AND e.kind = 'record_type' AND e.id = c.id), '-infinity')
    ORDER BY c.seq`,
 )
-/** Longer ones are named, and not written out. */
-const MOST_CHARS = 2000
 
 /** Those since the last promotion of each record type that the edits change, by its id: what `migration` would repeat. */
 export async function previewMigrations(
@@ -35,7 +35,9 @@ export async function previewMigrations(
       const text = JSON.stringify({ [id]: all.flatMap(({ migration }) => migration) })
       return [
         id,
-        text.length > MOST_CHARS ? `{"${id}":[ … ]}, from the history of the type in ${from}` : text,
+        text.length > LIMITS.migrationShownChars
+          ? `{"${id}":[ … ]}, from the history of the type in ${from}`
+          : text,
       ]
     }),
   )

@@ -1,8 +1,10 @@
 /** Promotes the configuration of a preview to its production base. */
+
 import { digestInTurns } from '../../contract/canonical-hash.ts'
 import { PromoteBody } from '../../contract/config-shapes.ts'
 import { check, inBody } from '../../contract/validate.ts'
 import { DomainError } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { uuidv7 } from '../../foundation/uuid.ts'
 import { kindNamed } from '../configuration/kinds.ts'
 import { lockForPromotion } from '../configuration/lifecycle/lock.ts'
@@ -122,7 +124,6 @@ function onBothSides(conflicts: readonly Conflict[]): DomainError {
 
 // The one sentence that a person is asked about a promotion.
 
-const NAMED_IN_PLAN = 5
 /** What a plan names first: what takes most from production. */
 const ORDER: readonly ShownEdit['op'][] = ['delete', 'update', 'create']
 
@@ -154,7 +155,7 @@ function planSentence(
   const weight = ({ op, notes }: (typeof all)[number]) => ORDER.indexOf(op) * 2 + (notes.length > 0 ? 0 : 1)
   const named = all
     .sort((one, other) => weight(one) - weight(other))
-    .slice(0, NAMED_IN_PLAN)
+    .slice(0, LIMITS.promotionNamed)
     .map(({ text }) => text)
   const more = changes.length > named.length ? ', …' : ''
   const many = `${changes.length} change${changes.length === 1 ? '' : 's'}`

@@ -1,5 +1,7 @@
 /** Reads a range of the lines of a text file. */
+
 import type { Readable } from 'node:stream'
+import { NEWLINE } from '../../foundation/ascii.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { decodeText } from '../../foundation/text-encoding.ts'
@@ -69,8 +71,6 @@ async function scan(content: Readable | Buffer[], range: Range, toEnd: boolean):
   found.end()
   return found
 }
-
-const NEWLINE = 10
 
 /** Collects the lines of a range from the chunks of a content. */
 class LineScan {

@@ -1,10 +1,8 @@
+import { LIMITS } from '../../foundation/limits.ts'
 import { KINDS } from '../log/entry.ts'
 import { inBatches } from '../storage/database/batched-statements.ts'
 import { type Db, statement } from '../storage/database/client.ts'
 import type { Jobs } from '../storage/database/enqueue-job.ts'
-
-/** Entries per purge batch. Each batch is one short transaction. */
-const BATCH = 500
 
 /**
  * Advances the start of the complete history before anything is purged, so that reads of older states are
@@ -29,9 +27,9 @@ const BEGIN_PURGE = statement(
 const PURGE_BATCH = statement(
   'purge_batch',
   `WITH batch AS MATERIALIZED (
-     SELECT seq, kind, record_type, id, version, at FROM plinth.change WHERE base_id = $1 AND seq > $2::bigint ORDER BY seq LIMIT ${BATCH}),
+     SELECT seq, kind, record_type, id, version, at FROM plinth.change WHERE base_id = $1 AND seq > $2::bigint ORDER BY seq LIMIT ${LIMITS.purgedEntries}),
    reach AS MATERIALIZED (
-     SELECT coalesce(min(seq) FILTER (WHERE at > $3) - 1, max(seq)) AS reached, count(*) = ${BATCH} AND bool_and(at <= $3) AS more FROM batch),
+     SELECT coalesce(min(seq) FILTER (WHERE at > $3) - 1, max(seq)) AS reached, count(*) = ${LIMITS.purgedEntries} AND bool_and(at <= $3) AS more FROM batch),
    due AS MATERIALIZED (
      SELECT DISTINCT ON (kind, record_type, id) * FROM batch WHERE seq <= (SELECT reached FROM reach)
      ORDER BY kind, record_type, id, seq DESC),
@@ -66,7 +64,7 @@ const EMPTY_DELETIONS = statement(
      WHERE base_id = $1 AND seq = ANY (ARRAY(
        SELECT seq FROM plinth.change
        WHERE base_id = $1 AND kind = ANY ($2::text[]) AND operation = 'delete' AND data IS NOT NULL AND at <= $3
-       LIMIT ${BATCH}))
+       LIMIT ${LIMITS.purgedEntries}))
      RETURNING 1)
    SELECT count(*)::int AS done FROM emptied`,
 )
@@ -102,7 +100,11 @@ export async function purgeHistory(
     more = done?.more ?? false
   }
   const empty = (kinds: readonly string[], before: Date) =>
-    inBatches(db, { statement: EMPTY_DELETIONS, values: [base, kinds, before], batch: BATCH }, signal)
+    inBatches(
+      db,
+      { statement: EMPTY_DELETIONS, values: [base, kinds, before], batch: LIMITS.purgedEntries },
+      signal,
+    )
   await empty(['record'], begun.trash_from)
   await empty(OTHERS, begun.history_from)
 }

@@ -1,3 +1,4 @@
+import { LIMITS } from '../../foundation/limits.ts'
 import { lockType } from '../configuration/lifecycle/lock.ts'
 import { announce } from '../core/cache-notices.ts'
 import type { Duplicate } from '../data/indexes/declaration.ts'
@@ -127,8 +128,6 @@ export async function dropIndexEntries(
 /** A record without an entry in a unique index, and the record with the same values. */
 type Refused = { id: string; holder: string }
 
-const MOST_CHARS = 200
-
 /** Merges duplicates into the groups found so far: at most ten groups of at most ten records. */
 async function gather(
   db: Db,
@@ -155,5 +154,5 @@ async function gather(
 /** Truncates a long value. */
 function shortened(value: unknown): unknown {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS)}…` : value
+  return text.length > LIMITS.jobErrorChars ? `${text.slice(0, LIMITS.jobErrorChars)}…` : value
 }

@@ -24,16 +24,11 @@ export type JobRunner = {
   close(): Promise<void>
 }
 
-const CONCURRENCY = 2
 /** One LISTEN connection, and one for each concurrent job. */
-const POOL_SIZE = CONCURRENCY + 1
-/** Polling interval for delayed jobs. New jobs are announced by NOTIFY. */
-const POLL_MS = 2000
+const POOL_SIZE = LIMITS.jobsAtOnce + 1
 /** Schedule of recurring jobs, run by one process per database: hourly. */
 const CRONTAB =
   '7 * * * * purge_histories\n37 * * * * sweep_contents\n52 * * * * sweep_deliveries\n54 * * * * sweep_inbound_deliveries\n56 * * * * sweep_action_runs'
-const RESTART_MS = 1000
-const RESUME_MS = 60_000
 
 /** Creates a runner with its own connections. */
 export function openJobs(db: Db, blobs: BlobStore, connectionString: string, log: Log): JobRunner {
@@ -49,7 +44,7 @@ export function openJobs(db: Db, blobs: BlobStore, connectionString: string, log
     start: () => {
       if (stop.signal.aborted) return
       working ??= Promise.all([resume(), keepWorking(work, pool, stop.signal)]).then(() => {})
-      resuming ??= setInterval(resume, RESUME_MS).unref()
+      resuming ??= setInterval(resume, LIMITS.jobResumeMs).unref()
       unwatch ??= watchStatistics(db)
     },
     close: async () => {
@@ -77,7 +72,7 @@ async function keepWorking(work: Work, pool: pg.Pool, signal: AbortSignal): Prom
     } catch (err) {
       if (!signal.aborted) work.services?.log.warn({ err }, 'the job runner stopped; it starts again')
     }
-    await Promise.race([pause(RESTART_MS, undefined, { ref: false }), aborted])
+    await Promise.race([pause(LIMITS.jobRestartMs, undefined, { ref: false }), aborted])
   }
 }
 
@@ -93,8 +88,8 @@ async function start(work: Work, pool: pg.Pool): Promise<Runner> {
     pgPool: pool,
     logger: quiet,
     taskList: tasks(work),
-    concurrency: CONCURRENCY,
-    pollInterval: POLL_MS,
+    concurrency: LIMITS.jobsAtOnce,
+    pollInterval: LIMITS.jobPollMs,
     noHandleSignals: true,
     crontab: CRONTAB,
     // Batches report a database error to the runner. Without them it is an unhandled rejection, which ends the process.

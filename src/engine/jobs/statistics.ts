@@ -1,3 +1,4 @@
+import { LIMITS } from '../../foundation/limits.ts'
 import { type Db, statement } from '../storage/database/client.ts'
 import { enqueue } from '../storage/database/enqueue-job.ts'
 
@@ -48,27 +49,23 @@ export async function renewStatistics(db: Db, _: object, signal: AbortSignal): P
   }
 }
 
-const POLL_MS = 2000
-const FIRST_PAUSE_MS = 4000
-const LONGEST_PAUSE_MS = 10 * 60_000
-
 /**
  * Periodically checks for outdated statistics and enqueues the job. Backs off while each check finds some, as
  * during an import or when the login may not analyze. Returns a function to stop.
  */
 export function watchStatistics(db: Db): () => void {
-  let pause = FIRST_PAUSE_MS
+  let pause: number = LIMITS.statisticsFirstPauseMs
   let next = 0
   const poll = async () => {
     if (performance.now() < next) return
     const tables = await outgrown(db)
     if (tables.length > 0) {
       next = performance.now() + pause
-      pause = Math.min(2 * pause, LONGEST_PAUSE_MS)
+      pause = Math.min(2 * pause, LIMITS.statisticsLongestPauseMs)
       await enqueue(db, 'renew_statistics', {}, 'statistics')
-    } else pause = FIRST_PAUSE_MS
+    } else pause = LIMITS.statisticsFirstPauseMs
   }
   // Ignore failures: statistics are optional, and the next check tries again.
-  const timer = setInterval(() => void poll().catch(() => {}), POLL_MS).unref()
+  const timer = setInterval(() => void poll().catch(() => {}), LIMITS.statisticsPollMs).unref()
   return () => clearInterval(timer)
 }

@@ -2,6 +2,7 @@ import { isTypeId } from '../../contract/ids.ts'
 import { nearest } from '../../contract/suggest.ts'
 import { readMoment } from '../../contract/time-input.ts'
 import { type Detail, invalid } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { type Change, KINDS, type Kind, OPERATIONS, type Operation } from './entry.ts'
 
 /** Filter arguments of the change log, as sent. */
@@ -33,8 +34,6 @@ export type ChangeFilter = {
   readonly endpoint: string | null
 }
 
-const MOST_CHARS = 1024
-
 /**
  * Validates the filter arguments. Ages count back from `now`.
  * @throws VALIDATION_ERROR
@@ -47,7 +46,7 @@ export function readChangeFilter(args: ChangeFilterArgs, now?: number | null): C
   if (operation !== null && !isOneOf(OPERATIONS, operation))
     faults.push(badName('operation', operation, OPERATIONS))
   for (const [name, text] of Object.entries({ id, actor, request_id: requestId }))
-    if (text !== null && (text === '' || text.length > MOST_CHARS)) faults.push(badText(name))
+    if (text !== null && (text === '' || text.length > LIMITS.logFilterChars)) faults.push(badText(name))
   const [first, ...rest] = faults
   if (first) throw invalid(first, ...rest)
   const moment = (text: string | null | undefined) =>
@@ -100,5 +99,5 @@ const badType = (received: string): Detail => ({
 const badText = (name: string): Detail => ({
   path: `/${name}`,
   code: 'out_of_range',
-  message: `${name} must have 1 to ${MOST_CHARS} characters.`,
+  message: `${name} must have 1 to ${LIMITS.logFilterChars} characters.`,
 })

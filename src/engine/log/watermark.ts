@@ -1,5 +1,7 @@
 /** Low watermark of the change log: up to which entry all transactions have ended. */
+
 import { setTimeout as sleep } from 'node:timers/promises'
+import { LIMITS } from '../../foundation/limits.ts'
 import { type Db, statement } from '../storage/database/client.ts'
 
 /**
@@ -46,8 +48,6 @@ const OPEN_WRITERS = statement(
 
 /** Delays between checks for open transactions, in milliseconds; the last one repeats. */
 const PAUSES = [0, 1, 2, 4, 8, 16, 32, 50]
-/** Number of checks that read only the snapshot, which is cheaper than pg_locks and usually sufficient. */
-const SNAPSHOT_ATTEMPTS = 3
 
 export function openWatermark(db: Db): Watermark {
   let mark = 0
@@ -69,7 +69,7 @@ export function openWatermark(db: Db): Watermark {
     for (let attempt = 0; !closed; attempt++) {
       const [seen] = await db.query<{ passed: boolean }>(IS_PASSED, [line?.xid])
       let isPassed = seen?.passed === true
-      if (!isPassed && attempt >= SNAPSHOT_ATTEMPTS) {
+      if (!isPassed && attempt >= LIMITS.snapshotAttempts) {
         const open = await openWriters()
         // Only writers of the first check can hold a number up to here. Later ones draw higher numbers.
         writers = writers ? writers.filter((writer) => open.has(writer)) : [...open]

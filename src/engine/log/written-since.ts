@@ -1,14 +1,13 @@
 /** Which records or links of some types have been written since an entry of the log. */
+import { LIMITS } from '../../foundation/limits.ts'
 import { type Db, statement } from '../storage/database/client.ts'
-
-const STEP = 10_000
 
 // The sort keeps the planner on the key of the log, and OFFSET keeps the conditions out of it.
 const WRITTEN = statement(
   'written_since',
   `WITH step AS MATERIALIZED (
      SELECT seq, kind, record_type, id, CASE WHEN kind = 'relationship' THEN data ->> 'rel_type' END AS rel_type
-     FROM plinth.change WHERE base_id = $1 AND seq > $2 ORDER BY seq LIMIT ${STEP})
+     FROM plinth.change WHERE base_id = $1 AND seq > $2 ORDER BY seq LIMIT ${LIMITS.writtenSinceStep})
    SELECT s.entries, s.last, w.type, w.ids
    FROM (SELECT count(*)::int AS entries, max(seq)::float8 AS last FROM step) s LEFT JOIN (
      SELECT coalesce(rel_type, record_type) AS type, array_agg(DISTINCT id) AS ids FROM step
@@ -33,7 +32,7 @@ export async function* writtenSince(
     const { entries = 0, last = after } = rows[0] ?? {}
     const written = new Map(rows.flatMap(({ type, ids }) => (type && ids ? [[type, ids]] : [])))
     if (entries > 0) yield { entries, written }
-    if (entries < STEP) return
+    if (entries < LIMITS.writtenSinceStep) return
     after = last
   }
 }

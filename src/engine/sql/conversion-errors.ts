@@ -1,5 +1,7 @@
 /** Says where in a statement a value did not fit: PostgreSQL says only what did not, and its value. */
+
 import { type Detail, DomainError } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { sqlState } from '../storage/database/errors.ts'
 import type { FindConversions, Unfit } from './guard/conversions.ts'
 
@@ -25,8 +27,6 @@ function unfitOf({ cause }: DomainError): Unfit | undefined {
   return { by: 'type', type, literal: isConstant(cause) ? LITERAL.exec(cause.message)?.[1] : undefined }
 }
 
-const SHOWN_CHARS = 64
-
 /** What to write in place of a constant. */
 const SAMPLES: Readonly<Record<string, string>> = {
   bigint: '5',
@@ -45,14 +45,16 @@ export function readingOf({ cause }: DomainError): Partial<Detail> {
   const literal = isConstant(cause) ? LITERAL.exec(cause.message)?.[1] : undefined
   if (literal === undefined) return expected
   const hint = SAMPLES[type ?? '']
-  return { ...expected, received: literal.slice(0, SHOWN_CHARS), ...(hint !== undefined && { hint }) }
+  return {
+    ...expected,
+    received: literal.slice(0, LIMITS.sqlValueShownChars),
+    ...(hint !== undefined && { hint }),
+  }
 }
 
 /** Whether the error is that of a constant in the text: only those have a position. */
 const isConstant = (cause: unknown): boolean =>
   cause instanceof Error && 'position' in cause && cause.position !== undefined
-
-const MOST_PLACES = 3
 
 /** The error with the place of the value in the caller's text. Other errors are returned as they are. */
 export function withPlace(thrown: unknown, find: FindConversions): unknown {
@@ -63,8 +65,9 @@ export function withPlace(thrown: unknown, find: FindConversions): unknown {
   const [detail] = thrown.details
   if (!first || !detail) return thrown
   const { column, place } = first
-  const listed = places.slice(0, MOST_PLACES).map((each) => each.place)
-  const more = places.length > MOST_PLACES ? ` and ${places.length - MOST_PLACES} more` : ''
+  const listed = places.slice(0, LIMITS.sqlPlacesShown).map((each) => each.place)
+  const more =
+    places.length > LIMITS.sqlPlacesShown ? ` and ${places.length - LIMITS.sqlPlacesShown} more` : ''
   const where =
     others.length > 0
       ? `It is one of: ${listed.join(', ')}${more}.`

@@ -2,6 +2,7 @@
 
 import { advised } from '../../foundation/advised-requests.ts'
 import { DomainError, invalid } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import type { Scope } from '../core/scope.ts'
 import { subscriberOf } from '../log/stream-limits.ts'
 import { requireBaseAccess } from '../storage/access/access.ts'
@@ -29,7 +30,7 @@ export type SqlResult = {
 export async function runSql(scope: Scope, baseId: string, input: SqlInput): Promise<SqlResult> {
   const { run, advice } = await openSql(scope, baseId, input)
   const { columns, rows, hasMore } = await run((prepare, request) => runnerOf(scope).run(prepare, request))
-  const hint = advice().length > 0 ? advice().slice(0, MOST_ADVICE).join(' ') : null
+  const hint = advice().length > 0 ? advice().slice(0, LIMITS.sqlAdvice).join(' ') : null
   return { data: rows, meta: { rows: rows.length, hasMore, columns, hint } }
 }
 
@@ -91,8 +92,6 @@ async function openSql(scope: Scope, baseId: string, input: SqlInput) {
       }),
   }
 }
-
-const MOST_ADVICE = 3
 
 function readLimit(limit: number | undefined, most: number): number {
   if (limit === undefined) return most

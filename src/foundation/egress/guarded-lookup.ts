@@ -1,6 +1,8 @@
 /** Name resolution for outgoing requests: one answer, checked, which the connection then uses. */
+
 import { lookup, Resolver } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
+import { LIMITS } from '../limits.ts'
 import { isAllowedAddress, type PrivateHosts } from './allowed-addresses.ts'
 
 /** An address that a name resolves to. */
@@ -33,21 +35,16 @@ export function guardedLookup(allowed: PrivateHosts, resolve: Resolve): LookupFu
   }
 }
 
-const TIMEOUT_MS = 3000
-const TRIES = 2
-/** Lookups by the system hold a thread, of which the process has four. */
-const SYSTEM_LOOKUPS = 1
-
 /**
  * Resolves a name by DNS, which holds no thread however slow its servers are. A name that DNS does not have is
  * looked up in the system, which knows the file of hosts and search domains.
  */
 export function systemResolver(): Resolve {
-  const dns = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES })
+  const dns = new Resolver({ timeout: LIMITS.lookupMs, tries: LIMITS.lookupTries })
   let running = 0
   const waiting: (() => void)[] = []
   const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (running >= SYSTEM_LOOKUPS) await new Promise<void>((resolve) => waiting.push(resolve))
+    if (running >= LIMITS.systemLookups) await new Promise<void>((resolve) => waiting.push(resolve))
     running++
     try {
       return await work()

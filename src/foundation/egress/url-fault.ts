@@ -1,14 +1,14 @@
 /** Addresses of outgoing requests: what can be refused before a name is resolved. */
+import { LIMITS } from '../limits.ts'
 import { isAddress, isAllowedAddress, type PrivateHosts } from './allowed-addresses.ts'
 
 /** Why a URL is refused, with what to send instead. */
 export type UrlFault = { readonly code: string; readonly message: string }
 
-const MOST_CHARS = 2048
-
 /** Finds the fault of a URL as it is written; null if a request may try it. */
 export function urlFault(text: string, allowed: PrivateHosts): UrlFault | null {
-  if (text.length > MOST_CHARS) return fault('too_long', `A url can have at most ${MOST_CHARS} characters.`)
+  if (text.length > LIMITS.urlChars)
+    return fault('too_long', `A url can have at most ${LIMITS.urlChars} characters.`)
   if (!URL.canParse(text))
     return fault('invalid_url', 'Send a whole url, such as "https://example.com/hooks".')
   const url = new URL(text)

@@ -1,15 +1,16 @@
 /** Names of fields and nested types. Each is a function of its own name, so no other one ever renames it. */
+
 import { createHash } from 'node:crypto'
+import { LIMITS } from '../../foundation/limits.ts'
 
 const PLAIN = /^[A-Za-z](?:[A-Za-z0-9_]*[A-Za-z0-9])?$/
-const MOST_CHARS = 128
 
 /** The field of a property or relationship type: its own name, if GraphQL admits it. `id` is the record's. */
 export function fieldNameOf(name: string): string {
   if (name === 'id') return 'id_'
-  if (PLAIN.test(name) && name.length <= MOST_CHARS) return name
+  if (PLAIN.test(name) && name.length <= LIMITS.graphqlNameChars) return name
   const letters = name
-    .slice(0, MOST_CHARS)
+    .slice(0, LIMITS.graphqlNameChars)
     .replace(/[^A-Za-z0-9_]/g, '_')
     .replace(/^_+|_+$/g, '')
   const started = /^[A-Za-z]/.test(letters) ? letters : `p_${letters}`.replace(/_+$/, '')

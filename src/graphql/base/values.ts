@@ -1,4 +1,5 @@
 /** The GraphQL types of properties, by the kind of their values. A value of another kind is null, without an error. */
+
 import {
   GraphQLBoolean,
   GraphQLEnumType,
@@ -12,6 +13,7 @@ import {
   GraphQLString,
 } from 'graphql'
 import { isObject } from '../../foundation/is-object.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { clean } from '../../schema-shape/descriptions.ts'
 import { onlyKind, type Shape } from '../../schema-shape/shape.ts'
 import { nestedName } from './names.ts'
@@ -27,8 +29,6 @@ export type Typed = {
 /** Takes the types within a type: enums and objects. */
 export type Nest = (type: GraphQLEnumType | GraphQLObjectType) => void
 
-const MOST_VALUES = 250
-const DESCRIPTION_CHARS = 400
 const INT = { least: -(2 ** 31), most: 2 ** 31 - 1 }
 const NAME = /^[A-Za-z][A-Za-z0-9_]*$/
 const NO_VALUES = new Set(['true', 'false', 'null'])
@@ -92,7 +92,8 @@ export function typedOf(shape: Shape, name: string, nest: Nest): Typed {
 
 function enumOf({ values }: Shape, name: string, nest: Nest): Typed | undefined {
   const texts = values?.filter((value) => typeof value === 'string') ?? []
-  if (texts.length === 0 || texts.length > MOST_VALUES || !texts.every(isEnumName)) return undefined
+  if (texts.length === 0 || texts.length > LIMITS.graphqlEnumValues || !texts.every(isEnumName))
+    return undefined
   const type = new GraphQLEnumType({
     name,
     values: Object.fromEntries([...new Set(texts)].map((value) => [value, { value }])),
@@ -158,10 +159,10 @@ export const readProperty = (source: Data, name: string, read: Typed['read']): u
 
 /** The author's words, and what the type does not say. */
 export function describe({ description, values }: Shape, name: string, field: string): string | null {
-  const said = description ? clean(description, DESCRIPTION_CHARS) : ''
+  const said = description ? clean(description, LIMITS.graphqlDescriptionChars) : ''
   const own = name === field ? '' : `Property ${JSON.stringify(clean(name, 100))}.`
   const texts = values?.filter((value) => typeof value === 'string') ?? []
-  const isListed = texts.length > 0 && !(texts.length <= MOST_VALUES && texts.every(isEnumName))
+  const isListed = texts.length > 0 && !(texts.length <= LIMITS.graphqlEnumValues && texts.every(isEnumName))
   const listed = isListed ? `One of ${clean(texts.slice(0, 20).join(', '), 200)}.` : ''
   return [said, own, listed].filter(Boolean).join(' ') || null
 }

@@ -31,13 +31,12 @@ export async function fitted(
     const cut = cutTo(new ReadResult(body, reading.nature), Math.max(left, 0), tokens)
     const result = { ...success(cut.body, showsRecords, shape), content: [...cut.links, ...links] }
     over = excess(result, maxBytes)
-    if (over <= 0 || left <= 0 || tries === TRIES) return result
+    if (over <= 0 || left <= 0 || tries === LIMITS.fitTries) return result
     left -= over
   }
 }
 
 const SAID_BYTES = 200
-const TRIES = 10
 
 const excess = (result: ToolResult, maxBytes: number) =>
   'text' in result ? Buffer.byteLength(result.text) - maxBytes : 0
@@ -79,7 +78,7 @@ function cutRows({ body, nature }: ReadResult, maxBytes: number, tokens: number)
   let left = maxBytes - '[]'.length
   for (const [index, row] of rows.entries()) {
     const mayTake =
-      sizeOf(row) <= maxBytes || rows.length === 1 ? maxBytes : Math.floor(maxBytes / ROWS_OF_LONG)
+      sizeOf(row) <= maxBytes || rows.length === 1 ? maxBytes : Math.floor(maxBytes / LIMITS.longRowsMin)
     const cuts: string[] = []
     const most = Math.min(mayTake - '[]'.length, nature.rowBytes ?? maxBytes)
     const shown = shrink({ value: row, path: `/data/${index}` }, most, cuts) as Row
@@ -96,9 +95,6 @@ function cutRows({ body, nature }: ReadResult, maxBytes: number, tokens: number)
     links,
   }
 }
-
-/** Minimum number of rows on a page of overlong rows. */
-const ROWS_OF_LONG = 4
 
 /** Keeps every row and truncates only the parts that may be cut. */
 function cutParts({ body, nature }: ReadResult, maxBytes: number, tokens: number): Cut {

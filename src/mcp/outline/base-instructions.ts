@@ -101,8 +101,6 @@ function builtInLine(fields: readonly string[], hasSql: boolean): string {
   return `status, id and version are those of the record (status: active or cancelled). A field of such a name (${named}) is data.<name> in filters${sql}.`
 }
 
-const MOST_MISNAMED = 3
-
 /** Says which names in the address are no tools or types. They are no error, because types come and go. */
 export function misnamed(unknown: Unknown): string[] {
   const kinds = [
@@ -111,10 +109,11 @@ export function misnamed(unknown: Unknown): string[] {
   ] as const
   return kinds.flatMap(([option, nothing]) => {
     const all = [...unknown[option]]
-    const names = all.slice(0, MOST_MISNAMED).map(([name, meant]) => {
+    const names = all.slice(0, LIMITS.misnamedTypesShown).map(([name, meant]) => {
       return `${name.slice(0, 64)}${meant ? ` (did you mean ${meant}?)` : ''}`
     })
-    const more = all.length > MOST_MISNAMED ? ` and ${all.length - MOST_MISNAMED} more` : ''
+    const more =
+      all.length > LIMITS.misnamedTypesShown ? ` and ${all.length - LIMITS.misnamedTypesShown} more` : ''
     const text = `?${option}= in the address names what is ${nothing} here: ${names.join(', ')}${more}.`
     return names.length === 0 ? [] : [text]
   })

@@ -1,24 +1,21 @@
 /** A record type in one line: its fields with kinds, allowed values, and `!` for required ones. */
+
 import { isBuiltIn, sqlColumnOf } from '../../contract/record-columns.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { clean } from '../../schema-shape/descriptions.ts'
 import type { Projection } from '../../schema-shape/project.ts'
 import type { PortableSchema } from '../../schema-shape/publish.ts'
 import { estimateTokens } from './llm-token-estimate.ts'
-
-const NAME_CHARS = 64
-const VALUE_CHARS = 30
-const MOST_VALUES = 12
-const MOST_PARTS = 8
 
 const KINDS: Readonly<Record<string, string>> = { integer: 'int', boolean: 'bool', number: 'number' }
 const FORMATS: Readonly<Record<string, string>> = { 'date-time': 'timestamp', date: 'date' }
 
 /** Names and values come from the authors of types. They are cleaned, cut, and quoted if they are not plain. */
 export const nameShown = (name: string): string =>
-  /^[\p{L}\p{N}_$.-]{1,64}$/u.test(name) ? name : JSON.stringify(clean(name, NAME_CHARS))
+  /^[\p{L}\p{N}_$.-]{1,64}$/u.test(name) ? name : JSON.stringify(clean(name, LIMITS.typeLineNameChars))
 
 const valueShown = (value: unknown): string => {
-  const text = clean(String(value), VALUE_CHARS)
+  const text = clean(String(value), LIMITS.typeLineValueChars)
   return /^[\p{L}\p{N}_.+ -]+$/u.test(text) ? text : JSON.stringify(text)
 }
 
@@ -46,16 +43,16 @@ function kindOf(schema: PortableSchema, deep: boolean): string {
       .map((each) => kindOf(each, deep))
       .join(' or ')
   if (values) {
-    const more = values.length > MOST_VALUES ? '|…' : ''
-    return `${values.slice(0, MOST_VALUES).map(valueShown).join('|')}${more}`
+    const more = values.length > LIMITS.typeLineValues ? '|…' : ''
+    return `${values.slice(0, LIMITS.typeLineValues).map(valueShown).join('|')}${more}`
   }
   if (type === 'string') return FORMATS[format ?? ''] ?? 'string'
   if (type === 'array') return `[${items ? kindOf(items, deep) : 'any'}]`
   if (type !== 'object') return KINDS[type ?? ''] ?? 'any'
   const names = Object.keys(properties ?? {})
   if (names.length === 0 || !deep) return '{}'
-  const more = names.length > MOST_PARTS ? ', …' : ''
-  return `{${names.slice(0, MOST_PARTS).map(nameShown).join(', ')}${more}}`
+  const more = names.length > LIMITS.typeLineParts ? ', …' : ''
+  return `{${names.slice(0, LIMITS.typeLineParts).map(nameShown).join(', ')}${more}}`
 }
 
 const BOUNDS = [

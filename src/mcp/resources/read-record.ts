@@ -1,3 +1,4 @@
+import { LIMITS } from '../../foundation/limits.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { clean } from '../../schema-shape/descriptions.ts'
@@ -15,9 +16,6 @@ export const readRecord = compile(
 
 /** Properties that usually name a record, best first. */
 const NAMES = ['title', 'name', 'label', 'subject', 'headline', 'summary']
-const TITLE_CHARS = 200
-/** Number of text properties to fall back to. */
-const TEXTS = 3
 
 /** The fields that may hold the title of a record. A list query accepts all of them. */
 export function titleFields(jsonSchema: unknown): string[] {
@@ -28,9 +26,10 @@ export function titleFields(jsonSchema: unknown): string[] {
   const own = properties.map(([name]) => name)
   const named = NAMES.filter((name) => own.includes(name) || isOpen(schema))
   const texts = properties.filter(
-    ([name, shape]) => typeof shape === 'object' && shape.type === 'string' && name.length <= TITLE_CHARS,
+    ([name, shape]) =>
+      typeof shape === 'object' && shape.type === 'string' && name.length <= LIMITS.recordTitleChars,
   )
-  const shown = new Set([...named, ...texts.slice(0, TEXTS).map(([name]) => name)])
+  const shown = new Set([...named, ...texts.slice(0, LIMITS.recordTitleTexts).map(([name]) => name)])
   return [...shown].map((name) => `data[${JSON.stringify(name)}]`)
 }
 
@@ -45,7 +44,7 @@ const isOpen = (schema: Readonly<Record<string, unknown>>): boolean =>
 export function titleOf(recordType: string, id: string, data: object): string {
   const values = data as Readonly<Record<string, unknown>>
   for (const value of [...NAMES.map((name) => values[name]), ...Object.values(values)]) {
-    const title = typeof value === 'string' ? clean(value, TITLE_CHARS) : ''
+    const title = typeof value === 'string' ? clean(value, LIMITS.recordTitleChars) : ''
     if (title !== '') return title
   }
   return `${recordType} ${id}`

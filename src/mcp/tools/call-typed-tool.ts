@@ -1,4 +1,5 @@
 /** Calls of `create_<type>`, `update_<type>` and `upsert_<type>`. */
+
 import { z } from 'zod'
 import { writtenBody } from '../../contract/response-bodies.ts'
 import { unknownName } from '../../contract/suggest.ts'
@@ -6,6 +7,7 @@ import { check, inBody } from '../../contract/validate.ts'
 import { DomainError, invalid, withPaths } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { isObject } from '../../foundation/is-object.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { restoreNames } from '../../schema-shape/project.ts'
 import { publishPointer } from '../../schema-shape/rename-properties.ts'
 import { decodeStringified, splitReadOnlyFieldsOfType } from '../tool/decode-arguments.ts'
@@ -96,11 +98,15 @@ function advised(thrown: unknown, args: Record<string, unknown>, { input, operat
   const hint = JSON.stringify({ ...rest, ...inner })
   const message = 'The properties of the type are arguments of this tool, and not in data.'
   return invalid(
-    { path: '/data', code: 'unknown_key', message, ...(hint.length <= LONGEST_HINT && { hint }) },
+    {
+      path: '/data',
+      code: 'unknown_key',
+      message,
+      ...(hint.length <= LIMITS.typedToolHintChars && { hint }),
+    },
     ...thrown.details.filter(({ path }) => path !== '/data'),
   )
 }
-const LONGEST_HINT = 2000
 
 function withoutId({ details }: DomainError): DomainError {
   const others = details.filter(({ path }) => path !== '/id')

@@ -94,13 +94,6 @@ const ofNothing = () =>
     message: `Send request_id, seq for one change, or actor with since; or nothing, for your last request. ${advised('list_changes')} lists what was changed by which request.`,
   })
 const ADVICE = ' To undo the skipped ones with what came after, send on_conflict "force".'
-/** Groups that a cut answer counts, and names. */
-const COUNTED = 100
-const NAMED = 5
-/** Requests that the plan for the last one names besides. */
-const RECENT = 4
-/** Resources that a plan or an answer names one by one. */
-const SHOWN = 10
 
 export const changeTools = [
   tool('changes', {
@@ -149,7 +142,10 @@ export const changeTools = [
         const page = isOrdered
           ? { changes }
           : await list({ ...asked, order: 'desc', isGrouped: false }, context)
-        const { changeGroups } = await list({ ...asked, limit: COUNTED, isGrouped: true }, context)
+        const { changeGroups } = await list(
+          { ...asked, limit: LIMITS.cutGroupsCounted, isGrouped: true },
+          context,
+        )
         return digestOf(page.changes ?? changes, changeGroups, isOrdered && filter.order !== 'desc')
       }
       // Without order and after, the newest are of more use than the oldest.
@@ -191,7 +187,7 @@ export const changeTools = [
           force: on_conflict === 'force',
           withEffects: with_effects ?? false,
           last: isLast,
-          shown: SHOWN,
+          shown: LIMITS.changedResourcesNamed,
         },
         context,
       ).catch(async (thrown: unknown) => {
@@ -200,7 +196,7 @@ export const changeTools = [
       const { plan, rows, skipped, skipped_count, secrets, dry_run, last, also, effects, ...done } =
         revertChanges
       const left = {
-        ...(also.length > 0 && { also: namesOf(also.slice(0, SHOWN)) }),
+        ...(also.length > 0 && { also: namesOf(also.slice(0, LIMITS.changedResourcesNamed)) }),
         ...(effects && { effects: effectsOf(effects) }),
         ...(skipped_count > 0 && { skipped, skipped_count }),
       }
@@ -262,7 +258,7 @@ function matchesOf(groups: Groups['data'], hasMore: boolean) {
   const counts = (nameOf: (group: Groups['data'][number]) => string) => {
     const all = new Map<string, number>()
     for (const group of groups) all.set(nameOf(group), (all.get(nameOf(group)) ?? 0) + group.count)
-    return Object.fromEntries([...all].sort(([, a], [, b]) => b - a).slice(0, NAMED))
+    return Object.fromEntries([...all].sort(([, a], [, b]) => b - a).slice(0, LIMITS.cutGroupsNamed))
   }
   return {
     // Of the newest requests only, if there are more than were counted.
@@ -270,7 +266,7 @@ function matchesOf(groups: Groups['data'], hasMore: boolean) {
     by_actor: counts(({ actor }) => actor.name),
     by_tool: counts(({ call, actor }) => call?.tool ?? actor.via),
     requests: groups.length,
-    latest_requests: groups.slice(0, NAMED).map(lineOf),
+    latest_requests: groups.slice(0, LIMITS.cutGroupsNamed).map(lineOf),
   }
 }
 
@@ -300,7 +296,7 @@ async function withRecent(thrown: unknown, base: string, context: Context): Prom
 async function recentOf(base: string, but: string | null, context: Context): Promise<object[]> {
   // An endpoint shows no changes of others.
   if (context.scope.policy) return []
-  const asked = { base, limit: RECENT, showsBefore: false, isGrouped: true }
+  const asked = { base, limit: LIMITS.recentRequestsNamed, showsBefore: false, isGrouped: true }
   const { changeGroups } = await list(asked, context)
   return (changeGroups?.data ?? []).filter((group) => group.request_id !== but).map(lineOf)
 }
@@ -336,8 +332,8 @@ const inWords = ({ request_id, at, actor, tool, via, what, undone }: Line) =>
 type Sent = { readonly deliveries: readonly object[]; readonly runs: readonly object[] }
 const effectsOf = <T extends Sent>(effects: T) => ({
   ...effects,
-  deliveries: effects.deliveries.slice(0, SHOWN),
-  runs: effects.runs.slice(0, SHOWN),
+  deliveries: effects.deliveries.slice(0, LIMITS.changedResourcesNamed),
+  runs: effects.runs.slice(0, LIMITS.changedResourcesNamed),
 })
 
 type Left = { readonly overtaken_by: number | null }

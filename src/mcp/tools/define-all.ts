@@ -1,7 +1,9 @@
 /** Several definitions of one call, in one transaction: each is an operation of a batch. */
+
 import type { z } from 'zod'
 import { check, inBody } from '../../contract/validate.ts'
 import { DomainError, invalid, withPaths } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
@@ -13,9 +15,6 @@ const run = compile(
     }`,
   ),
 )
-
-/** Definitions of one call, beside the first. */
-const MOST = 20
 
 /** One definition as an operation on types, which merges its fields. */
 export type Definition = {
@@ -34,11 +33,11 @@ export function readAlso<Shape extends z.ZodObject, T>(
   shape: Shape,
   read: (args: z.output<Shape>) => T,
 ): T[] {
-  if (!Array.isArray(also) || also.length > MOST)
+  if (!Array.isArray(also) || also.length > LIMITS.definitionsOfCall)
     throw invalid({
       path: '/also',
       code: Array.isArray(also) ? 'too_many' : 'type',
-      message: `also must be a list of at most ${MOST} definitions, each with the arguments of define.`,
+      message: `also must be a list of at most ${LIMITS.definitionsOfCall} definitions, each with the arguments of define.`,
     })
   return also.map((each: unknown, n) => {
     try {

@@ -1,4 +1,5 @@
 /** The tools preview, propose and promote: changing the configuration of a live base by way of a copy. */
+
 import { z } from 'zod'
 import {
   changeLines,
@@ -15,6 +16,7 @@ import { anyPreviewOf, productionOf } from '../../contract/ids.ts'
 import { awaiting } from '../../contract/plan-messages.ts'
 import { pageBody, trim, writtenBody } from '../../contract/response-bodies.ts'
 import { invalid } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { omitUndefined } from '../../foundation/omit-undefined.ts'
 import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
@@ -72,7 +74,6 @@ const promote = compile(
   ),
 )
 
-const PREVIEWS = 100
 const ACTIONS = ['create', 'list', 'delete'] as const
 
 const withAddress = <P extends { id: string }>(preview: P) => ({ ...preview, mcp: `/mcp/${preview.id}` })
@@ -84,7 +85,7 @@ const RUN = {
     return trim(withAddress(done))
   },
   list: async ({ base }: PreviewArgs, context: Context) => {
-    const { page } = await list({ base, limit: PREVIEWS }, context)
+    const { page } = await list({ base, limit: LIMITS.previewsListed }, context)
     return pageBody({ ...page, data: page.data.map(withAddress) })
   },
   delete: async ({ base, name }: PreviewArgs, context: Context) =>
@@ -146,7 +147,7 @@ export const environmentTools = [
         changes: changes.map(named),
         conflicts,
         breaks,
-        ...(kept && { kept: kept.slice(0, SHOWN) }),
+        ...(kept && { kept: kept.slice(0, LIMITS.promotionChangesShown) }),
         ...metaOf({ warnings, records_rewritten }),
         next: isFree ? SHOW : REPAIR,
       })
@@ -194,9 +195,11 @@ export function promotedBody(done: object): object {
 function shortened(done: object): object {
   const { changes, kept } = done as Promoted
   return {
-    changes: changes.slice(0, SHOWN).map(named),
-    ...(changes.length > SHOWN && { changes_more: changes.length - SHOWN }),
-    ...(kept && { kept: kept.slice(0, SHOWN) }),
+    changes: changes.slice(0, LIMITS.promotionChangesShown).map(named),
+    ...(changes.length > LIMITS.promotionChangesShown && {
+      changes_more: changes.length - LIMITS.promotionChangesShown,
+    }),
+    ...(kept && { kept: kept.slice(0, LIMITS.promotionChangesShown) }),
   }
 }
 
@@ -225,9 +228,6 @@ const KEEP_SECRETS =
 /** What a write of configuration says beside its result. */
 const metaOf = (said: Pick<Proposal, 'records_rewritten' | 'warnings'>): object =>
   writtenBody({ warnings: said.warnings, records_rewritten: said.records_rewritten })
-
-/** Changes that an answer of promote names. */
-const SHOWN = 50
 
 const named = ({ kind, id, op }: PlannedChange) => ({ kind, id, op })
 

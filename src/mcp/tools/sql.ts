@@ -29,9 +29,6 @@ function withoutColumns({ data, meta }: Rows): object {
   return Array.isArray(data) && data.length > 0 ? { data, meta: bare } : { data, meta }
 }
 
-/** Default row limit, because output costs tokens. */
-const ROWS = 100
-
 const OF_ROWS = 'Select fewer columns, or continue with LIMIT and OFFSET in the query.'
 const OF_CHANGES = 'matches says what there is, by actor, tool and request. Narrow the query by these.'
 
@@ -53,7 +50,7 @@ async function digestOf(asked: Asked, columns: Columns, body: object, context: C
   const { data } = await over(
     [...by, 'count(*) AS count', 'sum(count(*)) OVER () AS whole'].join(', '),
     by.length === 0 ? '' : `GROUP BY ${by.map((_, at) => at + 1).join(', ')} ORDER BY ${order} DESC`,
-    MOST_GROUPS,
+    LIMITS.sqlToolGroups,
   )
   const groups = valuesOf(data) as Row[]
   const isTurned = newest !== undefined && !/\border\s+by\b/i.test(asked.query)
@@ -67,7 +64,6 @@ async function digestOf(asked: Asked, columns: Columns, body: object, context: C
     { onward: OF_CHANGES, tokens: LIMITS.digestTokens, rowBytes: ROW_BYTES },
   )
 }
-const MOST_GROUPS = 8
 const ROW_BYTES = 500
 
 export const sqlTools = [
@@ -82,7 +78,7 @@ export const sqlTools = [
     input: z.strictObject({
       query: z.string(),
       params: z.unknown().optional().meta({ description: '[1] for $1, {"name":1} for :name.' }),
-      limit: z.int().min(1).max(LIMITS.sqlRows).default(ROWS),
+      limit: z.int().min(1).max(LIMITS.sqlRows).default(LIMITS.sqlToolRows),
       ...reading,
     }),
     output: pageOutput,

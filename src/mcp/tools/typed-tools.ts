@@ -121,7 +121,6 @@ export async function charsOf(tools: Iterable<{ readonly definition: ToolDefinit
   return chars
 }
 
-const RECENT_MS = 1000
 /** What an entry takes besides its tool: callers choose the names. */
 const ENTRY_CHARS = 1000
 /** Single tools, by their name too; undefined for a name that no type has. */
@@ -139,7 +138,8 @@ export async function typedTool(
   const key = keyOf(base, context)
   const ofName = JSON.stringify([key, name])
   // A type may have been created since, so a name that they lack is looked up.
-  const recent = cache.recent(key, RECENT_MS)?.all.get(name) ?? named.recent(ofName, RECENT_MS)?.tool
+  const recent =
+    cache.recent(key, LIMITS.recentTypesMs)?.all.get(name) ?? named.recent(ofName, LIMITS.recentTypesMs)?.tool
   if (recent) return recent
   const version = await versionOf(base, context)
   const tools = cache.get(key, version)

@@ -1,4 +1,5 @@
 /** GET of a file: its content, its metadata, some lines, its versions, or the difference of two versions. */
+
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { LINE_RANGE, readLineRange } from '../../contract/file-shapes.ts'
@@ -6,6 +7,7 @@ import { pageBody } from '../../contract/response-bodies.ts'
 import { check, inPart } from '../../contract/validate.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { omitUndefined } from '../../foundation/omit-undefined.ts'
+import { MAX_INT4 } from '../../foundation/units.ts'
 import { openContent } from '../../graphql/content.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
@@ -28,7 +30,6 @@ import {
 } from './shapes.ts'
 
 const PATH = '/:base_id/files/:file_type/*'
-const MAX_VERSION = 2_147_483_647
 
 /** A parameter whose presence counts, `?history` or `?history=1`. */
 const present = (description: string) =>
@@ -37,7 +38,7 @@ const present = (description: string) =>
     .transform(() => true)
     .optional()
     .meta({ description, schema: { type: 'string', enum: ['', '1', 'true'] } })
-const versionOf = (description: string) => whole(1, MAX_VERSION, undefined, description)
+const versionOf = (description: string) => whole(1, MAX_INT4, undefined, description)
 
 const QUERY = pageQuery.extend({
   meta: present('Answer the metadata of the file as JSON.'),

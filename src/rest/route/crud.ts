@@ -3,6 +3,7 @@ import { camelFields } from '../../contract/field-names.ts'
 import { mergeShape } from '../../contract/merge-shape.ts'
 import { deletedBody, pageBody, trim, writtenBody } from '../../contract/response-bodies.ts'
 import { LIMITS } from '../../foundation/limits.ts'
+import { MAX_INT4 } from '../../foundation/units.ts'
 import { graphql } from '../../graphql/document.ts'
 import { kindDocuments } from '../../graphql/kind-documents.ts'
 import { DeletionParts } from '../../http/deletion-plan-fragment.ts'
@@ -70,7 +71,7 @@ export function crud<Q extends z.ZodObject>(path: `/:base_id/${string}`, spec: C
       need: read,
       params,
       query: z.strictObject({
-        version: whole(1, MAX_VERSION, undefined, 'The version to return; the current one by default.'),
+        version: whole(1, MAX_INT4, undefined, 'The version to return; the current one by default.'),
       }),
       operation: operations.get,
       variables: ({ params, query }) => ({ ...targetOf(params), version: query.version }),
@@ -158,8 +159,6 @@ const fieldsOf = ({ shape }: z.ZodObject): string[] => {
   const { id: _, version, created_at, updated_at, dry_run, meta, ...own } = shape
   return ['id', ...Object.keys(own), ...Object.keys({ version, created_at, updated_at })]
 }
-
-const MAX_VERSION = 2_147_483_647
 
 const HISTORY = graphql(
   `query ConfigurationHistory($base: String!, $kind: String!, $id: String!, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {

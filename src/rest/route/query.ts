@@ -4,6 +4,7 @@ import { correctFilter, FORM } from '../../dialects/correct.ts'
 import { adviseQuery } from '../../dialects/parameters.ts'
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
+import { MAX_INT4 } from '../../foundation/units.ts'
 import { parseJson, type Use } from '../../json/parse.ts'
 import { ALL } from './rows.ts'
 
@@ -36,12 +37,9 @@ export const flag = (description: string) =>
     .optional()
     .meta({ description, schema: { type: 'boolean', default: false } })
 
-/** Maximum of GraphQL's Int. */
-const MAX_OFFSET = 2_147_483_647
-
 export const pageQuery = z.strictObject({
   limit: whole(1, LIMITS.pageMax, LIMITS.pageDefault, 'Items per page.'),
-  offset: whole(0, MAX_OFFSET, 0, 'Items to skip.'),
+  offset: whole(0, MAX_INT4, 0, 'Items to skip.'),
   cursor: z
     .string()
     .min(1, 'cursor must be a value of `meta.next_cursor`.')
@@ -104,7 +102,7 @@ export const pageBody = z.strictObject({
     .max(LIMITS.pageMax)
     .optional()
     .meta({ description: 'Items per page. Defaults to 50.' }),
-  offset: z.int().min(0).max(MAX_OFFSET).optional().meta({ description: 'Items to skip.' }),
+  offset: z.int().min(0).max(MAX_INT4).optional().meta({ description: 'Items to skip.' }),
   cursor: z
     .string()
     .min(1)

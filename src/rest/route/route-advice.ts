@@ -1,7 +1,9 @@
 /** Says which route a request may mean that matches none. It knows routes only, and no base or type. */
+
 import { isBaseId } from '../../contract/ids.ts'
 import { meantValue } from '../../contract/suggest.ts'
 import type { Detail } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { spellings } from './aliases.ts'
 
 type Pattern = { readonly method: string; readonly segments: readonly string[] }
@@ -34,7 +36,6 @@ function toSearch([base = '', word = '']: readonly string[]): Pick<Detail, 'hint
 }
 
 const METHODS = ['GET', 'PUT', 'POST', 'PATCH', 'DELETE']
-const MOST_CHARS = 512
 const START = '/v1'
 
 const RECORDS = spellings('/records').map((path) => path.slice(1))
@@ -45,7 +46,7 @@ export function adviser(routes: readonly { method: string; path: string }[]) {
     spellings(path).map((spelling): Pattern => ({ method, segments: spelling.split('/').slice(1) })),
   )
   return (method: string, path: string): Pick<Detail, 'hint' | 'allowed' | 'message'> | undefined => {
-    if (path.length > MOST_CHARS || !path.startsWith(START)) return undefined
+    if (path.length > LIMITS.advisedRouteChars || !path.startsWith(START)) return undefined
     const given = path.slice(START.length + 1).split('/')
     if (given.length === 2 && isBaseId(given[0] ?? '') && SEARCHES.includes(given[1] ?? ''))
       return toSearch(given)

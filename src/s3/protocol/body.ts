@@ -1,8 +1,10 @@
 /** The body of a request: decoded, and checked against all that the request says about it. */
+
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { ByteReader, incomplete, malformed } from './byte-reader.ts'
 import { Checksums } from './checksums.ts'
 import { S3Fault } from './fault.ts'
@@ -93,9 +95,6 @@ async function* checked(
 // The encoding aws-chunked: chunks with signatures or without, and trailers after them.
 
 const SIGNATURE = 'x-amz-trailer-signature'
-const LINE_BYTES = 1024
-const TRAILERS = 8
-const JOINED_BYTES = 16 * 1024
 const EMPTY_SHA256 = createHash('sha256').digest('hex')
 
 type Chunked = {
@@ -118,7 +117,7 @@ async function* decodeChunks(
   const reader = new ByteReader(source)
   let previous = proof?.signature ?? ''
   for (let isLast = false; !isLast; ) {
-    const { size, signature } = readHead(await reader.line(LINE_BYTES))
+    const { size, signature } = readHead(await reader.line(LIMITS.s3LineBytes))
     const hash = proof && createHash('sha256')
     for await (const part of reader.bytes(size)) {
       hash?.update(part)
@@ -130,7 +129,8 @@ async function* decodeChunks(
       requireSigned(proof, 'PAYLOAD', [previous, EMPTY_SHA256, digest], signature)
       previous = signature
     }
-    if (!isLast && (await reader.line(LINE_BYTES)) !== '') throw malformed('a chunk is longer than its size')
+    if (!isLast && (await reader.line(LIMITS.s3LineBytes)) !== '')
+      throw malformed('a chunk is longer than its size')
   }
   const lines = await readTrailers(reader)
   await reader.end()
@@ -154,7 +154,7 @@ async function* joined(parts: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     if (turnIsOver()) await nextTurn()
     held.push(part)
     bytes += part.length
-    if (bytes < JOINED_BYTES) continue
+    if (bytes < LIMITS.s3JoinedBytes) continue
     yield held.length === 1 ? part : Buffer.concat(held)
     held = []
     bytes = 0
@@ -173,9 +173,10 @@ function readHead(line: string): { size: number; signature: string } {
 async function readTrailers(reader: ByteReader): Promise<string[]> {
   const lines: string[] = []
   for (;;) {
-    const line = await reader.line(LINE_BYTES)
+    const line = await reader.line(LIMITS.s3LineBytes)
     if (line === '') return lines
-    if (lines.push(line) > TRAILERS) throw malformed(`it has more than ${TRAILERS} trailers`)
+    if (lines.push(line) > LIMITS.s3Trailers)
+      throw malformed(`it has more than ${LIMITS.s3Trailers} trailers`)
   }
 }
 

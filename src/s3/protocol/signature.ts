@@ -1,16 +1,16 @@
 /** Signature Version 4: reads what a request claims, and checks it. */
+
 import { createHash, createHmac, type Hmac, type Hash as NodeHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { createScope, getCanonicalHeaders, getSigningKey, SignatureV4Base } from '@smithy/signature-v4'
 import { S3_ROOT } from '../../contract/s3-shapes.ts'
 import { LIMITS } from '../../foundation/limits.ts'
+import { MINUTE_MS } from '../../foundation/units.ts'
 import { type Address, encodeKey } from './address.ts'
 import { S3Fault } from './fault.ts'
 
 const ALGORITHM = 'AWS4-HMAC-SHA256'
 const SERVICE = 's3'
-const MINUTE_MS = 60_000
-const LONGEST_SECONDS = 7 * 24 * 3600
 const UNSIGNED = 'UNSIGNED-PAYLOAD'
 
 /** What a request claims about its signature. Nothing of it is proven. */
@@ -98,8 +98,8 @@ function ofQuery(parameters: ReadonlyMap<string, string>): Claim {
   if (!longDate.startsWith(day) || timeOf(longDate) === undefined)
     throw malformed('X-Amz-Date must be a time such as 20261123T040000Z, on the day of the credential.')
   const expires = Number(value('Expires') || Number.NaN)
-  if (!Number.isInteger(expires) || expires < 1 || expires > LONGEST_SECONDS)
-    throw malformed(`X-Amz-Expires must be a number of seconds from 1 to ${LONGEST_SECONDS}.`)
+  if (!Number.isInteger(expires) || expires < 1 || expires > LIMITS.s3SignedSeconds)
+    throw malformed(`X-Amz-Expires must be a number of seconds from 1 to ${LIMITS.s3SignedSeconds}.`)
   return {
     accessKeyId,
     sessionToken: parameters.get('X-Amz-Security-Token'),

@@ -37,9 +37,6 @@ export function document([name, content]: Element, isError = false): string {
 /** The body of a request: texts directly in the root, and the texts of each of its items. */
 export type List = { root: Map<string, string>; items: Map<string, string>[] }
 
-/** The parser takes up to 0.3 us for a byte. */
-const BYTES_AT_ONCE = 16 * 1024
-
 /**
  * Reads a body of the form `<root><item><name>text</name></item> <name>text</name></root>`. It is parsed as it
  * arrives, without entities of its own.
@@ -86,9 +83,9 @@ export async function readList(
   for await (const chunk of body) {
     bytes += chunk.length
     if (bytes > LIMITS.s3XmlBytes) refuse(`it has more than ${LIMITS.s3XmlBytes} bytes`)
-    for (let at = 0; at < chunk.length; at += BYTES_AT_ONCE) {
+    for (let at = 0; at < chunk.length; at += LIMITS.s3XmlBytesAtOnce) {
       if (turnIsOver()) await nextTurn()
-      parser.write(decoded(decoder, chunk.subarray(at, at + BYTES_AT_ONCE), refuse))
+      parser.write(decoded(decoder, chunk.subarray(at, at + LIMITS.s3XmlBytesAtOnce), refuse))
     }
     isOpen = true
   }

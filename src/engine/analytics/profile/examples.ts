@@ -1,3 +1,4 @@
+import { LIMITS } from '../../../foundation/limits.ts'
 import type { FieldPath } from '../../schema/compiled-types/field-path.ts'
 import { PROFILE_LIMITS } from './profile-limits.ts'
 import type { Scalar } from './value-stats.ts'
@@ -26,7 +27,6 @@ export type Candidate = {
   middle: Scalar | undefined
 }
 
-const ROWS = 10
 const FOR_QUERY = 'A query'
 const FOR_AGGREGATE = 'An aggregate'
 
@@ -49,17 +49,17 @@ function withValue(found: Candidate | undefined): Example {
   if (!found)
     return {
       description: `${FOR_QUERY}: the records that were changed last.`,
-      query: { sort: '-updated_at', limit: ROWS },
+      query: { sort: '-updated_at', limit: LIMITS.exampleRows },
     }
   const { field, common } = found
   if (common === undefined)
     return {
       description: `${FOR_QUERY}: records that have ${field}, newest first.`,
-      query: { filter: { field, op: 'is_not_null' }, sort: '-created_at', limit: ROWS },
+      query: { filter: { field, op: 'is_not_null' }, sort: '-created_at', limit: LIMITS.exampleRows },
     }
   return {
     description: `${FOR_QUERY}: records with one value of ${field}, newest first.`,
-    query: { filter: { field, op: 'eq', value: common }, sort: '-created_at', limit: ROWS },
+    query: { filter: { field, op: 'eq', value: common }, sort: '-created_at', limit: LIMITS.exampleRows },
   }
 }
 
@@ -67,17 +67,17 @@ function inOrder(found: Candidate | undefined): Example {
   if (!found)
     return {
       description: `${FOR_QUERY}: the newest records.`,
-      query: { sort: '-created_at', limit: ROWS },
+      query: { sort: '-created_at', limit: LIMITS.exampleRows },
     }
   const { field, middle } = found
   return middle === undefined
     ? {
         description: `${FOR_QUERY}: the records with the highest ${field}.`,
-        query: { filter: { field, op: 'is_not_null' }, sort: `-${field}`, limit: ROWS },
+        query: { filter: { field, op: 'is_not_null' }, sort: `-${field}`, limit: LIMITS.exampleRows },
       }
     : {
         description: `${FOR_QUERY}: records from one value of ${field} on, the lowest first.`,
-        query: { filter: { field, op: 'gte', value: middle }, sort: field, limit: ROWS },
+        query: { filter: { field, op: 'gte', value: middle }, sort: field, limit: LIMITS.exampleRows },
       }
 }
 
@@ -90,7 +90,7 @@ function byGroup(group: Candidate | undefined, measure: Candidate | undefined): 
       group_by: [by],
       aggregations: [{ fn: 'count' }, ...(average ? [average] : [])],
       sort: '-count',
-      limit: ROWS,
+      limit: LIMITS.exampleRows,
     },
   }
 }

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import { LIMITS } from '../../../foundation/limits.ts'
 import { type Db, type Statement, statement } from '../../storage/database/client.ts'
 import { PROFILE_LIMITS } from './profile-limits.ts'
 
@@ -14,12 +15,6 @@ const READ = statement(
    WHERE before < $4`,
 )
 
-/** Records per batch; small, since each may be large. */
-const AT_ONCE = 50
-
-/** Bytes of text after which the event loop gets a turn. */
-const TURN = 256 * 1024
-
 /**
  * Streams sampled record data for about `ms` and `PROFILE_LIMITS.bytes` of text. Each batch is spread over all ids,
  * so that an early end leaves an even sample.
@@ -31,9 +26,9 @@ export async function* readSample(
   ms: number,
 ): AsyncGenerator<unknown> {
   const end = performance.now() + ms
-  const parts = Math.ceil(ids.length / AT_ONCE)
+  const parts = Math.ceil(ids.length / LIMITS.sampledAtOnce)
   let read = 0
-  let turn = TURN
+  let turn = LIMITS.sampledTurnChars
   for (let part = 0; part < parts && read < PROFILE_LIMITS.bytes; part++) {
     if (read >= PROFILE_LIMITS.readAlways && performance.now() >= end) return
     const some = ids.filter((_, i) => i % parts === part)
@@ -43,7 +38,7 @@ export async function* readSample(
       read += Buffer.byteLength(text)
       yield JSON.parse(text) as unknown
       if (read < turn) continue
-      turn = read + TURN
+      turn = read + LIMITS.sampledTurnChars
       await setImmediate()
     }
   }

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { LIMITS } from '../../../foundation/limits.ts'
 import { type FieldPath, fieldName } from '../../schema/compiled-types/field-path.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
 import { PROFILE_LIMITS } from './profile-limits.ts'
@@ -108,14 +109,11 @@ function count(node: Node, value: unknown, record: number): void {
   node.filledIn = record
   const json = JSON.stringify(value)
   const isScalar = typeof value !== 'object'
-  const key = isScalar || json.length <= NAME_CHARS ? json : hash('sha256', json, 'base64')
+  const key = isScalar || json.length <= LIMITS.valueKeyChars ? json : hash('sha256', json, 'base64')
   const known = place.values.get(key)
   if (known) known.count++
   else place.values.set(key, { value: isScalar ? (value as Scalar) : undefined, count: 1 })
 }
-
-/** Longest array or object that is its own key; a longer one is keyed by its digest. */
-const NAME_CHARS = 128
 
 /** The JSON Schema type name of a value. */
 function typeOf(value: unknown): string {

@@ -1,8 +1,10 @@
 /** Converts between record types and tool definitions of LLM providers. */
+
 import { isDeepStrictEqual } from 'node:util'
 import { ID_RULES, isTypeId } from '../../../contract/ids.ts'
 import { DomainError, invalid, withPaths } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
 import { NO_NAMES, publishPointer, restore } from '../../../schema-shape/rename-properties.ts'
 import { get, list, patch, put } from '../../configuration/lifecycle/index.ts'
 import { RECORD_TYPE, type RecordType, requireType } from '../../configuration/record-types/index.ts'
@@ -92,8 +94,6 @@ async function importOne(scope: WriteScope, baseId: string, tool: ToolDefinition
   }
 }
 
-const PAGE = 1000
-
 /** Exports the named record types, or all that the token may read, as native tool definitions. */
 export async function exportRecordTypes(
   scope: Scope,
@@ -119,7 +119,10 @@ export async function exportRecordTypes(
   if (named) for (const id of named) await add(await get({ kind: RECORD_TYPE, scope, baseId, id }))
   else
     for (let more = true; more; ) {
-      const page = await list(RECORD_TYPE, scope, baseId, { limit: PAGE, offset: written.length })
+      const page = await list(RECORD_TYPE, scope, baseId, {
+        limit: LIMITS.exportedTypesPage,
+        offset: written.length,
+      })
       for (const type of page.data) await add(type)
       more = page.hasMore
     }

@@ -51,13 +51,11 @@ export function readString(value: unknown, at: string, hint?: string): string {
   return value
 }
 
-const KEYS_SHOWN = 20
-
 /** Rejects undocumented keys, so that a typo is not treated as an absent key. */
 export function onlyKeys(object: Json, at: string, allowed: readonly string[], what: string): void {
   const details = Object.keys(object)
     .filter((key) => !allowed.includes(key))
-    .slice(0, KEYS_SHOWN)
+    .slice(0, LIMITS.toolKeysShown)
     .map((key): Detail => {
       const near = nearest(key, allowed)
       return {

@@ -1,10 +1,10 @@
 import { isObject } from '../../../foundation/is-object.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
 import { locate } from '../../../schema-shape/refs.ts'
 import type { Note } from '../../schema/json-schema/schema-warnings.ts'
 import type { Json } from './input.ts'
 import { joined, mapChildren, mergeAll, mergeSchemas, omit, someSchema } from './schema-walk.ts'
 
-const REF_HOPS = 16
 /** Root keywords for which model APIs reject the whole request. */
 const ROOT_ONLY = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'enum', 'const']
 
@@ -50,7 +50,7 @@ export function fitsStrict(schema: Json, everyPropertyRequired: boolean): boolea
 /** Inlines the root `$ref`; sibling keywords take precedence. */
 export function followRef(schema: Json, root: Json): Json {
   let found = schema
-  for (let hop = 0; hop < REF_HOPS; hop++) {
+  for (let hop = 0; hop < LIMITS.providerRootHops; hop++) {
     const ref = found['$ref']
     if (typeof ref !== 'string') return found
     const target = locate(root, ref)?.schema

@@ -1,9 +1,8 @@
 import { isObject } from '../../../foundation/is-object.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
 import { locate } from '../../../schema-shape/refs.ts'
 import type { Json } from './input.ts'
 import { mergeAll, mergeSchemas, omit } from './schema-walk.ts'
-
-const HOPS = 16
 
 /** Type-specific keywords. */
 const OWN: Record<string, readonly string[]> = {
@@ -30,7 +29,7 @@ type Say = (message: string) => void
 /** Resolves references, `allOf`, `const`, null and type lists; reports losses to `say`. */
 export function plainSchema(value: unknown, root: Json, say: Say, hops = 0): PlainSchema {
   if (value === false) say('Google has no schema that refuses every value')
-  const { schema, refs } = unwrap(isObject(value) && hops < HOPS ? value : {}, root, say)
+  const { schema, refs } = unwrap(isObject(value) && hops < LIMITS.providerRefHops ? value : {}, root, say)
   const types = [schema['type']].flat().filter((type) => typeof type === 'string')
   const branched = [schema['anyOf'], schema['oneOf']].filter((each) => Array.isArray(each))
   const [given, another] = branched
@@ -66,7 +65,7 @@ function unfold(from: Json, root: Json, say: Say, refs: string[]): Json {
   const { $ref, allOf, ...own } = from
   let schema = own
   if (typeof $ref === 'string') {
-    const target = refs.length < HOPS ? locate(root, $ref)?.schema : undefined
+    const target = refs.length < LIMITS.providerRefHops ? locate(root, $ref)?.schema : undefined
     refs.push($ref)
     if (!isObject(target)) say(`Google has no reference to ${$ref}`)
     else schema = mergeSchemas(schema, unfold(target, root, say, refs))

@@ -1,13 +1,9 @@
 import { isObject } from '../../../foundation/is-object.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
 import type { Note } from '../../schema/json-schema/schema-warnings.ts'
 import { type Json, pointer } from './input.ts'
 import { flattenRoot } from './schema-out.ts'
 import { type PlainSchema, plainSchema } from './schema-plain.ts'
-
-/** Node limit of inlining: a few nested references can expand into millions. */
-const NODES = 5000
-/** Recursion limit per reference. */
-const SAME_REF = 2
 
 const SUPPORTED =
   'title description default example propertyOrdering minItems maxItems minLength maxLength pattern minProperties maxProperties minimum maximum'.split(
@@ -30,10 +26,11 @@ export function toGoogle(schema: Json, note: Note): Json {
 }
 
 function write(schema: unknown, at: string, trip: Trip, refs: readonly string[]): Json {
-  if (++trip.nodes > NODES) return cutOff(isObject(schema) ? schema['type'] : undefined, at, trip.note)
+  if (++trip.nodes > LIMITS.googleSchemaNodes)
+    return cutOff(isObject(schema) ? schema['type'] : undefined, at, trip.note)
   const plain = plainSchema(schema, trip.root, (message) => trip.note(message, at))
   const path = [...refs, ...plain.refs]
-  if (plain.refs.some((ref) => path.filter((each) => each === ref).length > SAME_REF)) {
+  if (plain.refs.some((ref) => path.filter((each) => each === ref).length > LIMITS.googleSameRef)) {
     return cutOff(plain.type, at, trip.note)
   }
   if (plain.branches) return writeBranches(plain, plain.branches, at, trip, path)

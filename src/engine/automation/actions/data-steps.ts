@@ -59,9 +59,6 @@ function refOf(
   return isObject(step) ? [[key, step['id']]] : []
 }
 
-/** Rows of the first read. Later ones are as large as the rows that were read allow. */
-const FIRST_ROWS = 16
-
 /** A step that reads records: it sees what the steps before it wrote. */
 export async function runQueryStep(
   { scope: caller, baseId, values, reads }: RunContext,
@@ -80,7 +77,7 @@ export async function runQueryStep(
   let [cursor, hasMore, largest] = [null as string | null, true, 0]
   // A read in a transaction takes all of its rows into memory, so it is made in parts.
   while (hasMore && data.length < limit) {
-    const fits = largest === 0 ? FIRST_ROWS : Math.max(1, Math.floor(reads.left / largest))
+    const fits = largest === 0 ? LIMITS.queryStepRows : Math.max(1, Math.floor(reads.left / largest))
     const page = await listRecords(scope, baseId, recordType, {
       ...{ filter, sort, cursor },
       limit: Math.min(limit - data.length, fits),

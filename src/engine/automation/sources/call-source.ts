@@ -129,7 +129,5 @@ async function read(
 async function excerptOf(body: string, secrets: readonly string[], isCut: boolean): Promise<string> {
   const start = body.slice(0, LIMITS.deliveryAnswerBytes)
   const masked = await maskSecrets(start, secrets, isCut || start.length < body.length)
-  return storableText(masked.slice(0, MOST_SHOWN))
+  return storableText(masked.slice(0, LIMITS.sourceAnswerShownChars))
 }
-
-const MOST_SHOWN = 500

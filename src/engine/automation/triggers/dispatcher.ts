@@ -9,9 +9,6 @@ import { type Attempt, storeAttempts } from './outcomes.ts'
 import type { ReceiverLimits } from './receiver-limits.ts'
 import { hold, inTurn, release, releaseLeft } from './record-order.ts'
 
-/** Bytes of bodies that one look at the queue reads. */
-const READ_BYTES = 4 * 1024 * 1024
-
 export type Dispatcher = {
   /** Looks for due deliveries now. */
   wake(): void
@@ -155,7 +152,7 @@ async function* prepare(services: Services, due: readonly Due[]): AsyncGenerator
   for (const [base, own] of Map.groupBy(due, ({ base_id }) => base_id)) {
     const headers = own.flatMap(({ trigger_id }) => headersOf(senders.get(`${base}/${trigger_id}`)))
     const secrets = await resolveSecrets(services, base, [...new Set(headers)])
-    const cap = new ResponseBudget(READ_BYTES, Number.POSITIVE_INFINITY).page()
+    const cap = new ResponseBudget(LIMITS.dispatchedBytes, Number.POSITIVE_INFINITY).page()
     const fresh = own.filter(({ has_body, change_seq }) => !has_body && change_seq !== null)
     const seqs = [...new Set(fresh.map(({ change_seq }) => Number(change_seq)))]
     const changes = await bodiesOf(db, base, seqs, cap)

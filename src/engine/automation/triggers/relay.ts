@@ -30,8 +30,6 @@ const ADD = statement(
    FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::int[], $9::text[], $10::text[])
      AS d (trigger_id, id, event, record_type, record_id, seq, depth, root_id, error)`,
 )
-/** Deliveries in one statement. */
-const ADDED = 2000
 
 /**
  * Matches the entries of a base up to the watermark with its triggers. Deliveries and position commit together, so a
@@ -75,7 +73,8 @@ async function relayStep(
   const isFull = entries.length === most
   const ofRecords = entries.filter(({ kind }) => kind === 'record')
   const matches = await linkMatches(db, baseId, await matchEntries(scope, baseId, ofRecords, followers))
-  for (let n = 0; n < matches.length; n += ADDED) await add(db, baseId, matches.slice(n, n + ADDED))
+  for (let n = 0; n < matches.length; n += LIMITS.relayedAtOnce)
+    await add(db, baseId, matches.slice(n, n + LIMITS.relayedAtOnce))
   const last = entries.at(-1)?.seq
   await db.query(MOVE, [baseId, isFull && last !== undefined ? last : watermark])
   return { added: matches.length > 0, hasMore: isFull }
@@ -97,9 +96,6 @@ const add = (db: Db, baseId: string, matches: readonly Linked[]) =>
 
 // Matches the log of each base that has triggers, as it grows.
 
-/** Entries that are matched at a time after a failure, which one heavy condition may have made. */
-const FEW = 10
-
 /**
  * Follows the logs until the signal aborts. `changed` is called when a base has new deliveries, or its triggers have
  * changed.
@@ -115,7 +111,7 @@ export async function followBases(
   const again = new Set<string>()
 
   const step = async (base: string): Promise<void> => {
-    for (let size: number | undefined; !until.aborted; size = FEW)
+    for (let size: number | undefined; !until.aborted; size = LIMITS.relayedAfterFailure)
       try {
         if (await relay(scope, base, scope.feed.known(), size)) await changed(base)
         return

@@ -1,19 +1,21 @@
 /** Reads the rows of any kind in steps: the ORM decodes the rows of a query in one turn, and they may be large. */
+import { LIMITS } from '../../../foundation/limits.ts'
 import { sizeOf } from '../../core/created-at-page.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { Db } from '../../storage/database/client.ts'
 import type { Kind, Stored } from './kind.ts'
 
-/** Rows of one kind that are read at a time: first, and at most. */
-const FIRST = 4
-const MOST = 100
-/** Bytes of a step, about: a megabyte takes some 50 ms. */
-const STEP_BYTES = 512 * 1024
-
 /** The size of the next step. As many rows as fit, judged by the step before. */
 function nextSize(size: number, rows: readonly Stored[]): number {
   const largest = Math.max(1, ...rows.map(sizeOf))
-  return Math.max(1, Math.min(MOST, FIRST * size, Math.floor(STEP_BYTES / largest)))
+  return Math.max(
+    1,
+    Math.min(
+      LIMITS.definitionsAtOnce,
+      LIMITS.definitionsFirst * size,
+      Math.floor(LIMITS.definitionsStepBytes / largest),
+    ),
+  )
 }
 
 /** Reads all rows of a kind, the last id first. */
@@ -22,7 +24,7 @@ export async function* stepsOf(
   { db }: Pick<Scope, 'db'>,
   baseId: string,
 ): AsyncGenerator<Stored[]> {
-  let take = FIRST
+  let take: number = LIMITS.definitionsFirst
   for (let last: string | undefined; ; ) {
     const where = { baseId, ...(last !== undefined && { id: { lt: last } }) }
     const rows = await kind.table(db).findMany({ where, orderBy: [{ id: 'desc' }], take })
@@ -40,7 +42,7 @@ export async function* stepsOfIds<R extends Stored>(
   baseId: string,
   ids: readonly string[],
 ): AsyncGenerator<R[]> {
-  for (let [from, size] = [0, FIRST]; from < ids.length; ) {
+  for (let [from, size] = [0, LIMITS.definitionsFirst]; from < ids.length; ) {
     const rows = await kind
       .table(db)
       .findMany({ where: { baseId, id: { in: ids.slice(from, from + size) } } })

@@ -1,11 +1,10 @@
 /** Reads the records of a type in steps, for a check against a changed schema. */
+import { LIMITS } from '../../../foundation/limits.ts'
 import { pageWithin } from '../../core/page.ts'
 import { read, type Scope } from '../../core/scope.ts'
 import { statement } from '../../storage/database/client.ts'
 import { type AffectedRecords, affectedValues, isAffected } from './affected-records.ts'
 import type { PossiblyInvalid } from './possibly-invalid-records.ts'
-
-const STEP = 1000
 
 export type ExistingRow = { readonly id: string; readonly data: unknown; readonly valid: boolean }
 
@@ -17,7 +16,7 @@ const NEXT = statement(
     `SELECT id, data, valid FROM (
        SELECT id, data, valid FROM plinth.record
        WHERE base_id = $1 AND record_type = $2 AND id > $3 ORDER BY id OFFSET 0) s
-     WHERE ${isAffected(5)} LIMIT ${STEP}`,
+     WHERE ${isAffected(5)} LIMIT ${LIMITS.recheckedStep}`,
     '$4',
   ),
 )
@@ -29,7 +28,7 @@ const NAMED = statement(
     `SELECT r.id, r.data, r.valid FROM unnest((SELECT $5::text[])) AS k (id) CROSS JOIN LATERAL (
        SELECT id, data, valid FROM plinth.record
        WHERE base_id = $1 AND record_type = $2 AND id = k.id COLLATE "C" AND id > $3 OFFSET 0) r
-     ORDER BY r.id LIMIT ${STEP}`,
+     ORDER BY r.id LIMIT ${LIMITS.recheckedStep}`,
     '$4',
   ),
 )
@@ -64,8 +63,8 @@ export async function* recordsNamed(
   ids: readonly string[],
 ): AsyncGenerator<ExistingRow[]> {
   const sorted = [...ids].sort()
-  for (let from = 0; from < sorted.length; from += STEP) {
-    const named = sorted.slice(from, from + STEP)
+  for (let from = 0; from < sorted.length; from += LIMITS.recheckedStep) {
+    const named = sorted.slice(from, from + LIMITS.recheckedStep)
     yield* steps((after) =>
       read<ExistingRow>(scope, NAMED, [type.baseId, type.id, after, scope.limits.recordBytes, named]),
     )

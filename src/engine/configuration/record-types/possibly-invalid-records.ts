@@ -1,13 +1,9 @@
 /** Finds the records that changed schemas may no longer accept, of all types in one scan. */
+import { LIMITS } from '../../../foundation/limits.ts'
 import { read, type Scope } from '../../core/scope.ts'
 import type { Statement } from '../../storage/database/client.ts'
 import type { AffectedRecords } from './affected-records.ts'
 import { breakingCondition, breaksLength, LENGTH_COLUMNS, satisfies } from './breaking-condition.ts'
-
-/** Ids to keep. The types with the fewest suspects come first. */
-const MOST = 10_000
-/** Characters of all conditions. The types that have no room are read in steps, each by its own. */
-const MOST_CHARS = 1_000_000
 
 // Without a name it is planned for its values: what part of the table the types are decides between their index and a
 // scan by parallel workers. The planner expects few rows of an equality, so that the workers pay. They cannot run a
@@ -23,7 +19,7 @@ const SUSPECTS: Statement = {
    counted AS (
      SELECT record_type, sum(count(*)) OVER (ORDER BY count(*), record_type) AS so_far FROM suspect GROUP BY record_type)
    SELECT c.record_type AS type, array_agg(DISTINCT s.id) FILTER (WHERE s.id IS NOT NULL) AS ids
-   FROM counted c LEFT JOIN suspect s ON s.record_type = c.record_type AND c.so_far <= ${MOST} GROUP BY c.record_type`,
+   FROM counted c LEFT JOIN suspect s ON s.record_type = c.record_type AND c.so_far <= ${LIMITS.possiblyInvalidRecords} GROUP BY c.record_type`,
 }
 
 type Row = { type: string; ids: string[] | null }
@@ -40,7 +36,7 @@ export async function possiblyInvalidOf(
   const suspects = new Map<string, readonly string[] | null>()
   const conditions: string[] = []
   const ids: string[] = []
-  let room = MOST_CHARS
+  let room: number = LIMITS.possiblyInvalidChars
   for (const { id, affected } of types) {
     if (typeof affected === 'string') continue
     const { path, lengths } = breakingCondition(affected)

@@ -22,10 +22,6 @@ export type Reshaped = {
   readonly steps: readonly MigrationStep[]
 }
 
-/** Rounds over what others have written meanwhile, and how few entries end them. */
-const ROUNDS = 4
-const FEW = 200
-
 /**
  * Checks all records of types. Then only those that are written until the change is made remain to be checked,
  * under its locks. Finds nothing if too many records need another flag, or if there is a migration: the change
@@ -46,13 +42,13 @@ export async function precheckRecords(
   const suspects = await possiblyInvalidOf(scope, baseId, prechecks)
   for (const { id, affected, note } of prechecks)
     await note(recordsOf(scope, { baseId, id }, affected, suspects))
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < LIMITS.precheckRounds; round++) {
     const open = prechecks.filter(({ isOpen }) => isOpen())
     if (open.length === 0) break
     const next = await scope.feed.settledSeq()
     const seen = await noteSince(scope, baseId, since, open)
     since = next
-    if (seen <= FEW) break
+    if (seen <= LIMITS.precheckedFew) break
   }
   return prechecks.map(({ found }) => found(since))
 }

@@ -7,8 +7,6 @@ import { Allowance, compileSchema } from '../../schema/json-schema/compile.ts'
 import { statement } from '../../storage/database/client.ts'
 import { affectedBy, affectedValues, isAffected } from '../record-types/affected-records.ts'
 
-const PAGE = 1000
-
 // OFFSET makes the condition a filter of rows in order, so that a step ends at its limit, with any planner statistics.
 const NEXT_LINKS = statement(
   'lock_next_links',
@@ -18,7 +16,7 @@ const NEXT_LINKS = statement(
        SELECT id, created_at, data, valid FROM plinth.relationship
        WHERE base_id = $1 AND rel_type = $2 AND (created_at, id) > ($3::timestamptz, $4)
        ORDER BY relationship.created_at, id OFFSET 0) s
-     WHERE ${isAffected(6)} LIMIT ${PAGE}`,
+     WHERE ${isAffected(6)} LIMIT ${LIMITS.recheckedLinks}`,
     '$5',
   ),
 )

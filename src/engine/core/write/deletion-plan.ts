@@ -83,12 +83,12 @@ function sentence(groups: Groups): string {
   return `Deletes ${parts.length > 0 ? `${parts.join(', ')} and ${last}` : last}.`
 }
 
-const WORDS = 5
-
 /** `3 records (2 note, 1 deal)` */
 function phrase(part: keyof Groups, { count, of }: Group): string {
   const isCounted = COUNTED.includes(part)
-  const words = of.slice(0, WORDS).map((each) => (isCounted ? `${each.count} ${each.type}` : each.type))
-  const more = of.length > WORDS ? ', …' : ''
+  const words = of
+    .slice(0, LIMITS.planWords)
+    .map((each) => (isCounted ? `${each.count} ${each.type}` : each.type))
+  const more = of.length > LIMITS.planWords ? ', …' : ''
   return `${count} ${NOUNS[part]}${count === 1 ? '' : 's'} (${words.join(', ')}${more})`
 }

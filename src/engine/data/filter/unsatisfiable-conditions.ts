@@ -1,6 +1,7 @@
 /** Advice about conditions whose value the schema excludes: they are no fault, and find nothing. */
 
 import { nearest } from '../../../contract/suggest.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
 import { type FieldPath, fieldName } from '../../schema/compiled-types/field-path.ts'
 import { isScalar, valuesAt } from '../../schema/json-schema/fields.ts'
 import { nearProperty } from '../../schema/json-schema/misspelt-properties.ts'
@@ -12,7 +13,6 @@ import { isTime } from './value.ts'
 const EQUAL: readonly string[] = ['eq', 'neq', 'in', 'not_in']
 const MEMBERS: readonly string[] = ['has', 'has_any', 'has_all']
 const TIMES: readonly string[] = [...EQUAL, 'gt', 'gte', 'lt', 'lte']
-const SHOWN = 10
 
 /** Names the first value of a filter that no valid record has; null if there is none. */
 export function adviseValues(filter: Filter<string> | null, type: FieldContext): string | null {
@@ -73,8 +73,8 @@ export function adviseName(
 export function adviseEnum(wrong: unknown, name: string, allowed: readonly unknown[]): string {
   const texts = allowed.filter((each) => typeof each === 'string')
   const close = typeof wrong === 'string' ? nearest(wrong, texts) : undefined
-  const some = allowed.slice(0, SHOWN).map(shown).join(', ')
-  const more = allowed.length > SHOWN ? ', …' : ''
+  const some = allowed.slice(0, LIMITS.advisedValues).map(shown).join(', ')
+  const more = allowed.length > LIMITS.advisedValues ? ', …' : ''
   const meant = close === undefined ? '' : ` Did you mean ${shown(close)}?`
   return `The schema allows no ${shown(wrong)} in ${name}, only ${some}${more}.${meant}`
 }

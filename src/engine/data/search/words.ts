@@ -1,3 +1,4 @@
+import { SPACE } from '../../../foundation/ascii.ts'
 import { invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 
@@ -60,7 +61,6 @@ export function foldText(value: string): string {
   return words.length > 0 ? ` ${words.join(' ')} ` : ' '
 }
 
-const SPACE = 32
 /** Each ASCII character as it is in a word, or a space if it separates words. */
 const FOLDED = Uint8Array.from({ length: 128 }, (_, code) =>
   /[0-9a-z]/i.test(String.fromCharCode(code)) ? String.fromCharCode(code).toLowerCase().charCodeAt(0) : SPACE,

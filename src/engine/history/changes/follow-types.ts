@@ -1,3 +1,4 @@
+import { LIMITS } from '../../../foundation/limits.ts'
 import { endpointsOf } from '../../configuration/endpoints/load-endpoints.ts'
 import { requireBase } from '../../core/existing-base.ts'
 import type { Scope } from '../../core/scope.ts'
@@ -58,8 +59,6 @@ function endpointNotices(scope: Scope, baseId: string | null, endpoint: string |
   }
 }
 
-const MOST_PENDING = 100
-
 function follow(
   scope: Scope,
   baseId: string | null,
@@ -69,7 +68,7 @@ function follow(
   const pending = new Set<string | null>()
   let wake = () => {}
   const note = (recordType: string | null) => {
-    const any = recordType === null || pending.has(null) || pending.size >= MOST_PENDING
+    const any = recordType === null || pending.has(null) || pending.size >= LIMITS.followedTypesPending
     if (any) pending.clear()
     pending.add(any ? null : recordType)
     wake()

@@ -93,7 +93,10 @@ async function countGroups(
   const groups: ChangeGroup[] = []
   let read = 0
   let entries = 0
-  for (let size = FIRST_COUNTED; read < keys.length && entries < LIMITS.groupedEntries; ) {
+  for (
+    let size: number = LIMITS.groupsFirstCounted;
+    read < keys.length && entries < LIMITS.groupedEntries;
+  ) {
     const some = keys.slice(read, read + size)
     const counts = await countSome(scope, baseId, conditions, range, some)
     const whole = some.slice(0, counts.read)
@@ -112,9 +115,6 @@ async function countGroups(
   }
   return { groups, read }
 }
-
-/** How many groups are counted first, when it is not known how large they are. */
-const FIRST_COUNTED = 20
 
 async function countSome(
   scope: Scope,

@@ -1,10 +1,8 @@
+import { LIMITS } from '../../../foundation/limits.ts'
 import { readTimeout } from '../../core/long-poll.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { Change } from '../../log/entry.ts'
 import { type FollowArgs, openFollow } from './follow.ts'
-
-/** A wait of 0 seconds reads what is there. */
-const LEAST_MS = 250
 
 /** Arguments of a long poll for a change. `timeout` is in seconds. */
 export type WaitForChangeArgs = FollowArgs & { timeout?: number | null | undefined }
@@ -23,7 +21,7 @@ export async function waitForChange(
 ): Promise<AwaitedChange> {
   const seconds = readTimeout(timeout)
   const { changes, progress } = await openFollow(scope, baseId, args)
-  const late = setTimeout(() => void changes.return?.(), Math.max(seconds * 1000, LEAST_MS))
+  const late = setTimeout(() => void changes.return?.(), Math.max(seconds * 1000, LIMITS.changesWaitMinMs))
   try {
     const found = await changes.next()
     return found.done

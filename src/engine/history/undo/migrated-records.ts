@@ -2,8 +2,10 @@
  * Changes of records that a rename of a property made. The undo of the change of their record type renames it back
  * in all records, so that what was written since stays.
  */
+
 import { isDeepStrictEqual } from 'node:util'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
 import { type MigrationStep, migrate, readMigration } from '../../configuration/record-types/index.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
 import type { FoundChange } from './find-changes.ts'
@@ -37,9 +39,6 @@ const STATES = statement(
      ORDER BY p.version DESC LIMIT 1) p`,
 )
 
-/** Records whose data are compared at a time. A record has up to a megabyte. */
-const AT_ONCE = 100
-
 /** The changes to undo that renamed properties, each with the changes of records that it made. */
 export async function findRenamings(
   db: Db,
@@ -68,8 +67,8 @@ async function madeBy(
   changes: readonly FoundChange[],
 ): Promise<Set<number>> {
   const made = new Set<number>()
-  for (let from = 0; from < changes.length; from += AT_ONCE) {
-    const some = changes.slice(from, from + AT_ONCE)
+  for (let from = 0; from < changes.length; from += LIMITS.undoneMigratedAtOnce) {
+    const some = changes.slice(from, from + LIMITS.undoneMigratedAtOnce)
     const rows = await db.query<{ seq: number; data: unknown; before: unknown }>(STATES, [
       ...[baseId, id, some.map((change) => change.id), some.map(({ version }) => version), request_id],
     ])

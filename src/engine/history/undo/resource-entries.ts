@@ -1,5 +1,7 @@
 /** The entries of each resource since the first change to undo: they decide what can be undone. */
+
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
 import type { FoundChange } from './find-changes.ts'
 
@@ -22,14 +24,6 @@ export type ResourceEntries = {
   /** Whether the entries start with the one before the first change. */
   readonly hasBefore: boolean
 }
-
-/** Entries that one resource may have since its first change. With more, others have changed it. */
-const MOST_ENTRIES = 11_000
-/** Resources that are read together, and how many entries of each at first. Few have more. */
-const AT_ONCE = 1000
-const FEW_ENTRIES = 10
-/** Resources with more entries that are read together. */
-const LONG_AT_ONCE = 20
 
 const COLUMNS = `seq, version, operation, cause, at, data IS NOT NULL AS is_kept,
        CASE WHEN external_id IS NOT NULL THEN external_source || chr(10) || external_id END AS external`
@@ -91,13 +85,17 @@ export async function mapResourceEntries<T>(
         if (turnIsOver()) await nextTurn()
         const ofResource = entriesOfResource(resource, entries.get(n) ?? [])
         const isWhole = ofResource.entries.length < most + Number(ofResource.hasBefore)
-        if (isWhole || most === MOST_ENTRIES) done.set(resource, use(ofResource))
+        if (isWhole || most === LIMITS.undoneEntries) done.set(resource, use(ofResource))
         else cut.push(resource)
       }
     }
     return cut
   }
-  await readAll(await readAll(resources, AT_ONCE, FEW_ENTRIES), LONG_AT_ONCE, MOST_ENTRIES)
+  await readAll(
+    await readAll(resources, LIMITS.undoneEntriesAtOnce, LIMITS.undoneEntriesFew),
+    LIMITS.undoneLongAtOnce,
+    LIMITS.undoneEntries,
+  )
   return resources.map((resource) => done.get(resource) as T)
 }
 

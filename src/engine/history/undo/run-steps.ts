@@ -1,5 +1,7 @@
 /** Reverts steps in waves, many with one statement. */
+
 import { DomainError } from '../../../foundation/errors.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
 import { KINDS } from '../../configuration/kinds.ts'
 import { refreshType } from '../../configuration/record-types/index.ts'
 import { authorship } from '../../core/scope.ts'
@@ -49,13 +51,10 @@ export async function runWave(undoing: Undoing, wave: Wave): Promise<Obstacle[]>
   const resources = wave.configuration.filter(({ change }) => change.kind !== 'file')
   const obstacles = await attributed(undoing, resources, revertResources)
   for (const [work, steps] of parts)
-    for (let from = 0; from < steps.length; from += AT_ONCE)
-      obstacles.push(...(await attributed(undoing, steps.slice(from, from + AT_ONCE), work)))
+    for (let from = 0; from < steps.length; from += LIMITS.undoneStepsAtOnce)
+      obstacles.push(...(await attributed(undoing, steps.slice(from, from + LIMITS.undoneStepsAtOnce), work)))
   return obstacles
 }
-
-/** Steps per statement. A record has up to a megabyte. */
-const AT_ONCE = 100
 
 const isOf =
   (kind: string) =>

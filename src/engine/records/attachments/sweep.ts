@@ -1,14 +1,12 @@
 import { LIMITS } from '../../../foundation/limits.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
 
-const BATCH = 2000
-
 /** Deletes what no upload can complete any more. */
 const SWEEP_PENDING = statement(
   'sweep_pending_attachments',
   `DELETE FROM plinth.attachment WHERE ctid = ANY (ARRAY(
      SELECT ctid FROM plinth.attachment
-     WHERE status = 'pending' AND created_at < now() - interval '${LIMITS.linkMinutes * 2} minutes' LIMIT ${BATCH}))`,
+     WHERE status = 'pending' AND created_at < now() - interval '${LIMITS.linkMinutes * 2} minutes' LIMIT ${LIMITS.sweptAttachments}))`,
 )
 
 /**
@@ -18,7 +16,7 @@ const SWEEP_PENDING = statement(
 const SWEEP_ORPHANS = statement(
   'sweep_orphaned_attachments',
   `WITH batch AS MATERIALIZED (
-     SELECT * FROM plinth.attachment WHERE (base_id, id) > ($1, $2) ORDER BY base_id, id LIMIT ${BATCH}),
+     SELECT * FROM plinth.attachment WHERE (base_id, id) > ($1, $2) ORDER BY base_id, id LIMIT ${LIMITS.sweptAttachments}),
    gone AS (
      DELETE FROM plinth.attachment a USING batch b
      WHERE a.base_id = b.base_id AND a.id = b.id

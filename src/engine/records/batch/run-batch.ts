@@ -2,6 +2,7 @@
 
 import { withPaths } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
 import { define, put, remove, type View } from '../../configuration/lifecycle/index.ts'
 import { lockConfiguration } from '../../configuration/lifecycle/lock.ts'
 import { bypassed } from '../../core/caches.ts'
@@ -146,9 +147,6 @@ function partsOf(operations: readonly Operation[]): (DataOperation[] | Configura
   return parts
 }
 
-/** Operations of a batch that are looked at: the names of all others are mostly the same. */
-const MOST_OPERATIONS = 200
-
 /** Warnings about misspelt properties of the operations. The same warning is given once. */
 async function misspeltIn(
   scope: WriteScope,
@@ -156,7 +154,7 @@ async function misspeltIn(
   types: Types,
 ): Promise<string[]> {
   const found = new Map<string, number[]>()
-  for (const operation of operations.filter(isOfRecord).slice(0, MOST_OPERATIONS)) {
+  for (const operation of operations.filter(isOfRecord).slice(0, LIMITS.misspeltOperations)) {
     const type = types.get(operation.recordType)
     if (!type?.schema.misspelt || policyOn(scope, type.baseId, type.id)) continue
     if (turnIsOver()) await nextTurn()

@@ -38,7 +38,6 @@ export type ClaimedRecords = {
   hint?: string | null
 }
 
-const PAUSE_MS = 4
 /**
  * Scan limits of successive attempts. A larger one applies only when all matches of the previous one are
  * taken.
@@ -119,7 +118,7 @@ async function pick(scope: WriteScope, query: ClaimQuery, limit: number, room: n
     if (rows[0]?.is_cut) reach++
     // A locked record may become free soon. Retry only if the result would be empty.
     else if (claimed.length > 0 || !(await isAnyFree(scope, query, most))) break
-    else await pause(Math.random() * PAUSE_MS * (tries + 1))
+    else await pause(Math.random() * LIMITS.claimPauseMs * (tries + 1))
   }
   return { data: claimed, bytes, isFull: false }
 }

@@ -1,3 +1,4 @@
+import { LIMITS } from '../../../foundation/limits.ts'
 import { type FieldContext, zoneOf } from '../../data/filter/operand.ts'
 import { servesSearch } from '../../data/filter/search-condition.ts'
 import type { BoundFilter, BoundSort, Condition } from '../../data/filter/syntax-tree.ts'
@@ -5,7 +6,6 @@ import { type CompiledIndex, declaredFields, type IndexField } from '../../data/
 import { conjunctsOf, meritThrough } from './access-path.ts'
 import { type SortTerm, UNSORTED } from './sort.ts'
 
-const MOST_FIELDS = 3
 const FIXING = new Set(['eq', 'in', 'is_null'])
 const BOUNDING = new Set(['gt', 'gte', 'lt', 'lte', 'starts_with'])
 
@@ -96,7 +96,7 @@ function advisedFields(
   // Creation order is already available for all records, but not for the records of one value.
   const serves = byData || (fixed.length > 0 && bounded.length === 0)
   const rest = serves ? sorted : bounded.slice(0, 1)
-  return [...fixed, ...rest].slice(0, MOST_FIELDS).flatMap((each) => indexField(each, type))
+  return [...fixed, ...rest].slice(0, LIMITS.indexAdviceFields).flatMap((each) => indexField(each, type))
 }
 
 function indexField(

@@ -1,5 +1,6 @@
 import type { Column } from '../../../contract/record-columns.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
 import { findType } from '../../core/load-type.ts'
 import type { Scope } from '../../core/scope.ts'
 import { namedFilter } from '../../data/filter/bind.ts'
@@ -16,9 +17,6 @@ type Entry = { readonly seq: number; readonly recordType: string }
 /** A condition, with the log entries of records that may meet it. */
 type Asked = { readonly condition: ChangeCondition; readonly entries: readonly Entry[] }
 
-/** Conditions of one statement, which reads each entry once for all of them. */
-const CONDITIONS = 50
-
 /**
  * The numbers of the log entries that meet each condition, in the order of the conditions. Entries of a type that is
  * gone, and those whose states are no longer retained, meet none.
@@ -32,9 +30,9 @@ export async function entriesMeetingEach(
   for (const [recordType, own] of byType(asked)) {
     const type = await findType(scope, baseId, recordType)
     if (!type) continue
-    for (let from = 0; from < own.length; from += CONDITIONS) {
+    for (let from = 0; from < own.length; from += LIMITS.matchedConditions) {
       if (turnIsOver()) await nextTurn()
-      const some = own.slice(from, from + CONDITIONS)
+      const some = own.slice(from, from + LIMITS.matchedConditions)
       const seqs = [...new Set(some.flatMap((each) => [...each.seqs]))]
       const { text, values } = matchingChanges(
         some.map(({ condition }) => condition),

@@ -2,15 +2,15 @@
  * Says why a traversal finds nothing, where the relationship types alone show it: usually the direction is the other one. Finds
  * the relationship types that lead to a record type.
  */
+
 import { meantValue } from '../../../contract/suggest.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
 import { readableRelationshipTypes } from '../../configuration/relationship-types/index.ts'
 import { rightsOf } from '../../core/row-policy/apply.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { ExpandStep } from '../../data/ledger/expansion.ts'
 import { isAmong } from '../../schema/compiled-types/compiled-relationship-type.ts'
 import type { Direction } from './traversal-sql.ts'
-
-const MOST_NAMES = 5
 
 type Ends = { readonly id: string; readonly sources: readonly string[]; readonly targets: readonly string[] }
 
@@ -29,7 +29,7 @@ export async function adviseDirection(
   if (own.length > 0 || types.length === 0) return null
   if (others.length > 0 && direction !== 'both') {
     const [verb, other] = direction === 'outgoing' ? ['lead to', 'incoming'] : ['start at', 'outgoing']
-    const names = others.slice(0, MOST_NAMES).map(({ id }) => `"${id}"`)
+    const names = others.slice(0, LIMITS.directionNames).map(({ id }) => `"${id}"`)
     return `Links of type ${names.join(', ')} ${verb} "${recordType}": send direction "${other}" or "both".`
   }
   const [only] = relType === null ? [] : types
@@ -73,7 +73,7 @@ export function stepsTo(name: string, from: string, types: readonly Ends[]): Ste
     ...(isAmong(to, sources) ? [{ id, incoming: true, ends: targets }] : []),
   ])
   const near = steps.filter(({ ends }) => isAmong(from, ends))
-  return (near.length > 0 ? near : steps).slice(0, MOST_NAMES)
+  return (near.length > 0 ? near : steps).slice(0, LIMITS.directionNames)
 }
 
 /** The relationship types that the traversal follows, with the ends that the token may read. */
@@ -92,6 +92,6 @@ export async function readableEnds(scope: Scope, baseId: string, relType: string
 
 const listed = (ids: readonly string[]): string =>
   ids
-    .slice(0, MOST_NAMES)
+    .slice(0, LIMITS.directionNames)
     .map((id) => (id === '*' ? 'any type' : `"${id}"`))
     .join(' or ')

@@ -3,6 +3,7 @@
  * id or index and have few links: the tickets of one customer are read from its links, not by a test of each ticket.
  */
 
+import { LIMITS } from '../../../foundation/limits.ts'
 import { read, type Scope } from '../../core/scope.ts'
 import { usesSearch } from '../../data/filter/compile.ts'
 import { Parameters } from '../../data/filter/parameters.ts'
@@ -11,9 +12,6 @@ import { shaped } from '../../storage/database/client.ts'
 import { chooseAccessPath, conjunctsOf } from '../query/access-path.ts'
 import { entryConditions } from '../query/index-scan.ts'
 import { UNSORTED } from '../query/sort.ts'
-
-/** Rows that one step reads at most. With more, a read of the records in their order costs less. */
-const MOST_ROWS = 1000
 
 /**
  * The row numbers of a superset of the records that match, also of other types; null if they may be many, or no condition leads to them.
@@ -39,14 +37,14 @@ async function rowsLinked(scope: Scope, linked: Linked): Promise<readonly string
   const parameters = new Parameters()
   const steps: string[] = []
   if (!addLinks(linked, parameters, steps)) return null
-  const named = steps.map((step, n) => `s${n} AS MATERIALIZED (${step} LIMIT ${MOST_ROWS + 1})`)
+  const named = steps.map((step, n) => `s${n} AS MATERIALIZED (${step} LIMIT ${LIMITS.linkedCandidates + 1})`)
   const counts = steps.map((_, n) => `(SELECT count(*) FROM s${n})`)
   const { text, values } = parameters.bind(
     `WITH ${named.join(', ')} SELECT greatest(${counts.join(', ')})::int AS most,
        (SELECT array_agg(DISTINCT row_no::text) FROM s${steps.length - 1}) AS rows`,
   )
   const [found] = await read<Found>(scope, shaped(text), values)
-  return found && found.most <= MOST_ROWS ? (found.rows ?? []) : null
+  return found && found.most <= LIMITS.linkedCandidates ? (found.rows ?? []) : null
 }
 
 /** Adds the steps to the near ends of the links: the far records first. False if the far records may be many. */
@@ -58,8 +56,8 @@ function addLinks({ relType, incoming, of, end }: Linked, parameters: Parameters
   const conditions = `${far}_row = f.row_no AND rel_type = ${parameters.add(relType)}`
   // Nothing is read after a step with too many rows. The limit forces a look-up by index for each far record.
   steps.push(
-    `SELECT l.row_no FROM (SELECT row_no FROM ${before} WHERE (SELECT count(*) FROM ${before}) <= ${MOST_ROWS}) f,
-       LATERAL (SELECT ${near}_row AS row_no FROM plinth.relationship WHERE ${conditions} LIMIT ${MOST_ROWS + 1}) l`,
+    `SELECT l.row_no FROM (SELECT row_no FROM ${before} WHERE (SELECT count(*) FROM ${before}) <= ${LIMITS.linkedCandidates}) f,
+       LATERAL (SELECT ${near}_row AS row_no FROM plinth.relationship WHERE ${conditions} LIMIT ${LIMITS.linkedCandidates + 1}) l`,
   )
   return true
 }

@@ -1,8 +1,7 @@
 import { isObject } from '../../../foundation/is-object.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
 import { dereference } from '../../../schema-shape/refs.ts'
 import { renamedTo } from './property-names.ts'
-
-const MOST_ALLOWED = 50
 
 /**
  * Checks whether data of a schema can have a field at a path. False only where a closed schema
@@ -16,7 +15,7 @@ export function fieldExists(schema: unknown, path: Path): Existence {
   const renamed = names.map((name) => renamedTo(properties, name)).find((name) => name !== undefined)
   return {
     exists: false,
-    allowed: Object.keys(properties).slice(0, MOST_ALLOWED),
+    allowed: Object.keys(properties).slice(0, LIMITS.allowedFieldsShown),
     ...(renamed !== undefined && { renamed }),
   }
 }

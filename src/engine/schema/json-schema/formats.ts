@@ -1,12 +1,10 @@
 import { domainToASCII } from 'node:url'
 import { type FormatName, fullFormats } from 'ajv-formats/dist/formats.js'
 import { isValidJWT, regexes } from 'zod/v4/core'
+import { LIMITS } from '../../../foundation/limits.ts'
 import { spend } from './evaluation-cost.ts'
 
 type StringTest = (text: string) => boolean
-
-// Limits the one pattern of ajv-formats with quadratic time; browsers do not accept longer URLs either.
-const LONGEST_URL = 4096
 
 function standard(name: FormatName): StringTest {
   const format = fullFormats[name]
@@ -29,7 +27,7 @@ const EXTRA: Record<string, StringTest> = {
   'idn-hostname': isHostname,
   'idn-email': (text) => /^[^\s@]+@[^@]+$/.test(text) && isHostname(text.slice(text.indexOf('@') + 1)),
   url: (text) => {
-    if (text.length > LONGEST_URL) return false
+    if (text.length > LIMITS.formatUrlChars) return false
     spend((text.length * text.length) / 8)
     return standard('url')(text)
   },

@@ -1,12 +1,10 @@
 import { nearest } from '../../../contract/suggest.ts'
 import type { Detail } from '../../../foundation/errors.ts'
 import { isObject } from '../../../foundation/is-object.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
 import { typeName } from './checks.ts'
 import type { Fault } from './evaluation.ts'
 import { renamedTo } from './property-names.ts'
-
-const MOST_ALLOWED = 50
-const LONGEST_SHOWN = 50
 
 type Message = { message: string } & Partial<Omit<Detail, 'path' | 'code' | 'message'>>
 
@@ -138,7 +136,7 @@ function bound(rule: string, unit?: string): Describe {
 
 /** The value that came, if it is a number or a short text. */
 function received({ data }: Fault): Pick<Message, 'received'> {
-  const isShown = typeof data === 'string' ? data.length <= LONGEST_SHOWN : typeof data === 'number'
+  const isShown = typeof data === 'string' ? data.length <= LIMITS.valueShownChars : typeof data === 'number'
   return isShown ? { received: data } : {}
 }
 
@@ -162,13 +160,13 @@ function unknownKey({ params, parent }: Fault): Message {
       ? `Did you mean ${shown(hint)}?`
       : 'Leave it out.'
   const message = `The schema has no property ${shown(key)}. ${advice}`
-  return { message, allowed: names.slice(0, MOST_ALLOWED), ...(hint && { hint }) }
+  return { message, allowed: names.slice(0, LIMITS.allowedValuesShown), ...(hint && { hint }) }
 }
 
 function oneOfValues(fault: Fault, values: readonly unknown[]): Message {
   const { data } = fault
-  const allowed = values.slice(0, MOST_ALLOWED)
-  const isShort = typeof data === 'string' && data.length <= LONGEST_SHOWN
+  const allowed = values.slice(0, LIMITS.allowedValuesShown)
+  const isShort = typeof data === 'string' && data.length <= LIMITS.valueShownChars
   const texts = values.filter((value) => typeof value === 'string')
   const hint = isShort ? nearest(data, texts) : undefined
   const wanted = `${subject(fault)} must be ${named(values)}.`
@@ -180,18 +178,18 @@ function oneOfValues(fault: Fault, values: readonly unknown[]): Message {
   }
 }
 
-const MOST_NAMED = 10
-const MOST_NAMED_CHARS = 200
-
 /** The values in the message if they are few and short, since logs and models may show no more than that. */
 function named(values: readonly unknown[]): string {
   const one = values.length === 1
-  const text = values.length <= MOST_NAMED ? values.map((value) => JSON.stringify(value)).join(', ') : ''
-  if (text === '' || text.length > MOST_NAMED_CHARS)
+  const text =
+    values.length <= LIMITS.propertiesNamed ? values.map((value) => JSON.stringify(value)).join(', ') : ''
+  if (text === '' || text.length > LIMITS.propertiesNamedChars)
     return one ? 'the value in `allowed`' : 'one of `allowed`'
   return one ? text : `one of ${text}`
 }
 
 function shown(name: string): string {
-  return JSON.stringify(name.length <= LONGEST_SHOWN ? name : `${name.slice(0, LONGEST_SHOWN - 1)}…`)
+  return JSON.stringify(
+    name.length <= LIMITS.valueShownChars ? name : `${name.slice(0, LIMITS.valueShownChars - 1)}…`,
+  )
 }

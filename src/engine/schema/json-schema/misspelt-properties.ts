@@ -1,6 +1,8 @@
 /** Finds properties that an open schema does not declare, and whose names are close to ones that it declares. */
+
 import { isClose } from '../../../contract/suggest.ts'
 import { isObject } from '../../../foundation/is-object.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
 import { pointer } from '../../../json/parse.ts'
 import { locate } from '../../../schema-shape/refs.ts'
 import { renamedTo } from './property-names.ts'
@@ -55,7 +57,7 @@ export function nearProperty(schema: unknown, name: string): string | undefined 
 }
 
 const warning = (path: readonly string[], near: string): string =>
-  `data${pointer(...path.map((name) => name.slice(0, LONGEST)))} is not a property of the schema. It is stored as sent. Did you mean ${JSON.stringify(near)}?`
+  `data${pointer(...path.map((name) => name.slice(0, LIMITS.misspeltChars)))} is not a property of the schema. It is stored as sent. Did you mean ${JSON.stringify(near)}?`
 
 /** Whether two names differ by a letter, or by their case and separators only. */
 function isNear(name: string, declared: string): boolean {
@@ -65,11 +67,9 @@ function isNear(name: string, declared: string): boolean {
   return shorter >= SHORT && isClose(one, other) && (shorter > SHORT || isPart(one, other))
 }
 
-/** Characters of a name that are compared and shown. */
-const LONGEST = 64
 const plain = (name: string): string =>
   name
-    .slice(0, LONGEST)
+    .slice(0, LIMITS.misspeltChars)
     .toLowerCase()
     .replace(/[_\s-]/g, '')
 const isPart = (one: string, other: string): boolean => one.startsWith(other) || other.startsWith(one)
@@ -106,7 +106,7 @@ function levelOf(schema: unknown, root: unknown, depth: number): Level | undefin
       const near =
         renamedTo(Object.fromEntries(declared), name) ?? [...names].find((each) => isNear(name, each))
       if (known.size === MOST.known) known.clear()
-      if (name.length <= LONGEST) known.set(name, near)
+      if (name.length <= LIMITS.misspeltChars) known.set(name, near)
       return near
     },
   }

@@ -16,9 +16,6 @@ import { noKeyword, notebook, unknownFormat, unusablePattern } from './schema-wa
 export type Clean = { [keyword: string]: unknown }
 export type Reference = { target: string; path: Path; node: Clean }
 
-const MOST_SCHEMAS = 10_000
-const MOST_PATTERN_SIZE = 25_000
-
 /**
  * Normalizes a schema: validates it against its meta-schema and writes a clean copy. References are only
  * collected.
@@ -65,9 +62,13 @@ export class Reader {
     const clean: Clean = {}
     this.schemas.set(raw, clean)
     this.paths.set(clean, path)
-    if (this.schemas.size > MOST_SCHEMAS) {
-      if (this.schemas.size === MOST_SCHEMAS + 1)
-        this.report([], 'too_complex', `A schema can have at most ${MOST_SCHEMAS} subschemas. Simplify it.`)
+    if (this.schemas.size > LIMITS.subschemas) {
+      if (this.schemas.size === LIMITS.subschemas + 1)
+        this.report(
+          [],
+          'too_complex',
+          `A schema can have at most ${LIMITS.subschemas} subschemas. Simplify it.`,
+        )
       return clean
     }
     const isEmbedded = path.length > 0 && /^[^#]/.test(String(raw['$id'] ?? ''))
@@ -208,7 +209,7 @@ export class Reader {
     }
     if (this.patterns.has(value)) return true
     try {
-      const pattern = compilePattern(value, MOST_PATTERN_SIZE - this.patternSize)
+      const pattern = compilePattern(value, LIMITS.schemaPatternSize - this.patternSize)
       if (!pattern) {
         this.report(
           path,

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { RE2JS } from 're2js'
+import { LIMITS } from '../../../foundation/limits.ts'
 import { spend } from './evaluation-cost.ts'
 
 /** Thrown for a pattern that the linear-time engine cannot run, with the reason. */
@@ -170,15 +171,11 @@ export { PatternError }
 /** A compiled regular expression. `test` is linear in the text length and charges the budget. */
 export type Pattern = { test(text: string): boolean; size: number }
 
-// The cost is program size times text length, so both are limited; {1,1000} of one character is about 2,000.
-const MOST_INSTRUCTIONS = 5000
 // Fixed size of any pattern, in addition to its instructions.
 const PATTERN_SIZE = 20
 
-// Pattern cache: compilation costs far more than a look-up, and a type is recompiled on each change.
-const KEPT_INSTRUCTIONS = 200_000
 const known = new LRUCache<string, Pattern>({
-  maxSize: KEPT_INSTRUCTIONS,
+  maxSize: LIMITS.patternInstructionsKept,
   sizeCalculation: ({ size }, source) => size + source.length,
 })
 
@@ -191,7 +188,7 @@ export function compilePattern(source: string, most = Number.POSITIVE_INFINITY):
   const before = known.get(source)
   if (before) return before.size > most ? undefined : before
   const { text, size } = translate(source)
-  if (size > MOST_INSTRUCTIONS) {
+  if (size > LIMITS.patternInstructions) {
     throw new PatternError('it repeats too much: use smaller repeat counts, or maxLength and maxItems')
   }
   if (size + PATTERN_SIZE > most) return undefined

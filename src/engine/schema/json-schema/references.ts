@@ -1,5 +1,6 @@
 import { nearest } from '../../../contract/suggest.ts'
 import { isObject } from '../../../foundation/is-object.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
 import { locate } from '../../../schema-shape/refs.ts'
 import type { Path } from './checks.ts'
 import type { Clean, Reader } from './normalize.ts'
@@ -53,13 +54,10 @@ export function resolveReferences(
     const path = reader.references.find(({ node }) => node === endless)?.path ?? []
     const message = 'The reference is circular without a property or item in between.'
     reader.report(path, 'circular_ref', message)
-  } else if (depth > DEEPEST_IN_PLACE) {
+  } else if (depth > LIMITS.refDepthInPlace) {
     reader.report([], 'too_complex', 'The schema nests too deeply to be compiled. Flatten it.')
   }
 }
-
-/** Maximum depth of in-place applicators, each of which uses a stack frame. */
-const DEEPEST_IN_PLACE = 300
 
 /** In-place subschemas, which apply to the same value. */
 export function inPlace(schema: Clean, definitions: Definitions): Clean[] {

@@ -6,8 +6,6 @@ import { KNOWN_FORMATS } from './formats.ts'
 /** Reports a fact and, if known, its place in the schema. */
 export type Note = (message: string, place?: string) => void
 
-const PLACES_SHOWN = 5
-
 /** Collects facts and merges equal ones across places. */
 export function notebook(): { note: Note; lines(): string[] } {
   const places = new Map<string, string[]>()
@@ -23,8 +21,8 @@ export function notebook(): { note: Note; lines(): string[] } {
 }
 
 function list(where: readonly string[]): string {
-  const more = where.length - PLACES_SHOWN
-  return where.slice(0, PLACES_SHOWN).join(', ') + (more > 0 ? ` and ${more} more` : '')
+  const more = where.length - LIMITS.warningPlaces
+  return where.slice(0, LIMITS.warningPlaces).join(', ') + (more > 0 ? ` and ${more} more` : '')
 }
 
 /** The first warnings, and how many more there are. */
@@ -32,8 +30,6 @@ export function firstWarnings(lines: readonly string[]): string[] {
   const more = lines.length - LIMITS.errorDetails
   return [...lines.slice(0, LIMITS.errorDetails), ...(more > 0 ? [`There are ${more} more warnings.`] : [])]
 }
-
-const MOST_SHOWN = 60
 
 export function unknownFormat(format: string, isGuessing: boolean): string {
   const guess = isGuessing ? nearest(format, KNOWN_FORMATS) : undefined
@@ -54,4 +50,6 @@ export const unusableKeyword = (keyword: string): string =>
   `"${keyword}" depends on a pattern that cannot run in linear time: it is kept as an annotation and not checked`
 
 const shown = (text: string): string =>
-  JSON.stringify(text.length <= MOST_SHOWN ? text : `${text.slice(0, MOST_SHOWN - 1)}…`)
+  JSON.stringify(
+    text.length <= LIMITS.warningWordChars ? text : `${text.slice(0, LIMITS.warningWordChars - 1)}…`,
+  )

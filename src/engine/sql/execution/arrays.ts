@@ -1,10 +1,9 @@
 /** Parser of PostgreSQL array text: `{a,"b\"c",NULL,{…}}`. */
+import { BACKSLASH, QUOTE } from '../../../foundation/ascii.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
 
 type Read = (text: string) => unknown
-
-/** Steps between two checks of the time slice. */
-const STEPS = 4096
 
 /** Parses an array and reads each item with `read`. */
 export function readArray(text: string, read: Read): unknown[] {
@@ -16,7 +15,7 @@ export function readArray(text: string, read: Read): unknown[] {
 /** The asynchronous variant for large text, which yields to the event loop. */
 export async function readArrayInTurns(text: string, read: Read): Promise<unknown[]> {
   const walk = new Walk(text, read)
-  for (let i = 1; walk.step(); i++) if (i % STEPS === 0 && turnIsOver()) await nextTurn()
+  for (let i = 1; walk.step(); i++) if (i % LIMITS.sqlArraySteps === 0 && turnIsOver()) await nextTurn()
   return walk.items
 }
 
@@ -77,7 +76,5 @@ class Walk {
   }
 }
 
-const QUOTE = 34
-const BACKSLASH = 92
 /** A comma or a closing brace. */
 const ENDS = new Set([44, 125])

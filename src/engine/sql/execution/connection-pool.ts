@@ -29,9 +29,6 @@ export type SqlConnections = {
   close(): Promise<void>
 }
 
-const MOST_IDLE = 20
-const IDLE_MS = 60_000
-
 // Results are parsed from text, so timezone and output formats are fixed to UTC and ISO. Nested loops are
 // disabled: each relation is a security-barrier view whose rows a join cannot look up by key, so a nested
 // loop reads a whole relation for each row of another. The planner would choose one where it expects a single
@@ -73,9 +70,9 @@ export function openSqlConnections(connectionString: string): SqlConnections {
     give(connection, isSound) {
       if (!isSound || !open.has(connection)) return drop(connection)
       const expire = () => forget(connection) && drop(connection)
-      idle.push({ connection, timer: setTimeout(expire, IDLE_MS).unref() })
+      idle.push({ connection, timer: setTimeout(expire, LIMITS.sqlIdleMs).unref() })
       // The connection that has been idle longest.
-      const [oldest] = idle.length > MOST_IDLE ? idle : []
+      const [oldest] = idle.length > LIMITS.sqlIdleConnections ? idle : []
       if (oldest) drop(forget(oldest.connection) ?? oldest.connection)
     },
     close: async () => {

@@ -114,9 +114,7 @@ async function whileAlone<T>(connectionString: string, work: (client: pg.Client)
       await client.end()
     }
   }
-  return answered(client, LONGEST_CHANGE_MS, inTransaction())
+  return answered(client, LIMITS.sqlRoleChangeMs, inTransaction())
 }
 
 const LOCK_KEY = 7_309_453_122
-/** More than the wait for the lock, and less than a request may take. */
-const LONGEST_CHANGE_MS = 20_000

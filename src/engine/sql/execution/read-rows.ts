@@ -161,8 +161,7 @@ async function readRows<Row>(
 
 /** The estimated number of rows that still fit. */
 const chunkOf = (left: number, largest: number) =>
-  Math.max(1, Math.min(MOST_ROWS_AT_ONCE, Math.floor(left / largest)))
-const MOST_ROWS_AT_ONCE = 250
+  Math.max(1, Math.min(LIMITS.sqlRowsAtOnce, Math.floor(left / largest)))
 
 type Chunk = { rows: (string | null)[][]; fields: readonly FieldDef[] }
 
@@ -176,14 +175,14 @@ function readChunk(
   count: number,
   bytes: number,
 ): Promise<Chunk | 'flood'> {
-  const most = socket.bytesRead + 2 * bytes + CHUNK_SLACK
+  const most = socket.bytesRead + 2 * bytes + LIMITS.sqlChunkSlackBytes
   return new Promise((resolve, reject) => {
     const watch = setInterval(() => {
       if (socket.bytesRead <= most) return
       clearInterval(watch)
       resolve('flood')
       socket.destroy()
-    }, WATCH_MS)
+    }, LIMITS.sqlWatchMs)
     cursor.read(count, (error, rows, result) => {
       clearInterval(watch)
       if (error) reject(error)
@@ -191,9 +190,6 @@ function readChunk(
     })
   })
 }
-
-const CHUNK_SLACK = 1024 * 1024
-const WATCH_MS = 20
 
 /** A column, with its PostgreSQL type and the reader of its texts. */
 export type Reader = Column & { readonly typeId: number } & Omit<ReturnType<typeof kindOf>, 'name'>
@@ -231,16 +227,17 @@ export function checkNames(columns: readonly Column[]): void {
   }
 }
 
-/** Values of this size or more are read asynchronously. */
-const LONG_TEXT = 64 * 1024
-
 /** The row as a JSON object. */
 export async function toRow(columns: readonly Reader[], values: readonly (string | null)[]) {
   const row: [string, unknown][] = []
   for (const [i, { name, read, readLong }] of columns.entries()) {
     const text = values[i]
     const value =
-      text === null || text === undefined ? null : text.length < LONG_TEXT ? read(text) : await readLong(text)
+      text === null || text === undefined
+        ? null
+        : text.length < LIMITS.sqlLongTextChars
+          ? read(text)
+          : await readLong(text)
     row.push([name, value])
   }
   return Object.fromEntries(row)

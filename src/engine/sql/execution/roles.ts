@@ -1,5 +1,6 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import type pg from 'pg'
+import { LIMITS } from '../../../foundation/limits.ts'
 import { groupOf, type Isolation, type PrincipalRights } from './isolation.ts'
 
 /** Database roles of the SQL endpoint: their group, creation and cleanup. */
@@ -77,7 +78,7 @@ export async function makeRole(
   ])
   const password = kept.rows[0]?.password ?? fresh
   const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [role])
-  const login = `LOGIN CONNECTION LIMIT ${CONNECTIONS} PASSWORD '${scramVerifier(password)}'`
+  const login = `LOGIN CONNECTION LIMIT ${LIMITS.sqlRoleConnections} PASSWORD '${scramVerifier(password)}'`
   await client.query(
     rowCount ? `ALTER ROLE ${role} ${login}` : `CREATE ROLE ${role} ${login} IN ROLE ${groupOf(database)}`,
   )
@@ -95,8 +96,6 @@ export async function makeRole(
   return { role, password }
 }
 
-/** Connection limit per role, across all processes. */
-const CONNECTIONS = 20
 const WORK_MEMORY = '16MB'
 const TEMPORARY_FILES = '256MB'
 

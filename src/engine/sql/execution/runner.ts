@@ -163,7 +163,7 @@ export async function openSqlRunner({
   return {
     limits,
     catalogs: new LRUCache({
-      max: MOST_CATALOGS,
+      max: LIMITS.sqlCatalogs,
       maxSize: LIMITS.sqlCatalogBytes,
       // The catalog of a very large base displaces all others.
       sizeCalculation: ({ bytes }) => Math.min(Math.max(1, bytes), LIMITS.sqlCatalogBytes),
@@ -236,8 +236,6 @@ export async function openSqlRunner({
     close: () => pool.close(),
   }
 }
-
-const MOST_CATALOGS = 100
 
 /** Logs in to a role; recreates it if it was dropped or its password changed since the look-up. */
 async function logIn(

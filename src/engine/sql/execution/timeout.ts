@@ -1,5 +1,7 @@
 /** Statement timeout and query cancellation when the client disconnects. */
+
 import { setTimeout as sleep } from 'node:timers/promises'
+import { LIMITS } from '../../../foundation/limits.ts'
 import type { QueryCanceller } from '../../storage/database/query-cancellation.ts'
 import type { SqlConnection } from './connection-pool.ts'
 
@@ -45,10 +47,6 @@ export async function withTimeout<T>(
   }
 }
 
-const PATIENCE_MS = 1000
-/** Time after which an unresponsive backend is abandoned. */
-const LONGEST_END_MS = 60_000
-
 /**
  * Cancels the query, then terminates the backend, then closes the socket. Resolves when the backend no longer
  * works.
@@ -64,9 +62,9 @@ async function stop(
   )
   const within = (ms: number) => Promise.race([settled, sleep(ms, false, { ref: false })])
   await canceller.cancel(client)
-  if (await within(PATIENCE_MS)) return
+  if (await within(LIMITS.sqlCancelMs)) return
   await canceller.terminate(client)
-  if (await within(LONGEST_END_MS)) return
+  if (await within(LIMITS.sqlEndMs)) return
   // A login without pg_signal_backend can only close the connection, which PostgreSQL detects.
   socket.destroy()
 }

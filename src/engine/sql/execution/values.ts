@@ -1,4 +1,6 @@
+import { BACKSLASH, MINUS, QUOTE } from '../../../foundation/ascii.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
 import { survivesDouble } from '../../../json/decimal.ts'
 import { parseSound } from '../../../json/parse.ts'
 import { readArray, readArrayInTurns } from './arrays.ts'
@@ -85,14 +87,11 @@ const OTHER: Kind = { name: 'other', read: asText, readLong: async (text) => tex
 /** Type name and reader of a column; an unknown type is read as text. */
 export const kindOf = (typeId: number): Kind => KINDS.get(typeId) ?? OTHER
 
-/** Characters between two checks of the time slice. */
-const STRETCH = 64 * 1024
-
 /** Replaces numbers that a double does not preserve with strings, in large JSON. */
 async function quoteInexact(json: string): Promise<string> {
   const parts: string[] = []
   let from = 0
-  let pause = STRETCH
+  let pause = LIMITS.sqlTextStretch
   for (let i = 0; i < json.length; i++) {
     const c = json.charCodeAt(i)
     if (c === QUOTE) i = endOfString(json, i)
@@ -106,7 +105,7 @@ async function quoteInexact(json: string): Promise<string> {
       i = end - 1
     }
     if (i < pause) continue
-    pause = i + STRETCH
+    pause = i + LIMITS.sqlTextStretch
     if (turnIsOver()) await nextTurn()
   }
   return parts.length === 0 ? json : [...parts, json.slice(from)].join('')
@@ -131,6 +130,3 @@ const isInNumber = (c: number): boolean =>
 
 /** A number of at most this many characters is exact without an exponent. */
 const EXACT_CHARS = 15
-const MINUS = 45
-const QUOTE = 34
-const BACKSLASH = 92

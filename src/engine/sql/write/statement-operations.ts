@@ -1,5 +1,7 @@
 /** Turns the rows of a statement into operations of the batch. */
+
 import { invalid } from '../../../foundation/errors.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
 import { relationshipTypesOf } from '../../configuration/relationship-types/index.ts'
 import { NO_EXPECTATION } from '../../core/write/preconditions.ts'
 import type { WriteScope } from '../../core/write/write.ts'
@@ -109,14 +111,12 @@ export type LinkRow = {
   readonly typesOf?: EndTypes
 }
 
-const MOST_ALLOWED = 20
-
 const missingEnd = (path: string, name: string, types: readonly string[] | undefined) =>
   invalid({
     path,
     code: 'required',
     message: `A link needs ${name}. Only a record type that the relationship type leaves no choice of can be left out.`,
-    ...(types?.length && { allowed: types.slice(0, MOST_ALLOWED) }),
+    ...(types?.length && { allowed: types.slice(0, LIMITS.sqlEndTypesAllowed) }),
   })
 
 /**

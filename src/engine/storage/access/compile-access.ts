@@ -1,5 +1,7 @@
 /** Compiles the grants of a token into the predicate of `access.ts`. */
+
 import { productionOf } from '../../../contract/ids.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
 import type { Access } from './access.ts'
 import {
   cover,
@@ -12,9 +14,6 @@ import {
   toRule,
 } from './grants.ts'
 
-/** Size of the decision cache. Bounded, because callers choose the names. */
-const MAX_DECIDED = 1000
-const LONGEST = 200
 export function compileAccess(grants: readonly Grant[]): Access {
   const all = grants.map(toRule)
   // Only these count below. An endpoint grant reaches nothing but its endpoint.
@@ -36,10 +35,10 @@ export function compileAccess(grants: readonly Grant[]): Access {
     const question = `${permission} ${baseId} ${recordType}`
     const known = decided.get(question)
     if (known !== undefined) return known
-    if (decided.size >= MAX_DECIDED) decided.clear()
+    if (decided.size >= LIMITS.accessDecisions) decided.clear()
     const answer = decide(permission, baseId, recordType)
     // No valid name is that long, so do not cache it.
-    if (question.length > LONGEST) return answer
+    if (question.length > LIMITS.accessQuestionChars) return answer
     decided.set(question, answer)
     return answer
   }

@@ -1,3 +1,4 @@
+import { LIMITS } from '../../../foundation/limits.ts'
 import { type Db, type Statement, statement } from './client.ts'
 
 /** A statement that changes at most `batch` rows and returns their number as `done`. */
@@ -18,16 +19,14 @@ export async function inBatches(
   }
 }
 
-const DELETED = 5000
-
 /** Deletes a batch of the rows of a table that meet a condition. Rows that others have locked are left for the next time. */
 export const batchDeletion = (name: string, table: string, condition: string): BatchStatement => ({
   statement: statement(
     name,
     `WITH gone AS (
        DELETE FROM plinth.${table} WHERE ctid = ANY (ARRAY(
-         SELECT ctid FROM plinth.${table} WHERE ${condition} LIMIT ${DELETED} FOR UPDATE SKIP LOCKED)) RETURNING 1)
+         SELECT ctid FROM plinth.${table} WHERE ${condition} LIMIT ${LIMITS.sweptRows} FOR UPDATE SKIP LOCKED)) RETURNING 1)
      SELECT count(*)::int AS done FROM gone`,
   ),
-  batch: DELETED,
+  batch: LIMITS.sweptRows,
 })

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { LIMITS } from '../../../foundation/limits.ts'
 import { isCancelled } from './errors.ts'
 
 /** Decides how many rows of a result are kept. */
@@ -92,8 +93,6 @@ export async function runCapped<Row>(
  */
 export type ReserveBytes = (bytes: number) => void
 
-const RESERVE_STEP = 1024 * 1024
-
 /** Response size limit: the bytes of rows that one request may read, per page and in total. */
 export class ResponseBudget {
   #left: number
@@ -142,10 +141,10 @@ export class ResponseBudget {
     this.#left -= bytes
   }
 
-  /** Reports bytes in steps of RESERVE_STEP, so that small responses skip the accounting. */
+  /** Reports bytes in steps of LIMITS.pageReserveBytes, so that small responses skip the accounting. */
   #count(row: number): void {
     this.#unreserved += row
-    if (!this.#reserve || this.#unreserved < RESERVE_STEP) return
+    if (!this.#reserve || this.#unreserved < LIMITS.pageReserveBytes) return
     this.#reserve(this.#unreserved)
     this.#unreserved = 0
   }

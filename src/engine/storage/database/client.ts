@@ -1,5 +1,7 @@
 /** The database interface: ORM for configuration, named statements for the hot paths, transactions. */
+
 import { LRUCache } from 'lru-cache'
+import { LIMITS } from '../../../foundation/limits.ts'
 import type { Prisma } from '../../prisma/client.ts'
 import type { CappedRows, RowCap } from './capped-query.ts'
 
@@ -58,14 +60,10 @@ export const statement = (name: string, text: string): Statement => ({ name, tex
 /** Variant of a statement that returns timestamps as API strings. */
 export const timed = (plain: Statement): Statement => ({ ...plain, timesAsText: true })
 
-const MOST_NAMES = 300
-/** Longer texts get no name: they are seldom repeated, and a connection keeps its named statements. */
-const MOST_NAMED_CHARS = 16 * 1024
-const MOST_CHARS = 4 * 1024 * 1024
 const shapes = new LRUCache<string, Statement>({
   max: 1000,
-  maxSize: MOST_CHARS,
-  maxEntrySize: MOST_NAMED_CHARS,
+  maxSize: LIMITS.statementTextsChars,
+  maxEntrySize: LIMITS.namedStatementChars,
   sizeCalculation: (_, text) => text.length || 1,
 })
 let named = 0
@@ -77,7 +75,7 @@ let named = 0
 export function shaped(text: string, how: { jsonAsText?: true } = {}): Statement {
   const known = shapes.get(text)
   if (known?.name) return known
-  const name = known && named < MOST_NAMES ? `shape_${++named}` : ''
+  const name = known && named < LIMITS.statementNames ? `shape_${++named}` : ''
   const next: Statement = { name, text, timesAsText: true, fromRequest: true, ...how }
   shapes.set(text, next)
   return next

@@ -1,10 +1,10 @@
 /** Says once that the database is away, and once that it is back, in place of a line for each connection and each piece of work. */
+
 import { setTimeout as delay } from 'node:timers/promises'
 import { DomainError } from '../../../foundation/errors.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
 import { type ErrorLog, type InfoLog, wordsOf } from '../../../foundation/log.ts'
 import { isAway } from './errors.ts'
-
-const LOOK_MS = 500
 
 /**
  * The log of the server's own work. It does not write that a connection was lost: the first loss starts to look at the
@@ -26,7 +26,7 @@ export function openOutageLog(
       if (failure === undefined) break
       if (since === undefined) log.error({ cause: failure }, 'the database is away')
       since ??= performance.now()
-      await delay(LOOK_MS, undefined, { ref: false, signal }).catch(() => {})
+      await delay(LIMITS.outageLookMs, undefined, { ref: false, signal }).catch(() => {})
     }
     isLooking = false
     if (since === undefined) log.warn({ cause }, 'a database connection was lost; it is opened again')

@@ -38,8 +38,6 @@ export type DatabaseOptions = {
   readonly timeoutMs?: number
 }
 
-const MOST_TOKENS = 10_000
-
 export function openDatabase(
   connectionString: string,
   onIdleError: (error: Error) => void,
@@ -75,7 +73,7 @@ export function openDatabase(
   const shares = openShares(connections, waitMs, whyLate(canceller))
   const part = (isOwn: boolean) =>
     new View({ pool, timeoutMs, part: shares.part(isOwn), isOwn, client, canceller })
-  const tokens = new LRUCache<string, Db>({ max: MOST_TOKENS })
+  const tokens = new LRUCache<string, Db>({ max: LIMITS.tokenClients })
   return Object.assign(part(true), {
     connectionString,
     canceller,

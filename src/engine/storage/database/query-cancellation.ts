@@ -24,11 +24,6 @@ export type QueryCanceller = {
   close(): Promise<void>
 }
 
-const IDLE_MS = 10_000
-const PATIENCE_MS = 5000
-const PING_MS = 2000
-const REPEAT_MS = 500
-
 // The process ID may have been reused, or may belong to a connection pooler, so match the application name
 // too.
 const OF = 'FROM pg_stat_activity WHERE pid = $1 AND application_name = $2'
@@ -46,12 +41,12 @@ export function openQueryCanceller(connectionString: string): QueryCanceller {
     max: 1,
     application_name: 'plinth-stops',
     connectionTimeoutMillis: LIMITS.connectionWaitMs,
-    idleTimeoutMillis: IDLE_MS,
-    statement_timeout: PATIENCE_MS,
+    idleTimeoutMillis: LIMITS.cancellerIdleMs,
+    statement_timeout: LIMITS.cancellerPatienceMs,
     // Use the disk of the tables, and only a little of it.
     options: '-c work_mem=64kB -c temp_tablespaces=',
   })
-  limitResponseTime(pool, PATIENCE_MS)
+  limitResponseTime(pool, LIMITS.cancellerPatienceMs)
   const lost = () => {}
   pool.on('error', lost)
   pool.on('connect', (client) => void client.on('error', lost))
@@ -75,7 +70,7 @@ export function openQueryCanceller(connectionString: string): QueryCanceller {
 /** @throws the error for an unresponsive database after the timeout */
 async function inTime<T>(request: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
-  const late = setTimeout(() => reject(new Error(SILENT)), PING_MS)
+  const late = setTimeout(() => reject(new Error(SILENT)), LIMITS.cancellerPingMs)
   try {
     return await Promise.race([request, promise])
   } finally {
@@ -137,7 +132,7 @@ export class DisconnectWatch {
     const { signal } = this.#ended
     while (!signal.aborted) {
       await this.#canceller.cancel(client)
-      await delay(REPEAT_MS, undefined, { signal }).catch(() => {})
+      await delay(LIMITS.cancellerRepeatMs, undefined, { signal }).catch(() => {})
     }
   }
 }

@@ -1,5 +1,7 @@
 /** Retries writes that lost a race against another writer. */
+
 import { DomainError } from '../../../foundation/errors.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
 import { sqlState, UNIQUE_VIOLATION, violatedConstraint } from './errors.ts'
 
 const DEADLOCK = '40P01'
@@ -14,8 +16,6 @@ const isRace = (thrown: unknown): boolean =>
     // A violation of a user-declared unique index is not a race: a retry cannot succeed.
     violatedConstraint(thrown) !== 'record_index_unique') ||
   LINK_ENDS.includes(violatedConstraint(thrown) ?? '')
-
-const MAX_TRIES = 12
 
 export const tooManyWriters = (cause?: unknown) =>
   new DomainError('CONFLICT', 'Too many concurrent writes to the same data. Send the request again.', {
@@ -32,7 +32,7 @@ export async function retryRaces<T>(work: () => Promise<T>): Promise<T> {
       return await work()
     } catch (thrown) {
       if (!isRace(thrown)) throw thrown
-      if (tries === MAX_TRIES) throw tooManyWriters(thrown)
+      if (tries === LIMITS.raceRetries) throw tooManyWriters(thrown)
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 4 * tries))
     }
   }

@@ -35,9 +35,6 @@ class CountedQuery extends pg.Query {
   }
 }
 
-const WATCH_MS = 50
-const SLACK_BYTES = 1024 * 1024
-
 /**
  * Streams the rows of one statement with backpressure: the socket is paused while the reader has not taken what
  * arrived. Memory use is bounded by two chunks and one row. A stream that does not complete leaves its connection closed.
@@ -75,8 +72,8 @@ export async function* streamRows<Row>(
   const total = within(LIMITS.wholeResultMs, () => tooLong('The whole result', LIMITS.wholeResultMs))
   const watch = setInterval(() => {
     if (rows.length > 0) wake()
-    if (socket.bytesRead - readAt > 2 * rowBytes + SLACK_BYTES) end(rowTooLarge(rowBytes))
-  }, WATCH_MS)
+    if (socket.bytesRead - readAt > 2 * rowBytes + LIMITS.rowStreamSlackBytes) end(rowTooLarge(rowBytes))
+  }, LIMITS.rowStreamWatchMs)
   signal.addEventListener('abort', stop)
   if (signal.aborted) stop()
   else client.query(query)

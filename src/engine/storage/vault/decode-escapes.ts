@@ -1,4 +1,5 @@
 /** Text without the escapes of JSON and URLs, with the place of each character in the text as it was. */
+import { LIMITS } from '../../../foundation/limits.ts'
 
 /** A text without escapes. `at`: where UTF-16 units of it stood in the text. */
 export type Decoded = {
@@ -8,8 +9,6 @@ export type Decoded = {
 
 /** Escapes within escapes that are decoded. */
 const LEVELS = 3
-/** UTF-16 units of a step. */
-const STEP = 64 * 1024
 
 /** UTF-16 units, and where each stood in the text. In arrays of numbers, since a text can be long. */
 type Units = {
@@ -51,7 +50,7 @@ const room = (size: number): Units => ({
 function* unitsOf(text: string): Generator<void, Units> {
   const units = room(text.length)
   for (let at = 0; at < text.length; at++) {
-    if (at % STEP === 0) yield
+    if (at % LIMITS.maskedStepChars === 0) yield
     add(units, text.charCodeAt(at), at, at + 1)
   }
   return units
@@ -80,10 +79,10 @@ const hasEscapes = ({ size, codes }: Units): boolean =>
 function* decodeOnce(units: Units): Generator<void, Units> {
   const { size, codes, starts, ends } = units
   const decoded = room(size)
-  let pause = STEP
+  let pause = LIMITS.maskedStepChars
   for (let at = 0; at < size; ) {
     if (at >= pause) {
-      pause = at + STEP
+      pause = at + LIMITS.maskedStepChars
       yield
     }
     const code = codes[at] as number
@@ -125,7 +124,7 @@ function takeBytes(units: Units, from: number, decoded: Units): number {
   for (let byte = byteAt(units, at); byte >= 0; byte = byteAt(units, at)) {
     bytes.push(byte)
     at += 3
-    if (bytes.length >= STEP && byte < 0x80) break
+    if (bytes.length >= LIMITS.maskedStepChars && byte < 0x80) break
   }
   const chars = Buffer.from(bytes).toString('utf8')
   // Of ASCII, each character has its own place.

@@ -1,10 +1,9 @@
 /** Envelope encryption: a data key encrypts each secret, and a master key encrypts the data keys. */
+
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
+import { KEY_BYTES, NONCE_BYTES, TAG_BYTES } from '../../../foundation/units.ts'
 
 const CIPHER = 'aes-256-gcm'
-const KEY_BYTES = 32
-const NONCE_BYTES = 12
-const TAG_BYTES = 16
 const FORMAT = 'v1'
 
 /** A master key. Its id is in each envelope and reveals nothing about the key. */

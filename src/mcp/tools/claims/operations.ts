@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { claimedBody, claimOutcomesBody, rowsBody, trim } from '../../../contract/response-bodies.ts'
 import { invalid, withPaths } from '../../../foundation/errors.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
 import type { Context } from '../../../graphql/context.ts'
 import { graphql } from '../../../graphql/document.ts'
 import { compile } from '../../../graphql/execute.ts'
@@ -237,11 +238,9 @@ async function claimInTime(asked: Claiming, { timeout, idempotency_key }: Args, 
     // At the timeout, and when the server stops.
     if ((waitForRecords.rows as readonly unknown[]).length === 0) return claimRecords
     // What matches may be in other hands, so it is tried again, but not at once.
-    await pause(Math.min(RETRY_MS, Math.max(0, ends - Date.now())))
+    await pause(Math.min(LIMITS.claimRetryMs, Math.max(0, ends - Date.now())))
   }
 }
-
-const RETRY_MS = 1000
 
 /** Claimed records are all returned, because the caller holds them. Only their data is truncated. */
 const dataOfClaimed = ({ data }: Body) =>

@@ -114,9 +114,6 @@ type CallOptions = { base: string; recordType: string }
 /** The called address and its tool restriction. */
 type CallSite = { at: string; tools: readonly string[] | null }
 
-/** Fields in the result unless the model asks for all, because output costs tokens. */
-const FIELDS = 40
-
 const DETAILS = ['brief', 'standard', 'full', 'inferred'] as const
 
 export const profileTools = [
@@ -153,7 +150,7 @@ const BODIES: Record<
   },
   async standard(asked, context) {
     const { type, profile } = await describeType(asked, context)
-    return { ...noted(type), profile: sparing(profile, FIELDS) }
+    return { ...noted(type), profile: sparing(profile, LIMITS.describedFields) }
   },
   async full(asked, context, { at, tools }) {
     const answer = await describeFully({ ...asked, limit: LIMITS.pageMax }, context)

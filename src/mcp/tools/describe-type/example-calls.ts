@@ -1,3 +1,4 @@
+import { LIMITS } from '../../../foundation/limits.ts'
 import { type Context, mayWrite } from '../../../graphql/context.ts'
 import { graphql } from '../../../graphql/document.ts'
 import { compile } from '../../../graphql/execute.ts'
@@ -86,7 +87,7 @@ async function newLink(
   const open = links
     .filter((link) => isFree(link) && !asksForData(link.data_schema))
     .toSorted((a, b) => b.count - a.count)
-  for (const { rel_type, direction, record_types } of open.slice(0, TRIES)) {
+  for (const { rel_type, direction, record_types } of open.slice(0, LIMITS.exampleTries)) {
     const [record_type] = record_types.filter((each) => mayWrite(context, base, each))
     if (record_type === undefined) continue
     const [row] = valuesOf((await anyRecord({ base, recordType: record_type }, context)).records.rows)
@@ -96,8 +97,6 @@ async function newLink(
   }
   return undefined
 }
-
-const TRIES = 3
 
 /** Whether cardinality allows the other record one more link of this type. */
 const isFree = ({ direction, cardinality }: Linked) =>

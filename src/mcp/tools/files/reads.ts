@@ -137,7 +137,6 @@ type Asked = { version?: number | undefined; lines?: string | undefined; tokens:
 
 /** Tokens of the warning, of the hint, and of the commas between. */
 const SPARE_BYTES = 300
-const TRIES = 5
 
 /** @throws VALIDATION_ERROR for malformed or absent lines */
 async function readText(address: FileAddress, asked: Asked, context: Context): Promise<ReadResult> {
@@ -150,7 +149,7 @@ async function readText(address: FileAddress, asked: Asked, context: Context): P
     const { file, ...text } = (await read(given, context)).found
     const body = { ...trim(file), ...text }
     const over = sizeOf(body) - maxSize
-    if (over > 0 && text.text && tries < TRIES) {
+    if (over > 0 && text.text && tries < LIMITS.textTries) {
       // JSON escapes characters, so a text takes more room than its bytes.
       const share = Buffer.byteLength(text.text) / sizeOf(text.text)
       maxBytes = Math.max(1, Math.floor((sizeOf(text.text) - over) * share))

@@ -15,13 +15,12 @@ import type { FoundFile } from './search-types.ts'
 type Where = { base: string; publicUrl: string | undefined }
 
 const FILES = 'files'
-const TITLE_CHARS = 200
 const encode = encodeURIComponent
 
 /** A file as a search result. No id of a record has three parts. */
 export const fileResultOf = ({ fileType, path }: FoundFile, { base, publicUrl }: Where) => ({
   id: `${FILES}/${encode(fileType)}/${encode(path)}`,
-  title: clean(path, TITLE_CHARS),
+  title: clean(path, LIMITS.documentTitleChars),
   url:
     publicUrl === undefined
       ? fileUri(base, fileType, path)

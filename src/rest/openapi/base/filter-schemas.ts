@@ -1,12 +1,11 @@
 /** The fields of a record type, and its filters and sorts, which name them. */
 import { OPERATOR_NAMES, operatorsFor, TEXT_OPERATORS } from '../../../contract/operators.ts'
 import { linkedCondition } from '../../../contract/query-shapes.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
 import { fieldPaths, withoutNull } from '../../../schema-shape/field-paths.ts'
 import { ANY, type Kind, onlyKind, type Shape } from '../../../schema-shape/shape.ts'
 import type { Json } from '../json-schema.ts'
 
-const MOST_FIELDS = 200
-const MOST_VALUES = 100
 
 const of = (kind: Kind, values?: readonly string[]): Shape => ({ ...ANY, kinds: new Set([kind]), values })
 /** Fields of every record. */
@@ -26,7 +25,7 @@ export const LINKED = linkedCondition({ $ref: '#/components/schemas/Filter' })
 /** `<name>_Field`, `<name>_Filter` and `<name>_Sort` of a type whose data has the shape. */
 export function filterSchemas(name: string, data: Shape): Record<string, Json> {
   const ref = (suffix: string) => ({ $ref: `#/components/schemas/${name}_${suffix}` })
-  const paths = fieldPaths(data, MOST_FIELDS)
+  const paths = fieldPaths(data, LIMITS.openapiFilterFields)
   const fields = [...OWN, ...paths]
   const group = (key: string, schema: Json): Json => closed({ [key]: schema }, [key])
   return {
@@ -43,7 +42,7 @@ export function filterSchemas(name: string, data: Shape): Record<string, Json> {
         group('not', ref('Filter')),
         ...['some', 'none'].map((key) => group(key, { $ref: '#/components/schemas/LinkedCondition' })),
         // The fields that have no place in the list.
-        ...(paths.length === MOST_FIELDS ? [{ $ref: '#/components/schemas/Filter' }] : []),
+        ...(paths.length === LIMITS.openapiFilterFields ? [{ $ref: '#/components/schemas/Filter' }] : []),
       ],
     },
     [`${name}_Sort`]: closed(
@@ -103,7 +102,7 @@ function scalarOf(shape: Shape): Json | undefined {
   const kind = onlyKind(shape)
   if (kind !== 'string' && kind !== 'number' && kind !== 'boolean') return undefined
   const { values } = shape
-  return values && values.length > 0 && values.length <= MOST_VALUES
+  return values && values.length > 0 && values.length <= LIMITS.openapiFilterValues
     ? { type: kind, enum: values.filter((value) => value !== null) }
     : { type: kind }
 }

@@ -1,14 +1,12 @@
 /** The components of one record type. */
 
+import { LIMITS } from '../../../foundation/limits.ts'
 import { clean } from '../../../schema-shape/descriptions.ts'
 import { isPortablePattern } from '../../../schema-shape/portable-pattern.ts'
 import { MOST_LEVELS, namesOnly, readRoot } from '../../../schema-shape/read.ts'
 import { BOUND_NAMES, BOUNDS, isNever, KINDS, type Kind, type Shape } from '../../../schema-shape/shape.ts'
 import type { Json } from '../json-schema.ts'
 import { filterSchemas } from './filter-schemas.ts'
-
-/** Characters of one schema. A larger one is written with fewer levels. */
-const SCHEMA_CHARS = 100_000
 
 export type DescribedType = {
   readonly id: string
@@ -38,7 +36,7 @@ function withinLimit(jsonSchema: unknown): { shape: Shape; stored: string } {
   for (let levels = MOST_LEVELS; levels > 0; levels = levels >> 1) {
     const shape = readRoot(jsonSchema, levels)
     const stored = shape && JSON.stringify(schemaOfShape(shape, 'stored'))
-    if (stored && stored.length <= SCHEMA_CHARS) return { shape, stored }
+    if (stored && stored.length <= LIMITS.openapiSchemaChars) return { shape, stored }
   }
   const shape = namesOnly(jsonSchema)
   return { shape, stored: JSON.stringify(schemaOfShape(shape, 'stored')) }
@@ -47,16 +45,14 @@ function withinLimit(jsonSchema: unknown): { shape: Shape; stored: string } {
 /** How data is written: as it is stored, as a whole that is sent, or as a merge patch, where null removes. */
 type Form = 'stored' | 'input' | 'patch'
 
-const ENUM_VALUES = 250
-const DESCRIPTION_CHARS = 500
-
 /** Writes the shape of a schema as JSON Schema without references or composition. */
 function schemaOfShape(shape: Shape, form: Form): Json {
   if (isNever(shape)) return { not: {} }
   const { kinds, values, items } = shape
   const isTyped = kinds.size < KINDS.length
   // Generators of clients make names of the values, which objects and lists have not.
-  const isListed = values !== undefined && values.length <= ENUM_VALUES && !values.some(isContainer)
+  const isListed =
+    values !== undefined && values.length <= LIMITS.openapiEnumValues && !values.some(isContainer)
   const listed = isListed ? { enum: values } : {}
   return {
     ...descriptionOf(shape),
@@ -80,8 +76,10 @@ function typeOf({ kinds, traits }: Shape): Json {
 function descriptionOf({ description, default: preset }: Shape): Json {
   const shown = preset === undefined ? '' : (JSON.stringify(preset) ?? '')
   const words = [
-    clean(description ?? '', DESCRIPTION_CHARS),
-    shown !== '' && shown.length <= DESCRIPTION_CHARS && `Default: ${clean(shown, DESCRIPTION_CHARS)}`,
+    clean(description ?? '', LIMITS.openapiDescriptionChars),
+    shown !== '' &&
+      shown.length <= LIMITS.openapiDescriptionChars &&
+      `Default: ${clean(shown, LIMITS.openapiDescriptionChars)}`,
   ]
   const text = words.filter(Boolean).join(' ')
   return text ? { description: text } : {}

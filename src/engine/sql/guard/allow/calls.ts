@@ -1,13 +1,12 @@
 /** Allow-lists of SQL: what is not listed is refused. Here, the functions. */
+
 import type { FuncCall, Node } from '@pgsql/types'
 import { nearest } from '../../../../contract/suggest.ts'
 import { advised } from '../../../../foundation/advised-requests.ts'
+import { LIMITS } from '../../../../foundation/limits.ts'
 import { type GuardContext, wordsOf } from '../relations/context.ts'
 import { checkSeries } from './generate-series.ts'
 import { checkJsonPath, checkPattern, constantNumber, constantText } from './patterns.ts'
-
-/** Longest result of a padding function. */
-const MOST_PADDED = 1000
 
 /**
  * Checks a function call against the allow-list.
@@ -46,7 +45,7 @@ function checkRepeat(
   location?: number,
 ): void {
   const repeated = constantText(context, text)
-  if (repeated === undefined || repeated.length > MOST_PADDED)
+  if (repeated === undefined || repeated.length > LIMITS.sqlPaddedChars)
     throw context.source.fault(
       'unsupported',
       'repeat takes a constant text and a constant count here.',
@@ -57,8 +56,8 @@ function checkRepeat(
 
 function checkLength(context: GuardContext, name: string, length: Node | undefined, location?: number): void {
   const count = constantNumber(context, length)
-  if (count !== undefined && count <= MOST_PADDED) return
-  const message = `${name} takes a constant count of at most ${MOST_PADDED} here.`
+  if (count !== undefined && count <= LIMITS.sqlPaddedChars) return
+  const message = `${name} takes a constant count of at most ${LIMITS.sqlPaddedChars} here.`
   throw context.source.fault('unsupported', message, location)
 }
 

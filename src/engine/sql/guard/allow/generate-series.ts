@@ -1,14 +1,10 @@
 import type { Node } from '@pgsql/types'
+import { LIMITS } from '../../../../foundation/limits.ts'
+import { DAY_MS } from '../../../../foundation/units.ts'
 import { type GuardContext, wordsOf } from '../relations/context.ts'
 import { constantNumber, constantText } from './patterns.ts'
 import { typeNameOf } from './types.ts'
 
-/** Maximum number of rows. */
-const MOST_STEPS = 10_000
-
-const MOST_TIME_CHARS = 200
-
-const DAY_MS = 86_400_000
 const UNITS: readonly (readonly [pattern: RegExp, milliseconds: number])[] = [
   [/^(s|secs?|seconds?)$/, 1000],
   [/^(m|mins?|minutes?)$/, 60_000],
@@ -31,13 +27,13 @@ export function checkSeries(context: GuardContext, args: readonly Node[], locati
   const stride = step ?? (args.length === 2 ? { of: 'number', value: 1 } : undefined)
   if (from && to && stride && stride.value !== 0) {
     const steps = (to.value - from.value) / stride.value
-    if (steps <= MOST_STEPS) return
+    if (steps <= LIMITS.sqlSeriesSteps) return
   }
   throw context.source.fault(
     'unsupported',
-    `generate_series takes constants, parameters or current_date, and makes at most ${MOST_STEPS} steps.`,
+    `generate_series takes constants, parameters or current_date, and makes at most ${LIMITS.sqlSeriesSteps} steps.`,
     location,
-    { expected: MOST_STEPS },
+    { expected: LIMITS.sqlSeriesSteps },
   )
 }
 
@@ -47,7 +43,7 @@ export function checkSeries(context: GuardContext, args: readonly Node[], locati
  */
 function shortText(context: GuardContext, node: Node): string | undefined {
   const text = constantText(context, node)
-  return text === undefined || text.length > MOST_TIME_CHARS ? undefined : text
+  return text === undefined || text.length > LIMITS.sqlSeriesTimeChars ? undefined : text
 }
 
 function measure(context: GuardContext, node: Node): Quantity | undefined {

@@ -1,12 +1,7 @@
 import type { Node } from '@pgsql/types'
 import { advised } from '../../../../foundation/advised-requests.ts'
+import { LIMITS } from '../../../../foundation/limits.ts'
 import type { GuardContext } from '../relations/context.ts'
-
-/** Maximum length of a regular expression, in characters. */
-const MOST_PATTERN = 200
-const MOST_REPEATS = 50
-/** Maximum length of a jsonpath, in characters. */
-const MOST_PATH = 5000
 
 /**
  * Constructs with slow matching or another syntax: back references, look-around, directors, embedded options.
@@ -24,13 +19,15 @@ export function checkPattern(context: GuardContext, pattern: string | undefined,
     throw fault(
       'A regular expression is a constant text or a parameter here. For values of rows use LIKE or strpos.',
     )
-  if (pattern.length > MOST_PATTERN)
-    throw fault(`A regular expression has at most ${MOST_PATTERN} characters.`)
+  if (pattern.length > LIMITS.sqlPatternChars)
+    throw fault(`A regular expression has at most ${LIMITS.sqlPatternChars} characters.`)
   if (SLOW.test(pattern))
     throw fault('Back references, look-around and embedded options are not available in regular expressions.')
   const repeats = [...pattern.matchAll(REPEATS)]
-  if (repeats.some(([, least, most]) => Math.max(Number(least), Number(most ?? 0)) > MOST_REPEATS))
-    throw fault(`A repetition in a regular expression counts at most to ${MOST_REPEATS}.`)
+  if (
+    repeats.some(([, least, most]) => Math.max(Number(least), Number(most ?? 0)) > LIMITS.sqlPatternRepeats)
+  )
+    throw fault(`A repetition in a regular expression counts at most to ${LIMITS.sqlPatternRepeats}.`)
   if (repeats.length > 1 && /\{[^}]*\}[^(]*\)\s*[{*+]/.test(pattern))
     throw fault('A counted repetition within a repetition is not available in regular expressions.')
 }
@@ -46,8 +43,12 @@ export function checkJsonPath(context: GuardContext, path: string | undefined, l
       `A jsonpath is a constant text or a parameter here. Find words with ${advised('search_records')}, or with ILIKE.`,
       location,
     )
-  if (path.length > MOST_PATH)
-    throw context.source.fault('unsupported', `A jsonpath has at most ${MOST_PATH} characters.`, location)
+  if (path.length > LIMITS.sqlPathChars)
+    throw context.source.fault(
+      'unsupported',
+      `A jsonpath has at most ${LIMITS.sqlPathChars} characters.`,
+      location,
+    )
   if (/like_regex/i.test(path))
     throw context.source.fault(
       'unsupported',
@@ -55,9 +56,6 @@ export function checkJsonPath(context: GuardContext, path: string | undefined, l
       location,
     )
 }
-
-/** A parameter can be one megabyte, and a statement may convert it to a number a thousand times. */
-const MOST_NUMBER_CHARS = 1000
 
 /** The constant text of a node: a literal or a parameter, optionally cast. Undefined otherwise. */
 export function constantText(context: GuardContext, node: Node | undefined): string | undefined {
@@ -68,7 +66,7 @@ export function constantText(context: GuardContext, node: Node | undefined): str
 /** The constant number of a node; undefined otherwise. */
 export function constantNumber(context: GuardContext, node: Node | undefined): number | undefined {
   const value = constantOf(context, node)
-  if (typeof value === 'string' && value.length > MOST_NUMBER_CHARS) return undefined
+  if (typeof value === 'string' && value.length > LIMITS.sqlNumberChars) return undefined
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined
 }

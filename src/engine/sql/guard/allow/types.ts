@@ -1,5 +1,6 @@
 import type { TypeName } from '@pgsql/types'
 import { nearest } from '../../../../contract/suggest.ts'
+import { LIMITS } from '../../../../foundation/limits.ts'
 import { wordsOf } from '../relations/context.ts'
 import type { Source } from '../syntax/source-map.ts'
 
@@ -18,8 +19,6 @@ const SPELLINGS: Readonly<Record<string, string>> = {
   object: 'jsonb',
   array: 'jsonb',
 }
-
-const MOST_DIMENSIONS = 6
 
 /** The unqualified name of a type. */
 export const typeNameOf = (type: TypeName | undefined): string => wordsOf(type?.names).at(-1) ?? ''
@@ -40,6 +39,10 @@ export function checkType(type: TypeName | undefined, source: Source): void {
       .slice(0, 64)} is not available here.`
     throw source.fault('unsupported', message, type?.location, { allowed: [...TYPES], ...(hint && { hint }) })
   }
-  if ((type?.arrayBounds?.length ?? 0) > MOST_DIMENSIONS)
-    throw source.fault('unsupported', `An array has at most ${MOST_DIMENSIONS} dimensions.`, type?.location)
+  if ((type?.arrayBounds?.length ?? 0) > LIMITS.sqlArrayDimensions)
+    throw source.fault(
+      'unsupported',
+      `An array has at most ${LIMITS.sqlArrayDimensions} dimensions.`,
+      type?.location,
+    )
 }

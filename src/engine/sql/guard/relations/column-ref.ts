@@ -1,11 +1,10 @@
 import type { ColumnRef } from '@pgsql/types'
 import { meantColumn, nearest } from '../../../../contract/suggest.ts'
+import { LIMITS } from '../../../../foundation/limits.ts'
 import { columnRenamedFrom } from './columns.ts'
 import { type GuardContext, needEveryColumn, wordsOf } from './context.ts'
 import { spell, suggest } from './find-relation.ts'
 import { findAlias, hasColumn, type NameScope, visibleAliases, visibleColumns } from './name-scope.ts'
-
-const MOST_ALLOWED = 100
 
 /**
  * Resolves a column reference. The match must be exact: PostgreSQL reads `t.name` as a call of function
@@ -59,7 +58,7 @@ function resolveQualified(
       'unknown_relation',
       `Nothing in FROM is called "${alias.slice(0, 64)}".${advice}`,
       location,
-      { allowed: aliases.slice(0, MOST_ALLOWED), ...(hint && !isJson && { hint: spell(hint) }) },
+      { allowed: aliases.slice(0, LIMITS.sqlColumnsAllowed), ...(hint && !isJson && { hint: spell(hint) }) },
     )
   }
   if (name === '*') needEveryColumn(context, found.reads)
@@ -94,7 +93,7 @@ function unknownColumn(
     'unknown_column',
     `There is no column "${(alias ? `${alias}.${name}` : name).slice(0, 130)}" here.${advice}`,
     location,
-    { allowed: [...new Set(columns)].slice(0, MOST_ALLOWED), ...(hint && { hint: spell(hint) }) },
+    { allowed: [...new Set(columns)].slice(0, LIMITS.sqlColumnsAllowed), ...(hint && { hint: spell(hint) }) },
   )
 }
 

@@ -1,11 +1,10 @@
 import type { RangeVar } from '@pgsql/types'
 import { nearest } from '../../../../contract/suggest.ts'
+import { LIMITS } from '../../../../foundation/limits.ts'
 import { quoteName } from '../syntax/names.ts'
 import type { GuardContext } from './context.ts'
 import { type NameScope, visibleCtes } from './name-scope.ts'
 import type { Relation } from './relations.ts'
-
-const MOST_ALLOWED = 50
 
 /**
  * Resolves a relation in FROM.
@@ -33,7 +32,7 @@ export function findRelation(context: GuardContext, range: RangeVar, scope: Name
     'unknown_relation',
     `There is no relation "${written.slice(0, 130)}" that the token may read. ${advice}`,
     range.location,
-    { allowed: names.slice(0, MOST_ALLOWED), ...(hint && { hint: spell(hint) }) },
+    { allowed: names.slice(0, LIMITS.sqlRelationsAllowed), ...(hint && { hint: spell(hint) }) },
   )
 }
 

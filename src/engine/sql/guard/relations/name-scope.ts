@@ -1,3 +1,4 @@
+import { LIMITS } from '../../../../foundation/limits.ts'
 import type { Columns } from './column-list.ts'
 import type { Read } from './relations.ts'
 
@@ -50,16 +51,13 @@ export function findCte(scope: NameScope | undefined, name: string): Cte | undef
   return undefined
 }
 
-/** Maximum number of names considered for a hint. */
-const MOST_HINTED = 5000
-
 /** Visible column names, for a hint. */
 export function visibleColumns(scope: NameScope): string[] {
   const names = new Set<string>()
   for (const { items } of levels(scope))
     for (const { columns } of items)
       for (const name of columns.list()) {
-        if (names.size === MOST_HINTED) return [...names]
+        if (names.size === LIMITS.sqlHintedColumns) return [...names]
         names.add(name)
       }
   return [...names]

@@ -74,7 +74,6 @@ function bodyText(columns: readonly SqlColumn[], from: string): string {
 
 const verifiedColumns = new WeakSet<SqlColumn>()
 const verifiedSources = new LRUCache<string, true>({ max: 200 })
-const COLUMNS_AT_ONCE = 50
 
 /**
  * Parses the generated SQL, which contains names chosen by callers, once as a defense against quoting errors.
@@ -85,8 +84,8 @@ async function verify(parser: Parser, columns: readonly SqlColumn[], from: strin
     verifiedSources.set(from, true)
   }
   const fresh = columns.filter((column) => !verifiedColumns.has(column))
-  for (let at = 0; at < fresh.length; at += COLUMNS_AT_ONCE) {
-    const some = fresh.slice(at, at + COLUMNS_AT_ONCE)
+  for (let at = 0; at < fresh.length; at += LIMITS.sqlColumnsAtOnce) {
+    const some = fresh.slice(at, at + LIMITS.sqlColumnsAtOnce)
     if (turnIsOver()) await nextTurn()
     assertSelect(parser, some, from)
     for (const column of some) verifiedColumns.add(column)

@@ -1,4 +1,5 @@
 import type { Node, SelectStmt } from '@pgsql/types'
+import { LIMITS } from '../../../../foundation/limits.ts'
 import { type Columns, columnsOfNames } from '../relations/column-list.ts'
 import { type GuardContext, wordsOf } from '../relations/context.ts'
 import { findAlias, hasColumn, type Item, type NameScope } from '../relations/name-scope.ts'
@@ -140,18 +141,15 @@ function isOutput(node: Node, columns: Columns, scope: NameScope): boolean {
 
 const isThere = (node: Node | undefined): node is Node => node !== undefined && Object.keys(node).length > 0
 
-/** Maximum number of grouping sets, each a separate aggregation. */
-const MOST_SETS = 64
-
 /**
  * Checks the product of CUBE, ROLLUP and GROUPING SETS.
  * @throws VALIDATION_ERROR above the maximum
  */
 function checkGrouping(clause: readonly Node[] | undefined, source: Source): void {
   const sets = (clause ?? []).reduce((product, node) => product * setsOf(node), 1)
-  if (sets <= MOST_SETS) return
-  const message = `A statement has at most ${MOST_SETS} grouping sets: this one has ${sets}. Use fewer columns in CUBE.`
-  throw source.fault('too_many', message, undefined, { expected: MOST_SETS, received: sets })
+  if (sets <= LIMITS.sqlGroupingSets) return
+  const message = `A statement has at most ${LIMITS.sqlGroupingSets} grouping sets: this one has ${sets}. Use fewer columns in CUBE.`
+  throw source.fault('too_many', message, undefined, { expected: LIMITS.sqlGroupingSets, received: sets })
 }
 
 function setsOf(node: Node): number {

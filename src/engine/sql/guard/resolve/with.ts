@@ -1,11 +1,9 @@
 import type { CommonTableExpr, SelectStmt, WithClause } from '@pgsql/types'
+import { LIMITS } from '../../../../foundation/limits.ts'
 import { type Columns, columnsOfNames } from '../relations/column-list.ts'
 import { type GuardContext, wordsOf } from '../relations/context.ts'
 import type { Cte, NameScope } from '../relations/name-scope.ts'
 import { hintForNode } from '../syntax/hints.ts'
-
-/** Maximum number of queries in a WITH clause. */
-const MOST_QUERIES = 100
 
 /**
  * Resolves the queries of a WITH clause; returns the scope with their names. A query can reference earlier
@@ -14,8 +12,12 @@ const MOST_QUERIES = 100
 export function resolveWith(context: GuardContext, clause: WithClause, around: NameScope): NameScope {
   const ctes = new Map<string, Cte>()
   const all: Cte[] = []
-  if ((clause.ctes?.length ?? 0) > MOST_QUERIES)
-    throw context.source.fault('too_many', `A WITH holds at most ${MOST_QUERIES} queries.`, clause.location)
+  if ((clause.ctes?.length ?? 0) > LIMITS.sqlWithQueries)
+    throw context.source.fault(
+      'too_many',
+      `A WITH holds at most ${LIMITS.sqlWithQueries} queries.`,
+      clause.location,
+    )
   for (const node of clause.ctes ?? []) {
     if (!('CommonTableExpr' in node)) continue
     const query = node.CommonTableExpr

@@ -1,6 +1,5 @@
 import { type Detail, type DomainError, invalid } from '../../../../foundation/errors.ts'
-
-const NEAR_CHARS = 24
+import { LIMITS } from '../../../../foundation/limits.ts'
 
 /**
  * Source map entry: bytes `start` to `end` of the parsed text correspond to bytes `from` to `to` of the
@@ -39,7 +38,7 @@ export class Source {
   /** The place of a byte offset of the parsed text, in words. */
   describe(location: number): string {
     const at = this.characterAt(location)
-    const near = this.text.slice(at, at + NEAR_CHARS).split(/[\r\n]/, 1)[0]
+    const near = this.text.slice(at, at + LIMITS.sqlNearChars).split(/[\r\n]/, 1)[0]
     const count = [...this.text.slice(0, at)].length + 1
     return near ? `(character ${count}, near ${JSON.stringify(near)})` : `(at the end, character ${count})`
   }
