@@ -1,6 +1,6 @@
 /** `plinth completion <shell>`: a script that completes commands and options. */
 import type { Command, Option } from 'commander'
-import { configure } from './command/commander.ts'
+import { configure } from './command/command.ts'
 import { misused } from './command/failure.ts'
 
 const SHELLS = { bash, zsh, fish } as const

@@ -6,7 +6,7 @@ import type { Command } from 'commander'
 import { readConfig } from '../config/read-config.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { call, get } from './command/client.ts'
-import { configure } from './command/commander.ts'
+import { configure } from './command/command.ts'
 import { Failure, toFailure } from './command/failure.ts'
 import { printLine, showJson, showRows } from './command/print.ts'
 import {

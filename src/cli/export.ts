@@ -2,7 +2,7 @@
 import { rename, rm } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { get } from './command/client.ts'
-import { configure, valued } from './command/commander.ts'
+import { configure, valued } from './command/command.ts'
 import { misused } from './command/failure.ts'
 import { sourceOf } from './command/options.ts'
 import { note } from './command/print.ts'

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import type { Command } from 'commander'
 import { call } from './command/client.ts'
-import { configure, valued } from './command/commander.ts'
+import { configure, valued } from './command/command.ts'
 import { misused } from './command/failure.ts'
 import { note, print } from './command/print.ts'
 import { type Flags, readSettings, serverUrl, tokenFor } from './command/settings.ts'

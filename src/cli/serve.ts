@@ -1,6 +1,6 @@
 /** `plinth serve`: runs the server until a signal ends it. */
 import type { Command } from 'commander'
-import { configure, valued } from './command/commander.ts'
+import { configure, valued } from './command/command.ts'
 import { Failure, toFailure } from './command/failure.ts'
 
 type ServeFlags = { host?: string; port?: string; dataDir?: string }

@@ -4,7 +4,7 @@ import { create as contentDisposition } from 'content-disposition'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { mediaTypeOf } from '../contract/attachment-rules.ts'
 import { invalid } from '../foundation/errors.ts'
-import { matches } from './if-none-match.ts'
+import { matches } from './content-headers.ts'
 
 export type Content = {
   sha256: string

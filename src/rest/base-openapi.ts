@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { CachedText } from '../foundation/text-cache.ts'
 import type { Context } from '../graphql/context.ts'
-import { matches } from '../http/if-none-match.ts'
+import { matches } from '../http/content-headers.ts'
 import { sendSlices } from '../http/shared-document.ts'
 import { injectedRead } from './route/injected-read.ts'
 import type { Route } from './route/route.ts'

@@ -1,4 +1,6 @@
 /** What a command is: a row that becomes one API request. */
+
+import { type Command, Option as Flag } from 'commander'
 import type { Answer, Call, Method } from './client.ts'
 import { misused } from './failure.ts'
 import { readFileOf } from './file.ts'
@@ -174,5 +176,23 @@ function fill(path: string, { base, arguments: given }: Written): string {
     // In a URL, `.` and `..` are path navigation and would name another resource.
     if (/^\.{0,2}$/.test(value)) throw misused(`"${value}" is not an id.`)
     return `/${encodeURIComponent(value)}`
+  })
+}
+
+// What all commands share of commander.
+
+/** Applies the settings that all commands share. */
+export function configure(command: Command): Command {
+  return command
+    .exitOverride()
+    .configureOutput({ outputError: () => {} })
+    .configureHelp({ showGlobalOptions: true })
+}
+
+/** An option with a value. Rejects repeats, because one value would be silently dropped. */
+export function valued(flags: string, about: string): Flag {
+  return new Flag(flags, about).argParser((value: string, before: unknown) => {
+    if (before !== undefined) throw misused(`${flags.split(' ', 1)[0]} is given more than once.`)
+    return value
   })
 }

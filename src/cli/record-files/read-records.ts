@@ -6,8 +6,8 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { parseJson } from '../../json/parse.ts'
 import type { Shape } from '../../schema-shape/shape.ts'
 import { misused } from '../command/failure.ts'
-import { columnsOf, type FileRecord, OWN, recordOf } from './columns.ts'
 import { type CsvRow, readCsv } from './csv.ts'
+import { columnsOf, type FileRecord, OWN, recordOf } from './infer-columns.ts'
 
 export type Format = 'ndjson' | 'csv'
 /** What `line` counts: the lines of the text, or the items of a JSON array. */

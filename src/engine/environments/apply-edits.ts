@@ -4,13 +4,13 @@ import type { DomainError } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { KINDS } from '../configuration/kinds.ts'
 import { type Change, changeAll } from '../configuration/lifecycle/change.ts'
+import type { Definition } from '../configuration/lifecycle/definition.ts'
 import { openIdentityMap } from '../configuration/lifecycle/identity-map.ts'
-import type { PutOptions } from '../configuration/lifecycle/kind.ts'
+import type { DataCheck, Found, Kind, PutOptions } from '../configuration/lifecycle/kind.ts'
 import { type Removal, removeAll } from '../configuration/lifecycle/remove.ts'
 import type { Scope } from '../core/scope.ts'
 import { NO_EXPECTATION } from '../core/write/preconditions.ts'
 import type { WriteScope } from '../core/write/write.ts'
-import { checkData } from './check-data.ts'
 import { type Edit, nextOf } from './edits.ts'
 
 /** An edit whose fields are read and checked, ready to be applied. */
@@ -123,4 +123,37 @@ export async function applyEdits<E extends Edit>(
   }
   for (const check of checks) await check()
   return { secrets, recordsRewritten: Object.fromEntries(recordsRewritten) }
+}
+
+// Checks what a base holds against edits of its configuration, all edits of a kind together.
+
+/** An edit as far as it is checked. */
+type CheckedEdit = { readonly kind: Kind; readonly id: string; readonly before: Definition | null }
+
+/** An edit with its fields as they are stored; null for a deletion. */
+type Checkable<E extends CheckedEdit> = {
+  readonly edit: E
+  readonly next: object | null
+  /** Steps that would migrate the records first. */
+  readonly migration?: unknown
+}
+
+/** Checks the data of a base against edits, without locks that writers wait for. */
+export async function checkData<E extends CheckedEdit>(
+  scope: Scope,
+  baseId: string,
+  edits: readonly Checkable<E>[],
+): Promise<ReadonlyMap<E, Found>> {
+  const found = new Map<E, Found>()
+  for (const kind of KINDS) {
+    const own = edits.filter(({ edit }) => edit.kind === kind && edit.before !== null)
+    if (own.length === 0 || !kind.checkData) continue
+    const checks = own.map(({ edit: { id, before }, next, migration }): DataCheck<object> => {
+      const fields = { ...kind.defaults(id), ...camelFields(before ?? {}) }
+      return { id, before: fields, next, migration }
+    })
+    const answers = await kind.checkData(scope, baseId, checks)
+    for (const [n, { edit }] of own.entries()) found.set(edit, answers[n] ?? {})
+  }
+  return found
 }

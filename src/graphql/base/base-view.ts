@@ -16,8 +16,15 @@ import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { shapeOf } from '../../schema-shape/read.ts'
 import { accessibleTypes, rightsOnTypes } from '../accessible-types.ts'
 import { type Context, requireBase } from '../context.ts'
-import { linkNames, mutationNames, sourceFieldNames, VERBS, type Verb } from './names.ts'
-import { type Property, propertiesOf } from './properties.ts'
+import {
+  linkNames,
+  mutationNames,
+  type Property,
+  propertiesOf,
+  sourceFieldNames,
+  VERBS,
+  type Verb,
+} from './names.ts'
 
 /** A relationship type from one of its ends, and its field. */
 export type LinkView = {

@@ -9,8 +9,7 @@ import {
 } from 'graphql'
 import { isNever, onlyKind, type Shape } from '../../schema-shape/shape.ts'
 import type { TypeView } from './base-view.ts'
-import { nestedName } from './names.ts'
-import { type Property, propertiesOf } from './properties.ts'
+import { nestedName, type Property, propertiesOf } from './names.ts'
 import { JsonScalar } from './shared-types.ts'
 import { describe, scalarOf } from './values.ts'
 

@@ -1,12 +1,12 @@
 /** Names of fields and nested types. Each is a function of its own name, so no other one ever renames it. */
-
 import { createHash } from 'node:crypto'
 import { LIMITS } from '../../foundation/limits.ts'
+import { isNever, type Shape } from '../../schema-shape/shape.ts'
 
 const PLAIN = /^[A-Za-z](?:[A-Za-z0-9_]*[A-Za-z0-9])?$/
 
 /** The field of a property or relationship type: its own name, if GraphQL admits it. `id` is the record's. */
-export function fieldNameOf(name: string): string {
+function fieldNameOf(name: string): string {
   if (name === 'id') return 'id_'
   if (PLAIN.test(name) && name.length <= LIMITS.graphqlNameChars) return name
   const letters = name
@@ -86,3 +86,24 @@ export type Verb = (typeof VERBS)[number]
 /** The mutations of a type that the token may use. */
 export const mutationNames = ({ name, verbs }: { name: string; verbs: readonly Verb[] }): string[] =>
   verbs.map((verb) => `${verb}${name}`)
+
+// The properties of an object of the data, each with its field of GraphQL.
+
+/** A property and its field. */
+export type Property = {
+  readonly name: string
+  readonly field: string
+  readonly shape: Shape
+  readonly required: boolean
+}
+
+/** Properties that admit a value. Of two names with the same hash the first is a field. `_data` has both. */
+export function propertiesOf({ object }: Pick<Shape, 'object'>): readonly Property[] {
+  const found = new Map<string, Property>()
+  for (const [name, shape] of object.properties) {
+    const field = fieldNameOf(name)
+    if (!isNever(shape) && !found.has(field))
+      found.set(field, { name, field, shape, required: object.required.has(name) })
+  }
+  return [...found.values()]
+}

@@ -7,7 +7,7 @@ import { isObject } from '../../foundation/is-object.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Shape } from '../../schema-shape/shape.ts'
 import type { LinkView, TypeView } from './base-view.ts'
-import { type Property, propertiesOf } from './properties.ts'
+import { type Property, propertiesOf } from './names.ts'
 import { hasFilters } from './where-types.ts'
 
 type Where = Readonly<Record<string, unknown>>

@@ -16,8 +16,7 @@ import { isObject } from '../../foundation/is-object.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { clean } from '../../schema-shape/descriptions.ts'
 import { onlyKind, type Shape } from '../../schema-shape/shape.ts'
-import { nestedName } from './names.ts'
-import { type Property, propertiesOf } from './properties.ts'
+import { nestedName, type Property, propertiesOf } from './names.ts'
 import { DateScalar, DateTimeScalar, JsonScalar } from './shared-types.ts'
 
 /** A property's type, and how its values are read. */

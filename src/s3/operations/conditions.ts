@@ -1,5 +1,5 @@
 /** Conditions of requests, on the ETag and on the time of a file. */
-import { matches } from '../../http/if-none-match.ts'
+import { matches } from '../../http/content-headers.ts'
 import { S3Fault } from '../protocol/fault.ts'
 import type { Call } from './operation.ts'
 

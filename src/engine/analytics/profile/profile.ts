@@ -1,11 +1,13 @@
 /** Data profile of a type: sampled values, counts and example queries. */
 import { LRUCache } from 'lru-cache'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
+import { isObject } from '../../../foundation/is-object.ts'
+import { dereference } from '../../../schema-shape/refs.ts'
 import { requireType } from '../../configuration/record-types/index.ts'
 import type { Scope } from '../../core/scope.ts'
 import { type FieldContext, zoneOf } from '../../data/filter/operand.ts'
 import type { CompiledType } from '../../schema/compiled-types/compiled-type.ts'
-import { fieldName } from '../../schema/compiled-types/field-path.ts'
+import { type FieldPath, fieldName } from '../../schema/compiled-types/field-path.ts'
 import { fieldExists } from '../../schema/json-schema/fields.ts'
 import { requirePermission } from '../../storage/access/access.ts'
 import type { Db } from '../../storage/database/client.ts'
@@ -14,7 +16,6 @@ import { type Candidate, type Example, exampleQueries } from './examples.ts'
 import { PROFILE_LIMITS } from './profile-limits.ts'
 import { profileRelationships, type RelationshipProfile } from './relationships.ts'
 import { readSample, walkType } from './sample.ts'
-import { type Declared, declaredPlaces } from './schema-fields.ts'
 import { type FieldProfile, isShort, type Summary, summarize, type Value } from './summary.ts'
 import { type Place, readInstants, type Scalar, Tally } from './value-stats.ts'
 
@@ -189,5 +190,33 @@ function candidatesDeclared(declared: readonly Declared[], type: FieldContext): 
       common: isTime ? undefined : first,
       middle: undefined,
     }
+  })
+}
+
+/** A field path that a schema declares, with its subschema. */
+type Declared = { path: FieldPath; schema: Record<string, unknown> }
+
+/** Lists declared field paths breadth-first through properties and items, up to the display limit. */
+function declaredPlaces(root: unknown): Declared[] {
+  const found: Declared[] = []
+  let level: Declared[] = [{ path: [], schema: dereference(root, root) ?? {} }]
+  for (
+    let depth = 0;
+    depth < PROFILE_LIMITS.depth && level.length > 0 && found.length < PROFILE_LIMITS.fields;
+    depth++
+  ) {
+    level = level.flatMap((place) => below(place, root)).slice(0, PROFILE_LIMITS.fields - found.length)
+    found.push(...level)
+  }
+  return found
+}
+
+function below({ path, schema }: Declared, root: unknown): Declared[] {
+  const { properties, items } = schema
+  const named = isObject(properties) ? Object.entries(properties) : []
+  const steps: [string | null, unknown][] = isObject(items) ? [...named, [null, items]] : named
+  return steps.flatMap(([segment, raw]) => {
+    if (raw === false) return []
+    return [{ path: [...path, segment], schema: dereference(raw, root) ?? {} }]
   })
 }

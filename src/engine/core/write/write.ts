@@ -15,10 +15,9 @@ import { areRightsCurrent, recheckRights } from '../authentication/recheck-right
 import type { Scope } from '../scope.ts'
 import { type Deletion, deletionOf } from './deletion-plan.ts'
 import { type DeletionSummary, isNothing } from './deletion-summary.ts'
-import { claimKey, type Key, refuseUsedKey, type StoredOutcome } from './idempotency.ts'
+import { claimKey, hashRequest, type Key, refuseUsedKey, type StoredOutcome } from './idempotency.ts'
 import { type Approvable, openPlanning, outdated, Planned, type Planning, UNASKED } from './plan-approval.ts'
 import { keepPlan } from './plan-store.ts'
-import { hashRequest } from './request-hash.ts'
 import { recordRights, requireRecordedRights, type UsedRight } from './used-rights.ts'
 
 /** Options common to all writes. */

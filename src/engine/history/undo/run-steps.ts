@@ -15,11 +15,12 @@ import { type RevertedTogether, revertTogether } from '../revert-configuration.t
 import { revertFile } from '../revert-file.ts'
 import { inputOf, type LinkState } from '../revert-relationship.ts'
 import type { Obstacle, Step } from './plan-steps.ts'
-import { DELETE_LINKS, LINK_STATES } from './record-statements.ts'
 import {
   bringBack,
+  DELETE_LINKS,
   deleteRecords,
   idsOf,
+  LINK_STATES,
   PAIR_TAKEN,
   seqsOf,
   setBack,

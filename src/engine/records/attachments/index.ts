@@ -1,6 +1,5 @@
 export type { LinkedAttachment } from './attachment.ts'
 export { ATTACHMENTS_STEP, attachmentsOf } from './expand.ts'
-export { attachedText, getAttachment, getAttachmentById, listAttachments } from './read.ts'
+export { attachedText, attachmentSweep, getAttachment, getAttachmentById, listAttachments } from './read.ts'
 export { type AttachmentKey, type LinkUse, linkEnded, linkTo, openLink } from './signed-links.ts'
-export { attachmentSweep } from './sweep.ts'
 export { completeAttachment, createAttachment, deleteAttachment, type NewAttachment } from './write.ts'

@@ -4,7 +4,7 @@ import { rightsOf } from '../../core/row-policy/apply.ts'
 import type { Scope } from '../../core/scope.ts'
 import { type Access, requirePermission } from '../../storage/access/access.ts'
 import type { Permission } from '../../storage/access/grants.ts'
-import { collect, refuse } from './failures.ts'
+import { collect, refuse } from './faults.ts'
 import { type Failure, kindOfOperation } from './operation.ts'
 
 type Need = { permission: Permission; recordType: string; path: string }

@@ -10,10 +10,9 @@ import type { CompiledRelationshipType } from '../../schema/compiled-types/compi
 import type { CompiledType } from '../../schema/compiled-types/compiled-type.ts'
 import { checkLink, linkText } from '../relationships/index.ts'
 import { withDefaults } from '../upsert.ts'
-import { collect } from './failures.ts'
+import { areEnough, collect } from './faults.ts'
 import { hasOwnLinks, validateOwnLinks } from './nested-links.ts'
 import { type DataOperation, type Failure, isOfRecord, type RecordOperation } from './operation.ts'
-import { areEnough } from './repeated-faults.ts'
 import { tooLarge } from './too-large.ts'
 
 /** Compiled record types of the operations. */

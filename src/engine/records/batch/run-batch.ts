@@ -12,8 +12,8 @@ import type { WriteScope } from '../../core/write/write.ts'
 import { firstWarnings } from '../../schema/json-schema/schema-warnings.ts'
 import { requireBaseAccess } from '../../storage/access/access.ts'
 import { type ByteBudget, checkByteBudget, openByteBudget } from './byte-budget.ts'
-import { ofOperation, refuse } from './failures.ts'
 import { upsertPlain } from './fast-path.ts'
+import { ofOperation, rangesOf, refuse } from './faults.ts'
 import { hasOwnLinks } from './nested-links.ts'
 import {
   type ConfigurationOperation,
@@ -28,7 +28,6 @@ import type { Outcome } from './outcome.ts'
 import { requirePermissions } from './permissions.ts'
 import { type Prepared, prepare, type Types } from './prepare.ts'
 import { readList, readOperations } from './read.ts'
-import { rangesOf } from './repeated-faults.ts'
 import { runData } from './run-data.ts'
 
 export { type Outcome, outcomeRows, outcomeView, withoutRecord } from './outcome.ts'

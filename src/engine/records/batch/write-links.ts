@@ -14,7 +14,7 @@ import {
   relationshipNotFound,
   writeLinks,
 } from '../relationships/index.ts'
-import { collect } from './failures.ts'
+import { collect } from './faults.ts'
 import type { Failure, Id, LinkOperation } from './operation.ts'
 import type { Outcome } from './outcome.ts'
 

@@ -17,8 +17,8 @@ import { type FindMisspelt, findMisspelt } from './misspelt-properties.ts'
 import { type Clean, Reader } from './normalize.ts'
 import { listingOnce } from './property-names.ts'
 import { Definitions, resolveReferences } from './references.ts'
-import { relax } from './relax-schema.ts'
 import { firstWarnings, notebook, unusedDefault } from './schema-warnings.ts'
+import { relax } from './subschemas.ts'
 
 /** A compiled JSON Schema. */
 export type CompiledSchema = {

@@ -1,8 +1,9 @@
 /** The schema as a graph: its subschemas, and what leads to them. */
 import { isObject } from '../../../foundation/is-object.ts'
 import { ASSERTIONS, NOTES, type Shape } from './keywords.ts'
-import type { Clean } from './normalize.ts'
-import type { Definitions } from './references.ts'
+import type { Clean, Reader } from './normalize.ts'
+import { type Definitions, inPlace } from './references.ts'
+import { unusableKeyword } from './schema-warnings.ts'
 
 const SHAPES: Readonly<Record<string, Shape>> = Object.assign(
   {},
@@ -31,7 +32,7 @@ export function under(schema: Clean, keyword: string): Clean[] {
 }
 
 /** All direct subschemas, and the target of a reference. */
-export const subschemas = (schema: Clean, definitions: Definitions): Clean[] =>
+const subschemas = (schema: Clean, definitions: Definitions): Clean[] =>
   [...Object.keys(schema).flatMap((keyword) => under(schema, keyword)), definitions.target(schema)].filter(
     isObject,
   )
@@ -53,4 +54,31 @@ export function reaching(
   // A set yields what is added while it is iterated.
   for (const schema of found) for (const parent of parents.get(schema) ?? []) found.add(parent)
   return found
+}
+
+/** Keywords under which a schema that accepts more makes the whole refuse valid values. */
+const NEGATIVE = ['not', 'if', 'oneOf']
+
+/**
+ * Removes keywords that would refuse valid values, because a pattern that they depend on is not checked.
+ */
+export function relax(reader: Reader, definitions: Definitions): void {
+  const { patterns, names } = reader.unchecked
+  if (patterns.size === 0) return
+  const all = [...reader.schemas.values()]
+  const drop = (schema: Clean, keyword: string) => {
+    if (!(keyword in schema)) return
+    delete schema[keyword]
+    reader.note(unusableKeyword(keyword), [...(reader.paths.get(schema) ?? []), keyword])
+  }
+  const open = reaching(patterns, all, (schema) => subschemas(schema, definitions))
+  for (const schema of open) {
+    const negative = 'maxContains' in schema ? [...NEGATIVE, 'contains'] : NEGATIVE
+    for (const keyword of negative)
+      if (under(schema, keyword).some((each) => open.has(each))) drop(schema, keyword)
+  }
+  // Names that a removed pattern allowed would otherwise count as additional properties.
+  for (const schema of names) drop(schema, 'additionalProperties')
+  const named = reaching(names, all, (schema) => inPlace(schema, definitions))
+  for (const schema of named) drop(schema, 'unevaluatedProperties')
 }

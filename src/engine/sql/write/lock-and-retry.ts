@@ -3,8 +3,7 @@ import { LIMITS } from '../../../foundation/limits.ts'
 import { pointer } from '../../../json/parse.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import type { Pair } from '../../data/ledger/record.ts'
-import { lockRecords } from '../../records/batch/lock-statement.ts'
-import { openLockedRecords, pairKey } from '../../records/batch/locked-records.ts'
+import { lockRecords, openLockedRecords, pairKey } from '../../records/batch/locked-records.ts'
 import { lockLinks } from '../../records/batch/write-links.ts'
 
 /** A row that a statement found: its id and version, or the key that it found free. */

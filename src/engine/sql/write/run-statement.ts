@@ -2,7 +2,7 @@
 import { DomainError } from '../../../foundation/errors.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import type { ByteBudget } from '../../records/batch/byte-budget.ts'
-import { refuse } from '../../records/batch/failures.ts'
+import { refuse } from '../../records/batch/faults.ts'
 import { isOfRecord } from '../../records/batch/operation.ts'
 import type { Outcome } from '../../records/batch/outcome.ts'
 import { prepare, type Types, validateRecords } from '../../records/batch/prepare.ts'

@@ -6,7 +6,6 @@ import { fieldPaths, withoutNull } from '../../../schema-shape/field-paths.ts'
 import { ANY, type Kind, onlyKind, type Shape } from '../../../schema-shape/shape.ts'
 import type { Json } from '../json-schema.ts'
 
-
 const of = (kind: Kind, values?: readonly string[]): Shape => ({ ...ANY, kinds: new Set([kind]), values })
 /** Fields of every record. */
 const OWN: readonly (readonly [string, Shape])[] = [

@@ -15,7 +15,7 @@ import {
   TRUE,
   text,
 } from './nodes.ts'
-import { holdsOther, typedReads } from './stale-values.ts'
+import { holdsOther, typedReads } from './update.ts'
 import { walk } from './walk.ts'
 import type { Translation, WrittenRelation } from './written-relation.ts'
 

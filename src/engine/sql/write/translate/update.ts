@@ -1,8 +1,9 @@
-import type { SelectStmt, UpdateStmt } from '@pgsql/types'
+import type { Node, SelectStmt, UpdateStmt } from '@pgsql/types'
+import { wordsOf } from '../../guard/relations/context.ts'
 import { type Assignments, readAssignments } from './assignments.ts'
-import { asNamed, column, relation, select } from './nodes.ts'
+import { asNamed, call, column, combined, isNull, NULL, operation, relation, select, text } from './nodes.ts'
 import { type Returning, readReturning } from './returning.ts'
-import { holdsOther, typedReads } from './stale-values.ts'
+import { walk } from './walk.ts'
 import { findWrittenRelation, type Translation, type WrittenRelation } from './written-relation.ts'
 
 /** The columns that say what a link joins. */
@@ -63,4 +64,32 @@ export function translateUpdate(translation: Translation, statement: UpdateStmt)
     reads,
     returning,
   }
+}
+
+/** The properties of the target that expressions read by their typed columns. */
+export function typedReads({ columns, alias }: WrittenRelation, values: readonly Node[]): string[] {
+  const found = new Set<string>()
+  walk(values, {
+    columnRef({ fields }, _node, isNested) {
+      const words = wordsOf(fields)
+      const name = words.at(-1) ?? ''
+      const isOwn = words.length === 2 ? words[0] === alias : words.length === 1 && !isNested
+      const kind = columns.get(name)?.property?.kind
+      if (isOwn && kind && kind !== 'json') found.add(name)
+    },
+  })
+  return [...found]
+}
+
+/**
+ * Whether one of these properties holds a value of another kind than its column. The column is then NULL,
+ * and what is computed from it would remove the property.
+ */
+export function holdsOther({ columns, alias }: WrittenRelation, names: readonly string[]): Node {
+  const tests = names.map((name) => {
+    const value = operation('->', column(alias, 'data'), text(columns.get(name)?.property?.name ?? name))
+    const isThere = operation('<>', call('jsonb_typeof', value), text('null'))
+    return combined('AND_EXPR', [isThere, isNull(column(alias, name))])
+  })
+  return tests.length === 0 ? NULL() : combined('OR_EXPR', tests)
 }
