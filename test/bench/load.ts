@@ -6,14 +6,19 @@ export type Draw = () => string
 export type Lap = { requests: number; seconds: number; latenciesMs: number[] }
 export type Reply = { status: number; body: string }
 
-/** Keeps `connections` requests in flight for some seconds. @throws when an answer is not a success */
-export async function load(url: string, draw: Draw, connections: number, seconds: number): Promise<Lap> {
+/** How long a load goes on. */
+type Amount = { readonly requests: number } | { readonly seconds: number }
+
+/** Keeps `connections` requests in flight. @throws when an answer is not a success */
+export async function load(url: string, draw: Draw, connections: number, amount: Amount): Promise<Lap> {
   const lines = await Promise.all(Array.from({ length: connections }, () => openLine(url)))
   const latenciesMs: number[] = []
   const begun = performance.now()
-  const until = begun + seconds * 1000
+  let left = 'requests' in amount ? amount.requests : Number.POSITIVE_INFINITY
+  const until = 'seconds' in amount ? begun + amount.seconds * 1000 : Number.POSITIVE_INFINITY
   const keepAsking = async (line: Line) => {
-    for (let now = performance.now(); now < until; ) {
+    for (let now = performance.now(); now < until && left > 0; ) {
+      left--
       const { status, body } = await line.ask(draw(), false)
       if (status < 200 || status > 299)
         throw new Error(`The server answered ${status}: ${body.slice(0, 400)}`)

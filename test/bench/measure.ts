@@ -1,40 +1,67 @@
 import type { Child } from './children.ts'
-import { askOnce, type Draw, load } from './load.ts'
-import { childrenOf, cpuMs } from './processes.ts'
+import { askOnce, type Draw, type Lap, load } from './load.ts'
+import { familyMs, machineMs, threadsMs } from './processes.ts'
+import type { Counter, Counts } from './statements.ts'
 import type { Work } from './works.ts'
 
-/** What one server did in one round. */
-export type Round = { perSecond: number; p50: number; p99: number; serverMs: number; databaseMs: number }
-export type Servers = { floor: Child; plinth: Child; postmaster: number | undefined }
-export type Measured = { name: string; floor: Round; plinth: Round; ratio: number; spread: [number, number] }
-type Plan = { rounds: number; seconds: number; connections: number }
+/** What one server did in one turn. Times of the processor are microseconds a request, counts are those of a request. */
+export type Turn = Counts & {
+  serverUs: number
+  databaseUs: number
+  perSecond: number
+  p50: number
+  p99: number
+}
+/** Processor time of a turn that was not the run's own, and all that there was. */
+type Foreign = { foreignMs: number; allMs: number }
+export type Servers = { floor: Child; plinth: Child; postmaster: number | undefined; counter: Counter }
+export type Measured = {
+  work: Work
+  floor: Turn
+  plinth: Turn
+  /** Processor time of server and database, Plinth's over the floor's. */
+  ratio: number
+  spread: [number, number]
+  foreign: Foreign
+}
+type Plan = { turns: number; scale: number; connections: number; cores: number }
 
-/** Runs a work in pairs of rounds, floor then Plinth, so that what else the machine does falls on both. */
-export async function measure(
-  work: Work,
-  servers: Servers,
-  { rounds, seconds, connections }: Plan,
-): Promise<Measured> {
+/** Warms both servers, then lets them take turns, so that what else the machine does falls on both. */
+export async function measure(work: Work, servers: Servers, plan: Plan): Promise<Measured> {
   await prove(work, servers.plinth.url)
-  const run = (child: Child, draw: Draw, length: number) =>
-    round(child, servers.postmaster, draw, connections, length)
-  await run(servers.floor, work.floor, Math.min(1, seconds))
-  await run(servers.plinth, work.plinth, Math.min(1, seconds))
-  const pairs: { floor: Round; plinth: Round }[] = []
-  for (let n = 0; n < rounds; n++)
-    pairs.push({
-      floor: await run(servers.floor, work.floor, seconds),
-      plinth: await run(servers.plinth, work.plinth, seconds),
-    })
-  const ratios = pairs.map(({ floor, plinth }) => plinth.perSecond / floor.perSecond)
+  const warm = { requests: Math.ceil(work.warm * plan.scale) }
+  await load(servers.floor.url, work.floor, plan.connections, warm)
+  await load(servers.plinth.url, work.plinth, plan.connections, warm)
+  const pairs: { floor: Turn; plinth: Turn }[] = []
+  const foreign: Foreign = { foreignMs: 0, allMs: 0 }
+  const turn = (child: Child, draw: Draw) => takeTurn(child, draw, work, servers, plan, foreign)
+  for (let n = 0; n < plan.turns; n++) {
+    // The second of a pair finds what the first has left, so each is the second in turn.
+    if (n % 2 === 0) {
+      const floor = await turn(servers.floor, work.floor)
+      pairs.push({ floor, plinth: await turn(servers.plinth, work.plinth) })
+    } else {
+      const plinth = await turn(servers.plinth, work.plinth)
+      pairs.push({ floor: await turn(servers.floor, work.floor), plinth })
+    }
+  }
+  const ratios = pairs.map(({ floor, plinth }) => cpuUs(plinth) / cpuUs(floor))
   return {
-    name: work.name,
+    work,
     floor: middle(pairs.map((pair) => pair.floor)),
     plinth: middle(pairs.map((pair) => pair.plinth)),
     ratio: median(ratios),
     spread: [Math.min(...ratios), Math.max(...ratios)],
+    foreign,
   }
 }
+
+export const cpuUs = ({ serverUs, databaseUs }: Turn): number => serverUs + databaseUs
+
+/** The part of the machine that other processes took during the turns. */
+export const foreignShare = (results: readonly Measured[]): number =>
+  results.reduce((sum, { foreign }) => sum + foreign.foreignMs, 0) /
+  results.reduce((sum, { foreign }) => sum + foreign.allMs, 0)
 
 /** A fast answer to another question is worth nothing: the first one is read. */
 async function prove({ name, plinth, proof }: Work, url: string): Promise<void> {
@@ -42,37 +69,64 @@ async function prove({ name, plinth, proof }: Work, url: string): Promise<void> 
   if (!proof.test(body)) throw new Error(`"${name}" was not done: ${status} ${body.slice(0, 400)}`)
 }
 
-async function round(
+async function takeTurn(
   child: Child,
-  postmaster: number | undefined,
   draw: Draw,
-  connections: number,
-  seconds: number,
-): Promise<Round> {
-  const database = () => (postmaster === undefined ? [] : childrenOf(postmaster))
-  const before = { server: cpuMs([child.pid]), database: cpuMs(database()) }
-  const lap = await load(child.url, draw, connections, seconds)
-  const after = { server: cpuMs([child.pid]), database: cpuMs(database()) }
-  const sorted = lap.latenciesMs.sort((a, b) => a - b)
-  const at = (share: number) =>
-    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+  work: Work,
+  { floor, plinth, postmaster, counter }: Servers,
+  { connections, scale, cores }: Plan,
+  foreign: Foreign,
+): Promise<Turn> {
+  const requests = Math.ceil(work.requests * scale)
+  const used = () => ({
+    server: threadsMs(child.pid),
+    database: familyMs(postmaster),
+    ours: threadsMs(process.pid) + threadsMs(floor.pid) + threadsMs(plinth.pid),
+    machine: machineMs(),
+    at: performance.now(),
+  })
+  await counter.begin()
+  const before = used()
+  const lap = await load(child.url, draw, connections, { requests })
+  const after = used()
+  const counts = await counter.read()
+  const databaseMs = after.database - before.database
+  foreign.foreignMs += Math.max(after.machine - before.machine - (after.ours - before.ours) - databaseMs, 0)
+  foreign.allMs += (after.at - before.at) * cores
   return {
-    perSecond: lap.requests / lap.seconds,
-    p50: at(0.5),
-    p99: at(0.99),
-    serverMs: (after.server - before.server) / lap.requests,
-    databaseMs: (after.database - before.database) / lap.requests,
+    ...perRequest(counts, lap.requests),
+    ...speedOf(lap),
+    serverUs: ((after.server - before.server) * 1000) / lap.requests,
+    databaseUs: (databaseMs * 1000) / lap.requests,
   }
 }
 
-const middle = (rounds: readonly Round[]): Round => {
-  const of = (figure: keyof Round) => median(rounds.map((round) => round[figure]))
+const perRequest = ({ statements, rows, walRecords, walBytes }: Counts, requests: number): Counts => ({
+  statements: statements / requests,
+  rows: rows / requests,
+  walRecords: walRecords / requests,
+  walBytes: walBytes / requests,
+})
+
+function speedOf({ requests, seconds, latenciesMs }: Lap) {
+  const sorted = latenciesMs.sort((a, b) => a - b)
+  const at = (share: number) =>
+    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+  return { perSecond: requests / seconds, p50: at(0.5), p99: at(0.99) }
+}
+
+const middle = (turns: readonly Turn[]): Turn => {
+  const of = (figure: keyof Turn) => median(turns.map((turn) => turn[figure]))
   return {
+    serverUs: of('serverUs'),
+    databaseUs: of('databaseUs'),
     perSecond: of('perSecond'),
     p50: of('p50'),
     p99: of('p99'),
-    serverMs: of('serverMs'),
-    databaseMs: of('databaseMs'),
+    statements: of('statements'),
+    rows: of('rows'),
+    walRecords: of('walRecords'),
+    walBytes: of('walBytes'),
   }
 }
 

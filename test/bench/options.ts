@@ -1,11 +1,14 @@
 import { parseArgs } from 'node:util'
 
 export type Options = {
-  rounds: number
-  seconds: number
+  /** Turns of each work. */
+  turns: number
+  /** Requests of each turn, and of the warming, as a multiple of those of the work. */
+  scale: number
   records: number
   connections: number
-  only: RegExp
+  /** Whether a work or another part of the run is wanted, by its key. */
+  wants: (key: string) => boolean
   /** Write the ratios to the baseline, instead of holding them against it. */
   update: boolean
   /** Replace the table in docs/performance.md. */
@@ -14,12 +17,18 @@ export type Options = {
   profile: string | undefined
 }
 
+const KEYS = [
+  ...['get', 'put', 'create', 'batch', 'newest', 'list', 'aggregate', 'graphql', 'graphql-base'],
+  ...['mcp-2025', 'mcp-2026', 'start', 'queries', 'types', 'import', 'tools', 'memory'],
+]
+
 const USAGE = `npm run bench -- [options]
-  --rounds <n>       paired rounds of each work (5)
-  --seconds <n>      length of a round (3)
+  --only <keys>      some of: ${KEYS.join(', ')}
+                     with commas; "mcp" is mcp-2025 and mcp-2026
+  --turns <n>        turns of each work (5)
+  --scale <n>        requests of each turn, as a multiple of the usual (1)
   --connections <n>  requests in flight (32)
   --records <n>      records in the type that is read and written (100000)
-  --only <regex>     only what matches
   --update           write the ratios to test/bench/baseline.json
   --write            replace the table in docs/performance.md
   --profile <dir>    leave CPU profiles of both servers there
@@ -31,7 +40,7 @@ export function readOptions(argv: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...argv],
     options: {
-      ...{ rounds: text, seconds: text, connections: text, records: text, only: text, profile: text },
+      ...{ turns: text, scale: text, connections: text, records: text, only: text, profile: text },
       ...{ update: flag, write: flag, help: flag },
     },
   })
@@ -40,15 +49,24 @@ export function readOptions(argv: readonly string[]): Options {
     process.exit(0)
   }
   return {
-    rounds: number('rounds', values.rounds, 5, 1, 100),
-    seconds: number('seconds', values.seconds, 3, 0.2, 600),
+    turns: number('turns', values.turns, 5, 1, 100),
+    scale: number('scale', values.scale, 1, 0.01, 100),
     connections: number('connections', values.connections, 32, 1, 512),
     records: number('records', values.records, 100_000, 100, 5_000_000),
-    only: new RegExp(values.only ?? '', 'i'),
+    wants: wanting(values.only),
     update: values.update,
     write: values.write,
     profile: values.profile,
   }
+}
+
+function wanting(only: string | undefined): (key: string) => boolean {
+  if (only === undefined) return () => true
+  const wanted = only.split(',')
+  const meets = (key: string, one: string) => key === one || key.startsWith(`${one}-`)
+  for (const one of wanted)
+    if (!KEYS.some((key) => meets(key, one))) throw new Error(`--only knows no "${one}".\n\n${USAGE}`)
+  return (key) => wanted.some((one) => meets(key, one))
 }
 
 function number(name: string, text: string | undefined, standard: number, min: number, max: number): number {

@@ -80,8 +80,8 @@ async function deepPages(rest: Rest, url: string, bearer: string): Promise<Momen
 
 /** The 95th percentile of ten clients at once. */
 async function crowd({ url, records }: Place, share: string, draw: Draw, sorted = ''): Promise<Moment> {
-  await load(url, draw, 10, 1)
-  const { latenciesMs } = await load(url, draw, 10, 3)
+  await load(url, draw, 10, { seconds: 1 })
+  const { latenciesMs } = await load(url, draw, 10, { seconds: 3 })
   const inOrder = latenciesMs.sort((a, b) => a - b)
   const p95 = inOrder[Math.floor(inOrder.length * 0.95)] ?? Number.NaN
   return {

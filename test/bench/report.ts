@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus, release, totalmem, type } from 'node:os'
-import type { Measured, Round } from './measure.ts'
+import { foreignShare, type Measured, type Turn } from './measure.ts'
 import type { Moment } from './moments.ts'
 import type { Options } from './options.ts'
 
@@ -14,49 +14,67 @@ type Run = {
 
 /** The result as Markdown. */
 export function report({ options, results, moments, database, loadBefore }: Run): string {
-  const { rounds, seconds, connections } = options
+  const { turns, scale, connections } = options
   const [processor] = cpus()
   const machine = `${processor?.model ?? 'unknown processor'} × ${cpus().length}, ${Math.round(totalmem() / 1024 ** 3)} GB, ${type()} ${release()}, Node ${process.versions.node}, ${database}`
+  const foreign = results.length === 0 ? '' : ` Other processes took ${percent(foreignShare(results))} of it.`
+  const sized = scale === 1 ? '' : `, with ${scale} of the usual requests`
+  const both = '*floor / Plinth*'
   return [
-    `${new Date().toISOString().slice(0, 10)}, on ${machine}. Client, both servers and database share it; load average before the run ${loadBefore.toFixed(1)}.`,
-    `Medians of ${rounds} paired rounds of ${seconds} s at ${connections} connections; each cell is *floor / Plinth*. Rate limit off; Plinth's log, at its default level, goes to /dev/null.`,
+    `${new Date().toISOString().slice(0, 10)}, on ${machine}. Client, both servers and database share it; load average before the run ${loadBefore.toFixed(1)}.${foreign}`,
+    `Medians of ${turns} turns at ${connections} connections${sized}; each cell but the ratio is ${both}. Rate limit off; Plinth's log, at its default level, goes to /dev/null.`,
     table(
       [
         'Work',
         'Ratio',
         'Lowest to highest',
+        'Most',
+        'CPU µs a request: server',
+        'database',
         'Requests a second',
         'p50 ms',
         'p99 ms',
-        'CPU ms a request: server',
-        'database',
       ],
       results.map(workRow),
     ),
+    table(['Work', 'Statements a request', 'Rows', 'WAL records', 'WAL bytes'], results.map(countRow)),
     table(
-      ['Moment', 'Plinth', 'Note'],
-      moments.map(({ name, value, note }) => [name, value, note]),
+      ['Moment', 'Plinth', 'Most', 'Note'],
+      moments.map(({ name, value, note, must }) => [name, value, must ? String(must.most) : '', note]),
     ),
   ]
     .filter(Boolean)
     .join('\n\n')
 }
 
-function workRow({ name, floor, plinth, ratio, spread }: Measured): string[] {
-  const both = (show: (round: Round) => string) => `${show(floor)} / ${show(plinth)}`
+type Show = (turn: Turn) => string
+const paired = ({ floor, plinth }: Measured, show: Show) => `${show(floor)} / ${show(plinth)}`
+
+function workRow(measured: Measured): string[] {
+  const { work, ratio, spread } = measured
   return [
-    name,
+    work.name,
     `**${ratio.toFixed(2)}**`,
     spread.map((value) => value.toFixed(2)).join(' – '),
-    both(({ perSecond }) => Math.round(perSecond).toLocaleString('en')),
-    both(({ p50 }) => p50.toFixed(1)),
-    both(({ p99 }) => p99.toFixed(1)),
-    both(({ serverMs }) => cpu(serverMs)),
-    both(({ databaseMs }) => cpu(databaseMs)),
+    work.must === undefined ? '' : String(work.must),
+    paired(measured, ({ serverUs }) => whole(serverUs)),
+    paired(measured, ({ databaseUs }) => whole(databaseUs)),
+    paired(measured, ({ perSecond }) => whole(perSecond)),
+    paired(measured, ({ p50 }) => p50.toFixed(1)),
+    paired(measured, ({ p99 }) => p99.toFixed(1)),
   ]
 }
 
-const cpu = (ms: number) => (Number.isNaN(ms) ? '–' : ms.toFixed(2))
+const countRow = (measured: Measured): string[] => [
+  measured.work.name,
+  paired(measured, ({ statements }) => statements.toFixed(2)),
+  paired(measured, ({ rows }) => rows.toFixed(1)),
+  paired(measured, ({ walRecords }) => walRecords.toFixed(1)),
+  paired(measured, ({ walBytes }) => whole(walBytes)),
+]
+
+const whole = (value: number) => (Number.isNaN(value) ? '–' : Math.round(value).toLocaleString('en'))
+export const percent = (share: number): string => `${Math.round(share * 100)} %`
 
 function table(head: readonly string[], rows: readonly string[][]): string {
   if (rows.length === 0) return ''

@@ -1,25 +1,28 @@
 /** `npm run bench`: Plinth against the floor, in one run on one PostgreSQL. The result is on standard output. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { loadavg, tmpdir } from 'node:os'
+import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { openCluster } from '../../src/postgres/cluster.ts'
-import { fallen, updateBaseline } from './baseline.ts'
-import { endChildren, endPostgres, postmasterOf, startFloor, startPlinth } from './children.ts'
-import { load } from './load.ts'
-import { type Measured, measure } from './measure.ts'
-import { memoryOf } from './memory.ts'
+import { type Child, endChildren, endPostgres, postmasterOf, startFloor, startPlinth } from './children.ts'
+import { foreignShare, type Measured, measure } from './measure.ts'
+import { memoryMoments } from './memory.ts'
 import { importTime, type Moment, newTypeTime, startTimes, toolsListTimes } from './moments.ts'
 import { readOptions } from './options.ts'
 import { queryMoments, untilReady } from './queries.ts'
-import { report, writePage } from './report.ts'
+import { percent, report, writePage } from './report.ts'
 import { restOf } from './rest.ts'
-import { BASE, fill, QUERIED, QUERIED_FEW, QUERIED_TYPE, SCHEMA, settle, TYPE } from './subject.ts'
-import { type Work, worksOf } from './works.ts'
+import { openCounter, preloadCounter } from './statements.ts'
+import { BASE, fill, QUERIED, QUERIED_FEW, QUERIED_TYPE, settle, TASK_TYPE, TYPE } from './subject.ts'
+import { failures, MOST_FOREIGN, updateBaseline } from './verdict.ts'
+import { worksOf } from './works.ts'
 
 const options = readOptions(process.argv.slice(2))
 const quiet = { info: () => {}, warn: () => {} }
 const say = (text: string) => process.stderr.write(`${text}\n`)
-const wanted = (name: string) => options.only.test(name)
+const wanted = options.wants
+const REST_MS = 30_000
+const NO_VERDICT = 2
 const dirs: string[] = []
 
 async function main(): Promise<void> {
@@ -33,11 +36,14 @@ async function main(): Promise<void> {
 
   say(`filling ${options.records} records …`)
   const dataDir = await scratchDir()
-  const plinth = await startPlinth(dataDir, options.profile)
+  const { plinth, databaseUrl } = await openPlinth(dataDir)
+  const memory = (at: string, most: { serverMb?: number; treeMb?: number }) =>
+    wanted('memory') ? memoryMoments(at, plinth.pid, postmasterOf(dataDir), most) : []
+  moments.push(...memory('at the ready line', {}))
   const admin = (await readFile(join(dataDir, 'admin-token'), 'utf8')).trim()
   const rest = restOf(plinth.url, admin)
   await rest('PUT', `/v1/bases/${BASE}`, {})
-  await rest('PUT', `/v1/${BASE}/record-types/${TYPE}`, { json_schema: SCHEMA })
+  await rest('PUT', `/v1/${BASE}/record-types/${TYPE}`, { json_schema: TASK_TYPE.json_schema })
   const queried = [QUERIED, QUERIED_FEW]
   for (const type of queried)
     await rest('PUT', `/v1/${BASE}/record-types/${type}`, { json_schema: QUERIED_TYPE.json_schema })
@@ -45,59 +51,62 @@ async function main(): Promise<void> {
     name: 'bench',
     grants: [{ base: BASE, record_type: '*', environment: '*', permission: 'write' }],
   })
-  // Joins the PostgreSQL that the server has started; to stop it stays with the server.
-  const { url: databaseUrl } = await openCluster({ dataDir, log: quiet })
   const database = await fill(databaseUrl, options.records)
-  for (const type of queried) await rest('PUT', `/v1/${BASE}/record-types/${type}`, QUERIED_TYPE)
-  for (const type of queried) await untilReady(rest, type)
+  const indexed = [...queried.map((type) => [type, QUERIED_TYPE] as const), [TYPE, TASK_TYPE] as const]
+  for (const [type, body] of indexed) await rest('PUT', `/v1/${BASE}/record-types/${type}`, body)
+  for (const [type] of indexed) await untilReady(rest, type)
   await settle(databaseUrl)
   const floor = await startFloor(databaseUrl, options.profile)
+  const counter = await openCounter(databaseUrl)
 
-  const servers = { floor, plinth, postmaster: postmasterOf(dataDir) }
+  const servers = { floor, plinth, counter, postmaster: postmasterOf(dataDir) }
   const works = worksOf({ token, records: options.records })
-  for (const work of works.filter(({ name }) => wanted(name))) {
-    const measured = await measure(work, servers, options)
+  for (const work of works.filter(({ key }) => wanted(key))) {
+    const measured = await measure(work, servers, { ...options, cores: cpus().length })
     say(`${work.name}: ${measured.ratio.toFixed(2)} of the floor`)
     results.push(measured)
   }
   await floor.end()
+  await counter.end()
   if (wanted('queries'))
     moments.push(...(await queryMoments(rest, { url: plinth.url, token, records: options.records })))
-  if (wanted('new record type')) moments.push(await newTypeTime(rest))
+  if (wanted('types')) moments.push(await newTypeTime(rest))
   if (wanted('import')) moments.push(await importTime(rest))
-  if (wanted('tools/list')) moments.push(...(await toolsListTimes(rest, plinth.url, admin)))
-  if (wanted('memory')) moments.push(...(await memoryUnderLoad(works, plinth, dataDir)))
+  if (wanted('tools')) moments.push(...(await toolsListTimes(rest, plinth.url, admin)))
+  moments.push(...memory('after all works', { serverMb: 280, treeMb: 450 }))
+  if (wanted('memory')) await sleep(REST_MS)
+  moments.push(...memory(`after ${REST_MS / 1000} s of rest`, { serverMb: 200 }))
   await plinth.end()
 
   const text = report({ options, results, moments, database, loadBefore })
   process.stdout.write(`${text}\n`)
   if (options.write) writePage(text)
   if (options.update) updateBaseline(results)
-  else for (const line of fallen(results)) fail(line)
+  else judge(results, moments)
 }
 
-/** Reads and writes at once, and looks in the middle of it. */
-async function memoryUnderLoad(
-  works: readonly Work[],
-  plinth: { pid: number; url: string },
-  dataDir: string,
-) {
-  say('memory …')
-  const [get, put] = works
-  if (!get || !put) return []
-  const half = Math.ceil(options.connections / 2)
-  const seconds = options.seconds * 2
-  const running = Promise.all([get, put].map((work) => load(plinth.url, work.plinth, half, seconds)))
-  await new Promise((resolve) => setTimeout(resolve, seconds * 900))
-  const memory = memoryOf(plinth.pid, postmasterOf(dataDir))
-  await running
-  if (!memory) return []
-  const { serverMb, treeMb, unit } = memory
-  const note = `${unit}, half reads and half writes at ${half * 2} connections`
-  return [
-    { name: 'memory of the server process', value: `${Math.round(serverMb)} MB`, note },
-    { name: 'memory of server and PostgreSQL', value: `${Math.round(treeMb)} MB`, note },
-  ]
+/** Says what fails, or why nothing can be said. */
+function judge(results: readonly Measured[], moments: readonly Moment[]): void {
+  const foreign = results.length === 0 ? 0 : foreignShare(results)
+  if (foreign > MOST_FOREIGN) {
+    say(
+      `No verdict: other processes took ${percent(foreign)} of the machine, and may take ${percent(MOST_FOREIGN)}.`,
+    )
+    process.exitCode = NO_VERDICT
+    return
+  }
+  for (const line of failures(results, moments)) fail(line)
+}
+
+/** Plinth on an embedded PostgreSQL that counts its statements, started a second time as on any other day. */
+async function openPlinth(dataDir: string): Promise<{ plinth: Child; databaseUrl: string }> {
+  const first = await startPlinth(dataDir)
+  // Joins the PostgreSQL that the server has started; to stop it stays with the server.
+  await preloadCounter((await openCluster({ dataDir, log: quiet })).url)
+  await first.end()
+  await endPostgres(dataDir)
+  const plinth = await startPlinth(dataDir, options.profile)
+  return { plinth, databaseUrl: (await openCluster({ dataDir, log: quiet })).url }
 }
 
 async function scratchDir(): Promise<string> {
