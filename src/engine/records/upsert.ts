@@ -95,9 +95,9 @@ export function checkData({ checks }: Pick<WriteScope, 'checks'>, type: Compiled
 }
 
 async function attempt(scope: WriteScope, type: CompiledType, target: RecordWrite): Promise<Row> {
-  const { id, pair, text, expected, isNewId = false, isByPair = false } = target
+  const { id, pair, data, text, expected, isNewId = false, isByPair = false } = target
   const author = authorship(scope)
-  const write = { type, id, pair, text, author }
+  const write = { type, id, pair, data, text, author }
   const { batching, db } = scope
   if (expected.absent) {
     const create = isNewId && !pair ? batching.createNew : batching.createRecord

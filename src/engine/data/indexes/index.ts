@@ -14,13 +14,18 @@ export {
   shownIndex,
 } from './declaration.ts'
 export {
+  ENTERING,
   entriesGone,
   entriesOf,
+  hasMoved,
+  keyedEntries,
   LEAVING,
   variantFor,
+  variantOf,
   type WriteStatement,
   writeStatement,
 } from './entries.ts'
+export type { KeyedRecord } from './entry-keys.ts'
 export { claimUnique, releaseUnique } from './exchange.ts'
 export { copyIndexes, declareIndexes, dropEntries, dropIndexes, syncIndexes } from './sync.ts'
 export { guardUnique, hasUnique, type Written } from './unique.ts'

@@ -2,7 +2,7 @@
 import type { Authorship } from '../../log/entry.ts'
 import type { CompiledType } from '../../schema/compiled-types/compiled-type.ts'
 import type { SharedWrite } from '../../storage/database/write-together.ts'
-import { variantFor, type WriteStatement } from '../indexes/index.ts'
+import { variantOf, type WriteStatement } from '../indexes/index.ts'
 import type { WrittenRow } from './put.ts'
 import type { Pair } from './record.ts'
 
@@ -12,6 +12,8 @@ export type PlainWrite = {
   type: CompiledType
   id: string
   pair: Pair | null
+  data: unknown
+  /** `data` as JSON. */
   text: string
   author: Authorship
 }
@@ -32,7 +34,8 @@ export const plainWrite = <Row extends WrittenRow>(
     // For one alone, the statement under preconditions costs less.
     if (takes === 'own pairs' && writes.length === 1) return [undefined]
     const pairs = writes.map(({ pair }) => pair)
-    const rows = await db.query<Row & { n: number }>(variantFor(how, type), [
+    const [variant, keys] = variantOf(how, type, writes)
+    const rows = await db.query<Row & { n: number }>(variant, [
       type.baseId,
       type.id,
       type.revision,
@@ -44,6 +47,7 @@ export const plainWrite = <Row extends WrittenRow>(
       author[2],
       writes.some((write) => write.author[4] !== null) ? writes.map((write) => write.author[4]) : null,
       ...(takes ? [pairs.map((pair) => pair?.externalSource), pairs.map((pair) => pair?.externalId)] : []),
+      ...keys,
     ])
     const written: (Row | undefined)[] = new Array(writes.length).fill(undefined)
     for (const row of rows) written[row.n - 1] = row

@@ -1,7 +1,14 @@
 /** Writes the content of records: creates and replaces them, with log rows and index entries, in one statement. */
 import { authorAt, logRecords } from '../../log/log-rows.ts'
 import { statement } from '../../storage/database/client.ts'
-import { entriesOf, type WriteStatement, writeStatement } from '../indexes/index.ts'
+import {
+  ENTERING,
+  entriesOf,
+  hasMoved,
+  keyedEntries,
+  type WriteStatement,
+  writeStatement,
+} from '../indexes/index.ts'
 import { formerVersion } from './former-version.ts'
 import { lockedType } from './locked-type.ts'
 import { COLUMNS_BUT_DATA, type RowButData } from './record.ts'
@@ -102,16 +109,27 @@ type PutMany = {
   /** CTEs that use `done`: `kind`, the columns of a record without data, and those carried. */
   readonly after?: string
   readonly answer?: string
+  /** The parameter after the last, from which on the keys of index entries can be bound. */
+  readonly keysAt?: number
 }
 
 /**
  * Upsert of many records of one type without preconditions. Locks them in id order, like every writer. Returns no row for
  * a record that does not have the pair any more, or that another writer creates at the same time. An atomic one returns no
  * rows at all if another writer has written one of the records during the wait for locks: the new row version has another
- * ctid, which the snapshot of the statement does not see.
+ * ctid, which the snapshot of the statement does not see. `locked` has the versions that the update replaces, also after such
+ * a wait, so what moved is told from them.
  */
 export function putMany(name: string, { input, carried = [], author, ...how }: PutMany): WriteStatement {
-  const { isByPair = false, isAtomic = false, leavesOutUnchanged = false, cause, after, answer } = how
+  const {
+    isByPair = false,
+    isAtomic = false,
+    leavesOutUnchanged = false,
+    cause,
+    after,
+    answer,
+    keysAt = 0,
+  } = how
   const columns = carried.map((column) => `, i.${column}`).join('')
   const isFree = isAtomic ? ' AND (SELECT free.all FROM free)' : ''
   const free = `
@@ -130,17 +148,17 @@ export function putMany(name: string, { input, carried = [], author, ...how }: P
      WHERE (SELECT count(*) FROM upd) < (SELECT count(*) FROM locked) AND l.id NOT IN (SELECT id FROM upd)${andHasPair('l')}${isFree}`
   return writeStatement(
     name,
-    (entries) => `WITH ${lockedType('revision = $3')},
+    (entries, isKeyed = false) => `WITH ${lockedType('revision = $3')},
    ${input},
    locked AS MATERIALIZED (
-     SELECT ${COLUMNS_BUT_DATA}, ctid AS place FROM plinth.record
+     SELECT ${COLUMNS_BUT_DATA}, ctid AS place${isKeyed ? ', data' : ''} FROM plinth.record
      WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = ANY (ARRAY(SELECT id FROM i)) ORDER BY id FOR NO KEY UPDATE),${isAtomic ? free : ''}
    upd AS (
      ${replaced(
-       isAtomic ? 'locked l JOIN i ON i.id = l.id' : 'i',
+       isAtomic || isKeyed ? 'locked l JOIN i ON i.id = l.id' : 'i',
        `${found} AND r.data IS DISTINCT FROM i.data${andHasPair('r')}${isFree}`,
      )}
-     RETURNING r.*${columns}),
+     RETURNING r.*${columns}${isKeyed ? `, ${hasMoved(keysAt, 'l', 'r')}` : ''}),
    ins AS (
      ${inserted(
        `i WHERE EXISTS (SELECT FROM ty) AND (SELECT count(*) FROM locked) < (SELECT count(*) FROM i)
@@ -150,11 +168,13 @@ export function putMany(name: string, { input, carried = [], author, ...how }: P
      ${isAtomic ? '' : 'ON CONFLICT DO NOTHING '}RETURNING r.*),
    w AS (
      SELECT 'update' AS op, upd.* FROM upd
-     UNION ALL SELECT 'create', ins.*${columns} FROM ins${columns && ' JOIN i ON i.id = ins.id'}),
+     UNION ALL SELECT 'create', ins.*${columns}${isKeyed ? ', true' : ''} FROM ins${columns && ' JOIN i ON i.id = ins.id'}),
    logged AS (${logRecords({ operation: 'w.op', author, cause })}),
    done AS (
      SELECT op || 'd' AS kind, ${[COLUMNS_BUT_DATA, ...carried].join(', ')} FROM w${leavesOutUnchanged ? '' : unchanged})${after ? `,\n   ${after}` : ''}${entries}
    SELECT ${answer ?? `kind, ${COLUMNS_BUT_DATA}`} FROM done`,
+    ENTERING,
+    keysAt > 0 ? keyedEntries(keysAt, 'moved') : undefined,
   )
 }
 
@@ -181,6 +201,7 @@ export const PUT_MANY = putMany('put_records', {
   ...OF_REQUESTS,
   input: WITHOUT_PAIR,
   leavesOutUnchanged: true,
+  keysAt: 11,
 })
 
 /**
@@ -207,9 +228,16 @@ export const PUT_BATCH = putMany('batch_put_records', {
      FROM ROWS FROM (unnest((SELECT $4::text[])), jsonb_array_elements((SELECT $5::jsonb))) AS i (id, data))`,
   author: authorAt(6),
   isAtomic: true,
+  keysAt: 11,
 })
 
-const createMany = (name: string, input: string, order: string, version: string): WriteStatement =>
+const createMany = (
+  name: string,
+  keysAt: number,
+  input: string,
+  order: string,
+  version: string,
+): WriteStatement =>
   writeStatement(
     name,
     (entries) => `WITH ${lockedType('revision = $3')},
@@ -218,18 +246,21 @@ const createMany = (name: string, input: string, order: string, version: string)
    w AS (SELECT ins.*, i.request_id, i.call, i.n FROM ins JOIN i ON i.id = ins.id),
    logged AS (${logRecords({ operation: "'create'", author: OF_REQUESTS.author })})${entries}
    SELECT n, ${COLUMNS_BUT_DATA} FROM w`,
+    ENTERING,
+    keyedEntries(keysAt),
   )
 
 /** Inserts records. Returns no row when the id or the pair is taken, or the revision of the type is stale. */
 export const CREATE_MANY = createMany(
   'create_records',
+  13,
   `i AS MATERIALIZED (
      SELECT i.id COLLATE "C" AS id, i.data, i.external_source, i.external_id, i.request_id, i.call, i.n::int AS n
      ${WITH_PAIR})`,
   ...([BY_PAIR, NEXT_VERSION] as const),
 )
 /** Inserts records without pairs, under ids that the server has just made. */
-export const CREATE_NEW = createMany('create_new_records', WITHOUT_PAIR, 'i.n', '1')
+export const CREATE_NEW = createMany('create_new_records', 11, WITHOUT_PAIR, 'i.n', '1')
 
 /** The columns that a write to locked records returns, with their place (`ctid`). */
 export const WRITTEN_PLACE = 'id, version, place::text AS place, updated_at'
@@ -249,6 +280,8 @@ export const CREATE_BATCH = writeStatement(
      RETURNING *, ctid AS place),
    logged AS (${logRecords({ operation: "'create'", author: authorAt(8) })})${entries}
    SELECT ${WRITTEN_PLACE} FROM w`,
+  ENTERING,
+  keyedEntries(13),
 )
 
 /**
@@ -268,6 +301,8 @@ export const REPLACE_BATCH = writeStatement(
      RETURNING r.*, r.ctid AS place),
    logged AS (${logRecords({ operation: "'update'", author: authorAt(8) })})${entries}
    SELECT ${WRITTEN_PLACE} FROM w`,
+  ENTERING,
+  keyedEntries(13),
 )
 
 /** Rewrites records for another schema: `$3` is a list of `{id, data, valid, cause}`. */

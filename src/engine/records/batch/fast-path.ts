@@ -1,7 +1,7 @@
 import { policyOn } from '../../core/row-policy/apply.ts'
 import { authorship } from '../../core/scope.ts'
 import type { WriteScope } from '../../core/write/write.ts'
-import { hasUnique, variantFor } from '../../data/indexes/index.ts'
+import { hasUnique, variantOf } from '../../data/indexes/index.ts'
 import { PUT_BATCH, type PutRow } from '../../data/ledger/put.ts'
 import type { CompiledType } from '../../schema/compiled-types/compiled-type.ts'
 import { assertDefined } from './lock-all.ts'
@@ -41,8 +41,10 @@ export async function upsertPlain(
   const ids = operations.map(({ id }) => id)
   const data = listText(operations.map(({ write }) => write))
   if (new Set(ids).size < ids.length || data.length > PART_CHARS) return null
-  const values = [only.baseId, only.id, only.revision, ids, data, ...authorship(scope)]
-  const rows = await scope.db.retry(() => scope.db.query<PutRow>(variantFor(PUT_BATCH, only), values))
+  const records = operations.map(({ id, write }) => ({ id, data: write.data }))
+  const [variant, keys] = variantOf(PUT_BATCH, only, records)
+  const values = [only.baseId, only.id, only.revision, ids, data, ...authorship(scope), ...keys]
+  const rows = await scope.db.retry(() => scope.db.query<PutRow>(variant, values))
   if (rows.length < ids.length) return null
   const byId = new Map(rows.map((row) => [row.id, row]))
   return operations.map((operation) => outcomeOf(only.id, operation, assertDefined(byId.get(operation.id))))

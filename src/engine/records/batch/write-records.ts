@@ -8,8 +8,9 @@ import {
   claimUnique,
   guardUnique,
   hasUnique,
+  type KeyedRecord,
   releaseUnique,
-  variantFor,
+  variantOf,
   type WriteStatement,
   type Written,
 } from '../../data/indexes/index.ts'
@@ -84,26 +85,35 @@ async function writeKinds(
     decided.filter((each): each is Decided<Of<K>> => each.decision.kind === kind)
   const rows = new Map<string, WrittenRow>()
   const policy = policyOn(scope, type.baseId, type.id)
-  const run = async (how: WriteStatement, values: readonly unknown[], one?: Written) => {
-    const all = [type.baseId, type.id, ...values, ...authorship(scope)]
-    const query = () => scope.db.query<WrittenRow>(variantFor(how, type), all)
+  const run = async (
+    how: WriteStatement,
+    values: readonly unknown[],
+    records: readonly KeyedRecord[],
+    one?: Written,
+  ) => {
+    const [variant, keys] = variantOf(how, type, records)
+    const all = [type.baseId, type.id, ...values, ...authorship(scope), ...keys]
+    const query = () => scope.db.query<WrittenRow>(variant, all)
     const written = await ofOperation(first, () => redacted(policy, () => guardUnique(type, query, one)))
     for (const row of written) rows.set(row.id, row)
   }
   const cancels = of('cancel')
-  if (cancels.length > 0) await run(CANCEL_BATCH, [cancels.map(({ decision }) => decision.row.id)])
+  if (cancels.length > 0) await run(CANCEL_BATCH, [cancels.map(({ decision }) => decision.row.id)], [])
   for (const part of inParts(of('update'))) {
     const ids = part.map(({ decision }) => decision.row.id)
     const places = part.map(({ decision }) => decision.row.place)
-    await run(REPLACE_BATCH, [ids, ...columnsOf(part), places], onlyOne(part, ids))
+    await run(REPLACE_BATCH, [ids, ...columnsOf(part), places], keyedOf(part, ids), onlyOne(part, ids))
   }
   for (const part of inParts(of('create'))) {
     const ids = part.map(({ decision }) => decision.id)
     const news = part.map(({ decision }) => decision.isNewId)
-    await run(CREATE_BATCH, [ids, ...columnsOf(part), news], onlyOne(part, ids))
+    await run(CREATE_BATCH, [ids, ...columnsOf(part), news], keyedOf(part, ids), onlyOne(part, ids))
   }
   return decided.map((each) => outcomeOf(type.id, each, rows, locked))
 }
+
+const keyedOf = (part: readonly { decision: { write: Content } }[], ids: readonly string[]): KeyedRecord[] =>
+  part.map(({ decision }, n) => ({ id: ids[n] ?? '', data: decision.write.data }))
 
 /** The record of a statement that writes one, to find the record in its way. */
 function onlyOne(
