@@ -94,7 +94,9 @@ export class DisconnectWatch {
   #closed: AbortSignal | undefined
   #client: pg.PoolClient | undefined
   #sent: Promise<void> | undefined
-  readonly #ended = new AbortController()
+  /** Made with the first request to cancel: most reads have none, and aborting makes an error with a stack. */
+  #repeats: AbortController | undefined
+  #isEnded = false
 
   constructor(closed: () => AbortSignal, canceller: QueryCanceller) {
     this.#canceller = canceller
@@ -114,7 +116,8 @@ export class DisconnectWatch {
   async end(): Promise<void> {
     clearTimeout(this.#timer)
     this.#closed?.removeEventListener('abort', this.#stop)
-    this.#ended.abort()
+    this.#isEnded = true
+    this.#repeats?.abort()
     await this.#sent
   }
   #listen(closed: AbortSignal): void {
@@ -129,8 +132,9 @@ export class DisconnectWatch {
   }
   /** Repeats the request while the statement runs: one that arrives before its statement has no effect. */
   async #cancel(client: pg.PoolClient): Promise<void> {
-    const { signal } = this.#ended
-    while (!signal.aborted) {
+    this.#repeats = new AbortController()
+    const { signal } = this.#repeats
+    while (!this.#isEnded) {
       await this.#canceller.cancel(client)
       await delay(LIMITS.cancellerRepeatMs, undefined, { signal }).catch(() => {})
     }
