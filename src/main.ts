@@ -275,7 +275,7 @@ export const openLog = ({ logLevel: level, logFormat }: Pick<Config, 'logLevel' 
     (logFormat ?? (process.stderr.isTTY ? 'pretty' : 'json')) === 'pretty'
       ? { write: (line) => void process.stderr.write(prettyLine(line)) }
       : // Batch log lines: one write per line would cost as much as the rest of a small request.
-        pino.destination({ dest: 2, sync: false, minLength: 4096, periodicFlush: 250 }),
+        pino.destination({ dest: 2, sync: false, minLength: 65_536, maxWrite: 131_072, periodicFlush: 250 }),
   )
 
 /** Runs the server process: reads the configuration, starts the server, and shuts it down gracefully. */
