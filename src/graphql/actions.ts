@@ -2,6 +2,7 @@
 import * as actions from '../engine/automation/actions/index.ts'
 import { ACTION } from '../engine/configuration/actions/index.ts'
 import { builder } from './builder.ts'
+import { targetArgs } from './common.ts'
 import { configuration } from './configuration.ts'
 import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
@@ -48,13 +49,10 @@ const AnswerType = builder.objectRef<Answer>('ActionAnswer').implement({
   }),
 })
 
-const target = () =>
-  builder.args((t) => ({ base: t.string({ required: true }), id: t.string({ required: true }) }))
-
 mutation('runAction', {
   description: 'Runs an action. If a step fails, nothing is written; requests that were sent stay sent.',
   type: AnswerType,
-  args: { ...target(), ...builder.args((t) => ({ input: t.field({ type: 'JSON' }) })) },
+  args: { ...targetArgs(), ...builder.args((t) => ({ input: t.field({ type: 'JSON' }) })) },
   reserve: (scope, { base, id }, work) => actions.withRun(scope, { baseId: base, id }, work),
   resolve: (scope, { base, id, input }) => actions.runAction(scope, { baseId: base, id }, input),
 })

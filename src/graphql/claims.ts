@@ -3,6 +3,7 @@ import { claimAndPatch } from '../engine/records/batch/claim-and-patch.ts'
 import * as claims from '../engine/records/claims/index.ts'
 import { builder } from './builder.ts'
 import { ClaimRef } from './claim-type.ts'
+import { targetArgs } from './common.ts'
 import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
 import { RecordRef } from './records.ts'
@@ -68,9 +69,6 @@ const ClaimOutcomes = builder
     }),
   })
 
-const claimArgs = () =>
-  builder.args((t) => ({ base: t.string({ required: true }), id: t.string({ required: true }) }))
-
 builder.queryFields((t) => ({
   claims: t.field({
     type: ClaimPage,
@@ -88,7 +86,7 @@ builder.queryFields((t) => ({
   claim: t.field({
     type: ClaimRef,
     description: 'One claim. A lost one is a CONFLICT.',
-    args: claimArgs(),
+    args: targetArgs(),
     resolve: (_root, { base, id }, { scope }) => claims.getClaim(scope, base, id),
   }),
 }))
@@ -123,7 +121,7 @@ mutation('heartbeatClaim', {
   description: 'Extends a claim by its lease from now. A lost one is a CONFLICT.',
   type: ClaimRef,
   args: {
-    ...claimArgs(),
+    ...targetArgs(),
     ...builder.args((t) => ({ leaseSeconds: t.int({ description: 'A new lease, in seconds.' }) })),
   },
   resolve: (scope, { base, id, leaseSeconds }) => claims.heartbeatClaim(scope, base, id, leaseSeconds),
@@ -133,7 +131,7 @@ mutation('releaseClaim', {
   description: 'Releases a claim: the record can be claimed again. A lost claim is a CONFLICT.',
   type: ClaimRef,
   args: {
-    ...claimArgs(),
+    ...targetArgs(),
     ...builder.args((t) => ({
       force: t.boolean({
         description: 'Also the claim of another token. Needs `manage` on the record type.',
@@ -147,7 +145,7 @@ mutation('completeClaim', {
   description:
     'Completes a claim: the record cannot be claimed again until it changes. A lost claim is a CONFLICT.',
   type: ClaimRef,
-  args: claimArgs(),
+  args: targetArgs(),
   resolve: (scope, { base, id }) => claims.completeClaim(scope, base, id),
 })
 

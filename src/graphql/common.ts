@@ -43,6 +43,10 @@ export const notYetDeleted = (plan: DeletionPlan, { id }: { id: string }): Delet
   plan,
 })
 
+/** The arguments that name a resource of a base. */
+export const targetArgs = () =>
+  builder.args((t) => ({ base: t.string({ required: true }), id: t.string({ required: true }) }))
+
 /** Precondition arguments of a write to an existing resource. */
 export const versionArgs = () =>
   builder.args((t) => ({

@@ -17,7 +17,7 @@ import type { Scope } from '../engine/core/scope.ts'
 import { expectation } from '../engine/core/write/preconditions.ts'
 import { invalid } from '../foundation/errors.ts'
 import { builder } from './builder.ts'
-import { Deleted, expectationArgs, notYetDeleted, Operation, versionArgs } from './common.ts'
+import { Deleted, expectationArgs, notYetDeleted, Operation, targetArgs, versionArgs } from './common.ts'
 import { mutation } from './mutation.ts'
 import { nodeId } from './node-id.ts'
 import { pageArgs, pageType } from './page.ts'
@@ -85,11 +85,9 @@ function define(name: string, kind: Kind, spec: Spec<object, InputFieldMap>): Co
   })
   const page = pageType(`${name}Page`, type)
   const input = builder.inputType(`${name}Input`, { fields: (t) => spec.inputs(t) as InputFieldMap })
-  const target = () =>
-    builder.args((t) => ({ base: t.string({ required: true }), id: t.string({ required: true }) }))
   const options = spec.writes?.args as object | undefined
   const written = () => ({
-    ...target(),
+    ...targetArgs(),
     ...builder.args((t) => ({ input: t.field({ type: input, required: true }) })),
     ...options,
   })
@@ -107,7 +105,7 @@ function define(name: string, kind: Kind, spec: Spec<object, InputFieldMap>): Co
     t.field({
       type,
       args: {
-        ...target(),
+        ...targetArgs(),
         version: t.arg.int({ description: 'The version to return; the current one by default.' }),
       },
       resolve: (_root, { base, id, version }, { scope }) =>
@@ -127,7 +125,7 @@ function define(name: string, kind: Kind, spec: Spec<object, InputFieldMap>): Co
     description: `Changes ${kind.label}: merges the given fields into it, or applies a patch to its definition.`,
     type,
     carriesSecrets,
-    args: { ...target(), ...patchArgs(input), ...options, ...versionArgs() },
+    args: { ...targetArgs(), ...patchArgs(input), ...options, ...versionArgs() },
     resolve: (scope, { base, id, input, merge, operations, ...more }) =>
       patch(at(scope, base, id), oneOf({ input, merge, operations }), {
         ...spec.writes?.options(more),
@@ -139,7 +137,7 @@ function define(name: string, kind: Kind, spec: Spec<object, InputFieldMap>): Co
     type: Deleted,
     ...(spec.confirms && { planned: notYetDeleted }),
     args: {
-      ...target(),
+      ...targetArgs(),
       ...versionArgs(),
       ...(spec.confirms && builder.args((t) => ({ confirm: t.string() }))),
     },

@@ -4,6 +4,7 @@ import * as inbound from '../engine/automation/inbound/index.ts'
 import { INBOUND_WEBHOOK, type InboundStatus } from '../engine/configuration/inbound-webhooks/index.ts'
 import { rotateSecret, type View } from '../engine/configuration/lifecycle/index.ts'
 import { builder } from './builder.ts'
+import { targetArgs } from './common.ts'
 import { configuration } from './configuration.ts'
 import { ingestPath } from './delivery.ts'
 import { mutation } from './mutation.ts'
@@ -111,20 +112,17 @@ builder.queryField('inboundDeliveries', (t) =>
   }),
 )
 
-const target = () =>
-  builder.args((t) => ({ base: t.string({ required: true }), id: t.string({ required: true }) }))
-
 mutation('replayInboundDelivery', {
   description: 'Takes a failed delivery again, by the inbound webhook as it is now.',
   type: DeliveryType,
-  args: { ...target(), ...builder.args((t) => ({ delivery: t.string({ required: true }) })) },
+  args: { ...targetArgs(), ...builder.args((t) => ({ delivery: t.string({ required: true }) })) },
   resolve: (scope, { base, id, delivery }) => inbound.replayDelivery(scope, { baseId: base, id }, delivery),
 })
 
 mutation('rotateInboundWebhookSecret', {
   description: 'Gives an inbound webhook a new secret. Deliveries are taken with both secrets for 24 hours.',
   type: InboundWebhookType,
-  args: target(),
+  args: targetArgs(),
   resolve: (scope, { base, id }) => rotateSecret(scope, INBOUND_WEBHOOK, base, id),
 })
 
@@ -149,6 +147,6 @@ mutation('ingest', {
   description:
     'Writes the records of the delivery that the request brought. Only a signed request to the ingest URL has one.',
   type: IngestedType,
-  args: target(),
+  args: targetArgs(),
   resolve: (scope, { base, id }) => inbound.ingestVerified(scope, base, id),
 })

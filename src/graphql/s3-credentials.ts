@@ -1,7 +1,7 @@
 /** GraphQL type, query and mutations of S3 credentials. */
 import * as s3 from '../engine/files/s3-credentials/index.ts'
 import { builder } from './builder.ts'
-import { Deleted } from './common.ts'
+import { Deleted, targetArgs } from './common.ts'
 import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
 
@@ -59,6 +59,6 @@ mutation('createS3Credential', {
 mutation('deleteS3Credential', {
   description: 'Revokes an S3 credential. The next request with it is refused.',
   type: Deleted,
-  args: builder.args((t) => ({ base: t.string({ required: true }), id: t.string({ required: true }) })),
+  args: targetArgs(),
   resolve: (scope, { base, id }) => s3.deleteS3Credential(scope, base, id),
 })

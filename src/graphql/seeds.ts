@@ -2,6 +2,7 @@
 import { SEED } from '../engine/configuration/seeds/index.ts'
 import * as seeds from '../engine/environments/seeds/index.ts'
 import { builder } from './builder.ts'
+import { targetArgs } from './common.ts'
 import { configuration } from './configuration.ts'
 import { mutation } from './mutation.ts'
 
@@ -66,9 +67,6 @@ for (const [name, [run, description]] of Object.entries(RUNS))
   mutation(name, {
     description,
     type: SeedRunType,
-    args: builder.args((t) => ({
-      base: t.string({ required: true }),
-      id: t.string({ required: true }),
-    })),
+    args: targetArgs(),
     resolve: (scope, { base, id }) => run(scope, base, id),
   })

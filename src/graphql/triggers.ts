@@ -4,6 +4,7 @@ import * as triggers from '../engine/automation/triggers/index.ts'
 import { rotateSecret } from '../engine/configuration/lifecycle/index.ts'
 import { TRIGGER, type TriggerStatus } from '../engine/configuration/triggers/index.ts'
 import { builder } from './builder.ts'
+import { targetArgs } from './common.ts'
 import { configuration } from './configuration.ts'
 import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
@@ -104,13 +105,10 @@ builder.queryField('triggerDeliveries', (t) =>
   }),
 )
 
-const target = () =>
-  builder.args((t) => ({ base: t.string({ required: true }), id: t.string({ required: true }) }))
-
 mutation('rotateTriggerSecret', {
   description: 'Gives a trigger a new secret. Deliveries are signed with both secrets for 24 hours.',
   type: TriggerType,
-  args: target(),
+  args: targetArgs(),
   resolve: (scope, { base, id }) => rotateSecret(scope, TRIGGER, base, id),
 })
 
@@ -118,7 +116,7 @@ mutation('testTrigger', {
   description:
     'Sends a test event to the receiver of a trigger, once. Read the outcome with triggerDeliveries.',
   type: DeliveryType,
-  args: target(),
+  args: targetArgs(),
   resolve: (scope, { base, id }) => triggers.testTrigger(scope, { baseId: base, id }),
 })
 
@@ -126,7 +124,7 @@ mutation('replayTriggerDelivery', {
   description: 'Sends a delivery again, with the same webhook id.',
   type: DeliveryType,
   args: {
-    ...target(),
+    ...targetArgs(),
     ...builder.args((t) => ({ delivery: t.string({ required: true }) })),
   },
   resolve: (scope, { base, id, delivery }) => triggers.replayDelivery(scope, { baseId: base, id }, delivery),
