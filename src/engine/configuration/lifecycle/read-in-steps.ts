@@ -42,7 +42,7 @@ export async function* stepsOfIds<R extends Stored>(
   baseId: string,
   ids: readonly string[],
 ): AsyncGenerator<R[]> {
-  for (let [from, size] = [0, LIMITS.definitionsFirst]; from < ids.length; ) {
+  for (let from = 0, size: number = LIMITS.definitionsFirst; from < ids.length; ) {
     const rows = await kind
       .table(db)
       .findMany({ where: { baseId, id: { in: ids.slice(from, from + size) } } })
