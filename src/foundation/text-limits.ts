@@ -97,6 +97,9 @@ export const TEXT_LIMITS = {
   valueKeyChars: 128,
   exampleRows: 10,
 
+  /** Of the title that a list shows of a record. */
+  titleChars: 120,
+
   // Answers of other MCP tools and resources: titles, rows, groups and changes that they list.
   recordTitleChars: 200,
   /** Number of text properties to fall back to. */

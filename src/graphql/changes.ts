@@ -1,6 +1,8 @@
 import * as changes from '../engine/history/changes/index.ts'
 import type { MadeSecret } from '../engine/history/revert.ts'
+import type { Titled } from '../engine/records/titles.ts'
 import { builder } from './builder.ts'
+import { titleField } from './common.ts'
 import { SECRETS } from './config-changes.ts'
 
 /** The author of a change. */
@@ -30,7 +32,9 @@ export const ToolCall = builder.objectRef<NonNullable<changes.Change['call']>>('
 
 /** An entry of the change log. */
 export const Change = builder
-  .objectRef<changes.Change & { secrets?: readonly MadeSecret[]; dryRun?: boolean }>('Change')
+  .objectRef<
+    changes.Change & Partial<Titled<object>> & { secrets?: readonly MadeSecret[]; dryRun?: boolean }
+  >('Change')
   .implement({
     description: 'An entry of the change log of a base.',
     fields: (t) => ({
@@ -60,6 +64,7 @@ export const Change = builder
         description:
           'RFC 6902 diff from the previous state: of `{ data, status, external_id, external_source }` for a record, else of the whole. A creation adds at path `""`, a deletion removes it.',
       }),
+      title: titleField(t),
       cause: t.exposeString('cause', {
         nullable: true,
         description: 'The change, delivery or run that caused it.',
@@ -103,7 +108,7 @@ export const ChangeCount = builder
     }),
   })
 
-const ChangeGroup = builder.objectRef<changes.ChangeGroup>('ChangeGroup').implement({
+const ChangeGroup = builder.objectRef<Titled<changes.ChangeGroup>>('ChangeGroup').implement({
   description: 'The changes of one request; of one tool call, if the request has several.',
   fields: (t) => ({
     requestId: t.exposeString('requestId'),
@@ -115,6 +120,12 @@ const ChangeGroup = builder.objectRef<changes.ChangeGroup>('ChangeGroup').implem
     count: t.exposeInt('count', {
       description: 'The changes that the filter matches and the token can read.',
     }),
+    id: t.string({
+      nullable: true,
+      description: 'Of a group of one change: the id of what it changed.',
+      resolve: ({ only }) => only?.id,
+    }),
+    title: titleField(t),
     by: t.expose('by', { type: [ChangeCount] }),
     undoneBy: t.exposeString('undoneBy', {
       nullable: true,

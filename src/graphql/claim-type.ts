@@ -1,8 +1,10 @@
 /** The GraphQL type of a claim, which records and lists of claims show. */
 import type { Claim } from '../engine/data/ledger/record.ts'
+import type { Titled } from '../engine/records/titles.ts'
 import { builder } from './builder.ts'
+import { titleField } from './common.ts'
 
-type Item = Claim & { dryRun?: boolean }
+type Item = Claim & Partial<Titled<object>> & { dryRun?: boolean }
 
 const ClaimHolder = builder.objectRef<Item['holder']>('ClaimHolder').implement({
   description: 'The token that made a claim. It can be gone.',
@@ -22,6 +24,7 @@ export const ClaimRef = builder.objectRef<Item>('Claim').implement({
     expiresAt: t.expose('expiresAt', { type: 'DateTime' }),
     holder: t.field({ type: ClaimHolder, resolve: ({ holder }) => holder }),
     claimedAt: t.expose('claimedAt', { type: 'DateTime' }),
+    title: titleField(t),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })

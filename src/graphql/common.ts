@@ -1,5 +1,6 @@
 import type { Deletion, DeletionPlan } from '../engine/core/write/deletion-plan.ts'
 import type { LinkCounts } from '../engine/data/ledger/link-counts.ts'
+import type { Titled } from '../engine/records/titles.ts'
 import { builder } from './builder.ts'
 import { DeletionPlanRef, deletionField } from './deletion-plan.ts'
 
@@ -42,6 +43,17 @@ export const notYetDeleted = (plan: DeletionPlan, { id }: { id: string }): Delet
   deleted: false,
   plan,
 })
+
+type Fields<T extends object> = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, T>
+
+/** The title of what an item of a list is of, which is read if it is selected. */
+export const titleField = <T extends Partial<Titled<object>>>(t: Fields<T>) =>
+  t.string({
+    nullable: true,
+    description:
+      'The title of the record: `display.title` of its type says which property. Of other resources their name.',
+    resolve: ({ title }) => title?.() ?? null,
+  })
 
 /** The arguments that name a resource of a base. */
 export const targetArgs = () =>

@@ -1,10 +1,12 @@
 /** GraphQL query and mutation of all deliveries of a base. */
 import * as deliveries from '../engine/automation/deliveries/index.ts'
+import type { Titled } from '../engine/records/titles.ts'
 import { builder } from './builder.ts'
+import { titleField } from './common.ts'
 import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
 
-const DeliveryType = builder.objectRef<deliveries.BaseDelivery>('Delivery').implement({
+const DeliveryType = builder.objectRef<Titled<deliveries.BaseDelivery>>('Delivery').implement({
   description: 'A delivery of a trigger, or to an inbound webhook.',
   fields: (t) => ({
     direction: t.exposeString('direction', { description: '`out` or `in`.' }),
@@ -21,6 +23,7 @@ const DeliveryType = builder.objectRef<deliveries.BaseDelivery>('Delivery').impl
       nullable: true,
       description: 'The record that was changed; of `in`, the first one that it wrote.',
     }),
+    title: titleField(t),
     event: t.exposeString('event', { nullable: true }),
     changeSeq: t.exposeFloat('changeSeq', { nullable: true }),
     nextAttemptAt: t.expose('nextAttemptAt', { type: 'DateTime', nullable: true }),

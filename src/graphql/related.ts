@@ -2,12 +2,14 @@
 
 import { type Related, type RelatedPage, relatedRecords } from '../engine/records/related/related.ts'
 import { DIRECTIONS } from '../engine/records/related/traversal-sql.ts'
+import type { Titled } from '../engine/records/titles.ts'
 import { builder } from './builder.ts'
+import { titleField } from './common.ts'
 import { pageArgs, pageFields } from './page.ts'
 import { RecordRef } from './records.ts'
 import { RelationshipRef } from './relationships.ts'
 
-const RelatedRef = builder.objectRef<Related>('Related').implement({
+const RelatedRef = builder.objectRef<Titled<Related>>('Related').implement({
   description: 'A related record.',
   fields: (t) => ({
     relationship: t.expose('relationship', {
@@ -17,6 +19,7 @@ const RelatedRef = builder.objectRef<Related>('Related').implement({
     record: t.expose('record', { type: RecordRef }),
     depth: t.exposeInt('depth', { description: 'Number of hops.' }),
     path: t.exposeStringList('path', { description: 'Ids of the relationships from the start to it.' }),
+    title: titleField(t),
   }),
 })
 
@@ -29,7 +32,8 @@ const RelatedPageRef = builder.objectRef<RelatedPage>('RelatedPage').implement({
         type: 'JSON',
         description:
           'In the form of REST: `{ relationship, record, depth, path }`, each record with the selected `fields`.',
-        resolve: (page) => page.rows(),
+        args: { titles: t.arg.boolean({ description: 'Add the `title` of each record.' }) },
+        resolve: (page, { titles }) => page.rows(titles ?? false),
       }),
       ...fields,
       hint: t.exposeString('hint', {

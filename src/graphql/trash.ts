@@ -2,6 +2,7 @@
 import { listTrash, type TrashedRecord } from '../engine/history/trash.ts'
 import { builder } from './builder.ts'
 import { Actor } from './changes.ts'
+import { titleField } from './common.ts'
 import { pageArgs, pageType } from './page.ts'
 import { RecordRef } from './records.ts'
 
@@ -15,6 +16,7 @@ const TrashedRecordRef = builder.objectRef<TrashedRecord>('TrashedRecord').imple
     }),
     deletedAt: t.expose('deletedAt', { type: 'DateTime' }),
     deletedBy: t.field({ type: Actor, resolve: (trashed) => trashed.deletedBy }),
+    title: titleField(t),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
       description: 'The time from which it can no longer be restored.',

@@ -5,7 +5,7 @@ import { STEP_KINDS } from '../contract/trace-step-kinds.ts'
 import { invalid } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { graphql } from '../graphql/document.ts'
-import { json, pageQuery, readFilter, whole } from './route/query.ts'
+import { includeTitles, json, pageQuery, parts, readFilter, title, whole } from './route/query.ts'
 import { route } from './route/route.ts'
 import { Actor, baseAccess, baseId, changeSeq, ToolCall, time } from './route/shapes.ts'
 import { streamRoute } from './route/stream-route.ts'
@@ -28,6 +28,7 @@ export const Change = z
         'RFC 6902 diff from the previous state: of `{ data, status, external_id, external_source }` for a record, else of the whole. A creation adds at path `""`, a deletion removes it.',
     }),
     cause: z.string().nullable().meta({ description: 'The change, delivery or run that caused it.' }),
+    title,
   })
   .meta({ id: 'Change' })
 
@@ -39,14 +40,14 @@ export const ChangeFields = graphql(`fragment ChangeFields on Change {
 
 /** The fields of a page of changes. */
 const ChangePageFields = graphql(
-  `fragment ChangePageFields on ChangePage { data { ...ChangeFields } hasMore limit nextAfter nextBefore hint }`,
+  `fragment ChangePageFields on ChangePage { data { ...ChangeFields title @include(if: $withTitles) } hasMore limit nextAfter nextBefore hint }`,
   [ChangeFields],
 )
 /** The fields of a page of groups. */
 const ChangeGroupPageFields = graphql(`fragment ChangeGroupPageFields on ChangeGroupPage {
   data {
     request_id: requestId call { id tool endpoint client trace_id: traceId } actor { token_id: tokenId name via }
-    first_at: firstAt last_at: lastAt last_seq: lastSeq count by { kind record_type: recordType operation count }
+    first_at: firstAt last_at: lastAt last_seq: lastSeq count id @include(if: $withTitles) title @include(if: $withTitles) by { kind record_type: recordType operation count }
     undone_by: undoneBy
   }
   hasMore limit nextBefore hint
@@ -70,6 +71,12 @@ const ChangeGroup = z
     last_at: time,
     last_seq: z.int(),
     count: z.int().meta({ description: 'The changes that the filter matches and the token can read.' }),
+    id: z
+      .string()
+      .nullable()
+      .optional()
+      .meta({ description: 'With titles, of a group of one change: the id of what it changed.' }),
+    title,
     by: z.array(ChangeCount),
     undone_by: z.string().nullable().meta({ description: 'The request that undid all of these changes.' }),
   })
@@ -142,10 +149,10 @@ const pages = filters.extend({
       description: '`desc`: the newest first. Continue at `meta.next_before`.',
       schema: { type: 'string', enum: ['asc', 'desc'], default: 'asc' },
     }),
-  include: z.enum(['before']).optional().meta({
-    description:
-      '`before`: each step of a diff also has the value that it replaces, or that a deletion took.',
-  }),
+  include: parts(
+    ['before', 'titles'],
+    '`before`: each step of a diff also has the value that it replaces, or that a deletion took. `titles`: add the `title` of each record. Separate several by commas.',
+  ),
   group: z.enum(['request']).optional().meta({
     description: '`request`: one item for each request, newest first. Continue at `meta.next_before`.',
   }),
@@ -160,9 +167,10 @@ function listed(base: string, { include, group, ...query }: z.output<typeof page
   const isGrouped = group !== undefined
   if (isGrouped && query.order === 'asc')
     throw exclusive('query/order', 'Groups are listed newest first. Leave order out.')
-  if (isGrouped && include)
-    throw exclusive('query/include', 'Groups have no diffs. Leave include out, or leave group out.')
-  return { ...asked(base, query), showsBefore: include === 'before', isGrouped }
+  const showsBefore = include?.includes('before') ?? false
+  if (isGrouped && showsBefore)
+    throw exclusive('query/include', 'Groups have no diffs. Leave before out of include, or leave group out.')
+  return { ...asked(base, query), showsBefore, withTitles: include?.includes('titles') ?? false, isGrouped }
 }
 
 const exclusive = (path: string, message: string) => invalid({ path, code: 'exclusive', message })
@@ -178,7 +186,7 @@ export const changes = [
     operation: graphql(
       `query ListChanges($base: String!, $after: Float, $before: Float, $order: LogOrder, $recordType: String, $id: String,
         $kind: String, $operation: String, $actor: String, $requestId: String, $since: DateTime, $until: DateTime,
-        $limit: Int, $showsBefore: Boolean, $isGrouped: Boolean!) {
+        $limit: Int, $showsBefore: Boolean, $withTitles: Boolean!, $isGrouped: Boolean!) {
         changes(base: $base, after: $after, before: $before, order: $order, recordType: $recordType, id: $id, kind: $kind,
           operation: $operation, actor: $actor, requestId: $requestId, since: $since, until: $until, limit: $limit,
           showsBefore: $showsBefore) @skip(if: $isGrouped) { ...ChangePageFields }
@@ -266,6 +274,7 @@ export const changeStream = [
     need: baseAccess,
     params,
     query: filters.extend({
+      include: includeTitles,
       condition: json(
         'Only changes of records that meet this filter of the record after the change; `previous.` before a field reads the record before it.',
       ),
@@ -277,15 +286,16 @@ export const changeStream = [
     },
     operation: graphql(
       `subscription FollowChanges($base: String!, $after: Float, $recordType: String, $id: String, $kind: String, $operation: String,
-        $actor: String, $requestId: String, $since: DateTime, $until: DateTime, $condition: JSON) {
+        $actor: String, $requestId: String, $since: DateTime, $until: DateTime, $condition: JSON, $withTitles: Boolean!) {
         changes(base: $base, after: $after, recordType: $recordType, id: $id, kind: $kind, operation: $operation, actor: $actor,
-          requestId: $requestId, since: $since, until: $until, condition: $condition) { ...ChangeFields }
+          requestId: $requestId, since: $since, until: $until, condition: $condition) { ...ChangeFields title @include(if: $withTitles) }
       }`,
       [ChangeFields],
     ),
-    variables: ({ params, query: { condition, ...query } }, after) => ({
+    variables: ({ params, query: { condition, include, ...query } }, after) => ({
       ...asked(params.base_id, query),
       condition: readFilter(condition, 'condition'),
+      withTitles: include !== undefined,
       after,
     }),
     event: 'change',

@@ -6,7 +6,7 @@ import { LIMITS } from '../foundation/limits.ts'
 import { graphql } from '../graphql/document.ts'
 import { Claim, ClaimFields, Record } from './records/shapes.ts'
 import { listOf } from './route/page.ts'
-import { flag, pageOf, pageQuery } from './route/query.ts'
+import { flag, includeTitles, pageOf, pageQuery, title } from './route/query.ts'
 import { route } from './route/route.ts'
 import { anywhere, baseAccess, baseId, typeId } from './route/shapes.ts'
 
@@ -112,12 +112,13 @@ export const claims = [
         .meta({ description: 'Only claims with this value.' }),
       record_type: z.string().optional().meta({ description: 'Only claims on records of this type.' }),
       record_id: z.string().optional().meta({ description: 'Only claims on records with this id.' }),
+      include: includeTitles,
       holder: z.string().optional().meta({ description: 'Only claims of this token: its id or its name.' }),
     }),
     operation: graphql(
-      `query ListClaims($base: String!, $status: ClaimStatus, $recordType: String, $recordId: String, $holder: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+      `query ListClaims($base: String!, $status: ClaimStatus, $recordType: String, $recordId: String, $holder: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean, $withTitles: Boolean!) {
         claims(base: $base, status: $status, recordType: $recordType, recordId: $recordId, holder: $holder, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
-          data { ...ClaimFields } hasMore truncated limit offset total nextCursor
+          data { ...ClaimFields title @include(if: $withTitles) } hasMore truncated limit offset total nextCursor
         }
       }`,
       [ClaimFields],
@@ -128,10 +129,11 @@ export const claims = [
       recordType: query.record_type,
       recordId: query.record_id,
       holder: query.holder,
+      withTitles: query.include !== undefined,
       ...pageOf(query),
     }),
     reply: ({ claims }) => ({ body: pageBody(claims) }),
-    answers: listOf(Claim),
+    answers: listOf(Claim.extend({ title })),
   }),
   route('GET /:base_id/claims/:id', {
     tag: 'Claims',

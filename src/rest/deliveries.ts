@@ -5,7 +5,7 @@ import { momentOf } from '../contract/time-input.ts'
 import { DELIVERY_STATUSES } from '../contract/trigger-shapes.ts'
 import { graphql } from '../graphql/document.ts'
 import { listOf } from './route/page.ts'
-import { pageOf, pageQuery } from './route/query.ts'
+import { includeTitles, pageOf, pageQuery, title } from './route/query.ts'
 import { type Route, route } from './route/route.ts'
 import { baseId, onBase, time } from './route/shapes.ts'
 
@@ -23,6 +23,7 @@ const Delivery = z
       .string()
       .nullable()
       .meta({ description: 'The record that was changed; of `in`, the first one that it wrote.' }),
+    title,
     event: z.string().nullable(),
     change_seq: z.int().nullable(),
     next_attempt_at: time.nullable(),
@@ -57,6 +58,7 @@ export const deliveries: Route[] = [
       of,
       status: z.enum(DELIVERY_STATUSES).optional().meta({ description: 'Only deliveries in this status.' }),
       since,
+      include: includeTitles,
       until: momentOf('Made before this time'),
       record_type: z.string().optional().meta({ description: 'Only deliveries of records of this type.' }),
       id: z
@@ -66,19 +68,23 @@ export const deliveries: Route[] = [
     }),
     operation: graphql(
       `query ListBaseDeliveries($base: String!, $direction: String, $of: String, $status: String, $since: DateTime, $until: DateTime,
-        $recordType: String, $id: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+        $recordType: String, $id: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean, $withTitles: Boolean!) {
         page: deliveries(base: $base, direction: $direction, of: $of, status: $status, since: $since, until: $until,
           recordType: $recordType, id: $id, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
           data {
-            direction of id status attempts record_type: recordType record_id: recordId event change_seq: changeSeq
+            direction of id status attempts record_type: recordType record_id: recordId title @include(if: $withTitles) event change_seq: changeSeq
             next_attempt_at: nextAttemptAt last_attempt_at: lastAttemptAt response_status: responseStatus error created_at: createdAt
           }
           hasMore truncated limit offset total nextCursor
         }
       }`,
     ),
-    variables: ({ params, query: { direction, of, status, since, until, record_type, id, ...query } }) => ({
+    variables: ({
+      params,
+      query: { direction, of, status, since, until, record_type, id, include, ...query },
+    }) => ({
       ...{ base: params.base_id, direction, of, status, since, until, recordType: record_type, id },
+      withTitles: include !== undefined,
       ...pageOf(query),
     }),
     reply: ({ page }) => ({ body: pageBody(page) }),

@@ -7,7 +7,7 @@ import { graphql } from '../graphql/document.ts'
 import { FoundRecord } from './records/shapes.ts'
 import { Relationship } from './relationships.ts'
 import { listOf } from './route/page.ts'
-import { json, names, pageQuery, readFilter, readJson, whole } from './route/query.ts'
+import { includeTitles, json, names, pageQuery, readFilter, readJson, title, whole } from './route/query.ts'
 import { route } from './route/route.ts'
 import { baseId, recordId, relTypeId, typeId } from './route/shapes.ts'
 
@@ -17,6 +17,7 @@ const Related = z
       description: 'The relationship that leads to the record: the last of the path.',
     }),
     record: FoundRecord,
+    title,
     depth: z.int().meta({ description: 'Number of hops.' }),
     path: z.array(z.string()).meta({ description: 'Ids of the relationships from the start to it.' }),
   })
@@ -46,15 +47,16 @@ export const related = [
         'Filters the records found. With `record_type`, its schema determines which fields are times; otherwise times compare as text.',
       ),
       sort: json('`-created_at,id`, or `[{"field","direction"}]`. Defaults to nearest first, then newest.'),
+      include: includeTitles,
       fields: names('Fields to return: `id`, `data.name`.'),
     }),
     renamed: { related_type: 'record_type' },
     operation: graphql(
       `query Related($base: String!, $recordType: String!, $id: String!, $relType: String, $direction: RelatedDirection, $depth: Int,
-        $relatedType: String, $filter: JSON, $sort: JSON, $fields: [String!], $limit: Int, $offset: Int, $includeTotal: Boolean) {
+        $relatedType: String, $filter: JSON, $sort: JSON, $fields: [String!], $limit: Int, $offset: Int, $includeTotal: Boolean, $withTitles: Boolean!) {
         related(base: $base, recordType: $recordType, id: $id, relType: $relType, direction: $direction, depth: $depth,
           relatedType: $relatedType, filter: $filter, sort: $sort, fields: $fields, limit: $limit, offset: $offset,
-          includeTotal: $includeTotal) { rows hasMore truncated limit offset total hint }
+          includeTotal: $includeTotal) { rows(titles: $withTitles) hasMore truncated limit offset total hint }
       }`,
     ),
     variables: ({ params, query }) => ({
@@ -68,6 +70,7 @@ export const related = [
       filter: readFilter(query.filter, 'filter'),
       sort: query.sort?.startsWith('[') ? readJson(query.sort, 'sort') : query.sort,
       fields: query.fields === undefined ? undefined : splitNames(query.fields, 'query/fields'),
+      withTitles: query.include !== undefined,
       limit: query.limit,
       offset: query.offset,
       includeTotal: query.include_total,

@@ -5,12 +5,13 @@ import { graphql } from '../graphql/document.ts'
 import { RecordFields } from './records/fragments.ts'
 import { Record } from './records/shapes.ts'
 import { listOf } from './route/page.ts'
-import { pageOf, pageQuery } from './route/query.ts'
+import { includeTitles, pageOf, pageQuery, title } from './route/query.ts'
 import { route } from './route/route.ts'
 import { Actor, baseAccess, baseId, time, typeId } from './route/shapes.ts'
 
 const TrashedRecord = Record.omit({ operation: true, dry_run: true })
   .extend({
+    title,
     deleted_at: time,
     deleted_by: Actor,
     expires_at: time.meta({ description: 'The time from which it can no longer be restored.' }),
@@ -24,12 +25,13 @@ export const trash = [
     need: baseAccess,
     params: z.strictObject({ base_id: baseId() }),
     query: pageQuery.extend({
+      include: includeTitles,
       record_type: typeId.optional().meta({ description: 'Only records of this type.' }),
     }),
     operation: graphql(
-      `query ListTrash($base: String!, $recordType: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+      `query ListTrash($base: String!, $recordType: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean, $withTitles: Boolean!) {
         trash(base: $base, recordType: $recordType, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
-          data { record { ...RecordFields } deleted_at: deletedAt deleted_by: deletedBy { token_id: tokenId name via } expires_at: expiresAt }
+          data { record { ...RecordFields } title @include(if: $withTitles) deleted_at: deletedAt deleted_by: deletedBy { token_id: tokenId name via } expires_at: expiresAt }
           hasMore truncated limit offset total nextCursor
         }
       }`,
@@ -38,6 +40,7 @@ export const trash = [
     variables: ({ params, query }) => ({
       base: params.base_id,
       recordType: query.record_type,
+      withTitles: query.include !== undefined,
       ...pageOf(query),
     }),
     reply: ({ trash }) => ({

@@ -2,6 +2,7 @@ import type { Source } from '../../contract/source-shapes.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { COMPILED_INDEXES, type CompiledIndex } from '../data/indexes/index.ts'
 import type { CompiledType } from '../schema/compiled-types/compiled-type.ts'
+import { titleProperty } from '../schema/compiled-types/title-property.ts'
 import { compileSchema } from '../schema/json-schema/compile.ts'
 import { statement } from '../storage/database/client.ts'
 import { compiledCache } from './compiled-cache.ts'
@@ -12,13 +13,14 @@ type Row = {
   revision: number
   timezone: string
   json_schema: unknown
+  display: unknown
   sources: Source[]
   indexes: CompiledIndex[]
 }
 
 const GET_TYPE = statement(
   'get_type',
-  `SELECT version, revision, timezone, json_schema, sources, ${COMPILED_INDEXES} AS indexes
+  `SELECT version, revision, timezone, json_schema, display, sources, ${COMPILED_INDEXES} AS indexes
    FROM plinth.record_type t WHERE base_id = $1 AND id = $2`,
 )
 
@@ -56,6 +58,7 @@ const TYPES = compiledCache<CompiledType>({
       revision: row.revision,
       timezone: row.timezone,
       jsonSchema: row.json_schema,
+      title: titleProperty(row.json_schema, row.display),
       sources: row.sources,
       schema: unchanged ? former.schema : compileSchema(row.json_schema, '/json_schema'),
       indexes: row.indexes,

@@ -1,10 +1,12 @@
 import { requireType } from '../configuration/record-types/index.ts'
 import { cursorsOf, openCursor } from '../core/cursor.ts'
 import { requireBase } from '../core/existing-base.ts'
+import { findType } from '../core/load-type.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../core/page.ts'
 import { read, readPageRows, type Scope } from '../core/scope.ts'
 import { type RecordItem, type RecordRow, toRecord, written } from '../data/ledger/record.ts'
 import type { Change } from '../log/entry.ts'
+import { titleIn } from '../records/titles.ts'
 import { namedTypes, requireBaseAccess, requirePermission } from '../storage/access/access.ts'
 import { statement, timed } from '../storage/database/client.ts'
 
@@ -15,6 +17,8 @@ export type TrashedRecord = {
   deletedBy: Change['actor']
   /** The record cannot be restored after this time. */
   expiresAt: string
+  /** Of the record in its last state. */
+  title(): Promise<string | null>
 }
 export type TrashArgs = PageArgs & { recordType?: string | null | undefined }
 
@@ -83,14 +87,15 @@ export async function listTrash(scope: Scope, baseId: string, args: TrashArgs): 
   const positionOf = (row: Row) => ({ id: row.seq, values: [written(row.deleted_at)] })
   return {
     ...found,
-    data: found.data.map(toTrashed),
+    data: found.data.map((row) => toTrashed(scope, baseId, row)),
     ...cursorsOf(scope.keys.cursor, boundTo, found, positionOf),
   }
 }
 
-const toTrashed = (row: Row): TrashedRecord => ({
+const toTrashed = (scope: Scope, baseId: string, row: Row): TrashedRecord => ({
   record: toRecord(row.record_type, row),
   deletedAt: written(row.deleted_at),
   deletedBy: { tokenId: row.token_id, name: row.actor_name, via: row.via },
   expiresAt: written(row.expires_at),
+  title: async () => titleIn(row.data, (await findType(scope, baseId, row.record_type))?.title),
 })

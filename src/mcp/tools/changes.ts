@@ -19,14 +19,14 @@ const list = compile(
   graphql(
     `query ToolChanges($base: String!, $after: Float, $before: Float, $order: LogOrder, $recordType: String, $id: String,
       $kind: String, $operation: String, $actor: String, $requestId: String, $since: DateTime, $until: DateTime,
-      $limit: Int, $showsBefore: Boolean, $isGrouped: Boolean!) {
+      $limit: Int, $showsBefore: Boolean, $withTitles: Boolean!, $isGrouped: Boolean!) {
       changes(base: $base, after: $after, before: $before, order: $order, recordType: $recordType, id: $id, kind: $kind,
         operation: $operation, actor: $actor, requestId: $requestId, since: $since, until: $until, limit: $limit,
         showsBefore: $showsBefore) @skip(if: $isGrouped) {
         data {
           seq at actor { token_id: tokenId name via } request_id: requestId
           call { id tool endpoint client trace_id: traceId }
-          kind record_type: recordType id operation version diff cause
+          kind record_type: recordType id operation version diff cause title @include(if: $withTitles)
         }
         hasMore limit nextAfter nextBefore hint
       }
@@ -36,7 +36,7 @@ const list = compile(
         data {
           request_id: requestId call { id tool endpoint client trace_id: traceId }
           actor { token_id: tokenId name via } first_at: firstAt last_at: lastAt last_seq: lastSeq count
-          by { kind record_type: recordType operation count } undone_by: undoneBy
+          id @include(if: $withTitles) title @include(if: $withTitles) by { kind record_type: recordType operation count } undone_by: undoneBy
         }
         hasMore limit nextBefore hint
       }
@@ -111,7 +111,7 @@ export const changeTools = [
       after: seq.optional(),
       before: seq.optional(),
       order: z.enum(['asc', 'desc']).optional(),
-      include: z.enum(['before']).optional(),
+      include: z.enum(['before', 'titles']).optional(),
       group: z.enum(['request']).optional(),
       limit: z.int32().optional(),
       trace: seq.optional(),
@@ -134,6 +134,7 @@ export const changeTools = [
         ...(request_id !== undefined && { requestId: request_id }),
         limit,
         showsBefore: include === 'before',
+        withTitles: include === 'titles',
       }
       const { changes, changeGroups } = await list({ ...asked, isGrouped: group === 'request' }, context)
       if (!changes) return new ReadResult(changesBody(changes, changeGroups), { goOn: before('last_seq') })
@@ -296,7 +297,13 @@ async function withRecent(thrown: unknown, base: string, context: Context): Prom
 async function recentOf(base: string, but: string | null, context: Context): Promise<object[]> {
   // An endpoint shows no changes of others.
   if (context.scope.policy) return []
-  const asked = { base, limit: LIMITS.recentRequestsNamed, showsBefore: false, isGrouped: true }
+  const asked = {
+    base,
+    limit: LIMITS.recentRequestsNamed,
+    showsBefore: false,
+    withTitles: false,
+    isGrouped: true,
+  }
   const { changeGroups } = await list(asked, context)
   return (changeGroups?.data ?? []).filter((group) => group.request_id !== but).map(lineOf)
 }

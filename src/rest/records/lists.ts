@@ -137,7 +137,8 @@ const ListRecords = graphql(
 
 const FILTER = '`{"field","op","value"}`, or groups of them with `and`, `or`, `not`, `some`, `none`.'
 const FIELDS = 'Fields to return: `id`, `data.name`.'
-export const EXPAND = 'Relationship types to expand: `owner.company`, `~member` for incoming.'
+export const EXPAND =
+  'Relationship types to expand: `owner.company`, `~member` for incoming; `owner:title` for `{ id, record_type, title }` in place of the records.'
 const INCLUDE = '`claim`: add the active claim of each record, or null.'
 export const include = z.enum(['claim']).optional().meta({ description: INCLUDE })
 const SNIPPETS =

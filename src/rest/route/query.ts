@@ -123,6 +123,30 @@ export const names = (description: string) =>
     .optional()
     .meta({ description, schema: { type: 'string' } })
 
+/** A query parameter that names parts of an answer, separated by commas. */
+export const parts = <P extends string>(allowed: readonly [P, ...P[]], description: string) =>
+  z
+    .string()
+    .transform((text, context) => {
+      const named = text.split(',')
+      const known = allowed.filter((part) => named.includes(part))
+      if (new Set(named).size > known.length)
+        context.addIssue({ code: 'invalid_value', values: [...allowed], input: text })
+      return known
+    })
+    .optional()
+    .meta({ description, schema: { type: 'string' } })
+
+/** Adds titles to the items of a list. */
+export const includeTitles = z.enum(['titles']).optional().meta({
+  description:
+    '`titles`: add the `title` of each record, which `display.title` of its type says; of other resources their name.',
+})
+/** Present with `include=titles`. */
+export const title = z.string().nullable().optional().meta({
+  description: 'Present with `include=titles`: the title, at most 120 characters; null if there is none.',
+})
+
 /**
  * Parses a filter parameter. If it is none, the error shows the filter that was meant, or the form of one.
  * @throws VALIDATION_ERROR

@@ -12,6 +12,7 @@ import { cursorsOf, openCursor } from '../../core/cursor.ts'
 import { requireBase } from '../../core/existing-base.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../../core/page.ts'
 import { read, readPageRows, type Scope } from '../../core/scope.ts'
+import { type Titled, withTitles } from '../../records/titles.ts'
 import { shaped } from '../../storage/database/client.ts'
 
 /** A delivery of a trigger (`out`) or to an inbound webhook (`in`); the other direction has no members of the one. */
@@ -127,7 +128,7 @@ export async function listBaseDeliveries(
   scope: Scope,
   baseId: string,
   { limit, offset, cursor, includeTotal, ...filter }: DeliveryFilter & PageArgs,
-): Promise<Page<BaseDelivery>> {
+): Promise<Page<Titled<BaseDelivery>>> {
   for (const kind of SENDERS) rightsTo(kind).read(scope, baseId, '')
   checkFilter(filter)
   const page = readPage({ limit, offset, cursor, includeTotal })
@@ -157,10 +158,13 @@ export async function listBaseDeliveries(
   const found = toPage(rows, page, page.includeTotal ? await count(scope, baseId, filter) : null, isCut)
   return {
     ...found,
-    data: found.data.map(toDelivery),
+    data: withTitles(scope, baseId, found.data.map(toDelivery), recordOf),
     ...cursorsOf(scope.keys.cursor, boundTo, found, ({ id, created_at }) => ({ id, values: [created_at] })),
   }
 }
+
+const recordOf = ({ recordType, recordId: id }: BaseDelivery) =>
+  id === null ? null : { kind: 'record', recordType, id }
 
 async function count(scope: Scope, baseId: string, filter: DeliveryFilter): Promise<number> {
   const values: unknown[] = [baseId]

@@ -4,7 +4,9 @@ import type { RecordTypeBody } from '../../../contract/shapes.ts'
 import { nearest } from '../../../contract/suggest.ts'
 import { type Detail, DomainError, invalid } from '../../../foundation/errors.ts'
 import { isObject } from '../../../foundation/is-object.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
 import { declaredIndex, type ResolvedIndex, readIndexes } from '../../data/indexes/index.ts'
+import { isPropertyOf } from '../../schema/compiled-types/title-property.ts'
 import { type CompiledSchema, compileSchema } from '../../schema/json-schema/compile.ts'
 import { rootProperties } from '../../schema/json-schema/fields.ts'
 import type { FieldsOf } from '../lifecycle/kind.ts'
@@ -23,6 +25,7 @@ export function normalized(fields: Fields): Fields {
   try {
     faults.push(...schemaOf(fields).badDefaults(isImportedDefault(fields.display)))
     indexes = resolvedIndexes(fields)
+    faults.push(...titleFaults(fields))
   } catch (thrown) {
     if (!(thrown instanceof DomainError)) throw thrown
     faults.push(...thrown.details)
@@ -69,6 +72,26 @@ const sharedName = (name: string): string =>
  */
 export const resolvedIndexes = ({ indexes, jsonSchema, timezone }: Fields): ResolvedIndex[] =>
   readIndexes(indexes, { jsonSchema, timezone })
+
+/** `display.title` names a property. The rest of `display` is the client's own. */
+function titleFaults({ display, jsonSchema }: Fields): Detail[] {
+  if (!Object.hasOwn(display, 'title')) return []
+  const { title } = display as { title: unknown }
+  const properties = rootProperties(jsonSchema)
+  if (isPropertyOf(properties, title)) return []
+  const known = Object.keys(properties)
+  const hint = typeof title === 'string' ? nearest(title, known) : undefined
+  return [
+    {
+      path: '/display/title',
+      code: 'unknown_field',
+      message: 'title must be the name of a property that json_schema declares, such as "name".',
+      received: typeof title === 'string' ? title.slice(0, 64) : typeof title,
+      allowed: known.slice(0, LIMITS.allowedFieldsShown),
+      ...(hint !== undefined && { hint }),
+    },
+  ]
+}
 
 const ZONES = Intl.supportedValuesOf('timeZone')
 

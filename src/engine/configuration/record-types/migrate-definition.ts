@@ -1,4 +1,4 @@
-/** What a migration renames and drops, in the definition of the type: its schema, its indexes and its sources. */
+/** What a migration renames and drops, in the definition of the type: its schema, its indexes, its sources and its title. */
 import { isDeepStrictEqual } from 'node:util'
 import { isObject } from '../../../foundation/is-object.ts'
 import { type FieldPath, fieldName } from '../../schema/compiled-types/field-path.ts'
@@ -9,12 +9,17 @@ import type { MigrationStep } from './migration.ts'
 type Rename = Extract<MigrationStep, { op: 'rename' }>
 type Drop = Extract<MigrationStep, { op: 'drop' }>
 type Place = Record<string, unknown>
-type Definition = { readonly jsonSchema?: unknown; readonly indexes?: unknown; readonly sources?: unknown }
+type Definition = {
+  readonly jsonSchema?: unknown
+  readonly indexes?: unknown
+  readonly sources?: unknown
+  readonly display?: unknown
+}
 
 /**
  * Applies the renames and drops of a migration to sent fields, or to the stored ones where a patch does not send them. A
  * property that the schema still has under its old name moves, with its place in `required`, the indexes on it,
- * and its place in the mappings of external sources. The new one keeps the old name, so that errors can name it. A rename into
+ * its place in the mappings of external sources, and as the title. The new one keeps the old name, so that errors can name it. A rename into
  * another object moves data only. A dropped property goes with all of these, unless the patch states it; a PUT states all.
  */
 export function migrateDefinition<T extends Definition>(
@@ -39,8 +44,11 @@ export function migrateDefinition<T extends Definition>(
   const indexes = Array.isArray(listed) ? done.reduce<unknown[]>(indexesAfter, listed) : listed
   const declared = sent.sources ?? before.sources
   const sources = Array.isArray(declared) ? declared.map((source) => moveMapped(source, done)) : declared
+  const shown = sent.display ?? before.display
+  const display = moveTitle(shown, done)
   return {
     ...{ ...sent, jsonSchema },
+    ...(display !== shown && { display }),
     ...(!isDeepStrictEqual(indexes, listed) && { indexes }),
     ...(!isDeepStrictEqual(sources, declared) && { sources }),
   }
@@ -143,6 +151,15 @@ function moveMapped(source: unknown, steps: readonly (Rename | Drop)[]): unknown
     return [side, Object.fromEntries(entries)]
   })
   return { ...source, field_mapping: Object.fromEntries(moved) }
+}
+
+/** `display` after the steps: its title is the renamed property, and none if that was dropped. */
+function moveTitle(display: unknown, steps: readonly (Rename | Drop)[]): unknown {
+  if (!isObject(display) || typeof display['title'] !== 'string') return display
+  const { title, ...rest } = display
+  const moved = nameAfter({}, title as string, steps)
+  if (moved === title) return display
+  return moved === null ? rest : { ...rest, title: moved }
 }
 
 /** The name of a mapped property after the steps; null if they drop it. */

@@ -1,5 +1,6 @@
 import { resolvedIndex } from '../../data/indexes/index.ts'
 import type { CompiledIndex, CompiledType } from '../../schema/compiled-types/compiled-type.ts'
+import { titleProperty } from '../../schema/compiled-types/title-property.ts'
 import type { Loaded } from '../lifecycle/kind.ts'
 import { type Fields, schemaOf } from './fields.ts'
 import { RECORD_TYPE } from './record-type.ts'
@@ -24,6 +25,7 @@ function compiled(row: TypeRow): CompiledType {
     timezone,
     jsonSchema,
     schema,
+    title: titleProperty(jsonSchema, row.display),
     sources,
     indexes: row.indexes.map(indexOf),
   }

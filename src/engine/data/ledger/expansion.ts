@@ -3,7 +3,12 @@ import { invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 
 /** One step along a relationship type: to its target, or, if incoming, to its source. */
-export type ExpandStep = { relType: string; incoming: boolean }
+export type ExpandStep = {
+  relType: string
+  incoming: boolean
+  /** Whether titles take the place of the records. Only the last step of a path can. */
+  asTitle: boolean
+}
 
 /** Linked records by step, such as `owner` or `~member`; or attachments. */
 export type Expansion = {
@@ -13,7 +18,7 @@ export type Expansion = {
 }
 
 /**
- * Parses paths such as `owner.company` or `~member`, at most 3 levels each.
+ * Parses paths such as `owner.company`, `~member` or `owner:title`, at most 3 levels each.
  * @throws VALIDATION_ERROR
  */
 export function parseExpand(raw: readonly string[], at: string): readonly (readonly ExpandStep[])[] {
@@ -24,7 +29,7 @@ export function parseExpand(raw: readonly string[], at: string): readonly (reado
       message: `expand must name 1 to ${LIMITS.expandPaths} paths of relationship types.`,
     })
   return raw.map((path) => {
-    const steps = path.split('.').map((step) => readStep(step, at))
+    const steps = path.split('.').map((step, n, all) => readStep(step, at, n === all.length - 1))
     if (steps.length <= LIMITS.expandLevels) return steps
     throw invalid({
       path: at,
@@ -36,15 +41,18 @@ export function parseExpand(raw: readonly string[], at: string): readonly (reado
   })
 }
 
-function readStep(step: string, at: string): ExpandStep {
+const AS_TITLE = ':title'
+
+function readStep(step: string, at: string, isLast: boolean): ExpandStep {
   const incoming = step.startsWith('~')
-  const relType = incoming ? step.slice(1) : step
-  if (isTypeId(relType)) return { relType, incoming }
+  const asTitle = isLast && step.endsWith(AS_TITLE)
+  const relType = step.slice(incoming ? 1 : 0, asTitle ? -AS_TITLE.length : undefined)
+  if (isTypeId(relType)) return { relType, incoming, asTitle }
   throw invalid({
     path: at,
     code: 'invalid_expand',
     message:
-      'expand must be a relationship type, "~" before it for the incoming ones, "." between levels: "owner.company,~member".',
+      'expand must be a relationship type, "~" before it for the incoming ones, "." between levels, ":title" at the end for titles in place of records: "owner.company,~member:title".',
     received: step.slice(0, 64),
   })
 }

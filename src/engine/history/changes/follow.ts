@@ -5,8 +5,9 @@ import type { Scope } from '../../core/scope.ts'
 import { type Change, callFor } from '../../log/entry.ts'
 import { feedCap, isFor, type Reader, readFor } from '../../log/read.ts'
 import { type Slot, subscriberOf } from '../../log/stream-limits.ts'
+import { type Titled, withTitles } from '../../records/titles.ts'
 import { type ConditionFilter, readCondition } from './changes-match.ts'
-import { type ChangeArgs, openReader, readAfter } from './list.ts'
+import { type ChangeArgs, itself, openReader, readAfter } from './list.ts'
 
 export type FollowArgs = ChangeArgs & {
   /** A filter of the record after the change, with `previous.` for the record before it. */
@@ -22,10 +23,10 @@ export const followChanges = async (
   scope: Scope,
   baseId: string,
   args: FollowArgs,
-): Promise<AsyncIterableIterator<Change>> => (await openFollow(scope, baseId, args)).changes
+): Promise<AsyncIterableIterator<Titled<Change>>> => (await openFollow(scope, baseId, args)).changes
 
 /** An open stream. All entries up to `progress.after` were passed on, or are not for the reader. */
-type Follow = { changes: AsyncIterableIterator<Change>; progress: { readonly after: number } }
+type Follow = { changes: AsyncIterableIterator<Titled<Change>>; progress: { readonly after: number } }
 
 /** Opens a stream like `followChanges`. */
 export async function openFollow(scope: Scope, baseId: string, args: FollowArgs): Promise<Follow> {
@@ -37,7 +38,8 @@ export async function openFollow(scope: Scope, baseId: string, args: FollowArgs)
   try {
     const progress = { after: given ?? (await scope.feed.settledSeq()) }
     const runs = follow(scope, baseId, reader, progress, slot.signal)
-    return { changes: ending(flattened(runs, filter, slot.signal), slot), progress }
+    const titled = (run: readonly Change[]) => withTitles(scope, baseId, run, itself)
+    return { changes: ending(flattened(runs, filter, titled, slot.signal), slot), progress }
   } catch (thrown) {
     slot.end()
     throw thrown
@@ -79,17 +81,18 @@ async function* follow(
 async function* flattened(
   runs: AsyncGenerator<readonly Change[]>,
   filter: ConditionFilter | null,
+  titled: (run: readonly Change[]) => Titled<Change>[],
   signal: AbortSignal,
 ) {
   for await (const run of runs)
-    for (const change of filter ? await filter(run) : run) {
+    for (const change of titled(filter ? await filter(run) : run)) {
       if (signal.aborted) return
       yield change
     }
 }
 
 /** Iterator that releases its slot on return. A pending generator can only be ended from outside. */
-function ending(changes: AsyncGenerator<Change>, slot: Slot): AsyncIterableIterator<Change> {
+function ending<T>(changes: AsyncGenerator<T>, slot: Slot): AsyncIterableIterator<T> {
   const end = () => {
     slot.end()
     return changes.return(undefined)

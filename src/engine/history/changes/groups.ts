@@ -6,6 +6,7 @@ import { readPageRows, type Scope } from '../../core/scope.ts'
 import { callFor, type Kind, type Operation } from '../../log/entry.ts'
 import { type SeqRange, withinTimes } from '../../log/ranges.ts'
 import { type ToolCall, unpackCall } from '../../log/tool-call.ts'
+import { type Named, type Titled, withTitles } from '../../records/titles.ts'
 import { shaped } from '../../storage/database/client.ts'
 import { type Conditions, conditionsFor, findGroups, type GroupKey } from './find-groups.ts'
 import { adviseActor, type ChangePageArgs, openReader, patienceOf, readRange } from './list.ts'
@@ -20,12 +21,14 @@ export type ChangeGroup = {
   lastAt: string
   lastSeq: number
   count: number
+  /** The resource of a group of one change. */
+  only: Named | null
   by: { kind: Kind; recordType: string | null; operation: Operation; count: number }[]
   /** The request that took all of them back. */
   undoneBy: string | null
 }
 export type ChangeGroupPage = {
-  data: ChangeGroup[]
+  data: Titled<ChangeGroup>[]
   hasMore: boolean
   limit: number
   nextBefore: number | null
@@ -62,7 +65,8 @@ export async function listChangeGroups(
     if (!hasMore || data.length > 0 || keys.length === 0) {
       const isNone = data.length === 0 && !hasMore && args.after == null
       const hint = isNone ? await adviseActor(scope, baseId, reader, whole) : null
-      return { data, hasMore, limit, nextBefore: hasMore ? rest.upTo + 1 : null, hint }
+      const titled = withTitles(scope, baseId, data, ({ only }) => only)
+      return { data: titled, hasMore, limit, nextBefore: hasMore ? rest.upTo + 1 : null, hint }
     }
     range = rest
   }
@@ -74,6 +78,7 @@ type Counted = {
   record_type: string | null
   operation: Operation
   count: number
+  id: string
   first_at: string
   last_at: string
   last: number
@@ -125,7 +130,7 @@ async function countSome(
 ): Promise<{ byKey: Map<number, Counted[]>; read: number }> {
   const { text, values } = conditions(9)
   const counts = shaped(
-    `SELECT g.n::int AS n, c.kind, c.record_type, c.operation, count(*)::int AS count,
+    `SELECT g.n::int AS n, c.kind, c.record_type, c.operation, count(*)::int AS count, min(c.id) AS id,
        min(c.at) AS first_at, max(c.at) AS last_at, max(c.seq)::float8 AS last
      FROM ${entriesOf(text)}
      GROUP BY g.n, c.kind, c.record_type, c.operation
@@ -139,6 +144,7 @@ async function countSome(
 }
 
 function groupOf(key: GroupKey, counted: readonly Counted[], undoneBy: string | null): ChangeGroup {
+  const [one] = counted
   const of = <T>(value: (row: Counted) => T) => counted.map(value)
   return {
     requestId: key.request_id,
@@ -151,6 +157,10 @@ function groupOf(key: GroupKey, counted: readonly Counted[], undoneBy: string | 
         .at(-1) ?? '',
     lastSeq: Math.max(...of((row) => row.last)),
     count: of((row) => row.count).reduce((sum, count) => sum + count, 0),
+    only:
+      one && counted.length === 1 && one.count === 1
+        ? { kind: one.kind, recordType: one.record_type, id: one.id }
+        : null,
     by: counted.map(({ kind, record_type, operation, count }) => ({
       kind,
       recordType: record_type,

@@ -8,6 +8,7 @@ import type { Change } from '../../log/entry.ts'
 import { type ChangeFilterArgs, readChangeFilter } from '../../log/filter.ts'
 import { type SeqRange, withinTimes } from '../../log/ranges.ts'
 import { type Patience, type Reader, readFor } from '../../log/read.ts'
+import { type Titled, withTitles } from '../../records/titles.ts'
 import { requireBaseAccess, requirePermission } from '../../storage/access/access.ts'
 import { conditionsFor, findGroups } from './find-groups.ts'
 
@@ -28,7 +29,7 @@ export type ChangePageArgs = ChangeArgs & {
  * `nextBefore` is that of the next page in descending order, null after the last.
  */
 export type ChangePage = {
-  data: Change[]
+  data: Titled<Change>[]
   hasMore: boolean
   limit: number
   nextAfter: number | null
@@ -53,7 +54,7 @@ export async function listChanges(scope: Scope, baseId: string, args: ChangePage
   // Who follows the log after an entry waits for changes to come.
   const isNone = changes.length === 0 && rest === null && args.after == null
   return {
-    data: changes,
+    data: withTitles(scope, baseId, changes, itself),
     hint: isNone ? await adviseActor(scope, baseId, reader, { after, upTo }) : null,
     hasMore: rest !== null,
     limit,
@@ -61,6 +62,8 @@ export async function listChanges(scope: Scope, baseId: string, args: ChangePage
     nextBefore: isDescending && rest ? rest.upTo + 1 : null,
   }
 }
+
+export const itself = <T>(item: T) => item
 
 /** A page goes on while it is empty, as long as somebody waits for it. */
 export function patienceOf({ closed }: Scope): Patience {

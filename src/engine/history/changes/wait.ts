@@ -2,12 +2,13 @@ import { LIMITS } from '../../../foundation/limits.ts'
 import { readTimeout } from '../../core/long-poll.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { Change } from '../../log/entry.ts'
+import type { Titled } from '../../records/titles.ts'
 import { type FollowArgs, openFollow } from './follow.ts'
 
 /** Arguments of a long poll for a change. `timeout` is in seconds. */
 export type WaitForChangeArgs = FollowArgs & { timeout?: number | null | undefined }
 /** The change, or null after the timeout. The next wait goes on at `nextAfter`. */
-export type AwaitedChange = { change: Change | null; nextAfter: number }
+export type AwaitedChange = { change: Titled<Change> | null; nextAfter: number }
 
 /**
  * Long polling: returns the first change after `after` that meets the filter and the condition, or none after the

@@ -6,6 +6,7 @@ import { Parameters } from '../../data/filter/parameters.ts'
 import { type Claim, type ClaimStatus, written } from '../../data/ledger/record.ts'
 import { requireBaseAccess, requirePermission } from '../../storage/access/access.ts'
 import { shaped, statement } from '../../storage/database/client.ts'
+import { type Titled, withTitles } from '../titles.ts'
 import {
   CLAIM_COLUMNS,
   type ClaimRow,
@@ -34,7 +35,7 @@ export async function listClaims(
   scope: Scope,
   baseId: string,
   { status, recordType, recordId, holder, ...args }: PageArgs & Wanted,
-): Promise<Page<Claim>> {
+): Promise<Page<Titled<Claim>>> {
   requireBaseAccess(scope.access, baseId)
   if (recordType != null) requirePermission(scope.access, 'read', baseId, recordType)
   const wanted = { status, recordType, recordId, holder }
@@ -54,8 +55,11 @@ export async function listClaims(
   ])
   if (rows.length === 0) await requireBase(scope, baseId)
   const claims = rows.map((row) => ({ ...toClaim(row, row.shown), createdAt: written(row.created_at) }))
-  return page.of(claims, total)
+  const listed = page.of(claims, total)
+  return { ...listed, data: withTitles(scope, baseId, listed.data, recordOf) }
 }
+
+const recordOf = ({ recordType, recordId: id }: Claim) => ({ kind: 'record', recordType, id })
 
 /**
  * Reads one claim.
@@ -63,7 +67,9 @@ export async function listClaims(
  */
 export async function getClaim(scope: Scope, baseId: string, id: string): Promise<Claim> {
   const row = await findClaim(scope, baseId, id)
-  return row.shown === null ? refuseClaim(scope, baseId, id) : toClaim(row, row.shown)
+  if (row.shown === null) return refuseClaim(scope, baseId, id)
+  const claim = toClaim(row, row.shown)
+  return withTitles(scope, baseId, [claim], recordOf)[0] ?? claim
 }
 
 async function countClaims(scope: Scope, baseId: string, wanted: Wanted): Promise<number> {

@@ -34,12 +34,14 @@ const columns = (near: string, far: string, within: string | null): string =>
 
 /**
  * Statement for one level of an expansion: $1 the base; $2 to $5, arrays of equal length: record types, ids,
- * relationship types, and whether to traverse in reverse; $6 the readable record types, null for all. Lateral
+ * relationship types, and whether to traverse in reverse; $6 the readable record types, null for all; $7 like $2 to $5,
+ * whether titles take the place of the records, which are read apart. Lateral
  * joins force index look-ups in any plan. Reads one link more than each list shows, to detect truncation.
  */
 const expansion = (within: string | null, data: string): string => `
   SELECT k.n::int AS n, l.far, r.record_type, ${recordColumns(data)}, ${prefixed(RELATIONSHIP_COLUMNS, 'l', LINK_PREFIX)}
-  FROM unnest($2::text[], $3::text[], $4::text[], $5::bool[]) WITH ORDINALITY AS k (record_type, id, rel_type, incoming, n),
+  FROM unnest($2::text[], $3::text[], $4::text[], $5::bool[], $7::bool[])
+      WITH ORDINALITY AS k (record_type, id, rel_type, incoming, as_title, n),
     LATERAL (SELECT row_no FROM plinth.record
       WHERE base_id = $1 AND record_type = k.record_type COLLATE "C" AND id = k.id COLLATE "C" LIMIT 1) o,
     LATERAL (
@@ -51,9 +53,9 @@ const expansion = (within: string | null, data: string): string => `
     LATERAL (SELECT * FROM plinth.record WHERE row_no = l.far LIMIT 1) r
   LIMIT ${LIMITS.expandedInAll + 1}`
 
-export const EXPAND = timed(statement('expand', expansion(null, 'r.data')))
+export const EXPAND = timed(statement('expand', expansion(null, 'CASE WHEN NOT k.as_title THEN r.data END')))
 
-/** Variant under a row policy; `values` are those of `$1` to `$6`. */
+/** Variant under a row policy; `values` are those of `$1` to `$7`. Titles are read from the data that it shows. */
 export function expandWithin(policySql: PolicySql, values: readonly unknown[]): BoundStatement {
   const parameters = new Parameters()
   for (const value of values) parameters.add(value)

@@ -2,15 +2,17 @@ import { invalid } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { readableRelationshipTypes } from '../../configuration/relationship-types/index.ts'
+import { findType } from '../../core/load-type.ts'
 import { rightsOf } from '../../core/row-policy/apply.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { ExpandStep, Expansion } from '../../data/ledger/expansion.ts'
-import { type RecordRow, type RecordRowView, toView } from '../../data/ledger/record.ts'
+import { type RecordRow, toView } from '../../data/ledger/record.ts'
 import { namedTypes } from '../../storage/access/access.ts'
 import type { CappedRows, RowCap } from '../../storage/database/capped-query.ts'
 import { shaped } from '../../storage/database/client.ts'
 import { ATTACHMENTS_STEP, attachmentsOf } from '../attachments/index.ts'
 import { toRelationshipView } from '../relationships/index.ts'
+import { titleIn, titlesOf } from '../titles.ts'
 import { requireRelationshipTypes } from './check-types.ts'
 import { EXPAND, expandWithin, linkOf } from './expand-statement.ts'
 import { type PolicySql, policySqlOf } from './policy-sql.ts'
@@ -45,7 +47,8 @@ export async function expandRecords(
   const types = await readableRelationshipTypes(scope, baseId)
   const isOfFiles = ({ relType, incoming }: ExpandStep) =>
     relType === ATTACHMENTS_STEP && !incoming && !types.has(relType)
-  if (paths.some((path) => path.slice(0, -1).some(isOfFiles))) throw endsThere()
+  const isTitled = (step: ExpandStep) => isOfFiles(step) && step.asTitle
+  if (paths.some((path) => path.slice(0, -1).some(isOfFiles) || path.some(isTitled))) throw endsThere()
   const links = paths.flat().filter((step) => !isOfFiles(step))
   const names = [...new Set(links.map(({ relType }) => relType))]
   await requireRelationshipTypes(scope, baseId, names, '/expand', recordType)
@@ -63,7 +66,7 @@ export async function expandRecords(
     if (isCut || !(await hasRoomForRepeated(level, rows, cap))) throw tooManyBytes()
     total += rows.reduce((sum, { n }) => sum + (level[n - 1]?.times ?? 0), 0)
     if (total > LIMITS.expandedInAll) throw tooMuch()
-    level = fill(level, rows)
+    level = fill(level, rows, await titlesIn(scope, baseId, level, rows))
   }
   return roots.map(({ expansion }) => expansion)
 }
@@ -75,6 +78,7 @@ function treeOf(paths: readonly (readonly ExpandStep[])[]): Tree {
     for (const step of path) {
       const name = `${step.incoming ? '~' : ''}${step.relType}`
       const known = at.get(name) ?? { step, below: new Map() }
+      if (known.step.asTitle !== step.asTitle) throw bothWays(name)
       at.set(name, known)
       at = known.below
     }
@@ -106,6 +110,7 @@ async function readLevel(
     lists.map(({ step }) => step.relType),
     lists.map(({ step }) => step.incoming),
     namedTypes(rightsOf(scope), 'read', baseId),
+    lists.map(({ step }) => step.asTitle),
   ]
   if (!policySql) return scope.db.queryCapped<Row>(EXPAND, values, cap, scope.closed)
   const within = expandWithin(policySql, values)
@@ -131,8 +136,8 @@ async function hasRoomForRepeated(
  * Fills the lists with the rows. Returns the lists of the next level. A record in several lists is expanded
  * once.
  */
-function fill(lists: readonly List[], rows: readonly Row[]): List[] {
-  const found = new Map<Tree, Map<string, { record: RecordRowView & Partial<Expansion>; lists: List[] }>>()
+function fill(lists: readonly List[], rows: readonly Row[], titles: Titles): List[] {
+  const found = new Map<Tree, Map<string, { record: object; lists: List[] }>>()
   const byList = Map.groupBy(rows, ({ n }) => n)
   for (const [i, list] of lists.entries()) {
     const all = (byList.get(i + 1) ?? []).sort((a, b) => Number(a.far) - Number(b.far))
@@ -142,7 +147,8 @@ function fill(lists: readonly List[], rows: readonly Row[]): List[] {
     const known = found.get(list.below) ?? new Map()
     found.set(list.below, known)
     list.of._expanded[list.name] = shown.map((row) => {
-      const linked = known.get(row.far) ?? openRecord(row, list.below)
+      const linked =
+        known.get(row.far) ?? (list.step.asTitle ? titled(row, titles) : openRecord(row, list.below))
       known.set(row.far, linked)
       for (const below of linked.lists) below.times += list.times
       return { relationship: toRelationshipView(linkOf(row)), record: linked.record }
@@ -150,6 +156,37 @@ function fill(lists: readonly List[], rows: readonly Row[]): List[] {
   }
   return [...found.values()].flatMap((known) => [...known.values()].flatMap((linked) => linked.lists))
 }
+
+/** Titles of records, by row number. */
+type Titles = ReadonlyMap<string, string | null>
+
+/** Reads the titles for the lists that show these in place of records. */
+async function titlesIn(
+  scope: Scope,
+  baseId: string,
+  lists: readonly List[],
+  rows: readonly Row[],
+): Promise<Titles> {
+  const asked = new Map(rows.filter(({ n }) => lists[n - 1]?.step.asTitle).map((row) => [row.far, row]))
+  const records = [...asked.values()]
+  const titles = scope.policy
+    ? await Promise.all(
+        records.map(async ({ record_type, data }) =>
+          titleIn(data, (await findType(scope, baseId, record_type))?.title),
+        ),
+      )
+    : await titlesOf(
+        scope,
+        baseId,
+        records.map(({ record_type: recordType, id }) => ({ kind: 'record', recordType, id })),
+      )
+  return new Map(records.map(({ far }, n) => [far, titles[n] ?? null]))
+}
+
+const titled = ({ id, record_type, far }: Row, titles: Titles) => ({
+  record: { id, record_type, title: titles.get(far) ?? null },
+  lists: [],
+})
 
 function openRecord(row: Row, below: Tree) {
   const record = toView(row.record_type, row)
@@ -180,11 +217,18 @@ async function fillAttachments(
   return total
 }
 
+const bothWays = (name: string) =>
+  invalid({
+    path: '/expand',
+    code: 'exclusive',
+    message: `expand names "${name}" with and without ":title". Ask for the records or for their titles.`,
+  })
+
 const endsThere = () =>
   invalid({
     path: '/expand',
     code: 'invalid_expand',
-    message: `"${ATTACHMENTS_STEP}" must be the last step of a path of expand. Leave out what follows it.`,
+    message: `"${ATTACHMENTS_STEP}" must be the last step of a path of expand, without ":title". Leave out what follows it.`,
   })
 
 const tooManyBytes = () =>

@@ -20,6 +20,7 @@ import { shaped } from '../../storage/database/client.ts'
 import { readQuestion } from '../query/compile-query.ts'
 import { type Projection, parseFields, project } from '../query/projection.ts'
 import { type Relationship, toRelationship, toRelationshipView } from '../relationships/index.ts'
+import { type Titled, titleIn } from '../titles.ts'
 import { requireRelationshipTypes } from './check-types.ts'
 import { adviseDirection } from './direction-advice.ts'
 import { linkOf } from './expand-statement.ts'
@@ -45,9 +46,9 @@ export type RelatedArgs = Omit<PageArgs, 'cursor'> & {
 /** A reached record, the last link to it, and the ids of all links from the start. */
 export type Related = { relationship: Relationship; record: RecordItem; depth: number; path: string[] }
 export type RelatedPage = Omit<Page<Related>, 'data'> & {
-  data(): Related[]
+  data(): Titled<Related>[]
   /** The results in the format of REST and MCP, with the records projected to the requested fields. */
-  rows(): object[]
+  rows(withTitles: boolean): Promise<object[]>
   /** Why the page is empty, if the relationship types show it. */
   hint: string | null
 }
@@ -102,13 +103,21 @@ export async function relatedRecords(
     first.total,
     isCut,
   )
+  const titleOf = async (row: Found) =>
+    titleIn(row.data, (await findType(scope, baseId, row.record_type))?.title)
   const isEmpty = found.data.length === 0 && page.offset === 0
   const walked = { relType, direction: direction ?? 'outgoing' }
   return {
     ...found,
     hint: isEmpty ? await adviseDirection(scope, baseId, recordType, walked) : null,
-    data: () => found.data.map(asItem),
-    rows: () => found.data.map((row) => asRow(row, projection)),
+    data: () => found.data.map((row) => ({ ...asItem(row), title: () => titleOf(row) })),
+    rows: (withTitles) =>
+      Promise.all(
+        found.data.map(async (row) => ({
+          ...asRow(row, projection),
+          ...(withTitles && { title: await titleOf(row) }),
+        })),
+      ),
   }
 }
 

@@ -17,6 +17,8 @@ export type CompiledType = {
   readonly timezone: string
   readonly jsonSchema: unknown
   readonly schema: CompiledSchema
+  /** The property of `data` that is the title of a record, if any. */
+  readonly title: string | null
   /** Other systems that hold records of the type. */
   readonly sources: readonly Source[]
   readonly indexes: readonly CompiledIndex[]
