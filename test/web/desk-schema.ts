@@ -22,7 +22,7 @@ const recordType = (
 
 export const RECORD_TYPES = {
   ticket: recordType(
-    'Tickets',
+    'Ticket',
     'subject',
     {
       subject: text(200),
@@ -39,17 +39,17 @@ export const RECORD_TYPES = {
     ['subject', 'stage', 'priority'],
     { indexes: [{ fields: ['data.stage'] }, { fields: ['data.owner'] }] },
   ),
-  customer: recordType('Customers', 'name', { name: text(120), plan: oneOf('free', 'team', 'business') }, [
+  customer: recordType('Customer', 'name', { name: text(120), plan: oneOf('free', 'team', 'business') }, [
     'name',
   ]),
   message: recordType(
-    'Messages',
+    'Message',
     'body',
     { direction: oneOf('in', 'out'), body: text(10_000), from: text(120) },
     ['direction', 'body'],
   ),
   refund_request: recordType(
-    'Refund requests',
+    'Refund request',
     'title',
     {
       title: text(120),
@@ -61,12 +61,12 @@ export const RECORD_TYPES = {
     ['title', 'amount', 'reason', 'state'],
   ),
   approval: recordType(
-    'Approvals',
+    'Approval',
     'title',
     { title: text(120), approver: text(60), decision: oneOf('waiting', 'yes', 'no') },
     ['title', 'approver', 'decision'],
   ),
-  article: recordType('Articles', 'title', { title: text(200), body: text(20_000) }, ['title']),
+  article: recordType('Article', 'title', { title: text(200), body: text(20_000) }, ['title']),
 }
 
 const relationshipType = (name: string, source: string, target: string, cardinality: string) => ({
