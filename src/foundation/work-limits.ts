@@ -82,6 +82,9 @@ export const WORK_LIMITS = {
   namedStatementChars: 16 * 1024,
   statementTextsChars: 4 * 1024 * 1024,
   tokenClients: 10_000,
+  /** Digests of what cursors are bound to, by its text, and the characters of all of these texts. */
+  boundDigests: 1000,
+  boundDigestsChars: 1024 * 1024,
   pageReserveBytes: 1024 * 1024,
   raceRetries: 12,
   rowStreamWatchMs: 50,

@@ -6,7 +6,9 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { digest } from '../../contract/canonical-hash.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { KEY_BYTES, NONCE_BYTES, TAG_BYTES } from '../../foundation/units.ts'
 import { type Db, statement } from '../storage/database/client.ts'
 
@@ -23,12 +25,28 @@ export const sealKey = (secret: Buffer): SealKey => ({
 
 const CIPHER = 'aes-256-gcm'
 
+/** Digests of what tokens are bound to, by its text: the pages of a list, and the rows of a page, are bound to the same. */
+const digests = new LRUCache<string, string>({
+  max: LIMITS.boundDigests,
+  maxSize: LIMITS.boundDigestsChars,
+  sizeCalculation: (_, text) => text.length,
+})
+
+function boundDigest(boundTo: unknown): string {
+  const text = JSON.stringify(boundTo)
+  const known = digests.get(text)
+  if (known !== undefined) return known
+  const made = digest(boundTo)
+  digests.set(text, made)
+  return made
+}
+
 /**
  * Authenticated encryption of a text. It opens only with the same `boundTo`. Deterministic: equal texts have
  * equal seals.
  */
 export function seal(key: SealKey, boundTo: unknown, text: string): string {
-  const bound = digest(boundTo)
+  const bound = boundDigest(boundTo)
   // Derive the nonce from the plaintext, so that it repeats only with the same plaintext.
   const nonce = hash('sha256', `${key.nonce}${bound}${text}`, 'buffer').subarray(0, NONCE_BYTES)
   const cipher = createCipheriv(CIPHER, key.cipher, nonce).setAAD(Buffer.from(bound))
@@ -43,7 +61,7 @@ export function unseal(key: SealKey, boundTo: unknown, sealed: string): string |
   const isWhole = bytes.toString('base64url') === sealed
   if (!isWhole || bytes.length <= NONCE_BYTES + TAG_BYTES) return undefined
   const decipher = createDecipheriv(CIPHER, key.cipher, bytes.subarray(0, NONCE_BYTES))
-    .setAAD(Buffer.from(digest(boundTo)))
+    .setAAD(Buffer.from(boundDigest(boundTo)))
     .setAuthTag(bytes.subarray(-TAG_BYTES))
   try {
     const text = [decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]

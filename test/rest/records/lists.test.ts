@@ -20,6 +20,17 @@ const sorted = (sort: unknown, path = at) =>
   list(`sort=${encodeURIComponent(typeof sort === 'string' ? sort : JSON.stringify(sort))}&limit=1000`, path)
 
 describe('A page of a list', () => {
+  test('is the same when it is asked again and again, alone and at once', async () => {
+    const filter = encodeURIComponent(JSON.stringify({ field: 'data.id', op: 'gte', value: 'r05' }))
+    const query = `filter=${filter}&sort=-data.id&limit=7`
+    const first = await list(query)
+    expect(ids(first)).toEqual(times(7, (i) => `r${60 - i}`))
+    for (let turn = 0; turn < 4; turn++) expect(await list(query)).toEqual(first)
+    for (const again of await Promise.all(times(40, () => list(query)))) expect(again).toEqual(first)
+    const next = `${query}&cursor=${first.meta.next_cursor}`
+    for (let turn = 0; turn < 3; turn++) expect(ids(await list(next))[0]).toBe('r53')
+  })
+
   test('has 50 records by default, a correct has_more, and a total only on request', async () => {
     const first = await list()
     expect(first.data).toHaveLength(50)

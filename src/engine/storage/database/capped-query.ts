@@ -18,13 +18,35 @@ export type CappedRows<Row> = { rows: Row[]; isCut: boolean }
 export const ROW_OVERHEAD = 250
 
 type DataRow = { readonly length: number }
-/** Hook that the driver calls on its queries. Its types omit it. */
-type DriverQuery = { handleDataRow(row: DataRow): void }
+type Description = { readonly fields: readonly object[] }
+/** What the driver calls on its queries, and what it keeps in them. Its types omit it. */
+type DriverQuery = {
+  name: string | undefined
+  values: unknown[] | undefined
+  readonly _result: { _types: pg.CustomTypesConfig | undefined }
+  prepare(connection: object): void
+  handleRowDescription(columns: Description): void
+  handleDataRow(row: DataRow): void
+}
 const driver = pg.Query.prototype as unknown as DriverQuery
+
+/** A connection as a query sees it whose columns are known: it requests no description of them. */
+type Described = { readonly silent: object; readonly columns: Map<string, Description> }
+const described = new WeakMap<object, Described>()
+
+function describedOn(connection: object): Described {
+  const known = described.get(connection)
+  if (known) return known
+  const silent = Object.create(connection, { describe: { value: () => {} } }) as object
+  const made = { silent, columns: new Map() }
+  described.set(connection, made)
+  return made
+}
 
 /**
  * A query that keeps the first rows of its result and drops the rest on arrival. Memory use is bounded by one
- * page, for rows of any size.
+ * page, for rows of any size. A named statement has the same columns as long as its connection lives, so they are
+ * described once.
  */
 class CappedQuery extends pg.Query {
   isCut = false
@@ -32,11 +54,32 @@ class CappedQuery extends pg.Query {
   refusal: unknown
   readonly #cap: RowCap
   readonly #onCut: () => void
+  #keep: ((columns: Description) => void) | undefined
 
-  constructor(config: pg.QueryConfig, cap: RowCap, onCut: () => void) {
-    super(config)
+  constructor({ name, text, values, types }: pg.QueryConfig, cap: RowCap, onCut: () => void) {
+    // The driver copies a configuration property by property, and takes a text as it is.
+    super(text)
+    const own = this as unknown as DriverQuery
+    own.name = name
+    own.values = values
+    own._result._types = types
     this.#cap = cap
     this.#onCut = onCut
+  }
+
+  /** Called by the driver to send the statement. */
+  prepare(connection: object): void {
+    const { name } = this as unknown as DriverQuery
+    const { silent, columns } = describedOn(connection)
+    const known = name ? columns.get(name) : undefined
+    if (known) driver.handleRowDescription.call(this, known)
+    else if (name) this.#keep = (description) => columns.set(name, description)
+    driver.prepare.call(this, known ? silent : connection)
+  }
+
+  handleRowDescription(description: Description): void {
+    this.#keep?.(description)
+    driver.handleRowDescription.call(this, description)
   }
 
   /** Called by the driver for each row, before parsing. */
