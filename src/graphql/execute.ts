@@ -6,7 +6,6 @@ import {
   isObjectType,
   Kind,
   OperationTypeNode,
-  validate,
   visit,
 } from 'graphql'
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit'
@@ -22,9 +21,12 @@ import { schema } from './schema.ts'
 type Operation<Result, Variables> = (variables: Variables, context: Context) => Promise<Result>
 
 /**
- * Compiles a static operation to a function. Validation runs at startup, so that an outdated operation fails
- * the boot and not a request. The executor is compiled at the first call.
+ * All static operations. A test validates them against the schema: both are part of the code, so the process does
+ * not do it again at each start.
  */
+export const staticOperations: DocumentNode[] = []
+
+/** Compiles a static operation to a function. The executor is compiled at the first call. */
 export function compile<Result, Variables>(
   document: TadaDocumentNode<Result, Variables>,
 ): Operation<Result, Variables> {
@@ -104,14 +106,12 @@ const mutations = new GraphQLSchema({
   ),
 })
 
-/** Validates a static operation now, and compiles it at its first use, because most are never used. */
+/** Compiles a static operation at its first use, because most are never used. */
 function lazily(document: DocumentNode): () => CompiledQuery {
-  const [fault] = validate(schema, document)
-  if (fault) throw fault
-  const [owner, operation] = isMutation(document) ? [mutations, asQuery(document)] : [schema, document]
+  staticOperations.push(document)
   let compiled: CompiledQuery | undefined
   return () => {
-    compiled ??= jit(owner, operation)
+    compiled ??= isMutation(document) ? jit(mutations, asQuery(document)) : jit(schema, document)
     return compiled
   }
 }
