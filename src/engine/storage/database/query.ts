@@ -89,10 +89,14 @@ async function onAny<T>(
     if (turn !== undefined) await turn
     isIn = true
     client = await pool.connect()
+    // A client that left meanwhile says nothing about the connection.
     watch?.runsOn(client)
-    return await work(client)
+    isSound = false
+    const result = await work(client)
+    isSound = true
+    return result
   } catch (thrown) {
-    isSound = isOfStatement(thrown)
+    isSound ||= isOfStatement(thrown)
     throw watch?.isGone ? abandoned(thrown) : thrown
   } finally {
     if (watch) await watch.end()
