@@ -41,5 +41,5 @@ VOLUME /var/lib/plinth
 EXPOSE 4000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PLINTH_PORT + '/readyz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["tini", "--", "node", "--max-semi-space-size=48", "--no-parallel-scavenge", "--no-allocation-site-pretenuring", "bin/plinth.mjs"]
+ENTRYPOINT ["tini", "--", "node", "--max-semi-space-size=16", "--no-parallel-scavenge", "--no-allocation-site-pretenuring", "bin/plinth.mjs"]
 CMD ["serve"]

@@ -10,8 +10,8 @@ export const SERVER_LIMITS = {
   finishMs: 18_000,
   /** At shutdown, a connection that has sent nothing is closed after this time. */
   silentConnectionMs: 200,
-  /** Size of the connection pool: enough to keep two PostgreSQL cores busy. */
-  databaseConnections: 12,
+  /** Size of the connection pool: enough to keep two PostgreSQL cores busy, as concurrent requests share statements. */
+  databaseConnections: 6,
   /** Attempts of a write that loses races with other writers. */
   raceTries: 50,
   /** Connection queue: maximum wait, and maximum number of queued statements of one token. */

@@ -10,7 +10,7 @@ export const SOCKET_PORT = 5432
 
 const SETTINGS = {
   max_connections: '100',
-  shared_buffers: '128MB',
+  shared_buffers: '64MB',
   fsync: 'on',
   synchronous_commit: 'on',
   // Single machine without replicas: the minimum for crash recovery.

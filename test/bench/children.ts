@@ -13,7 +13,7 @@ const alive = new Set<ChildProcess>()
 
 /** What `npm start` gives the process. */
 const ALLOCATOR = { MALLOC_MMAP_THRESHOLD_: '131072' }
-const FLAGS = ['--max-semi-space-size=48', '--no-parallel-scavenge', '--no-allocation-site-pretenuring']
+const FLAGS = ['--max-semi-space-size=16', '--no-parallel-scavenge', '--no-allocation-site-pretenuring']
 
 /** Plinth as a user starts it, but without a rate limit; what it logs goes to /dev/null. */
 export const startPlinth = (dataDir: string, profile?: string): Promise<Child> =>

@@ -35,9 +35,9 @@ test('a read cancelled near its end affects no other read and closes no connecti
     return found.map(({ pid }) => pid)
   }
   // Opens all connections of the pool, in parts of their own, as each part has a share only.
-  await Promise.all(times(12, () => last(500, undefined, db.part())))
+  await Promise.all(times(LIMITS.databaseConnections, () => last(500, undefined, db.part())))
   const before = await backends()
-  expect(before).toHaveLength(12)
+  expect(before).toHaveLength(LIMITS.databaseConnections)
 
   const about = () => LIMITS.watchAfterMs - 5 + Math.random() * 20
   const lanes = times(8, async () => {
@@ -76,7 +76,7 @@ test('a read in a transaction is not cancelled', async () => {
 
 test('a failed statement leaves its connection usable', async () => {
   const BACKEND = statement('backend', 'SELECT pg_backend_pid() AS pid, 1 / $1::int AS one')
-  const parts = times(12, () => db.part())
+  const parts = times(LIMITS.databaseConnections, () => db.part())
   const pids = async () =>
     (await Promise.all(parts.map((part) => part.query<{ pid: number }>(BACKEND, [1]))))
       .map(([row]) => row?.pid)
