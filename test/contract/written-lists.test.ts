@@ -63,3 +63,21 @@ test('a guide names each MCP tool', () => {
   expect(names.length).toBeGreaterThan(30)
   expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(GUIDES))).toEqual([])
 })
+
+test('each decision record has a number of its own, in its name and its title', () => {
+  const numbers = globSync('docs/adr/*.md').map((path) => ({
+    name: Number(/(\d+)-[^/]*$/.exec(path)?.[1]),
+    title: Number(/^# (\d+)\. /.exec(readFileSync(path, 'utf8'))?.[1]),
+  }))
+  expect(numbers.filter(({ name, title }) => name !== title)).toEqual([])
+  expect(new Set(numbers.map(({ name }) => name)).size).toBe(numbers.length)
+})
+
+test.each(['docs/architecture.md', 'CONTRIBUTING.md'])('%s names files that exist', (page) => {
+  const files = globSync(['src/**', 'test/**', 'packages/**', 'prisma/**', 'bin/*'], {
+    exclude: ['**/node_modules/**'],
+  })
+  const named = readFileSync(page, 'utf8').match(/(?<=`)[\w./-]+\.(?:ts|mjs|prisma)(?=`)/g) ?? []
+  expect(named.length).toBeGreaterThan(0)
+  expect(named.filter((name) => !files.some((file) => `/${file}`.endsWith(`/${name}`)))).toEqual([])
+})
