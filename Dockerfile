@@ -6,6 +6,7 @@ WORKDIR /build
 COPY package.json package-lock.json ./
 COPY packages/client/package.json packages/client/
 COPY packages/checkout/package.json packages/checkout/
+COPY web/package.json web/
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
 RUN mkdir /package \

@@ -37,9 +37,10 @@ async function run() {
 }
 
 async function prepareCheckout() {
-  const { isPrepared, prepare } = await import('./prepare.mjs')
+  const { isPrepared, prepare, isExplorerBuilt, buildExplorer } = await import('./prepare.mjs')
   try {
     if (!isPrepared()) prepare()
+    if (process.argv[2] === 'serve' && !isExplorerBuilt()) buildExplorer()
   } catch (error) {
     process.stderr.write(`${error.message}\n`)
     process.exit(1)

@@ -1,4 +1,4 @@
-/** Generates the database client of a checkout. npm runs it after an install; `plinth` does where that was not, or the models are newer. */
+/** Generates the database client of a checkout, and builds the explorer. npm runs it after an install; `plinth` does where that was not, or the sources are newer. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -50,12 +50,40 @@ export function prepare() {
   throw new Error(`The database client could not be generated (Node ${process.versions.node}).\n${reason}`)
 }
 
+const explorer = join(root, 'dist/web/index.html')
+
+/** Is the explorer built from these sources? */
+export function isExplorerBuilt() {
+  if (!existsSync(explorer)) return false
+  const { mtimeMs: builtAt } = statSync(explorer)
+  return readdirSync(join(root, 'web'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.parentPath.includes('node_modules'))
+    .every(({ parentPath, name }) => statSync(join(parentPath, name)).mtimeMs <= builtAt)
+}
+
+/** Builds the explorer, in about a second. Where that fails, a server has none, and its page at `/` says how to build it. */
+export function buildExplorer() {
+  const vite = folderOf('vite')
+  if (!vite) return
+  const node = (!isNewEnough && bundledNode()) || process.execPath
+  const { status, error, stdout, stderr } = spawnSync(node, [join(vite, 'bin/vite.js'), 'build', 'web'], {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  if (status !== 0)
+    process.stderr.write(
+      `The explorer could not be built: ${error ? error.message : `${stdout}${stderr}`.trim()}\n`,
+    )
+}
+
 const [, script] = process.argv
 const isScript = script && existsSync(script) && realpathSync(script) === fileURLToPath(import.meta.url)
 // The built package has no sources, and brings its client.
 if (isScript && existsSync(join(root, 'src'))) {
   try {
     prepare()
+    if (!isExplorerBuilt()) buildExplorer()
   } catch (error) {
     process.stderr.write(`${error.message}\nOnce that is mended, run: node bin/prepare.mjs\n`)
     process.exitCode = 1

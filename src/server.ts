@@ -142,10 +142,6 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   await app.register(ingestion(deliveryOpener(engine), limiter, sizes.record))
   await app.register(s3({ openS3: s3Opener(engine), limiter, charge, unsent }))
   await app.register(docs(visit))
-  await app.register(frontPage(visit, addressOf(config)))
+  await app.register(frontPage(visit))
   return app
 }
-
-/** The public address of the server; undefined while the port is unknown. */
-const addressOf = ({ publicUrl, host, port }: Config): string | undefined =>
-  publicUrl ?? (port === 0 ? undefined : `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`)

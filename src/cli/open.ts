@@ -1,4 +1,4 @@
-/** `plinth open`: opens the GraphQL playground in the browser, signed in. */
+/** `plinth open`: opens the explorer in the browser, signed in. */
 import { spawn } from 'node:child_process'
 import type { Command } from 'commander'
 import { call } from './command/client.ts'
@@ -7,20 +7,19 @@ import { misused } from './command/failure.ts'
 import { note, print } from './command/print.ts'
 import { type Flags, readSettings, serverUrl, tokenFor } from './command/settings.ts'
 
-type OpenFlags = { endpoint?: string; print?: true }
+type OpenFlags = { endpoint?: string; playground?: true; print?: true }
 
 export function addOpen(program: Command): void {
   configure(
-    program
-      .command('open')
-      .description('Open the GraphQL playground in the browser, signed in; of a base with --base'),
+    program.command('open').description('Open the explorer in the browser, signed in; a base with --base'),
   )
-    .addOption(valued('--endpoint <id>', 'the playground of an endpoint of the base'))
+    .option('--playground', 'open the GraphQL playground')
+    .addOption(valued('--endpoint <id>', 'open the GraphQL playground of an endpoint of the base'))
     .option('--print', 'print the address, and open nothing')
     .action(async (flags: OpenFlags) => {
       const settings = readSettings(program.opts<Flags>())
       const url = serverUrl(settings)
-      const page = `${url}${pathOf(settings.base, flags.endpoint)}`
+      const page = `${url}${pathOf(settings.base, flags)}`
       const { code } = (await call(url, tokenFor(url, settings), REQUEST)).body as { code: string }
       const address = `${page}#code=${code}`
       const isOpen = !flags.print && mayOpen() && (await start(address))
@@ -41,9 +40,11 @@ const REQUEST = {
   streams: false,
 }
 
-function pathOf(base: string | undefined, endpoint: string | undefined): string {
+function pathOf(base: string | undefined, { endpoint, playground }: OpenFlags): string {
   if (base === undefined && endpoint !== undefined)
     throw misused('The base is missing. Pass --base <id>, or set PLINTH_BASE.')
+  if (!playground && endpoint === undefined)
+    return base === undefined ? '/' : `/b/${encodeURIComponent(base)}`
   const parts = [...(base === undefined ? [] : [base]), ...(endpoint === undefined ? [] : ['e', endpoint])]
   return ['/graphql', ...parts.map(encodeURIComponent)].join('/')
 }

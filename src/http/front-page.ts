@@ -1,9 +1,10 @@
-/** `GET /`: landing page with the surfaces and guides, as HTML for browsers and JSON for programs. */
+/** `GET /`: the explorer for browsers, an index for programs. And the guides, without a token. */
 import negotiator from '@fastify/accept-negotiator'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { notFound } from './errors.ts'
+import { openExplorer } from './explorer.ts'
 import { GUIDE_GROUPS, GUIDES, guidePage, SEARCH_FORM, searchPage } from './guides.ts'
-import { escapeHtml, htmlPage } from './html-page.ts'
+import { htmlPage } from './html-page.ts'
 import { addVary, SharedDocument } from './shared-document.ts'
 
 type Hook = (request: FastifyRequest) => Promise<void>
@@ -39,10 +40,11 @@ const SURFACES = [
   { name: 'health', path: '/readyz', title: 'Health', about: '/healthz, /readyz and /metrics.' },
 ] as const
 
-/** Serves `/` and `/guides`, without a token. `address` is the public URL, if known. */
-export function frontPage(visit: Hook, address: string | undefined) {
+/** Serves `/` and `/guides`, without a token. Where the explorer is not built, a page with the surfaces is in its place. */
+export function frontPage(visit: Hook, folders?: readonly URL[]) {
   return async (app: FastifyInstance): Promise<void> => {
-    const page = new SharedDocument(() => ({ type: HTML, body: front(address ?? '') }))
+    const explorer = openExplorer(folders)
+    const page = new SharedDocument(() => ({ type: HTML, body: FRONT }))
     const index = new SharedDocument(() => ({ type: 'application/json; charset=utf-8', body: INDEX }))
     const contents = new SharedDocument(() => ({ type: HTML, body: CONTENTS }))
     const guides = new Map(
@@ -52,11 +54,13 @@ export function frontPage(visit: Hook, address: string | undefined) {
       ]),
     )
 
+    explorer?.routes(app, visit)
     app.get('/', { onRequest: visit }, (request, reply) => {
       addVary(reply, 'Accept')
       const accept = request.headers.accept ?? 'application/json'
       if (negotiator.negotiate(accept, ['application/json', 'text/html']) !== 'text/html')
         return index.send(request, reply)
+      if (explorer) return explorer.send(request, reply)
       return page.send(request, reply.header('content-security-policy', PAGE_POLICY))
     })
     app.get<{ Querystring: { q?: unknown } }>('/guides', { onRequest: visit }, async (request, reply) => {
@@ -85,24 +89,15 @@ const INDEX = JSON.stringify(
   2,
 )
 
-const front = (address: string): string =>
-  htmlPage(
-    'Server',
-    `<h1>Plinth</h1>
-<p class="lead">A data layer for software agents runs here: bases hold record types and records. Agents use MCP tools,
-programs use REST <code>/v1</code>, people explore with GraphQL.</p>
+const FRONT = htmlPage(
+  'Server',
+  `<h1>Plinth</h1>
+<p class="lead">A data layer for software agents runs here. Its explorer, the page that shows what agents did, is not built in this
+checkout: <code>npm install && npm run web</code>, then start the server again.</p>
 <ul class="cards">${SURFACES.map(
-      ({ path, title, about }) => `<li><a href="${path}">${title}</a><p>${about}</p></li>`,
-    ).join('')}</ul>
-<h2>Connect an agent</h2>
-<p>MCP is at <code>${escapeHtml(address)}/mcp</code> for all bases that a token may use, and at
-<code>${escapeHtml(address)}/mcp/{base}</code> for one base with its record types as tools. Send
-<code>Authorization: Bearer &lt;token&gt;</code>. For the settings of a client, run in the directory of the server:</p>
-<pre><code>npx plinth mcp config --client claude-code --base &lt;base&gt;</code></pre>
-<h2>First request</h2>
-<pre><code>curl ${escapeHtml(address)}/v1/bases -H "Authorization: Bearer $TOKEN"</code></pre>
-<p>The admin token is in <code>admin-token</code> in the data directory. <code>npx plinth token create</code> makes narrower ones.</p>`,
-  )
+    ({ path, title, about }) => `<li><a href="${path}">${title}</a><p>${about}</p></li>`,
+  ).join('')}</ul>`,
+)
 
 const CONTENTS = htmlPage(
   'Guides',

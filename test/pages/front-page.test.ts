@@ -1,5 +1,7 @@
 import { readdirSync } from 'node:fs'
+import Fastify from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { frontPage } from '../../src/http/front-page.ts'
 import { GUIDES } from '../../src/http/guides.ts'
 import { openServer, type TestServer } from '../support/server.ts'
 
@@ -22,13 +24,41 @@ test('GET / returns a JSON index of the interfaces, each of which exists', async
     expect([path, (await page(path)).status]).toEqual([path, 200])
 })
 
-test('GET / from a browser returns a page with links and without external resources', async () => {
-  const { headers, text } = await page('/')
-  expect(headers.get('content-type')).toMatch(/^text\/html/)
-  expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'/)
-  for (const path of ['/graphql', '/docs/', '/guides', '/openapi.json'])
-    expect(text).toContain(`href="${path}"`)
-  expect(text).not.toMatch(/<script|src=|https?:\/\/(?!127\.0\.0\.1)/)
+test('browsers get the explorer at / and below /b/, under a policy without scripts or styles of others', async () => {
+  for (const path of ['/', '/b/crm', '/b/crm/t/deal/a%2Fb', '/b/none']) {
+    const { status, headers, text } = await page(path)
+    expect([path, status, headers.get('content-type')]).toEqual([path, 200, 'text/html; charset=utf-8'])
+    const policy = headers.get('content-security-policy') ?? ''
+    expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/)
+    expect(policy).toContain("require-trusted-types-for 'script'; trusted-types 'none'")
+    expect(policy).not.toContain('unsafe')
+    expect(headers.get('cross-origin-opener-policy')).toBe('same-origin')
+    expect(headers.get('vary')).toMatch(/accept/i)
+    expect(headers.get('cache-control')).toBe('no-cache')
+    expect(text).not.toMatch(/<script>|<style|https?:/)
+    for (const [, file = ''] of text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)) {
+      const { status: found, headers: sent } = await server.as(null)('GET', file)
+      expect([file, found]).toEqual([file, 200])
+      expect(sent.get('cache-control')).toContain('immutable')
+    }
+  }
+})
+
+test('programs get no page below /b/, and files that the explorer does not have are 404', async () => {
+  for (const path of ['/b/crm', '/assets/nothing.js', '/assets/..%2F..%2Fpackage.json', '/assets/index.html'])
+    expect([path, (await server.as(null)('GET', path)).body.error.code]).toEqual([path, 'NOT_FOUND'])
+})
+
+test('without a built explorer, a page names the command that builds it', async () => {
+  const app = Fastify()
+  await app.register(frontPage(async () => undefined, []))
+  const { body, headers } = await app.inject({ url: '/', headers: { accept: 'text/html' } })
+  expect(headers['content-security-policy']).toMatch(/^default-src 'none'/)
+  for (const word of ['npm run web', 'href="/graphql"', 'href="/docs/"', 'href="/guides"'])
+    expect(body).toContain(word)
+  expect((await app.inject({ url: '/' })).json()).toMatchObject({ name: 'plinth', rest: '/v1' })
+  expect((await app.inject({ url: '/b/crm', headers: { accept: 'text/html' } })).statusCode).toBe(404)
+  await app.close()
 })
 
 test('/guides serves every guide of docs/ and no other file', async () => {

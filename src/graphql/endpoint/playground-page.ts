@@ -1,21 +1,12 @@
 /** The page of the playground and its files, which `packages/playground` builds: GraphiQL, its editor and their workers. */
 import { readFile } from 'node:fs/promises'
-import { promisify } from 'node:util'
-import { brotliDecompress } from 'node:zlib'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { notFound } from '../../http/errors.ts'
+import { serveBuiltFiles } from '../../http/built-files.ts'
 import { SharedDocument } from '../../http/shared-document.ts'
 
-/** `files` are the names in an address. On disk each is compressed and ends with `.br`. */
-type Manifest = { script: string; style: string; files: readonly string[] }
+type Manifest = { script: string; style: string }
 
 const FILES = new URL('./playground-files/', import.meta.url)
-const unpack = promisify(brotliDecompress)
-const TYPES: Readonly<Record<string, string>> = {
-  js: 'text/javascript; charset=utf-8',
-  css: 'text/css; charset=utf-8',
-  ttf: 'font/ttf',
-}
 /** Scripts are files of this server only. The editor and GraphiQL set styles of elements. */
 export const PLAYGROUND_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; worker-src 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
@@ -36,25 +27,8 @@ export const playgroundPage = new SharedDocument(async () => {
   }
 })
 
-type Named = { Params: { file: string } }
-
-/** Serves the files. Their names have a hash of their content, so clients keep them. */
-export function playgroundFiles(
+/** Serves the files of the page. */
+export const playgroundFiles = (
   app: FastifyInstance,
   visit: (request: FastifyRequest) => Promise<void>,
-): void {
-  let documents: Promise<ReadonlyMap<string, SharedDocument>> | undefined
-  app.get<Named>('/playground/:file', { onRequest: visit }, async (request, reply) => {
-    documents ??= manifest().then(({ files }) => new Map(files.map((file) => [file, documentOf(file)])))
-    const document = (await documents).get(request.params.file)
-    if (!document) throw notFound(request)
-    return document.send(request, reply)
-  })
-}
-
-const documentOf = (file: string): SharedDocument =>
-  new SharedDocument(async () => {
-    const brotli = await readFile(new URL(`${file}.br`, FILES))
-    const type = TYPES[file.slice(file.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
-    return { type, body: await unpack(brotli), brotli }
-  }, 'public, max-age=31536000, immutable')
+): void => serveBuiltFiles(app, '/playground', FILES, visit)

@@ -8,6 +8,7 @@ import type { BodySizes } from '../../http/body.ts'
 import type { CallerHooks } from '../../http/caller.ts'
 import { matches } from '../../http/content-headers.ts'
 import { refusal } from '../../http/errors.ts'
+import { asksForPage } from '../../http/explorer.ts'
 import type { Charge } from '../../http/rate-limit.ts'
 import { openEnded } from '../../http/sse.ts'
 import { jsonInTurns } from '../../json/write.ts'
@@ -162,9 +163,6 @@ async function typedFor({ caller, params }: FastifyRequest<OfBase>): Promise<Pla
   }
   return endpointSchema(caller, { base, endpoint })
 }
-
-/** Whether a browser asks for the playground. */
-const asksForPage = ({ headers }: FastifyRequest) => headers.accept?.includes('text/html') === true
 
 /** A query by GET is left to yoga, which refuses other operations. */
 const repeatedBy = ({ method }: FastifyRequest, schema: GraphQLSchema, sent: Sent) =>

@@ -1,0 +1,31 @@
+/** Addresses of the pages. All that changes what is shown is in the address, and never a token. */
+const part = encodeURIComponent
+
+export const to = {
+  home: () => '/',
+  activity: (base: string, search: Search = {}) => `/b/${part(base)}${print(search)}`,
+  request: (base: string, request: string) => `/b/${part(base)}/r/${part(request)}`,
+  records: (base: string, type: string, search: Search = {}) =>
+    `/b/${part(base)}/t/${part(type)}${print(search)}`,
+  record: (base: string, type: string, id: string, search: Search = {}) =>
+    `/b/${part(base)}/t/${part(type)}/${part(id)}${print(search)}`,
+  review: (base: string, id?: string) => `/b/${part(base)}/review${id === undefined ? '' : `/${part(id)}`}`,
+  agents: (base: string, token?: string) =>
+    `/b/${part(base)}/agents${token === undefined ? '' : `/${part(token)}`}`,
+  endpoint: (base: string, endpoint: string) => `/b/${part(base)}/agents/e/${part(endpoint)}`,
+  playground: (base: string) => `/graphql/${part(base)}`,
+} as const
+
+/** Parameters of an address. Absent and empty ones are left out. */
+export type Search = Readonly<Record<string, string | undefined>>
+
+export function print(search: Search): string {
+  const given = Object.entries(search).filter((each): each is [string, string] => Boolean(each[1]))
+  const text = new URLSearchParams(given).toString()
+  return text && `?${text}`
+}
+
+export const parse = (text: string): Search => Object.fromEntries(new URLSearchParams(text))
+
+/** The search with some parameters changed. */
+export const changed = (text: string, changes: Search): string => print({ ...parse(text), ...changes })

@@ -1,0 +1,38 @@
+/** A refusal of the server, in its own words. */
+export type Detail = { path: string; code: string; message: string; hint?: string; allowed?: unknown[] }
+
+export class Failure extends Error {
+  readonly status: number
+  readonly code: string
+  readonly details: readonly Detail[]
+  readonly requestId: string | undefined
+  /** Seconds after which the server takes the request again. */
+  readonly retryAfter: number | undefined
+
+  constructor(
+    status: number,
+    error: { code: string; message: string; details?: readonly Detail[]; request_id?: string },
+    retryAfter?: number,
+  ) {
+    super(error.message)
+    this.status = status
+    this.code = error.code
+    this.details = error.details ?? []
+    this.requestId = error.request_id
+    this.retryAfter = retryAfter
+  }
+}
+
+/** No answer at all: the server or the network is away. */
+export const OFFLINE = 0
+
+export async function failureOf(answer: Response): Promise<Failure> {
+  const wait = Number(answer.headers.get('retry-after')) || undefined
+  try {
+    const { error } = (await answer.json()) as { error: ConstructorParameters<typeof Failure>[1] }
+    return new Failure(answer.status, error, wait)
+  } catch {
+    // A proxy between answers in words of its own.
+    return new Failure(answer.status, { code: String(answer.status), message: answer.statusText }, wait)
+  }
+}

@@ -1,0 +1,102 @@
+/** What the pages read. The key of a query is its path and its body, so that a write or the stream can name what is stale. */
+import {
+  keepPreviousData,
+  type QueryClient,
+  QueryClient as QueryClientClass,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
+import { Failure } from './failure.ts'
+import { pathOf, send } from './send.ts'
+import type { Base, Page, RecordType } from './shapes.ts'
+
+type Options = { enabled?: boolean; every?: number; keep?: boolean }
+
+export const queryClient = new QueryClientClass({
+  defaultOptions: {
+    queries: {
+      staleTime: 10_000,
+      refetchOnWindowFocus: false,
+      // What the server refuses, it refuses again. What it is too busy for, it takes later.
+      retry: (count, error) =>
+        count < 2 && error instanceof Failure && (error.status === 0 || error.status >= 502),
+    },
+  },
+})
+
+export const useRead = <T>(path: string, { enabled = true, every, keep }: Options = {}) =>
+  useQuery<T, Failure>({
+    queryKey: [path],
+    queryFn: ({ signal }) => send<T>('GET', path, undefined, { signal }),
+    enabled,
+    ...(every !== undefined && { refetchInterval: every }),
+    ...(keep && { placeholderData: keepPreviousData }),
+  })
+
+/** A read whose question is a body: a query, an aggregate, a plan. */
+export const useAsk = <T>(path: string, body: unknown, { enabled = true, keep }: Options = {}) =>
+  useQuery<T, Failure>({
+    queryKey: [path, body],
+    queryFn: ({ signal }) => send<T>('POST', path, body, { signal }),
+    enabled,
+    ...(keep && { placeholderData: keepPreviousData }),
+  })
+
+/** The pages of a list. `read` reads the page after a cursor. */
+export const usePages = <Item>(
+  key: readonly unknown[],
+  read: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Item>>,
+  { enabled = true }: Options = {},
+) =>
+  useInfiniteQuery<Page<Item>, Failure, Item[], readonly unknown[], string | undefined>({
+    queryKey: key,
+    queryFn: ({ pageParam, signal }) => read(pageParam, signal),
+    initialPageParam: undefined,
+    getNextPageParam: ({ meta }) =>
+      meta.has_more ? (meta.next_cursor ?? meta.next_before?.toString()) : undefined,
+    select: ({ pages }) => pages.flatMap(({ data }) => data),
+    maxPages: 60,
+    enabled,
+    placeholderData: keepPreviousData,
+  })
+
+type Write<T> = {
+  method: string
+  path: string
+  body?: unknown
+  headers?: Record<string, string>
+  then?: (answer: T) => void
+}
+
+/** A write. It shows as done when the server said so; then all that the base shows is read again. */
+export function useWrite<T>(base: string | undefined) {
+  const client = useQueryClient()
+  return useMutation<T, Failure, Write<T>>({
+    mutationFn: ({ method, path, body, headers = {} }) => send<T>(method, path, body, { headers }),
+    onSuccess: (answer, { then }) => {
+      stale(client, base)
+      then?.(answer)
+    },
+  })
+}
+
+/** Reads again what is in sight of a base, or only what the named record types concern. */
+export function stale(client: QueryClient, base: string | undefined, types?: readonly string[]): void {
+  void client.invalidateQueries({
+    predicate: ({ queryKey: [path] }) => {
+      if (typeof path !== 'string') return false
+      if (base === undefined) return true
+      if (!path.startsWith(`/v1/${encodeURIComponent(base)}/`)) return false
+      const [, type] = /\/records\/([^/?]+)/.exec(path) ?? []
+      return !types || type === undefined || types.includes(decodeURIComponent(type))
+    },
+  })
+}
+
+export const useBases = () => useRead<Page<Base>>(pathOf(['bases'], { limit: 1000 }))
+export const useBase = (base: string) => useRead<Base>(pathOf(['bases', base]))
+export const useTypes = (base: string) =>
+  useRead<Page<RecordType>>(pathOf([base, 'record-types'], { limit: 1000 }))
+export const useType = (base: string, type: string) => useTypes(base).data?.data.find(({ id }) => id === type)

@@ -1,0 +1,130 @@
+/** Who is signed in. The token is that of the tab: it is kept until the tab is closed, and only ever sent as a header. */
+import { useSyncExternalStore } from 'react'
+import { Failure, failureOf } from './failure.ts'
+
+/** The playground keeps its token under the same name, so both pages share one sign-in. */
+const KEY = 'plinth.token'
+
+export type Grant = {
+  base?: string
+  record_type?: string
+  endpoint?: string
+  environment?: string
+  permission: 'read' | 'write' | 'manage' | 'admin'
+}
+export type Self = { id: string; name: string; kind?: Kind; grants: readonly Grant[] }
+export type Kind = 'person' | 'agent' | 'program'
+
+export type Session =
+  | { state: 'opening' }
+  | { state: 'out'; message?: string }
+  | { state: 'in' | 'ended'; token: string; self: Self; message?: string }
+
+let session: Session = { state: 'opening' }
+const listeners = new Set<() => void>()
+/** Other tabs of this server. A new tab asks them for the sign-in, and a sign-out ends all. */
+const tabs = new BroadcastChannel('plinth')
+
+function become(next: Session): void {
+  session = next
+  for (const listener of listeners) listener()
+}
+
+const listen = (listener: () => void) => {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+export const useSession = (): Session => useSyncExternalStore(listen, () => session)
+export const token = (): string | undefined => ('token' in session ? session.token : undefined)
+
+/** The token ended while the page was open: the page stays, and asks again. */
+export function ended(sent: string | undefined, message: string): void {
+  if (session.state === 'in' && session.token === sent) become({ ...session, state: 'ended', message })
+}
+
+/** Signs in by the code of the address, the token of the tab, or that of another tab. */
+export async function open(): Promise<void> {
+  const code = /^#code=([\w-]+)$/.exec(location.hash)?.[1]
+  if (code !== undefined) {
+    history.replaceState(null, '', location.pathname + location.search)
+    return enter(() => exchange(code))
+  }
+  const kept = sessionStorage.getItem(KEY) ?? (await ofAnotherTab())
+  if (kept === undefined) return become({ state: 'out' })
+  return enter(async () => kept)
+}
+
+/** A pasted token is exchanged at once, so that the long-lived one is never kept. */
+export const signIn = (pasted: string): Promise<void> =>
+  enter(async () => {
+    const answer = await fetch('/v1/tokens/self/sign-in-codes', { method: 'POST', headers: bearer(pasted) })
+    // The token of a tab makes no codes, and is used as it is.
+    if (answer.status === 403) return pasted
+    if (!answer.ok) throw await failureOf(answer)
+    const { code } = (await answer.json()) as { code: string }
+    return exchange(code)
+  })
+
+/** Ends the token of the tab, in all tabs. */
+export async function signOut(): Promise<void> {
+  const leaving = token()
+  forget()
+  tabs.postMessage({ left: true })
+  if (leaving === undefined) return
+  // The token ends by itself if this request is lost.
+  await fetch('/playground/sign-out', { method: 'POST', headers: bearer(leaving) }).catch(() => undefined)
+}
+
+const bearer = (of: string) => ({ authorization: `Bearer ${of}` })
+
+async function enter(find: () => Promise<string>): Promise<void> {
+  try {
+    const found = await find()
+    const answer = await fetch('/v1/tokens/self', { headers: bearer(found) })
+    if (!answer.ok) throw await failureOf(answer)
+    sessionStorage.setItem(KEY, found)
+    become({ state: 'in', token: found, self: (await answer.json()) as Self })
+  } catch (error) {
+    sessionStorage.removeItem(KEY)
+    const message = error instanceof Failure ? error.message : String(error)
+    become('token' in session ? { ...session, state: 'ended', message } : { state: 'out', message })
+  }
+}
+
+async function exchange(code: string): Promise<string> {
+  const answer = await fetch('/playground/sign-in', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ code }),
+    redirect: 'error',
+  })
+  if (!answer.ok) throw await failureOf(answer)
+  return ((await answer.json()) as { token: string }).token
+}
+
+function forget(): void {
+  sessionStorage.removeItem(KEY)
+  become({ state: 'out' })
+}
+
+/** Other tabs answer within this time, or there are none. */
+const ANSWER_MS = 150
+
+function ofAnotherTab(): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const hear = ({ data }: MessageEvent<{ token?: string }>) => {
+      if (data.token !== undefined) resolve(data.token)
+    }
+    tabs.addEventListener('message', hear)
+    tabs.postMessage({ asks: true })
+    setTimeout(() => {
+      tabs.removeEventListener('message', hear)
+      resolve(undefined)
+    }, ANSWER_MS)
+  })
+}
+
+tabs.addEventListener('message', ({ data }: MessageEvent<{ asks?: true; left?: true }>) => {
+  if (data.left) forget()
+  if (data.asks && session.state === 'in') tabs.postMessage({ token: session.token })
+})

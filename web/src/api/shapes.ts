@@ -1,0 +1,177 @@
+/** The parts of answers that the pages read. The API reference at `/docs/` has all of them. */
+import type { Kind } from './session.ts'
+
+export type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
+export type Data = Record<string, Json>
+export type Page<Item> = {
+  data: Item[]
+  meta: { has_more: boolean; total?: number; next_cursor?: string; next_before?: number; hint?: string }
+}
+
+export type Base = {
+  id: string
+  name: string | null
+  description: string | null
+  environment: 'production' | 'preview'
+  production_base: string | null
+  settings: { trash_days: number; call_arguments?: boolean }
+}
+export type RecordType = {
+  id: string
+  name: string | null
+  description: string | null
+  json_schema: Schema
+  indexes: { fields: string[]; type?: string; status?: string }[]
+  display: { title?: string; plural?: string }
+}
+export type Schema = {
+  type?: string | string[]
+  title?: string
+  description?: string
+  format?: string
+  enum?: Json[]
+  properties?: Record<string, Schema>
+  required?: string[]
+  items?: Schema
+  maxLength?: number
+  minimum?: number
+  maximum?: number
+}
+
+export type Row = {
+  id: string
+  record_type: string
+  data: Data
+  created_at: string
+  updated_at: string
+  external_id: string | null
+  external_source: string | null
+  version: number
+  status: 'active' | 'cancelled'
+  valid?: false
+  title?: string
+  truncated?: { path: string; size: number }[]
+}
+export type Deleted = Row & { deleted_at: string; deleted_by: Actor; expires_at: string | null }
+
+export type Actor = { token_id: string | null; name: string; via: string; kind?: Kind }
+export type Call = {
+  tool: string | null
+  endpoint: string | null
+  client: string | null
+  trace_id?: string | null
+}
+type Written = { request_id: string; call: Call | null; actor: Actor }
+
+/** A step of a JSON Patch, with the value before it. */
+export type Step = { op: 'add' | 'replace' | 'remove'; path: string; value?: Json; before?: Json }
+export type Operation = 'create' | 'update' | 'cancel' | 'delete' | 'restore'
+export type Change = Written & {
+  seq: number
+  at: string
+  kind: string
+  record_type: string | null
+  id: string
+  operation: Operation
+  version: number
+  diff: Step[]
+  cause: string | null
+  title?: string
+}
+export type Count = { kind: string; record_type: string | null; operation: Operation; count: number }
+/** A field that a request changed; `from` and `to` where all changes share the value. */
+export type ChangedField = { record_type: string; path: string; count: number; from?: Json; to?: Json }
+export type Group = Written & {
+  first_at: string
+  last_at: string
+  last_seq: number
+  count: number
+  by: Count[]
+  undone_by: string | null
+  fields?: ChangedField[]
+  title?: string
+  /** The resource of a group of one. */
+  id?: string
+}
+
+export type UndoItem = {
+  reverts: number
+  kind: string
+  record_type: string | null
+  id: string
+  operation: string
+  title?: string
+  diff?: Step[]
+}
+export type UndoPlan = {
+  request_id: string
+  count: number
+  by: Count[]
+  data: UndoItem[]
+  also: UndoItem[]
+  skipped: {
+    kind: string
+    record_type: string | null
+    id: string
+    seq: number
+    overtaken_by: { seq: number; at?: string; actor?: Actor; operation?: string } | null
+    code: string
+    message: string
+    title?: string
+  }[]
+  effects?: { changes: number; deliveries: unknown[]; runs: unknown[] }
+}
+
+export type Claim = {
+  id: string
+  record_type: string
+  record_id: string
+  status: 'active' | 'completed' | 'exhausted'
+  attempts: number
+  expires_at: string
+  claimed_at: string
+  holder: { token_id: string | null; name: string; kind?: Kind } | null
+  title?: string
+}
+export type Delivery = {
+  id: string
+  of: { kind: string; id: string; name?: string | null }
+  status: 'pending' | 'succeeded' | 'failed' | 'dead'
+  created_at: string
+  attempts: number
+  next_attempt_at?: string | null
+  last_status?: number | null
+  last_error?: string | null
+  record_type?: string | null
+  record_id?: string | null
+  title?: string
+}
+export type Attachment = {
+  id: string
+  name: string
+  content_type: string
+  size: number
+  created_at: string
+  url?: string
+}
+export type Token = {
+  id: string
+  name: string
+  masked: string
+  kind?: Kind
+  grants: readonly import('./session.ts').Grant[]
+  created_at: string
+  expires_at: string | null
+  last_used_at: string | null
+}
+export type Profile = {
+  count: number
+  sampled: boolean
+  fields: {
+    field: string
+    types: string[]
+    null_share: number
+    distinct: number
+    top: { value: Json; count: number }[]
+  }[]
+}

@@ -1,0 +1,93 @@
+/** Which page an address shows. Pages are loaded when they are first opened. */
+import { type ComponentType, lazy, Suspense, useEffect } from 'react'
+import { usePathname } from 'wouter/use-browser-location'
+import { useSession } from './api/session.ts'
+import { Skeleton } from './parts/failure.tsx'
+import { Toast } from './parts/toast.tsx'
+import { Bases } from './shell/bases.tsx'
+import { NotFound } from './shell/not-found.tsx'
+import { Shell } from './shell/shell.tsx'
+import { SignIn } from './shell/sign-in.tsx'
+import { words } from './words.ts'
+
+type Place = Record<string, string> & { base: string }
+type Page = { pattern: string; title: string; page: ComponentType<{ place: Place }> }
+
+const PAGES: readonly Page[] = [
+  { pattern: '', title: words.nav.activity, page: lazy(() => import('./pages/activity/page.tsx')) },
+  {
+    pattern: 'r/:request',
+    title: words.nav.activity,
+    page: lazy(() => import('./pages/activity/request.tsx')),
+  },
+  { pattern: 't/:type', title: words.nav.records, page: lazy(() => import('./pages/records/page.tsx')) },
+  { pattern: 't/:type/:id', title: words.nav.records, page: lazy(() => import('./pages/record/page.tsx')) },
+  { pattern: 'review', title: words.nav.review, page: lazy(() => import('./pages/review/page.tsx')) },
+  { pattern: 'review/:id', title: words.nav.review, page: lazy(() => import('./pages/review/item.tsx')) },
+  { pattern: 'agents', title: words.nav.agents, page: lazy(() => import('./pages/agents/page.tsx')) },
+  {
+    pattern: 'agents/e/:endpoint',
+    title: words.nav.agents,
+    page: lazy(() => import('./pages/agents/page.tsx')),
+  },
+  { pattern: 'agents/:token', title: words.nav.agents, page: lazy(() => import('./pages/agents/page.tsx')) },
+]
+
+export function App() {
+  const session = useSession()
+  const path = usePathname()
+  if (session.state === 'opening') return <Skeleton lines={3} />
+  if (session.state === 'out')
+    return <SignIn {...(session.message !== undefined && { message: session.message })} />
+  return (
+    <>
+      <Placed path={path} />
+      {session.state === 'ended' && <SignIn isAgain message={session.message ?? words.signIn.ended} />}
+      <Toast />
+    </>
+  )
+}
+
+function Placed({ path }: { path: string }) {
+  if (path === '/') return <Bases />
+  const [, prefix, base, ...rest] = segmentsOf(path) ?? []
+  if (prefix !== 'b' || !base) return <NotFound />
+  const found = PAGES.map((page) => ({ page, place: placeOf(page.pattern, rest) })).find(({ place }) => place)
+  return (
+    <Shell base={base} path={path}>
+      {found?.place ? <Opened page={found.page} place={{ ...found.place, base }} key={base} /> : <NotFound />}
+    </Shell>
+  )
+}
+
+function Opened({ page: { title, page: Content }, place }: { page: Page; place: Place }) {
+  useEffect(() => {
+    document.title = `${title} – ${place.base} – Plinth`
+  }, [title, place.base])
+  return (
+    <Suspense fallback={<Skeleton lines={8} />}>
+      <Content place={place} />
+    </Suspense>
+  )
+}
+
+/** The parts of a path; undefined where one is not text. */
+function segmentsOf(path: string): string[] | undefined {
+  try {
+    return path.replace(/\/$/, '').split('/').map(decodeURIComponent)
+  } catch {
+    return undefined
+  }
+}
+
+function placeOf(pattern: string, parts: readonly string[]): Record<string, string> | undefined {
+  const names = pattern === '' ? [] : pattern.split('/')
+  if (names.length !== parts.length) return undefined
+  const place: Record<string, string> = {}
+  for (const [at, name] of names.entries()) {
+    const part = parts[at] ?? ''
+    if (name.startsWith(':')) place[name.slice(1)] = part
+    else if (name !== part) return undefined
+  }
+  return place
+}

@@ -1,0 +1,93 @@
+/** Bars in stacks over time or groups, as SVG. The table beneath has the same numbers as text. */
+import { words } from '../words.ts'
+import { whole } from './text.ts'
+
+export type Series = { name: string; tone: string; values: readonly number[] }
+type Props = {
+  labels: readonly string[]
+  series: readonly Series[]
+  height?: number
+  title: string
+  marks?: number
+}
+
+const WIDTH = 1000
+
+export function Chart({ labels, series, height = 96, title, marks = 7 }: Props) {
+  const sums = labels.map((_, at) => series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0))
+  const most = Math.max(1, ...sums)
+  const step = WIDTH / Math.max(1, labels.length)
+  const every = Math.max(1, Math.ceil(labels.length / marks))
+  return (
+    <figure className="chart">
+      <svg viewBox={`0 0 ${WIDTH} ${height}`} preserveAspectRatio="none" role="img" aria-label={title}>
+        <line x1="0" x2={WIDTH} y1={height - 0.5} y2={height - 0.5} className="axis" />
+        {labels.map((label, at) => {
+          let top = height
+          return (
+            <g key={label}>
+              {series.map(({ name, tone, values }) => {
+                const value = values[at] ?? 0
+                const size = (value / most) * (height - 4)
+                top -= size
+                return value === 0 ? null : (
+                  <rect
+                    key={name}
+                    className={tone}
+                    x={at * step + step * 0.1}
+                    width={step * 0.8}
+                    y={top}
+                    height={Math.max(1.5, size)}
+                  >
+                    <title>{`${label}: ${whole.format(value)} ${name}`}</title>
+                  </rect>
+                )
+              })}
+            </g>
+          )
+        })}
+      </svg>
+      <div className="chart-labels" aria-hidden="true">
+        {labels
+          .filter((_, at) => at % every === 0)
+          .map((label) => (
+            <span key={label}>{label}</span>
+          ))}
+      </div>
+      <table className="hidden">
+        <caption>{title}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{words.when}</th>
+            {series.map(({ name }) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {labels.map((label, at) => (
+            <tr key={label}>
+              <th scope="row">{label}</th>
+              {series.map(({ name, values }) => (
+                <td key={name}>{values[at] ?? 0}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </figure>
+  )
+}
+
+export const Legend = ({ series }: { series: readonly Series[] }) => (
+  <span className="legend">
+    {series.map(({ name, tone, values }) => (
+      <span key={name}>
+        <span className={`swatch ${tone}`} aria-hidden="true" /> {name}{' '}
+        <strong>{whole.format(values.reduce((sum, value) => sum + value, 0))}</strong>
+      </span>
+    ))}
+  </span>
+)

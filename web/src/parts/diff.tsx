@@ -1,0 +1,132 @@
+/** What changed: old, struck out → new, a line for each field. */
+import type { Data, Json, Step } from '../api/shapes.ts'
+import { words } from '../words.ts'
+import { DIFF_CHARS, fieldName } from './text.ts'
+import { Value } from './value.tsx'
+
+type Sides = { from?: Json | undefined; to?: Json | undefined }
+/** A field with its values before and after. */
+export type FieldChange = Sides & { name: string }
+
+/** The changes of fields that a JSON Patch of a record makes; of a whole record, those of its data. */
+export function changesOf(diff: readonly Step[]): FieldChange[] {
+  const found = new Map<string, FieldChange>()
+  for (const { op, path, value, before } of diff) {
+    if (path === '') {
+      const [from, to] = [dataOf(before), dataOf(value)]
+      for (const name of new Set([...Object.keys(from), ...Object.keys(to)]))
+        found.set(name, { name: fieldName(name), from: from[name], to: to[name] })
+      continue
+    }
+    const [, top = '', name = ''] = path.split('/')
+    if (top !== 'data' && op !== 'remove' && (value === null || value === undefined)) continue
+    const label = top === 'data' && name !== '' ? fieldName(path) : fieldName(top)
+    found.set(path, { name: label, from: before, to: op === 'remove' ? undefined : value })
+  }
+  return [...found.values()]
+}
+
+const dataOf = (state: Json | undefined): Data =>
+  state !== null && typeof state === 'object' && !Array.isArray(state)
+    ? typeof state['data'] === 'object' && state['data'] !== null
+      ? (state['data'] as Data)
+      : state
+    : {}
+
+const isEmpty = (value: Json | undefined) => value === undefined || value === null || value === ''
+
+/** `old → new` in a line. */
+export function Change({ from, to, most = DIFF_CHARS }: Sides & { most?: number }) {
+  const lists = listDifference(from, to)
+  if (lists)
+    return (
+      <span className="change">
+        {lists.taken.map((item) => (
+          <del key={`-${item}`}>
+            <Value value={item} most={most} />
+          </del>
+        ))}
+        {lists.added.map((item) => (
+          <ins key={`+${item}`}>
+            <Value value={item} most={most} />
+          </ins>
+        ))}
+      </span>
+    )
+  return (
+    <span className="change">
+      {isEmpty(from) ? (
+        <span className="empty-word">{words.empty}</span>
+      ) : (
+        <del>
+          <Value value={from} most={most} />
+        </del>
+      )}
+      <span className="arrow" role="img" aria-label={words.becomes}>
+        →
+      </span>
+      {isEmpty(to) ? (
+        <span className="empty-word">{words.empty}</span>
+      ) : (
+        <ins>
+          <Value value={to} most={most} />
+        </ins>
+      )}
+    </span>
+  )
+}
+
+/** Lists of plain items are shown by what was taken and added. */
+function listDifference(from: Json | undefined, to: Json | undefined) {
+  if (!isPlainList(from) || !isPlainList(to)) return undefined
+  return {
+    taken: from.filter((item) => !to.includes(item)),
+    added: to.filter((item) => !from.includes(item)),
+  }
+}
+const isPlainList = (value: Json | undefined): value is (string | number)[] =>
+  Array.isArray(value) &&
+  value.length <= 50 &&
+  value.every((item) => typeof item === 'string' || typeof item === 'number')
+
+/** Fields in one line, as many as a row has place for. */
+export function ChangesInLine({
+  changes,
+  most = 4,
+}: {
+  changes: readonly (FieldChange & { count?: number })[]
+  most?: number
+}) {
+  return (
+    <span className="changes">
+      {changes.slice(0, most).map(({ name, from, to, count }) => (
+        <span key={name} className="field-change">
+          <span className="field-name">{name}</span> <Change from={from} to={to} />
+          {count !== undefined && count > 1 && <span className="times"> × {count}</span>}
+        </span>
+      ))}
+      {changes.length > most && <span className="more">{words.moreFields(changes.length - most)}</span>}
+    </span>
+  )
+}
+
+/** Fields below each other, as in the history of a record. */
+export const ChangesInTable = ({
+  changes,
+  most = CELL,
+}: {
+  changes: readonly FieldChange[]
+  most?: number
+}) => (
+  <dl className="change-table">
+    {changes.map(({ name, from, to }) => (
+      <div key={name}>
+        <dt>{name}</dt>
+        <dd>
+          <Change from={from} to={to} most={most} />
+        </dd>
+      </div>
+    ))}
+  </dl>
+)
+const CELL = 160

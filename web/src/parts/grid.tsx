@@ -1,0 +1,202 @@
+/** A table of many rows: only those in sight are in the page. One tab stop; arrows move a cell, by the grid pattern of ARIA. */
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react'
+
+export type Column<Row> = {
+  name: string
+  head: ReactNode
+  /** Width in rem. */
+  width: number
+  isNumber?: boolean
+  /** Sorts by it. */
+  onSort?: () => void
+  sorted?: 'ascending' | 'descending' | undefined
+  cell: (row: Row) => ReactNode
+}
+type Props<Row> = {
+  label: string
+  columns: readonly Column<Row>[]
+  rows: readonly (Row | undefined)[]
+  total: number
+  keyOf: (row: Row) => string
+  onOpen: (row: Row) => void
+  /** Reads what is missing of these rows. */
+  onSight: (first: number, last: number) => void
+  selected?: ReadonlySet<string>
+  onSelect?: (row: Row) => void
+  isFresh?: (row: Row) => boolean
+}
+
+export function Grid<Row>(props: Props<Row>) {
+  const { label, columns, rows, total, keyOf, onOpen, onSight, selected, onSelect, isFresh } = props
+  const box = useRef<HTMLDivElement>(null)
+  const [at, setAt] = useState({ row: 0, column: 0 })
+  const hasFocus = useRef(false)
+  const size = useRowSize()
+  const virtual = useVirtualizer({
+    count: total,
+    getScrollElement: () => box.current,
+    estimateSize: () => size,
+    overscan: 12,
+  })
+  useEffect(() => {
+    if (size) virtual.measure()
+  }, [size, virtual])
+  const items = virtual.getVirtualItems()
+  const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0]
+  useEffect(() => onSight(first, last), [onSight, first, last])
+  useEffect(() => {
+    if (!hasFocus.current) return
+    virtual.scrollToIndex(at.row)
+    box.current
+      ?.querySelector<HTMLElement>(`[data-at="${at.row}:${at.column}"]`)
+      ?.focus({ preventScroll: true })
+  }, [at, virtual])
+
+  const move = (event: KeyboardEvent) => {
+    const step = stepOf(event, Math.floor((box.current?.clientHeight ?? 0) / size))
+    const row = rows[at.row]
+    if (step) {
+      event.preventDefault()
+      const next = {
+        row: Math.max(0, Math.min(total - 1, at.row + step.rows)),
+        column: Math.max(0, Math.min(columns.length - 1, at.column + step.columns)),
+      }
+      setAt(next)
+    } else if (
+      event.key === 'Enter' &&
+      row !== undefined &&
+      event.target instanceof HTMLElement &&
+      event.target.dataset['at']
+    )
+      onOpen(row)
+    else if ((event.key === 'x' || event.key === ' ') && row !== undefined && onSelect) {
+      event.preventDefault()
+      onSelect(row)
+    }
+  }
+  const width = `${columns.reduce((sum, column) => sum + column.width, 0)}rem`
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a virtual table cannot be a table element
+    <div
+      ref={box}
+      className="grid"
+      role="grid"
+      aria-label={label}
+      aria-rowcount={total + 1}
+      aria-colcount={columns.length}
+      aria-multiselectable={onSelect !== undefined}
+      tabIndex={-1}
+      onKeyDown={move}
+      onFocus={() => {
+        hasFocus.current = true
+      }}
+      onBlur={() => {
+        hasFocus.current = false
+      }}
+    >
+      <Heads columns={columns} width={width} />
+      {/* biome-ignore lint/a11y/useSemanticElements: a virtual table cannot be a table element */}
+      <div
+        className="grid-body"
+        role="rowgroup"
+        ref={styled({ height: `${virtual.getTotalSize()}px`, minWidth: width })}
+      >
+        {items.map(({ index, start }) => {
+          const row = rows[index]
+          const isSelected = row !== undefined && selected?.has(keyOf(row))
+          return (
+            // biome-ignore lint/a11y/useSemanticElements: a virtual table cannot be a table element
+            <div
+              key={index}
+              role="row"
+              tabIndex={-1}
+              aria-rowindex={index + 2}
+              aria-selected={onSelect ? isSelected === true : undefined}
+              className={`grid-row ${row !== undefined && isFresh?.(row) ? 'fresh' : ''}`}
+              ref={styled({ transform: `translateY(${start}px)` })}
+            >
+              {columns.map((column, place) => (
+                // biome-ignore lint/a11y/useKeyWithClickEvents: the grid has the keys of all its cells
+                // biome-ignore lint/a11y/useSemanticElements: a virtual table cannot be a table element
+                <div
+                  key={column.name}
+                  role="gridcell"
+                  aria-colindex={place + 1}
+                  data-at={`${index}:${place}`}
+                  tabIndex={at.row === index && at.column === place ? 0 : -1}
+                  className={column.isNumber ? 'cell numbers' : 'cell'}
+                  ref={styled({ flexBasis: `${column.width}rem` })}
+                  onFocus={() =>
+                    (at.row !== index || at.column !== place) && setAt({ row: index, column: place })
+                  }
+                  onClick={() => row !== undefined && column.name !== 'select' && onOpen(row)}
+                >
+                  {row === undefined ? <span className="blank" /> : column.cell(row)}
+                </div>
+              ))}
+            </div>
+          )
+        })}
+      </div>
+    </div>
+  )
+}
+
+const Heads = <Row,>({ columns, width }: { columns: readonly Column<Row>[]; width: string }) => (
+  // biome-ignore lint/a11y/useSemanticElements: a virtual table cannot be a table element
+  // biome-ignore lint/a11y/useFocusableInteractive: its buttons have the focus
+  <div className="grid-head" role="row" aria-rowindex={1} ref={styled({ minWidth: width })}>
+    {columns.map(({ name, head, width: size, isNumber, onSort, sorted }) => (
+      // biome-ignore lint/a11y/useSemanticElements: a virtual table cannot be a table element
+      // biome-ignore lint/a11y/useFocusableInteractive: its button has the focus
+      <div
+        key={name}
+        role="columnheader"
+        aria-sort={sorted}
+        className={isNumber ? 'cell numbers' : 'cell'}
+        ref={styled({ flexBasis: `${size}rem` })}
+      >
+        {onSort ? (
+          <button type="button" className="quiet" onClick={onSort}>
+            {head} {sorted && <span aria-hidden="true">{sorted === 'ascending' ? '↑' : '↓'}</span>}
+          </button>
+        ) : (
+          head
+        )}
+      </div>
+    ))}
+  </div>
+)
+
+/** The policy of the page allows no style attributes; a script may set styles. */
+const styled = (style: Partial<CSSStyleDeclaration>) => (element: HTMLElement | null) => {
+  if (element) Object.assign(element.style, style)
+}
+
+function stepOf({ key, ctrlKey, metaKey }: KeyboardEvent, page: number) {
+  const isFar = ctrlKey || metaKey
+  const steps: Record<string, { rows: number; columns: number }> = {
+    ArrowDown: { rows: 1, columns: 0 },
+    j: { rows: 1, columns: 0 },
+    ArrowUp: { rows: -1, columns: 0 },
+    k: { rows: -1, columns: 0 },
+    ArrowRight: { rows: 0, columns: 1 },
+    ArrowLeft: { rows: 0, columns: -1 },
+    PageDown: { rows: page, columns: 0 },
+    PageUp: { rows: -page, columns: 0 },
+    Home: isFar ? { rows: -1e9, columns: 0 } : { rows: 0, columns: -1e9 },
+    End: isFar ? { rows: 1e9, columns: 0 } : { rows: 0, columns: 1e9 },
+  }
+  return steps[key]
+}
+
+/** The height of a row in pixels: it follows the size of text and the density. */
+function useRowSize(): number {
+  const [size, setSize] = useState(36)
+  useEffect(() => {
+    const style = getComputedStyle(document.documentElement)
+    setSize(Number.parseFloat(style.getPropertyValue('--row')) * Number.parseFloat(style.fontSize))
+  }, [])
+  return size
+}

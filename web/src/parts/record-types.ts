@@ -1,0 +1,84 @@
+/** What a page says of a record type: names, titles, the columns of its schema. */
+import type { Data, Json, RecordType, Row, Schema } from '../api/shapes.ts'
+import { cut, fieldName } from './text.ts'
+
+const TITLES = ['title', 'name', 'subject', 'label']
+const TITLE_CHARS = 120
+
+export const nameOf = (type: RecordType | undefined, id: string): string =>
+  (type?.name ?? fieldName(id)).replace(/^./u, (first) => first.toUpperCase())
+
+export const pluralOf = (type: RecordType): string => type.display.plural ?? plural(nameOf(type, type.id))
+
+/** "tickets" of "ticket": names of types are mostly English singulars. */
+export function plural(name: string): string {
+  if (/(s|x|ch|sh)$/i.test(name)) return /s$/i.test(name) ? name : `${name}es`
+  return /[^aeiou]y$/i.test(name) ? `${name.slice(0, -1)}ies` : `${name}s`
+}
+
+/** "86 tickets", "1 ticket". */
+export function counted(
+  count: number,
+  types: readonly RecordType[],
+  id: string | null,
+  kind: string,
+): string {
+  const type = types.find((each) => each.id === id)
+  const one = (id === null ? fieldName(kind) : nameOf(type, id)).toLowerCase()
+  if (count === 1) return `1 ${one}`
+  return `${count.toLocaleString('en')} ${type ? pluralOf(type).toLowerCase() : plural(one)}`
+}
+
+/** The property that names a record to a person. */
+export const titleField = ({ display, json_schema: { properties = {} } }: RecordType): string | undefined =>
+  display.title ?? TITLES.find((name) => Object.hasOwn(properties, name))
+
+export function titleOf(row: Pick<Row, 'id' | 'data' | 'title'>, type: RecordType | undefined): string {
+  const field = type && titleField(type)
+  const value = row.title ?? (field === undefined ? undefined : row.data[field])
+  return typeof value === 'string' && value.trim() !== '' ? cut(value, TITLE_CHARS).text : row.id
+}
+
+/** The field that a search of words asks; undefined where no text index makes it quick. */
+export function searchOf({ indexes }: RecordType): string | undefined {
+  const index = indexes.find(({ type, status }) => type === 'text' && status !== 'building')
+  if (!index) return undefined
+  return index.fields.length === 1 ? index.fields[0] : 'data'
+}
+
+export type Field = {
+  name: string
+  path: string
+  schema: Schema
+  values?: Json[]
+  isNumber: boolean
+  isState: boolean
+}
+
+/** The properties of a type, in the order that columns have: the title, states, then scalars, then the rest. */
+export function fieldsOf(type: RecordType): Field[] {
+  const title = titleField(type)
+  const rank = ({ path, isState, schema }: Field) =>
+    path === `data.${title}` ? 0 : isState ? 1 : isScalar(schema) ? 2 : 3
+  return Object.entries(type.json_schema.properties ?? {})
+    .map(
+      ([name, schema]): Field => ({
+        name,
+        path: `data.${name}`,
+        schema,
+        ...(schema.enum && { values: schema.enum }),
+        isNumber: typesOf(schema).some((each) => each === 'number' || each === 'integer'),
+        isState: schema.enum?.every((value) => typeof value === 'string' || value === null) === true,
+      }),
+    )
+    .map((field, at) => ({ field, at }))
+    .sort((a, b) => rank(a.field) - rank(b.field) || a.at - b.at)
+    .map(({ field }) => field)
+}
+
+const typesOf = ({ type }: Schema): readonly string[] => (Array.isArray(type) ? type : type ? [type] : [])
+const isScalar = (schema: Schema) => !typesOf(schema).some((each) => each === 'object' || each === 'array')
+
+/** The value at a path such as `data.tags`. */
+export const valueAt = (row: { data: Data }, { name }: Field): Json | undefined =>
+  Object.hasOwn(row.data, name) ? row.data[name] : undefined

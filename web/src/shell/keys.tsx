@@ -1,0 +1,93 @@
+/** Keys of all pages. They are silent in fields, and can be switched off. */
+import { useEffect, useState } from 'react'
+import { navigate } from 'wouter/use-browser-location'
+import { to } from '../addresses.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { words } from '../words.ts'
+
+const OFF = 'plinth.keys-off'
+/** The second key of a pair comes within this time. */
+const PAIR_MS = 1200
+
+const isField = (target: EventTarget | null) =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+
+export function usePageKeys(base: string, onPanel: (panel: 'jump' | 'keys') => void): void {
+  useEffect(() => {
+    let pair = 0
+    const press = (event: KeyboardEvent) => {
+      if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k') {
+        event.preventDefault()
+        return onPanel('jump')
+      }
+      if (event.metaKey || event.ctrlKey || event.altKey || isField(event.target)) return
+      if (localStorage.getItem(OFF) !== null || document.querySelector('dialog[open]')) return
+      const isSecond = performance.now() - pair < PAIR_MS
+      pair = event.key === 'g' ? performance.now() : 0
+      if (event.key === '?') onPanel('keys')
+      if (event.key === '/') {
+        event.preventDefault()
+        const filter = document.querySelector<HTMLElement>('[data-key="/"]')
+        if (filter) filter.focus()
+        else onPanel('jump')
+      }
+      if (!isSecond) return
+      const first = document.querySelector<HTMLAnchorElement>('.side [data-type]')
+      const pages: Record<string, string | undefined> = {
+        a: to.activity(base),
+        v: to.review(base),
+        t: to.agents(base),
+        r: first?.getAttribute('href') ?? undefined,
+      }
+      const address = pages[event.key]
+      if (address !== undefined) navigate(address)
+    }
+    addEventListener('keydown', press)
+    return () => removeEventListener('keydown', press)
+  }, [base, onPanel])
+}
+
+/** A key of the page in sight. */
+export function useKey(key: string, act: () => void): void {
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      const isPlain = !event.metaKey && !event.ctrlKey && !event.altKey
+      if (!isPlain || event.key !== key || isField(event.target)) return
+      if (localStorage.getItem(OFF) === null && !document.querySelector('dialog[open]')) act()
+    }
+    addEventListener('keydown', press)
+    return () => removeEventListener('keydown', press)
+  }, [key, act])
+}
+
+export function Keys({ onClose }: { onClose: () => void }) {
+  const [isOff, setOff] = useState(localStorage.getItem(OFF) !== null)
+  const change = () => {
+    if (isOff) localStorage.removeItem(OFF)
+    else localStorage.setItem(OFF, '1')
+    setOff(!isOff)
+  }
+  return (
+    <Dialog
+      title={words.keys.title}
+      onClose={onClose}
+      foot={
+        <button type="button" onClick={change}>
+          {isOff ? words.keys.on : words.keys.off}
+        </button>
+      }
+    >
+      <dl className="keys">
+        {words.keys.list.map(([key, text]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  )
+}

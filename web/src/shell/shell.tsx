@@ -1,0 +1,49 @@
+/** The frame of all pages of a base: the side bar, or the bar below on phones, the jump and the keys. */
+import { createContext, type ReactNode, useContext, useState } from 'react'
+import { type Live, useLive } from '../api/stream.ts'
+import { Jump } from '../parts/jump.tsx'
+import { words } from '../words.ts'
+import { Keys, usePageKeys } from './keys.tsx'
+import { Side } from './side.tsx'
+
+const LiveContext = createContext<Live>({ state: 'paused' })
+
+type Props = { base: string; path: string; children: ReactNode }
+
+export function Shell({ base, path, children }: Props) {
+  const live = useLive(base)
+  const [panel, setPanel] = useState<'jump' | 'keys' | undefined>()
+  usePageKeys(base, setPanel)
+  return (
+    <LiveContext.Provider value={live}>
+      <a className="skip" href="#content">
+        {words.skip}
+      </a>
+      <div className="shell">
+        <Side base={base} path={path} onPanel={setPanel} />
+        <div className="content" id="content" tabIndex={-1}>
+          {children}
+        </div>
+      </div>
+      {panel === 'jump' && <Jump base={base} onClose={() => setPanel(undefined)} />}
+      {panel === 'keys' && <Keys onClose={() => setPanel(undefined)} />}
+    </LiveContext.Provider>
+  )
+}
+
+/** The line at the top of a page: where it is, and what can be done. */
+export function Bar({ trail, children }: { trail: ReactNode; children?: ReactNode }) {
+  const { state, reason } = useContext(LiveContext)
+  return (
+    <header className="bar">
+      <nav className="trail" aria-label={words.nav.title}>
+        {trail}
+      </nav>
+      <span className={`live ${state}`} title={reason ?? words.liveHint}>
+        <span className="dot" aria-hidden="true" />
+        {state === 'live' ? words.live : state === 'paused' ? words.paused : words.notLive}
+      </span>
+      {children}
+    </header>
+  )
+}

@@ -1,0 +1,59 @@
+/** The sign-in: a token that is exchanged at once for one of this tab. Over a page whose token ended, it is a dialog. */
+import { type FormEvent, useState } from 'react'
+import { signIn } from '../api/session.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { words } from '../words.ts'
+
+type Props = { message?: string; isAgain?: boolean }
+
+export function SignIn({ message, isAgain = false }: Props) {
+  if (isAgain)
+    return (
+      <Dialog title={words.signIn.again} onClose={() => undefined}>
+        <Form {...(message !== undefined && { message })} />
+      </Dialog>
+    )
+  return (
+    <main className="sign-in">
+      <div className="mark" aria-hidden="true" />
+      <h1>Plinth</h1>
+      <p>{words.signIn.about}</p>
+      <Form {...(message !== undefined && { message })} />
+      <p className="meta">
+        {words.signIn.hint} <code>npx plinth open</code>
+      </p>
+      <p className="meta">{words.signIn.help}</p>
+    </main>
+  )
+}
+
+function Form({ message }: { message?: string }) {
+  const [token, setToken] = useState('')
+  const [isBusy, setBusy] = useState(false)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    setBusy(true)
+    void signIn(token.trim()).finally(() => setBusy(false))
+  }
+  return (
+    <form onSubmit={submit}>
+      <label htmlFor="token">{words.signIn.token}</label>
+      <input
+        id="token"
+        type="password"
+        autoComplete="off"
+        placeholder="plt_…"
+        required
+        value={token}
+        aria-describedby="sign-in-message"
+        onChange={({ target }) => setToken(target.value)}
+      />
+      <button type="submit" className="primary" disabled={isBusy}>
+        {words.signIn.submit}
+      </button>
+      <p id="sign-in-message" role="status" className="failed-word">
+        {message ?? ''}
+      </p>
+    </form>
+  )
+}

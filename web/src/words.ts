@@ -1,0 +1,111 @@
+/** Every sentence of the pages, so that they can be read, and translated, in one place. */
+const number = new Intl.NumberFormat('en')
+const of = (count: number, one: string, many = `${one}s`) =>
+  `${number.format(count)} ${count === 1 ? one : many}`
+
+export const words = {
+  empty: 'empty',
+  yes: 'yes',
+  no: 'no',
+  becomes: 'becomes',
+  when: 'When',
+  close: 'Close',
+  cancel: 'Cancel',
+  choices: 'Choices',
+  loading: 'Reading',
+  tryAgain: 'Try again',
+  nobody: 'nobody',
+  deletedType: 'a type that is deleted',
+  page: 'page',
+  recordType: 'record type',
+  request: (id: string) => `request ${id}`,
+  showAll: (chars: number) => `Show all ${number.format(chars)} characters`,
+  moreFields: (count: number) => `and ${of(count, 'more field')}`,
+  jump: 'Go to',
+  jumpHint: 'Search, or go to…',
+  nothingFound: 'Nothing found.',
+  kinds: { person: 'person', agent: 'agent', program: 'program' },
+  live: 'live',
+  paused: 'paused',
+  notLive: 'not live',
+  liveHint: 'Changes of others are shown as they happen.',
+  skip: 'Skip to the content',
+
+  failures: {
+    offline: 'The server does not answer.',
+    forbidden: 'You have no right to see or do this.',
+    conflict: 'Somebody else changed this.',
+    busy: (seconds: number) => `Too many requests. Try again in ${of(seconds, 'second')}.`,
+    server: 'The server failed. Nothing was changed.',
+    notFound: 'There is no such page.',
+    toStart: 'To the start',
+  },
+
+  nav: {
+    title: 'Pages',
+    activity: 'Activity',
+    review: 'Review',
+    agents: 'Agents',
+    graphql: 'GraphQL',
+    records: 'Records',
+    more: 'More',
+    guides: 'Guides',
+    reference: 'API reference',
+    signOut: 'Sign out',
+    theme: 'Theme',
+    themes: { system: 'As the system', light: 'Light', dark: 'Dark' },
+    keys: 'Keys',
+    production: 'production',
+    preview: (of: string) => `preview of ${of}`,
+    bases: 'Bases',
+    allBases: 'All bases',
+    connect: 'Connect an agent',
+  },
+
+  keys: {
+    title: 'Keys',
+    off: 'Switch the keys off',
+    on: 'Switch the keys on',
+    list: [
+      ['⌘K, Ctrl K', 'go to a page, a type or a record'],
+      ['g a', 'Activity'],
+      ['g r', 'Records'],
+      ['g v', 'Review'],
+      ['g t', 'Agents'],
+      ['/', 'filter'],
+      ['j k, arrows', 'move'],
+      ['Enter', 'open'],
+      ['x', 'select'],
+      ['e', 'edit'],
+      ['u', 'undo: the plan first'],
+      ['Ctrl Enter', 'save or decide'],
+      ['Esc', 'back'],
+    ],
+  },
+
+  signIn: {
+    title: 'Sign in',
+    again: 'Sign in again',
+    about: 'Plinth keeps the data that your agents work with. Here you see what they did, and take it back.',
+    token: 'API token',
+    submit: 'Sign in',
+    hint: 'In the directory of the server, this command opens the page signed in:',
+    help: 'The tab forgets the token when you close it. The admin token is in the file admin-token in the data directory.',
+    ended: 'Your sign-in ended. What you see stays; sign in to go on.',
+  },
+
+  bases: {
+    title: 'Bases',
+    none: 'There is no base yet.',
+    noneHint:
+      'An agent or a program makes the first one. Connect one, or try the first request of the cookbook.',
+  },
+
+  connect: {
+    title: 'Connect an agent',
+    about: 'Agents speak MCP. Give each one a token of its own, so that you can tell them apart here.',
+    token: 'Make a token',
+    config: (client: string) => `Settings for ${client}`,
+    address: 'Address',
+  },
+} as const
