@@ -146,7 +146,7 @@ export function rotation<Q extends z.ZodObject>(
     body: z.strictObject({}).optional(),
     operation: rotate(),
     variables: ({ params }) => ({ base: params.base_id, id: params.id }),
-    reply: ({ written }) => ({ body: trim(without(written, 'operation')) }),
+    reply: ({ written }) => ({ body: trim(without(written, 'operation', 'warnings')) }),
     answers,
   })
 }
