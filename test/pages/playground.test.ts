@@ -8,6 +8,7 @@ import type { Send } from '../../packages/playground/src/send.ts'
 import { starters } from '../../packages/playground/src/starters.ts'
 import { succeed } from '../support/answers.ts'
 import { CHROMIUM, openBrowser } from '../support/browser.ts'
+import { eventually } from '../support/until.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 const FILES = 'src/graphql/endpoint/playground-files'
@@ -182,7 +183,8 @@ test.skipIf(!CHROMIUM)(
   'Prettify formats the query, and a refused token stays in its field, in Chromium if there is one',
   { tags: 'full', timeout: 180_000 },
   async () => {
-    const browser = await openBrowser(CHROMIUM ?? '')
+    const browser = await openBrowser()
+    const page = await browser.newPage()
     const tabs = 'plinth:/graphql/crm:graphiql:tabState'
     const tab = {
       id: 'a',
@@ -194,32 +196,24 @@ test.skipIf(!CHROMIUM)(
       operationName: null,
       response: null,
     }
-    const sign = (token: string) =>
-      browser.evaluate(`(() => {
-      const input = document.querySelector('#token')
-      Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(input, ${JSON.stringify(token)})
-      input.dispatchEvent(new Event('input', { bubbles: true }))
-      setTimeout(() => document.querySelector('#plinth-sign-in button').click(), 100)
-    })()`)
+    const sign = async (token: string) => {
+      await page.locator('#token').fill(token)
+      await page.locator('#plinth-sign-in button').first().click()
+    }
+    const stored = () => page.evaluate((key) => localStorage.getItem(key) ?? '', tabs)
     try {
-      await browser.open(`${world.url}/graphql/crm`)
-      await browser.until(`document.querySelector('#token') !== null`)
+      await page.goto(`${world.url}/graphql/crm`)
       await sign('plt_wrong')
-      await browser.until(`document.querySelector('#plinth-sign-in [role=status]')?.textContent.length > 0`)
-      expect(await browser.evaluate(`document.querySelector('#token').value`)).toBe('plt_wrong')
-      expect(await browser.evaluate(`document.querySelector('#plinth-sign-in').textContent`)).toContain(
-        'Base crm at 127.0.0.1',
-      )
+      await page.locator('#plinth-sign-in [role=status]:not(:empty)').waitFor()
+      expect(await page.locator('#token').inputValue()).toBe('plt_wrong')
+      expect(await page.locator('#plinth-sign-in').textContent()).toContain('Base crm at 127.0.0.1')
       const state = JSON.stringify({ activeTabIndex: 0, tabs: [tab] })
-      await browser.evaluate(`localStorage.setItem(${JSON.stringify(tabs)}, ${JSON.stringify(state)})`)
+      await page.evaluate(([key, value]) => localStorage.setItem(key, value), [tabs, state] as const)
       await sign(world.adminToken)
-      const button = `document.querySelector('button[aria-label^="Prettify"]')`
-      await browser.until(
-        `${button} !== null && document.querySelector('.graphiql-query-editor .view-lines')?.textContent.length > 0`,
-      )
-      await browser.evaluate(`${button}.click()`)
-      await browser.until(
-        `localStorage.getItem(${JSON.stringify(tabs)}).includes('{\\\\n  ticketRecords {\\\\n    nodes {')`,
+      await page.locator('.graphiql-query-editor .view-lines:not(:empty)').waitFor()
+      await page.getByRole('button', { name: /^Prettify/ }).click()
+      await eventually(async () =>
+        (await stored()).includes('{\\n  ticketRecords {\\n    nodes {') ? true : undefined,
       )
     } finally {
       await browser.close()
