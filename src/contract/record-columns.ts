@@ -38,7 +38,7 @@ export const RELATION_COLUMNS = {
   relationships:
     'id rel_type source_record_type source_id target_record_type target_id external_id external_source data version created_at updated_at',
   changes:
-    'seq at kind record_type id operation version data data_before changed external_id external_source status actor_name via request_id call',
+    'seq at kind record_type id operation version data data_before changed external_id external_source status actor_name actor_kind via request_id call',
 } as const
 
 /** What the own status of a record can be. */

@@ -118,8 +118,15 @@ export const Grant = z
   .superRefine(namesOneKind)
   .meta({ id: 'Grant', oneOf: [{ required: ['record_type'] }, { required: ['endpoint'] }] })
 
+/** Who can use a token. */
+export const ACTOR_KINDS = ['person', 'agent', 'program'] as const
+export type ActorKind = (typeof ACTOR_KINDS)[number]
+
 export const TokenBody = z.strictObject({
   name: Name,
+  kind: z.enum(ACTOR_KINDS).optional().meta({
+    description: 'Who uses the token: it is the `kind` of the `actor` of its changes. Defaults to `program`.',
+  }),
   grants: z.array(Grant).min(1, 'A token needs at least one grant.').max(100),
   expires_at: z.iso
     .datetime({ offset: true, error: 'It must be a time such as 2026-01-31T09:30:00Z.' })

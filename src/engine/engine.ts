@@ -232,7 +232,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     access: session.access,
     actor: actorOf(session),
     session,
-    via,
+    via: session.isTab ? 'explorer' : via,
     requestId,
     batches: { left: limits.batchBytes },
     answer: budgetOf(via, pageBytes, reserveBytes),

@@ -11,9 +11,12 @@ export const Actor = builder.objectRef<changes.Change['actor']>('Actor').impleme
   fields: (t) => ({
     tokenId: t.exposeString('tokenId', { nullable: true }),
     name: t.exposeString('name'),
+    kind: t.exposeString('kind', {
+      description: '`person`, `agent` or `program`: who uses the token. What no token made is of a program.',
+    }),
     via: t.exposeString('via', {
       description:
-        '`rest`, `mcp`, `graphql`, `inbound`, `seed`, `promotion`, `action`, `trigger` or `system`.',
+        '`rest`, `mcp`, `graphql`, `explorer` (a browser tab), `inbound`, `seed`, `promotion`, `action`, `trigger` or `system`.',
     }),
   }),
 })
@@ -163,6 +166,7 @@ const changeArgs = () =>
     operation: t.string({ description: '`create`, `update`, `cancel`, `delete` or `restore`.' }),
     requestId: t.string(),
     actor: t.string({ description: 'The id or the name of a token.' }),
+    actorKind: t.string({ description: '`person`, `agent` or `program`.' }),
     since: t.field({ type: 'DateTime', description: 'From this time or age on.' }),
     until: t.field({ type: 'DateTime', description: 'Before this time or age.' }),
   }))

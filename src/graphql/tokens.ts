@@ -12,6 +12,7 @@ const TokenType = builder.objectRef<Token>('Token').implement({
   fields: (t) => ({
     id: t.exposeString('id'),
     name: t.exposeString('name'),
+    kind: t.exposeString('kind', { description: '`person`, `agent` or `program`: who uses it.' }),
     masked: t.exposeString('masked'),
     grants: t.field({ type: 'JSON', resolve: (token) => token.grants }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
@@ -58,6 +59,9 @@ mutation('createToken', {
   type: TokenType,
   args: builder.args((t) => ({
     name: t.string({ required: true }),
+    kind: t.string({
+      description: '`person`, `agent` or `program`: who uses the token. Defaults to `program`.',
+    }),
     grants: t.field({
       type: 'JSON',
       required: true,
@@ -65,8 +69,8 @@ mutation('createToken', {
     }),
     expiresAt: t.field({ type: 'DateTime' }),
   })),
-  resolve: (scope, { name, grants, expiresAt }) =>
-    tokens.createToken(scope, { name, grants, expiresAt: expiresAt ?? null }),
+  resolve: (scope, { name, kind, grants, expiresAt }) =>
+    tokens.createToken(scope, { name, kind, grants, expiresAt: expiresAt ?? null }),
 })
 
 mutation('deleteToken', {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { changesBody } from '../contract/response-bodies.ts'
+import { ACTOR_KINDS } from '../contract/shapes.ts'
 import { momentOf } from '../contract/time-input.ts'
 import { STEP_KINDS } from '../contract/trace-step-kinds.ts'
 import { invalid } from '../foundation/errors.ts'
@@ -34,7 +35,7 @@ export const Change = z
 
 /** The fields of a change log entry in responses. */
 export const ChangeFields = graphql(`fragment ChangeFields on Change {
-  seq at actor { token_id: tokenId name via } request_id: requestId call { id tool endpoint client trace_id: traceId }
+  seq at actor { token_id: tokenId name kind via } request_id: requestId call { id tool endpoint client trace_id: traceId }
   kind record_type: recordType id operation version diff cause
 }`)
 
@@ -46,7 +47,7 @@ const ChangePageFields = graphql(
 /** The fields of a page of groups. */
 const ChangeGroupPageFields = graphql(`fragment ChangeGroupPageFields on ChangeGroupPage {
   data {
-    request_id: requestId call { id tool endpoint client trace_id: traceId } actor { token_id: tokenId name via }
+    request_id: requestId call { id tool endpoint client trace_id: traceId } actor { token_id: tokenId name kind via }
     first_at: firstAt last_at: lastAt last_seq: lastSeq count id @include(if: $withTitles) title @include(if: $withTitles) by { kind record_type: recordType operation count }
     undone_by: undoneBy
   }
@@ -127,16 +128,24 @@ const filters = z.strictObject({
     .optional()
     .meta({ description: 'Only this kind of resource: `record`, `relationship`, …' }),
   actor: z.string().optional().meta({ description: 'Only changes made by this token: its id or its name.' }),
+  actor_kind: z
+    .enum(ACTOR_KINDS)
+    .optional()
+    .meta({ description: 'Only changes of persons, agents or programs.' }),
   since: momentOf('From this time on'),
   until: momentOf('Before this time'),
 })
 
 const params = z.strictObject({ base_id: baseId() })
 
-const asked = (base: string, { record_type, request_id, ...query }: z.output<typeof filters>) => ({
+const asked = (
+  base: string,
+  { record_type, request_id, actor_kind, ...query }: z.output<typeof filters>,
+) => ({
   base,
   recordType: record_type,
   requestId: request_id,
+  actorKind: actor_kind,
   ...query,
 })
 
@@ -185,13 +194,13 @@ export const changes = [
     query: pages,
     operation: graphql(
       `query ListChanges($base: String!, $after: Float, $before: Float, $order: LogOrder, $recordType: String, $id: String,
-        $kind: String, $operation: String, $actor: String, $requestId: String, $since: DateTime, $until: DateTime,
+        $kind: String, $operation: String, $actor: String, $actorKind: String, $requestId: String, $since: DateTime, $until: DateTime,
         $limit: Int, $showsBefore: Boolean, $withTitles: Boolean!, $isGrouped: Boolean!) {
         changes(base: $base, after: $after, before: $before, order: $order, recordType: $recordType, id: $id, kind: $kind,
-          operation: $operation, actor: $actor, requestId: $requestId, since: $since, until: $until, limit: $limit,
+          operation: $operation, actor: $actor, actorKind: $actorKind, requestId: $requestId, since: $since, until: $until, limit: $limit,
           showsBefore: $showsBefore) @skip(if: $isGrouped) { ...ChangePageFields }
         changeGroups(base: $base, after: $after, before: $before, recordType: $recordType, id: $id, kind: $kind,
-          operation: $operation, actor: $actor, requestId: $requestId, since: $since, until: $until, limit: $limit)
+          operation: $operation, actor: $actor, actorKind: $actorKind, requestId: $requestId, since: $since, until: $until, limit: $limit)
           @include(if: $isGrouped) { ...ChangeGroupPageFields }
       }`,
       [ChangePageFields, ChangeGroupPageFields],
@@ -241,7 +250,7 @@ const ChangeTrace = z
   .meta({ id: 'ChangeTrace' })
 const TraceStepFields = graphql(`fragment TraceStepFields on TraceStep {
   kind id of depth cause at status change { seq kind record_type: recordType id operation version }
-  actor { token_id: tokenId name via } request_id: requestId call { id tool endpoint client trace_id: traceId }
+  actor { token_id: tokenId name kind via } request_id: requestId call { id tool endpoint client trace_id: traceId }
 }`)
 
 export const trace = [
@@ -286,8 +295,8 @@ export const changeStream = [
     },
     operation: graphql(
       `subscription FollowChanges($base: String!, $after: Float, $recordType: String, $id: String, $kind: String, $operation: String,
-        $actor: String, $requestId: String, $since: DateTime, $until: DateTime, $condition: JSON, $withTitles: Boolean!) {
-        changes(base: $base, after: $after, recordType: $recordType, id: $id, kind: $kind, operation: $operation, actor: $actor,
+        $actor: String, $actorKind: String, $requestId: String, $since: DateTime, $until: DateTime, $condition: JSON, $withTitles: Boolean!) {
+        changes(base: $base, after: $after, recordType: $recordType, id: $id, kind: $kind, operation: $operation, actor: $actor, actorKind: $actorKind,
           requestId: $requestId, since: $since, until: $until, condition: $condition) { ...ChangeFields title @include(if: $withTitles) }
       }`,
       [ChangeFields],

@@ -28,7 +28,7 @@ export const history = [
     operation: graphql(
       `query RecordHistory($base: String!, $recordType: String!, $id: String!, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
         recordHistory(base: $base, recordType: $recordType, id: $id, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
-          data { version operation at actor { token_id: tokenId name via } request_id: requestId call { id tool endpoint client trace_id: traceId } seq cause diff }
+          data { version operation at actor { token_id: tokenId name kind via } request_id: requestId call { id tool endpoint client trace_id: traceId } seq cause diff }
           hasMore truncated limit offset total nextCursor
         }
       }`,

@@ -1,7 +1,7 @@
 /** REST routes of API tokens. */
 import { z } from 'zod'
 import { pageBody, trim } from '../contract/response-bodies.ts'
-import { Grant, TokenBody } from '../contract/shapes.ts'
+import { ACTOR_KINDS, Grant, TokenBody } from '../contract/shapes.ts'
 import { graphql } from '../graphql/document.ts'
 import { listOf } from './route/page.ts'
 import { pageOf, pageQuery } from './route/query.ts'
@@ -12,6 +12,7 @@ const Token = z
   .object({
     id: z.string(),
     name: z.string(),
+    kind: z.enum(ACTOR_KINDS).meta({ description: 'Who uses it.' }),
     masked: z.string(),
     grants: z.array(Grant),
     created_at: time,
@@ -41,7 +42,7 @@ const SignInCode = z
   .meta({ id: 'SignInCode' })
 
 const TokenFields = graphql(`fragment TokenFields on Token {
-  id name masked grants created_at: createdAt created_by: createdBy expires_at: expiresAt last_used_at: lastUsedAt
+  id name kind masked grants created_at: createdAt created_by: createdBy expires_at: expiresAt last_used_at: lastUsedAt
   used_by_server: usedByServer
 }`)
 const need = () => ({ admin: true }) as const
@@ -53,12 +54,17 @@ export const tokens = [
     need,
     body: TokenBody,
     operation: graphql(
-      `mutation CreateToken($name: String!, $grants: JSON!, $expiresAt: DateTime) {
-        createToken(name: $name, grants: $grants, expiresAt: $expiresAt) { ...TokenFields token dry_run: dryRun }
+      `mutation CreateToken($name: String!, $kind: String, $grants: JSON!, $expiresAt: DateTime) {
+        createToken(name: $name, kind: $kind, grants: $grants, expiresAt: $expiresAt) { ...TokenFields token dry_run: dryRun }
       }`,
       [TokenFields],
     ),
-    variables: ({ body }) => ({ name: body.name, grants: body.grants, expiresAt: body.expires_at }),
+    variables: ({ body: { name, kind, grants, expires_at } }) => ({
+      name,
+      kind,
+      grants,
+      expiresAt: expires_at,
+    }),
     reply: ({ createToken }) => ({
       status: 201,
       location: `/v1/tokens/${createToken.id}`,

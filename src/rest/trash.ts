@@ -31,7 +31,7 @@ export const trash = [
     operation: graphql(
       `query ListTrash($base: String!, $recordType: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean, $withTitles: Boolean!) {
         trash(base: $base, recordType: $recordType, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
-          data { record { ...RecordFields } title @include(if: $withTitles) deleted_at: deletedAt deleted_by: deletedBy { token_id: tokenId name via } expires_at: expiresAt }
+          data { record { ...RecordFields } title @include(if: $withTitles) deleted_at: deletedAt deleted_by: deletedBy { token_id: tokenId name kind via } expires_at: expiresAt }
           hasMore truncated limit offset total nextCursor
         }
       }`,

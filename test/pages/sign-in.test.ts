@@ -31,7 +31,7 @@ test('a code is exchanged once for a token with the same grants, for twelve hour
     await asker.call('GET', '/v1/tokens/self'),
     await world.as(token)('GET', '/v1/tokens/self'),
   ]
-  expect(tab.body).toMatchObject({ name: 'Mia (playground)', created_by: asker.id, expires_at })
+  expect(tab.body).toMatchObject({ name: 'Mia (browser)', created_by: asker.id, expires_at })
   expect([tab.body.grants, tab.body.id]).toEqual([own.body.grants, expect.not.stringMatching(asker.id)])
   const hours = (Date.parse(expires_at) - Date.now()) / 3_600_000
   expect([hours > 11.9, hours <= 12]).toEqual([true, true])

@@ -73,6 +73,7 @@ export const changes = commandOf('changes.list', 'changes', {
     id: '<id> only the resource with this id',
     kind: '<kind> only this kind of resource, such as record',
     actor: '<token> only changes made by this token: its id or its name',
+    actor_kind: '<kind> only changes of a person, an agent or a program',
     operation: '<operation> only this operation, such as delete',
     request_id: '<id> only changes of this request',
   },

@@ -48,7 +48,17 @@ function showCreated({ body, replayed }: Answer): void {
 export const token: Noun = {
   name: 'token',
   summary: 'Tokens: API keys and their permissions',
-  columns: ['id', 'name', 'masked', 'used_by_server', 'created_at', 'expires_at', 'last_used_at', 'grants'],
+  columns: [
+    'id',
+    'name',
+    'kind',
+    'masked',
+    'used_by_server',
+    'created_at',
+    'expires_at',
+    'last_used_at',
+    'grants',
+  ],
   rows: [
     commandOf('tokens.list', 'list'),
     commandOf('tokens.self', 'self', { summary: 'Show the token in use, with its grants' }),
@@ -56,6 +66,7 @@ export const token: Noun = {
       summary: 'Create a token; its value is shown once',
       says: {
         name: 'what the token is for',
+        kind: '<kind> who uses it: person, agent or program (default)',
         grants: grant,
         expires_at: '<time> when it expires, such as 2030-01-31T00:00:00Z',
       },

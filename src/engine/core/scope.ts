@@ -30,6 +30,7 @@ export type Via =
   | 'promotion'
   | 'action'
   | 'trigger'
+  | 'explorer'
   | 'system'
 
 /** What a scope's rights depend on besides the token. */
@@ -142,7 +143,9 @@ export type Scope = Services & {
 export const authorship = (scope: Scope): Authorship => [
   scope.actor.tokenId,
   scope.actor.name,
-  scope.via,
+  scope.actor.kind === undefined || scope.actor.kind === 'program'
+    ? scope.via
+    : `${scope.via} ${scope.actor.kind}`,
   scope.requestId,
   packCall(scope.call),
 ]

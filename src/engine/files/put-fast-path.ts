@@ -7,7 +7,7 @@ import { authorship } from '../core/scope.ts'
 import type { WriteScope } from '../core/write/write.ts'
 import { foldText, wordsOf } from '../data/search/words.ts'
 import type { Authorship } from '../log/entry.ts'
-import { logResources } from '../log/log-rows.ts'
+import { authorOf, logResources } from '../log/log-rows.ts'
 import { statement, timed } from '../storage/database/client.ts'
 import type { SharedWrite } from '../storage/database/write-together.ts'
 import type { Content } from './content.ts'
@@ -79,7 +79,7 @@ const PUT = timed(
          data: FILE_STATE,
          from: 'written',
        },
-       author: '$14, $15, $16, request_id, call',
+       author: authorOf('$14', '$15', '$16', 'request_id', 'call'),
      })})
      SELECT operation, ${INDEX_OF_FILES}::text AS index_id, ${FILE_COLUMNS} FROM written`,
   ),

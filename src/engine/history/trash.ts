@@ -5,7 +5,7 @@ import { findType } from '../core/load-type.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../core/page.ts'
 import { read, readPageRows, type Scope } from '../core/scope.ts'
 import { type RecordItem, type RecordRow, toRecord, written } from '../data/ledger/record.ts'
-import type { Change } from '../log/entry.ts'
+import { type AuthorRow, authorIn, type Change } from '../log/entry.ts'
 import { titleIn } from '../records/titles.ts'
 import { namedTypes, requireBaseAccess, requirePermission } from '../storage/access/access.ts'
 import { statement, timed } from '../storage/database/client.ts'
@@ -22,15 +22,13 @@ export type TrashedRecord = {
 }
 export type TrashArgs = PageArgs & { recordType?: string | null | undefined }
 
-type Row = RecordRow & {
-  seq: string
-  record_type: string
-  deleted_at: Date | string
-  expires_at: Date | string
-  token_id: string | null
-  actor_name: string
-  via: string
-}
+type Row = RecordRow &
+  AuthorRow & {
+    seq: string
+    record_type: string
+    deleted_at: Date | string
+    expires_at: Date | string
+  }
 
 const TRASH_TIME = `make_interval(days => ((SELECT settings ->> 'trash_days' FROM plinth.base WHERE id = $1))::int)`
 
@@ -55,7 +53,7 @@ const LIST_TRASH = timed(
          SELECT p.at FROM plinth.change p
          WHERE p.kind = 'record' AND p.base_id = $1 AND p.record_type = c.record_type AND p.id = c.id
            AND p.version = c.version - 1), c.at) AS updated_at,
-       c.at AS deleted_at, c.at + ${TRASH_TIME} AS expires_at, c.token_id, c.actor_name, c.via
+       c.at AS deleted_at, c.at + ${TRASH_TIME} AS expires_at, c.token_id, c.actor_name, c.via, c.actor_kind
      ${IN_TRASH} AND ($3::timestamptz IS NULL OR (c.at, c.seq) < ($3, $4::bigint))
      ORDER BY c.at DESC, c.seq DESC LIMIT $5 OFFSET $6`,
   ),
@@ -95,7 +93,7 @@ export async function listTrash(scope: Scope, baseId: string, args: TrashArgs): 
 const toTrashed = (scope: Scope, baseId: string, row: Row): TrashedRecord => ({
   record: toRecord(row.record_type, row),
   deletedAt: written(row.deleted_at),
-  deletedBy: { tokenId: row.token_id, name: row.actor_name, via: row.via },
+  deletedBy: authorIn(row),
   expiresAt: written(row.expires_at),
   title: async () => titleIn(row.data, (await findType(scope, baseId, row.record_type))?.title),
 })

@@ -10,7 +10,7 @@ import { read, readPageRows, type Scope, viewerOf } from '../core/scope.ts'
 import { compileFilter } from '../data/filter/compile.ts'
 import { recordNotFound, written } from '../data/ledger/record.ts'
 import { type DiffStep, diffOf, type LoggedState, recordDocument } from '../log/diff.ts'
-import { type Change, callFor } from '../log/entry.ts'
+import { AUTHOR, type AuthorRow, authorIn, type Change, callFor } from '../log/entry.ts'
 import { type PackedCall, unpackCall } from '../log/tool-call.ts'
 import { compileFor } from '../records/query/compile-query.ts'
 import { type BoundedType, readBounded } from '../records/query/policy-read.ts'
@@ -33,23 +33,21 @@ export type RecordVersion = {
   diff: DiffStep[]
 }
 
-type Row = LoggedState & {
-  seq: string
-  version: number
-  at: Date | string
-  token_id: string | null
-  actor_name: string
-  via: string
-  request_id: string
-  call: PackedCall | null
-  cause: string | null
-}
+type Row = LoggedState &
+  AuthorRow & {
+    seq: string
+    version: number
+    at: Date | string
+    request_id: string
+    call: PackedCall | null
+    cause: string | null
+  }
 
 /** Versions before `$4`, newest first: a page, plus one for the diff of its last entry. */
 const LIST_VERSIONS = timed(
   statement(
     'list_versions',
-    `SELECT seq::text, version, operation, at, token_id, actor_name, via, request_id, call, cause,
+    `SELECT seq::text, version, operation, at, ${AUTHOR}, request_id, call, cause,
        data, external_id, external_source, cancelled_at
      FROM plinth.change
      WHERE kind = 'record' AND base_id = $1 AND record_type = $2 AND id = $3 AND ($4::int IS NULL OR version < $4)
@@ -164,7 +162,7 @@ const LIST_VERSIONS_OF_MANY = timed(
   statement(
     'list_versions_of_many',
     `SELECT k.id AS of, v.* FROM unnest($3::text[]) AS k (id), LATERAL (
-       SELECT seq::text, version, operation, at, token_id, actor_name, via, request_id, call, cause,
+       SELECT seq::text, version, operation, at, ${AUTHOR}, request_id, call, cause,
          data, external_id, external_source, cancelled_at
        FROM plinth.change
        WHERE kind = 'record' AND base_id = $1 AND record_type = $2 AND id = k.id COLLATE "C" AND ($4::int IS NULL OR version < $4)
@@ -217,7 +215,7 @@ const toVersion = (row: Row, previous: Row | undefined): RecordVersion => ({
   version: row.version,
   operation: row.operation,
   at: written(row.at),
-  actor: { tokenId: row.token_id, name: row.actor_name, via: row.via },
+  actor: authorIn(row),
   requestId: row.request_id,
   call: unpackCall(row.call),
   seq: Number(row.seq),

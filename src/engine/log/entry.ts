@@ -1,5 +1,6 @@
 import { CONFIG_KINDS } from '../../contract/config-shapes.ts'
 import { snakeFields } from '../../contract/field-names.ts'
+import type { ActorKind } from '../../contract/shapes.ts'
 import type { Access } from '../storage/access/access.ts'
 import { type Db, statement } from '../storage/database/client.ts'
 import { type DiffStep, diffOf, type LoggedState, recordDocument, withBefore } from './diff.ts'
@@ -22,12 +23,31 @@ export type Kind = (typeof KINDS)[number]
 export const OPERATIONS = ['create', 'update', 'cancel', 'delete', 'restore'] as const
 export type Operation = (typeof OPERATIONS)[number]
 
+/** Who made a change, and through which interface. */
+export type Author = { tokenId: string | null; name: string; via: string; kind: ActorKind }
+
+/** The columns of a log row that say who made the change. */
+export type AuthorRow = {
+  token_id: string | null
+  actor_name: string
+  via: string
+  actor_kind: ActorKind | null
+}
+/** The names of these columns. */
+export const AUTHOR = 'token_id, actor_name, via, actor_kind'
+export const authorIn = (row: AuthorRow): Author => ({
+  tokenId: row.token_id,
+  name: row.actor_name,
+  via: row.via,
+  kind: row.actor_kind ?? 'program',
+})
+
 /** An entry of the change log. */
 export type Change = {
   /** Increases within a base, with gaps. */
   seq: number
   at: string
-  actor: { tokenId: string | null; name: string; via: string }
+  actor: Author
   requestId: string
   /** The MCP tool call that made it. */
   call: ToolCall | null
@@ -46,7 +66,7 @@ export type Change = {
 }
 
 /** The columns of a log row that say what was changed, by whom. */
-export type EntryRow = {
+export type EntryRow = AuthorRow & {
   seq: number
   at: string
   kind: Kind
@@ -54,9 +74,6 @@ export type EntryRow = {
   id: string
   operation: Operation
   version: number
-  token_id: string | null
-  actor_name: string
-  via: string
   request_id: string
   call: PackedCall | null
 }
@@ -68,7 +85,7 @@ export type ChangeRow = LoggedState & EntryRow & { cause: string | null; before:
 export const toEntry = (row: EntryRow): Omit<Change, 'diff' | 'cause' | 'needs'> => ({
   seq: row.seq,
   at: row.at,
-  actor: { tokenId: row.token_id, name: row.actor_name, via: row.via },
+  actor: authorIn(row),
   requestId: row.request_id,
   call: unpackCall(row.call),
   kind: row.kind,
@@ -167,7 +184,7 @@ export const SEED_CAUSE = 'seed:'
 /** The cause of the transaction as SQL. It is also the default of the column. */
 export const CAUSE = "nullif(current_setting('plinth.cause', true), '')"
 
-/** The values of the author columns. */
+/** What the author columns are written from. `via` has the kind of the actor too, unless that is a program: `mcp agent`. */
 export type Authorship = readonly [
   tokenId: string | null,
   name: string,

@@ -1,4 +1,5 @@
 import { isTypeId } from '../../contract/ids.ts'
+import { ACTOR_KINDS, type ActorKind } from '../../contract/shapes.ts'
 import { nearest } from '../../contract/suggest.ts'
 import { readMoment } from '../../contract/time-input.ts'
 import { type Detail, invalid } from '../../foundation/errors.ts'
@@ -12,6 +13,7 @@ export type ChangeFilterArgs = {
   kind?: string | null | undefined
   operation?: string | null | undefined
   actor?: string | null | undefined
+  actorKind?: string | null | undefined
   requestId?: string | null | undefined
   since?: string | null | undefined
   until?: string | null | undefined
@@ -25,6 +27,7 @@ export type ChangeFilter = {
   readonly operation: Operation | null
   /** Id or name of a token. */
   readonly actor: string | null
+  readonly actorKind: ActorKind | null
   readonly requestId: string | null
   /** Start of the time range, inclusive. */
   readonly since: string | null
@@ -40,11 +43,14 @@ export type ChangeFilter = {
  */
 export function readChangeFilter(args: ChangeFilterArgs, now?: number | null): ChangeFilter {
   const faults: Detail[] = []
-  const { recordType = null, id = null, kind = null, operation = null, actor = null, requestId = null } = args
+  const { recordType = null, id = null, kind = null, operation = null } = args
+  const { actor = null, actorKind = null, requestId = null } = args
   if (recordType !== null && !isTypeId(recordType)) faults.push(badType(recordType))
   if (kind !== null && !isOneOf(KINDS, kind)) faults.push(badName('kind', kind, KINDS))
   if (operation !== null && !isOneOf(OPERATIONS, operation))
     faults.push(badName('operation', operation, OPERATIONS))
+  if (actorKind !== null && !isOneOf(ACTOR_KINDS, actorKind))
+    faults.push(badName('actor_kind', actorKind, ACTOR_KINDS))
   for (const [name, text] of Object.entries({ id, actor, request_id: requestId }))
     if (text !== null && (text === '' || text.length > LIMITS.logFilterChars)) faults.push(badText(name))
   const [first, ...rest] = faults
@@ -57,6 +63,7 @@ export function readChangeFilter(args: ChangeFilterArgs, now?: number | null): C
     kind: kind as Kind | null,
     operation: operation as Operation | null,
     actor,
+    actorKind: actorKind as ActorKind | null,
     requestId,
     since: moment(args.since),
     until: moment(args.until),
@@ -72,6 +79,7 @@ export const matches = (filter: ChangeFilter, change: Change): boolean =>
   (filter.operation === null || change.operation === filter.operation) &&
   (filter.requestId === null || change.requestId === filter.requestId) &&
   (filter.actor === null || change.actor.tokenId === filter.actor || change.actor.name === filter.actor) &&
+  (filter.actorKind === null || change.actor.kind === filter.actorKind) &&
   (filter.since === null || change.at >= filter.since) &&
   (filter.until === null || change.at < filter.until) &&
   (filter.endpoint === null || change.call?.endpoint === filter.endpoint)

@@ -1,14 +1,19 @@
 /** The clauses that append log rows. Every write of a record or a resource appends with one of them, in its statement. */
 import { CAUSE } from './entry.ts'
 
-/** Author columns of the change log. Writing statements bind `authorship(scope)` to them. */
-const AUTHOR_COLUMNS = 'token_id, actor_name, via, request_id, call'
+/** Author columns of the change log. */
+const AUTHOR_COLUMNS = 'token_id, actor_name, via, actor_kind, request_id, call'
 
-/** The author columns, bound to `authorship(scope)` from parameter `first` on. */
+/**
+ * The values of the author columns, from expressions for what `authorship(scope)` has: `via` is a word, and the kind of the actor
+ * follows it unless that is a program.
+ */
+export const authorOf = (token: string, name: string, via: string, request: string, call: string): string =>
+  `${token}, ${name}, split_part(${via}, ' ', 1), nullif(split_part(${via}, ' ', 2), ''), ${request}, ${call}`
+
+/** The values of the author columns, bound to `authorship(scope)` from parameter `first` on. */
 export const authorAt = (first: number): string =>
-  AUTHOR_COLUMNS.split(', ')
-    .map((column, n) => `$${first + n}${column === 'call' ? '::jsonb' : ''}`)
-    .join(', ')
+  authorOf(`$${first}`, `$${first + 1}`, `$${first + 2}`, `$${first + 3}`, `$${first + 4}::jsonb`)
 
 /** Expressions of SQL for the columns of a log row. */
 type LogRow = {

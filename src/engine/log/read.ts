@@ -148,7 +148,7 @@ export function narrowing(
   bind: (value: unknown) => string,
 ): string[] {
   const types = access.types('read', baseId)
-  const { recordType, id, kind, operation, actor, requestId, since, until, endpoint } = filter
+  const { recordType, id, kind, operation, actor, actorKind, requestId, since, until, endpoint } = filter
   const only = (condition: string, value: unknown) =>
     value === null ? [] : [condition.replaceAll('?', bind(value))]
   return [
@@ -161,6 +161,7 @@ export function narrowing(
     // A range and not an equality, which would let the planner walk the log in order of seq instead.
     ...only('request_id COLLATE "C" BETWEEN ? AND ?', requestId),
     ...only('(token_id = ? OR actor_name = ?)', actor),
+    ...only("coalesce(actor_kind, 'program') = ?", actorKind),
     ...only('at >= ?', since),
     ...only('at < ?', until),
     ...only('call ->> 2 = ?', endpoint),
@@ -203,7 +204,7 @@ const statementOf = (
   narrowed: readonly string[],
   { found, shown }: { found: string; shown: string },
 ) => `SELECT c.seq::float8 AS seq, c.at, c.kind, c.record_type, c.id, c.operation, c.version, c.data,
-     c.external_source, c.external_id, c.cancelled_at, c.token_id, c.actor_name, c.via, c.request_id, c.call, c.cause, p.before
+     c.external_source, c.external_id, c.cancelled_at, c.token_id, c.actor_name, c.via, c.actor_kind, c.request_id, c.call, c.cause, p.before
    FROM (
      SELECT * FROM ${log}
      WHERE ${['base_id = $1', ...narrowed].join(' AND ')}

@@ -25,6 +25,7 @@ export const Actor = new GraphQLObjectType<Change['actor'], Context>({
   fields: {
     tokenId: { type: GraphQLID },
     name: { type: required(GraphQLString) },
+    kind: { type: required(GraphQLString), description: '`person`, `agent` or `program`.' },
     via: { type: required(GraphQLString) },
   },
 })

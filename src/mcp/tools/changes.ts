@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { awaiting } from '../../contract/plan-messages.ts'
 import { changesBody } from '../../contract/response-bodies.ts'
+import { ACTOR_KINDS } from '../../contract/shapes.ts'
 import { moment } from '../../contract/time-input.ts'
 import { advised } from '../../foundation/advised-requests.ts'
 import { DomainError, invalid, restated } from '../../foundation/errors.ts'
@@ -18,24 +19,24 @@ import { deleting, reading, tool } from '../tool/tool.ts'
 const list = compile(
   graphql(
     `query ToolChanges($base: String!, $after: Float, $before: Float, $order: LogOrder, $recordType: String, $id: String,
-      $kind: String, $operation: String, $actor: String, $requestId: String, $since: DateTime, $until: DateTime,
+      $kind: String, $operation: String, $actor: String, $actorKind: String, $requestId: String, $since: DateTime, $until: DateTime,
       $limit: Int, $showsBefore: Boolean, $withTitles: Boolean!, $isGrouped: Boolean!) {
       changes(base: $base, after: $after, before: $before, order: $order, recordType: $recordType, id: $id, kind: $kind,
-        operation: $operation, actor: $actor, requestId: $requestId, since: $since, until: $until, limit: $limit,
+        operation: $operation, actor: $actor, actorKind: $actorKind, requestId: $requestId, since: $since, until: $until, limit: $limit,
         showsBefore: $showsBefore) @skip(if: $isGrouped) {
         data {
-          seq at actor { token_id: tokenId name via } request_id: requestId
+          seq at actor { token_id: tokenId name kind via } request_id: requestId
           call { id tool endpoint client trace_id: traceId }
           kind record_type: recordType id operation version diff cause title @include(if: $withTitles)
         }
         hasMore limit nextAfter nextBefore hint
       }
       changeGroups(base: $base, after: $after, before: $before, recordType: $recordType, id: $id, kind: $kind,
-        operation: $operation, actor: $actor, requestId: $requestId, since: $since, until: $until, limit: $limit)
+        operation: $operation, actor: $actor, actorKind: $actorKind, requestId: $requestId, since: $since, until: $until, limit: $limit)
         @include(if: $isGrouped) {
         data {
           request_id: requestId call { id tool endpoint client trace_id: traceId }
-          actor { token_id: tokenId name via } first_at: firstAt last_at: lastAt last_seq: lastSeq count
+          actor { token_id: tokenId name kind via } first_at: firstAt last_at: lastAt last_seq: lastSeq count
           id @include(if: $withTitles) title @include(if: $withTitles) by { kind record_type: recordType operation count } undone_by: undoneBy
         }
         hasMore limit nextBefore hint
@@ -46,14 +47,14 @@ const list = compile(
 
 const TraceStepFields = graphql(`fragment ToolTraceStep on TraceStep {
   kind id of depth cause at status change { seq kind record_type: recordType id operation version }
-  actor { token_id: tokenId name via } request_id: requestId call { id tool endpoint client trace_id: traceId }
+  actor { token_id: tokenId name kind via } request_id: requestId call { id tool endpoint client trace_id: traceId }
 }`)
 const trace = compile(
   graphql(
     `query ToolTrace($base: String!, $seq: Float!) {
       changeTrace(base: $base, seq: $seq) {
         change {
-          seq at actor { token_id: tokenId name via } request_id: requestId
+          seq at actor { token_id: tokenId name kind via } request_id: requestId
           call { id tool endpoint client trace_id: traceId }
           kind record_type: recordType id operation version diff cause
         }
@@ -108,6 +109,7 @@ export const changeTools = [
       id: z.string().optional(),
       kind: z.string().optional(),
       operation: z.string().optional(),
+      actor_kind: z.enum(ACTOR_KINDS).optional().meta({ listed: false }),
       after: seq.optional(),
       before: seq.optional(),
       order: z.enum(['asc', 'desc']).optional(),
@@ -118,10 +120,13 @@ export const changeTools = [
       ...reading,
     }),
     output: pageOutput,
-    run: async ({ base_id, record_type, request_id, include, group, limit = PAGE, ...args }, context) => {
+    run: async (
+      { base_id, record_type, request_id, actor_kind, include, group, limit = PAGE, ...args },
+      context,
+    ) => {
       const { max_tokens: _, trace: traced, ...filter } = args
       if (traced !== undefined) {
-        const [other] = Object.entries({ ...filter, record_type, request_id, include, group })
+        const [other] = Object.entries({ ...filter, record_type, request_id, actor_kind, include, group })
           .filter(([, value]) => value !== undefined)
           .map(([name]) => name)
         if (other !== undefined) throw notWithTrace(other)
@@ -132,6 +137,7 @@ export const changeTools = [
         base: base_id,
         ...(record_type !== undefined && { recordType: record_type }),
         ...(request_id !== undefined && { requestId: request_id }),
+        ...(actor_kind !== undefined && { actorKind: actor_kind }),
         limit,
         showsBefore: include === 'before',
         withTitles: include === 'titles',

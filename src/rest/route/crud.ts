@@ -163,7 +163,7 @@ const fieldsOf = ({ shape }: z.ZodObject): string[] => {
 const HISTORY = graphql(
   `query ConfigurationHistory($base: String!, $kind: String!, $id: String!, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
     page: configurationHistory(base: $base, kind: $kind, id: $id, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
-      data { version operation at actor { token_id: tokenId name via } request_id: requestId call { id tool endpoint client trace_id: traceId } seq cause diff }
+      data { version operation at actor { token_id: tokenId name kind via } request_id: requestId call { id tool endpoint client trace_id: traceId } seq cause diff }
       hasMore truncated limit offset total nextCursor
     }
   }`,

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { ID_RULES, isBaseId, isRecordId, isTypeId } from '../../contract/ids.ts'
 
+import { ACTOR_KINDS } from '../../contract/shapes.ts'
+
 export { expectedVersion } from '../../contract/shapes.ts'
 
 /** A timestamp in responses. */
@@ -49,7 +51,10 @@ export const Actor = z
   .object({
     token_id: z.string().nullable(),
     name: z.string(),
-    via: z.string().meta({ description: 'The interface used: `rest`, `mcp`, `graphql`, …' }),
+    kind: z
+      .enum(ACTOR_KINDS)
+      .meta({ description: 'Who uses the token. What no token made is of a program.' }),
+    via: z.string().meta({ description: 'The interface used: `rest`, `mcp`, `graphql`, `explorer`, …' }),
   })
   .meta({ id: 'Actor' })
 

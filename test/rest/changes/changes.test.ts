@@ -51,7 +51,7 @@ test('a change has actor, surface, time and operation, and its patches rebuild t
   expect(data[0]).toEqual({
     seq: expect.any(Number),
     at: before.created_at,
-    actor: { token_id: tokenId, name: 'a writer', via: 'rest' },
+    actor: { token_id: tokenId, name: 'a writer', kind: 'program', via: 'rest' },
     request_id: 'req-1',
     kind: 'record',
     record_type: type,

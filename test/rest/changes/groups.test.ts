@@ -140,7 +140,7 @@ describe('group=request', () => {
     expect(data[1]).toEqual({
       request_id: 'group-1',
       call: null,
-      actor: { token_id: id, name: 'grouper', via: 'rest' },
+      actor: { token_id: id, name: 'grouper', kind: 'program', via: 'rest' },
       first_at: expect.any(String),
       last_at: expect.any(String),
       last_seq: expect.any(Number),

@@ -53,7 +53,7 @@ test('the history of a record has one version per write, newest first, with acto
     version: 1,
     operation: 'create',
     at: expect.stringMatching(TIME),
-    actor: { token_id: tokenId, name: 'a writer', via: 'rest' },
+    actor: { token_id: tokenId, name: 'a writer', kind: 'program', via: 'rest' },
     request_id: 'first-write',
     seq: expect.any(Number),
     call: null,

@@ -35,7 +35,7 @@ describe('Reverting a change of a record', () => {
       operation: 'update',
       version: 3,
       cause: String(second),
-      actor: { token_id: tokenId, name: 'reverter', via: 'rest' },
+      actor: { token_id: tokenId, name: 'reverter', kind: 'program', via: 'rest' },
       diff: [{ op: 'replace', path: '/data/n', value: 1 }],
     })
     expect(await read(type, 'a')).toMatchObject({ data: { n: 1, kept: 'x' }, version: 3 })

@@ -167,7 +167,7 @@ describe('The trash', () => {
       {
         ...was,
         deleted_at: expect.stringMatching(TIME),
-        deleted_by: { token_id: tokenId, name: 'remover', via: 'rest' },
+        deleted_by: { token_id: tokenId, name: 'remover', kind: 'program', via: 'rest' },
         expires_at: expect.stringMatching(TIME),
       },
     ])

@@ -34,6 +34,7 @@ describe('Creating a token', () => {
     expect(token).toEqual({
       id: expect.stringMatching(UUID7),
       name: 'reader',
+      kind: 'program',
       token: expect.stringMatching(/^plt_[A-Za-z0-9_-]{43}$/),
       masked: `plt_…${token.token.slice(-4)}`,
       grants: [grant()],

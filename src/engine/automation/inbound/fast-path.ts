@@ -10,6 +10,7 @@ import { dataText, type Pair, readPair } from '../../data/ledger/record.ts'
 import { MAX_GROUP_TEXT } from '../../data/ledger/request-batching.ts'
 import { refuseSourcePair } from '../../data/ledger/source-pair.ts'
 import type { Authorship } from '../../log/entry.ts'
+import { authorOf } from '../../log/log-rows.ts'
 import { checkData, withDefaults } from '../../records/index.ts'
 import type { CompiledType } from '../../schema/compiled-types/compiled-type.ts'
 import type { SharedWrite } from '../../storage/database/write-together.ts'
@@ -33,7 +34,7 @@ const WRITE = putMany('ingest_records', {
    ${foundByPair('s.external_source, s.external_id, s.data, s.delivery, s.request_id')}`,
   carried: ['delivery', 'request_id'],
   isByPair: true,
-  author: '$5, $6, $7, w.request_id, NULL::jsonb',
+  author: authorOf('$5', '$6', '$7', 'w.request_id', 'NULL::jsonb'),
   cause: 'w.delivery',
   after: `kept AS (
      INSERT INTO plinth.inbound_delivery

@@ -6,7 +6,7 @@ import { ACCOUNT } from '../../core/append-change.ts'
 import { cursorsOf, openCursor } from '../../core/cursor.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../../core/page.ts'
 import { read, readPageRows, viewerOf } from '../../core/scope.ts'
-import { type Change, type ChangeRow, callFor, mayRead, toChange } from '../../log/entry.ts'
+import { AUTHOR, type Change, type ChangeRow, callFor, mayRead, toChange } from '../../log/entry.ts'
 import { type Db, statement, timed } from '../../storage/database/client.ts'
 import { type Kind, nounOf, type ResourceAddress, type Stored, type View } from './kind.ts'
 import { missing, rightsTo } from './read.ts'
@@ -19,7 +19,7 @@ const LIST_VERSIONS = timed(
   statement(
     'list_configuration_versions',
     `SELECT seq::float8 AS seq, at, kind, record_type, id, operation, version, data, external_source, external_id,
-       cancelled_at, token_id, actor_name, via, request_id, call, cause ${ENTRIES} AND ($4::bigint IS NULL OR seq < $4)
+       cancelled_at, ${AUTHOR}, request_id, call, cause ${ENTRIES} AND ($4::bigint IS NULL OR seq < $4)
      ORDER BY change.seq DESC LIMIT $5 OFFSET $6`,
   ),
 )

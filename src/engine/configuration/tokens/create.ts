@@ -13,7 +13,12 @@ import type { WriteScope } from '../../core/write/write.ts'
 import type { Grant } from '../../storage/access/grants.ts'
 import type { Db } from '../../storage/database/client.ts'
 
-export type TokenInput = { name: string; grants: unknown; expiresAt?: string | null }
+export type TokenInput = {
+  name: string
+  kind?: string | null | undefined
+  grants: unknown
+  expiresAt?: string | null
+}
 
 /**
  * Creates a token. Each grant must be covered by one of the creator's grants, and the token cannot outlive
@@ -21,7 +26,8 @@ export type TokenInput = { name: string; grants: unknown; expiresAt?: string | n
  */
 export async function createToken(scope: WriteScope, input: TokenInput): Promise<Token> {
   requireAnyAdmin(scope)
-  const { name, grants } = check(TokenBody, { name: input.name, grants: input.grants }, inBody())
+  const sent = { name: input.name, kind: input.kind ?? undefined, grants: input.grants }
+  const { name, kind = 'program', grants } = check(TokenBody, sent, inBody())
   const expiresAt = input.expiresAt ? new Date(input.expiresAt) : null
   for (const [index, grant] of grants.entries()) {
     if (turnIsOver()) await nextTurn()
@@ -38,6 +44,7 @@ export async function createToken(scope: WriteScope, input: TokenInput): Promise
       data: {
         id: uuidv7(),
         name,
+        kind,
         hash: hashOf(token),
         tail: token.slice(-4),
         grants: grants as object[],

@@ -1,5 +1,6 @@
 /** Signs a browser tab in with a one-time code, which is valid for a minute, and signs it out. */
 import { randomBytes } from 'node:crypto'
+import type { ActorKind } from '../../../contract/shapes.ts'
 import { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
@@ -34,7 +35,7 @@ const KEEP = statement(
 /** Locks the token of a valid code. It is locked before the code is taken, in the order of a revocation. */
 const LOCK_ASKER = statement(
   'lock_sign_in_asker',
-  `SELECT t.id, t.name, t.grants, t.expires_at FROM plinth.sign_in_code c JOIN plinth.token t ON t.id = c.token_id
+  `SELECT t.id, t.name, t.kind, t.grants, t.expires_at FROM plinth.sign_in_code c JOIN plinth.token t ON t.id = c.token_id
    WHERE c.hash = $1 AND c.expires_at > now() AND (t.expires_at IS NULL OR t.expires_at > now())
    FOR NO KEY UPDATE OF t`,
 )
@@ -77,7 +78,7 @@ export async function createSignInCode(scope: WriteScope): Promise<SignInCode> {
   return { code, expiresAt: expiresAt.toISOString() }
 }
 
-type Asker = { id: string; name: string; grants: Grant[]; expires_at: Date | null }
+type Asker = { id: string; name: string; kind: ActorKind; grants: Grant[]; expires_at: Date | null }
 
 /**
  * Exchanges a code for a new token with the same grants. It ends after some hours, and with the token that asked.
@@ -89,7 +90,11 @@ export async function signIn(scope: Scope, code: string): Promise<SignedIn | und
   return scope.db.transaction(async (tx) => {
     const [asker] = await tx.query<Asker>(LOCK_ASKER, [hashOf(code)])
     if (!asker || (await tx.query(TAKE, [hashOf(code)])).length === 0) return undefined
-    const within: Scope = { ...scope, db: tx, actor: { tokenId: asker.id, name: asker.name } }
+    const within: Scope = {
+      ...scope,
+      db: tx,
+      actor: { tokenId: asker.id, name: asker.name, kind: asker.kind },
+    }
     const oldest = await tx.query<{ id: string }>(OLDEST_TABS, [asker.id])
     await endTokens(
       within,
@@ -101,6 +106,7 @@ export async function signIn(scope: Scope, code: string): Promise<SignedIn | und
       data: {
         id: uuidv7(),
         name: `${asker.name.slice(0, LIMITS.nameChars - SUFFIX.length).toWellFormed()}${SUFFIX}`,
+        kind: asker.kind,
         hash: hashOf(token),
         tail: token.slice(-4),
         grants: asker.grants as object[],
@@ -133,7 +139,7 @@ export async function signOut(scope: Scope): Promise<boolean> {
   return ended.length > 0
 }
 
-const SUFFIX = ' (playground)'
+const SUFFIX = ' (browser)'
 
 /** Deletes expired codes and expired tokens of tabs, a bounded number of each. */
 export async function sweepSignIns(db: Db): Promise<void> {

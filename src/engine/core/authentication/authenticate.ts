@@ -1,6 +1,7 @@
 /** Authentication: finds the session of a token by its hash. */
 
 import { createHash, randomBytes } from 'node:crypto'
+import type { ActorKind } from '../../../contract/shapes.ts'
 import type { Token as TokenRow } from '../../prisma/client.ts'
 import { compileAccess } from '../../storage/access/compile-access.ts'
 import type { Grant } from '../../storage/access/grants.ts'
@@ -11,6 +12,7 @@ import type { Scope } from '../scope.ts'
 export type Token = {
   id: string
   name: string
+  kind: ActorKind
   /** `plt_…` and the last four characters. */
   masked: string
   grants: readonly Grant[]
@@ -36,6 +38,7 @@ export type TokenState = Omit<TokenRow, 'hash'>
 export const toToken = (row: TokenState): Token => ({
   id: row.id,
   name: row.name,
+  kind: row.kind as ActorKind,
   masked: `${PREFIX}…${row.tail}`,
   grants: row.grants as unknown as readonly Grant[],
   createdAt: row.createdAt.toISOString(),
@@ -80,10 +83,19 @@ async function findSession(
   return session
 }
 
-type SessionRow = { id: string; name: string; grants: Grant[]; expires_at: Date | null }
+type SessionRow = {
+  id: string
+  name: string
+  kind: ActorKind
+  is_tab: boolean
+  grants: Grant[]
+  expires_at: Date | null
+}
+// The token of a tab writes under the name of the one that opened it.
 const LOAD_SESSION = statement(
   'load_session',
-  'SELECT id, name, grants, expires_at FROM plinth.token WHERE hash = $1',
+  `SELECT t.id, coalesce(o.name, t.name) AS name, t.kind, t.signed_in_by IS NOT NULL AS is_tab, t.grants, t.expires_at
+   FROM plinth.token t LEFT JOIN plinth.token o ON o.id = t.signed_in_by WHERE t.hash = $1`,
 )
 // Updating last_used_at once a minute is precise enough.
 const TOUCH = statement(
@@ -96,6 +108,6 @@ async function loadSession(db: Scope['db'], hash: Buffer, key: string): Promise<
   if (!row) return undefined
   // Ignore the failure: authentication must work on a read-only database.
   await db.query(TOUCH, [row.id]).catch(() => {})
-  const { id: tokenId, name, grants, expires_at: expiresAt } = row
-  return { tokenId, key, name, access: compileAccess(grants), expiresAt }
+  const { id: tokenId, name, kind, is_tab: isTab, grants, expires_at: expiresAt } = row
+  return { tokenId, key, name, kind, isTab, access: compileAccess(grants), expiresAt }
 }

@@ -1,5 +1,5 @@
 /** Writes the content of records: creates and replaces them, with log rows and index entries, in one statement. */
-import { authorAt, logRecords } from '../../log/log-rows.ts'
+import { authorAt, authorOf, logRecords } from '../../log/log-rows.ts'
 import { statement } from '../../storage/database/client.ts'
 import {
   ENTERING,
@@ -192,7 +192,7 @@ const WITHOUT_PAIR = `i AS MATERIALIZED (
      ${ofRequests('')})`
 const OF_REQUESTS = {
   carried: ['request_id', 'call', 'n'],
-  author: '$7, $8, $9, w.request_id, w.call',
+  author: authorOf('$7', '$8', '$9', 'w.request_id', 'w.call'),
   answer: `kind, n, ${COLUMNS_BUT_DATA}`,
 }
 

@@ -2,6 +2,7 @@
 
 import { LIMITS } from '../../../foundation/limits.ts'
 import { readPageRows, type Scope } from '../../core/scope.ts'
+import { AUTHOR, type AuthorRow } from '../../log/entry.ts'
 import type { ChangeFilter } from '../../log/filter.ts'
 import { newestOf, type SeqRange, withinSeqs } from '../../log/ranges.ts'
 import { narrowing, type Patience, type Reader } from '../../log/read.ts'
@@ -10,15 +11,12 @@ import { visibleTo } from '../../log/visibility.ts'
 import { shaped } from '../../storage/database/client.ts'
 
 /** Who made the entries of a group, and the newest of them in the range. */
-export type GroupKey = {
+export type GroupKey = AuthorRow & {
   request_id: string
-  token_id: string | null
-  actor_name: string
-  via: string
   call: PackedCall | null
   last: number
 }
-const KEY = 'request_id, token_id, actor_name, via, call'
+const KEY = `request_id, ${AUTHOR}, call`
 
 /** Conditions on the entries `c`, and the values that they bind from `first` on. */
 export type Conditions = (first: number) => { text: string; values: unknown[] }

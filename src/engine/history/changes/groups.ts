@@ -3,7 +3,7 @@ import { LIMITS } from '../../../foundation/limits.ts'
 import { requireBase } from '../../core/existing-base.ts'
 import { readPage } from '../../core/page.ts'
 import { readPageRows, type Scope } from '../../core/scope.ts'
-import { callFor, type Kind, type Operation } from '../../log/entry.ts'
+import { type Author, authorIn, callFor, type Kind, type Operation } from '../../log/entry.ts'
 import { type SeqRange, withinTimes } from '../../log/ranges.ts'
 import { type ToolCall, unpackCall } from '../../log/tool-call.ts'
 import { type Named, type Titled, withTitles } from '../../records/titles.ts'
@@ -16,7 +16,7 @@ import { askedOf, entriesOf, readUndone } from './undone-groups.ts'
 export type ChangeGroup = {
   requestId: string
   call: ToolCall | null
-  actor: { tokenId: string | null; name: string; via: string }
+  actor: Author
   firstAt: string
   lastAt: string
   lastSeq: number
@@ -149,7 +149,7 @@ function groupOf(key: GroupKey, counted: readonly Counted[], undoneBy: string | 
   return {
     requestId: key.request_id,
     call: unpackCall(key.call),
-    actor: { tokenId: key.token_id, name: key.actor_name, via: key.via },
+    actor: authorIn(key),
     firstAt: of((row) => row.first_at).sort()[0] ?? '',
     lastAt:
       of((row) => row.last_at)

@@ -57,7 +57,7 @@ export async function findLastRequest(
 }
 
 const ALL: ChangeFilter = {
-  ...{ recordType: null, id: null, kind: null, operation: null, actor: null },
+  ...{ recordType: null, id: null, kind: null, operation: null, actor: null, actorKind: null },
   ...{ requestId: null, since: null, until: null, endpoint: null },
 }
 

@@ -32,7 +32,7 @@ const CHANGES = unnamed(
      'operation', operation, 'version', version, 'data', data, 'external_id', external_id,
      'external_source', external_source, 'status', CASE WHEN kind <> 'record' THEN NULL
        WHEN cancelled_at IS NULL THEN 'active' ELSE 'cancelled' END,
-     'actor_name', actor_name, 'via', via, 'request_id', request_id, 'token_id', token_id, 'call', CASE WHEN call IS NOT NULL THEN
+     'actor_name', actor_name, 'via', via, 'request_id', request_id, 'token_id', token_id, 'actor_kind', coalesce(actor_kind, 'program'), 'call', CASE WHEN call IS NOT NULL THEN
        json_build_object('id', call -> 0, 'tool', call -> 1, 'endpoint', call -> 2, 'client', call -> 3,
          'trace_id', call -> 4) END)::text AS row
    FROM (${OWN}) c WHERE $3::text[] IS NULL OR (kind = 'record' AND record_type = ANY ($3::text[])) ORDER BY c.seq`,
@@ -70,7 +70,7 @@ const TIMES = 'created_at timestamptz, updated_at timestamptz'
 const PAIR = 'external_id text COLLATE "C", external_source text COLLATE "C"'
 const RECORD = `record_type text COLLATE "C", id text COLLATE "C", ${PAIR}, status text, version integer, ${TIMES}, data jsonb`
 const LINK = `id text COLLATE "C", rel_type text COLLATE "C", source_record_type text COLLATE "C", source_id text COLLATE "C", target_record_type text COLLATE "C", target_id text COLLATE "C", ${PAIR}, data jsonb, version integer, ${TIMES}`
-const CHANGE = `seq bigint, at timestamptz, kind text, record_type text COLLATE "C", id text COLLATE "C", operation text, version integer, data jsonb, ${PAIR}, status text, actor_name text, via text, request_id text, call jsonb, token_id text`
+const CHANGE = `seq bigint, at timestamptz, kind text, record_type text COLLATE "C", id text COLLATE "C", operation text, version integer, data jsonb, ${PAIR}, status text, actor_name text, via text, request_id text, call jsonb, token_id text, actor_kind text`
 const COLUMNS: Readonly<Record<string, string>> = { record: RECORD, relationship: LINK, change: CHANGE }
 
 const namesOf = (columns: string): string => columns.replaceAll(/ (text COLLATE "C"|\w+)(?=,|$)/g, '')

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { ActorKind } from '../../../contract/shapes.ts'
 import type { Access } from './access.ts'
 import { compileAccess } from './compile-access.ts'
 import type { Grant } from './grants.ts'
@@ -9,6 +10,10 @@ export type TokenSession = {
   /** Key in the session cache; null for a token of an OAuth issuer, which ends only at its expiry. */
   key: string | null
   name: string
+  /** Who uses the token; absent for a program. */
+  kind?: ActorKind
+  /** Whether it is the token of a browser tab. */
+  isTab?: boolean
   access: Access
   expiresAt: Date | null
 }
@@ -17,6 +22,8 @@ export type TokenSession = {
 export type Actor = {
   readonly tokenId: string | null
   readonly name: string
+  /** Absent for a program. */
+  readonly kind?: ActorKind
   /** Expiry of an issuer's token; absent for a Plinth token, whose row is checked instead. */
   readonly issuedUntil?: Date
 }
@@ -32,18 +39,26 @@ export type Principal = {
 
 /**
  * Creates the session of a principal. The token id derives from issuer and subject, so that all tokens of a
- * principal share idempotency keys, claims, limits and changes.
+ * principal share idempotency keys, claims, limits and changes. They are used at `/mcp` only: by an agent.
  */
 export function issuedSession({ issuer, subject, name, grants, expiresAt }: Principal): TokenSession {
   const digest = createHash('sha256')
     .update(JSON.stringify([issuer, subject]))
     .digest('base64url')
-  return { tokenId: `oauth:${digest}`, name, key: null, access: compileAccess(grants), expiresAt }
+  return {
+    tokenId: `oauth:${digest}`,
+    name,
+    kind: 'agent',
+    key: null,
+    access: compileAccess(grants),
+    expiresAt,
+  }
 }
 
 /** The author that a session's writes are logged under. */
-export const actorOf = ({ tokenId, name, key, expiresAt }: TokenSession): Actor => ({
+export const actorOf = ({ tokenId, name, kind, key, expiresAt }: TokenSession): Actor => ({
   tokenId,
   name,
+  ...(kind && { kind }),
   ...(key === null && expiresAt && { issuedUntil: expiresAt }),
 })

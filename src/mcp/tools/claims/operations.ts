@@ -111,7 +111,7 @@ const waitForChange = compile(
     `query ToolWaitForChange($base: String!, $recordType: String, $condition: JSON!, $after: Float, $timeout: Int) {
       waitForChange(base: $base, recordType: $recordType, condition: $condition, after: $after, timeout: $timeout) {
         change {
-          seq at actor { token_id: tokenId name via } request_id: requestId
+          seq at actor { token_id: tokenId name kind via } request_id: requestId
           kind record_type: recordType id operation version diff cause
         }
         nextAfter

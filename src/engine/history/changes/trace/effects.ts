@@ -40,7 +40,7 @@ const changesBy = (name: string, visible: string) =>
     statement(
       name,
       `SELECT k.cause, c.seq::float8 AS seq, c.at, c.kind, c.record_type, c.id, c.operation, c.version,
-         c.token_id, c.actor_name, c.via, c.request_id, c.call, c.found::int AS found
+         c.token_id, c.actor_name, c.via, c.actor_kind, c.request_id, c.call, c.found::int AS found
        FROM unnest((SELECT $2::text[])) WITH ORDINALITY AS k (cause, n)
        CROSS JOIN LATERAL (
          SELECT *, count(*) OVER () AS found FROM (
