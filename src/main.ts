@@ -39,7 +39,9 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
   }
   try {
     await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
+    const modules = loadLargeModules(config)
     const connectionString = config.databaseUrl ?? (await openEmbedded(config, log, closing))
+    await modules
     const admin = await adminToken(config, log)
     let url = config.publicUrl ?? ''
     const engine = await openEngine({
@@ -74,11 +76,8 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
       draining = true
       engine.endStreams()
     })
-    // Both begin after the ready line is printed, so that they do not delay the start.
-    setImmediate(() => {
-      engine.startJobs()
-      void loadLargeModules(config)
-    })
+    // Start jobs after the ready line is printed, so that they do not delay the start.
+    setImmediate(() => engine.startJobs())
     return {
       url: config.publicUrl ?? address,
       adminToken: admin.token,
@@ -140,7 +139,7 @@ const noAddress =
 
 /**
  * Loads the modules of the first GraphQL request and the first SQL statement, each of which would hold the event
- * loop for 150 to 280 ms. A request that needs one meanwhile waits for it, and reports a failure.
+ * loop for 150 to 280 ms. Runs while PostgreSQL starts. A failure is reported by the request that needs the module.
  */
 async function loadLargeModules({ sql }: Config): Promise<void> {
   await Promise.allSettled([import('./graphql/endpoint/yoga.ts'), sql && loadParser()])

@@ -63,13 +63,7 @@ export function Grid<Row>(props: Props<Row>) {
         column: Math.max(0, Math.min(columns.length - 1, at.column + step.columns)),
       }
       setAt(next)
-    } else if (
-      event.key === 'Enter' &&
-      row !== undefined &&
-      event.target instanceof HTMLElement &&
-      event.target.dataset['at']
-    )
-      onOpen(row)
+    } else if (event.key === 'Enter' && row !== undefined && isCell(event.target)) onOpen(row)
     else if ((event.key === 'x' || event.key === ' ') && row !== undefined && onSelect) {
       event.preventDefault()
       onSelect(row)
@@ -173,6 +167,8 @@ const Heads = <Row,>({ columns, width }: { columns: readonly Column<Row>[]; widt
 const styled = (style: Partial<CSSStyleDeclaration>) => (element: HTMLElement | null) => {
   if (element) Object.assign(element.style, style)
 }
+
+const isCell = (target: EventTarget) => target instanceof HTMLElement && target.dataset['at'] !== undefined
 
 function stepOf({ key, ctrlKey, metaKey }: KeyboardEvent, page: number) {
   const isFar = ctrlKey || metaKey

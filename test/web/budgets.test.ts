@@ -1,0 +1,137 @@
+/** What the pages for people may cost: bytes of the first load, lines, and where their words are. */
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { basename, dirname, join, relative } from 'node:path'
+import { brotliDecompressSync } from 'node:zlib'
+import ts from 'typescript'
+import { describe, expect, test } from 'vitest'
+
+const SOURCES = 'web/src'
+const BUILT = 'dist/web'
+const KB = 1024
+
+const sources = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
+  .filter((name) => /\.(ts|tsx|css)$/.test(name) && !name.endsWith('.d.ts'))
+  .map((name) => ({ name, text: readFileSync(join(SOURCES, name), 'utf8') }))
+const scripts = sources.filter(({ name }) => !name.endsWith('.css'))
+const lines = (text: string) => text.split('\n').length - 1
+
+describe('bytes, compressed as they are sent', () => {
+  const sizeOf = (asset: string) => statSync(join(BUILT, 'assets', `${asset}.br`)).size
+  const textOf = (asset: string) =>
+    brotliDecompressSync(readFileSync(join(BUILT, 'assets', `${asset}.br`))).toString()
+  /** What a script imports before it runs. */
+  const staticImports = (asset: string): string[] =>
+    [...textOf(asset).matchAll(/(?:\bfrom|\bimport)\s*["']\.\/([^"']+\.js)["']/g)].map(
+      ([, name = '']) => name,
+    )
+
+  const entries = [
+    ...readFileSync(join(BUILT, 'index.html'), 'utf8').matchAll(
+      /(?:src|href)="\/assets\/([^"]+\.(?:js|css))"/g,
+    ),
+  ].map(([, name = '']) => name)
+  const first = new Set(entries)
+  for (const asset of first)
+    if (asset.endsWith('.js')) for (const each of staticImports(asset)) first.add(each)
+
+  test('the first load is at most 180 kB', () => {
+    expect(first.size).toBeGreaterThanOrEqual(2)
+    const sizes = Object.fromEntries([...first].map((asset) => [asset, sizeOf(asset)]))
+    const sum = Object.values(sizes).reduce((before, size) => before + size, 0)
+    expect(sum, JSON.stringify(sizes)).toBeLessThanOrEqual(180 * KB)
+  })
+
+  test('each file that is loaded on demand is at most 25 kB', () => {
+    const later = readdirSync(join(BUILT, 'assets'))
+      .map((name) => basename(name, '.br'))
+      .filter((name) => /\.(js|css)$/.test(name) && !first.has(name))
+    expect(later).not.toEqual([])
+    expect(later.filter((name) => sizeOf(name) > 25 * KB)).toEqual([])
+  })
+
+  test('no file names its sources, and none has a map', () => {
+    for (const name of readdirSync(join(BUILT, 'assets'))) expect(name).not.toContain('.map')
+    for (const asset of first) expect(textOf(asset)).not.toContain('sourceMappingURL')
+  })
+})
+
+describe('sources', () => {
+  test('are at most 9,000 lines, and no script of more than 200', () => {
+    expect(sources.reduce((sum, { text }) => sum + lines(text), 0)).toBeLessThanOrEqual(9000)
+    const long = scripts.filter(({ name, text }) => name !== 'words.ts' && lines(text) > 200)
+    expect(long.map(({ name, text }) => `${name}: ${lines(text)}`)).toEqual([])
+  })
+
+  test('of a page import no other page', () => {
+    const crossing = scripts.flatMap(({ name, text }) => {
+      const [folder, page] = name.split('/')
+      if (folder !== 'pages') return []
+      return importsOf(text)
+        .filter((path) => path.startsWith('.'))
+        .map((path) => join(dirname(name), path))
+        .filter((path) => path.startsWith('pages/') && path.split('/')[1] !== page)
+        .map((path) => `${name} imports ${path}`)
+    })
+    expect(crossing).toEqual([])
+  })
+
+  test('have their words in words.ts', () => {
+    const found = scripts
+      .filter(({ name }) => name !== 'words.ts')
+      .flatMap(({ name, text }) => wordsIn(name, text))
+    expect(found).toEqual([])
+  })
+
+  test('make no markup of values', () => {
+    const evaluating =
+      /dangerouslySetInnerHTML|innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function/
+    expect(scripts.filter(({ text }) => evaluating.test(text)).map(({ name }) => name)).toEqual([])
+  })
+})
+
+const importsOf = (text: string): string[] =>
+  ts.preProcessFile(text).importedFiles.map(({ fileName }) => fileName)
+
+/** Attributes that a person reads or hears. */
+const READ = new Set([
+  'title',
+  'aria-label',
+  'aria-description',
+  'aria-roledescription',
+  'alt',
+  'placeholder',
+  'label',
+])
+/** The product's name, and the beginning of a token. */
+const NAMES = new Set(['Plinth', 'plt_…', 'npx plinth open'])
+const isSentence = (text: string) => /^[A-Z][a-z]+[,']? [a-z]+/.test(text)
+
+/** Words of a script that people read: text between tags, attributes, and sentences in strings. */
+function wordsIn(name: string, text: string): string[] {
+  const file = ts.createSourceFile(
+    name,
+    text,
+    ts.ScriptTarget.Latest,
+    true,
+    name.endsWith('x') ? ts.ScriptKind.TSX : ts.ScriptKind.TS,
+  )
+  const found: string[] = []
+  const note = (node: ts.Node, words: string) => {
+    if (NAMES.has(words)) return
+    const { line } = file.getLineAndCharacterOfPosition(node.getStart(file))
+    found.push(`${relative('.', name)}:${line + 1} ${words}`)
+  }
+  const visit = (node: ts.Node): void => {
+    if (ts.isJsxElement(node) && node.openingElement.tagName.getText(file) === 'kbd') return
+    if (ts.isJsxText(node) && /\p{L}/u.test(node.text)) note(node, node.text.trim())
+    else if (ts.isJsxAttribute(node) && READ.has(node.name.getText(file))) {
+      const { initializer } = node
+      if (initializer && ts.isStringLiteral(initializer) && /\p{L}/u.test(initializer.text))
+        note(node, initializer.text)
+    } else if ((ts.isStringLiteralLike(node) || ts.isTemplateHead(node)) && isSentence(node.text))
+      note(node, node.text)
+    ts.forEachChild(node, visit)
+  }
+  visit(file)
+  return found
+}

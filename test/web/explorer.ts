@@ -1,0 +1,108 @@
+/** The desk in a browser: a server, its data, its receiver and one Chromium, for all tests of a file. */
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { succeed } from '../support/answers.ts'
+import { openBrowser } from '../support/browser.ts'
+import { openReceiver, type Receiver } from '../support/receiver.ts'
+import { type Call, openServer, type TestServer } from '../support/server.ts'
+import { answerAsReceiver, type Desk, makeDesk } from './desk.ts'
+import type { Author } from './desk-authors.ts'
+
+export type Explorer = {
+  server: TestServer
+  receiver: Receiver
+  desk: Desk
+  browser: Browser
+  /** Sends requests as an author. */
+  as(author: Author): Call
+  /** Opens a page below `/b/desk` as `plinth open` does, signed in as an author. */
+  open(author: Author, path?: string, options?: BrowserContextOptions): Promise<Opened>
+  /** The same with any token. */
+  openWith(token: string, address: string, options?: BrowserContextOptions): Promise<Opened>
+  close(): Promise<void>
+}
+/** `faults` has what must not happen in any page: failures of scripts, of the policy, and requests to other hosts. */
+export type Opened = { page: Page; faults: string[]; close(): Promise<void> }
+
+const LARGE = { viewport: { width: 1440, height: 900 } }
+
+export async function openExplorer(): Promise<Explorer> {
+  const receiver = await openReceiver()
+  answerAsReceiver(receiver)
+  const server = await openServer({ PLINTH_ALLOW_PRIVATE_TARGETS: '127.0.0.1' })
+  const [desk, browser] = await Promise.all([makeDesk(server, receiver.url), openBrowser()])
+  const openWith: Explorer['openWith'] = async (token, address, options = {}) => {
+    const { code } = succeed(await server.as(token)('POST', '/v1/tokens/self/sign-in-codes'), 201)
+    const context = await browser.newContext({ ...LARGE, reducedMotion: 'reduce', ...options })
+    const page = await context.newPage()
+    const faults = watch(page, server.url)
+    await page.goto(`${server.url}${address}#code=${code}`)
+    await page.waitForFunction(() => sessionStorage.getItem('plinth.token') !== null)
+    return { page, faults, close: () => context.close() }
+  }
+  const tokenOf = (author: Author) => desk.tokens[author].token
+  return {
+    ...{ server, receiver, desk, browser, openWith },
+    as: (author) => server.as(tokenOf(author)),
+    open: (author, path = '', options) => openWith(tokenOf(author), `/b/${desk.base}${path}`, options),
+    close: async () => {
+      await browser.close()
+      await server.close()
+      await receiver.close()
+    },
+  }
+}
+
+/** A response that is no success is logged by the browser as well; the pages show those, and tests ask for them. */
+const ANSWERED = /^Failed to load resource: the server responded with a status of \d+/
+
+function watch(page: Page, url: string): string[] {
+  const faults: string[] = []
+  page.on('pageerror', (error) => faults.push(`error: ${error.message}`))
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !ANSWERED.test(message.text()))
+      faults.push(`console: ${message.text()}`)
+  })
+  page.on('dialog', (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  page.on('request', (request) => {
+    const { protocol, origin } = new URL(request.url())
+    if (origin !== url && protocol !== 'blob:') faults.push(`request: ${request.url()}`)
+  })
+  return faults
+}
+
+/** A visitor who knows words only, and whose clicks are counted. */
+export class Visitor {
+  clicks = 0
+  readonly page: Page
+  constructor(page: Page) {
+    this.page = page
+  }
+
+  /** Clicks what has this role and name. */
+  async click(role: Role, name: string | RegExp, within: Within = this.page): Promise<void> {
+    this.clicks++
+    await within.getByRole(role, { name }).first().click()
+  }
+
+  /** Waits until the words are in sight. */
+  async sees(words: string | RegExp, within: Within = this.page): Promise<void> {
+    await expect
+      .poll(() => within.getByText(words).first().isVisible(), {
+        message: `in sight: ${words}`,
+        timeout: PATIENCE_MS,
+      })
+      .toBe(true)
+  }
+
+  region(name: string | RegExp): Within {
+    return this.page.getByRole('region', { name })
+  }
+}
+
+const PATIENCE_MS = 10_000
+type Role = Parameters<Page['getByRole']>[0]
+type Within = Pick<Page, 'getByRole' | 'getByText'>

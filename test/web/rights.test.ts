@@ -1,0 +1,96 @@
+// @module-tag full
+/** What the pages show to whom, and what happens to them when the right ends. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { succeed } from '../support/answers.ts'
+import { CHROMIUM } from '../support/browser.ts'
+import { type Explorer, openExplorer, Visitor } from './explorer.ts'
+
+const TIME = 60_000
+let explorer: Explorer
+beforeAll(async () => {
+  if (CHROMIUM) explorer = await openExplorer()
+}, TIME)
+afterAll(() => explorer?.close())
+
+const inBrowser = (name: string, run: () => Promise<void>) =>
+  test.skipIf(!CHROMIUM)(`${name}, in Chromium if there is one`, { timeout: TIME }, run)
+
+const newToken = async (name: string, grants: object[]) =>
+  succeed(await explorer.server.call('POST', '/v1/tokens', { name, grants }), 201) as {
+    id: string
+    token: string
+  }
+const onDesk = (permission: string) => ({ base: 'desk', record_type: '*', environment: '*', permission })
+
+inBrowser('a token that is pasted is exchanged, and never kept', async () => {
+  const { token } = await newToken('pasted', [onDesk('read')])
+  const page = await explorer.browser.newPage()
+  await page.goto(`${explorer.server.url}/b/desk`)
+  const visitor = new Visitor(page)
+  await page.getByLabel('API token').fill('plt_wrong')
+  await visitor.click('button', 'Sign in')
+  await visitor.sees(/token/i, page.getByRole('status'))
+  await page.getByLabel('API token').fill(` ${token}\n`)
+  await visitor.click('button', 'Sign in')
+  await visitor.sees('Tickets')
+  const kept = await page.evaluate(() =>
+    JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.cookie]),
+  )
+  expect(kept).toMatch(/plt_/)
+  expect(kept).not.toContain(token)
+  await page.close()
+})
+
+inBrowser('a sign-out ends all tabs, and a new tab is signed in by those that are open', async () => {
+  const { page, close } = await explorer.open('Mara Lindqvist')
+  const visitor = new Visitor(page)
+  await visitor.sees('Tickets')
+  const second = await page.context().newPage()
+  await second.goto(`${explorer.server.url}/b/desk`)
+  await new Visitor(second).sees('Tickets')
+  await visitor.click('button', /Mara Lindqvist/)
+  await visitor.click('menuitem', 'Sign out')
+  for (const each of [page, second]) await each.getByLabel('API token').waitFor()
+  await second.reload()
+  await second.getByLabel('API token').waitFor()
+  await close()
+})
+
+inBrowser('a page of another server of the machine reads nothing and frames nothing', async () => {
+  const { url } = explorer.server
+  const other = createServer((_request, response) => {
+    response.setHeader('content-type', 'text/html').end(`<iframe src="${url}/b/desk"></iframe>`)
+  })
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+  const page = await explorer.browser.newPage()
+  await page.goto(`http://127.0.0.1:${(other.address() as AddressInfo).port}/`)
+  await expect.poll(() => page.frames()[1]?.url()).toBe('chrome-error://chromewebdata/')
+  for (const path of ['/', '/b/desk', '/v1/bases', '/v1/tokens/self']) {
+    const read = page.evaluate((address) => fetch(address).then((answer) => answer.text()), url + path)
+    await expect(read, path).rejects.toThrow(/Failed to fetch/)
+  }
+  await page.close()
+  await new Promise((resolve) => other.close(resolve))
+})
+
+inBrowser('a token that only reads has no button that would fail', async () => {
+  const { token } = await newToken('reader', [onDesk('read')])
+  for (const path of ['', '/t/ticket', '/t/ticket/T-1004', '/review', '/agents']) {
+    const { page, faults, close } = await explorer.openWith(token, `/b/desk${path}`)
+    await new Visitor(page).sees('Tickets')
+    await expect.poll(() => page.locator('[aria-busy=true]').count()).toBe(0)
+    const writing = page.getByRole('button', {
+      name: /^(undo|edit|delete|release|promote|decline|send|new|revoke|set )/i,
+    })
+    const able = await writing.evaluateAll((buttons) =>
+      buttons
+        .filter((each) => each.checkVisibility() && !each.matches(':disabled, [aria-disabled=true]'))
+        .map((each) => each.textContent),
+    )
+    expect(able, path).toEqual([])
+    expect(faults).toEqual([])
+    await close()
+  }
+})
