@@ -39,9 +39,7 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
   }
   try {
     await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
-    const modules = loadLargeModules(config)
     const connectionString = config.databaseUrl ?? (await openEmbedded(config, log, closing))
-    await modules
     const admin = await adminToken(config, log)
     let url = config.publicUrl ?? ''
     const engine = await openEngine({
@@ -76,8 +74,11 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
       draining = true
       engine.endStreams()
     })
-    // Start jobs after the ready line is printed, so that they do not delay the start.
-    setImmediate(() => engine.startJobs())
+    // Both begin after the ready line is printed, so that they do not delay the start.
+    setImmediate(() => {
+      engine.startJobs()
+      void loadLargeModules(config)
+    })
     return {
       url: config.publicUrl ?? address,
       adminToken: admin.token,
@@ -139,7 +140,7 @@ const noAddress =
 
 /**
  * Loads the modules of the first GraphQL request and the first SQL statement, each of which would hold the event
- * loop for 150 to 280 ms. Runs while PostgreSQL starts. A failure is reported by the request that needs the module.
+ * loop for 150 to 280 ms. A request that needs one meanwhile waits for it, and reports a failure.
  */
 async function loadLargeModules({ sql }: Config): Promise<void> {
   await Promise.allSettled([import('./graphql/endpoint/yoga.ts'), sql && loadParser()])

@@ -67,7 +67,7 @@ type Write<T> = {
   path: string
   body?: unknown
   headers?: Record<string, string>
-  then?: (answer: T) => void
+  onDone?: (answer: T) => void
 }
 
 /** A write. It shows as done when the server said so; then all that the base shows is read again. */
@@ -75,9 +75,9 @@ export function useWrite<T>(base: string | undefined) {
   const client = useQueryClient()
   return useMutation<T, Failure, Write<T>>({
     mutationFn: ({ method, path, body, headers = {} }) => send<T>(method, path, body, { headers }),
-    onSuccess: (answer, { then }) => {
+    onSuccess: (answer, { onDone }) => {
       stale(client, base)
-      then?.(answer)
+      onDone?.(answer)
     },
   })
 }

@@ -11,7 +11,8 @@ export type FieldChange = Sides & { name: string }
 /** The changes of fields that a JSON Patch of a record makes; of a whole record, those of its data. */
 export function changesOf(diff: readonly Step[]): FieldChange[] {
   const found = new Map<string, FieldChange>()
-  for (const { op, path, value, before } of diff) {
+  for (const step of diff) {
+    const { op, path, value, before } = step
     if (path === '') {
       const [from, to] = [dataOf(before), dataOf(value)]
       for (const name of new Set([...Object.keys(from), ...Object.keys(to)]))
@@ -20,10 +21,25 @@ export function changesOf(diff: readonly Step[]): FieldChange[] {
     }
     const [, top = '', name = ''] = path.split('/')
     if (top !== 'data' && op !== 'remove' && (value === null || value === undefined)) continue
+    const items = itemsOf(found.get(`/data/${name}`), step)
+    if (items) {
+      found.set(`/data/${name}`, { name: fieldName(`/data/${name}`), ...items })
+      continue
+    }
     const label = top === 'data' && name !== '' ? fieldName(path) : fieldName(top)
     found.set(path, { name: label, from: before, to: op === 'remove' ? undefined : value })
   }
   return [...found.values()]
+}
+
+/** Steps on the items of a list are one change of it: what was taken, and what was added. */
+function itemsOf(so: FieldChange | undefined, { op, path, value, before }: Step): Sides | undefined {
+  if (!/^\/data\/[^/]+\/(\d+|-)$/.test(path)) return undefined
+  const [from, to] = [so?.from ?? [], so?.to ?? []]
+  const taken = op === 'add' || before === undefined ? [] : [before]
+  const added = op === 'remove' || value === undefined ? [] : [value]
+  if (!isPlainList(from) || !isPlainList(to) || !isPlainList(taken) || !isPlainList(added)) return undefined
+  return { from: [...from, ...taken], to: [...to, ...added] }
 }
 
 const dataOf = (state: Json | undefined): Data =>

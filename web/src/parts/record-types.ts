@@ -33,10 +33,22 @@ export function counted(
 export const titleField = ({ display, json_schema: { properties = {} } }: RecordType): string | undefined =>
   display.title ?? TITLES.find((name) => Object.hasOwn(properties, name))
 
+/** The title; without one the first text, and last the id. */
 export function titleOf(row: Pick<Row, 'id' | 'data' | 'title'>, type: RecordType | undefined): string {
-  const field = type && titleField(type)
+  const field = type && (titleField(type) ?? firstText(type))
   const value = row.title ?? (field === undefined ? undefined : row.data[field])
   return typeof value === 'string' && value.trim() !== '' ? cut(value, TITLE_CHARS).text : row.id
+}
+
+const firstText = ({ json_schema: { properties = {} } }: RecordType): string | undefined =>
+  Object.entries(properties).find(([, schema]) => isText(schema))?.[0]
+const isText = (schema: Schema) =>
+  typesOf(schema).includes('string') && !schema.enum && schema.format === undefined
+
+/** The state of a record: the field of that name, else the first of few values. */
+export function stateField(type: RecordType): Field | undefined {
+  const states = fieldsOf(type).filter(({ isState, values = [] }) => isState && values.length > 1)
+  return states.find(({ name }) => /^(state|status|stage|phase)$/i.test(name)) ?? states[0]
 }
 
 /** The field that a search of words asks; undefined where no text index makes it quick. */

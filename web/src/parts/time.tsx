@@ -9,6 +9,8 @@ const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-dig
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
 const dayOfYear = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
 const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long' })
+const wholeDay = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long' })
+const inDays = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 export const longDay = new Intl.DateTimeFormat('en-GB', { weekday: 'long', day: 'numeric', month: 'long' })
 export const zone = (): string =>
   Intl.DateTimeFormat().resolvedOptions().timeZone.split('/').at(-1)?.replaceAll('_', ' ') ?? ''
@@ -63,6 +65,19 @@ export function Time({ at, isDay = false, isSpan = false }: Props) {
       title={isDay ? dayOfYear.format(ms) : exact.format(ms)}
     >
       {text}
+    </time>
+  )
+}
+
+/** "27 November 2026, tomorrow". */
+export function LongDay({ day: text }: { day: string }) {
+  const now = useNow()
+  const ms = Date.parse(`${text}T00:00`)
+  const days = Math.round((ms - startOfDay(now)) / DAY)
+  const near = Math.abs(days) < 7 ? inDays.format(days, 'day') : undefined
+  return (
+    <time dateTime={text}>
+      {wholeDay.format(ms)} {near !== undefined && <span className="note">{near}</span>}
     </time>
   )
 }

@@ -5,7 +5,7 @@ import { words } from '../words.ts'
 import { Chip, toneOf } from './chip.tsx'
 import { Text } from './plain-text.tsx'
 import { CELL_CHARS, cut, visible, whole } from './text.ts'
-import { dateOf, Time } from './time.tsx'
+import { dateOf, LongDay, Time } from './time.tsx'
 
 type Props = {
   value: Json | undefined
@@ -63,6 +63,7 @@ const numberOf = (value: number) =>
 /** A whole value on the page of a record: 20 lines, then all of it in a box of its own. */
 export function LongValue(props: Props) {
   const { value } = props
+  const day = typeof value === 'string' && value.length === 10 ? dateOf(value, props.format) : undefined
   const [isWhole, setWhole] = useState(false)
   const isText = typeof value === 'string' && dateOf(value, props.format) === undefined && !props.isState
   const text = isText
@@ -72,6 +73,7 @@ export function LongValue(props: Props) {
       : ''
   const isSmall = text.length <= CELL_CHARS && text.split('\n').length <= LINES
   const isList = Array.isArray(value) && value.length <= 12 && value.every((item) => typeof item !== 'object')
+  if (day !== undefined && !props.isState) return <LongDay day={day} />
   if ((!isText && text === '') || value === '' || isList) return <Value {...props} />
   if (isSmall || isWhole)
     return (

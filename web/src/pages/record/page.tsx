@@ -1,3 +1,253 @@
-export default function Page() {
-  return <main className="page" />
+/** A record: what it is, who set it so, what hangs on it, and how it came to be. */
+import { useCallback } from 'react'
+import { Link } from 'wouter'
+import { to } from '../../addresses.ts'
+import { useType } from '../../api/queries.ts'
+import { Empty, pendingOf } from '../../parts/failure.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Menu } from '../../parts/menu.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { pluralOf, titleOf } from '../../parts/record-types.ts'
+import { useParameters } from '../../parts/search.ts'
+import { useKey } from '../../shell/keys.tsx'
+import { Bar } from '../../shell/shell.tsx'
+import { words } from '../../words.ts'
+import { Comparison } from './comparison.tsx'
+import { CopyAs } from './copy-as.tsx'
+import { Edit } from './edit.tsx'
+import { Fields } from './fields.tsx'
+import { Files } from './files.tsx'
+import { Head } from './head.tsx'
+import { History } from './history.tsx'
+import { Links, Waiting } from './links.tsx'
+import { type Place, useHistory, useRecord, useRelated, useVersion } from './load.ts'
+import { Viewer } from './viewer.tsx'
+import './record.css'
+
+const TABS = ['fields', 'links', 'files', 'json'] as const
+type Tab = (typeof TABS)[number]
+
+export default function Page({
+  place: { base, type = '', id = '' },
+}: {
+  place: Record<string, string> & { base: string }
+}) {
+  const place: Place = { base, type, id }
+  const [search, change] = useParameters()
+  const now = useRecord(place)
+  const version = Number(search['v']) || undefined
+  const then = useVersion(place, version)
+  const history = useHistory(place)
+  const related = useRelated(place)
+  const recordType = useType(base, type)
+  const isEditing = search['edit'] === 'yes'
+  const last = history.data?.data[0]?.version ?? now.data?.version ?? 0
+  const isPast = version !== undefined && version < last
+  const row = isPast ? then.data : now.data
+  const edit = useCallback(() => change({ edit: 'yes', v: undefined, vs: undefined }), [change])
+  useKey('e', edit)
+  useVersionKeys(version ?? last, last, change)
+  const trail = (
+    <>
+      <Link href={to.records(base, type)} className="wide-only">
+        {words.nav.records}
+      </Link>
+      <span aria-hidden="true" className="wide-only">
+        /
+      </span>
+      <Link href={to.records(base, type)}>
+        <Text>{recordType ? pluralOf(recordType) : type}</Text>
+      </Link>
+      <span aria-hidden="true">/</span>
+      <span aria-current="page">
+        <Text>{id}</Text>
+      </span>
+    </>
+  )
+  const isGone = now.error?.status === 404 && !isPast
+  const pending = isGone ? undefined : pendingOf(isPast ? then : now, 8)
+  const tab = TABS.find((each) => each === search['tab']) ?? 'fields'
+  const vs = Number(search['vs']) || undefined
+  return (
+    <>
+      <Bar trail={trail}>
+        <Menu
+          label={
+            <>
+              <Icon name="clock" />
+              <span className="wide-only">{words.record.version(version ?? last, last)}</span>
+              <span className="narrow-only">v{version ?? last}</span>
+            </>
+          }
+          name={words.record.version(version ?? last, last)}
+          items={(history.data?.data ?? []).map((each) => ({
+            label: words.record.version(each.version),
+            note: each.actor.name,
+            isOn: each.version === (version ?? last),
+            onSelect: () =>
+              change({
+                v: each.version === last ? undefined : String(each.version),
+                vs: undefined,
+                edit: undefined,
+              }),
+          }))}
+        />
+        {row && <CopyAs place={place} row={row} />}
+        {!isEditing && !isPast && now.data && (
+          <button type="button" onClick={edit}>
+            {words.record.edit} <kbd className="wide-only">e</kbd>
+          </button>
+        )}
+      </Bar>
+      <div className="record">
+        <main className="record-main">
+          {isGone && <Gone place={place} plural={recordType ? pluralOf(recordType).toLowerCase() : type} />}
+          {pending}
+          {row && !pending && !isGone && (
+            <>
+              <h1>
+                <Text>{titleOf(row, recordType)}</Text>
+              </h1>
+              <Head
+                place={place}
+                row={row}
+                type={recordType}
+                last={history.data?.data[0]}
+                related={related.data?.data ?? []}
+              />
+              {isPast && (
+                <p className="amber past">
+                  {words.record.past(version)}
+                  <button type="button" onClick={() => change({ v: undefined, vs: undefined })}>
+                    {words.record.toNow}
+                  </button>
+                </p>
+              )}
+              {vs !== undefined ? (
+                <Comparison place={place} one={vs} other={version ?? last} />
+              ) : isEditing && now.data && recordType ? (
+                <Edit
+                  place={place}
+                  row={now.data}
+                  type={recordType}
+                  onEnd={() => change({ edit: undefined })}
+                />
+              ) : (
+                <>
+                  <Tabs
+                    tab={tab}
+                    onTab={(next) => change({ tab: next === 'fields' ? undefined : next })}
+                    counts={{
+                      links: related.data?.meta.total,
+                      files: now.data?._expanded?.attachments?.length,
+                    }}
+                  />
+                  <div role="tabpanel" aria-label={words.record.tabs[tab]} className="panel">
+                    {tab === 'fields' && (
+                      <Fields row={row} type={recordType} changes={history.data?.data ?? []} />
+                    )}
+                    {(tab === 'fields' || tab === 'links') && <Waiting place={place} related={related} />}
+                    {(tab === 'fields' || tab === 'files') && (
+                      <Files
+                        files={now.data?._expanded?.attachments ?? []}
+                        isAll={tab === 'files'}
+                        onOpen={(file) => change({ file })}
+                      />
+                    )}
+                    {(tab === 'fields' || tab === 'links') && (
+                      <Links
+                        place={place}
+                        related={related}
+                        isAll={tab === 'links'}
+                        onAll={() => change({ tab: 'links' })}
+                      />
+                    )}
+                    {tab === 'json' && (
+                      <pre className="long code">
+                        <Text>{JSON.stringify(row.data, null, 2)}</Text>
+                      </pre>
+                    )}
+                  </div>
+                </>
+              )}
+            </>
+          )}
+        </main>
+        {search['file'] ? (
+          <Viewer place={place} name={search['file']} onClose={() => change({ file: undefined })} />
+        ) : (
+          <History place={place} history={history} shown={version ?? last} last={last} onChange={change} />
+        )}
+      </div>
+    </>
+  )
 }
+
+/** `[` and `]`: the version before and after. */
+function useVersionKeys(shown: number, last: number, change: ReturnType<typeof useParameters>[1]): void {
+  const go = useCallback(
+    (version: number) => {
+      if (version >= 1 && version <= last) change({ v: version === last ? undefined : String(version) }, true)
+    },
+    [change, last],
+  )
+  useKey(
+    '[',
+    useCallback(() => go(shown - 1), [go, shown]),
+  )
+  useKey(
+    ']',
+    useCallback(() => go(shown + 1), [go, shown]),
+  )
+}
+
+type TabsProps = {
+  tab: Tab
+  onTab: (tab: Tab) => void
+  counts: { links: number | undefined; files: number | undefined }
+}
+
+function Tabs({ tab, onTab, counts }: TabsProps) {
+  const move = (step: number) => {
+    const next = TABS[(TABS.indexOf(tab) + step + TABS.length) % TABS.length]
+    if (next) onTab(next)
+  }
+  return (
+    <div
+      role="tablist"
+      aria-label={words.nav.records}
+      className="tabs"
+      onKeyDown={({ key, currentTarget }) => {
+        if (key !== 'ArrowRight' && key !== 'ArrowLeft') return
+        move(key === 'ArrowRight' ? 1 : -1)
+        requestAnimationFrame(() => currentTarget.querySelector<HTMLElement>('[aria-selected=true]')?.focus())
+      }}
+    >
+      {TABS.map((each) => {
+        const count = each === 'links' || each === 'files' ? counts[each] : undefined
+        return (
+          <button
+            key={each}
+            type="button"
+            role="tab"
+            aria-selected={each === tab}
+            tabIndex={each === tab ? 0 : -1}
+            onClick={() => onTab(each)}
+          >
+            {words.record.tabs[each]}{' '}
+            {count !== undefined && count > 0 && <span className="note">{count}</span>}
+          </button>
+        )
+      })}
+    </div>
+  )
+}
+
+const Gone = ({ place: { base, type }, plural }: { place: Place; plural: string }) => (
+  <Empty title={words.record.gone}>
+    <span className="chips">
+      <Link href={to.records(base, type)}>{words.record.toList(plural)}</Link>
+      <Link href={to.records(base, type, { view: 'deleted' })}>{words.record.deleted(plural)}</Link>
+    </span>
+  </Empty>
+)

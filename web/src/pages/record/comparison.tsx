@@ -1,0 +1,42 @@
+/** Two versions of the record, field by field. */
+
+import { Link } from 'wouter'
+import { changed as searchChanged } from '../../addresses.ts'
+import type { Json } from '../../api/shapes.ts'
+import { ChangesInTable, type FieldChange } from '../../parts/diff.tsx'
+import { pendingOf } from '../../parts/failure.tsx'
+import { fieldName } from '../../parts/text.ts'
+import { words } from '../../words.ts'
+import { type Place, useVersion } from './load.ts'
+
+const WHOLE = 4000
+
+export function Comparison({ place, one, other }: { place: Place; one: number; other: number }) {
+  const [first, last] = [Math.min(one, other), Math.max(one, other)]
+  const before = useVersion(place, first)
+  const after = useVersion(place, last)
+  const pending = pendingOf(before, 6) ?? pendingOf(after, 6)
+  const changes = differences(before.data?.data ?? {}, after.data?.data ?? {})
+  return (
+    <section aria-label={words.record.compared(first, last)}>
+      <header className="page-head">
+        <h2>{words.record.compared(first, last)}</h2>
+        <Link href={location.pathname + searchChanged(location.search, { vs: undefined })}>
+          {words.record.end}
+        </Link>
+      </header>
+      {pending ??
+        (changes.length === 0 ? (
+          <p className="note">{words.record.same}</p>
+        ) : (
+          <ChangesInTable changes={changes} most={WHOLE} />
+        ))}
+    </section>
+  )
+}
+
+function differences(before: Record<string, Json>, after: Record<string, Json>): FieldChange[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])]
+    .filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
+    .map((name) => ({ name: fieldName(name), from: before[name], to: after[name] }))
+}

@@ -1,0 +1,102 @@
+/** Fields in place, by the JSON Schema of the type. The server says what does not fit while one types. */
+import { type FormEvent, useMemo, useState } from 'react'
+import { useWrite } from '../../api/queries.ts'
+import { pathOf } from '../../api/send.ts'
+import type { Data, Json, RecordType, Row } from '../../api/shapes.ts'
+import { ChangesInTable } from '../../parts/diff.tsx'
+import { Failure as Refused } from '../../parts/failure.tsx'
+import { Form, patchOf, useFaults } from '../../parts/form.tsx'
+import { fieldName } from '../../parts/text.ts'
+import { say } from '../../parts/toast.tsx'
+import { words } from '../../words.ts'
+import { type Place, recordPath } from './load.ts'
+
+type Props = { place: Place; row: Row; type: RecordType; onEnd: () => void }
+
+export function Edit({ place, row, type, onEnd }: Props) {
+  // What the record was when the edit began: others may change it meanwhile.
+  const [began, setBegan] = useState(row)
+  const [typed, setTyped] = useState<Data>(row.data)
+  const patch = useMemo(() => patchOf(began.data, typed), [began, typed])
+  const count = Object.keys(patch).length
+  const path = pathOf(recordPath(place))
+  const faults = useFaults('PATCH', path, count > 0 ? { data: patch } : undefined)
+  const write = useWrite<Row>(place.base)
+  const isConflict = write.error?.status === 409 || write.error?.status === 412
+  const save = (version: number) =>
+    write.mutate({
+      method: 'PATCH',
+      path,
+      body: { data: patch },
+      headers: { 'if-match': `"${version}"` },
+      onDone: (saved) => {
+        say(words.record.saved(saved.version))
+        onEnd()
+      },
+    })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (count > 0) save(began.version)
+  }
+  return (
+    <form
+      onSubmit={submit}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') onEnd()
+        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit(event)
+      }}
+    >
+      <Form type={type} value={typed} onChange={setTyped} faults={faults} />
+      {isConflict ? (
+        <Conflict
+          mine={patch}
+          began={began}
+          theirs={row}
+          onTheirs={onEnd}
+          onMine={() => {
+            setBegan(row)
+            save(row.version)
+          }}
+        />
+      ) : (
+        write.error && <Refused of={write.error} />
+      )}
+      <footer className="form-foot">
+        <button type="button" onClick={onEnd}>
+          {words.cancel} <kbd className="wide-only">Esc</kbd>
+        </button>
+        <button type="submit" className="primary" disabled={count === 0 || write.isPending}>
+          {count === 0 ? words.record.nothingToSave : words.record.save(count, began.version + 1)}
+        </button>
+      </footer>
+    </form>
+  )
+}
+
+type ConflictProps = { mine: Data; began: Row; theirs: Row; onTheirs: () => void; onMine: () => void }
+
+function Conflict({ mine, began, theirs, onTheirs, onMine }: ConflictProps) {
+  const theirPatch = patchOf(began.data, theirs.data)
+  const row = (whose: string, patch: Data) =>
+    Object.entries(patch).map(([name, to]) => ({
+      name: `${fieldName(name)} (${whose})`,
+      from: began.data[name],
+      to: to as Json,
+    }))
+  return (
+    <section className="amber" role="alert">
+      <p>{words.record.theirs}</p>
+      <ChangesInTable
+        changes={[...row(words.record.mineName, mine), ...row(words.record.theirsName, theirPatch)]}
+      />
+      <span className="chips">
+        <button type="button" onClick={onTheirs}>
+          {words.record.takeTheirs}
+        </button>
+        <button type="button" onClick={onMine}>
+          {words.record.keepMine}
+        </button>
+      </span>
+    </section>
+  )
+}

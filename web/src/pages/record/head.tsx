@@ -1,0 +1,109 @@
+/** Below the title: states, where it comes from, who changed it last, and who works on it now. */
+import { Link } from 'wouter'
+import { to } from '../../addresses.ts'
+import { useType, useWrite } from '../../api/queries.ts'
+import { pathOf } from '../../api/send.ts'
+import { useSession } from '../../api/session.ts'
+import type { Change, Claim, RecordType, Row } from '../../api/shapes.ts'
+import { Chip, toneOf } from '../../parts/chip.tsx'
+import { Failure } from '../../parts/failure.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { fieldsOf, titleOf, valueAt } from '../../parts/record-types.ts'
+import { fieldName } from '../../parts/text.ts'
+import { span, Time, useNow } from '../../parts/time.tsx'
+import { Shape } from '../../parts/who.tsx'
+import { words } from '../../words.ts'
+import type { Place, Related, Shown } from './load.ts'
+
+const STATES = 2
+
+type Props = {
+  place: Place
+  row: Shown | Row
+  type: RecordType | undefined
+  last: Change | undefined
+  related: readonly Related[]
+}
+
+export function Head({ place, row, type, last, related }: Props) {
+  const states = type ? fieldsOf(type).filter(({ isState }) => isState) : []
+  const shown = states
+    .map((field) => valueAt(row, field))
+    .filter((value) => typeof value === 'string')
+    .slice(0, STATES)
+  // The one record that this one belongs to, such as its customer.
+  const owner = related.find(
+    ({ relationship: { source_id: from, source_record_type: of } }) => from === place.id && of === place.type,
+  )
+  const ownerType = useType(place.base, owner?.record.record_type ?? '')
+  const claim = 'claim' in row ? row.claim : undefined
+  return (
+    <>
+      <p className="record-head">
+        {row.status === 'cancelled' && <Chip tone="removed">{words.record.cancelled}</Chip>}
+        {row.valid === false && <Chip tone="changed">{words.record.invalid}</Chip>}
+        {shown.map((value) => (
+          <Chip key={value} tone={toneOf(value)}>
+            {value}
+          </Chip>
+        ))}
+        {owner && (
+          <span className="meta">
+            <Text>{fieldName(owner.relationship.rel_type)}</Text>{' '}
+            <Link href={to.record(place.base, owner.record.record_type, owner.record.id)}>
+              <Text>{titleOf(owner.record, ownerType)}</Text>
+            </Link>
+          </span>
+        )}
+        <span className="meta">
+          {words.record.changed} <Time at={row.updated_at} isSpan />{' '}
+          {last && <Text>{words.record.changedBy(last.actor.name)}</Text>}
+        </span>
+      </p>
+      {claim && claim.status === 'active' && <InWork base={place.base} claim={claim} />}
+    </>
+  )
+}
+
+function InWork({ base, claim }: { base: string; claim: Claim }) {
+  const now = useNow()
+  const session = useSession()
+  const write = useWrite(base)
+  const isMine = 'self' in session && session.self.id === claim.holder?.token_id
+  const name = claim.holder?.name ?? words.nobody
+  return (
+    <>
+      <section className="in-work" aria-label={`${name} ${words.record.worksOn}`}>
+        <Shape name={name} kind={claim.holder?.kind} />
+        <span>
+          {isMine ? (
+            words.record.mine
+          ) : (
+            <>
+              <Text>{name}</Text> {words.record.worksOn}
+            </>
+          )}
+        </span>
+        <span className="meta">
+          {words.record.left(span(Math.max(0, Date.parse(claim.expires_at) - now)))},{' '}
+          {words.record.attempt(claim.attempts)}
+        </span>
+        <button
+          type="button"
+          className="quiet"
+          title={words.record.releaseHint}
+          disabled={write.isPending}
+          onClick={() =>
+            write.mutate({
+              method: 'POST',
+              path: pathOf([base, 'claims', claim.id, 'release'], { force: isMine ? undefined : true }),
+            })
+          }
+        >
+          {words.record.release}
+        </button>
+      </section>
+      {write.error && <Failure of={write.error} />}
+    </>
+  )
+}

@@ -1,0 +1,170 @@
+/** How the record came to be: its versions, newest first, and the triggers that fired between them. */
+import { useState } from 'react'
+import type { Change } from '../../api/shapes.ts'
+import { Chip } from '../../parts/chip.tsx'
+import { ChangesInTable, changesOf } from '../../parts/diff.tsx'
+import { pendingOf } from '../../parts/failure.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Menu } from '../../parts/menu.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import type { useParameters } from '../../parts/search.ts'
+import { Time } from '../../parts/time.tsx'
+import { Shape } from '../../parts/who.tsx'
+import { words } from '../../words.ts'
+import { Cause } from './cause.tsx'
+import { type Fired, type Place, useFired, type useHistory, VERSIONS } from './load.ts'
+import { UndoChange } from './undo-change.tsx'
+
+const FIRST_FIELDS = 6
+
+type Props = {
+  place: Place
+  history: ReturnType<typeof useHistory>
+  shown: number
+  last: number
+  onChange: ReturnType<typeof useParameters>[1]
+}
+
+export function History({ place, history, shown, last, onChange }: Props) {
+  const [open, setOpen] = useState<{ panel: 'undo' | 'cause'; change: Change }>()
+  const fired = useFired(place).data?.data ?? []
+  const changes = history.data?.data ?? []
+  return (
+    <aside className="history" aria-label={words.record.history}>
+      <header>
+        <h2>{words.record.history}</h2>
+        {changes.length > 1 && (
+          <Menu
+            label={words.record.compare}
+            items={changes
+              .filter(({ version, operation }) => version !== shown && operation !== 'delete')
+              .map(({ version, actor }) => ({
+                label: `${words.record.compareWith} ${words.record.version(version).toLowerCase()}`,
+                note: actor.name,
+                onSelect: () =>
+                  onChange({
+                    vs: String(version),
+                    v: shown === last ? undefined : String(shown),
+                    edit: undefined,
+                  }),
+              }))}
+          />
+        )}
+      </header>
+      {pendingOf(history, 6)}
+      <ol>
+        {changes.map((change, at) => (
+          <Entry
+            key={change.seq}
+            change={change}
+            fired={fired.filter(({ change_seq: seq }) => seq === change.seq)}
+            isFirst={at === 0}
+            isShown={change.version === shown && shown !== last}
+            onUndo={() => setOpen({ panel: 'undo', change })}
+            onCause={() => setOpen({ panel: 'cause', change })}
+            {...(change.version > 1 &&
+              change.operation !== 'restore' && {
+                onBefore: () => onChange({ v: String(change.version - 1), vs: undefined, edit: undefined }),
+              })}
+          />
+        ))}
+      </ol>
+      {changes.length === VERSIONS && (
+        <p className="note">
+          {words.record.before(changes.at(-1)?.version ?? 1)}: {words.record.earlier}
+        </p>
+      )}
+      {open?.panel === 'undo' && (
+        <UndoChange place={place} change={open.change} onClose={() => setOpen(undefined)} />
+      )}
+      {open?.panel === 'cause' && (
+        <Cause base={place.base} change={open.change} onClose={() => setOpen(undefined)} />
+      )}
+    </aside>
+  )
+}
+
+type EntryProps = {
+  change: Change
+  fired: readonly Fired[]
+  isFirst: boolean
+  isShown: boolean
+  onUndo: () => void
+  onCause: () => void
+  onBefore?: () => void
+}
+
+function Entry({ change, fired, isFirst, isShown, onUndo, onCause, onBefore }: EntryProps) {
+  const [isWhole, setWhole] = useState(false)
+  const { actor, call, at, operation, version } = change
+  const fields = operation === 'delete' || operation === 'cancel' ? [] : changesOf(change.diff)
+  const shown = isWhole ? fields : fields.slice(0, FIRST_FIELDS)
+  return (
+    <>
+      {fired.map((each) => (
+        <FiredEntry key={each.id} of={each} />
+      ))}
+      <li
+        className={`entry ${isFirst ? 'first' : ''} ${isShown ? 'shown' : ''}`}
+        aria-label={words.record.version(version)}
+      >
+        <Shape name={actor.name} kind={actor.kind} />
+        <div className="entry-head">
+          <strong>
+            <Text>{actor.name}</Text>
+          </strong>
+          {operation !== 'update' && <span>{words.record.operations[operation]}</span>}
+          {call?.tool && (
+            <span className="tool">
+              <Text>{call.tool}</Text>
+            </span>
+          )}
+          <span className="note">v{version}</span>
+          <Time at={at} />
+        </div>
+        {shown.length > 0 && <ChangesInTable changes={shown} />}
+        {fields.length > shown.length && (
+          <button type="button" className="quiet" onClick={() => setWhole(true)}>
+            {words.moreFields(fields.length - shown.length)}
+          </button>
+        )}
+        <div className="entry-acts">
+          <button type="button" className="quiet" onClick={onUndo}>
+            <Icon name="undo" /> {words.record.undoThis}
+          </button>
+          {onBefore && (
+            <button type="button" className="quiet" onClick={onBefore}>
+              {words.record.asBefore}
+            </button>
+          )}
+          <button type="button" className="quiet" onClick={onCause}>
+            {words.record.cause}
+          </button>
+        </div>
+      </li>
+    </>
+  )
+}
+
+/** A delivery: a trigger sent something, or an inbound webhook wrote. */
+function FiredEntry({
+  of: { of, status, response_status: answer, error, last_attempt_at: at, created_at: made },
+}: {
+  of: Fired & { last_attempt_at?: string | null }
+}) {
+  const isBad = status === 'failed' || status === 'dead'
+  const state = [words.record.deliveries[status], isBad ? answer : undefined].filter(Boolean).join(', ')
+  return (
+    <li className="entry fired">
+      <span className="shape program" aria-hidden="true">
+        <Icon name={isBad ? 'warning' : 'out'} />
+      </span>
+      <div className="entry-head" title={error ?? undefined}>
+        <span className="meta">{of.kind === 'trigger' ? words.record.trigger : words.record.webhook}</span>
+        <Text>{of.name ?? of.id}</Text>
+        <Chip tone={isBad ? 'removed' : status === 'succeeded' ? 'added' : 'quiet'}>{state}</Chip>
+        <Time at={at ?? made} />
+      </div>
+    </li>
+  )
+}

@@ -1,0 +1,111 @@
+/** What is linked with the record, by title. What waits for a person comes first. */
+import { Link } from 'wouter'
+import { to } from '../../addresses.ts'
+import { useTypes } from '../../api/queries.ts'
+import type { RecordType } from '../../api/shapes.ts'
+import { Chip, toneOf } from '../../parts/chip.tsx'
+import { Empty, pendingOf } from '../../parts/failure.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { fieldsOf, nameOf, stateField, titleField, titleOf, valueAt } from '../../parts/record-types.ts'
+import { cut, fieldName } from '../../parts/text.ts'
+import { words } from '../../words.ts'
+import type { Place, Related, useRelated } from './load.ts'
+
+const FEW = 4
+const WAITING = /^(proposed|pending|requested|submitted|awaiting|needs[ _-]approval)$/i
+
+type Props = { place: Place; related: ReturnType<typeof useRelated> }
+
+/** The linked records, those that wait apart. */
+function useParts({ place, related }: Props) {
+  const types = useTypes(place.base).data?.data ?? []
+  const all = (related.data?.data ?? []).map((of): Linked => {
+    const type = types.find(({ id }) => id === of.record.record_type)
+    return { of, type, state: stateIn(of, type) }
+  })
+  const isWaiting = ({ state }: Linked) => WAITING.test(state ?? '')
+  return { waiting: all.filter(isWaiting), rest: all.filter((each) => !isWaiting(each)) }
+}
+
+export function Waiting(props: Props) {
+  const { waiting } = useParts(props)
+  if (waiting.length === 0) return null
+  return (
+    <section className="section" aria-label={words.record.waiting}>
+      <h2>
+        {words.record.waiting} <span className="note">{waiting.length}</span>
+      </h2>
+      <Cards base={props.place.base} items={waiting} />
+    </section>
+  )
+}
+
+export function Links({ isAll, onAll, ...props }: Props & { isAll: boolean; onAll: () => void }) {
+  const { waiting, rest } = useParts(props)
+  const pending = pendingOf(props.related, 3)
+  if (pending !== undefined) return isAll ? pending : null
+  if (isAll && waiting.length + rest.length === 0) return <Empty title={words.record.noLinks} />
+  if (rest.length === 0) return null
+  return (
+    <section className="section" aria-label={words.record.tabs.links}>
+      <h2>
+        {words.record.tabs.links} <span className="note">{rest.length}</span>
+      </h2>
+      <Cards base={props.place.base} items={isAll ? rest : rest.slice(0, FEW)} />
+      {!isAll && rest.length > FEW && (
+        <button type="button" className="quiet" onClick={onAll}>
+          {words.record.all(rest.length)}
+        </button>
+      )}
+    </section>
+  )
+}
+
+type Linked = { of: Related; type: RecordType | undefined; state: string | undefined }
+
+const Cards = ({ base, items }: { base: string; items: readonly Linked[] }) => (
+  <ul className="tiles">
+    {items.map((each) => (
+      <Card key={each.of.relationship.id} base={base} {...each} />
+    ))}
+  </ul>
+)
+
+function stateIn({ record }: Related, type: RecordType | undefined): string | undefined {
+  const field = type && stateField(type)
+  const value = field && valueAt(record, field)
+  return typeof value === 'string' ? value : undefined
+}
+
+function Card({ base, of: { relationship, record }, type, state }: Linked & { base: string }) {
+  const title = titleOf(record, type)
+  const own = type && titleField(type)
+  const prose =
+    type &&
+    fieldsOf(type).find(
+      (field) =>
+        field.name !== own &&
+        !field.isState &&
+        typeof valueAt(record, field) === 'string' &&
+        String(valueAt(record, field)).length > 30,
+    )
+  const text = prose && valueAt(record, prose)
+  return (
+    <li>
+      <span className="note">
+        <Text>{`${fieldName(relationship.rel_type)} · ${nameOf(type, record.record_type).toLowerCase()}`}</Text>
+      </span>
+      <span>
+        <Link href={to.record(base, record.record_type, record.id)}>
+          <Text>{title}</Text>
+        </Link>{' '}
+        {state !== undefined && <Chip tone={toneOf(state)}>{state}</Chip>}
+      </span>
+      {typeof text === 'string' && text !== title && (
+        <span className="prose">
+          <Text>{cut(text, 160).text}</Text>
+        </span>
+      )}
+    </li>
+  )
+}

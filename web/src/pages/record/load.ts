@@ -1,0 +1,97 @@
+/** What the page of a record reads. */
+import { useRead } from '../../api/queries.ts'
+import { pathOf } from '../../api/send.ts'
+import type { Change, Claim, Delivery, Page, Row } from '../../api/shapes.ts'
+
+export type Place = { base: string; type: string; id: string }
+
+export type File = { id: string; filename: string; content_type: string; size: number; created_at: string }
+export type Shown = Row & { claim?: Claim | null; _expanded?: { attachments?: File[] } }
+export type Related = {
+  relationship: { id: string; rel_type: string; source_id: string; source_record_type: string }
+  record: Row
+}
+
+/** Versions that the page folds: blame of fields goes back so far, the rest is in the pages behind. */
+export const VERSIONS = 100
+const LINKS = 100
+
+export const recordPath = ({ base, type, id }: Place) => [base, 'records', type, id]
+
+export const useRecord = (place: Place, isThere = true) =>
+  useRead<Shown>(pathOf(recordPath(place), { include: 'claim', expand: 'attachments' }), {
+    keep: true,
+    enabled: isThere,
+  })
+
+export const useVersion = (place: Place, version: number | undefined) =>
+  useRead<Row>(pathOf(recordPath(place), { version }), { enabled: version !== undefined, keep: true })
+
+export const useRelated = (place: Place) =>
+  useRead<Page<Related>>(
+    pathOf([...recordPath(place), 'related'], {
+      direction: 'both',
+      include: 'titles',
+      include_total: true,
+      limit: LINKS,
+    }),
+    { keep: true },
+  )
+
+export const useHistory = ({ base, type, id }: Place) =>
+  useRead<Page<Change>>(
+    pathOf([base, 'changes'], {
+      record_type: type,
+      id,
+      include: 'before',
+      order: 'desc',
+      limit: VERSIONS,
+    }),
+    { keep: true },
+  )
+
+/** Triggers that fired, and webhooks that wrote. A token that may not read the whole base sees none. */
+export type Fired = Delivery & {
+  change_seq?: number | null
+  response_status?: number | null
+  error?: string | null
+}
+export const useFired = ({ base, type, id }: Place) =>
+  useRead<Page<Fired>>(pathOf([base, 'deliveries'], { record_type: type, id, limit: 100 }), { keep: true })
+
+export type TraceStep = {
+  kind: string
+  id: string
+  of?: string | null
+  depth: number
+  at: string
+  status: string | null
+  actor: Change['actor'] | null
+  change: { kind: string; record_type: string | null; id: string; operation: string; title?: string } | null
+}
+export const useTrace = (base: string, seq: number) =>
+  useRead<{ causes: TraceStep[]; effects: TraceStep[]; truncated: boolean }>(
+    pathOf([base, 'changes', String(seq), 'trace'], {}),
+  )
+
+/** Who set a property, and in which version: the latest change of it up to the version that is shown. */
+export type Blame = { change: Change; isCreation: boolean }
+
+export function blameOf(changes: readonly Change[], upTo: number): (field: string) => Blame | undefined {
+  const found = new Map<string, Blame>()
+  let whole: Change | undefined
+  for (const change of changes) {
+    if (change.version > upTo) continue
+    for (const { path } of change.diff) {
+      const [, top, name] = path.split('/')
+      if (path === '' || (top === 'data' && name === undefined)) whole ??= change
+      else if (top === 'data' && name !== undefined && !whole) {
+        const key = name.replaceAll('~1', '/').replaceAll('~0', '~')
+        if (!found.has(key)) found.set(key, { change, isCreation: false })
+      }
+    }
+    if (whole) break
+  }
+  const rest = whole && { change: whole, isCreation: whole.operation === 'create' }
+  return (field) => found.get(field) ?? rest
+}

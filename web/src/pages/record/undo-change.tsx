@@ -1,0 +1,93 @@
+/** Takes one change of the record back: first what that does, then the undo, then the way back. */
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { to } from '../../addresses.ts'
+import { useAsk, useWrite } from '../../api/queries.ts'
+import { pathOf } from '../../api/send.ts'
+import type { Change } from '../../api/shapes.ts'
+import { Dialog } from '../../parts/dialog.tsx'
+import { ChangesInTable, changesOf } from '../../parts/diff.tsx'
+import { Failure, pendingOf } from '../../parts/failure.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { say } from '../../parts/toast.tsx'
+import { words } from '../../words.ts'
+import type { Place } from './load.ts'
+
+type Props = { place: Place; change: Change; onClose: () => void }
+
+export function UndoChange({ place: { base }, change, onClose }: Props) {
+  const [force, setForce] = useState(false)
+  const path = (seq: number, dry: boolean, forced = force) =>
+    pathOf([base, 'changes', String(seq), 'revert'], {
+      dry_run: dry || undefined,
+      force: forced || undefined,
+    })
+  const plan = useAsk<Change>(path(change.seq, true), undefined)
+  const write = useWrite<Change>(base)
+  const [key] = useState(() => crypto.randomUUID())
+  const undo = () =>
+    write.mutate({
+      method: 'POST',
+      path: path(change.seq, false),
+      headers: { 'idempotency-key': key + force },
+      onDone: (done) => {
+        onClose()
+        say(words.record.undone, {
+          label: words.record.undoUndo,
+          onSelect: () => write.mutate({ method: 'POST', path: path(done.seq, false, false) }),
+        })
+      },
+    })
+  const isOvertaken = plan.error?.details.some(({ code }) => code === 'overtaken') === true
+  return (
+    <Dialog
+      title={words.record.undo(change.actor.name)}
+      onClose={onClose}
+      foot={
+        <>
+          <Link href={to.request(base, change.request_id)} className="note">
+            {words.record.ofRequest}
+          </Link>
+          <button type="button" onClick={onClose}>
+            {words.cancel}
+          </button>
+          <button type="button" className="primary" disabled={!plan.data || write.isPending} onClick={undo}>
+            {words.record.undoDo}
+          </button>
+        </>
+      }
+    >
+      {isOvertaken && plan.error ? (
+        <div className="amber">
+          <p>
+            <Text>{plan.error.message}</Text>
+          </p>
+          <button type="button" onClick={() => setForce(true)}>
+            {words.record.undoForce}
+          </button>
+        </div>
+      ) : (
+        pendingOf(plan, 3)
+      )}
+      {plan.data &&
+        (change.operation === 'create' ? (
+          <p>{words.record.undoCreate}</p>
+        ) : (
+          <Plan of={change} then={plan.data} />
+        ))}
+      {write.error && <Failure of={write.error} />}
+    </Dialog>
+  )
+}
+
+/** The steps of the undo, with what the fields are now, from the change that it takes back. */
+function Plan({ of, then }: { of: Change; then: Change }) {
+  const now = new Map(changesOf(of.diff).map((each) => [each.name, each.to]))
+  const changes = changesOf(then.diff).map((each) => ({ ...each, from: each.from ?? now.get(each.name) }))
+  return (
+    <>
+      <p>{words.record.undoPlan}</p>
+      <ChangesInTable changes={changes} />
+    </>
+  )
+}

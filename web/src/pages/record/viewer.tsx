@@ -1,0 +1,91 @@
+/** A file at the side of its record: PDF in a frame, images and text as they are, others to save. */
+import { useEffect, useState } from 'react'
+import { useRead } from '../../api/queries.ts'
+import { pathOf } from '../../api/send.ts'
+import { pendingOf } from '../../parts/failure.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { bytes } from '../../parts/text.ts'
+import { words } from '../../words.ts'
+import { type File, type Place, recordPath } from './load.ts'
+
+/** So much of a text is read; more is for an editor. */
+const TEXT_BYTES = 256 * 1024
+
+type Props = { place: Place; name: string; onClose: () => void }
+
+export function Viewer({ place, name, onClose }: Props) {
+  const file = useRead<File & { url?: string }>(pathOf([...recordPath(place), 'attachments', name]))
+  const pending = pendingOf(file, 6)
+  const address = file.data?.url && ofThisServer(file.data.url)
+  return (
+    <aside className="viewer" aria-label={words.record.file(name)}>
+      <header>
+        <h2>
+          <Text>{name}</Text>
+        </h2>
+        {file.data && <span className="note">{bytes(file.data.size)}</span>}
+        {address && (
+          <a className="button" href={address} download={name} title={words.record.save_file}>
+            {words.record.save_file}
+          </a>
+        )}
+        <button type="button" className="quiet" aria-label={words.close} onClick={onClose}>
+          <Icon name="close" />
+        </button>
+      </header>
+      {pending}
+      {address && file.data && (
+        <Content
+          key={file.data.id}
+          address={address}
+          type={file.data.content_type}
+          name={name}
+          size={file.data.size}
+        />
+      )}
+    </aside>
+  )
+}
+
+/** The signed address names the server as others see it; the policy of the page allows its own only. */
+const ofThisServer = (url: string): string => new URL(url, location.href).pathname
+
+function Content({
+  address,
+  type,
+  name,
+  size,
+}: {
+  address: string
+  type: string
+  name: string
+  size: number
+}) {
+  if (type === 'application/pdf') return <iframe src={address} title={name} />
+  if (type.startsWith('image/')) return <img src={address} alt={name} />
+  if (type.startsWith('text/') || /[/+]json$/.test(type)) return <Plain address={address} size={size} />
+  return <p className="note">{words.record.cannotShow}</p>
+}
+
+function Plain({ address, size }: { address: string; size: number }) {
+  const [text, setText] = useState<string>()
+  useEffect(() => {
+    const stop = new AbortController()
+    const headers = size > TEXT_BYTES ? { range: `bytes=0-${TEXT_BYTES - 1}` } : undefined
+    fetch(address, { signal: stop.signal, ...(headers && { headers }) })
+      .then((answer) => answer.text())
+      .then(setText)
+      .catch(() => undefined)
+    return () => stop.abort()
+  }, [address, size])
+  if (text === undefined) return null
+  return (
+    <>
+      {size > TEXT_BYTES && <p className="note">{words.record.shownPart(text.length)}</p>}
+      <pre className="long">
+        <Text>{text}</Text>
+      </pre>
+    </>
+  )
+}
