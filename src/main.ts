@@ -12,6 +12,7 @@ import { loadParser } from './engine/sql/guard/syntax/parse-statement.ts'
 import type { BlobLocation } from './engine/storage/blobs/open.ts'
 import { collectWhenIdle } from './foundation/idle-collection.ts'
 import { LIMITS } from './foundation/limits.ts'
+import { logInPieces } from './log-pieces.ts'
 import { masterKeys } from './master-key.ts'
 import type { Provider } from './mcp/protocol/provider.ts'
 import { supervise } from './postgres/cluster.ts'
@@ -275,8 +276,7 @@ export const openLog = ({ logLevel: level, logFormat }: Pick<Config, 'logLevel' 
     },
     (logFormat ?? (process.stderr.isTTY ? 'pretty' : 'json')) === 'pretty'
       ? { write: (line) => void process.stderr.write(prettyLine(line)) }
-      : // Batch log lines: one write per line would cost as much as the rest of a small request.
-        pino.destination({ dest: 2, sync: false, minLength: 65_536, maxWrite: 131_072, periodicFlush: 250 }),
+      : logInPieces(),
   )
 
 /** Runs the server process: reads the configuration, starts the server, and shuts it down gracefully. */

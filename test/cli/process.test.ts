@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
@@ -211,6 +212,23 @@ test('`serve` exits with 1 and names the invalid setting', { tags: 'full' }, asy
   const { code, out, err } = await plinth(['serve'], { ...settings, PLINTH_PORT: 'many' })
   expect({ code, out }).toEqual({ code: 1, out: '' })
   expect(err).toMatch(/^NOT_STARTED: .*PLINTH_PORT/)
+})
+
+test('the log has every line in order, though it is written in pieces and the process ends', async () => {
+  const main = new URL('../../src/log-pieces.ts', import.meta.url).href
+  const wrote = (end: string) => {
+    const script = `import { logInPieces } from '${main}'
+      const log = logInPieces()
+      for (let n = 1; n <= 3000; n++) log.write(n + ' ' + 'x'.repeat(100) + '\\n')
+      ${end}`
+    const { stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+      encoding: 'utf8',
+    })
+    return stderr.split('\n').map((line) => line.replace(/ x{100}$/, ''))
+  }
+  const lines = [...Array.from({ length: 3000 }, (_, n) => String(n + 1)), '']
+  for (const end of ['', 'process.exit(1)', 'log.flush(() => process.exit(0))'])
+    expect(wrote(end)).toEqual(lines)
 })
 
 const ownDirectory = () => mkdtemp(join(tmpdir(), 'plinth-own-'))
