@@ -259,7 +259,7 @@ export const openLog = ({ logLevel: level, logFormat }: Pick<Config, 'logLevel' 
     {
       level,
       base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
+      timestamp: timeOfLine,
       formatters: { level: (label) => ({ level: label }) },
       redact: {
         paths: [
@@ -278,6 +278,14 @@ export const openLog = ({ logLevel: level, logFormat }: Pick<Config, 'logLevel' 
       ? { write: (line) => void process.stderr.write(prettyLine(line)) }
       : logInPieces(),
   )
+
+let lastTime = { at: 0, text: '' }
+/** The time of a line: its text is made once a millisecond, where pino makes it for each line. */
+function timeOfLine(): string {
+  const at = Date.now()
+  if (at !== lastTime.at) lastTime = { at, text: `,"time":"${new Date(at).toISOString()}"` }
+  return lastTime.text
+}
 
 /** Runs the server process: reads the configuration, starts the server, and shuts it down gracefully. */
 export async function serve(): Promise<void> {

@@ -14,6 +14,7 @@ import {
   type AdminToken,
   authenticate,
   ensureAdminToken,
+  type SentToken,
   type SignedIn,
   signIn,
   signOut,
@@ -95,8 +96,8 @@ export type EngineOptions = {
 
 /** The engine, opened on one database. */
 export type Engine = {
-  /** Authenticates a raw token. Returns undefined when it is unknown or expired. */
-  authenticate(token: string): Promise<TokenSession | undefined>
+  /** Authenticates a token. Returns undefined when it is unknown or expired. */
+  authenticate(token: string | SentToken): Promise<TokenSession | undefined>
   /** Session of an identity verified by an OAuth issuer. */
   issuedSession(principal: Principal): TokenSession
   /** Exchanges a sign-in code for the token of a browser tab. Undefined for a code that is unknown, used or expired. */
@@ -294,7 +295,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
 const linkStanding = (where: Pick<Scope, 'db' | 'caches'>, key: string) => ({
   isCurrent: () => where.caches.live() && where.caches.sessions.has(key),
   recheck: async () => {
-    if (!(await findValidSession(where, Buffer.from(key, 'hex')))) throw linkEnded()
+    if (!(await findValidSession(where, key))) throw linkEnded()
   },
 })
 

@@ -294,6 +294,8 @@ export const LIMITS = {
   idempotencyWaitMs: 10_000,
   tokenCacheMs: 1000,
   tokenChars: 512,
+  /** Tokens of one connection whose hashes are kept. */
+  tokensOfConnection: 8,
   /** OAuth access tokens: maximum length, how long a validated token is cached, and tolerated clock skew. */
   issuedTokenChars: 8192,
   issuedTokenCacheMs: 30_000,

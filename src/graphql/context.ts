@@ -22,6 +22,7 @@ import { type Narrowing, narrowAccess } from '../engine/storage/access/narrow-ac
 import { type ReserveBytes, ResponseBudget } from '../engine/storage/database/capped-query.ts'
 import { LIMITS } from '../foundation/limits.ts'
 
+export { type SentToken, sentToken } from '../engine/configuration/tokens/index.ts'
 export type { Permission } from '../engine/storage/access/grants.ts'
 export type { ReserveBytes } from '../engine/storage/database/capped-query.ts'
 

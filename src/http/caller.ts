@@ -1,17 +1,24 @@
 /** Authentication of a request: its token becomes a caller with rights. */
+import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
-import { type Context, isAuthorized, type ReserveBytes } from '../graphql/context.ts'
+import {
+  type Context,
+  isAuthorized,
+  type ReserveBytes,
+  type SentToken,
+  sentToken,
+} from '../graphql/context.ts'
 import type { RateLimiter } from './rate-limit.ts'
 import type { Unsent } from './unsent-bytes.ts'
 
 /**
- * Authenticates a raw token and opens its request context; undefined if the token is unknown or expired.
+ * Authenticates a token and opens its request context; undefined if the token is unknown or expired.
  * @throws UNAUTHORIZED, FORBIDDEN if there is a more specific reason
  */
 export type Authenticate = (
-  token: string,
+  token: SentToken,
   via: 'rest' | 'mcp' | 'graphql',
   requestId: string,
   closed?: () => AbortSignal,
@@ -27,6 +34,24 @@ export function bearerOf(
 ): string | undefined {
   const token = BEARER.exec(authorization ?? '')?.[1]
   return token !== undefined && token.length <= longest ? token : undefined
+}
+
+/**
+ * The valid tokens that came on a connection, as their hash takes longer than the rest of the check. A proxy sends those of
+ * several clients. The look-up is by a seeded hash, so its time tells nothing of a token that another client has sent.
+ */
+const tokensOn = new WeakMap<Socket, Map<string, SentToken>>()
+
+function tokenIn({ headers, socket }: FastifyRequest, longest: number): SentToken | undefined {
+  const text = bearerOf(headers.authorization, longest)
+  return text === undefined ? undefined : (tokensOn.get(socket)?.get(text) ?? sentToken(text))
+}
+
+function keepToken({ socket }: FastifyRequest, token: SentToken): void {
+  const known = tokensOn.get(socket)
+  if (known?.has(token.text)) return
+  if (known && known.size < LIMITS.tokensOfConnection) known.set(token.text, token)
+  else tokensOn.set(socket, new Map([[token.text, token]]))
 }
 
 /** Hooks of protected routes: `onRequest` runs first, `preHandler` after the body is read. */
@@ -48,13 +73,14 @@ export function callerHooks(
   longest: number = LIMITS.tokenChars,
 ): CallerHooks {
   const contextOf = async (request: FastifyRequest, reply: FastifyReply): Promise<Context> => {
-    const token = bearerOf(request.headers.authorization, longest)
+    const token = tokenIn(request, longest)
     const reserveBytes: ReserveBytes = (bytes) => unsent.read(tokenOf(request), reply, bytes)
     const context =
       token === undefined
         ? undefined
         : await authenticate(token, via, request.id, () => closedSignal(reply), reserveBytes)
-    if (!context) throw unauthorized()
+    if (!token || !context) throw unauthorized()
+    keepToken(request, token)
     return context
   }
   const identify = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {

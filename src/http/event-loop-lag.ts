@@ -72,7 +72,7 @@ export function logEventLoopLag(app: FastifyInstance, log: Logger): void {
     const since = performance.now()
     const place = free.pop() ?? open.length
     open[place] = { request, since }
-    reply.raw.once('close', () => {
+    reply.raw.on('close', () => {
       open[place] = undefined
       free.push(place)
       // Keep only requests that end in a slow pass. A list of all would survive young-generation collections.

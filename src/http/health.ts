@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { DomainError } from '../foundation/errors.ts'
 import { wordsOf } from '../foundation/log.ts'
+import { sentToken } from '../graphql/context.ts'
 import { type Authenticate, bearerOf } from './caller.ts'
 import { type InstallationDeps, measureInstallation } from './installation-metrics.ts'
 
@@ -169,7 +170,7 @@ async function requireAdmin(
   authenticate: Authenticate,
 ): Promise<void> {
   const token = bearerOf(authorization)
-  const context = token ? await authenticate(token, 'rest', requestId) : undefined
+  const context = token ? await authenticate(sentToken(token), 'rest', requestId) : undefined
   if (!context)
     throw new DomainError('UNAUTHORIZED', 'Metrics are available from loopback, or with an admin token.')
   if (context.scope.access.bases('admin') !== '*')

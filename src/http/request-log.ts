@@ -13,7 +13,7 @@ export function logRequests(app: FastifyInstance, log: Logger): void {
   app.decorateRequest('about')
   app.addHook('onRequest', (request, reply, done) => {
     // On close, not on response: a call of a disconnected client may have had effects too.
-    if (log.isLevelEnabled('info')) reply.raw.once('close', () => void write(request, reply))
+    if (log.isLevelEnabled('info')) reply.raw.on('close', () => void write(request, reply))
     done()
   })
 }

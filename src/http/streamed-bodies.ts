@@ -14,12 +14,9 @@ export function hasStreamedBody({ headers, routeOptions }: FastifyRequest): bool
  * streamed body that makes no progress ends with the timeout of its connection.
  */
 export function limitBodyTime(app: FastifyInstance, limitMs: number): void {
-  app.addHook('onRequest', (request, _reply, done) => {
-    done()
+  const limitRest = (request: FastifyRequest) => {
     const { raw } = request
-    const hasBody =
-      raw.headers['transfer-encoding'] !== undefined || (raw.headers['content-length'] ?? '0') !== '0'
-    if (!hasBody || raw.complete || hasStreamedBody(request)) return
+    if (raw.complete || hasStreamedBody(request)) return
     const late = setTimeout(() => {
       if (raw.complete || raw.destroyed) return
       const error = Object.assign(new Error('The body did not arrive in time.'), {
@@ -28,6 +25,12 @@ export function limitBodyTime(app: FastifyInstance, limitMs: number): void {
       app.server.emit('clientError', error, raw.socket)
     }, limitMs)
     raw.once('end', () => clearTimeout(late)).once('close', () => clearTimeout(late))
+  }
+  app.addHook('onRequest', (request, _reply, done) => {
+    done()
+    const { 'transfer-encoding': encoding, 'content-length': length = '0' } = request.raw.headers
+    // Most bodies come with the headers, and are complete once the parser is through with what has arrived.
+    if (encoding !== undefined || length !== '0') process.nextTick(limitRest, request)
   })
 }
 

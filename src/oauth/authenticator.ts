@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { Config, OAuth } from '../config/read-config.ts'
@@ -6,7 +5,7 @@ import { isBaseId, isTypeId } from '../contract/ids.ts'
 import type { Engine, TokenSession } from '../engine/engine.ts'
 import type { DomainError } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
-import { openContext } from '../graphql/context.ts'
+import { openContext, type SentToken } from '../graphql/context.ts'
 import type { Authenticate } from '../http/caller.ts'
 import { notFound } from '../http/errors.ts'
 import { openIssuer } from './issuer.ts'
@@ -40,13 +39,12 @@ export function openAuthenticator(
     max: LIMITS.issuedTokensKept,
     ttl: LIMITS.issuedTokenCacheMs,
   })
-  const sessionOf = async (token: string): Promise<TokenSession | undefined> => {
-    const name = createHash('sha256').update(token).digest('base64')
-    const found = known.get(name)
+  const sessionOf = async ({ text, key }: SentToken): Promise<TokenSession | undefined> => {
+    const found = known.get(key)
     if (found?.expiresAt && found.expiresAt > new Date()) return found
-    if (!issuer.isNamedBy(token)) return undefined
-    const session = engine.issuedSession(await issuer.principal(token))
-    known.set(name, session)
+    if (!issuer.isNamedBy(text)) return undefined
+    const session = engine.issuedSession(await issuer.principal(text))
+    known.set(key, session)
     return session
   }
   return {

@@ -1,5 +1,5 @@
 /** A revoked token has no effect any more, even for requests that began before. */
-import { request as openRequest } from 'node:http'
+import { Agent, request as openRequest } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure, sleep, succeed, times } from '../../support/answers.ts'
 import { type Holding, holdOpen } from '../../support/holding.ts'
@@ -60,6 +60,33 @@ function begin(
     },
   }
 }
+
+test('a connection that several clients share answers each by its own token, and knows none that is revoked', async () => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const sockets = new Set<unknown>()
+  const statusOf = (token: string) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const headers = { authorization: `Bearer ${token}` }
+      const asked = openRequest(`${world.url}/v1/crm/record-types/deal`, { agent, headers }, (response) => {
+        sockets.add(response.socket)
+        response.resume().on('end', () => resolve(response.statusCode))
+      })
+      asked.on('error', reject).end()
+    })
+  const { id, token } = await admin()
+  const other = await world.newToken([{ base: 'crm', record_type: 'note', permission: 'read' }])
+  const wrong = token.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))
+  for (let n = 0; n < 2; n++)
+    expect([await statusOf(token), await statusOf(other.token), await statusOf(wrong)]).toEqual([
+      200, 403, 401,
+    ])
+  succeed(await world.call('DELETE', `/v1/tokens/${id}`))
+  expect([await statusOf(token), await statusOf(other.token)]).toEqual([401, 403])
+  // More than are kept.
+  for (const one of await Promise.all(times(10, () => admin()))) expect(await statusOf(one.token)).toBe(200)
+  expect(sockets.size).toBe(1)
+  agent.destroy()
+})
 
 const tokens = async (): Promise<number> =>
   succeed(await world.call('GET', '/v1/tokens?limit=1000')).data.length

@@ -1,4 +1,11 @@
-export { authenticate, hashOf, newToken, type Token } from '../../core/authentication/authenticate.ts'
+export {
+  authenticate,
+  hashOf,
+  newToken,
+  type SentToken,
+  sentToken,
+  type Token,
+} from '../../core/authentication/authenticate.ts'
 export { areRightsCurrent } from '../../core/authentication/recheck-rights.ts'
 export { type AdminToken, ensureAdminToken, rotateAdminToken } from './admin.ts'
 export { createToken } from './create.ts'

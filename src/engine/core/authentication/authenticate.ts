@@ -32,6 +32,10 @@ export const newToken = (): string => `${PREFIX}${randomBytes(32).toString('base
 /** The stored form of a token: its SHA-256 hash. */
 export const hashOf = (token: string) => createHash('sha256').update(token).digest()
 
+/** A token as a client sent it, with the key of its session: the hash in hexadecimal. */
+export type SentToken = { readonly text: string; readonly key: string }
+export const sentToken = (text: string): SentToken => ({ text, key: hashOf(text).toString('hex') })
+
 /** The row of a token without its hash. */
 export type TokenState = Omit<TokenRow, 'hash'>
 
@@ -53,31 +57,31 @@ export const toToken = (row: TokenState): Token => ({
  */
 export const authenticate = (
   scope: Pick<Scope, 'db' | 'caches'>,
-  token: string,
-): Promise<TokenSession | undefined> => findValidSession(scope, hashOf(token))
+  token: string | SentToken,
+): Promise<TokenSession | undefined> =>
+  findValidSession(scope, (typeof token === 'string' ? sentToken(token) : token).key)
 
-/** Finds a session by token hash. Returns undefined for an unknown or expired token. */
+/** Finds a session by its key. Returns undefined for an unknown or expired token. */
 export async function findValidSession(
   scope: Pick<Scope, 'db' | 'caches'>,
-  hash: Buffer,
+  key: string,
 ): Promise<TokenSession | undefined> {
-  const session = await findSession(scope, hash)
+  const session = await findSession(scope, key)
   return session && !isOver(session) ? session : undefined
 }
 
 /** Whether the token has expired. */
 export const isOver = ({ expiresAt }: TokenSession): boolean => expiresAt !== null && expiresAt <= new Date()
 
-/** Finds a session by token hash, expired or not. Returns undefined for an unknown token. */
+/** Finds a session by its key, expired or not. Returns undefined for an unknown token. */
 async function findSession(
   { db, caches }: Pick<Scope, 'db' | 'caches'>,
-  hash: Buffer,
+  key: string,
 ): Promise<TokenSession | undefined> {
-  const key = hash.toString('hex')
   const known = caches.live() ? caches.sessions.get(key) : undefined
   if (known) return known
   const before = caches.forgotten()
-  const session = await loadSession(db, hash, key)
+  const session = await loadSession(db, key)
   // Do not cache a session that may have been revoked during the read.
   if (session && caches.forgotten() === before) caches.sessions.set(key, session)
   return session
@@ -103,8 +107,8 @@ const TOUCH = statement(
   `UPDATE plinth.token SET last_used_at = now() WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
 )
 
-async function loadSession(db: Scope['db'], hash: Buffer, key: string): Promise<TokenSession | undefined> {
-  const [row] = await db.query<SessionRow>(LOAD_SESSION, [hash])
+async function loadSession(db: Scope['db'], key: string): Promise<TokenSession | undefined> {
+  const [row] = await db.query<SessionRow>(LOAD_SESSION, [Buffer.from(key, 'hex')])
   if (!row) return undefined
   // Ignore the failure: authentication must work on a read-only database.
   await db.query(TOUCH, [row.id]).catch(() => {})

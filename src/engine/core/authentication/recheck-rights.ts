@@ -27,8 +27,7 @@ export async function recheckRights(scope: Scope): Promise<void> {
   const { session, standing } = scope
   if (areRightsCurrent(scope)) return
   if (session) {
-    const now =
-      session.key === null ? undefined : await findValidSession(scope, Buffer.from(session.key, 'hex'))
+    const now = session.key === null ? undefined : await findValidSession(scope, session.key)
     if (!now) throw ended()
     if (!isDeepStrictEqual(now.access.grants, session.access.grants)) throw changed()
   }

@@ -48,7 +48,7 @@ export async function findCredentialSession(
 ): Promise<CredentialSession | undefined> {
   const [found] = await services.db.query<Found>(FIND, [accessKeyId])
   if (!found) return undefined
-  const token = await findValidSession(services, found.hash)
+  const token = await findValidSession(services, found.hash.toString('hex'))
   if (!token) return undefined
   return {
     id: found.id,
