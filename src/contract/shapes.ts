@@ -177,9 +177,10 @@ export const expectedVersion = z
   .meta({ description: 'Precondition: write only if this is the current version. Same as `If-Match`.' })
 
 const MigrationStep = z.strictObject({
-  op: z.enum(['default', 'rename', 'cast', 'drop']),
+  op: z.enum(['default', 'rename', 'cast', 'replace', 'drop']),
   field: z.string(),
   to: z.string().optional(),
+  from: z.unknown().optional(),
   value: z.unknown().optional(),
   type: z.enum(['string', 'number', 'integer', 'boolean']).optional(),
 })

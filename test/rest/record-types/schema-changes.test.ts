@@ -130,6 +130,23 @@ describe('A schema change with migrate=true', () => {
       { v: true },
     ],
     [
+      'replace',
+      { type: 'object', properties: { v: { enum: ['normal', 'high'] } } },
+      [{ op: 'replace', field: 'data.v', from: 'low', value: 'normal' }],
+      { v: 'low' },
+      { v: 'normal' },
+    ],
+    [
+      'replace a list',
+      { type: 'object', properties: { v: { maxItems: 1 }, w: { type: 'string' } } },
+      [
+        { op: 'replace', field: 'v', from: [1, { a: null }], value: [1] },
+        { op: 'replace', field: 'w', from: null, value: 'none' },
+      ],
+      { v: [1, { a: null }], w: null },
+      { v: [1], w: 'none' },
+    ],
+    [
       'drop',
       { type: 'object', properties: { keep: {} }, additionalProperties: false },
       [{ op: 'drop', field: 'data.a' }],
@@ -250,6 +267,10 @@ describe('A schema change with migrate=true', () => {
     [[{ op: 'default', field: 'a' }], '/migration/0/value'],
     [[{ op: 'rename', field: 'a', to: 'a.b' }], '/migration/0/to'],
     [[{ op: 'cast', field: 'a', type: 'float' }], '/migration/0/type'],
+    [[{ op: 'replace', field: 'a', value: 1 }], '/migration/0/from'],
+    [[{ op: 'replace', field: 'a', from: 1 }], '/migration/0/value'],
+    [[{ op: 'default', field: 'a', from: 1, value: 2 }], '/migration/0/from'],
+    [[{ op: 'toString', field: 'a' }], '/migration/0/op'],
     [[{ op: 'drop', field: 'a', value: 1 }], '/migration/0/value'],
     [[{ op: 'drop', field: 'a', fild: 1 }], '/migration/0/fild'],
     [[{ op: 'drop', field: 'a[0]' }], '/migration/0/field'],
@@ -263,6 +284,20 @@ describe('A schema change with migrate=true', () => {
     expect(succeed(await world.call('GET', typePath(type))).version).toBe(1)
     expect((await get(type, 'a')).data).toEqual({ a: 1 })
     expect(Object.prototype).not.toHaveProperty('polluted')
+  })
+
+  test('replaces only the value that it names', async () => {
+    const type = await world.newType()
+    for (const [id, v] of Object.entries({ a: 'low', b: 'high', c: 'lower' }))
+      succeed(await put(type, id, { v }), 201)
+    succeed(await put(type, 'd', {}), 201)
+    const migration = [{ op: 'replace', field: 'data.v', from: 'low', value: 'normal' }]
+    const { meta } = succeed(
+      await migrate(type, { type: 'object', properties: { v: { type: 'string' } } }, migration),
+    )
+    expect(meta.records_rewritten).toBe(1)
+    const values = await Promise.all(['a', 'b', 'c', 'd'].map(async (id) => (await get(type, id)).data))
+    expect(values).toEqual([{ v: 'normal' }, { v: 'high' }, { v: 'lower' }, {}])
   })
 
   test('is refused without migration steps and with on_invalid, and steps need no migrate=true', async () => {

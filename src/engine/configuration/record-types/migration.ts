@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type Detail, invalid } from '../../../foundation/errors.ts'
 import { survivesDouble } from '../../../json/decimal.ts'
 import { pointer } from '../../../json/parse.ts'
@@ -15,12 +16,17 @@ export type MigrationStep =
   | { op: 'default'; field: FieldPath; value: unknown }
   | { op: 'rename'; field: FieldPath; to: FieldPath }
   | { op: 'cast'; field: FieldPath; type: Cast }
+  | { op: 'replace'; field: FieldPath; from: unknown; value: unknown }
   | { op: 'drop'; field: FieldPath }
 
-type RawStep = { op?: unknown; field?: unknown; to?: unknown; value?: unknown; type?: unknown }
-
-const KEYS = ['op', 'field', 'to', 'value', 'type']
-const NEEDS = { default: 'value', rename: 'to', cast: 'type', drop: null } as const
+const NEEDS = {
+  default: ['value'],
+  rename: ['to'],
+  cast: ['type'],
+  replace: ['from', 'value'],
+  drop: [],
+} as const satisfies Record<MigrationStep['op'], readonly string[]>
+type RawStep = Partial<Record<'op' | 'field' | (typeof NEEDS)[MigrationStep['op']][number], unknown>>
 
 /**
  * Reads `migration`.
@@ -66,24 +72,21 @@ export const renamesOf = (steps: readonly MigrationStep[]): { from: string; to: 
 
 function readStep(raw: RawStep, at: string): MigrationStep {
   const op = raw?.op
-  if (op !== 'default' && op !== 'rename' && op !== 'cast' && op !== 'drop')
-    throw fault(`${at}/op`, 'enum', 'op must be default, rename, cast or drop.', {
+  if (!isOp(op))
+    throw fault(`${at}/op`, 'enum', 'op must be default, rename, cast, replace or drop.', {
       allowed: Object.keys(NEEDS),
     })
-  const unknown = Object.keys(raw).find((key) => !KEYS.includes(key))
+  const keys: readonly string[] = ['field', ...NEEDS[op]]
+  const unknown = Object.keys(raw).find((key) => key !== 'op' && !keys.includes(key))
   if (unknown !== undefined)
     throw fault(
       at + pointer(unknown),
       'unknown_key',
-      `"${op}" takes ${['"field"', ...(NEEDS[op] ? [`"${NEEDS[op]}"`] : [])].join(' and ')}, not "${unknown.slice(0, 64)}".`,
-      { allowed: KEYS },
+      `"${op}" takes ${keys.map((key) => `"${key}"`).join(' and ')}, not "${unknown.slice(0, 64)}".`,
+      { allowed: ['op', ...keys] },
     )
-  for (const key of ['to', 'value', 'type'] as const) {
-    if (key === NEEDS[op] && raw[key] === undefined)
-      throw fault(`${at}/${key}`, 'required', `"${op}" needs "${key}".`)
-    if (key !== NEEDS[op] && raw[key] !== undefined)
-      throw fault(`${at}/${key}`, 'unknown_key', `"${op}" takes no "${key}".`)
-  }
+  for (const key of NEEDS[op])
+    if (raw[key] === undefined) throw fault(`${at}/${key}`, 'required', `"${op}" needs "${key}".`)
   if (raw.field === undefined)
     throw fault(`${at}/field`, 'required', `"${op}" needs "field", such as "data.status".`)
   const field = dataField(raw.field, `${at}/field`)
@@ -93,11 +96,14 @@ function readStep(raw: RawStep, at: string): MigrationStep {
     return { op, field, to }
   }
   if (op === 'default') return { op, field, value: raw.value }
+  if (op === 'replace') return { op, field, from: raw.from, value: raw.value }
   if (op === 'drop') return { op, field }
   if (!CASTS.includes(raw.type as Cast))
     throw fault(`${at}/type`, 'enum', `type must be one of ${CASTS.join(', ')}.`, { allowed: CASTS })
   return { op, field, type: raw.type as Cast }
 }
+
+const isOp = (op: unknown): op is MigrationStep['op'] => typeof op === 'string' && Object.hasOwn(NEEDS, op)
 
 /** Whether the path is below the other: the value would move into itself. */
 const isWithin = (path: FieldPath, holder: FieldPath): boolean =>
@@ -143,6 +149,8 @@ function applyStep(data: unknown, step: MigrationStep): void {
   const present = Object.hasOwn(holder, key)
   // A copy: a later step may write into it, and each record has its own.
   if (step.op === 'default' && !present) holder[key] = structuredClone(step.value)
+  if (step.op === 'replace' && present && isDeepStrictEqual(holder[key], step.from))
+    holder[key] = structuredClone(step.value)
   if (step.op === 'drop') delete holder[key]
   if (step.op === 'cast' && present) holder[key] = cast(holder[key], step.type)
   if (step.op === 'rename' && present) {
