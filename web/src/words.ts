@@ -1,7 +1,47 @@
 /** Every sentence of the pages, so that they can be read, and translated, in one place. */
+import type { Schema } from './api/shapes.ts'
+
 const number = new Intl.NumberFormat('en')
 const of = (count: number, one: string, many = `${one}s`) =>
   `${number.format(count)} ${count === 1 ? one : many}`
+
+const kindNames: Readonly<Record<string, string>> = {
+  record_type: 'record type',
+  relationship_type: 'kind of link',
+  file_type: 'file type',
+  inbound_webhook: 'inbound webhook',
+}
+const quoted = (value: unknown) => (value === null ? 'empty' : `“${String(value)}”`)
+
+/** The schema of a field in words: "text, up to 2,000 characters". */
+function schemaWords({ type, format, enum: values, maxLength, minimum, maximum, items }: Schema): string {
+  if (values) return 'one of'
+  const [only] = Array.isArray(type) ? type.filter((each) => each !== 'null') : [type]
+  const name =
+    (only === 'string' && format !== undefined && formats[format]) || types[only ?? ''] || 'anything'
+  const parts = [only === 'array' && items ? `list of ${schemaWords(items)}` : name]
+  if (maxLength !== undefined) parts.push(`up to ${of(maxLength, 'character')}`)
+  if (minimum !== undefined && maximum !== undefined)
+    parts.push(`${number.format(minimum)} to ${number.format(maximum)}`)
+  else if (minimum !== undefined) parts.push(`at least ${number.format(minimum)}`)
+  else if (maximum !== undefined) parts.push(`at most ${number.format(maximum)}`)
+  return parts.join(', ')
+}
+const formats: Readonly<Record<string, string>> = {
+  date: 'date',
+  'date-time': 'time',
+  email: 'mail address',
+  uri: 'web address',
+  uuid: 'id',
+}
+const types: Readonly<Record<string, string>> = {
+  string: 'text',
+  integer: 'whole number',
+  number: 'number',
+  boolean: 'yes or no',
+  array: 'list',
+  object: 'group of fields',
+}
 
 export const words = {
   empty: 'empty',
@@ -15,6 +55,8 @@ export const words = {
   loading: 'Reading',
   tryAgain: 'Try again',
   nobody: 'nobody',
+  copy: 'Copy',
+  copied: 'Copied',
   deletedType: 'a type that is deleted',
   page: 'page',
   recordType: 'record type',
@@ -203,5 +245,124 @@ export const words = {
     json: 'JSON',
     notJson: 'This is no JSON yet.',
     required: 'required',
+  },
+
+  schema: { of: schemaWords, needed: 'required' },
+
+  grants: {
+    allBases: 'all bases',
+    types: (ids: readonly string[]) => `records of ${ids.join(', ')}`,
+    endpoints: (ids: readonly string[]) => `${ids.length === 1 ? 'endpoint' : 'endpoints'} ${ids.join(', ')}`,
+    only: { preview: ', in previews', production: ', not in previews' },
+    permissions: { read: 'read', write: 'write', manage: 'manage', admin: 'admin' },
+  },
+
+  review: {
+    title: 'Review',
+    about: 'What waits for the decision of a person.',
+    waiting: 'Waiting',
+    none: 'Nothing waits for you.',
+    noneHint:
+      'Agents try changes of how records are stored in a preview. What they propose to promote is here.',
+    open: 'Review',
+    asks: (isAsked: boolean) => (isAsked ? 'proposes to promote the preview' : 'changed the preview'),
+    asksYou: 'asks for a decision',
+    toProduction: 'to production',
+    changes: (count: number) => of(count, 'change'),
+    place: (at: number, all: number) => `${at} of ${all}`,
+    next: 'Next',
+    gone: 'This is decided, or it was never here.',
+    toList: 'To what waits',
+    nothing: 'The preview is the same as production.',
+    titles: {
+      changed: (plural: string) => `Change how ${plural} are stored`,
+      create: (kind: string, name: string) => `Add the ${kind} ${name}`,
+      update: (kind: string, name: string) => `Change the ${kind} ${name}`,
+      delete: (kind: string, name: string) => `Delete the ${kind} ${name}`,
+      promote: (preview: string) => `Promote “${preview}”`,
+    },
+    kindNames,
+    kinds: {
+      create: (kind: string) => `${kind}, new`,
+      update: (kind: string) => `${kind}, changed`,
+      delete: (kind: string) => `${kind}, deleted`,
+    },
+    states: { create: 'new', delete: 'deleted' },
+    newField: 'new field: ',
+    otherRules: 'other rules for its values',
+    goWithIt: (count: number) => `${of(count, 'record')} of production would be deleted with it.`,
+    wouldNotFit: (records: string) => `${records} would not fit`,
+    ofProduction: 'of production',
+    obstacles: (count: number) => `${of(count, 'thing')} in the way`,
+    both: (count: number) => `${of(count, 'change')} of production in the way`,
+    bothChanged: (kind: string) => `(${kind}) was changed in production too`,
+    bothHint: 'Bring the change of production into the preview, then propose it again.',
+    inPreview: 'preview',
+    kept: 'The preview deleted these, and production keeps them:',
+    reasons: {
+      replace: ['Their', 'is ', ', which the change takes away.'],
+      default: ['They have no', '', ', which the change asks for.'],
+      cast: ['Their', 'is of another type than the change asks for', '.'],
+      drop: ['They have', '', ', which the change takes away.'],
+      repeat:
+        'The records of the preview were changed to fit. Those of production can be changed in the same way.',
+    },
+    fixes: {
+      set: 'Set them to',
+      another: 'Another value',
+      give: 'Give it to them',
+      value: (field: string) => `Value of ${field}`,
+      cast: (type: string) => `Turn it into: ${type}`,
+      drop: 'Take away',
+      repeat: 'Do the same here',
+    },
+    steps: {
+      replace: (field: string, from: unknown, to: unknown) =>
+        `${field}: ${quoted(from)} becomes ${quoted(to)}.`,
+      default: (field: string, _: unknown, to: unknown) => `${field}: ${quoted(to)} where there is none.`,
+      cast: (field: string, _: unknown, to: unknown) =>
+        `${field}: becomes ${types[String(to)] ?? String(to)}.`,
+      drop: (field: string) => `${field}: is taken away.`,
+      rename: (field: string, _: unknown, to: unknown) => `${field}: is renamed to ${String(to)}.`,
+    },
+    rewrites: (records: string) => `Done with the promotion, for ${records}.`,
+    leave: 'Do not',
+    show: (plural: string) => `Show the ${plural}`,
+    andMore: (count: number) => `and ${number.format(count)} more`,
+    programs: 'Programs that use it',
+    endpoint: 'The endpoint',
+    usesIt: 'gives agents tools on it.',
+    decision: 'Decision',
+    note: 'A word to the agent (optional)',
+    promote: 'Promote',
+    accept: 'Accept',
+    waits: 'Waits until all of production fits.',
+    sendBack: 'Send back with the note',
+    decline: 'Decline',
+    ownProposal: 'This is your own proposal. Somebody else decides.',
+    mayNot: (base: string) => `You may look, but not decide. That needs the permission admin on ${base}.`,
+    whoMay: 'Who may decide',
+    admin: 'admin',
+    youAdmin: 'you, admin',
+    mayPropose: 'may only propose',
+    afterwards: 'Afterwards',
+    oneTransaction:
+      'All of it arrives, or nothing. It can be rolled back here, under “Promoted lately”. No record is deleted.',
+    secrets: 'Secrets of what is new',
+    secretsHint: 'They are shown this once. The systems that call, or are called, need them.',
+    said: {
+      accept: (name: string) => `“${name}” is promoted.`,
+      send_back: (name: string) => `“${name}” was sent back.`,
+      decline: (name: string) => `“${name}” was declined.`,
+      back: (name: string) => `“${name}” is rolled back.`,
+    },
+    lately: 'Promoted lately',
+    did: { promotion: 'promoted', rollback: 'rolled back' },
+    rolledBack: 'rolled back since',
+    rollBack: 'Roll back…',
+    rollBackTitle: (name: string) => `Roll “${name}” back?`,
+    rollBackNote: 'One transaction. The preview stays as it is.',
+    rollBackAct: (count: number) => `Roll back ${of(count, 'change')}`,
+    back: { create: 'Bring back the', update: 'Change back the', delete: 'Delete the' },
   },
 } as const

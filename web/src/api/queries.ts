@@ -9,7 +9,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { Failure } from './failure.ts'
-import { pathOf, send } from './send.ts'
+import { newKey, pathOf, send } from './send.ts'
 import type { Base, Page, RecordType } from './shapes.ts'
 
 type Options = { enabled?: boolean; every?: number; keep?: boolean }
@@ -74,12 +74,31 @@ type Write<T> = {
 export function useWrite<T>(base: string | undefined) {
   const client = useQueryClient()
   return useMutation<T, Failure, Write<T>>({
-    mutationFn: ({ method, path, body, headers = {} }) => send<T>(method, path, body, { headers }),
+    mutationFn: (write) => once<T>(write),
     onSuccess: (answer, { onDone }) => {
       stale(client, base)
       onDone?.(answer)
     },
   })
+}
+
+/** Keys of writes whose answer was lost: sent again, they are the same act. */
+const unanswered = new Map<string, string>()
+
+async function once<T>({ method, path, body, headers = {} }: Write<T>): Promise<T> {
+  if (method !== 'POST' || body instanceof Blob) return send<T>(method, path, body, { headers })
+  const text = JSON.stringify([path, body])
+  const key = unanswered.get(text) ?? newKey()
+  unanswered.set(text, key)
+  const forget = () => unanswered.delete(text)
+  try {
+    const answer = await send<T>(method, path, body, { headers: { 'idempotency-key': key, ...headers } })
+    forget()
+    return answer
+  } catch (error) {
+    if (error instanceof Failure && error.status > 0 && error.status < 500) forget()
+    throw error
+  }
 }
 
 /** Reads again what is in sight of a base, or only what the named record types concern. */

@@ -50,3 +50,9 @@ export function pathOf(
   const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
   return `/v1/${segments.map(encodeURIComponent).join('/')}${search && `?${search}`}`
 }
+
+/** A key for a write that a double click must not repeat. */
+export const newKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
+    '',
+  )

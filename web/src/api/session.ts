@@ -6,9 +6,9 @@ import { Failure, failureOf } from './failure.ts'
 const KEY = 'plinth.token'
 
 export type Grant = {
-  base?: string
-  record_type?: string
-  endpoint?: string
+  base?: string | string[]
+  record_type?: string | string[]
+  endpoint?: string | string[]
   environment?: string
   permission: 'read' | 'write' | 'manage' | 'admin'
 }

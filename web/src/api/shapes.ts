@@ -1,5 +1,5 @@
 /** The parts of answers that the pages read. The API reference at `/docs/` has all of them. */
-import type { Kind } from './session.ts'
+import type { Grant, Kind } from './session.ts'
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 export type Data = Record<string, Json>
@@ -159,10 +159,29 @@ export type Token = {
   name: string
   masked: string
   kind?: Kind
-  grants: readonly import('./session.ts').Grant[]
+  grants: readonly Grant[]
   created_at: string
+  created_by: string | null
   expires_at: string | null
   last_used_at: string | null
+}
+export type Selection = {
+  record_type: string
+  operations: string[]
+  fields?: string[]
+  filter?: Json
+  write_filter?: Json
+  defaults?: Data
+}
+export type Endpoint = {
+  id: string
+  name: string | null
+  description: string | null
+  instructions: string | null
+  tools: Selection[]
+  toolsets: string[]
+  enabled: boolean
+  undo: boolean
 }
 export type Profile = {
   count: number

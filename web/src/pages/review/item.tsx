@@ -1,3 +1,139 @@
-export default function Page() {
-  return <main className="page" />
+import './review.css'
+import { useCallback, useState } from 'react'
+import { Link } from 'wouter'
+import { navigate } from 'wouter/use-browser-location'
+import { to } from '../../addresses.ts'
+import { useTypes } from '../../api/queries.ts'
+import { Empty, pendingOf } from '../../parts/failure.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { Time } from '../../parts/time.tsx'
+import { Shape } from '../../parts/who.tsx'
+import { useKey } from '../../shell/keys.tsx'
+import { Bar } from '../../shell/shell.tsx'
+import { words } from '../../words.ts'
+import { Breaks } from './breaks.tsx'
+import { Decision } from './decision.tsx'
+import { type Edit, type Item, type Migration, type MigrationStep, useItems, useProposal } from './load.ts'
+import { Programs } from './programs.tsx'
+import { ResourceChange } from './resource-change.tsx'
+import { shortName, titleOf } from './title.ts'
+
+export default function ItemPage({ place: { base, id = '' } }: { place: { base: string; id?: string } }) {
+  const { items, ...reading } = useItems(base)
+  const at = items.findIndex((each) => each.id === id)
+  const item = items[at]
+  const next = items.length > 1 ? items[(at + 1) % items.length] : undefined
+  const former = items.length > 1 ? items.at(at - 1) : undefined
+  const go = useCallback((target: Item | undefined) => target && navigate(to.review(base, target.id)), [base])
+  useKey('j', () => go(next))
+  useKey('k', () => go(former))
+  return (
+    <>
+      <Bar
+        trail={
+          <>
+            <Link href={to.review(base)}>{words.nav.review}</Link>
+            <span aria-hidden="true">/</span>
+            <strong>
+              <Text>{words.review.titles.promote(shortName(item?.from ?? id))}</Text>
+            </strong>
+          </>
+        }
+      >
+        {at >= 0 && items.length > 1 && (
+          <>
+            <span className="meta wide-only">{words.review.place(at + 1, items.length)}</span>
+            <button type="button" className="quiet" onClick={() => go(next)}>
+              <Icon name="down" /> {words.review.next} <kbd className="wide-only">j</kbd>
+            </button>
+          </>
+        )}
+      </Bar>
+      <main className="page">
+        {pendingOf(reading, 8) ??
+          (item ? (
+            <Review key={item.id} base={base} item={item} next={next} />
+          ) : (
+            <Empty title={words.review.gone}>
+              <Link href={to.review(base)}>{words.review.toList}</Link>
+            </Empty>
+          ))}
+      </main>
+    </>
+  )
 }
+
+function Review({ base, item, next }: { base: string; item: Item; next: Item | undefined }) {
+  const types = useTypes(base).data?.data ?? []
+  // What was chosen for records that do not fit. It is sent with the decision, and nothing of it is done before.
+  const [migration, setMigration] = useState<Migration>({})
+  const proposal = useProposal(base, item.from, migration)
+  const choose = (type: string, steps: readonly MigrationStep[]) =>
+    setMigration(({ [type]: _, ...rest }) => (steps.length === 0 ? rest : { ...rest, [type]: steps }))
+  const plan = proposal.data
+  return (
+    <>
+      <div className="review-head">
+        <h1>
+          <Text>{titleOf(item, plan, types)}</Text>
+        </h1>
+        <p className="chips">
+          <Shape name={item.by?.name ?? '?'} kind={item.by?.kind} />
+          <span className="meta">
+            {item.by && <Text>{item.by.name}</Text>}{' '}
+            {item.from === undefined ? words.review.asksYou : words.review.asks(item.request !== undefined)}{' '}
+            {item.from !== undefined && (
+              <>
+                <strong>
+                  <Text>{shortName(item.from)}</Text>
+                </strong>{' '}
+                {item.request && words.review.toProduction}
+              </>
+            )}
+            {item.at !== null && (
+              <>
+                {' · '}
+                <Time at={item.at} />
+              </>
+            )}
+          </span>
+        </p>
+      </div>
+      <div className="columns">
+        <div>
+          {item.request?.summary && (
+            <blockquote className="card card-item">
+              <Text>{item.request.summary}</Text>
+            </blockquote>
+          )}
+          {item.from !== undefined && pendingOf(proposal, 8)}
+          {plan && (
+            <>
+              <Breaks base={base} plan={plan} types={types} migration={migration} onChoose={choose} />
+              {sorted(plan.changes).map((edit) => (
+                <ResourceChange key={`${edit.kind}/${edit.id}`} base={base} edit={edit} types={types} />
+              ))}
+              {plan.changes.length === 0 && <Empty title={words.review.nothing} />}
+              <Programs base={base} plan={plan} />
+            </>
+          )}
+        </div>
+        <Decision
+          base={base}
+          item={item}
+          plan={plan}
+          types={types}
+          migration={migration}
+          isBusy={proposal.isPlaceholderData}
+          next={next}
+        />
+      </div>
+    </>
+  )
+}
+
+/** What changes comes first, since it is what may break. */
+const sorted = (edits: readonly Edit[]) =>
+  edits.toSorted((one, other) => ORDER.indexOf(one.op) - ORDER.indexOf(other.op))
+const ORDER = ['delete', 'update', 'create']

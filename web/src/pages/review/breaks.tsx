@@ -1,0 +1,199 @@
+/** What stands in the way of a promotion, and what was chosen to do about it. */
+import { Link } from 'wouter'
+import { to } from '../../addresses.ts'
+import { useAsk } from '../../api/queries.ts'
+import { pathOf } from '../../api/send.ts'
+import type { Page, RecordType, Row } from '../../api/shapes.ts'
+import { ChangesInTable, changesOf } from '../../parts/diff.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { counted, titleOf } from '../../parts/record-types.ts'
+import { fieldName } from '../../parts/text.ts'
+import { words } from '../../words.ts'
+import { FixButtons } from './fix-buttons.tsx'
+import type { Break, Migration, MigrationStep, Proposal } from './load.ts'
+import { type Fix, fixesOf, sidesOf, typeOf } from './schema.ts'
+import { kindName, nameOfEdit } from './title.ts'
+
+type Choose = (type: string, steps: readonly MigrationStep[]) => void
+type Props = {
+  base: string
+  plan: Proposal
+  types: readonly RecordType[]
+  migration: Migration
+  onChoose: Choose
+}
+
+export function Breaks({ base, plan, types, migration, onChoose }: Props) {
+  return (
+    <>
+      {plan.breaks.map((each) => (
+        <Obstacle key={each.path + each.code} of={each} {...{ base, plan, types, migration, onChoose }} />
+      ))}
+      {plan.conflicts.map(({ kind, id, production, preview }) => (
+        <section key={`${kind}/${id}`} className="amber review-break">
+          <h2>
+            <Icon name="warning" />
+            <span>
+              <Text>{nameOfEdit({ kind, id, diff: [] }, types)}</Text>{' '}
+              {words.review.bothChanged(kindName(kind))}
+            </span>
+          </h2>
+          <p>{words.review.bothHint}</p>
+          <h3>{words.nav.production}</h3>
+          <ChangesInTable changes={changesOf(production)} />
+          <h3>{words.review.inPreview}</h3>
+          <ChangesInTable changes={changesOf(preview)} />
+        </section>
+      ))}
+      {Object.entries(migration).map(([type, steps]) => (
+        <section key={type} className="card review-chosen">
+          <Icon name="review" />
+          <p>
+            {steps.map((step) => (
+              <span key={JSON.stringify(step)}>
+                <Text>
+                  {words.review.steps[step.op](
+                    fieldName(step.field),
+                    step.from ?? null,
+                    step.value ?? step.to ?? step.type ?? null,
+                  )}
+                </Text>{' '}
+              </span>
+            ))}
+            <span className="meta">
+              {words.review.rewrites(
+                counted(plan.meta?.records_rewritten?.[type] ?? 0, types, type, 'record'),
+              )}
+            </span>
+          </p>
+          <button type="button" className="quiet" onClick={() => onChoose(type, [])}>
+            {words.review.leave}
+          </button>
+        </section>
+      ))}
+      {plan.kept && plan.kept.length > 0 && (
+        <p className="card card-item meta">
+          {words.review.kept}{' '}
+          <Text>{plan.kept.map(({ kind, id }) => `${kindName(kind)} ${id}`).join(', ')}</Text>
+        </p>
+      )}
+    </>
+  )
+}
+
+function Obstacle({ of, base, plan, types, migration, onChoose }: Props & { of: Break }) {
+  const type = typeOf(of.path)
+  const edit = plan.changes.find(({ kind, id }) => kind === 'record_type' && id === type)
+  const production = types.find(({ id }) => id === type)
+  const { before, after } = edit && production ? sidesOf(edit, production) : {}
+  const fixes = fixesOf(of, before, after)
+  const isOfRecords = of.code === 'records_invalid'
+  const add = (steps: readonly MigrationStep[]) => onChoose(type, [...(migration[type] ?? []), ...steps])
+  return (
+    <section className="amber review-break">
+      <h2>
+        <Icon name="warning" />
+        {isOfRecords ? (
+          words.review.wouldNotFit(
+            `${counted(of.count ?? 0, types, type, 'record')} ${words.review.ofProduction}`,
+          )
+        ) : (
+          <Text>{of.message}</Text>
+        )}
+      </h2>
+      {fixes.map((fix) => (
+        <Reason key={JSON.stringify(fix)} fix={fix} />
+      ))}
+      {fixes.length === 0 &&
+        [...new Set(of.samples?.map(({ message }) => message))].slice(0, 3).map((message) => (
+          <p key={message}>
+            <Text>{message}</Text>
+          </p>
+        ))}
+      {isOfRecords && <Samples base={base} type={type} of={of} types={types} />}
+      {!isOfRecords && of.hint !== undefined && (
+        <p className="meta">
+          <Text>{of.hint}</Text>
+        </p>
+      )}
+      <p className="chips">
+        {fixes.map((fix) => (
+          <FixButtons key={JSON.stringify(fix)} fix={fix} onChoose={add} />
+        ))}
+        {isOfRecords && (
+          <Link className="button quiet" href={to.records(base, type, shown(fixes, of))}>
+            {words.review.show(counted(2, types, type, 'record').replace(/^\S+ /, ''))}
+          </Link>
+        )}
+      </p>
+    </section>
+  )
+}
+
+/** The records of an obstacle: those with a value that goes, else those that the server named. */
+function shown(fixes: readonly Fix[], { samples = [] }: Break) {
+  const gone = fixes.flatMap((fix) => (fix.kind === 'replace' ? [fix] : []))
+  const [first] = gone
+  const filter = first
+    ? {
+        field: first.field,
+        op: 'in',
+        value: gone.filter(({ field }) => field === first.field).map(({ from }) => from),
+      }
+    : { field: 'id', op: 'in', value: samples.map(({ id }) => id) }
+  return { filter: JSON.stringify(filter) }
+}
+
+function Reason({ fix }: { fix: Fix }) {
+  if (fix.kind === 'repeat') return <p>{words.review.reasons.repeat}</p>
+  const [before, value, after] = words.review.reasons[fix.kind]
+  return (
+    <p>
+      {before} <strong>{<Text>{fieldName(fix.field)}</Text>}</strong> {value}
+      {fix.kind === 'replace' && <Text>{`“${String(fix.from)}”`}</Text>}
+      {after}
+    </p>
+  )
+}
+
+const SAMPLES = 4
+
+function Samples({
+  base,
+  type,
+  of,
+  types,
+}: {
+  base: string
+  type: string
+  of: Break
+  types: readonly RecordType[]
+}) {
+  const ids = [...new Set(of.samples?.map(({ id }) => id))].slice(0, SAMPLES)
+  const rows = useAsk<Page<Row>>(
+    pathOf([base, 'records', type, 'query']),
+    { filter: { field: 'id', op: 'in', value: ids } },
+    { enabled: ids.length > 0 },
+  ).data?.data
+  const more = (of.count ?? ids.length) - ids.length
+  return (
+    <p className="review-samples">
+      {ids.map((id) => {
+        const row = rows?.find((each) => each.id === id)
+        const title = row
+          ? titleOf(
+              row,
+              types.find((each) => each.id === type),
+            )
+          : id
+        return (
+          <Link key={id} href={to.record(base, type, id)}>
+            <Text>{title}</Text>
+          </Link>
+        )
+      })}
+      {more > 0 && <span>{words.review.andMore(more)}</span>}
+    </p>
+  )
+}

@@ -1,0 +1,92 @@
+/** What can be done for records that would not fit: a button for what is most likely meant, and a choice of the rest. */
+import { type FormEvent, useState } from 'react'
+import type { Json } from '../../api/shapes.ts'
+import { Menu } from '../../parts/menu.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { fieldName } from '../../parts/text.ts'
+import { words } from '../../words.ts'
+import type { MigrationStep } from './load.ts'
+import type { Fix } from './schema.ts'
+
+type Props = { fix: Fix; onChoose: (steps: readonly MigrationStep[]) => void }
+
+export function FixButtons({ fix, onChoose }: Props) {
+  if (fix.kind === 'repeat')
+    return (
+      <button type="button" onClick={() => onChoose(fix.steps)}>
+        {words.review.fixes.repeat}
+      </button>
+    )
+  if (fix.kind === 'cast' || fix.kind === 'drop')
+    return (
+      <button
+        type="button"
+        onClick={() =>
+          onChoose([{ op: fix.kind, field: fix.field, ...(fix.kind === 'cast' && { type: fix.type }) }])
+        }
+      >
+        {fix.kind === 'cast' ? (
+          words.review.fixes.cast(words.schema.of({ type: fix.type }))
+        ) : (
+          <>
+            {words.review.fixes.drop} <Text>{fieldName(fix.field)}</Text>
+          </>
+        )}
+      </button>
+    )
+  const choose = (value: Json) =>
+    onChoose([
+      fix.kind === 'replace'
+        ? { op: 'replace', field: fix.field, from: fix.from, value }
+        : { op: 'default', field: fix.field, value },
+    ])
+  const { first = null, choices } = fix
+  if (fix.kind === 'default' && fix.first === undefined) return <Typed fix={fix} onChoose={choose} />
+  const others = choices.filter((value) => value !== first)
+  return (
+    <>
+      <button type="button" onClick={() => choose(first)}>
+        {words.review.fixes.set} <Text>{`“${String(first)}”`}</Text>
+      </button>
+      {others.length > 0 && (
+        <Menu
+          label={words.review.fixes.another}
+          items={others.map((value) => ({
+            label: <Text>{String(value)}</Text>,
+            onSelect: () => choose(value),
+          }))}
+        />
+      )}
+    </>
+  )
+}
+
+/** A value for a field that has no list of them. */
+function Typed({
+  fix,
+  onChoose,
+}: {
+  fix: Extract<Fix, { kind: 'default' }>
+  onChoose: (value: Json) => void
+}) {
+  const [text, setText] = useState('')
+  const { type, format } = fix.schema
+  const isNumber = type === 'number' || type === 'integer'
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    onChoose(isNumber ? Number(text) : text)
+  }
+  return (
+    <form className="fix-form" onSubmit={submit}>
+      <input
+        aria-label={words.review.fixes.value(fieldName(fix.field))}
+        type={isNumber ? 'number' : format === 'date' ? 'date' : 'text'}
+        step={type === 'integer' ? 1 : 'any'}
+        required
+        value={text}
+        onChange={({ target }) => setText(target.value)}
+      />
+      <button type="submit">{words.review.fixes.give}</button>
+    </form>
+  )
+}

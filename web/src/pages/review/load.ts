@@ -1,0 +1,123 @@
+/** What waits for a decision: requests for review, and previews that differ from production. */
+import { useQueries } from '@tanstack/react-query'
+import type { Detail, Failure } from '../../api/failure.ts'
+import { useAsk, useRead } from '../../api/queries.ts'
+import { pathOf, send } from '../../api/send.ts'
+import type { Actor, Base, Group, Json, Page, Step, Token } from '../../api/shapes.ts'
+
+export type Edit = { kind: string; id: string; op: 'create' | 'update' | 'delete'; diff: Step[] }
+export type Sample = { id: string; path: string; message: string }
+export type Break = Detail & { count?: number; samples?: Sample[] }
+export type MigrationStep = {
+  op: 'cast' | 'default' | 'drop' | 'rename' | 'replace'
+  field: string
+  from?: Json
+  value?: Json
+  to?: string
+  type?: string
+}
+/** Steps that repair records, by record type. */
+export type Migration = Readonly<Record<string, readonly MigrationStep[]>>
+export type Proposal = {
+  from: string
+  changes: Edit[]
+  conflicts: { kind: string; id: string; production: Step[]; preview: Step[] }[]
+  breaks: Break[]
+  kept?: { kind: string; id: string }[]
+  meta?: { warnings?: string[]; records_rewritten?: Record<string, number> }
+}
+export type Request = {
+  id: string
+  kind: string
+  by: Actor | null
+  at: string
+  title: string
+  summary?: string | null
+  /** The preview of a promotion. */
+  from?: string | null
+  breaks?: unknown
+  may_decide?: boolean
+  state?: string
+  note?: string | null
+}
+export type Promotion = {
+  id: string | null
+  kind: 'promotion' | 'rollback'
+  from: string
+  status: 'applied' | 'rolled_back'
+  changes: Edit[]
+  created_by_name: string | null
+  created_at: string
+  secrets?: Secret[]
+}
+export type Secret = { kind: string; id: string; secret: string | null }
+
+/** One thing to decide. `from` is the preview that it would promote, `request` who asked for the decision. */
+export type Item = { id: string; from?: string; request?: Request; by: Actor | null; at: string | null }
+
+export function useItems(base: string) {
+  const requests = useRead<Page<Request>>(pathOf([base, 'review-requests'], { state: 'open', limit: 100 }))
+  const previews = useRead<Page<Base>>(pathOf([base, 'previews'], { limit: 100 }))
+  const asked = requests.data?.data ?? []
+  const named = new Set(asked.map(({ from }) => from))
+  const quiet = (previews.data?.data ?? []).filter(({ id }) => !named.has(id))
+  const latest = useQueries({
+    queries: quiet.map(({ id }) => {
+      const path = pathOf([id, 'changes'], { group: 'request', limit: 1 })
+      return { queryKey: [path], queryFn: () => send<Page<Group>>('GET', path) }
+    }),
+  })
+  const items: Item[] = [
+    ...asked.map(
+      (request): Item => ({
+        id: request.id,
+        ...(request.from != null && { from: request.from }),
+        request,
+        by: request.by,
+        at: request.at,
+      }),
+    ),
+    ...quiet.map(({ id }, at): Item => {
+      const last = latest[at]?.data?.data[0]
+      return { id, from: id, by: last?.actor ?? null, at: last?.last_at ?? null }
+    }),
+  ]
+  // A request that this server does not know leaves the previews.
+  const error = previews.error ?? (requests.error?.status === 404 ? null : requests.error)
+  const isPending = previews.isPending || requests.isPending
+  return {
+    items,
+    error,
+    isPending,
+    refetch: () => void Promise.all([previews.refetch(), requests.refetch()]),
+  }
+}
+
+export const useProposal = (base: string, from: string | undefined, migration: Migration = {}) =>
+  useAsk<Proposal>(
+    pathOf([base, 'promote', 'proposal']),
+    { from, ...(Object.keys(migration).length > 0 && { migration }) },
+    { enabled: from !== undefined, keep: true },
+  )
+
+/** The proposals of a list, in its order. */
+export const useProposals = (base: string, items: readonly Item[]) =>
+  useQueries({
+    queries: items.map(({ from }) => {
+      const path = pathOf([base, 'promote', 'proposal'])
+      return {
+        queryKey: [path, { from }],
+        queryFn: () => send<Proposal>('POST', path, { from }),
+        enabled: from !== undefined,
+      }
+    }),
+  }) as { data?: Proposal; error: Failure | null; isPending: boolean }[]
+
+export const usePromotions = (base: string) =>
+  useRead<Page<Promotion>>(pathOf([base, 'promotions'], { limit: 10 }))
+
+export const useDeciders = () => useRead<Page<Token>>(pathOf(['tokens'], { limit: 1000 }))
+
+/** Whether a proposal would be promoted as it is. */
+export const isBlocked = ({ breaks, conflicts }: Proposal): boolean =>
+  breaks.length > 0 || conflicts.length > 0

@@ -1,0 +1,40 @@
+/** What works with the record types that change: endpoints of agents, and clients that were generated. */
+import { useRead } from '../../api/queries.ts'
+import { pathOf } from '../../api/send.ts'
+import type { Endpoint, Page } from '../../api/shapes.ts'
+import { Icon } from '../../parts/icon.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { words } from '../../words.ts'
+import type { Proposal } from './load.ts'
+import { shortName } from './title.ts'
+
+export function Programs({ base, plan }: { base: string; plan: Proposal }) {
+  const changed = new Set(
+    plan.changes.filter(({ kind, op }) => kind === 'record_type' && op !== 'create').map(({ id }) => id),
+  )
+  const endpoints = useRead<Page<Endpoint>>(pathOf([base, 'endpoints'], { limit: 100 })).data?.data ?? []
+  const users = endpoints.filter(({ tools }) => tools.some(({ record_type: type }) => changed.has(type)))
+  const warnings = plan.meta?.warnings ?? []
+  if (users.length + warnings.length === 0) return null
+  return (
+    <section className="card">
+      <header>
+        <Icon name="ask" />
+        <h2>{words.review.programs}</h2>
+      </header>
+      {users.map(({ id, name }) => (
+        <p key={id} className="card-item">
+          <span>
+            {words.review.endpoint} <strong>{<Text>{name ?? shortName(id)}</Text>}</strong>{' '}
+            {words.review.usesIt}
+          </span>
+        </p>
+      ))}
+      {warnings.map((warning) => (
+        <p key={warning} className="card-item">
+          <Text>{warning}</Text>
+        </p>
+      ))}
+    </section>
+  )
+}

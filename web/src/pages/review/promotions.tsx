@@ -1,0 +1,93 @@
+/** What was promoted lately, and the way back. */
+import { useAsk, useWrite } from '../../api/queries.ts'
+import { pathOf } from '../../api/send.ts'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Failure, pendingOf } from '../../parts/failure.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { useParameters } from '../../parts/search.ts'
+import { Time } from '../../parts/time.tsx'
+import { say } from '../../parts/toast.tsx'
+import { words } from '../../words.ts'
+import { type Promotion, usePromotions } from './load.ts'
+import { kindName, shortName } from './title.ts'
+
+export function Promotions({ base }: { base: string }) {
+  const [search, change] = useParameters()
+  const all = (usePromotions(base).data?.data ?? []).filter(({ id }) => id !== null)
+  const undoing = all.find(({ id }) => id === search['rollback'])
+  if (all.length === 0) return null
+  return (
+    <section className="card promotions" aria-label={words.review.lately}>
+      <header>
+        <h2>{words.review.lately}</h2>
+      </header>
+      <ul>
+        {all.map(({ id, kind, from, status, changes, created_by_name: by, created_at: at }) => (
+          <li key={id} className="card-item decider">
+            <span>
+              <Text>{by ?? words.nobody}</Text> {words.review.did[kind]}{' '}
+              <strong>
+                <Text>{shortName(from)}</Text>
+              </strong>{' '}
+              <span className="meta">
+                {words.review.changes(changes.length)} · <Time at={at} />
+                {status === 'rolled_back' && ` · ${words.review.rolledBack}`}
+              </span>
+            </span>
+            {kind === 'promotion' && status === 'applied' && (
+              <button type="button" className="quiet" onClick={() => change({ rollback: id ?? undefined })}>
+                <Icon name="undo" /> {words.review.rollBack}
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+      {undoing && <RollBack base={base} of={undoing} onClose={() => change({ rollback: undefined }, true)} />}
+    </section>
+  )
+}
+
+function RollBack({ base, of, onClose }: { base: string; of: Promotion; onClose: () => void }) {
+  const body = { promotion_id: of.id }
+  const path = [base, 'promote', 'rollback']
+  const plan = useAsk<Promotion>(pathOf(path, { dry_run: true }), body)
+  const write = useWrite<Promotion>(base)
+  const act = () =>
+    write.mutate({
+      method: 'POST',
+      path: pathOf(path),
+      body,
+      onDone: () => {
+        say(words.review.said.back(shortName(of.from)))
+        onClose()
+      },
+    })
+  return (
+    <Dialog
+      title={words.review.rollBackTitle(shortName(of.from))}
+      onClose={onClose}
+      foot={
+        <>
+          <span className="note">{words.review.rollBackNote}</span>
+          <button type="button" className="quiet" onClick={onClose}>
+            {words.cancel}
+          </button>
+          <button type="button" className="primary" disabled={!plan.data || write.isPending} onClick={act}>
+            {words.review.rollBackAct(plan.data?.changes.length ?? of.changes.length)}
+          </button>
+        </>
+      }
+    >
+      {pendingOf(plan, 3)}
+      <ul className="plain-list">
+        {plan.data?.changes.map(({ kind, id, op }) => (
+          <li key={`${kind}/${id}`}>
+            {words.review.back[op]} {kindName(kind)} <strong>{<Text>{id}</Text>}</strong>
+          </li>
+        ))}
+      </ul>
+      {write.error && <Failure of={write.error} />}
+    </Dialog>
+  )
+}

@@ -1,0 +1,21 @@
+/** Secrets that a promotion made. They are shown once. */
+import { Copied } from '../../parts/copied.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { words } from '../../words.ts'
+import type { Secret } from './load.ts'
+import { kindName } from './title.ts'
+
+export const Secrets = ({ of, onClose }: { of: readonly Secret[]; onClose: () => void }) => (
+  <Dialog title={words.review.secrets} onClose={onClose}>
+    <p>{words.review.secretsHint}</p>
+    {of.map(({ kind, id, secret }) => (
+      <div key={`${kind}/${id}`}>
+        <p className="meta">
+          <Text>{`${kindName(kind)} ${id}`}</Text>
+        </p>
+        <Copied label={`${kindName(kind)} ${id}`} text={secret ?? ''} />
+      </div>
+    ))}
+  </Dialog>
+)

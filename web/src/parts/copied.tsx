@@ -1,0 +1,30 @@
+/** A text to be copied whole: a token, settings of a client. */
+import { useRef, useState } from 'react'
+import { words } from '../words.ts'
+import { Icon } from './icon.tsx'
+
+export function Copied({ text, label }: { text: string; label: string }) {
+  const box = useRef<HTMLPreElement>(null)
+  const [isDone, setDone] = useState(false)
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text)
+      setDone(true)
+    } catch {
+      // The clipboard is closed to pages without TLS: the text is selected, for the keys.
+      if (box.current) getSelection()?.selectAllChildren(box.current)
+    }
+  }
+  return (
+    <div className="copied">
+      {/* biome-ignore lint/a11y/useSemanticElements: a group of fields is no box of text */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reached by the keys */}
+      <pre ref={box} tabIndex={0} role="group" aria-label={label}>
+        {text}
+      </pre>
+      <button type="button" onClick={() => void copy()}>
+        <Icon name="copy" /> <span role="status">{isDone ? words.copied : words.copy}</span>
+      </button>
+    </div>
+  )
+}

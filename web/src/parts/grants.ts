@@ -1,0 +1,34 @@
+/** What tokens may, in words, and which of them are people's tabs. */
+import type { Grant } from '../api/session.ts'
+import type { Token } from '../api/shapes.ts'
+import { words } from '../words.ts'
+
+const listOf = (ids: string | readonly string[] | undefined): readonly string[] =>
+  ids === undefined ? [] : typeof ids === 'string' ? [ids] : ids
+
+/** Whether a grant is about the base; one on a base covers its previews. */
+export const reaches = (grant: Grant, base: string): boolean =>
+  listOf(grant.base).some((id) => id === '*' || id === base || base.startsWith(`${id}--`))
+
+export const endpointsOf = (grant: Grant): readonly string[] => listOf(grant.endpoint)
+
+/** A grant in words: "endpoint reply, write". */
+export function grantWords({ base, record_type: type, endpoint, environment, permission }: Grant): string {
+  const [bases, types, endpoints] = [listOf(base), listOf(type), listOf(endpoint)]
+  const where = endpoints.length
+    ? words.grants.endpoints(endpoints)
+    : types.includes('*')
+      ? bases.includes('*')
+        ? words.grants.allBases
+        : bases.join(', ')
+      : words.grants.types(types)
+  const part = environment === 'preview' || environment === 'production' ? words.grants.only[environment] : ''
+  return `${where}${part}, ${words.grants.permissions[permission]}`
+}
+
+/** Without the tokens of tabs: a person who signed in is one author. */
+export const signedInAs = (tokens: readonly Token[]): Token[] =>
+  tokens.filter(
+    ({ name, created_by: maker }) =>
+      !tokens.some((parent) => parent.id === maker && name.startsWith(`${parent.name} (`)),
+  )
