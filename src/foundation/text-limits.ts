@@ -97,6 +97,10 @@ export const TEXT_LIMITS = {
   valueKeyChars: 128,
   exampleRows: 10,
 
+  /** Bounds of `max_string`, and how many of the strings that it cuts are listed. */
+  cutStringsLeast: 20,
+  cutStringsMost: 1_000_000,
+  cutStringsListed: 1000,
   /** Of the title that a list shows of a record. */
   titleChars: 120,
 

@@ -192,6 +192,7 @@ export const changes = [
     need: baseAccess,
     params,
     query: pages,
+    cuts: true,
     operation: graphql(
       `query ListChanges($base: String!, $after: Float, $before: Float, $order: LogOrder, $recordType: String, $id: String,
         $kind: String, $operation: String, $actor: String, $actorKind: String, $requestId: String, $since: DateTime, $until: DateTime,
@@ -262,6 +263,7 @@ export const trace = [
     query: z.strictObject({
       depth: whole(1, LIMITS.traceDepth, LIMITS.traceDepth, 'How many steps to go in each direction.'),
     }),
+    cuts: true,
     operation: graphql(
       `query TraceChange($base: String!, $seq: Float!, $depth: Int) {
         trace: changeTrace(base: $base, seq: $seq, depth: $depth) {

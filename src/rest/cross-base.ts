@@ -40,6 +40,7 @@ export const crossBase = [
       account_id: z.string().meta({ description: 'The one account of an installation: `default`.' }),
     }),
     body: Body,
+    cuts: true,
     operation: graphql(
       `query CrossBase($isAggregate: Boolean!, $account: String!, $bases: [String!]!, $recordType: String!, $filter: JSON, $sort: JSON,
         $fields: [String!], $aggregations: JSON, $groupBy: JSON, $having: JSON, $limit: Int, $offset: Int, $includeTotal: Boolean) {

@@ -25,6 +25,7 @@ export const history = [
     }),
     params: z.strictObject({ base_id: baseId(), record_type: typeId, id: recordId }),
     query: pageQuery,
+    cuts: true,
     operation: graphql(
       `query RecordHistory($base: String!, $recordType: String!, $id: String!, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
         recordHistory(base: $base, recordType: $recordType, id: $id, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {

@@ -50,6 +50,7 @@ export const related = [
       include: includeTitles,
       fields: names('Fields to return: `id`, `data.name`.'),
     }),
+    cuts: true,
     renamed: { related_type: 'record_type' },
     operation: graphql(
       `query Related($base: String!, $recordType: String!, $id: String!, $relType: String, $direction: RelatedDirection, $depth: Int,

@@ -87,6 +87,7 @@ export const sql = [
     need: baseAccess,
     params: z.strictObject({ base_id: baseId() }),
     body: Body,
+    cuts: true,
     operation: Sql,
     variables: ({ params, body }) => ({
       base: params.base_id,

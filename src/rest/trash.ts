@@ -28,6 +28,7 @@ export const trash = [
       include: includeTitles,
       record_type: typeId.optional().meta({ description: 'Only records of this type.' }),
     }),
+    cuts: true,
     operation: graphql(
       `query ListTrash($base: String!, $recordType: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean, $withTitles: Boolean!) {
         trash(base: $base, recordType: $recordType, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {

@@ -29,6 +29,7 @@ export const wait = [
       fields: names('Fields to return: `id`, `data.name`.'),
       timeout: whole(0, LIMITS.waitSecondsMax, LIMITS.waitSeconds, 'Maximum seconds to wait.'),
     }),
+    cuts: true,
     operation: graphql(
       `query WaitForRecords($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $fields: [String!], $limit: Int, $timeout: Int) {
         waitForRecords(base: $base, recordType: $recordType, filter: $filter, sort: $sort, fields: $fields, limit: $limit, timeout: $timeout) {

@@ -178,6 +178,7 @@ export const recordLists = [
       as_of: asOf,
       external_source: externalSource,
     }),
+    cuts: true,
     operation: ListRecords,
     variables: ({ params, query }) => ({
       base: params.base_id,
@@ -202,6 +203,7 @@ export const recordLists = [
     need,
     params: inType,
     body: QueryBody,
+    cuts: true,
     operation: ListRecords,
     variables: ({ params, body }) => ({
       base: params.base_id,

@@ -25,6 +25,7 @@ export const records = [
     need: needs('read'),
     params: oneAnywhere,
     query: past.extend({ expand: names(EXPAND), include, external_source: externalSource }),
+    cuts: true,
     operation: GetRecord,
     variables: ({ params, query }) => ({
       ...target(params),

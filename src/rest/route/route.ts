@@ -7,6 +7,7 @@ import { compile } from '../../graphql/execute.ts'
 import type { BodySizes } from '../../http/body.ts'
 import { hasStreamedBody } from '../../http/streamed-bodies.ts'
 import { spellings } from './aliases.ts'
+import { cutReply, cutsJson, takeMaxString, withCuts, withMaxString } from './max-string.ts'
 import { takePlan } from './plan-fields.ts'
 import { queryShape } from './query.ts'
 import { atRequest, type Reply, send } from './reply.ts'
@@ -42,6 +43,8 @@ type Spec<P extends Shape, Q extends z.ZodObject, B extends Shape, Result, Varia
   variables: (request: Parts<z.output<P>, z.output<Q>, z.output<B>>) => Loose<Variables>
   /** Answers rows in a format that the client prefers to JSON. */
   rows?: (variables: Variables, context: Context, type: RowType) => Promise<RowsAnswer>
+  /** Whether `max_string` cuts the strings of the answer. */
+  cuts?: true
   reply: (data: Result, request: Parts<z.output<P>, z.output<Q>, z.output<B>>) => Reply
   /** Success body, for the OpenAPI description. */
   answers: Shape
@@ -110,12 +113,12 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
     (part) => 'operation' in part && part.operation === 'mutation',
   )
   if (method === 'GET' && writes) throw new Error(`${id} is a GET with a mutation`)
-  const queryOf = queryShape(spec.query, writes)
+  const queryOf = spec.cuts ? withMaxString(queryShape(spec.query, writes)) : queryShape(spec.query, writes)
 
   const handle = async (request: FastifyRequest, reply: FastifyReply) => {
     if (spec.receive && hasStreamedBody(request)) request.body = await receive(request, reply, spec.receive)
     const plan = spec.plans ? await takePlan(request, path, spec.plans === 'always') : null
-    const parts = readParts(spec, queryOf, request, writes)
+    const { most, ...parts } = takeMaxString(readParts(spec, queryOf, request, writes))
     const context = request.caller
     if (writes) {
       const { dry_run = false } = parts.query as { dry_run?: boolean }
@@ -129,6 +132,7 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
     const answer = async () => {
       const variables = spec.variables(parts) as Variables
       const type = spec.rows && rowTypeOf(request)
+      if (type && most !== undefined) throw cutsJson()
       if (spec.rows && type)
         return await sendRows(request, reply, type, await spec.rows(variables, context, type))
       if (spec.rows) refuseWhole(variables as object)
@@ -138,7 +142,9 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
       throw atRequest(thrown, request, spec, context.write.replayed)
     })
     if (reply.sent) return reply
-    return send(request, reply, spec.reply(data, parts), context.write.replayed)
+    const whole = spec.reply(data, parts)
+    const answered = most === undefined ? whole : await cutReply(whole, most)
+    return send(request, reply, answered, context.write.replayed)
   }
 
   /** Checks what comes before a body, and then reads it. */
@@ -163,7 +169,7 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
     method,
     path,
     writes,
-    spec,
+    spec: spec.cuts ? { ...spec, query: withMaxString(spec.query), answers: withCuts(spec.answers) } : spec,
     ...(spec.rows && { rows: true }),
     mount(app, sizes) {
       for (const url of spellings(path))
