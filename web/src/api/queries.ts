@@ -109,7 +109,8 @@ export function stale(client: QueryClient, base: string | undefined, types?: rea
       if (base === undefined) return true
       if (!path.startsWith(`/v1/${encodeURIComponent(base)}/`)) return false
       const [, type] = /\/records\/([^/?]+)/.exec(path) ?? []
-      return !types || type === undefined || types.includes(decodeURIComponent(type))
+      if (!types || type === undefined || types.includes(decodeURIComponent(type))) return true
+      return types.includes('relationship') && path.includes('/related')
     },
   })
 }

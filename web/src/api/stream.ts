@@ -16,7 +16,17 @@ const RETRY_MS = 2000
 /** Changes of this time are read together. */
 const TOGETHER_MS = 500
 
-export function useLive(base: string | undefined, onChange?: (change: Change) => void): Live {
+const listeners = new Set<(change: Change) => void>()
+
+/** Hears each change of the base whose stream the frame follows. */
+export function useChanges(hear: (change: Change) => void): void {
+  useEffect(() => {
+    listeners.add(hear)
+    return () => void listeners.delete(hear)
+  }, [hear])
+}
+
+export function useLive(base: string | undefined): Live {
   const client = useQueryClient()
   const [live, setLive] = useState<Live>({ state: 'paused' })
   useEffect(() => {
@@ -28,7 +38,7 @@ export function useLive(base: string | undefined, onChange?: (change: Change) =>
     const concerned = new Set<string>()
     let reading: ReturnType<typeof setTimeout> | undefined
     const heard = (change: Change) => {
-      onChange?.(change)
+      for (const hear of listeners) hear(change)
       concerned.add(change.record_type ?? change.kind)
       reading ??= setTimeout(() => {
         reading = undefined
@@ -83,6 +93,6 @@ export function useLive(base: string | undefined, onChange?: (change: Change) =>
       clearTimeout(reading)
       leave()
     }
-  }, [base, client, onChange])
+  }, [base, client])
   return live
 }

@@ -47,7 +47,7 @@ export function Chart({ labels, series, height = 96, title, marks = 7 }: Props) 
           )
         })}
       </svg>
-      <div className="chart-labels" aria-hidden="true">
+      <div className={every === 1 ? 'chart-labels each' : 'chart-labels'} aria-hidden="true">
         {labels
           .filter((_, at) => at % every === 0)
           .map((label) => (

@@ -1,12 +1,23 @@
 /** A table of many rows: only those in sight are in the page. One tab stop; arrows move a cell, by the grid pattern of ARIA. */
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react'
+import {
+  type KeyboardEvent,
+  memo,
+  type ReactNode,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react'
 
 export type Column<Row> = {
   name: string
   head: ReactNode
   /** Width in rem. */
   width: number
+  /** Takes that share of the room that is left; 1 without it. */
+  grow?: number
   isNumber?: boolean
   /** Sorts by it. */
   onSort?: () => void
@@ -22,14 +33,21 @@ type Props<Row> = {
   onOpen: (row: Row) => void
   /** Reads what is missing of these rows. */
   onSight: (first: number, last: number) => void
+  /** The rows that a person sees. */
+  onShown?: (rows: { first: number; last: number }) => void
   selected?: ReadonlySet<string>
   onSelect?: (row: Row) => void
   isFresh?: (row: Row) => boolean
 }
 
 export function Grid<Row>(props: Props<Row>) {
-  const { label, columns, rows, total, keyOf, onOpen, onSight, selected, onSelect, isFresh } = props
+  const { label, columns, rows, total, keyOf, onOpen, onSight, onShown, selected, onSelect, isFresh } = props
   const box = useRef<HTMLDivElement>(null)
+  const latest = useRef(props)
+  useLayoutEffect(() => {
+    latest.current = props
+    box.current?.style.setProperty('--tracks', tracks(columns))
+  })
   const [at, setAt] = useState({ row: 0, column: 0 })
   const hasFocus = useRef(false)
   const size = useRowSize()
@@ -45,6 +63,8 @@ export function Grid<Row>(props: Props<Row>) {
   const items = virtual.getVirtualItems()
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0]
   useEffect(() => onSight(first, last), [onSight, first, last])
+  const { startIndex = 0, endIndex = 0 } = virtual.range ?? {}
+  useEffect(() => onShown?.({ first: startIndex, last: endIndex }), [onShown, startIndex, endIndex])
   useEffect(() => {
     if (!hasFocus.current) return
     virtual.scrollToIndex(at.row)
@@ -69,7 +89,10 @@ export function Grid<Row>(props: Props<Row>) {
       onSelect(row)
     }
   }
-  const width = `${columns.reduce((sum, column) => sum + column.width, 0)}rem`
+  const open = useCallback((row: Row) => latest.current.onOpen(row), [])
+  const focused = useCallback((row: number, column: number) => {
+    setAt((so) => (so.row === row && so.column === column ? so : { row, column }))
+  }, [])
   return (
     // biome-ignore lint/a11y/useSemanticElements: a virtual table cannot be a table element
     <div
@@ -89,47 +112,24 @@ export function Grid<Row>(props: Props<Row>) {
         hasFocus.current = false
       }}
     >
-      <Heads columns={columns} width={width} />
+      <Heads columns={columns} />
       {/* biome-ignore lint/a11y/useSemanticElements: a virtual table cannot be a table element */}
-      <div
-        className="grid-body"
-        role="rowgroup"
-        ref={styled({ height: `${virtual.getTotalSize()}px`, minWidth: width })}
-      >
+      <div className="grid-body" role="rowgroup" ref={styled({ height: `${virtual.getTotalSize()}px` })}>
         {items.map(({ index, start }) => {
           const row = rows[index]
-          const isSelected = row !== undefined && selected?.has(keyOf(row))
           return (
-            // biome-ignore lint/a11y/useSemanticElements: a virtual table cannot be a table element
-            <div
+            <Line
               key={index}
-              role="row"
-              tabIndex={-1}
-              aria-rowindex={index + 2}
-              aria-selected={onSelect ? isSelected === true : undefined}
-              className={`grid-row ${row !== undefined && isFresh?.(row) ? 'fresh' : ''}`}
-              ref={styled({ transform: `translateY(${start}px)` })}
-            >
-              {columns.map((column, place) => (
-                // biome-ignore lint/a11y/useKeyWithClickEvents: the grid has the keys of all its cells
-                // biome-ignore lint/a11y/useSemanticElements: a virtual table cannot be a table element
-                <div
-                  key={column.name}
-                  role="gridcell"
-                  aria-colindex={place + 1}
-                  data-at={`${index}:${place}`}
-                  tabIndex={at.row === index && at.column === place ? 0 : -1}
-                  className={column.isNumber ? 'cell numbers' : 'cell'}
-                  ref={styled({ flexBasis: `${column.width}rem` })}
-                  onFocus={() =>
-                    (at.row !== index || at.column !== place) && setAt({ row: index, column: place })
-                  }
-                  onClick={() => row !== undefined && column.name !== 'select' && onOpen(row)}
-                >
-                  {row === undefined ? <span className="blank" /> : column.cell(row)}
-                </div>
-              ))}
-            </div>
+              index={index}
+              start={start}
+              row={row}
+              columns={columns}
+              isSelected={onSelect ? row !== undefined && selected?.has(keyOf(row)) === true : undefined}
+              isFresh={row !== undefined && isFresh?.(row) === true}
+              stop={at.row === index ? at.column : -1}
+              onOpen={open}
+              onFocus={focused}
+            />
           )
         })}
       </div>
@@ -137,20 +137,60 @@ export function Grid<Row>(props: Props<Row>) {
   )
 }
 
-const Heads = <Row,>({ columns, width }: { columns: readonly Column<Row>[]; width: string }) => (
+type LineProps<Row> = {
+  index: number
+  start: number
+  row: Row | undefined
+  columns: readonly Column<Row>[]
+  isSelected: boolean | undefined
+  isFresh: boolean
+  /** The column of the tab stop, if it is in this row. */
+  stop: number
+  onOpen: (row: Row) => void
+  onFocus: (row: number, column: number) => void
+}
+
+/** A row is drawn again only when it changes: scrolling moves the others. */
+const Line = memo(function Line<Row>(props: LineProps<Row>) {
+  const { index, start, row, columns, isSelected, isFresh, stop, onOpen, onFocus } = props
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a virtual table cannot be a table element
+    <div
+      role="row"
+      tabIndex={-1}
+      aria-rowindex={index + 2}
+      aria-selected={isSelected}
+      className={isFresh ? 'grid-row fresh' : 'grid-row'}
+      ref={styled({ transform: `translateY(${start}px)` })}
+    >
+      {columns.map((column, place) => (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the grid has the keys of all its cells
+        // biome-ignore lint/a11y/useSemanticElements: a virtual table cannot be a table element
+        <div
+          key={column.name}
+          role="gridcell"
+          aria-colindex={place + 1}
+          data-at={`${index}:${place}`}
+          tabIndex={stop === place ? 0 : -1}
+          className={column.isNumber ? 'cell numbers' : 'cell'}
+          onFocus={() => onFocus(index, place)}
+          onClick={() => row !== undefined && column.name !== 'select' && onOpen(row)}
+        >
+          {row === undefined ? <span className="blank" /> : column.cell(row)}
+        </div>
+      ))}
+    </div>
+  )
+}) as <Row>(props: LineProps<Row>) => ReactNode
+
+const Heads = <Row,>({ columns }: { columns: readonly Column<Row>[] }) => (
   // biome-ignore lint/a11y/useSemanticElements: a virtual table cannot be a table element
   // biome-ignore lint/a11y/useFocusableInteractive: its buttons have the focus
-  <div className="grid-head" role="row" aria-rowindex={1} ref={styled({ minWidth: width })}>
-    {columns.map(({ name, head, width: size, isNumber, onSort, sorted }) => (
+  <div className="grid-head" role="row" aria-rowindex={1}>
+    {columns.map(({ name, head, isNumber, onSort, sorted }) => (
       // biome-ignore lint/a11y/useSemanticElements: a virtual table cannot be a table element
       // biome-ignore lint/a11y/useFocusableInteractive: its button has the focus
-      <div
-        key={name}
-        role="columnheader"
-        aria-sort={sorted}
-        className={isNumber ? 'cell numbers' : 'cell'}
-        ref={styled({ flexBasis: `${size}rem` })}
-      >
+      <div key={name} role="columnheader" aria-sort={sorted} className={isNumber ? 'cell numbers' : 'cell'}>
         {onSort ? (
           <button type="button" className="quiet" onClick={onSort}>
             {head} {sorted && <span aria-hidden="true">{sorted === 'ascending' ? '↑' : '↓'}</span>}
@@ -169,6 +209,10 @@ const styled = (style: Partial<CSSStyleDeclaration>) => (element: HTMLElement | 
 }
 
 const isCell = (target: EventTarget) => target instanceof HTMLElement && target.dataset['at'] !== undefined
+
+/** The tracks of the columns, for head and rows alike. */
+const tracks = <Row,>(columns: readonly Column<Row>[]): string =>
+  columns.map(({ width, grow = 1 }) => `minmax(${width}rem, ${width * grow}fr)`).join(' ')
 
 function stepOf({ key, ctrlKey, metaKey }: KeyboardEvent, page: number) {
   const isFar = ctrlKey || metaKey

@@ -112,7 +112,7 @@ export default function Page({
                 place={place}
                 row={row}
                 type={recordType}
-                last={history.data?.data[0]}
+                last={history.data?.data.find((each) => each.version === row.version)}
                 related={related.data?.data ?? []}
               />
               {isPast && (

@@ -24,12 +24,10 @@ export function UndoChange({ place: { base }, change, onClose }: Props) {
     })
   const plan = useAsk<Change>(path(change.seq, true), undefined)
   const write = useWrite<Change>(base)
-  const [key] = useState(() => crypto.randomUUID())
   const undo = () =>
     write.mutate({
       method: 'POST',
       path: path(change.seq, false),
-      headers: { 'idempotency-key': key + force },
       onDone: (done) => {
         onClose()
         say(words.record.undone, {

@@ -1,3 +1,135 @@
-export default function Page() {
-  return <main className="page" />
+/** The records of a type: views, filters, facets, the grid, and what can be done with several at once. */
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { type Search, to } from '../../addresses.ts'
+import { useType, useTypes } from '../../api/queries.ts'
+import type { RecordType } from '../../api/shapes.ts'
+import { pendingOf } from '../../parts/failure.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { nameOf, pluralOf, searchOf } from '../../parts/record-types.ts'
+import { useParameters } from '../../parts/search.ts'
+import { NotFound } from '../../shell/not-found.tsx'
+import { Bar } from '../../shell/shell.tsx'
+import { words } from '../../words.ts'
+import { AsOf } from './as-of.tsx'
+import { ChartPanel } from './chart-panel.tsx'
+import { CopyAs } from './copy-as.tsx'
+import { DeletedList } from './deleted.tsx'
+import { Facets } from './facets.tsx'
+import { type Condition, filterOf, parseFilter, printFilter, viewsOf } from './filter.ts'
+import { RecordList } from './list.tsx'
+import { NewRecord } from './new-record.tsx'
+import { Conditions, QuickSearch, Tools } from './tools.tsx'
+import { Views } from './views.tsx'
+import './records.css'
+
+export default function Page({
+  place: { base, type = '' },
+}: {
+  place: Record<string, string> & { base: string }
+}) {
+  const types = useTypes(base)
+  const found = useType(base, type)
+  if (!found) return pendingOf(types, 8) ?? <NotFound />
+  return <Records key={type} base={base} type={found} />
+}
+
+/** What the address asks for. Without a filter it is the first view of the type. */
+export function askedOf(type: RecordType, search: Search) {
+  const [first] = viewsOf(type, words.records.views)
+  const conditions = parseFilter(search['filter']) ?? parseFilter(first?.search['filter']) ?? []
+  const q = search['q']?.trim() ?? ''
+  const searched = q === '' ? undefined : { field: searchOf(type) ?? 'data', words: q }
+  // The best matches come first, unless an order is chosen.
+  const sort = search['sort'] ?? (searched ? '' : '-updated_at')
+  return { conditions, searched, sort, asOf: search['as_of'], filter: filterOf(conditions, searched) }
+}
+
+function Records({ base, type }: { base: string; type: RecordType }) {
+  const [search, change] = useParameters()
+  const [isNew, setNew] = useState(false)
+  // The list is as it was at this time, until it is opened again.
+  const [stamp, setStamp] = useState(() => Date.now())
+  const asked = askedOf(type, search)
+  const isDeleted = search['view'] === 'deleted'
+  const setConditions = (conditions: Condition[]) =>
+    change({ filter: printFilter(conditions), view: undefined })
+  const again = () => setStamp(Date.now())
+  const plural = pluralOf(type)
+  const trail = (
+    <>
+      <span className="wide-only meta-link">{words.nav.records}</span>
+      <span aria-hidden="true" className="wide-only">
+        /
+      </span>
+      <Link href={to.records(base, type.id)} aria-current="page">
+        <Text>{plural}</Text>
+      </Link>
+    </>
+  )
+  return (
+    <div className="records">
+      <Bar trail={trail}>
+        {!isDeleted && <AsOf at={asked.asOf} onChange={(asOf) => change({ as_of: asOf })} />}
+        {!isDeleted && (
+          <CopyAs
+            base={base}
+            type={type.id}
+            body={{ ...(asked.filter && { filter: asked.filter }), ...(asked.sort && { sort: asked.sort }) }}
+          />
+        )}
+        <button type="button" className="primary" onClick={() => setNew(true)}>
+          {words.records.make(nameOf(type, type.id).toLowerCase())}
+        </button>
+      </Bar>
+      <main className="records-main" aria-label={plural}>
+        <div className="records-head">
+          <Views type={type} base={base} search={search} onChange={change} />
+          {!isDeleted && (
+            <>
+              <Conditions type={type} conditions={asked.conditions} onChange={setConditions} />
+              <Tools base={base} type={type} search={search} sort={asked.sort} onChange={change} />
+            </>
+          )}
+        </div>
+        {isDeleted ? (
+          <DeletedList base={base} type={type} />
+        ) : (
+          <>
+            <div className="facets-row">
+              <Facets
+                base={base}
+                type={type}
+                conditions={asked.conditions}
+                search={asked.searched}
+                asOf={asked.asOf}
+                onChange={setConditions}
+              />
+              <QuickSearch type={type} q={search['q'] ?? ''} onChange={change} />
+            </div>
+            {search['chart'] && (
+              <ChartPanel
+                base={base}
+                type={type}
+                field={search['chart']}
+                filter={asked.filter}
+                onChange={change}
+              />
+            )}
+            <RecordList
+              base={base}
+              type={type}
+              asked={asked}
+              search={search}
+              stamp={stamp}
+              onAgain={again}
+              onChange={change}
+              onConditions={setConditions}
+            />
+          </>
+        )}
+      </main>
+      {isNew && <NewRecord base={base} type={type} onClose={() => setNew(false)} />}
+    </div>
+  )
 }

@@ -1,0 +1,62 @@
+/** Writes of several records: one transaction, tried first, and undone by its request. */
+import { useState } from 'react'
+import { useAsk, useWrite } from '../../api/queries.ts'
+import { newKey, pathOf } from '../../api/send.ts'
+import type { RecordType } from '../../api/shapes.ts'
+import { counted } from '../../parts/record-types.ts'
+import { say } from '../../parts/toast.tsx'
+import { words } from '../../words.ts'
+import type { Linked } from './load.ts'
+
+/** An act on the selected records. */
+export type ActProps = {
+  base: string
+  type: RecordType
+  rows: readonly Linked[]
+  onClose: () => void
+  onDone: () => void
+}
+
+export const countOf = (type: RecordType, count: number): string => counted(count, [type], type.id, 'record')
+
+export type Operation = {
+  type: 'patch_record' | 'upsert_record' | 'delete_record'
+  record_type: string
+  id: string
+  data?: unknown
+  expected_version?: number
+}
+
+/** `done` says what was done, with the way back. */
+export function useBatch(base: string, operations: readonly Operation[], done: string, onDone: () => void) {
+  const [request] = useState(newKey)
+  const body = { operations }
+  const tried = useAsk(pathOf([base, 'batch'], { dry_run: true }), body, {
+    enabled: operations.length > 0,
+    keep: true,
+  })
+  const write = useWrite(base)
+  const undo = () =>
+    write.mutate({
+      method: 'POST',
+      path: pathOf([base, 'revert']),
+      body: { request_id: request },
+      onDone: () => say(words.records.undone),
+    })
+  const carryOut = () =>
+    write.mutate({
+      method: 'POST',
+      path: pathOf([base, 'batch']),
+      body,
+      headers: { 'x-request-id': request },
+      onDone: () => {
+        onDone()
+        say(done, { label: words.records.undo, onSelect: undo })
+      },
+    })
+  return {
+    carryOut,
+    error: write.error ?? (operations.length > 0 ? tried.error : null),
+    isReady: operations.length > 0 && tried.isSuccess && !write.isPending,
+  }
+}

@@ -1,0 +1,155 @@
+/** The columns of a list: the title, states, then scalars in the order of the schema, links by title, and who changed it. */
+import type { Json, RecordType, Row } from '../../api/shapes.ts'
+import { Chip, toneOf } from '../../parts/chip.tsx'
+import type { Column } from '../../parts/grid.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { type Field, fieldsOf, titleField, titleOf, valueAt } from '../../parts/record-types.ts'
+import { cut, fieldName } from '../../parts/text.ts'
+import { Time } from '../../parts/time.tsx'
+import { Value } from '../../parts/value.tsx'
+import { Shape } from '../../parts/who.tsx'
+import { words } from '../../words.ts'
+import { isPerson } from './filter.ts'
+import type { Author, Linked } from './load.ts'
+
+/** A schema can have hundreds of properties; so many are shown at first. */
+const FIRST = 8
+const LONG_CHARS = 300
+const LINK = '~'
+
+export type Link = { id: string }
+
+/** What can be a column: properties, and links that lead to one record. */
+export const columnNames = (type: RecordType, links: readonly Link[]): string[] => [
+  ...fieldsOf(type).map(({ name }) => name),
+  ...links.map(({ id }) => LINK + id),
+]
+
+export function shownColumns(
+  type: RecordType,
+  links: readonly Link[],
+  chosen: string | undefined,
+  isNarrow: boolean,
+): string[] {
+  const title = titleField(type)
+  const fields = fieldsOf(type)
+  if (isNarrow)
+    return fields
+      .filter(({ name, isState }, at) => name === title || (isState && at < 2))
+      .map(({ name }) => name)
+      .slice(0, 2)
+  if (chosen !== undefined) return chosen.split(',').filter((name) => columnNames(type, links).includes(name))
+  const short = fields.filter(({ name, schema }) => name === title || !((schema.maxLength ?? 0) > LONG_CHARS))
+  const first = short.slice(0, FIRST).map(({ name }) => name)
+  return first.length < FIRST - 2 ? [...first, ...links.map(({ id }) => LINK + id)] : first
+}
+
+/** The relationship types of the columns, for `expand`. */
+export const expandOf = (columns: readonly string[]): string[] =>
+  columns.filter((name) => name.startsWith(LINK)).map((name) => `${name.slice(1)}:title`)
+
+export type Sort = { sorted: string; onSort: (sort: string) => void }
+
+const headOf = (path: string) => <Text>{fieldName(path).replace(/^./u, (first) => first.toUpperCase())}</Text>
+
+export function buildColumns(
+  type: RecordType,
+  names: readonly string[],
+  { sorted, onSort }: Sort,
+  authors: ReadonlyMap<string, Author>,
+  isNarrow: boolean,
+): Column<Linked>[] {
+  const fields = new Map(fieldsOf(type).map((field) => [field.name, field]))
+  const title = titleField(type)
+  const sorting = (path: string) => ({
+    onSort: () => onSort(sorted === path ? `-${path}` : path),
+    sorted:
+      sorted === path ? ('ascending' as const) : sorted === `-${path}` ? ('descending' as const) : undefined,
+  })
+  const columns = names.map((name): Column<Linked> => {
+    const field = fields.get(name)
+    if (!field)
+      return {
+        name,
+        head: headOf(name.slice(1)),
+        width: 10,
+        cell: (row) => <LinkedTitle row={row} type={name.slice(1)} />,
+      }
+    const { path, isNumber } = field
+    return {
+      name,
+      head: headOf(path),
+      width: name === title ? (isNarrow ? 10 : 15) : widthOf(field),
+      grow: name === title ? 4 : 1,
+      isNumber,
+      ...sorting(path),
+      cell: (row) =>
+        name === title ? <Title row={row} type={type} /> : <Cell field={field} value={valueAt(row, field)} />,
+    }
+  })
+  if (!title)
+    columns.unshift({
+      name: 'id',
+      head: words.records.record,
+      width: 14,
+      cell: (row) => <Title row={row} type={type} />,
+    })
+  columns.push({
+    name: 'changed',
+    head: words.records.changed,
+    width: isNarrow ? 4.5 : 12.5,
+    ...sorting('updated_at'),
+    cell: (row) => <Changed row={row} author={isNarrow ? undefined : authors.get(row.id)} />,
+  })
+  return columns
+}
+
+const widthOf = ({ isState, isNumber, schema }: Field): number =>
+  isState ? 6 : isNumber || schema.format === 'date' ? 5.5 : schema.type === 'boolean' ? 4 : 7.5
+
+const Title = ({ row, type }: { row: Row; type: RecordType }) => (
+  <span className="title">
+    <Text>{titleOf(row, type)}</Text>
+    {row.status === 'cancelled' && <Chip tone="removed">{words.record.cancelled}</Chip>}
+  </span>
+)
+
+function Cell({ field, value }: { field: Field; value: Json | undefined }) {
+  if (value === undefined || value === null)
+    return isPerson(field) ? (
+      <span className="empty-word">{words.nobody}</span>
+    ) : (
+      <span className="hidden">{words.empty}</span>
+    )
+  if (field.isState && typeof value === 'string') {
+    const tone = toneOf(value)
+    return tone === 'quiet' &&
+      field.values &&
+      field.values.length > 0 &&
+      !/^(state|status|stage)$/i.test(field.name) ? (
+      <Text>{value}</Text>
+    ) : (
+      <Chip tone={tone}>{cut(value, 40).text}</Chip>
+    )
+  }
+  return <Value value={value} format={field.schema.format} most={120} />
+}
+
+function LinkedTitle({ row, type }: { row: Linked; type: string }) {
+  const all = row._expanded?.[type] ?? []
+  return <Text>{all.map(({ record }) => record.title ?? record.id).join(', ')}</Text>
+}
+
+const Changed = ({ row, author }: { row: Row; author: Author | undefined }) => (
+  <span className="who">
+    {author && (
+      <>
+        <Shape name={author.actor_name} kind={author.actor_kind} />
+        <span className="meta">
+          <Text>{author.actor_name}</Text>
+        </span>
+      </>
+    )}
+    <Time at={row.updated_at} isSpan />
+  </span>
+)

@@ -1,0 +1,52 @@
+/** Deletes the selected records, with the names of the first ones before it does. */
+import { useBase } from '../../api/queries.ts'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Failure } from '../../parts/failure.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { titleOf } from '../../parts/record-types.ts'
+import { words } from '../../words.ts'
+import { type ActProps, countOf, useBatch } from './batch.ts'
+
+const NAMED = 6
+
+export function DeleteRecords({ base, type, rows, onClose, onDone }: ActProps) {
+  const days = useBase(base).data?.settings.trash_days
+  const batch = useBatch(
+    base,
+    rows.map(({ id, version }) => ({
+      type: 'delete_record',
+      record_type: type.id,
+      id,
+      expected_version: version,
+    })),
+    words.records.deletedDone(countOf(type, rows.length)),
+    onDone,
+  )
+  return (
+    <Dialog
+      title={words.records.deleteTitle(countOf(type, rows.length))}
+      onClose={onClose}
+      foot={
+        <>
+          <button type="button" onClick={onClose}>
+            {words.cancel}
+          </button>
+          <button type="button" className="danger" disabled={!batch.isReady} onClick={batch.carryOut}>
+            {words.records.deleteDo(countOf(type, rows.length))}
+          </button>
+        </>
+      }
+    >
+      <ul>
+        {rows.slice(0, NAMED).map((row) => (
+          <li key={row.id}>
+            <Text>{titleOf(row, type)}</Text>
+          </li>
+        ))}
+        {rows.length > NAMED && <li className="note">{words.records.more(rows.length - NAMED)}</li>}
+      </ul>
+      {days !== undefined && <p className="note">{words.records.comesBack(days)}</p>}
+      {batch.error && <Failure of={batch.error} />}
+    </Dialog>
+  )
+}

@@ -1,0 +1,99 @@
+/** What was deleted: who did it, when, until when it can come back, and the way back. */
+import { useState } from 'react'
+import { useWrite } from '../../api/queries.ts'
+import { pathOf } from '../../api/send.ts'
+import type { Deleted, RecordType, Row } from '../../api/shapes.ts'
+import { Empty, Failure } from '../../parts/failure.tsx'
+import { type Column, Grid } from '../../parts/grid.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { counted, pluralOf, titleOf } from '../../parts/record-types.ts'
+import { Time } from '../../parts/time.tsx'
+import { say } from '../../parts/toast.tsx'
+import { Who } from '../../parts/who.tsx'
+import { words } from '../../words.ts'
+import { useTrash } from './load.ts'
+import { useNarrow } from './narrow.ts'
+
+export function DeletedList({ base, type }: { base: string; type: RecordType }) {
+  const [stamp, setStamp] = useState(0)
+  const list = useTrash(base, type.id, stamp)
+  const isNarrow = useNarrow()
+  const write = useWrite<Row>(base)
+  const restore = (row: Deleted) =>
+    write.mutate({
+      method: 'POST',
+      path: pathOf([base, 'records', type.id, row.id, 'restore']),
+      onDone: () => {
+        setStamp(Date.now())
+        say(words.records.restored(titleOf(row, type)))
+      },
+    })
+  const columns: Column<Deleted>[] = [
+    {
+      name: 'title',
+      head: words.records.record,
+      width: isNarrow ? 8 : 22,
+      cell: (row) => (
+        <span className="title">
+          <Text>{titleOf(row, type)}</Text>
+        </span>
+      ),
+    },
+    {
+      name: 'by',
+      head: words.records.deletedBy,
+      width: isNarrow ? 6 : 14,
+      cell: ({ deleted_by: { name, kind } }) => <Who name={name} kind={kind} />,
+    },
+    {
+      name: 'at',
+      head: words.records.deletedAt,
+      width: isNarrow ? 4 : 8,
+      cell: (row) => <Time at={row.deleted_at} />,
+    },
+    ...(isNarrow
+      ? []
+      : [
+          {
+            name: 'until',
+            head: words.records.until,
+            width: 10,
+            cell: (row: Deleted) =>
+              row.expires_at === null ? words.records.forever : <Time at={row.expires_at} />,
+          },
+        ]),
+    {
+      name: 'select',
+      head: <span className="hidden">{words.records.restore}</span>,
+      width: isNarrow ? 5 : 8,
+      cell: (row) => (
+        <button
+          type="button"
+          disabled={write.isPending}
+          aria-label={`${words.records.restore}: ${titleOf(row, type)}`}
+          onClick={() => restore(row)}
+        >
+          {words.records.restore}
+        </button>
+      ),
+    },
+  ]
+  if (list.error) return <Failure of={list.error} onRetry={() => void list.refetch()} />
+  if (!list.isPending && list.total === 0)
+    return <Empty title={words.records.noneDeleted(pluralOf(type).toLowerCase())} />
+  return (
+    <>
+      {write.error && <Failure of={write.error} />}
+      <Grid
+        label={words.record.deleted(pluralOf(type).toLowerCase())}
+        columns={columns}
+        rows={list.rows}
+        total={list.total}
+        keyOf={({ id }) => id}
+        onOpen={() => undefined}
+        onSight={list.onSight}
+      />
+      <footer className="records-foot">{counted(list.total, [type], type.id, 'record')}</footer>
+    </>
+  )
+}

@@ -1,0 +1,219 @@
+/** The grid of a list, with what changed since it was opened, its foot, and what is selected. */
+import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { navigate } from 'wouter/use-browser-location'
+import { type Search, to } from '../../addresses.ts'
+import { useRead } from '../../api/queries.ts'
+import { pathOf } from '../../api/send.ts'
+import type { Page, RecordType } from '../../api/shapes.ts'
+import { Failure } from '../../parts/failure.tsx'
+import { type Column, Grid } from '../../parts/grid.tsx'
+import { counted, fieldsOf, pluralOf } from '../../parts/record-types.ts'
+import type { Change } from '../../parts/search.ts'
+import { fieldName, whole } from '../../parts/text.ts'
+import { words } from '../../words.ts'
+import { buildColumns, expandOf, type Link, shownColumns } from './columns.tsx'
+import type { Condition } from './filter.ts'
+import {
+  type Foot as FootRow,
+  type Linked,
+  type ListBody,
+  useAuthors,
+  useFoot,
+  useFreshRows,
+  useList,
+} from './load.ts'
+import { useNarrow } from './narrow.ts'
+import { NoMatch } from './no-match.tsx'
+import { Selection } from './selection.tsx'
+
+const SUMS = 2
+
+type Props = {
+  base: string
+  type: RecordType
+  asked: { conditions: Condition[]; sort: string; asOf: string | undefined; filter: unknown }
+  search: Search
+  stamp: number
+  onAgain: () => void
+  onChange: Change
+  onConditions: (conditions: Condition[]) => void
+}
+
+export type RelationshipType = Link & { source_record_types: string[]; cardinality: string }
+export const useLinks = (base: string, type: string): RelationshipType[] => {
+  const all = useRead<Page<RelationshipType>>(pathOf([base, 'relationship-types'], { limit: 1000 })).data
+    ?.data
+  return useMemo(
+    () =>
+      (all ?? []).filter(
+        ({ source_record_types: sources, cardinality }) =>
+          sources.includes(type) && cardinality.endsWith('to_one'),
+      ),
+    [all, type],
+  )
+}
+
+export function RecordList({ base, type, asked, search, stamp, onAgain, onChange, onConditions }: Props) {
+  const isNarrow = useNarrow()
+  const links = useLinks(base, type.id)
+  const names = shownColumns(type, links, search['cols'], isNarrow).join(',')
+  const expand = expandOf(names.split(','))
+  const body: ListBody = {
+    ...(asked.filter !== undefined && { filter: asked.filter }),
+    ...(asked.sort !== '' && { sort: asked.sort }),
+    ...(asked.asOf !== undefined ? { as_of: asked.asOf } : expand.length > 0 && { expand }),
+  }
+  const sums = fieldsOf(type)
+    .filter(({ isNumber }) => isNumber)
+    .slice(0, SUMS)
+    .map(({ path }) => path)
+  const foot = useFoot(base, type.id, body, sums, stamp)
+  const all = useFoot(base, type.id, {}, [], stamp, asked.filter !== undefined)
+  const list = useList(base, type.id, body, stamp, foot?.count)
+  const onShown = useRef<(rows: Shown) => void>(() => undefined)
+  const authors = useAuthors(base, type.id, asked.asOf === undefined && !isNarrow ? list.rows : [])
+  const { changed, fresh } = useFreshRows(base, type.id, stamp)
+  const [selected, setSelected] = useState<ReadonlyMap<string, Linked>>(new Map())
+  const toggle = useCallback((row: Linked) => {
+    setSelected((so) => {
+      const next = new Map(so)
+      if (!next.delete(row.id)) next.set(row.id, row)
+      return next
+    })
+  }, [])
+  const tell = useCallback((rows: Shown) => onShown.current(rows), [])
+  const keys = useMemo(() => new Set(selected.keys()), [selected])
+  const known = useMemo(() => list.rows.filter((row) => row !== undefined), [list.rows])
+  const isAll = known.length > 0 && known.every(({ id }) => selected.has(id))
+  const columns = useMemo(() => {
+    const onSort = (sort: string) => onChange({ sort })
+    const shown = names.split(',').filter(Boolean)
+    return [
+      ...(isNarrow
+        ? []
+        : [
+            selectColumn(selected, toggle, isAll, () =>
+              setSelected(isAll ? new Map() : new Map(known.map((row) => [row.id, row]))),
+            ),
+          ]),
+      ...buildColumns(type, shown, { sorted: asked.sort, onSort }, authors, isNarrow),
+    ]
+  }, [type, names, asked.sort, authors, isNarrow, selected, isAll, known, toggle, onChange])
+  const plural = pluralOf(type).toLowerCase()
+  if (list.error && list.rows.length === 0)
+    return <Failure of={list.error} onRetry={() => void list.refetch()} />
+  return (
+    <>
+      {changed > 0 && (
+        <button type="button" className="changed-since" onClick={onAgain}>
+          {words.records.changedSince(counted(changed, [type], type.id, 'record'))}
+        </button>
+      )}
+      {!list.isPending && list.total === 0 ? (
+        <NoMatch
+          plural={plural}
+          conditions={asked.conditions}
+          total={all?.count}
+          q={search['q']}
+          onConditions={onConditions}
+          onChange={onChange}
+        />
+      ) : (
+        <Grid
+          label={pluralOf(type)}
+          columns={columns}
+          rows={list.rows}
+          total={list.total}
+          keyOf={({ id }) => id}
+          onOpen={({ id }) => navigate(to.record(base, type.id, id))}
+          onSight={list.onSight}
+          onShown={tell}
+          selected={keys}
+          onSelect={toggle}
+          isFresh={({ id }) => fresh.has(id)}
+        />
+      )}
+      <Foot
+        foot={foot}
+        all={all?.count}
+        plural={plural}
+        sums={sums}
+        total={list.total}
+        onShown={onShown}
+        hint={list.hint}
+      />
+      {selected.size > 0 && (
+        <Selection
+          base={base}
+          type={type}
+          rows={[...selected.values()]}
+          onClear={() => setSelected(new Map())}
+          onDone={onAgain}
+        />
+      )}
+    </>
+  )
+}
+
+type Shown = { first: number; last: number }
+
+const selectColumn = (
+  selected: ReadonlyMap<string, unknown>,
+  toggle: (row: Linked) => void,
+  isAll: boolean,
+  onAll: () => void,
+): Column<Linked> => ({
+  name: 'select',
+  head: <input type="checkbox" aria-label={words.records.selectAll} checked={isAll} onChange={onAll} />,
+  width: 3,
+  grow: 0,
+  cell: (row) => (
+    <input
+      type="checkbox"
+      tabIndex={-1}
+      aria-label={words.records.select(row.id)}
+      checked={selected.has(row.id)}
+      onChange={() => toggle(row)}
+    />
+  ),
+})
+
+type FootProps = {
+  foot: FootRow | undefined
+  all: number | undefined
+  plural: string
+  sums: readonly string[]
+  total: number
+  /** Scrolling draws the foot again, and not the list. */
+  onShown: RefObject<(rows: Shown) => void>
+  hint: string | undefined
+}
+
+function Foot({ foot, all, plural, sums, total, onShown, hint }: FootProps) {
+  const [{ first, last: end }, setShown] = useState<Shown>({ first: 0, last: 0 })
+  useEffect(() => {
+    onShown.current = (rows) =>
+      setShown((so) => (so.first === rows.first && so.last === rows.last ? so : rows))
+  }, [onShown])
+  const last = Math.min(end, total - 1)
+  if (!foot) return null
+  const totals = sums.flatMap((path) => {
+    const value = foot[path.replace('data.', 'sum_')]
+    return value === null || value === undefined
+      ? []
+      : [words.records.sum(fieldName(path), whole.format(Number(value)))]
+  })
+  return (
+    <footer className="records-foot">
+      <span>
+        {foot.count > 0 && words.records.range(first + 1, last + 1, foot.count)} {plural}
+        {all !== undefined && all !== foot.count && `, ${words.records.inAll(all)}`}
+      </span>
+      {totals.map((text) => (
+        <span key={text}>{text}</span>
+      ))}
+      {hint !== undefined && <span className="hint">{hint}</span>}
+      <span className="keys-hint wide-only">{words.records.keys}</span>
+    </footer>
+  )
+}

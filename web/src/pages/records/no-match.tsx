@@ -1,0 +1,38 @@
+/** Nothing matches: what hides them, and the way to take it off. */
+import { Empty } from '../../parts/failure.tsx'
+import type { Change } from '../../parts/search.ts'
+import { words } from '../../words.ts'
+import type { Condition } from './filter.ts'
+
+export const NoMatch = ({
+  plural,
+  conditions,
+  total,
+  q,
+  onConditions,
+  onChange,
+}: {
+  plural: string
+  conditions: readonly Condition[]
+  total: number | undefined
+  q: string | undefined
+  onConditions: (conditions: Condition[]) => void
+  onChange: Change
+}) => (
+  <Empty
+    title={conditions.length === 0 && !q ? words.records.none(plural) : words.records.noMatch(plural, total)}
+  >
+    <span className="chips">
+      {conditions.length > 0 && (
+        <button type="button" onClick={() => onConditions([])}>
+          {words.records.removeFilter}
+        </button>
+      )}
+      {q && (
+        <button type="button" onClick={() => onChange({ q: undefined })}>
+          {words.records.removeSearch}
+        </button>
+      )}
+    </span>
+  </Empty>
+)

@@ -1,0 +1,79 @@
+/** One field of all selected records gets a value. */
+import { useState } from 'react'
+import type { Json } from '../../api/shapes.ts'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Failure } from '../../parts/failure.tsx'
+import { Labelled } from '../../parts/form.tsx'
+import { fieldsOf, stateField } from '../../parts/record-types.ts'
+import { fieldName } from '../../parts/text.ts'
+import { words } from '../../words.ts'
+import { type ActProps, countOf, useBatch } from './batch.ts'
+
+export function SetField({ base, type, rows, onClose, onDone }: ActProps) {
+  const fields = fieldsOf(type)
+  const [name, setName] = useState(stateField(type)?.name ?? fields[0]?.name ?? '')
+  const [value, setValue] = useState<Json | undefined>()
+  const field = fields.find((each) => each.name === name)
+  const concerned = rows.filter(({ data }) => JSON.stringify(data[name]) !== JSON.stringify(value))
+  const isRequired = type.json_schema.required?.includes(name) === true
+  const isAsked = value !== undefined || !isRequired
+  const batch = useBatch(
+    base,
+    isAsked
+      ? concerned.map(({ id, version }) => ({
+          type: 'patch_record',
+          record_type: type.id,
+          id,
+          data: { [name]: value ?? null },
+          expected_version: version,
+        }))
+      : [],
+    words.records.set(countOf(type, concerned.length), fieldName(name)),
+    onDone,
+  )
+  return (
+    <Dialog
+      title={words.records.setTitle(countOf(type, rows.length))}
+      onClose={onClose}
+      foot={
+        <>
+          <button type="button" onClick={onClose}>
+            {words.cancel}
+          </button>
+          <button type="button" className="primary" disabled={!batch.isReady} onClick={batch.carryOut}>
+            {words.records.change(countOf(type, concerned.length))}
+          </button>
+        </>
+      }
+    >
+      <label className="labelled">
+        {words.records.field}
+        <select
+          value={name}
+          onChange={({ target }) => {
+            setName(target.value)
+            setValue(undefined)
+          }}
+        >
+          {fields.map((each) => (
+            <option key={each.name} value={each.name}>
+              {fieldName(each.path)}
+            </option>
+          ))}
+        </select>
+      </label>
+      {field && (
+        <Labelled
+          key={name}
+          field={field}
+          isRequired={isRequired}
+          value={value}
+          fault={undefined}
+          onChange={setValue}
+        />
+      )}
+      {value === undefined && !isRequired && <p className="note">{words.records.empties}</p>}
+      {batch.error && <Failure of={batch.error} />}
+    </Dialog>
+  )
+}

@@ -1,0 +1,109 @@
+/** The selected records become what they were at a time. What that changes is shown first. */
+import { useState } from 'react'
+import { useAsk } from '../../api/queries.ts'
+import { pathOf } from '../../api/send.ts'
+import type { Data, Page, Row } from '../../api/shapes.ts'
+import { Dialog } from '../../parts/dialog.tsx'
+import { ChangesInLine } from '../../parts/diff.tsx'
+import { Failure, pendingOf } from '../../parts/failure.tsx'
+import { patchOf } from '../../parts/form.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { titleOf } from '../../parts/record-types.ts'
+import { fieldName } from '../../parts/text.ts'
+import { startOfDay } from '../../parts/time.tsx'
+import { words } from '../../words.ts'
+import { type ActProps, countOf, useBatch } from './batch.ts'
+
+const HOUR = 3_600_000
+const SHOWN = 20
+/** The form that a field of a time takes, in the time of the reader. */
+const local = (ms: number) =>
+  new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+
+export function UndoSince({ base, type, rows, onClose, onDone }: ActProps) {
+  const [since, setSince] = useState(() => local(Date.now() - HOUR))
+  const ids = rows.map(({ id }) => id)
+  const body = {
+    as_of: new Date(since || 0).toISOString(),
+    filter: { field: 'id', op: 'in', value: ids },
+    limit: 1000,
+  }
+  const then = useAsk<Page<Row>>(pathOf([base, 'records', type.id, 'query']), body, {
+    enabled: since !== '',
+    keep: true,
+  })
+  const was = new Map(then.data?.data.map((row) => [row.id, row]))
+  const plans = rows.flatMap((row) => {
+    const before = was.get(row.id)
+    const patch: Data = before ? patchOf(row.data, before.data) : {}
+    return Object.keys(patch).length > 0 ? [{ row, patch }] : []
+  })
+  const absent = rows.filter(({ id }) => then.data && !was.has(id)).length
+  const batch = useBatch(
+    base,
+    plans.map(({ row, patch }) => ({
+      type: 'patch_record',
+      record_type: type.id,
+      id: row.id,
+      data: patch,
+      expected_version: row.version,
+    })),
+    words.records.wentBack(countOf(type, plans.length)),
+    onDone,
+  )
+  return (
+    <Dialog
+      isWide
+      title={words.records.undoTitle(countOf(type, rows.length))}
+      onClose={onClose}
+      foot={
+        <>
+          <button type="button" onClick={onClose}>
+            {words.cancel}
+          </button>
+          <button type="button" className="primary" disabled={!batch.isReady} onClick={batch.carryOut}>
+            {words.records.undoDo(countOf(type, plans.length))}
+          </button>
+        </>
+      }
+    >
+      <div className="chips">
+        <label className="since">
+          {words.records.since}{' '}
+          <input
+            type="datetime-local"
+            value={since}
+            max={local(Date.now())}
+            onChange={({ target }) => setSince(target.value)}
+          />
+        </label>
+        <button type="button" onClick={() => setSince(local(Date.now() - HOUR))}>
+          {words.records.moments.hour}
+        </button>
+        <button type="button" onClick={() => setSince(local(startOfDay(Date.now())))}>
+          {words.records.moments.today}
+        </button>
+      </div>
+      {pendingOf(then, 4) ?? (
+        <ul className="undo-list">
+          {plans.slice(0, SHOWN).map(({ row, patch }) => (
+            <li key={row.id}>
+              <Text>{titleOf(row, type)}</Text>
+              <ChangesInLine
+                changes={Object.entries(patch).map(([name, to]) => ({
+                  name: fieldName(name),
+                  from: row.data[name],
+                  to,
+                }))}
+              />
+            </li>
+          ))}
+          {plans.length === 0 && <li className="note">{words.records.nothingSince}</li>}
+          {plans.length > SHOWN && <li className="note">{words.records.more(plans.length - SHOWN)}</li>}
+        </ul>
+      )}
+      {absent > 0 && <p className="note">{words.records.absentThen(countOf(type, absent))}</p>}
+      {batch.error && <Failure of={batch.error} />}
+    </Dialog>
+  )
+}

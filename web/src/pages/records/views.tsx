@@ -1,0 +1,116 @@
+/** Views: those that the schema suggests, and those that a person keeps in this browser. */
+import { type FormEvent, useState } from 'react'
+import { print, type Search } from '../../addresses.ts'
+import type { RecordType } from '../../api/shapes.ts'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import type { Change } from '../../parts/search.ts'
+import { words } from '../../words.ts'
+import { type View, viewsOf } from './filter.ts'
+
+/** What a view keeps of the address. */
+const KEPT = ['filter', 'q', 'sort', 'cols', 'view', 'chart'] as const
+
+type Props = { base: string; type: RecordType; search: Search; onChange: Change }
+
+export function Views({ base, type, search, onChange }: Props) {
+  const place = `plinth.views.${base}.${type.id}`
+  const [own, setOwn] = useState(() => kept(place))
+  const [isSaving, setSaving] = useState(false)
+  const suggested = viewsOf(type, words.records.views)
+  const now = partsOf(search)
+  const isNow = (view: View) => print(partsOf(view.search)) === print(now)
+  const isFirst = print(now) === ''
+  const keep = (views: View[]) => {
+    localStorage.setItem(place, JSON.stringify(views))
+    setOwn(views)
+  }
+  const show = (view: View) =>
+    onChange({ ...Object.fromEntries(KEPT.map((name) => [name, undefined])), ...view.search })
+  const current = own.find(isNow)
+  return (
+    <div className="views">
+      <fieldset className="segments" aria-label={words.records.viewsName}>
+        {[...suggested, ...own].map((view, at) => (
+          <button
+            key={view.name + print(view.search)}
+            type="button"
+            aria-pressed={isNow(view) || (isFirst && at === 0)}
+            onClick={() => show(view)}
+          >
+            <Text>{view.name}</Text>
+          </button>
+        ))}
+        <button
+          type="button"
+          aria-label={words.records.saveView}
+          title={words.records.saveView}
+          onClick={() => setSaving(true)}
+        >
+          <Icon name="plus" />
+        </button>
+      </fieldset>
+      {current && (
+        <button type="button" className="quiet" onClick={() => keep(own.filter((view) => view !== current))}>
+          {words.records.removeView}
+        </button>
+      )}
+      {isSaving && (
+        <SaveView
+          onClose={() => setSaving(false)}
+          onSave={(name) => {
+            const search = Object.fromEntries(
+              Object.entries(now).filter((each): each is [string, string] => Boolean(each[1])),
+            )
+            keep([
+              ...own.filter((view) => view.name !== name),
+              { name, search: isFirst ? { ...suggested[0]?.search } : search },
+            ])
+            setSaving(false)
+          }}
+        />
+      )}
+    </div>
+  )
+}
+
+const partsOf = (search: Search): Search => Object.fromEntries(KEPT.map((name) => [name, search[name]]))
+
+function kept(place: string): View[] {
+  try {
+    const read: unknown = JSON.parse(localStorage.getItem(place) ?? '[]')
+    return Array.isArray(read)
+      ? read.filter((each): each is View => typeof each?.name === 'string' && typeof each.search === 'object')
+      : []
+  } catch {
+    return []
+  }
+}
+
+function SaveView({ onClose, onSave }: { onClose: () => void; onSave: (name: string) => void }) {
+  const [name, setName] = useState('')
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (name.trim() !== '') onSave(name.trim())
+  }
+  return (
+    <Dialog
+      title={words.records.saveView}
+      onClose={onClose}
+      foot={
+        <button type="submit" form="save-view" className="primary" disabled={name.trim() === ''}>
+          {words.records.keepView}
+        </button>
+      }
+    >
+      <form id="save-view" onSubmit={submit}>
+        <label>
+          {words.records.viewName}
+          <input value={name} maxLength={40} onChange={({ target }) => setName(target.value)} />
+        </label>
+        <p className="note">{words.records.viewHint}</p>
+      </form>
+    </Dialog>
+  )
+}
