@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { expectFailure, expectFault, succeed, times } from '../../support/answers.ts'
+import { holdOpen } from '../../support/holding.ts'
 import { callTool, jsonOf } from '../../support/mcp.ts'
 import type { Body, Call } from '../../support/server.ts'
 import { openWorld, type World } from '../../support/world.ts'
@@ -318,5 +319,141 @@ describe('An aggregate request', () => {
     for (const type of ['sale', 'never-made'])
       expectFailure(await call('POST', `/v1/crm/records/${type}/aggregate`, body), 'FORBIDDEN')
     expectFailure(await world.call('POST', '/v1/crm/records/never-made/aggregate', body), 'NOT_FOUND')
+  })
+})
+
+describe('A field whose type the schema says', () => {
+  const STATES = ['done', 'open', 'étude', 'Zürich', 'a', '']
+  const ROWS: Body[] = [
+    ...times(40, (i) => ({
+      id: `r${i}`,
+      status: STATES[i % 6],
+      amount: i / 8,
+      nested: { name: STATES[i % 5] },
+    })),
+    { id: 'null', status: null, amount: null, nested: null },
+    { id: 'missing' },
+    { id: 'text', status: 'open', amount: '12', nested: 'open' },
+    { id: 'number', status: 1, amount: 1e20, nested: { name: 1.5 } },
+    { id: 'list', status: ['open'], amount: [1], nested: { name: ['open'] } },
+    { id: 'object', status: { a: 1 }, amount: { a: 1 }, nested: { name: { b: [] } } },
+    { id: 'boolean', status: true, amount: false, nested: { name: false } },
+  ]
+  const typed = {
+    type: 'object',
+    properties: {
+      status: { type: 'string' },
+      amount: { type: 'number' },
+      nested: { type: 'object', properties: { name: { enum: STATES } } },
+    },
+  }
+  const fields = ['data.status', 'data.nested.name', 'data.amount']
+  const BODIES: Body[] = [
+    ...fields.flatMap((field) => [
+      { group_by: [field], aggregations: [COUNT, { fn: 'sum', field: 'data.amount' }] },
+      {
+        group_by: [field],
+        aggregations: [
+          { fn: 'min', field },
+          { fn: 'count_distinct', field },
+          { fn: 'count', field },
+        ],
+      },
+      { aggregations: ['sum', 'avg', 'min', 'max', 'count', 'count_distinct'].map((fn) => ({ fn, field })) },
+      { group_by: [field], aggregations: [COUNT], having: { field, op: 'gt', value: 'b' } },
+      {
+        group_by: [field],
+        aggregations: [COUNT],
+        sort: `-${field}`,
+        limit: 3,
+        offset: 1,
+        include_total: true,
+      },
+    ]),
+    {
+      group_by: ['data.status', 'data.nested.name'],
+      aggregations: [COUNT, { fn: 'avg', field: 'data.amount' }],
+    },
+    {
+      group_by: ['data.status'],
+      aggregations: [COUNT],
+      filter: { field: 'data.amount', op: 'gte', value: 2 },
+    },
+  ]
+
+  test('gives what it gave without, whatever records of before hold', { tags: 'full' }, async () => {
+    const path = await load('untyped', {}, ROWS)
+    const before = await Promise.all(BODIES.map((body) => ask(body, path)))
+    const define = (json_schema: object) =>
+      world.call('PUT', '/v1/crm/record-types/untyped?on_invalid=allow', { json_schema })
+    succeed(await define(typed))
+    expect(await Promise.all(BODIES.map((body) => ask(body, path)))).toEqual(before)
+    // The mark is of the record: the other fields of a record that is not valid are read with care too.
+    const { data } = await ask({ group_by: ['data.status'], aggregations: [COUNT] }, path)
+    expect(data).toContainEqual({ 'data.status': 'open', count: 8 })
+    expect(data).toContainEqual({ 'data.status': 1, count: 1 })
+    succeed(await define({}))
+    expect(await Promise.all(BODIES.map((body) => ask(body, path)))).toEqual(before)
+  })
+
+  test('is read with care when the schema has changed since the statement was made', async () => {
+    const number = { type: 'object', properties: { value: { type: 'number' }, kind: { type: 'string' } } }
+    const path = await load('late', { json_schema: number }, [
+      { id: 'a', value: 2, kind: 'x' },
+      { id: 'b', value: 3, kind: 'x' },
+    ])
+    const body = { group_by: ['data.kind'], aggregations: [COUNT, { fn: 'sum', field: 'data.value' }] }
+    expect((await ask(body, path)).data).toEqual([{ 'data.kind': 'x', count: 2, sum_value: 5 }])
+    const held = await holdOpen(world.database)
+    await held.query('LOCK TABLE plinth.record IN ACCESS EXCLUSIVE MODE')
+    const asked = ask(body, path)
+    await vi.waitUntil(async () => (await held.waiting()).length > 0, 5000)
+    // What another process commits while the statement waits: a wider schema, and records that it accepts.
+    await held.query(
+      "UPDATE plinth.record_type SET json_schema = '{}', revision = revision + 1 WHERE id = 'late'",
+    )
+    await held.query(
+      `UPDATE plinth.record SET data = '{"value": "three", "kind": ["x"]}' WHERE record_type = 'late' AND id = 'b'`,
+    )
+    await held.end('COMMIT')
+    expect((await asked).data).toEqual([
+      { 'data.kind': 'x', count: 1, sum_value: 2 },
+      { 'data.kind': ['x'], count: 1, sum_value: null },
+    ])
+  })
+
+  test('is read right while the schema changes between string and number', { tags: 'full' }, async () => {
+    const other = await openWorld({}, world.database)
+    try {
+      const schemaOf = (type: string) => ({ type: 'object', properties: { value: { type } } })
+      const path = await load('changing', { json_schema: schemaOf('string') }, [{ id: 'a', value: 'x' }])
+      const body = { group_by: ['data.value'], aggregations: [COUNT, { fn: 'sum', field: 'data.value' }] }
+      let isOver = false
+      const seen: Body[] = []
+      const read = async ({ call }: World) => {
+        while (!isOver) seen.push(...(await ask(body, path, call)).data)
+      }
+      const change = async () => {
+        for (let turn = 0; turn < 25; turn++) {
+          const [type, value] = turn % 2 === 0 ? ['number', turn] : ['string', `${turn}`]
+          const json_schema = schemaOf(type as string)
+          succeed(await world.call('PUT', '/v1/crm/record-types/changing?on_invalid=allow', { json_schema }))
+          succeed(await world.call('PUT', `/v1/crm/records/changing/b${turn}`, { data: { value } }), 201)
+          succeed(
+            await world.call('PUT', '/v1/crm/records/changing/c', { data: { value } }),
+            turn ? 200 : 201,
+          )
+        }
+        isOver = true
+      }
+      await Promise.all([change(), read(world), read(other), read(other)])
+      for (const row of seen) {
+        const { 'data.value': value, count, sum_value: sum } = row
+        expect(sum).toBe(typeof value === 'number' ? value * count : null)
+      }
+      expect(new Set(seen.map((row) => typeof row['data.value']))).toEqual(new Set(['string', 'number']))
+    } finally {
+      await other.close()
+    }
   })
 })

@@ -28,7 +28,7 @@ import {
   type GroupKey,
   readAggregate,
 } from './input.ts'
-import type { Branch } from './source.ts'
+import { type Branch, Source } from './source.ts'
 import { aggregateStatement, type GroupColumns, planAggregate } from './statement.ts'
 
 /**
@@ -56,7 +56,8 @@ export async function aggregateRecords(
   const type = await typeOf()
   const moment = args.asOf == null ? null : readMoment(args.asOf, type.timezone)
   const parameters = new Parameters()
-  const plan = planAggregate(query, [type])
+  // Past states have no mark whether the present schema accepts them.
+  const plan = planAggregate(query, [type], new Source(moment ? null : type))
   const filter = filterWithPolicy(policy, query.filter, type)
   const branch = moment
     ? branchAsOf(type, filter, moment, parameters)

@@ -1,20 +1,63 @@
-import { checkField, columnOperand, type FieldContext, valueAt, zoneOf } from '../../data/filter/operand.ts'
+import {
+  checkField,
+  columnOperand,
+  type FieldContext,
+  textAt,
+  valueAt,
+  zoneOf,
+} from '../../data/filter/operand.ts'
 import type { Parameters } from '../../data/filter/parameters.ts'
+import type { CompiledType } from '../../schema/compiled-types/compiled-type.ts'
+import type { FieldPath } from '../../schema/compiled-types/field-path.ts'
+import { scalarAt } from '../../schema/json-schema/fields.ts'
 import type { AggregateField, Interval } from './input.ts'
 
 /**
  * A column that aggregates read from a field. `value`: jsonb of `data`, null when missing. `type`: its JSON
- * type. `number`, `text`: the value if it has that type. `instant`: the value as a time, if the schema
- * declares times. An interval: the start of the interval that contains the time.
+ * type. `number`, `text`: the value if it has that type. `rest`: the value if it is no text. `instant`: the value as a
+ * time, if the schema declares times. An interval: the start of the interval that contains the time.
  */
-export type Facet = 'value' | 'type' | 'number' | 'text' | 'instant' | Interval
+export type Facet = 'value' | 'type' | 'number' | 'text' | 'rest' | 'instant' | Interval
 
 /** A row source whose records share field types; `from` and `where` select them as `plinth.record AS r`. */
 export type Branch = { from: string; where: string; type: FieldContext }
 
+/** What is read of a field whose type the schema says, and of no other: the type need not be tested then. */
+const FACETS_OF: Readonly<Record<'string' | 'number', readonly Facet[]>> = {
+  string: ['text', 'rest'],
+  number: ['number'],
+}
+
+type MarkedType = Pick<CompiledType, 'baseId' | 'id' | 'revision' | 'jsonSchema'>
+
+/**
+ * Whether the type has the schema still that the statement was made from. Read once, in the snapshot of the records: a
+ * change of the schema marks the records that it no longer accepts in the same transaction.
+ */
+const isCurrent = ({ baseId, id, revision }: MarkedType, parameters: Parameters): string =>
+  `(SELECT EXISTS (SELECT FROM plinth.record_type t
+     WHERE t.base_id = ${parameters.add(baseId)} AND t.id = ${parameters.add(id)} AND t.revision = ${parameters.add(revision)}::int))`
+
 /** The source columns of an aggregate; each field is extracted once per record. */
 export class Source {
   readonly #fields = new Map<string, { field: AggregateField; at: string; facets: Set<Facet> }>()
+  readonly #type: MarkedType | null
+
+  /** @param type the type of all records, if these have the mark whether its schema accepts them; else null */
+  constructor(type: MarkedType | null) {
+    this.#type = type
+  }
+
+  /** The type that all values of a field have in records that the schema accepts, if it is a string or a number. */
+  scalarOf(field: AggregateField): 'string' | 'number' | null {
+    return this.#type && field.kind === 'data' ? scalarAt(this.#type.jsonSchema, field.path) : null
+  }
+
+  #trustedPath(field: AggregateField, facets: ReadonlySet<Facet>): FieldPath | null {
+    const scalar = this.scalarOf(field)
+    const isTrusted = scalar !== null && [...facets].every((facet) => FACETS_OF[scalar].includes(facet))
+    return isTrusted && field.kind === 'data' ? field.path : null
+  }
 
   /** The column `s.…` for a facet of a field; `at` is the JSON Pointer of the field in the request. */
   column(field: AggregateField, facet: Facet, at: string): string {
@@ -36,10 +79,18 @@ export class Source {
     const raw: string[] = []
     const shown: string[] = []
     for (const [n, { field, at, facets }] of [...this.#fields.values()].entries()) {
-      raw.push(`${rawValue(field, type, parameters, at)} AS f${n}`)
-      for (const facet of facets)
-        shown.push(`${facetOf(facet, `r.f${n}`, field, type, parameters)} AS ${facet}${n}`)
+      const path = this.#trustedPath(field, facets)
+      if (path) checkField({ kind: 'data', path }, type, at)
+      else raw.push(`${rawValue(field, type, parameters, at)} AS f${n}`)
+      for (const facet of facets) {
+        const sql = path
+          ? trusted(facet, path, parameters)
+          : facetOf(facet, `r.f${n}`, field, type, parameters)
+        shown.push(`${sql} AS ${facet}${n}`)
+      }
     }
+    if (this.#type && raw.length < this.#fields.size)
+      raw.push('r.data', `r.valid AND ${isCurrent(this.#type, parameters)} AS is_sound`)
     const inner = `SELECT ${raw.join(', ')} FROM ${from} WHERE ${where} OFFSET 0`
     return raw.length === 0
       ? `SELECT FROM ${from} WHERE ${where}`
@@ -54,6 +105,21 @@ function rawValue(field: AggregateField, type: FieldContext, parameters: Paramet
   return valueAt(field.path, parameters)
 }
 
+const isRest = (sql: string): string => `jsonb_typeof(${sql}) NOT IN ('string', 'null')`
+
+/** The facet of a field of one known type: the type is tested only where the schema does not accept the record. */
+function trusted(facet: Facet, path: FieldPath, parameters: Parameters): string {
+  const value = valueAt(path, parameters)
+  switch (facet) {
+    case 'number':
+      return `CASE WHEN r.is_sound OR jsonb_typeof(${value}) = 'number' THEN ${value}::numeric END`
+    case 'text':
+      return `(CASE WHEN r.is_sound OR jsonb_typeof(${value}) = 'string' THEN ${textAt(path, parameters)} END) COLLATE "C"`
+    default:
+      return `CASE WHEN NOT r.is_sound AND ${isRest(value)} THEN ${value} END`
+  }
+}
+
 function facetOf(
   facet: Facet,
   sql: string,
@@ -61,7 +127,8 @@ function facetOf(
   type: FieldContext,
   parameters: Parameters,
 ): string {
-  const isTime = facet !== 'value' && facet !== 'type' && facet !== 'number' && facet !== 'text'
+  const isTime =
+    facet !== 'value' && facet !== 'type' && facet !== 'number' && facet !== 'text' && facet !== 'rest'
   if (field.kind !== 'data')
     return isTime && facet !== 'instant' ? bucket(facet, sql, type.timezone, parameters) : sql
   const ofType = (name: string, taken: string) =>
@@ -77,6 +144,8 @@ function facetOf(
       return ofType('number', `${sql}::numeric`)
     case 'text':
       return `(${text}) COLLATE "C"`
+    case 'rest':
+      return `CASE WHEN ${isRest(sql)} THEN ${sql} END`
     case 'instant': {
       const zone = zoneOf(field.path, type)
       return zone === null ? 'NULL::timestamptz' : instant(zone)

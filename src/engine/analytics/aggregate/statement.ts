@@ -18,9 +18,12 @@ export type GroupColumns = {
 }
 type Window = { limit: number; offset: number; includeTotal: boolean }
 
-/** Plans the output columns over the record types. */
-export function planAggregate(query: AggregateQuery, types: readonly FieldContext[]): GroupColumns {
-  const source = new Source()
+/** Plans the output columns over the record types. `source` reads them. */
+export function planAggregate(
+  query: AggregateQuery,
+  types: readonly FieldContext[],
+  source = new Source(null),
+): GroupColumns {
   const groups = query.groups.map((key, n) => groupCell(key, n, { types, source }))
   const aggregations = query.aggregations.map((each, n) => aggregationCell(each, n, { types, source }))
   return { query, groups, cells: [...groups, ...aggregations], source }
@@ -38,7 +41,7 @@ export function aggregateStatement(
 ): string {
   const { cells, groups, query, source } = plan
   const columns = cells.map(({ sql, column }) => `${sql} AS ${column}`).join(', ')
-  const keys = groups.map((_, n) => n + 1).join(', ')
+  const keys = groups.map(({ groupedBy }, n) => groupedBy ?? n + 1).join(', ')
   const grouped = `SELECT ${columns} FROM ${source.statement(branches, parameters)}${keys && ` GROUP BY ${keys}`}`
   const kept = query.having
     ? `SELECT * FROM (${grouped}) g WHERE ${compileHaving(query.having, cells, parameters)}`

@@ -59,6 +59,10 @@ export function step(value: string, segment: string | number, parameters: Parame
 export const valueAt = (path: FieldPath, parameters: Parameters, from = 'r.data'): string =>
   path.reduce<string>((value, segment) => step(value, segment ?? 0, parameters), from)
 
+/** The string at a path of names, as text; of another value, its JSON. Null when it is missing. */
+export const textAt = (path: FieldPath, parameters: Parameters): string =>
+  `(${valueAt(path.slice(0, -1), parameters)} ->> ${parameters.add(path.at(-1))}::text)`
+
 /**
  * The field as a single operand, for sorting and grouping.
  * @throws VALIDATION_ERROR at `at` for a `[]` path

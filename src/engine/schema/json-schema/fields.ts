@@ -48,6 +48,27 @@ export function valuesAt(schema: unknown, path: Path): readonly unknown[] | unde
   return Array.isArray(values) && values.length > 0 && values.every(isScalar) ? values : undefined
 }
 
+/**
+ * The type that every value at a path of names has in data that the schema accepts, if that is a string or a number. Null too
+ * where a reference is on the way: what stands beside one may not count.
+ */
+export function scalarAt(schema: unknown, path: Path): 'string' | 'number' | null {
+  let place = schema
+  for (const segment of path) {
+    if (typeof segment !== 'string' || !isObject(place) || '$ref' in place) return null
+    const properties = propertiesOf(place)
+    place = Object.hasOwn(properties, segment) ? properties[segment] : undefined
+  }
+  if (!isObject(place) || '$ref' in place) return null
+  const { type } = place
+  if (type === 'string') return type
+  if (type === 'number' || type === 'integer') return 'number'
+  const values = type === undefined ? valuesAt(place, []) : undefined
+  const [first] = values ?? []
+  const one = typeof first === 'string' ? 'string' : typeof first === 'number' ? 'number' : null
+  return one && values?.every((value) => typeof value === one) ? one : null
+}
+
 export const isScalar = (value: unknown): boolean => value === null || typeof value !== 'object'
 
 /** The schema of a property of the root; undefined when the schema does not declare it. */
