@@ -55,6 +55,8 @@ export const words = {
   loading: 'Reading',
   tryAgain: 'Try again',
   nobody: 'nobody',
+  mayNotWrite: 'You may look at these records, but not change them. That needs the permission write.',
+  mayNotRelease: 'Another one holds it. To end that needs the permission manage.',
   copy: 'Copy',
   copied: 'Copied',
   deletedType: 'a type that is deleted',
@@ -153,7 +155,7 @@ export const words = {
 
   record: {
     version: (version: number, of?: number) => (of ? `Version ${version} of ${of}` : `Version ${version}`),
-    now: 'As it is now',
+    short: (version: number) => `v${version}`,
     past: (version: number) => `This is version ${version}, as it was then.`,
     toNow: 'Show it as it is now',
     edit: 'Edit',

@@ -1,6 +1,7 @@
 /** What changed: old, struck out → new, a line for each field. */
 import type { Data, Json, Step } from '../api/shapes.ts'
 import { words } from '../words.ts'
+import { own } from './record-types.ts'
 import { DIFF_CHARS, fieldName } from './text.ts'
 import { Value } from './value.tsx'
 
@@ -16,7 +17,7 @@ export function changesOf(diff: readonly Step[]): FieldChange[] {
     if (path === '') {
       const [from, to] = [dataOf(before), dataOf(value)]
       for (const name of new Set([...Object.keys(from), ...Object.keys(to)]))
-        found.set(name, { name: fieldName(name), from: from[name], to: to[name] })
+        found.set(name, { name: fieldName(name), from: own(from, name), to: own(to, name) })
       continue
     }
     const [, top = '', name = ''] = path.split('/')

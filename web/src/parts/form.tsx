@@ -6,7 +6,7 @@ import type { Data, Json, RecordType } from '../api/shapes.ts'
 import { words } from '../words.ts'
 import { Input } from './input.tsx'
 import { Text } from './plain-text.tsx'
-import { type Field, fieldsOf } from './record-types.ts'
+import { type Field, fieldsOf, own } from './record-types.ts'
 import { fieldName } from './text.ts'
 
 /** What the server says against a field, and what it takes instead. */
@@ -22,7 +22,7 @@ export function Form({ type, value, onChange, faults }: Props) {
           key={field.name}
           field={field}
           isRequired={type.json_schema.required?.includes(field.name) === true}
-          value={value[field.name]}
+          value={own(value, field.name)}
           fault={faults.find(
             ({ path }) => path === `/data/${field.name}` || path.startsWith(`/data/${field.name}/`),
           )}
@@ -83,7 +83,7 @@ export function Labelled({ field, isRequired, value, fault, onChange }: Labelled
 export function patchOf(from: Data, to: Data): Data {
   const patch: Data = {}
   for (const name of new Set([...Object.keys(from), ...Object.keys(to)]))
-    if (JSON.stringify(from[name]) !== JSON.stringify(to[name])) patch[name] = to[name] ?? null
+    if (JSON.stringify(own(from, name)) !== JSON.stringify(own(to, name))) patch[name] = own(to, name) ?? null
   return patch
 }
 

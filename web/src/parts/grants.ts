@@ -1,5 +1,6 @@
 /** What tokens may, in words, and which of them are people's tabs. */
-import type { Grant } from '../api/session.ts'
+import { useBase } from '../api/queries.ts'
+import { type Grant, useSession } from '../api/session.ts'
 import type { Token } from '../api/shapes.ts'
 import { words } from '../words.ts'
 
@@ -32,3 +33,23 @@ export const signedInAs = (tokens: readonly Token[]): Token[] =>
     ({ name, created_by: maker }) =>
       !tokens.some((parent) => parent.id === maker && name.startsWith(`${parent.name} (`)),
   )
+
+const RANKS = ['read', 'write', 'manage', 'admin'] as const
+
+/** Whether the token of the tab may do something with records of a type. The server decides; this greys a button. */
+export function useMay(base: string, type: string, permission: Grant['permission']): boolean {
+  const session = useSession()
+  const environment = useBase(base).data?.environment
+  if (!('self' in session)) return false
+  const isOf = (list: string | readonly string[] | undefined, name: string) =>
+    listOf(list).some((each) => each === '*' || each === name)
+  return session.self.grants.some(
+    (grant) =>
+      reaches(grant, base) &&
+      isOf(grant.record_type, type) &&
+      (grant.environment === undefined ||
+        environment === undefined ||
+        isOf(grant.environment, environment)) &&
+      RANKS.indexOf(grant.permission) >= RANKS.indexOf(permission),
+  )
+}

@@ -1,29 +1,10 @@
 /** A table of many rows: only those in sight are in the page. One tab stop; arrows move a cell, by the grid pattern of ARIA. */
 import { useVirtualizer } from '@tanstack/react-virtual'
-import {
-  type KeyboardEvent,
-  memo,
-  type ReactNode,
-  useCallback,
-  useEffect,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from 'react'
+import { type KeyboardEvent, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { type Column, Line, styled } from './grid-line.tsx'
 
-export type Column<Row> = {
-  name: string
-  head: ReactNode
-  /** Width in rem. */
-  width: number
-  /** Takes that share of the room that is left; 1 without it. */
-  grow?: number
-  isNumber?: boolean
-  /** Sorts by it. */
-  onSort?: () => void
-  sorted?: 'ascending' | 'descending' | undefined
-  cell: (row: Row) => ReactNode
-}
+export type { Column } from './grid-line.tsx'
+
 type Props<Row> = {
   label: string
   columns: readonly Column<Row>[]
@@ -137,52 +118,6 @@ export function Grid<Row>(props: Props<Row>) {
   )
 }
 
-type LineProps<Row> = {
-  index: number
-  start: number
-  row: Row | undefined
-  columns: readonly Column<Row>[]
-  isSelected: boolean | undefined
-  isFresh: boolean
-  /** The column of the tab stop, if it is in this row. */
-  stop: number
-  onOpen: (row: Row) => void
-  onFocus: (row: number, column: number) => void
-}
-
-/** A row is drawn again only when it changes: scrolling moves the others. */
-const Line = memo(function Line<Row>(props: LineProps<Row>) {
-  const { index, start, row, columns, isSelected, isFresh, stop, onOpen, onFocus } = props
-  return (
-    // biome-ignore lint/a11y/useSemanticElements: a virtual table cannot be a table element
-    <div
-      role="row"
-      tabIndex={-1}
-      aria-rowindex={index + 2}
-      aria-selected={isSelected}
-      className={isFresh ? 'grid-row fresh' : 'grid-row'}
-      ref={styled({ transform: `translateY(${start}px)` })}
-    >
-      {columns.map((column, place) => (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: the grid has the keys of all its cells
-        // biome-ignore lint/a11y/useSemanticElements: a virtual table cannot be a table element
-        <div
-          key={column.name}
-          role="gridcell"
-          aria-colindex={place + 1}
-          data-at={`${index}:${place}`}
-          tabIndex={stop === place ? 0 : -1}
-          className={column.isNumber ? 'cell numbers' : 'cell'}
-          onFocus={() => onFocus(index, place)}
-          onClick={() => row !== undefined && column.name !== 'select' && onOpen(row)}
-        >
-          {row === undefined ? <span className="blank" /> : column.cell(row)}
-        </div>
-      ))}
-    </div>
-  )
-}) as <Row>(props: LineProps<Row>) => ReactNode
-
 const Heads = <Row,>({ columns }: { columns: readonly Column<Row>[] }) => (
   // biome-ignore lint/a11y/useSemanticElements: a virtual table cannot be a table element
   // biome-ignore lint/a11y/useFocusableInteractive: its buttons have the focus
@@ -202,11 +137,6 @@ const Heads = <Row,>({ columns }: { columns: readonly Column<Row>[] }) => (
     ))}
   </div>
 )
-
-/** The policy of the page allows no style attributes; a script may set styles. */
-const styled = (style: Partial<CSSStyleDeclaration>) => (element: HTMLElement | null) => {
-  if (element) Object.assign(element.style, style)
-}
 
 const isCell = (target: EventTarget) => target instanceof HTMLElement && target.dataset['at'] !== undefined
 

@@ -1,14 +1,15 @@
 /** What a page says of a record type: names, titles, the columns of its schema. */
 import type { Data, Json, RecordType, Row, Schema } from '../api/shapes.ts'
-import { cut, fieldName } from './text.ts'
+import { cut, fieldName, visible } from './text.ts'
 
 const TITLES = ['title', 'name', 'subject', 'label']
 const TITLE_CHARS = 120
 
 export const nameOf = (type: RecordType | undefined, id: string): string =>
-  (type?.name ?? fieldName(id)).replace(/^./u, (first) => first.toUpperCase())
+  visible((type?.name ?? fieldName(id)).replace(/^./u, (first) => first.toUpperCase()))
 
-export const pluralOf = (type: RecordType): string => type.display.plural ?? plural(nameOf(type, type.id))
+export const pluralOf = (type: RecordType): string =>
+  visible(type.display.plural ?? plural(nameOf(type, type.id)))
 
 /** "tickets" of "ticket": names of types are mostly English singulars. */
 export function plural(name: string): string {
@@ -36,7 +37,7 @@ export const titleField = ({ display, json_schema: { properties = {} } }: Record
 /** The title; without one the first text, and last the id. */
 export function titleOf(row: Pick<Row, 'id' | 'data' | 'title'>, type: RecordType | undefined): string {
   const field = type && (titleField(type) ?? firstText(type))
-  const value = row.title ?? (field === undefined ? undefined : row.data[field])
+  const value = row.title ?? (field === undefined ? undefined : own(row.data, field))
   return typeof value === 'string' && value.trim() !== '' ? cut(value, TITLE_CHARS).text : row.id
 }
 
@@ -92,5 +93,8 @@ const typesOf = ({ type }: Schema): readonly string[] => (Array.isArray(type) ? 
 const isScalar = (schema: Schema) => !typesOf(schema).some((each) => each === 'object' || each === 'array')
 
 /** The value at a path such as `data.tags`. */
-export const valueAt = (row: { data: Data }, { name }: Field): Json | undefined =>
-  Object.hasOwn(row.data, name) ? row.data[name] : undefined
+export const valueAt = (row: { data: Data }, { name }: Field): Json | undefined => own(row.data, name)
+
+/** A property of data, whatever its name: `constructor` is none of an empty object. */
+export const own = (data: Data, name: string): Json | undefined =>
+  Object.hasOwn(data, name) ? data[name] : undefined

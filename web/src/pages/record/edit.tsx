@@ -6,6 +6,7 @@ import type { Data, Json, RecordType, Row } from '../../api/shapes.ts'
 import { ChangesInTable } from '../../parts/diff.tsx'
 import { Failure as Refused } from '../../parts/failure.tsx'
 import { Form, patchOf, useFaults } from '../../parts/form.tsx'
+import { own } from '../../parts/record-types.ts'
 import { fieldName } from '../../parts/text.ts'
 import { say } from '../../parts/toast.tsx'
 import { words } from '../../words.ts'
@@ -80,7 +81,7 @@ function Conflict({ mine, began, theirs, onTheirs, onMine }: ConflictProps) {
   const row = (whose: string, patch: Data) =>
     Object.entries(patch).map(([name, to]) => ({
       name: `${fieldName(name)} (${whose})`,
-      from: began.data[name],
+      from: own(began.data, name),
       to: to as Json,
     }))
   return (

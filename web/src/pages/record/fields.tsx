@@ -1,4 +1,5 @@
 /** The fields in the order of the type, each with who set it and in which version. */
+import { useState } from 'react'
 import type { Change, RecordType, Row } from '../../api/shapes.ts'
 import { Empty } from '../../parts/failure.tsx'
 import { Text } from '../../parts/plain-text.tsx'
@@ -9,29 +10,41 @@ import { Shape } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
 import { type Blame, blameOf, VERSIONS } from './load.ts'
 
+/** A record may have thousands of properties. */
+const MOST = 200
+
 type Props = { row: Row; type: RecordType | undefined; changes: readonly Change[] }
 
 export function Fields({ row, type, changes }: Props) {
-  const fields = shownOf(row, type)
+  const all = shownOf(row, type)
+  const [isAll, setAll] = useState(false)
+  const fields = isAll ? all : all.slice(0, MOST)
   const blame = blameOf(changes, row.version)
   const oldest = changes.length === VERSIONS ? changes.at(-1)?.version : undefined
-  if (fields.length === 0) return <Empty title={words.record.noFields} />
+  if (all.length === 0) return <Empty title={words.record.noFields} />
   return (
-    <dl className="fields">
-      {fields.map((field) => (
-        <div key={field.name}>
-          <dt title={field.schema.description}>
-            <Text>{fieldName(field.path)}</Text>
-          </dt>
-          <dd>
-            <LongValue value={valueAt(row, field)} isState={field.isState} format={field.schema.format} />
-          </dd>
-          <dd className="blame">
-            <SetBy of={blame(field.name)} oldest={oldest} />
-          </dd>
-        </div>
-      ))}
-    </dl>
+    <>
+      <dl className="fields">
+        {fields.map((field) => (
+          <div key={field.name}>
+            <dt title={field.schema.description}>
+              <Text>{fieldName(field.path)}</Text>
+            </dt>
+            <dd>
+              <LongValue value={valueAt(row, field)} isState={field.isState} format={field.schema.format} />
+            </dd>
+            <dd className="blame">
+              <SetBy of={blame(field.name)} oldest={oldest} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {all.length > fields.length && (
+        <button type="button" className="quiet" onClick={() => setAll(true)}>
+          {words.record.all(all.length)}
+        </button>
+      )}
+    </>
   )
 }
 

@@ -7,6 +7,7 @@ import { useSession } from '../../api/session.ts'
 import type { Change, Claim, RecordType, Row } from '../../api/shapes.ts'
 import { Chip, toneOf } from '../../parts/chip.tsx'
 import { Failure } from '../../parts/failure.tsx'
+import { useMay } from '../../parts/grants.ts'
 import { Text } from '../../parts/plain-text.tsx'
 import { fieldsOf, titleOf, valueAt } from '../../parts/record-types.ts'
 import { fieldName } from '../../parts/text.ts'
@@ -71,6 +72,7 @@ function InWork({ base, claim }: { base: string; claim: Claim }) {
   const write = useWrite(base)
   const isMine = 'self' in session && session.self.id === claim.holder?.token_id
   const name = claim.holder?.name ?? words.nobody
+  const mayRelease = useMay(base, claim.record_type, isMine ? 'write' : 'manage')
   return (
     <>
       <section className="in-work" aria-label={`${name} ${words.record.worksOn}`}>
@@ -91,8 +93,8 @@ function InWork({ base, claim }: { base: string; claim: Claim }) {
         <button
           type="button"
           className="quiet"
-          title={words.record.releaseHint}
-          disabled={write.isPending}
+          title={mayRelease ? words.record.releaseHint : words.mayNotRelease}
+          disabled={write.isPending || !mayRelease}
           onClick={() =>
             write.mutate({
               method: 'POST',

@@ -4,6 +4,7 @@ import type { Change } from '../../api/shapes.ts'
 import { Chip } from '../../parts/chip.tsx'
 import { ChangesInTable, changesOf } from '../../parts/diff.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
+import { useMay } from '../../parts/grants.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { Text } from '../../parts/plain-text.tsx'
@@ -27,6 +28,7 @@ type Props = {
 
 export function History({ place, history, shown, last, onChange }: Props) {
   const [open, setOpen] = useState<{ panel: 'undo' | 'cause'; change: Change }>()
+  const mayWrite = useMay(place.base, place.type, 'write')
   const fired = useFired(place).data?.data ?? []
   const changes = history.data?.data ?? []
   return (
@@ -60,6 +62,7 @@ export function History({ place, history, shown, last, onChange }: Props) {
             fired={fired.filter(({ change_seq: seq }) => seq === change.seq)}
             isFirst={at === 0}
             isShown={change.version === shown && shown !== last}
+            mayWrite={mayWrite}
             onUndo={() => setOpen({ panel: 'undo', change })}
             onCause={() => setOpen({ panel: 'cause', change })}
             {...(change.version > 1 &&
@@ -89,12 +92,13 @@ type EntryProps = {
   fired: readonly Fired[]
   isFirst: boolean
   isShown: boolean
+  mayWrite: boolean
   onUndo: () => void
   onCause: () => void
   onBefore?: () => void
 }
 
-function Entry({ change, fired, isFirst, isShown, onUndo, onCause, onBefore }: EntryProps) {
+function Entry({ change, fired, isFirst, isShown, mayWrite, onUndo, onCause, onBefore }: EntryProps) {
   const [isWhole, setWhole] = useState(false)
   const { actor, call, at, operation, version } = change
   const fields = operation === 'delete' || operation === 'cancel' ? [] : changesOf(change.diff)
@@ -119,7 +123,7 @@ function Entry({ change, fired, isFirst, isShown, onUndo, onCause, onBefore }: E
               <Text>{call.tool}</Text>
             </span>
           )}
-          <span className="note">v{version}</span>
+          <span className="note">{words.record.short(version)}</span>
           <Time at={at} />
         </div>
         {shown.length > 0 && <ChangesInTable changes={shown} />}
@@ -129,7 +133,13 @@ function Entry({ change, fired, isFirst, isShown, onUndo, onCause, onBefore }: E
           </button>
         )}
         <div className="entry-acts">
-          <button type="button" className="quiet" onClick={onUndo}>
+          <button
+            type="button"
+            className="quiet"
+            disabled={!mayWrite}
+            title={mayWrite ? undefined : words.mayNotWrite}
+            onClick={onUndo}
+          >
             <Icon name="undo" /> {words.record.undoThis}
           </button>
           {onBefore && (

@@ -15,6 +15,8 @@ export type Related = {
 /** Versions that the page folds: blame of fields goes back so far, the rest is in the pages behind. */
 export const VERSIONS = 100
 const LINKS = 100
+/** The history shows the beginning of long texts. */
+const STRING = 1000
 
 export const recordPath = ({ base, type, id }: Place) => [base, 'records', type, id]
 
@@ -32,6 +34,7 @@ export const useRelated = (place: Place) =>
     pathOf([...recordPath(place), 'related'], {
       direction: 'both',
       include: 'titles',
+      max_string: STRING,
       include_total: true,
       limit: LINKS,
     }),
@@ -44,6 +47,7 @@ export const useHistory = ({ base, type, id }: Place) =>
       record_type: type,
       id,
       include: 'before',
+      max_string: STRING,
       order: 'desc',
       limit: VERSIONS,
     }),

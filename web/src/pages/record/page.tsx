@@ -3,12 +3,14 @@ import { useCallback } from 'react'
 import { Link } from 'wouter'
 import { to } from '../../addresses.ts'
 import { useType } from '../../api/queries.ts'
-import { Empty, pendingOf } from '../../parts/failure.tsx'
+import { pendingOf } from '../../parts/failure.tsx'
+import { useMay } from '../../parts/grants.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { pluralOf, titleOf } from '../../parts/record-types.ts'
 import { useParameters } from '../../parts/search.ts'
+import { LongValue } from '../../parts/value.tsx'
 import { useKey } from '../../shell/keys.tsx'
 import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
@@ -17,15 +19,15 @@ import { CopyAs } from './copy-as.tsx'
 import { Edit } from './edit.tsx'
 import { Fields } from './fields.tsx'
 import { Files } from './files.tsx'
+import { Gone } from './gone.tsx'
 import { Head } from './head.tsx'
 import { History } from './history.tsx'
 import { Links, Waiting } from './links.tsx'
 import { type Place, useHistory, useRecord, useRelated, useVersion } from './load.ts'
+import { TABS, Tabs } from './tabs.tsx'
+import { useVersionKeys } from './version-keys.ts'
 import { Viewer } from './viewer.tsx'
 import './record.css'
-
-const TABS = ['fields', 'links', 'files', 'json'] as const
-type Tab = (typeof TABS)[number]
 
 export default function Page({
   place: { base, type = '', id = '' },
@@ -40,7 +42,8 @@ export default function Page({
   const history = useHistory(place)
   const related = useRelated(place)
   const recordType = useType(base, type)
-  const isEditing = search['edit'] === 'yes'
+  const mayWrite = useMay(base, type, 'write')
+  const isEditing = search['edit'] === 'yes' && mayWrite
   const last = history.data?.data[0]?.version ?? now.data?.version ?? 0
   const isPast = version !== undefined && version < last
   const row = isPast ? then.data : now.data
@@ -76,7 +79,7 @@ export default function Page({
             <>
               <Icon name="clock" />
               <span className="wide-only">{words.record.version(version ?? last, last)}</span>
-              <span className="narrow-only">v{version ?? last}</span>
+              <span className="narrow-only">{words.record.short(version ?? last)}</span>
             </>
           }
           name={words.record.version(version ?? last, last)}
@@ -94,7 +97,12 @@ export default function Page({
         />
         {row && <CopyAs place={place} row={row} />}
         {!isEditing && !isPast && now.data && (
-          <button type="button" onClick={edit}>
+          <button
+            type="button"
+            onClick={edit}
+            disabled={!mayWrite}
+            title={mayWrite ? undefined : words.mayNotWrite}
+          >
             {words.record.edit} <kbd className="wide-only">e</kbd>
           </button>
         )}
@@ -162,11 +170,7 @@ export default function Page({
                         onAll={() => change({ tab: 'links' })}
                       />
                     )}
-                    {tab === 'json' && (
-                      <pre className="long code">
-                        <Text>{JSON.stringify(row.data, null, 2)}</Text>
-                      </pre>
-                    )}
+                    {tab === 'json' && <LongValue value={row.data} />}
                   </div>
                 </>
               )}
@@ -182,72 +186,3 @@ export default function Page({
     </>
   )
 }
-
-/** `[` and `]`: the version before and after. */
-function useVersionKeys(shown: number, last: number, change: ReturnType<typeof useParameters>[1]): void {
-  const go = useCallback(
-    (version: number) => {
-      if (version >= 1 && version <= last) change({ v: version === last ? undefined : String(version) }, true)
-    },
-    [change, last],
-  )
-  useKey(
-    '[',
-    useCallback(() => go(shown - 1), [go, shown]),
-  )
-  useKey(
-    ']',
-    useCallback(() => go(shown + 1), [go, shown]),
-  )
-}
-
-type TabsProps = {
-  tab: Tab
-  onTab: (tab: Tab) => void
-  counts: { links: number | undefined; files: number | undefined }
-}
-
-function Tabs({ tab, onTab, counts }: TabsProps) {
-  const move = (step: number) => {
-    const next = TABS[(TABS.indexOf(tab) + step + TABS.length) % TABS.length]
-    if (next) onTab(next)
-  }
-  return (
-    <div
-      role="tablist"
-      aria-label={words.nav.records}
-      className="tabs"
-      onKeyDown={({ key, currentTarget }) => {
-        if (key !== 'ArrowRight' && key !== 'ArrowLeft') return
-        move(key === 'ArrowRight' ? 1 : -1)
-        requestAnimationFrame(() => currentTarget.querySelector<HTMLElement>('[aria-selected=true]')?.focus())
-      }}
-    >
-      {TABS.map((each) => {
-        const count = each === 'links' || each === 'files' ? counts[each] : undefined
-        return (
-          <button
-            key={each}
-            type="button"
-            role="tab"
-            aria-selected={each === tab}
-            tabIndex={each === tab ? 0 : -1}
-            onClick={() => onTab(each)}
-          >
-            {words.record.tabs[each]}{' '}
-            {count !== undefined && count > 0 && <span className="note">{count}</span>}
-          </button>
-        )
-      })}
-    </div>
-  )
-}
-
-const Gone = ({ place: { base, type }, plural }: { place: Place; plural: string }) => (
-  <Empty title={words.record.gone}>
-    <span className="chips">
-      <Link href={to.records(base, type)}>{words.record.toList(plural)}</Link>
-      <Link href={to.records(base, type, { view: 'deleted' })}>{words.record.deleted(plural)}</Link>
-    </span>
-  </Empty>
-)

@@ -79,7 +79,7 @@ export function buildColumns(
     return {
       name,
       head: headOf(path),
-      width: name === title ? (isNarrow ? 10 : 15) : widthOf(field),
+      width: name === title ? (isNarrow ? 9 : 15) : widthOf(field),
       grow: name === title ? 4 : 1,
       isNumber,
       ...sorting(path),
@@ -97,7 +97,7 @@ export function buildColumns(
   columns.push({
     name: 'changed',
     head: words.records.changed,
-    width: isNarrow ? 4.5 : 12.5,
+    width: isNarrow ? 5 : 12.5,
     ...sorting('updated_at'),
     cell: (row) => <Changed row={row} author={isNarrow ? undefined : authors.get(row.id)} />,
   })

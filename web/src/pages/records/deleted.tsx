@@ -4,6 +4,7 @@ import { useWrite } from '../../api/queries.ts'
 import { pathOf } from '../../api/send.ts'
 import type { Deleted, RecordType, Row } from '../../api/shapes.ts'
 import { Empty, Failure } from '../../parts/failure.tsx'
+import { useMay } from '../../parts/grants.ts'
 import { type Column, Grid } from '../../parts/grid.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { counted, pluralOf, titleOf } from '../../parts/record-types.ts'
@@ -19,6 +20,7 @@ export function DeletedList({ base, type }: { base: string; type: RecordType }) 
   const list = useTrash(base, type.id, stamp)
   const isNarrow = useNarrow()
   const write = useWrite<Row>(base)
+  const mayWrite = useMay(base, type.id, 'write')
   const restore = (row: Deleted) =>
     write.mutate({
       method: 'POST',
@@ -69,7 +71,8 @@ export function DeletedList({ base, type }: { base: string; type: RecordType }) 
       cell: (row) => (
         <button
           type="button"
-          disabled={write.isPending}
+          disabled={write.isPending || !mayWrite}
+          title={mayWrite ? undefined : words.mayNotWrite}
           aria-label={`${words.records.restore}: ${titleOf(row, type)}`}
           onClick={() => restore(row)}
         >

@@ -1,5 +1,5 @@
 /** The grid of a list, with what changed since it was opened, its foot, and what is selected. */
-import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { useCallback, useMemo, useRef, useState } from 'react'
 import { navigate } from 'wouter/use-browser-location'
 import { type Search, to } from '../../addresses.ts'
 import { useRead } from '../../api/queries.ts'
@@ -9,19 +9,12 @@ import { Failure } from '../../parts/failure.tsx'
 import { type Column, Grid } from '../../parts/grid.tsx'
 import { counted, fieldsOf, pluralOf } from '../../parts/record-types.ts'
 import type { Change } from '../../parts/search.ts'
-import { fieldName, whole } from '../../parts/text.ts'
 import { words } from '../../words.ts'
 import { buildColumns, expandOf, type Link, shownColumns } from './columns.tsx'
 import type { Condition } from './filter.ts'
-import {
-  type Foot as FootRow,
-  type Linked,
-  type ListBody,
-  useAuthors,
-  useFoot,
-  useFreshRows,
-  useList,
-} from './load.ts'
+import { Foot, type Shown } from './foot.tsx'
+import { useFreshRows } from './fresh.ts'
+import { type Linked, type ListBody, useAuthors, useFoot, useList } from './load.ts'
 import { useNarrow } from './narrow.ts'
 import { NoMatch } from './no-match.tsx'
 import { Selection } from './selection.tsx'
@@ -89,7 +82,7 @@ export function RecordList({ base, type, asked, search, stamp, onAgain, onChange
     const onSort = (sort: string) => onChange({ sort })
     const shown = names.split(',').filter(Boolean)
     return [
-      ...(isNarrow
+      ...(isNarrow || asked.asOf !== undefined
         ? []
         : [
             selectColumn(selected, toggle, isAll, () =>
@@ -98,7 +91,7 @@ export function RecordList({ base, type, asked, search, stamp, onAgain, onChange
           ]),
       ...buildColumns(type, shown, { sorted: asked.sort, onSort }, authors, isNarrow),
     ]
-  }, [type, names, asked.sort, authors, isNarrow, selected, isAll, known, toggle, onChange])
+  }, [type, names, asked.sort, asked.asOf, authors, isNarrow, selected, isAll, known, toggle, onChange])
   const plural = pluralOf(type).toLowerCase()
   if (list.error && list.rows.length === 0)
     return <Failure of={list.error} onRetry={() => void list.refetch()} />
@@ -129,7 +122,7 @@ export function RecordList({ base, type, asked, search, stamp, onAgain, onChange
           onSight={list.onSight}
           onShown={tell}
           selected={keys}
-          onSelect={toggle}
+          {...(asked.asOf === undefined && { onSelect: toggle })}
           isFresh={({ id }) => fresh.has(id)}
         />
       )}
@@ -155,8 +148,6 @@ export function RecordList({ base, type, asked, search, stamp, onAgain, onChange
   )
 }
 
-type Shown = { first: number; last: number }
-
 const selectColumn = (
   selected: ReadonlyMap<string, unknown>,
   toggle: (row: Linked) => void,
@@ -177,43 +168,3 @@ const selectColumn = (
     />
   ),
 })
-
-type FootProps = {
-  foot: FootRow | undefined
-  all: number | undefined
-  plural: string
-  sums: readonly string[]
-  total: number
-  /** Scrolling draws the foot again, and not the list. */
-  onShown: RefObject<(rows: Shown) => void>
-  hint: string | undefined
-}
-
-function Foot({ foot, all, plural, sums, total, onShown, hint }: FootProps) {
-  const [{ first, last: end }, setShown] = useState<Shown>({ first: 0, last: 0 })
-  useEffect(() => {
-    onShown.current = (rows) =>
-      setShown((so) => (so.first === rows.first && so.last === rows.last ? so : rows))
-  }, [onShown])
-  const last = Math.min(end, total - 1)
-  if (!foot) return null
-  const totals = sums.flatMap((path) => {
-    const value = foot[path.replace('data.', 'sum_')]
-    return value === null || value === undefined
-      ? []
-      : [words.records.sum(fieldName(path), whole.format(Number(value)))]
-  })
-  return (
-    <footer className="records-foot">
-      <span>
-        {foot.count > 0 && words.records.range(first + 1, last + 1, foot.count)} {plural}
-        {all !== undefined && all !== foot.count && `, ${words.records.inAll(all)}`}
-      </span>
-      {totals.map((text) => (
-        <span key={text}>{text}</span>
-      ))}
-      {hint !== undefined && <span className="hint">{hint}</span>}
-      <span className="keys-hint wide-only">{words.records.keys}</span>
-    </footer>
-  )
-}

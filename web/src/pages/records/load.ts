@@ -1,12 +1,11 @@
 /** The rows of a list, page by page as they come in sight. They stay as they were when the list was opened. */
-import { keepPreviousData, useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type { Failure } from '../../api/failure.ts'
 import { useAsk, useRead } from '../../api/queries.ts'
 import { pathOf, send } from '../../api/send.ts'
 import type { Kind } from '../../api/session.ts'
 import type { Deleted, Json, Page, Profile, Row } from '../../api/shapes.ts'
-import { useChanges } from '../../api/stream.ts'
 
 export type ListBody = { filter?: unknown; sort?: string; as_of?: string; expand?: string[] }
 export type Linked = Row & {
@@ -62,6 +61,10 @@ export function usePaged<Item>(key: readonly unknown[], total: number | undefine
 
 export type List = ReturnType<typeof usePaged<Linked>>
 
+/** A cell shows 300 characters; the rest of a string stays on the server. */
+export const listPath = (base: string, type: string) =>
+  pathOf([base, 'records', type, 'query'], { max_string: 300 })
+
 export function useList(
   base: string,
   type: string,
@@ -69,7 +72,7 @@ export function useList(
   stamp: number,
   total: number | undefined,
 ): List {
-  const path = pathOf([base, 'records', type, 'query'])
+  const path = listPath(base, type)
   return usePaged<Linked>([{ rows: path }, body, stamp], total, (offset, limit, signal) =>
     send('POST', path, { ...body, offset, limit }, { signal }),
   )
@@ -77,7 +80,14 @@ export function useList(
 
 export function useTrash(base: string, type: string, stamp: number) {
   const path = (offset: number, limit: number, total?: boolean) =>
-    pathOf([base, 'trash'], { record_type: type, include: 'titles', offset, limit, include_total: total })
+    pathOf([base, 'trash'], {
+      record_type: type,
+      include: 'titles',
+      max_string: 300,
+      offset,
+      limit,
+      include_total: total,
+    })
   const total = useRead<Page<Deleted>>(path(0, 1, true)).data?.meta.total
   return usePaged<Deleted>([{ trash: path(0, 0) }, stamp, total], total, (offset, limit, signal) =>
     send('GET', path(offset, limit), undefined, { signal }),
@@ -165,63 +175,4 @@ export function useAuthors(
     ...FIXED,
   })
   return useMemo(() => new Map((answer.data?.data ?? []).map((author) => [author.id, author])), [answer.data])
-}
-
-const FRESH_MS = 2000
-/** Rows are read again soon after the first change, then at most twice a second. */
-const SOON_MS = 30
-const TOGETHER_MS = 500
-
-/** What others change while the list is open: rows in sight are read again in place, and all of them are counted. */
-export function useFreshRows(base: string, type: string, stamp: number) {
-  const client = useQueryClient()
-  const [changed, setChanged] = useState<ReadonlySet<string>>(new Set())
-  const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set())
-  const waiting = useRef(new Set<string>())
-  const readAt = useRef(0)
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  const read = useCallback(async () => {
-    timer.current = undefined
-    readAt.current = Date.now()
-    const path = pathOf([base, 'records', type, 'query'])
-    const queryKey = [{ rows: path }]
-    const all = [...waiting.current]
-    waiting.current = new Set()
-    setChanged((so) => new Set([...so, ...all]))
-    const shown = new Set(
-      client
-        .getQueriesData<Page<Linked>>({ queryKey })
-        .flatMap(([, page]) => page?.data.map(({ id }) => id) ?? []),
-    )
-    const ids = all.filter((id) => shown.has(id)).slice(0, 1000)
-    if (ids.length === 0) return
-    const body = { filter: { field: 'id', op: 'in', value: ids }, limit: ids.length }
-    const now = await send<Page<Linked>>('POST', path, body).catch(() => undefined)
-    const found = new Map(now?.data.map((row) => [row.id, row]))
-    client.setQueriesData<Page<Linked>>(
-      { queryKey },
-      (page) => page && { ...page, data: page.data.map((row) => ({ ...row, ...found.get(row.id) })) },
-    )
-    setFresh(new Set(found.keys()))
-    setTimeout(() => setFresh(new Set()), FRESH_MS)
-  }, [base, type, client])
-  useChanges(
-    useCallback(
-      (change) => {
-        if (change.kind !== 'record' || change.record_type !== type) return
-        waiting.current.add(change.id)
-        const wait = Math.max(SOON_MS, readAt.current + TOGETHER_MS - Date.now())
-        timer.current ??= setTimeout(() => void read(), wait)
-      },
-      [type, read],
-    ),
-  )
-  // A list that is opened again knows of no change.
-  const [of, setOf] = useState(stamp)
-  if (of !== stamp) {
-    setOf(stamp)
-    setChanged(new Set())
-  }
-  useEffect(() => () => clearTimeout(timer.current), [])
-  return { changed: changed.size, fresh }
 }

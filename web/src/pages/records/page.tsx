@@ -5,23 +5,30 @@ import { type Search, to } from '../../addresses.ts'
 import { useType, useTypes } from '../../api/queries.ts'
 import type { RecordType } from '../../api/shapes.ts'
 import { pendingOf } from '../../parts/failure.tsx'
+import { useMay } from '../../parts/grants.ts'
 import { Text } from '../../parts/plain-text.tsx'
 import { nameOf, pluralOf, searchOf } from '../../parts/record-types.ts'
 import { useParameters } from '../../parts/search.ts'
+import { cut } from '../../parts/text.ts'
 import { NotFound } from '../../shell/not-found.tsx'
 import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
 import { AsOf } from './as-of.tsx'
 import { ChartPanel } from './chart-panel.tsx'
+import { Conditions } from './conditions.tsx'
 import { CopyAs } from './copy-as.tsx'
 import { DeletedList } from './deleted.tsx'
 import { Facets } from './facets.tsx'
 import { type Condition, filterOf, parseFilter, printFilter, viewsOf } from './filter.ts'
 import { RecordList } from './list.tsx'
 import { NewRecord } from './new-record.tsx'
-import { Conditions, QuickSearch, Tools } from './tools.tsx'
+import { QuickSearch } from './quick-search.tsx'
+import { Tools } from './tools.tsx'
 import { Views } from './views.tsx'
 import './records.css'
+
+/** So much of a name has room in a button. */
+const NAME_CHARS = 24
 
 export default function Page({
   place: { base, type = '' },
@@ -48,6 +55,7 @@ export function askedOf(type: RecordType, search: Search) {
 function Records({ base, type }: { base: string; type: RecordType }) {
   const [search, change] = useParameters()
   const [isNew, setNew] = useState(false)
+  const mayWrite = useMay(base, type.id, 'write')
   // The list is as it was at this time, until it is opened again.
   const [stamp, setStamp] = useState(() => Date.now())
   const asked = askedOf(type, search)
@@ -78,8 +86,14 @@ function Records({ base, type }: { base: string; type: RecordType }) {
             body={{ ...(asked.filter && { filter: asked.filter }), ...(asked.sort && { sort: asked.sort }) }}
           />
         )}
-        <button type="button" className="primary" onClick={() => setNew(true)}>
-          {words.records.make(nameOf(type, type.id).toLowerCase())}
+        <button
+          type="button"
+          className="primary"
+          disabled={!mayWrite}
+          title={mayWrite ? undefined : words.mayNotWrite}
+          onClick={() => setNew(true)}
+        >
+          {words.records.make(cut(nameOf(type, type.id).toLowerCase(), NAME_CHARS).text)}
         </button>
       </Bar>
       <main className="records-main" aria-label={plural}>

@@ -1,6 +1,7 @@
 /** What can be done with the records that are selected. Each act shows its plan first, and can be undone. */
 import { useState } from 'react'
 import type { RecordType } from '../../api/shapes.ts'
+import { useMay } from '../../parts/grants.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { useKey } from '../../shell/keys.tsx'
 import { words } from '../../words.ts'
@@ -22,16 +23,22 @@ export function Selection({ base, type, rows, onClear, onDone }: Props) {
   const [act, setAct] = useState<keyof typeof ACTS>()
   useKey('Escape', onClear)
   const Act = act && ACTS[act]
+  const mayWrite = useMay(base, type.id, 'write')
+  const of = (name: keyof typeof ACTS) => ({
+    disabled: !mayWrite,
+    title: mayWrite ? undefined : words.mayNotWrite,
+    onClick: () => setAct(name),
+  })
   return (
     <div className="selection" role="toolbar" aria-label={words.records.selected(rows.length)}>
       <strong>{words.records.selected(rows.length)}</strong>
-      <button type="button" onClick={() => setAct('set')}>
+      <button type="button" {...of('set')}>
         {words.records.setField}
       </button>
-      <button type="button" onClick={() => setAct('undo')}>
+      <button type="button" {...of('undo')}>
         <Icon name="undo" /> {words.records.undoSince}
       </button>
-      <button type="button" onClick={() => setAct('delete')}>
+      <button type="button" {...of('delete')}>
         {words.records.remove}
       </button>
       <button type="button" className="quiet" onClick={onClear}>

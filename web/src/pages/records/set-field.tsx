@@ -4,7 +4,7 @@ import type { Json } from '../../api/shapes.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Failure } from '../../parts/failure.tsx'
 import { Labelled } from '../../parts/form.tsx'
-import { fieldsOf, stateField } from '../../parts/record-types.ts'
+import { fieldsOf, own, stateField } from '../../parts/record-types.ts'
 import { fieldName } from '../../parts/text.ts'
 import { words } from '../../words.ts'
 import { type ActProps, countOf, useBatch } from './batch.ts'
@@ -14,7 +14,7 @@ export function SetField({ base, type, rows, onClose, onDone }: ActProps) {
   const [name, setName] = useState(stateField(type)?.name ?? fields[0]?.name ?? '')
   const [value, setValue] = useState<Json | undefined>()
   const field = fields.find((each) => each.name === name)
-  const concerned = rows.filter(({ data }) => JSON.stringify(data[name]) !== JSON.stringify(value))
+  const concerned = rows.filter(({ data }) => JSON.stringify(own(data, name)) !== JSON.stringify(value))
   const isRequired = type.json_schema.required?.includes(name) === true
   const isAsked = value !== undefined || !isRequired
   const batch = useBatch(

@@ -8,7 +8,7 @@ import { ChangesInLine } from '../../parts/diff.tsx'
 import { Failure, pendingOf } from '../../parts/failure.tsx'
 import { patchOf } from '../../parts/form.tsx'
 import { Text } from '../../parts/plain-text.tsx'
-import { titleOf } from '../../parts/record-types.ts'
+import { own, titleOf } from '../../parts/record-types.ts'
 import { fieldName } from '../../parts/text.ts'
 import { startOfDay } from '../../parts/time.tsx'
 import { words } from '../../words.ts'
@@ -92,7 +92,7 @@ export function UndoSince({ base, type, rows, onClose, onDone }: ActProps) {
               <ChangesInLine
                 changes={Object.entries(patch).map(([name, to]) => ({
                   name: fieldName(name),
-                  from: row.data[name],
+                  from: own(row.data, name),
                   to,
                 }))}
               />

@@ -9,8 +9,8 @@ import type { Change } from '../../parts/search.ts'
 import { words } from '../../words.ts'
 import { type View, viewsOf } from './filter.ts'
 
-/** What a view keeps of the address. */
-const KEPT = ['filter', 'q', 'sort', 'cols', 'view', 'chart'] as const
+/** What a view keeps of the address. The first three say which view it is. */
+const KEPT = ['filter', 'q', 'view', 'sort', 'cols', 'chart'] as const
 
 type Props = { base: string; type: RecordType; search: Search; onChange: Change }
 
@@ -20,14 +20,13 @@ export function Views({ base, type, search, onChange }: Props) {
   const [isSaving, setSaving] = useState(false)
   const suggested = viewsOf(type, words.records.views)
   const now = partsOf(search)
-  const isNow = (view: View) => print(partsOf(view.search)) === print(now)
-  const isFirst = print(now) === ''
+  const isNow = (view: View) => print(whichOf(view.search)) === print(whichOf(search))
+  const isFirst = print(whichOf(search)) === ''
   const keep = (views: View[]) => {
     localStorage.setItem(place, JSON.stringify(views))
     setOwn(views)
   }
-  const show = (view: View) =>
-    onChange({ ...Object.fromEntries(KEPT.map((name) => [name, undefined])), ...view.search })
+  const show = (view: View) => onChange({ ...whichOf({}), ...view.search })
   const current = own.find(isNow)
   return (
     <div className="views">
@@ -75,6 +74,7 @@ export function Views({ base, type, search, onChange }: Props) {
   )
 }
 
+const whichOf = ({ filter, q, view }: Search): Search => ({ filter, q, view })
 const partsOf = (search: Search): Search => Object.fromEntries(KEPT.map((name) => [name, search[name]]))
 
 function kept(place: string): View[] {

@@ -1,0 +1,124 @@
+/** The conditions of a list as chips, and one in the making. */
+import { type FormEvent, useState } from 'react'
+import type { Json, RecordType } from '../../api/shapes.ts'
+import { Icon } from '../../parts/icon.tsx'
+import { Input } from '../../parts/input.tsx'
+import { Menu } from '../../parts/menu.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { type Field, fieldsOf } from '../../parts/record-types.ts'
+import { cut, fieldName } from '../../parts/text.ts'
+import { words } from '../../words.ts'
+import { type Condition, opsOf, shownOf, takesValue, typedOf } from './filter.ts'
+
+const VALUE_CHARS = 40
+const opWord = (op: string) => words.records.ops[op as keyof typeof words.records.ops] ?? op
+
+type ConditionsProps = {
+  type: RecordType
+  conditions: readonly Condition[]
+  onChange: (conditions: Condition[]) => void
+}
+
+export function Conditions({ type, conditions, onChange }: ConditionsProps) {
+  const [adding, setAdding] = useState<Field>()
+  return (
+    <>
+      {conditions.map((condition, at) => {
+        const [field, op, value] = condition
+        const shown = value === undefined ? '' : [shownOf(op, value)].flat().map(String).join(', ')
+        return (
+          <span key={JSON.stringify(condition)} className="filter-chip">
+            <span className="meta">
+              <Text>{fieldName(field)}</Text>
+            </span>
+            <span className="meta">{opWord(op)}</span>
+            {shown !== '' && (
+              <span>
+                <Text>{cut(shown, VALUE_CHARS).text}</Text>
+              </span>
+            )}
+            <button
+              type="button"
+              className="quiet"
+              aria-label={words.records.removeCondition(fieldName(field))}
+              onClick={() => onChange(conditions.filter((_, each) => each !== at))}
+            >
+              <Icon name="close" />
+            </button>
+          </span>
+        )
+      })}
+      {adding && (
+        <Adding
+          field={adding}
+          onAdd={(condition) => {
+            setAdding(undefined)
+            onChange([...conditions, condition])
+          }}
+          onCancel={() => setAdding(undefined)}
+        />
+      )}
+      <Menu
+        label={
+          <>
+            <Icon name="filter" /> {words.records.filter}
+          </>
+        }
+        items={fieldsOf(type).map((field) => ({
+          label: fieldName(field.path),
+          onSelect: () => setAdding(field),
+        }))}
+      />
+    </>
+  )
+}
+
+/** A condition in the making: an operator of the field, and a value by its schema. */
+function Adding({
+  field,
+  onAdd,
+  onCancel,
+}: {
+  field: Field
+  onAdd: (condition: Condition) => void
+  onCancel: () => void
+}) {
+  const ops = opsOf(field)
+  const [op, setOp] = useState(ops[0] ?? 'eq')
+  const [value, setValue] = useState<Json | undefined>(field.values?.[0])
+  const name = fieldName(field.path)
+  const schema = op === 'has' ? (field.schema.items ?? {}) : { ...field.schema, maxLength: 0 }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (!takesValue(op)) onAdd([field.path, op])
+    else if (value !== undefined) onAdd([field.path, op, typedOf(op, value)])
+  }
+  return (
+    <form
+      className="adding"
+      aria-label={words.records.filter}
+      onSubmit={submit}
+      onKeyDown={({ key }) => key === 'Escape' && onCancel()}
+    >
+      <span className="meta">
+        <Text>{name}</Text>
+      </span>
+      <select aria-label={words.records.operator} value={op} onChange={({ target }) => setOp(target.value)}>
+        {ops.map((each) => (
+          <option key={each} value={each}>
+            {opWord(each)}
+          </option>
+        ))}
+      </select>
+      {takesValue(op) && (
+        <>
+          <label htmlFor="condition" className="hidden">
+            {name}
+          </label>
+          <Input id="condition" schema={schema} value={value} onChange={setValue} />
+        </>
+      )}
+      <button type="submit">{words.records.add}</button>
+    </form>
+  )
+}
