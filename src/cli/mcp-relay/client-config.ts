@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { MCP_CLIENTS, type McpServer, mcpServerName } from '../../contract/mcp-clients.ts'
 import { unknownName } from '../../contract/suggest.ts'
 import { misused } from '../command/failure.ts'
 import { note } from '../command/print.ts'
@@ -7,7 +8,7 @@ import { type AddressOptions, mcpPath } from './address-path.ts'
 import { checkAddress } from './check-address.ts'
 
 /** A server entry in a client's configuration. The token is only referenced, never included. */
-type Entry = { name: string; url: string; stdio: Stdio }
+type Entry = McpServer & { stdio: Stdio }
 type Stdio = { command: string; args: readonly string[]; env: Record<string, string> }
 type Client = {
   /** The file that the configuration belongs in. */
@@ -19,51 +20,23 @@ type Client = {
 
 const BIN = fileURLToPath(new URL('../../../bin/plinth.mjs', import.meta.url))
 const PASTE = 'paste a token here'
-const json = (value: object) => JSON.stringify(value, null, 2)
-const bearer = (reference: string) => ({ Authorization: `Bearer ${reference}` })
 const FROM_ENVIRONMENT =
   'Set PLINTH_TOKEN in the environment of the client ("plinth token create" makes a token).'
 
-/** Configuration format of each client, with its syntax for secrets. */
+/** Each client, with how it gets the token. */
 const CLIENTS: Readonly<Record<string, Client>> = {
-  'claude-code': {
-    file: '.mcp.json in the project, or run "claude mcp add-json" with one entry of it',
-    token: FROM_ENVIRONMENT,
-    text: ({ name, url }) =>
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: the client fills it in.
-      json({ mcpServers: { [name]: { type: 'http', url, headers: bearer('${PLINTH_TOKEN}') } } }),
-  },
+  'claude-code': { ...MCP_CLIENTS['claude-code'], token: FROM_ENVIRONMENT },
   'claude-desktop': {
     file: 'claude_desktop_config.json (Settings, Developer, Edit Config)',
     token: `Replace "${PASTE}" by a token. Without one, the token of the data directory is used.`,
-    text: ({ name, stdio }) => json({ mcpServers: { [name]: stdio } }),
+    text: ({ name, stdio }) => JSON.stringify({ mcpServers: { [name]: stdio } }, null, 2),
   },
-  cursor: {
-    file: '.cursor/mcp.json in the project, or ~/.cursor/mcp.json',
-    token: FROM_ENVIRONMENT,
-    text: ({ name, url }) =>
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: the client fills it in.
-      json({ mcpServers: { [name]: { url, headers: bearer('${env:PLINTH_TOKEN}') } } }),
-  },
+  cursor: { ...MCP_CLIENTS.cursor, token: FROM_ENVIRONMENT },
   vscode: {
-    file: '.vscode/mcp.json in the workspace',
+    ...MCP_CLIENTS.vscode,
     token: 'VS Code asks for the token once and stores it ("plinth token create" makes one).',
-    text: ({ name, url }) =>
-      json({
-        inputs: [
-          { type: 'promptString', id: 'plinth-token', description: 'Plinth API token', password: true },
-        ],
-        // biome-ignore lint/suspicious/noTemplateCurlyInString: the client fills it in.
-        servers: { [name]: { type: 'http', url, headers: bearer('${input:plinth-token}') } },
-      }),
   },
-  codex: {
-    file: '~/.codex/config.toml',
-    token: FROM_ENVIRONMENT,
-    // A JSON string with these characters is also a TOML string.
-    text: ({ name, url }) =>
-      `[mcp_servers.${name}]\nurl = ${JSON.stringify(url)}\nbearer_token_env_var = "PLINTH_TOKEN"`,
-  },
+  codex: { ...MCP_CLIENTS.codex, token: FROM_ENVIRONMENT },
 }
 
 /** Names of the supported clients. */
@@ -85,18 +58,11 @@ export async function mcpConfig(
   }
   const url = `${serverUrl(settings)}${mcpPath(scope)}`
   const unchecked = await checkAddress(settings, scope)
-  const entry = { name: entryName(scope), url, stdio: stdioOf(settings, scope) }
+  const entry = { name: mcpServerName(scope.base, scope.endpoint), url, stdio: stdioOf(settings, scope) }
   process.stdout.write(`${client.text(entry)}\n`)
   note(`Add this to ${client.file}.\n${client.token}\n`)
   if (unchecked) note(`Not checked whether ${url} exists: ${unchecked}\n`)
 }
-
-/** Unique entry name, so that one file can hold several bases. Uses characters that all clients accept. */
-const entryName = ({ base, endpoint }: AddressOptions) =>
-  ['plinth', base, endpoint]
-    .filter((part) => part !== undefined)
-    .join('-')
-    .replace(/[^A-Za-z0-9_-]/g, '-')
 
 /** The stdio command with absolute paths, because clients use another directory and PATH than a terminal. */
 function stdioOf(settings: Settings, scope: AddressOptions): Stdio {

@@ -83,7 +83,9 @@ async function enter(find: () => Promise<string>): Promise<void> {
     const answer = await fetch('/v1/tokens/self', { headers: bearer(found) })
     if (!answer.ok) throw await failureOf(answer)
     sessionStorage.setItem(KEY, found)
-    become({ state: 'in', token: found, self: (await answer.json()) as Self })
+    const self = (await answer.json()) as Self
+    // The token of a tab acts for the one that opened it.
+    become({ state: 'in', token: found, self: { ...self, name: self.name.replace(/ \(browser\)$/, '') } })
   } catch (error) {
     sessionStorage.removeItem(KEY)
     const message = error instanceof Failure ? error.message : String(error)

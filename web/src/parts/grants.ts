@@ -36,14 +36,17 @@ export const signedInAs = (tokens: readonly Token[]): Token[] =>
 
 const RANKS = ['read', 'write', 'manage', 'admin'] as const
 
-/** Whether the token of the tab may do something with records of a type. The server decides; this greys a button. */
-export function useMay(base: string, type: string, permission: Grant['permission']): boolean {
-  const session = useSession()
-  const environment = useBase(base).data?.environment
-  if (!('self' in session)) return false
+/** Whether grants allow something with records of a type, `*` for all of them. The server decides; this greys a button. */
+export function allows(
+  grants: readonly Grant[],
+  base: string,
+  type: string,
+  permission: Grant['permission'],
+  environment: string | undefined,
+): boolean {
   const isOf = (list: string | readonly string[] | undefined, name: string) =>
     listOf(list).some((each) => each === '*' || each === name)
-  return session.self.grants.some(
+  return grants.some(
     (grant) =>
       reaches(grant, base) &&
       isOf(grant.record_type, type) &&
@@ -52,4 +55,11 @@ export function useMay(base: string, type: string, permission: Grant['permission
         isOf(grant.environment, environment)) &&
       RANKS.indexOf(grant.permission) >= RANKS.indexOf(permission),
   )
+}
+
+/** The same of who is signed in. */
+export function useMay(base: string, type: string, permission: Grant['permission']): boolean {
+  const session = useSession()
+  const environment = useBase(base).data?.environment
+  return 'self' in session && allows(session.self.grants, base, type, permission, environment)
 }

@@ -1,3 +1,109 @@
-export default function Page() {
-  return <main className="page" />
+import './agents.css'
+import { useState } from 'react'
+import { navigate } from 'wouter/use-browser-location'
+import { to } from '../../addresses.ts'
+import type { Token } from '../../api/shapes.ts'
+import { Failure, pendingOf } from '../../parts/failure.tsx'
+import { useMay } from '../../parts/grants.ts'
+import { Icon } from '../../parts/icon.tsx'
+import { useParameters } from '../../parts/search.ts'
+import { NewToken } from '../../parts/token-form.tsx'
+import { ConnectButton } from '../../shell/connect.tsx'
+import { Bar } from '../../shell/shell.tsx'
+import { words } from '../../words.ts'
+import { EndpointPanel } from './endpoint-panel.tsx'
+import { Endpoints } from './endpoints.tsx'
+import { SPANS, type Span, spanOf, useEndpoints, useTokens, useUsage } from './load.ts'
+import { Revoke } from './revoke.tsx'
+import { TokenPanel } from './token-panel.tsx'
+import { Tokens } from './tokens.tsx'
+
+type Place = { base: string; token?: string; endpoint?: string }
+
+export default function Page({ place: { base, token: id, endpoint: endpointId } }: { place: Place }) {
+  const [search, change] = useParameters()
+  const [isMaking, setMaking] = useState(false)
+  const [revoked, setRevoked] = useState<Token>()
+  const span = spanOf(search['span'])
+  const tokens = useTokens(base)
+  const endpoints = useEndpoints(base)
+  const usage = useUsage(base, span)
+  const isAdmin = useMay(base, '*', 'admin')
+  const token = tokens.rows.find((each) => each.id === id)
+  const undoSince = (of: Token, since: number) =>
+    navigate(to.activity(base, { who: of.name, since: new Date(since).toISOString() }))
+  const hasPanel = id !== undefined || endpointId !== undefined
+  return (
+    <>
+      <Bar trail={<strong>{words.nav.agents}</strong>}>
+        <ConnectButton base={base} />
+      </Bar>
+      <main className={`page agents ${hasPanel ? 'with-panel' : ''}`}>
+        <div className="agents-list">
+          <div className="page-head">
+            <div>
+              <h1>{words.agents.title}</h1>
+              <p className="meta">{words.agents.about}</p>
+            </div>
+            <div className="chips">
+              {usage.isKnown && (
+                <fieldset className="segments">
+                  <legend className="hidden">{words.agents.span}</legend>
+                  {(Object.keys(SPANS) as Span[]).map((each) => (
+                    <button
+                      key={each}
+                      type="button"
+                      aria-pressed={each === span}
+                      onClick={() => change({ span: each === '24h' ? undefined : each })}
+                    >
+                      {words.agents.spans[each]}
+                    </button>
+                  ))}
+                </fieldset>
+              )}
+              {isAdmin && (
+                <button type="button" onClick={() => setMaking(true)}>
+                  <Icon name="plus" /> {words.token.make}
+                </button>
+              )}
+            </div>
+          </div>
+          {tokens.isOwn && <p className="meta">{words.agents.ownOnly}</p>}
+          {pendingOf(tokens, 6) ?? <Tokens base={base} tokens={tokens.rows} usage={usage} selected={id} />}
+          {endpoints.error ? (
+            <Failure of={endpoints.error} />
+          ) : (
+            <Endpoints base={base} endpoints={endpoints.rows} tokens={tokens.rows} selected={endpointId} />
+          )}
+        </div>
+        {token && (
+          <TokenPanel
+            key={token.id}
+            base={base}
+            token={token}
+            usage={usage}
+            span={span}
+            onUndo={(since) => undoSince(token, since)}
+            onRevoke={() => setRevoked(token)}
+          />
+        )}
+        {id !== undefined && !token && !tokens.isPending && (
+          <p className="card card-item">{words.agents.gone}</p>
+        )}
+        {endpointId !== undefined && (
+          <EndpointPanel key={endpointId} base={base} id={endpointId} tokens={tokens.rows} />
+        )}
+      </main>
+      {/* Both outlive the panel: a token that is revoked is gone from the list. */}
+      {revoked && (
+        <Revoke
+          base={base}
+          token={revoked}
+          onClose={() => setRevoked(undefined)}
+          onUndo={() => undoSince(revoked, Date.parse(revoked.created_at))}
+        />
+      )}
+      {isMaking && <NewToken base={base} endpoints={endpoints.rows} onClose={() => setMaking(false)} />}
+    </>
+  )
 }

@@ -5,6 +5,7 @@ import { useAsk } from '../../api/queries.ts'
 import { pathOf } from '../../api/send.ts'
 import type { Page, RecordType, Row } from '../../api/shapes.ts'
 import { ChangesInTable, changesOf } from '../../parts/diff.tsx'
+import { useMay } from '../../parts/grants.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { counted, titleOf } from '../../parts/record-types.ts'
@@ -62,9 +63,11 @@ export function Breaks({ base, plan, types, migration, onChoose }: Props) {
               </span>
             ))}
             <span className="meta">
-              {words.review.rewrites(
-                counted(plan.meta?.records_rewritten?.[type] ?? 0, types, type, 'record'),
-              )}
+              <Text>
+                {words.review.rewrites(
+                  counted(plan.meta?.records_rewritten?.[type] ?? 0, types, type, 'record'),
+                )}
+              </Text>
             </span>
           </p>
           <button type="button" className="quiet" onClick={() => onChoose(type, [])}>
@@ -88,19 +91,20 @@ function Obstacle({ of, base, plan, types, migration, onChoose }: Props & { of: 
   const production = types.find(({ id }) => id === type)
   const { before, after } = edit && production ? sidesOf(edit, production) : {}
   const fixes = fixesOf(of, before, after)
+  const mayDecide = useMay(base, '*', 'admin')
   const isOfRecords = of.code === 'records_invalid'
   const add = (steps: readonly MigrationStep[]) => onChoose(type, [...(migration[type] ?? []), ...steps])
   return (
     <section className="amber review-break">
       <h2>
         <Icon name="warning" />
-        {isOfRecords ? (
-          words.review.wouldNotFit(
-            `${counted(of.count ?? 0, types, type, 'record')} ${words.review.ofProduction}`,
-          )
-        ) : (
-          <Text>{of.message}</Text>
-        )}
+        <Text>
+          {isOfRecords
+            ? words.review.wouldNotFit(
+                `${counted(of.count ?? 0, types, type, 'record')} ${words.review.ofProduction}`,
+              )
+            : of.message}
+        </Text>
       </h2>
       {fixes.map((fix) => (
         <Reason key={JSON.stringify(fix)} fix={fix} />
@@ -118,12 +122,10 @@ function Obstacle({ of, base, plan, types, migration, onChoose }: Props & { of: 
         </p>
       )}
       <p className="chips">
-        {fixes.map((fix) => (
-          <FixButtons key={JSON.stringify(fix)} fix={fix} onChoose={add} />
-        ))}
+        {mayDecide && fixes.map((fix) => <FixButtons key={JSON.stringify(fix)} fix={fix} onChoose={add} />)}
         {isOfRecords && (
           <Link className="button quiet" href={to.records(base, type, shown(fixes, of))}>
-            {words.review.show(counted(2, types, type, 'record').replace(/^\S+ /, ''))}
+            <Text>{words.review.show(counted(2, types, type, 'record').replace(/^\S+ /, ''))}</Text>
           </Link>
         )}
       </p>
@@ -134,15 +136,11 @@ function Obstacle({ of, base, plan, types, migration, onChoose }: Props & { of: 
 /** The records of an obstacle: those with a value that goes, else those that the server named. */
 function shown(fixes: readonly Fix[], { samples = [] }: Break) {
   const gone = fixes.flatMap((fix) => (fix.kind === 'replace' ? [fix] : []))
-  const [first] = gone
-  const filter = first
-    ? {
-        field: first.field,
-        op: 'in',
-        value: gone.filter(({ field }) => field === first.field).map(({ from }) => from),
-      }
-    : { field: 'id', op: 'in', value: samples.map(({ id }) => id) }
-  return { filter: JSON.stringify(filter) }
+  const field = gone[0]?.field
+  const condition = field
+    ? [field, 'in', gone.filter((fix) => fix.field === field).map(({ from }) => from)]
+    : ['id', 'in', samples.map(({ id }) => id)]
+  return { filter: JSON.stringify([condition]) }
 }
 
 function Reason({ fix }: { fix: Fix }) {

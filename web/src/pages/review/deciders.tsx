@@ -1,18 +1,9 @@
 /** Who may decide: the tokens that hold `admin` on production, and what the proposer may. */
-import { type Grant, useSession } from '../../api/session.ts'
-import { reaches, signedInAs } from '../../parts/grants.ts'
+import { useSession } from '../../api/session.ts'
+import { allows, signedInAs } from '../../parts/grants.ts'
 import { Who } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
 import { type Item, useDeciders } from './load.ts'
-
-export const decides = (grants: readonly Grant[], base: string): boolean =>
-  grants.some(
-    (grant) =>
-      reaches(grant, base) &&
-      grant.permission === 'admin' &&
-      grant.environment !== 'preview' &&
-      grant.endpoint === undefined,
-  )
 
 const MOST = 8
 
@@ -20,8 +11,8 @@ export function Deciders({ base, item }: { base: string; item: Item }) {
   const session = useSession()
   const self = 'self' in session ? session.self : undefined
   const all = signedInAs(useDeciders().data?.data ?? [])
-  const tokens = all.filter(({ grants }) => decides(grants, base))
-  const mine = self && all.find(({ id, name }) => id === self.id || self.name.startsWith(name))
+  const tokens = all.filter(({ grants }) => allows(grants, base, '*', 'admin', 'production'))
+  const mine = self && all.find(({ id, name }) => id === self.id || name === self.name)
   const proposer = all.find(({ id }) => id === item.by?.token_id) ?? item.by
   const isListed = tokens.some(({ id }) => id === item.by?.token_id)
   if (tokens.length === 0 && !proposer) return null

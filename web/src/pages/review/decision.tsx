@@ -7,9 +7,10 @@ import { pathOf } from '../../api/send.ts'
 import { useSession } from '../../api/session.ts'
 import type { RecordType } from '../../api/shapes.ts'
 import { Failure } from '../../parts/failure.tsx'
+import { useMay } from '../../parts/grants.ts'
 import { say } from '../../parts/toast.tsx'
 import { words } from '../../words.ts'
-import { Deciders, decides } from './deciders.tsx'
+import { Deciders } from './deciders.tsx'
 import { type Item, isBlocked, type Migration, type Promotion, type Proposal, type Secret } from './load.ts'
 import { Secrets } from './secrets.tsx'
 import { misfits, shortName } from './title.ts'
@@ -32,9 +33,10 @@ export function Decision({ base, item, plan, types, migration, isBusy, next }: P
   const session = useSession()
   const self = 'self' in session ? session.self : undefined
   const name = useId()
+  const isAdmin = useMay(base, '*', 'admin')
   const { request } = item
   const isOwn = request !== undefined && self !== undefined && item.by?.name === self.name
-  const mayDecide = request?.may_decide ?? (self !== undefined && decides(self.grants, base))
+  const mayDecide = request?.may_decide ?? isAdmin
   const isEmpty = plan !== undefined && plan.changes.length === 0
   const isReady = request?.from === undefined && request ? true : plan !== undefined && !isBlocked(plan)
   const canPromote = isReady && !isEmpty && !isBusy && !write.isPending

@@ -100,7 +100,7 @@ function Review({ base, item, next }: { base: string; item: Item; next: Item | u
           </span>
         </p>
       </div>
-      <div className="columns">
+      <div className="columns review-columns">
         <div>
           {item.request?.summary && (
             <blockquote className="card card-item">

@@ -83,7 +83,7 @@ function Waiting({ base, item, proposal, types }: RowProps) {
         {proposal && (
           <p className="meta">
             {words.review.changes(proposal.changes.length)}
-            {trouble !== undefined && <span className="amber-word"> · {trouble}</span>}
+            {trouble !== undefined && <span className="amber-word"> · {<Text>{trouble}</Text>}</span>}
           </p>
         )}
       </div>

@@ -3,6 +3,7 @@ import { useAsk, useWrite } from '../../api/queries.ts'
 import { pathOf } from '../../api/send.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Failure, pendingOf } from '../../parts/failure.tsx'
+import { useMay } from '../../parts/grants.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { useParameters } from '../../parts/search.ts'
@@ -15,6 +16,7 @@ import { kindName, shortName } from './title.ts'
 export function Promotions({ base }: { base: string }) {
   const [search, change] = useParameters()
   const all = (usePromotions(base).data?.data ?? []).filter(({ id }) => id !== null)
+  const mayRollBack = useMay(base, '*', 'admin')
   const undoing = all.find(({ id }) => id === search['rollback'])
   if (all.length === 0) return null
   return (
@@ -35,7 +37,7 @@ export function Promotions({ base }: { base: string }) {
                 {status === 'rolled_back' && ` · ${words.review.rolledBack}`}
               </span>
             </span>
-            {kind === 'promotion' && status === 'applied' && (
+            {mayRollBack && kind === 'promotion' && status === 'applied' && (
               <button type="button" className="quiet" onClick={() => change({ rollback: id ?? undefined })}>
                 <Icon name="undo" /> {words.review.rollBack}
               </button>

@@ -1,0 +1,133 @@
+/** An endpoint as a model reads it: its tools, what they cost in tokens, and its bounds in words. */
+import { useTypes } from '../../api/queries.ts'
+import type { Selection, Token } from '../../api/shapes.ts'
+import { Copied } from '../../parts/copied.tsx'
+import { pendingOf } from '../../parts/failure.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { whole } from '../../parts/text.ts'
+import { Who } from '../../parts/who.tsx'
+import { words } from '../../words.ts'
+import { boundsOf } from './bounds.ts'
+import { holders } from './endpoints.tsx'
+import { type Tool, useEndpoints, useResolved } from './load.ts'
+import { Facts, Panel } from './panel.tsx'
+
+type Props = { base: string; id: string; tokens: readonly Token[] }
+
+export function EndpointPanel({ base, id, tokens }: Props) {
+  const resolved = useResolved(base, id)
+  const endpoint = useEndpoints(base).rows.find((each) => each.id === id)
+  const tools = resolved.data?.tools ?? []
+  const cost = tools.reduce((sum, tool) => sum + tool.tokens, 0)
+  const who = holders(tokens, id)
+  return (
+    <Panel
+      base={base}
+      title={<Text>{resolved.data?.name ?? id}</Text>}
+      note={endpoint?.enabled === false ? words.agents.off : words.agents.endpoint}
+    >
+      {pendingOf(resolved, 8)}
+      {resolved.data && (
+        <>
+          <div className="card-item">
+            <h3>{words.agents.instructions}</h3>
+            {resolved.data.instructions ? (
+              <blockquote>
+                <Text>{resolved.data.instructions}</Text>
+              </blockquote>
+            ) : (
+              <p className="meta">{words.agents.noInstructions}</p>
+            )}
+          </div>
+          {endpoint?.tools && <Bounds base={base} tools={endpoint.tools} />}
+          <div className="card-item">
+            <h3>{words.agents.toolsOf(tools.length, cost)}</h3>
+            <ul className="tools">
+              {tools.map((tool) => (
+                <ToolItem key={tool.name} tool={tool} />
+              ))}
+            </ul>
+          </div>
+          <Facts
+            of={[
+              [
+                words.agents.holders,
+                who.length === 0 ? (
+                  <span key="who">{words.agents.noHolder}</span>
+                ) : (
+                  <ul key="who">
+                    {who.map((token) => (
+                      <li key={token.id}>
+                        <Who name={token.name} kind={token.kind} />
+                      </li>
+                    ))}
+                  </ul>
+                ),
+              ],
+            ]}
+          />
+          <div className="card-item">
+            <Copied
+              label={words.connect.address}
+              text={`${location.origin}/mcp/${encodeURIComponent(base)}/e/${encodeURIComponent(id)}`}
+            />
+          </div>
+        </>
+      )}
+    </Panel>
+  )
+}
+
+function Bounds({ base, tools }: { base: string; tools: readonly Selection[] }) {
+  const types = useTypes(base).data?.data ?? []
+  return (
+    <div className="card-item">
+      <h3>{words.agents.bounds}</h3>
+      {tools.map((selection) => {
+        const type = types.find(({ id }) => id === selection.record_type)
+        return (
+          <ul key={JSON.stringify(selection)} className="bounds">
+            {boundsOf(selection, type).map((sentence) => (
+              <li key={sentence}>
+                <Text>{sentence}</Text>
+              </li>
+            ))}
+          </ul>
+        )
+      })}
+    </div>
+  )
+}
+
+const ToolItem = ({ tool: { name, description, tokens, input_schema: input } }: { tool: Tool }) => (
+  <li>
+    <details>
+      <summary>
+        <Icon name="right" />
+        <code>
+          <Text>{name}</Text>
+        </code>
+        <span className="meta">{words.agents.cost(whole.format(tokens))}</span>
+      </summary>
+      <p>
+        <Text>{description}</Text>
+      </p>
+      <dl className="facts">
+        {Object.entries(input.properties ?? {}).map(([field, schema]) => (
+          <div key={field}>
+            <dt>
+              <code>
+                <Text>{field}</Text>
+              </code>
+            </dt>
+            <dd className="meta">
+              {schema.enum ? <Text>{schema.enum.map(String).join(', ')}</Text> : words.schema.of(schema)}
+              {input.required?.includes(field) && `, ${words.schema.needed}`}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  </li>
+)

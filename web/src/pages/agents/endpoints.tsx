@@ -1,0 +1,60 @@
+/** The endpoints: each a set of tools for one kind of agent. */
+import { Link } from 'wouter'
+import { to } from '../../addresses.ts'
+import type { Endpoint, Token } from '../../api/shapes.ts'
+import { Chip } from '../../parts/chip.tsx'
+import { endpointsOf } from '../../parts/grants.ts'
+import { Icon } from '../../parts/icon.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { Who } from '../../parts/who.tsx'
+import { words } from '../../words.ts'
+
+type Props = {
+  base: string
+  endpoints: readonly (Pick<Endpoint, 'id' | 'name'> & Partial<Endpoint>)[]
+  tokens: readonly Token[]
+  selected: string | undefined
+}
+
+/** The tokens that have a grant on an endpoint. */
+export const holders = (tokens: readonly Token[], id: string): Token[] =>
+  tokens.filter(({ grants }) => grants.some((grant) => endpointsOf(grant).includes(id)))
+
+export function Endpoints({ base, endpoints, tokens, selected }: Props) {
+  if (endpoints.length === 0) return null
+  return (
+    <section className="card endpoints" aria-label={words.agents.endpoints}>
+      <header>
+        <Icon name="plug" />
+        <h2>{words.agents.endpoints}</h2>
+        <span className="meta wide-only">{words.agents.endpointsAbout}</span>
+      </header>
+      <ul>
+        {endpoints.map(({ id, name, description, enabled }) => (
+          <li key={id} className={`card-item endpoint-row ${id === selected ? 'selected' : ''}`}>
+            <div>
+              <Link href={to.endpoint(base, id)} aria-current={id === selected ? 'true' : undefined}>
+                <strong>
+                  <Text>{name ?? id}</Text>
+                </strong>
+              </Link>{' '}
+              {enabled === false && <Chip>{words.agents.off}</Chip>}
+              {description && (
+                <p className="meta">
+                  <Text>{description}</Text>
+                </p>
+              )}
+            </div>
+            <span className="chips">
+              {holders(tokens, id)
+                .slice(0, 3)
+                .map((token) => (
+                  <Who key={token.id} name={token.name} kind={token.kind} />
+                ))}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

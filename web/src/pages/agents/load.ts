@@ -1,0 +1,124 @@
+/** Who works in a base, what they may, and what they did and tried. */
+import { useRead } from '../../api/queries.ts'
+import { pathOf } from '../../api/send.ts'
+import { useSession } from '../../api/session.ts'
+import type { Actor, Endpoint, Page, Schema, Token } from '../../api/shapes.ts'
+import { endpointsOf, reaches, signedInAs } from '../../parts/grants.ts'
+import { useNow } from '../../parts/time.tsx'
+
+const HOUR = 3_600_000
+
+/** The spans of time that the page shows, each with its steps. */
+export const SPANS = {
+  '24h': { interval: 'hour', steps: 24, ms: HOUR },
+  '7d': { interval: 'day', steps: 7, ms: 24 * HOUR },
+  '30d': { interval: 'day', steps: 30, ms: 24 * HOUR },
+} as const
+export type Span = keyof typeof SPANS
+export const spanOf = (text: string | undefined): Span => (text === '7d' || text === '30d' ? text : '24h')
+
+export type Numbers = {
+  calls: number
+  failed: number
+  reads: number
+  changes: number
+  bytes_in: number
+  bytes_out: number
+  ms: number
+}
+type Usage = Numbers & { at: string; token: string | { id: string; name: string } | null }
+export type Call = {
+  id: string
+  at: string
+  actor: Actor
+  surface: string
+  endpoint: string | null
+  tool: string | null
+  route?: string | null
+  outcome: string
+  message: string | null
+  ms: number
+  arguments?: string | null
+  request_id: string
+}
+
+/** The tokens of a base; who may not see those of others sees the own one. */
+export function useTokens(base: string) {
+  const tokens = useRead<Page<Token>>(pathOf(['tokens'], { limit: 1000 }))
+  const isOwn = tokens.error?.status === 403
+  const own = useRead<Token>(pathOf(['tokens', 'self']), { enabled: isOwn })
+  const all = tokens.data?.data ?? (own.data ? [own.data] : [])
+  const rows = signedInAs(all).filter(({ grants }) => grants.some((grant) => reaches(grant, base)))
+  return {
+    ...(isOwn ? own : tokens),
+    isOwn,
+    rows: rows.sort((one, other) => RANK[kindOf(one)] - RANK[kindOf(other)]),
+  }
+}
+const RANK = { agent: 0, program: 1, person: 2 }
+export const kindOf = ({ kind = 'program' }: Token) => kind
+
+/** What each token used, step by step. A server that does not count answers 404. */
+export function useUsage(base: string, span: Span) {
+  const { interval, steps, ms } = SPANS[span]
+  const now = useNow()
+  const first = Math.floor(now / ms) * ms - (steps - 1) * ms
+  const usage = useRead<Page<Usage>>(
+    pathOf([base, 'usage'], { since: new Date(first).toISOString(), interval, by: 'token' }),
+    { keep: true },
+  )
+  const rows = usage.data?.data
+  const starts = Array.from({ length: steps }, (_, at) => first + at * ms)
+  const of = (token: string) => rows?.filter((row) => idOf(row) === token) ?? []
+  return {
+    isKnown: rows !== undefined,
+    starts,
+    sum: (token: string): Numbers => of(token).reduce<Numbers>(add, NONE),
+    /** A number of each step. */
+    series: (token: string, name: keyof Numbers): number[] =>
+      starts.map((start) =>
+        of(token)
+          .filter(({ at }) => Date.parse(at) >= start && Date.parse(at) < start + ms)
+          .reduce((sum, row) => sum + row[name], 0),
+      ),
+  }
+}
+const idOf = ({ token }: Usage) => (typeof token === 'object' ? token?.id : token)
+const NONE: Numbers = { calls: 0, failed: 0, reads: 0, changes: 0, bytes_in: 0, bytes_out: 0, ms: 0 }
+const add = (sum: Numbers, row: Numbers): Numbers => ({
+  calls: sum.calls + row.calls,
+  failed: sum.failed + row.failed,
+  reads: sum.reads + row.reads,
+  changes: sum.changes + row.changes,
+  bytes_in: sum.bytes_in + row.bytes_in,
+  bytes_out: sum.bytes_out + row.bytes_out,
+  ms: sum.ms + row.ms,
+})
+
+export const useCalls = (base: string, token: string, since: number, limit: number) =>
+  useRead<Page<Call>>(pathOf([base, 'calls'], { token, since: new Date(since).toISOString(), limit }))
+
+export type Tool = {
+  name: string
+  description: string
+  tokens: number
+  input_schema: Schema
+  record_type?: string | null
+  operation?: string | null
+}
+export type Resolved = Omit<Endpoint, 'tools'> & { tools: Tool[] }
+
+/** The endpoints of a base; who may not read them sees those of the own grants. */
+export function useEndpoints(base: string) {
+  const all = useRead<Page<Endpoint>>(pathOf([base, 'endpoints'], { limit: 1000 }))
+  const session = useSession()
+  const granted = 'self' in session ? session.self.grants.flatMap(endpointsOf) : []
+  const isOwn = all.error?.status === 403
+  const own = [...new Set(granted)].map((id): Pick<Endpoint, 'id' | 'name'> & Partial<Endpoint> => ({
+    id,
+    name: null,
+  }))
+  return { error: isOwn ? null : all.error, rows: isOwn ? own : (all.data?.data ?? []) }
+}
+export const useResolved = (base: string, endpoint: string) =>
+  useRead<Resolved>(pathOf([base, 'endpoints', endpoint, 'resolved']))

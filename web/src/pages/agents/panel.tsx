@@ -1,0 +1,37 @@
+/** What is beside the list: a token, or an endpoint. `Esc` goes back to the list. */
+import { type ReactNode, useCallback } from 'react'
+import { navigate } from 'wouter/use-browser-location'
+import { to } from '../../addresses.ts'
+import { Icon } from '../../parts/icon.tsx'
+import { useKey } from '../../shell/keys.tsx'
+import { words } from '../../words.ts'
+
+type Props = { base: string; title: ReactNode; note: ReactNode; children: ReactNode }
+
+export function Panel({ base, title, note, children }: Props) {
+  const close = useCallback(() => navigate(to.agents(base) + location.search), [base])
+  useKey('Escape', close)
+  return (
+    <section className="agents-panel card" aria-labelledby="panel-title">
+      <header>
+        <h2 id="panel-title">{title}</h2>
+        <span className="meta">{note}</span>
+        <button type="button" className="quiet" aria-label={words.close} onClick={close}>
+          <Icon name="close" />
+        </button>
+      </header>
+      {children}
+    </section>
+  )
+}
+
+export const Facts = ({ of }: { of: readonly (readonly [string, ReactNode])[] }) => (
+  <dl className="facts">
+    {of.map(([name, value]) => (
+      <div key={name}>
+        <dt>{name}</dt>
+        <dd>{value}</dd>
+      </div>
+    ))}
+  </dl>
+)

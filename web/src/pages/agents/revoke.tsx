@@ -1,0 +1,82 @@
+/** Ends a token. It asks for the name, and offers to take back what was done with it. */
+import { type FormEvent, useId, useState } from 'react'
+import { navigate } from 'wouter/use-browser-location'
+import { to } from '../../addresses.ts'
+import { useWrite } from '../../api/queries.ts'
+import { pathOf } from '../../api/send.ts'
+import type { Token } from '../../api/shapes.ts'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Failure } from '../../parts/failure.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { say } from '../../parts/toast.tsx'
+import { words } from '../../words.ts'
+
+type Props = { base: string; token: Token; onClose: () => void; onUndo: () => void }
+
+export function Revoke({ base, token, onClose, onUndo }: Props) {
+  const [typed, setTyped] = useState('')
+  const [isDone, setDone] = useState(false)
+  const write = useWrite<unknown>(undefined)
+  const field = useId()
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    write.mutate({
+      method: 'DELETE',
+      path: pathOf(['tokens', token.id]),
+      onDone: () => {
+        say(<Text>{words.agents.revoked(token.name)}</Text>)
+        setDone(true)
+      },
+    })
+  }
+  const leave = () => {
+    onClose()
+    if (isDone) navigate(to.agents(base) + location.search)
+  }
+  if (isDone)
+    return (
+      <Dialog
+        title={<Text>{words.agents.revoked(token.name)}</Text>}
+        onClose={leave}
+        foot={
+          <>
+            <button type="button" className="quiet" onClick={leave}>
+              {words.close}
+            </button>
+            <button
+              type="button"
+              className="primary"
+              onClick={() => {
+                onUndo()
+                onClose()
+              }}
+            >
+              {words.agents.undo}
+            </button>
+          </>
+        }
+      >
+        <p>{words.agents.afterRevoke}</p>
+      </Dialog>
+    )
+  return (
+    <Dialog title={<Text>{words.agents.revokeTitle(token.name)}</Text>} onClose={onClose}>
+      <p>{words.agents.revokeAbout}</p>
+      <form className="form-grid" onSubmit={submit}>
+        <label htmlFor={field}>
+          {words.agents.typeName} <strong>{<Text>{token.name}</Text>}</strong>
+        </label>
+        <input
+          id={field}
+          value={typed}
+          autoComplete="off"
+          onChange={({ target }) => setTyped(target.value)}
+        />
+        <button type="submit" className="danger" disabled={typed !== token.name || write.isPending}>
+          <Text>{words.agents.revokeAct(token.name)}</Text>
+        </button>
+      </form>
+      {write.error && <Failure of={write.error} />}
+    </Dialog>
+  )
+}

@@ -1,0 +1,122 @@
+/** One token: what it may, used, did and tried, and the ways to stop it and take back what it did. */
+import { Link } from 'wouter'
+import { to } from '../../addresses.ts'
+import { useSession } from '../../api/session.ts'
+import type { Token } from '../../api/shapes.ts'
+import { Chart } from '../../parts/chart.tsx'
+import { grantWords, reaches, useMay } from '../../parts/grants.ts'
+import { Icon } from '../../parts/icon.tsx'
+import { Menu } from '../../parts/menu.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { bytes, whole } from '../../parts/text.ts'
+import { shortTime, startOfDay, Time } from '../../parts/time.tsx'
+import { Who } from '../../parts/who.tsx'
+import { words } from '../../words.ts'
+import { Calls } from './calls.tsx'
+import { kindOf, type Span, type useUsage } from './load.ts'
+import { Facts, Panel } from './panel.tsx'
+
+type Props = {
+  base: string
+  token: Token
+  usage: ReturnType<typeof useUsage>
+  span: Span
+  onUndo: (since: number) => void
+  onRevoke: () => void
+}
+
+export function TokenPanel({ base, token, usage, span, onUndo, onRevoke }: Props) {
+  const session = useSession()
+  const isSelf = 'self' in session && session.self.name === token.name
+  const mayWrite = useMay(base, '*', 'write')
+  const mayRevoke = useMay(base, '*', 'admin') && !isSelf
+  const kind = kindOf(token)
+  const sum = usage.sum(token.id)
+  const moments = [
+    [words.agents.moments.hour, Date.now() - 3_600_000],
+    [words.agents.moments.today, startOfDay(Date.now())],
+    [words.agents.moments.week, Date.now() - 7 * 86_400_000],
+    [words.agents.moments.ever, Date.parse(token.created_at)],
+  ] as const
+  return (
+    <Panel base={base} title={<Who name={token.name} kind={kind} />} note={words.kinds[kind]}>
+      {usage.isKnown && (
+        <div className="card-item">
+          <p className="legend">
+            <span>
+              <strong>{whole.format(sum.calls)}</strong> {words.agents.calls(sum.calls)}
+            </span>
+            <span className={sum.failed > 0 ? 'failed-word' : ''}>
+              <strong>{whole.format(sum.failed)}</strong> {words.agents.failed}
+            </span>
+            <span>
+              <strong>{whole.format(sum.changes)}</strong> {words.agents.changes(sum.changes)}
+            </span>
+            <span>
+              {words.agents.bytes(bytes(sum.bytes_in), bytes(sum.bytes_out))}
+              {sum.calls > 0 && ` · ${words.agents.each(Math.round(sum.ms / sum.calls))}`}
+            </span>
+          </p>
+          <Chart
+            title={words.agents.callsBy[span]}
+            labels={usage.starts.map((start) => shortTime(start))}
+            marks={5}
+            series={[
+              { name: words.agents.failed, tone: 'tone-4', values: usage.series(token.id, 'failed') },
+              { name: words.agents.succeeded, tone: `tone-${kind}`, values: succeeded(usage, token.id) },
+            ]}
+          />
+        </div>
+      )}
+      <Calls base={base} token={token.id} since={usage.starts[0] ?? 0} />
+      <Facts
+        of={[
+          [
+            words.agents.heads.may,
+            <ul key="may">
+              {token.grants
+                .filter((grant) => reaches(grant, base))
+                .map((grant) => (
+                  <li key={JSON.stringify(grant)}>
+                    <Text>{grantWords(grant)}</Text>
+                  </li>
+                ))}
+            </ul>,
+          ],
+          [words.agents.token, <code key="token">{token.masked}</code>],
+          [words.agents.made, <Time key="made" at={token.created_at} />],
+          [
+            words.agents.ends,
+            token.expires_at === null ? words.agents.noEnd : <Time key="ends" at={token.expires_at} />,
+          ],
+        ]}
+      />
+      <p className="card-item chips">
+        <Link className="button" href={to.activity(base, { who: token.name })}>
+          <Icon name="activity" /> {words.agents.whatItDid}
+        </Link>
+        {mayWrite && (
+          <Menu
+            className=""
+            label={
+              <>
+                <Icon name="undo" /> {words.agents.undo}
+              </>
+            }
+            items={moments.map(([label, since]) => ({ label, onSelect: () => onUndo(since) }))}
+          />
+        )}
+        {mayRevoke && (
+          <button type="button" className="danger" onClick={onRevoke}>
+            {words.agents.revoke}
+          </button>
+        )}
+      </p>
+    </Panel>
+  )
+}
+
+const succeeded = (usage: Props['usage'], id: string): number[] => {
+  const failed = usage.series(id, 'failed')
+  return usage.series(id, 'calls').map((calls, at) => calls - (failed[at] ?? 0))
+}

@@ -1,0 +1,162 @@
+/** Makes a token: whose, for what, with which rights. It is shown once. */
+import { type FormEvent, useId, useState } from 'react'
+import { useWrite } from '../api/queries.ts'
+import { pathOf } from '../api/send.ts'
+import type { Grant, Kind } from '../api/session.ts'
+import type { Endpoint } from '../api/shapes.ts'
+import { words } from '../words.ts'
+import { Copied } from './copied.tsx'
+import { Dialog } from './dialog.tsx'
+import { Failure } from './failure.tsx'
+import { Text } from './plain-text.tsx'
+import { visible } from './text.ts'
+
+type Made = { name: string; token: string }
+type Props = {
+  base: string
+  endpoints: readonly Pick<Endpoint, 'id' | 'name'>[]
+  /** An agent's token for this endpoint, `''` for the whole base: what is decided already is not asked. */
+  agentOf?: string
+  onMade: (made: Made) => void
+}
+
+const PERMISSIONS = ['read', 'write', 'manage', 'admin'] as const
+const DAYS = [30, 90, 365]
+const DAY = 86_400_000
+
+export function TokenForm({ base, endpoints, agentOf, onMade }: Props) {
+  const [name, setName] = useState('')
+  const [kind, setKind] = useState<Kind>('agent')
+  const [endpoint, setEndpoint] = useState(agentOf ?? '')
+  const [permission, setPermission] = useState<Grant['permission']>('write')
+  const [environment, setEnvironment] = useState('production')
+  const [days, setDays] = useState(0)
+  const write = useWrite<Made>(undefined)
+  const id = useId()
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    const reach = endpoint === '' ? { record_type: '*' } : { endpoint }
+    write.mutate({
+      method: 'POST',
+      path: pathOf(['tokens']),
+      body: {
+        name: name.trim(),
+        kind,
+        grants: [{ base, ...reach, environment, permission }],
+        ...(days > 0 && { expires_at: new Date(Date.now() + days * DAY).toISOString() }),
+      },
+      onDone: onMade,
+    })
+  }
+  const choice = <T extends string | number>(
+    label: string,
+    value: T,
+    options: readonly (readonly [T, string])[],
+    onChange: (value: T) => void,
+  ) => (
+    <>
+      <label htmlFor={`${id}-${label}`}>{label}</label>
+      <select
+        id={`${id}-${label}`}
+        value={value}
+        onChange={({ target }) => onChange(options[target.selectedIndex]?.[0] ?? value)}
+      >
+        {options.map(([each, text]) => (
+          <option key={each} value={each}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </>
+  )
+  return (
+    <form className="form-grid" onSubmit={submit}>
+      <label htmlFor={id}>{words.token.name}</label>
+      <input
+        id={id}
+        required
+        maxLength={100}
+        autoComplete="off"
+        placeholder={words.token.nameHint}
+        value={name}
+        onChange={({ target }) => setName(target.value)}
+      />
+      {agentOf === undefined &&
+        choice(
+          words.token.kind,
+          kind,
+          (['agent', 'program', 'person'] as const).map((each) => [each, words.token.kinds[each]] as const),
+          setKind,
+        )}
+      {agentOf === undefined &&
+        choice(
+          words.token.where,
+          endpoint,
+          [
+            ['', words.token.whole] as const,
+            ...endpoints.map(
+              (each) => [each.id, visible(words.token.endpoint(each.name ?? each.id))] as const,
+            ),
+          ],
+          setEndpoint,
+        )}
+      {choice(
+        words.token.may,
+        permission,
+        PERMISSIONS.filter((each) => endpoint === '' || each === 'read' || each === 'write').map(
+          (each) => [each, words.token.permissions[each]] as const,
+        ),
+        setPermission,
+      )}
+      {endpoint === '' &&
+        choice(
+          words.token.environment,
+          environment,
+          Object.entries(words.token.environments),
+          setEnvironment,
+        )}
+      {choice(
+        words.token.ends,
+        days,
+        [[0, words.token.never] as const, ...DAYS.map((each) => [each, words.token.days(each)] as const)],
+        setDays,
+      )}
+      <span />
+      <button type="submit" className="primary" disabled={name.trim() === '' || write.isPending}>
+        {words.token.act}
+      </button>
+      {write.error && <Failure of={write.error} />}
+    </form>
+  )
+}
+
+/** A new token, which is shown this once. */
+export const TokenOnce = ({ name, token }: Made) => (
+  <div className="token-once" role="status">
+    <p>
+      <Text>{words.token.once(name)}</Text>
+    </p>
+    <Copied label={visible(words.token.of(name))} text={token} />
+  </div>
+)
+
+type DialogProps = Pick<Props, 'base' | 'endpoints'> & { onClose: () => void }
+
+export function NewToken({ base, endpoints, onClose }: DialogProps) {
+  const [made, setMade] = useState<Made>()
+  return (
+    <Dialog
+      title={words.token.make}
+      onClose={onClose}
+      foot={
+        made && (
+          <button type="button" className="primary" onClick={onClose}>
+            {words.token.kept}
+          </button>
+        )
+      }
+    >
+      {made ? <TokenOnce {...made} /> : <TokenForm base={base} endpoints={endpoints} onMade={setMade} />}
+    </Dialog>
+  )
+}

@@ -1,0 +1,96 @@
+/** How an agent is connected: where, with which client, and with a token of its own. */
+import { useId, useState } from 'react'
+import { MCP_CLIENTS, mcpServerName } from '../../../src/contract/mcp-clients.ts'
+import { useRead } from '../api/queries.ts'
+import { pathOf } from '../api/send.ts'
+import type { Endpoint, Page } from '../api/shapes.ts'
+import { Copied } from '../parts/copied.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { useMay } from '../parts/grants.ts'
+import { Icon } from '../parts/icon.tsx'
+import { visible } from '../parts/text.ts'
+import { TokenForm, TokenOnce } from '../parts/token-form.tsx'
+import { words } from '../words.ts'
+
+const CLIENTS = ['claude-code', 'cursor', 'vscode', 'codex', 'curl'] as const
+type Client = (typeof CLIENTS)[number]
+
+export function ConnectButton({ base }: { base: string }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <button type="button" aria-label={words.connect.title} onClick={() => setOpen(true)}>
+        <Icon name="plug" /> <span className="connect-word">{words.connect.title}</span>
+      </button>
+      {isOpen && <Connect base={base} onClose={() => setOpen(false)} />}
+    </>
+  )
+}
+
+function Connect({ base, onClose }: { base: string; onClose: () => void }) {
+  const [client, setClient] = useState<Client>('claude-code')
+  const [endpoint, setEndpoint] = useState('')
+  const [isMaking, setMaking] = useState(false)
+  const [made, setMade] = useState<{ name: string; token: string }>()
+  const endpoints = useRead<Page<Endpoint>>(pathOf([base, 'endpoints'], { limit: 1000 })).data?.data ?? []
+  const mayMake = useMay(base, '*', 'admin')
+  const where = useId()
+  const path = [base, ...(endpoint === '' ? [] : ['e', endpoint])].map(encodeURIComponent).join('/')
+  const url = `${location.origin}/mcp/${path}`
+  return (
+    <Dialog title={words.connect.title} onClose={onClose}>
+      <p>{words.connect.about}</p>
+      <div className="form-grid">
+        <label htmlFor={where}>{words.connect.where}</label>
+        <select id={where} value={endpoint} onChange={({ target }) => setEndpoint(target.value)}>
+          <option value="">{words.token.whole}</option>
+          {endpoints.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {visible(words.token.endpoint(name ?? id))}
+            </option>
+          ))}
+        </select>
+      </div>
+      <fieldset className="segments">
+        <legend className="hidden">{words.connect.client}</legend>
+        {CLIENTS.map((each) => (
+          <button key={each} type="button" aria-pressed={each === client} onClick={() => setClient(each)}>
+            {words.connect.clients[each]}
+          </button>
+        ))}
+      </fieldset>
+      <div>
+        <p className="meta">
+          {client === 'curl' ? words.connect.curl : words.connect.file(MCP_CLIENTS[client].file)}
+        </p>
+        <Copied
+          label={words.connect.config(words.connect.clients[client])}
+          text={
+            client === 'curl'
+              ? curl(url)
+              : MCP_CLIENTS[client].text({ name: mcpServerName(base, endpoint || undefined), url })
+          }
+        />
+        <p className="meta">{client === 'vscode' ? words.connect.asked : words.connect.environment}</p>
+      </div>
+      {made ? (
+        <TokenOnce {...made} />
+      ) : isMaking ? (
+        <TokenForm key={endpoint} base={base} endpoints={endpoints} agentOf={endpoint} onMade={setMade} />
+      ) : mayMake ? (
+        <button type="button" className="primary connect-make" onClick={() => setMaking(true)}>
+          {words.connect.token}
+        </button>
+      ) : (
+        <p className="meta">{words.connect.askAdmin}</p>
+      )}
+    </Dialog>
+  )
+}
+
+const curl = (url: string) =>
+  [
+    `curl -sS '${url.replaceAll("'", '%27')}' -H "Authorization: Bearer $PLINTH_TOKEN" \\`,
+    "  -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' \\",
+    `  -d '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'`,
+  ].join('\n')
