@@ -28,7 +28,7 @@ async function run() {
   const sources = new URL('../src/cli/main.ts', import.meta.url)
   const isCheckout = existsSync(sources)
   if (isCheckout) await prepareCheckout()
-  const entry = isCheckout ? sources : new URL('../dist/cli/main.js', import.meta.url)
+  const entry = isCheckout ? await ofCheckout(sources) : new URL('../dist/cli/main.mjs', import.meta.url)
   const { main } = await import(entry.href)
   const code = await main(process.argv.slice(2))
   process.exitCode = code
@@ -45,6 +45,13 @@ async function prepareCheckout() {
     process.stderr.write(`${error.message}\n`)
     process.exit(1)
   }
+}
+
+/** The bundle, if it is of these sources; the sources themselves where Node watches them for changes. */
+async function ofCheckout(sources) {
+  if (process.env.WATCH_REPORT_DEPENDENCIES) return sources
+  const { bundled } = await import('./bundle.mjs')
+  return bundled() ?? sources
 }
 
 function handOver() {

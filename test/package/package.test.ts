@@ -134,7 +134,7 @@ test('every package that `dist` holds a copy of is named in its bill of material
 
 test('the package has JavaScript with source maps, and no TypeScript or tests', async () => {
   const names = await readdir(join(app, 'node_modules/plinth'), { recursive: true })
-  expect(names).toEqual(expect.arrayContaining(['dist/cli/main.js', 'dist/cli/main.js.map', 'LICENSE']))
+  expect(names).toEqual(expect.arrayContaining(['dist/cli/main.mjs', 'dist/cli/main.mjs.map', 'LICENSE']))
   expect(names).toEqual(expect.arrayContaining(['dist/client/index.js.map', 'dist/client/records.d.ts']))
   expect(names.filter((name) => /(?<!\.d)\.ts$|\.test\.|^(test|src|node_modules)\//.test(name))).toEqual([])
 })
