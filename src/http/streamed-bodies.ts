@@ -29,8 +29,8 @@ export function limitBodyTime(app: FastifyInstance, limitMs: number): void {
   app.addHook('onRequest', (request, _reply, done) => {
     done()
     const { 'transfer-encoding': encoding, 'content-length': length = '0' } = request.raw.headers
-    // Most bodies come with the headers, and are complete once the parser is through with what has arrived.
-    if (encoding !== undefined || length !== '0') process.nextTick(limitRest, request)
+    // Most bodies come with the headers, and are complete at the end of this turn.
+    if (encoding !== undefined || length !== '0') setImmediate(limitRest, request)
   })
 }
 
