@@ -104,6 +104,24 @@ test('64 concurrent PUTs of one new id make 64 versions; with If-None-Match: * o
   await expectSoundLog(type)
 })
 
+test('of concurrent PUTs those that change nothing are unchanged, and the others are written', async () => {
+  const type = await one.newType()
+  const put = (id: string, data: object) => one.call('PUT', `/v1/crm/records/${type}/${id}`, { data })
+  const ids = times(40, (i) => `r${i}`)
+  await Promise.all(ids.map((id, i) => put(id, { i, list: [1.5, { a: null }] })))
+  const expected = (i: number) => (i % 4 === 0 ? 'updated' : 'unchanged')
+  const answers = await Promise.all([
+    ...ids.map((id, i) => put(id, i % 4 === 0 ? { i, changed: true } : { list: [1.5, { a: null }], i })),
+    ...times(5, (i) => put(`new${i}`, { i })),
+  ])
+  expect(answers.map(({ body }) => [body.id, body.operation, body.version])).toEqual([
+    ...ids.map((id, i) => [id, expected(i), i % 4 === 0 ? 2 : 1]),
+    ...times(5, (i) => [`new${i}`, 'created', 1]),
+  ])
+  expect((await one.logOf(type)).length).toBe(40 + 10 + 5)
+  await expectSoundLog(type)
+})
+
 test('PUTs of the same new and old ids in opposite orders at two instances are all applied', async () => {
   const type = await one.newType()
   for (const round of times(6, (i) => i)) {

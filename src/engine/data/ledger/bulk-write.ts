@@ -1,6 +1,7 @@
 /** Writes of records without preconditions, many in one statement. */
 import type { Authorship } from '../../log/entry.ts'
 import type { CompiledType } from '../../schema/compiled-types/compiled-type.ts'
+import type { Statement } from '../../storage/database/client.ts'
 import type { SharedWrite } from '../../storage/database/write-together.ts'
 import { variantOf, type WriteStatement } from '../indexes/index.ts'
 import type { WrittenRow } from './put.ts'
@@ -20,11 +21,12 @@ export type PlainWrite = {
 
 /**
  * The write of records by a statement. Groups by base, type and author. `takes: 'pairs'`: the statement takes pairs;
- * `'own pairs'`: it finds the records by them, so they must differ.
+ * `'own pairs'`: it finds the records by them, so they must differ. `unchanged` finds those that it leaves as they are.
  */
 export const plainWrite = <Row extends WrittenRow>(
   how: WriteStatement,
   takes?: 'pairs' | 'own pairs',
+  unchanged?: Statement,
 ): SharedWrite<PlainWrite, Row> => ({
   groupOf: ({ type, author }) => [type.baseId, type.id, type.revision, author[0], author[2]].join('\n'),
   targetOf: ({ type, id, pair }) =>
@@ -36,11 +38,7 @@ export const plainWrite = <Row extends WrittenRow>(
     const pairs = writes.map(({ pair }) => pair)
     const [variant, keys] = variantOf(how, type, writes)
     const rows = await db.query<Row & { n: number }>(variant, [
-      type.baseId,
-      type.id,
-      type.revision,
-      writes.map(({ id }) => id),
-      `[${writes.map(({ text }) => text).join(',')}]`,
+      ...contentsOf(type, writes),
       writes.map((write) => write.author[3]),
       author[0],
       author[1],
@@ -51,6 +49,24 @@ export const plainWrite = <Row extends WrittenRow>(
     ])
     const written: (Row | undefined)[] = new Array(writes.length).fill(undefined)
     for (const row of rows) written[row.n - 1] = row
+    const left = unchanged ? [...written.keys()].filter((place) => !written[place]) : []
+    if (!unchanged || left.length === 0) return written
+    const same = await db.query<Row & { n: number }>(
+      unchanged,
+      contentsOf(
+        type,
+        left.map((place) => writes[place] as PlainWrite),
+      ),
+    )
+    for (const row of same) written[left[row.n - 1] as number] = row
     return written
   },
 })
+
+const contentsOf = (type: CompiledType, writes: readonly PlainWrite[]) => [
+  type.baseId,
+  type.id,
+  type.revision,
+  writes.map(({ id }) => id),
+  `[${writes.map(({ text }) => text).join(',')}]`,
+]

@@ -1,6 +1,6 @@
 /** Writes the content of records: creates and replaces them, with log rows and index entries, in one statement. */
 import { authorAt, authorOf, logRecords } from '../../log/log-rows.ts'
-import { statement } from '../../storage/database/client.ts'
+import { statement, timed } from '../../storage/database/client.ts'
 import {
   ENTERING,
   entriesOf,
@@ -203,6 +203,19 @@ export const PUT_MANY = putMany('put_records', {
   leavesOutUnchanged: true,
   keysAt: 11,
 })
+
+/** The records that have the data already, for which `PUT_MANY` returns no row. The lateral join forces index look-ups. */
+export const UNCHANGED_MANY = timed(
+  statement(
+    'unchanged_records',
+    `WITH ${lockedType('revision = $3')}
+   SELECT 'unchanged' AS kind, i.n::int AS n, r.*
+   FROM ROWS FROM (unnest((SELECT $4::text[])), jsonb_array_elements((SELECT $5::jsonb))) WITH ORDINALITY AS i (id, data, n),
+   LATERAL (
+     SELECT ${COLUMNS_BUT_DATA} FROM plinth.record
+     WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = i.id COLLATE "C" AND data = i.data LIMIT 1) r`,
+  ),
+)
 
 /**
  * CTE of the rows of `sent`, each with the id of the record that has its pair, if one has, else with its own new id.

@@ -3,7 +3,15 @@ import type { Db } from '../../storage/database/client.ts'
 import { type SharedWrite, writeOne, writeTogether } from '../../storage/database/write-together.ts'
 import { hasUnique } from '../indexes/index.ts'
 import { type PlainWrite, plainWrite, type RecordKey } from './bulk-write.ts'
-import { CREATE_MANY, CREATE_NEW, PUT_MANY, PUT_MANY_BY_PAIR, type PutRow, type WrittenRow } from './put.ts'
+import {
+  CREATE_MANY,
+  CREATE_NEW,
+  PUT_MANY,
+  PUT_MANY_BY_PAIR,
+  type PutRow,
+  UNCHANGED_MANY,
+  type WrittenRow,
+} from './put.ts'
 import { GET, GET_MANY } from './read-statements.ts'
 import type { RecordRow } from './record.ts'
 
@@ -70,7 +78,7 @@ export function openRequestBatching(forReads: Db, forWrites: Db): RequestBatchin
         : write(how, one)
   return {
     readRecord: (key) => reads.load(key),
-    putRecord: writeRecord(plainWrite<PutRow>(PUT_MANY)),
+    putRecord: writeRecord(plainWrite<PutRow>(PUT_MANY, undefined, UNCHANGED_MANY)),
     putRecordByPair: writeRecord(plainWrite<PutRow>(PUT_MANY_BY_PAIR, 'own pairs')),
     createRecord: writeRecord(CREATING),
     createNew: writeRecord(plainWrite<WrittenRow>(CREATE_NEW)),
