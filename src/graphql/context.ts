@@ -201,10 +201,10 @@ export function grantsName({ scope }: Context): string {
 export const rightsName = (context: Context): string =>
   `${grantsName(context)} ${context.scope.policy?.name ?? ''}`
 
-/** Links the context to an abort signal that ends its waits. */
-export const endingWith = (context: Context, signal: AbortSignal): Context => ({
+/** Links the context to an abort signal that ends its waits, made when one asks for it. */
+export const endingWith = (context: Context, closed: () => AbortSignal): Context => ({
   ...context,
-  scope: { ...context.scope, closed: () => signal },
+  scope: { ...context.scope, closed },
 })
 
 /** A context whose writes belong to an MCP tool call. */

@@ -10,7 +10,7 @@ import type { Authenticate } from '../http/caller.ts'
 import { notFound } from '../http/errors.ts'
 import { openIssuer } from './issuer.ts'
 
-type Hook = (request: FastifyRequest) => Promise<void>
+type Hook = (request: FastifyRequest, reply: unknown, done: () => void) => void
 /** Authentication of `/mcp`. */
 export type Authenticator = {
   authenticate: Authenticate

@@ -107,7 +107,10 @@ export async function resolveEndpointTool(session: AtEndpoint, name: string): Pr
   const tool = meant === null ? undefined : (await endpointTools(base, endpoint, asking)).get(meant)
   if (!tool || meant === null || !isLeft(tool.definition, session)) throw await unknown(session, name)
   return async (args, caller) => {
-    const calling = duringCall(endingWith(asking, caller.signal), { ...caller.origin, tool: meant, endpoint })
+    const calling = duringCall(
+      endingWith(asking, () => caller.signal),
+      { ...caller.origin, tool: meant, endpoint },
+    )
     const context = await throughEndpoint(calling, base, endpoint, { tool: meant })
     return tool.call(args, { base, at: addressOf(session), context, hasResources: resources }, caller)
   }

@@ -31,7 +31,8 @@ export function clientName(info: unknown): string | null {
 }
 
 /** Truncates client-supplied names and escapes control characters. */
-export const bounded = (name: string): string =>
-  name
-    .slice(0, LIMITS.loggedNameChars)
-    .replace(/(?! )[\p{C}\p{Z}]/gu, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`)
+export function bounded(name: string): string {
+  const short = name.slice(0, LIMITS.loggedNameChars)
+  if (/^[ -~]*$/.test(short)) return short
+  return short.replace(/(?! )[\p{C}\p{Z}]/gu, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`)
+}

@@ -16,11 +16,11 @@ export function addressCheck({ host, publicUrl, corsOrigins }: Options) {
     ...(publicUrl ? [new URL(publicUrl).hostname] : []),
   ])
   const origins = new Set([...corsOrigins, ...(publicUrl ? [new URL(publicUrl).origin] : [])])
-  return async (request: FastifyRequest): Promise<void> => {
+  return (request: FastifyRequest, _reply: unknown, done: () => void): void => {
     if (!hosts.has(hostname(request.headers.host ?? ''))) throw refused('Host')
     const { origin } = request.headers
-    if (origin === undefined || origins.has(origin)) return
-    if (!isLoopback(origin)) throw refused('Origin')
+    if (origin !== undefined && !origins.has(origin) && !isLoopback(origin)) throw refused('Origin')
+    done()
   }
 }
 

@@ -136,7 +136,7 @@ export async function typedTool(
   context: Context,
 ): Promise<TypedTool | undefined> {
   const key = keyOf(base, context)
-  const ofName = JSON.stringify([key, name])
+  const ofName = `${key}\n${name}`
   // A type may have been created since, so a name that they lack is looked up.
   const recent =
     cache.recent(key, LIMITS.recentTypesMs)?.all.get(name) ?? named.recent(ofName, LIMITS.recentTypesMs)?.tool

@@ -55,7 +55,7 @@ export async function openLegacy(provider: Provider, onInternal: (cause: unknown
     const requests = messages.filter(isRequest).map(({ id }) => id)
     const acceptsStream = accept.includes('text/event-stream')
     const exchange = new LegacyExchange(session, request.headers, calls, client, acceptsStream, requests)
-    reply.raw.once('close', () => {
+    reply.raw.on('close', () => {
       if (!reply.raw.writableFinished) server.abandon(exchange)
     })
     const ready = exchange.ready()

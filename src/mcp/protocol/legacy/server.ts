@@ -121,7 +121,7 @@ const RESULTS = {
 function callerOf(
   { id, params }: JSONRPCRequest,
   exchange: LegacyExchange,
-  { number, signal }: Run,
+  { number, ended }: Run,
   { transport, server }: Ways,
 ): Caller {
   const token = params?._meta?.progressToken
@@ -130,6 +130,7 @@ function callerOf(
   const ask = async (questions: Questions): Promise<Answers> => {
     requireInputSupport(questions, exchange)
     const answered = Object.entries(questions).map(async ([name, { method, params }]) => {
+      const { signal } = ended
       const options = { timeout: LIMITS.mcpAnswerMs, signal, relatedRequestId: number }
       const answer = server.request({ method, params } as ServerRequest, RESULTS[method], options)
       return [name, (await answer.catch(unanswered)) as Wire] as const
@@ -138,7 +139,9 @@ function callerOf(
   }
   return {
     origin: originOf(id, exchange.client?.name ?? null, params?._meta, exchange.headers),
-    signal,
+    get signal() {
+      return ended.signal
+    },
     progress: (progress, total, message) => {
       if (token === undefined) return
       notify('notifications/progress', {

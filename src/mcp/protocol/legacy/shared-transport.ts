@@ -7,12 +7,13 @@ import type {
   RequestId,
   Result,
 } from '@modelcontextprotocol/sdk/types.js'
+import { Cancellation } from '../../../foundation/cancellation.ts'
 import type { LegacyExchange } from './client-sessions.ts'
 import { isNotification, isRequest } from './messages.ts'
 
-type Running = { exchange: LegacyExchange; id: RequestId; ended: AbortController }
-/** A running request: its internal number, and a signal that aborts on cancellation or disconnect. */
-export type Run = { number: RequestId; signal: AbortSignal }
+type Running = { exchange: LegacyExchange; id: RequestId; ended: Cancellation }
+/** A running request: its internal number, and what cancellation or disconnect ends. */
+export type Run = { number: RequestId; ended: Cancellation }
 export type Outcome = { result: Result } | { error: JSONRPCErrorResponse['error'] }
 /** Runs a request; returns undefined to leave its method to the SDK. */
 type Serve = (request: JSONRPCRequest, exchange: LegacyExchange, run: Run) => Promise<Outcome> | undefined
@@ -81,11 +82,11 @@ export class SharedTransport implements Transport {
 
   #run(message: JSONRPCRequest, exchange: LegacyExchange): void {
     const number = ++this.#last
-    const ended = new AbortController()
+    const ended = new Cancellation()
     this.#running.set(number, { exchange, id: message.id, ended })
     exchange.client?.running.set(message.id, number)
     exchange.begin(message.id, () => {
-      const outcome = this.#serve(message, exchange, { number, signal: ended.signal })
+      const outcome = this.#serve(message, exchange, { number, ended })
       if (outcome !== undefined)
         void outcome.then((answer) => this.send({ jsonrpc: '2.0', id: number, ...answer }))
       else this.onmessage?.({ ...message, id: number })
@@ -108,7 +109,7 @@ export class SharedTransport implements Transport {
     if (!running) return
     this.#forget(number)
     running.exchange.finish(running.id)
-    running.ended.abort()
+    running.ended.cancel()
   }
 
   #forget(number: RequestId): void {

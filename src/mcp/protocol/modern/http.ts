@@ -1,5 +1,6 @@
 import type { InboundLadderRejection, InboundModernRoute } from '@modelcontextprotocol/server'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Cancellation } from '../../../foundation/cancellation.ts'
 import { CLIENT_GONE } from '../../../http/request-log.ts'
 import { eventStream, openEnded } from '../../../http/sse.ts'
 import type { AddressSession } from '../address-session.ts'
@@ -29,11 +30,11 @@ export function openModern(provider: Provider, onInternal: (cause: unknown) => v
   const serve = openModernServer(provider, onInternal)
   const listening = new Set<EventQueue>()
 
-  const stream = (reply: FastifyReply, queue: EventQueue, gone: AbortController) => {
+  const stream = (reply: FastifyReply, queue: EventQueue, gone: Cancellation) => {
     listening.add(queue)
     queue.onEnd = () => {
       listening.delete(queue)
-      gone.abort()
+      gone.cancel()
     }
     // The stream may have ended already.
     if (queue.isOver) queue.onEnd()
@@ -49,11 +50,11 @@ export function openModern(provider: Provider, onInternal: (cause: unknown) => v
       if (fault) return refuse(reply, fault, request.body)
       if (route.messageKind === 'notification') return reply.code(202).send()
       const { message } = route
-      const gone = new AbortController()
+      const gone = new Cancellation()
       const exchange = new Exchange<object>(session, request.headers, calls, true, [message.id])
-      reply.raw.once('close', () => {
+      reply.raw.on('close', () => {
         if (reply.raw.writableFinished) return
-        gone.abort()
+        gone.cancel()
         exchange.finish(message.id)
       })
       if (message.method === 'subscriptions/listen') {
@@ -68,7 +69,7 @@ export function openModern(provider: Provider, onInternal: (cause: unknown) => v
           .send(await heard.text())
       }
       const ready = exchange.ready()
-      void serve(message, exchange, gone.signal).then((answer) => exchange.answer(message.id, answer))
+      void serve(message, exchange, gone).then((answer) => exchange.answer(message.id, answer))
       await ready
       if (exchange.queue) return stream(reply, exchange.queue, gone)
       const [answer] = exchange.answers as Answer[]

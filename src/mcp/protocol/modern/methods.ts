@@ -5,6 +5,7 @@ import {
   type StandardSchemaV1Sync,
   specTypeSchemas,
 } from '@modelcontextprotocol/server'
+import type { Cancellation } from '../../../foundation/cancellation.ts'
 import { splitCall } from '../call-arguments.ts'
 import { clientName, originOf } from '../call-origin.ts'
 import { toContent } from '../content.ts'
@@ -28,7 +29,7 @@ type Serving = {
   exchange: Exchange<object>
   /** `_meta` of the request: client info and protocol version. */
   envelope: Wire
-  signal: AbortSignal
+  ended: Cancellation
   onInternal: (cause: unknown) => void
 }
 type Shape<Request> = StandardSchemaV1Sync<unknown, Request>
@@ -124,12 +125,12 @@ export function methodsOf(provider: Provider): Map<string, Method> {
 async function inRounds(
   call: unknown,
   sent: object,
-  { id, exchange, envelope, signal }: Serving,
+  { id, exchange, envelope, ended }: Serving,
   run: (caller: Caller) => Promise<object>,
 ): Promise<object> {
   const rounds = openRounds(exchange.session, call, sent)
   try {
-    return await run(callerOf(id, envelope, exchange, signal, rounds))
+    return await run(callerOf(id, envelope, exchange, ended, rounds))
   } catch (thrown) {
     if (!(thrown instanceof InputNeeded)) throw thrown
     const { questions } = thrown
@@ -162,7 +163,7 @@ function callerOf(
   id: string | number,
   envelope: Wire,
   exchange: Exchange<object>,
-  signal: AbortSignal,
+  ended: Cancellation,
   rounds: Rounds,
 ): Caller {
   const ask = async (questions: Questions) => {
@@ -174,7 +175,9 @@ function callerOf(
   const level = envelope[LOG_LEVEL_META_KEY]
   return {
     origin: originOf(id, clientName(envelope[CLIENT_INFO_META_KEY]), envelope, exchange.headers),
-    signal,
+    get signal() {
+      return ended.signal
+    },
     progress: (progress, total, message) => {
       if (progressToken === undefined) return
       const how = { ...(total !== undefined && { total }), ...(message !== undefined && { message }) }

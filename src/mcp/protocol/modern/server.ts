@@ -1,5 +1,6 @@
 /** The stateless protocol from 2026-07-28, as a table of methods. */
 import { type JSONRPCRequest, ProtocolErrorCode, SERVER_INFO_META_KEY } from '@modelcontextprotocol/server'
+import type { Cancellation } from '../../../foundation/cancellation.ts'
 import { toProtocolFailure } from '../content.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Provider, Wire } from '../provider.ts'
@@ -13,14 +14,14 @@ export type Answer = { jsonrpc: '2.0'; id: string | number } & (
 export type ModernServer = (
   request: JSONRPCRequest,
   exchange: Exchange<object>,
-  signal: AbortSignal,
+  ended: Cancellation,
 ) => Promise<Answer>
 
 /** Stateless server shared by all clients. All state of a request comes with the request. */
 export function openModernServer(provider: Provider, onInternal: (cause: unknown) => void): ModernServer {
   const methods = methodsOf(provider)
   const { about } = provider
-  return async (request, exchange, signal) => {
+  return async (request, exchange, ended) => {
     const { id } = request
     try {
       const method = methods.get(request.method)
@@ -29,7 +30,7 @@ export function openModernServer(provider: Provider, onInternal: (cause: unknown
       // Use the original params, not zod's copy: validation must not change them.
       const params = request.params ?? {}
       const envelope = (params['_meta'] ?? {}) as Wire
-      const result = await method.run(params as never, { id, exchange, envelope, signal, onInternal })
+      const result = await method.run(params as never, { id, exchange, envelope, ended, onInternal })
       return { jsonrpc: '2.0', id, result: resultOf(result, about) }
     } catch (thrown) {
       const { requestId } = exchange.session.context.scope
