@@ -188,12 +188,16 @@ const counted = (key: string, { count, of }: Group) =>
   }
 
 type Changes = {
-  data: readonly object[]
+  data: readonly Change[]
   hasMore: boolean
   limit: number
   nextBefore: number | null
   hint: string | null
 }
+
+type Change = object & { fields?: readonly { row: unknown }[] | null | undefined }
+const withFieldRows = <T extends Change>(change: T): object =>
+  change.fields ? { ...change, fields: change.fields.map(({ row }) => row) } : change
 
 /** The body of a list of changes, or of their groups. */
 export function changesBody(
@@ -203,7 +207,7 @@ export function changesBody(
   const page = groups ?? changes
   if (!page) throw new Error('There is no page')
   return {
-    data: page.data,
+    data: page.data.map(withFieldRows),
     meta: {
       has_more: page.hasMore,
       limit: page.limit,

@@ -66,6 +66,10 @@ export const LIMITS = {
    */
   groupedFirst: 500,
   groupedEntries: 50_000,
+  /** Entries of a page of groups with the properties that they changed, entries of one group that are compared, and properties. */
+  groupedFieldEntries: 2000,
+  groupFieldEntries: 2000,
+  groupFields: 8,
   batchOperations: 1000,
   /** Changes that one undo reverts, and the rounds in which it leaves out what is refused. */
   undoneChanges: 10_000,

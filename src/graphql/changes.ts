@@ -111,6 +111,22 @@ export const ChangeCount = builder
     }),
   })
 
+type Field = NonNullable<changes.ChangeGroup['fields']>[number]
+const GroupField = builder.objectRef<Field>('GroupField').implement({
+  description: 'A property that updates of records changed.',
+  fields: (t) => ({
+    recordType: t.exposeString('recordType'),
+    path: t.exposeString('path', { description: 'As in a diff: `/data/stage`.' }),
+    count: t.exposeInt('count', { description: 'How many updates changed it.' }),
+    row: t.field({
+      type: 'JSON',
+      description:
+        'In the form of REST: also `from` and `to`, where all of them share the value. They are cut at 120 characters; null is no value.',
+      resolve: ({ recordType, ...field }) => ({ record_type: recordType, ...field }),
+    }),
+  }),
+})
+
 const ChangeGroup = builder.objectRef<Titled<changes.ChangeGroup>>('ChangeGroup').implement({
   description: 'The changes of one request; of one tool call, if the request has several.',
   fields: (t) => ({
@@ -130,6 +146,13 @@ const ChangeGroup = builder.objectRef<Titled<changes.ChangeGroup>>('ChangeGroup'
     }),
     title: titleField(t),
     by: t.expose('by', { type: [ChangeCount] }),
+    fields: t.field({
+      type: [GroupField],
+      nullable: true,
+      description:
+        'With `withFields`: the properties that its updates of records changed, the most frequent first; at most 8.',
+      resolve: ({ fields }) => fields && [...fields],
+    }),
     undoneBy: t.exposeString('undoneBy', {
       nullable: true,
       description: 'The request that undid all of these changes.',
@@ -199,6 +222,7 @@ builder.queryFields((t) => ({
     args: {
       ...changeArgs(),
       before: t.arg.float({ description: 'A seq. Returns the groups whose last entry is before it.' }),
+      withFields: t.arg.boolean({ description: 'Add the `fields` that each group changed.' }),
       limit: t.arg.int({ description: 'Groups per page, 1 to 1000. Defaults to 50.' }),
     },
     resolve: (_root, { base, ...args }, { scope }) => changes.listChangeGroups(scope, base, args),

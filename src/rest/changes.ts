@@ -49,7 +49,7 @@ const ChangeGroupPageFields = graphql(`fragment ChangeGroupPageFields on ChangeG
   data {
     request_id: requestId call { id tool endpoint client trace_id: traceId } actor { token_id: tokenId name kind via }
     first_at: firstAt last_at: lastAt last_seq: lastSeq count id @include(if: $withTitles) title @include(if: $withTitles) by { kind record_type: recordType operation count }
-    undone_by: undoneBy
+    fields @include(if: $withFields) { row } undone_by: undoneBy
   }
   hasMore limit nextBefore hint
 }`)
@@ -79,6 +79,21 @@ const ChangeGroup = z
       .meta({ description: 'With titles, of a group of one change: the id of what it changed.' }),
     title,
     by: z.array(ChangeCount),
+    fields: z
+      .array(
+        z.object({
+          record_type: z.string(),
+          path: z.string().meta({ description: 'As in a diff: `/data/stage`.' }),
+          count: z.int(),
+          from: z.unknown().optional(),
+          to: z.unknown().optional(),
+        }),
+      )
+      .optional()
+      .meta({
+        description:
+          'Present with `include=fields`: the properties that its updates of records changed, the most frequent first, at most 8. `from` and `to` are present where all share the value, cut at 120 characters.',
+      }),
     undone_by: z.string().nullable().meta({ description: 'The request that undid all of these changes.' }),
   })
   .meta({
@@ -159,8 +174,8 @@ const pages = filters.extend({
       schema: { type: 'string', enum: ['asc', 'desc'], default: 'asc' },
     }),
   include: parts(
-    ['before', 'titles'],
-    '`before`: each step of a diff also has the value that it replaces, or that a deletion took. `titles`: add the `title` of each record. Separate several by commas.',
+    ['before', 'titles', 'fields'],
+    '`before`: each step of a diff also has the value that it replaces, or that a deletion took. `titles`: add the `title` of each record. `fields`, of groups: what their updates changed. Separate several by commas.',
   ),
   group: z.enum(['request']).optional().meta({
     description: '`request`: one item for each request, newest first. Continue at `meta.next_before`.',
@@ -179,7 +194,14 @@ function listed(base: string, { include, group, ...query }: z.output<typeof page
   const showsBefore = include?.includes('before') ?? false
   if (isGrouped && showsBefore)
     throw exclusive('query/include', 'Groups have no diffs. Leave before out of include, or leave group out.')
-  return { ...asked(base, query), showsBefore, withTitles: include?.includes('titles') ?? false, isGrouped }
+  const withFields = include?.includes('fields') ?? false
+  if (withFields && !isGrouped)
+    throw exclusive(
+      'query/include',
+      'Changes have diffs. Leave fields out of include, or send group=request.',
+    )
+  const withTitles = include?.includes('titles') ?? false
+  return { ...asked(base, query), showsBefore, withTitles, withFields, isGrouped }
 }
 
 const exclusive = (path: string, message: string) => invalid({ path, code: 'exclusive', message })
@@ -196,13 +218,13 @@ export const changes = [
     operation: graphql(
       `query ListChanges($base: String!, $after: Float, $before: Float, $order: LogOrder, $recordType: String, $id: String,
         $kind: String, $operation: String, $actor: String, $actorKind: String, $requestId: String, $since: DateTime, $until: DateTime,
-        $limit: Int, $showsBefore: Boolean, $withTitles: Boolean!, $isGrouped: Boolean!) {
+        $limit: Int, $showsBefore: Boolean, $withTitles: Boolean!, $withFields: Boolean!, $isGrouped: Boolean!) {
         changes(base: $base, after: $after, before: $before, order: $order, recordType: $recordType, id: $id, kind: $kind,
           operation: $operation, actor: $actor, actorKind: $actorKind, requestId: $requestId, since: $since, until: $until, limit: $limit,
           showsBefore: $showsBefore) @skip(if: $isGrouped) { ...ChangePageFields }
         changeGroups(base: $base, after: $after, before: $before, recordType: $recordType, id: $id, kind: $kind,
-          operation: $operation, actor: $actor, actorKind: $actorKind, requestId: $requestId, since: $since, until: $until, limit: $limit)
-          @include(if: $isGrouped) { ...ChangeGroupPageFields }
+          operation: $operation, actor: $actor, actorKind: $actorKind, requestId: $requestId, since: $since, until: $until, limit: $limit,
+          withFields: $withFields) @include(if: $isGrouped) { ...ChangeGroupPageFields }
       }`,
       [ChangePageFields, ChangeGroupPageFields],
     ),

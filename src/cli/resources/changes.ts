@@ -59,7 +59,7 @@ const flatGroup = (group: Group) => ({
 const PAGE = {
   before: '<seq> entries before this seq',
   order: '<asc|desc> desc: the newest first',
-  include: '<before> before: the values that a change replaced (with --json)',
+  include: '<parts> before: the values that a change replaced; titles; fields, of groups (with --json)',
   group: '<request> request: one line per request, newest first',
   limit: '<count> entries per page, 1 to 1000',
 }

@@ -20,7 +20,7 @@ const list = compile(
   graphql(
     `query ToolChanges($base: String!, $after: Float, $before: Float, $order: LogOrder, $recordType: String, $id: String,
       $kind: String, $operation: String, $actor: String, $actorKind: String, $requestId: String, $since: DateTime, $until: DateTime,
-      $limit: Int, $showsBefore: Boolean, $withTitles: Boolean!, $isGrouped: Boolean!) {
+      $limit: Int, $showsBefore: Boolean, $withTitles: Boolean!, $withFields: Boolean!, $isGrouped: Boolean!) {
       changes(base: $base, after: $after, before: $before, order: $order, recordType: $recordType, id: $id, kind: $kind,
         operation: $operation, actor: $actor, actorKind: $actorKind, requestId: $requestId, since: $since, until: $until, limit: $limit,
         showsBefore: $showsBefore) @skip(if: $isGrouped) {
@@ -32,12 +32,13 @@ const list = compile(
         hasMore limit nextAfter nextBefore hint
       }
       changeGroups(base: $base, after: $after, before: $before, recordType: $recordType, id: $id, kind: $kind,
-        operation: $operation, actor: $actor, actorKind: $actorKind, requestId: $requestId, since: $since, until: $until, limit: $limit)
-        @include(if: $isGrouped) {
+        operation: $operation, actor: $actor, actorKind: $actorKind, requestId: $requestId, since: $since, until: $until, limit: $limit,
+        withFields: $withFields) @include(if: $isGrouped) {
         data {
           request_id: requestId call { id tool endpoint client trace_id: traceId }
           actor { token_id: tokenId name kind via } first_at: firstAt last_at: lastAt last_seq: lastSeq count
-          id @include(if: $withTitles) title @include(if: $withTitles) by { kind record_type: recordType operation count } undone_by: undoneBy
+          id @include(if: $withTitles) title @include(if: $withTitles) by { kind record_type: recordType operation count }
+          fields @include(if: $withFields) { row } undone_by: undoneBy
         }
         hasMore limit nextBefore hint
       }
@@ -100,7 +101,7 @@ export const changeTools = [
   tool('changes', {
     title: 'Changes',
     description:
-      'Log of all changes. group=request: what each request did, newest first. include=before: old values. trace=seq: its causes and effects.',
+      'Log of all changes. group=request: what each request did, newest first; include=fields: which values. include=before: old values. trace=seq: its causes and effects.',
     permission: 'read',
     hints: { idempotent: true },
     showsRecords: true,
@@ -113,7 +114,7 @@ export const changeTools = [
       after: seq.optional(),
       before: seq.optional(),
       order: z.enum(['asc', 'desc']).optional(),
-      include: z.enum(['before', 'titles']).optional(),
+      include: z.enum(['before', 'titles', 'fields']).optional(),
       group: z.enum(['request']).optional(),
       limit: z.int32().optional(),
       trace: seq.optional(),
@@ -132,6 +133,7 @@ export const changeTools = [
         if (other !== undefined) throw notWithTrace(other)
         return new ReadResult(steps((await trace({ base: base_id, seq: traced }, context)).changeTrace))
       }
+      if (include === 'fields' && group === undefined) throw fieldsOfGroups()
       const asked = {
         ...omitUndefined(filter),
         base: base_id,
@@ -140,7 +142,8 @@ export const changeTools = [
         ...(actor_kind !== undefined && { actorKind: actor_kind }),
         limit,
         showsBefore: include === 'before',
-        withTitles: include === 'titles',
+        withTitles: include === 'titles' || include === 'fields',
+        withFields: include === 'fields',
       }
       const { changes, changeGroups } = await list({ ...asked, isGrouped: group === 'request' }, context)
       if (!changes) return new ReadResult(changesBody(changes, changeGroups), { goOn: before('last_seq') })
@@ -308,6 +311,7 @@ async function recentOf(base: string, but: string | null, context: Context): Pro
     limit: LIMITS.recentRequestsNamed,
     showsBefore: false,
     withTitles: false,
+    withFields: false,
     isGrouped: true,
   }
   const { changeGroups } = await list(asked, context)
@@ -365,6 +369,13 @@ const bare = (row: object) => Object.fromEntries(Object.entries(row).filter(([, 
 function steps<T extends { causes: readonly object[]; effects: readonly object[] }>(traced: T) {
   return { ...traced, causes: traced.causes.map(bare), effects: traced.effects.map(bare) }
 }
+
+const fieldsOfGroups = () =>
+  invalid({
+    path: '/include',
+    code: 'exclusive',
+    message: 'include=fields is for group=request. Changes have diffs: include=before adds the old values.',
+  })
 
 const notWithTrace = (argument: string) =>
   invalid({

@@ -9,6 +9,7 @@ import { type ToolCall, unpackCall } from '../../log/tool-call.ts'
 import { type Named, type Titled, withTitles } from '../../records/titles.ts'
 import { shaped } from '../../storage/database/client.ts'
 import { type Conditions, conditionsFor, findGroups, type GroupKey } from './find-groups.ts'
+import { type GroupField, readGroupFields } from './group-fields.ts'
 import { adviseActor, type ChangePageArgs, openReader, patienceOf, readRange } from './list.ts'
 import { askedOf, entriesOf, readUndone } from './undone-groups.ts'
 
@@ -24,6 +25,8 @@ export type ChangeGroup = {
   /** The resource of a group of one change. */
   only: Named | null
   by: { kind: Kind; recordType: string | null; operation: Operation; count: number }[]
+  /** What its updates of records changed, if that was asked for. */
+  fields?: readonly GroupField[]
   /** The request that took all of them back. */
   undoneBy: string | null
 }
@@ -43,7 +46,7 @@ export type ChangeGroupPage = {
 export async function listChangeGroups(
   scope: Scope,
   baseId: string,
-  args: Omit<ChangePageArgs, 'order' | 'showsBefore'>,
+  args: Omit<ChangePageArgs, 'order' | 'showsBefore'> & { withFields?: boolean | null | undefined },
 ): Promise<ChangeGroupPage> {
   const reader = openReader(scope, baseId, args)
   const { limit } = readPage({ limit: args.limit })
@@ -57,7 +60,9 @@ export async function listChangeGroups(
   for (let range = whole; ; ) {
     const { keys, left } = await findGroups(scope, baseId, reader, conditions, range, limit + 1, patience)
     if (keys.length === 0) await requireBase(scope, baseId)
-    const { groups, read } = await countGroups(scope, baseId, conditions, counted, keys.slice(0, limit))
+    const { groups, read } = await countGroups(scope, baseId, conditions, counted, keys.slice(0, limit), {
+      withFields: args.withFields ?? false,
+    })
     const last = read < keys.length ? keys[read - 1] : undefined
     const rest = last ? { after: whole.after, upTo: last.last - 1 } : left
     const data = groups.filter(isNew).map((group) => callFor(reader, baseId, group))
@@ -94,14 +99,13 @@ async function countGroups(
   conditions: Conditions,
   range: SeqRange,
   keys: readonly GroupKey[],
+  { withFields }: { withFields: boolean },
 ): Promise<{ groups: ChangeGroup[]; read: number }> {
-  const groups: ChangeGroup[] = []
+  const most = withFields ? LIMITS.groupedFieldEntries : LIMITS.groupedEntries
+  const found: { group: ChangeGroup; key: GroupKey; at: number }[] = []
   let read = 0
   let entries = 0
-  for (
-    let size: number = LIMITS.groupsFirstCounted;
-    read < keys.length && entries < LIMITS.groupedEntries;
-  ) {
+  for (let size: number = LIMITS.groupsFirstCounted; read < keys.length && entries < most; ) {
     const some = keys.slice(read, read + size)
     const counts = await countSome(scope, baseId, conditions, range, some)
     const whole = some.slice(0, counts.read)
@@ -111,14 +115,27 @@ async function countGroups(
       // Purged meanwhile.
       if (!counted) continue
       const group = groupOf(key, counted, undoneBy.get(i + 1) ?? null)
-      groups.push(group)
+      found.push({ group, key, at: read + i })
       entries += group.count
     }
     read += whole.length
     if (whole.length < some.length) break
-    size = Math.max(1, Math.floor(((LIMITS.groupedEntries - entries) * read) / Math.max(1, entries)))
+    size = Math.max(1, Math.floor(((most - entries) * read) / Math.max(1, entries)))
   }
-  return { groups, read }
+  if (!withFields) return { groups: found.map(({ group }) => group), read }
+  // To compare entries takes far longer than to count them, so the page ends before the group that would be too much.
+  let compared = 0
+  const end = found.findIndex(({ group: { count } }, i) => {
+    compared += count
+    return compared > most && i > 0
+  })
+  const shown = end < 0 ? found : found.slice(0, end)
+  const of = shown.map(({ key }) => key)
+  const fields = await readGroupFields(scope, baseId, conditions, range, of)
+  return {
+    groups: shown.map(({ group }, i) => ({ ...group, fields: fields.get(i) ?? [] })),
+    read: found[end]?.at ?? read,
+  }
 }
 
 async function countSome(

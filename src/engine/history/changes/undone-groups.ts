@@ -56,11 +56,11 @@ export async function readUndone(
 }
 
 /** The entries `c` of the groups `g`, numbered by `g.n` from 1, found by their request. Binds `askedOf`. */
-export const entriesOf = (conditions: string) =>
+export const entriesOf = (conditions: string, columns = 'seq, at, kind, record_type, id, operation') =>
   `unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::jsonb[])
      WITH ORDINALITY AS g (of_request, of_token, of_name, of_via, of_call, n)
    CROSS JOIN LATERAL (
-     SELECT seq, at, kind, record_type, id, operation FROM plinth.change c
+     SELECT ${columns} FROM plinth.change c
      WHERE base_id = $1 AND request_id COLLATE "C" = g.of_request COLLATE "C" AND ${ofRequestWithin('g.of_request COLLATE "C"')}
        AND token_id IS NOT DISTINCT FROM g.of_token AND actor_name = g.of_name AND via = g.of_via
        AND call IS NOT DISTINCT FROM g.of_call${conditions} OFFSET 0) c`
