@@ -70,6 +70,8 @@ export const LIMITS = {
   groupedFieldEntries: 2000,
   groupFieldEntries: 2000,
   groupFields: 8,
+  /** Entries of an undo whose diffs are read for its plan. */
+  undoneEntriesShown: 20_000,
   batchOperations: 1000,
   /** Changes that one undo reverts, and the rounds in which it leaves out what is refused. */
   undoneChanges: 10_000,

@@ -22,6 +22,14 @@ const UndoneRef = builder.objectRef<Undone>('UndoneChange').implement({
     recordType: t.exposeString('recordType', { nullable: true }),
     id: t.exposeString('id'),
     operation: t.exposeString('operation', { description: 'What the revert did.' }),
+    diff: t.field({
+      type: 'JSON',
+      nullable: true,
+      description:
+        'With `withDiffs`: what the revert changes, from the state of now, with the values that it replaces.',
+      resolve: ({ diff }) => diff,
+    }),
+    title: t.string({ nullable: true, description: 'With `withTitles`.', resolve: ({ title }) => title }),
   }),
 })
 
@@ -36,6 +44,7 @@ const SkippedRef = builder.objectRef<Skipped>('SkippedChange').implement({
       nullable: true,
       description: 'The later change in the way, if it is one.',
     }),
+    title: t.string({ nullable: true, description: 'With `withTitles`.', resolve: ({ title }) => title }),
     code: t.exposeString('code'),
     message: t.exposeString('message'),
   }),
@@ -56,7 +65,8 @@ const EffectsRef = builder.objectRef<Effects>('UndoEffects').implement({
   description: 'What followed from the changes that are undone.',
   fields: (t) => ({
     changes: t.exposeInt('changes', {
-      description: 'How many changes of triggers and actions are undone too.',
+      description:
+        'How many changes of triggers and actions are undone too; would be, with `withDiffs` alone.',
     }),
     deliveries: t.field({
       type: [EffectRef],
@@ -116,7 +126,7 @@ const UndoRef = builder.objectRef<Answer>('Undo').implement({
     effects: t.field({
       type: EffectsRef,
       nullable: true,
-      description: 'What followed from the changes, with `withEffects`.',
+      description: 'What followed from the changes, with `withEffects` or `withDiffs`.',
       resolve: ({ effects }) => effects,
     }),
     skipped: t.field({ type: [SkippedRef], resolve: ({ skipped }) => skipped }),
@@ -158,11 +168,19 @@ mutation<ReturnType<typeof undoArgs>, Answer, UndoPlan>('revertChanges', {
     'skipConflicts',
     'force',
     'withEffects',
+    'withDiffs',
+    'withTitles',
   ],
-  resolve: (scope, { base, skipConflicts, force, withEffects, ...args }) => {
+  resolve: (scope, { base, skipConflicts, force, withEffects, withDiffs, withTitles, ...args }) => {
     if (force && skipConflicts) throw bothWays()
     const onConflict = force ? 'force' : skipConflicts ? 'skip' : 'fail'
-    return undoChanges(scope, base, { ...args, withEffects: withEffects ?? false, onConflict })
+    return undoChanges(scope, base, {
+      ...args,
+      withEffects: withEffects ?? false,
+      withDiffs: withDiffs ?? false,
+      withTitles: withTitles ?? false,
+      onConflict,
+    })
   },
 })
 
@@ -183,6 +201,10 @@ function undoArgs() {
       description: 'Leave out what was changed since, and list it. By default that is a CONFLICT.',
     }),
     force: t.boolean({ description: 'Also undo the changes that others made since, and list them.' }),
+    withDiffs: t.boolean({
+      description: 'Show what each revert changes, and what followed from the changes: for a plan.',
+    }),
+    withTitles: t.boolean({ description: 'Show the title of each record.' }),
     withEffects: t.boolean({
       description:
         'Also undo what triggers and actions did because of the changes. What was sent out is listed.',

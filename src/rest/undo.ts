@@ -6,6 +6,7 @@ import { LIMITS } from '../foundation/limits.ts'
 import { graphql } from '../graphql/document.ts'
 import { ChangeCount } from './changes.ts'
 import { NewSecrets } from './config.ts'
+import { title } from './route/query.ts'
 import { route } from './route/route.ts'
 import { anywhere, baseId } from './route/shapes.ts'
 
@@ -29,12 +30,26 @@ const Body = z.strictObject({
     description:
       'What was changed since: `fail` (default) is a 409 that lists it, `skip` leaves it as it is and lists it in `skipped`, `force` takes it back too and lists it in `also`.',
   }),
+  include: z
+    .array(z.enum(['titles']))
+    .optional()
+    .meta({ description: '`titles`: add the `title` of each record.' }),
   with_effects: z.boolean().optional().meta({
     description:
       'Also what triggers and actions did because of the changes. What they sent out is listed in `effects`, and not undone.',
   }),
 })
 
+const undone = {
+  diff: z
+    .array(z.record(z.string(), z.unknown()))
+    .optional()
+    .meta({
+      description:
+        'In a dry run: what the revert changes, from the state of now; `before` is the value of now.',
+    }),
+  title,
+}
 const operation = z.enum(['create', 'update', 'cancel', 'delete', 'restore'])
 const of = { kind: z.string(), record_type: z.string().nullable(), id: z.string() }
 
@@ -55,27 +70,35 @@ const Undo = z
       .meta({ description: 'The request that is undone, with `last`; `tool` is the MCP tool.' }),
     count: z.int().meta({ description: 'How many changes were reverted.' }),
     by: z.array(ChangeCount).meta({ description: 'What the reverts did.' }),
-    data: z.array(z.object({ reverts: z.int(), ...of, operation })).meta({
+    data: z.array(z.object({ reverts: z.int(), ...of, operation, ...undone })).meta({
       description:
         'The reverted changes, newest first: `reverts` is the seq, `operation` what its revert did.',
     }),
-    also: z.array(z.object({ reverts: z.int(), ...of, operation })).meta({
+    also: z.array(z.object({ reverts: z.int(), ...of, operation, ...undone })).meta({
       description: 'What came after and was reverted too, with `on_conflict: "force"`.',
     }),
     effects: z
       .object({
-        changes: z.int().meta({ description: 'How many changes of triggers and actions were reverted too.' }),
+        changes: z
+          .int()
+          .meta({
+            description:
+              'How many changes of triggers and actions were reverted too; in a dry run without `with_effects`, would be with it.',
+          }),
         deliveries: z.array(Effect).meta({ description: 'Deliveries to other systems: they stay sent.' }),
         runs: z
           .array(Effect)
           .meta({ description: 'Runs of actions: what their requests did elsewhere stays.' }),
       })
       .optional()
-      .meta({ description: `Present with \`with_effects\`. Lists ${LIMITS.traceEffects} of each.` }),
+      .meta({
+        description: `Present with \`with_effects\`, and in a dry run. Lists ${LIMITS.traceEffects} of each.`,
+      }),
     skipped: z
       .array(
         z.object({
           ...of,
+          title,
           seq: z.int(),
           overtaken_by: z.int().nullable(),
           code: z.string(),
@@ -98,16 +121,16 @@ export const undo = [
     body: Body,
     operation: graphql(
       `mutation RevertChanges($base: String!, $requestId: String, $actor: String, $since: DateTime, $until: DateTime,
-        $recordType: String, $last: Boolean, $skipConflicts: Boolean, $force: Boolean, $withEffects: Boolean) {
+        $recordType: String, $last: Boolean, $skipConflicts: Boolean, $force: Boolean, $withEffects: Boolean, $withDiffs: Boolean!, $withTitles: Boolean!) {
         revertChanges(base: $base, requestId: $requestId, actor: $actor, since: $since, until: $until, recordType: $recordType,
-          last: $last, skipConflicts: $skipConflicts, force: $force, withEffects: $withEffects) {
+          last: $last, skipConflicts: $skipConflicts, force: $force, withEffects: $withEffects, withDiffs: $withDiffs, withTitles: $withTitles) {
           request_id: requestId last { request_id: requestId at via tool } count by { kind record_type: recordType operation count }
-          data: rows also { reverts kind record_type: recordType id operation }
+          data: rows also { reverts kind record_type: recordType id operation diff @include(if: $withDiffs) title @include(if: $withTitles) }
           effects { changes deliveries { id of status } runs { id of status } } skipped: skippedRows secrets dry_run: dryRun
         }
       }`,
     ),
-    variables: ({ params, body }) => ({
+    variables: ({ params, query, body }) => ({
       base: params.base_id,
       requestId: body.request_id,
       actor: body.actor,
@@ -118,6 +141,8 @@ export const undo = [
       skipConflicts: body.on_conflict === 'skip',
       force: body.on_conflict === 'force',
       withEffects: body.with_effects,
+      withDiffs: (query as { dry_run?: boolean }).dry_run ?? false,
+      withTitles: body.include !== undefined,
     }),
     reply: ({ revertChanges: { effects, ...undone } }) => ({
       body: { ...trim(undone), ...(effects && { effects }) },

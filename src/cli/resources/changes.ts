@@ -163,7 +163,14 @@ export const trace = commandOf('changes.trace', 'trace', {
   },
 })
 
-type Reverted = { reverts: number; kind: string; record_type: string | null; id: string; operation: string }
+type Reverted = {
+  reverts: number
+  kind: string
+  record_type: string | null
+  id: string
+  operation: string
+  diff?: readonly ChangeStep[]
+}
 type Effect = { id: string; of: string; status: string }
 type Undo = {
   last?: { request_id: string; at: string; via: string; tool: string | null }
@@ -179,7 +186,12 @@ type Undo = {
 
 function showUndo({ last, count, data, also, effects, skipped, secrets = [], dry_run }: Undo): void {
   if (last) note(`request ${last.request_id} of ${last.at} (${last.tool ?? last.via})\n`)
-  showRows([...data, ...also], ['reverts', 'operation', 'kind', 'record_type', 'id'])
+  const columns = ['reverts', 'operation', 'kind', 'record_type', 'id']
+  const rows = [...data, ...also].map(({ diff, ...each }) => ({
+    ...each,
+    changed: changedText(diff ?? []) || null,
+  }))
+  showRows(rows, dry_run ? [...columns, 'changed'] : columns)
   for (const { of, id, status } of effects?.deliveries ?? [])
     note(`stays sent: delivery ${id} of ${of} (${status})\n`)
   for (const { of, id, status } of effects?.runs ?? [])

@@ -113,6 +113,25 @@ export async function readEntry(db: Db, baseId: string, seq: number): Promise<Ch
   return changes[0]
 }
 
+/**
+ * The entries that the transaction has made, after one number: in order, with their diffs and the values that these replace.
+ * Fewer if they exceed the cap.
+ */
+export async function readOwn(tx: Db, baseId: string, after: number, cap: RowCap): Promise<Change[]> {
+  const own = statementOf('plinth.change', ['seq > $2 AND seq <= $3', 'xid = pg_current_xact_id()'], {
+    found: 'seq',
+    shown: 'c.seq',
+  })
+  const values = [baseId, after, Number.MAX_SAFE_INTEGER, LIMITS.undoneEntriesShown]
+  const { rows } = await tx.queryCapped<ChangeRow>(shaped(own), values, cap)
+  const changes: Change[] = []
+  for (const row of rows) {
+    if (turnIsOver()) await nextTurn()
+    changes.push(toChange(row, true))
+  }
+  return changes
+}
+
 /** Byte limit of one read for a stream. */
 export const feedCap = (): RowCap => new ResponseBudget(LIMITS.feedTailBytes, Number.POSITIVE_INFINITY).page()
 

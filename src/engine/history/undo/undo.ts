@@ -13,7 +13,7 @@ import { rightsOf } from '../../core/row-policy/apply.ts'
 import { viewerOf } from '../../core/scope.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import { hasUnique } from '../../data/indexes/index.ts'
-import type { Kind, Operation } from '../../log/entry.ts'
+import type { Change, Kind, Operation } from '../../log/entry.ts'
 import { type ChangeFilter, type ChangeFilterArgs, readChangeFilter } from '../../log/filter.ts'
 import type { Reader } from '../../log/read.ts'
 import { requireBaseAccess, requirePermission } from '../../storage/access/access.ts'
@@ -23,6 +23,7 @@ import { type FoundChange, findChanges, tooMany } from './find-changes.ts'
 import { type Effects, withEffects } from './find-effects.ts'
 import { findLastRequest, type LastRequest } from './last-request.ts'
 import { causesOf, findRenamings, leaveToRenames, type Renaming } from './migrated-records.ts'
+import { addDiffs, addTitles, effectsOf } from './plan-details.ts'
 import { type Obstacle, type Step, stepsOf } from './plan-steps.ts'
 import { openPolicyCheck } from './policy-check.ts'
 import { LOCK_LINKS, LOCK_RECORDS } from './record-steps.ts'
@@ -37,6 +38,9 @@ export type UndoArgs = Pick<ChangeFilterArgs, 'requestId' | 'actor' | 'since' | 
   last?: boolean | null | undefined
   /** Whether what triggers and actions did because of the changes is undone too. */
   withEffects?: boolean
+  /** As a plan shows it: with the diff of each revert, and what followed from the changes. */
+  withDiffs?: boolean
+  withTitles?: boolean
   /** What happens to resources that others changed since: the undo is refused, leaves them, or takes those changes back too. */
   onConflict: 'fail' | 'skip' | 'force'
 }
@@ -48,8 +52,12 @@ export type Undone = {
   recordType: string | null
   id: string
   operation: Operation
+  /** What the revert changes, from now, if that was asked for. */
+  diff?: Change['diff'] | undefined
+  title?: string | null | undefined
 }
 export type Skipped = {
+  title?: string | null | undefined
   kind: Kind
   recordType: string | null
   id: string
@@ -84,7 +92,8 @@ export type Undo = {
 export async function undoChanges(scope: WriteScope, baseId: string, args: UndoArgs): Promise<Undo> {
   requireBaseAccess(rightsOf(scope), baseId)
   const here = endpointOf(scope, args)
-  const { seq = null, last: isLast, onConflict, withEffects: takesEffects = false, ...filter } = args
+  const { seq = null, last: isLast, onConflict, withEffects: takesEffects = false, ...rest } = args
+  const { withDiffs = false, withTitles = false, ...filter } = rest
   checkSelection(args)
   if (filter.recordType) requirePermission(rightsOf(scope), 'read', baseId, filter.recordType)
   const named: Reader = {
@@ -108,7 +117,7 @@ export async function undoChanges(scope: WriteScope, baseId: string, args: UndoA
     const asked = await findChanges(tx, baseId, own?.reader ?? named, settled, seq)
     const { changes, effects } = takesEffects
       ? await withEffects(tx, baseId, named, asked, settled)
-      : { changes: asked, effects: null }
+      : { changes: asked, effects: withDiffs ? await effectsOf(tx, baseId, named, asked, settled) : null }
     if (changes.length === 0) {
       await requireBase(scope, baseId)
       throw nothingFound({ seq, ...filter })
@@ -125,8 +134,12 @@ export async function undoChanges(scope: WriteScope, baseId: string, args: UndoA
       changes,
     )
     const undo = { ...answer, last: own?.last ?? null, effects }
-    if (planning) {
-      const state = await digestInTurns([undo.data, undo.also, undo.skipped])
+    // What the plan shows besides is no part of what is approved.
+    const state = planning && (await digestInTurns([undo.data, undo.also, undo.skipped]))
+    if (withDiffs && !scope.policy)
+      await addDiffs(undoing.scope, baseId, settled, [...undo.data, ...undo.also])
+    if (withTitles) await addTitles(undoing.scope, baseId, [...undo.data, ...undo.also, ...undo.skipped])
+    if (planning && state) {
       const what = [sentence(undo), ...renamesIn(steps, renamings)].join(' ')
       // With nothing left to do there is nothing to ask.
       planning.checkApproval(undo.count > 0, () => ({ state, what, plan: { what, undo } }))
@@ -137,7 +150,14 @@ export async function undoChanges(scope: WriteScope, baseId: string, args: UndoA
   })
 }
 
-function checkSelection({ last, onConflict: _, withEffects: __, ...named }: UndoArgs): void {
+function checkSelection({
+  last,
+  onConflict: _,
+  withEffects: __,
+  withDiffs: ___,
+  withTitles: ____,
+  ...named
+}: UndoArgs): void {
   const { seq, requestId, actor, since, until } = named
   if (last) {
     const [other] = Object.entries(named).find(([, value]) => value != null) ?? []
