@@ -88,7 +88,6 @@ function BaseSwitch({ base }: { base: string }) {
   return (
     <Menu
       className={`base-switch ${mine?.production_base ? 'preview' : ''}`}
-      name={`${words.nav.bases}: ${mine?.name ?? base}`}
       items={items}
       label={
         <>
@@ -144,7 +143,6 @@ function Me({
     <div className="side-me">
       <Menu
         className="side-item"
-        name={`${words.nav.more}: ${session.self.name}`}
         label={
           <>
             <Who name={session.self.name} kind={session.self.kind ?? 'person'} />

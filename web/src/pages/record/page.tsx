@@ -79,7 +79,6 @@ export default function Page({
             <>
               <Icon name="clock" />
               <span className="wide-only">{words.record.version(version ?? last, last)}</span>
-              <span className="narrow-only">{words.record.short(version ?? last)}</span>
             </>
           }
           name={words.record.version(version ?? last, last)}
