@@ -48,10 +48,11 @@ export function Grid<Row>(props: Props<Row>) {
   useEffect(() => onShown?.({ first: startIndex, last: endIndex }), [onShown, startIndex, endIndex])
   useEffect(() => {
     if (!hasFocus.current) return
+    const cell = () => box.current?.querySelector<HTMLElement>(`[data-at="${at.row}:${at.column}"]`)
+    // A cell that was pressed has the focus, and must not move under the pointer.
+    if (cell()?.contains(document.activeElement)) return
     virtual.scrollToIndex(at.row)
-    box.current
-      ?.querySelector<HTMLElement>(`[data-at="${at.row}:${at.column}"]`)
-      ?.focus({ preventScroll: true })
+    cell()?.focus({ preventScroll: true })
   }, [at, virtual])
 
   const move = (event: KeyboardEvent) => {

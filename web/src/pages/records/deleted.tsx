@@ -21,11 +21,13 @@ export function DeletedList({ base, type }: { base: string; type: RecordType }) 
   const isNarrow = useNarrow()
   const write = useWrite<Row>(base)
   const mayWrite = useMay(base, type.id, 'write')
+  const [back, setBack] = useState<readonly string[]>([])
   const restore = (row: Deleted) =>
     write.mutate({
       method: 'POST',
       path: pathOf([base, 'records', type.id, row.id, 'restore']),
       onDone: () => {
+        setBack((so) => [...so, row.id])
         setStamp(Date.now())
         say(words.records.restored(titleOf(row, type)))
       },
@@ -71,7 +73,7 @@ export function DeletedList({ base, type }: { base: string; type: RecordType }) 
       cell: (row) => (
         <button
           type="button"
-          disabled={write.isPending || !mayWrite}
+          disabled={write.isPending || !mayWrite || back.includes(row.id)}
           title={mayWrite ? undefined : words.mayNotWrite}
           aria-label={`${words.records.restore}: ${titleOf(row, type)}`}
           onClick={() => restore(row)}
