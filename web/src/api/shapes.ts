@@ -94,6 +94,8 @@ export type Group = Written & {
   id?: string
 }
 
+/** What a change set off, and what stays done. */
+export type Effect = { id: string; of: string | null; status: string | null }
 export type UndoItem = {
   reverts: number
   kind: string
@@ -114,12 +116,12 @@ export type UndoPlan = {
     record_type: string | null
     id: string
     seq: number
-    overtaken_by: { seq: number; at?: string; actor?: Actor; operation?: string } | null
+    overtaken_by: number | null
     code: string
     message: string
     title?: string
   }[]
-  effects?: { changes: number; deliveries: unknown[]; runs: unknown[] }
+  effects?: { changes: number; deliveries: Effect[]; runs: Effect[] }
 }
 
 export type Claim = {
@@ -135,15 +137,18 @@ export type Claim = {
 }
 export type Delivery = {
   id: string
-  of: { kind: string; id: string; name?: string | null }
+  direction: 'in' | 'out'
+  of: { kind: string; id: string; name: string | null }
   status: 'pending' | 'succeeded' | 'failed' | 'dead'
-  created_at: string
   attempts: number
-  next_attempt_at?: string | null
-  last_status?: number | null
-  last_error?: string | null
-  record_type?: string | null
-  record_id?: string | null
+  record_type: string | null
+  record_id: string | null
+  change_seq: number | null
+  next_attempt_at: string | null
+  last_attempt_at: string | null
+  response_status: number | null
+  error: string | null
+  created_at: string
   title?: string
 }
 export type Attachment = {
@@ -193,4 +198,17 @@ export type Profile = {
     distinct: number
     top: { value: Json; count: number }[]
   }[]
+}
+
+/** Something that waits for a person, whatever its kind. */
+export type ReviewRequest = {
+  id: string
+  kind: string
+  by: { token_id?: string | null; name: string; kind?: Kind }
+  at: string
+  title: string
+  summary: string
+  breaks: { kind: string; id: string; message: string; count?: number }[]
+  may_decide: boolean
+  state?: string
 }

@@ -1,6 +1,6 @@
 /** What a page says of a record type: names, titles, the columns of its schema. */
 import type { Data, Json, RecordType, Row, Schema } from '../api/shapes.ts'
-import { cut, fieldName, visible } from './text.ts'
+import { cut, fieldName, visible, whole } from './text.ts'
 
 const TITLES = ['title', 'name', 'subject', 'label']
 const TITLE_CHARS = 120
@@ -17,7 +17,7 @@ export function plural(name: string): string {
   return /[^aeiou]y$/i.test(name) ? `${name.slice(0, -1)}ies` : `${name}s`
 }
 
-/** "86 tickets", "1 ticket". */
+/** "86 tickets", "1 ticket". Names of types may be plurals, their ids are mostly singulars. */
 export function counted(
   count: number,
   types: readonly RecordType[],
@@ -25,9 +25,9 @@ export function counted(
   kind: string,
 ): string {
   const type = types.find((each) => each.id === id)
-  const one = (id === null ? fieldName(kind) : nameOf(type, id)).toLowerCase()
+  const one = fieldName(id ?? kind).toLowerCase()
   if (count === 1) return `1 ${one}`
-  return `${count.toLocaleString('en')} ${type ? pluralOf(type).toLowerCase() : plural(one)}`
+  return `${whole.format(count)} ${type ? pluralOf(type).toLowerCase() : plural(one)}`
 }
 
 /** The property that names a record to a person. */

@@ -1,3 +1,130 @@
-export default function Page() {
-  return <main className="page" />
+/** Activity: what happened, who did it, and the way back. */
+import { useState } from 'react'
+import { useTypes } from '../../api/queries.ts'
+import type { Kind } from '../../api/session.ts'
+import type { Group, RecordType } from '../../api/shapes.ts'
+import { Empty, pendingOf } from '../../parts/failure.tsx'
+import { useParameters } from '../../parts/search.ts'
+import { longDay, useNow, zone } from '../../parts/time.tsx'
+import { UndoDialog } from '../../parts/undo/dialog.tsx'
+import { Bar } from '../../shell/shell.tsx'
+import { words } from '../../words.ts'
+import { Bars } from './bars.tsx'
+import { Filters, Range } from './filters.tsx'
+import { type Folded, fold, type Part, partOf } from './fold.ts'
+import { DAY, useFeed } from './load.ts'
+import { Rail } from './rail.tsx'
+import { Row, type UndoBody } from './row.tsx'
+import './activity.css'
+
+export default function Activity({ place: { base } }: { place: { base: string } }) {
+  const [search, setSearch] = useParameters()
+  const [undo, setUndo] = useState<UndoBody | undefined>()
+  const now = useNow()
+  const types = useTypes(base).data?.data ?? []
+  const feed = useFeed(base, search)
+  const groups = (feed.data ?? []).filter(
+    ({ call }) => search['tool'] === undefined || call?.tool === search['tool'],
+  )
+  const since = search['since'] ?? DAY
+  return (
+    <>
+      <Bar trail={<span>{words.nav.activity}</span>} />
+      <main className="page">
+        <div className="page-head">
+          <div>
+            <h1>{words.activity.title}</h1>
+            <p className="note">
+              {longDay.format(now)} · {words.activity.timesOf(zone())}
+            </p>
+          </div>
+          <Range search={search} onChange={setSearch} />
+        </div>
+        <div className="columns">
+          <div>
+            <Bars base={base} since={since} kinds={kindsOf(feed.data ?? [])} />
+            <Filters search={search} groups={feed.data ?? []} types={types} onChange={setSearch} />
+            {pendingOf(feed, 10)}
+            {feed.data && groups.length === 0 && (
+              <Nothing isFiltered={Object.keys(search).length > 0} onAll={() => setSearch(NO_FILTER)} />
+            )}
+            <Feed
+              base={base}
+              rows={fold(groups)}
+              types={types}
+              now={now}
+              onFilter={setSearch}
+              onUndo={setUndo}
+            />
+            {feed.hasNextPage && (
+              <button
+                type="button"
+                disabled={feed.isFetchingNextPage}
+                onClick={() => void feed.fetchNextPage()}
+              >
+                {words.older}
+              </button>
+            )}
+          </div>
+          <Rail base={base} since={since} />
+        </div>
+      </main>
+      {undo && <UndoDialog base={base} of={undo} onClose={() => setUndo(undefined)} />}
+    </>
+  )
 }
+
+const NO_FILTER = {
+  who: undefined,
+  kind: undefined,
+  tool: undefined,
+  type: undefined,
+  op: undefined,
+  since: undefined,
+}
+
+const kindsOf = (groups: readonly Group[]): ReadonlyMap<string, Kind> =>
+  new Map(groups.flatMap(({ actor: { name, kind } }) => (kind ? [[name, kind]] : [])))
+
+type FeedProps = {
+  base: string
+  rows: readonly Folded[]
+  types: readonly RecordType[]
+  now: number
+  onFilter: Parameters<typeof Row>[0]['onFilter']
+  onUndo: (body: UndoBody) => void
+}
+
+/** The rows under the part of the day that they are of. */
+function Feed({ base, rows, types, now, onFilter, onUndo }: FeedProps) {
+  const parts: { part: Part; rows: Folded[] }[] = []
+  for (const row of rows) {
+    const part = partOf(row.last, now)
+    if (parts.at(-1)?.part !== part) parts.push({ part, rows: [] })
+    parts.at(-1)?.rows.push(row)
+  }
+  return parts.map((each) => (
+    <section key={each.part} className="feed" aria-label={nameOfPart(each.part)}>
+      <h2>{nameOfPart(each.part)}</h2>
+      <ul>
+        {each.rows.map((row) => (
+          <Row key={keyOf(row)} base={base} row={row} types={types} onFilter={onFilter} onUndo={onUndo} />
+        ))}
+      </ul>
+    </section>
+  ))
+}
+
+const keyOf = ({ groups: [group] }: Folded) => `${group?.request_id} ${group?.last_seq}`
+const nameOfPart = (part: Part): string =>
+  typeof part === 'number' ? longDay.format(part) : words.activity.parts[part]
+
+const Nothing = ({ isFiltered, onAll }: { isFiltered: boolean; onAll: () => void }) => (
+  <Empty title={isFiltered ? words.activity.noneOfFilter : words.activity.none}>
+    {isFiltered && (
+      <button type="button" onClick={onAll}>
+        {words.activity.showAll}
+      </button>
+    )}
+  </Empty>
+)

@@ -1,0 +1,60 @@
+/** How much happened, by hour or day, and by agents, programs and people. */
+import type { Kind } from '../../api/session.ts'
+import { Chart, Legend, type Series } from '../../parts/chart.tsx'
+import { whole } from '../../parts/text.ts'
+import { words } from '../../words.ts'
+import { type Bar, useBars } from './load.ts'
+
+const hour = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
+const KINDS = ['agent', 'program', 'person'] as const
+const MOST_BARS = 400
+
+type Props = { base: string; since: string; kinds: ReadonlyMap<string, Kind> }
+
+export function Bars({ base, since, kinds }: Props) {
+  const { unit, from, bars } = useBars(base, since, kinds)
+  if (!bars) return null
+  const times = timesFrom(Date.parse(from), unit === 'day')
+  const labels = times.map((at) => (unit === 'day' ? day : hour).format(at))
+  const series = KINDS.map(
+    (kind): Series => ({
+      name: words.activity.many[kind],
+      tone: `tone-${kind}`,
+      values: times.map((at, index) =>
+        requestsIn(bars, kind, at, times[index + 1] ?? Number.POSITIVE_INFINITY),
+      ),
+    }),
+  )
+  const sum = (of: 'requests' | 'changes') => bars.reduce((total, each) => total + each[of], 0)
+  return (
+    <section className="card bars">
+      <header>
+        <span>
+          <strong>{whole.format(sum('requests'))}</strong> {words.activity.ofRequestsWord},{' '}
+          <strong>{whole.format(sum('changes'))}</strong> {words.activity.ofChangesWord}
+        </span>
+        <Legend series={series} />
+      </header>
+      <Chart labels={labels} series={series} title={words.activity.chart} height={72} />
+    </section>
+  )
+}
+
+function timesFrom(from: number, isDay: boolean): number[] {
+  const at = new Date(from)
+  if (isDay) at.setHours(0, 0, 0, 0)
+  else at.setMinutes(0, 0, 0)
+  const times: number[] = []
+  while (at.getTime() <= Date.now() && times.length < MOST_BARS) {
+    times.push(at.getTime())
+    if (isDay) at.setDate(at.getDate() + 1)
+    else at.setHours(at.getHours() + 1)
+  }
+  return times
+}
+
+const requestsIn = (bars: readonly Bar[], kind: Kind, from: number, until: number) =>
+  bars
+    .filter((bar) => bar.kind === kind && Date.parse(bar.at) >= from && Date.parse(bar.at) < until)
+    .reduce((sum, { requests }) => sum + requests, 0)

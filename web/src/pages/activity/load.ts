@@ -1,0 +1,96 @@
+/** What the page of activity reads. */
+import { useMemo } from 'react'
+import type { Search } from '../../addresses.ts'
+import { useAsk, usePages, useRead } from '../../api/queries.ts'
+import { pathOf, send } from '../../api/send.ts'
+import type { Kind } from '../../api/session.ts'
+import type { Change, Claim, Delivery, Group, Page } from '../../api/shapes.ts'
+
+const PAGE = 100
+export const DAY = '24h'
+
+/** The parameters of the log for the filters of the address. */
+const filtersOf = ({ since = DAY, who, kind, type, op, until }: Search) => ({
+  since,
+  until,
+  actor: who,
+  actor_kind: kind,
+  record_type: type,
+  operation: op,
+})
+
+export function useFeed(base: string, search: Search) {
+  const filters = filtersOf(search)
+  const path = pathOf([base, 'changes'], {
+    group: 'request',
+    include: 'fields,titles',
+    ...filters,
+    limit: PAGE,
+  })
+  return usePages<Group>([path], (before, signal) =>
+    send<Page<Group>>('GET', before === undefined ? path : `${path}&before=${before}`, undefined, { signal }),
+  )
+}
+
+/** Some changes of a request, with their values before. */
+export const useChangesOf = (base: string, request: string, limit: number, enabled = true) =>
+  useRead<Page<Change>>(
+    pathOf([base, 'changes'], {
+      request_id: request,
+      include: 'before,titles',
+      order: 'desc',
+      max_string: 300,
+      limit,
+    }),
+    { enabled },
+  )
+
+export type Bar = { at: string; kind: Kind; requests: number; changes: number }
+
+/** Requests and changes by hour or day, and by kind of author. */
+export function useBars(base: string, since: string, kinds: ReadonlyMap<string, Kind>) {
+  const unit = /^\d+d$/.test(since) ? 'day' : 'hour'
+  const from = useMemo(() => sinceOf(since).toISOString(), [since])
+  const body = {
+    query: `SELECT date_trunc('${unit}', at) AS at, actor_name AS name, count(DISTINCT request_id) AS requests, count(*) AS changes
+      FROM changes WHERE at >= $1 GROUP BY 1, 2 ORDER BY 1`,
+    params: [from],
+  }
+  const answer = useAsk<{ data: { at: string; name: string; requests: number; changes: number }[] }>(
+    pathOf([base, 'sql']),
+    body,
+    { keep: true },
+  )
+  const bars = answer.data?.data.map(
+    ({ at, name, requests, changes }): Bar => ({
+      at,
+      kind: kinds.get(name) ?? 'program',
+      requests: Number(requests),
+      changes: Number(changes),
+    }),
+  )
+  return { unit, from, bars }
+}
+
+/** The time of an age such as `24h`, or of a timestamp. */
+export function sinceOf(since: string): Date {
+  const [, count, unit = ''] = /^(\d+)([mhd])$/.exec(since) ?? []
+  const size = { m: 60_000, h: 3_600_000, d: 86_400_000 }[unit]
+  return count && size ? new Date(Date.now() - Number(count) * size) : new Date(since)
+}
+
+export const useClaims = (base: string) =>
+  useRead<Page<Claim>>(pathOf([base, 'claims'], { status: 'active', include: 'titles', limit: 100 }))
+
+/** Deliveries that nothing sends any more: given up, or refused. */
+export function useFailing(base: string, since: string) {
+  const of = (status: string) =>
+    pathOf([base, 'deliveries'], { status, since: sinceKey(since), limit: 100, include_total: true })
+  const dead = useRead<Page<Delivery>>(of('dead'))
+  const refused = useRead<Page<Delivery>>(of('failed'))
+  const total = (dead.data?.meta.total ?? 0) + (refused.data?.meta.total ?? 0)
+  return { total, all: [...(dead.data?.data ?? []), ...(refused.data?.data ?? [])] }
+}
+
+/** A time that stays the same for a while, so that it is not another question each time. */
+const sinceKey = (since: string) => (/^\d+[mhd]$/.test(since) ? since : new Date(since).toISOString())

@@ -1,0 +1,150 @@
+/** Beside the feed: what waits for a person, what fails, and what is in work. */
+import { useQueryClient } from '@tanstack/react-query'
+import { Link } from 'wouter'
+import { to } from '../../addresses.ts'
+import { stale, useRead, useWrite } from '../../api/queries.ts'
+import { pathOf } from '../../api/send.ts'
+import type { Delivery, Page, ReviewRequest } from '../../api/shapes.ts'
+import { Icon } from '../../parts/icon.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { whole } from '../../parts/text.ts'
+import { span, useNow } from '../../parts/time.tsx'
+import { say } from '../../parts/toast.tsx'
+import { Shape } from '../../parts/who.tsx'
+import { words } from '../../words.ts'
+import { useClaims, useFailing } from './load.ts'
+
+const SHOWN = 4
+
+export function Rail({ base, since }: { base: string; since: string }) {
+  return (
+    <aside className="rail" aria-label={words.activity.now}>
+      <Waiting base={base} />
+      <Failing base={base} since={since} />
+      <InWork base={base} />
+    </aside>
+  )
+}
+
+function Waiting({ base }: { base: string }) {
+  const path = pathOf([base, 'review-requests'], { state: 'open', limit: SHOWN, include_total: true })
+  const { data } = useRead<Page<ReviewRequest>>(path)
+  if (!data) return null
+  return (
+    <section className="card">
+      <header>
+        <h2>{words.activity.waiting}</h2>
+        <span className="note">{data.meta.total}</span>
+      </header>
+      {data.data.length === 0 && <p className="card-item note">{words.activity.nothingWaits}</p>}
+      {data.data.map(({ id, title, by, summary, breaks }) => (
+        <div key={id} className="card-item">
+          <strong className="who">
+            <Shape name={by.name} kind={by.kind} />
+            <Text>{title}</Text>
+          </strong>
+          <span className="note">
+            <Text>{summary}</Text>
+          </span>
+          {unfit(breaks) > 0 && <span className="changed-word">{words.activity.doNotFit(unfit(breaks))}</span>}
+          <Link href={to.review(base, id)} className="button">
+            {words.review.open}
+          </Link>
+        </div>
+      ))}
+    </section>
+  )
+}
+
+/** How many records did not fit when it was asked for. */
+const unfit = (breaks: ReviewRequest['breaks']) => breaks.reduce((sum, { count = 0 }) => sum + count, 0)
+
+/** Deliveries by what they are of, the most frequent first. */
+function byOrigin(all: readonly Delivery[]) {
+  const origins = new Map<string, Delivery[]>()
+  for (const each of all)
+    origins.set(`${each.of.kind} ${each.of.id}`, [
+      ...(origins.get(`${each.of.kind} ${each.of.id}`) ?? []),
+      each,
+    ])
+  return [...origins.values()].sort((a, b) => b.length - a.length)
+}
+
+function Failing({ base, since }: { base: string; since: string }) {
+  const { total, all } = useFailing(base, since)
+  const client = useQueryClient()
+  const write = useWrite<{ count: number }>(base)
+  const again = ({ of, status, direction }: Delivery) =>
+    write.mutate({
+      method: 'POST',
+      path: pathOf([base, 'deliveries', 'replay']),
+      body: { of: of.id, status, direction },
+      headers: { 'idempotency-key': crypto.randomUUID() },
+      onDone: ({ count }) => {
+        say(words.activity.sentAgain(count))
+        setTimeout(() => stale(client, base), 2000)
+      },
+    })
+  return (
+    <section className="card">
+      <header>
+        <h2>{words.activity.failing}</h2>
+        <span className="note">{total > 0 && whole.format(total)}</span>
+      </header>
+      {all.length === 0 && <p className="card-item note">{words.activity.nothingFails}</p>}
+      {byOrigin(all).map((group) => {
+        const [newest] = group
+        if (!newest) return null
+        const { of, response_status, error, attempts, direction } = newest
+        return (
+          <div key={of.id} className="card-item">
+            <strong className="who">
+              <span className="failed-word">
+                <Icon name="warning" />
+              </span>
+              <Text>{of.name ?? of.id}</Text>
+              <span className="note">{whole.format(group.length)}</span>
+            </strong>
+            <span className="note">
+              {response_status !== null && `${response_status} · `}
+              {direction === 'in' && `${words.activity.refused} `}
+              <Text>{error ?? ''}</Text>
+              {direction === 'out' && ` · ${words.activity.gaveUp(attempts)}`}
+            </span>
+            <button type="button" disabled={write.isPending} onClick={() => again(newest)}>
+              {group.length === 1 ? words.activity.sendAgain : words.activity.sendAllAgain}
+            </button>
+          </div>
+        )
+      })}
+      {write.error && <p className="card-item failed-word">{write.error.message}</p>}
+    </section>
+  )
+}
+
+function InWork({ base }: { base: string }) {
+  const now = useNow()
+  const { data } = useClaims(base)
+  if (!data) return null
+  return (
+    <section className="card">
+      <header>
+        <h2>{words.activity.inWork}</h2>
+        <span className="note">{data.data.length > 0 && whole.format(data.data.length)}</span>
+      </header>
+      {data.data.length === 0 && <p className="card-item note">{words.activity.nobodyWorks}</p>}
+      <ul className="in-work">
+        {data.data.map(({ id, record_type, record_id, title, holder, expires_at }) => (
+          <li key={id}>
+            <Shape name={holder?.name ?? words.nobody} kind={holder?.kind} />
+            <Link href={to.record(base, record_type, record_id)} title={holder?.name}>
+              <Text>{title ?? record_id}</Text>
+            </Link>
+            <span className="note">{words.activity.left(span(Date.parse(expires_at) - now))}</span>
+            <span className="hidden">{words.activity.heldBy(holder?.name ?? words.nobody)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

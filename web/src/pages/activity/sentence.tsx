@@ -1,0 +1,49 @@
+/** What a row says: who did what to which records, as a sentence. */
+import { Link } from 'wouter'
+import { to } from '../../addresses.ts'
+import type { Count, Operation, RecordType } from '../../api/shapes.ts'
+import { Text } from '../../parts/plain-text.tsx'
+import { counted } from '../../parts/record-types.ts'
+import { words } from '../../words.ts'
+import type { Folded } from './fold.ts'
+
+const verbOf = ({ kind, operation }: Count): string =>
+  kind === 'relationship' ? words.linkVerbs[operation] : words.verbs[operation]
+
+/** "created 2 messages, changed 3 tickets and linked 4 records". */
+export function Sentence({ base, row, types }: { base: string; row: Folded; types: readonly RecordType[] }) {
+  const [group] = row.groups
+  const [only] = row.by
+  if (group && row.count === 1 && only?.record_type && group.title !== undefined && group.id !== undefined)
+    return (
+      <>
+        {verbOf(only)}{' '}
+        {only.operation === 'delete' ? (
+          <Text>{group.title}</Text>
+        ) : (
+          <Link href={to.record(base, only.record_type, group.id)} className="subject">
+            <Text>{group.title}</Text>
+          </Link>
+        )}
+      </>
+    )
+  const shown = row.by.slice(0, 3)
+  const rest = row.by.slice(3).reduce((sum, { count }) => sum + count, 0)
+  return (
+    <>
+      {shown.map((each, at) => (
+        <span key={`${each.kind} ${each.record_type} ${each.operation}`}>
+          {at > 0 && (at === shown.length - 1 && rest === 0 ? ` ${words.and} ` : ', ')}
+          {verbOf(each)} <strong>{objectOf(each, types)}</strong>
+        </span>
+      ))}
+      {rest > 0 && ` ${words.andMore(rest)}`}
+    </>
+  )
+}
+
+const objectOf = ({ count, kind, record_type }: Count, types: readonly RecordType[]) =>
+  kind === 'relationship' ? words.countOfRecords(count) : counted(count, types, record_type, kind)
+
+/** The same as text, for the title of a dialog. */
+export const plainVerb = (operation: Operation): string => words.verbs[operation]

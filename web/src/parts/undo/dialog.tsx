@@ -1,0 +1,118 @@
+/** The undo: its plan first, in numbers and fields, then one button that says how much it takes back. */
+import { useId, useState } from 'react'
+import { useAsk, useTypes, useWrite } from '../../api/queries.ts'
+import { pathOf } from '../../api/send.ts'
+import type { UndoPlan } from '../../api/shapes.ts'
+import { words } from '../../words.ts'
+import { Dialog } from '../dialog.tsx'
+import { Empty, Failure, pendingOf } from '../failure.tsx'
+import { counted } from '../record-types.ts'
+import { say } from '../toast.tsx'
+import { Fields, Left, Numbers, Sent } from './plan.tsx'
+import { isOther } from './summary.ts'
+
+type Props = {
+  base: string
+  /** The body of the undo: which changes. */
+  of: Record<string, unknown>
+  onClose: () => void
+}
+
+/** A plan that is older is made again before it is carried out. */
+const OLD_MS = 60_000
+
+export function UndoDialog({ base, of, onClose }: Props) {
+  const [isForced, setForced] = useState(false)
+  const [withEffects, setWithEffects] = useState(false)
+  const [isChanged, setChanged] = useState(false)
+  const [key] = useState(() => crypto.randomUUID())
+  const name = useId()
+  const types = useTypes(base).data?.data ?? []
+  const choice = { on_conflict: isForced ? 'force' : 'skip', ...(withEffects && { with_effects: true }) }
+  const path = pathOf([base, 'revert'], { dry_run: true, include: 'titles' })
+  const plan = useAsk<UndoPlan>(path, { ...of, ...choice }, { keep: true })
+  const seen = plan.data
+  const write = useWrite<UndoPlan>(base)
+
+  const carryOut = async () => {
+    if (!seen) return
+    if (Date.now() - plan.dataUpdatedAt > OLD_MS) {
+      const { data: now } = await plan.refetch()
+      if (now && isOther(seen, now)) return setChanged(true)
+    }
+    write.mutate({
+      method: 'POST',
+      path: pathOf([base, 'revert']),
+      body: { ...of, ...choice },
+      headers: { 'idempotency-key': `${key}-${JSON.stringify(choice).length}` },
+      onDone: (done) => {
+        onClose()
+        say(words.undo.done(done.count), {
+          label: words.undo.theUndo,
+          onSelect: () => undoTheUndo(done.request_id),
+        })
+      },
+    })
+  }
+  const undoTheUndo = (request: string) =>
+    write.mutate({
+      method: 'POST',
+      path: pathOf([base, 'revert']),
+      body: { request_id: request },
+      onDone: ({ count }) => say(words.undo.done(count)),
+    })
+
+  const total = (seen?.count ?? 0) + (seen?.skipped.length ?? 0)
+  return (
+    <Dialog
+      title={seen ? words.undo.title(total) : words.undo.planning}
+      onClose={onClose}
+      isWide
+      foot={
+        <>
+          <span className="note">{words.undo.oneTransaction}</span>
+          <button type="button" className="quiet" onClick={onClose}>
+            {words.cancel} <kbd>esc</kbd>
+          </button>
+          <button
+            type="button"
+            className="primary"
+            disabled={!seen || seen.count === 0 || write.isPending || plan.isFetching}
+            onClick={() => void carryOut()}
+          >
+            {words.undo.button(seen?.count ?? 0)}
+          </button>
+        </>
+      }
+    >
+      {pendingOf(plan, 6)}
+      {isChanged && <p className="amber">{words.undo.planChanged}</p>}
+      {write.error && <Failure of={write.error} onRetry={() => void plan.refetch()} />}
+      {seen && total === 0 && <Empty title={words.undo.nothing} />}
+      {seen && total > 0 && (
+        <>
+          <Numbers
+            plan={seen}
+            what={seen.by.map((each) => counted(each.count, types, each.record_type, each.kind))}
+          />
+          <Fields items={[...seen.data, ...seen.also]} />
+          <Left base={base} plan={seen} types={types}>
+            <label>
+              <input type="radio" name={name} checked={!isForced} onChange={() => setForced(false)} />{' '}
+              {words.undo.leave(seen.skipped.length + seen.also.length)}
+            </label>
+            <label>
+              <input type="radio" name={name} checked={isForced} onChange={() => setForced(true)} />{' '}
+              {words.undo.takeToo}
+            </label>
+          </Left>
+          <Sent plan={seen} />
+          <label className="switch">
+            <input type="checkbox" checked={withEffects} onChange={() => setWithEffects(!withEffects)} />{' '}
+            {words.undo.withEffects}
+          </label>
+        </>
+      )}
+    </Dialog>
+  )
+}

@@ -1,0 +1,155 @@
+/** The parts of an undo plan: numbers, fields, what stays, what was sent. */
+import { type ReactNode, useMemo } from 'react'
+import { useRead } from '../../api/queries.ts'
+import { pathOf } from '../../api/send.ts'
+import type { Change as LogChange, Page, RecordType, UndoItem, UndoPlan } from '../../api/shapes.ts'
+import { words } from '../../words.ts'
+import { ChangesInLine, changesOf } from '../diff.tsx'
+import { Icon } from '../icon.tsx'
+import { Text } from '../plain-text.tsx'
+import { nameOf } from '../record-types.ts'
+import { whole } from '../text.ts'
+import { Time } from '../time.tsx'
+import { Value } from '../value.tsx'
+import { Shape } from '../who.tsx'
+import { fieldsOfPlan, type ValueCount } from './summary.ts'
+
+export const Numbers = ({ plan, what }: { plan: UndoPlan; what: readonly string[] }) => {
+  const sent = plan.effects?.deliveries.length ?? 0
+  return (
+    <dl className="numbers-box">
+      <Count value={plan.count} label={words.undo.goBack(what)} />
+      {plan.skipped.length > 0 && <Count value={plan.skipped.length} label={words.undo.stay} />}
+      {plan.also.length > 0 && <Count value={plan.also.length} label={words.undo.also} />}
+      {sent > 0 && <Count value={sent} label={words.undo.alreadySent} />}
+    </dl>
+  )
+}
+
+const Count = ({ value, label }: { value: number; label: string }) => (
+  <div>
+    <dd>{whole.format(value)}</dd>
+    <dt>{label}</dt>
+  </div>
+)
+
+const DIFF = 40
+
+export function Fields({ items }: { items: readonly UndoItem[] }) {
+  const fields = useMemo(() => fieldsOfPlan(items), [items])
+  if (fields.length === 0) return null
+  const side = (values: readonly ValueCount[], total: number) =>
+    values.map(({ value, count }) => (
+      <span key={JSON.stringify(value ?? null)}>
+        <Value value={value} most={DIFF} />
+        {(values.length > 1 || count < total) && <span className="times"> {whole.format(count)}</span>}
+      </span>
+    ))
+  return (
+    <table className="undo-fields">
+      <thead className="hidden">
+        <tr>
+          <th scope="col">{words.undo.field}</th>
+          <th scope="col">{words.undo.values}</th>
+          <th scope="col">{words.undo.records}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {fields.map(({ name, from, to, count }) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            <td>
+              <span className="change">
+                <del>{side(from, count)}</del>
+                <span className="arrow" role="img" aria-label={words.becomes}>
+                  →
+                </span>
+                <ins>{side(to, count)}</ins>
+              </span>
+            </td>
+            <td className="note">{words.countOfRecords(count)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+type LeftProps = { base: string; plan: UndoPlan; types: readonly RecordType[]; children: ReactNode }
+const SHOWN = 5
+
+/** What was changed after it, by whom, and the choice. */
+export function Left({ base, plan: { skipped, also }, types, children }: LeftProps) {
+  if (skipped.length + also.length === 0) return null
+  const overtaken = skipped.filter(({ overtaken_by }) => overtaken_by !== null)
+  return (
+    <section className="amber">
+      <h3>
+        <Icon name="warning" />
+        {skipped.length > 0 ? words.undo.changedAfter(skipped.length) : words.undo.takenToo(also.length)}
+      </h3>
+      <ul className="left">
+        {skipped.slice(0, SHOWN).map((each) => (
+          <li key={`${each.kind} ${each.record_type} ${each.id}`}>
+            <strong>
+              <Text>
+                {each.title ??
+                  `${
+                    each.record_type === null
+                      ? ''
+                      : nameOf(
+                          types.find(({ id }) => id === each.record_type),
+                          each.record_type,
+                        )
+                  } ${each.id}`}
+              </Text>
+            </strong>{' '}
+            {each.overtaken_by === null ? (
+              <span className="note">
+                <Text>{each.message}</Text>
+              </span>
+            ) : (
+              <After base={base} seq={each.overtaken_by} />
+            )}
+          </li>
+        ))}
+        {skipped.length > SHOWN && <li className="note">{words.andMore(skipped.length - SHOWN)}</li>}
+      </ul>
+      {(overtaken.length > 0 || also.length > 0) && <div className="choices">{children}</div>}
+    </section>
+  )
+}
+
+/** The change that is in the way: who, when, and what. */
+function After({ base, seq }: { base: string; seq: number }) {
+  const { data } = useRead<Page<LogChange>>(
+    pathOf([base, 'changes'], { after: seq - 1, limit: 1, include: 'before', max_string: 120 }),
+  )
+  const [change] = data?.data ?? []
+  if (!change) return null
+  return (
+    <span className="note after">
+      <Shape name={change.actor.name} kind={change.actor.kind} />
+      <Text>{change.actor.name}</Text>, <Time at={change.at} />:{' '}
+      <ChangesInLine changes={changesOf(change.diff)} most={2} />
+    </span>
+  )
+}
+
+/** What other systems got, and keep. */
+export function Sent({ plan: { effects } }: { plan: UndoPlan }) {
+  const sent = effects?.deliveries ?? []
+  if (sent.length === 0) return null
+  const origins = new Map<string, number>()
+  for (const { of } of sent) origins.set(of ?? '', (origins.get(of ?? '') ?? 0) + 1)
+  return (
+    <section className="card card-item">
+      <h3>{words.undo.sentSince}</h3>
+      {[...origins].map(([of, count]) => (
+        <p key={of} className="note">
+          {words.undo.callsOf(count, of)}
+        </p>
+      ))}
+    </section>
+  )
+}
