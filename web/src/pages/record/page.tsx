@@ -3,6 +3,9 @@ import { useCallback } from 'react'
 import { Link } from 'wouter'
 import { to } from '../../addresses.ts'
 import { useType } from '../../api/queries.ts'
+import { pathOf } from '../../api/send.ts'
+import type { Row } from '../../api/shapes.ts'
+import { CopyAs, curlOf } from '../../parts/copy-as.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { Icon } from '../../parts/icon.tsx'
@@ -15,7 +18,6 @@ import { useKey } from '../../shell/keys.tsx'
 import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
 import { Comparison } from './comparison.tsx'
-import { CopyAs } from './copy-as.tsx'
 import { Edit } from './edit.tsx'
 import { Fields } from './fields.tsx'
 import { Files } from './files.tsx'
@@ -23,7 +25,7 @@ import { Gone } from './gone.tsx'
 import { Head } from './head.tsx'
 import { History } from './history.tsx'
 import { Links, Waiting } from './links.tsx'
-import { type Place, useHistory, useRecord, useRelated, useVersion } from './load.ts'
+import { type Place, recordPath, useHistory, useRecord, useRelated, useVersion } from './load.ts'
 import { TABS, Tabs } from './tabs.tsx'
 import { useVersionKeys } from './version-keys.ts'
 import { Viewer } from './viewer.tsx'
@@ -94,7 +96,7 @@ export default function Page({
               }),
           }))}
         />
-        {row && <CopyAs place={place} row={row} />}
+        {row && <CopyAs texts={copiesOf(place, row)} />}
         {!isEditing && !isPast && now.data && (
           <button
             type="button"
@@ -185,3 +187,10 @@ export default function Page({
     </>
   )
 }
+
+const copiesOf = (place: Place, row: Row) => ({
+  [words.copies.json]: JSON.stringify(row, null, 2),
+  [words.copies.curl]: curlOf(pathOf(recordPath(place))),
+  [words.copies.link]: location.href,
+  [words.copies.id]: row.id,
+})

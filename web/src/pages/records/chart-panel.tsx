@@ -1,55 +1,80 @@
-/** How many records have each value of a field. */
+/** How many records have each value of a field: day by day, or as bars where the server has no series. */
 import type { Json, RecordType } from '../../api/shapes.ts'
-import { Chart } from '../../parts/chart.tsx'
+import { Chart, Legend, type Series } from '../../parts/chart.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
 import { Menu } from '../../parts/menu.tsx'
-import { fieldsOf, pluralOf } from '../../parts/record-types.ts'
+import { type Field, fieldsOf, pluralOf } from '../../parts/record-types.ts'
 import type { Change } from '../../parts/search.ts'
 import { cut, fieldName, whole } from '../../parts/text.ts'
+import { shortTime } from '../../parts/time.tsx'
 import { words } from '../../words.ts'
-import { useGroups } from './load.ts'
+import { type Group, useGroups, useSeries } from './load.ts'
 
 const BARS = 24
+const TONES = 6
 
 type Props = { base: string; type: RecordType; field: string; filter: unknown; onChange: Change }
 
-export function ChartPanel({ base, type, field, filter, onChange }: Props) {
-  const path = `data.${field}`
-  const known = fieldsOf(type).find(({ name }) => name === field)
+export function ChartPanel({ base, type, field: name, filter, onChange }: Props) {
+  const fields = fieldsOf(type).filter(({ schema }) => schema.type !== 'array' && schema.type !== 'object')
+  const field = fields.find((each) => each.name === name)
+  const path = `data.${name}`
+  const series = useSeries(base, type.id, path, filter, field?.isState === true)
   const groups = useGroups(base, type.id, path, filter, undefined, BARS)
-  const order = (value: Json) => known?.values?.indexOf(value) ?? 0
-  const bars = (groups.data?.data ?? [])
-    .map((group) => ({ value: group[path] ?? null, count: group.count }))
-    .sort((a, b) => order(a.value) - order(b.value))
-  const title = words.records.chartOf(pluralOf(type), fieldName(path))
+  const plural = pluralOf(type)
+  const title = words.records.chartOf(plural, fieldName(path))
+  const drawn = series.data
+    ? daysOf(series.data.data, path, field)
+    : barsOf(groups.data?.data ?? [], path, field, plural)
   return (
     <section className="chart-panel" aria-label={title}>
       <header>
         <h2>{title}</h2>
+        {series.data && (
+          <Legend series={drawn.series.map((each) => ({ ...each, values: each.values.slice(-1) }))} />
+        )}
         <Menu
           label={words.records.chartBy}
-          items={fieldsOf(type)
-            .filter(({ schema }) => schema.type !== 'array' && schema.type !== 'object')
-            .map(({ name, path: of }) => ({
-              label: fieldName(of),
-              isOn: name === field,
-              onSelect: () => onChange({ chart: name }, true),
-            }))}
+          items={fields.map((each) => ({
+            label: fieldName(each.path),
+            isOn: each.name === name,
+            onSelect: () => onChange({ chart: each.name }, true),
+          }))}
         />
       </header>
-      {pendingOf(groups, 3) ?? (
-        <Chart
-          title={title}
-          marks={BARS}
-          labels={bars.map(
-            ({ value, count }) =>
-              `${value === null ? words.empty : cut(String(value), 20).text} ${whole.format(count)}`,
-          )}
-          series={[
-            { name: pluralOf(type).toLowerCase(), tone: 'tone-0', values: bars.map(({ count }) => count) },
-          ]}
-        />
+      {(series.isLoading ? pendingOf(series, 3) : undefined) ?? pendingOf(groups, 3) ?? (
+        <Chart title={title} {...drawn} {...(!series.data && { marks: BARS })} />
       )}
     </section>
   )
+}
+
+type Drawn = { labels: string[]; series: Series[] }
+
+const wordOf = (value: Json) => (value === null ? words.empty : cut(String(value), 20).text)
+const inOrder = (field: Field | undefined) => (a: Json, b: Json) =>
+  (field?.values?.indexOf(a) ?? 0) - (field?.values?.indexOf(b) ?? 0)
+
+function barsOf(groups: readonly Group[], path: string, field: Field | undefined, plural: string): Drawn {
+  const order = inOrder(field)
+  const bars = groups.map((group) => ({ value: group[path] ?? null, count: group.count }))
+  bars.sort((a, b) => order(a.value, b.value))
+  return {
+    labels: bars.map(({ value, count }) => `${wordOf(value)} ${whole.format(count)}`),
+    series: [{ name: plural.toLowerCase(), tone: 'tone-0', values: bars.map(({ count }) => count) }],
+  }
+}
+
+function daysOf(rows: readonly Group[], path: string, field: Field | undefined): Drawn {
+  const days = [...new Set(rows.map(({ at }) => String(at)))].sort()
+  const values = [...new Set(rows.map((row) => row[path] ?? null))].sort(inOrder(field))
+  const counts = new Map(rows.map((row) => [`${row['at']} ${JSON.stringify(row[path] ?? null)}`, row.count]))
+  return {
+    labels: days.map((day) => shortTime(Date.parse(day))),
+    series: values.map((value, at) => ({
+      name: wordOf(value),
+      tone: `tone-${at % TONES}`,
+      values: days.map((day) => counts.get(`${day} ${JSON.stringify(value)}`) ?? 0),
+    })),
+  }
 }

@@ -147,6 +147,22 @@ export const useGroups = (
     { keep: true },
   )
 
+const DAYS = 30
+
+/** The counts of each value at the end of each of the last days. */
+export const useSeries = (base: string, type: string, field: string, filter: unknown, enabled: boolean) =>
+  useAsk<Page<Group>>(
+    pathOf([base, 'records', type, 'aggregate']),
+    {
+      ...(filter !== undefined && { filter }),
+      aggregations: [{ fn: 'count' }],
+      group_by: [field],
+      over: { interval: 'day', since: `${DAYS}d` },
+      limit: 1000,
+    },
+    { enabled, keep: true },
+  )
+
 export type Author = { id: string; actor_name: string; actor_kind: Kind }
 
 const AUTHORS = `SELECT DISTINCT ON (id) id, actor_name, actor_kind FROM changes

@@ -3,7 +3,9 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { type Search, to } from '../../addresses.ts'
 import { useType, useTypes } from '../../api/queries.ts'
+import { pathOf } from '../../api/send.ts'
 import type { RecordType } from '../../api/shapes.ts'
+import { CopyAs, curlOf } from '../../parts/copy-as.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { Text } from '../../parts/plain-text.tsx'
@@ -16,7 +18,6 @@ import { words } from '../../words.ts'
 import { AsOf } from './as-of.tsx'
 import { ChartPanel } from './chart-panel.tsx'
 import { Conditions } from './conditions.tsx'
-import { CopyAs } from './copy-as.tsx'
 import { DeletedList } from './deleted.tsx'
 import { Facets } from './facets.tsx'
 import { type Condition, filterOf, parseFilter, printFilter, viewsOf } from './filter.ts'
@@ -42,7 +43,7 @@ export default function Page({
 }
 
 /** What the address asks for. Without a filter it is the first view of the type. */
-export function askedOf(type: RecordType, search: Search) {
+function askedOf(type: RecordType, search: Search) {
   const [first] = viewsOf(type, words.records.views)
   const conditions = parseFilter(search['filter']) ?? parseFilter(first?.search['filter']) ?? []
   const q = search['q']?.trim() ?? ''
@@ -79,13 +80,7 @@ function Records({ base, type }: { base: string; type: RecordType }) {
     <div className="records">
       <Bar trail={trail}>
         {!isDeleted && <AsOf at={asked.asOf} onChange={(asOf) => change({ as_of: asOf })} />}
-        {!isDeleted && (
-          <CopyAs
-            base={base}
-            type={type.id}
-            body={{ ...(asked.filter && { filter: asked.filter }), ...(asked.sort && { sort: asked.sort }) }}
-          />
-        )}
+        {!isDeleted && <CopyAs texts={copiesOf(base, type.id, asked)} />}
         <button
           type="button"
           className="primary"
@@ -146,4 +141,15 @@ function Records({ base, type }: { base: string; type: RecordType }) {
       {isNew && <NewRecord base={base} type={type} onClose={() => setNew(false)} />}
     </div>
   )
+}
+
+function copiesOf(base: string, type: string, { filter, sort }: ReturnType<typeof askedOf>) {
+  const body = { ...(filter && { filter }), ...(sort && { sort }) }
+  const path = pathOf([base, 'records', type, 'query'])
+  return {
+    [words.copies.query]: JSON.stringify(body, null, 2),
+    [words.copies.curl]: curlOf(path, body),
+    [words.copies.csv]: curlOf(path, { ...body, limit: 'all' }, 'text/csv'),
+    [words.copies.link]: location.href,
+  }
 }
