@@ -519,6 +519,9 @@ export const words = {
     ends: 'Ends',
     never: 'never',
     days: (count: number) => `in ${of(count, 'day')}`,
+    own: 'Your own token',
+    ownHint:
+      'A sign-in makes no token that outlives it, so nobody else can in your tab. Yours is used this once and not kept.',
     act: 'Make the token',
     once: (name: string) =>
       `This is the token of ${name}. It is shown this once: keep it where its client finds it.`,

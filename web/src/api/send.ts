@@ -35,7 +35,8 @@ export async function request(
   })
   if (answer.ok) return answer
   const failure = await failureOf(answer)
-  if (failure.status === 401) ended(sent, failure.message)
+  // Another token than that of the tab may be wrong without ending the sign-in.
+  if (failure.status === 401 && headers?.['authorization'] === undefined) ended(sent, failure.message)
   throw failure
 }
 

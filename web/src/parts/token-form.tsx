@@ -1,4 +1,7 @@
-/** Makes a token: whose, for what, with which rights. It is shown once. */
+/**
+ * Makes a token: whose, for what, with which rights. It is shown once. The token of a tab makes none that outlive it,
+ * so that a stolen one leaves nothing behind: the person's own token is asked for, used once, and not kept.
+ */
 import { type FormEvent, useId, useState } from 'react'
 import { useWrite } from '../api/queries.ts'
 import { pathOf } from '../api/send.ts'
@@ -31,6 +34,7 @@ export function TokenForm({ base, endpoints, agentOf, onMade }: Props) {
   const [permission, setPermission] = useState<Grant['permission']>('write')
   const [environment, setEnvironment] = useState('production')
   const [days, setDays] = useState(0)
+  const [own, setOwn] = useState('')
   const write = useWrite<Made>(undefined)
   const id = useId()
   const submit = (event: FormEvent) => {
@@ -39,6 +43,7 @@ export function TokenForm({ base, endpoints, agentOf, onMade }: Props) {
     write.mutate({
       method: 'POST',
       path: pathOf(['tokens']),
+      headers: { authorization: `Bearer ${own.trim()}` },
       body: {
         name: name.trim(),
         kind,
@@ -121,8 +126,25 @@ export function TokenForm({ base, endpoints, agentOf, onMade }: Props) {
         [[0, words.token.never] as const, ...DAYS.map((each) => [each, words.token.days(each)] as const)],
         setDays,
       )}
-      <span />
-      <button type="submit" className="primary" disabled={name.trim() === '' || write.isPending}>
+      <label htmlFor={`${id}-own`}>{words.token.own}</label>
+      <input
+        id={`${id}-own`}
+        type="password"
+        autoComplete="off"
+        placeholder="plt_…"
+        required
+        value={own}
+        aria-describedby={`${id}-why`}
+        onChange={({ target }) => setOwn(target.value)}
+      />
+      <p id={`${id}-why`} className="meta second">
+        {words.token.ownHint}
+      </p>
+      <button
+        type="submit"
+        className="primary"
+        disabled={name.trim() === '' || own.trim() === '' || write.isPending}
+      >
         {words.token.act}
       </button>
       {write.error && <Failure of={write.error} />}
