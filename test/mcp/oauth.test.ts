@@ -152,7 +152,7 @@ describe('an issuer token', () => {
       await call({ client_id: 'claude', jti: 'another' }, 'b'),
       await call({ sub: 'bob\u202e\n\u0000' }, 'c'),
     ]
-    expect(first).toMatchObject({ name: 'alice (claude)', via: 'mcp' })
+    expect(first).toMatchObject({ name: 'alice (claude)', kind: 'agent', via: 'mcp' })
     expect(first.token_id).toMatch(/^oauth:[\w-]{43}$/)
     expect(second).toEqual(first)
     expect(other.name).toBe('bob')

@@ -73,6 +73,7 @@ export function withTitles<T>(
 
 async function propertyOf(scope: Scope, baseId: string, { kind, recordType }: Named): Promise<string | null> {
   if (kind === 'file' || kind === 'relationship') return null
+  if (kind === 'attachment') return 'filename'
   if (kind !== 'record') return 'name'
   if (recordType === null || policyOn(scope, baseId, recordType)) return null
   if (!scope.access.allows('read', baseId, recordType)) return null

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectFault, succeed } from '../../support/answers.ts'
 import { callTool } from '../../support/mcp.ts'
 import type { Body, Call } from '../../support/server.ts'
+import { openStream } from '../../support/sse.ts'
+import { eventually } from '../../support/until.ts'
 import { openWorld, type World } from '../../support/world.ts'
 
 let world: World
@@ -89,6 +91,28 @@ test('other resources have their names, and files that of their path', async () 
     201,
   )
   expect(await changesOf('type')).toEqual(['A type'])
+})
+
+test('an attachment has its file name, also once it is gone', async () => {
+  await put('note/with', { text: 'x' })
+  const body = { filename: 'plan.pdf', content_type: 'text/plain', content: 'text' }
+  const at = '/v1/crm/records/note/with/attachments'
+  const { id } = succeed(await world.call('POST', at, body, { 'x-request-id': 'attached' }), 201)
+  expect(await changesOf('attached')).toEqual(['plan.pdf'])
+  succeed(await world.call('DELETE', `${at}/${id}`))
+  expect(await changesOf('attached')).toEqual(['plan.pdf'])
+})
+
+test('deliveries and the stream of changes have titles', async () => {
+  const trigger = { record_types: ['person'], url: 'https://receiver.invalid/hook', enabled: true }
+  succeed(await world.call('PUT', '/v1/crm/triggers/told', trigger), 201)
+  const stream = await openStream(world, '/v1/crm/changes/stream?record_type=person&include=titles')
+  await put('person/p9', { name: 'Nia' })
+  expect((await stream.until(1))[0]?.data).toMatchObject({ id: 'p9', title: 'Nia' })
+  stream.cut()
+  const delivery = await eventually(async () => (await read('deliveries?of=told&include=titles')).data[0])
+  expect(delivery).toMatchObject({ record_id: 'p9', title: 'Nia' })
+  expect((await read('deliveries?of=told')).data[0]).not.toHaveProperty('title')
 })
 
 test('related records, claims and expansions have titles', async () => {
