@@ -30,7 +30,7 @@ test('each item of a plan says what it changes, from now to then', async () => {
     { type: 'cancel_record', ...at('c') },
   ])
   const plan = await planOf({ request_id: 'changed', include: ['titles'] })
-  const items = Object.fromEntries(plan.data.map(({ id, diff, title }: Body) => [id, { diff, title }]))
+  const items: Body = Object.fromEntries(plan.data.map(({ id, diff, title }: Body) => [id, { diff, title }]))
   expect(items.a).toEqual({
     title: 'Name a',
     diff: [
