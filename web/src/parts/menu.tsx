@@ -5,7 +5,7 @@ import { words } from '../words.ts'
 export type Item = { label: ReactNode; onSelect: () => void; isOn?: boolean; note?: string }
 type Props = {
   label: ReactNode
-  /** For a button without a word. */
+  /** Of the menu. */
   name?: string
   items: readonly Item[]
   className?: string
@@ -34,7 +34,6 @@ export function Menu({ label, name, items, className = 'quiet', children }: Prop
         popoverTarget={id}
         aria-haspopup="menu"
         aria-expanded={isOpen}
-        aria-label={name}
       >
         {label}
       </button>

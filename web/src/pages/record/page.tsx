@@ -6,7 +6,7 @@ import { useType } from '../../api/queries.ts'
 import { pathOf } from '../../api/send.ts'
 import type { Row } from '../../api/shapes.ts'
 import { CopyAs, curlOf } from '../../parts/copy-as.tsx'
-import { pendingOf } from '../../parts/failure.tsx'
+import { pendingOf, Skeleton } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Menu } from '../../parts/menu.tsx'
@@ -25,7 +25,15 @@ import { Gone } from './gone.tsx'
 import { Head } from './head.tsx'
 import { History } from './history.tsx'
 import { Links, Waiting } from './links.tsx'
-import { type Place, recordPath, useHistory, useRecord, useRelated, useVersion } from './load.ts'
+import {
+  type Place,
+  recordPath,
+  useFired,
+  useHistory,
+  useRecord,
+  useRelated,
+  useVersion,
+} from './load.ts'
 import { TABS, Tabs } from './tabs.tsx'
 import { useVersionKeys } from './version-keys.ts'
 import { Viewer } from './viewer.tsx'
@@ -69,8 +77,12 @@ export default function Page({
       </span>
     </>
   )
-  const isGone = now.error?.status === 404 && !isPast
-  const pending = isGone ? undefined : pendingOf(isPast ? then : now, 8)
+  // What comes at once moves nothing that is read already.
+  const isReading = [now, history, related, useFired(place)].some((each) => each.isPending)
+  const isGone = now.error?.status === 404 && !isPast && !isReading
+  const pending = isGone
+    ? undefined
+    : (pendingOf(isPast ? then : now, 8) ?? (isReading && <Skeleton lines={8} />))
   const tab = TABS.find((each) => each === search['tab']) ?? 'fields'
   const vs = Number(search['vs']) || undefined
   return (
@@ -178,7 +190,9 @@ export default function Page({
             </>
           )}
         </main>
-        {search['file'] ? (
+        {isReading ? (
+          <div className="history" />
+        ) : search['file'] ? (
           <Viewer place={place} name={search['file']} onClose={() => change({ file: undefined })} />
         ) : (
           <History place={place} history={history} shown={version ?? last} last={last} onChange={change} />
