@@ -74,6 +74,13 @@ function watch(page: Page, url: string): string[] {
   return faults
 }
 
+/** Waits until the page has read what it shows. */
+export async function settled(page: Page): Promise<void> {
+  await page.getByRole('navigation').first().waitFor()
+  await expect.poll(() => page.locator('[aria-busy=true]').count(), { timeout: PATIENCE_MS }).toBe(0)
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 50))))
+}
+
 /** A visitor who knows words only, and whose clicks are counted. */
 export class Visitor {
   clicks = 0
@@ -91,15 +98,11 @@ export class Visitor {
   /** Waits until the words are in sight. */
   async sees(words: string | RegExp, within: Within = this.page): Promise<void> {
     await expect
-      .poll(() => within.getByText(words).first().isVisible(), {
+      .poll(() => within.getByText(words).filter({ visible: true }).count(), {
         message: `in sight: ${words}`,
         timeout: PATIENCE_MS,
       })
-      .toBe(true)
-  }
-
-  region(name: string | RegExp): Within {
-    return this.page.getByRole('region', { name })
+      .toBeGreaterThan(0)
   }
 }
 

@@ -1,0 +1,89 @@
+// @module-tag full
+/** The questions that the pages answer, each within two clicks, by somebody who knows words only. */
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { succeed } from '../support/answers.ts'
+import { CHROMIUM } from '../support/browser.ts'
+import type { Body } from '../support/server.ts'
+import { type Explorer, openExplorer, settled, Visitor } from './explorer.ts'
+
+const TIME = 120_000
+/** Of a person. The page has a tenth of it, and this machine is not the reader's. */
+const ANSWER_MS = 10_000
+const MOST_CLICKS = 2
+
+let explorer: Explorer
+beforeAll(async () => {
+  if (CHROMIUM) explorer = await openExplorer()
+}, TIME)
+afterAll(() => explorer?.close())
+
+const get = async (path: string): Promise<Body> =>
+  succeed(await explorer.server.call('GET', `/v1/desk/${path}`))
+
+/** Asks on the first page of the desk; `answer` ends when the answer is in sight, and returns what follows from it. */
+function question(
+  words: string,
+  answer: (visitor: Visitor, page: Page) => Promise<((visitor: Visitor) => Promise<void>) | undefined>,
+): void {
+  test.skipIf(!CHROMIUM)(`${words} In Chromium if there is one`, { timeout: TIME }, async () => {
+    const { page, faults, close } = await explorer.open('Mara Lindqvist')
+    await settled(page)
+    const visitor = new Visitor(page)
+    const asked = performance.now()
+    const rest = await answer(visitor, page)
+    expect(performance.now() - asked).toBeLessThan(ANSWER_MS)
+    expect(visitor.clicks).toBeLessThanOrEqual(MOST_CLICKS)
+    await rest?.(visitor)
+    expect(faults).toEqual([])
+    await close()
+  })
+}
+
+question('Which tickets have no owner?', async (visitor, page) => {
+  await visitor.click('link', /^Tickets/)
+  await visitor.click('button', 'nobody 56')
+  await visitor.sees(/of 56/)
+  const rows = page.getByRole('grid').getByRole('row')
+  await expect.poll(() => rows.count()).toBeGreaterThan(10)
+  for (const row of (await rows.allTextContents()).slice(1, 10)) expect(row).not.toMatch(/ada|jonas|mara/i)
+  return undefined
+})
+
+question('Who deleted this?', async (visitor, page) => {
+  await visitor.click('link', /^Tickets/)
+  await visitor.click('button', 'Deleted')
+  await visitor.sees('Test ticket, please ignore')
+  const row = page.getByRole('row', { name: /Test ticket/ })
+  expect(await row.textContent()).toMatch(/importer/)
+  return async () => {
+    await visitor.click('button', /Restore/, row)
+    const { id } = explorer.desk.tickets.mistaken
+    await expect
+      .poll(async () => (await explorer.server.call('GET', `/v1/desk/records/ticket/${id}`)).status)
+      .toBe(200)
+    succeed(await explorer.as('importer')('DELETE', `/v1/desk/records/ticket/${id}`))
+  }
+})
+
+question('What happens if I promote?', async (visitor) => {
+  await visitor.click('link', /^Review/)
+  await visitor.click('link', /csat|Review|Change how/, visitor.page.getByRole('main'))
+  await visitor.sees(/83 tickets/)
+  await visitor.sees('csat comment')
+  await visitor.sees('Survey')
+  await visitor.sees('low')
+  return async () => {
+    const promote = visitor.page.getByRole('button', { name: 'Promote', exact: true })
+    expect(await promote.isDisabled()).toBe(true)
+    expect((await get('promotions')).data).toEqual([])
+  }
+})
+
+question('How many tickets are in each stage?', async (visitor, page) => {
+  await visitor.click('link', /^Tickets/)
+  await visitor.click('button', 'Chart')
+  const chart = page.getByRole('region', { name: 'Tickets by stage' })
+  for (const count of ['new 58', 'open 146', 'waiting 64']) await visitor.sees(count, chart)
+  return undefined
+})
