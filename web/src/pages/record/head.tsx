@@ -3,7 +3,7 @@ import { Link } from 'wouter'
 import { to } from '../../addresses.ts'
 import { useType, useWrite } from '../../api/queries.ts'
 import { pathOf } from '../../api/send.ts'
-import { useSession } from '../../api/session.ts'
+import { type Kind, useSession } from '../../api/session.ts'
 import type { Change, Claim, RecordType, Row } from '../../api/shapes.ts'
 import { Chip, toneOf } from '../../parts/chip.tsx'
 import { Failure } from '../../parts/failure.tsx'
@@ -22,11 +22,11 @@ type Props = {
   place: Place
   row: Shown | Row
   type: RecordType | undefined
-  last: Change | undefined
+  changes: readonly Change[]
   related: readonly Related[]
 }
 
-export function Head({ place, row, type, last, related }: Props) {
+export function Head({ place, row, type, changes, related }: Props) {
   const states = type ? fieldsOf(type).filter(({ isState }) => isState) : []
   const shown = states
     .map((field) => valueAt(row, field))
@@ -37,6 +37,7 @@ export function Head({ place, row, type, last, related }: Props) {
     ({ relationship: { source_id: from, source_record_type: of } }) => from === place.id && of === place.type,
   )
   const ownerType = useType(place.base, owner?.record.record_type ?? '')
+  const last = changes.find(({ version }) => version === row.version)
   const claim = 'claim' in row ? row.claim : undefined
   return (
     <>
@@ -61,12 +62,18 @@ export function Head({ place, row, type, last, related }: Props) {
           {last && <Text>{words.record.changedBy(last.actor.name)}</Text>}
         </span>
       </p>
-      {claim && claim.status === 'active' && <InWork base={place.base} claim={claim} />}
+      {claim && claim.status === 'active' && (
+        <InWork base={place.base} claim={claim} kind={kindIn(changes, claim)} />
+      )}
     </>
   )
 }
 
-function InWork({ base, claim }: { base: string; claim: Claim }) {
+/** A claim does not say what its holder is; the changes of the record do, if it made one. */
+const kindIn = (changes: readonly Change[], { holder }: Claim): Kind | undefined =>
+  holder?.kind ?? changes.find(({ actor }) => actor.token_id === holder?.token_id)?.actor.kind
+
+function InWork({ base, claim, kind }: { base: string; claim: Claim; kind: Kind | undefined }) {
   const now = useNow()
   const session = useSession()
   const write = useWrite(base)
@@ -76,7 +83,7 @@ function InWork({ base, claim }: { base: string; claim: Claim }) {
   return (
     <>
       <section className="in-work" aria-label={`${name} ${words.record.worksOn}`}>
-        <Shape name={name} kind={claim.holder?.kind} />
+        <Shape name={name} kind={kind} />
         <span>
           {isMine ? (
             words.record.mine

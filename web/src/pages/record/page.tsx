@@ -133,7 +133,7 @@ export default function Page({
                 place={place}
                 row={row}
                 type={recordType}
-                last={history.data?.data.find((each) => each.version === row.version)}
+                changes={history.data?.data ?? []}
                 related={related.data?.data ?? []}
               />
               {isPast && (
