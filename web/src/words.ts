@@ -260,6 +260,7 @@ export const words = {
     undone: 'The change was undone.',
     undoUndo: 'Undo the undo',
     ofRequest: 'All that this request changed',
+    undoAll: 'Undo all that its request changed…',
     save: (count: number, version: number) => `Save ${of(count, 'field')} as version ${version}`,
     nothingToSave: 'Nothing is changed yet',
     saved: (version: number) => `Saved as version ${version}.`,

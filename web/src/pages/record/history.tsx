@@ -10,6 +10,7 @@ import { Menu } from '../../parts/menu.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import type { useParameters } from '../../parts/search.ts'
 import { Time } from '../../parts/time.tsx'
+import { UndoDialog } from '../../parts/undo/dialog.tsx'
 import { Shape } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
 import { Cause } from './cause.tsx'
@@ -27,7 +28,7 @@ type Props = {
 }
 
 export function History({ place, history, shown, last, onChange }: Props) {
-  const [open, setOpen] = useState<{ panel: 'undo' | 'cause'; change: Change }>()
+  const [open, setOpen] = useState<{ panel: 'undo' | 'request' | 'cause'; change: Change }>()
   const mayWrite = useMay(place.base, place.type, 'write')
   const fired = useFired(place).data?.data ?? []
   const changes = history.data?.data ?? []
@@ -78,7 +79,19 @@ export function History({ place, history, shown, last, onChange }: Props) {
         </p>
       )}
       {open?.panel === 'undo' && (
-        <UndoChange place={place} change={open.change} onClose={() => setOpen(undefined)} />
+        <UndoChange
+          place={place}
+          change={open.change}
+          onClose={() => setOpen(undefined)}
+          onAll={() => setOpen({ ...open, panel: 'request' })}
+        />
+      )}
+      {open?.panel === 'request' && (
+        <UndoDialog
+          base={place.base}
+          of={{ request_id: open.change.request_id }}
+          onClose={() => setOpen(undefined)}
+        />
       )}
       {open?.panel === 'cause' && (
         <Cause base={place.base} change={open.change} onClose={() => setOpen(undefined)} />

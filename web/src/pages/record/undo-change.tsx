@@ -1,7 +1,5 @@
 /** Takes one change of the record back: first what that does, then the undo, then the way back. */
 import { useState } from 'react'
-import { Link } from 'wouter'
-import { to } from '../../addresses.ts'
 import { useAsk, useWrite } from '../../api/queries.ts'
 import { pathOf } from '../../api/send.ts'
 import type { Change } from '../../api/shapes.ts'
@@ -13,9 +11,9 @@ import { say } from '../../parts/toast.tsx'
 import { words } from '../../words.ts'
 import type { Place } from './load.ts'
 
-type Props = { place: Place; change: Change; onClose: () => void }
+type Props = { place: Place; change: Change; onClose: () => void; onAll: () => void }
 
-export function UndoChange({ place: { base }, change, onClose }: Props) {
+export function UndoChange({ place: { base }, change, onClose, onAll }: Props) {
   const [force, setForce] = useState(false)
   const path = (seq: number, dry: boolean, forced = force) =>
     pathOf([base, 'changes', String(seq), 'revert'], {
@@ -43,9 +41,9 @@ export function UndoChange({ place: { base }, change, onClose }: Props) {
       onClose={onClose}
       foot={
         <>
-          <Link href={to.request(base, change.request_id)} className="note">
-            {words.record.ofRequest}
-          </Link>
+          <button type="button" className="quiet" onClick={onAll}>
+            {words.record.undoAll}
+          </button>
           <button type="button" onClick={onClose}>
             {words.cancel}
           </button>
