@@ -116,3 +116,15 @@ inBrowser(
     await close()
   },
 )
+
+inBrowser('what an agent did is planned to be taken back from its own page', async () => {
+  const { page, faults, close } = await explorer.open('Mara Lindqvist', '/agents')
+  const visitor = new Visitor(page)
+  await visitor.click('link', /triage-agent/)
+  await visitor.click('button', /Undo what it did since/)
+  await visitor.click('menuitem', 'It was made')
+  const plan = page.getByRole('dialog')
+  await expect.poll(() => plan.getByRole('button', { name: /^Undo \d+ changes$/ }).isVisible()).toBe(true)
+  expect(faults).toEqual([])
+  await close()
+})

@@ -7,6 +7,7 @@ import { Empty, pendingOf } from '../../parts/failure.tsx'
 import { useParameters } from '../../parts/search.ts'
 import { longDay, useNow, zone } from '../../parts/time.tsx'
 import { UndoDialog } from '../../parts/undo/dialog.tsx'
+import { ConnectButton } from '../../shell/connect.tsx'
 import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
 import { Bars } from './bars.tsx'
@@ -29,7 +30,9 @@ export default function Activity({ place: { base } }: { place: { base: string } 
   const since = search['since'] ?? DAY
   return (
     <>
-      <Bar trail={<span>{words.nav.activity}</span>} />
+      <Bar trail={<span>{words.nav.activity}</span>}>
+        <ConnectButton base={base} />
+      </Bar>
       <main className="page">
         <div className="page-head">
           <div>

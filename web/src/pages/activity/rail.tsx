@@ -46,7 +46,9 @@ function Waiting({ base }: { base: string }) {
           <span className="note">
             <Text>{summary}</Text>
           </span>
-          {unfit(breaks) > 0 && <span className="changed-word">{words.activity.doNotFit(unfit(breaks))}</span>}
+          {unfit(breaks) > 0 && (
+            <span className="changed-word">{words.activity.doNotFit(unfit(breaks))}</span>
+          )}
           <Link href={to.review(base, id)} className="button">
             {words.review.open}
           </Link>
@@ -79,7 +81,6 @@ function Failing({ base, since }: { base: string; since: string }) {
       method: 'POST',
       path: pathOf([base, 'deliveries', 'replay']),
       body: { of: of.id, status, direction },
-      headers: { 'idempotency-key': crypto.randomUUID() },
       onDone: ({ count }) => {
         say(words.activity.sentAgain(count))
         setTimeout(() => stale(client, base), 2000)

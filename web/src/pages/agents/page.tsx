@@ -1,13 +1,12 @@
 import './agents.css'
 import { useState } from 'react'
-import { navigate } from 'wouter/use-browser-location'
-import { to } from '../../addresses.ts'
 import type { Token } from '../../api/shapes.ts'
 import { Failure, pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { useParameters } from '../../parts/search.ts'
 import { NewToken } from '../../parts/token-form.tsx'
+import { UndoDialog } from '../../parts/undo/dialog.tsx'
 import { ConnectButton } from '../../shell/connect.tsx'
 import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
@@ -24,6 +23,7 @@ export default function Page({ place: { base, token: id, endpoint: endpointId } 
   const [search, change] = useParameters()
   const [isMaking, setMaking] = useState(false)
   const [revoked, setRevoked] = useState<Token>()
+  const [undone, setUndone] = useState<{ actor: string; since: string }>()
   const span = spanOf(search['span'])
   const tokens = useTokens(base)
   const endpoints = useEndpoints(base)
@@ -31,7 +31,7 @@ export default function Page({ place: { base, token: id, endpoint: endpointId } 
   const isAdmin = useMay(base, '*', 'admin')
   const token = tokens.rows.find((each) => each.id === id)
   const undoSince = (of: Token, since: number) =>
-    navigate(to.activity(base, { who: of.name, since: new Date(since).toISOString() }))
+    setUndone({ actor: of.id, since: new Date(since).toISOString() })
   const hasPanel = id !== undefined || endpointId !== undefined
   return (
     <>
@@ -103,6 +103,7 @@ export default function Page({ place: { base, token: id, endpoint: endpointId } 
           onUndo={() => undoSince(revoked, Date.parse(revoked.created_at))}
         />
       )}
+      {undone && <UndoDialog base={base} of={undone} onClose={() => setUndone(undefined)} />}
       {isMaking && <NewToken base={base} endpoints={endpoints.rows} onClose={() => setMaking(false)} />}
     </>
   )

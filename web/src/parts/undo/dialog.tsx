@@ -1,7 +1,7 @@
 /** The undo: its plan first, in numbers and fields, then one button that says how much it takes back. */
 import { useId, useState } from 'react'
 import { useAsk, useTypes, useWrite } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
+import { newKey, pathOf } from '../../api/send.ts'
 import type { UndoPlan } from '../../api/shapes.ts'
 import { words } from '../../words.ts'
 import { Dialog } from '../dialog.tsx'
@@ -25,7 +25,7 @@ export function UndoDialog({ base, of, onClose }: Props) {
   const [isForced, setForced] = useState(false)
   const [withEffects, setWithEffects] = useState(false)
   const [isChanged, setChanged] = useState(false)
-  const [key] = useState(() => crypto.randomUUID())
+  const [key] = useState(newKey)
   const name = useId()
   const types = useTypes(base).data?.data ?? []
   const choice = { on_conflict: isForced ? 'force' : 'skip', ...(withEffects && { with_effects: true }) }
