@@ -3,9 +3,7 @@ import { useCallback } from 'react'
 import { Link } from 'wouter'
 import { to } from '../../addresses.ts'
 import { useType } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
-import type { Row } from '../../api/shapes.ts'
-import { CopyAs, curlOf } from '../../parts/copy-as.tsx'
+import { CopyAs } from '../../parts/copy-as.tsx'
 import { pendingOf, Skeleton } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { Icon } from '../../parts/icon.tsx'
@@ -18,6 +16,7 @@ import { useKey } from '../../shell/keys.tsx'
 import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
 import { Comparison } from './comparison.tsx'
+import { copiesOf } from './copies.ts'
 import { Edit } from './edit.tsx'
 import { Fields } from './fields.tsx'
 import { Files } from './files.tsx'
@@ -25,15 +24,7 @@ import { Gone } from './gone.tsx'
 import { Head } from './head.tsx'
 import { History } from './history.tsx'
 import { Links, Waiting } from './links.tsx'
-import {
-  type Place,
-  recordPath,
-  useFired,
-  useHistory,
-  useRecord,
-  useRelated,
-  useVersion,
-} from './load.ts'
+import { type Place, recordPath, useFired, useHistory, useRecord, useRelated, useVersion } from './load.ts'
 import { TABS, Tabs } from './tabs.tsx'
 import { useVersionKeys } from './version-keys.ts'
 import { Viewer } from './viewer.tsx'
@@ -201,10 +192,3 @@ export default function Page({
     </>
   )
 }
-
-const copiesOf = (place: Place, row: Row) => ({
-  [words.copies.json]: JSON.stringify(row, null, 2),
-  [words.copies.curl]: curlOf(pathOf(recordPath(place))),
-  [words.copies.link]: location.href,
-  [words.copies.id]: row.id,
-})

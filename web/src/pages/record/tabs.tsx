@@ -2,7 +2,7 @@
 import { words } from '../../words.ts'
 
 export const TABS = ['fields', 'links', 'files', 'json'] as const
-export type Tab = (typeof TABS)[number]
+type Tab = (typeof TABS)[number]
 
 type TabsProps = {
   tab: Tab

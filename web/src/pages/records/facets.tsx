@@ -35,7 +35,7 @@ export function Facets(props: Props) {
 }
 
 /** The state first, then who has it, then other fields of few values. */
-export function facetsOf(type: RecordType, profile: Profile | undefined): Field[] {
+function facetsOf(type: RecordType, profile: Profile | undefined): Field[] {
   const state = stateField(type)
   const few = ({ path, values, schema }: Field) => {
     const found = profile?.fields.find(({ field }) => field === path)

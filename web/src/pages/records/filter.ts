@@ -6,7 +6,7 @@ import { type Field, fieldsOf, stateField } from '../../parts/record-types.ts'
 export type Condition = readonly [field: string, op: string, value?: Json]
 export type View = { name: string; search: Record<string, string> }
 
-export const ALL = '[]'
+const ALL = '[]'
 
 export const printFilter = (conditions: readonly Condition[]): string => JSON.stringify(conditions)
 

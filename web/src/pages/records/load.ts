@@ -20,7 +20,7 @@ const FIXED = { staleTime: Number.POSITIVE_INFINITY, gcTime: KEPT_MS } as const
 
 type Read<Item> = (offset: number, limit: number, signal: AbortSignal) => Promise<Page<Item>>
 
-export function usePaged<Item>(key: readonly unknown[], total: number | undefined, read: Read<Item>) {
+function usePaged<Item>(key: readonly unknown[], total: number | undefined, read: Read<Item>) {
   const [[first, last], setSight] = useState([0, 0])
   const onSight = useCallback((from: number, to: number) => {
     const pages = [Math.floor(from / PAGE), Math.floor(to / PAGE)] as [number, number]
