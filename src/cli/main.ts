@@ -39,6 +39,7 @@ import { record } from './resources/record.ts'
 import { recordType } from './resources/record-type.ts'
 import { relationship } from './resources/relationship.ts'
 import { relationshipType } from './resources/relationship-type.ts'
+import { review } from './resources/review.ts'
 import { s3Credential } from './resources/s3-credential.ts'
 import { seed } from './resources/seed.ts'
 import { sql } from './resources/sql.ts'
@@ -58,6 +59,7 @@ const NOUNS = [
   preview,
   config,
   promotion,
+  review,
   recordType,
   record,
   attachment,
@@ -207,7 +209,7 @@ const GROUPS: readonly (readonly [heading: string, names: readonly string[]])[] 
   ['History:', ['changes', 'trace', 'revert', 'trash']],
   [
     'Previews and config files:',
-    ['preview', 'config', 'seed', 'propose', 'promote', 'promotion', 'rollback'],
+    ['preview', 'config', 'seed', 'propose', 'promote', 'review', 'promotion', 'rollback'],
   ],
   ['Access:', ['whoami', 'token', 'vault', 's3-credential']],
 ]

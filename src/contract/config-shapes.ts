@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { LIMITS } from '../foundation/limits.ts'
 import { MigrationSteps } from './shapes.ts'
 
 /** The kinds of configuration, as promotions and diffs name them. */
@@ -35,6 +36,8 @@ const migration = z.record(z.string(), MigrationSteps).optional().meta({
     'Steps that migrate the records of production, by record type: `{ "deal": [{ "op": "rename", "field": "data.sum", "to": "data.amount" }] }`.',
 })
 
+const reviewNote = z.string().min(1).max(LIMITS.descriptionChars).optional()
+
 /** The body of a proposal: what is to be promoted. */
 export const ProposalBody = z.strictObject({
   from: z.string().meta({ description: 'The preview, such as `crm--dev`.' }),
@@ -53,6 +56,29 @@ export const PromoteBody = ProposalBody.extend({
   force: z.boolean().optional().meta({
     description: 'Take the preview where both sides changed, and delete types together with their records.',
   }),
+})
+
+/** What waits for a person: a promotion that is asked for. */
+export const ReviewBody = ProposalBody.extend({
+  kind: z.literal('promotion').optional().meta({ description: '`promotion`, as by default.' }),
+  title: z
+    .string()
+    .min(1)
+    .max(LIMITS.nameChars)
+    .optional()
+    .meta({ description: 'What a person reads first. Defaults to the name of the preview.' }),
+  note: reviewNote.meta({ description: 'A word to who decides.' }),
+  dry_run: z.boolean().optional().meta({ description: 'Store nothing.' }),
+})
+
+/** The decision on a review request. */
+export const DecisionBody = z.strictObject({
+  decision: z
+    .enum(['accept', 'decline', 'send_back'])
+    .meta({ description: '`accept` promotes. `send_back` asks for a change, `decline` ends it.' }),
+  note: reviewNote.meta({ description: 'A word to who asked.' }),
+  resources: ProposalBody.shape.resources,
+  dry_run: z.boolean().optional().meta({ description: 'Decide nothing.' }),
 })
 
 /** The body of a rollback. */

@@ -19,7 +19,7 @@ const PlanRef = builder.objectRef<PromotionPlan>('PromotionPlan').implement({
   }),
 })
 
-const PromotionType = builder.objectRef<Promotion>('Promotion').implement({
+export const PromotionRef = builder.objectRef<Promotion>('Promotion').implement({
   description: 'Configuration that was promoted from a preview to production, or rolled back there.',
   fields: (t) => ({
     id: t.exposeString('id', {
@@ -51,7 +51,7 @@ const PromotionType = builder.objectRef<Promotion>('Promotion').implement({
     }),
   }),
 })
-const PromotionPage = pageType('PromotionPage', PromotionType)
+const PromotionPage = pageType('PromotionPage', PromotionRef)
 
 builder.queryFields((t) => ({
   promotions: t.field({
@@ -61,14 +61,14 @@ builder.queryFields((t) => ({
     resolve: (_root, { base, ...args }, { scope }) => environments.listPromotions(scope, base, args),
   }),
   promotion: t.field({
-    type: PromotionType,
+    type: PromotionRef,
     args: { base: t.arg.string({ required: true }), id: t.arg.string({ required: true }) },
     resolve: (_root, { base, id }, { scope }) => environments.getPromotion(scope, base, id),
   }),
 }))
 
 /** The arguments of a body in the names of REST, without those that are left out. */
-const bodyOf = (args: object): object =>
+export const bodyOf = (args: object): object =>
   snakeFields(Object.fromEntries(Object.entries(args).filter(([, value]) => value != null)))
 
 const MIGRATION = {
@@ -77,7 +77,7 @@ const MIGRATION = {
     'Steps that migrate the records of production, by record type: `{ deal: [{ op, field, … }] }`.',
 } as const
 
-const selectionArgs = () =>
+export const selectionArgs = () =>
   builder.args((t) => ({
     base: t.string({ required: true }),
     from: t.string({ required: true, description: 'The preview, such as "crm--dev".' }),
@@ -94,7 +94,7 @@ const promoteArgs = () => ({
   })),
 })
 
-const ProposalType = builder.objectRef<environments.Proposal>('Proposal').implement({
+export const ProposalRef = builder.objectRef<environments.Proposal>('Proposal').implement({
   description: 'What promoting a preview would change in production, and what prevents it.',
   fields: (t) => ({
     from: t.exposeString('from', { description: 'The preview.' }),
@@ -116,7 +116,7 @@ const ProposalType = builder.objectRef<environments.Proposal>('Proposal').implem
 
 builder.queryField('proposal', (t) =>
   t.field({
-    type: ProposalType,
+    type: ProposalRef,
     description:
       'Compares a preview with its production base, for a person to decide on a promotion. Needs read on both.',
     args: selectionArgs(),
@@ -127,7 +127,7 @@ builder.queryField('proposal', (t) =>
 
 mutation<ReturnType<typeof promoteArgs>, Promotion, PromotionPlan>('promote', {
   description: 'Applies the changes of a preview to its production base, in one transaction.',
-  type: PromotionType,
+  type: PromotionRef,
   args: promoteArgs(),
   planned: (plan) => ({ ...plan.promotion, plan }),
   plannedArgs: ['prune', 'resources', 'force', 'migration'],
@@ -137,7 +137,7 @@ mutation<ReturnType<typeof promoteArgs>, Promotion, PromotionPlan>('promote', {
 
 mutation('rollbackPromotion', {
   description: 'Undoes a promotion, as a new entry of the history.',
-  type: PromotionType,
+  type: PromotionRef,
   args: builder.args((t) => ({
     base: t.string({ required: true }),
     promotionId: t.string({ required: true }),

@@ -34,6 +34,7 @@ import { related } from './related.ts'
 import { relationshipTypes } from './relationship-types.ts'
 import { relationships } from './relationships.ts'
 import { resolvedEndpoint } from './resolved-endpoint.ts'
+import { reviewRequests } from './review-requests.ts'
 import type { Route } from './route/route.ts'
 import { adviser } from './route/route-advice.ts'
 import { s3Credentials } from './s3-credentials.ts'
@@ -54,6 +55,7 @@ export const ROUTES: readonly Route[] = [
   ...baseOpenapi,
   ...previews,
   ...promotions,
+  ...reviewRequests,
   ...config,
   ...recordTypes,
   ...profile,

@@ -20,7 +20,7 @@ const meta = z
       .meta({ description: 'How many records the migrations rewrite, by record type.' }),
   })
   .optional()
-const Proposal = z
+export const Proposal = z
   .object({
     from: z.string().meta({ description: 'The preview.' }),
     base_id: z.string().meta({ description: 'The production base.' }),
@@ -36,7 +36,7 @@ const Proposal = z
     meta,
   })
   .meta({ id: 'Proposal' })
-const Promotion = z
+export const Promotion = z
   .object({
     id: z.string().nullable().meta({ description: 'Null where nothing was to be promoted.' }),
     kind: z.enum(['promotion', 'rollback']),
@@ -57,7 +57,7 @@ const Promotion = z
   })
   .meta({ id: 'Promotion' })
 
-const PromotionFields = graphql(`fragment PromotionFields on Promotion {
+export const PromotionFields = graphql(`fragment PromotionFields on Promotion {
   id kind from base_id: baseId status changes conflicts created_by: createdBy created_by_name: createdByName created_at: createdAt
 }`)
 

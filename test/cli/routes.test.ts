@@ -76,6 +76,7 @@ const WITHOUT_OPTION: Readonly<Record<string, string>> = {
 const WITHOUT_OPTION_IN: Readonly<Record<string, string>> = {
   'GET /:/config format': 'the command prints YAML itself, and JSON with --json',
   'GET /:/record-types/:/infer from': 'it has one value, the default',
+  'POST /:/review-requests kind': 'it has one value, the default',
   'POST /:/records/:/:/attachments file': '--content-base64 of --file',
 }
 

@@ -113,6 +113,9 @@ const QUERIES: Record<string, string> = {
   relationshipType: 'relationshipType(base: "crm", id: "next") { id }',
   relationshipTypes: 'relationshipTypes(base: "crm") { data { id } }',
   relationships: 'relationships(base: "crm") { data { id } }',
+  reviewRequest: 'reviewRequest(base: "crm", id: "$review") { id breaks proposal { changes } }',
+  newestReviewRequest: 'newestReviewRequest(base: "crm", from: "crm--asked") { id }',
+  reviewRequests: 'reviewRequests(base: "crm") { data { id } }',
   secret: 'secret(name: "KEY") { name bases }',
   secrets: 'secrets { data { name bases } }',
   servedEndpoint: 'servedEndpoint(base: "crm", id: "desk") { __typename }',
@@ -200,6 +203,8 @@ const MUTATIONS: Record<string, string> = {
   patchFileType: 'patchFileType(base: "crm", id: "desk", input: {name: "N"} $dry) { id }',
   patchRelationshipType: 'patchRelationshipType(base: "crm", id: "next", input: {name: "N"} $dry) { id }',
   promote: 'promote(base: "crm", from: "crm--kept" $dry) { id }',
+  askForReview: 'askForReview(base: "crm", from: "crm--asked" $dry) { id }',
+  decideReviewRequest: 'decideReviewRequest(base: "crm", id: "$review", decision: "decline" $dry) { id }',
   putBase: 'putBase(id: "crm", input: {name: "N"} $dry) { id }',
   putConfig:
     'putConfig(base: "crm--kept", config: {plinth: 1, base: "crm", record_types: [{id: "n"}]} $dry) { hash }',
@@ -233,6 +238,7 @@ const held = {
   seq: '',
   token: '',
   promotion: '',
+  review: '',
   attachment: '',
   upload: '',
   part: '',
@@ -292,6 +298,14 @@ beforeAll(async () => {
     "INSERT INTO plinth.trigger_delivery (base_id, trigger_id, id, event, status) VALUES ('crm', 'desk', 'sent', 'trigger.test', 'dead')",
   )
   held.promotion = succeed(await world.call('POST', '/v1/crm/promote', { from: 'crm--kept' })).id
+  succeed(await world.call('POST', '/v1/crm/preview', { name: 'asked' }), 201)
+  succeed(await world.call('PUT', '/v1/crm--asked/record-types/asked', {}), 201)
+  succeed(await world.call('POST', '/v1/crm/review-requests', { from: 'crm--asked' }), 201)
+  // One that somebody else asked for.
+  held.review = 'other'
+  await world.database.query(
+    'INSERT INTO plinth.review_request SELECT r.* FROM plinth.review_request p, jsonb_populate_record(p, \'{"id": "other", "token_id": null}\') r',
+  )
   const key = { permission: 'read', expires_in: 600 }
   held.credential = succeed(await world.call('POST', '/v1/crm/s3-credentials', key), 201).id
   const at = 'base: "crm", fileType: "paper", path: "u.bin"'
@@ -320,6 +334,7 @@ const filled = (sample: string, dry: string) =>
     .replaceAll('$seq', held.seq)
     .replaceAll('$token', held.token)
     .replaceAll('$promotion', held.promotion)
+    .replaceAll('$review', held.review)
     .replaceAll('$attachment', held.attachment)
     .replaceAll('$upload', held.upload)
     .replaceAll('$part', held.part)

@@ -219,6 +219,19 @@ const STEPS: Step[] = [
   ],
   ['POST /:base_id/promote/proposal', '/crm/promote/proposal', { from: 'crm--dev' }],
   ['PUT /:base_id/record-types/:id', '/crm--dev/record-types/promoted', {}],
+  ['POST /:base_id/review-requests', '/crm/review-requests', { from: 'crm--dev', note: 'For the new team.' }],
+  ['GET /:base_id/review-requests', '/crm/review-requests?include_total=true'],
+  ['GET /:base_id/review-requests/:id', '/crm/review-requests/first'],
+  [
+    'POST /:base_id/review-requests/:id/decision',
+    '/crm/review-requests/first/decision?dry_run=true',
+    { decision: 'accept' },
+  ],
+  [
+    'POST /:base_id/review-requests/:id/decision',
+    '/crm/review-requests/first/decision',
+    { decision: 'send_back', note: 'Name it.' },
+  ],
   ['POST /:base_id/promote', '/crm/promote', { from: 'crm--dev' }],
   ['GET /:base_id/promotions', '/crm/promotions?include_total=true'],
   ['GET /:base_id/promotions/:id', '/crm/promotions/first'],
@@ -408,6 +421,8 @@ test('the responses of all routes are valid for the OpenAPI description', {
       headers,
     )
     check(row, answer)
+    if (path.endsWith('/review-requests') && body)
+      await server.database.query("UPDATE plinth.review_request SET id = 'first', token_id = NULL")
     if (path.endsWith('/promote')) await server.database.query("UPDATE plinth.promotion SET id = 'first'")
     if (path.endsWith('/attachments'))
       await server.database.query("UPDATE plinth.attachment SET id = 'first' WHERE filename = 'n.txt'")

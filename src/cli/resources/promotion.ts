@@ -5,7 +5,7 @@ import { commandOf } from '../command/operations.ts'
 import { type Option, yes } from '../command/options.ts'
 import { proposalExit, showDone, showProposal } from '../command/show-changes.ts'
 
-const resources: Option = {
+export const resources: Option = {
   flags: '--resource <kind/id>',
   about: 'only this resource, such as record_type/deal; can be repeated',
   to: { body: 'resources' },

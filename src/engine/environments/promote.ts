@@ -26,10 +26,15 @@ import { type Comparison, type Conflict, compareSides, moveFork, readFork } from
 
 /**
  * Applies the changes of a preview since its fork to its production base, in one transaction, and moves the
- * fork.
+ * fork. `also` runs in the same transaction.
  * @throws FORBIDDEN; VALIDATION_ERROR; NOT_FOUND; CONFLICT where both sides changed, or data does not fit
  */
-export async function promote(scope: WriteScope, baseId: string, input: object): Promise<Promotion> {
+export async function promote(
+  scope: WriteScope,
+  baseId: string,
+  input: object,
+  also?: (within: WriteScope, done: Promotion) => Promise<void>,
+): Promise<Promotion> {
   requirePermission(scope.access, 'admin', baseId, '*')
   const { from, prune = false, force = false, resources, migration } = check(PromoteBody, input, inBody())
   checkPreviewOf(baseId, from)
@@ -55,6 +60,7 @@ export async function promote(scope: WriteScope, baseId: string, input: object):
   const write = async (within: WriteScope, planned: PreparedPromotion) => {
     const done = await apply(within, baseId, from, planned, { isForced: force, located: planned.located })
     if (planning) await requireApproval(planning, withoutSecrets(done), planned.edits, force)
+    await also?.(within, done)
     return done
   }
   const lock = (within: WriteScope, base: string) =>

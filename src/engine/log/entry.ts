@@ -16,6 +16,7 @@ export const KINDS = [
   'secret',
   'base',
   'promotion',
+  'review_request',
   ...CONFIG_KINDS,
 ] as const
 export type Kind = (typeof KINDS)[number]

@@ -63,6 +63,25 @@ const propose = compile(
     }`,
   ),
 )
+const ToolRequest = graphql(`fragment ToolRequest on ReviewRequest {
+  id at state note decision { decision note by { name } at }
+}`)
+const ask = compile(
+  graphql(
+    `mutation ToolAskForReview($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $migration: JSON, $note: String) {
+      done: askForReview(base: $base, from: $from, prune: $prune, resources: $resources, migration: $migration, note: $note) { ...ToolRequest }
+    }`,
+    [ToolRequest],
+  ),
+)
+const asked = compile(
+  graphql(
+    `query ToolReviewRequest($base: String!, $from: String!) {
+      newest: newestReviewRequest(base: $base, from: $from) { ...ToolRequest }
+    }`,
+    [ToolRequest],
+  ),
+)
 const promote = compile(
   graphql(
     `mutation ToolPromote($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $force: Boolean, $migration: JSON) {
@@ -128,15 +147,24 @@ export const environmentTools = [
   tool('propose', {
     title: 'Propose a promotion',
     description:
-      'What promoting a preview would change in production, and what its records break: a plan to show a person. Changes nothing.',
+      'What promoting a preview would change in production, and what its records break: a plan to show a person. `ask` puts it on the list of what waits for a person; the answer says how the newest request was decided.',
     permission: 'read',
     hints: { idempotent: true },
     isUnlisted: true,
     decidesAt: productionOf,
-    input: z.strictObject({ ...chosen, ...reading }),
+    input: z.strictObject({
+      ...chosen,
+      ask: z.boolean().optional().meta({ description: 'Ask a person to promote it.' }),
+      note: z.string().optional().meta({ description: 'With ask: a word to the person.' }),
+      ...reading,
+    }),
     output: answerOutput,
-    run: async ({ base_id, from, max_tokens: _, ...selected }, context) => {
-      const { proposal } = await propose({ ...placesOf(base_id, from), ...omitUndefined(selected) }, context)
+    run: async ({ base_id, from, max_tokens: _, ask: isAsked, note, ...selected }, context) => {
+      const args = { ...placesOf(base_id, from), ...omitUndefined(selected) }
+      const request = isAsked
+        ? (await ask({ ...args, ...omitUndefined({ note }) }, context)).done
+        : (await asked(placesOf(base_id, from), context)).newest
+      const { proposal } = await propose(args, context)
       const { changes, conflicts, breaks, kept, records_rewritten, warnings, ...about } =
         proposal as unknown as Proposal
       const isFree = conflicts.length + breaks.length === 0
@@ -149,7 +177,8 @@ export const environmentTools = [
         breaks,
         ...(kept && { kept: kept.slice(0, LIMITS.promotionChangesShown) }),
         ...metaOf({ warnings, records_rewritten }),
-        next: isFree ? SHOW : REPAIR,
+        ...(request && { review_request: trim(request) }),
+        next: request?.state === 'open' ? WAIT : isFree ? SHOW : REPAIR,
       })
     },
   }),
@@ -250,6 +279,7 @@ const planText = ({
   ].join('\n')
 
 const SHOW = 'Show plan to a person. A token with admin promotes it.'
+const WAIT = 'A person decides. Call propose again later: review_request says how.'
 const REPAIR =
   'Repair conflicts and breaks first: bring the changes of production into the preview, or change records so that they fit.'
 

@@ -56,6 +56,12 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'promotions.propose': { body: { from: 'crm--dev' } },
   'promotions.rollBack': { body: { promotion_id: MADE } },
   'promotions.get': made,
+  'reviewRequests.create': { body: { from: 'crm--dev', note: 'For the new team.' } },
+  'reviewRequests.get': made,
+  'reviewRequests.decision': {
+    params: { id: MADE },
+    body: { decision: 'send_back', note: 'Name the field.' },
+  },
   'config.diff': { params: { base_id: 'crm--dev' }, body: CONFIG },
   'config.apply': { params: { base_id: 'crm--dev' }, body: CONFIG },
 

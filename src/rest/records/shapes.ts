@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { graphql } from '../../graphql/document.ts'
+import { Cuts } from '../route/max-string.ts'
 import { time } from '../route/shapes.ts'
 
 // A claim in the answers of REST.
@@ -122,5 +123,5 @@ export const FoundRecord = Record.omit({ operation: true, dry_run: true })
 
 /** A record read by id. */
 export const OneRecord = Record.omit({ operation: true, dry_run: true })
-  .extend(expansion)
+  .extend({ ...expansion, ...Cuts })
   .meta({ id: 'OneRecord' })

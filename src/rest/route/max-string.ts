@@ -13,7 +13,7 @@ const maxString = whole(
   'Cut longer strings of the answer to so many characters. `truncated` lists them.',
 )
 
-const Cuts = {
+export const Cuts = {
   truncated: z
     .array(z.object({ path: z.string(), size: z.int() }))
     .optional()
@@ -24,10 +24,11 @@ const Cuts = {
 
 export const withMaxString = (query: z.ZodObject = NO_QUERY) => query.extend({ max_string: maxString })
 
-export const withCuts = (answers: z.ZodType): z.ZodType =>
-  answers instanceof z.ZodObject && z.globalRegistry.get(answers)?.id === undefined
-    ? answers.extend(Cuts)
-    : z.intersection(answers, z.object(Cuts))
+/** The shape of an answer that may be cut. Named shapes that refuse unknown fields have `truncated` themselves. */
+export function withCuts(answers: z.ZodType): z.ZodType {
+  if (!(answers instanceof z.ZodObject)) return z.intersection(answers, z.looseObject(Cuts))
+  return 'truncated' in answers.shape ? answers : answers.extend(Cuts)
+}
 
 /** Takes `max_string` from the query, which the route does not know. */
 export function takeMaxString<P extends { query: unknown }>(parts: P): P & { most: number | undefined } {

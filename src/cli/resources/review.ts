@@ -1,0 +1,29 @@
+/** Commands of review requests. */
+import type { Noun } from '../command/command.ts'
+import { commandOf } from '../command/operations.ts'
+import { resources } from './promotion.ts'
+
+const migration = 'the steps that migrate records, by record type'
+
+export const review: Noun = {
+  name: 'review',
+  summary: 'What waits for a person: promotions that somebody asked for',
+  columns: ['id', 'title', 'summary', 'by', 'at', 'state', 'may_decide'],
+  rows: [
+    commandOf('reviewRequests.list', 'list', { says: { state: '<open|decided> defaults to open' } }),
+    commandOf('reviewRequests.get', 'get', {
+      summary: 'Get a review request, with what it would change now',
+    }),
+    commandOf('reviewRequests.create', 'ask', {
+      summary: 'Ask a person for a promotion',
+      argument: 'from',
+      without: ['kind'],
+      says: { prune: 'also delete what the preview deleted', resources, migration },
+    }),
+    commandOf('reviewRequests.decision', 'decide', {
+      summary: 'Decide a review request; accepting promotes',
+      argument: 'decision',
+      says: { resources },
+    }),
+  ],
+}

@@ -1,0 +1,109 @@
+/** GraphQL types and operations of review requests. */
+import { type Promotion, reviewRequests } from '../engine/environments/index.ts'
+import { builder } from './builder.ts'
+import { Actor } from './changes.ts'
+import { mutation } from './mutation.ts'
+import { pageArgs, pageType } from './page.ts'
+import { bodyOf, PromotionRef, ProposalRef, selectionArgs } from './promotions.ts'
+
+type ReviewRequest = reviewRequests.ReviewRequest
+type Decided = NonNullable<ReviewRequest['decision']>
+
+const DecisionRef = builder.objectRef<Decided>('ReviewDecision').implement({
+  description: 'How a review request was decided.',
+  fields: (t) => ({
+    decision: t.exposeString('decision', { description: '"accept", "decline" or "send_back".' }),
+    note: t.exposeString('note', { nullable: true, description: 'A word to who asked.' }),
+    by: t.field({ type: Actor, resolve: ({ by }) => by }),
+    at: t.expose('at', { type: 'DateTime' }),
+    promotionId: t.exposeString('promotionId', { nullable: true }),
+  }),
+})
+
+const RequestRef = builder.objectRef<ReviewRequest & { dryRun?: boolean }>('ReviewRequest').implement({
+  description: 'Something that waits for a person: a promotion that somebody asked for.',
+  fields: (t) => ({
+    id: t.exposeString('id'),
+    kind: t.exposeString('kind', { description: '"promotion".' }),
+    baseId: t.exposeString('baseId'),
+    from: t.exposeString('from', { description: 'The preview.' }),
+    by: t.field({ type: Actor, description: 'Who asked.', resolve: ({ by }) => by }),
+    at: t.expose('at', { type: 'DateTime' }),
+    title: t.exposeString('title'),
+    note: t.exposeString('note', { nullable: true, description: 'A word to who decides.' }),
+    summary: t.exposeString('summary', { description: 'What it would change, when it was asked for.' }),
+    breaks: t.field({
+      type: 'JSON',
+      description: 'What did not fit when it was asked for: `[{ kind, id, code, message, count }]`.',
+      resolve: ({ breaks }) => breaks,
+    }),
+    state: t.exposeString('state', { description: '"open", "accepted", "declined" or "sent_back".' }),
+    mayDecide: t.exposeBoolean('mayDecide', {
+      description:
+        'Whether this token may decide it: with admin on production, and if it has not asked for it.',
+    }),
+    decision: t.field({ type: DecisionRef, nullable: true, resolve: ({ decision }) => decision }),
+    proposal: t.field({
+      type: ProposalRef,
+      nullable: true,
+      description: 'What it would change now; null if it is decided, or its preview is deleted.',
+      resolve: (request, _args, { scope }) => reviewRequests.proposalOf(scope, request),
+    }),
+    promotion: t.field({
+      type: PromotionRef,
+      nullable: true,
+      description: 'The promotion, in the answer to an acceptance.',
+      resolve: ({ promotion }): Promotion | undefined => promotion,
+    }),
+    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
+  }),
+})
+const RequestPage = pageType('ReviewRequestPage', RequestRef)
+const StateRef = builder.enumType('ReviewRequests', { values: ['open', 'decided'] as const })
+
+builder.queryFields((t) => ({
+  reviewRequests: t.field({
+    type: RequestPage,
+    description: 'What waits for a person in a base, newest first, or what was decided.',
+    args: { base: t.arg.string({ required: true }), state: t.arg({ type: StateRef }), ...pageArgs() },
+    resolve: (_root, { base, state, ...args }, { scope }) =>
+      reviewRequests.listReviewRequests(scope, base, { ...args, state: state ?? 'open' }),
+  }),
+  newestReviewRequest: t.field({
+    type: RequestRef,
+    nullable: true,
+    description: 'What this token asked for the preview last.',
+    args: { base: t.arg.string({ required: true }), from: t.arg.string({ required: true }) },
+    resolve: (_root, { base, from }, { scope }) => reviewRequests.newestReviewRequest(scope, base, from),
+  }),
+  reviewRequest: t.field({
+    type: RequestRef,
+    args: { base: t.arg.string({ required: true }), id: t.arg.string({ required: true }) },
+    resolve: (_root, { base, id }, { scope }) => reviewRequests.getReviewRequest(scope, base, id),
+  }),
+}))
+
+mutation('askForReview', {
+  description:
+    'Asks a person for a promotion. What this token asked for the preview, and is open, is replaced.',
+  type: RequestRef,
+  args: {
+    ...selectionArgs(),
+    ...builder.args((t) => ({ title: t.string(), note: t.string() })),
+  },
+  resolve: (scope, { base, ...args }) => reviewRequests.askForReview(scope, base, bodyOf(args)),
+})
+
+mutation('decideReviewRequest', {
+  description: 'Decides a review request. "accept" promotes in the same transaction.',
+  type: RequestRef,
+  args: builder.args((t) => ({
+    base: t.string({ required: true }),
+    id: t.string({ required: true }),
+    decision: t.string({ required: true }),
+    note: t.string(),
+    resources: t.field({ type: 'JSON', description: 'Only these: `[{ kind, id }]`.' }),
+  })),
+  resolve: (scope, { base, id, ...args }) =>
+    reviewRequests.decideReviewRequest(scope, base, id, bodyOf(args)),
+})

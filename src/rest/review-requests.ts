@@ -1,0 +1,150 @@
+/** REST routes of review requests. */
+import { z } from 'zod'
+import { CONFIG_KINDS, DecisionBody, ReviewBody } from '../contract/config-shapes.ts'
+import { pageBody, trim, writtenBody } from '../contract/response-bodies.ts'
+import { graphql } from '../graphql/document.ts'
+import { Promotion, PromotionFields, Proposal } from './promotions.ts'
+import { listOf } from './route/page.ts'
+import { pageOf, pageQuery } from './route/query.ts'
+import { route } from './route/route.ts'
+import { Actor, baseId, onBase, time } from './route/shapes.ts'
+
+const Break = z.object({
+  kind: z.enum(CONFIG_KINDS).nullable(),
+  id: z.string().nullable(),
+  code: z.string(),
+  message: z.string(),
+  count: z.int().optional(),
+})
+const Decision = z.object({
+  decision: DecisionBody.shape.decision,
+  note: z.string().nullable(),
+  by: Actor,
+  at: time,
+  promotion_id: z.string().nullable(),
+})
+const ReviewRequest = z
+  .object({
+    id: z.string(),
+    kind: z.literal('promotion'),
+    from: z.string().meta({ description: 'The preview.' }),
+    by: Actor,
+    at: time,
+    title: z.string(),
+    note: z.string().nullable().meta({ description: 'A word to who decides.' }),
+    summary: z.string().meta({ description: 'What it would change, when it was asked for.' }),
+    breaks: z.array(Break).meta({ description: 'What did not fit when it was asked for.' }),
+    state: z.enum(['open', 'accepted', 'declined', 'sent_back']),
+    may_decide: z.boolean().meta({
+      description: 'Whether this token may decide it: with admin on production, if it did not ask.',
+    }),
+    decision: Decision.nullable(),
+    proposal: Proposal.nullable()
+      .optional()
+      .meta({ description: 'What it would change now; null if it is decided, or its preview is deleted.' }),
+    promotion: Promotion.optional().meta({ description: 'The promotion, in the answer to an acceptance.' }),
+    dry_run: z.literal(true).optional(),
+  })
+  .meta({ id: 'ReviewRequest' })
+
+const RequestFields = graphql(`fragment RequestFields on ReviewRequest {
+  id kind from by { token_id: tokenId name kind via } at title note summary breaks state may_decide: mayDecide
+  decision { decision note by { token_id: tokenId name kind via } at promotion_id: promotionId }
+}`)
+
+const params = z.strictObject({ base_id: baseId() })
+const one = params.extend({ id: z.string().max(64).meta({ description: 'A review request id.' }) })
+
+export const reviewRequests = [
+  route('POST /:base_id/review-requests', {
+    tag: 'Environments',
+    summary: 'Ask a person for a promotion',
+    need: onBase('read'),
+    params,
+    body: ReviewBody,
+    operation: graphql(
+      `mutation AskForReview($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $migration: JSON, $title: String, $note: String, $dryRun: Boolean) {
+        done: askForReview(base: $base, from: $from, prune: $prune, resources: $resources, migration: $migration, title: $title, note: $note, dryRun: $dryRun) {
+          ...RequestFields dry_run: dryRun
+        }
+      }`,
+      [RequestFields],
+    ),
+    variables: ({ params, body: { kind: _, dry_run, ...body } }) => ({
+      base: params.base_id,
+      ...body,
+      dryRun: dry_run || undefined,
+    }),
+    reply: ({ done }) => ({ status: 201, body: trim(done) }),
+    statuses: [201],
+    answers: ReviewRequest,
+  }),
+  route('GET /:base_id/review-requests', {
+    tag: 'Environments',
+    summary: 'List what waits for a person, or what was decided, newest first',
+    need: onBase('read'),
+    params,
+    query: pageQuery.extend({
+      state: z.enum(['open', 'decided']).optional().meta({ description: 'Defaults to `open`.' }),
+    }),
+    operation: graphql(
+      `query ListReviewRequests($base: String!, $state: ReviewRequests, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+        page: reviewRequests(base: $base, state: $state, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+          data { ...RequestFields } hasMore truncated limit offset total nextCursor
+        }
+      }`,
+      [RequestFields],
+    ),
+    variables: ({ params, query: { state, ...page } }) => ({ base: params.base_id, state, ...pageOf(page) }),
+    reply: ({ page }) => ({ body: pageBody(page) }),
+    answers: listOf(ReviewRequest),
+  }),
+  route('GET /:base_id/review-requests/:id', {
+    tag: 'Environments',
+    summary: 'Get a review request, with what it would change now',
+    need: onBase('read'),
+    params: one,
+    operation: graphql(
+      `query GetReviewRequest($base: String!, $id: String!) {
+        found: reviewRequest(base: $base, id: $id) {
+          ...RequestFields
+          proposal { from base_id: baseId changes summary conflicts breaks kept records_rewritten: recordsRewritten warnings }
+        }
+      }`,
+      [RequestFields],
+    ),
+    variables: ({ params }) => ({ base: params.base_id, id: params.id }),
+    reply: ({ found }) => ({
+      body: { ...found, proposal: found.proposal && writtenBody(found.proposal) },
+      isLarge: true,
+    }),
+    answers: ReviewRequest,
+  }),
+  route('POST /:base_id/review-requests/:id/decision', {
+    tag: 'Environments',
+    summary: 'Decide a review request; accepting promotes in the same transaction',
+    need: ({ base_id = '' }) => ({ permission: 'admin', base: base_id, recordType: '*' }) as const,
+    params: one,
+    body: DecisionBody,
+    operation: graphql(
+      `mutation DecideReviewRequest($base: String!, $id: String!, $decision: String!, $note: String, $resources: JSON, $dryRun: Boolean) {
+        done: decideReviewRequest(base: $base, id: $id, decision: $decision, note: $note, resources: $resources, dryRun: $dryRun) {
+          ...RequestFields dry_run: dryRun
+          promotion { ...PromotionFields kept records_rewritten: recordsRewritten warnings secrets }
+        }
+      }`,
+      [RequestFields, PromotionFields],
+    ),
+    variables: ({ params, body: { dry_run, ...body } }) => ({
+      base: params.base_id,
+      id: params.id,
+      ...body,
+      dryRun: dry_run || undefined,
+    }),
+    reply: ({ done: { promotion, ...done } }) => ({
+      body: trim({ ...done, promotion: promotion ? writtenBody(promotion) : undefined }),
+      isLarge: true,
+    }),
+    answers: ReviewRequest,
+  }),
+]
