@@ -26,6 +26,7 @@ import { health } from './http/health.ts'
 import { admitLargeBodies } from './http/large-bodies.ts'
 import { originForm } from './http/origin-form.ts'
 import { chargeOf, rateLimiter } from './http/rate-limit.ts'
+import { recordCalls } from './http/record-calls.ts'
 import { logRequests, requestIdOf } from './http/request-log.ts'
 import { limitBodyTime } from './http/streamed-bodies.ts'
 import { countAnswers, Unsent } from './http/unsent-bytes.ts'
@@ -108,7 +109,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
       reply.header('strict-transport-security', 'max-age=31536000')
     done()
   })
-  logRequests(app, log)
+  logRequests(app, log, recordCalls)
   logEventLoopLag(app, log)
   countAnswers(app, unsent)
   limitBodyTime(app, config.requestTimeoutMs)

@@ -22,6 +22,7 @@ import { aggregate } from './resources/aggregate.ts'
 import { attachment } from './resources/attachment.ts'
 import { base } from './resources/base.ts'
 import { batch } from './resources/batch.ts'
+import { calls } from './resources/calls.ts'
 import { changes, revert, trace } from './resources/changes.ts'
 import { claim, claims } from './resources/claims.ts'
 import { config } from './resources/config.ts'
@@ -92,6 +93,7 @@ const ROWS = [
   batch,
   sql,
   sqlWrite,
+  calls,
   changes,
   revert,
   trace,
@@ -206,7 +208,7 @@ const GROUPS: readonly (readonly [heading: string, names: readonly string[]])[] 
       'claims',
     ],
   ],
-  ['History:', ['changes', 'trace', 'revert', 'trash']],
+  ['History:', ['changes', 'trace', 'revert', 'trash', 'calls']],
   [
     'Previews and config files:',
     ['preview', 'config', 'seed', 'propose', 'promote', 'review', 'promotion', 'rollback'],

@@ -199,6 +199,14 @@ type Change = object & { fields?: readonly { row: unknown }[] | null | undefined
 const withFieldRows = <T extends Change>(change: T): object =>
   change.fields ? { ...change, fields: change.fields.map(({ row }) => row) } : change
 
+type Calls = { data: readonly object[]; hasMore: boolean; limit: number; nextBefore: string | null }
+
+/** The body of a list of calls. */
+export const callsBody = <C extends Calls>({ data, hasMore, limit, nextBefore }: C) => ({
+  data: data as C['data'],
+  meta: { has_more: hasMore, limit, ...(nextBefore !== null && { next_before: nextBefore }) },
+})
+
 /** The body of a list of changes, or of their groups. */
 export function changesBody(
   changes: (Changes & { nextAfter: number | null }) | undefined,

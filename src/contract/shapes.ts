@@ -38,6 +38,16 @@ export const BaseSettings = z
       .max(36_500)
       .optional()
       .meta({ description: 'Days that a deleted record can be restored. Defaults to 30.' }),
+    calls_days: z
+      .int()
+      .min(0)
+      .max(365)
+      .optional()
+      .meta({ description: 'Days that calls are kept; 0 keeps none. Defaults to 7.' }),
+    call_arguments: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Keep the start of the arguments of tool calls. Defaults to false.' }),
   })
   .meta({ id: 'BaseSettings' })
 

@@ -20,6 +20,7 @@ import {
   signOut,
   sweepSignIns,
 } from './configuration/tokens/index.ts'
+import { valuesOpenTo } from './configuration/vault-secrets/index.ts'
 import { findValidSession } from './core/authentication/authenticate.ts'
 import { openCaches } from './core/caches.ts'
 import { openLongPolls } from './core/long-poll.ts'
@@ -37,6 +38,7 @@ import {
 } from './files/s3-credentials/index.ts'
 import { type Measures, openMeasures } from './jobs/diagnostics/measure.ts'
 import { openJobs } from './jobs/runner.ts'
+import { openCallRecorder } from './log/calls/recorder.ts'
 import { openChangeFeed } from './log/open-feed.ts'
 import {
   type AttachmentKey,
@@ -193,9 +195,14 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const blobs = await openBlobStore(options.blobs)
   const vault = await openVault(database, options.masterKeys, log)
   const egress = openEgress(options.privateHosts)
+  const calls = openCallRecorder({
+    db: database.part(),
+    log,
+    secretsOf: (baseId) => valuesOpenTo({ db: database, vault }, baseId),
+  })
   const breakingChanges: ClientBreaks = options.breakingChanges ?? (async () => [])
   const services: Services = {
-    ...{ caches, batching, feed, longPolls, keys, limits, sql, blobs, vault, egress, publicUrl, log },
+    ...{ caches, batching, feed, calls, longPolls, keys, limits, sql, blobs, vault, egress, publicUrl, log },
     s3Endpoint: () => s3Endpoint(publicUrl(), options.s3Host),
     snapshots: database.snapshots,
     serverToken: {
@@ -236,6 +243,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     via: session.isTab ? 'explorer' : via,
     requestId,
     batches: { left: limits.batchBytes },
+    writes: { any: false },
     answer: budgetOf(via, pageBytes, reserveBytes),
     received: new Map(),
     ...(closed && { closed }),
@@ -281,6 +289,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       clearInterval(sweep)
       await triggers.close()
       await refusals.close()
+      await calls.settle()
       feed.close()
       await jobs.close()
       await egress.close()
@@ -338,6 +347,7 @@ const systemScope = (db: Database, services: Services): Scope => ({
   via: 'system',
   requestId: 'boot',
   batches: { left: Number.POSITIVE_INFINITY },
+  writes: { any: false },
   answer: new ResponseBudget(LIMITS.pageBytes, Number.POSITIVE_INFINITY),
   received: new Map(),
 })

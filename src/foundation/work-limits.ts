@@ -156,6 +156,15 @@ export const WORK_LIMITS = {
   /** A wait of 0 seconds reads what is there. */
   changesWaitMinMs: 250,
 
+  // Calls: how many wait to be stored, of one token and in total, and how many are stored at a time and how often.
+  callsPending: 4000,
+  callsPendingOfToken: 2000,
+  callsAtOnce: 500,
+  callsStoreMs: 1000,
+  /** What is kept of a call. */
+  callArgumentBytes: 2048,
+  callMessageBytes: 1024,
+
   // Jobs: rows of a step of a sweep, jobs at a time, and pauses.
   sweptRows: 5000,
   sweptAttachments: 2000,

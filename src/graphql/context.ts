@@ -8,6 +8,7 @@ import { withPolicy } from '../engine/core/row-policy/narrow.ts'
 import { seal, unseal } from '../engine/core/sealed-token.ts'
 import * as plans from '../engine/core/write/plan-store.ts'
 import type { Engine, Scope, TokenSession, Via } from '../engine/engine.ts'
+import type { MadeCall } from '../engine/log/calls/made-call.ts'
 import type { ToolCall } from '../engine/log/tool-call.ts'
 import {
   type Access,
@@ -23,6 +24,7 @@ import { type ReserveBytes, ResponseBudget } from '../engine/storage/database/ca
 import { LIMITS } from '../foundation/limits.ts'
 
 export { type SentToken, sentToken } from '../engine/configuration/tokens/index.ts'
+export type { Surface } from '../engine/log/calls/made-call.ts'
 export type { Permission } from '../engine/storage/access/grants.ts'
 export type { ReserveBytes } from '../engine/storage/database/capped-query.ts'
 
@@ -212,6 +214,9 @@ export const duringCall = (context: Context, call: ToolCall): Context => ({
   ...context,
   scope: { ...context.scope, call },
 })
+
+/** Records a call that is over, behind its answer. */
+export const recordCall = ({ scope }: Context, call: MadeCall): void => scope.calls.record(call)
 
 /** A context for work that continues after the request: a client disconnect does not cancel it. */
 export function outliving(context: Context): Context {

@@ -85,6 +85,7 @@ const ALL = 'GET / lists the surfaces of this server, GET /openapi.json all rout
  */
 export function refusal(thrown: unknown, request: FastifyRequest, reply: FastifyReply): DomainError {
   const error = asDomainError(thrown, request)
+  request.failure = error
   // The rest of a refused transfer is not read.
   if (!request.raw.complete && hasStreamedBody(request)) reply.header('connection', 'close')
   if (reply.getHeader('connection') === 'close') lingerOn(request, reply)

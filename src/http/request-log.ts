@@ -8,12 +8,25 @@ import { uuidv7 } from '../foundation/uuid.ts'
 /** Additional log fields of a request, or of one message of it. */
 export type Said = { trace?: Trace | undefined } & Record<string, unknown>
 
-/** Access log: one line per request, or per message of a multi-message request. */
-export function logRequests(app: FastifyInstance, log: Logger): void {
+type RecordCalls = (request: FastifyRequest, reply: FastifyReply, status: number) => void
+
+/** Access log: one line per request, or per message of a multi-message request. Calls are recorded at the same time. */
+export function logRequests(app: FastifyInstance, log: Logger, record: RecordCalls): void {
   app.decorateRequest('about')
+  app.decorateRequest('calls')
+  app.decorateRequest('calledBase')
+  app.decorateRequest('failure')
+  app.decorateRequest('sentBefore', 0)
+  app.decorateRequest('readBefore', 0)
   app.addHook('onRequest', (request, reply, done) => {
+    const { socket, headers } = request.raw
+    request.sentBefore = socket.bytesWritten
+    if (headers['transfer-encoding'] !== undefined) request.readBefore = socket.bytesRead
     // On close, not on response: a call of a disconnected client may have had effects too.
-    if (log.isLevelEnabled('info')) reply.raw.on('close', () => void write(request, reply))
+    reply.raw.on('close', () => {
+      record(request, reply, statusOf(reply))
+      if (log.isLevelEnabled('info')) void write(request, reply)
+    })
     done()
   })
 }
@@ -22,7 +35,7 @@ export function logRequests(app: FastifyInstance, log: Logger): void {
 async function write(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   // Log the route pattern and not the URL, because a query may contain secrets.
   const { method, routeOptions, caller } = request
-  const status = reply.raw.headersSent ? reply.statusCode : CLIENT_GONE
+  const status = statusOf(reply)
   const line = {
     method,
     route: routeOptions.url,
@@ -41,6 +54,9 @@ async function write(request: FastifyRequest, reply: FastifyReply): Promise<void
     if (turnIsOver()) await nextTurn()
   }
 }
+
+/** The status that was sent. */
+const statusOf = ({ raw, statusCode }: FastifyReply): number => (raw.headersSent ? statusCode : CLIENT_GONE)
 
 /** Status for requests whose client disconnected before the response, as proxies log it. Never sent. */
 export const CLIENT_GONE = 499

@@ -66,7 +66,7 @@ export function mcp(caller: CallerHooks, options: Options, provider: Provider = 
       app.post(url, { config: { answersCalls: true } }, async (request, reply) => {
         options.charge(request, reply, Array.isArray(request.body) ? request.body.length : 1)
         const calls = new Calls(request.body)
-        request.about = (status) => calls.lines(status)
+        tellOf(request, calls)
         const session = await sessionOf(request, options.publicUrl)
         const route = routeOf(request)
         if (route.kind === 'legacy') return legacy.post(request, reply, session, calls)
@@ -148,8 +148,14 @@ function answerUnreadCall(thrown: unknown, request: FastifyRequest, { about }: P
   }
   const calls = new Calls(call)
   calls.answered(call.id, answer)
-  request.about = (status) => calls.lines(status)
+  tellOf(request, calls)
   return answer
+}
+
+/** Has the log and the calls of the base say what a request called. */
+function tellOf(request: FastifyRequest, calls: Calls): void {
+  request.about = (status) => calls.lines(status)
+  request.calls = (status) => calls.found(status)
 }
 
 type Call = { id: string | number; method: string }

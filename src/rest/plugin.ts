@@ -11,6 +11,7 @@ import { attachments } from './attachments.ts'
 import { baseOpenapi } from './base-openapi.ts'
 import { bases } from './bases.ts'
 import { batch } from './batch.ts'
+import { calls } from './calls.ts'
 import { changeStream, changes, trace } from './changes.ts'
 import { claimLists } from './claim-lists.ts'
 import { claims } from './claims.ts'
@@ -93,6 +94,7 @@ export const ROUTES: readonly Route[] = [
   ...vault,
   ...diagnostics,
   ...changes,
+  ...calls,
   ...trace,
 ]
 /** Routes that respond with an event stream. */

@@ -51,7 +51,8 @@ async function handle(
   try {
     const { method } = request
     const { claim, credential, proof } = await authenticate(openS3, request, address)
-    const { tokenId } = credential
+    const { tokenId, bucket } = credential
+    request.calledBase = () => bucket
     const isPresigned = claim.expires !== null
     request.caller = credential.enter(
       request.id,

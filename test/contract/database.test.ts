@@ -22,6 +22,7 @@ function modelled(): string[] {
 
 function columnType(type: string, line: string): string | undefined {
   if (type === 'Json') return line.includes('@db.Json') ? 'json' : 'jsonb'
+  if (line.includes('@db.Uuid')) return 'uuid'
   const types: Record<string, string> = {
     String: 'text',
     Int: 'integer',

@@ -72,6 +72,7 @@ const QUERIES: Record<string, string> = {
   inboundDeliveries: 'inboundDeliveries(base: "crm", webhook: "desk") { data { id status } }',
   triggerDeliveries: 'triggerDeliveries(base: "crm", trigger: "desk") { data { id status } }',
   bases: 'bases { data { id } }',
+  calls: 'calls(base: "crm", tool: "none") { data { id outcome } nextBefore }',
   changes: 'changes(base: "crm", limit: 2) { data { seq kind } nextAfter }',
   changeGroups:
     'changeGroups(base: "crm", limit: 2) { data { requestId count by { operation } } nextBefore }',
@@ -374,6 +375,7 @@ describe('the GraphQL query', () => {
 const AT_DESK: Record<string, unknown> = {
   base: { id: 'crm', name: 'crm' },
   bases: { data: [{ id: 'crm' }] },
+  calls: { data: [], nextBefore: null },
   ownToken: expect.objectContaining({ grants: [expect.objectContaining({ endpoint: 'desk' })] }),
   secrets: { data: [] },
   servedEndpoint: { __typename: 'ServedEndpoint' },

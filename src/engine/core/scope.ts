@@ -3,6 +3,7 @@ import type { KeyObject } from 'node:crypto'
 import type { Egress } from '../../foundation/egress/dispatcher.ts'
 import type { Log } from '../../foundation/log.ts'
 import type { RequestBatching } from '../data/ledger/request-batching.ts'
+import type { CallRecorder } from '../log/calls/recorder.ts'
 import type { Authorship, Viewer } from '../log/entry.ts'
 import type { ChangeFeed } from '../log/open-feed.ts'
 import { packCall, type ToolCall } from '../log/tool-call.ts'
@@ -76,6 +77,7 @@ export type Services = {
   readonly caches: Caches
   readonly batching: RequestBatching
   readonly feed: ChangeFeed
+  readonly calls: CallRecorder
   readonly longPolls: LongPolls
   readonly snapshots: Snapshots
   /** Secret keys of the server. */
@@ -119,6 +121,8 @@ export type Scope = Services & {
   readonly call?: ToolCall
   /** Bytes left for the batches of this request: a GraphQL document may hold several. */
   readonly batches: { left: number }
+  /** Whether this request may have changed something. */
+  readonly writes: { any: boolean }
   /** Byte limit of the pages of this request. */
   readonly answer: ResponseBudget
   /**

@@ -9,6 +9,7 @@ import { sweepInboundDeliveries } from '../automation/inbound/sweep.ts'
 import { sweepDeliveries } from '../automation/triggers/outcomes.ts'
 import { sweepContents } from '../files/sweep.ts'
 import { purgeHistories, purgeHistory } from '../history/purge.ts'
+import { sweepCalls } from '../log/calls/sweep.ts'
 import type { BlobStore } from '../storage/blobs/blob-store.ts'
 import type { Db } from '../storage/database/client.ts'
 import { limitResponseTime } from '../storage/database/deadline.ts'
@@ -28,7 +29,7 @@ export type JobRunner = {
 const POOL_SIZE = LIMITS.jobsAtOnce + 1
 /** Schedule of recurring jobs, run by one process per database: hourly. */
 const CRONTAB =
-  '7 * * * * purge_histories\n37 * * * * sweep_contents\n52 * * * * sweep_deliveries\n54 * * * * sweep_inbound_deliveries\n56 * * * * sweep_action_runs'
+  '7 * * * * purge_histories\n37 * * * * sweep_contents\n52 * * * * sweep_deliveries\n54 * * * * sweep_inbound_deliveries\n56 * * * * sweep_action_runs\n58 * * * * sweep_calls'
 
 /** Creates a runner with its own connections. */
 export function openJobs(db: Db, blobs: BlobStore, connectionString: string, log: Log): JobRunner {
@@ -142,6 +143,7 @@ const TASKS: { [Name in JobName]: Task<Name> } = {
   sweep_deliveries: sweepDeliveries,
   sweep_inbound_deliveries: sweepInboundDeliveries,
   sweep_action_runs: sweepRuns,
+  sweep_calls: sweepCalls,
 }
 
 // The connections of the job runner.

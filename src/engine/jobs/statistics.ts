@@ -10,6 +10,7 @@ export const TABLES = [
   'record_word',
   'relationship',
   'change',
+  'call',
   'content',
   'claim',
   'file',

@@ -104,7 +104,8 @@ const badType = (received: string): Detail => ({
   message: 'record_type must be the id of a record type.',
   received: received.slice(0, 64),
 })
-const badText = (name: string): Detail => ({
+/** Of a text that nothing has. */
+export const badText = (name: string): Detail => ({
   path: `/${name}`,
   code: 'out_of_range',
   message: `${name} must have 1 to ${LIMITS.logFilterChars} characters.`,

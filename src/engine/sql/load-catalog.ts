@@ -20,8 +20,8 @@ const TYPES = statement(
 type Row = { id: string; timezone: string; json_schema: unknown; bytes: number }
 
 /**
- * The token's read scope of the base. Tokens of equal grants share it, except for a text that can read the tool
- * calls of the change log.
+ * The token's read scope of the base. Tokens of equal grants share it, except for a text that can read calls, which the
+ * change log has too.
  */
 export function principalRightsOf({ access, actor }: Scope, baseId: string, text: unknown): PrincipalRights {
   const types = access.types('read', baseId)
@@ -31,7 +31,7 @@ export function principalRightsOf({ access, actor }: Scope, baseId: string, text
 }
 
 /** The name of the relation, or a name in escapes. */
-const READS_CALLS = /changes|u&/i
+const READS_CALLS = /changes|calls|u&/i
 
 /**
  * The catalog of a scope. Its types are the same objects until the types of the base change, and for a token

@@ -18,6 +18,7 @@ import { LazySchema } from '../base/lazy-schema.ts'
 import { schemaOf, textOf } from '../base/schemas.ts'
 import type { Context } from '../context.ts'
 import { schema } from '../schema.ts'
+import { namedBase } from './named-base.ts'
 import { PLAYGROUND_POLICY, playgroundFiles, playgroundPage } from './playground-page.ts'
 import { type RepeatedQuery, repeatedQuery, runRepeated } from './repeated-queries.ts'
 import { checkRequest, isWithoutText, refuseParameters, type Sent } from './sent-request.ts'
@@ -102,6 +103,7 @@ export function playground(caller: CallerHooks, { visit, charge, sizes, graphqlC
     const serveAll = async (request: FastifyRequest, reply: FastifyReply) => {
       const sent = checkRequest(request)
       if (isWithoutText(sent)) return persistedNotFound(request, reply)
+      request.calledBase = () => namedBase(sent)
       const place = { schema, context: request.caller }
       return serve(openAll, request, reply, place, repeatedBy(request, schema, sent))
     }

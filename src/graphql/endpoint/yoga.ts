@@ -209,13 +209,14 @@ const tooLarge = (): GraphQLError => {
  */
 function masked(
   thrown: GraphQLError,
-  { id, log }: FastifyRequest,
+  served: FastifyRequest,
   toPath: (path: string) => string = argument,
   isLegacy = false,
 ): GraphQLError {
   const error = unwrap(thrown)
-  logFailure(log, error, thrown.originalError)
-  const { message, ...extensions } = errorBody(error, id).error
+  served.failure ??= error
+  logFailure(served.log, error, thrown.originalError)
+  const { message, ...extensions } = errorBody(error, served.id).error
   const details = extensions.details.map((detail) => ({ ...detail, path: toPath(detail.path) }))
   // Without a path nothing was executed, so the HTTP status is that of the error.
   const isNotValid = error.details[0]?.code === 'graphql' && !('overLimit' in thrown.extensions)

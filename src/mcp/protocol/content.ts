@@ -27,11 +27,15 @@ export function toContent(
   return { isError: true, content: [{ type: 'text', text: JSON.stringify(result.error) }] }
 }
 
-/** Extracts the REST error code from an error result; `error` if it has none. */
-export function failureCodeOf({ content }: Readonly<Record<string, unknown>>): string {
+/** The REST error code and the message of an error result; `error` if it has none. */
+export function failureIn({
+  content,
+}: Readonly<Record<string, unknown>>): [code: string, message: string | null] {
   const [{ text = '' } = {}] = (Array.isArray(content) ? content : []) as { text?: string }[]
-  return /^\{"error":\{"code":"([A-Z_]+)"/.exec(text)?.[1] ?? 'error'
+  const [, code = 'error', message] = FAILURE.exec(text) ?? []
+  return [code, message === undefined ? null : String(JSON.parse(message))]
 }
+const FAILURE = /^\{"error":\{"code":"([A-Z_]+)"(?:,"message":("(?:[^"\\]|\\.)*"))?/
 
 /**
  * Wraps a failure outside a tool call in a JSON-RPC error that carries the REST error. The raw error message

@@ -32,7 +32,8 @@ const putBase = compile(
 const texts = BaseBody.pick({ name: true, description: true }).shape
 /** The engine validates the settings; the tool only documents them. */
 const settings = z.record(z.string(), z.unknown()).optional().meta({
-  description: 'schema_changes ("direct" or "preview_only"), history_days, trash_days.',
+  description:
+    'schema_changes ("direct" or "preview_only"), history_days, trash_days, calls_days, call_arguments.',
 })
 
 export const baseTools = [

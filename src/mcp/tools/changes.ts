@@ -1,7 +1,7 @@
 /** The tools changes and undo: what was changed, by whom, and taking it back. */
 import { z } from 'zod'
 import { awaiting } from '../../contract/plan-messages.ts'
-import { changesBody } from '../../contract/response-bodies.ts'
+import { callsBody, changesBody } from '../../contract/response-bodies.ts'
 import { ACTOR_KINDS } from '../../contract/shapes.ts'
 import { moment } from '../../contract/time-input.ts'
 import { advised } from '../../foundation/advised-requests.ts'
@@ -41,6 +41,19 @@ const list = compile(
           fields @include(if: $withFields) { row } undone_by: undoneBy
         }
         hasMore limit nextBefore hint
+      }
+    }`,
+  ),
+)
+
+const listCalls = compile(
+  graphql(
+    `query ToolCalls($base: String!, $token: String, $outcome: String, $since: DateTime, $until: DateTime, $requestId: String, $limit: Int) {
+      calls(base: $base, token: $token, outcome: $outcome, since: $since, until: $until, requestId: $requestId, limit: $limit) {
+        data {
+          at actor { token_id: tokenId name kind via } endpoint tool route outcome message ms arguments request_id: requestId changes
+        }
+        hasMore limit nextBefore
       }
     }`,
   ),
@@ -101,7 +114,7 @@ export const changeTools = [
   tool('changes', {
     title: 'Changes',
     description:
-      'Log of all changes. group=request: what each request did, newest first; include=fields: which values. include=before: old values. trace=seq: its causes and effects.',
+      'Log of all changes. group=request: what each request did, newest first; include=fields: which values. include=before: old values. trace=seq: its causes and effects. calls=failed: calls that failed.',
     permission: 'read',
     hints: { idempotent: true },
     showsRecords: true,
@@ -118,6 +131,7 @@ export const changeTools = [
       group: z.enum(['request']).optional(),
       limit: z.int32().optional(),
       trace: seq.optional(),
+      calls: z.enum(['all', 'failed']).optional(),
       ...reading,
     }),
     output: pageOutput,
@@ -125,12 +139,17 @@ export const changeTools = [
       { base_id, record_type, request_id, actor_kind, include, group, limit = PAGE, ...args },
       context,
     ) => {
-      const { max_tokens: _, trace: traced, ...filter } = args
+      const { max_tokens: _, trace: traced, calls, ...filter } = args
+      const { actor, since, until, ...ofChanges } = filter
+      if (calls !== undefined) {
+        refuseOthers({ ...ofChanges, record_type, actor_kind, include, group, trace: traced }, OF_CALLS)
+        const asked = omitUndefined({ since, until, token: actor, requestId: request_id })
+        const outcome = calls === 'failed' ? { outcome: calls } : {}
+        const page = (await listCalls({ base: base_id, limit, ...asked, ...outcome }, context)).calls
+        return new ReadResult(callsBody({ ...page, data: page.data.map(bare), nextBefore: null }))
+      }
       if (traced !== undefined) {
-        const [other] = Object.entries({ ...filter, record_type, request_id, actor_kind, include, group })
-          .filter(([, value]) => value !== undefined)
-          .map(([name]) => name)
-        if (other !== undefined) throw notWithTrace(other)
+        refuseOthers({ ...filter, record_type, request_id, actor_kind, include, group }, OF_TRACE)
         return new ReadResult(steps((await trace({ base: base_id, seq: traced }, context)).changeTrace))
       }
       if (include === 'fields' && group === undefined) throw fieldsOfGroups()
@@ -377,9 +396,12 @@ const fieldsOfGroups = () =>
     message: 'include=fields is for group=request. Changes have diffs: include=before adds the old values.',
   })
 
-const notWithTrace = (argument: string) =>
-  invalid({
-    path: `/${argument}`,
-    code: 'exclusive',
-    message: `trace returns one change, not a list. Leave ${argument} out.`,
-  })
+const OF_TRACE = 'trace returns one change, not a list.'
+const OF_CALLS = 'calls takes request_id, actor, since, until and limit.'
+
+/** @throws VALIDATION_ERROR if one of the arguments is given */
+function refuseOthers(others: Readonly<Record<string, unknown>>, reason: string): void {
+  const [name] = Object.entries(others).find(([, value]) => value !== undefined) ?? []
+  if (name === undefined) return
+  throw invalid({ path: `/${name}`, code: 'exclusive', message: `${reason} Leave ${name} out.` })
+}

@@ -151,6 +151,10 @@ const TAGS: Readonly<Record<string, { description: string; guide: string }>> = {
     description: 'What triggers sent and inbound webhooks received, of a whole base.',
     guide: 'triggers',
   },
+  Calls: {
+    description: 'What tokens called, also in vain, and how much they used.',
+    guide: 'calls',
+  },
   Claims: { description: 'Leases on records, to share work between workers.', guide: 'claims' },
   SQL: { description: 'SQL that reads records, and SQL that writes them.', guide: 'sql' },
   Providers: {

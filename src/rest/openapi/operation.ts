@@ -173,6 +173,7 @@ const NAMED: Readonly<Record<string, string>> = {
   'GET /:base_id/files/:file_type/*': 'files.download',
   'POST /:base_id/revert': 'changes.revertAll',
   'GET /:base_id/trash': 'trash.list',
+  'GET /:base_id/calls': 'calls.list',
   'POST /:base_id/records/:record_type/claim': 'claims.create',
   'POST /:base_id/claims/heartbeat': 'claims.heartbeatAll',
   'POST /:base_id/claims/release': 'claims.releaseAll',

@@ -41,6 +41,9 @@ export const onBase =
 /** Required permission of a route that answers what the token may read: any grant on the base. */
 export const baseAccess = ({ base_id = '' }) => ({ baseAccess: base_id }) as const
 
+/** Required permission of a route that answers what the token did itself: that it may know the base. */
+export const knownBase = ({ base_id = '' }) => ({ knownBase: base_id }) as const
+
 /** Required permission of a route that acts on several types: a grant on any of them. */
 export const anywhere =
   <P extends 'write' | 'manage'>(permission: P) =>

@@ -8,7 +8,13 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const DEFAULTS = { schema_changes: 'direct', history_days: null, trash_days: 30 }
+const DEFAULTS = {
+  schema_changes: 'direct',
+  history_days: null,
+  trash_days: 30,
+  calls_days: 7,
+  call_arguments: false,
+}
 
 describe('PUT of a base', () => {
   test('creates a base with defaults: 201, Location, ETag', async () => {
@@ -40,7 +46,10 @@ describe('PUT of a base', () => {
   })
 
   test('replaces the base: omitted fields return to their defaults', async () => {
-    const settings = { trash_days: 7, history_days: 90, schema_changes: 'preview_only' }
+    const settings = {
+      ...{ trash_days: 7, history_days: 90, schema_changes: 'preview_only' },
+      ...{ calls_days: 1, call_arguments: true },
+    }
     const body = { name: 'One', description: 'text', settings }
     const made = succeed(await world.call('PUT', '/v1/bases/whole', body), 201)
     expect(made.settings).toEqual(settings)

@@ -74,7 +74,13 @@ async function lockPreviews(tx: Db, id: string): Promise<PlainRow[]> {
 type Fields = FieldsOf<typeof BaseBody>
 export type Base = View<Fields> & Pick<BaseRow, 'environment' | 'productionBase'>
 
-const DEFAULT_SETTINGS = { schema_changes: 'direct', history_days: null, trash_days: 30 } as const
+const DEFAULT_SETTINGS = {
+  schema_changes: 'direct',
+  history_days: null,
+  trash_days: 30,
+  calls_days: 7,
+  call_arguments: false,
+} as const
 
 /** Bases. They share the lifecycle, and are not in `KINDS`: no base is part of the configuration of another. */
 export const BASE: Kind<Fields, BaseRow> = {

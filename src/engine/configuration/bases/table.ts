@@ -38,13 +38,16 @@ async function idsWithPreviews({ orm }: Db, id: string): Promise<string[]> {
 }
 
 // After the rows, whose deletion waits for writers.
-const CLEAR_LOGS = statement('clear_base_logs', 'DELETE FROM plinth.change WHERE base_id = ANY ($1::text[])')
+const CLEAR_LOGS = [
+  statement('clear_base_logs', 'DELETE FROM plinth.change WHERE base_id = ANY ($1::text[])'),
+  statement('clear_base_calls', 'DELETE FROM plinth.call WHERE base_id = ANY ($1::text[])'),
+]
 
 /** Deletes a base, its previews, and their logs. */
 async function deleteWithPreviews(db: Db, id: string): Promise<void> {
   const gone = await idsWithPreviews(db, id)
   await db.orm.base.deleteMany({ where: { id: { in: gone } } })
-  await db.query(CLEAR_LOGS, [gone])
+  for (const clear of CLEAR_LOGS) await db.query(clear, [gone])
 }
 
 const HIGHEST = statement(

@@ -63,6 +63,20 @@ export async function resolveSecrets(
   }
 }
 
+const ALL_OPEN = statement(
+  'all_open_secrets',
+  'SELECT id, value FROM plinth.secret WHERE bases && $1::text[]',
+)
+
+/** The values of all secrets that are open to the base, to mask a text with. */
+export async function valuesOpenTo(
+  { db, vault }: { readonly db: Db; readonly vault: Vault },
+  baseId: string,
+): Promise<string[]> {
+  const rows = await db.query<{ id: string; value: string }>(ALL_OPEN, [reachesOf(baseId)])
+  return rows.flatMap(({ id, value }) => vault.open(placeOf(id), value) ?? [])
+}
+
 /** Besides control characters: a header is sent as Latin-1. */
 const UNUSABLE_HEADER = /[^\t\x20-\x7e\x80-\xff]/
 

@@ -11,6 +11,7 @@ export type Jobs = {
   sweep_deliveries: object
   sweep_inbound_deliveries: object
   sweep_action_runs: object
+  sweep_calls: object
 }
 export type IndexKey = { base: string; type: string; index: string }
 export type JobName = keyof Jobs

@@ -97,6 +97,15 @@ export const FIXED: ReadonlyMap<string, Fixed> = new Map([
     },
   ],
   [
+    'calls',
+    {
+      view: 'call',
+      columns: plain(RELATION_COLUMNS.calls),
+      // The view says so too.
+      filter: ({ readsAll, tokenId }) => (readsAll ? '' : `token_id = ${quoteText(tokenId ?? '')}`),
+    },
+  ],
+  [
     'relationships',
     {
       view: 'relationship',

@@ -1,0 +1,1 @@
+export { type Call, type CallPage, listCalls } from './list.ts'

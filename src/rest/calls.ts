@@ -1,0 +1,90 @@
+/** REST route of the calls of a base. */
+import { z } from 'zod'
+import { callsBody } from '../contract/response-bodies.ts'
+import { momentOf } from '../contract/time-input.ts'
+import { graphql } from '../graphql/document.ts'
+import { pageQuery } from './route/query.ts'
+import { route } from './route/route.ts'
+import { Actor, baseId, knownBase, time } from './route/shapes.ts'
+
+const Call = z
+  .object({
+    id: z.string(),
+    at: time.meta({ description: 'When it ended.' }),
+    actor: Actor,
+    surface: z.enum(['rest', 'mcp', 'graphql', 's3']),
+    endpoint: z.string().nullable(),
+    tool: z.string().nullable().meta({ description: 'The MCP tool; null for another request.' }),
+    route: z.string().nullable().meta({ description: 'What was asked for, if no tool.' }),
+    outcome: z.string().meta({
+      description:
+        '`ok`, `input_required` (the tool asked its user), `cancelled`, or the code of a failure. For MCP itself that is a number.',
+    }),
+    message: z.string().nullable().meta({ description: 'The message of a failure.' }),
+    ms: z.int(),
+    bytes_in: z.int().meta({ description: 'Bytes of the body. Calls of one request share them.' }),
+    bytes_out: z.int().meta({ description: 'Bytes of the answer. Calls of one request share them.' }),
+    arguments: z.string().nullable().meta({
+      description:
+        'The first 2 KiB of the arguments of a tool as JSON, without secrets, if `settings.call_arguments` is set.',
+    }),
+    request_id: z.string(),
+    changes: z.int().meta({ description: 'How many entries of the change log it made.' }),
+  })
+  .meta({ id: 'Call' })
+
+const name = (description: string) => z.string().min(1).optional().meta({ description })
+
+export const calls = [
+  route('GET /:base_id/calls', {
+    tag: 'Calls',
+    summary:
+      'List the calls of a base, newest first: every tool call, and other requests that were refused. Continue at `meta.next_before`',
+    need: knownBase,
+    params: z.strictObject({ base_id: baseId() }),
+    query: z.strictObject({
+      token: name('Only calls of this token: its id or its name.'),
+      tool: name('Only calls of this MCP tool.'),
+      endpoint: name('Only calls at this endpoint.'),
+      outcome: name(
+        'Only this outcome: `ok`, a code such as `VALIDATION_ERROR`, or `failed` for any failure.',
+      ),
+      since: momentOf('Ended from this time on'),
+      until: momentOf('Ended before this time'),
+      request_id: name('Only calls of the request with this `X-Request-Id`.'),
+      before: name('The id of a call. Returns the calls before it.'),
+      limit: pageQuery.shape.limit,
+    }),
+    operation: graphql(
+      `query ListCalls($base: String!, $token: String, $tool: String, $endpoint: String, $outcome: String, $since: DateTime,
+        $until: DateTime, $requestId: String, $before: String, $limit: Int) {
+        calls(base: $base, token: $token, tool: $tool, endpoint: $endpoint, outcome: $outcome, since: $since, until: $until,
+          requestId: $requestId, before: $before, limit: $limit) {
+          data {
+            id at actor { token_id: tokenId name kind via } surface endpoint tool route outcome message ms bytes_in: bytesIn
+            bytes_out: bytesOut arguments request_id: requestId changes
+          }
+          hasMore limit nextBefore
+        }
+      }`,
+    ),
+    variables: ({ params, query: { request_id, ...query } }) => ({
+      base: params.base_id,
+      requestId: request_id,
+      ...query,
+    }),
+    reply: ({ calls }) => ({ body: callsBody(calls) }),
+    answers: z.object({
+      data: z.array(Call),
+      meta: z
+        .object({
+          has_more: z.boolean(),
+          limit: z.int(),
+          next_before: z.string().optional().meta({
+            description: 'The `before` of the next page, if there is one.',
+          }),
+        })
+        .meta({ id: 'CallsMeta' }),
+    }),
+  }),
+]
