@@ -11,6 +11,12 @@ export type GuideGroup = { readonly role: string; readonly guides: readonly Guid
 /** The guides by role of the reader. Keep in sync with `docs/README.md`. */
 export const GUIDE_GROUPS: readonly GuideGroup[] = [
   {
+    role: 'Answer for agents',
+    guides: [
+      { name: 'explorer', title: 'The explorer', about: 'See what agents did, take it back, let it pass.' },
+    ],
+  },
+  {
     role: 'Build an agent',
     guides: [
       { name: 'mcp', title: 'MCP', about: 'Connect a client, choose its tools, OAuth.' },
