@@ -61,6 +61,7 @@ export const words = {
   yes: 'yes',
   no: 'no',
   becomes: 'becomes',
+  severalValues: 'several values',
   when: 'When',
   close: 'Close',
   cancel: 'Cancel',

@@ -5,7 +5,9 @@ import { own } from './record-types.ts'
 import { DIFF_CHARS, fieldName } from './text.ts'
 import { Value } from './value.tsx'
 
-type Sides = { from?: Json | undefined; to?: Json | undefined }
+type Side = 'from' | 'to'
+/** `varies`: changes that share a line have several values on this side. */
+type Sides = { from?: Json | undefined; to?: Json | undefined; varies?: readonly Side[] }
 /** A field with its values before and after. */
 export type FieldChange = Sides & { name: string }
 
@@ -53,7 +55,7 @@ const dataOf = (state: Json | undefined): Data =>
 const isEmpty = (value: Json | undefined) => value === undefined || value === null || value === ''
 
 /** `old → new` in a line. */
-export function Change({ from, to, most = DIFF_CHARS }: Sides & { most?: number }) {
+export function Change({ from, to, varies = [], most = DIFF_CHARS }: Sides & { most?: number }) {
   const lists = listDifference(from, to)
   if (lists)
     return (
@@ -70,25 +72,21 @@ export function Change({ from, to, most = DIFF_CHARS }: Sides & { most?: number 
         ))}
       </span>
     )
+  const side = (value: Json | undefined, Mark: 'del' | 'ins') =>
+    isEmpty(value) ? (
+      <span className="empty-word">{words.empty}</span>
+    ) : (
+      <Mark>
+        <Value value={value} most={most} />
+      </Mark>
+    )
   return (
     <span className="change">
-      {isEmpty(from) ? (
-        <span className="empty-word">{words.empty}</span>
-      ) : (
-        <del>
-          <Value value={from} most={most} />
-        </del>
-      )}
+      {!varies.includes('from') && side(from, 'del')}
       <span className="arrow" role="img" aria-label={words.becomes}>
         →
       </span>
-      {isEmpty(to) ? (
-        <span className="empty-word">{words.empty}</span>
-      ) : (
-        <ins>
-          <Value value={to} most={most} />
-        </ins>
-      )}
+      {varies.includes('to') ? <span className="empty-word">{words.severalValues}</span> : side(to, 'ins')}
     </span>
   )
 }
@@ -116,9 +114,10 @@ export function ChangesInLine({
 }) {
   return (
     <span className="changes">
-      {changes.slice(0, most).map(({ name, from, to, count }) => (
+      {changes.slice(0, most).map(({ name, from, to, varies, count }) => (
         <span key={name} className="field-change">
-          <span className="field-name">{name}</span> <Change from={from} to={to} />
+          <span className="field-name">{name}</span>{' '}
+          <Change from={from} to={to} {...(varies && { varies })} />
           {count !== undefined && count > 1 && <span className="times"> × {count}</span>}
         </span>
       ))}

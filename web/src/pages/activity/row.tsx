@@ -2,7 +2,7 @@
 import { type KeyboardEvent, useState } from 'react'
 import { Link } from 'wouter'
 import { to } from '../../addresses.ts'
-import type { RecordType } from '../../api/shapes.ts'
+import type { ChangedField, RecordType } from '../../api/shapes.ts'
 import { ChangesInLine, changesOf } from '../../parts/diff.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -88,7 +88,7 @@ export function Row({ base, row, types, onFilter, onUndo }: Props) {
       {row.fields.length > 0 && (
         <div className="feed-fields">
           <ChangesInLine
-            changes={row.fields.map(({ path, ...rest }) => ({ name: fieldName(path), ...rest }))}
+            changes={row.fields.map(lineOf)}
           />
         </div>
       )}
@@ -96,6 +96,14 @@ export function Row({ base, row, types, onFilter, onUndo }: Props) {
     </li>
   )
 }
+
+const SIDES = ['from', 'to'] as const
+/** A field of several changes: a value that they do not share is left out. */
+const lineOf = ({ path, ...rest }: ChangedField) => ({
+  ...rest,
+  name: fieldName(path),
+  varies: SIDES.filter((side) => !Object.hasOwn(rest, side)),
+})
 
 const UNDOABLE = new Set(['record', 'relationship', 'file', 'record_type'])
 
