@@ -87,9 +87,7 @@ export function Row({ base, row, types, onFilter, onUndo }: Props) {
       </div>
       {row.fields.length > 0 && (
         <div className="feed-fields">
-          <ChangesInLine
-            changes={row.fields.map(lineOf)}
-          />
+          <ChangesInLine changes={row.fields.map(lineOf)} />
         </div>
       )}
       {isOpen && <Opened base={base} row={row} />}

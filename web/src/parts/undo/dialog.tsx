@@ -2,7 +2,7 @@
 import { useId, useState } from 'react'
 import { useAsk, useTypes, useWrite } from '../../api/queries.ts'
 import { newKey, pathOf } from '../../api/send.ts'
-import type { UndoPlan } from '../../api/shapes.ts'
+import type { UndoPlan } from '../../api/undo-shapes.ts'
 import { words } from '../../words.ts'
 import { Dialog } from '../dialog.tsx'
 import { Empty, Failure, pendingOf } from '../failure.tsx'
@@ -29,7 +29,7 @@ export function UndoDialog({ base, of, onClose }: Props) {
   const name = useId()
   const types = useTypes(base).data?.data ?? []
   const choice = { on_conflict: isForced ? 'force' : 'skip', ...(withEffects && { with_effects: true }) }
-  const path = pathOf([base, 'revert'], { dry_run: true, include: 'titles' })
+  const path = pathOf([base, 'revert'], { dry_run: true })
   const plan = useAsk<UndoPlan>(path, { ...of, ...choice }, { keep: true })
   const seen = plan.data
   const write = useWrite<UndoPlan>(base)

@@ -1,5 +1,6 @@
 /** The plan of an undo in numbers: fields and the values that they get back. */
-import type { Json, UndoItem, UndoPlan } from '../../api/shapes.ts'
+import type { Json } from '../../api/shapes.ts'
+import type { UndoItem, UndoPlan } from '../../api/undo-shapes.ts'
 import { changesOf } from '../diff.tsx'
 
 /** A field that goes back, with the values before the undo and after it, the most frequent first. */
