@@ -30,7 +30,7 @@ export function UndoDialog({ base, of, onClose }: Props) {
   const types = useTypes(base).data?.data ?? []
   const choice = { on_conflict: isForced ? 'force' : 'skip', ...(withEffects && { with_effects: true }) }
   const path = pathOf([base, 'revert'], { dry_run: true })
-  const plan = useAsk<UndoPlan>(path, { ...of, ...choice }, { keep: true })
+  const plan = useAsk<UndoPlan>(path, { ...of, ...choice, include: ['titles'] }, { keep: true })
   const seen = plan.data
   const write = useWrite<UndoPlan>(base)
 
