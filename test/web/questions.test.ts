@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
 import { CHROMIUM } from '../support/browser.ts'
 import type { Body } from '../support/server.ts'
+import { INVOICE_TEXT } from './desk-files.ts'
 import { type Explorer, openExplorer, settled, Visitor } from './explorer.ts'
 
 const TIME = 120_000
@@ -39,6 +40,60 @@ function question(
     await close()
   })
 }
+
+question('What did the agent change in the last hour?', async (visitor, page) => {
+  await visitor.click('button', '1 h')
+  await visitor.click('button', 'Only triage-agent')
+  const row = page.getByRole('listitem').filter({ hasText: '86 tickets' })
+  await row.waitFor()
+  const said = ((await row.textContent()) ?? '').replaceAll(/\s+/g, ' ')
+  expect(said).toMatch(/triage-agent changed 86 tickets ?batch/)
+  for (const field of [
+    /summary empty.*Closed: no answer.*× ?86/,
+    /owner.*empty.*× ?69/,
+    /stage.*solved.*× ?55/,
+  ])
+    expect(said).toMatch(field)
+  await expect
+    .poll(() => page.getByRole('listitem').filter({ hasText: 'Jonas Weber changed' }).count())
+    .toBe(0)
+  return undefined
+})
+
+question('Where is the PDF of this ticket?', async (visitor, page) => {
+  await visitor.click('link', 'Refund for the double charge in October', page.getByRole('main'))
+  await visitor.click('button', /INV-1183\.pdf/)
+  const frame = page.locator('iframe')
+  await frame.waitFor()
+  const address = (await frame.getAttribute('src')) ?? ''
+  expect(await (await fetch(new URL(address, page.url()))).text()).toContain(INVOICE_TEXT)
+  return undefined
+})
+
+question('Which webhooks failed, and why?', async (visitor, page) => {
+  const now = page.getByRole('complementary', { name: 'Now' })
+  await visitor.sees('26', now)
+  for (const name of ['VIP channel', 'Urgent to Slack', 'Mail in', /422/, /503/, /"body" must be/])
+    await visitor.sees(name, now)
+  return async () => {
+    const { receiver } = explorer
+    const before = receiver.at('/vip').length
+    await visitor.click('button', 'Send all again', now)
+    await expect.poll(() => receiver.at('/vip').length, { timeout: ANSWER_MS }).toBe(before + 21)
+  }
+})
+
+question('What is claimed, and by whom?', async (visitor, page) => {
+  const now = page.getByRole('complementary', { name: 'Now' })
+  const claimed = now.getByRole('listitem').filter({ hasText: 'Jonas Weber' })
+  await claimed.waitFor()
+  expect(await claimed.textContent()).toMatch(/Refund for the double charge in October.*\d+ min left/)
+  expect(await now.getByRole('listitem').filter({ hasText: 'min left' }).count()).toBe(4)
+  return async () => {
+    await visitor.click('link', 'Refund for the double charge in October', claimed)
+    await visitor.sees(/works on this/)
+  }
+})
 
 question('Which tickets have no owner?', async (visitor, page) => {
   await visitor.click('link', /^Tickets/)
@@ -87,3 +142,26 @@ question('How many tickets are in each stage?', async (visitor, page) => {
   for (const count of ['new 58', 'open 146', 'waiting 64']) await visitor.sees(count, chart)
   return undefined
 })
+
+question('Can I take back what the agent did?', async (visitor, page) => {
+  const row = page.getByRole('listitem').filter({ hasText: '86 tickets' })
+  await visitor.click('button', 'Undo', row)
+  const plan = page.getByRole('dialog')
+  await visitor.sees('Undo 83 changes', plan)
+  expect(await plan.textContent()).toMatch(
+    /83\s*tickets go back\s*3\s*stay, changed since\s*55\s*calls already sent/,
+  )
+  return async () => {
+    await visitor.click('button', 'Undo 83 changes', plan)
+    await visitor.sees('83 changes undone.')
+    expect(await closed()).toBe(3)
+    await visitor.click('button', 'Undo the undo')
+    await expect.poll(closed, { timeout: ANSWER_MS }).toBe(86)
+  }
+})
+
+/** How many tickets the agent has closed. */
+async function closed(): Promise<number> {
+  const query = `SELECT count(*)::int AS n FROM ticket WHERE data->>'summary' LIKE 'Closed:%'`
+  return succeed(await explorer.server.call('POST', '/v1/desk/sql', { query })).data[0].n
+}
