@@ -22,7 +22,7 @@ export type Explorer = {
   close(): Promise<void>
 }
 /** `faults` has what must not happen in any page: failures of scripts, of the policy, and requests to other hosts. */
-export type Opened = { page: Page; faults: string[]; close(): Promise<void> }
+type Opened = { page: Page; faults: string[]; close(): Promise<void> }
 
 const LARGE = { viewport: { width: 1440, height: 900 } }
 

@@ -22,8 +22,8 @@ import { type Proposal, propose } from './propose.ts'
 
 type Decision = z.output<typeof DecisionBody>['decision']
 /** What the changes do not fit, when they were asked for. */
-export type Break = { kind: string | null; id: string | null; code: string; message: string; count?: number }
-export type ReviewState = 'open' | 'accepted' | 'declined' | 'sent_back'
+type Break = { kind: string | null; id: string | null; code: string; message: string; count?: number }
+type ReviewState = 'open' | 'accepted' | 'declined' | 'sent_back'
 
 export type ReviewRequest = {
   id: string

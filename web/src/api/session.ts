@@ -12,7 +12,7 @@ export type Grant = {
   environment?: string
   permission: 'read' | 'write' | 'manage' | 'admin'
 }
-export type Self = { id: string; name: string; kind?: Kind; grants: readonly Grant[] }
+type Self = { id: string; name: string; kind?: Kind; grants: readonly Grant[] }
 export type Kind = 'person' | 'agent' | 'program'
 
 export type Session =

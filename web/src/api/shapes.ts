@@ -55,7 +55,7 @@ export type Row = {
 export type Deleted = Row & { deleted_at: string; deleted_by: Actor; expires_at: string | null }
 
 export type Actor = { token_id: string | null; name: string; via: string; kind?: Kind }
-export type Call = {
+type Call = {
   tool: string | null
   endpoint: string | null
   client: string | null
@@ -65,7 +65,7 @@ type Written = { request_id: string; call: Call | null; actor: Actor }
 
 /** A step of a JSON Patch, with the value before it. */
 export type Step = { op: 'add' | 'replace' | 'remove'; path: string; value?: Json; before?: Json }
-export type Operation = 'create' | 'update' | 'cancel' | 'delete' | 'restore'
+type Operation = 'create' | 'update' | 'cancel' | 'delete' | 'restore'
 export type Change = Written & {
   seq: number
   at: string
@@ -120,14 +120,6 @@ export type Delivery = {
   error: string | null
   created_at: string
   title?: string
-}
-export type Attachment = {
-  id: string
-  name: string
-  content_type: string
-  size: number
-  created_at: string
-  url?: string
 }
 export type Token = {
   id: string

@@ -2,7 +2,7 @@
 import type { Count, Step } from './shapes.ts'
 
 /** What a change set off, and what stays done. */
-export type Effect = { id: string; of: string | null; status: string | null }
+type Effect = { id: string; of: string | null; status: string | null }
 export type UndoItem = {
   reverts: number
   kind: string

@@ -55,7 +55,7 @@ const dataOf = (state: Json | undefined): Data =>
 const isEmpty = (value: Json | undefined) => value === undefined || value === null || value === ''
 
 /** `old → new` in a line. */
-export function Change({ from, to, varies = [], most = DIFF_CHARS }: Sides & { most?: number }) {
+function Change({ from, to, varies = [], most = DIFF_CHARS }: Sides & { most?: number }) {
   const lists = listDifference(from, to)
   if (lists)
     return (

@@ -2,7 +2,7 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { words } from '../words.ts'
 
-export type Item = { label: ReactNode; onSelect: () => void; isOn?: boolean; note?: string }
+type Item = { label: ReactNode; onSelect: () => void; isOn?: boolean; note?: string }
 type Props = {
   label: ReactNode
   /** Of the menu. */

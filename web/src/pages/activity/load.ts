@@ -73,7 +73,7 @@ export function useBars(base: string, since: string, kinds: ReadonlyMap<string, 
 }
 
 /** The time of an age such as `24h`, or of a timestamp. */
-export function sinceOf(since: string): Date {
+function sinceOf(since: string): Date {
   const [, count, unit = ''] = /^(\d+)([mhd])$/.exec(since) ?? []
   const size = { m: 60_000, h: 3_600_000, d: 86_400_000 }[unit]
   return count && size ? new Date(Date.now() - Number(count) * size) : new Date(since)

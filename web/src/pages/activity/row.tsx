@@ -106,7 +106,7 @@ const lineOf = ({ path, ...rest }: ChangedField) => ({
 const UNDOABLE = new Set(['record', 'relationship', 'file', 'record_type'])
 
 /** The body of an undo of a row: its request, or what the author did in that time. */
-export function undoOf({ groups, first, last }: Folded): UndoBody {
+function undoOf({ groups, first, last }: Folded): UndoBody {
   const [group] = groups
   if (groups.length === 1) return { request_id: group?.request_id }
   return {

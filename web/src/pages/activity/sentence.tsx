@@ -1,7 +1,7 @@
 /** What a row says: who did what to which records, as a sentence. */
 import { Link } from 'wouter'
 import { to } from '../../addresses.ts'
-import type { Count, Operation, RecordType } from '../../api/shapes.ts'
+import type { Count, RecordType } from '../../api/shapes.ts'
 import { Text } from '../../parts/plain-text.tsx'
 import { counted } from '../../parts/record-types.ts'
 import { words } from '../../words.ts'
@@ -44,6 +44,3 @@ export function Sentence({ base, row, types }: { base: string; row: Folded; type
 
 const objectOf = ({ count, kind, record_type }: Count, types: readonly RecordType[]) =>
   kind === 'relationship' ? words.countOfRecords(count) : counted(count, types, record_type, kind)
-
-/** The same as text, for the title of a dialog. */
-export const plainVerb = (operation: Operation): string => words.verbs[operation]

@@ -27,7 +27,7 @@ const isGiven = (filter: Json | undefined): filter is Filter =>
   filter !== null && typeof filter === 'object' && Object.keys(filter).length > 0
 
 /** A filter in words: "stage is not solved and owner is empty". */
-export function filterWords(filter: Json | undefined): string {
+function filterWords(filter: Json | undefined): string {
   if (filter === null || typeof filter !== 'object' || Array.isArray(filter)) return JSON.stringify(filter)
   const { and, or, not, field, op = 'eq', value } = filter
   const join = (all: Json[], word: string) =>
