@@ -102,9 +102,9 @@ function Review({ base, item, next }: { base: string; item: Item; next: Item | u
       </div>
       <div className="columns review-columns">
         <div>
-          {item.request?.summary && (
+          {item.request?.note && (
             <blockquote className="card card-item">
-              <Text>{item.request.summary}</Text>
+              <Text>{item.request.note}</Text>
             </blockquote>
           )}
           {item.from !== undefined && pendingOf(proposal, 8)}

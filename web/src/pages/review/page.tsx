@@ -75,9 +75,9 @@ function Waiting({ base, item, proposal, types }: RowProps) {
             </>
           )}
         </p>
-        {item.request?.summary && (
+        {item.request?.note && (
           <q>
-            <Text>{item.request.summary}</Text>
+            <Text>{item.request.note}</Text>
           </q>
         )}
         {proposal && (
