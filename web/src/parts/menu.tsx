@@ -5,7 +5,7 @@ import { words } from '../words.ts'
 type Item = { label: ReactNode; onSelect: () => void; isOn?: boolean; note?: string }
 type Props = {
   label: ReactNode
-  /** Of the menu. */
+  /** For a button that has no word in some widths; it holds the words of the others. */
   name?: string
   items: readonly Item[]
   className?: string
@@ -34,6 +34,7 @@ export function Menu({ label, name, items, className = 'quiet', children }: Prop
         popoverTarget={id}
         aria-haspopup="menu"
         aria-expanded={isOpen}
+        aria-label={name}
       >
         {label}
       </button>
