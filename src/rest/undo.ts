@@ -41,13 +41,10 @@ const Body = z.strictObject({
 })
 
 const undone = {
-  diff: z
-    .array(z.record(z.string(), z.unknown()))
-    .optional()
-    .meta({
-      description:
-        'In a dry run: what the revert changes, from the state of now; `before` is the value of now.',
-    }),
+  diff: z.array(z.record(z.string(), z.unknown())).optional().meta({
+    description:
+      'In a dry run: what the revert changes, from the state of now; `before` is the value of now.',
+  }),
   title,
 }
 const operation = z.enum(['create', 'update', 'cancel', 'delete', 'restore'])
@@ -79,12 +76,10 @@ const Undo = z
     }),
     effects: z
       .object({
-        changes: z
-          .int()
-          .meta({
-            description:
-              'How many changes of triggers and actions were reverted too; in a dry run without `with_effects`, would be with it.',
-          }),
+        changes: z.int().meta({
+          description:
+            'How many changes of triggers and actions were reverted too; in a dry run without `with_effects`, would be with it.',
+        }),
         deliveries: z.array(Effect).meta({ description: 'Deliveries to other systems: they stay sent.' }),
         runs: z
           .array(Effect)
