@@ -78,6 +78,7 @@ export const DecisionBody = z.strictObject({
     .meta({ description: '`accept` promotes. `send_back` asks for a change, `decline` ends it.' }),
   note: reviewNote.meta({ description: 'A word to who asked.' }),
   resources: ProposalBody.shape.resources,
+  migration: ProposalBody.shape.migration,
   dry_run: z.boolean().optional().meta({ description: 'Decide nothing.' }),
 })
 

@@ -71,7 +71,7 @@ builder.queryFields((t) => ({
 export const bodyOf = (args: object): object =>
   snakeFields(Object.fromEntries(Object.entries(args).filter(([, value]) => value != null)))
 
-const MIGRATION = {
+export const MIGRATION = {
   type: 'JSON',
   description:
     'Steps that migrate the records of production, by record type: `{ deal: [{ op, field, … }] }`.',

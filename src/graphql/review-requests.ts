@@ -4,7 +4,7 @@ import { builder } from './builder.ts'
 import { Actor } from './changes.ts'
 import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
-import { bodyOf, PromotionRef, ProposalRef, selectionArgs } from './promotions.ts'
+import { bodyOf, MIGRATION, PromotionRef, ProposalRef, selectionArgs } from './promotions.ts'
 
 type ReviewRequest = reviewRequests.ReviewRequest
 type Decided = NonNullable<ReviewRequest['decision']>
@@ -103,6 +103,7 @@ mutation('decideReviewRequest', {
     decision: t.string({ required: true }),
     note: t.string(),
     resources: t.field({ type: 'JSON', description: 'Only these: `[{ kind, id }]`.' }),
+    migration: t.field(MIGRATION),
   })),
   resolve: (scope, { base, id, ...args }) =>
     reviewRequests.decideReviewRequest(scope, base, id, bodyOf(args)),

@@ -49,6 +49,7 @@ export const GUIDE_GROUPS: readonly GuideGroup[] = [
       { name: 'attachments', title: 'Attachments', about: 'Files of a record.' },
       { name: 'batch', title: 'Batches', about: 'Many operations in one transaction.' },
       { name: 'history', title: 'History', about: 'Versions, changes, the change feed, revert and trash.' },
+      { name: 'calls', title: 'Calls', about: 'What agents called, also in vain.' },
       { name: 'triggers', title: 'Triggers', about: 'Send changes to a URL.' },
       {
         name: 'inbound-webhooks',

@@ -127,8 +127,8 @@ export const reviewRequests = [
     params: one,
     body: DecisionBody,
     operation: graphql(
-      `mutation DecideReviewRequest($base: String!, $id: String!, $decision: String!, $note: String, $resources: JSON, $dryRun: Boolean) {
-        done: decideReviewRequest(base: $base, id: $id, decision: $decision, note: $note, resources: $resources, dryRun: $dryRun) {
+      `mutation DecideReviewRequest($base: String!, $id: String!, $decision: String!, $note: String, $resources: JSON, $migration: JSON, $dryRun: Boolean) {
+        done: decideReviewRequest(base: $base, id: $id, decision: $decision, note: $note, resources: $resources, migration: $migration, dryRun: $dryRun) {
           ...RequestFields dry_run: dryRun
           promotion { ...PromotionFields kept records_rewritten: recordsRewritten warnings secrets }
         }

@@ -174,6 +174,8 @@ const REACHED = [
   'GET /bases',
   'GET /bases/:id',
   'GET /:base_id/endpoints/:id/resolved',
+  // What the token did itself.
+  'GET /:base_id/calls',
   'GET /tokens/self',
   'POST /tokens/self/sign-in-codes',
 ]

@@ -23,7 +23,7 @@ export const review: Noun = {
     commandOf('reviewRequests.decision', 'decide', {
       summary: 'Decide a review request; accepting promotes',
       argument: 'decision',
-      says: { resources },
+      says: { resources, migration },
     }),
   ],
 }

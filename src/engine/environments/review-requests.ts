@@ -160,7 +160,7 @@ export async function decideReviewRequest(
   input: object,
 ): Promise<ReviewRequest> {
   requirePermission(scope.access, 'admin', baseId, '*')
-  const { decision, note = null, resources } = check(DecisionBody, input, inBody())
+  const { decision, note = null, resources, migration } = check(DecisionBody, input, inBody())
   const row = await find(scope, baseId, id)
   requirePermission(scope.access, 'read', row.fromBase, '*')
   if ((await familiesOf(scope, [row])).has(row.tokenId)) throw ownRequest()
@@ -180,16 +180,15 @@ export async function decideReviewRequest(
   if (row.state !== 'open') throw isDecided()
   if (decision !== 'accept') return scope.db.transaction((tx) => decide({ ...scope, db: tx }, undefined))
   const asked = row.asked as Asked
-  let done: ReviewRequest | undefined
-  const also = async (within: WriteScope, promotion: Promotion) => {
-    done = await decide({ ...within, via: scope.via }, promotion)
+  const request = {
+    ...{ from: row.fromBase, ...asked },
+    ...(resources && { resources }),
+    ...(migration && { migration: { ...asked.migration, ...migration } }),
   }
-  const promotion = await promote(
-    scope,
-    baseId,
-    { from: row.fromBase, ...asked, ...(resources && { resources }) },
-    also,
-  )
+  let done: ReviewRequest | undefined
+  const promotion = await promote(scope, baseId, request, async (within, promoted) => {
+    done = await decide({ ...within, via: scope.via }, promoted)
+  })
   if (!done) throw new Error('A promotion ended without its decision')
   return { ...done, promotion }
 }

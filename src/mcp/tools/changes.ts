@@ -114,7 +114,7 @@ export const changeTools = [
   tool('changes', {
     title: 'Changes',
     description:
-      'Log of all changes. group=request: what each request did, newest first; include=fields: which values. include=before: old values. trace=seq: its causes and effects. calls=failed: calls that failed.',
+      'Log of changes. group=request: what each request did. include=before: old values. trace=seq: its causes and effects. calls: tool calls.',
     permission: 'read',
     hints: { idempotent: true },
     showsRecords: true,

@@ -84,7 +84,7 @@ export const defineTools = [
   tool('define', {
     title: 'Define types',
     description:
-      'Create or change a type by id; also: more definitions, all or none. Fields merge: null removes, lists are replaced. json_schema: {"properties":{"email":{"type":"string"}}}. indexes: [{"fields":["data.email"],"unique":true}] or "type":"text". migration: [{"op":"rename","field":"a","to":"b"}] in schema and records; default (value), replace (from, value), cast, drop.',
+      'Create or change a type by id; also: more definitions, all or none. Fields merge: null removes, lists are replaced. json_schema: {"properties":{"email":{"type":"string"}}}. indexes: [{"fields":["data.email"],"unique":true}] or "type":"text". migration: [{"op":"rename","field":"a","to":"b"}] in schema and records; default (value), cast, drop.',
     permission: 'manage',
     hints: { idempotent: true, destructive: true },
     input,

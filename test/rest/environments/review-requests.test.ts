@@ -112,6 +112,9 @@ test('what production does not fit is a break, and refuses the acceptance withou
   ])
   expectDetail(await decide(base, asked.id, { decision: 'accept' }), 409, { code: 'records_invalid' })
   expect((await open(base)).meta.total).toBe(1)
+  const migration = { ticket: [{ op: 'replace', field: 'data.subject', from: 'long enough', value: 'ok' }] }
+  expect(succeed(await decide(base, asked.id, { decision: 'accept', migration })).state).toBe('accepted')
+  expect(succeed(await world.call('GET', `/v1/${base}/records/ticket/t1`)).data).toEqual({ subject: 'ok' })
 })
 
 test('nobody decides their own request, in no tab, and nobody without admin decides at all', async () => {

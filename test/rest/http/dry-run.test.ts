@@ -52,6 +52,9 @@ beforeAll(async () => {
   await world.database.query(FAILED_DELIVERY, ['crm', 'desk'])
   const filled = { records: [{ record_type: 'node', external_id: 'x', data: {} }] }
   succeed(await world.call('PUT', '/v1/crm--kept/seeds/filled', filled), 201)
+  succeed(await world.call('POST', '/v1/crm/review-requests', { from: 'crm--kept' }), 201)
+  // Nobody decides what they asked for themselves.
+  await world.database.query("UPDATE plinth.review_request SET id = 'asked', token_id = NULL")
   succeed(await world.call('POST', `${at}/a/attachments`, { filename: 'note', content: 'x' }), 201)
   await world.database.query('UPDATE plinth.attachment SET id = $1', [ATTACHMENT])
   const key = { permission: 'read', expires_in: 600 }
@@ -79,6 +82,7 @@ async function everything(): Promise<string> {
     'claim',
     'fork',
     'promotion',
+    'review_request',
     'attachment',
     'trigger_delivery',
     'inbound_delivery',
@@ -224,6 +228,20 @@ const WRITES: [string, string, unknown, number, Body][] = [
     { summary: { create: 1, update: 0, delete: 0 } },
   ],
   ['POST /:base_id/promote', '/v1/crm/promote', { from: 'crm--kept' }, 200, { status: 'applied' }],
+  [
+    'POST /:base_id/review-requests',
+    '/v1/crm/review-requests',
+    { from: 'crm--kept' },
+    201,
+    { state: 'open' },
+  ],
+  [
+    'POST /:base_id/review-requests/:id/decision',
+    '/v1/crm/review-requests/asked/decision',
+    { decision: 'accept' },
+    200,
+    { state: 'accepted' },
+  ],
   [
     'POST /:base_id/promote/rollback',
     '/v1/crm/promote/rollback',

@@ -85,7 +85,7 @@ test('an SQL role unused for a day is dropped, and no other role is', async () =
   await db.close()
 })
 
-test('an SQL role may only read the six views and call the functions that the parser allows', async () => {
+test('an SQL role may only read the seven views and call the functions that the parser allows', async () => {
   await ask(world.call)
   const [{ role } = { role: '' }] = await grants()
   const readable = await world.database.query<{ name: string }>(
@@ -95,6 +95,7 @@ test('an SQL role may only read the six views and call the functions that the pa
     [role],
   )
   expect(readable.map(({ name }) => name)).toEqual([
+    'plinth_sql.call',
     'plinth_sql.change',
     'plinth_sql.claim',
     'plinth_sql.record',

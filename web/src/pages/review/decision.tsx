@@ -56,19 +56,18 @@ export function Decision({ base, item, plan, types, migration, isBusy, next }: P
       if (promotion.secrets?.length) setSecrets(promotion.secrets)
       else leave()
     }
-    const answer = (then: typeof done) => ({
-      method: 'POST',
-      path: pathOf([base, 'review-requests', request?.id ?? '', 'decision']),
-      body: { decision, ...(note.trim() !== '' && { note: note.trim() }) },
-      onDone: then,
-    })
-    if (request && !(decision === 'accept' && repairs)) return write.mutate(answer(done))
+    if (!request)
+      return write.mutate({
+        ...{ method: 'POST', path: pathOf([base, 'promote']), onDone: done },
+        body: { from: item.from, ...repairs },
+      })
     write.mutate({
-      method: 'POST',
-      path: pathOf([base, 'promote']),
-      body: { from: item.from, ...repairs },
-      // A decision takes no repairs: what was promoted with them is accepted after it, when nothing is left to promote.
-      onDone: (promotion) => (request ? write.mutate(answer(() => done(promotion))) : done(promotion)),
+      ...{ method: 'POST', path: pathOf([base, 'review-requests', request.id, 'decision']), onDone: done },
+      body: {
+        decision,
+        ...(note.trim() !== '' && { note: note.trim() }),
+        ...(decision === 'accept' && repairs),
+      },
     })
   }
   useEffect(() => {
