@@ -103,6 +103,13 @@ async function promoted(): Promise<string> {
   succeed(await world.call('PUT', '/v1/crm--dev/record-types/prospect', {}), 201)
   return succeed(await send('promotions.create')).id
 }
+async function asked(): Promise<string> {
+  succeed(await world.call('PUT', '/v1/crm--dev/record-types/prospect', {}), 201)
+  const id = await idOf('reviewRequests.create')
+  // Nobody decides what they asked for themselves.
+  await world.database.query('UPDATE plinth.review_request SET token_id = NULL')
+  return id
+}
 const delivered = () =>
   eventually(async () => {
     await send('triggers.test')
@@ -119,6 +126,8 @@ async function lastChange(): Promise<string> {
 /** Makes what an example names by an id of the server's, and returns the id. */
 const MAKERS: Readonly<Record<string, () => Promise<string>>> = {
   'promotions.get': promoted,
+  'reviewRequests.get': asked,
+  'reviewRequests.decision': asked,
   'promotions.rollBack': promoted,
   's3Credentials.delete': () => idOf('s3Credentials.create'),
   'tokens.delete': () => idOf('tokens.create'),

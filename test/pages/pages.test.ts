@@ -219,6 +219,7 @@ const STEPS: Step[] = [
   ],
   ['POST /:base_id/promote/proposal', '/crm/promote/proposal', { from: 'crm--dev' }],
   ['PUT /:base_id/record-types/:id', '/crm--dev/record-types/promoted', {}],
+  ['GET /:base_id/calls', '/crm/calls?outcome=failed'],
   ['POST /:base_id/review-requests', '/crm/review-requests', { from: 'crm--dev', note: 'For the new team.' }],
   ['GET /:base_id/review-requests', '/crm/review-requests?include_total=true'],
   ['GET /:base_id/review-requests/:id', '/crm/review-requests/first'],

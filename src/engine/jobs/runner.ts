@@ -55,11 +55,14 @@ export function openJobs(db: Db, blobs: BlobStore, connectionString: string, log
       await working
       await pool.end()
       // They log, so they keep the engine. A late error of a connection must not end the process.
-      pool.removeAllListeners().on('error', () => {})
+      pool.removeAllListeners().on('error', ignore)
       work.services = undefined
     },
   }
 }
+
+/** Outside of the runner, which a function within it would keep. */
+const ignore = (): void => {}
 
 async function keepWorking(work: Work, pool: pg.Pool, signal: AbortSignal): Promise<void> {
   const aborted = new Promise<void>((resolve) => {

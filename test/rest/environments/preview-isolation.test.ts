@@ -110,7 +110,8 @@ const NAMED = new Set(['search', 'fetch'])
 const OF_BOTH = ['propose', 'promote', 'rollback_promotion']
 
 /** The routes whose samples need what a filled base does not have, or that only one side has. */
-const REFUSED = /preview|promot|\/config$|:run_id|:delivery_id|seeds|revert|complete|triggers.*test/
+const REFUSED =
+  /preview|promot|review-requests|\/config$|:run_id|:delivery_id|seeds|revert|complete|triggers.*test/
 
 describe.each([
   ['shop--dev', 'shop'],

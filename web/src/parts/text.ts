@@ -21,13 +21,15 @@ export function cut(text: string, most: number): { text: string; more: number } 
 
 /** `customer_name` reads as "customer name", `/data/tags/0` as "tags 0". */
 export const fieldName = (path: string): string =>
-  path
-    .replace(/^\/?data[/.]/, '')
-    .split(/[/.]/)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .join(' ')
-    .replaceAll('_', ' ')
-    .trim()
+  visible(
+    path
+      .replace(/^\/?data[/.]/, '')
+      .split(/[/.]/)
+      .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+      .join(' ')
+      .replaceAll('_', ' ')
+      .trim(),
+  )
 
 export const bytes = (count: number): string => {
   if (count < 1024) return `${count} bytes`

@@ -7,6 +7,7 @@ import { Menu } from '../../parts/menu.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { pluralOf } from '../../parts/record-types.ts'
 import type { Change } from '../../parts/search.ts'
+import { visible } from '../../parts/text.ts'
 import { words } from '../../words.ts'
 import { DAY } from './load.ts'
 
@@ -86,7 +87,7 @@ export function Filters({ search, groups, types, onChange }: Props) {
           <button
             type="button"
             className="quiet"
-            aria-label={words.remove(value)}
+            aria-label={words.remove(visible(value))}
             onClick={() => onChange({ [name]: undefined })}
           >
             <Icon name="close" />

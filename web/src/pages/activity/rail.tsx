@@ -5,9 +5,10 @@ import { to } from '../../addresses.ts'
 import { stale, useRead, useWrite } from '../../api/queries.ts'
 import { pathOf } from '../../api/send.ts'
 import type { Delivery, Page, ReviewRequest } from '../../api/shapes.ts'
+import { useMay } from '../../parts/grants.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Text } from '../../parts/plain-text.tsx'
-import { whole } from '../../parts/text.ts'
+import { visible, whole } from '../../parts/text.ts'
 import { span, useNow } from '../../parts/time.tsx'
 import { say } from '../../parts/toast.tsx'
 import { Shape } from '../../parts/who.tsx'
@@ -75,6 +76,7 @@ function byOrigin(all: readonly Delivery[]) {
 function Failing({ base, since }: { base: string; since: string }) {
   const { total, all } = useFailing(base, since)
   const client = useQueryClient()
+  const mayReplay = useMay(base, '*', 'manage')
   const write = useWrite<{ count: number }>(base)
   const again = ({ of, status, direction }: Delivery) =>
     write.mutate({
@@ -112,9 +114,11 @@ function Failing({ base, since }: { base: string; since: string }) {
               <Text>{error ?? ''}</Text>
               {direction === 'out' && ` · ${words.activity.gaveUp(attempts)}`}
             </span>
-            <button type="button" disabled={write.isPending} onClick={() => again(newest)}>
-              {group.length === 1 ? words.activity.sendAgain : words.activity.sendAllAgain}
-            </button>
+            {mayReplay && (
+              <button type="button" disabled={write.isPending} onClick={() => again(newest)}>
+                {group.length === 1 ? words.activity.sendAgain : words.activity.sendAllAgain}
+              </button>
+            )}
           </div>
         )
       })}
@@ -138,11 +142,11 @@ function InWork({ base }: { base: string }) {
         {data.data.map(({ id, record_type, record_id, title, holder, expires_at }) => (
           <li key={id}>
             <Shape name={holder?.name ?? words.nobody} kind={holder?.kind} />
-            <Link href={to.record(base, record_type, record_id)} title={holder?.name}>
+            <Link href={to.record(base, record_type, record_id)} title={visible(holder?.name ?? words.nobody)}>
               <Text>{title ?? record_id}</Text>
             </Link>
             <span className="note">{words.activity.left(span(Date.parse(expires_at) - now))}</span>
-            <span className="hidden">{words.activity.heldBy(holder?.name ?? words.nobody)}</span>
+            <span className="hidden">{words.activity.heldBy(visible(holder?.name ?? words.nobody))}</span>
           </li>
         ))}
       </ul>

@@ -7,8 +7,10 @@ import { pathOf } from '../../api/send.ts'
 import type { Group, Page } from '../../api/shapes.ts'
 import { ChangesInLine, changesOf } from '../../parts/diff.tsx'
 import { Empty, pendingOf } from '../../parts/failure.tsx'
+import { useMay } from '../../parts/grants.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Text } from '../../parts/plain-text.tsx'
+import { visible } from '../../parts/text.ts'
 import { Time } from '../../parts/time.tsx'
 import { UndoDialog } from '../../parts/undo/dialog.tsx'
 import { Who } from '../../parts/who.tsx'
@@ -29,6 +31,7 @@ export default function Request({
   place: { base: string; request?: string }
 }) {
   const [isUndoing, setUndoing] = useState(false)
+  const mayUndo = useMay(base, '*', 'write')
   const types = useTypes(base).data?.data ?? []
   const groups = useRead<Page<Group>>(
     pathOf([base, 'changes'], { group: 'request', request_id: request, include: 'fields,titles' }),
@@ -43,7 +46,7 @@ export default function Request({
         trail={
           <>
             <Link href={to.activity(base)}>{words.nav.activity}</Link> /{' '}
-            <code>{words.request(request.slice(0, 8))}</code>
+            <code>{words.request(visible(request.slice(0, 8)))}</code>
           </>
         }
       />
@@ -58,12 +61,22 @@ export default function Request({
                 <Sentence base={base} row={row} types={types} />
               </h1>
               <p className="note">
-                {group.call?.tool && <code className="tool">{group.call.tool}</code>}{' '}
+                {group.call?.tool && (
+                  <code className="tool">
+                    <Text>{group.call.tool}</Text>
+                  </code>
+                )}{' '}
                 <Time at={group.last_at} />
-                {group.call?.client && ` · ${group.call.client}`} · <code>{request}</code>
+                {group.call?.client && (
+                  <>
+                    {' · '}
+                    <Text>{group.call.client}</Text>
+                  </>
+                )}{' '}
+                · <code>{visible(request)}</code>
               </p>
             </div>
-            <button type="button" onClick={() => setUndoing(true)}>
+            <button type="button" disabled={!mayUndo} onClick={() => setUndoing(true)}>
               <Icon name="undo" /> {group.undone_by === null ? words.undo.verb : words.undo.theUndo}
             </button>
           </div>

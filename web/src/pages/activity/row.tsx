@@ -5,11 +5,12 @@ import { to } from '../../addresses.ts'
 import type { ChangedField, RecordType } from '../../api/shapes.ts'
 import { ChangesInLine, changesOf } from '../../parts/diff.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
+import { useMay } from '../../parts/grants.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import type { Change as ChangeSearch } from '../../parts/search.ts'
-import { fieldName, whole } from '../../parts/text.ts'
+import { fieldName, visible, whole } from '../../parts/text.ts'
 import { Time } from '../../parts/time.tsx'
 import { Shape } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
@@ -29,6 +30,7 @@ type Props = {
 export function Row({ base, row, types, onFilter, onUndo }: Props) {
   const [isOpen, setOpen] = useState(false)
   const [group] = row.groups
+  const mayUndo = useMay(base, row.by[0]?.record_type ?? '*', 'write')
   if (!group) return null
   const { actor, call } = group
   const toggle = () => setOpen(!isOpen)
@@ -38,21 +40,27 @@ export function Row({ base, row, types, onFilter, onUndo }: Props) {
         <button
           type="button"
           className="shape-button"
-          title={words.activity.onlyThis(actor.name)}
-          aria-label={words.activity.onlyThis(actor.name)}
+          title={words.activity.onlyThis(visible(actor.name))}
+          aria-label={words.activity.onlyThis(visible(actor.name))}
           onClick={() => onFilter({ who: actor.name, kind: undefined })}
         >
           <Shape name={actor.name} kind={actor.kind} />
         </button>
         <div className="feed-what">
-          <Author base={base} row={row} onUndo={onUndo} /> <Sentence base={base} row={row} types={types} />{' '}
+          <Author base={base} row={row} mayUndo={mayUndo} onFilter={onFilter} onUndo={onUndo} />{' '}
+          <Sentence base={base} row={row} types={types} />{' '}
           {call?.tool && (
             <code className="tool">
               <Text>{call.tool}</Text>
             </code>
           )}
           <span className="note">
-            {call?.endpoint && ` ${words.activity.at} ${call.endpoint}`}
+            {call?.endpoint && (
+              <>
+                {' '}
+                {words.activity.at} <Text>{call.endpoint}</Text>
+              </>
+            )}
             {row.groups.length > 1 &&
               ` ${call ? words.activity.calls(row.groups.length) : words.activity.requests(row.groups.length)}`}
           </span>
@@ -63,12 +71,12 @@ export function Row({ base, row, types, onFilter, onUndo }: Props) {
           )}
         </div>
         <span className="feed-end">
-          {!row.isUndone && row.by.some(({ kind }) => UNDOABLE.has(kind)) && (
+          {mayUndo && !row.isUndone && row.by.some(({ kind }) => UNDOABLE.has(kind)) && (
             <button type="button" className="quiet" onClick={() => onUndo(undoOf(row))}>
               <Icon name="undo" /> {words.undo.verb}
             </button>
           )}
-          {row.isUndone && (
+          {mayUndo && row.isUndone && (
             <button type="button" className="quiet" onClick={() => onUndo({ request_id: group.undone_by })}>
               {words.undo.theUndo}
             </button>
@@ -121,7 +129,7 @@ function closeOnEscape({ key }: KeyboardEvent, close: () => void): void {
 }
 
 /** The name of an author opens what there is about it. */
-function Author({ base, row, onUndo }: Pick<Props, 'base' | 'row' | 'onUndo'>) {
+function Author({ base, row, mayUndo, onFilter, onUndo }: Omit<Props, 'types'> & { mayUndo: boolean }) {
   const { actor } = row.groups[0] ?? {}
   if (!actor) return null
   const since = (hours: number | 'noon' | 'day') => {
@@ -137,9 +145,17 @@ function Author({ base, row, onUndo }: Pick<Props, 'base' | 'row' | 'onUndo'>) {
       label={<Text>{actor.name}</Text>}
       name={actor.name}
       items={[
-        { label: words.undo.sinceHour, onSelect: () => since(1) },
-        { label: words.undo.sinceNoon, onSelect: () => since('noon') },
-        { label: words.undo.sinceMidnight, onSelect: () => since('day') },
+        ...(mayUndo
+          ? [
+              { label: words.undo.sinceHour, onSelect: () => since(1) },
+              { label: words.undo.sinceNoon, onSelect: () => since('noon') },
+              { label: words.undo.sinceMidnight, onSelect: () => since('day') },
+            ]
+          : []),
+        {
+          label: words.activity.onlyThis(visible(actor.name)),
+          onSelect: () => onFilter({ who: actor.name, kind: undefined }),
+        },
         ...(actor.token_id === null
           ? []
           : [

@@ -9,7 +9,7 @@ import { ChangesInLine, changesOf } from '../diff.tsx'
 import { Icon } from '../icon.tsx'
 import { Text } from '../plain-text.tsx'
 import { nameOf } from '../record-types.ts'
-import { whole } from '../text.ts'
+import { visible, whole } from '../text.ts'
 import { Time } from '../time.tsx'
 import { Value } from '../value.tsx'
 import { Shape } from '../who.tsx'
@@ -148,7 +148,7 @@ export function Sent({ plan: { effects } }: { plan: UndoPlan }) {
       <h3>{words.undo.sentSince}</h3>
       {[...origins].map(([of, count]) => (
         <p key={of} className="note">
-          {words.undo.callsOf(count, of)}
+          {words.undo.callsOf(count, visible(of))}
         </p>
       ))}
     </section>
