@@ -142,7 +142,10 @@ function InWork({ base }: { base: string }) {
         {data.data.map(({ id, record_type, record_id, title, holder, expires_at }) => (
           <li key={id}>
             <Shape name={holder?.name ?? words.nobody} kind={holder?.kind} />
-            <Link href={to.record(base, record_type, record_id)} title={visible(holder?.name ?? words.nobody)}>
+            <Link
+              href={to.record(base, record_type, record_id)}
+              title={visible(holder?.name ?? words.nobody)}
+            >
               <Text>{title ?? record_id}</Text>
             </Link>
             <span className="note">{words.activity.left(span(Date.parse(expires_at) - now))}</span>
