@@ -23,7 +23,8 @@ export const REFUSED = 'refused'
 export function recordCalls(request: FastifyRequest, reply: FastifyReply, status: number): void {
   const { failure, id: requestId, routeOptions } = request
   const caller: Context | undefined = request.caller
-  if (caller === undefined) return
+  // Most requests are neither a tool call nor refused, and are not listed.
+  if (caller === undefined || (request.calls === undefined && failure === undefined && status < 400)) return
   const { actor, via, writes, access } = caller.scope
   const surface = surfaceOf(routeOptions.url)
   const address = addressOf(request, surface)

@@ -16,7 +16,7 @@ export type CallRecorder = {
   dropped(): number
 }
 
-type Waiting = StoredCall & { readonly wrote: boolean; readonly isListed: boolean }
+type Waiting = StoredCall & { readonly wrote: boolean }
 type Deps = {
   readonly db: Db
   readonly log: Log
@@ -55,7 +55,7 @@ export function openCallRecorder({ db, log, secretsOf }: Deps): CallRecorder {
   }
   return {
     record(call) {
-      if (!call.wrote && !isListed(call)) return
+      if (!isListed(call)) return
       const { tokenId } = call.actor
       const mine = ofToken.get(tokenId ?? '') ?? 0
       // One token leaves room for the others.
@@ -99,7 +99,6 @@ const toWaiting = (call: MadeCall): Waiting => ({
   call_id: call.callId,
   changes: 0,
   wrote: call.wrote,
-  isListed: isListed(call),
 })
 
 async function store(db: Db, batch: readonly Waiting[], secretsOf: Deps['secretsOf']): Promise<void> {
@@ -108,9 +107,9 @@ async function store(db: Db, batch: readonly Waiting[], secretsOf: Deps['secrets
   const settings = new Map(found.map((each) => [each.id, each]))
   const changes = await countChanges(db, batch)
   const rows: StoredCall[] = []
-  for (const [n, { wrote: _, isListed, ...call }] of batch.entries()) {
+  for (const [n, { wrote: _, ...call }] of batch.entries()) {
     const { days = 0, withArguments = false } = settings.get(call.base_id) ?? {}
-    if (!isListed || days === 0) continue
+    if (days === 0) continue
     const shown = withArguments && call.arguments !== null ? await masked(call, secretsOf) : null
     rows.push({ ...call, arguments: shown, changes: changes.get(n) ?? 0 })
   }
