@@ -1,6 +1,7 @@
 /** Authors: agents are squares, people circles, programs diamonds, so that they are told apart without reading. */
 import type { Kind } from '../api/session.ts'
 import { words } from '../words.ts'
+import { Icon } from './icon.tsx'
 import { Text } from './plain-text.tsx'
 
 type Author = { name: string; kind?: Kind | undefined }
@@ -8,17 +9,11 @@ type Author = { name: string; kind?: Kind | undefined }
 export function Shape({ name, kind = 'program' }: Author) {
   return (
     <span className={`shape ${kind}`} title={words.kinds[kind]}>
-      <span aria-hidden="true">{kind === 'agent' ? <Robot /> : initials(name)}</span>
+      <span aria-hidden="true">{kind === 'agent' ? <Icon name="agents" /> : initials(name)}</span>
       <span className="hidden">{words.kinds[kind]}</span>
     </span>
   )
 }
-
-const Robot = () => (
-  <svg className="icon" viewBox="0 0 24 24" aria-hidden="true">
-    <path d="M5 9h14v10H5zM12 9V5M9 13.5v1.5M15 13.5v1.5M10 4h4" />
-  </svg>
-)
 
 export const Who = ({ name, kind }: Author) => (
   <span className="who">
