@@ -10,7 +10,7 @@ import {
 } from '@tanstack/react-query'
 import { Failure } from './failure.ts'
 import { newKey, pathOf, send } from './send.ts'
-import type { Base, Page, RecordType } from './shapes.ts'
+import type { Base, Page, RecordType, ReviewRequest } from './shapes.ts'
 
 type Options = { enabled?: boolean; every?: number; keep?: boolean }
 
@@ -120,3 +120,8 @@ export const useBase = (base: string) => useRead<Base>(pathOf(['bases', base]))
 export const useTypes = (base: string) =>
   useRead<Page<RecordType>>(pathOf([base, 'record-types'], { limit: 1000 }))
 export const useType = (base: string, type: string) => useTypes(base).data?.data.find(({ id }) => id === type)
+/** What waits for a person: the newest, and how many there are. */
+export const useWaiting = (base: string) =>
+  useRead<Page<ReviewRequest>>(
+    pathOf([base, 'review-requests'], { state: 'open', limit: 4, include_total: true }),
+  ).data

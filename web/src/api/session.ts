@@ -1,6 +1,6 @@
 /** Who is signed in. The token is that of the tab: it is kept until the tab is closed, and only ever sent as a header. */
-import { useSyncExternalStore } from 'react'
 import { Failure, failureOf } from './failure.ts'
+import { storeOf } from './store.ts'
 
 /** The playground keeps its token under the same name, so both pages share one sign-in. */
 const KEY = 'plinth.token'
@@ -15,30 +15,25 @@ export type Grant = {
 type Self = { id: string; name: string; kind?: Kind; grants: readonly Grant[] }
 export type Kind = 'person' | 'agent' | 'program'
 
-export type Session =
+type Session =
   | { state: 'opening' }
   | { state: 'out'; message?: string }
   | { state: 'in' | 'ended'; token: string; self: Self; message?: string }
 
-let session: Session = { state: 'opening' }
-const listeners = new Set<() => void>()
+const store = storeOf<Session>({ state: 'opening' })
+const become = store.set
+export const useSession = store.use
 /** Other tabs of this server. A new tab asks them for the sign-in, and a sign-out ends all. */
 const tabs = new BroadcastChannel('plinth')
 
-function become(next: Session): void {
-  session = next
-  for (const listener of listeners) listener()
+export function token(): string | undefined {
+  const session = store.get()
+  return 'token' in session ? session.token : undefined
 }
-
-const listen = (listener: () => void) => {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
-}
-export const useSession = (): Session => useSyncExternalStore(listen, () => session)
-export const token = (): string | undefined => ('token' in session ? session.token : undefined)
 
 /** The token ended while the page was open: the page stays, and asks again. */
 export function ended(sent: string | undefined, message: string): void {
+  const session = store.get()
   if (session.state === 'in' && session.token === sent) become({ ...session, state: 'ended', message })
 }
 
@@ -89,6 +84,7 @@ async function enter(find: () => Promise<string>): Promise<void> {
   } catch (error) {
     sessionStorage.removeItem(KEY)
     const message = error instanceof Failure ? error.message : String(error)
+    const session = store.get()
     become('token' in session ? { ...session, state: 'ended', message } : { state: 'out', message })
   }
 }
@@ -128,5 +124,6 @@ function ofAnotherTab(): Promise<string | undefined> {
 
 tabs.addEventListener('message', ({ data }: MessageEvent<{ asks?: true; left?: true }>) => {
   if (data.left) forget()
+  const session = store.get()
   if (data.asks && session.state === 'in') tabs.postMessage({ token: session.token })
 })

@@ -1,5 +1,5 @@
 /** Times as a person says them, with the exact one on hover and focus. */
-import { useSyncExternalStore } from 'react'
+import { storeOf } from '../api/store.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -16,17 +16,9 @@ export const zone = (): string =>
   Intl.DateTimeFormat().resolvedOptions().timeZone.split('/').at(-1)?.replaceAll('_', ' ') ?? ''
 
 /** A clock that the page reads once a minute, for all times that it shows. */
-let now = Date.now()
-const listeners = new Set<() => void>()
-setInterval(() => {
-  now = Date.now()
-  for (const listener of listeners) listener()
-}, 30_000)
-const listen = (listener: () => void) => {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
-}
-export const useNow = (): number => useSyncExternalStore(listen, () => now)
+const now = storeOf(Date.now())
+setInterval(() => now.set(Date.now()), 30_000)
+export const useNow = now.use
 
 export const startOfDay = (at: number): number => new Date(at).setHours(0, 0, 0, 0)
 

@@ -1,31 +1,25 @@
 /** A short word at the bottom of the page on what was done, with the way back where there is one. */
-import { type ReactNode, useSyncExternalStore } from 'react'
+import type { ReactNode } from 'react'
+import { storeOf } from '../api/store.ts'
 import { words } from '../words.ts'
 import { Icon } from './icon.tsx'
 
 type Said = { text: ReactNode; action?: { label: string; onSelect: () => void } }
 
 const SECONDS = 12
-let said: Said | undefined
+const said = storeOf<Said | undefined>(undefined)
 let timer: ReturnType<typeof setTimeout> | undefined
-const listeners = new Set<() => void>()
 
 function become(next: Said | undefined): void {
   clearTimeout(timer)
-  said = next
   if (next) timer = setTimeout(() => become(undefined), SECONDS * 1000)
-  for (const listener of listeners) listener()
+  said.set(next)
 }
 export const say = (text: ReactNode, action?: Said['action']): void =>
   become({ text, ...(action && { action }) })
 
-const listen = (listener: () => void) => {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
-}
-
 export function Toast() {
-  const now = useSyncExternalStore(listen, () => said)
+  const now = said.use()
   return (
     <div className="toasts" role="status" aria-live="polite">
       {now && (

@@ -3,10 +3,9 @@ import { useMemo } from 'react'
 import { Link } from 'wouter'
 import { navigate } from 'wouter/use-browser-location'
 import { to } from '../addresses.ts'
-import { useAsk, useBases, useRead, useTypes } from '../api/queries.ts'
-import { pathOf } from '../api/send.ts'
+import { useAsk, useBases, useTypes, useWaiting } from '../api/queries.ts'
 import { signOut, useSession } from '../api/session.ts'
-import type { Base, Page, RecordType } from '../api/shapes.ts'
+import type { Base, RecordType } from '../api/shapes.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { Text } from '../parts/plain-text.tsx'
@@ -20,9 +19,7 @@ type Props = { base: string; path: string; onPanel: (panel: 'jump' | 'keys') => 
 export function Side({ base, path, onPanel }: Props) {
   const types = useTypes(base).data?.data ?? []
   const counts = useCounts(base, types)
-  const waiting = useRead<Page<unknown>>(
-    pathOf([base, 'review-requests'], { state: 'open', limit: 1, include_total: true }),
-  ).data?.meta.total
+  const waiting = useWaiting(base)?.meta.total
   const item = (icon: IconName, label: string, address: string, isOn: boolean, note?: number) => (
     <Link href={address} className="side-item" aria-current={isOn ? 'page' : undefined}>
       <Icon name={icon} />

@@ -2,9 +2,9 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { to } from '../../addresses.ts'
-import { stale, useRead, useWrite } from '../../api/queries.ts'
+import { stale, useWaiting, useWrite } from '../../api/queries.ts'
 import { pathOf } from '../../api/send.ts'
-import type { Delivery, Page, ReviewRequest } from '../../api/shapes.ts'
+import type { Delivery, ReviewRequest } from '../../api/shapes.ts'
 import { useMay } from '../../parts/grants.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Text } from '../../parts/plain-text.tsx'
@@ -14,8 +14,6 @@ import { say } from '../../parts/toast.tsx'
 import { Shape } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
 import { useClaims, useFailing } from './load.ts'
-
-const SHOWN = 4
 
 export function Rail({ base, since }: { base: string; since: string }) {
   return (
@@ -28,8 +26,7 @@ export function Rail({ base, since }: { base: string; since: string }) {
 }
 
 function Waiting({ base }: { base: string }) {
-  const path = pathOf([base, 'review-requests'], { state: 'open', limit: SHOWN, include_total: true })
-  const { data } = useRead<Page<ReviewRequest>>(path)
+  const data = useWaiting(base)
   if (!data) return null
   return (
     <section className="card">

@@ -19,6 +19,7 @@ import { words } from '../../words.ts'
 import { foldedOf } from './fold.ts'
 import { useChangesOf } from './load.ts'
 import { Sentence } from './sentence.tsx'
+import { Subject } from './subject.tsx'
 import './activity.css'
 
 const MOST = 500
@@ -84,13 +85,7 @@ export default function Request({
         <ul className="request-changes">
           {changes.data?.data.map((change) => (
             <li key={change.seq}>
-              {change.record_type !== null && change.kind === 'record' ? (
-                <Link href={to.record(base, change.record_type, change.id)}>
-                  <Text>{change.title ?? change.id}</Text>
-                </Link>
-              ) : (
-                <Text>{change.title ?? change.id}</Text>
-              )}
+              <Subject base={base} change={change} />
               <span>
                 <span className="note">{words.verbs[change.operation]}</span>{' '}
                 <ChangesInLine changes={changesOf(change.diff)} />

@@ -17,6 +17,7 @@ import { words } from '../../words.ts'
 import type { Folded } from './fold.ts'
 import { useChangesOf } from './load.ts'
 import { Sentence } from './sentence.tsx'
+import { Subject } from './subject.tsx'
 
 export type UndoBody = Record<string, unknown>
 type Props = {
@@ -181,13 +182,7 @@ function Opened({ base, row }: { base: string; row: Folded }) {
       <ul>
         {changes.data?.data.map((change) => (
           <li key={change.seq}>
-            {change.kind === 'record' && change.record_type !== null ? (
-              <Link href={to.record(base, change.record_type, change.id)}>
-                <Text>{change.title ?? change.id}</Text>
-              </Link>
-            ) : (
-              <Text>{change.title ?? change.id}</Text>
-            )}
+            <Subject base={base} change={change} />
             <ChangesInLine changes={changesOf(change.diff)} most={3} />
           </li>
         ))}

@@ -1,0 +1,19 @@
+import { useSyncExternalStore } from 'react'
+
+/** A value outside of components, which are drawn again when it changes. */
+export function storeOf<Value>(first: Value) {
+  let value = first
+  const listeners = new Set<() => void>()
+  const listen = (listener: () => void) => {
+    listeners.add(listener)
+    return () => listeners.delete(listener)
+  }
+  return {
+    get: () => value,
+    set(next: Value) {
+      value = next
+      for (const listener of listeners) listener()
+    },
+    use: () => useSyncExternalStore(listen, () => value),
+  }
+}
