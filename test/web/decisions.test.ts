@@ -1,19 +1,15 @@
 // @module-tag full
 /** What a person decides in the pages: promotions, and who may come in. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { succeed } from '../support/answers.ts'
 import { CHROMIUM } from '../support/browser.ts'
-import { type Explorer, openExplorer, Visitor } from './explorer.ts'
+import { type Explorer, inBrowser, openExplorer, TIME, Visitor } from './explorer.ts'
 
-const TIME = 60_000
 let explorer: Explorer
 beforeAll(async () => {
   if (CHROMIUM) explorer = await openExplorer()
 }, TIME)
 afterAll(() => explorer?.close())
-
-const inBrowser = (name: string, run: () => Promise<void>) =>
-  test.skipIf(!CHROMIUM)(`${name}, in Chromium if there is one`, { timeout: TIME }, run)
 
 const low = async () =>
   succeed(

@@ -1,8 +1,8 @@
 /** The desk in a browser: a server, its data, its receiver and one Chromium, for all tests of a file. */
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { expect } from 'vitest'
+import { expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
-import { openBrowser } from '../support/browser.ts'
+import { CHROMIUM, openBrowser } from '../support/browser.ts'
 import { openReceiver, type Receiver } from '../support/receiver.ts'
 import { type Call, openServer, type TestServer } from '../support/server.ts'
 import { answerAsReceiver, type Desk, makeDesk } from './desk.ts'
@@ -23,6 +23,13 @@ export type Explorer = {
 }
 /** `faults` has what must not happen in any page: failures of scripts, of the policy, and requests to other hosts. */
 type Opened = { page: Page; faults: string[]; close(): Promise<void> }
+
+/** What a test in a browser may take. */
+export const TIME = 60_000
+
+/** A test that needs Chromium, and says so where there is none. */
+export const inBrowser = (name: string, run: () => Promise<void>) =>
+  test.skipIf(!CHROMIUM)(`${name}, in Chromium if there is one`, { timeout: TIME }, run)
 
 const LARGE = { viewport: { width: 1440, height: 900 } }
 

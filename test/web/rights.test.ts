@@ -2,20 +2,16 @@
 /** What the pages show to whom, and what happens to them when the right ends. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { succeed } from '../support/answers.ts'
 import { CHROMIUM } from '../support/browser.ts'
-import { type Explorer, openExplorer, Visitor } from './explorer.ts'
+import { type Explorer, inBrowser, openExplorer, TIME, Visitor } from './explorer.ts'
 
-const TIME = 60_000
 let explorer: Explorer
 beforeAll(async () => {
   if (CHROMIUM) explorer = await openExplorer()
 }, TIME)
 afterAll(() => explorer?.close())
-
-const inBrowser = (name: string, run: () => Promise<void>) =>
-  test.skipIf(!CHROMIUM)(`${name}, in Chromium if there is one`, { timeout: TIME }, run)
 
 const newToken = async (name: string, grants: object[]) =>
   succeed(await explorer.server.call('POST', '/v1/tokens', { name, grants }), 201) as {
