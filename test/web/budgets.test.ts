@@ -75,6 +75,14 @@ describe('sources', () => {
     expect(crossing).toEqual([])
   })
 
+  test('style a class in one page only, since a page stays loaded when another is opened', () => {
+    const styles = sources.filter(({ name }) => name.endsWith('.css'))
+    const shared = new Set(styles.filter(({ name }) => name.startsWith('style/')).flatMap(classesOf))
+    const own = styles.filter(({ name }) => name.startsWith('pages/')).flatMap(classesOf)
+    expect(own).not.toEqual([])
+    expect(own.filter((name, at) => !shared.has(name) && own.indexOf(name) !== at)).toEqual([])
+  })
+
   test('have their words in words.ts', () => {
     const found = scripts
       .filter(({ name }) => name !== 'words.ts')
@@ -88,6 +96,11 @@ describe('sources', () => {
     expect(scripts.filter(({ text }) => evaluating.test(text)).map(({ name }) => name)).toEqual([])
   })
 })
+
+/** The classes that a style sheet names, each once. */
+const classesOf = ({ text }: { text: string }): string[] => [
+  ...new Set([...text.matchAll(/\.([a-z][a-z0-9-]+)(?=[^{};]*\{)/g)].map(([, name = '']) => name)),
+]
 
 const importsOf = (text: string): string[] =>
   ts.preProcessFile(text).importedFiles.map(({ fileName }) => fileName)

@@ -125,7 +125,7 @@ async function receiveMail(cast: Cast, { answered }: Tickets): Promise<Link[]> {
   return links
 }
 
-/** `schema-agent` takes the lowest priority away in a preview, and adds a type. */
+/** `schema-agent` takes the lowest priority away in a preview, adds a type, and asks for both. */
 async function proposeSurvey(cast: Cast): Promise<void> {
   const agent = cast.send('schema-agent')
   const { id } = await agent('POST', `/v1/${BASE}/preview`, { name: 'csat' })
@@ -141,6 +141,9 @@ async function proposeSurvey(cast: Cast): Promise<void> {
       properties: { score: { type: 'integer', minimum: 1, maximum: 5 }, comment: { type: 'string' } },
       required: ['score'],
     },
+  })
+  await agent('POST', `/v1/${BASE}/review-requests`, {
+    ...{ from: id, title: 'Satisfaction of customers', note: 'The survey starts on Monday.' },
   })
 }
 

@@ -124,8 +124,9 @@ question('Who deleted this?', async (visitor, page) => {
 })
 
 question('What happens if I promote?', async (visitor) => {
-  await visitor.click('link', /^Review/)
-  await visitor.click('link', /csat|Review|Change how/, visitor.page.getByRole('main'))
+  const now = visitor.page.getByRole('complementary', { name: 'Now' })
+  await visitor.sees('Satisfaction of customers', now)
+  await visitor.click('link', 'Review', now)
   await visitor.sees(/83 tickets/)
   await visitor.sees('csat comment')
   await visitor.sees('Survey')

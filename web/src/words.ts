@@ -24,7 +24,7 @@ const operations: Readonly<Record<string, string>> = {
   claim: 'claim',
   attach: 'attach files',
 }
-const quoted = (value: unknown) => (value === null ? 'empty' : `“${String(value)}”`)
+export const quoted = (value: unknown) => (value === null ? 'empty' : `“${String(value)}”`)
 
 /** The schema of a field in words: "text, up to 2,000 characters". */
 function schemaWords({ type, format, enum: values, maxLength, minimum, maximum, items }: Schema): string {
@@ -690,6 +690,7 @@ export const words = {
   undo: {
     verb: 'Undo',
     theUndo: 'Undo the undo',
+    since: 'since',
     sinceHour: 'Undo what it did in the last hour',
     sinceNoon: 'Undo what it did since noon',
     sinceMidnight: 'Undo what it did today',

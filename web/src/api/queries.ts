@@ -12,7 +12,7 @@ import { Failure } from './failure.ts'
 import { newKey, pathOf, send } from './send.ts'
 import type { Base, Page, RecordType, ReviewRequest } from './shapes.ts'
 
-type Options = { enabled?: boolean; every?: number; keep?: boolean }
+type Options = { enabled?: boolean; keep?: boolean }
 
 export const queryClient = new QueryClientClass({
   defaultOptions: {
@@ -26,13 +26,16 @@ export const queryClient = new QueryClientClass({
   },
 })
 
-export const useRead = <T>(path: string, { enabled = true, every, keep }: Options = {}) =>
-  useQuery<T, Failure>({
+export const useRead = <T, Shown = T>(
+  path: string,
+  { enabled = true, keep, select }: Options & { select?: (answer: T) => Shown } = {},
+) =>
+  useQuery<T, Failure, Shown>({
     queryKey: [path],
     queryFn: ({ signal }) => send<T>('GET', path, undefined, { signal }),
     enabled,
-    ...(every !== undefined && { refetchInterval: every }),
     ...(keep && { placeholderData: keepPreviousData }),
+    ...(select && { select }),
   })
 
 /** A read whose question is a body: a query, an aggregate, a plan. */
@@ -117,9 +120,11 @@ export function stale(client: QueryClient, base: string | undefined, types?: rea
 
 export const useBases = () => useRead<Page<Base>>(pathOf(['bases'], { limit: 1000 }))
 export const useBase = (base: string) => useRead<Base>(pathOf(['bases', base]))
+/** The first ones first: what a base is about is mostly defined before what was added to it. */
+const oldestFirst = ({ data }: Page<RecordType>) => data.toReversed()
 export const useTypes = (base: string) =>
-  useRead<Page<RecordType>>(pathOf([base, 'record-types'], { limit: 1000 }))
-export const useType = (base: string, type: string) => useTypes(base).data?.data.find(({ id }) => id === type)
+  useRead(pathOf([base, 'record-types'], { limit: 1000 }), { select: oldestFirst })
+export const useType = (base: string, type: string) => useTypes(base).data?.find(({ id }) => id === type)
 /** What waits for a person: the newest, and how many there are. */
 export const useWaiting = (base: string) =>
   useRead<Page<ReviewRequest>>(

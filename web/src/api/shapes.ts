@@ -89,7 +89,7 @@ export type Group = Written & {
   by: Count[]
   undone_by: string | null
   fields?: ChangedField[]
-  title?: string
+  title?: string | null
   /** The resource of a group of one. */
   id?: string
 }

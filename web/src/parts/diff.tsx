@@ -52,7 +52,7 @@ const dataOf = (state: Json | undefined): Data =>
       : state
     : {}
 
-const isEmpty = (value: Json | undefined) => value === undefined || value === null || value === ''
+export const isEmpty = (value: Json | undefined) => value === undefined || value === null || value === ''
 
 /** `old → new` in a line. */
 function Change({ from, to, varies = [], most = DIFF_CHARS }: Sides & { most?: number }) {

@@ -17,7 +17,7 @@ export function Jump({ base, onClose }: { base: string; onClose: () => void }) {
   const [typed, setTyped] = useState('')
   const [at, setAt] = useState(0)
   const asked = useDeferredValue(typed.trim())
-  const types = useTypes(base).data?.data ?? []
+  const types = useTypes(base).data ?? []
   const records = useFound(base, types, asked)
   useEffect(() => {
     element.current?.showModal()

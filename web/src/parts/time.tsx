@@ -37,9 +37,10 @@ export function span(ms: number): string {
   return `${Math.floor(size / DAY)} d`
 }
 
-type Props = { at: string | number; isDay?: boolean; isSpan?: boolean }
+/** `span`: how long ago it was, as a cell says it; `ago`: as a sentence does. */
+type Props = { at: string | number; isDay?: boolean; as?: 'span' | 'ago' }
 
-export function Time({ at, isDay = false, isSpan = false }: Props) {
+export function Time({ at, isDay = false, as }: Props) {
   const at0 = useNow()
   const ms = typeof at === 'number' ? at : Date.parse(isDay ? `${at}T00:00` : at)
   if (Number.isNaN(ms)) return <span>{String(at)}</span>
@@ -47,8 +48,8 @@ export function Time({ at, isDay = false, isSpan = false }: Props) {
     ? new Date(ms).getFullYear() === new Date(at0).getFullYear()
       ? day.format(ms)
       : dayOfYear.format(ms)
-    : isSpan
-      ? span(at0 - ms)
+    : as
+      ? span(at0 - ms) + (as === 'ago' && at0 - ms >= MINUTE ? ' ago' : '')
       : shortTime(ms, at0)
   return (
     <time

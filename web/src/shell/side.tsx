@@ -17,7 +17,7 @@ import { words } from '../words.ts'
 type Props = { base: string; path: string; onPanel: (panel: 'jump' | 'keys') => void }
 
 export function Side({ base, path, onPanel }: Props) {
-  const types = useTypes(base).data?.data ?? []
+  const types = useTypes(base).data ?? []
   const counts = useCounts(base, types)
   const waiting = useWaiting(base)?.meta.total
   const item = (icon: IconName, label: string, address: string, isOn: boolean, note?: number) => (
@@ -28,6 +28,7 @@ export function Side({ base, path, onPanel }: Props) {
     </Link>
   )
   const home = to.activity(base)
+  const isOf = ({ id }: RecordType) => `${path}/`.startsWith(`${to.records(base, id)}/`)
   return (
     <nav className="side" aria-label={words.nav.title}>
       <BaseSwitch base={base} />
@@ -39,6 +40,20 @@ export function Side({ base, path, onPanel }: Props) {
       <div className="side-pages">
         {item('activity', words.nav.activity, home, path === home || path.startsWith(`${home}/r/`))}
         {item('review', words.nav.review, to.review(base), path.startsWith(to.review(base)), waiting)}
+        <Menu
+          className={`side-item narrow-only ${types.some(isOf) ? 'on' : ''}`}
+          label={
+            <>
+              <Icon name="table" />
+              {words.nav.records}
+            </>
+          }
+          items={types.map((type) => ({
+            label: <Text>{pluralOf(type)}</Text>,
+            isOn: isOf(type),
+            onSelect: () => navigate(to.records(base, type.id)),
+          }))}
+        />
         {item('agents', words.nav.agents, to.agents(base), path.startsWith(to.agents(base)))}
         <a className="side-item wide-only" href={to.playground(base)}>
           <Icon name="graphql" />
@@ -53,7 +68,7 @@ export function Side({ base, path, onPanel }: Props) {
             href={to.records(base, type.id)}
             className="side-item"
             data-type={type.id}
-            aria-current={`${path}/`.startsWith(`${to.records(base, type.id)}/`) ? 'page' : undefined}
+            aria-current={isOf(type) ? 'page' : undefined}
           >
             <Icon name="table" />
             <Text>{pluralOf(type)}</Text>
@@ -63,7 +78,7 @@ export function Side({ base, path, onPanel }: Props) {
           </Link>
         ))}
       </div>
-      <Me base={base} types={types} onPanel={onPanel} />
+      <Me base={base} onPanel={onPanel} />
     </nav>
   )
 }
@@ -118,15 +133,7 @@ function useCounts(base: string, types: readonly RecordType[]): Record<string, n
   return Object.fromEntries(types.map(({ id }, at) => [id, answer.data?.data?.[`t${at}`]?.rows[0]?.count]))
 }
 
-function Me({
-  base,
-  types,
-  onPanel,
-}: {
-  base: string
-  types: readonly RecordType[]
-  onPanel: Props['onPanel']
-}) {
+function Me({ base, onPanel }: Omit<Props, 'path'>) {
   const session = useSession()
   if (!('self' in session)) return null
   const theme = document.documentElement.dataset['theme'] ?? 'system'
@@ -147,11 +154,6 @@ function Me({
           </>
         }
         items={[
-          ...types.map((type) => ({
-            label: pluralOf(type),
-            note: words.nav.records,
-            onSelect: () => navigate(to.records(base, type.id)),
-          })),
           { label: words.nav.graphql, onSelect: () => location.assign(to.playground(base)) },
           { label: words.nav.allBases, onSelect: () => navigate(to.home()) },
           { label: words.nav.guides, onSelect: () => location.assign('/guides') },

@@ -92,5 +92,12 @@ export function useFailing(base: string, since: string) {
   return { total, all: [...(dead.data?.data ?? []), ...(refused.data?.data ?? [])] }
 }
 
+/** What a receiver answered to the newest call of a trigger that failed, where it is a text. */
+export function useAnswer(base: string, { kind, id }: Delivery['of']): string | undefined {
+  const path = pathOf([base, 'triggers', id, 'deliveries'], { status: 'dead', limit: 1 })
+  const answer = useRead<Page<{ response: { body?: string } | null }>>(path, { enabled: kind === 'trigger' })
+  return answer.data?.data[0]?.response?.body?.trim()
+}
+
 /** A time that stays the same for a while, so that it is not another question each time. */
 const sinceKey = (since: string) => (/^\d+[mhd]$/.test(since) ? since : new Date(since).toISOString())

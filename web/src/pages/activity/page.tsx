@@ -15,19 +15,20 @@ import { Filters, Range } from './filters.tsx'
 import { type Folded, fold, type Part, partOf } from './fold.ts'
 import { DAY, useFeed } from './load.ts'
 import { Rail } from './rail.tsx'
-import { Row, type UndoBody } from './row.tsx'
+import { Row, type Undo } from './row.tsx'
 import './activity.css'
 
 export default function Activity({ place: { base } }: { place: { base: string } }) {
   const [search, setSearch] = useParameters()
-  const [undo, setUndo] = useState<UndoBody | undefined>()
+  const [undo, setUndo] = useState<Undo>()
   const now = useNow()
-  const types = useTypes(base).data?.data ?? []
+  const types = useTypes(base).data ?? []
   const feed = useFeed(base, search)
   const groups = (feed.data ?? []).filter(
     ({ call }) => search['tool'] === undefined || call?.tool === search['tool'],
   )
   const since = search['since'] ?? DAY
+  const kinds = kindsOf(feed.data ?? [])
   return (
     <>
       <Bar trail={<span>{words.nav.activity}</span>}>
@@ -45,7 +46,7 @@ export default function Activity({ place: { base } }: { place: { base: string } 
         </div>
         <div className="columns">
           <div>
-            <Bars base={base} since={since} kinds={kindsOf(feed.data ?? [])} />
+            <Bars base={base} since={since} kinds={kinds} />
             <Filters search={search} groups={feed.data ?? []} types={types} onChange={setSearch} />
             {pendingOf(feed, 10)}
             {feed.data && groups.length === 0 && (
@@ -69,10 +70,10 @@ export default function Activity({ place: { base } }: { place: { base: string } 
               </button>
             )}
           </div>
-          <Rail base={base} since={since} />
+          <Rail base={base} since={since} kinds={kinds} />
         </div>
       </main>
-      {undo && <UndoDialog base={base} of={undo} onClose={() => setUndo(undefined)} />}
+      {undo && <UndoDialog base={base} {...undo} onClose={() => setUndo(undefined)} />}
     </>
   )
 }
@@ -95,7 +96,7 @@ type FeedProps = {
   types: readonly RecordType[]
   now: number
   onFilter: Parameters<typeof Row>[0]['onFilter']
-  onUndo: (body: UndoBody) => void
+  onUndo: (undo: Undo) => void
 }
 
 /** The rows under the part of the day that they are of. */

@@ -4,23 +4,31 @@ import { Link } from 'wouter'
 import { to } from '../../addresses.ts'
 import { stale, useWaiting, useWrite } from '../../api/queries.ts'
 import { pathOf } from '../../api/send.ts'
+import type { Kind } from '../../api/session.ts'
 import type { Delivery, ReviewRequest } from '../../api/shapes.ts'
 import { useMay } from '../../parts/grants.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Text } from '../../parts/plain-text.tsx'
-import { visible, whole } from '../../parts/text.ts'
+import { cut, visible, whole } from '../../parts/text.ts'
 import { span, useNow } from '../../parts/time.tsx'
 import { say } from '../../parts/toast.tsx'
 import { Shape } from '../../parts/who.tsx'
-import { words } from '../../words.ts'
-import { useClaims, useFailing } from './load.ts'
+import { quoted, words } from '../../words.ts'
+import { useAnswer, useClaims, useFailing } from './load.ts'
 
-export function Rail({ base, since }: { base: string; since: string }) {
+type Props = {
+  base: string
+  since: string
+  /** What the authors of the feed are: a claim has only the name of its holder. */
+  kinds: ReadonlyMap<string, Kind>
+}
+
+export function Rail({ base, since, kinds }: Props) {
   return (
     <aside className="rail" aria-label={words.activity.now}>
       <Waiting base={base} />
       <Failing base={base} since={since} />
-      <InWork base={base} />
+      <InWork base={base} kinds={kinds} />
     </aside>
   )
 }
@@ -53,6 +61,27 @@ function Waiting({ base }: { base: string }) {
         </div>
       ))}
     </section>
+  )
+}
+
+const REASON_CHARS = 120
+
+/** Why it failed: what the other side answered says more than that it did. */
+function Why({
+  base,
+  of: { of, response_status, error, attempts, direction },
+}: {
+  base: string
+  of: Delivery
+}) {
+  const answer = useAnswer(base, of)
+  return (
+    <span className="note">
+      {response_status !== null && `${response_status} · `}
+      {direction === 'in' && `${words.activity.refused} `}
+      <Text>{answer ? quoted(cut(answer, REASON_CHARS).text) : (error ?? '')}</Text>
+      {direction === 'out' && ` · ${words.activity.gaveUp(attempts)}`}
+    </span>
   )
 }
 
@@ -95,7 +124,7 @@ function Failing({ base, since }: { base: string; since: string }) {
       {byOrigin(all).map((group) => {
         const [newest] = group
         if (!newest) return null
-        const { of, response_status, error, attempts, direction } = newest
+        const { of } = newest
         return (
           <div key={of.id} className="card-item">
             <strong className="who">
@@ -105,12 +134,7 @@ function Failing({ base, since }: { base: string; since: string }) {
               <Text>{of.name ?? of.id}</Text>
               <span className="note">{whole.format(group.length)}</span>
             </strong>
-            <span className="note">
-              {response_status !== null && `${response_status} · `}
-              {direction === 'in' && `${words.activity.refused} `}
-              <Text>{error ?? ''}</Text>
-              {direction === 'out' && ` · ${words.activity.gaveUp(attempts)}`}
-            </span>
+            <Why base={base} of={newest} />
             {mayReplay && (
               <button type="button" disabled={write.isPending} onClick={() => again(newest)}>
                 {group.length === 1 ? words.activity.sendAgain : words.activity.sendAllAgain}
@@ -124,7 +148,7 @@ function Failing({ base, since }: { base: string; since: string }) {
   )
 }
 
-function InWork({ base }: { base: string }) {
+function InWork({ base, kinds }: Omit<Props, 'since'>) {
   const now = useNow()
   const { data } = useClaims(base)
   if (!data) return null
@@ -138,7 +162,7 @@ function InWork({ base }: { base: string }) {
       <ul className="in-work">
         {data.data.map(({ id, record_type, record_id, title, holder, expires_at }) => (
           <li key={id}>
-            <Shape name={holder?.name ?? words.nobody} kind={holder?.kind} />
+            <Shape name={holder?.name ?? words.nobody} kind={kinds.get(holder?.name ?? '')} />
             <Link
               href={to.record(base, record_type, record_id)}
               title={visible(holder?.name ?? words.nobody)}

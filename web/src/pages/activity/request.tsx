@@ -33,7 +33,7 @@ export default function Request({
 }) {
   const [isUndoing, setUndoing] = useState(false)
   const mayUndo = useMay(base, '*', 'write')
-  const types = useTypes(base).data?.data ?? []
+  const types = useTypes(base).data ?? []
   const groups = useRead<Page<Group>>(
     pathOf([base, 'changes'], { group: 'request', request_id: request, include: 'fields,titles' }),
   )
@@ -87,7 +87,9 @@ export default function Request({
             <li key={change.seq}>
               <Subject base={base} change={change} />
               <span>
-                <span className="note">{words.verbs[change.operation]}</span>{' '}
+                {change.operation !== 'update' && (
+                  <span className="note">{words.verbs[change.operation]} </span>
+                )}
                 <ChangesInLine changes={changesOf(change.diff)} />
               </span>
             </li>

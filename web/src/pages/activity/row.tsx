@@ -7,25 +7,27 @@ import { ChangesInLine, changesOf } from '../../parts/diff.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { Icon } from '../../parts/icon.tsx'
-import { Menu } from '../../parts/menu.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import type { Change as ChangeSearch } from '../../parts/search.ts'
 import { fieldName, visible, whole } from '../../parts/text.ts'
 import { Time } from '../../parts/time.tsx'
-import { Shape } from '../../parts/who.tsx'
+import type { UndoDialog } from '../../parts/undo/dialog.tsx'
+import { Shape, Who } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
+import { Author } from './author.tsx'
 import type { Folded } from './fold.ts'
 import { useChangesOf } from './load.ts'
 import { Sentence } from './sentence.tsx'
 import { Subject } from './subject.tsx'
 
-export type UndoBody = Record<string, unknown>
-type Props = {
+/** What is taken back, and what the plan says of it. */
+export type Undo = Pick<Parameters<typeof UndoDialog>[0], 'of' | 'about'>
+export type Props = {
   base: string
   row: Folded
   types: readonly RecordType[]
   onFilter: ChangeSearch
-  onUndo: (body: UndoBody) => void
+  onUndo: (undo: Undo) => void
 }
 
 export function Row({ base, row, types, onFilter, onUndo }: Props) {
@@ -35,6 +37,16 @@ export function Row({ base, row, types, onFilter, onUndo }: Props) {
   if (!group) return null
   const { actor, call } = group
   const toggle = () => setOpen(!isOpen)
+  const tool = call?.tool && (
+    <code className="tool">
+      <Text>{call.tool}</Text>
+    </code>
+  )
+  const about = (
+    <>
+      <Who name={actor.name} kind={actor.kind} /> {tool} <Time at={row.last} />
+    </>
+  )
   return (
     <li className={`feed-row ${isOpen ? 'open' : ''} ${row.isUndone ? 'undone' : ''}`}>
       <div className="feed-line">
@@ -49,12 +61,7 @@ export function Row({ base, row, types, onFilter, onUndo }: Props) {
         </button>
         <div className="feed-what">
           <Author base={base} row={row} mayUndo={mayUndo} onFilter={onFilter} onUndo={onUndo} />{' '}
-          <Sentence base={base} row={row} types={types} />{' '}
-          {call?.tool && (
-            <code className="tool">
-              <Text>{call.tool}</Text>
-            </code>
-          )}
+          <Sentence base={base} row={row} types={types} /> {tool}
           <span className="note">
             {call?.endpoint && (
               <>
@@ -73,12 +80,16 @@ export function Row({ base, row, types, onFilter, onUndo }: Props) {
         </div>
         <span className="feed-end">
           {mayUndo && !row.isUndone && row.by.some(({ kind }) => UNDOABLE.has(kind)) && (
-            <button type="button" className="quiet" onClick={() => onUndo(undoOf(row))}>
+            <button type="button" className="quiet" onClick={() => onUndo({ of: undoOf(row), about })}>
               <Icon name="undo" /> {words.undo.verb}
             </button>
           )}
           {mayUndo && row.isUndone && (
-            <button type="button" className="quiet" onClick={() => onUndo({ request_id: group.undone_by })}>
+            <button
+              type="button"
+              className="quiet"
+              onClick={() => onUndo({ of: { request_id: group.undone_by }, about })}
+            >
               {words.undo.theUndo}
             </button>
           )}
@@ -115,7 +126,7 @@ const lineOf = ({ path, ...rest }: ChangedField) => ({
 const UNDOABLE = new Set(['record', 'relationship', 'file', 'record_type'])
 
 /** The body of an undo of a row: its request, or what the author did in that time. */
-function undoOf({ groups, first, last }: Folded): UndoBody {
+function undoOf({ groups, first, last }: Folded): Undo['of'] {
   const [group] = groups
   if (groups.length === 1) return { request_id: group?.request_id }
   return {
@@ -127,47 +138,6 @@ function undoOf({ groups, first, last }: Folded): UndoBody {
 
 function closeOnEscape({ key }: KeyboardEvent, close: () => void): void {
   if (key === 'Escape') close()
-}
-
-/** The name of an author opens what there is about it. */
-function Author({ base, row, mayUndo, onFilter, onUndo }: Omit<Props, 'types'> & { mayUndo: boolean }) {
-  const { actor } = row.groups[0] ?? {}
-  if (!actor) return null
-  const since = (hours: number | 'noon' | 'day') => {
-    const at = new Date()
-    if (hours === 'noon') at.setHours(12, 0, 0, 0)
-    else if (hours === 'day') at.setHours(0, 0, 0, 0)
-    else at.setTime(at.getTime() - hours * 3_600_000)
-    onUndo({ actor: actor.token_id ?? actor.name, since: at.toISOString() })
-  }
-  return (
-    <Menu
-      className="author"
-      label={<Text>{actor.name}</Text>}
-      name={actor.name}
-      items={[
-        ...(mayUndo
-          ? [
-              { label: words.undo.sinceHour, onSelect: () => since(1) },
-              { label: words.undo.sinceNoon, onSelect: () => since('noon') },
-              { label: words.undo.sinceMidnight, onSelect: () => since('day') },
-            ]
-          : []),
-        {
-          label: words.activity.onlyThis(visible(actor.name)),
-          onSelect: () => onFilter({ who: actor.name, kind: undefined }),
-        },
-        ...(actor.token_id === null
-          ? []
-          : [
-              {
-                label: words.activity.usage,
-                onSelect: () => location.assign(to.agents(base, actor.token_id ?? '')),
-              },
-            ]),
-      ]}
-    />
-  )
 }
 
 const FIRST = 4

@@ -4,6 +4,7 @@ import { to } from '../../addresses.ts'
 import type { Count, RecordType } from '../../api/shapes.ts'
 import { Text } from '../../parts/plain-text.tsx'
 import { counted } from '../../parts/record-types.ts'
+import { fieldName } from '../../parts/text.ts'
 import { words } from '../../words.ts'
 import type { Folded } from './fold.ts'
 
@@ -14,19 +15,22 @@ const verbOf = ({ kind, operation }: Count): string =>
 export function Sentence({ base, row, types }: { base: string; row: Folded; types: readonly RecordType[] }) {
   const [group] = row.groups
   const [only] = row.by
-  if (group && row.count === 1 && only?.record_type && group.title !== undefined && group.id !== undefined)
+  if (group?.title != null && row.count === 1 && only && group.id !== undefined) {
+    const { kind, record_type: type, operation } = only
+    const title = <Text>{group.title}</Text>
     return (
       <>
-        {verbOf(only)}{' '}
-        {only.operation === 'delete' ? (
-          <Text>{group.title}</Text>
+        {verbOf(only)} {(operation !== 'update' || type === null) && `${fieldName(type ?? kind)} `}
+        {type === null || operation === 'delete' ? (
+          <span className="subject">{title}</span>
         ) : (
-          <Link href={to.record(base, only.record_type, group.id)} className="subject">
-            <Text>{group.title}</Text>
+          <Link href={to.record(base, type, group.id)} className="subject">
+            {title}
           </Link>
         )}
       </>
     )
+  }
   const shown = row.by.slice(0, 3)
   const rest = row.by.slice(3).reduce((sum, { count }) => sum + count, 0)
   return (

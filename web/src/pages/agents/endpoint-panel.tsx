@@ -43,7 +43,7 @@ export function EndpointPanel({ base, id, tokens }: Props) {
           {endpoint?.tools && <Bounds base={base} tools={endpoint.tools} />}
           <div className="card-item">
             <h3>{words.agents.toolsOf(tools.length, cost)}</h3>
-            <ul className="tools">
+            <ul className="tool-list">
               {tools.map((tool) => (
                 <ToolItem key={tool.name} tool={tool} />
               ))}
@@ -80,7 +80,7 @@ export function EndpointPanel({ base, id, tokens }: Props) {
 }
 
 function Bounds({ base, tools }: { base: string; tools: readonly Selection[] }) {
-  const types = useTypes(base).data?.data ?? []
+  const types = useTypes(base).data ?? []
   return (
     <div className="card-item">
       <h3>{words.agents.bounds}</h3>

@@ -83,7 +83,7 @@ export function Tokens({ base, tokens, usage, selected }: Props) {
                 {last === null ? (
                   <span className="meta">{words.agents.never}</span>
                 ) : (
-                  <Time at={last} isSpan />
+                  <Time at={last} as="span" />
                 )}
               </td>
             </tr>

@@ -58,7 +58,7 @@ export function Head({ place, row, type, changes, related }: Props) {
           </span>
         )}
         <span className="meta">
-          {words.record.changed} <Time at={row.updated_at} isSpan />{' '}
+          {words.record.changed} <Time at={row.updated_at} as="ago" />{' '}
           {last && <Text>{words.record.changedBy(last.actor.name)}</Text>}
         </span>
       </p>
@@ -82,7 +82,7 @@ function InWork({ base, claim, kind }: { base: string; claim: Claim; kind: Kind 
   const mayRelease = useMay(base, claim.record_type, isMine ? 'write' : 'manage')
   return (
     <>
-      <section className="in-work" aria-label={`${name} ${words.record.worksOn}`}>
+      <section className="claimed" aria-label={`${name} ${words.record.worksOn}`}>
         <Shape name={name} kind={kind} />
         <span>
           {isMine ? (

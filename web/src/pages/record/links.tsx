@@ -18,7 +18,7 @@ type Props = { place: Place; related: ReturnType<typeof useRelated> }
 
 /** The linked records, those that wait apart. */
 function useParts({ place, related }: Props) {
-  const types = useTypes(place.base).data?.data ?? []
+  const types = useTypes(place.base).data ?? []
   const all = (related.data?.data ?? []).map((of): Linked => {
     const type = types.find(({ id }) => id === of.record.record_type)
     return { of, type, state: stateIn(of, type) }

@@ -79,7 +79,7 @@ export function buildColumns(
     return {
       name,
       head: headOf(path),
-      width: name === title ? (isNarrow ? 9 : 15) : widthOf(field),
+      width: name === title ? (isNarrow ? 9 : 17) : widthOf(field),
       grow: name === title ? 4 : 1,
       isNumber,
       ...sorting(path),
@@ -97,15 +97,20 @@ export function buildColumns(
   columns.push({
     name: 'changed',
     head: words.records.changed,
-    width: isNarrow ? 5 : 12.5,
+    width: isNarrow ? 4.5 : 11.5,
     ...sorting('updated_at'),
     cell: (row) => <Changed row={row} author={isNarrow ? undefined : authors.get(row.id)} />,
   })
   return columns
 }
 
-const widthOf = ({ isState, isNumber, schema }: Field): number =>
-  isState ? 6 : isNumber || schema.format === 'date' ? 5.5 : schema.type === 'boolean' ? 4 : 7.5
+/** A column has room for its name, and for the longest of a few values. */
+function widthOf({ name, values = [], isState, isNumber, schema }: Field): number {
+  const longest = Math.max(name.length, ...values.map((value) => String(value).length))
+  if (isState) return Math.min(9, 2.5 + 0.45 * longest)
+  if (isNumber || schema.format === 'date') return 5
+  return schema.type === 'boolean' ? 4 : isPerson({ name }) ? 6 : 7.5
+}
 
 const Title = ({ row, type }: { row: Row; type: RecordType }) => (
   <span className="title">
@@ -150,6 +155,6 @@ const Changed = ({ row, author }: { row: Row; author: Author | undefined }) => (
         </span>
       </>
     )}
-    <Time at={row.updated_at} isSpan />
+    <Time at={row.updated_at} as="span" />
   </span>
 )

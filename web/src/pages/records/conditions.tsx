@@ -61,9 +61,10 @@ export function Conditions({ type, conditions, onChange }: ConditionsProps) {
       <Menu
         label={
           <>
-            <Icon name="filter" /> {words.records.filter}
+            <Icon name="filter" /> <span className="wide-only">{words.records.filter}</span>
           </>
         }
+        name={words.records.filter}
         items={fieldsOf(type).map((field) => ({
           label: fieldName(field.path),
           onSelect: () => setAdding(field),

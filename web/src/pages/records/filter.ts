@@ -58,7 +58,7 @@ const URGENT = /^(urgent|critical|highest|p0|blocker)$/i
 const PERSON = /^(owner|assignee|assigned_to|responsible|reviewer|agent)$/i
 
 /** The word for a value that is absent: a record without an owner has nobody. */
-export const isPerson = ({ name }: Field): boolean => PERSON.test(name)
+export const isPerson = ({ name }: Pick<Field, 'name'>): boolean => PERSON.test(name)
 
 type Names = { open: string; nobody: string; all: string; deleted: string }
 

@@ -37,7 +37,10 @@ export function Tools({ base, type, search, sort, onChange }: ToolsProps) {
       <Menu
         label={
           <>
-            <Icon name="sort" /> <Text>{chosen}</Text>
+            <Icon name="sort" />{' '}
+            <span className="wide-only">
+              <Text>{chosen}</Text>
+            </span>
           </>
         }
         name={`${words.records.sort}: ${chosen}`}
@@ -68,10 +71,11 @@ export function Tools({ base, type, search, sort, onChange }: ToolsProps) {
         <button
           type="button"
           className="quiet"
+          aria-label={words.records.chart}
           aria-pressed={search['chart'] !== undefined}
           onClick={() => onChange({ chart: search['chart'] ? undefined : state.name })}
         >
-          <Icon name="chart" /> {words.records.chart}
+          <Icon name="chart" /> <span className="wide-only">{words.records.chart}</span>
         </button>
       )}
     </div>

@@ -4,7 +4,7 @@ import { Link } from 'wouter'
 import { navigate } from 'wouter/use-browser-location'
 import { to } from '../../addresses.ts'
 import { useTypes } from '../../api/queries.ts'
-import { Empty, pendingOf } from '../../parts/failure.tsx'
+import { Empty, Failure, pendingOf, Skeleton } from '../../parts/failure.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -14,14 +14,14 @@ import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
 import { Breaks } from './breaks.tsx'
 import { Decision } from './decision.tsx'
-import { type Edit, type Item, type Migration, type MigrationStep, useItems, useProposal } from './load.ts'
+import { type Edit, type Item, type Migration, type MigrationStep, useItems, usePlan } from './load.ts'
 import { Programs } from './programs.tsx'
 import { ResourceChange } from './resource-change.tsx'
 import { shortName, titleOf } from './title.ts'
 
 export default function ItemPage({ place: { base, id = '' } }: { place: { base: string; id?: string } }) {
   const { items, ...reading } = useItems(base)
-  const at = items.findIndex((each) => each.id === id)
+  const at = items.findIndex((each) => each.id === id || each.from === id)
   const item = items[at]
   const next = items.length > 1 ? items[(at + 1) % items.length] : undefined
   const former = items.length > 1 ? items.at(at - 1) : undefined
@@ -65,13 +65,14 @@ export default function ItemPage({ place: { base, id = '' } }: { place: { base: 
 }
 
 function Review({ base, item, next }: { base: string; item: Item; next: Item | undefined }) {
-  const types = useTypes(base).data?.data ?? []
+  const types = useTypes(base).data ?? []
   // What was chosen for records that do not fit. It is sent with the decision, and nothing of it is done before.
   const [migration, setMigration] = useState<Migration>({})
-  const proposal = useProposal(base, item.from, migration)
+  const proposal = usePlan(base, item, migration)
   const choose = (type: string, steps: readonly MigrationStep[]) =>
     setMigration(({ [type]: _, ...rest }) => (steps.length === 0 ? rest : { ...rest, [type]: steps }))
   const plan = proposal.data
+  if (proposal.isLoading) return <Skeleton lines={8} />
   return (
     <>
       <div className="review-head">
@@ -102,12 +103,15 @@ function Review({ base, item, next }: { base: string; item: Item; next: Item | u
       </div>
       <div className="columns review-columns">
         <div>
-          {item.request?.note && (
+          {item.request && (
             <blockquote className="card card-item">
-              <Text>{item.request.note}</Text>
+              <strong>
+                <Text>{item.request.title}</Text>
+              </strong>
+              {item.request.note && <Text>{item.request.note}</Text>}
             </blockquote>
           )}
-          {item.from !== undefined && pendingOf(proposal, 8)}
+          {proposal.error && <Failure of={proposal.error} onRetry={() => void proposal.refetch()} />}
           {plan && (
             <>
               <Breaks base={base} plan={plan} types={types} migration={migration} onChoose={choose} />
@@ -125,7 +129,7 @@ function Review({ base, item, next }: { base: string; item: Item; next: Item | u
           plan={plan}
           types={types}
           migration={migration}
-          isBusy={proposal.isPlaceholderData}
+          isBusy={proposal.isBusy}
           next={next}
         />
       </div>

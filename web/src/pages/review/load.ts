@@ -1,5 +1,5 @@
 /** What waits for a decision: requests for review, and previews that differ from production. */
-import { useQueries } from '@tanstack/react-query'
+import { useQueries, useQuery } from '@tanstack/react-query'
 import type { Detail, Failure } from '../../api/failure.ts'
 import { useAsk, useRead } from '../../api/queries.ts'
 import { pathOf, send } from '../../api/send.ts'
@@ -93,25 +93,41 @@ export function useItems(base: string) {
   }
 }
 
-export const useProposal = (base: string, from: string | undefined, migration: Migration = {}) =>
-  useAsk<Proposal>(
-    pathOf([base, 'promote', 'proposal']),
-    { from, ...(Object.keys(migration).length > 0 && { migration }) },
-    { enabled: from !== undefined, keep: true },
-  )
+/** What an item would do now: what was asked for, or all that the preview differs in. */
+function planOf(base: string, { request, from }: Item) {
+  const path = pathOf(request ? [base, 'review-requests', request.id] : [base, 'promote', 'proposal'])
+  return {
+    queryKey: [path, { from }],
+    queryFn: () =>
+      request
+        ? send<{ proposal: Proposal }>('GET', path).then(({ proposal }) => proposal)
+        : send<Proposal>('POST', path, { from }),
+    enabled: from !== undefined,
+  }
+}
 
-/** The proposals of a list, in its order. */
-export const useProposals = (base: string, items: readonly Item[]) =>
-  useQueries({
-    queries: items.map(({ from }) => {
-      const path = pathOf([base, 'promote', 'proposal'])
-      return {
-        queryKey: [path, { from }],
-        queryFn: () => send<Proposal>('POST', path, { from }),
-        enabled: from !== undefined,
-      }
-    }),
-  }) as { data?: Proposal; error: Failure | null; isPending: boolean }[]
+/** The plans of a list, in its order. */
+export const usePlans = (base: string, items: readonly Item[]) =>
+  useQueries({ queries: items.map((item) => planOf(base, item)) })
+
+/** The plan of one, with what was chosen for records that do not fit. */
+export function usePlan(base: string, item: Item, migration: Migration) {
+  const asked = useQuery<Proposal, Failure>(planOf(base, item))
+  const isRepaired = Object.keys(migration).length > 0
+  const body = { from: item.from, migration }
+  const repaired = useAsk<Proposal>(pathOf([base, 'promote', 'proposal']), body, {
+    enabled: isRepaired,
+    keep: true,
+  })
+  const { data } = repaired
+  return {
+    ...asked,
+    error: asked.error ?? repaired.error,
+    // A repair takes away what is in the way; what was asked for stays the same.
+    data: isRepaired && data && asked.data ? { ...data, changes: asked.data.changes } : asked.data,
+    isBusy: isRepaired && (repaired.isPending || repaired.isPlaceholderData),
+  }
+}
 
 export const usePromotions = (base: string) =>
   useRead<Page<Promotion>>(pathOf([base, 'promotions'], { limit: 10 }))

@@ -9,14 +9,14 @@ import { Time } from '../../parts/time.tsx'
 import { Shape } from '../../parts/who.tsx'
 import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
-import { type Item, type Proposal, useItems, useProposals } from './load.ts'
+import { type Item, type Proposal, useItems, usePlans } from './load.ts'
 import { Promotions } from './promotions.tsx'
-import { misfits, titleOf } from './title.ts'
+import { misfits, shortName, titleOf } from './title.ts'
 
 export default function Page({ place: { base } }: { place: { base: string } }) {
   const items = useItems(base)
-  const proposals = useProposals(base, items.items)
-  const types = useTypes(base).data?.data ?? []
+  const proposals = usePlans(base, items.items)
+  const types = useTypes(base).data ?? []
   const rows = items.items.map((item, at) => ({ item, proposal: proposals[at]?.data }))
   // A preview that equals production waits for nothing.
   const waiting = rows.filter(({ item, proposal }) => item.request || !proposal || !isSame(proposal))
@@ -67,7 +67,7 @@ function Waiting({ base, item, proposal, types }: RowProps) {
         </Link>
         <p className="meta">
           {item.by && <Text>{item.by.name}</Text>} {words.review.asks(item.request !== undefined)}{' '}
-          <Text>{item.from ?? item.request?.title ?? item.id}</Text>
+          <Text>{item.from === undefined ? item.id : shortName(item.from)}</Text>
           {item.at !== null && (
             <>
               {' · '}
@@ -75,9 +75,9 @@ function Waiting({ base, item, proposal, types }: RowProps) {
             </>
           )}
         </p>
-        {item.request?.note && (
+        {item.request && (
           <q>
-            <Text>{item.request.note}</Text>
+            <Text>{item.request.title}</Text>
           </q>
         )}
         {proposal && (

@@ -1,5 +1,5 @@
 /** The undo: its plan first, in numbers and fields, then one button that says how much it takes back. */
-import { useId, useState } from 'react'
+import { type ReactNode, useId, useState } from 'react'
 import { useAsk, useTypes, useWrite } from '../../api/queries.ts'
 import { newKey, pathOf } from '../../api/send.ts'
 import type { UndoPlan } from '../../api/undo-shapes.ts'
@@ -15,19 +15,21 @@ type Props = {
   base: string
   /** The body of the undo: which changes. */
   of: Record<string, unknown>
+  /** Whose changes, made how and when. */
+  about?: ReactNode
   onClose: () => void
 }
 
 /** A plan that is older is made again before it is carried out. */
 const OLD_MS = 60_000
 
-export function UndoDialog({ base, of, onClose }: Props) {
+export function UndoDialog({ base, of, about, onClose }: Props) {
   const [isForced, setForced] = useState(false)
   const [withEffects, setWithEffects] = useState(false)
   const [isChanged, setChanged] = useState(false)
   const [key] = useState(newKey)
   const name = useId()
-  const types = useTypes(base).data?.data ?? []
+  const types = useTypes(base).data ?? []
   const choice = { on_conflict: isForced ? 'force' : 'skip', ...(withEffects && { with_effects: true }) }
   const path = pathOf([base, 'revert'], { dry_run: true })
   const plan = useAsk<UndoPlan>(path, { ...of, ...choice, include: ['titles'] }, { keep: true })
@@ -85,6 +87,7 @@ export function UndoDialog({ base, of, onClose }: Props) {
         </>
       }
     >
+      {about !== undefined && <p className="meta chips">{about}</p>}
       {pendingOf(plan, 6)}
       {isChanged && <p className="amber">{words.undo.planChanged}</p>}
       {write.error && <Failure of={write.error} onRetry={() => void plan.refetch()} />}

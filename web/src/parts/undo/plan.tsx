@@ -5,14 +5,14 @@ import { pathOf } from '../../api/send.ts'
 import type { Change as LogChange, Page, RecordType } from '../../api/shapes.ts'
 import type { UndoItem, UndoPlan } from '../../api/undo-shapes.ts'
 import { words } from '../../words.ts'
-import { ChangesInLine, changesOf } from '../diff.tsx'
+import { ChangesInLine, changesOf, isEmpty } from '../diff.tsx'
 import { Icon } from '../icon.tsx'
 import { Text } from '../plain-text.tsx'
 import { nameOf } from '../record-types.ts'
 import { visible, whole } from '../text.ts'
 import { Time } from '../time.tsx'
 import { Value } from '../value.tsx'
-import { Shape } from '../who.tsx'
+import { Who } from '../who.tsx'
 import { fieldsOfPlan, type ValueCount } from './summary.ts'
 
 export const Numbers = ({ plan, what }: { plan: UndoPlan; what: readonly string[] }) => {
@@ -39,10 +39,16 @@ const DIFF = 40
 export function Fields({ items }: { items: readonly UndoItem[] }) {
   const fields = useMemo(() => fieldsOfPlan(items), [items])
   if (fields.length === 0) return null
-  const side = (values: readonly ValueCount[], total: number) =>
+  const side = (values: readonly ValueCount[], total: number, Mark: 'del' | 'ins') =>
     values.map(({ value, count }) => (
       <span key={JSON.stringify(value ?? null)}>
-        <Value value={value} most={DIFF} />
+        {isEmpty(value) ? (
+          <Value value={value} />
+        ) : (
+          <Mark>
+            <Value value={value} most={DIFF} />
+          </Mark>
+        )}
         {(values.length > 1 || count < total) && <span className="times"> {whole.format(count)}</span>}
       </span>
     ))
@@ -61,11 +67,11 @@ export function Fields({ items }: { items: readonly UndoItem[] }) {
             <th scope="row">{name}</th>
             <td>
               <span className="change">
-                <del>{side(from, count)}</del>
+                {side(from, count, 'del')}
                 <span className="arrow" role="img" aria-label={words.becomes}>
                   →
                 </span>
-                <ins>{side(to, count)}</ins>
+                {side(to, count, 'ins')}
               </span>
             </td>
             <td className="note">{words.countOfRecords(count)}</td>
@@ -130,8 +136,8 @@ function After({ base, seq }: { base: string; seq: number }) {
   if (!change) return null
   return (
     <span className="note after">
-      <Shape name={change.actor.name} kind={change.actor.kind} />
-      <Text>{change.actor.name}</Text>, <Time at={change.at} />:{' '}
+      <Who name={change.actor.name} kind={change.actor.kind} />
+      <Time at={change.at} />
       <ChangesInLine changes={changesOf(change.diff)} most={2} />
     </span>
   )
