@@ -47,6 +47,7 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
       connectionString,
       adminToken: admin,
       blobs: blobLocation(config),
+      adoptsStore: config.adoptsStore,
       masterKeys: await masterKeys(config),
       privateHosts: config.privateHosts,
       webhookScheduleMs: config.webhookScheduleMs,
@@ -92,6 +93,11 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
   }
 }
 
+/** SQLSTATE of a write in a read-only transaction. */
+const READ_ONLY = '25006'
+const IS_STANDBY =
+  'The database of DATABASE_URL takes no writes: it is a standby, or was made read-only. Give the address of the primary'
+
 const codeOf = (error: unknown) => (error as NodeJS.ErrnoException | null)?.code ?? ''
 
 const CERTIFICATE: Readonly<Record<string, string>> = {
@@ -121,7 +127,11 @@ const noDatabase =
       codeOf(error),
     )
     if (databaseUrl === undefined || !(error instanceof Error)) throw error
-    const advice = isAway ? 'The database of DATABASE_URL cannot be reached' : tlsAdvice(error)
+    const advice = isAway
+      ? 'The database of DATABASE_URL cannot be reached'
+      : codeOf(error) === READ_ONLY
+        ? IS_STANDBY
+        : tlsAdvice(error)
     throw advice === undefined ? error : new Error(advice, { cause: error })
   }
 

@@ -3,13 +3,14 @@ import type { Command } from 'commander'
 import { configure, valued } from './command/command.ts'
 import { Failure, toFailure } from './command/failure.ts'
 
-type ServeFlags = { host?: string; port?: string; dataDir?: string }
+type ServeFlags = { host?: string; port?: string; dataDir?: string; adoptStore?: boolean }
 
 /** Flags of the settings that differ most. All others are environment variables. */
 const SETTINGS: Readonly<Record<keyof ServeFlags, string>> = {
   host: 'PLINTH_HOST',
   port: 'PLINTH_PORT',
   dataDir: 'PLINTH_DATA_DIR',
+  adoptStore: 'PLINTH_ADOPT_STORE',
 }
 
 const ABOUT = `
@@ -31,11 +32,12 @@ export function addServe(program: Command): void {
     .addOption(valued('--host <address>', 'the address to listen on (or PLINTH_HOST)'))
     .addOption(valued('--port <number>', 'the port, 0 for any free one (or PLINTH_PORT)'))
     .addOption(valued('--data-dir <directory>', 'where the data is (or PLINTH_DATA_DIR)'))
+    .option('--adopt-store', 'use the store of contents though it has the id of another database')
     .addHelpText('after', ABOUT)
     .action(async (flags: ServeFlags) => {
       for (const [flag, setting] of Object.entries(SETTINGS)) {
         const value = flags[flag as keyof ServeFlags]
-        if (value !== undefined) process.env[setting] = value
+        if (value !== undefined) process.env[setting] = String(value)
       }
       await serve()
     })

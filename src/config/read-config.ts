@@ -122,6 +122,7 @@ const Settings = z.object({
     .string()
     .refine(isBlobUrl, 'is a file:/// address of a directory, or s3://bucket/prefix?endpoint=…&region=…')
     .optional(),
+  PLINTH_ADOPT_STORE: z.enum(['true', 'false'], 'must be true or false').default('false'),
   PLINTH_DATABASE_CONNECTIONS: whole(4, 200, LIMITS.databaseConnections),
   PLINTH_ADMIN_TOKEN: z
     .string()
@@ -195,6 +196,8 @@ export type Config = {
   databaseUrl: string | undefined
   /** Where contents of files are stored; undefined for the data directory. */
   blobUrl: string | undefined
+  /** Whether the store of contents is taken for that of the database, whatever id it has. */
+  adoptsStore: boolean
   databaseConnections: number
   adminToken: string | undefined
   /** Keys of the vault, the one that encrypts first; undefined for the one in the data directory. */
@@ -298,6 +301,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     dataDir: resolve(set.PLINTH_DATA_DIR),
     databaseUrl: set.DATABASE_URL,
     blobUrl: set.PLINTH_BLOB_URL,
+    adoptsStore: set.PLINTH_ADOPT_STORE === 'true',
     databaseConnections: set.PLINTH_DATABASE_CONNECTIONS,
     adminToken: set.PLINTH_ADMIN_TOKEN,
     masterKeys: set.PLINTH_MASTER_KEY,

@@ -22,7 +22,8 @@ import {
 } from './configuration/tokens/index.ts'
 import { valuesOpenTo } from './configuration/vault-secrets/index.ts'
 import { findValidSession } from './core/authentication/authenticate.ts'
-import { openCaches } from './core/caches.ts'
+import { openCaches, requireNotices } from './core/caches.ts'
+import { requireOwnStore } from './core/contents/own-store.ts'
 import { openLongPolls } from './core/long-poll.ts'
 import type { ClientBreaks, Scope, Services, Via } from './core/scope.ts'
 import { sealKey, serverSecret } from './core/sealed-token.ts'
@@ -68,6 +69,8 @@ export type EngineOptions = {
   adminToken: AdminToken
   /** Where the contents of files are stored. */
   blobs: BlobLocation
+  /** Marks the store of contents as that of the database, whatever it is. False by default. */
+  adoptsStore?: boolean
   /** Master keys of the vault: the first one encrypts, all of them decrypt. */
   masterKeys: readonly Buffer[]
   /** Addresses on private networks that outgoing requests may reach. */
@@ -171,6 +174,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     options,
   )
   const caches = await openCaches(connectionString, log)
+  await requireNotices(database, caches)
   const batching = openRequestBatching(database.part(), database.part())
   const feed = openChangeFeed(database, log)
   const longPolls = openLongPolls(feed)
@@ -193,6 +197,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     log,
   })
   const blobs = await openBlobStore(options.blobs)
+  await requireOwnStore(database, blobs, { adopt: options.adoptsStore === true, log: options.log })
   const vault = await openVault(database, options.masterKeys, log)
   const egress = openEgress(options.privateHosts)
   const calls = openCallRecorder({

@@ -94,6 +94,8 @@ export const WORK_LIMITS = {
   cancellerPingMs: 2000,
   cancellerRepeatMs: 500,
   outageLookMs: 500,
+  /** A notification at the start must arrive within this time. */
+  noticesProbeMs: 2000,
   noticesReconnectMs: 250,
   /** Size of the decision cache. Bounded, because callers choose the names. */
   accessDecisions: 1000,

@@ -75,6 +75,11 @@ export const GUIDE_GROUPS: readonly GuideGroup[] = [
     role: 'Operate a server',
     guides: [
       { name: 'operations', title: 'Operations', about: 'Deploy, back up, upgrade, monitor, repair.' },
+      {
+        name: 'scaling',
+        title: 'Beyond one machine',
+        about: 'Several servers, a database of your own, failover.',
+      },
       { name: 'logs', title: 'Logs', about: 'The log lines and their fields.' },
       { name: 'performance', title: 'Performance', about: 'Measured rates, latencies and memory.' },
     ],

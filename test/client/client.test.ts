@@ -167,6 +167,22 @@ test('a rate limit is waited for, a refusal is not sent again, and a dead server
   await clientOf(restarting).records.deal.create({ title: 'Kept' })
   expect(away).toHaveLength(2)
   expect(away[1]).toEqual(away[0])
+  // A write that may have been applied is sent again under its key.
+  const unknown: string[] = []
+  const error = {
+    code: 'INTERNAL_ERROR',
+    message: '',
+    details: [{ path: '', code: 'outcome_unknown', message: '' }],
+  }
+  const lost: Fetch = async (input, init) => {
+    unknown.push(new Headers(init?.headers).get('idempotency-key') ?? '')
+    const answer = await fetch(input, init)
+    return unknown.length === 1 ? Response.json({ error }, { status: 500 }) : answer
+  }
+  await clientOf(lost).records.deal.create({ title: 'Applied once' })
+  expect(unknown).toHaveLength(2)
+  expect(unknown[1]).toBe(unknown[0])
+  expect(await plinth.records.deal.list({ where: { title: 'Applied once' } }).all()).toHaveLength(1)
   let broken = 0
   const failing: Fetch = async () => {
     broken++

@@ -74,18 +74,45 @@ test('a POST without a session id is served and opens no session', async () => {
   expect(body.result.tools.length).toBeGreaterThan(0)
 })
 
-test('the least recently used session of a token ends above the limit; those of other tokens stay', {
+test('above the limit the stream of the least recently used session ends, and the session stays usable', {
   tags: 'full',
 }, async () => {
   const { token } = await tokenFor('task')
-  const other = await openSession(server)
+  const other = await (await openSession(server)).listen()
   const first = await openSession(server, { token })
   const next = await openSession(server, { token })
+  const [kept, left] = [await first.listen(), await next.listen()]
   await first.request('ping')
   for (let n = 2; n < LIMITS.mcpSessionsOfToken + 1; n++) await openSession(server, { token })
-  expect((await next.request('ping')).status).toBe(404)
-  expect((await first.request('ping')).status).toBe(200)
-  expect((await other.request('ping')).status).toBe(200)
+  await left.ended
+  await putType('task', 'above')
+  await Promise.all([kept.until(2), other.until(2)])
+  expect((await next.request('ping')).status).toBe(200)
+  for (const stream of [kept, other]) stream.cut()
+})
+
+test('a session of one process is served by another one, for the same token and address only', async () => {
+  const { token } = await tokenFor('task')
+  const session = await openSession(server, { token })
+  const asked = (at: TestServer, path: string, as: string, method: string, params = {}) =>
+    at.as(as)('POST', path, { jsonrpc: '2.0', id: 1, method, params }, { 'mcp-session-id': session.id })
+  expect((await asked(second, '/mcp/crm', token, 'ping')).status).toBe(200)
+  expect((await asked(second, '/mcp/crm', server.adminToken, 'ping')).status).toBe(404)
+  expect((await asked(second, '/mcp', token, 'ping')).status).toBe(404)
+  const { body } = await asked(second, '/mcp/crm', token, 'tools/call', { name: 'list_types', arguments: {} })
+  expect(body.result.structuredContent.data).toHaveLength(1)
+  expect((await session.end()).status).toBe(204)
+  expect((await asked(server, '/mcp/crm', token, 'ping')).status).toBe(404)
+})
+
+test('an id of a session is short whatever the client says of itself', async () => {
+  const long = 'x'.repeat(20_000)
+  const { headers } = await rpc(server, '/mcp/crm', 'initialize', {
+    protocolVersion: '2025-11-25',
+    capabilities: { elicitation: {}, experimental: { [long]: { long } } },
+    clientInfo: { name: long, version: long },
+  })
+  expect(headers.get('mcp-session-id')?.length).toBeLessThan(1000)
 })
 
 test('a session stream notifies of changed tools when any server process changes a type', async () => {

@@ -30,9 +30,13 @@ const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 60_000
 /** Rate limits, and proxies without a server behind them. */
 const PASSING = [429, 502, 503, 504]
-/** A server whose database is away answers 500, and says when to try again. */
-const mayPass = ({ status, headers }: Response): boolean =>
-  PASSING.includes(status) || (status === 500 && headers.has('retry-after'))
+/**
+ * A server whose database is away answers 500, and says when to try again. Where it does not know whether a write was
+ * applied, the key of the write makes it safe to send it again.
+ */
+const mayPass = ({ status, headers }: Response, { details }: PlinthError): boolean =>
+  PASSING.includes(status) ||
+  (status === 500 && (headers.has('retry-after') || details.some(({ code }) => code === 'outcome_unknown')))
 
 export class Http {
   readonly #options: HttpOptions
@@ -69,7 +73,8 @@ export class Http {
       status = response.status
       const text = await response.text()
       if (response.ok) return text === '' ? undefined : JSON.parse(text)
-      return new Failed(errorOf(status, text), mayPass(response), response.headers.get('retry-after'))
+      const error = errorOf(status, text)
+      return new Failed(error, mayPass(response, error), response.headers.get('retry-after'))
     } catch (error) {
       return new Failed(
         error instanceof PlinthError ? error : unreachable(this.#options.url, error),

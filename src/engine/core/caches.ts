@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Log } from '../../foundation/log.ts'
 import type { TokenSession } from '../storage/access/token-session.ts'
-import { openCacheNotices, type Topic } from './cache-notices.ts'
+import type { Db } from '../storage/database/client.ts'
+import { announce, openCacheNotices, type Topic } from './cache-notices.ts'
 
 /** In-process caches with invalidation by LISTEN/NOTIFY. Every entry may be dropped at any time. */
 export type Caches = {
@@ -88,3 +90,30 @@ export async function openCaches(connectionString: string, log: Log): Promise<Ca
     close: notices.close,
   }
 }
+
+/**
+ * Checks at the start that a notification of one connection reaches another one. Without, caches would be stale, and
+ * streams and triggers late.
+ * @throws an Error that ends the start
+ */
+export async function requireNotices(db: Db, caches: Caches): Promise<void> {
+  const topic = `token:${randomUUID()}` as const
+  let stop = () => {}
+  const heard = new Promise<boolean>((resolve) => {
+    const unlisten = caches.onAnnounced((each) => each === topic && resolve(true))
+    const late = setTimeout(resolve, LIMITS.noticesProbeMs, false)
+    stop = () => {
+      unlisten()
+      clearTimeout(late)
+    }
+  })
+  try {
+    await announce(db, topic)
+    if (!(await heard)) throw new Error(NO_NOTICES)
+  } finally {
+    stop()
+  }
+}
+
+const NO_NOTICES =
+  'DATABASE_URL: notifications do not arrive. Connect to PostgreSQL directly, or to a pool in session mode.'

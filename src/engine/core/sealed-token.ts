@@ -75,7 +75,7 @@ export function unseal(key: SealKey, boundTo: unknown, sealed: string): string |
  * Purposes of the server's keys. The same table stores `admin-token`, the hash of the token last configured
  * in the settings.
  */
-type Purpose = 'cursor' | 'link' | 's3'
+type Purpose = 'cursor' | 'link' | 's3' | 'store'
 
 const KEEP = statement(
   'keep_secret',

@@ -13,6 +13,12 @@ const CAPABILITY = {
   'roots/list': 'roots',
 } as const
 
+/** The capabilities of a client that the server makes use of, without their details. */
+export const usedCapabilities = (declared: Wire): Wire =>
+  Object.fromEntries(
+    Object.values(CAPABILITY).flatMap((name) => (isDeclared(name, declared[name]) ? [[name, {}]] : [])),
+  )
+
 /**
  * Checks that the client declares the capabilities that the questions need.
  * @throws MissingCapability naming all that are missing

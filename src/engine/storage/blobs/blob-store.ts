@@ -35,6 +35,10 @@ export type BlobStore = {
   remove(sha256: string): Promise<void>
   /** Lists contents in the order of their digests, those after `after` only. */
   list(after?: string): AsyncIterable<ListedBlob>
+  /** The id of the database whose store this is; undefined before one has marked it. */
+  id(): Promise<string | undefined>
+  /** Marks the store. */
+  setId(id: string): Promise<void>
   /** The disk that contents are written to, also on their way to a bucket. */
   disk(): Promise<Disk>
 }
@@ -59,6 +63,9 @@ export async function putAndClose(
     source.destroy()
   }
 }
+
+/** The name of the file or object with the id of a store. */
+export const STORE_ID = 'store-id'
 
 const SHA256 = /^[0-9a-f]{64}$/
 

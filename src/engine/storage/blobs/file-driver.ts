@@ -1,6 +1,16 @@
 /** Contents as files in a directory: `ab/cd/<sha256>`. Uploads are in `tmp/` until they are complete. */
 import { randomUUID } from 'node:crypto'
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import {
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { LIMITS } from '../../../foundation/limits.ts'
@@ -13,6 +23,7 @@ import {
   missingBlob,
   type PutLimits,
   requireDigest,
+  STORE_ID,
   type StoredBlob,
   storageFull,
 } from './blob-store.ts'
@@ -52,6 +63,8 @@ export async function openFileDriver(directory: string, isShared: boolean): Prom
     has: async (sha256) => (await statOf(pathOf(sha256))) !== undefined,
     remove: (sha256) => rm(pathOf(sha256), { force: true }),
     list: (after = '') => list(directory, after),
+    id: async () => (await optional(readFile(join(directory, STORE_ID), 'utf8')))?.trim(),
+    setId: (id) => writeFile(join(directory, STORE_ID), `${id}\n`, { mode: FILE_MODE, flush: true }),
     disk: () => diskOf(directory),
   }
 }
@@ -161,14 +174,16 @@ const names = (folder: string): Promise<string[]> =>
   )
 
 async function statOf(path: string): Promise<{ size: number; modifiedAt: Date } | undefined> {
-  try {
-    const { size, mtime } = await stat(path)
-    return { size, modifiedAt: mtime }
-  } catch (thrown) {
+  const found = await optional(stat(path))
+  return found && { size: found.size, modifiedAt: found.mtime }
+}
+
+/** What a file gives; undefined if it is absent. */
+const optional = <T>(read: Promise<T>): Promise<T | undefined> =>
+  read.catch((thrown: unknown) => {
     if (isAbsent(thrown)) return undefined
     throw thrown
-  }
-}
+  })
 
 /** Removes temporary files that no upload has written to for a time. */
 async function removeLeftovers(temporary: string, olderThanMs: number): Promise<void> {

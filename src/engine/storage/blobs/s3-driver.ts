@@ -14,6 +14,7 @@ import {
   type ListedBlob,
   missingBlob,
   requireDigest,
+  STORE_ID,
   type StoredBlob,
 } from './blob-store.ts'
 import { openSpool } from './file-driver.ts'
@@ -81,6 +82,20 @@ export async function openS3Driver(location: S3Location): Promise<BlobStore> {
       await client.send(new sdk.DeleteObjectCommand(place))
     },
     list: (after = '') => list(open, location, after),
+    id: async () => {
+      const { sdk, client } = await open()
+      const found = await client
+        .send(new sdk.GetObjectCommand({ Bucket, Key: prefix + STORE_ID }))
+        .catch((thrown: unknown) => {
+          if (isAbsent(thrown)) return undefined
+          throw thrown
+        })
+      return (await found?.Body?.transformToString())?.trim()
+    },
+    setId: async (Body) => {
+      const { sdk, client } = await open()
+      await client.send(new sdk.PutObjectCommand({ Bucket, Key: prefix + STORE_ID, Body }))
+    },
     disk: () => diskOf(location.directory),
   }
 }

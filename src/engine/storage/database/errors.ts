@@ -167,12 +167,11 @@ export async function translated<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Error for a write with an unknown outcome. It says how to check. */
+/** Error for a write with an unknown outcome. It says how to check. `Retry-After` is for failures that wrote nothing. */
 export const outcomeUnknown = (cause: LostAnswer, hasKey: boolean): DomainError =>
   new DomainError('INTERNAL_ERROR', 'The database did not answer. The write may have been applied.', {
     cause: cause.cause,
     isUpstream: true,
-    retryAfterSeconds: RETRY_SECONDS,
     details: [
       {
         path: '',

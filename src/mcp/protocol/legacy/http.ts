@@ -5,10 +5,11 @@ import { eventStream, openEnded } from '../../../http/sse.ts'
 import type { AddressSession } from '../address-session.ts'
 import type { Calls } from '../call-log.ts'
 import { clientName } from '../call-origin.ts'
+import { usedCapabilities } from '../elicitation.ts'
 import { EventQueue } from '../event-queue.ts'
 import { type Changed, InvalidParams, type Provider, type Wire } from '../provider.ts'
 import { protocolError } from '../result.ts'
-import { type ClientSession, LegacyExchange, SessionStore } from './client-sessions.ts'
+import { type ClientSession, type Introduction, LegacyExchange, SessionStore } from './client-sessions.ts'
 import { isOpening, isRequest, readMessages } from './messages.ts'
 import { openLegacyServer } from './server.ts'
 
@@ -67,7 +68,7 @@ export async function openLegacy(provider: Provider, onInternal: (cause: unknown
     // One SDK server serves all addresses, so it has no instructions of its own.
     if (opens && 'result' in first) first.result['instructions'] = await provider.instructions(session)
     if (opens && 'result' in first)
-      reply.header('mcp-session-id', sessions.open(ownerOf(session), request.url, clientIn(messages[0])).id)
+      reply.header('mcp-session-id', sessions.open(session, request.url, introductionIn(messages[0])).id)
     return reply.type('application/json').send(JSON.stringify(isBatch ? exchange.answers : first))
   }
 
@@ -108,18 +109,12 @@ function clientOf(
 ): ClientSession | null | undefined {
   const id = request.headers['mcp-session-id']
   if (id === undefined) return null
-  return sessions.find(String(id), ownerOf(session), request.url)
+  return sessions.find(String(id), session, request.url)
 }
 
-/** Owner of a session: the token. Each request still applies the token's current grants. */
-function ownerOf({ context }: AddressSession): string {
-  const { tokenId, name } = context.scope.actor
-  return tokenId ?? name
-}
-
-function clientIn(message: JSONRPCMessage | undefined): Pick<ClientSession, 'capabilities' | 'name'> {
+function introductionIn(message: JSONRPCMessage | undefined): Introduction {
   const { params } = message as unknown as { params: { capabilities: Wire; clientInfo: unknown } }
-  return { capabilities: params.capabilities, name: clientName(params.clientInfo) }
+  return { capabilities: usedCapabilities(params.capabilities), name: clientName(params.clientInfo) }
 }
 
 const refuse = (reply: FastifyReply, status: number, code: number, message: string): FastifyReply =>

@@ -1,0 +1,200 @@
+/** What a start refuses: a store of contents of another database, a database without notifications, a standby. */
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { openBucket } from '../support/bucket.ts'
+import { cloneDatabase, type TestDatabase } from '../support/database.ts'
+import { openProxy } from '../support/proxy.ts'
+import { openServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
+
+let folder: string
+let database: TestDatabase
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'plinth-stores-'))
+  database = await cloneDatabase()
+})
+afterAll(async () => {
+  await database.drop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const store = (name: string): string => pathToFileURL(join(folder, name)).href
+const LARGE = 'x'.repeat(20_000)
+
+/** Starts a server, does something with it and closes it. */
+async function during(
+  where: TestDatabase,
+  env: Record<string, string>,
+  use: (server: Awaited<ReturnType<typeof openServer>>) => Promise<unknown> = async () => {},
+): Promise<void> {
+  const server = await openServer(env, where)
+  try {
+    await use(server)
+  } finally {
+    await server.close()
+  }
+}
+
+const putLarge = (base: string) => async (server: Awaited<ReturnType<typeof openServer>>) => {
+  await server.call('PUT', `/v1/bases/${base}`, {})
+  await server.call('PUT', `/v1/${base}/file-types/docs`, {})
+  const headers = { authorization: `Bearer ${server.adminToken}` }
+  const put = await fetch(`${server.url}/v1/${base}/files/docs/a.txt`, {
+    method: 'PUT',
+    headers,
+    body: LARGE,
+  })
+  expect(put.status).toBe(201)
+}
+
+describe('the store of contents', () => {
+  beforeAll(async () => during(database, { PLINTH_BLOB_URL: store('own') }, putLarge('crm')))
+
+  test('belongs to its database: a start with it again, and with a moved copy without its id, is served', async () => {
+    await during(database, { PLINTH_BLOB_URL: store('own') })
+    const id = join(folder, 'own', 'store-id')
+    const kept = await readFile(id, 'utf8')
+    expect(kept).toMatch(/^[0-9a-f]{64}\n$/)
+    await rm(id)
+    await during(database, { PLINTH_BLOB_URL: store('own') }, async (server) => {
+      expect((await server.call('GET', '/v1/crm/files/docs/a.txt')).status).toBe(200)
+    })
+    expect(await readFile(id, 'utf8')).toBe(kept)
+  })
+
+  test('is refused where it lacks the contents of the database, and stays without an id', async () => {
+    await expect(during(database, { PLINTH_BLOB_URL: store('empty') })).rejects.toThrow(
+      'PLINTH_BLOB_URL: this is not the store of this database, 1 content is elsewhere.',
+    )
+    expect(existsSync(join(folder, 'empty', 'store-id'))).toBe(false)
+  })
+
+  test('is refused for a new database, whose sweep would remove contents of the other one', async () => {
+    const other = await cloneDatabase()
+    onTestFinished(() => other.drop())
+    await expect(during(other, { PLINTH_BLOB_URL: store('own') })).rejects.toThrow(
+      'it has contents of another one',
+    )
+    await during(database, { PLINTH_BLOB_URL: store('own') })
+  })
+
+  test('that is empty is taken over by a new database', async () => {
+    const [first, next] = [await cloneDatabase(), await cloneDatabase()]
+    onTestFinished(async () => void (await Promise.all([first.drop(), next.drop()])))
+    await during(first, { PLINTH_BLOB_URL: store('handed-on') })
+    await during(next, { PLINTH_BLOB_URL: store('handed-on') }, putLarge('desk'))
+    await expect(during(first, { PLINTH_BLOB_URL: store('handed-on') })).rejects.toThrow(
+      'contents of another',
+    )
+  })
+
+  test('is taken all the same when the operator says so, once', async () => {
+    await mkdir(join(folder, 'adopted'))
+    await writeFile(join(folder, 'adopted', 'store-id'), `${'0'.repeat(64)}\n`)
+    const copy = await cloneDatabase()
+    onTestFinished(() => copy.drop())
+    await during(copy, { PLINTH_BLOB_URL: store('elsewhere') }, putLarge('crm'))
+    await expect(during(copy, { PLINTH_BLOB_URL: store('adopted') })).rejects.toThrow('--adopt-store')
+    await during(copy, { PLINTH_BLOB_URL: store('adopted'), PLINTH_ADOPT_STORE: 'true' })
+    await during(copy, { PLINTH_BLOB_URL: store('adopted') })
+  })
+
+  test('is known in a bucket too, and a bucket that does not answer does not prevent the start', {
+    tags: 'full',
+  }, async () => {
+    const bucket = await openBucket()
+    const [first, next] = [await cloneDatabase(), await cloneDatabase()]
+    onTestFinished(async () => void (await Promise.all([first.drop(), next.drop()])))
+    await during(first, { PLINTH_BLOB_URL: bucket.url }, putLarge('crm'))
+    await during(first, { PLINTH_BLOB_URL: bucket.url })
+    await expect(during(next, { PLINTH_BLOB_URL: bucket.url })).rejects.toThrow('contents of another')
+    await bucket.close()
+    await during(first, { PLINTH_BLOB_URL: bucket.url }, async (server) => {
+      expect(server.log.join()).toContain('could not be asked whose it is')
+    })
+  })
+})
+
+test('a database that takes no writes ends the start, which says to give the primary', async () => {
+  const standby = await cloneDatabase()
+  onTestFinished(() => standby.drop())
+  const client = new pg.Client(standby.url)
+  await client.connect()
+  const { rows } = await client.query<{ name: string }>('SELECT current_database() AS name')
+  await client.query(`ALTER DATABASE "${rows[0]?.name}" SET default_transaction_read_only = on`)
+  await client.end()
+  await expect(during(standby, {})).rejects.toThrow(/takes no writes: it is a standby.*the primary/)
+})
+
+const POOLER = '/usr/sbin/pgbouncer'
+
+test.skipIf(!existsSync(POOLER))(
+  'a pool in transaction mode ends the start, and one in session mode is served',
+  { tags: 'full' },
+  async () => {
+    for (const mode of ['transaction', 'session']) {
+      const pool = await openPooler(mode)
+      if (mode === 'session')
+        await during({ ...database, url: pool.url }, { PLINTH_BLOB_URL: store('own') }, async (server) => {
+          expect((await server.call('GET', '/v1/bases')).status).toBe(200)
+        })
+      else
+        await expect(
+          during({ ...database, url: pool.url }, { PLINTH_BLOB_URL: store('own') }),
+        ).rejects.toThrow(/notifications do not arrive.*session mode/)
+      await pool.close()
+    }
+  },
+)
+
+/** Starts pgbouncer before the database of the tests. It refuses to run as root, so another user runs it. */
+async function openPooler(mode: string): Promise<{ url: string; close(): Promise<void> }> {
+  // The user of the pool may not reach the socket of the database.
+  const proxy = await openProxy(database.url)
+  const to = new URL(proxy.url)
+  const port = 20_000 + (process.pid % 10_000)
+  const password = to.password && ` password=${decodeURIComponent(to.password)}`
+  const directory = await mkdtemp(join(tmpdir(), 'plinth-pooler-'))
+  await chmod(directory, 0o755)
+  const file = join(directory, 'pgbouncer.ini')
+  await writeFile(
+    file,
+    `[databases]
+* = host=127.0.0.1 port=${to.port} user=${decodeURIComponent(to.username)}${password}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = any
+pool_mode = ${mode}
+default_pool_size = 60
+max_client_conn = 200
+ignore_startup_parameters = extra_float_digits,options,statement_timeout,lock_timeout,idle_in_transaction_session_timeout
+`,
+    { mode: 0o644 },
+  )
+  const as = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+  const pooler = spawn(POOLER, [file], { stdio: ['ignore', 'ignore', 'pipe'], ...as })
+  let said = ''
+  pooler.stderr.on('data', (chunk) => {
+    said += String(chunk)
+  })
+  const ended = new Promise<void>((resolve) => pooler.once('exit', () => resolve()))
+  await until(() => /process up/.test(said))
+  to.port = String(port)
+  return {
+    url: to.href,
+    close: async () => {
+      pooler.kill()
+      await ended
+      await proxy.close()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
