@@ -16,6 +16,10 @@ export const to = {
   playground: (base: string) => `/graphql/${part(base)}`,
 } as const
 
+/** What a page is of: the parts of its path. */
+export type Place = Readonly<Record<string, string>> & { readonly base: string }
+export type PageProps = { place: Place }
+
 /** Parameters of an address. Absent and empty ones are left out. */
 export type Search = Readonly<Record<string, string | undefined>>
 

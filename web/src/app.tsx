@@ -1,17 +1,18 @@
 /** Which page an address shows. Pages are loaded when they are first opened. */
 import { type ComponentType, lazy, Suspense, useEffect } from 'react'
 import { usePathname } from 'wouter/use-browser-location'
-import { useSession } from './api/session.ts'
+import type { PageProps, Place } from './addresses.ts'
+import { identityOf, useSession } from './api/session.ts'
 import { Skeleton } from './parts/failure.tsx'
 import { Toast } from './parts/toast.tsx'
 import { Bases } from './shell/bases.tsx'
+import { Guard } from './shell/guard.tsx'
 import { NotFound } from './shell/not-found.tsx'
 import { Shell } from './shell/shell.tsx'
 import { SignIn } from './shell/sign-in.tsx'
 import { words } from './words.ts'
 
-type Place = Record<string, string> & { base: string }
-type Page = { pattern: string; title: string; page: ComponentType<{ place: Place }> }
+type Page = { pattern: string; title: string; page: ComponentType<PageProps> }
 
 const PAGES: readonly Page[] = [
   { pattern: '', title: words.nav.activity, page: lazy(() => import('./pages/activity/page.tsx')) },
@@ -41,7 +42,7 @@ export function App() {
     return <SignIn {...(session.message !== undefined && { message: session.message })} />
   return (
     <>
-      <Placed path={path} />
+      <Placed path={path} key={identityOf(session.self)} />
       {session.state === 'ended' && <SignIn isAgain message={session.message ?? words.signIn.ended} />}
       <Toast />
     </>
@@ -55,7 +56,13 @@ function Placed({ path }: { path: string }) {
   const found = PAGES.map((page) => ({ page, place: placeOf(page.pattern, rest) })).find(({ place }) => place)
   return (
     <Shell base={base} path={path}>
-      {found?.place ? <Opened page={found.page} place={{ ...found.place, base }} key={base} /> : <NotFound />}
+      <Guard path={path}>
+        {found?.place ? (
+          <Opened page={found.page} place={{ ...found.place, base }} key={base} />
+        ) : (
+          <NotFound />
+        )}
+      </Guard>
     </Shell>
   )
 }

@@ -2,7 +2,6 @@
 import {
   keepPreviousData,
   type QueryClient,
-  QueryClient as QueryClientClass,
   useInfiniteQuery,
   useMutation,
   useQuery,
@@ -13,18 +12,6 @@ import { newKey, pathOf, send } from './send.ts'
 import type { Base, Page, RecordType, ReviewRequest } from './shapes.ts'
 
 type Options = { enabled?: boolean; keep?: boolean }
-
-export const queryClient = new QueryClientClass({
-  defaultOptions: {
-    queries: {
-      staleTime: 10_000,
-      refetchOnWindowFocus: false,
-      // What the server refuses, it refuses again. What it is too busy for, it takes later.
-      retry: (count, error) =>
-        count < 2 && error instanceof Failure && (error.status === 0 || error.status >= 502),
-    },
-  },
-})
 
 export const useRead = <T, Shown = T>(
   path: string,

@@ -1,4 +1,5 @@
 /** Who is signed in. The token is that of the tab: it is kept until the tab is closed, and only ever sent as a header. */
+import { queryClient } from './cache.ts'
 import { Failure, failureOf } from './failure.ts'
 import { storeOf } from './store.ts'
 
@@ -78,9 +79,14 @@ async function enter(find: () => Promise<string>): Promise<void> {
     const answer = await fetch('/v1/tokens/self', { headers: bearer(found) })
     if (!answer.ok) throw await failureOf(answer)
     sessionStorage.setItem(KEY, found)
-    const self = (await answer.json()) as Self
+    const read = (await answer.json()) as Self
     // The token of a tab acts for the one that opened it.
-    become({ state: 'in', token: found, self: { ...self, name: self.name.replace(/ \(browser\)$/, '') } })
+    const self = { ...read, name: read.name.replace(/ \(browser\)$/, '') }
+    const before = store.get()
+    // What was read for somebody else is not shown to the next one.
+    if (!('self' in before) || identityOf(before.self) !== identityOf(self)) queryClient.clear()
+    become({ state: 'in', token: found, self })
+    void queryClient.invalidateQueries()
   } catch (error) {
     sessionStorage.removeItem(KEY)
     const message = error instanceof Failure ? error.message : String(error)
@@ -88,6 +94,9 @@ async function enter(find: () => Promise<string>): Promise<void> {
     become('token' in session ? { ...session, state: 'ended', message } : { state: 'out', message })
   }
 }
+
+/** Who sees what: the same after another sign-in of the same person. */
+export const identityOf = ({ name, grants }: Self): string => JSON.stringify([name, grants])
 
 async function exchange(code: string): Promise<string> {
   const answer = await fetch('/playground/sign-in', {

@@ -65,7 +65,7 @@ type Written = { request_id: string; call: Call | null; actor: Actor }
 
 /** A step of a JSON Patch, with the value before it. */
 export type Step = { op: 'add' | 'replace' | 'remove'; path: string; value?: Json; before?: Json }
-type Operation = 'create' | 'update' | 'cancel' | 'delete' | 'restore'
+export type Operation = 'create' | 'update' | 'cancel' | 'delete' | 'restore'
 export type Change = Written & {
   seq: number
   at: string

@@ -5,6 +5,7 @@ import { useEffect, useState } from 'react'
 import { Failure } from './failure.ts'
 import { stale } from './queries.ts'
 import { pathOf, request } from './send.ts'
+import { useSession } from './session.ts'
 import type { Change } from './shapes.ts'
 
 /** `live` follows, `paused` waits for the tab to be seen, `off` ended for a reason that a person can see. */
@@ -29,10 +30,13 @@ export function useChanges(hear: (change: Change) => void): void {
 export function useLive(base: string | undefined): Live {
   const client = useQueryClient()
   const [live, setLive] = useState<Live>({ state: 'paused' })
+  const session = useSession()
+  const token = session.state === 'in' ? session.token : undefined
   useEffect(() => {
-    if (base === undefined) return
+    if (base === undefined || token === undefined) return
     let stop: AbortController | undefined
     let after: string | undefined
+    let isAgain = false
     let hidden: ReturnType<typeof setTimeout> | undefined
     let again: ReturnType<typeof setTimeout> | undefined
     const concerned = new Set<string>()
@@ -56,6 +60,9 @@ export function useLive(base: string | undefined): Live {
           headers: { accept: 'text/event-stream', ...headers },
         })
         setLive({ state: 'live' })
+        // What happened before the first change was heard is read; later the stream is taken up where it ended.
+        if (isAgain && after === undefined) stale(client, base)
+        isAgain = true
         const events = answer.body
           ?.pipeThrough(new TextDecoderStream())
           .pipeThrough(new EventSourceParserStream())
@@ -93,6 +100,6 @@ export function useLive(base: string | undefined): Live {
       clearTimeout(reading)
       leave()
     }
-  }, [base, client])
+  }, [base, token, client])
   return live
 }

@@ -1,6 +1,5 @@
 /** What is shown, for programs: each text is copied by its name. */
 import { words } from '../words.ts'
-import { Icon } from './icon.tsx'
 import { Menu } from './menu.tsx'
 import { say } from './toast.tsx'
 
@@ -8,11 +7,8 @@ export function CopyAs({ texts }: { texts: Readonly<Record<string, string>> }) {
   return (
     <Menu
       className="quiet wide-only"
-      label={
-        <>
-          <Icon name="copy" /> {words.copyAs}
-        </>
-      }
+      icon="copy"
+      label={words.copyAs}
       items={Object.entries(texts).map(([label, text]) => ({
         label,
         onSelect: () => void navigator.clipboard.writeText(text).then(() => say(words.copiedAs(label))),

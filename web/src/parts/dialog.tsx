@@ -1,16 +1,22 @@
 /** A dialog; a sheet on phones. `Esc` and the veil close it, and the focus goes back to where it was. */
 import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { words } from '../words.ts'
 
 type Props = {
   title: ReactNode
   onClose: () => void
-  /** Below the content: what can be done. */
+  /** Below the content, before the buttons. */
   foot?: ReactNode
+  /** What the dialog is for, beside the way out. A form by its id is sent. */
+  act?: { label: ReactNode; isReady: boolean; tone?: 'danger' } & (
+    | { onSelect: () => void }
+    | { form: string }
+  )
   children: ReactNode
   isWide?: boolean
 }
 
-export function Dialog({ title, onClose, foot, children, isWide = false }: Props) {
+export function Dialog({ title, onClose, foot, act, children, isWide = false }: Props) {
   const element = useRef<HTMLDialogElement>(null)
   const name = useId()
   useEffect(() => {
@@ -29,7 +35,27 @@ export function Dialog({ title, onClose, foot, children, isWide = false }: Props
         <h2 id={name}>{title}</h2>
         {children}
       </div>
-      {foot !== undefined && <footer>{foot}</footer>}
+      {(foot !== undefined || act) && (
+        <footer>
+          {foot}
+          {act && (
+            <>
+              <button type="button" className="quiet" onClick={onClose}>
+                {words.cancel} <kbd className="wide-only">esc</kbd>
+              </button>
+              <button
+                className={act.tone ?? 'primary'}
+                disabled={!act.isReady}
+                {...('form' in act
+                  ? { type: 'submit', form: act.form }
+                  : { type: 'button', onClick: act.onSelect })}
+              >
+                {act.label}
+              </button>
+            </>
+          )}
+        </footer>
+      )}
     </dialog>
   )
 }

@@ -105,13 +105,9 @@ const isPlainList = (value: Json | undefined): value is (string | number)[] =>
   value.every((item) => typeof item === 'string' || typeof item === 'number')
 
 /** Fields in one line, as many as a row has place for. */
-export function ChangesInLine({
-  changes,
-  most = 4,
-}: {
-  changes: readonly (FieldChange & { count?: number })[]
-  most?: number
-}) {
+type ListProps = { changes: readonly (FieldChange & { count?: number })[]; most?: number }
+
+export function ChangesInLine({ changes, most = 4 }: ListProps) {
   return (
     <span className="changes">
       {changes.slice(0, most).map(({ name, from, to, varies, count }) => (
@@ -127,13 +123,7 @@ export function ChangesInLine({
 }
 
 /** Fields below each other, as in the history of a record. */
-export const ChangesInTable = ({
-  changes,
-  most = CELL,
-}: {
-  changes: readonly FieldChange[]
-  most?: number
-}) => (
+export const ChangesInTable = ({ changes, most = CELL }: ListProps) => (
   <dl className="change-table">
     {changes.map(({ name, from, to }) => (
       <div key={name}>

@@ -22,9 +22,7 @@ export function Failure({ of, onRetry }: { of: Refusal; onRetry?: () => void }) 
       <Icon name="warning" />
       <div>
         {lead !== undefined && <strong>{lead}</strong>}
-        <p>
-          <Text>{of.message}</Text>
-        </p>
+        <Text in="p">{of.message}</Text>
         {of.details.length > 0 && (
           <ul>
             {of.details.slice(0, 5).map(({ path, message }) => (

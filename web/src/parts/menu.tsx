@@ -1,10 +1,12 @@
 /** A button with a menu, by the ARIA pattern: arrows move, `Esc` closes, a letter jumps. */
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { words } from '../words.ts'
+import { Icon, type IconName } from './icon.tsx'
 
 type Item = { label: ReactNode; onSelect: () => void; isOn?: boolean; note?: string }
 type Props = {
   label: ReactNode
+  icon?: IconName
   /** For a button that has no word in some widths; it holds the words of the others. */
   name?: string
   items: readonly Item[]
@@ -13,7 +15,7 @@ type Props = {
   children?: ReactNode
 }
 
-export function Menu({ label, name, items, className = 'quiet', children }: Props) {
+export function Menu({ label, icon, name, items, className = 'quiet', children }: Props) {
   const id = useId()
   const panel = useRef<HTMLDivElement>(null)
   const button = useRef<HTMLButtonElement>(null)
@@ -36,7 +38,7 @@ export function Menu({ label, name, items, className = 'quiet', children }: Prop
         aria-expanded={isOpen}
         aria-label={name}
       >
-        {label}
+        {icon && <Icon name={icon} />} {label}
       </button>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of the items within */}
       <div

@@ -155,9 +155,7 @@ export function TokenForm({ base, endpoints, agentOf, onMade }: Props) {
 /** A new token, which is shown this once. */
 export const TokenOnce = ({ name, token }: Made) => (
   <div className="token-once" role="status">
-    <p>
-      <Text>{words.token.once(name)}</Text>
-    </p>
+    <Text in="p">{words.token.once(name)}</Text>
     <Copied label={visible(words.token.of(name))} text={token} />
   </div>
 )

@@ -33,16 +33,10 @@ export function Bases() {
         {production.map(({ id, name, description }) => (
           <li key={id}>
             <Link href={to.activity(id)}>
-              <strong>
-                <Text>{name ?? id}</Text>
-              </strong>
+              <Text in="strong">{name ?? id}</Text>
               <code>{id}</code>
             </Link>
-            {description !== null && (
-              <p>
-                <Text>{description}</Text>
-              </p>
-            )}
+            {description !== null && <Text in="p">{description}</Text>}
             {all
               .filter(({ production_base }) => production_base === id)
               .map((preview) => (

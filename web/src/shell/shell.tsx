@@ -1,7 +1,9 @@
 /** The frame of all pages of a base: the side bar, or the bar below on phones, the jump and the keys. */
 import { createContext, type ReactNode, useContext, useState } from 'react'
+import { Link } from 'wouter'
 import { type Live, useLive } from '../api/stream.ts'
 import { Jump } from '../parts/jump.tsx'
+import { Text } from '../parts/plain-text.tsx'
 import { words } from '../words.ts'
 import { Keys, usePageKeys } from './keys.tsx'
 import { Side } from './side.tsx'
@@ -31,13 +33,28 @@ export function Shell({ base, path, children }: Props) {
   )
 }
 
+/** Where a page is: names, and the addresses of those before it. Phones have room for two. */
+type Trail = readonly (readonly [name: string, address?: string])[]
+
 /** The line at the top of a page: where it is, and what can be done. */
-export function Bar({ trail, children }: { trail: ReactNode; children?: ReactNode }) {
+export function Bar({ trail, children }: { trail: Trail; children?: ReactNode }) {
   const { state, reason } = useContext(LiveContext)
   return (
     <header className="bar">
-      <nav className="trail" aria-label={words.nav.title}>
-        {trail}
+      <nav className="trail" aria-label={words.nav.trail}>
+        {trail.map(([name, address], at) => (
+          <span key={`${name} ${address}`} className={at < trail.length - 2 ? 'wide-only' : ''}>
+            {address === undefined ? (
+              <span aria-current={at === trail.length - 1 ? 'page' : undefined}>
+                <Text>{name}</Text>
+              </span>
+            ) : (
+              <Link href={address}>
+                <Text>{name}</Text>
+              </Link>
+            )}
+          </span>
+        ))}
       </nav>
       <span className={`live ${state}`} title={reason ?? words.liveHint}>
         <span className="dot" aria-hidden="true" />

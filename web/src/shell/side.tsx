@@ -42,12 +42,8 @@ export function Side({ base, path, onPanel }: Props) {
         {item('review', words.nav.review, to.review(base), path.startsWith(to.review(base)), waiting)}
         <Menu
           className={`side-item narrow-only ${types.some(isOf) ? 'on' : ''}`}
-          label={
-            <>
-              <Icon name="table" />
-              {words.nav.records}
-            </>
-          }
+          icon="table"
+          label={words.nav.records}
           items={types.map((type) => ({
             label: <Text>{pluralOf(type)}</Text>,
             isOn: isOf(type),
@@ -105,9 +101,7 @@ function BaseSwitch({ base }: { base: string }) {
         <>
           <span className="mark" aria-hidden="true" />
           <span className="base-name">
-            <strong>
-              <Text>{mine?.name ?? base}</Text>
-            </strong>
+            <Text in="strong">{mine?.name ?? base}</Text>
             <span>{mine ? kindOf(mine) : base}</span>
           </span>
           <Icon name="down" />

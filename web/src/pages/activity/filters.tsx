@@ -81,9 +81,7 @@ export function Filters({ search, groups, types, onChange }: Props) {
       {chosen.map(({ label, value, name }) => (
         <span key={name} className="filter-chip">
           <span className="note">{label}</span>
-          <strong>
-            <Text>{value}</Text>
-          </strong>
+          <Text in="strong">{value}</Text>
           <button
             type="button"
             className="quiet"

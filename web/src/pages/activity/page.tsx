@@ -1,5 +1,6 @@
 /** Activity: what happened, who did it, and the way back. */
 import { useState } from 'react'
+import type { PageProps } from '../../addresses.ts'
 import { useTypes } from '../../api/queries.ts'
 import type { Kind } from '../../api/session.ts'
 import type { Group, RecordType } from '../../api/shapes.ts'
@@ -18,7 +19,7 @@ import { Rail } from './rail.tsx'
 import { Row, type Undo } from './row.tsx'
 import './activity.css'
 
-export default function Activity({ place: { base } }: { place: { base: string } }) {
+export default function Activity({ place: { base } }: PageProps) {
   const [search, setSearch] = useParameters()
   const [undo, setUndo] = useState<Undo>()
   const now = useNow()
@@ -31,7 +32,7 @@ export default function Activity({ place: { base } }: { place: { base: string } 
   const kinds = kindsOf(feed.data ?? [])
   return (
     <>
-      <Bar trail={<span>{words.nav.activity}</span>}>
+      <Bar trail={[[words.nav.activity]]}>
         <ConnectButton base={base} />
       </Bar>
       <main className="page">

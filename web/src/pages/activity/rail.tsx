@@ -49,9 +49,9 @@ function Waiting({ base }: { base: string }) {
             <Shape name={by.name} kind={by.kind} />
             <Text>{title}</Text>
           </strong>
-          <span className="note">
-            <Text>{summary}</Text>
-          </span>
+          <Text in="span" className="note">
+            {summary}
+          </Text>
           {unfit(breaks) > 0 && (
             <span className="changed-word">{words.activity.doNotFit(unfit(breaks))}</span>
           )}

@@ -1,7 +1,6 @@
 /** All changes of one request, and what it set off. */
 import { useState } from 'react'
-import { Link } from 'wouter'
-import { to } from '../../addresses.ts'
+import { type PageProps, to } from '../../addresses.ts'
 import { useRead, useTypes } from '../../api/queries.ts'
 import { pathOf } from '../../api/send.ts'
 import type { Group, Page } from '../../api/shapes.ts'
@@ -12,6 +11,7 @@ import { Icon } from '../../parts/icon.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { visible } from '../../parts/text.ts'
 import { Time } from '../../parts/time.tsx'
+import { Steps, useTrace } from '../../parts/trace.tsx'
 import { UndoDialog } from '../../parts/undo/dialog.tsx'
 import { Who } from '../../parts/who.tsx'
 import { Bar } from '../../shell/shell.tsx'
@@ -23,14 +23,8 @@ import { Subject } from './subject.tsx'
 import './activity.css'
 
 const MOST = 500
-type Step = { kind: string; id: string; of: string | null; depth: number; status: string | null; at?: string }
-type Trace = { causes: Step[]; effects: Step[]; truncated: boolean }
 
-export default function Request({
-  place: { base, request = '' },
-}: {
-  place: { base: string; request?: string }
-}) {
+export default function Request({ place: { base, request = '' } }: PageProps) {
   const [isUndoing, setUndoing] = useState(false)
   const mayUndo = useMay(base, '*', 'write')
   const types = useTypes(base).data ?? []
@@ -43,14 +37,7 @@ export default function Request({
   const first = changes.data?.data.at(-1)
   return (
     <>
-      <Bar
-        trail={
-          <>
-            <Link href={to.activity(base)}>{words.nav.activity}</Link> /{' '}
-            <code>{words.request(visible(request.slice(0, 8)))}</code>
-          </>
-        }
-      />
+      <Bar trail={[[words.nav.activity, to.activity(base)], [words.request(visible(request.slice(0, 8)))]]} />
       <main className="page">
         {pendingOf(changes, 8)}
         {groups.data && !group && <Empty title={words.activity.noSuchRequest} />}
@@ -63,9 +50,9 @@ export default function Request({
               </h1>
               <p className="note">
                 {group.call?.tool && (
-                  <code className="tool">
-                    <Text>{group.call.tool}</Text>
-                  </code>
+                  <Text in="code" className="tool">
+                    {group.call.tool}
+                  </Text>
                 )}{' '}
                 <Time at={group.last_at} />
                 {group.call?.client && (
@@ -82,7 +69,7 @@ export default function Request({
             </button>
           </div>
         )}
-        <ul className="request-changes">
+        <ul className="pairs">
           {changes.data?.data.map((change) => (
             <li key={change.seq}>
               <Subject base={base} change={change} />
@@ -110,22 +97,16 @@ export default function Request({
 
 /** What came of the first change of the request, indented by how far it is. */
 function Effects({ base, seq }: { base: string; seq: number }) {
-  const { data } = useRead<Trace>(pathOf([base, 'changes', String(seq), 'trace']))
+  const { data } = useTrace(base, seq)
   if (!data || data.effects.length === 0) return null
   return (
     <section className="card">
       <header>
         <h2>{words.activity.setOff}</h2>
       </header>
-      <ul className="trace">
-        {data.effects.map((step) => (
-          <li key={`${step.kind} ${step.id}`} data-depth={Math.min(step.depth, 5)}>
-            <span>{words.activity.steps[step.kind as keyof typeof words.activity.steps] ?? step.kind}</span>
-            {step.of !== null && <Text>{step.of}</Text>}
-            {step.status !== null && <span className="note">{step.status}</span>}
-          </li>
-        ))}
-      </ul>
+      <div className="card-item">
+        <Steps base={base} steps={data.effects} />
+      </div>
     </section>
   )
 }

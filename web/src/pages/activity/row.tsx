@@ -38,9 +38,9 @@ export function Row({ base, row, types, onFilter, onUndo }: Props) {
   const { actor, call } = group
   const toggle = () => setOpen(!isOpen)
   const tool = call?.tool && (
-    <code className="tool">
-      <Text>{call.tool}</Text>
-    </code>
+    <Text in="code" className="tool">
+      {call.tool}
+    </Text>
   )
   const about = (
     <>
@@ -149,7 +149,7 @@ function Opened({ base, row }: { base: string; row: Folded }) {
   return (
     <div className="feed-open">
       {pendingOf(changes, 2)}
-      <ul>
+      <ul className="pairs">
         {changes.data?.data.map((change) => (
           <li key={change.seq}>
             <Subject base={base} change={change} />

@@ -4,13 +4,8 @@ import type { Change } from '../../api/shapes.ts'
 import { Text } from '../../parts/plain-text.tsx'
 
 /** What a change is of: a record by its title, which leads to it, or the name of another resource. */
-export function Subject({
-  base,
-  change: { kind, record_type: type, id, title },
-}: {
-  base: string
-  change: Change
-}) {
+export function Subject({ base, change }: { base: string; change: Change }) {
+  const { kind, record_type: type, id, title } = change
   const name = <Text>{title ?? id}</Text>
   return kind === 'record' && type !== null ? <Link href={to.record(base, type, id)}>{name}</Link> : name
 }

@@ -105,21 +105,15 @@ const ToolItem = ({ tool: { name, description, tokens, input_schema: input } }: 
     <details>
       <summary>
         <Icon name="right" />
-        <code>
-          <Text>{name}</Text>
-        </code>
+        <Text in="code">{name}</Text>
         <span className="meta">{words.agents.cost(whole.format(tokens))}</span>
       </summary>
-      <p>
-        <Text>{description}</Text>
-      </p>
+      <Text in="p">{description}</Text>
       <dl className="facts">
         {Object.entries(input.properties ?? {}).map(([field, schema]) => (
           <div key={field}>
             <dt>
-              <code>
-                <Text>{field}</Text>
-              </code>
+              <Text in="code">{field}</Text>
             </dt>
             <dd className="meta">
               {schema.enum ? <Text>{schema.enum.map(String).join(', ')}</Text> : words.schema.of(schema)}

@@ -34,15 +34,13 @@ export function Endpoints({ base, endpoints, tokens, selected }: Props) {
           <li key={id} className={`card-item endpoint-row ${id === selected ? 'selected' : ''}`}>
             <div>
               <Link href={to.endpoint(base, id)} aria-current={id === selected ? 'true' : undefined}>
-                <strong>
-                  <Text>{name ?? id}</Text>
-                </strong>
+                <Text in="strong">{name ?? id}</Text>
               </Link>{' '}
               {enabled === false && <Chip>{words.agents.off}</Chip>}
               {description && (
-                <p className="meta">
-                  <Text>{description}</Text>
-                </p>
+                <Text in="p" className="meta">
+                  {description}
+                </Text>
               )}
             </div>
             <span className="chips">

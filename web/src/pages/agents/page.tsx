@@ -35,7 +35,7 @@ export default function Page({ place: { base, token: id, endpoint: endpointId } 
   const hasPanel = id !== undefined || endpointId !== undefined
   return (
     <>
-      <Bar trail={<strong>{words.nav.agents}</strong>}>
+      <Bar trail={[[words.nav.agents]]}>
         <ConnectButton base={base} />
       </Bar>
       <main className={`page agents ${hasPanel ? 'with-panel' : ''}`}>

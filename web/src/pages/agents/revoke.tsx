@@ -64,7 +64,7 @@ export function Revoke({ base, token, onClose, onUndo }: Props) {
       <p>{words.agents.revokeAbout}</p>
       <form className="form-grid" onSubmit={submit}>
         <label htmlFor={field}>
-          {words.agents.typeName} <strong>{<Text>{token.name}</Text>}</strong>
+          {words.agents.typeName} <Text in="strong">{token.name}</Text>
         </label>
         <input
           id={field}

@@ -98,11 +98,8 @@ export function TokenPanel({ base, token, usage, span, onUndo, onRevoke }: Props
         {mayWrite && (
           <Menu
             className=""
-            label={
-              <>
-                <Icon name="undo" /> {words.agents.undo}
-              </>
-            }
+            icon="undo"
+            label={words.agents.undo}
             items={moments.map(([label, since]) => ({ label, onSelect: () => onUndo(since) }))}
           />
         )}

@@ -2,13 +2,10 @@
 import { Link } from 'wouter'
 import { to } from '../../addresses.ts'
 import type { Change } from '../../api/shapes.ts'
-import { Chip, toneOf } from '../../parts/chip.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
-import { Text } from '../../parts/plain-text.tsx'
-import { Time } from '../../parts/time.tsx'
+import { Steps, useTrace } from '../../parts/trace.tsx'
 import { words } from '../../words.ts'
-import { type TraceStep, useTrace } from './load.ts'
 
 export function Cause({ base, change, onClose }: { base: string; change: Change; onClose: () => void }) {
   const trace = useTrace(base, change.seq)
@@ -34,32 +31,4 @@ export function Cause({ base, change, onClose }: { base: string; change: Change;
       )}
     </Dialog>
   )
-}
-
-const Steps = ({ base, steps }: { base: string; steps: readonly TraceStep[] }) => (
-  <ol className="steps">
-    {steps.map((step) => (
-      <li key={step.kind + step.id} data-depth={Math.min(step.depth, 4)}>
-        <span className="meta">
-          {words.record.steps[step.kind as keyof typeof words.record.steps] ?? step.kind}
-        </span>
-        <Name base={base} step={step} />
-        {step.actor && <Text>{step.actor.name}</Text>}
-        {step.status !== null && (
-          <Chip tone={step.status === 'dead' ? 'removed' : toneOf(step.status)}>{step.status}</Chip>
-        )}
-        <Time at={step.at} />
-      </li>
-    ))}
-  </ol>
-)
-
-function Name({ base, step: { of, id, change, kind } }: { base: string; step: TraceStep }) {
-  if (change?.record_type)
-    return (
-      <Link href={to.record(base, change.record_type, change.id)}>
-        <Text>{change.title ?? change.id}</Text>
-      </Link>
-    )
-  return <Text>{of ?? (kind === 'request' ? id.slice(0, 8) : id)}</Text>
 }

@@ -127,14 +127,12 @@ function Entry({ change, fired, isFirst, isShown, mayWrite, onUndo, onCause, onB
       >
         <Shape name={actor.name} kind={actor.kind} />
         <div className="entry-head">
-          <strong>
-            <Text>{actor.name}</Text>
-          </strong>
+          <Text in="strong">{actor.name}</Text>
           {operation !== 'update' && <span>{words.record.operations[operation]}</span>}
           {call?.tool && (
-            <span className="tool">
-              <Text>{call.tool}</Text>
-            </span>
+            <Text in="span" className="tool">
+              {call.tool}
+            </Text>
           )}
           <span className="note">{words.record.short(version)}</span>
           <Time at={at} />

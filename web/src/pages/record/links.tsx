@@ -92,9 +92,10 @@ function Card({ base, of: { relationship, record }, type, state }: Linked & { ba
   const text = prose && valueAt(record, prose)
   return (
     <li>
-      <span className="note">
-        <Text>{`${fieldName(relationship.rel_type)} · ${nameOf(type, record.record_type).toLowerCase()}`}</Text>
-      </span>
+      <Text
+        in="span"
+        className="note"
+      >{`${fieldName(relationship.rel_type)} · ${nameOf(type, record.record_type).toLowerCase()}`}</Text>
       <span>
         <Link href={to.record(base, record.record_type, record.id)}>
           <Text>{title}</Text>
@@ -102,9 +103,9 @@ function Card({ base, of: { relationship, record }, type, state }: Linked & { ba
         {state !== undefined && <Chip tone={toneOf(state)}>{state}</Chip>}
       </span>
       {typeof text === 'string' && text !== title && (
-        <span className="prose">
-          <Text>{cut(text, 160).text}</Text>
-        </span>
+        <Text in="span" className="prose">
+          {cut(text, 160).text}
+        </Text>
       )}
     </li>
   )

@@ -63,21 +63,6 @@ export type Fired = Delivery & {
 export const useFired = ({ base, type, id }: Place) =>
   useRead<Page<Fired>>(pathOf([base, 'deliveries'], { record_type: type, id, limit: 100 }), { keep: true })
 
-export type TraceStep = {
-  kind: string
-  id: string
-  of?: string | null
-  depth: number
-  at: string
-  status: string | null
-  actor: Change['actor'] | null
-  change: { kind: string; record_type: string | null; id: string; operation: string; title?: string } | null
-}
-export const useTrace = (base: string, seq: number) =>
-  useRead<{ causes: TraceStep[]; effects: TraceStep[]; truncated: boolean }>(
-    pathOf([base, 'changes', String(seq), 'trace'], {}),
-  )
-
 /** Who set a property, and in which version: the latest change of it up to the version that is shown. */
 export type Blame = { change: Change; isCreation: boolean }
 

@@ -1,12 +1,10 @@
 /** A record: what it is, who set it so, what hangs on it, and how it came to be. */
 import { useCallback } from 'react'
-import { Link } from 'wouter'
-import { to } from '../../addresses.ts'
+import { type PageProps, to } from '../../addresses.ts'
 import { useType } from '../../api/queries.ts'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { pendingOf, Skeleton } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
-import { Icon } from '../../parts/icon.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { pluralOf, titleOf } from '../../parts/record-types.ts'
@@ -30,11 +28,7 @@ import { useVersionKeys } from './version-keys.ts'
 import { Viewer } from './viewer.tsx'
 import './record.css'
 
-export default function Page({
-  place: { base, type = '', id = '' },
-}: {
-  place: Record<string, string> & { base: string }
-}) {
+export default function Page({ place: { base, type = '', id = '' } }: PageProps) {
   const place: Place = { base, type, id }
   const [search, change] = useParameters()
   const now = useRecord(place)
@@ -51,23 +45,7 @@ export default function Page({
   const edit = useCallback(() => change({ edit: 'yes', v: undefined, vs: undefined }), [change])
   useKey('e', edit)
   useVersionKeys(version ?? last, last, change)
-  const trail = (
-    <>
-      <Link href={to.records(base, type)} className="wide-only">
-        {words.nav.records}
-      </Link>
-      <span aria-hidden="true" className="wide-only">
-        /
-      </span>
-      <Link href={to.records(base, type)}>
-        <Text>{recordType ? pluralOf(recordType) : type}</Text>
-      </Link>
-      <span aria-hidden="true">/</span>
-      <span aria-current="page">
-        <Text>{id}</Text>
-      </span>
-    </>
-  )
+  const list = to.records(base, type)
   // What comes at once moves nothing that is read already.
   const isReading = [now, history, related, useFired(place)].some((each) => each.isPending)
   const isGone = now.error?.status === 404 && !isPast && !isReading
@@ -78,14 +56,10 @@ export default function Page({
   const vs = Number(search['vs']) || undefined
   return (
     <>
-      <Bar trail={trail}>
+      <Bar trail={[[words.nav.records, list], [recordType ? pluralOf(recordType) : type, list], [id]]}>
         <Menu
-          label={
-            <>
-              <Icon name="clock" />
-              <span className="wide-only">{words.record.version(version ?? last, last)}</span>
-            </>
-          }
+          icon="clock"
+          label={<span className="wide-only">{words.record.version(version ?? last, last)}</span>}
           name={words.record.version(version ?? last, last)}
           items={(history.data?.data ?? []).map((each) => ({
             label: words.record.version(each.version),
@@ -117,9 +91,7 @@ export default function Page({
           {pending}
           {row && !pending && !isGone && (
             <>
-              <h1>
-                <Text>{titleOf(row, recordType)}</Text>
-              </h1>
+              <Text in="h1">{titleOf(row, recordType)}</Text>
               <Head
                 place={place}
                 row={row}

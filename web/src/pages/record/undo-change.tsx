@@ -40,24 +40,19 @@ export function UndoChange({ place: { base }, change, onClose, onAll }: Props) {
       title={words.record.undo(change.actor.name)}
       onClose={onClose}
       foot={
-        <>
-          <button type="button" className="quiet" onClick={onAll}>
-            {words.record.undoAll}
-          </button>
-          <button type="button" onClick={onClose}>
-            {words.cancel}
-          </button>
-          <button type="button" className="primary" disabled={!plan.data || write.isPending} onClick={undo}>
-            {words.record.undoDo}
-          </button>
-        </>
+        <button type="button" className="quiet" onClick={onAll}>
+          {words.record.undoAll}
+        </button>
       }
+      act={{
+        label: words.record.undoDo,
+        isReady: plan.data !== undefined && !write.isPending,
+        onSelect: undo,
+      }}
     >
       {isOvertaken && plan.error ? (
         <div className="amber">
-          <p>
-            <Text>{plan.error.message}</Text>
-          </p>
+          <Text in="p">{plan.error.message}</Text>
           <button type="button" onClick={() => setForce(true)}>
             {words.record.undoForce}
           </button>

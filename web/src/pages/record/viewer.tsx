@@ -21,9 +21,7 @@ export function Viewer({ place, name, onClose }: Props) {
   return (
     <aside className="viewer" aria-label={words.record.file(name)}>
       <header>
-        <h2>
-          <Text>{name}</Text>
-        </h2>
+        <Text in="h2">{name}</Text>
         {file.data && <span className="note">{bytes(file.data.size)}</span>}
         {address && (
           <a className="button" href={address} download={name} title={words.record.save_file}>
@@ -35,15 +33,7 @@ export function Viewer({ place, name, onClose }: Props) {
         </button>
       </header>
       {pending}
-      {address && file.data && (
-        <Content
-          key={file.data.id}
-          address={address}
-          type={file.data.content_type}
-          name={name}
-          size={file.data.size}
-        />
-      )}
+      {address && file.data && <Content key={file.data.id} address={address} of={file.data} />}
     </aside>
   )
 }
@@ -51,17 +41,8 @@ export function Viewer({ place, name, onClose }: Props) {
 /** The signed address names the server as others see it; the policy of the page allows its own only. */
 const ofThisServer = (url: string): string => new URL(url, location.href).pathname
 
-function Content({
-  address,
-  type,
-  name,
-  size,
-}: {
-  address: string
-  type: string
-  name: string
-  size: number
-}) {
+function Content({ address, of }: { address: string; of: File }) {
+  const { content_type: type, filename: name, size } = of
   if (type === 'application/pdf') return <iframe src={address} title={name} />
   if (type.startsWith('image/')) return <img src={address} alt={name} />
   if (type.startsWith('text/') || /[/+]json$/.test(type)) return <Plain address={address} size={size} />

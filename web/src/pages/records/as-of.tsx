@@ -1,18 +1,13 @@
 /** The list as it was at another time. */
-import { Icon } from '../../parts/icon.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { shortTime, startOfDay } from '../../parts/time.tsx'
 import { words } from '../../words.ts'
 
 const HOUR = 3_600_000
 
-export function AsOf({
-  at,
-  onChange,
-}: {
-  at: string | undefined
-  onChange: (at: string | undefined) => void
-}) {
+type Props = { at: string | undefined; onChange: (at: string | undefined) => void }
+
+export function AsOf({ at, onChange }: Props) {
   const today = startOfDay(Date.now())
   const moments: [string, number][] = [
     [words.records.moments.hour, Date.now() - HOUR],
@@ -23,12 +18,8 @@ export function AsOf({
   return (
     <Menu
       className={at === undefined ? 'quiet wide-only' : 'quiet past-time'}
-      label={
-        <>
-          <Icon name="clock" />{' '}
-          {at === undefined ? words.records.asOfNow : words.records.asOf(shortTime(Date.parse(at)))}
-        </>
-      }
+      icon="clock"
+      label={at === undefined ? words.records.asOfNow : words.records.asOf(shortTime(Date.parse(at)))}
       items={[
         { label: words.records.asOfNow, isOn: at === undefined, onSelect: () => onChange(undefined) },
         ...moments.map(([label, ms]) => ({

@@ -54,9 +54,10 @@ export function useBatch(base: string, operations: readonly Operation[], done: s
         say(done, { label: words.records.undo, onSelect: undo })
       },
     })
+  const isReady = operations.length > 0 && tried.isSuccess && !write.isPending
   return {
-    carryOut,
+    /** The act of the dialog. */
+    act: (label: string) => ({ label, isReady, onSelect: carryOut }),
     error: write.error ?? (operations.length > 0 ? tried.error : null),
-    isReady: operations.length > 0 && tried.isSuccess && !write.isPending,
   }
 }

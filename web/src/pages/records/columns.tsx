@@ -150,9 +150,9 @@ const Changed = ({ row, author }: { row: Row; author: Author | undefined }) => (
     {author && (
       <>
         <Shape name={author.actor_name} kind={author.actor_kind} />
-        <span className="meta">
-          <Text>{author.actor_name}</Text>
-        </span>
+        <Text in="span" className="meta">
+          {author.actor_name}
+        </Text>
       </>
     )}
     <Time at={row.updated_at} as="span" />

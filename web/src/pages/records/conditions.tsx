@@ -28,15 +28,11 @@ export function Conditions({ type, conditions, onChange }: ConditionsProps) {
         const shown = value === undefined ? '' : [shownOf(op, value)].flat().map(String).join(', ')
         return (
           <span key={JSON.stringify(condition)} className="filter-chip">
-            <span className="meta">
-              <Text>{fieldName(field)}</Text>
-            </span>
+            <Text in="span" className="meta">
+              {fieldName(field)}
+            </Text>
             <span className="meta">{opWord(op)}</span>
-            {shown !== '' && (
-              <span>
-                <Text>{cut(shown, VALUE_CHARS).text}</Text>
-              </span>
-            )}
+            {shown !== '' && <Text in="span">{cut(shown, VALUE_CHARS).text}</Text>}
             <button
               type="button"
               className="quiet"
@@ -59,11 +55,8 @@ export function Conditions({ type, conditions, onChange }: ConditionsProps) {
         />
       )}
       <Menu
-        label={
-          <>
-            <Icon name="filter" /> <span className="wide-only">{words.records.filter}</span>
-          </>
-        }
+        icon="filter"
+        label={<span className="wide-only">{words.records.filter}</span>}
         name={words.records.filter}
         items={fieldsOf(type).map((field) => ({
           label: fieldName(field.path),
@@ -101,9 +94,9 @@ function Adding({
       onSubmit={submit}
       onKeyDown={({ key }) => key === 'Escape' && onCancel()}
     >
-      <span className="meta">
-        <Text>{name}</Text>
-      </span>
+      <Text in="span" className="meta">
+        {name}
+      </Text>
       <select aria-label={words.records.operator} value={op} onChange={({ target }) => setOp(target.value)}>
         {ops.map((each) => (
           <option key={each} value={each}>

@@ -26,16 +26,7 @@ export function DeleteRecords({ base, type, rows, onClose, onDone }: ActProps) {
     <Dialog
       title={words.records.deleteTitle(countOf(type, rows.length))}
       onClose={onClose}
-      foot={
-        <>
-          <button type="button" onClick={onClose}>
-            {words.cancel}
-          </button>
-          <button type="button" className="danger" disabled={!batch.isReady} onClick={batch.carryOut}>
-            {words.records.deleteDo(countOf(type, rows.length))}
-          </button>
-        </>
-      }
+      act={{ ...batch.act(words.records.deleteDo(countOf(type, rows.length))), tone: 'danger' }}
     >
       <ul>
         {rows.slice(0, NAMED).map((row) => (

@@ -38,9 +38,9 @@ export function DeletedList({ base, type }: { base: string; type: RecordType }) 
       head: words.records.record,
       width: isNarrow ? 8 : 22,
       cell: (row) => (
-        <span className="title">
-          <Text>{titleOf(row, type)}</Text>
-        </span>
+        <Text in="span" className="title">
+          {titleOf(row, type)}
+        </Text>
       ),
     },
     {

@@ -35,21 +35,7 @@ export function NewRecord({ base, type, onClose }: { base: string; type: RecordT
     <Dialog
       title={words.records.make(name)}
       onClose={onClose}
-      foot={
-        <>
-          <button type="button" onClick={onClose}>
-            {words.cancel}
-          </button>
-          <button
-            type="submit"
-            form="new-record"
-            className="primary"
-            disabled={!isTouched || write.isPending}
-          >
-            {words.records.create(name)}
-          </button>
-        </>
-      }
+      act={{ label: words.records.create(name), isReady: isTouched && !write.isPending, form: 'new-record' }}
     >
       <form id="new-record" onSubmit={submit}>
         <Form

@@ -4,21 +4,16 @@ import type { Change } from '../../parts/search.ts'
 import { words } from '../../words.ts'
 import type { Condition } from './filter.ts'
 
-export const NoMatch = ({
-  plural,
-  conditions,
-  total,
-  q,
-  onConditions,
-  onChange,
-}: {
+type Props = {
   plural: string
   conditions: readonly Condition[]
   total: number | undefined
   q: string | undefined
   onConditions: (conditions: Condition[]) => void
   onChange: Change
-}) => (
+}
+
+export const NoMatch = ({ plural, conditions, total, q, onConditions, onChange }: Props) => (
   <Empty
     title={conditions.length === 0 && !q ? words.records.none(plural) : words.records.noMatch(plural, total)}
   >

@@ -1,14 +1,12 @@
 /** The records of a type: views, filters, facets, the grid, and what can be done with several at once. */
 import { useState } from 'react'
-import { Link } from 'wouter'
-import { type Search, to } from '../../addresses.ts'
+import type { PageProps, Search } from '../../addresses.ts'
 import { useType, useTypes } from '../../api/queries.ts'
 import { pathOf } from '../../api/send.ts'
 import type { RecordType } from '../../api/shapes.ts'
 import { CopyAs, curlOf } from '../../parts/copy-as.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
-import { Text } from '../../parts/plain-text.tsx'
 import { nameOf, pluralOf, searchOf } from '../../parts/record-types.ts'
 import { useParameters } from '../../parts/search.ts'
 import { cut } from '../../parts/text.ts'
@@ -31,11 +29,7 @@ import './records.css'
 /** So much of a name has room in a button. */
 const NAME_CHARS = 24
 
-export default function Page({
-  place: { base, type = '' },
-}: {
-  place: Record<string, string> & { base: string }
-}) {
+export default function Page({ place: { base, type = '' } }: PageProps) {
   const types = useTypes(base)
   const found = useType(base, type)
   if (!found) return pendingOf(types, 8) ?? <NotFound />
@@ -65,20 +59,9 @@ function Records({ base, type }: { base: string; type: RecordType }) {
     change({ filter: printFilter(conditions), view: undefined })
   const again = () => setStamp(Date.now())
   const plural = pluralOf(type)
-  const trail = (
-    <>
-      <span className="wide-only meta-link">{words.nav.records}</span>
-      <span aria-hidden="true" className="wide-only">
-        /
-      </span>
-      <Link href={to.records(base, type.id)} aria-current="page">
-        <Text>{plural}</Text>
-      </Link>
-    </>
-  )
   return (
     <div className="records">
-      <Bar trail={trail}>
+      <Bar trail={[[words.nav.records], [plural]]}>
         {!isDeleted && <AsOf at={asked.asOf} onChange={(asOf) => change({ as_of: asOf })} />}
         {!isDeleted && <CopyAs texts={copiesOf(base, type.id, asked)} />}
         <button

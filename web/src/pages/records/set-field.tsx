@@ -35,16 +35,7 @@ export function SetField({ base, type, rows, onClose, onDone }: ActProps) {
     <Dialog
       title={words.records.setTitle(countOf(type, rows.length))}
       onClose={onClose}
-      foot={
-        <>
-          <button type="button" onClick={onClose}>
-            {words.cancel}
-          </button>
-          <button type="button" className="primary" disabled={!batch.isReady} onClick={batch.carryOut}>
-            {words.records.change(countOf(type, concerned.length))}
-          </button>
-        </>
-      }
+      act={batch.act(words.records.change(countOf(type, concerned.length)))}
     >
       <label className="labelled">
         {words.records.field}

@@ -35,13 +35,11 @@ export function Tools({ base, type, search, sort, onChange }: ToolsProps) {
   return (
     <div className="tools">
       <Menu
+        icon="sort"
         label={
-          <>
-            <Icon name="sort" />{' '}
-            <span className="wide-only">
-              <Text>{chosen}</Text>
-            </span>
-          </>
+          <Text in="span" className="wide-only">
+            {chosen}
+          </Text>
         }
         name={`${words.records.sort}: ${chosen}`}
         items={sorts.map(([each, label]) => ({
@@ -52,11 +50,8 @@ export function Tools({ base, type, search, sort, onChange }: ToolsProps) {
       />
       <Menu
         className="quiet wide-only"
-        label={
-          <>
-            <Icon name="columns" /> {words.records.columns}
-          </>
-        }
+        icon="columns"
+        label={words.records.columns}
         items={all.map((name) => ({
           label: fieldName(name.replace('~', '')),
           isOn: columns.includes(name),

@@ -56,16 +56,7 @@ export function UndoSince({ base, type, rows, onClose, onDone }: ActProps) {
       isWide
       title={words.records.undoTitle(countOf(type, rows.length))}
       onClose={onClose}
-      foot={
-        <>
-          <button type="button" onClick={onClose}>
-            {words.cancel}
-          </button>
-          <button type="button" className="primary" disabled={!batch.isReady} onClick={batch.carryOut}>
-            {words.records.undoDo(countOf(type, plans.length))}
-          </button>
-        </>
-      }
+      act={batch.act(words.records.undoDo(countOf(type, plans.length)))}
     >
       <div className="chips">
         <label className="since">
@@ -85,7 +76,7 @@ export function UndoSince({ base, type, rows, onClose, onDone }: ActProps) {
         </button>
       </div>
       {pendingOf(then, 4) ?? (
-        <ul className="undo-list">
+        <ul className="pairs">
           {plans.slice(0, SHOWN).map(({ row, patch }) => (
             <li key={row.id}>
               <Text>{titleOf(row, type)}</Text>

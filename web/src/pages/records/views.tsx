@@ -98,11 +98,7 @@ function SaveView({ onClose, onSave }: { onClose: () => void; onSave: (name: str
     <Dialog
       title={words.records.saveView}
       onClose={onClose}
-      foot={
-        <button type="submit" form="save-view" className="primary" disabled={name.trim() === ''}>
-          {words.records.keepView}
-        </button>
-      }
+      act={{ label: words.records.keepView, isReady: name.trim() !== '', form: 'save-view' }}
     >
       <form id="save-view" onSubmit={submit}>
         <label>

@@ -117,9 +117,9 @@ function Obstacle({ of, base, plan, types, migration, onChoose }: Props & { of: 
         ))}
       {isOfRecords && <Samples base={base} type={type} of={of} types={types} />}
       {!isOfRecords && of.hint !== undefined && (
-        <p className="meta">
-          <Text>{of.hint}</Text>
-        </p>
+        <Text in="p" className="meta">
+          {of.hint}
+        </Text>
       )}
       <p className="chips">
         {mayDecide && fixes.map((fix) => <FixButtons key={JSON.stringify(fix)} fix={fix} onChoose={add} />)}
@@ -148,7 +148,7 @@ function Reason({ fix }: { fix: Fix }) {
   const [before, value, after] = words.review.reasons[fix.kind]
   return (
     <p>
-      {before} <strong>{<Text>{fieldName(fix.field)}</Text>}</strong> {value}
+      {before} <Text in="strong">{fieldName(fix.field)}</Text> {value}
       {fix.kind === 'replace' && <Text>{`“${String(fix.from)}”`}</Text>}
       {after}
     </p>
@@ -157,17 +157,7 @@ function Reason({ fix }: { fix: Fix }) {
 
 const SAMPLES = 4
 
-function Samples({
-  base,
-  type,
-  of,
-  types,
-}: {
-  base: string
-  type: string
-  of: Break
-  types: readonly RecordType[]
-}) {
+function Samples({ base, type, of, types }: Pick<Props, 'base' | 'types'> & { type: string; of: Break }) {
   const ids = [...new Set(of.samples?.map(({ id }) => id))].slice(0, SAMPLES)
   const rows = useAsk<Page<Row>>(
     pathOf([base, 'records', type, 'query']),

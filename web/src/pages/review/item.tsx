@@ -2,7 +2,7 @@ import './review.css'
 import { useCallback, useState } from 'react'
 import { Link } from 'wouter'
 import { navigate } from 'wouter/use-browser-location'
-import { to } from '../../addresses.ts'
+import { type PageProps, to } from '../../addresses.ts'
 import { useTypes } from '../../api/queries.ts'
 import { Empty, Failure, pendingOf, Skeleton } from '../../parts/failure.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -19,7 +19,7 @@ import { Programs } from './programs.tsx'
 import { ResourceChange } from './resource-change.tsx'
 import { shortName, titleOf } from './title.ts'
 
-export default function ItemPage({ place: { base, id = '' } }: { place: { base: string; id?: string } }) {
+export default function ItemPage({ place: { base, id = '' } }: PageProps) {
   const { items, ...reading } = useItems(base)
   const at = items.findIndex((each) => each.id === id || each.from === id)
   const item = items[at]
@@ -31,15 +31,10 @@ export default function ItemPage({ place: { base, id = '' } }: { place: { base: 
   return (
     <>
       <Bar
-        trail={
-          <>
-            <Link href={to.review(base)}>{words.nav.review}</Link>
-            <span aria-hidden="true">/</span>
-            <strong>
-              <Text>{words.review.titles.promote(shortName(item?.from ?? id))}</Text>
-            </strong>
-          </>
-        }
+        trail={[
+          [words.nav.review, to.review(base)],
+          [words.review.titles.promote(shortName(item?.from ?? id))],
+        ]}
       >
         {at >= 0 && items.length > 1 && (
           <>
@@ -76,9 +71,7 @@ function Review({ base, item, next }: { base: string; item: Item; next: Item | u
   return (
     <>
       <div className="review-head">
-        <h1>
-          <Text>{titleOf(item, plan, types)}</Text>
-        </h1>
+        <Text in="h1">{titleOf(item, plan, types)}</Text>
         <p className="chips">
           <Shape name={item.by?.name ?? '?'} kind={item.by?.kind} />
           <span className="meta">
@@ -86,10 +79,7 @@ function Review({ base, item, next }: { base: string; item: Item; next: Item | u
             {item.from === undefined ? words.review.asksYou : words.review.asks(item.request !== undefined)}{' '}
             {item.from !== undefined && (
               <>
-                <strong>
-                  <Text>{shortName(item.from)}</Text>
-                </strong>{' '}
-                {item.request && words.review.toProduction}
+                <Text in="strong">{shortName(item.from)}</Text> {item.request && words.review.toProduction}
               </>
             )}
             {item.at !== null && (
@@ -105,9 +95,7 @@ function Review({ base, item, next }: { base: string; item: Item; next: Item | u
         <div>
           {item.request && (
             <blockquote className="card card-item">
-              <strong>
-                <Text>{item.request.title}</Text>
-              </strong>
+              <Text in="strong">{item.request.title}</Text>
               {item.request.note && <Text>{item.request.note}</Text>}
             </blockquote>
           )}

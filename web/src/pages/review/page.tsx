@@ -1,6 +1,6 @@
 import './review.css'
 import { Link } from 'wouter'
-import { to } from '../../addresses.ts'
+import { type PageProps, to } from '../../addresses.ts'
 import { useTypes } from '../../api/queries.ts'
 import type { RecordType } from '../../api/shapes.ts'
 import { Empty, pendingOf } from '../../parts/failure.tsx'
@@ -13,7 +13,7 @@ import { type Item, type Proposal, useItems, usePlans } from './load.ts'
 import { Promotions } from './promotions.tsx'
 import { misfits, shortName, titleOf } from './title.ts'
 
-export default function Page({ place: { base } }: { place: { base: string } }) {
+export default function Page({ place: { base } }: PageProps) {
   const items = useItems(base)
   const proposals = usePlans(base, items.items)
   const types = useTypes(base).data ?? []
@@ -22,7 +22,7 @@ export default function Page({ place: { base } }: { place: { base: string } }) {
   const waiting = rows.filter(({ item, proposal }) => item.request || !proposal || !isSame(proposal))
   return (
     <>
-      <Bar trail={<strong>{words.nav.review}</strong>} />
+      <Bar trail={[[words.nav.review]]} />
       <main className="page review-list">
         <div className="page-head">
           <div>
@@ -61,9 +61,7 @@ function Waiting({ base, item, proposal, types }: RowProps) {
       <Shape name={item.by?.name ?? '?'} kind={item.by?.kind} />
       <div>
         <Link href={to.review(base, item.id)}>
-          <strong>
-            <Text>{titleOf(item, proposal, types)}</Text>
-          </strong>
+          <Text in="strong">{titleOf(item, proposal, types)}</Text>
         </Link>
         <p className="meta">
           {item.by && <Text>{item.by.name}</Text>} {words.review.asks(item.request !== undefined)}{' '}

@@ -25,8 +25,7 @@ export function Programs({ base, plan }: { base: string; plan: Proposal }) {
       {users.map(({ id, name }) => (
         <p key={id} className="card-item">
           <span>
-            {words.review.endpoint} <strong>{<Text>{name ?? shortName(id)}</Text>}</strong>{' '}
-            {words.review.usesIt}
+            {words.review.endpoint} <Text in="strong">{name ?? shortName(id)}</Text> {words.review.usesIt}
           </span>
         </p>
       ))}

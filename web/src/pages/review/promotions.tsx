@@ -29,9 +29,7 @@ export function Promotions({ base }: { base: string }) {
           <li key={id} className="card-item decider">
             <span>
               <Text>{by ?? words.nobody}</Text> {words.review.did[kind]}{' '}
-              <strong>
-                <Text>{shortName(from)}</Text>
-              </strong>{' '}
+              <Text in="strong">{shortName(from)}</Text>{' '}
               <span className="meta">
                 {words.review.changes(changes.length)} · <Time at={at} />
                 {status === 'rolled_back' && ` · ${words.review.rolledBack}`}
@@ -69,23 +67,18 @@ function RollBack({ base, of, onClose }: { base: string; of: Promotion; onClose:
     <Dialog
       title={words.review.rollBackTitle(shortName(of.from))}
       onClose={onClose}
-      foot={
-        <>
-          <span className="note">{words.review.rollBackNote}</span>
-          <button type="button" className="quiet" onClick={onClose}>
-            {words.cancel}
-          </button>
-          <button type="button" className="primary" disabled={!plan.data || write.isPending} onClick={act}>
-            {words.review.rollBackAct(plan.data?.changes.length ?? of.changes.length)}
-          </button>
-        </>
-      }
+      foot={<span className="note">{words.review.rollBackNote}</span>}
+      act={{
+        label: words.review.rollBackAct(plan.data?.changes.length ?? of.changes.length),
+        isReady: plan.data !== undefined && !write.isPending,
+        onSelect: act,
+      }}
     >
       {pendingOf(plan, 3)}
       <ul className="plain-list">
         {plan.data?.changes.map(({ kind, id, op }) => (
           <li key={`${kind}/${id}`}>
-            {words.review.back[op]} {kindName(kind)} <strong>{<Text>{id}</Text>}</strong>
+            {words.review.back[op]} {kindName(kind)} <Text in="strong">{id}</Text>
           </li>
         ))}
       </ul>

@@ -39,9 +39,7 @@ export function ResourceChange({ base, edit, types }: Props) {
     <section className="card review-resource">
       <header>
         <Icon name={ICONS[kind] ?? 'more'} />
-        <h2>
-          <Text>{nameOfEdit(edit, types)}</Text>
-        </h2>
+        <Text in="h2">{nameOfEdit(edit, types)}</Text>
         <span className="meta">{words.review.kinds[op](kindName(kind))}</span>
         <Chip tone={TONES[op]}>
           {op === 'update' ? words.review.changes(rows.length + settings.length) : words.review.states[op]}

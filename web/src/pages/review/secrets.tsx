@@ -11,9 +11,7 @@ export const Secrets = ({ of, onClose }: { of: readonly Secret[]; onClose: () =>
     <p>{words.review.secretsHint}</p>
     {of.map(({ kind, id, secret }) => (
       <div key={`${kind}/${id}`}>
-        <p className="meta">
-          <Text>{`${kindName(kind)} ${id}`}</Text>
-        </p>
+        <Text in="p" className="meta">{`${kindName(kind)} ${id}`}</Text>
         <Copied label={`${kindName(kind)} ${id}`} text={secret ?? ''} />
       </div>
     ))}

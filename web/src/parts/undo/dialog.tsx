@@ -70,22 +70,12 @@ export function UndoDialog({ base, of, about, onClose }: Props) {
       title={seen ? words.undo.title(total) : words.undo.planning}
       onClose={onClose}
       isWide
-      foot={
-        <>
-          <span className="note">{words.undo.oneTransaction}</span>
-          <button type="button" className="quiet" onClick={onClose}>
-            {words.cancel} <kbd>esc</kbd>
-          </button>
-          <button
-            type="button"
-            className="primary"
-            disabled={!seen || seen.count === 0 || write.isPending || plan.isFetching}
-            onClick={() => void carryOut()}
-          >
-            {words.undo.button(seen?.count ?? 0)}
-          </button>
-        </>
-      }
+      foot={<span className="note">{words.undo.oneTransaction}</span>}
+      act={{
+        label: words.undo.button(seen?.count ?? 0),
+        isReady: seen !== undefined && seen.count > 0 && !write.isPending && !plan.isFetching,
+        onSelect: () => void carryOut(),
+      }}
     >
       {about !== undefined && <p className="meta chips">{about}</p>}
       {pendingOf(plan, 6)}

@@ -112,9 +112,9 @@ export function Left({ base, plan: { skipped, also }, types, children }: LeftPro
               </Text>
             </strong>{' '}
             {each.overtaken_by === null ? (
-              <span className="note">
-                <Text>{each.message}</Text>
-              </span>
+              <Text in="span" className="note">
+                {each.message}
+              </Text>
             ) : (
               <After base={base} seq={each.overtaken_by} />
             )}

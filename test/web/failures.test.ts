@@ -1,0 +1,162 @@
+// @module-tag full
+/** What the pages say when something is refused or gone, and that nothing is lost or shown to the wrong one by it. */
+import type { Page, Route } from 'playwright-core'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { succeed } from '../support/answers.ts'
+import { CHROMIUM } from '../support/browser.ts'
+import { type Explorer, inBrowser, openExplorer, settled, TIME, Visitor } from './explorer.ts'
+
+let explorer: Explorer
+beforeAll(async () => {
+  if (CHROMIUM) explorer = await openExplorer()
+}, TIME)
+afterAll(() => explorer?.close())
+
+const grantsOn = (permission: string, record_type = '*') => [
+  { base: 'desk', record_type, environment: '*', permission },
+]
+const newToken = async (name: string, grants: object[]) =>
+  succeed(await explorer.server.call('POST', '/v1/tokens', { name, kind: 'person', grants }), 201) as {
+    id: string
+    token: string
+  }
+
+const PAGES: Record<string, string> = {
+  activity: '',
+  'a request': '/r/none',
+  records: '/t/ticket',
+  'deleted records': '/t/ticket?view=deleted',
+  'a record': '/t/ticket/T-1004',
+  review: '/review',
+  agents: '/agents',
+}
+/** What a person reads for each refusal; 0 is no answer. */
+const REFUSALS: Record<number, string> = {
+  0: 'The server does not answer.',
+  403: 'You have no right to see or do this.',
+  409: 'Somebody else changed this.',
+  429: 'Too many requests. Try again in 7 seconds.',
+  500: 'The server failed.',
+}
+const FRAME = /\/v1\/(bases|tokens\/self|desk\/record-types|desk\/changes\/stream)|\/graphql$/
+
+const refuse = (status: number) => (route: Route) => {
+  if (FRAME.test(new URL(route.request().url()).pathname)) return route.continue()
+  if (status === 0) return route.abort()
+  const error = { code: 'REFUSED', message: 'These are the words of the server.', request_id: 'req-4711' }
+  return route.fulfill({ status, headers: { 'retry-after': '7' }, json: { error } })
+}
+
+for (const [status, said] of Object.entries(REFUSALS))
+  inBrowser(`each page says so when it gets ${status === '0' ? 'no answer' : status}`, async () => {
+    const { page, faults, close } = await explorer.open('Mara Lindqvist', '/none')
+    await page.route(/\/(v1|graphql)/, refuse(Number(status)))
+    for (const [name, path] of Object.entries(PAGES)) {
+      // Who may not see the tokens of others sees the own one.
+      if (name === 'agents' && status === '403') continue
+      await page.goto(`${explorer.server.url}/b/desk${path}`)
+      const alert = page.getByRole('main').getByRole('alert').first()
+      await alert.waitFor()
+      expect.soft(await alert.textContent(), name).toContain(said)
+      if (status !== '0') {
+        expect.soft(await alert.textContent(), name).toContain('These are the words of the server.')
+        expect.soft(await alert.textContent(), name).toContain('req-4711')
+      }
+    }
+    expect(faults.filter((fault) => !/ERR_FAILED/.test(fault))).toEqual([])
+    await close()
+  })
+
+inBrowser('a page that got no answer shows its records after another try', async () => {
+  const { page, close } = await explorer.open('Mara Lindqvist', '/none')
+  await page.route(/\/v1\//, refuse(500))
+  await page.goto(`${explorer.server.url}/b/desk/agents`)
+  const visitor = new Visitor(page)
+  await visitor.sees('The server failed.')
+  await page.unroute(/\/v1\//)
+  await visitor.click('button', 'Try again')
+  await visitor.sees('reply-agent')
+  await close()
+})
+
+/** Types into the field of a ticket, and ends the token of the tab meanwhile. */
+async function editAndEnd(page: Page, id: string): Promise<Visitor> {
+  const visitor = new Visitor(page)
+  await page.getByLabel('customer name').fill('Typed before')
+  succeed(await explorer.server.call('DELETE', `/v1/tokens/${id}`))
+  await page.getByRole('dialog', { name: 'Sign in again' }).waitFor()
+  return visitor
+}
+
+inBrowser('a token that ends while one edits asks again, and what was typed stays', async () => {
+  const first = await newToken('Nina Falk', grantsOn('write'))
+  const second = await newToken('Nina Falk', grantsOn('write'))
+  const { page, close } = await explorer.openWith(first.token, '/b/desk/t/ticket/T-1300?edit=yes')
+  const visitor = await editAndEnd(page, first.id)
+  await page.getByLabel('API token').fill(second.token)
+  await visitor.click('button', 'Sign in')
+  await visitor.click('button', /^Save 1 field/)
+  await visitor.sees(/^Saved as version/)
+  await visitor.sees('Typed before')
+  await expect.poll(() => page.getByText('live', { exact: true }).count()).toBe(1)
+  await close()
+})
+
+inBrowser('another person who signs in then sees nothing of what the one before read', async () => {
+  const first = await newToken('Otto Brandt', grantsOn('write'))
+  const second = await newToken('Pia Sommer', grantsOn('read', 'customer'))
+  const { page, close } = await explorer.openWith(first.token, '/b/desk/t/ticket/T-1301?edit=yes')
+  const subject = await page.getByLabel('subject').inputValue()
+  const visitor = await editAndEnd(page, first.id)
+  await page.getByLabel('API token').fill(second.token)
+  await visitor.click('button', 'Sign in')
+  await visitor.sees('Pia Sommer')
+  await settled(page)
+  const shown = `${await page.content()} ${await page.locator('input').evaluateAll(valuesOf)}`
+  for (const secret of [subject, 'Typed before', 'Otto Brandt']) expect(shown).not.toContain(secret)
+  await close()
+})
+const valuesOf = (inputs: Element[]) => inputs.map((each) => (each as HTMLInputElement).value).join(' ')
+
+inBrowser('a stream that is cut says so, and is taken up where it ended', async () => {
+  const { page, close } = await explorer.open('Mara Lindqvist')
+  const visitor = new Visitor(page)
+  await visitor.sees('live')
+  const STREAM = /\/changes\/stream/
+  await page.route(STREAM, (route) => route.abort())
+  // The stream that is open ends with the visibility of the tab, the next one is refused.
+  await page.evaluate(() => {
+    Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true })
+    document.dispatchEvent(new Event('visibilitychange'))
+  })
+  await expect.poll(() => page.getByText('paused', { exact: true }).count(), { timeout: 10_000 }).toBe(1)
+  const title = 'Made while nobody looked'
+  succeed(await explorer.as('Jonas Weber')('POST', '/v1/desk/records/article', { data: { title } }), 201)
+  await page.unroute(STREAM)
+  await page.evaluate(() => {
+    Object.defineProperty(document, 'visibilityState', { value: 'visible', configurable: true })
+    document.dispatchEvent(new Event('visibilitychange'))
+  })
+  await visitor.sees('live')
+  await visitor.sees(title)
+  await close()
+})
+
+inBrowser('a page whose files are gone after an upgrade is loaded again, once', async () => {
+  const { page, close } = await explorer.open('Mara Lindqvist')
+  await settled(page)
+  let loads = 0
+  page.on('load', () => loads++)
+  const PAGE = /\/assets\/page-.*\.js/
+  const gone = (route: Route) => route.fulfill({ status: 404, body: '' })
+  await page.route(PAGE, gone, { times: 1 })
+  const visitor = new Visitor(page)
+  await visitor.click('link', 'Agents')
+  await visitor.sees('Who works here')
+  expect(loads).toBe(1)
+  await page.route(PAGE, gone)
+  await visitor.click('link', /^Review/)
+  await visitor.sees('This page failed. Your data is as it was.')
+  expect(loads).toBe(1)
+  await close()
+})

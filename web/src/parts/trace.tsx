@@ -1,0 +1,51 @@
+/** Steps of what caused a change or came of it, indented by how far each is. */
+import { Link } from 'wouter'
+import { to } from '../addresses.ts'
+import { useRead } from '../api/queries.ts'
+import { pathOf } from '../api/send.ts'
+import type { Actor, Operation } from '../api/shapes.ts'
+import { words } from '../words.ts'
+import { Chip, toneOf } from './chip.tsx'
+import { Text } from './plain-text.tsx'
+import { Time } from './time.tsx'
+
+type Step = {
+  kind: string
+  id: string
+  of: string | null
+  depth: number
+  at: string
+  status: string | null
+  actor: Actor | null
+  change: { record_type: string | null; id: string; operation: Operation; title?: string } | null
+}
+
+export const useTrace = (base: string, seq: number) =>
+  useRead<{ causes: Step[]; effects: Step[] }>(pathOf([base, 'changes', String(seq), 'trace']))
+
+const DEEP = 4
+
+export const Steps = ({ base, steps }: { base: string; steps: readonly Step[] }) => (
+  <ol className="steps">
+    {steps.map((step) => (
+      <li key={step.kind + step.id} data-depth={Math.min(step.depth, DEEP)}>
+        <span className="meta">{words.steps[step.kind as keyof typeof words.steps] ?? step.kind}</span>
+        <Name base={base} step={step} />
+        {step.actor && <Text>{step.actor.name}</Text>}
+        {step.status !== null && (
+          <Chip tone={step.status === 'dead' ? 'removed' : toneOf(step.status)}>{step.status}</Chip>
+        )}
+        <Time at={step.at} />
+      </li>
+    ))}
+  </ol>
+)
+
+function Name({ base, step: { of, id, change, kind } }: { base: string; step: Step }) {
+  if (!change?.record_type) return <Text>{of ?? (kind === 'request' ? id.slice(0, 8) : id)}</Text>
+  return (
+    <Link href={to.record(base, change.record_type, change.id)}>
+      <Text>{change.title ?? change.id}</Text>
+    </Link>
+  )
+}
