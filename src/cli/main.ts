@@ -22,7 +22,7 @@ import { aggregate } from './resources/aggregate.ts'
 import { attachment } from './resources/attachment.ts'
 import { base } from './resources/base.ts'
 import { batch } from './resources/batch.ts'
-import { calls } from './resources/calls.ts'
+import { calls, usage } from './resources/calls.ts'
 import { changes, revert, trace } from './resources/changes.ts'
 import { claim, claims } from './resources/claims.ts'
 import { config } from './resources/config.ts'
@@ -94,6 +94,7 @@ const ROWS = [
   sql,
   sqlWrite,
   calls,
+  usage,
   changes,
   revert,
   trace,
@@ -208,7 +209,7 @@ const GROUPS: readonly (readonly [heading: string, names: readonly string[]])[] 
       'claims',
     ],
   ],
-  ['History:', ['changes', 'trace', 'revert', 'trash', 'calls']],
+  ['History:', ['changes', 'trace', 'revert', 'trash', 'calls', 'usage']],
   [
     'Previews and config files:',
     ['preview', 'config', 'seed', 'propose', 'promote', 'review', 'promotion', 'rollback'],

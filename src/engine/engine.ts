@@ -204,6 +204,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     db: database.part(),
     log,
     secretsOf: (baseId) => valuesOpenTo({ db: database, vault }, baseId),
+    settledSeq: feed.settledSeq,
   })
   const breakingChanges: ClientBreaks = options.breakingChanges ?? (async () => [])
   const services: Services = {
@@ -295,6 +296,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       await triggers.close()
       await refusals.close()
       await calls.settle()
+      await calls.settleUsage()
       feed.close()
       await jobs.close()
       await egress.close()

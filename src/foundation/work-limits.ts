@@ -166,6 +166,13 @@ export const WORK_LIMITS = {
   /** What is kept of a call. */
   callArgumentBytes: 2048,
   callMessageBytes: 1024,
+  // Usage: how often it is added up, and of how many kinds of calls meanwhile, of one token and in total.
+  usageStoreMs: 60_000,
+  usageRows: 20_000,
+  usageRowsOfToken: 1000,
+  usageDays: 400,
+  /** Rows of an answer. */
+  usageAnswerRows: 10_000,
 
   // Jobs: rows of a step of a sweep, jobs at a time, and pauses.
   sweptRows: 5000,

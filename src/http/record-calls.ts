@@ -23,8 +23,7 @@ export const REFUSED = 'refused'
 export function recordCalls(request: FastifyRequest, reply: FastifyReply, status: number): void {
   const { failure, id: requestId, routeOptions } = request
   const caller: Context | undefined = request.caller
-  // Most requests are neither a tool call nor refused, and are not listed.
-  if (caller === undefined || (request.calls === undefined && failure === undefined && status < 400)) return
+  if (caller === undefined) return
   const { actor, via, writes, access } = caller.scope
   const surface = surfaceOf(routeOptions.url)
   const address = addressOf(request, surface)

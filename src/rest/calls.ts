@@ -1,6 +1,7 @@
-/** REST route of the calls of a base. */
+/** REST routes of the calls of a base, and of what was used. */
 import { z } from 'zod'
 import { callsBody } from '../contract/response-bodies.ts'
+import { ACTOR_KINDS } from '../contract/shapes.ts'
 import { momentOf } from '../contract/time-input.ts'
 import { graphql } from '../graphql/document.ts'
 import { pageQuery } from './route/query.ts'
@@ -32,6 +33,33 @@ const Call = z
     changes: z.int().meta({ description: 'How many entries of the change log it made.' }),
   })
   .meta({ id: 'Call' })
+
+const Usage = z
+  .object({
+    at: time.meta({ description: 'When the interval began.' }),
+    token: z
+      .object({ token_id: z.string(), name: z.string(), kind: z.enum(ACTOR_KINDS) })
+      .nullable()
+      .optional()
+      .meta({ description: 'With `by=token`; null for what no token did.' }),
+    endpoint: z.string().nullable().optional().meta({ description: 'With `by=endpoint`.' }),
+    tool: z.string().nullable().optional().meta({ description: 'With `by=tool`; null for other requests.' }),
+    surface: z.string().nullable().optional().meta({
+      description:
+        'With `by=surface`: `rest`, `mcp`, `graphql`, `s3`, or what else made changes, such as `trigger`.',
+    }),
+    calls: z.int(),
+    failed: z.int().meta({ description: 'Calls that failed.' }),
+    reads: z.int().meta({ description: 'Calls that neither failed nor could change anything.' }),
+    changes: z.int().meta({ description: 'Entries of the change log.' }),
+    bytes_in: z.int(),
+    bytes_out: z.int(),
+    ms: z.int().meta({ description: 'How long the calls took.' }),
+  })
+  .meta({ id: 'Usage' })
+
+const keyOf = <Keys extends object>(by: keyof Keys | undefined, keys: Keys) =>
+  by === undefined ? {} : { [by]: keys[by] }
 
 const name = (description: string) => z.string().min(1).optional().meta({ description })
 
@@ -86,5 +114,49 @@ export const calls = [
         })
         .meta({ id: 'CallsMeta' }),
     }),
+  }),
+  route('GET /:base_id/usage', {
+    tag: 'Calls',
+    summary:
+      'Say how much was used of a base, oldest first: calls, failures, changes, bytes and time, in whole hours of UTC',
+    need: knownBase,
+    params: z.strictObject({ base_id: baseId() }),
+    query: z.strictObject({
+      since: momentOf(
+        'Used from this time on; by default a day before `until`, or 30 days with `interval=day`',
+      ),
+      until: momentOf('Used before this time; by default now'),
+      interval: z
+        .enum(['hour', 'day'])
+        .optional()
+        .meta({ description: 'Without it, one row for the whole time.' }),
+      by: z
+        .enum(['token', 'endpoint', 'tool', 'surface'])
+        .optional()
+        .meta({ description: 'A row for each.' }),
+      token: name('Only use by this token: its id or its name.'),
+      tool: name('Only use of this MCP tool.'),
+      endpoint: name('Only use of this endpoint.'),
+    }),
+    operation: graphql(
+      `query Usage($base: String!, $since: DateTime, $until: DateTime, $interval: UsageInterval, $by: UsageKey, $token: String,
+        $tool: String, $endpoint: String) {
+        usage(base: $base, since: $since, until: $until, interval: $interval, by: $by, token: $token, tool: $tool,
+          endpoint: $endpoint) {
+          at token { token_id: tokenId name kind } endpoint tool surface calls failed reads changes bytes_in: bytesIn
+          bytes_out: bytesOut ms
+        }
+      }`,
+    ),
+    variables: ({ params, query }) => ({ base: params.base_id, ...query }),
+    reply: ({ usage }, { query: { by } }) => ({
+      body: {
+        data: usage.map(({ token, endpoint, tool, surface, ...used }) => ({
+          ...used,
+          ...keyOf(by, { token, endpoint, tool, surface }),
+        })),
+      },
+    }),
+    answers: z.object({ data: z.array(Usage) }),
   }),
 ]

@@ -73,6 +73,7 @@ const QUERIES: Record<string, string> = {
   triggerDeliveries: 'triggerDeliveries(base: "crm", trigger: "desk") { data { id status } }',
   bases: 'bases { data { id } }',
   calls: 'calls(base: "crm", tool: "none") { data { id outcome } nextBefore }',
+  usage: 'usage(base: "crm", tool: "none") { at calls }',
   changes: 'changes(base: "crm", limit: 2) { data { seq kind } nextAfter }',
   changeGroups:
     'changeGroups(base: "crm", limit: 2) { data { requestId count by { operation } } nextBefore }',
@@ -376,6 +377,7 @@ const AT_DESK: Record<string, unknown> = {
   base: { id: 'crm', name: 'crm' },
   bases: { data: [{ id: 'crm' }] },
   calls: { data: [], nextBefore: null },
+  usage: [],
   ownToken: expect.objectContaining({ grants: [expect.objectContaining({ endpoint: 'desk' })] }),
   secrets: { data: [] },
   servedEndpoint: { __typename: 'ServedEndpoint' },

@@ -176,6 +176,7 @@ const REACHED = [
   'GET /:base_id/endpoints/:id/resolved',
   // What the token did itself.
   'GET /:base_id/calls',
+  'GET /:base_id/usage',
   'GET /tokens/self',
   'POST /tokens/self/sign-in-codes',
 ]

@@ -124,6 +124,7 @@ export const routeSamples = (base: string): Readonly<Record<string, RouteSample>
   'GET /:base_id/records/:record_type/:id/history': { query: 'limit=1' },
   'POST /:base_id/records/:record_type/claim': { body: { limit: 2 } },
   'GET /:base_id/calls': { query: 'outcome=failed&limit=2' },
+  'GET /:base_id/usage': { query: 'since=7d&interval=day&by=token' },
   'GET /:base_id/claims': { query: 'status=active' },
   'GET /:base_id/claims/:id': {},
   'POST /:base_id/claims/:id/heartbeat': { body: { lease_seconds: 60 } },

@@ -11,6 +11,7 @@ export const TABLES = [
   'relationship',
   'change',
   'call',
+  'usage',
   'content',
   'claim',
   'file',

@@ -59,6 +59,16 @@ const listCalls = compile(
   ),
 )
 
+const listUsage = compile(
+  graphql(
+    `query ToolUsage($base: String!, $token: String, $since: DateTime, $until: DateTime) {
+      usage(base: $base, token: $token, since: $since, until: $until, by: tool) {
+        tool calls failed reads changes bytes_in: bytesIn bytes_out: bytesOut ms
+      }
+    }`,
+  ),
+)
+
 const TraceStepFields = graphql(`fragment ToolTraceStep on TraceStep {
   kind id of depth cause at status change { seq kind record_type: recordType id operation version }
   actor { token_id: tokenId name kind via } request_id: requestId call { id tool endpoint client trace_id: traceId }
@@ -114,7 +124,7 @@ export const changeTools = [
   tool('changes', {
     title: 'Changes',
     description:
-      'Log of changes. group=request: what each request did. include=before: old values. trace=seq: its causes and effects. calls: tool calls.',
+      'Log of changes. group=request: what each did. include=before: old values. trace=seq: causes, effects. calls: tool calls.',
     permission: 'read',
     hints: { idempotent: true },
     showsRecords: true,
@@ -131,7 +141,7 @@ export const changeTools = [
       group: z.enum(['request']).optional(),
       limit: z.int32().optional(),
       trace: seq.optional(),
-      calls: z.enum(['all', 'failed']).optional(),
+      calls: z.enum(['all', 'failed', 'usage']).optional(),
       ...reading,
     }),
     output: pageOutput,
@@ -141,6 +151,17 @@ export const changeTools = [
     ) => {
       const { max_tokens: _, trace: traced, calls, ...filter } = args
       const { actor, since, until, ...ofChanges } = filter
+      if (calls === 'usage') {
+        refuseOthers(
+          { ...ofChanges, record_type, request_id, actor_kind, include, group, trace: traced },
+          OF_USAGE,
+        )
+        const { usage } = await listUsage(
+          { base: base_id, ...omitUndefined({ since, until, token: actor }) },
+          context,
+        )
+        return new ReadResult({ data: usage })
+      }
       if (calls !== undefined) {
         refuseOthers({ ...ofChanges, record_type, actor_kind, include, group, trace: traced }, OF_CALLS)
         const asked = omitUndefined({ since, until, token: actor, requestId: request_id })
@@ -397,6 +418,7 @@ const fieldsOfGroups = () =>
   })
 
 const OF_TRACE = 'trace returns one change, not a list.'
+const OF_USAGE = 'calls=usage adds up calls by tool. It takes actor, since and until.'
 const OF_CALLS = 'calls takes request_id, actor, since, until and limit.'
 
 /** @throws VALIDATION_ERROR if one of the arguments is given */

@@ -174,6 +174,7 @@ const NAMED: Readonly<Record<string, string>> = {
   'POST /:base_id/revert': 'changes.revertAll',
   'GET /:base_id/trash': 'trash.list',
   'GET /:base_id/calls': 'calls.list',
+  'GET /:base_id/usage': 'calls.usage',
   'POST /:base_id/records/:record_type/claim': 'claims.create',
   'POST /:base_id/claims/heartbeat': 'claims.heartbeatAll',
   'POST /:base_id/claims/release': 'claims.releaseAll',

@@ -41,6 +41,7 @@ async function idsWithPreviews({ orm }: Db, id: string): Promise<string[]> {
 const CLEAR_LOGS = [
   statement('clear_base_logs', 'DELETE FROM plinth.change WHERE base_id = ANY ($1::text[])'),
   statement('clear_base_calls', 'DELETE FROM plinth.call WHERE base_id = ANY ($1::text[])'),
+  statement('clear_base_usage', 'DELETE FROM plinth.usage WHERE base_id = ANY ($1::text[])'),
 ]
 
 /** Deletes a base, its previews, and their logs. */

@@ -1,1 +1,2 @@
 export { type Call, type CallPage, listCalls } from './list.ts'
+export { listUsage, type Usage } from './usage.ts'

@@ -125,7 +125,7 @@ const FAILURES = `outcome NOT IN (${SUCCESSES.map((success) => `'${success}'`).j
 const DRIFT_MS = 60_000
 
 /** Whether the token sees the calls of others. */
-const readsAll = ({ access, policy }: Scope, baseId: string): boolean =>
+export const readsAll = ({ access, policy }: Scope, baseId: string): boolean =>
   policy === undefined && access.allows('read', baseId, '*')
 
 const firstIdOf = (moment: Date): string =>
@@ -145,12 +145,16 @@ function readId(id: string): string {
 
 /** @throws VALIDATION_ERROR for texts that nothing has */
 function readable({ since, until, requestId, ...filter }: CallFilter): CallFilter {
-  const texts = Object.entries({ ...filter, request_id: requestId })
-  const [first, ...rest] = texts
+  requireTexts({ ...filter, request_id: requestId })
+  return { ...filter, since, until, requestId }
+}
+
+/** @throws VALIDATION_ERROR for texts that nothing has */
+export function requireTexts(texts: Readonly<Record<string, string | null | undefined>>): void {
+  const [first, ...rest] = Object.entries(texts)
     .filter(([, text]) => text != null && (text === '' || text.length > LIMITS.logFilterChars))
     .map(([name]) => badText(name))
   if (first) throw invalid(first, ...rest)
-  return { ...filter, since, until, requestId }
 }
 
 const toCall = ({ request_id, bytes_in, bytes_out, ...row }: Row): Call => ({

@@ -30,7 +30,7 @@ export type MadeCall = {
 /** Outcomes that are no failure. */
 export const SUCCESSES = ['ok', 'input_required', 'cancelled'] as const
 
-const isFailure = (outcome: string): boolean => !SUCCESSES.some((success) => success === outcome)
+export const isFailure = (outcome: string): boolean => !SUCCESSES.some((success) => success === outcome)
 
 /** Whether a call is listed: every tool call is, and what was refused. */
 export const isListed = ({ tool, outcome }: MadeCall): boolean => tool !== null || isFailure(outcome)

@@ -1,4 +1,4 @@
-/** Stores calls behind their answers, some at a time. No answer waits for it, and what it holds in memory is bounded. */
+/** Stores calls behind their answers, some at a time, and adds up usage. No answer waits for it, and it holds a bounded part in memory. */
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { Log } from '../../../foundation/log.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
@@ -7,6 +7,7 @@ import { maskSecrets } from '../../storage/vault/mask.ts'
 import { cutText, firstOf } from './first-of.ts'
 import { isListed, type MadeCall } from './made-call.ts'
 import { type CallSettings, COUNT_CHANGES, insertCalls, SETTINGS_OF_CALLS, type StoredCall } from './store.ts'
+import { openUsage } from './usage-recorder.ts'
 
 export type CallRecorder = {
   record(call: MadeCall): void
@@ -14,6 +15,8 @@ export type CallRecorder = {
   settle(): Promise<void>
   /** How many calls were not stored, since too many waited or the database was away. */
   dropped(): number
+  /** Stores what was used so far, for a reader. It does not fail. */
+  settleUsage(): Promise<void>
 }
 
 type Waiting = StoredCall & { readonly wrote: boolean }
@@ -22,9 +25,12 @@ type Deps = {
   readonly log: Log
   /** The secrets that texts of a base may have. */
   readonly secretsOf: (baseId: string) => Promise<readonly string[]>
+  /** The last settled entry of the change log. */
+  readonly settledSeq: () => Promise<number>
 }
 
-export function openCallRecorder({ db, log, secretsOf }: Deps): CallRecorder {
+export function openCallRecorder({ db, log, secretsOf, settledSeq }: Deps): CallRecorder {
+  const usage = openUsage(db, settledSeq, log)
   const waiting: Waiting[] = []
   const ofToken = new Map<string, number>()
   let storing: Promise<void> | undefined
@@ -55,6 +61,7 @@ export function openCallRecorder({ db, log, secretsOf }: Deps): CallRecorder {
   }
   return {
     record(call) {
+      usage.count(call)
       if (!isListed(call)) return
       const { tokenId } = call.actor
       const mine = ofToken.get(tokenId ?? '') ?? 0
@@ -74,6 +81,7 @@ export function openCallRecorder({ db, log, secretsOf }: Deps): CallRecorder {
       if (waiting.length > 0) await settle()
     },
     dropped: () => dropped,
+    settleUsage: usage.settle,
   }
 }
 

@@ -20,9 +20,23 @@ const OLD_CALLS = statement(
    SELECT count(*)::int AS done FROM gone`,
 )
 
+const OLD_USAGE = statement(
+  'sweep_usage',
+  `WITH gone AS (
+     DELETE FROM plinth.usage u USING (
+       SELECT o.place FROM plinth.base b CROSS JOIN LATERAL (
+         SELECT ctid AS place FROM plinth.usage
+         WHERE base_id = b.id AND hour < now() - interval '${LIMITS.usageDays} days' LIMIT ${LIMITS.sweptRows}) o
+       LIMIT ${LIMITS.sweptRows}) o
+     WHERE u.ctid = o.place RETURNING 1)
+   SELECT count(*)::int AS done FROM gone`,
+)
+
 /**
- * Job: deletes calls that their base does not keep any longer.
+ * Job: deletes calls that their base does not keep any longer, and old usage.
  * @throws when the job is stopped
  */
-export const sweepCalls = (db: Db, _: object, signal: AbortSignal): Promise<void> =>
-  inBatches(db, { statement: OLD_CALLS, batch: LIMITS.sweptRows }, signal)
+export async function sweepCalls(db: Db, _: object, signal: AbortSignal): Promise<void> {
+  for (const statement of [OLD_CALLS, OLD_USAGE])
+    await inBatches(db, { statement, batch: LIMITS.sweptRows }, signal)
+}
