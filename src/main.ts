@@ -10,7 +10,7 @@ import { type AdminToken, hashOf, newToken } from './engine/configuration/tokens
 import { openEngine } from './engine/engine.ts'
 import { loadParser } from './engine/sql/guard/syntax/parse-statement.ts'
 import type { BlobLocation } from './engine/storage/blobs/open.ts'
-import { collectWhenIdle } from './foundation/idle-collection.ts'
+import { boundGarbage, collectWhenIdle } from './foundation/idle-collection.ts'
 import { LIMITS } from './foundation/limits.ts'
 import { logInPieces } from './log-pieces.ts'
 import { masterKeys } from './master-key.ts'
@@ -299,6 +299,7 @@ function timeOfLine(): string {
 
 /** Runs the server process: reads the configuration, starts the server, and shuts it down gracefully. */
 export async function serve(): Promise<void> {
+  boundGarbage()
   const config = readConfig(process.env)
   const log = openLog(config)
   const server = await startServer(config, log)

@@ -214,7 +214,7 @@ async function resolveTool(session: AddressSession, name: string): Promise<ToolC
 /** Ends reads when the request is cancelled or the client disconnects. */
 const whileAsked = (session: AddressSession, caller: Caller): AddressSession => ({
   ...session,
-  context: endingWith(session.context, () => caller.signal),
+  context: endingWith(session.context, () => caller.ended.signal),
 })
 
 /** Has the change log name the call in every entry that it writes. */

@@ -108,7 +108,7 @@ export async function resolveEndpointTool(session: AtEndpoint, name: string): Pr
   if (!tool || meant === null || !isLeft(tool.definition, session)) throw await unknown(session, name)
   return async (args, caller) => {
     const calling = duringCall(
-      endingWith(asking, () => caller.signal),
+      endingWith(asking, () => caller.ended.signal),
       { ...caller.origin, tool: meant, endpoint },
     )
     const context = await throughEndpoint(calling, base, endpoint, { tool: meant })

@@ -1,4 +1,5 @@
 /** What an MCP server offers, independent of the protocol version. */
+import type { Cancellation } from '../../foundation/cancellation.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { AddressSession } from './address-session.ts'
 import type { CallOrigin } from './call-origin.ts'
@@ -82,8 +83,8 @@ export type Answers = Readonly<Record<string, Wire>>
 export type Caller = {
   /** Where the call comes from, for the change log. */
   readonly origin: CallOrigin
-  /** Aborts on cancellation or disconnect. */
-  readonly signal: AbortSignal
+  /** Cancelled when the client cancels the call or disconnects. Its signal is made when it is asked for. */
+  readonly ended: Cancellation
   /** Reports progress; `done` must not decrease. Sent only if the client gave a progress token. */
   progress(done: number, total?: number, message?: string): void
   log(level: 'debug' | 'info' | 'notice' | 'warning' | 'error', data: unknown): void

@@ -139,9 +139,7 @@ function callerOf(
   }
   return {
     origin: originOf(id, exchange.client?.name ?? null, params?._meta, exchange.headers),
-    get signal() {
-      return ended.signal
-    },
+    ended,
     progress: (progress, total, message) => {
       if (token === undefined) return
       notify('notifications/progress', {

@@ -10,6 +10,7 @@ import type {
 import { Cancellation } from '../../../foundation/cancellation.ts'
 import type { LegacyExchange } from './client-sessions.ts'
 import { isNotification, isRequest } from './messages.ts'
+import { Numbered } from './numbered.ts'
 
 type Running = { exchange: LegacyExchange; id: RequestId; ended: Cancellation }
 /** A running request: its internal number, and what cancellation or disconnect ends. */
@@ -27,9 +28,8 @@ export class SharedTransport implements Transport {
   onmessage?: NonNullable<Transport['onmessage']>
   onclose?: () => void
   onerror?: (error: Error) => void
-  readonly #running = new Map<RequestId, Running>()
+  readonly #running = new Numbered<Running>()
   readonly #serve: Serve
-  #last = 0
   #asksNoMore = false
 
   constructor(serve: Serve) {
@@ -38,7 +38,7 @@ export class SharedTransport implements Transport {
 
   async start(): Promise<void> {}
   async close(): Promise<void> {
-    for (const number of [...this.#running.keys()]) this.#cancel(number)
+    for (const { number } of this.#running.all()) this.#cancel(number)
     this.onclose?.()
   }
 
@@ -59,15 +59,15 @@ export class SharedTransport implements Transport {
 
   /** Cancels running requests of a disconnected client. */
   abandon(exchange: LegacyExchange): void {
-    for (const [number, running] of this.#running) if (running.exchange === exchange) this.#cancel(number)
+    for (const { number, value } of this.#running.all()) if (value.exchange === exchange) this.#cancel(number)
   }
 
   /** Ends all waits for client responses, and those of later questions: shutdown does not wait for users. */
   endQuestions(): void {
     this.#asksNoMore = true
-    for (const { exchange } of [...this.#running.values()])
-      for (const [id, { number }] of exchange.client?.questions ?? []) {
-        exchange.client?.questions.delete(id)
+    for (const { value } of this.#running.all())
+      for (const [id, { number }] of value.exchange.client?.questions ?? []) {
+        value.exchange.client?.questions.delete(id)
         this.#fail(number)
       }
   }
@@ -81,9 +81,8 @@ export class SharedTransport implements Transport {
   }
 
   #run(message: JSONRPCRequest, exchange: LegacyExchange): void {
-    const number = ++this.#last
     const ended = new Cancellation()
-    this.#running.set(number, { exchange, id: message.id, ended })
+    const number = this.#running.add({ exchange, id: message.id, ended })
     exchange.client?.running.set(message.id, number)
     exchange.begin(message.id, () => {
       const outcome = this.#serve(message, exchange, { number, ended })

@@ -175,9 +175,7 @@ function callerOf(
   const level = envelope[LOG_LEVEL_META_KEY]
   return {
     origin: originOf(id, clientName(envelope[CLIENT_INFO_META_KEY]), envelope, exchange.headers),
-    get signal() {
-      return ended.signal
-    },
+    ended,
     progress: (progress, total, message) => {
       if (progressToken === undefined) return
       const how = { ...(total !== undefined && { total }), ...(message !== undefined && { message }) }

@@ -47,8 +47,8 @@ const searchTool = (description: string, snippets: z.ZodDefault<z.ZodBoolean>, s
       },
       required: ['results'],
     },
-    run: async ({ base_id, query, snippets }, context, { signal }, { publicUrl }) => {
-      const all = await searchTypes(base_id, { query, snippets }, context, signal).catch(
+    run: async ({ base_id, query, snippets }, context, { ended }, { publicUrl }) => {
+      const all = await searchTypes(base_id, { query, snippets }, context, ended.signal).catch(
         (thrown: unknown) => {
           throw withPaths(thrown, () => '/query')
         },
