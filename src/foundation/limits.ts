@@ -287,6 +287,9 @@ export const LIMITS = {
    */
   mcpBatch: 100,
   mcpBatchAtOnce: 8,
+  /** How many different `_meta` of calls are remembered as valid, and how long one may be. */
+  mcpEnvelopes: 200,
+  mcpEnvelopeChars: 2000,
   loggedNameChars: 128,
   /** MCP sessions of the legacy era: of one token, in total, and idle timeout. */
   mcpSessionsOfToken: 200,

@@ -7,6 +7,10 @@ import {
   type JSONRPCRequest,
 } from '@modelcontextprotocol/sdk/types.js'
 import { LIMITS } from '../../../foundation/limits.ts'
+import { PlainCalls } from '../plain-calls.ts'
+
+/** Calls whose message and params have passed their shapes. */
+export const VALID_CALLS = new PlainCalls<true>()
 
 /** Validates the messages of a body, or returns the reason for a refusal. */
 export function readMessages(body: unknown): { messages: JSONRPCMessage[]; isBatch: boolean } | string {
@@ -16,6 +20,10 @@ export function readMessages(body: unknown): { messages: JSONRPCMessage[]; isBat
     return `A batch must have 1 to ${LIMITS.mcpBatch} messages.`
   const messages: JSONRPCMessage[] = []
   for (const each of raw) {
+    if (VALID_CALLS.verdictOn(each)) {
+      messages.push(each as JSONRPCMessage)
+      continue
+    }
     const parsed = JSONRPCMessageSchema.safeParse(each)
     if (!parsed.success) return 'The body is not a JSON-RPC 2.0 message.'
     messages.push(parsed.data)

@@ -17,7 +17,7 @@ import { splitCall } from '../call-arguments.ts'
 import { toContent } from '../content.ts'
 import { type Caller, InvalidParams, type Provider } from '../provider.ts'
 import type { ClientSession, LegacyExchange } from './client-sessions.ts'
-import { RpcError } from './messages.ts'
+import { RpcError, VALID_CALLS } from './messages.ts'
 
 /** Everything that a request handler gets. */
 type Serving = {
@@ -90,10 +90,15 @@ export function methodsOf({ tools, resources, prompts, complete, watch }: Provid
  * Validates the params of a request against the shape of its method.
  * @throws InvalidParams
  */
-export function readParams(shape: Method['shape'], request: { method: string }): { params: unknown } {
+export function readParams(
+  shape: Method['shape'],
+  request: { method: string; params?: unknown },
+): { params: unknown } {
+  if (VALID_CALLS.verdictOn(request)) return { params: request.params }
   const { request: read, args } = splitCall(request)
   const parsed = shape.safeParse(read)
   if (parsed.success) {
+    VALID_CALLS.keep(request, true)
     const { params } = parsed.data
     return { params: args ? { ...(params as object), arguments: args } : params }
   }

@@ -2,11 +2,13 @@ import {
   classifyInboundRequest,
   type InboundClassificationOutcome,
   type InboundModernRoute,
+  type JSONRPCRequest,
   PROTOCOL_VERSION_META_KEY,
   ProtocolErrorCode,
   UnsupportedProtocolVersionError,
 } from '@modelcontextprotocol/server'
 import type { FastifyRequest } from 'fastify'
+import { isPlainCall, PlainCalls } from '../plain-calls.ts'
 
 /** A transport-level refusal of a message, as a JSON-RPC error. */
 export type Fault = { status: number; code: number; message: string; data?: unknown }
@@ -26,15 +28,30 @@ export const claimOf = (body: object): unknown => {
   return params?._meta?.[PROTOCOL_VERSION_META_KEY]
 }
 
+const CLASSIFIED = new PlainCalls<InboundModernRoute['classification']>()
+
 /** Classifies a request by era with the SDK, which compares message, envelope and headers. */
-export const classify = ({ headers, body }: FastifyRequest): InboundClassificationOutcome =>
-  classifyInboundRequest({
+export function classify({ headers, body }: FastifyRequest): InboundClassificationOutcome {
+  // The verdict on a call whose headers repeat what its body says depends on its `_meta` alone.
+  const repeats =
+    isPlainCall(body) &&
+    headers['mcp-method'] === body.method &&
+    headers['mcp-name'] === body.params.name &&
+    headers['mcp-protocol-version'] === claimOf(body)
+  const classification = repeats ? CLASSIFIED.verdictOn(body) : undefined
+  if (classification)
+    return { kind: 'modern', messageKind: 'request', message: body as JSONRPCRequest, classification }
+  const outcome = classifyInboundRequest({
     httpMethod: 'POST',
     ...header('protocolVersionHeader', headers['mcp-protocol-version']),
     ...header('mcpMethodHeader', headers['mcp-method']),
     ...header('mcpNameHeader', headers['mcp-name']),
     body,
   })
+  if (repeats && outcome.kind === 'modern' && outcome.messageKind === 'request')
+    CLASSIFIED.keep(body, outcome.classification)
+  return outcome
+}
 
 const header = <Name extends string>(name: Name, value: unknown) =>
   (typeof value === 'string' ? { [name]: value } : {}) as { [key in Name]?: string }

@@ -11,6 +11,7 @@ import { clientName, originOf } from '../call-origin.ts'
 import { toContent } from '../content.ts'
 import { eliciting, requireCapabilities } from '../elicitation.ts'
 import type { Exchange } from '../exchange.ts'
+import { PlainCalls } from '../plain-calls.ts'
 import {
   type Caller,
   capabilitiesOf,
@@ -142,10 +143,17 @@ async function inRounds(
   }
 }
 
+/** Calls that have passed their shape. */
+const VALID_CALLS = new PlainCalls<true>()
+
 /** @throws InvalidParams if the request does not match the shape of its method */
 export function checkShape({ shape }: Method, request: { method: string }): void {
+  if (VALID_CALLS.verdictOn(request)) return
   const [issue] = shape['~standard'].validate(splitCall(request).request).issues ?? []
-  if (!issue) return
+  if (!issue) {
+    VALID_CALLS.keep(request, true)
+    return
+  }
   const where = issue.path?.map((key) => String(typeof key === 'object' ? key.key : key)).join('.')
   throw new InvalidParams(
     `The params of ${request.method} are not valid: ${where || 'the request'}: ${issue.message}.`,
