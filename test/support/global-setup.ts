@@ -1,10 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { migrate } from '../../src/engine/storage/database/migrate.ts'
 import { openCluster } from '../../src/postgres/cluster.ts'
+import { scratch } from './scratch.ts'
 
 /**
  * The data of tests is disposable, so nothing waits for the disk. Crash tests start servers of their own. Autovacuum
@@ -26,7 +25,7 @@ function seedOfRun(): number {
  */
 export default async function setup(project: TestProject) {
   const given = process.env['DATABASE_URL']
-  const dataDir = await mkdtemp(join(tmpdir(), 'plinth-test-'))
+  const dataDir = await scratch('plinth-test-')
   const cluster = given ? undefined : await openCluster({ dataDir, log: quiet, settings: DISPOSABLE })
   const server = given ?? cluster?.url ?? ''
   const template = `plinth_template_${process.pid}`

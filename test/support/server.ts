@@ -1,12 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import pino from 'pino'
 import { readConfig } from '../../src/config/read-config.ts'
 import { startServer } from '../../src/main.ts'
 import type { Provider } from '../../src/mcp/protocol/provider.ts'
 import { type Answer, type Body, type Call, caller } from './caller.ts'
 import { cloneDatabase, type TestDatabase } from './database.ts'
+import { scratch } from './scratch.ts'
 
 export { type Answer, type Body, type Call, caller }
 
@@ -34,7 +33,7 @@ export async function openServer(
   provider?: Provider,
 ): Promise<TestServer> {
   const database = shared ?? (await cloneDatabase())
-  const dataDir = await mkdtemp(join(tmpdir(), 'plinth-data-'))
+  const dataDir = await scratch('plinth-data-')
   const adminToken = 'plt_test-administrator-of-everything'
   const config = readConfig({
     PLINTH_PORT: '0',
