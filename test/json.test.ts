@@ -18,7 +18,7 @@ const refusal = (text: string | Buffer, at?: string) =>
   faults(() => parseJson(text, at)).map(({ path, code }) => `${code} ${path}`)
 
 describe('parseJson', () => {
-  test('any JSON value is parsed as by JSON.parse', () => {
+  test('any JSON value is parsed as by JSON.parse', { tags: 'full' }, () => {
     const safe = fc
       .jsonValue({ noUnicodeString: false })
       .filter((value) => !/__proto__|\\u/.test(JSON.stringify(value)))

@@ -165,13 +165,14 @@ describe('a corrected filter matches the same records as the original in', () =>
   test.each<[string, (filter: Filter) => unknown]>([
     ['Mongo', mongo],
     ['our own as a text', (filter) => JSON.stringify(filter)],
-  ])('%s', (_, print) => {
+  ])('%s', { tags: 'sampled' }, (_, print) => {
     fc.assert(
       fc.property(filters.filter(isSaidBy(print)), (filter) => {
         const found = correctFilter(print(filter))
         expect(found, JSON.stringify(print(filter))).toBeDefined()
         expect(chosen(found)).toEqual(chosen(filter))
       }),
+      { numRuns: cases(200) },
     )
   })
 

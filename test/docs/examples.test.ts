@@ -40,7 +40,7 @@ describe.runIf(hasShell)('shell examples', () => {
     () => walkThroughReadme({ url: server.url, token: server.adminToken, directory }),
   )
 
-  test('every recipe of the cookbook runs', { timeout: 600_000 }, async () => {
+  test('every recipe of the cookbook runs', { tags: 'full', timeout: 600_000 }, async () => {
     const [first = '', ...recipes] = blocksOf(await readFile('docs/cookbook.md', 'utf8'))
     const helper = first.match(/^api\(\) .*$/m)?.[0] ?? expect.unreachable('the cookbook defines its helper')
     expect(recipes.length).toBeGreaterThan(11)

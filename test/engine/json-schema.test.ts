@@ -735,7 +735,7 @@ describe('a hostile schema', () => {
     for (const [schema, data, first] of ends) expect(faults(schema, data)[0]?.code).toBe(first)
   })
 
-  test('of great width or depth is compiled or refused', () => {
+  test('of great width or depth is compiled or refused', { tags: 'full' }, () => {
     const wide = {
       properties: many(5000, () => ({ type: 'string', maxLength: 3 })),
       additionalProperties: false,

@@ -50,7 +50,7 @@ test.each(Object.entries(FORMS))('a secret %s is hidden', async (_, write) => {
   }
 })
 
-test('no random secret is left in any form, and the rest of the text stays', async () => {
+test('no random secret is left in any form, and the rest of the text stays', { tags: 'full' }, async () => {
   const secret = fc
     .string({ unit: 'binary', minLength: 4, maxLength: 40 })
     .filter((text) => text.isWellFormed())
@@ -112,7 +112,7 @@ test('JSON stays JSON, and text without the secret stays as it is', async () => 
   expect(await maskSecrets('a\\b%20+%zz', ['other'])).toBe('a\\b%20+%zz')
 })
 
-test('a text of megabytes is masked in turns of the event loop', async () => {
+test('a text of megabytes is masked in turns of the event loop', { tags: 'full' }, async () => {
   let passes = 0
   const timer = setInterval(() => passes++, 1)
   const text = '%41+'.repeat(1024 * 1024)

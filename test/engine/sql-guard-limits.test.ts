@@ -59,7 +59,9 @@ test('a statement that reads more than 5,000 columns in all its relations is ref
     })
 })
 
-test('a relation has all its columns only where the statement reads the whole row', async () => {
+test('a relation has all its columns only where the statement reads the whole row', {
+  tags: 'full',
+}, async () => {
   const catalog = loadCatalog(typeOf('small', 2), typeOf('wide', 4000))
   const { text } = await prepareSql('SELECT s.* FROM small s JOIN wide w ON w.id = s.id', [], catalog)
   expect(text).toContain('"p1"')

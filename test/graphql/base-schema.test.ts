@@ -352,7 +352,9 @@ test('an address with NUL is refused, of a query and of the text', async () => {
   }
 })
 
-test('the text and the introspection of a schema are those of the same valid schema', async () => {
+test('the text and the introspection of a schema are those of the same valid schema', {
+  tags: 'full',
+}, async () => {
   const answer = await world.call('GET', '/graphql/crm/schema.graphql')
   expect(answer.headers.get('content-type')).toMatch(/^text\/plain/)
   const schema = buildSchema(answer.text)

@@ -434,7 +434,9 @@ test('the errands cost fewer calls and tokens than bare SQL', () => {
   expect(sum(({ tokens }) => tokens) / spent.length).toBeLessThan(BARE_SQL.tokensOfAnErrand)
 })
 
-test('Change the schema of the live base without breaking its readers, in 7 calls at most', async () => {
+test('Change the schema of the live base without breaking its readers, in 7 calls at most', {
+  tags: 'full',
+}, async () => {
   const agent = await world.newToken([
     { base: 'sales', environment: 'preview', permission: 'manage' },
     { base: 'sales', environment: 'production', permission: 'read' },

@@ -31,7 +31,9 @@ afterEach(async () => {
 })
 afterAll(() => database.drop())
 
-test('signing keys are discovered by OAuth or OpenID metadata and loaded once', async () => {
+test('signing keys are discovered by OAuth or OpenID metadata and loaded once', {
+  tags: 'full',
+}, async () => {
   const paths = {
     '/tenants/a': '/.well-known/oauth-authorization-server/tenants/a',
     '/tenants/b/': '/tenants/b/.well-known/openid-configuration',

@@ -563,7 +563,7 @@ test.each(['/docs', '/docs/'])('the API reference at %s loads its script from th
   expect(text).not.toMatch(/proxyUrl|proxy\.scalar/)
 })
 
-test('the API reference keeps the token in the storage of the tab', async () => {
+test('the API reference keeps the token in the storage of the tab', { tags: 'full' }, async () => {
   const { text } = await server.as(null)('GET', '/docs/')
   expect(text).toMatch(/"persistAuth":\s*true/)
   const script = (await server.as(null)('GET', '/docs/js/scalar.js')).text

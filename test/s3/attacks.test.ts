@@ -358,7 +358,7 @@ test('a query parameter or payload with the name of a member of every object is 
   expectFailure(await world.call('GET', '/v1/crm/files/docs/bad'), 'NOT_FOUND')
 })
 
-test('a body in chunks of one byte is stored whole', async () => {
+test('a body in chunks of one byte is stored whole', { tags: 'full' }, async () => {
   const chunks = `${'1\r\nx\r\n'.repeat(50_000)}0\r\n\r\n`
   const sent = await put(chunks, { 'x-amz-decoded-content-length': '50000' }, TRAILER)
   expect((await raw(sent)).status).toBe(200)
@@ -433,7 +433,7 @@ test('secrets are in no log', () => {
   for (const secret of [keys.secret_access_key, keys.session_token]) expect(log).not.toContain(secret)
 })
 
-test('an XML body that is costly to parse is read in turns of the event loop', async () => {
+test('an XML body that is costly to parse is read in turns of the event loop', { tags: 'full' }, async () => {
   const attributes = Array.from({ length: 100_000 }, (_, i) => `a${i}=""`).join(' ')
   async function* body() {
     yield Buffer.from(`<Delete ${attributes}><Object><Key>docs/a</Key></Object></Delete>`)

@@ -122,7 +122,7 @@ test('what is sent and answered is valid for the description', async () => {
   expect(data.map((record: Body) => isValid('Deal_Found', record))).toEqual([true])
 })
 
-test('what the schema excludes is not valid for the description', () => {
+test('what the schema excludes is not valid for the description', { tags: 'full' }, () => {
   expect(isValid('Deal_Input', { title: '' })).toBe(false)
   expect(isValid('Deal_Input', {})).toBe(false)
   expect(isValid('Deal_Patch', { stage: 'lost' })).toBe(false)

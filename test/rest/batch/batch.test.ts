@@ -68,7 +68,9 @@ test('operations of a batch on the same record run in order, and each result has
   ])
 })
 
-test('a batch result has the record as a GET returns it, after several updates of its row', async () => {
+test('a batch result has the record as a GET returns it, after several updates of its row', {
+  tags: 'full',
+}, async () => {
   const type = await world.newType()
   const ids = times(30, (n) => `r${n}`)
   // Too long for a second version of the row on the same page.

@@ -85,7 +85,9 @@ test('log entries of writes that share a statement name their own request and to
   }
 })
 
-test('concurrent reads that share a statement each return their own record or 404', async () => {
+test('concurrent reads that share a statement each return their own record or 404', {
+  tags: 'full',
+}, async () => {
   const types = await Promise.all(times(3, () => world.newType()))
   await Promise.all(
     times(30, (i) => world.call('PUT', `/v1/crm/records/${types[i % 3]}/same-${i}`, { data: { i } })),

@@ -433,7 +433,7 @@ describe('selection', () => {
     expect((await get(type, 'b')).status).toBe(404)
   })
 
-  test('a thousand changes of one batch are undone together', async () => {
+  test('a thousand changes of one batch are undone together', { tags: 'full' }, async () => {
     const type = await world.newType()
     const ids = Array.from({ length: 1000 }, (_, i) => `r${i}`)
     await batch(ids.map((id) => create(type, id, { n: 1 })))

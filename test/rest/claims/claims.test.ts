@@ -70,7 +70,9 @@ describe('A claim', () => {
     expect(await claim(type)).toEqual([])
   })
 
-  test('returns records that match the filter, in sort order, with and without an index', async () => {
+  test('returns records that match the filter, in sort order, with and without an index', {
+    tags: 'full',
+  }, async () => {
     for (const body of [
       {},
       STATUS_INDEX,

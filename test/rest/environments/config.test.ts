@@ -72,7 +72,9 @@ describe('the config of a base', () => {
     }
   })
 
-  test('is the same bytes twice; its hash moves with the content and returns with it', async () => {
+  test('is the same bytes twice; its hash moves with the content and returns with it', {
+    tags: 'full',
+  }, async () => {
     const [base, dev] = await unchanged()
     const [first, again] = [
       await world.call('GET', `/v1/${base}/config`),
@@ -363,7 +365,9 @@ describe('a push', () => {
     succeed(await push(dev, file))
   })
 
-  test('with the stored secret is no change for a token that may set it, and a reader learns nothing', async () => {
+  test('with the stored secret is no change for a token that may set it, and a reader learns nothing', {
+    tags: 'full',
+  }, async () => {
     const [base, dev] = await fork()
     const triggers = [{ id: 'own', url: 'https://example.com/a', enabled: false, secret: OWN_SECRET }]
     const file = { plinth: 1, base, triggers }

@@ -238,7 +238,9 @@ test('a sweep during writes of a content leaves no file without it', { tags: 'fu
   }
 })
 
-test('files that are written together each have their own outcome, versions and log', async () => {
+test('files that are written together each have their own outcome, versions and log', {
+  tags: 'full',
+}, async () => {
   const token = await world.newToken([{ permission: 'write' }])
   await Promise.all(times(20, (i) => put(`mixed/${i}`, `first ${i}`)))
   await Promise.all(times(5, (i) => world.call('DELETE', at(`mixed/${i}`))))

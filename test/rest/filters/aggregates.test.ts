@@ -128,7 +128,7 @@ describe('An aggregate', () => {
     ])
   })
 
-  test('returns the same rows with a declared index as without one', async () => {
+  test('returns the same rows with a declared index as without one', { tags: 'full' }, async () => {
     const rows = times(40, (i) => ({ id: `r${i}`, status: i % 3 ? 'open' : 'done', n: i }))
     const body = {
       aggregations: [COUNT, { fn: 'sum', field: 'data.n' }],

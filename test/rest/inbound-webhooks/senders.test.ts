@@ -293,7 +293,9 @@ test('a rotated secret and the one before it are valid, and one that a PATCH set
   expectFailure(await call('POST', '/v1/crm/inbound-webhooks/none/rotate-secret'), 'NOT_FOUND')
 })
 
-test('refused signatures are counted for a webhook that exists, are named in the log, and leave nothing else', async () => {
+test('refused signatures are counted for a webhook that exists, are named in the log, and leave nothing else', {
+  tags: 'full',
+}, async () => {
   const { path, one, id, deliveries } = await newWebhook({ signature: { scheme: 'token' } })
   expect(succeed(await call('GET', one)).status).toEqual({ refused: 0, last_refused_at: null })
   for (let n = 0; n < 3; n++) expectFailure(await post(path, '{}', basic('wrong')), 'UNAUTHORIZED')

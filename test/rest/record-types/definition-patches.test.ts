@@ -201,7 +201,7 @@ describe('A JSON Patch of a record type', () => {
     expectFailure(await operate('/v1/crm/record-types/absent', [first]), 'NOT_FOUND')
   })
 
-  test('is refused when the definition would exceed the size limit of a body', async () => {
+  test('is refused when the definition would exceed the size limit of a body', { tags: 'full' }, async () => {
     const path = await newType({ display: { text: 'x'.repeat(300_000) } })
     const copy = (at: string) => ({ op: 'copy', from: '/display/text', path: `/display/${at}` })
     expect(

@@ -23,10 +23,15 @@ describe('A page of a list', () => {
   test('is the same when it is asked again and again, alone and at once', async () => {
     const filter = encodeURIComponent(JSON.stringify({ field: 'data.id', op: 'gte', value: 'r05' }))
     const query = `filter=${filter}&sort=-data.id&limit=7`
-    const first = await list(query)
+    // A page that took long has a hint.
+    const page = async () => {
+      const { data, meta } = await list(query)
+      return { data, meta: { ...meta, hint: undefined } }
+    }
+    const first = await page()
     expect(ids(first)).toEqual(times(7, (i) => `r${60 - i}`))
-    for (let turn = 0; turn < 4; turn++) expect(await list(query)).toEqual(first)
-    for (const again of await Promise.all(times(40, () => list(query)))) expect(again).toEqual(first)
+    for (let turn = 0; turn < 4; turn++) expect(await page()).toEqual(first)
+    for (const again of await Promise.all(times(40, page))) expect(again).toEqual(first)
     const next = `${query}&cursor=${first.meta.next_cursor}`
     for (let turn = 0; turn < 3; turn++) expect(ids(await list(next))[0]).toBe('r53')
   })
@@ -215,7 +220,7 @@ describe('A cursor', () => {
     expect(await walk(`${sort}&limit=7`)).toEqual(ids(await list(`${sort}&limit=1000`)))
   })
 
-  test('continues after the previous page in every list', async () => {
+  test('continues after the previous page in every list', { tags: 'full' }, async () => {
     for (const id of ['c1', 'c2', 'c3', 'c4']) {
       succeed(await world.call('PUT', `/v1/bases/${id}`, {}), 201)
       succeed(await world.call('PUT', `/v1/crm/record-types/${id}`, {}), 201)

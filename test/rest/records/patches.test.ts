@@ -205,7 +205,7 @@ describe('A JSON Patch', () => {
 })
 
 describe('A JSON Patch of long values', () => {
-  test('tests lists of any length for equality', async () => {
+  test('tests lists of any length for equality', { tags: 'full' }, async () => {
     const list = times(20_000, (i) => ({ i }))
     const path = await record({ list, zero: 0, object: { a: 1, b: [null] } })
     const tested = (at: string, value: unknown) => [{ op: 'test', path: `/data/${at}`, value }]

@@ -575,7 +575,9 @@ test('a refused INSERT of several rows names each row, its id where it has one, 
   expect(succeed(await world.call('GET', `/v1/${name}/records/person`)).data).toEqual([])
 })
 
-test('the statements have at most 16000 words and signs, of which a string is one', async () => {
+test('the statements have at most 16000 words and signs, of which a string is one', {
+  tags: 'full',
+}, async () => {
   const values = (count: number, value: string) => Array(count).fill(value).join(', ')
   const insert = (value: string) => `INSERT INTO deal (title) SELECT unnest(ARRAY[${values(900, value)}])`
   const long = "'one: \"two\", {3}, it''s (4); five, six - 7, eight'"

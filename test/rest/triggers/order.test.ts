@@ -136,7 +136,9 @@ test('a look for due deliveries reads few of 100,000 that are due, also of one r
   succeed(await world.call('DELETE', one))
 })
 
-test('a server with PLINTH_DELIVERIES=off sends nothing, and does not keep others on its database from sending', async () => {
+test('a server with PLINTH_DELIVERIES=off sends nothing, and does not keep others on its database from sending', {
+  tags: 'full',
+}, async () => {
   const settings = {
     PLINTH_ALLOW_PRIVATE_TARGETS: '127.0.0.1',
     PLINTH_MASTER_KEY: randomBytes(32).toString('base64'),
