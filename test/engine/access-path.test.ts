@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { bindFilter, bindSort } from '../../src/engine/data/filter/bind.ts'
+import { bindFilter, bindSort } from '../../src/engine/data/filter/check-fields.ts'
 import { parseFilter } from '../../src/engine/data/filter/parse.ts'
 import type { CompiledIndex } from '../../src/engine/data/indexes/index.ts'
 import { compileFor } from '../../src/engine/records/query/compile-query.ts'

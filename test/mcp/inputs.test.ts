@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createInput, splitArguments, updateInput } from '../../src/mcp/tool/tool-inputs.ts'
-import { projectSchema } from '../../src/schema-shape/project.ts'
+import { projectSchema } from '../../src/schema-shape/portable-schema.ts'
 import { lintTool, lintTools } from '../support/tool-lint.ts'
 
 const deal = projectSchema({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { projectSchema, restoreNames } from '../../src/schema-shape/project.ts'
+import { projectSchema, restoreNames } from '../../src/schema-shape/portable-schema.ts'
 import { type PortableSchema, TAKES } from '../../src/schema-shape/publish.ts'
 import { publishPointer } from '../../src/schema-shape/rename-properties.ts'
 import { lintSchema } from '../support/tool-lint.ts'

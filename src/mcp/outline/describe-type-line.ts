@@ -3,7 +3,7 @@
 import { isBuiltIn, sqlColumnOf } from '../../contract/record-columns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { clean } from '../../schema-shape/descriptions.ts'
-import type { Projection } from '../../schema-shape/project.ts'
+import type { Projection } from '../../schema-shape/portable-schema.ts'
 import type { PortableSchema } from '../../schema-shape/publish.ts'
 import { estimateTokens } from './llm-token-estimate.ts'
 

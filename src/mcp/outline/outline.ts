@@ -5,7 +5,7 @@ import { VersionedCache } from '../../foundation/versioned-cache.ts'
 import { type Context, grantsName } from '../../graphql/context.ts'
 import { graphql, type ResultOf } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
-import { projectInTurns } from '../../schema-shape/project.ts'
+import { projectInTurns } from '../../schema-shape/portable-schema.ts'
 import { fieldsOf, lineWithin, nameShown } from './describe-type-line.ts'
 import { estimateTokens } from './llm-token-estimate.ts'
 

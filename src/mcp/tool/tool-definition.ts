@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Permission } from '../../graphql/context.ts'
-import { projectSchema } from '../../schema-shape/project.ts'
+import { projectSchema } from '../../schema-shape/portable-schema.ts'
 import type { PortableSchema } from '../../schema-shape/publish.ts'
 
 /** A tool as clients see it. All meaningful hints are explicit, because clients base approval on them. */

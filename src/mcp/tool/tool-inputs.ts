@@ -1,7 +1,7 @@
 /** Input schemas of type tools, and the mapping of their arguments to record data. */
 
 import { NULLABLE } from '../../schema-shape/descriptions.ts'
-import { type Projection, restoreNames } from '../../schema-shape/project.ts'
+import { type Projection, restoreNames } from '../../schema-shape/portable-schema.ts'
 import { type PortableSchema, TAKES } from '../../schema-shape/publish.ts'
 
 /** Reserved arguments, next to the type's properties. The server instructions explain them, once for all tools. */

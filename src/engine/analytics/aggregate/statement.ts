@@ -1,5 +1,5 @@
 import { invalid } from '../../../foundation/errors.ts'
-import { namedFilter } from '../../data/filter/bind.ts'
+import { namedFilter } from '../../data/filter/check-fields.ts'
 import { compileFilter } from '../../data/filter/compile.ts'
 import type { FieldContext } from '../../data/filter/operand.ts'
 import type { Parameters } from '../../data/filter/parameters.ts'

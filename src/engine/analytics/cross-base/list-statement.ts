@@ -1,4 +1,4 @@
-import { bindFilter, bindSort } from '../../data/filter/bind.ts'
+import { bindFilter, bindSort } from '../../data/filter/check-fields.ts'
 import { compileFilter } from '../../data/filter/compile.ts'
 import { type BoundStatement, Parameters } from '../../data/filter/parameters.ts'
 import { recordOperands } from '../../data/filter/record-operands.ts'

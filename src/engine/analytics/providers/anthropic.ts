@@ -1,5 +1,5 @@
 import { type ProviderCodec, rewrite } from './codec.ts'
-import { refuseForeignCall, refuseForeignTool, serverTool } from './detect.ts'
+import { refuseForeignCall, refuseForeignTool, serverTool } from './foreign-tools.ts'
 import {
   onlyKeys,
   pointer,

@@ -1,6 +1,6 @@
 import { invalid } from '../../../foundation/errors.ts'
 import { type OpenedTool, type ProviderCodec, rewrite } from './codec.ts'
-import { refuseForeignCall, refuseForeignTool, serverTool, spelling } from './detect.ts'
+import { refuseForeignCall, refuseForeignTool, serverTool, spelling } from './foreign-tools.ts'
 import {
   type Json,
   onlyKeys,

@@ -1,6 +1,6 @@
 import { invalid } from '../../../foundation/errors.ts'
 import { type ProviderCodec, rewrite } from './codec.ts'
-import { refuseForeignCall, refuseForeignTool } from './detect.ts'
+import { refuseForeignCall, refuseForeignTool } from './foreign-tools.ts'
 import { onlyKeys, pointer, readArguments, readObject, readString } from './input.ts'
 import { followRef } from './schema-out.ts'
 

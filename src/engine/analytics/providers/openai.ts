@@ -1,7 +1,7 @@
 import { isObject } from '../../../foundation/is-object.ts'
 import { parseJson } from '../../../json/parse.ts'
 import type { OpenedTool, ProviderCodec, ToolDraft } from './codec.ts'
-import { refuseForeignCall, refuseForeignTool, serverTool } from './detect.ts'
+import { refuseForeignCall, refuseForeignTool, serverTool } from './foreign-tools.ts'
 import {
   type Json,
   onlyKeys,

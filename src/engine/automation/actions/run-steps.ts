@@ -8,7 +8,7 @@ import { mapTemplated, parseWhen, secretTexts, type When } from '../../configura
 import { resolveSecrets } from '../../configuration/vault-secrets/index.ts'
 import type { RunnableAction, RunState } from '../../core/run-state.ts'
 import type { WriteScope } from '../../core/write/write.ts'
-import { namedFilter } from '../../data/filter/bind.ts'
+import { namedFilter } from '../../data/filter/check-fields.ts'
 import { compileFilter } from '../../data/filter/compile.ts'
 import { Parameters } from '../../data/filter/parameters.ts'
 import { operandsOver } from '../../data/filter/record-operands.ts'

@@ -1,7 +1,7 @@
 import type { EndpointTool } from '../../../contract/endpoint-shapes.ts'
 import { type Detail, detailsThrownBy, invalid } from '../../../foundation/errors.ts'
 import { isEmpty } from '../../core/row-policy/narrow.ts'
-import { bindFilter } from '../../data/filter/bind.ts'
+import { bindFilter } from '../../data/filter/check-fields.ts'
 import { usesSearch } from '../../data/filter/compile.ts'
 import { checkField, type FieldContext } from '../../data/filter/operand.ts'
 import { parseFilter } from '../../data/filter/parse.ts'

@@ -3,5 +3,5 @@ export { type MigrationStep, migrate, readMigration, renamesBack, renamesOf } fr
 export { refreshType, requireType, typesVersion } from './read.ts'
 export { RECORD_TYPE, type RecordType } from './record-type.ts'
 export type { TypeRow } from './table.ts'
-export { typeIn } from './type-in.ts'
+export { typeIn } from './type-in-transaction.ts'
 export { type NamedType, someTypesOfBase, typesOfBase } from './types-of-base.ts'

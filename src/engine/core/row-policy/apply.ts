@@ -1,7 +1,7 @@
 /** Row policy: row-level security and field visibility of the types in a narrowed scope. */
 
 import { DomainError } from '../../../foundation/errors.ts'
-import { bindFilter, bothFilters } from '../../data/filter/bind.ts'
+import { bindFilter, bothFilters } from '../../data/filter/check-fields.ts'
 import type { FieldContext } from '../../data/filter/operand.ts'
 import type { BoundFilter, Filter } from '../../data/filter/syntax-tree.ts'
 import type { CompiledType } from '../../schema/compiled-types/compiled-type.ts'

@@ -1,7 +1,7 @@
 import { digest } from '../../../contract/canonical-hash.ts'
 import { invalid } from '../../../foundation/errors.ts'
 import { isObject } from '../../../foundation/is-object.ts'
-import { bothFilters, trustedFilter } from '../../data/filter/bind.ts'
+import { bothFilters, trustedFilter } from '../../data/filter/check-fields.ts'
 import { parseFilter } from '../../data/filter/parse.ts'
 import { parseField } from '../../schema/compiled-types/field-path.ts'
 import { accessToTypes } from '../../storage/access/narrow-access.ts'

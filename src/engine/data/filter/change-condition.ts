@@ -3,7 +3,7 @@
 import { COLUMN_TYPES, type Column } from '../../../contract/record-columns.ts'
 import { invalid } from '../../../foundation/errors.ts'
 import { type Field, parseField } from '../../schema/compiled-types/field-path.ts'
-import { bindFilter } from './bind.ts'
+import { bindFilter } from './check-fields.ts'
 import type { FieldContext } from './operand.ts'
 import { type Fields, parseFilter } from './parse.ts'
 import type { Filter } from './syntax-tree.ts'

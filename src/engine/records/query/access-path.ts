@@ -1,7 +1,7 @@
 /** Query planner: chooses the declared index that serves a filter and a sort. */
 
 import type { Column } from '../../../contract/record-columns.ts'
-import { restOf } from '../../data/filter/bind.ts'
+import { restOf } from '../../data/filter/check-fields.ts'
 import type { BoundFilter, BoundSort, Condition, Filter } from '../../data/filter/syntax-tree.ts'
 import { isTime } from '../../data/filter/value.ts'
 import type { CompiledIndex, IndexField } from '../../data/indexes/index.ts'

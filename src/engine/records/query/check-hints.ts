@@ -2,7 +2,7 @@
 import { COLUMNS } from '../../../contract/record-columns.ts'
 import { meantValue } from '../../../contract/suggest.ts'
 import { type Detail, DomainError } from '../../../foundation/errors.ts'
-import { bindFilter } from '../../data/filter/bind.ts'
+import { bindFilter } from '../../data/filter/check-fields.ts'
 import { checkField, type FieldContext } from '../../data/filter/operand.ts'
 import { parseFilter } from '../../data/filter/parse.ts'
 import { fieldName, parseField } from '../../schema/compiled-types/field-path.ts'

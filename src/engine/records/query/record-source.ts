@@ -1,4 +1,4 @@
-import { restOf } from '../../data/filter/bind.ts'
+import { restOf } from '../../data/filter/check-fields.ts'
 import type { FieldContext } from '../../data/filter/operand.ts'
 import type { Parameters } from '../../data/filter/parameters.ts'
 import { type IndexedText, recordsFound, textIndexOf } from '../../data/filter/search-condition.ts'

@@ -7,7 +7,7 @@ import { findType } from '../../core/load-type.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../../core/page.ts'
 import { authorize, policyOn, rightsOf, visibleType } from '../../core/row-policy/apply.ts'
 import { readPageRows, type Scope } from '../../core/scope.ts'
-import { bindFilter, bindSort } from '../../data/filter/bind.ts'
+import { bindFilter, bindSort } from '../../data/filter/check-fields.ts'
 import {
   type RecordItem,
   type RecordRow,

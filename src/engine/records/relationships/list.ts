@@ -4,7 +4,7 @@ import { requireBase } from '../../core/existing-base.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../../core/page.ts'
 import { rightsOf } from '../../core/row-policy/apply.ts'
 import { read, readPageRows, type Scope } from '../../core/scope.ts'
-import { bindFilter, bindSort } from '../../data/filter/bind.ts'
+import { bindFilter, bindSort } from '../../data/filter/check-fields.ts'
 import { parseFilter } from '../../data/filter/parse.ts'
 import {
   RELATIONSHIP_COLUMNS,

@@ -1,6 +1,6 @@
 import type { Node } from '@pgsql/types'
 import { type Assigned, findAssigned, typedValue } from './columns.ts'
-import { refuseSets } from './walk.ts'
+import { refuseSets } from './walk-expression.ts'
 import type { Translation, WrittenRelation } from './written-relation.ts'
 
 /** The assignments of a SET clause. */

@@ -16,7 +16,7 @@ import {
   text,
 } from './nodes.ts'
 import { holdsOther, typedReads } from './update.ts'
-import { walk } from './walk.ts'
+import { walk } from './walk-expression.ts'
 import type { Translation, WrittenRelation } from './written-relation.ts'
 
 export type Conflict = {

@@ -3,7 +3,7 @@ import { replaceNode, wordsOf } from '../../guard/relations/context.ts'
 import { outputName } from '../../guard/resolve/column-names.ts'
 import { asNamed, column, relation, select } from './nodes.ts'
 import { keysOf } from './update.ts'
-import { refuseSets, walk } from './walk.ts'
+import { refuseSets, walk } from './walk-expression.ts'
 import { findWrittenRelation, type Translation, type WrittenRelation } from './written-relation.ts'
 
 export type Delete = {

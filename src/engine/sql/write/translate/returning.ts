@@ -6,7 +6,7 @@ import type { Relation } from '../../guard/relations/relations.ts'
 import { outputName } from '../../guard/resolve/column-names.ts'
 import { quoteName } from '../../guard/syntax/names.ts'
 import { column, relation as inFrom, select } from './nodes.ts'
-import { refuseSets, walk } from './walk.ts'
+import { refuseSets, walk } from './walk-expression.ts'
 import type { Translation, WrittenRelation } from './written-relation.ts'
 
 /** RETURNING as a SELECT over the written rows alone. */

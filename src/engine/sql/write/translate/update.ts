@@ -3,7 +3,7 @@ import { wordsOf } from '../../guard/relations/context.ts'
 import { type Assignments, readAssignments } from './assignments.ts'
 import { asNamed, call, column, combined, isNull, NULL, operation, relation, select, text } from './nodes.ts'
 import { type Returning, readReturning } from './returning.ts'
-import { walk } from './walk.ts'
+import { walk } from './walk-expression.ts'
 import { findWrittenRelation, type Translation, type WrittenRelation } from './written-relation.ts'
 
 /** The columns that say what a link joins. */
