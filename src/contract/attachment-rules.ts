@@ -20,12 +20,12 @@ export const UNKNOWN_CONTENT = 'application/octet-stream'
  * Reads a filename, in its composed form.
  * @throws VALIDATION_ERROR
  */
-export function readFilename(filename: string, path = '/filename'): string {
+export function readFilename(filename: string): string {
   const name = filename.normalize('NFC')
   const fault = faultOf(name)
   if (fault === undefined) return name
   const detail: Detail = {
-    path,
+    path: '/filename',
     code: 'invalid_filename',
     message: `A filename ${fault}. Send a name of 1 to ${LIMITS.filenameChars} characters without folders.`,
     received: filename.slice(0, 64),

@@ -6,11 +6,14 @@ import type { OpenedTool, ProviderCodec, ToolDefinition } from './codec.ts'
 import { readString, wrongType } from './input.ts'
 import { readSchema } from './schema-in.ts'
 
+/** Where the tools are in a request. */
+const AT = '/tools'
+
 /**
  * Parses native tool definitions into record type definitions; reports all faults of all tools in one 400.
  */
-export function readTools(codec: ProviderCodec, natives: unknown, at = '/tools'): ToolDefinition[] {
-  if (!Array.isArray(natives)) throw wrongType(natives, at, 'an array')
+export function readTools(codec: ProviderCodec, natives: unknown): ToolDefinition[] {
+  if (!Array.isArray(natives)) throw wrongType(natives, AT, 'an array')
   const faults: Detail[] = []
   const attempt = <T>(read: () => T): T[] => {
     try {
@@ -21,9 +24,9 @@ export function readTools(codec: ProviderCodec, natives: unknown, at = '/tools')
       return []
     }
   }
-  limit(natives.length, at)
-  const opened = natives.flatMap((native, i) => attempt(() => codec.open(native, `${at}/${i}`))).flat()
-  limit(opened.length, at)
+  limit(natives.length)
+  const opened = natives.flatMap((native, i) => attempt(() => codec.open(native, `${AT}/${i}`))).flat()
+  limit(opened.length)
   const seen = new Map<string, string>()
   const tools = opened.flatMap((tool) => attempt(() => readTool(codec, tool, seen)))
   const [first, ...rest] = faults
@@ -97,10 +100,10 @@ function readText(value: unknown, at: string, maxChars: number): string | null {
   })
 }
 
-function limit(count: number, at: string): void {
+function limit(count: number): void {
   if (count <= LIMITS.toolsPerImport) return
   throw invalid({
-    path: at,
+    path: AT,
     code: 'too_many',
     message: `${count} tools are too many for one import. Send at most ${LIMITS.toolsPerImport} at a time.`,
     expected: `at most ${LIMITS.toolsPerImport} tools`,
