@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { LIMITS } from '../foundation/limits.ts'
 import { FUNCTIONS, INTERVALS } from './aggregate-functions.ts'
+import { isMoment, MOMENT, moment } from './time-input.ts'
 
 /** Zod shapes of aggregations, shared by engine and surfaces. */
 
@@ -48,3 +49,15 @@ export const GroupBy = z
     }),
   )
   .max(LIMITS.groupKeys, `It can have at most ${LIMITS.groupKeys} group keys.`)
+
+/** The moments of an aggregate over time: the end of each interval. */
+export const Over = z
+  .strictObject({
+    interval: z.enum(INTERVALS).meta({ description: 'In the timezone of the type.' }),
+    since: z
+      .string()
+      .refine(isMoment, { error: `It must be ${MOMENT}.`, params: { code: 'invalid_time' } })
+      .meta({ description: 'A timestamp, or an age such as `30d`.' }),
+    until: moment.meta({ description: 'The last moment. Defaults to now.' }),
+  })
+  .meta({ id: 'Over' })

@@ -196,6 +196,8 @@ export const LIMITS = {
   fieldSegments: 32,
   aggregations: 16,
   groupKeys: 8,
+  /** Moments of an aggregate over time. */
+  overMoments: 400,
   /** Maximum number of bases in one cross-base query. */
   queriedBases: 1000,
   searchWords: 16,

@@ -51,6 +51,11 @@ builder.queryFields((t) => ({
       base: t.arg.string({ required: true }),
       recordType: t.arg.string({ required: true }),
       asOf: t.arg.string({ description: 'Point-in-time read: the state of the records at this time.' }),
+      over: t.arg({
+        type: 'JSON',
+        description:
+          '{"interval","since","until"}: the groups as they were at the end of each interval. Rows have it as `at`.',
+      }),
       ...aggregateArgs(),
     },
     resolve: (_root, { base, recordType, ...args }, { scope }) =>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Aggregations, GroupBy } from '../contract/aggregate-shapes.ts'
+import { Aggregations, GroupBy, Over } from '../contract/aggregate-shapes.ts'
 import { Filter, sortBody } from '../contract/query-shapes.ts'
 import { rowsBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
@@ -40,12 +40,18 @@ export const aggregates = [
       recordType: record_type,
     }),
     params: z.strictObject({ base_id: baseId(), record_type: typeId }),
-    body: AggregateBody.extend({ as_of: asOfBody }),
+    body: AggregateBody.extend({
+      as_of: asOfBody,
+      over: Over.optional().meta({
+        description:
+          'The groups as they were at the end of each interval, at most 400. Rows have it as `at`.',
+      }),
+    }),
     operation: graphql(
       `query Aggregate($base: String!, $recordType: String!, $filter: JSON, $aggregations: JSON, $groupBy: JSON, $having: JSON,
-        $sort: JSON, $asOf: String, $limit: Int, $offset: Int, $includeTotal: Boolean) {
+        $sort: JSON, $asOf: String, $over: JSON, $limit: Int, $offset: Int, $includeTotal: Boolean) {
         aggregate(base: $base, recordType: $recordType, filter: $filter, aggregations: $aggregations, groupBy: $groupBy,
-          having: $having, sort: $sort, asOf: $asOf, limit: $limit, offset: $offset, includeTotal: $includeTotal) {
+          having: $having, sort: $sort, asOf: $asOf, over: $over, limit: $limit, offset: $offset, includeTotal: $includeTotal) {
           rows hasMore truncated limit offset total hint
         }
       }`,
@@ -59,6 +65,7 @@ export const aggregates = [
       having: body.having,
       sort: body.sort,
       asOf: body.as_of,
+      over: body.over,
       limit: body.limit,
       offset: body.offset,
       includeTotal: body.include_total,

@@ -186,6 +186,16 @@ describe.each(['without', 'with'])('%s planner statistics', (phase) => {
   })
   test.each(CASES)('%s', (_, work) => expectNarrow(work))
 
+  test('an aggregate over the last hours reads the end of the log, once for its states and once for their first', async () => {
+    const over = { interval: 'hour', since: '2h' }
+    const body = { aggregations: [{ fn: 'count' }], group_by: ['data.n'], over }
+    const ran = await statementsOf(post('records/t/aggregate', body))
+    const [aggregate, ...others] = ran.filter(({ text }) => text.includes('changed AS'))
+    expect(others).toEqual([])
+    const { scans, text } = await explain(world.database, aggregate as RanStatement)
+    expect(scans, text).not.toContain('change')
+  })
+
   test('a promotion of schemas, its proposal and its rollback read no more than the records of the types', async () => {
     // Not by `admin`, whose changes another case undoes.
     const { call } = await world.newToken([{ permission: 'admin' }])

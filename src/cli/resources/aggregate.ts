@@ -22,6 +22,13 @@ function readGroup(text: string): unknown {
   return interval === undefined ? text : { field: text.slice(0, -interval.length - 1), interval }
 }
 
+/** Parses `interval:since`. */
+function readOver(text: string, flag: string): object {
+  const interval = INTERVALS.find((each) => text.startsWith(`${each}:`))
+  if (interval === undefined) throw misused(`${flag} must be an interval and a time, such as day:30d.`)
+  return { interval, since: text.slice(interval.length + 1) }
+}
+
 /** Aggregations of a command, written as `fn:field`. */
 export const aggregation: Option = {
   flags: '--fn <fn:field>',
@@ -42,11 +49,19 @@ export const group: Option = {
   several: true,
 }
 
+const over: Option = {
+  flags: '--over <interval:since>',
+  about: 'the groups as they were at the end of each interval: day:30d, or month:2026-01-01T00:00:00Z',
+  to: { body: 'over' },
+  read: readOver,
+}
+
 export const aggregate = commandOf('records.aggregate', 'aggregate', {
   summary: 'Count, sum and compare the records of a type, by group',
   says: {
     aggregations: aggregation,
     group_by: group,
+    over,
     filter: 'a filter of the records: {"field":"data.status","op":"eq","value":"open"}',
     having: 'a filter of the groups: {"field":"count","op":"gt","value":1}',
     sort: '<names> names of results and group keys, such as -count',

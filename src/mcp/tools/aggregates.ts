@@ -10,9 +10,9 @@ import { reading, tool } from '../tool/tool.ts'
 const aggregate = compile(
   graphql(
     `query ToolAggregate($base: String!, $recordType: String!, $filter: JSON, $aggregations: JSON, $groupBy: JSON,
-      $having: JSON, $sort: JSON, $asOf: String, $limit: Int, $offset: Int) {
+      $having: JSON, $sort: JSON, $asOf: String, $over: JSON, $limit: Int, $offset: Int) {
       aggregate(base: $base, recordType: $recordType, filter: $filter, aggregations: $aggregations, groupBy: $groupBy,
-        having: $having, sort: $sort, asOf: $asOf, limit: $limit, offset: $offset) { rows hasMore limit offset hint }
+        having: $having, sort: $sort, asOf: $asOf, over: $over, limit: $limit, offset: $offset) { rows hasMore limit offset hint }
     }`,
   ),
 )
@@ -35,13 +35,14 @@ export const aggregateTools = [
       having: object.optional(),
       sort: z.string().optional(),
       as_of: z.string().optional(),
+      over: object.optional().meta({ listed: false }),
       limit: z.int32().optional(),
       offset: z.int32().optional(),
       ...reading,
     }),
     output: pageOutput,
     run: async ({ base_id, record_type, aggregations, group_by, ...query }, context) => {
-      const { filter, having, sort, as_of, limit, offset } = query
+      const { filter, having, sort, as_of, over, limit, offset } = query
       const asked = {
         base: base_id,
         recordType: record_type,
@@ -51,6 +52,7 @@ export const aggregateTools = [
         ...(having && { having }),
         ...(sort !== undefined && { sort }),
         ...(as_of !== undefined && { asOf: as_of }),
+        ...(over && { over }),
         ...(limit !== undefined && { limit }),
         ...(offset !== undefined && { offset }),
       }

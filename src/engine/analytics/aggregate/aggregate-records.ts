@@ -28,6 +28,7 @@ import {
   type GroupKey,
   readAggregate,
 } from './input.ts'
+import { overTime, readOver } from './over-time.ts'
 import { type Branch, Source } from './source.ts'
 import { aggregateStatement, type GroupColumns, planAggregate } from './statement.ts'
 
@@ -39,30 +40,40 @@ export async function aggregateRecords(
   scope: Scope,
   baseId: string,
   recordType: string,
-  args: AggregateArgs & PageArgs & { asOf?: string | null | undefined },
+  args: AggregateArgs & PageArgs & { asOf?: string | null | undefined; over?: unknown },
 ): Promise<AggregatePage> {
   const policy = authorize(scope, 'read', baseId, recordType)
   const page = readPage(args)
   const typeOf = async () => visibleType(policy, await requireType(scope, baseId, recordType))
+  const over = readOver(args)
   const query = await withCheckedHints(async () => {
-    const read = readAggregate(args, false)
-    const isPast = args.asOf != null
+    const read = readAggregate(args, { overTime: over !== null })
+    const isPast = args.asOf != null || over !== null
     return { ...read, filter: await withLinkedEnds(scope, baseId, recordType, read.filter, isPast) }
   }, typeOf)
   if (args.asOf != null) {
     readMoment(args.asOf, 'UTC')
     refuseWithPolicy(policy, recordType, 'An aggregate as of a moment')
   }
+  if (over) refuseWithPolicy(policy, recordType, 'An aggregate over time')
   const type = await typeOf()
   const moment = args.asOf == null ? null : readMoment(args.asOf, type.timezone)
   const parameters = new Parameters()
   // Past states have no mark whether the present schema accepts them.
-  const plan = planAggregate(query, [type], new Source(moment ? null : type))
+  const plan = planAggregate(query, [type], new Source(moment || over ? null : type))
   const filter = filterWithPolicy(policy, query.filter, type)
+  if (over) {
+    const { columns, from } = await overTime(scope, { type, filter, plan, over, parameters })
+    const { text, values } = parameters.bind(aggregateStatement(columns, from, page, parameters))
+    const { rows, isCut } = await readPageRows<GroupRow>(scope, shaped(text), values)
+    return { ...toGroups(rows, columns, page, isCut), hint: adviseValues(query.filter, type) }
+  }
   const branch = moment
     ? branchAsOf(type, filter, moment, parameters)
     : branchOf(type, filter, await linkedCandidates(scope, filter), parameters)
-  const { text, values } = parameters.bind(aggregateStatement(plan, [branch], page, parameters))
+  const { text, values } = parameters.bind(
+    aggregateStatement(plan, plan.source.statement([branch], parameters), page, parameters),
+  )
   const { rows, isCut } = await readPageRows<GroupRow>(scope, shaped(text), values)
   if (moment) await requireCompleteHistory(scope, baseId, moment)
   const groups = toGroups(rows, plan, page, isCut)

@@ -11,11 +11,15 @@ export type Cell = {
   sql: string
   /** The columns of the source by which a group key groups, if not by `sql`. */
   groupedBy?: string
+  /** Of a sum: sums of parts of the rows, and how the columns that have them make it. */
+  parts?: Parts
   kind: 'number' | 'instant' | 'text' | 'json'
   /** Timezone for times without an offset; null for `json` without time strings. */
   zone: string | null
   show: Show
 }
+
+type Parts = { readonly sql: readonly string[]; readonly joined: (columns: readonly string[]) => string }
 
 /** The record types and row source that fields are resolved against. */
 export type Meaning = { types: readonly FieldContext[]; source: Source }
@@ -40,7 +44,7 @@ type Show = (value: unknown) => unknown
 
 const asItIs: Show = (value) => value
 
-const asTime: Show = (value) => (value === null ? null : written(value as Date | string))
+export const asTime: Show = (value) => (value === null ? null : written(value as Date | string))
 
 /** A JSON number, or a string of digits if a double would change the value. */
 const asNumber: Show = (value) => {
@@ -90,7 +94,7 @@ const oneSpelling = (instant: string, value: string): string =>
   `CASE WHEN ${instant} >= '0001-01-01 00:00:00+00' THEN to_jsonb(regexp_replace(
     to_char(${instant} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '000$', '') || 'Z') ELSE ${value} END`
 
-type Made = Pick<Cell, 'sql' | 'kind' | 'zone' | 'show'>
+type Made = Pick<Cell, 'sql' | 'kind' | 'zone' | 'show' | 'parts'>
 type Column = (facet: Facet) => string
 
 /** Builds the column of an aggregation, and adds the source columns it needs. */
@@ -101,23 +105,34 @@ export function aggregationCell(
 ): Cell {
   const made =
     field === null
-      ? number('count(*)')
+      ? counted('count(*)')
       : computed(fn, field, meaning, (facet) => meaning.source.column(field, facet, fieldAt))
   return { name, column: `a${n}`, ...made }
 }
 
 const number = (sql: string, show: Show = asNumber): Made => ({ sql, kind: 'number', zone: null, show })
 
+const counted = (sql: string): Made => ({
+  ...number(sql),
+  parts: { sql: [sql], joined: ([count]) => `coalesce(sum(${count}), 0)` },
+})
+
 function computed(fn: Aggregation['fn'], field: AggregateField, { types }: Meaning, column: Column): Made {
   const zones = field.kind === 'data' ? types.map((type) => zoneOf(field.path, type)) : []
   const zone = zones.find((each) => each !== null) ?? null
   switch (fn) {
     case 'count':
-      return number(`count(${column('value')})`)
-    case 'sum':
-      return number(`sum(${numbers(field, column)})`)
-    case 'avg':
-      return number(`avg(${numbers(field, column)})`, asMean)
+      return counted(`count(${column('value')})`)
+    case 'sum': {
+      const sql = `sum(${numbers(field, column)})`
+      return { ...number(sql), parts: { sql: [sql], joined: ([sum]) => `sum(${sum})` } }
+    }
+    case 'avg': {
+      const of = numbers(field, column)
+      const sql = [`sum(${of})`, `count(${of})`]
+      const joined: Parts['joined'] = ([sum, count]) => `sum(${sum}) / nullif(sum(${count}), 0)`
+      return { ...number(`avg(${of})`, asMean), parts: { sql, joined } }
+    }
     case 'count_distinct':
       return number(
         field.kind === 'data' ? distinct(column, zone !== null) : `count(DISTINCT ${column('value')})`,

@@ -28,6 +28,9 @@ export type GroupKey = {
   fieldAt: string
 }
 
+/** The column of the moments of an aggregate over time. */
+export const AT = 'at'
+
 /** Arguments of an aggregate, as unvalidated JSON. */
 export type AggregateArgs = {
   filter?: unknown
@@ -46,17 +49,21 @@ export type AggregateQuery = {
 }
 
 /**
- * Parses an aggregate request; `base_id` is a field in a cross-base request.
+ * Parses an aggregate request; `base_id` is a field in a cross-base request, and `at` a column over time.
  * @throws VALIDATION_ERROR
  */
-export function readAggregate(args: AggregateArgs, acrossBases: boolean): AggregateQuery {
+export function readAggregate(
+  args: AggregateArgs,
+  { acrossBases = false, overTime = false }: { acrossBases?: boolean; overTime?: boolean } = {},
+): AggregateQuery {
   const read = (name: string, at: string): AggregateField => {
     if (acrossBases && name === 'base_id') return { kind: 'base' }
     return checkOneValue(parseField(name, at), at)
   }
   const aggregations = readAggregations(args.aggregations, read)
   const groups = readGroups(args.groupBy ?? [], read)
-  const names = checkDistinct([...groups, ...aggregations])
+  const moments = overTime ? [{ name: AT, at: '/over' }] : []
+  const names = checkDistinct([...moments, ...groups, ...aggregations])
   const readName = nameReader(names)
   const isGiven = (value: unknown) => value !== undefined && value !== null
   return {

@@ -20,7 +20,13 @@ import type { AggregateField, Interval } from './input.ts'
 export type Facet = 'value' | 'type' | 'number' | 'text' | 'rest' | 'instant' | Interval
 
 /** A row source whose records share field types; `from` and `where` select them as `plinth.record AS r`. */
-export type Branch = { from: string; where: string; type: FieldContext }
+export type Branch = {
+  from: string
+  where: string
+  type: FieldContext
+  /** Further columns to select, by name. */
+  more?: Readonly<Record<string, string>>
+}
 
 /** What is read of a field whose type the schema says, and of no other: the type need not be tested then. */
 const FACETS_OF: Readonly<Record<'string' | 'number', readonly Facet[]>> = {
@@ -75,9 +81,9 @@ export class Source {
   }
 
   /** OFFSET 0 is an optimization fence: the planner would inline an expression at each of its uses. */
-  branchStatement({ from, where, type }: Branch, parameters: Parameters): string {
-    const raw: string[] = []
-    const shown: string[] = []
+  branchStatement({ from, where, type, more = {} }: Branch, parameters: Parameters): string {
+    const raw = Object.entries(more).map(([name, sql]) => `${sql} AS ${name}`)
+    const shown = Object.keys(more).map((name) => `r.${name}`)
     for (const [n, { field, at, facets }] of [...this.#fields.values()].entries()) {
       const path = this.#trustedPath(field, facets)
       if (path) checkField({ kind: 'data', path }, type, at)

@@ -7,7 +7,7 @@ import { keyOf } from '../../data/filter/sort-key.ts'
 import type { Filter } from '../../data/filter/syntax-tree.ts'
 import { aggregationCell, type Cell, groupCell, operandOf } from './column.ts'
 import type { AggregateQuery } from './input.ts'
-import { type Branch, Source } from './source.ts'
+import { Source } from './source.ts'
 
 /** The output columns and their source. */
 export type GroupColumns = {
@@ -30,19 +30,19 @@ export function planAggregate(
 }
 
 /**
- * Builds the statement of one page of groups plus one group. With a total, each row has it as `total`; an
+ * Builds the statement of one page of groups of the rows `from` plus one group. With a total, each row has it as `total`; an
  * empty page returns it on a row whose `place` is null.
  */
 export function aggregateStatement(
   plan: GroupColumns,
-  branches: readonly Branch[],
+  from: string,
   { limit, offset, includeTotal }: Window,
   parameters: Parameters,
 ): string {
-  const { cells, groups, query, source } = plan
+  const { cells, groups, query } = plan
   const columns = cells.map(({ sql, column }) => `${sql} AS ${column}`).join(', ')
   const keys = groups.map(({ groupedBy }, n) => groupedBy ?? n + 1).join(', ')
-  const grouped = `SELECT ${columns} FROM ${source.statement(branches, parameters)}${keys && ` GROUP BY ${keys}`}`
+  const grouped = `SELECT ${columns} FROM ${from}${keys && ` GROUP BY ${keys}`}`
   const kept = query.having
     ? `SELECT * FROM (${grouped}) g WHERE ${compileHaving(query.having, cells, parameters)}`
     : grouped

@@ -31,7 +31,7 @@ export async function aggregateAcrossBases(scope: Scope, args: CrossAggregateArg
   const named = namedBases(scope, args.bases, recordType)
   requireAccount(account)
   const page = readPage(args)
-  const query = readAggregate(args, true)
+  const query = readAggregate(args, { acrossBases: true })
   const { filter, groups, aggregations } = query
   const fields = [...groups, ...aggregations].flatMap(({ field, fieldAt }): NamedPath[] =>
     field?.kind === 'data' ? [{ path: field.path, at: fieldAt }] : [],
@@ -50,7 +50,10 @@ export async function aggregateAcrossBases(scope: Scope, args: CrossAggregateArg
   )
   const parameters = new Parameters()
   const branches = merged.map((type) => branchOf(type, parameters))
-  const { text, values } = bindWithin(parameters, aggregateStatement(plan, branches, page, parameters))
+  const { text, values } = bindWithin(
+    parameters,
+    aggregateStatement(plan, plan.source.statement(branches, parameters), page, parameters),
+  )
   const { rows, isCut } = await readPageRows<GroupRow>(scope, shaped(text), values)
   return toGroups(rows, plan, page, isCut)
 }

@@ -96,9 +96,14 @@ async function notThere(scope: Scope, target: RecordKey, moment: Moment, row?: R
  * Checks that the history since the time is complete.
  * @throws VALIDATION_ERROR when part of it is purged
  */
-export async function requireCompleteHistory(scope: Scope, baseId: string, moment: Moment): Promise<void> {
+export async function requireCompleteHistory(
+  scope: Scope,
+  baseId: string,
+  moment: Moment,
+  path = '/as_of',
+): Promise<void> {
   const from = await purgedUntil(scope, baseId, moment)
-  if (from) throw invalid(purged(from))
+  if (from) throw invalid({ ...purged(from), path })
 }
 
 /** The start of the complete history, if it is after the given time. */
