@@ -38,21 +38,70 @@ const migration = z.record(z.string(), MigrationSteps).optional().meta({
 
 const reviewNote = z.string().min(1).max(LIMITS.descriptionChars).optional()
 
+const DRAFTS = ['record', 'relationship'] as const
+const draft = {
+  record_type: z.string().optional().meta({ description: 'Of a record.' }),
+  id: z.string(),
+}
+/** What a promotion names: a resource of configuration, or a record or relationship of a change-set. */
+const Resource = z.strictObject({
+  kind: z.enum([...CONFIG_KINDS, ...DRAFTS]),
+  ...draft,
+  fields: z
+    .array(z.string().min(1))
+    .min(1)
+    .optional()
+    .meta({ description: 'Of a record: these fields only, such as `data.amount`.' }),
+})
+
+/** The body that takes changes out of a change-set. */
+export const DiscardBody = z.strictObject({
+  resources: z
+    .array(z.strictObject({ kind: z.enum(DRAFTS), ...draft }))
+    .min(1)
+    .max(1000)
+    .meta({
+      description: 'The records and relationships whose changes go.',
+    }),
+  dry_run: z.boolean().optional().meta({ description: 'Show the changes and store nothing.' }),
+})
+
+const resolve = z
+  .array(
+    z.strictObject({
+      kind: z.enum(DRAFTS).optional().meta({ description: '`record`, as by default.' }),
+      record_type: z.string().optional().meta({ description: 'Of a record.' }),
+      id: z.string(),
+      field: z.string().optional().meta({
+        description: 'The field in conflict, such as `data.amount`. Without it, all of the record.',
+      }),
+      take: z.enum(['preview', 'production', 'value']),
+      value: z.unknown().optional().meta({ description: 'With `take: value`, and a field.' }),
+    }),
+  )
+  .max(1000)
+  .optional()
+  .meta({ description: 'Of a change-set: how each conflict ends.' })
+
 /** The body of a proposal: what is to be promoted. */
 export const ProposalBody = z.strictObject({
   from: z.string().meta({ description: 'The preview, such as `crm--dev`.' }),
   prune: z.boolean().optional().meta({ description: 'Also delete what the preview deleted.' }),
   resources: z
-    .array(z.strictObject({ kind: z.enum(CONFIG_KINDS), id: z.string() }))
+    .array(Resource)
     .max(1000)
     .optional()
     .meta({ description: 'Promote these resources only. By default, all that the preview changed.' }),
   migration,
+  resolve,
 })
 
 /** The body of a promotion. */
 export const PromoteBody = ProposalBody.extend({
   dry_run: z.boolean().optional().meta({ description: 'Show the changes and store nothing.' }),
+  revision: z.int().optional().meta({
+    description: 'Of a change-set: the revision that was looked at. Another one is 409 `changed_since`.',
+  }),
   force: z.boolean().optional().meta({
     description: 'Take the preview where both sides changed, and delete types together with their records.',
   }),

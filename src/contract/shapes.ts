@@ -57,20 +57,25 @@ export const BaseBody = z.strictObject({
   settings: BaseSettings.optional(),
 })
 
-const COPIES = ['config', 'config_and_sample'] as const
+const COPIES = ['config', 'config_and_sample', 'on_write'] as const
 
 /** The body that creates a preview. */
 export const PreviewBody = z.strictObject({
   name: z
     .string()
     .refine(isPreviewName, `The name of a preview must be ${ID_RULES.preview}.`)
-    .meta({ description: 'The part of its id after `<base>--`: the preview `dev` of `crm` is `crm--dev`.' }),
+    .optional()
+    .meta({
+      description:
+        'The part of its id after `<base>--`: the preview `dev` of `crm` is `crm--dev`. A change-set has one made if it is left out.',
+    }),
   description: Description.optional(),
+  title: Name.optional().meta({ description: 'Of a change-set: what it is for, in a line.' }),
   copy: z
     .enum(COPIES)
     .optional()
     .meta({
-      description: `What the preview starts with. \`config\`, the default: the configuration, and no records. \`config_and_sample\`: also the newest records of each type, at most ${LIMITS.previewSample}, with the relationships among them.`,
+      description: `What the preview starts with. \`config\`, the default: the configuration, and no records. \`config_and_sample\`: also the newest records of each type, at most ${LIMITS.previewSample}, with the relationships among them. \`on_write\`: nothing. It is a change-set, which shows production with its own changes over it.`,
     }),
 })
 

@@ -158,6 +158,10 @@ export const LIMITS = {
   unreferencedMs: 24 * 60 * 60_000,
   /** Previews that a base can have. */
   previews: 100,
+  /** Change-sets that a base can have open; records and relationships, and bytes of their data, in one of them. */
+  changeSets: 1000,
+  changeSetRows: 10_000,
+  changeSetBytes: 64 * 1024 * 1024,
   /** Maximum number of records of a type, and of bytes of all records, that a preview starts with. */
   previewSample: 100,
   previewSampleBytes: 64 * 1024 * 1024,

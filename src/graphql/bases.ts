@@ -1,6 +1,7 @@
 /** GraphQL type, queries and mutations of bases. */
 import * as bases from '../engine/configuration/bases/index.ts'
 import { typesVersion } from '../engine/configuration/record-types/index.ts'
+import { type ChangeSetState, changeSetState } from '../engine/core/change-set/state.ts'
 import { expectation } from '../engine/core/write/preconditions.ts'
 import { createPreview } from '../engine/environments/index.ts'
 import { builder } from './builder.ts'
@@ -9,6 +10,22 @@ import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
 
 type Base = bases.Base & { dryRun?: boolean }
+
+const ChangeSetRef = builder.objectRef<ChangeSetState>('ChangeSet').implement({
+  description: 'A preview that copies nothing: it shows production with its own changes of records over it.',
+  fields: (t) => ({
+    title: t.exposeString('title', { nullable: true }),
+    status: t.exposeString('status', { description: '"open", or "merged" once all of it is promoted.' }),
+    revision: t.exposeInt('revision', { description: 'Rises with each request that changes something.' }),
+    createdBy: t.exposeString('createdBy', { nullable: true, description: 'The id of the token.' }),
+    createdByName: t.exposeString('createdByName'),
+    writtenAt: t.expose('writtenAt', { type: 'DateTime', description: 'The last write.' }),
+    counts: t.expose('counts', {
+      type: 'JSON',
+      description: '`{ create, update, delete }`: numbers of records and relationships.',
+    }),
+  }),
+})
 
 const BaseType = builder.objectRef<Base>('Base').implement({
   description: 'A container of record types and records. Grants are given per base.',
@@ -22,6 +39,13 @@ const BaseType = builder.objectRef<Base>('Base').implement({
       description: 'The base that a preview was created from.',
     }),
     settings: t.expose('settings', { type: 'JSON' }),
+    changeSet: t.field({
+      type: ChangeSetRef,
+      nullable: true,
+      description: 'Of a change-set: what it changes. Null for other bases.',
+      resolve: ({ id, productionBase }, _args, { scope }) =>
+        productionBase === null ? null : changeSetState(scope, id),
+    }),
     counts: t.field({
       type: 'JSON',
       description: 'Numbers of record types and records that the token can read.',
@@ -90,15 +114,20 @@ mutation('deleteBase', {
 
 const PreviewInput = builder.inputType('PreviewInput', {
   fields: (t) => ({
-    name: t.string({ required: true, description: 'The part of its id after `<base>--`.' }),
+    name: t.string({
+      description: 'The part of its id after `<base>--`. A change-set has one made if it is left out.',
+    }),
     description: t.string(),
-    copy: t.string({ description: '"config", the default, or "config_and_sample".' }),
+    title: t.string({ description: 'Of a change-set: what it is for.' }),
+    copy: t.string({
+      description: '"config", the default, "config_and_sample", or "on_write": a change-set.',
+    }),
   }),
 })
 
 mutation('createPreview', {
   description:
-    'Creates a preview of a base: a base of its own with the same configuration, where changes can be tried.',
+    'Creates a preview of a base: a base of its own with the same configuration, where changes can be tried; or a change-set.',
   type: BaseType,
   args: builder.args((t) => ({
     base: t.string({ required: true }),

@@ -92,6 +92,10 @@ type WriteTraits<T> = {
   carriesSecrets?: boolean | undefined
 }
 
+/** A request to a change-set is another one than the same to its production base. */
+const ofChangeSet = ({ changeSet }: Scope, request: () => unknown): (() => unknown) =>
+  changeSet === undefined ? request : () => ['change_set', changeSet, request()]
+
 /** Runs a write in the engine's pipeline. Its name and arguments are its identity for idempotency. */
 export function runWrite<T extends object>(
   name: string,
@@ -115,7 +119,7 @@ export function runWrite<T extends object>(
       dryRun: args.dryRun ?? asked.dryRun,
       idempotencyKey,
       carriesSecrets,
-      request: asked.request ?? (() => ['graphql', name, requestOf(args)]),
+      request: ofChangeSet(context.scope, asked.request ?? (() => ['graphql', name, requestOf(args)])),
       onReplay: () => {
         asked.replayed = true
       },

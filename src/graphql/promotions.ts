@@ -82,12 +82,25 @@ export const selectionArgs = () =>
     base: t.string({ required: true }),
     from: t.string({ required: true, description: 'The preview, such as "crm--dev".' }),
     prune: t.boolean({ description: 'Also delete what the preview deleted.' }),
-    resources: t.field({ type: 'JSON', description: 'Only these: `[{ kind, id }]`.' }),
+    resources: t.field({
+      type: 'JSON',
+      description:
+        'Only these: `[{ kind, id }]`; of a change-set `[{ kind: "record", record_type, id, fields }]`.',
+    }),
     migration: t.field(MIGRATION),
+  }))
+const resolveArgs = () =>
+  builder.args((t) => ({
+    resolve: t.field({
+      type: 'JSON',
+      description: 'Of a change-set, how conflicts end: `[{ record_type, id, field, take, value }]`.',
+    }),
   }))
 const promoteArgs = () => ({
   ...selectionArgs(),
+  ...resolveArgs(),
   ...builder.args((t) => ({
+    revision: t.int({ description: 'Of a change-set: the revision that was looked at.' }),
     force: t.boolean({
       description: 'Take the preview where both sides changed, and delete types together with their records.',
     }),
@@ -108,6 +121,11 @@ export const ProposalRef = builder.objectRef<environments.Proposal>('Proposal').
         'What production holds or lacks that the changes do not fit: details of an error, with counts and samples.',
       resolve: ({ breaks }) => breaks,
     }),
+    revision: t.int({
+      nullable: true,
+      description: 'Of a change-set: what was looked at. Send it with the promotion.',
+      resolve: ({ revision }) => revision ?? null,
+    }),
     kept: t.field(KEPT),
     recordsRewritten: t.field(RECORDS_REWRITTEN),
     warnings: t.field(WARNINGS),
@@ -119,9 +137,8 @@ builder.queryField('proposal', (t) =>
     type: ProposalRef,
     description:
       'Compares a preview with its production base, for a person to decide on a promotion. Needs read on both.',
-    args: selectionArgs(),
-    resolve: (_root, { base, from, prune, resources, migration }, { scope }) =>
-      environments.propose(scope, base, bodyOf({ from, prune, resources, migration })),
+    args: { ...selectionArgs(), ...resolveArgs() },
+    resolve: (_root, { base, ...body }, { scope }) => environments.propose(scope, base, bodyOf(body)),
   }),
 )
 
@@ -130,9 +147,13 @@ mutation<ReturnType<typeof promoteArgs>, Promotion, PromotionPlan>('promote', {
   type: PromotionRef,
   args: promoteArgs(),
   planned: (plan) => ({ ...plan.promotion, plan }),
-  plannedArgs: ['prune', 'resources', 'force', 'migration'],
-  resolve: (scope, { base, from, prune, resources, force, migration }) =>
-    environments.promote(scope, base, bodyOf({ from, prune, resources, force, migration })),
+  plannedArgs: ['prune', 'resources', 'force', 'migration', 'resolve', 'revision'],
+  resolve: (scope, { base, from, prune, resources, force, migration, resolve, revision }) =>
+    environments.promote(
+      scope,
+      base,
+      bodyOf({ from, prune, resources, force, migration, resolve, revision }),
+    ),
 })
 
 mutation('rollbackPromotion', {
@@ -145,4 +166,29 @@ mutation('rollbackPromotion', {
   })),
   resolve: (scope, { base, promotionId, migration }) =>
     environments.rollback(scope, base, bodyOf({ promotionId, migration })),
+})
+
+type Discarded = environments.Discarded & { dryRun?: boolean }
+const DiscardedRef = builder.objectRef<Discarded>('DiscardedChanges').implement({
+  description: 'Changes that were taken out of a change-set.',
+  fields: (t) => ({
+    from: t.exposeString('from', { description: 'The change-set.' }),
+    revision: t.exposeInt('revision'),
+    changes: t.field(CHANGES),
+    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
+  }),
+})
+
+mutation('discardChanges', {
+  description: 'Takes changes out of a change-set: what they are of is shown as production has it again.',
+  type: DiscardedRef,
+  args: builder.args((t) => ({
+    base: t.string({ required: true, description: 'The change-set.' }),
+    resources: t.field({
+      type: 'JSON',
+      required: true,
+      description: '`[{ kind: "record", record_type, id }, { kind: "relationship", id }]`.',
+    }),
+  })),
+  resolve: (scope, { base, resources }) => environments.discardDrafts(scope, base, { resources }),
 })

@@ -42,5 +42,6 @@ import './change-trace.ts'
 import './providers.ts'
 import './diagnostics.ts'
 import { builder } from './builder.ts'
+import { bindChangeSets } from './change-sets.ts'
 
-export const schema = builder.toSchema()
+export const schema = bindChangeSets(builder.toSchema())

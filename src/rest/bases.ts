@@ -18,6 +18,18 @@ export const Base = z
     environment: z.enum(['production', 'preview']),
     production_base: z.string().nullable(),
     settings: BaseSettings,
+    change_set: z
+      .object({
+        title: z.string().nullable(),
+        status: z.enum(['open', 'merged']),
+        revision: z.int().meta({ description: 'Rises with each request that changes something.' }),
+        created_by: z.string().nullable().meta({ description: 'The id of the token.' }),
+        created_by_name: z.string(),
+        written_at: time,
+        counts: z.object({ create: z.int(), update: z.int(), delete: z.int() }),
+      })
+      .nullable()
+      .meta({ description: 'Of a change-set; null for other bases.' }),
     version: z.int(),
     created_at: time,
     updated_at: time,
@@ -30,7 +42,9 @@ export const Base = z
   .meta({ id: 'Base' })
 
 export const BaseFields = graphql(`fragment BaseFields on Base {
-  id name description environment production_base: productionBase settings version created_at: createdAt updated_at: updatedAt
+  id name description environment production_base: productionBase settings
+  change_set: changeSet { title status revision created_by: createdBy created_by_name: createdByName written_at: writtenAt counts }
+  version created_at: createdAt updated_at: updatedAt
 }`)
 
 const params = z.strictObject({ id: baseId(isBaseId) })
@@ -106,11 +120,11 @@ export const bases = [
   route('DELETE /bases/:id', {
     tag: 'Bases',
     summary: 'Delete a base and everything in it',
-    need: ({ id = '' }) => ({
-      permission: id.includes('--') ? 'manage' : 'admin',
-      base: id,
-      recordType: '*',
-    }),
+    // Whoever opened a change-set may drop it.
+    need: ({ id = '' }) =>
+      id.includes('--')
+        ? { permission: 'write', anyOf: id }
+        : { permission: 'admin', base: id, recordType: '*' },
     params,
     query: z.strictObject({
       confirm: z.string().optional().meta({ description: 'The base id. Required if the base has records.' }),

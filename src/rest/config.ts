@@ -28,8 +28,10 @@ export const BREAKS_CLIENTS =
   'What breaks for clients that were generated from the GraphQL schema of the base.'
 export const ChangeOfConfig = z
   .object({
-    kind: z.enum(CONFIG_KINDS),
-    id: z.string(),
+    kind: z
+      .enum([...CONFIG_KINDS, 'record', 'relationship'])
+      .meta({ description: '`record` and `relationship` are of change-sets.' }),
+    id: z.string().meta({ description: 'Of a record `<record_type>/<id>`.' }),
     op: z.enum(['create', 'update', 'delete']),
     diff: z.array(z.record(z.string(), z.unknown())).meta({ description: 'RFC 6902.' }),
   })

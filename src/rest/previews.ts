@@ -15,11 +15,12 @@ const params = z.strictObject({ base_id: baseId() })
 export const previews = [
   route('POST /:base_id/preview', {
     tag: 'Environments',
-    summary: 'Create a preview: a base of its own with the same configuration',
+    summary: 'Create a preview: a base of its own with the same configuration, or a change-set',
+    // A change-set needs no more. What copies needs `manage`.
     need: ({ base_id = '' }) => ({
       all: [
-        { permission: 'read', base: base_id, recordType: '*' },
-        { permission: 'manage', base: anyPreviewOf(productionOf(base_id)), recordType: '*' },
+        { permission: 'read', anyOf: base_id },
+        { permission: 'write', anyOf: anyPreviewOf(productionOf(base_id)) },
       ],
     }),
     params,

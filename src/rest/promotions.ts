@@ -1,7 +1,13 @@
 /** REST routes of promotions. */
 import { z } from 'zod'
-import { CONFIG_KINDS, PromoteBody, ProposalBody, RollbackBody } from '../contract/config-shapes.ts'
-import { pageBody, writtenBody } from '../contract/response-bodies.ts'
+import {
+  CONFIG_KINDS,
+  DiscardBody,
+  PromoteBody,
+  ProposalBody,
+  RollbackBody,
+} from '../contract/config-shapes.ts'
+import { pageBody, trim, writtenBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { BREAKS_CLIENTS, ChangeOfConfig, Kept, NewSecrets, SummaryOfChanges } from './config.ts'
 import { listOf } from './route/page.ts'
@@ -10,7 +16,18 @@ import { route } from './route/route.ts'
 import { baseId, onBase, time } from './route/shapes.ts'
 
 const diff = z.array(z.record(z.string(), z.unknown())).meta({ description: 'RFC 6902, from the fork.' })
-const Conflict = z.object({ kind: z.enum(CONFIG_KINDS), id: z.string(), production: diff, preview: diff })
+const Conflict = z.object({
+  kind: z.enum([...CONFIG_KINDS, 'record', 'relationship']),
+  id: z.string(),
+  code: z
+    .enum(['same_field', 'update_delete', 'delete_update', 'create_create'])
+    .optional()
+    .meta({ description: 'Of a change-set.' }),
+  path: z.string().optional().meta({ description: 'Of a change-set: the field.' }),
+  message: z.string().optional(),
+  production: diff,
+  preview: diff,
+})
 const meta = z
   .object({
     warnings: z.array(z.string()).optional().meta({ description: BREAKS_CLIENTS }),
@@ -32,6 +49,7 @@ export const Proposal = z
     breaks: z.array(z.record(z.string(), z.unknown())).meta({
       description: 'What production holds or lacks that the changes do not fit: details of an error.',
     }),
+    revision: z.int().optional().meta({ description: 'Of a change-set. Send it with the promotion.' }),
     kept: Kept,
     meta,
   })
@@ -57,23 +75,39 @@ export const Promotion = z
   })
   .meta({ id: 'Promotion' })
 
+const Discarded = z
+  .object({
+    from: z.string().meta({ description: 'The change-set.' }),
+    revision: z.int(),
+    changes: z.array(ChangeOfConfig),
+    dry_run: z.literal(true).optional(),
+  })
+  .meta({ id: 'DiscardedChanges' })
+
+/** Only a change-set has a revision. */
+const ofChangeSet = <P extends { revision: number | null }>({ revision, ...proposal }: P) => ({
+  ...proposal,
+  ...(revision !== null && { revision }),
+})
+
 export const PromotionFields = graphql(`fragment PromotionFields on Promotion {
   id kind from base_id: baseId status changes conflicts created_by: createdBy created_by_name: createdByName created_at: createdAt
 }`)
 
 const params = z.strictObject({ base_id: baseId() })
-const needsAdmin = ({ base_id = '' }) => ({ permission: 'admin', base: base_id, recordType: '*' }) as const
+/** A change-set is promoted with `write` on what it changes. Configuration needs `admin`. */
+const needsWrite = ({ base_id = '' }) => ({ permission: 'write', anyOf: base_id }) as const
 
 export const promotions = [
   route('POST /:base_id/promote', {
     tag: 'Environments',
     summary: 'Apply the changes of a preview to its production base, in one transaction',
-    need: needsAdmin,
+    need: needsWrite,
     params,
     body: PromoteBody,
     operation: graphql(
-      `mutation Promote($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $force: Boolean, $migration: JSON, $dryRun: Boolean) {
-        done: promote(base: $base, from: $from, prune: $prune, resources: $resources, force: $force, migration: $migration, dryRun: $dryRun) {
+      `mutation Promote($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $force: Boolean, $migration: JSON, $resolve: JSON, $revision: Int, $dryRun: Boolean) {
+        done: promote(base: $base, from: $from, prune: $prune, resources: $resources, force: $force, migration: $migration, resolve: $resolve, revision: $revision, dryRun: $dryRun) {
           ...PromotionFields kept records_rewritten: recordsRewritten warnings secrets dry_run: dryRun
         }
       }`,
@@ -90,24 +124,43 @@ export const promotions = [
   route('POST /:base_id/promote/proposal', {
     tag: 'Environments',
     summary: 'Show what a promotion would change, and what prevents it',
-    need: onBase('read'),
+    need: ({ base_id = '' }) => ({ permission: 'read', anyOf: base_id }),
     params,
     body: ProposalBody,
     operation: graphql(
-      `query Propose($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $migration: JSON) {
-        proposal(base: $base, from: $from, prune: $prune, resources: $resources, migration: $migration) {
-          from base_id: baseId changes summary conflicts breaks kept records_rewritten: recordsRewritten warnings
+      `query Propose($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $migration: JSON, $resolve: JSON) {
+        proposal(base: $base, from: $from, prune: $prune, resources: $resources, migration: $migration, resolve: $resolve) {
+          from base_id: baseId changes summary conflicts breaks revision kept records_rewritten: recordsRewritten warnings
         }
       }`,
     ),
     variables: ({ params, body }) => ({ base: params.base_id, ...body }),
-    reply: ({ proposal }) => ({ body: writtenBody(proposal), isLarge: true }),
+    reply: ({ proposal }) => ({ body: writtenBody(ofChangeSet(proposal)), isLarge: true }),
     answers: Proposal,
+  }),
+  route('POST /:base_id/discard', {
+    tag: 'Environments',
+    summary: 'Take changes out of a change-set',
+    need: ({ base_id = '' }) => ({ permission: 'write', anyOf: base_id }),
+    params,
+    body: DiscardBody,
+    operation: graphql(
+      `mutation DiscardChanges($base: String!, $resources: JSON!, $dryRun: Boolean) {
+        done: discardChanges(base: $base, resources: $resources, dryRun: $dryRun) { from revision changes dry_run: dryRun }
+      }`,
+    ),
+    variables: ({ params, body }) => ({
+      base: params.base_id,
+      resources: body.resources,
+      dryRun: body.dry_run || undefined,
+    }),
+    reply: ({ done }) => ({ body: trim(done), isLarge: true }),
+    answers: Discarded,
   }),
   route('POST /:base_id/promote/rollback', {
     tag: 'Environments',
     summary: 'Undo a promotion, as a new entry of the history',
-    need: needsAdmin,
+    need: needsWrite,
     params,
     body: RollbackBody,
     operation: graphql(

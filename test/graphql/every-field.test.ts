@@ -165,6 +165,8 @@ const MUTATIONS: Record<string, string> = {
   createRelationship: `createRelationship(base: "crm", input: {${LINK}} $dry) { id }`,
   createToken:
     'createToken(name: "n", grants: [{base: "crm", record_type: "*", environment: "*", permission: "read"}] $dry) { id }',
+  discardChanges:
+    'discardChanges(base: "crm--drafts", resources: [{kind: "record", record_type: "task", id: "a"}] $dry) { revision changes }',
   deleteAttachment:
     'deleteAttachment(base: "crm", recordType: "task", recordId: "a", id: "$attachment" $dry) { id }',
   deleteBase: 'deleteBase(id: "crm", confirm: "crm" $dry) { id }',
@@ -301,6 +303,8 @@ beforeAll(async () => {
   )
   held.promotion = succeed(await world.call('POST', '/v1/crm/promote', { from: 'crm--kept' })).id
   succeed(await world.call('POST', '/v1/crm/preview', { name: 'asked' }), 201)
+  succeed(await world.call('POST', '/v1/crm/preview', { name: 'drafts', copy: 'on_write' }), 201)
+  succeed(await world.call('PATCH', '/v1/crm--drafts/records/task/a', { data: { title: 'drafted' } }))
   succeed(await world.call('PUT', '/v1/crm--asked/record-types/asked', {}), 201)
   succeed(await world.call('POST', '/v1/crm/review-requests', { from: 'crm--asked' }), 201)
   // One that somebody else asked for.

@@ -115,6 +115,34 @@ describe('the tools of environments', () => {
     expectFailure(await world.call('GET', `/v1/bases/${base}--dev`), 'NOT_FOUND')
   })
 
+  test('an agent proposes changes of records in a change-set, and a person promotes them', async () => {
+    const { base, asAgent, asAdmin } = await live()
+    const { id, mcp } = await asAgent('preview', { action: 'create', copy: 'on_write' })
+    expect(id).toMatch(new RegExp(`^${base}--p-\\w{6}$`))
+    await asAgent('update_task', { id: 't1', title: 'Two' }, mcp)
+    const { data } = await asAgent('query_records', { record_type: 'task' }, mcp)
+    expect(data).toMatchObject([{ id: 't1', data: { title: 'Two' } }])
+    const live1 = await asAgent('query_records', { record_type: 'task' })
+    expect(live1['data']).toMatchObject([{ id: 't1', data: { title: 'One' } }])
+    expect(await asAgent('propose', {}, mcp)).toMatchObject({
+      ...{
+        from: id,
+        revision: 1,
+        promotable: true,
+        changes: [{ kind: 'record', id: 'task/t1', op: 'update' }],
+      },
+      plan: '~ record task/t1\n    replace /data/title "One" → "Two"\n1 to update',
+    })
+    expect(await asAgent('promote', { from: id })).toMatchObject({ code: 'FORBIDDEN' })
+    const asked = await asAdmin('promote', { from: id })
+    expect(asked['plan'].what).toContain(id)
+    expect(await asAdmin('promote', { plan_token: asked['plan_token'] })).toMatchObject({
+      changes: [{ kind: 'record', id: 'task/t1', op: 'update' }],
+    })
+    const after = await asAgent('query_records', { record_type: 'task' })
+    expect(after['data']).toMatchObject([{ data: { title: 'Two' } }])
+  })
+
   test('propose shows the changes, what both sides changed, and what records break; it changes nothing', async () => {
     const { base, asAgent } = await live()
     const dev = `${base}--dev`

@@ -43,6 +43,10 @@ export const routeSamples = (base: string): Readonly<Record<string, RouteSample>
   'GET /:base_id/previews': {},
   'POST /:base_id/promote': { body: { from: `${base}--none` }, status: 404 },
   'POST /:base_id/promote/proposal': { body: { from: `${base}--none` }, status: 404 },
+  'POST /:base_id/discard': {
+    body: { resources: [{ kind: 'record', record_type: 'task', id: 'a' }] },
+    status: 400,
+  },
   'POST /:base_id/promote/rollback': { body: { promotion_id: 'none' }, status: 404 },
   'GET /:base_id/promotions': {},
   'GET /:base_id/promotions/:id': { status: 404 },

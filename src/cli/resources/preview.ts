@@ -2,6 +2,7 @@
 import type { Noun } from '../command/command.ts'
 import { misused } from '../command/failure.ts'
 import { commandOf } from '../command/operations.ts'
+import { resources } from './promotion.ts'
 
 /** A production base has the same path, and is not deleted as a preview. */
 function checkId(id: string): void {
@@ -23,7 +24,13 @@ export const preview: Noun = {
     commandOf('previews.create', 'create', {
       summary: 'Create a preview of a base: <base>--<name>',
       argument: 'name',
-      says: { copy: '<what> config (default), or config_and_sample: also some records' },
+      says: {
+        copy: '<what> config (default), config_and_sample: also some records, or on_write: a change-set',
+      },
+    }),
+    commandOf('previews.discard', 'discard', {
+      summary: 'Take changes out of a change-set, which --base names',
+      says: { resources },
     }),
     commandOf('bases.delete', 'delete', {
       summary: 'Delete a preview, by its whole id, and everything in it',

@@ -7,18 +7,23 @@ import { proposalExit, showDone, showProposal } from '../command/show-changes.ts
 
 export const resources: Option = {
   flags: '--resource <kind/id>',
-  about: 'only this resource, such as record_type/deal; can be repeated',
+  about: 'only this resource, such as record_type/deal, or record/deal/d1 of a change-set; can be repeated',
   to: { body: 'resources' },
   several: true,
   read: (text) => {
     const [, kind, id] = /^(\w+)\/(.+)$/.exec(text) ?? []
     if (kind === undefined) throw misused('--resource must be a kind and an id, such as record_type/deal.')
-    return { kind, id }
+    if (kind !== 'record') return { kind, id }
+    const [recordType = '', ...rest] = id?.split('/') ?? []
+    return { kind, record_type: recordType, id: rest.join('/') }
   },
 }
 
 const migration = 'the steps that migrate records, by record type'
-const selection = { prune: 'also delete what the preview deleted', resources, migration }
+const selection = {
+  ...{ prune: 'also delete what the preview deleted', resources, migration },
+  resolve: 'of a change-set, how conflicts end: a list of { record_type, id, field, take }',
+}
 
 /** Command `plinth propose <from>`. */
 export const propose = commandOf('promotions.propose', 'propose', {
@@ -36,6 +41,7 @@ export const promote = commandOf('promotions.create', 'promote', {
   argument: 'from',
   says: {
     force: 'take the preview where both sides changed; delete types with their records',
+    revision: '<n> of a change-set, what you looked at; another one is refused',
     ...selection,
   },
   also: [yes],

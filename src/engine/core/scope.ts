@@ -132,6 +132,8 @@ export type Scope = Services & {
   readonly received: Map<string, StoredBlob>
   /** The delivery of an inbound webhook whose signature was checked; absent in other requests. */
   readonly delivery?: object
+  /** The change-set that the request reads and writes, by its id; absent in others. */
+  readonly changeSet?: string
   /** The run of an action that this request makes; absent in others. */
   readonly run?: RunState
   /** The place of a SQL request that writes; absent in others. */

@@ -4,11 +4,10 @@ import { snakeFields } from '../../contract/field-names.ts'
 import { anyPreviewOf, productionOf } from '../../contract/ids.ts'
 import { PreviewBody } from '../../contract/shapes.ts'
 import { check, inBody } from '../../contract/validate.ts'
-import { advised } from '../../foundation/advised-requests.ts'
-import { DomainError, invalid } from '../../foundation/errors.ts'
+import { invalid } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { BASE, type Base, baseTable, LOCK_BASE_ID } from '../configuration/bases/index.ts'
+import { BASE, type Base, baseTable } from '../configuration/bases/index.ts'
 import { KINDS } from '../configuration/kinds.ts'
 import { finish } from '../configuration/lifecycle/change.ts'
 import { definitionOf } from '../configuration/lifecycle/definition.ts'
@@ -17,34 +16,32 @@ import type { Kind } from '../configuration/lifecycle/kind.ts'
 import { stepsOf } from '../configuration/lifecycle/read-in-steps.ts'
 import { newSecrets } from '../configuration/lifecycle/secrets.ts'
 import { lastVersions } from '../configuration/lifecycle/version-history.ts'
-import { baseNotFound } from '../core/existing-base.ts'
 import { authorship, type Scope } from '../core/scope.ts'
 import type { WriteScope } from '../core/write/write.ts'
 import { copying } from '../data/ledger/bring-back.ts'
 import { logLinks } from '../data/ledger/relationship-statements.ts'
 import { authorAt, logResources } from '../log/log-rows.ts'
 import { requirePermission } from '../storage/access/access.ts'
-import { type Db, statement } from '../storage/database/client.ts'
-
-// Shared with other previews; waits for writers of configuration, so that no half-made change is copied.
-const READ_PRODUCTION = statement(
-  'read_production',
-  'SELECT environment, settings FROM plinth.base WHERE id = $1 FOR SHARE',
-)
+import { statement } from '../storage/database/client.ts'
+import { openChangeSet } from './change-sets/open.ts'
+import { previewOfPreview, settingsOf } from './preview-place.ts'
 
 /**
  * Creates the preview `<base>--<name>`.
  * @throws FORBIDDEN; VALIDATION_ERROR; NOT_FOUND; CONFLICT when it exists
  */
 export async function createPreview(scope: WriteScope, baseId: string, input: object): Promise<Base> {
+  const { name, description = null, title, copy = 'config' } = check(PreviewBody, input, inBody())
+  if (copy === 'on_write') return openChangeSet(scope, baseId, { name, description, title })
   requirePermission(scope.access, 'read', baseId, '*')
   requirePermission(scope.access, 'manage', anyPreviewOf(productionOf(baseId)), '*')
   if (productionOf(baseId) !== baseId) throw previewOfPreview(baseId)
-  const { name, description = null, copy = 'config' } = check(PreviewBody, input, inBody())
+  if (name === undefined) throw nameless()
+  if (title !== undefined) throw untitled(copy)
   const id = `${anyPreviewOf(baseId)}${name}`
   return scope.db.transaction(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
-    const settings = await settingsOf(tx, baseId, id)
+    const settings = await settingsOf(tx, baseId, id, { changeSet: null })
     const version = ((await lastVersions(tx, BASE, id, [id])).get(id) ?? 0) + 1
     const row = await baseTable(tx).createOne({
       data: {
@@ -67,46 +64,14 @@ export async function createPreview(scope: WriteScope, baseId: string, input: ob
   })
 }
 
-/**
- * Locks both ids, and reads the settings of the production base.
- * @throws NOT_FOUND; CONFLICT
- */
-async function settingsOf(tx: Db, baseId: string, id: string): Promise<object> {
-  await tx.query(LOCK_BASE_ID, [baseId])
-  await tx.query(LOCK_BASE_ID, [id])
-  const [production] = await tx.query<{ settings: object }>(READ_PRODUCTION, [baseId])
-  if (!production) throw baseNotFound(baseId)
-  if ((await tx.orm.base.count({ where: { id } })) > 0) throw exists(id)
-  if ((await tx.orm.base.count({ where: { productionBase: baseId } })) >= LIMITS.previews)
-    throw tooMany(baseId)
-  return production.settings
-}
+const nameless = () =>
+  invalid({ path: '/name', code: 'required', message: 'Name the preview: the part of its id after "--".' })
 
-const previewOfPreview = (received: string) =>
+const untitled = (copy: string) =>
   invalid({
-    path: '/base_id',
-    code: 'is_preview',
-    message: `"${received}" is a preview, and a preview cannot have previews. Create one of its production base.`,
-    received,
-    hint: productionOf(received),
-  })
-
-function tooMany(baseId: string): DomainError {
-  const message = `Base "${baseId}" has ${LIMITS.previews} previews, which is the limit. Delete one first: ${advised('delete_preview')}.`
-  return new DomainError('CONFLICT', message, {
-    details: [{ path: '/base_id', code: 'too_many_previews', message, expected: LIMITS.previews }],
-  })
-}
-
-const exists = (id: string) =>
-  new DomainError('CONFLICT', `The preview "${id}" already exists.`, {
-    details: [
-      {
-        path: '/name',
-        code: 'exists',
-        message: `Choose another name, or delete it first: ${advised('delete_preview')}.`,
-      },
-    ],
+    path: '/title',
+    code: 'exclusive',
+    message: `title is of a change-set, and copy is "${copy}". Leave title out, or send copy "on_write".`,
   })
 
 // Copies some records of a base, and the relationships among them, in one statement each.

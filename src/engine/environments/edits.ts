@@ -57,6 +57,18 @@ export function shown({ kind, id, before, after }: Edit): ShownEdit {
   }
 }
 
+/** What a draft of a change-set changes. */
+export function shownDraft({
+  kind,
+  id,
+  before,
+  after,
+}: Pick<ShownEdit, 'kind' | 'id'> & { before: object | null; after: object | null }): ShownEdit {
+  const diff = diffOf(before, after)
+  const op = before === null ? 'create' : after === null ? 'delete' : 'update'
+  return { kind, id, op, diff: before ? withBefore(diff, before) : diff }
+}
+
 /** The secrets that a definition sets, hidden. */
 const hiddenOf = (kind: Kind, definition: Definition): Definition =>
   Object.fromEntries(Object.keys(secretsSetBy(kind, definition)).map((name) => [name, REDACTED]))

@@ -8,11 +8,13 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { uuidv7 } from '../../foundation/uuid.ts'
 import { kindNamed } from '../configuration/kinds.ts'
 import { lockForPromotion } from '../configuration/lifecycle/lock.ts'
+import { isChangeSet } from '../core/change-set/change-set-scope.ts'
 import type { Planning } from '../core/write/plan-approval.ts'
 import type { WriteScope } from '../core/write/write.ts'
 import { setCause } from '../log/entry.ts'
 import { requirePermission } from '../storage/access/access.ts'
 import { applyEdits, type Prepared, prepareEdits } from './apply-edits.ts'
+import { promoteChangeSet } from './change-sets/promote.ts'
 import { editWarnings } from './change-warnings.ts'
 import { type Edit, nonEmpty, type ShownEdit } from './edits.ts'
 import { atNamed, atResource } from './failures.ts'
@@ -20,7 +22,7 @@ import { changeOptimistically } from './optimistic-change.ts'
 import { migrationWarnings, offering, previewMigrations } from './preview-migrations.ts'
 import { nothingPromoted, type Promotion, storePromotion } from './promotion.ts'
 import { type PromotionEdit, withOrigins } from './promotion-edits.ts'
-import { atFrom, checkPreviewOf, prepareOptions, selection } from './promotion-request.ts'
+import { atFrom, checkPreviewOf, ofConfiguration, prepareOptions, selection } from './promotion-request.ts'
 import { snapshotIn } from './snapshot.ts'
 import { type Comparison, type Conflict, compareSides, moveFork, readFork } from './three-way.ts'
 
@@ -35,10 +37,13 @@ export async function promote(
   input: object,
   also?: (within: WriteScope, done: Promotion) => Promise<void>,
 ): Promise<Promotion> {
-  requirePermission(scope.access, 'admin', baseId, '*')
-  const { from, prune = false, force = false, resources, migration } = check(PromoteBody, input, inBody())
+  const body = check(PromoteBody, input, inBody())
+  const { from, prune = false, force = false, migration } = body
   checkPreviewOf(baseId, from)
+  if (await isChangeSet(scope, from)) return promoteChangeSet(scope, baseId, body, also)
+  requirePermission(scope.access, 'admin', baseId, '*')
   requirePermission(scope.access, 'read', from, '*')
+  const resources = ofConfiguration(body)
   // The plan of a promotion is of the whole. It confirms no deletion of a type with records: that needs `force`.
   const { planning, ...unplanned } = scope
   const atEdit = resources ? atNamed : atResource

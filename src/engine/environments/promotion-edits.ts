@@ -10,8 +10,17 @@ import type { Conflict } from './three-way.ts'
 
 /** An edit in the history. `origin`: what the log says of the resource beyond its definition. */
 export type PromotionEdit = Edit & { readonly origin?: object }
+/** What a change-set changed: a record, named `<type>/<id>`, or a relationship. */
+export type StoredDraft = {
+  readonly kind: 'record' | 'relationship'
+  readonly id: string
+  readonly before: object | null
+  readonly after: object | null
+}
 /** The edits of a promotion, and the conflicts that were overridden. */
 export type PromotionEdits = {
+  /** Of a change-set. */
+  readonly drafts?: readonly StoredDraft[]
   readonly edits: readonly PromotionEdit[]
   readonly conflicts: readonly Conflict[]
 }
@@ -42,12 +51,18 @@ const READ = statement(
 type Texts = { before: string | null; after: string | null; origin: string | null; conflict: string | null }
 
 /** The edits as JSON, in short turns. `length` counts their characters. */
-export async function textsOf({ edits, conflicts }: PromotionEdits): Promise<(Texts & { length: number })[]> {
+export async function textsOf({
+  edits,
+  conflicts,
+  drafts = [],
+}: PromotionEdits): Promise<(Texts & { length: number })[]> {
   const overridden = new Map(conflicts.map((each) => [`${each.kind} ${each.id}`, each]))
   const texts: (Texts & { length: number })[] = []
-  for (const { kind, id, before, after, origin } of edits) {
+  const all = [...edits.map((edit) => ({ ...edit, kind: edit.kind.name })), ...drafts]
+  for (const { kind, id, before, after, ...more } of all) {
     if (turnIsOver()) await nextTurn()
-    const conflict = overridden.get(`${kind.name} ${id}`)
+    const origin = 'origin' in more ? more.origin : undefined
+    const conflict = overridden.get(`${kind} ${id}`)
     const text: Texts = {
       before: textOf(before),
       after: textOf(after),
@@ -67,17 +82,18 @@ const textOf = (value: object | null | undefined): string | null =>
 export async function storeEdits(
   db: Db,
   { baseId, id }: { readonly baseId: string; readonly id: string },
-  edits: readonly PromotionEdit[],
+  { edits, drafts = [] }: PromotionEdits,
   texts: readonly (Texts & { length: number })[],
 ): Promise<void> {
+  const all = [...edits.map(({ kind, id: of }) => ({ kind: kind.name, id: of })), ...drafts]
   for (const { from, to } of partsOf(texts)) {
-    const [part, written] = [edits.slice(from, to), texts.slice(from, to)]
+    const [part, written] = [all.slice(from, to), texts.slice(from, to)]
     await db.query(STORE, [
       baseId,
       id,
       part.map((_, n) => from + n),
-      part.map(({ kind }) => kind.name),
-      part.map((edit) => edit.id),
+      part.map(({ kind }) => kind),
+      part.map((each) => each.id),
       written.map(({ before }) => before),
       written.map(({ after }) => after),
       written.map(({ origin }) => origin),
@@ -94,15 +110,21 @@ export async function readEdits(
 ): Promise<ReadonlyMap<string, PromotionEdits>> {
   const rows = promotions.length > 0 ? await db.query<Row>(READ, [baseId, promotions]) : []
   const found = new Map(
-    promotions.map((id) => [id, { edits: [] as PromotionEdit[], conflicts: [] as Conflict[] }]),
+    promotions.map((id) => [
+      id,
+      { edits: [] as PromotionEdit[], conflicts: [] as Conflict[], drafts: [] as StoredDraft[] },
+    ]),
   )
   for (const { promotion_id, kind, id, before, after, origin, conflict } of rows) {
     const past = found.get(promotion_id)
-    past?.edits.push({ kind: kindNamed(kind), id, before, after, ...(origin && { origin }) })
+    if (isDraft(kind)) past?.drafts.push({ kind, id, before, after })
+    else past?.edits.push({ kind: kindNamed(kind), id, before, after, ...(origin && { origin }) })
     if (conflict) past?.conflicts.push({ kind, id, ...conflict })
   }
   return found
 }
+
+const isDraft = (kind: string): kind is StoredDraft['kind'] => kind === 'record' || kind === 'relationship'
 
 /** Adds to each created or deleted resource what its row has beyond its definition. */
 export async function withOrigins(

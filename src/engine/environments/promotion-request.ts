@@ -11,7 +11,27 @@ import type { Edit } from './edits.ts'
 import type { PromotionEdit } from './promotion-edits.ts'
 import type { Snapshot } from './snapshot.ts'
 
-type Named = NonNullable<z.output<typeof PromoteBody>['resources']>
+type Body = Pick<z.output<typeof PromoteBody>, 'resources' | 'resolve' | 'revision'>
+type Named = readonly { readonly kind: string; readonly id: string }[]
+
+const isOfDraft = ({ kind, record_type, fields }: NonNullable<Body['resources']>[number]) =>
+  kind === 'record' || kind === 'relationship' || record_type !== undefined || fields !== undefined
+
+/**
+ * The resources that a promotion of configuration names.
+ * @throws VALIDATION_ERROR for what only a change-set has
+ */
+export function ofConfiguration({ resources, resolve, revision }: Partial<Body>): Named | undefined {
+  const other = resources?.findIndex(isOfDraft) ?? -1
+  const path =
+    other >= 0 ? `/resources/${other}` : resolve ? '/resolve' : revision === undefined ? null : '/revision'
+  if (path === null) return resources
+  throw invalid({
+    path,
+    code: 'not_a_change_set',
+    message: 'Only a change-set promotes records, and this preview has its own configuration. Leave it out.',
+  })
+}
 
 /** @throws VALIDATION_ERROR unless the base is a production base, and `from` a preview of it */
 export function checkPreviewOf(baseId: string, from: string): void {

@@ -10,7 +10,7 @@ import type { Promotion as Row } from '../prisma/client.ts'
 import { requirePermission } from '../storage/access/access.ts'
 import { type Db, statement } from '../storage/database/client.ts'
 import type { NewSecret, RecordsRewritten } from './apply-edits.ts'
-import { type Kept, type ShownEdit, shown } from './edits.ts'
+import { type Kept, type ShownEdit, shown, shownDraft } from './edits.ts'
 import { type PromotionEdits, readEdits, storeEdits, textsOf } from './promotion-edits.ts'
 import type { Conflict } from './three-way.ts'
 
@@ -77,6 +77,10 @@ async function toPromotion(
     if (turnIsOver()) await nextTurn()
     changes.push(shown(edit))
   }
+  for (const draft of past?.drafts ?? []) {
+    if (turnIsOver()) await nextTurn()
+    changes.push(shownDraft(draft))
+  }
   return { ...head, changes, conflicts: past?.conflicts ?? [], createdBy, createdByName, createdAt }
 }
 
@@ -85,9 +89,10 @@ type Entry = Pick<Row, 'id' | 'baseId' | 'kind' | 'fromBase'> & PromotionEdits
 /** Stores a promotion or rollback, and logs it. */
 export async function storePromotion(
   scope: Scope,
-  { edits, conflicts, ...entry }: Entry,
+  { edits, conflicts, drafts = [], ...entry }: Entry,
 ): Promise<Promotion> {
-  const texts = await textsOf({ edits, conflicts })
+  const past: PromotionEdits = { edits, conflicts, drafts }
+  const texts = await textsOf(past)
   const row = await scope.db.orm.promotion.create({
     data: {
       ...entry,
@@ -96,9 +101,9 @@ export async function storePromotion(
       createdBy: scope.actor.tokenId ?? scope.actor.name,
     },
   })
-  await storeEdits(scope.db, row, edits, texts)
+  await storeEdits(scope.db, row, past, texts)
   await logPromotion(scope, headOf(row), 'create')
-  return toPromotion(row, { edits, conflicts }, scope.actor.name)
+  return toPromotion(row, past, scope.actor.name)
 }
 
 /** A promotion without changes, which the history does not keep. */

@@ -3,36 +3,22 @@ import { ProposalBody } from '../../contract/config-shapes.ts'
 import { check, inBody } from '../../contract/validate.ts'
 import { type Detail, DomainError } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
+import { isChangeSet } from '../core/change-set/change-set-scope.ts'
 import type { Scope } from '../core/scope.ts'
 import { requestChecks, type WriteScope } from '../core/write/write.ts'
 import { requirePermission } from '../storage/access/access.ts'
 import { compileAccess } from '../storage/access/compile-access.ts'
 import { applyEdits, checkData, prepareEdits, type RecordsRewritten } from './apply-edits.ts'
+import { proposeChangeSet } from './change-sets/propose.ts'
 import { changeWarnings, clientWarnings } from './change-warnings.ts'
-import { type Kept, nextOf, nonEmpty, type ShownEdit, shown, summaryOf } from './edits.ts'
+import { nextOf, nonEmpty, type ShownEdit, shown, summaryOf } from './edits.ts'
 import { atNamed, atResource } from './failures.ts'
 import { migrationWarnings, offering, previewMigrations } from './preview-migrations.ts'
 import { type PromotionEdit, withOrigins } from './promotion-edits.ts'
-import { atFrom, checkPreviewOf, prepareOptions, selection } from './promotion-request.ts'
+import { atFrom, checkPreviewOf, ofConfiguration, prepareOptions, selection } from './promotion-request.ts'
+import type { Proposal } from './proposal.ts'
 import { readSnapshot } from './snapshot.ts'
-import { type Conflict, compareSides, readFork } from './three-way.ts'
-
-export type Proposal = {
-  from: string
-  baseId: string
-  changes: readonly ShownEdit[]
-  summary: Record<ShownEdit['op'], number>
-  /** What production has changed too, in another way. A promotion needs `force` to replace it. */
-  conflicts: readonly Conflict[]
-  /** What production holds, or lacks, that the changes do not fit, with counts and samples. */
-  breaks: readonly Detail[]
-  /** What the preview deleted, and stays without `prune`. */
-  kept?: readonly Kept[]
-  /** What breaks for clients that were generated from the GraphQL schema of production. */
-  warnings?: readonly string[]
-  /** How many records migrations would rewrite. */
-  recordsRewritten?: RecordsRewritten
-}
+import { compareSides, readFork } from './three-way.ts'
 
 /**
  * Compares a preview with production, and tries the changes there by the checks of a promotion. Takes no lock that writers
@@ -40,9 +26,12 @@ export type Proposal = {
  * @throws FORBIDDEN; VALIDATION_ERROR; NOT_FOUND
  */
 export async function propose(scope: Scope, baseId: string, input: object): Promise<Proposal> {
-  requirePermission(scope.access, 'read', baseId, '*')
-  const { from, prune = false, resources, migration } = check(ProposalBody, input, inBody())
+  const body = check(ProposalBody, input, inBody())
+  const { from, prune = false, migration } = body
   checkPreviewOf(baseId, from)
+  if (await isChangeSet(scope, from)) return proposeChangeSet(scope, baseId, body)
+  requirePermission(scope.access, 'read', baseId, '*')
+  const resources = ofConfiguration(body)
   requirePermission(scope.access, 'read', from, '*')
   const preview = await readSnapshot(scope, from).catch(atFrom)
   const sides = {

@@ -18,7 +18,8 @@ import type { ReviewRequest as Row } from '../prisma/client.ts'
 import { requirePermission } from '../storage/access/access.ts'
 import { promote } from './promote.ts'
 import type { Promotion } from './promotion.ts'
-import { type Proposal, propose } from './propose.ts'
+import type { Proposal } from './proposal.ts'
+import { propose } from './propose.ts'
 
 type Decision = z.output<typeof DecisionBody>['decision']
 /** What the changes do not fit, when they were asked for. */

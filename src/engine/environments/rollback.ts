@@ -9,6 +9,7 @@ import type { WriteScope } from '../core/write/write.ts'
 import { setCause } from '../log/entry.ts'
 import { requirePermission } from '../storage/access/access.ts'
 import { applyEdits, prepareEdits } from './apply-edits.ts'
+import { isOfChangeSet, rollbackChangeSet } from './change-sets/rollback.ts'
 import { editWarnings } from './change-warnings.ts'
 import { isSame, nonEmpty } from './edits.ts'
 import { atUndone } from './failures.ts'
@@ -25,8 +26,10 @@ import { moveFork } from './three-way.ts'
  * @throws FORBIDDEN; VALIDATION_ERROR; NOT_FOUND; CONFLICT when the same resources have changed since
  */
 export async function rollback(scope: WriteScope, baseId: string, input: object): Promise<Promotion> {
-  requirePermission(scope.access, 'admin', baseId, '*')
   const { promotion_id: undone, migration } = check(RollbackBody, input, inBody())
+  if (await isOfChangeSet(scope, baseId, undone))
+    return rollbackChangeSet(scope, baseId, await findUndoable(scope, baseId, undone))
+  requirePermission(scope.access, 'admin', baseId, '*')
   const plan = async (at: WriteScope) => {
     await findUndoable(at, baseId, undone)
     const past = (await readEdits(at.db, baseId, [undone])).get(undone)?.edits ?? []
@@ -67,7 +70,7 @@ export async function rollback(scope: WriteScope, baseId: string, input: object)
 }
 
 /** @throws NOT_FOUND; FORBIDDEN; CONFLICT when it is rolled back already, or a rollback */
-async function findUndoable({ db, access }: WriteScope, baseId: string, id: string) {
+async function findUndoable({ db, access }: Pick<WriteScope, 'db' | 'access'>, baseId: string, id: string) {
   const row = await db.orm.promotion.findUnique({ where: { baseId_id: { baseId, id } } })
   if (!row) throw promotionNotFound('/promotion_id', id)
   requirePermission(access, 'read', row.fromBase, '*')

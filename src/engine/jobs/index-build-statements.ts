@@ -104,10 +104,13 @@ export const RESTART_BUILD = statement(
    WHERE base_id = $1 AND record_type = $2 AND id = $3::bigint`,
 )
 
+/** Those of change-sets get their entries at once: they are few. Duplicates among them are conflicts of their merge. */
 export const MARK_READY = statement(
   'mark_index_ready',
-  `UPDATE plinth.record_type_index SET status = 'ready', built_to = NULL, duplicates = NULL
-   WHERE base_id = $1 AND record_type = $2 AND id = $3::bigint`,
+  `WITH drafts AS MATERIALIZED (
+     SELECT count(plinth_draft.enter(d, false)::text) FROM plinth.draft_record d WHERE d.base_id = $1 AND d.record_type = $2)
+   UPDATE plinth.record_type_index SET status = 'ready', built_to = NULL, duplicates = NULL
+   WHERE base_id = $1 AND record_type = $2 AND id = $3::bigint AND (SELECT count(*) FROM drafts) = 1`,
 )
 
 // Raises the revision, so that writers stop writing entries.

@@ -82,6 +82,8 @@ export async function undelete(
   const [, recordType, id] = target
   const [deletion] = await scope.db.query<Entry>(LAST_ENTRY, [...target])
   if (!deletion) throw recordNotFound(recordType, id)
+  // What a change-set has deleted is in no trash: it is discarded there.
+  if (!deletion.is_deletion && scope.changeSet !== undefined) throw recordNotFound(recordType, id)
   if (!deletion.is_deletion) return undefined
   if (!deletion.is_kept) throw trashExpired(recordType, id)
   // The client knows the version before the deletion, so the precondition applies to that one.

@@ -16,6 +16,7 @@ import { readTypes } from '../base/base-view.ts'
 import { endpointSchema } from '../base/endpoint-schema.ts'
 import { LazySchema } from '../base/lazy-schema.ts'
 import { schemaOf, textOf } from '../base/schemas.ts'
+import { refuseChangeSet } from '../change-sets.ts'
 import type { Context } from '../context.ts'
 import { schema } from '../schema.ts'
 import { namedBase } from './named-base.ts'
@@ -160,6 +161,7 @@ type Place = { schema: GraphQLSchema; context: Context }
 async function typedFor({ caller, params }: FastifyRequest<OfBase>): Promise<Place & { schema: LazySchema }> {
   refuseNul(params, 'path')
   const { base, endpoint } = params
+  await refuseChangeSet(caller, base)
   if (endpoint === undefined) {
     return { schema: await schemaOf(caller, base), context: caller }
   }

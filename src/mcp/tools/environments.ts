@@ -11,7 +11,7 @@ import {
   type Step,
   warningLines,
 } from '../../contract/change-lines.ts'
-import { CONFIG_KINDS, PromoteBody } from '../../contract/config-shapes.ts'
+import { PromoteBody } from '../../contract/config-shapes.ts'
 import { anyPreviewOf, productionOf } from '../../contract/ids.ts'
 import { awaiting } from '../../contract/plan-messages.ts'
 import { pageBody, trim, writtenBody } from '../../contract/response-bodies.ts'
@@ -56,9 +56,9 @@ const remove = compile(
 )
 const propose = compile(
   graphql(
-    `query ToolPropose($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $migration: JSON) {
-      proposal(base: $base, from: $from, prune: $prune, resources: $resources, migration: $migration) {
-        from base_id: baseId changes summary conflicts breaks kept records_rewritten: recordsRewritten warnings
+    `query ToolPropose($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $migration: JSON, $resolve: JSON) {
+      proposal(base: $base, from: $from, prune: $prune, resources: $resources, migration: $migration, resolve: $resolve) {
+        from base_id: baseId changes summary conflicts breaks revision kept records_rewritten: recordsRewritten warnings
       }
     }`,
   ),
@@ -84,8 +84,8 @@ const asked = compile(
 )
 const promote = compile(
   graphql(
-    `mutation ToolPromote($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $force: Boolean, $migration: JSON) {
-      done: promote(base: $base, from: $from, prune: $prune, resources: $resources, force: $force, migration: $migration) {
+    `mutation ToolPromote($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $force: Boolean, $migration: JSON, $resolve: JSON) {
+      done: promote(base: $base, from: $from, prune: $prune, resources: $resources, force: $force, migration: $migration, resolve: $resolve) {
         id kind from base_id: baseId status changes conflicts kept records_rewritten: recordsRewritten warnings secrets created_at: createdAt dry_run: dryRun
         plan { what token expiresAt }
       }
@@ -97,7 +97,12 @@ const ACTIONS = ['create', 'list', 'delete'] as const
 
 const withAddress = <P extends { id: string }>(preview: P) => ({ ...preview, mcp: `/mcp/${preview.id}` })
 
-type PreviewArgs = { base: string; name: string; description?: string | undefined; copy?: string | undefined }
+type PreviewArgs = {
+  base: string
+  name: string | undefined
+  description?: string | undefined
+  copy?: string | undefined
+}
 const RUN = {
   create: async ({ base, ...input }: PreviewArgs, context: Context) => {
     const { done } = await create({ base, input: omitUndefined(input) }, context)
@@ -108,25 +113,23 @@ const RUN = {
     return pageBody({ ...page, data: page.data.map(withAddress) })
   },
   delete: async ({ base, name }: PreviewArgs, context: Context) =>
-    deletedOr((await remove({ id: `${anyPreviewOf(base)}${name}` }, context)).done),
+    deletedOr((await remove({ id: `${anyPreviewOf(base)}${name ?? ''}` }, context)).done),
 }
 
 const chosen = {
   from: z.string().optional().meta({ description: 'The preview; by default that of the address.' }),
   prune: z.boolean().optional().meta({ description: 'Also delete what the preview deleted.' }),
-  resources: z
-    .array(z.strictObject({ kind: z.enum(CONFIG_KINDS), id: z.string() }))
-    .optional()
-    .meta({ description: 'Only these.' }),
+  resources: PromoteBody.shape.resources.meta({ description: 'Only these.' }),
   migration: PromoteBody.shape.migration,
+  resolve: PromoteBody.shape.resolve,
 }
 
 export const environmentTools = [
   tool('preview', {
     title: 'Previews',
     description:
-      'Previews of the base: copies of its types, at an MCP address of their own, to try changes in. create answers the address.',
-    permission: 'manage',
+      'Previews of the base: copies of its types, at an MCP address of their own, to try changes in. create answers the address. copy on_write: a change-set, which shows its records too, and keeps your changes of them until a person promotes it.',
+    permission: 'write',
     hints: { destructive: true },
     isUnlisted: true,
     decidesAt: (base) => anyPreviewOf(productionOf(base)),
@@ -134,14 +137,17 @@ export const environmentTools = [
       action: z.enum(ACTIONS),
       name: z.string().optional(),
       description: z.string().optional(),
-      copy: z.enum(['config', 'config_and_sample']).optional(),
+      copy: z.enum(['config', 'config_and_sample', 'on_write']).optional(),
       ...deleting,
     }),
     output: answerOutput,
     run: async ({ base_id, action, name, description, copy }, context) => {
-      if (name === undefined && action !== 'list') throw nameless(action)
+      if (name === undefined && action !== 'list' && copy !== 'on_write') throw nameless(action)
       const base = productionOf(base_id)
-      return RUN[action]({ base, name: nameIn(base, name ?? ''), description, copy }, context)
+      return RUN[action](
+        { base, name: name === undefined ? name : nameIn(base, name), description, copy },
+        context,
+      )
     },
   }),
   tool('propose', {
@@ -160,16 +166,18 @@ export const environmentTools = [
     }),
     output: answerOutput,
     run: async ({ base_id, from, max_tokens: _, ask: isAsked, note, ...selected }, context) => {
+      const { resolve: _resolve, ...asking } = selected
       const args = { ...placesOf(base_id, from), ...omitUndefined(selected) }
       const request = isAsked
-        ? (await ask({ ...args, ...omitUndefined({ note }) }, context)).done
+        ? (await ask({ ...placesOf(base_id, from), ...omitUndefined({ ...asking, note }) }, context)).done
         : (await asked(placesOf(base_id, from), context)).newest
       const { proposal } = await propose(args, context)
-      const { changes, conflicts, breaks, kept, records_rewritten, warnings, ...about } =
+      const { changes, conflicts, breaks, revision, kept, records_rewritten, warnings, ...about } =
         proposal as unknown as Proposal
       const isFree = conflicts.length + breaks.length === 0
       return new ReadResult({
         ...about,
+        ...(revision !== null && { revision }),
         promotable: isFree,
         plan: planText({ changes, conflicts, breaks, kept, records_rewritten, warnings }),
         changes: changes.map(named),
@@ -185,7 +193,7 @@ export const environmentTools = [
   tool('promote', {
     title: 'Promote a preview',
     description: 'Apply the changes of a preview to production. The first call returns a plan to confirm.',
-    permission: 'admin',
+    permission: 'write',
     hints: { destructive: true },
     isUnlisted: true,
     plans: 'promotion',
@@ -196,8 +204,9 @@ export const environmentTools = [
       ...deleting,
     }),
     output: answerOutput,
-    run: async ({ base_id, from, prune, resources, force, migration }, context) => {
-      const args = { ...placesOf(base_id, from), ...omitUndefined({ prune, resources, force, migration }) }
+    run: async ({ base_id, from, prune, resources, force, migration, resolve }, context) => {
+      const selected = omitUndefined({ prune, resources, force, migration, resolve })
+      const args = { ...placesOf(base_id, from), ...selected }
       const { plan, ...done } = (await promote(args, context)).done
       if (!plan) return promotedBody(done)
       const { conflicts } = done as Promoted
@@ -246,6 +255,7 @@ type Proposal = {
   summary: object
   conflicts: readonly Conflict[]
   breaks: readonly Break[]
+  revision: number | null
   kept: readonly { kind: string; id: string }[] | null
   records_rewritten: Readonly<Record<string, number>> | null
   warnings: string[] | null
@@ -268,7 +278,7 @@ const planText = ({
   kept,
   records_rewritten: rewritten,
   warnings,
-}: Omit<Proposal, 'from' | 'base_id' | 'summary'>): string =>
+}: Omit<Proposal, 'from' | 'base_id' | 'summary' | 'revision'>): string =>
   [
     ...changeLines(changes).map(({ text }) => text),
     ...obstacleLines(conflicts, breaks),

@@ -24,7 +24,7 @@ export const rollbackPromotionTools = [
     title: 'Roll back a promotion',
     description:
       'Undo a promotion: its exact inverse, in production. changes with kind promotion has its id. No record is deleted.',
-    permission: 'admin',
+    permission: 'write',
     hints: {},
     isUnlisted: true,
     decidesAt: productionOf,

@@ -158,6 +158,7 @@ const NAMED: Readonly<Record<string, string>> = {
   'POST /:base_id/promote': 'promotions.create',
   'POST /:base_id/promote/proposal': 'promotions.propose',
   'POST /:base_id/promote/rollback': 'promotions.rollBack',
+  'POST /:base_id/discard': 'previews.discard',
   'GET /:base_id/config': 'config.get',
   'PUT /:base_id/config': 'config.apply',
   'PUT /:base_id/records/:record_type': 'records.upsertByExternalId',

@@ -113,7 +113,7 @@ const OF_BOTH = ['propose', 'promote', 'rollback_promotion']
 
 /** The routes whose samples need what a filled base does not have, or that only one side has. */
 const REFUSED =
-  /preview|promot|review-requests|\/config$|:run_id|:delivery_id|seeds|revert|complete|triggers.*test/
+  /preview|promot|discard|review-requests|\/config$|:run_id|:delivery_id|seeds|revert|complete|triggers.*test/
 
 describe.each([
   ['shop--dev', 'shop'],

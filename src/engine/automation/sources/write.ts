@@ -5,6 +5,7 @@ import type { SentField, Source } from '../../../contract/source-shapes.ts'
 import { DomainError, invalid } from '../../../foundation/errors.ts'
 import { isObject } from '../../../foundation/is-object.ts'
 import { checkJson, pointer } from '../../../json/parse.ts'
+import { notInChangeSets } from '../../core/change-set/change-set-scope.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import { checkExternal, dataText } from '../../data/ledger/record.ts'
@@ -94,6 +95,7 @@ async function send(
   { id, data, operation }: Sending,
 ): Promise<SourceRecord> {
   const { type, source } = use
+  if (scope.changeSet !== undefined) throw notInChangeSets('A write to an external source', scope.changeSet)
   if (id !== undefined) checkExternal(id, '/id')
   const body = sentFields(source, isObject(data) ? data : {})
   await requireOwnTarget(scope, use)

@@ -10,6 +10,7 @@ import type { WriteScope } from '../../core/write/write.ts'
 import { dropEntries, dropIndexes } from '../../data/indexes/index.ts'
 import type { Base as PlainRow } from '../../prisma/client.ts'
 import { requireKnownBase, requirePermission } from '../../storage/access/access.ts'
+import { compileAccess } from '../../storage/access/compile-access.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
 import { enqueue } from '../../storage/database/enqueue-job.ts'
 import type { DeleteOptions, FieldsOf, Kind, View } from '../lifecycle/kind.ts'
@@ -21,7 +22,7 @@ import { type BaseRow, baseTable, highestVersion, LOCK_BASE_ID } from './table.t
 const CONTENT = statement(
   'content_of_base',
   `SELECT file_index_id::text AS files_index,
-     EXISTS (SELECT FROM plinth.record WHERE base_id = $1) AS has_records,
+     EXISTS (SELECT FROM plinth.record WHERE base_id = $1) OR EXISTS (SELECT FROM plinth.draft_record WHERE branch = $1) AS has_records,
      EXISTS (SELECT FROM plinth.file WHERE base_id = $1 AND deleted_at IS NULL) AS has_files
    FROM plinth.base WHERE id = $1`,
 )
@@ -122,6 +123,11 @@ const isPreview = (received: string): Detail => ({
 export const putBase = (scope: WriteScope, id: string, input: object, expected: Expectation): Promise<Base> =>
   put({ kind: BASE, scope, baseId: id, id }, input, { expected }) as Promise<Base>
 
+/** Whoever opened a change-set may drop it. */
+const isOwnChangeSet = async ({ db, actor }: WriteScope, id: string): Promise<boolean> =>
+  actor.tokenId !== null &&
+  (await db.orm.changeSet.count({ where: { baseId: id, tokenId: actor.tokenId } })) > 0
+
 /** Deletes the base with its content and its previews. A base with records or files requires its id in `confirm`. */
 export async function deleteBase(
   scope: WriteScope,
@@ -129,6 +135,12 @@ export async function deleteBase(
   confirm: string | null,
   expected: Expectation,
 ): Promise<{ id: string; deleted: boolean }> {
+  if (await isOwnChangeSet(scope, id)) {
+    const access = compileAccess([
+      { base: productionOf(id), record_type: '*', environment: 'preview', permission: 'manage' },
+    ])
+    return remove({ kind: BASE, scope: { ...scope, access }, baseId: id, id }, { confirm, expected })
+  }
   requirePermission(scope.access, isProductionBaseId(id) ? 'admin' : 'manage', id, '*')
   requirePermission(scope.access, 'read', productionOf(id), '*')
   return remove({ kind: BASE, scope, baseId: id, id }, { confirm, expected })

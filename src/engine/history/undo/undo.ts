@@ -32,6 +32,8 @@ import { runWave } from './run-steps.ts'
 import { schedule } from './schedule.ts'
 
 export type UndoArgs = Pick<ChangeFilterArgs, 'requestId' | 'actor' | 'since' | 'until' | 'recordType'> & {
+  /** Of the request, only what the promotion of a change-set did. */
+  promotion?: string
   /** One change. */
   seq?: number | null | undefined
   /** The last request of the caller that is not undone. It goes without the others. */
@@ -92,7 +94,7 @@ export type Undo = {
 export async function undoChanges(scope: WriteScope, baseId: string, args: UndoArgs): Promise<Undo> {
   requireBaseAccess(rightsOf(scope), baseId)
   const here = endpointOf(scope, args)
-  const { seq = null, last: isLast, onConflict, withEffects: takesEffects = false, ...rest } = args
+  const { seq = null, last: isLast, onConflict, withEffects: takesEffects = false, promotion, ...rest } = args
   const { withDiffs = false, withTitles = false, ...filter } = rest
   checkSelection(args)
   if (filter.recordType) requirePermission(rightsOf(scope), 'read', baseId, filter.recordType)
@@ -114,7 +116,8 @@ export async function undoChanges(scope: WriteScope, baseId: string, args: UndoA
     const own = isLast
       ? await findLastRequest(tx, baseId, named, named.filter.endpoint, settled, until)
       : undefined
-    const asked = await findChanges(tx, baseId, own?.reader ?? named, settled, seq)
+    const found = await findChanges(tx, baseId, own?.reader ?? named, settled, seq)
+    const asked = promotion === undefined ? found : madeBy(promotion, found)
     const { changes, effects } = takesEffects
       ? await withEffects(tx, baseId, named, asked, settled)
       : { changes: asked, effects: withDiffs ? await effectsOf(tx, baseId, named, asked, settled) : null }
@@ -150,12 +153,24 @@ export async function undoChanges(scope: WriteScope, baseId: string, args: UndoA
   })
 }
 
+/** What a promotion of a change-set did, and what that took with it. The entries of a request are newest first. */
+function madeBy(promotion: string, found: readonly FoundChange[]): FoundChange[] {
+  const causes = new Set([promotion])
+  const made = found.toReversed().filter(({ kind, cause, seq }) => {
+    const isOf = (kind === 'record' || kind === 'relationship') && cause !== null && causes.has(cause)
+    if (isOf) causes.add(String(seq))
+    return isOf
+  })
+  return made.toReversed()
+}
+
 function checkSelection({
   last,
   onConflict: _,
   withEffects: __,
   withDiffs: ___,
   withTitles: ____,
+  promotion: _____,
   ...named
 }: UndoArgs): void {
   const { seq, requestId, actor, since, until } = named

@@ -1,5 +1,6 @@
 /** Leases: rejects a write to a record that another worker has claimed. */
 import { DomainError } from '../../../foundation/errors.ts'
+import { notInChangeSets } from '../../core/change-set/change-set-scope.ts'
 import { policyOn, rightsOf } from '../../core/row-policy/apply.ts'
 import type { Scope } from '../../core/scope.ts'
 import { LOCK } from '../../data/ledger/read-statements.ts'
@@ -131,9 +132,11 @@ const KEEP = statement(
 /**
  * Checks in a transaction that the writer holds the claim on the record that it has written. The claim keeps
  * the new version, so that a write by the holder does not return the record to the pool.
- * @throws NOT_FOUND, CONFLICT at `/claim_id`
+ * @throws NOT_FOUND, CONFLICT at `/claim_id`; FORBIDDEN in a change-set
  */
 export async function keepClaim(scope: Scope, baseId: string, claim: string, record: Written): Promise<void> {
+  // A claim is of production, and would take the version of a draft.
+  if (scope.changeSet !== undefined) throw notInChangeSets('A claim', scope.changeSet)
   const { id, recordType, version } = record
   const claimValues = [baseId, claim, scope.actor.tokenId ?? '', version, recordType, id]
   const [kept] = await scope.db.query(KEEP, claimValues)

@@ -1,0 +1,97 @@
+/** The scope of a request in a change-set: production's configuration, and its records with the drafts over them. */
+import { productionOf } from '../../../contract/ids.ts'
+import { DomainError } from '../../../foundation/errors.ts'
+import { openRequestBatching } from '../../data/ledger/request-batching.ts'
+import type { Access } from '../../storage/access/access.ts'
+import { compileAccess } from '../../storage/access/compile-access.ts'
+import type { Grant } from '../../storage/access/grants.ts'
+import { statement } from '../../storage/database/client.ts'
+import { compiledCache } from '../compiled-cache.ts'
+import { requireExistingBase } from '../existing-base.ts'
+import type { Scope } from '../scope.ts'
+import { overlaidDb } from './overlaid-db.ts'
+
+const FIND = statement(
+  'find_change_set',
+  `SELECT c.base_id IS NOT NULL AS is_one FROM plinth.base b LEFT JOIN plinth.change_set c ON c.base_id = b.id WHERE b.id = $1`,
+)
+
+/** Whether a preview is a change-set. It is one from its creation to its end. */
+const cache = compiledCache<{ isOne: boolean }>({
+  max: 10_000,
+  per: 'base',
+  from: [],
+  load: async (scope, id) => {
+    const [found] = await scope.db.query<{ is_one: boolean }>(FIND, [id])
+    return found && { isOne: found.is_one }
+  },
+})
+
+/** Whether the id is that of a change-set. */
+export const isChangeSet = async (scope: Scope, id: string): Promise<boolean> =>
+  productionOf(id) !== id && ((await cache.get(scope, id))?.isOne ?? false)
+
+const bound = new WeakMap<Access, Map<string, Access>>()
+
+/**
+ * Binds a scope to a change-set: what runs in it for the production base reads the overlay, and writes drafts. It has no
+ * rights on configuration.
+ * @throws FORBIDDEN without a grant on the change-set, and `read` on production
+ */
+export async function inChangeSet(scope: Scope, id: string): Promise<Scope> {
+  await requireExistingBase(scope, id)
+  const db = overlaidDb(scope.db, id)
+  return {
+    ...scope,
+    db,
+    access: accessIn(scope.access, id),
+    batching: openRequestBatching(db, db),
+    changeSet: id,
+  }
+}
+
+/** The rights on the records of production that a change-set shows: those on its own, where production may be read too. */
+function accessIn(access: Access, id: string): Access {
+  const known = bound.get(access)?.get(id)
+  if (known) return known
+  const base = productionOf(id)
+  const readable = access.types('read', base)
+  const grants = (['read', 'write'] as const).flatMap((permission): Grant[] => {
+    const own = access.types(permission, id)
+    const types =
+      own === '*' ? readable : readable === '*' ? own : [...own].filter((type) => readable.has(type))
+    const named = types === '*' ? '*' : [...types]
+    return named.length === 0 ? [] : [{ base, record_type: named, environment: 'production', permission }]
+  })
+  const made = compileAccess(grants)
+  if (!made.sees(base))
+    throw new DomainError(
+      'FORBIDDEN',
+      `A change-set shows records of "${base}", which the token may not read.`,
+      {
+        details: [
+          {
+            path: '',
+            code: 'missing_permission',
+            message: `Use a token with "read" on "${base}" and on its previews.`,
+            expected: { base, record_type: '*', permission: 'read' },
+          },
+        ],
+      },
+    )
+  bound.set(access, (bound.get(access) ?? new Map<string, Access>()).set(id, made))
+  return made
+}
+
+/** The error for what a change-set does not have. */
+export const notInChangeSets = (what: string, id: string): DomainError =>
+  new DomainError('FORBIDDEN', `${what} is not part of change-sets.`, {
+    details: [
+      {
+        path: '/base_id',
+        code: 'not_in_change_sets',
+        message: `Send it to "${productionOf(id)}", or to a preview that copies the configuration.`,
+        received: id,
+      },
+    ],
+  })

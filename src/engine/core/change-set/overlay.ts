@@ -1,0 +1,76 @@
+/** Statements of production as a change-set runs them: on its own rows, and those of production that they do not override. */
+import { LRUCache } from 'lru-cache'
+import type { Statement } from '../../storage/database/client.ts'
+
+/** What a change-set reads and writes in place of each table: `plinth_draft` of the database has both. */
+const RELATIONS = {
+  record: 'records',
+  relationship: 'relationships',
+  record_index: 'index_entries',
+  record_text: 'texts',
+  record_word: 'words',
+} as const
+const TABLE = Object.keys(RELATIONS).join('|')
+
+/** What else a bound statement may write: rows of the caller, and a note on an index that no data depends on. */
+const OWN = new Set(['idempotency', 'plan', 'token', 'record_type_index'])
+
+const WRITE = new RegExp(`\\b(INSERT INTO|UPDATE|DELETE FROM) plinth\\.(${TABLE}|change)\\b`, 'g')
+const READ = new RegExp(`\\bplinth\\.(${TABLE})\\b`, 'g')
+const ANY_WRITE = /\b(?:INSERT INTO|UPDATE|DELETE FROM) plinth\.(\w+)/g
+/** Has no effect on a function, and none is needed: the transaction holds the change-set. It must not name one, though. */
+const LOCK = /\bFOR (?:(?:NO KEY )?UPDATE|KEY SHARE)\b( OF r\b)?/g
+// A view has no arbiter for ON CONFLICT: its trigger decides.
+const CONFLICTS =
+  /\s+ON CONFLICT (?:DO NOTHING|\(base_id, index_id, (?:field, )?id\) DO UPDATE[\s\S]*?(?:IS DISTINCT FROM \([^)]*\)|x\.words <> excluded\.words))/g
+
+/** A statement for a change-set, whose id is its last parameter. */
+export type Overlaid = {
+  readonly statement: Statement
+  /** It writes or locks drafts: the transaction must hold the change-set. */
+  readonly needsLock: boolean
+  /** It names the change-set, so its id is bound. */
+  readonly takesId: boolean
+}
+
+const known = new LRUCache<string, Overlaid>({ max: 2000 })
+
+/** @throws what is wrong with the code, for a statement that writes what no change-set holds */
+export function overlaid(original: Statement, parameters: number): Overlaid {
+  const key = `${parameters} ${original.text}`
+  const found = known.get(key)
+  if (found) return { ...found, statement: { ...original, ...nameAndText(found) } }
+  const made = translate(original, parameters)
+  known.set(key, made)
+  return made
+}
+
+const nameAndText = ({ statement: { name, text } }: Overlaid) => ({ name, text })
+
+function translate(original: Statement, parameters: number): Overlaid {
+  const { name, text } = original
+  for (const [, table = ''] of text.matchAll(ANY_WRITE))
+    if (!(table in RELATIONS) && table !== 'change' && !OWN.has(table))
+      throw new Error(`Invariant violated: "${name}" writes plinth.${table} in a change-set`)
+  const record = /ON CONFLICT DO NOTHING/.test(text) ? 'record_if_free' : 'record'
+  let needsLock = false
+  let takesId = false
+  const next = text
+    .replace(WRITE, (_, act: string, table: string) => {
+      needsLock = true
+      return `${act} plinth_draft.${table === 'record' && act === 'INSERT INTO' ? record : table}`
+    })
+    .replace(READ, (_, table: keyof typeof RELATIONS) => {
+      takesId = true
+      return `plinth_draft.${RELATIONS[table]}($${parameters + 1})`
+    })
+  if (!needsLock && !takesId) return { statement: original, needsLock, takesId }
+  needsLock ||= text.search(LOCK) >= 0
+  // Views have no physical places. The number of a row is one that stays.
+  const placed = next.replace(/\bctid\b/g, 'row_no').replace(/::tid\[\]/g, '::bigint[]')
+  const whole = placed
+    .replace(CONFLICTS, '')
+    .replace(LOCK, (clause, of?: string) => clause.slice(0, clause.length - (of?.length ?? 0)))
+  const statement = { ...original, name: name && `${name}~`, text: whole }
+  return { statement, needsLock, takesId }
+}

@@ -1,0 +1,65 @@
+/** How far change-sets are, and what they change, as lists of previews show them. */
+import DataLoader from 'dataloader'
+import { statement, timed } from '../../storage/database/client.ts'
+import type { Scope } from '../scope.ts'
+
+export type ChangeSetState = {
+  title: string | null
+  status: 'open' | 'merged'
+  /** Rises with each request that changes a draft. */
+  revision: number
+  createdBy: string | null
+  createdByName: string
+  /** The last write. */
+  writtenAt: string
+  /** Numbers of records and relationships. */
+  counts: { create: number; update: number; delete: number }
+}
+
+const STATES = timed(
+  statement(
+    'change_set_states',
+    `SELECT c.base_id, c.title, c.status, c.revision, c.token_id, c.actor_name, c.written_at, n.*
+   FROM plinth.change_set c CROSS JOIN LATERAL (
+     SELECT count(*) FILTER (WHERE d.base_version IS NULL)::int AS creates,
+       count(*) FILTER (WHERE d.base_version IS NOT NULL AND NOT d.gone)::int AS updates, count(*) FILTER (WHERE d.gone)::int AS deletes
+     FROM (
+       SELECT r.base_version, r.gone FROM plinth.draft_record r WHERE r.branch = c.base_id AND plinth_draft.differs(r)
+       UNION ALL
+       SELECT l.base_version, l.gone FROM plinth.draft_relationship l WHERE l.branch = c.base_id AND plinth_draft.differs(l)) d) n
+   WHERE c.base_id = ANY ($1::text[])`,
+  ),
+)
+type Row = {
+  base_id: string
+  title: string | null
+  status: ChangeSetState['status']
+  revision: number
+  token_id: string | null
+  actor_name: string
+  written_at: string
+  creates: number
+  updates: number
+  deletes: number
+}
+
+const loaders = new WeakMap<Scope, DataLoader<string, ChangeSetState | null>>()
+
+/** The state of a change-set; null for another base. Those of one answer share a statement. */
+export function changeSetState(scope: Scope, id: string): Promise<ChangeSetState | null> {
+  const known = loaders.get(scope) ?? new DataLoader((ids) => readStates(scope, ids), { cache: false })
+  loaders.set(scope, known)
+  return known.load(id)
+}
+
+async function readStates({ db }: Scope, ids: readonly string[]): Promise<(ChangeSetState | null)[]> {
+  const rows = await db.query<Row>(STATES, [ids])
+  const found = new Map(rows.map((row) => [row.base_id, toState(row)]))
+  return ids.map((id) => found.get(id) ?? null)
+}
+
+const toState = (row: Row): ChangeSetState => ({
+  ...{ title: row.title, status: row.status, revision: row.revision },
+  ...{ createdBy: row.token_id, createdByName: row.actor_name, writtenAt: row.written_at },
+  counts: { create: row.creates, update: row.updates, delete: row.deletes },
+})

@@ -1,0 +1,53 @@
+/** Takes changes out of a change-set: what it names is shown as production has it again. */
+import { DiscardBody } from '../../../contract/config-shapes.ts'
+import { productionOf } from '../../../contract/ids.ts'
+import { check, inBody } from '../../../contract/validate.ts'
+import { invalid } from '../../../foundation/errors.ts'
+import { isChangeSet } from '../../core/change-set/change-set-scope.ts'
+import { requireExistingBase } from '../../core/existing-base.ts'
+import type { WriteScope } from '../../core/write/write.ts'
+import { requirePermission } from '../../storage/access/access.ts'
+import { statement } from '../../storage/database/client.ts'
+import { type ShownEdit, shownDraft } from '../edits.ts'
+import { nameOf, readDrafts, typesOf } from './drafts.ts'
+import { dropDrafts } from './drop-drafts.ts'
+import { selectDrafts } from './selection.ts'
+
+const RAISE = statement(
+  'raise_revision',
+  'UPDATE plinth.change_set SET revision = revision + 1, written_at = now() WHERE base_id = $1 RETURNING revision',
+)
+
+export type Discarded = { from: string; revision: number; changes: readonly ShownEdit[] }
+
+/**
+ * Discards drafts, and the links of records that only the change-set had.
+ * @throws FORBIDDEN; VALIDATION_ERROR; NOT_FOUND
+ */
+export async function discardDrafts(scope: WriteScope, id: string, input: object): Promise<Discarded> {
+  const { access } = scope
+  await requireExistingBase(scope, id)
+  const { resources } = check(DiscardBody, input, inBody())
+  if (!(await isChangeSet(scope, id))) throw notAChangeSet(id)
+  return scope.db.transaction(async (tx) => {
+    const [raised] = await tx.query<{ revision: number }>(RAISE, [id])
+    const selected = selectDrafts(await readDrafts(tx, id), resources)
+    for (const type of new Set(selected.flatMap(typesOf))) {
+      requirePermission(access, 'read', productionOf(id), type)
+      requirePermission(access, 'write', id, type)
+    }
+    await dropDrafts(tx, id, selected, { withLinks: true })
+    const changes = selected.map((draft) =>
+      shownDraft({ kind: draft.kind, id: nameOf(draft), before: draft.base, after: draft.preview }),
+    )
+    return { from: id, revision: raised?.revision ?? 0, changes }
+  })
+}
+
+const notAChangeSet = (received: string) =>
+  invalid({
+    path: '/base_id',
+    code: 'not_a_change_set',
+    message: `"${received}" is no change-set: what it holds is its own. Delete its records there.`,
+    received,
+  })

@@ -1,0 +1,81 @@
+/** The drafts of a change-set beside what production has now. */
+import { type Db, statement } from '../../storage/database/client.ts'
+
+/** What a merge compares: of a record its data, status and pair; of a link also its ends. */
+export type Document = Readonly<Record<string, unknown>> & { readonly data: unknown }
+
+/** A draft that differs from what it overrides. Null where there is none. */
+export type Draft = {
+  readonly kind: 'record' | 'relationship'
+  /** Of a record: its type. Of a link: the record types of its ends are in its documents. */
+  readonly type: string
+  readonly id: string
+  /** What production had at the first touch. */
+  readonly base: Document | null
+  readonly preview: Document | null
+  readonly production: Document | null
+  readonly productionVersion: number | null
+}
+
+type Row = Omit<Draft, 'productionVersion'> & { production_version: number | null }
+
+const RECORDS = statement(
+  'read_drafts',
+  `SELECT 'record' AS kind, d.record_type AS type, d.id, d.base, CASE WHEN NOT d.gone THEN plinth_draft.content(d) END AS preview,
+     CASE WHEN r.id IS NOT NULL THEN plinth_draft.content(r.data, r.cancelled_at, r.external_source, r.external_id) END AS production,
+     r.version AS production_version
+   FROM plinth.draft_record d LEFT JOIN plinth.record r ON r.base_id = d.base_id AND r.record_type = d.record_type AND r.id = d.id
+   WHERE d.branch = $1 AND plinth_draft.differs(d)
+   ORDER BY d.record_type, d.id`,
+)
+const LINKS = statement(
+  'read_link_drafts',
+  `SELECT 'relationship' AS kind, d.rel_type AS type, d.id, d.base, CASE WHEN NOT d.gone THEN plinth_draft.content(d) END AS preview,
+     CASE WHEN l.id IS NOT NULL THEN jsonb_build_object('rel_type', l.rel_type, 'source_record_type', l.source_record_type,
+       'source_id', l.source_id, 'target_record_type', l.target_record_type, 'target_id', l.target_id, 'data', l.data,
+       'external_source', l.external_source, 'external_id', l.external_id) END AS production,
+     l.version AS production_version
+   FROM plinth.draft_relationship d LEFT JOIN plinth.relationship l ON l.base_id = d.base_id AND l.id = d.id
+   WHERE d.branch = $1 AND plinth_draft.differs(d)
+   ORDER BY d.source_row, d.rel_type, d.target_row`,
+)
+
+export async function readDrafts(db: Db, id: string): Promise<Draft[]> {
+  const rows = [...(await db.query<Row>(RECORDS, [id])), ...(await db.query<Row>(LINKS, [id]))]
+  return rows.map(({ production_version: productionVersion, ...row }) => ({ ...row, productionVersion }))
+}
+
+/** `deal/d1`, or the id of a link: how errors, answers and the history name it. */
+export const nameOf = ({ kind, type, id }: Pick<Draft, 'kind' | 'type' | 'id'>): string =>
+  kind === 'record' ? `${type}/${id}` : id
+
+/** The record types that a caller needs rights on to see or write it. */
+export function typesOf({ kind, type, base, preview, production }: Draft): string[] {
+  if (kind === 'record') return [type]
+  const documents = [base, preview, production].filter((each) => each !== null)
+  return documents.flatMap((each) => [String(each['source_record_type']), String(each['target_record_type'])])
+}
+
+const LOCK_TYPES = statement(
+  'lock_types_of_drafts',
+  `SELECT 1 AS one FROM plinth.record_type t WHERE t.base_id = $2 AND t.id IN (
+     SELECT d.record_type FROM plinth.draft_record d WHERE d.branch = $1) ORDER BY t.id FOR KEY SHARE`,
+)
+const LOCK_RECORDS = statement(
+  'lock_drafted_records',
+  `SELECT 1 AS one FROM plinth.draft_record d JOIN plinth.record r
+     ON r.base_id = d.base_id AND r.record_type = d.record_type AND r.id = d.id
+   WHERE d.branch = $1 ORDER BY r.record_type, r.id FOR UPDATE OF r`,
+)
+const LOCK_LINKS = statement(
+  'lock_drafted_links',
+  `SELECT 1 AS one FROM plinth.draft_relationship d JOIN plinth.relationship l ON l.base_id = d.base_id AND l.id = d.id
+   WHERE d.branch = $1 ORDER BY l.source_row, l.rel_type, l.target_row FOR UPDATE OF l`,
+)
+
+/** Locks what the drafts override, in the order of all writers: types, then records, then links. */
+export async function lockOverridden(tx: Db, id: string, baseId: string): Promise<void> {
+  await tx.query(LOCK_TYPES, [id, baseId])
+  await tx.query(LOCK_RECORDS, [id])
+  await tx.query(LOCK_LINKS, [id])
+}

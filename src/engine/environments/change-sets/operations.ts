@@ -1,0 +1,128 @@
+/** Writes merged drafts to production, as operations of the batch. */
+import { isDeepStrictEqual } from 'node:util'
+import { DomainError, withPaths } from '../../../foundation/errors.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
+import { NO_EXPECTATION } from '../../core/write/preconditions.ts'
+import type { WriteScope } from '../../core/write/write.ts'
+import { runBatch } from '../../records/batch/run-batch.ts'
+import { restoreRecord } from '../../records/index.ts'
+import { type Document, nameOf } from './drafts.ts'
+import type { Merged } from './merge.ts'
+
+/** An operation of the batch, and the draft that it is of. */
+type Placed = { readonly merged: Merged; readonly operation: object }
+
+/**
+ * Applies merged drafts: what goes first, links before records, then what comes and stays, records before links.
+ * @throws as the batch does, with the path of the draft; CONFLICT where a deletion takes more with it than was reviewed
+ */
+export async function applyDrafts(
+  scope: WriteScope,
+  baseId: string,
+  all: readonly Merged[],
+  isForced: boolean,
+): Promise<void> {
+  const of = (kind: 'record' | 'relationship') => all.filter(({ draft }) => draft.kind === kind)
+  const [records, links] = [of('record'), of('relationship')]
+  const goes = ({ before, after }: Merged) => before !== null && after === null
+  const deletions = records.filter(goes)
+  await run(scope, baseId, links.filter(goes).map(deleteLink))
+  await runDeletions(scope, baseId, deletions, isForced)
+  await run(scope, baseId, records.flatMap(writeRecord))
+  await run(scope, baseId, records.filter(isCancelled).map(cancelRecord))
+  for (const { draft } of records.filter(isRestored))
+    await restoreRecord(scope, [baseId, draft.type, draft.id], NO_EXPECTATION)
+  await run(scope, baseId, links.flatMap(writeLink))
+}
+
+async function run(scope: WriteScope, baseId: string, all: readonly Placed[]): Promise<void> {
+  for (let from = 0; from < all.length; from += LIMITS.batchOperations) {
+    const part = all.slice(from, from + LIMITS.batchOperations)
+    const operations = part.map(({ operation }) => operation)
+    await runBatch(scope, baseId, operations).catch((thrown: unknown) => {
+      throw atDrafts(thrown, part)
+    })
+  }
+}
+
+/** Moves `/operations/3/data` to `/deal/d1/data`. */
+const atDrafts = (thrown: unknown, part: readonly Placed[]): unknown =>
+  thrown instanceof DomainError
+    ? withPaths(thrown, (path) => {
+        const [, n, rest = ''] = /^\/operations\/(\d+)(.*)$/s.exec(path) ?? []
+        const placed = n === undefined ? undefined : part[Number(n)]
+        return placed ? `/${nameOf(placed.merged.draft)}${rest}` : path
+      })
+    : thrown
+
+/** Deletes records, and nothing that the change-set does not delete. */
+async function runDeletions(
+  scope: WriteScope,
+  baseId: string,
+  deletions: readonly Merged[],
+  isForced: boolean,
+): Promise<void> {
+  let count = 0
+  const counting: WriteScope = {
+    ...scope,
+    onDeletion: ({ records, links }) => {
+      for (const each of [...records.values(), ...links.values()]) count += each
+    },
+  }
+  await run(counting, baseId, deletions.map(deleteRecord))
+  if (count > deletions.length && !isForced) throw grown(count - deletions.length)
+}
+
+const grown = (more: number): DomainError => {
+  const message = `The deletions take ${more} more records or relationships of production with them than the change-set deletes. Delete these records there again, or send force.`
+  return new DomainError('CONFLICT', message, { details: [{ path: '/from', code: 'cascade_grew', message }] })
+}
+
+const keyOf = ({ draft }: Merged) => ({ record_type: draft.type, id: draft.id })
+
+const deleteRecord = (merged: Merged): Placed => ({
+  merged,
+  operation: { type: 'delete_record', ...keyOf(merged) },
+})
+const cancelRecord = (merged: Merged): Placed => ({
+  merged,
+  operation: { type: 'cancel_record', ...keyOf(merged) },
+})
+const deleteLink = (merged: Merged): Placed => ({
+  merged,
+  operation: { type: 'delete_relationship', id: merged.draft.id },
+})
+
+const isCancelled = ({ before, after }: Merged) =>
+  after?.['status'] === 'cancelled' && before?.['status'] !== 'cancelled'
+const isRestored = ({ before, after }: Merged) =>
+  before?.['status'] === 'cancelled' && after?.['status'] === 'active'
+
+/** The pair of a document, if it has one that the row has not. */
+function pairOf(after: Document, before: Document | null): object {
+  const { external_id, external_source } = after
+  const isSame = before?.['external_id'] === external_id && before?.['external_source'] === external_source
+  return external_id === null || isSame ? {} : { external_id, external_source }
+}
+
+function writeRecord(merged: Merged): Placed[] {
+  const { before, after } = merged
+  if (after === null) return []
+  const pair = pairOf(after, before)
+  if (before && isDeepStrictEqual(before.data, after.data) && Object.keys(pair).length === 0) return []
+  return [{ merged, operation: { type: 'upsert_record', ...keyOf(merged), data: after.data, ...pair } }]
+}
+
+function writeLink(merged: Merged): Placed[] {
+  const { draft, before, after } = merged
+  if (after === null || isDeepStrictEqual(before, after)) return []
+  const operation = {
+    ...{ type: 'upsert_relationship', id: draft.id, ...endsOf(after), data: after.data },
+    ...pairOf(after, before),
+  }
+  return [{ merged, operation }]
+}
+
+const endsOf = ({ rel_type, source_record_type, source_id, target_record_type, target_id }: Document) => ({
+  ...{ rel_type, source_record_type, source_id, target_record_type, target_id },
+})

@@ -1,0 +1,128 @@
+/** Promotes a change-set: merges its drafts into production, in one transaction. */
+import { isDeepStrictEqual } from 'node:util'
+import type { z } from 'zod'
+import { digestInTurns } from '../../../contract/canonical-hash.ts'
+import type { PromoteBody } from '../../../contract/config-shapes.ts'
+import { DomainError } from '../../../foundation/errors.ts'
+import { uuidv7 } from '../../../foundation/uuid.ts'
+import type { WriteScope } from '../../core/write/write.ts'
+import { setCause } from '../../log/entry.ts'
+import { requirePermission } from '../../storage/access/access.ts'
+import { type Db, statement } from '../../storage/database/client.ts'
+import { nothingPromoted, type Promotion, storePromotion } from '../promotion.ts'
+import type { StoredDraft } from '../promotion-edits.ts'
+import { lockOverridden, nameOf, readDrafts, typesOf } from './drafts.ts'
+import { dropAll, dropDrafts, rebase, relink } from './drop-drafts.ts'
+import { type DraftConflict, type Merged, mergeDrafts } from './merge.ts'
+import { applyDrafts } from './operations.ts'
+import { openResolutions, selectDrafts } from './selection.ts'
+
+const HOLD = statement(
+  'hold_change_set_to_promote',
+  'SELECT status, revision FROM plinth.change_set WHERE base_id = $1 FOR UPDATE',
+)
+/** Closes a change-set that changes nothing any more. */
+const CLOSE = statement(
+  'close_change_set',
+  `UPDATE plinth.change_set SET status = 'merged' WHERE base_id = $1
+     AND NOT EXISTS (SELECT FROM plinth.draft_record d WHERE d.branch = $1 AND plinth_draft.differs(d))
+     AND NOT EXISTS (SELECT FROM plinth.draft_relationship d WHERE d.branch = $1 AND plinth_draft.differs(d))
+   RETURNING base_id`,
+)
+
+type Body = z.output<typeof PromoteBody>
+
+/**
+ * Merges the drafts of a change-set, or those that the request names.
+ * @throws FORBIDDEN without `write` on what it touches; VALIDATION_ERROR; NOT_FOUND; CONFLICT with each obstacle
+ */
+export async function promoteChangeSet(
+  scope: WriteScope,
+  baseId: string,
+  { from, resources, resolve, revision, force: isForced = false }: Body,
+  also?: (within: WriteScope, done: Promotion) => Promise<void>,
+): Promise<Promotion> {
+  const { planning, ...unplanned } = scope
+  return scope.db.transaction(async (tx) => {
+    const within: WriteScope = {
+      ...unplanned,
+      // A change-set has bounds of its own.
+      ...{ db: tx, via: 'promotion', batches: { left: Number.MAX_SAFE_INTEGER } },
+      limits: { ...scope.limits, batchBytes: Number.MAX_SAFE_INTEGER },
+    }
+    await hold(tx, from, revision)
+    await lockOverridden(tx, from, baseId)
+    const all = await readDrafts(tx, from)
+    for (const type of new Set(all.flatMap(typesOf))) requirePermission(scope.access, 'read', from, type)
+    const selected = selectDrafts(all, resources)
+    for (const type of new Set(selected.flatMap(typesOf)))
+      requirePermission(scope.access, 'write', baseId, type)
+    const resolutions = openResolutions(resolve, isForced)
+    const { merged, conflicts } = mergeDrafts(selected, resolutions.of)
+    if (conflicts.length > 0) throw inConflict(conflicts)
+    resolutions.check(conflicts)
+    const id = uuidv7()
+    await setCause(tx, id)
+    await applyDrafts(within, baseId, merged, isForced)
+    const whole = selected.filter((draft) => all.includes(draft))
+    await dropDrafts(tx, from, whole)
+    await relink(tx, from)
+    await rebase(
+      tx,
+      from,
+      selected.filter((draft) => !all.includes(draft)),
+    )
+    if ((await tx.query(CLOSE, [from])).length > 0) await dropAll(tx, from)
+    const entry = {
+      ...({ id, baseId, kind: 'promotion', fromBase: from, edits: [], conflicts: [] } as const),
+      drafts: changesOf(merged),
+    }
+    const done =
+      entry.drafts.length > 0 ? await storePromotion(within, entry) : nothingPromoted(within, entry)
+    if (planning) {
+      const state = await digestInTurns(entry.drafts)
+      planning.checkApproval(entry.drafts.length > 0, () => {
+        const what = `Promotes ${entry.drafts.length} records and relationships from ${from} to ${baseId}.`
+        return { state, what, plan: { what, promotion: done } }
+      })
+    }
+    await also?.(within, done)
+    return done
+  })
+}
+
+/** @throws NOT_FOUND; CONFLICT where it is closed, or was changed since it was looked at */
+async function hold(tx: Db, from: string, revision: number | undefined): Promise<void> {
+  const [row] = await tx.query<{ status: string; revision: number }>(HOLD, [from])
+  if (!row) throw new Error('Invariant violated: a change-set is deleted while it is promoted')
+  if (row.status !== 'open') throw closed(from, row.status)
+  if (revision !== undefined && revision !== row.revision) throw changedSince(from, revision, row.revision)
+}
+
+/** What production was and is, of each draft that changes it. */
+const changesOf = (merged: readonly Merged[]): StoredDraft[] =>
+  merged
+    .filter(({ before, after }) => !isDeepStrictEqual(before, after))
+    .map(({ draft, before, after }) => ({ kind: draft.kind, id: nameOf(draft), before, after }))
+
+function inConflict(conflicts: readonly DraftConflict[]): DomainError {
+  const details = conflicts.map(({ path, code, message, production, preview }) => ({
+    ...{ path, code, message, samples: [{ production, preview }] },
+  }))
+  const many = conflicts.length === 1 ? '1 change conflicts' : `${conflicts.length} changes conflict`
+  return new DomainError('CONFLICT', `${many} with production. Nothing was promoted.`, { details })
+}
+
+function closed(from: string, status: string): DomainError {
+  const message = `The change-set "${from}" is ${status}.`
+  return new DomainError('CONFLICT', message, {
+    details: [{ path: '/from', code: 'change_set_closed', message }],
+  })
+}
+
+function changedSince(from: string, received: number, expected: number): DomainError {
+  const message = `"${from}" was changed since revision ${received}. Look at revision ${expected} first.`
+  return new DomainError('CONFLICT', message, {
+    details: [{ path: '/revision', code: 'changed_since', message, received, expected }],
+  })
+}

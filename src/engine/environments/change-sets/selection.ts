@@ -1,0 +1,115 @@
+/** What a promotion of a change-set names: its drafts, and how their conflicts end. */
+import type { z } from 'zod'
+import type { PromoteBody } from '../../../contract/config-shapes.ts'
+import { type Detail, invalid } from '../../../foundation/errors.ts'
+import { isObject } from '../../../foundation/is-object.ts'
+import { pointer } from '../../../json/parse.ts'
+import { type Document, type Draft, nameOf } from './drafts.ts'
+import type { DraftConflict, Resolution, Resolve } from './merge.ts'
+
+type Body = z.output<typeof PromoteBody>
+type Named = Pick<NonNullable<Body['resources']>[number], 'kind' | 'record_type' | 'id' | 'fields'>
+
+const keyOf = ({
+  kind,
+  record_type: type,
+  id,
+}: {
+  kind: string
+  record_type?: string | undefined
+  id: string
+}) => (kind === 'record' ? `record ${type ?? ''}/${id}` : `${kind} ${id}`)
+const keyOfDraft = (draft: Draft) => `${draft.kind} ${nameOf(draft)}`
+
+/**
+ * The drafts that a request names, all of them by default. Of a record whose fields it names, only these.
+ * @throws VALIDATION_ERROR for a name that is none of a draft
+ */
+export function selectDrafts(drafts: readonly Draft[], resources: readonly Named[] | undefined): Draft[] {
+  if (!resources) return [...drafts]
+  const known = new Map(drafts.map((draft) => [keyOfDraft(draft), draft]))
+  const faults: Detail[] = []
+  const selected = resources.flatMap((named, n) => {
+    const draft = known.get(keyOf(named))
+    if (!draft) faults.push(unknown(`/resources/${n}/id`, named.id))
+    if (!draft || !named.fields) return draft ?? []
+    if (draft.preview === null || draft.base === null) faults.push(notByField(`/resources/${n}/fields`))
+    return { ...draft, preview: narrowed(draft, named.fields) }
+  })
+  const [first, ...more] = faults
+  if (first) throw invalid(first, ...more)
+  return [...new Map(selected.map((draft) => [keyOfDraft(draft), draft])).values()]
+}
+
+const unknown = (path: string, id: string): Detail => ({
+  path,
+  code: 'unknown_resource',
+  message: `The change-set changes no such resource "${id.slice(0, 64)}". Send a kind, a record_type and an id of its proposal.`,
+})
+const notByField = (path: string): Detail => ({
+  path,
+  code: 'exclusive',
+  message:
+    'fields select parts of an update. A record that is created or deleted is promoted whole: leave fields out.',
+})
+
+/** `data.amount`, or a JSON Pointer. */
+const pathOf = (field: string): string => (field.startsWith('/') ? field : pointer(...field.split('.')))
+const stepsOf = (path: string): string[] =>
+  path
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+
+/** The base with some fields of the draft. */
+function narrowed({ base, preview }: Draft, fields: readonly string[]): Document | null {
+  if (base === null || preview === null) return preview
+  return fields.reduce<Document>(
+    (document, field) => withField(document, preview, stepsOf(pathOf(field))) as Document,
+    base,
+  )
+}
+
+function withField(document: unknown, from: unknown, [step, ...rest]: readonly string[]): unknown {
+  if (step === undefined || !isObject(from) || !isObject(document)) return from
+  const { [step]: former, ...others } = document as Record<string, unknown>
+  const next = Object.hasOwn(from, step)
+    ? withField(former, (from as Record<string, unknown>)[step], rest)
+    : undefined
+  return next === undefined ? others : { ...others, [step]: next }
+}
+
+/** How the conflicts of a promotion end. `force` takes the change-set where nothing else is said. */
+export function openResolutions(
+  resolve: Body['resolve'],
+  isForced: boolean,
+): { of: Resolve; check(conflicts: readonly DraftConflict[]): void } {
+  const said = new Map(
+    (resolve ?? []).map((each, n) => {
+      const { kind = 'record', record_type, id, field } = each
+      return [
+        `${keyOf({ kind, record_type, id })}${field === undefined ? '' : pathOf(field)}`,
+        { ...each, n, used: false },
+      ]
+    }),
+  )
+  return {
+    of: (draft, field) => {
+      const found = said.get(`${keyOfDraft(draft)}${field}`)
+      if (found) found.used = true
+      if (!found) return isForced ? { take: 'preview' } : undefined
+      return found.take === 'value'
+        ? ({ take: 'value', value: found.value } satisfies Resolution)
+        : { take: found.take }
+    },
+    check: (conflicts) => {
+      const idle = [...said.values()].find(({ used }) => !used)
+      if (!idle || conflicts.length > 0) return
+      throw invalid({
+        path: `/resolve/${idle.n}`,
+        code: 'unknown_conflict',
+        message: 'There is no such conflict. The proposal lists the conflicts that there are.',
+      })
+    },
+  }
+}

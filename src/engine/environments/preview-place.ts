@@ -1,0 +1,62 @@
+/** The place of a new preview: its id is locked and free, and its production base is there. */
+import { productionOf } from '../../contract/ids.ts'
+import { advised } from '../../foundation/advised-requests.ts'
+import { DomainError, invalid } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import { LOCK_BASE_ID } from '../configuration/bases/index.ts'
+import { baseNotFound } from '../core/existing-base.ts'
+import { type Db, statement } from '../storage/database/client.ts'
+
+// Shared with other previews; waits for writers of configuration, so that no half-made change is copied.
+const READ_PRODUCTION = statement(
+  'read_production',
+  'SELECT environment, settings FROM plinth.base WHERE id = $1 FOR SHARE',
+)
+
+/**
+ * Locks both ids, and reads the settings of the production base.
+ * @throws NOT_FOUND; CONFLICT
+ */
+export async function settingsOf(
+  tx: Db,
+  baseId: string,
+  id: string,
+  kind: { changeSet: null | object },
+): Promise<object> {
+  await tx.query(LOCK_BASE_ID, [baseId])
+  await tx.query(LOCK_BASE_ID, [id])
+  const [production] = await tx.query<{ settings: object }>(READ_PRODUCTION, [baseId])
+  if (!production) throw baseNotFound(baseId)
+  if ((await tx.orm.base.count({ where: { id } })) > 0) throw exists(id)
+  const most = kind.changeSet ? LIMITS.changeSets : LIMITS.previews
+  if ((await tx.orm.base.count({ where: { productionBase: baseId, ...kind } })) >= most)
+    throw tooMany(baseId, most)
+  return production.settings
+}
+
+export const previewOfPreview = (received: string) =>
+  invalid({
+    path: '/base_id',
+    code: 'is_preview',
+    message: `"${received}" is a preview, and a preview cannot have previews. Create one of its production base.`,
+    received,
+    hint: productionOf(received),
+  })
+
+function tooMany(baseId: string, most: number): DomainError {
+  const message = `Base "${baseId}" has ${most} of these previews, which is the limit. Delete one first: ${advised('delete_preview')}.`
+  return new DomainError('CONFLICT', message, {
+    details: [{ path: '/base_id', code: 'too_many_previews', message, expected: most }],
+  })
+}
+
+const exists = (id: string) =>
+  new DomainError('CONFLICT', `The preview "${id}" already exists.`, {
+    details: [
+      {
+        path: '/name',
+        code: 'exists',
+        message: `Choose another name, or delete it first: ${advised('delete_preview')}.`,
+      },
+    ],
+  })

@@ -1,0 +1,82 @@
+/** Binds the root fields of the schema to change-sets: at the id of one, they run for its production base, over the drafts. */
+import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql'
+import { productionOf } from '../contract/ids.ts'
+import { inChangeSet, isChangeSet, notInChangeSets } from '../engine/core/change-set/change-set-scope.ts'
+import type { Context } from './context.ts'
+
+/** Root fields that read or write records and links, or read how they are defined. */
+const BOUND = new Set([
+  ...[
+    'record',
+    'records',
+    'sourceRecord',
+    'sourceRecords',
+    'aggregate',
+    'related',
+    'relationship',
+    'relationships',
+  ],
+  ...['recordType', 'recordTypes', 'relationshipType', 'relationshipTypes', 'visibleTypes', 'exportTools'],
+  ...['outlinedTypes', 'outlinedLinks', 'outlinedFileTypes', 'seesFileTypes'],
+  ...['createRecord', 'putRecord', 'putRecordByExternalId', 'patchRecord', 'deleteRecord', 'cancelRecord'],
+  ...[
+    'restoreRecord',
+    'batch',
+    'createRelationship',
+    'putRelationship',
+    'deleteRelationship',
+    'unlinkRecords',
+  ],
+])
+/** Root fields about a change-set itself. Nothing else takes its id. */
+const OWN = new Set(['discardChanges'])
+
+/** Binds the schema. Without it, resolvers would take a change-set for an empty base. */
+export function bindChangeSets(schema: GraphQLSchema): GraphQLSchema {
+  for (const root of [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()])
+    for (const field of Object.values(root?.getFields() ?? {})) {
+      if (OWN.has(field.name) || !field.args.some(({ name }) => name === 'base')) continue
+      if (field.resolve) field.resolve = bound(field.name, field.resolve)
+      if (field.subscribe) field.subscribe = bound(field.name, field.subscribe)
+    }
+  return schema
+}
+
+function bound(
+  name: string,
+  resolve: GraphQLFieldResolver<unknown, Context>,
+): GraphQLFieldResolver<unknown, Context> {
+  return (root, args: { base?: unknown }, context, info) => {
+    const { base } = args
+    if (typeof base !== 'string' || productionOf(base) === base) return resolve(root, args, context, info)
+    return isChangeSet(context.scope, base).then(async (isOne) => {
+      if (!isOne) return resolve(root, args, context, info)
+      if (!BOUND.has(name)) throw notInChangeSets(`"${name}"`, base)
+      return resolve(root, { ...args, base: productionOf(base) }, await inside(context, base), info)
+    })
+  }
+}
+
+/** The context in a change-set. Nobody confirms a write there: the proposal shows it before it counts. */
+async function inside(context: Context, id: string): Promise<Context> {
+  const { write } = context
+  const unasked = {
+    ...write,
+    plan: null,
+    get replayed() {
+      return write.replayed
+    },
+    set replayed(isReplayed) {
+      write.replayed = isReplayed
+    },
+  }
+  return { scope: await inChangeSet(context.scope, id), write: unasked }
+}
+
+/**
+ * Refuses an address that has no change-sets yet.
+ * @throws FORBIDDEN
+ */
+export async function refuseChangeSet({ scope }: Context, base: string): Promise<void> {
+  if (await isChangeSet(scope, base)) throw notInChangeSets('The schema of a base', base)
+}

@@ -1,0 +1,392 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { expectFailure, succeed } from '../../support/answers.ts'
+import type { Call } from '../../support/caller.ts'
+import { openWorld, type World } from '../../support/world.ts'
+
+let world: World
+let call: Call
+let serial = 0
+/** The change-set of a test, and three records of its own in production. */
+let id: string
+let a: string
+let b: string
+let c: string
+
+beforeAll(async () => {
+  world = await openWorld()
+  ;({ call } = world)
+  const properties = {
+    stage: { type: 'string' },
+    amount: { type: 'number' },
+    code: { type: 'string' },
+    address: { type: 'object' },
+  }
+  const indexes = [{ fields: ['data.stage'] }, { fields: ['data.code'], unique: true }]
+  succeed(
+    await call('PUT', '/v1/crm/record-types/deal', { json_schema: { type: 'object', properties }, indexes }),
+    201,
+  )
+  succeed(await call('PUT', '/v1/crm/record-types/note', {}), 201)
+  const ends = { source_record_types: ['note'], target_record_types: ['deal'] }
+  succeed(await call('PUT', '/v1/crm/relationship-types/about', { ...ends, on_delete: 'cascade' }), 201)
+})
+afterAll(() => world.close())
+
+beforeEach(async () => {
+  const n = ++serial
+  ;[a, b, c] = [`a${n}`, `b${n}`, `c${n}`] as [string, string, string]
+  for (const each of [a, b, c])
+    succeed(
+      await call('PUT', at('crm', each), {
+        data: { stage: 'open', amount: 1, address: { city: 'X', zip: '1' } },
+      }),
+      201,
+    )
+  id = succeed(
+    await call('POST', '/v1/crm/preview', { name: `s${n}`, copy: 'on_write', title: 'A try' }),
+    201,
+  ).id
+})
+
+const at = (base: string, record: string, type = 'deal') => `/v1/${base}/records/${type}/${record}`
+const dataOf = async (base: string, record: string) => succeed(await call('GET', at(base, record))).data
+const patch = (base: string, record: string, data: object) => call('PATCH', at(base, record), { data })
+const propose = async (more: object = {}) =>
+  succeed(await call('POST', '/v1/crm/promote/proposal', { from: id, ...more }))
+const promote = (more: object = {}) => call('POST', '/v1/crm/promote', { from: id, ...more })
+const stateOf = async () => succeed(await call('GET', `/v1/bases/${id}`)).change_set
+
+test('a change-set is opened without a copy, and says what it changes', async () => {
+  const opened = succeed(await call('POST', '/v1/crm/preview', { copy: 'on_write' }), 201)
+  expect(opened).toMatchObject({ environment: 'preview', production_base: 'crm' })
+  expect(opened.id).toMatch(/^crm--p-[a-z0-9]{6}$/)
+  expect(opened.change_set).toMatchObject({ title: null, status: 'open', revision: 0 })
+  succeed(await patch(id, a, { stage: 'won' }))
+  succeed(await call('POST', `/v1/${id}/records/deal`, { id: `new${serial}`, data: { stage: 'open' } }), 201)
+  succeed(await call('DELETE', at(id, b)))
+  expect(await stateOf()).toMatchObject({
+    ...{ title: 'A try', status: 'open', revision: 3, created_by_name: expect.any(String) },
+    counts: { create: 1, update: 1, delete: 1 },
+  })
+  const { data } = succeed(await call('GET', '/v1/crm/previews'))
+  expect(data.find((each: { id: string }) => each.id === id).change_set.counts).toEqual({
+    create: 1,
+    update: 1,
+    delete: 1,
+  })
+})
+
+test('production shows nothing of it, on no surface that lists, searches or follows', async () => {
+  const before = await world.database.query(
+    'SELECT count(*)::int AS n FROM plinth.change WHERE base_id = $1',
+    ['crm'],
+  )
+  succeed(await patch(id, a, { stage: 'secret' }))
+  succeed(await call('PUT', at(id, `x${serial}`), { data: { stage: 'secret' } }), 201)
+  const filter = { field: 'data.stage', op: 'eq', value: 'secret' }
+  expect(succeed(await call('POST', '/v1/crm/records/deal/query', { filter })).data).toEqual([])
+  expect(succeed(await call('POST', `/v1/${id}/records/deal/query`, { filter })).data).toHaveLength(2)
+  expectFailure(await call('GET', at('crm', `x${serial}`)), 'NOT_FOUND')
+  expect((await dataOf('crm', a)).stage).toBe('open')
+  expect(
+    await world.database.query('SELECT count(*)::int AS n FROM plinth.change WHERE base_id = $1', ['crm']),
+  ).toEqual(before)
+  const other = succeed(await call('POST', '/v1/crm/preview', { copy: 'on_write' }), 201).id
+  expect((await dataOf(other, a)).stage).toBe('open')
+})
+
+test('it shows what production writes later, but for what it has changed itself', async () => {
+  succeed(await patch(id, a, { stage: 'won' }))
+  succeed(await patch('crm', a, { amount: 5 }))
+  succeed(await patch('crm', b, { amount: 7 }))
+  expect(await dataOf(id, a)).toMatchObject({ stage: 'won', amount: 1 })
+  expect(await dataOf(id, b)).toMatchObject({ amount: 7 })
+})
+
+describe('promoting', () => {
+  test('applies creations, updates, deletions and links, with the promotion as their cause', async () => {
+    const [made, note] = [`new${serial}`, `n${serial}`]
+    succeed(await patch(id, a, { stage: 'won' }))
+    succeed(await call('DELETE', at(id, b)))
+    succeed(
+      await call('PUT', at(id, made), { data: { stage: 'new' }, external_id: made, external_source: 'erp' }),
+      201,
+    )
+    succeed(await call('POST', `${at(id, c)}/cancel`))
+    succeed(await call('PUT', at(id, note, 'note'), { data: {} }), 201)
+    const ends = { source_record_type: 'note', source_id: note, target_record_type: 'deal', target_id: made }
+    const link = succeed(await call('POST', `/v1/${id}/relationships`, { rel_type: 'about', ...ends }), 201)
+    const { changes, conflicts, breaks, revision, summary } = await propose()
+    expect({ conflicts, breaks, revision, summary }).toEqual({
+      ...{ conflicts: [], breaks: [], revision: 6 },
+      summary: { create: 3, update: 2, delete: 1 },
+    })
+    expect(changes.find((each: { id: string }) => each.id === `deal/${a}`)).toEqual({
+      ...{ kind: 'record', id: `deal/${a}`, op: 'update' },
+      diff: [{ op: 'replace', path: '/data/stage', value: 'won', before: 'open' }],
+    })
+    const done = succeed(await promote({ revision }))
+    expect(done.changes).toHaveLength(6)
+    expect((await dataOf('crm', a)).stage).toBe('won')
+    expectFailure(await call('GET', at('crm', b)), 'NOT_FOUND')
+    expect(succeed(await call('GET', at('crm', made)))).toMatchObject({
+      external_id: made,
+      data: { stage: 'new' },
+    })
+    expect(succeed(await call('GET', at('crm', c))).status).toBe('cancelled')
+    expect(succeed(await call('GET', `/v1/crm/relationships/${link.id}`))).toMatchObject(ends)
+    const log = await world.logOf('deal', a)
+    expect(log.at(-1)).toMatchObject({ via: 'promotion', cause: done.id, operation: 'update' })
+    expect(await stateOf()).toMatchObject({ status: 'merged', counts: { create: 0, update: 0, delete: 0 } })
+    expectFailure(await patch(id, a, { stage: 'again' }), 'CONFLICT')
+    expect(succeed(await call('GET', `/v1/crm/promotions/${done.id}`)).changes).toEqual(done.changes)
+  })
+
+  test('merges by field what both sides changed', async () => {
+    succeed(await patch(id, a, { stage: 'won', address: { city: 'Y' } }))
+    succeed(await patch('crm', a, { amount: 9, address: { zip: '2' } }))
+    succeed(await promote())
+    expect(await dataOf('crm', a)).toEqual({ stage: 'won', amount: 9, address: { city: 'Y', zip: '2' } })
+  })
+
+  test('names each conflict, and takes what resolve says', async () => {
+    succeed(await patch(id, a, { stage: 'won', amount: 2 }))
+    succeed(await patch('crm', a, { stage: 'lost', amount: 3 }))
+    succeed(await patch(id, b, { stage: 'won' }))
+    succeed(await call('DELETE', at('crm', b)))
+    succeed(await call('DELETE', at(id, c)))
+    succeed(await patch('crm', c, { stage: 'kept' }))
+    const { conflicts } = await propose()
+    expect(conflicts.map(({ code, path }: { code: string; path: string }) => [code, path])).toEqual([
+      ['same_field', `/deal/${a}/data/stage`],
+      ['same_field', `/deal/${a}/data/amount`],
+      ['update_delete', `/deal/${b}`],
+      ['delete_update', `/deal/${c}`],
+    ])
+    const refused = expectFailure(await promote(), 'CONFLICT')
+    expect(refused.details.map(({ code }: { code: string }) => code)).toEqual([
+      ...['same_field', 'same_field', 'update_delete', 'delete_update'],
+    ])
+    expect((await dataOf('crm', a)).stage).toBe('lost')
+    const of = (record: string, more: object) => ({ record_type: 'deal', id: record, ...more })
+    const resolve = [
+      of(a, { field: 'data.stage', take: 'preview' }),
+      of(a, { field: 'data.amount', take: 'value', value: 42 }),
+      of(b, { take: 'preview' }),
+      of(c, { take: 'production' }),
+    ]
+    expect((await propose({ resolve })).conflicts).toEqual([])
+    succeed(await promote({ resolve }))
+    expect(await dataOf('crm', a)).toMatchObject({ stage: 'won', amount: 42 })
+    expect((await dataOf('crm', b)).stage).toBe('won')
+    expect((await dataOf('crm', c)).stage).toBe('kept')
+  })
+
+  test('refuses a revision that was not looked at, and a resolution of no conflict', async () => {
+    succeed(await patch(id, a, { stage: 'won' }))
+    const { revision } = await propose()
+    succeed(await patch(id, b, { stage: 'won' }))
+    expect(expectFailure(await promote({ revision }), 'CONFLICT').details[0].code).toBe('changed_since')
+    const resolve = [{ record_type: 'deal', id: a, take: 'preview' }]
+    expect(expectFailure(await promote({ resolve }), 'VALIDATION_ERROR').details[0].code).toBe(
+      'unknown_conflict',
+    )
+    expect((await dataOf('crm', a)).stage).toBe('open')
+  })
+
+  test('takes a part: some records, or some fields of one', async () => {
+    succeed(await patch(id, a, { stage: 'won', amount: 2 }))
+    succeed(await patch(id, b, { stage: 'won' }))
+    const part = [{ kind: 'record', record_type: 'deal', id: a, fields: ['data.stage'] }]
+    succeed(await promote({ resources: part }))
+    expect(await dataOf('crm', a)).toMatchObject({ stage: 'won', amount: 1 })
+    expect((await dataOf('crm', b)).stage).toBe('open')
+    const { changes } = await propose()
+    expect(changes.map((each: { id: string; diff: object[] }) => [each.id, each.diff.length])).toEqual([
+      [`deal/${a}`, 1],
+      [`deal/${b}`, 1],
+    ])
+    expect((await stateOf()).status).toBe('open')
+    succeed(await promote())
+    expect(await dataOf('crm', a)).toMatchObject({ stage: 'won', amount: 2 })
+    expect((await stateOf()).status).toBe('merged')
+  })
+
+  test('a link that is left finds the record that was promoted before it', async () => {
+    const [made, note] = [`new${serial}`, `n${serial}`]
+    succeed(await call('PUT', at(id, made), { data: {} }), 201)
+    succeed(await call('PUT', at(id, note, 'note'), { data: {} }), 201)
+    const ends = { source_record_type: 'note', source_id: note, target_record_type: 'deal', target_id: made }
+    succeed(await call('POST', `/v1/${id}/relationships`, { rel_type: 'about', ...ends }), 201)
+    succeed(await promote({ resources: [{ kind: 'record', record_type: 'deal', id: made }] }))
+    const related = succeed(await call('GET', `${at(id, note, 'note')}/related`))
+    expect(related.data.map(({ record }: { record: { id: string } }) => record.id)).toEqual([made])
+    succeed(await promote())
+    expect(succeed(await call('GET', `${at('crm', note, 'note')}/related`)).data).toHaveLength(1)
+  })
+
+  test('refuses a deletion that would take more with it than was looked at', async () => {
+    succeed(await call('DELETE', at(id, a)))
+    const note = `n${serial}`
+    const relationships = [{ rel_type: 'about', record_type: 'deal', id: a }]
+    succeed(await call('PUT', at('crm', note, 'note'), { data: {}, relationships }), 201)
+    expect(expectFailure(await promote(), 'CONFLICT').details[0].code).toBe('cascade_grew')
+    succeed(await call('GET', at('crm', a)))
+    succeed(await promote({ force: true }))
+    expectFailure(await call('GET', at('crm', a)), 'NOT_FOUND')
+  })
+
+  test('a value that production has given away since is refused at its draft, and nothing is written', async () => {
+    succeed(await patch(id, a, { code: `k${serial}` }))
+    succeed(await patch(id, b, { stage: 'won' }))
+    succeed(await patch('crm', c, { code: `k${serial}` }))
+    const { path, code } = expectFailure(await promote(), 'CONFLICT').details[0]
+    expect({ path, code }).toEqual({ path: `/deal/${a}/data/code`, code: 'duplicate_value' })
+    expect((await dataOf('crm', b)).stage).toBe('open')
+  })
+
+  test('a dry run shows it, and changes neither', async () => {
+    succeed(await patch(id, a, { stage: 'won' }))
+    expect(succeed(await promote({ dry_run: true })).changes).toHaveLength(1)
+    expect((await dataOf('crm', a)).stage).toBe('open')
+    expect((await dataOf(id, a)).stage).toBe('won')
+  })
+
+  test('is taken back by its id, and not where something has changed since', async () => {
+    succeed(await patch(id, a, { stage: 'won' }))
+    succeed(await call('DELETE', at(id, b)))
+    succeed(await call('PUT', at(id, `new${serial}`), { data: {} }), 201)
+    const { id: promotion_id } = succeed(await promote())
+    succeed(await patch('crm', a, { amount: 8 }))
+    expectFailure(await call('POST', '/v1/crm/promote/rollback', { promotion_id }), 'CONFLICT')
+    expect((await dataOf('crm', a)).stage).toBe('won')
+    succeed(await call('POST', '/v1/crm/revert', { last: true }))
+    const back = succeed(await call('POST', '/v1/crm/promote/rollback', { promotion_id }))
+    expect(back).toMatchObject({ kind: 'rollback', from: id })
+    expect(await dataOf('crm', a)).toMatchObject({ stage: 'open', amount: 1 })
+    expect((await dataOf('crm', b)).stage).toBe('open')
+    expectFailure(await call('GET', at('crm', `new${serial}`)), 'NOT_FOUND')
+    expect(succeed(await call('GET', `/v1/crm/promotions/${promotion_id}`)).status).toBe('rolled_back')
+  })
+})
+
+test('discard brings back what production has, with the links of a record that is gone', async () => {
+  const [made, note] = [`new${serial}`, `n${serial}`]
+  succeed(await patch(id, a, { stage: 'won' }))
+  succeed(await call('DELETE', at(id, b)))
+  succeed(await call('PUT', at(id, made), { data: {} }), 201)
+  const relationships = [{ rel_type: 'about', record_type: 'deal', id: made }]
+  succeed(await call('PUT', at(id, note, 'note'), { data: {}, relationships }), 201)
+  const resources = [a, b, made].map((each) => ({ kind: 'record', record_type: 'deal', id: each }))
+  const shown = succeed(await call('POST', `/v1/${id}/discard`, { resources, dry_run: true }))
+  expect(shown.changes).toHaveLength(3)
+  expect((await dataOf(id, a)).stage).toBe('won')
+  succeed(await call('POST', `/v1/${id}/discard`, { resources }))
+  expect((await dataOf(id, a)).stage).toBe('open')
+  expect((await dataOf(id, b)).stage).toBe('open')
+  expectFailure(await call('GET', at(id, made)), 'NOT_FOUND')
+  expect(succeed(await call('GET', `${at(id, note, 'note')}/related`)).data).toEqual([])
+  expect((await propose()).changes.map((each: { id: string }) => each.id)).toEqual([`note/${note}`])
+})
+
+test('what it cannot hold is refused by name, and a preview that copies has no drafts', async () => {
+  for (const [method, path, body] of [
+    ['PUT', `/v1/${id}/record-types/other`, {}],
+    ['GET', `/v1/${id}/changes`, undefined],
+    ['GET', `/v1/${id}/config`, undefined],
+    ['POST', `/v1/${id}/sql`, { query: 'SELECT 1' }],
+    ['POST', `/v1/${id}/records/deal/claim`, {}],
+    ['GET', `/v1/${id}/files/doc`, undefined],
+  ] as const)
+    expect([path, expectFailure(await call(method, path, body), 'FORBIDDEN').details[0].code]).toEqual([
+      path,
+      'not_in_change_sets',
+    ])
+  expect((await call('GET', `/graphql/${id}/schema.graphql`)).status).toBe(403)
+  const claimed = await call('PATCH', `${at(id, a)}?claim_id=any`, { data: {} })
+  expect(expectFailure(claimed, 'FORBIDDEN').details[0].code).toBe('not_in_change_sets')
+  const types = [{ type: 'upsert_record_type', id: 'other', body: {} }]
+  expectFailure(await call('POST', `/v1/${id}/batch`, { operations: types }), 'FORBIDDEN')
+  const copied = succeed(await call('POST', '/v1/crm/preview', { name: `k${serial}` }), 201).id
+  const resources = [{ kind: 'record', record_type: 'deal', id: a }]
+  for (const answer of [
+    await call('POST', `/v1/${copied}/discard`, { resources }),
+    await call('POST', '/v1/crm/promote', { from: copied, resources }),
+  ])
+    expect(expectFailure(answer, 'VALIDATION_ERROR').details[0].code).toBe('not_a_change_set')
+})
+
+test('a key that production has answered is not answered in a change-set', async () => {
+  const headers = { 'idempotency-key': `key-${serial}` }
+  succeed(await call('PUT', at('crm', a), { data: { stage: 'x' } }, headers))
+  expectFailure(await call('PUT', at(id, a), { data: { stage: 'x' } }, headers), 'CONFLICT')
+  const again = { 'idempotency-key': `own-${serial}` }
+  const first = succeed(await call('PUT', at(id, b), { data: { stage: 'y' } }, again))
+  const second = await call('PUT', at(id, b), { data: { stage: 'y' } }, again)
+  expect(succeed(second)).toEqual(first)
+  expect(second.headers.get('idempotency-replayed')).toBe('true')
+})
+
+test('an index that is built later has the entries of drafts', async () => {
+  const type = await world.newType({})
+  const of = (base: string, record: string) => `/v1/${base}/records/${type}/${record}`
+  succeed(await call('PUT', of('crm', 'one'), { data: { size: 1 } }), 201)
+  succeed(await call('PUT', of(id, 'one'), { data: { size: 5 } }))
+  succeed(await call('PUT', of(id, 'two'), { data: { size: 6 } }), 201)
+  succeed(await call('PUT', `/v1/crm/record-types/${type}`, { indexes: [{ fields: ['data.size'] }] }))
+  await expect
+    .poll(async () => succeed(await call('GET', `/v1/crm/record-types/${type}`)).indexes[0].status)
+    .toBe('ready')
+  const filter = { field: 'data.size', op: 'gte', value: 5 }
+  const query = { filter, sort: [{ field: 'data.size' }] }
+  const { data } = succeed(await call('POST', `/v1/${id}/records/${type}/query`, query))
+  expect(data.map((each: { id: string }) => each.id)).toEqual(['one', 'two'])
+  expect(succeed(await call('POST', `/v1/crm/records/${type}/query`, query)).data).toEqual([])
+})
+
+describe('rights', () => {
+  const preview = (permission: string, more: object = {}) => ({ environment: 'preview', permission, ...more })
+  const production = (permission: string, more: object = {}) => ({
+    environment: 'production',
+    permission,
+    ...more,
+  })
+
+  test('write in previews and read on production open and change one, and promote nothing', async () => {
+    const agent = await world.newToken([preview('write'), production('read')])
+    const own = succeed(await agent.call('POST', '/v1/crm/preview', { copy: 'on_write' }), 201).id
+    succeed(await agent.call('PATCH', at(own, a), { data: { stage: 'won' } }))
+    expectFailure(await agent.call('PATCH', at('crm', a), { data: { stage: 'won' } }), 'FORBIDDEN')
+    expect(succeed(await agent.call('POST', '/v1/crm/promote/proposal', { from: own })).changes).toHaveLength(
+      1,
+    )
+    expectFailure(await agent.call('POST', '/v1/crm/promote', { from: own }), 'FORBIDDEN')
+    expectFailure(await agent.call('POST', '/v1/crm/preview', { name: 'copy' }), 'FORBIDDEN')
+    expectFailure(await agent.call('DELETE', `/v1/bases/${id}`), 'FORBIDDEN')
+    succeed(await agent.call('DELETE', `/v1/bases/${own}?confirm=${own}`))
+  })
+
+  test('a token sees in it what it may read on both sides', async () => {
+    const only = (type: string) => ({ record_type: type })
+    const half = await world.newToken([preview('write'), production('read', only('note'))])
+    expectFailure(await half.call('GET', at(id, a)), 'FORBIDDEN')
+    succeed(await half.call('PUT', at(id, `n${serial}`, 'note'), { data: {} }), 201)
+    succeed(await patch(id, a, { stage: 'won' }))
+    const { changes } = succeed(await half.call('POST', '/v1/crm/promote/proposal', { from: id }))
+    expect(changes.map((each: { id: string }) => each.id)).toEqual([`note/n${serial}`])
+    const none = await world.newToken([production('read')])
+    expectFailure(await none.call('GET', at(id, a)), 'FORBIDDEN')
+    expectFailure(await none.call('POST', '/v1/crm/preview', { copy: 'on_write' }), 'FORBIDDEN')
+    const blind = await world.newToken([preview('write')])
+    expectFailure(await blind.call('GET', at(id, a)), 'FORBIDDEN')
+  })
+
+  test('who may write what it touches promotes it, and nobody else', async () => {
+    succeed(await patch(id, a, { stage: 'won' }))
+    const notes = await world.newToken([preview('read'), production('write', { record_type: 'note' })])
+    expectFailure(await notes.call('POST', '/v1/crm/promote', { from: id }), 'FORBIDDEN')
+    const deals = await world.newToken([preview('read'), production('write', { record_type: 'deal' })])
+    succeed(await deals.call('POST', '/v1/crm/promote', { from: id }))
+    expect((await dataOf('crm', a)).stage).toBe('won')
+  })
+})
