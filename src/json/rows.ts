@@ -22,15 +22,14 @@ export function textOfList(body: object): string | Promise<string> | undefined {
   return textInTurns(data, rest)
 }
 
-// Joins all parts once, because the text is long.
-const listText = (texts: readonly string[], rest: object): string =>
-  [
-    '{"data":[',
-    texts.join(','),
-    ']',
-    Object.keys(rest).length > 0 ? ',' : '',
-    JSON.stringify(rest).slice(1),
-  ].join('')
+/** Joins all parts at once, because the text is long. */
+function listText(texts: readonly string[], rest: object): string {
+  const end = `]${Object.keys(rest).length > 0 ? ',' : ''}${JSON.stringify(rest).slice(1)}`
+  const parts = texts.length === 0 ? [''] : [...texts]
+  parts[0] = `{"data":[${parts[0]}`
+  parts[parts.length - 1] += end
+  return parts.join(',')
+}
 
 async function textInTurns(rows: readonly unknown[], rest: object): Promise<string> {
   const texts: string[] = []
