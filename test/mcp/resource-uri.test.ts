@@ -6,7 +6,6 @@ import {
   recordsUri,
   recordUri,
   runsUri,
-  runUri,
   templatesOf,
   typeUri,
 } from '../../src/mcp/protocol/resource-uri.ts'
@@ -31,7 +30,7 @@ test(
       expect(parseResourceUri(recordUri(base, type, id))).toEqual(record)
       expect(parseResourceUri(`plinth://${base}/records/${escaped(type)}/${escaped(id)}`)).toEqual(record)
       const run = { kind: 'run', base, action: type, id }
-      expect(parseResourceUri(runUri(base, type, id))).toEqual(run)
+      expect(parseResourceUri(`${runsUri(base, type)}/${id}`)).toEqual(run)
       const runs = parseResourceUri(runsUri(base, type, { cursor }))
       expect(runs).toEqual({ kind: 'runs', base, action: type, query: new Map([['cursor', cursor]]) })
       const query = new Map(Object.entries({ filter, cursor }))

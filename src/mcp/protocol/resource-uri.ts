@@ -50,10 +50,6 @@ export const fileUri = (base: string, type: string, path: string): string =>
 export const filesUri = (base: string, type: string, query: FilesQuery = {}): string =>
   `plinth://${encode(base)}/files/${encode(type)}${written(query)}`
 
-/** URI of a run of an action. */
-export const runUri = (base: string, action: string, id: string): string =>
-  `${runsUri(base, action)}/${encode(id)}`
-
 /** URI of the runs of an action. */
 export const runsUri = (base: string, action: string, query: RunsQuery = {}): string =>
   `plinth://${encode(base)}/actions/${encode(action)}/runs${written(query)}`

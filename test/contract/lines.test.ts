@@ -1,0 +1,52 @@
+/** How many lines each part of src may have. Growth is a decision (docs/adr/0071-a-budget-of-lines.md). */
+import { globSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+
+const BUDGETS: Readonly<Record<string, number>> = {
+  cli: 6250,
+  config: 750,
+  contract: 3500,
+  dialects: 1750,
+  engine: 750,
+  'engine/analytics': 4750,
+  'engine/automation': 5250,
+  'engine/configuration': 9500,
+  'engine/core': 4000,
+  'engine/data': 4500,
+  'engine/environments': 4000,
+  'engine/files': 3500,
+  'engine/history': 4500,
+  'engine/jobs': 1250,
+  'engine/log': 2250,
+  'engine/records': 10_750,
+  'engine/schema': 4250,
+  'engine/sql': 8250,
+  'engine/storage': 4000,
+  foundation: 2500,
+  graphql: 12_250,
+  http: 2750,
+  json: 1500,
+  mcp: 12_250,
+  oauth: 750,
+  postgres: 1500,
+  rest: 10000,
+  s3: 2500,
+  'schema-shape': 1750,
+  src: 1000,
+}
+/** So much less, and the budget follows. */
+const SPARE = 1000
+
+const PARTS = Map.groupBy(
+  globSync('src/**/*.ts', { exclude: ['src/engine/prisma/**'] }),
+  (path) => /^src\/(engine\/[^/]+|[^/]+)\//.exec(path)?.[1] ?? 'src',
+)
+
+test.each([...PARTS])('%s has the lines that its budget says', (part, paths) => {
+  const lines = paths.reduce((sum, path) => sum + readFileSync(path, 'utf8').split('\n').length - 1, 0)
+  const budget = BUDGETS[part] ?? 0
+  expect(lines, `${part} has grown: make it smaller, or raise its budget and say why`).toBeLessThanOrEqual(
+    budget,
+  )
+  expect(lines, `${part} has shrunk: lower its budget`).toBeGreaterThan(budget - SPARE)
+})
