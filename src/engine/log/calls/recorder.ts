@@ -19,7 +19,8 @@ export type CallRecorder = {
   settleUsage(): Promise<void>
 }
 
-type Waiting = StoredCall & { readonly wrote: boolean }
+/** `isRaw`: its arguments are whole, and may have secrets. */
+type Waiting = StoredCall & { readonly wrote: boolean; readonly isRaw: boolean }
 type Deps = {
   readonly db: Db
   readonly log: Log
@@ -102,12 +103,21 @@ const toWaiting = (call: MadeCall): Waiting => ({
   ms: Math.round(call.ms),
   bytes_in: call.bytesIn,
   bytes_out: call.bytesOut,
-  arguments: call.arguments === undefined ? null : firstOf(call.arguments, LIMITS.callArgumentBytes),
+  ...argumentsOf(call),
   request_id: call.requestId,
   call_id: call.callId,
   changes: 0,
   wrote: call.wrote,
 })
+
+/** Few bases keep arguments, so short ones are cut and rid of secrets when they are stored. */
+function argumentsOf({ arguments: args, bytesIn }: MadeCall): Pick<Waiting, 'arguments' | 'isRaw'> {
+  if (args === undefined) return { arguments: null, isRaw: false }
+  const most = LIMITS.callArgumentBytes
+  const text = bytesIn <= most ? JSON.stringify(args) : undefined
+  const isRaw = text !== undefined && text.length <= most
+  return { arguments: isRaw ? text : firstOf(args, most), isRaw }
+}
 
 async function store(db: Db, batch: readonly Waiting[], secretsOf: Deps['secretsOf']): Promise<void> {
   const bases = [...new Set(batch.map(({ base_id }) => base_id))]
@@ -115,10 +125,10 @@ async function store(db: Db, batch: readonly Waiting[], secretsOf: Deps['secrets
   const settings = new Map(found.map((each) => [each.id, each]))
   const changes = await countChanges(db, batch)
   const rows: StoredCall[] = []
-  for (const [n, { wrote: _, ...call }] of batch.entries()) {
+  for (const [n, { wrote: _, isRaw, ...call }] of batch.entries()) {
     const { days = 0, withArguments = false } = settings.get(call.base_id) ?? {}
     if (days === 0) continue
-    const shown = withArguments && call.arguments !== null ? await masked(call, secretsOf) : null
+    const shown = withArguments && call.arguments !== null ? await masked(call, isRaw, secretsOf) : null
     rows.push({ ...call, arguments: shown, changes: changes.get(n) ?? 0 })
   }
   if (rows.length > 0) await insertCalls(db, rows)
@@ -140,8 +150,13 @@ async function countChanges(db: Db, batch: readonly Waiting[]): Promise<Readonly
   return new Map(counts.map(({ n, changes }) => [n, changes]))
 }
 
-async function masked({ base_id, arguments: text }: StoredCall, secretsOf: Deps['secretsOf']) {
-  if (text === null) return null
+async function masked(
+  { base_id, arguments: kept }: StoredCall,
+  isRaw: boolean,
+  secretsOf: Deps['secretsOf'],
+): Promise<string | null> {
+  if (kept === null) return null
+  const text = isRaw ? firstOf(JSON.parse(kept), LIMITS.callArgumentBytes) : kept
   const isCut = text.length >= LIMITS.callArgumentBytes
   return cutText(await maskSecrets(text, await secretsOf(base_id), isCut), LIMITS.callArgumentBytes)
 }
