@@ -2,6 +2,7 @@
 /** The questions that the pages answer, each within two clicks, by somebody who knows words only. */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { bytes } from '../../web/src/parts/text.ts'
 import { succeed } from '../support/answers.ts'
 import { CHROMIUM } from '../support/browser.ts'
 import type { Body } from '../support/server.ts'
@@ -138,12 +139,45 @@ question('What happens if I promote?', async (visitor) => {
   }
 })
 
-question('How many tickets are in each stage?', async (visitor, page) => {
+question('How many tickets are in each stage, by day?', async (visitor, page) => {
   await visitor.click('link', /^Tickets/)
   await visitor.click('button', 'Chart')
   const chart = page.getByRole('region', { name: 'Tickets by stage' })
   for (const count of ['new 58', 'open 146', 'waiting 64']) await visitor.sees(count, chart)
-  return undefined
+  return async () => {
+    // The table beneath the chart equals an aggregate as of each day.
+    const table = (await chart.getByRole('row').allInnerTexts()).map((row) => row.split(/\s*\t\s*/))
+    const [heads = [], ...days] = table
+    const filter = { not: { field: 'data.stage', op: 'eq', value: 'solved' } }
+    const send = async (body: object): Promise<Body[]> => {
+      const asked = { aggregations: [{ fn: 'count' }], filter, limit: 1000, ...body }
+      return succeed(await explorer.server.call('POST', '/v1/desk/records/ticket/aggregate', asked)).data
+    }
+    const moments = await send({ over: { interval: 'day', since: '30d' } })
+    expect(days).toHaveLength(moments.length)
+    for (const [n, { at }] of moments.entries()) {
+      const groups = await send({ as_of: at, group_by: ['data.stage'] })
+      const counts = new Map(groups.map((row) => [row['data.stage'], row['count']]))
+      expect(days[n]?.slice(1).map(Number)).toEqual(heads.slice(1).map((stage) => counts.get(stage) ?? 0))
+    }
+  }
+})
+
+question('What did this agent use?', async (visitor, page) => {
+  await visitor.click('link', 'Agents', page.getByRole('navigation').first())
+  await visitor.click('link', /reply-agent/)
+  const panel = page.getByRole('region', { name: /reply-agent/ })
+  await visitor.sees(/failed/, panel)
+  return async () => {
+    const [used] = (await get('usage?token=reply-agent')).data
+    expect(used).toMatchObject({ failed: 3 })
+    const said = ((await panel.textContent()) ?? '').replaceAll(/\s+/g, ' ')
+    expect(said).toContain(`${used.calls} calls`)
+    expect(said).toContain(`${used.failed} failed`)
+    expect(said).toContain(`${used.changes} changes`)
+    expect(said).toContain(`${bytes(used.bytes_in)} in, ${bytes(used.bytes_out)} out`)
+    await page.getByRole('img', { name: 'Calls by hour' }).waitFor()
+  }
 })
 
 question('Can I take back what the agent did?', async (visitor, page) => {

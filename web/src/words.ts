@@ -547,6 +547,7 @@ export const words = {
     each: (ms: number) => `${number.format(ms)} ms each`,
     callsBy: { '24h': 'Calls by hour', '7d': 'Calls by day', '30d': 'Calls by day' },
     tools: 'Tools',
+    otherRequests: 'other requests',
     more: (count: number) => `and ${number.format(count)} more`,
     tried: 'Tried and failed',
     noFailure: 'Nothing failed.',

@@ -4,33 +4,34 @@ import { Text } from '../../parts/plain-text.tsx'
 import { cut, whole } from '../../parts/text.ts'
 import { Time } from '../../parts/time.tsx'
 import { words } from '../../words.ts'
-import { type Call, useCalls } from './load.ts'
+import { useFailed, useToolUsage } from './load.ts'
 
-const READ = 1000
 const TOOLS = 8
 const FAILURES = 12
 const MESSAGE_CHARS = 200
-const OK = 'ok'
 
-const nameOf = ({ tool, route, surface }: Call) => tool ?? route ?? surface
+type Props = { base: string; token: string; since: number; failures: number }
 
-export function Calls({ base, token, since }: { base: string; token: string; since: number }) {
-  const calls = useCalls(base, token, since, READ)
-  // A server that keeps no calls answers 404.
-  if (calls.error) return calls.error.status === 404 ? null : <Failure of={calls.error} />
-  const all = calls.data?.data
-  if (!all) return null
-  const tools = [...Map.groupBy(all, nameOf)].sort(([, one], [, other]) => other.length - one.length)
-  const failed = all.filter(({ outcome }) => outcome !== OK)
+export function Calls({ base, token, since, failures }: Props) {
+  const used = useToolUsage(base, token, since)
+  const failed = useFailed(base, token, since, FAILURES)
+  const tools = (used.data?.data ?? []).filter(({ calls }) => calls > 0)
+  const shown = failed.data?.data ?? []
   return (
     <>
       {tools.length > 0 && (
         <div className="card-item">
           <h3>{words.agents.tools}</h3>
           <p className="items">
-            {tools.slice(0, TOOLS).map(([name, of]) => (
-              <span key={name} className="tool">
-                <Text>{name}</Text> {whole.format(of.length)}
+            {tools.slice(0, TOOLS).map(({ tool, calls, failed: inVain }) => (
+              <span key={tool} className="tool">
+                {tool === null ? words.agents.otherRequests : <Text>{tool}</Text>} {whole.format(calls)}
+                {inVain > 0 && (
+                  <span className="failed-word">
+                    {' '}
+                    {whole.format(inVain)} {words.agents.failed}
+                  </span>
+                )}
               </span>
             ))}
             {tools.length > TOOLS && <span className="meta">{words.agents.more(tools.length - TOOLS)}</span>}
@@ -39,21 +40,24 @@ export function Calls({ base, token, since }: { base: string; token: string; sin
       )}
       <div className="card-item">
         <h3>{words.agents.tried}</h3>
-        {failed.length === 0 && <p className="meta">{words.agents.noFailure}</p>}
+        {failed.error && <Failure of={failed.error} />}
+        {failed.data && shown.length === 0 && <p className="meta">{words.agents.noFailure}</p>}
         <ul className="tried">
-          {failed.slice(0, FAILURES).map((call) => (
-            <li key={call.id}>
-              <Time at={call.at} />
+          {shown.map(({ id, at, tool, route, surface, message, outcome }) => (
+            <li key={id}>
+              <Time at={at} />
               <span className="tool">
-                <Text>{nameOf(call)}</Text>
+                <Text>{tool ?? route ?? surface}</Text>
               </span>
               <span>
-                <Text>{cut(call.message ?? call.outcome, MESSAGE_CHARS).text}</Text>
+                <Text>{cut(message ?? outcome, MESSAGE_CHARS).text}</Text>
               </span>
             </li>
           ))}
         </ul>
-        {failed.length > FAILURES && <p className="meta">{words.agents.more(failed.length - FAILURES)}</p>}
+        {shown.length > 0 && failures > shown.length && (
+          <p className="meta">{words.agents.more(failures - shown.length)}</p>
+        )}
       </div>
     </>
   )

@@ -26,7 +26,8 @@ export type Numbers = {
   bytes_out: number
   ms: number
 }
-type Usage = Numbers & { at: string; token: string | { id: string; name: string } | null }
+type Usage = Numbers & { at: string; token: { token_id: string; name: string } | null }
+type ToolUsage = Numbers & { tool: string | null }
 export type Call = {
   id: string
   at: string
@@ -58,8 +59,8 @@ export function useTokens(base: string) {
 const RANK = { agent: 0, program: 1, person: 2 }
 export const kindOf = ({ kind = 'program' }: Token) => kind
 
-/** What each token used, step by step. A server that does not count answers 404. */
-export function useUsage(base: string, span: Span) {
+/** What each token used, step by step. A tab of a person counts as the person. */
+export function useUsage(base: string, span: Span, tokens: readonly Token[]) {
   const { interval, steps, ms } = SPANS[span]
   const now = useNow()
   const first = Math.floor(now / ms) * ms - (steps - 1) * ms
@@ -69,13 +70,17 @@ export function useUsage(base: string, span: Span) {
   )
   const rows = usage.data?.data
   const starts = Array.from({ length: steps }, (_, at) => first + at * ms)
-  const of = (token: string) => rows?.filter((row) => idOf(row) === token) ?? []
+  const listed = new Set(tokens.map(({ id }) => id))
+  const of = ({ id, name }: Token) =>
+    rows?.filter(
+      ({ token }) => token?.token_id === id || (token?.name === name && !listed.has(token.token_id)),
+    ) ?? []
   return {
     isKnown: rows !== undefined,
     starts,
-    sum: (token: string): Numbers => of(token).reduce<Numbers>(add, NONE),
+    sum: (token: Token): Numbers => of(token).reduce<Numbers>(add, NONE),
     /** A number of each step. */
-    series: (token: string, name: keyof Numbers): number[] =>
+    series: (token: Token, name: keyof Numbers): number[] =>
       starts.map((start) =>
         of(token)
           .filter(({ at }) => Date.parse(at) >= start && Date.parse(at) < start + ms)
@@ -83,7 +88,6 @@ export function useUsage(base: string, span: Span) {
       ),
   }
 }
-const idOf = ({ token }: Usage) => (typeof token === 'object' ? token?.id : token)
 const NONE: Numbers = { calls: 0, failed: 0, reads: 0, changes: 0, bytes_in: 0, bytes_out: 0, ms: 0 }
 const add = (sum: Numbers, row: Numbers): Numbers => ({
   calls: sum.calls + row.calls,
@@ -95,8 +99,19 @@ const add = (sum: Numbers, row: Numbers): Numbers => ({
   ms: sum.ms + row.ms,
 })
 
-export const useCalls = (base: string, token: string, since: number, limit: number) =>
-  useRead<Page<Call>>(pathOf([base, 'calls'], { token, since: new Date(since).toISOString(), limit }))
+/** How much a token used each tool, the most first. */
+export const useToolUsage = (base: string, token: string, since: number) =>
+  useRead<Page<ToolUsage>>(
+    pathOf([base, 'usage'], { token, since: new Date(since).toISOString(), by: 'tool' }),
+    { keep: true },
+  )
+
+/** The latest calls of a token that failed. */
+export const useFailed = (base: string, token: string, since: number, limit: number) =>
+  useRead<Page<Call>>(
+    pathOf([base, 'calls'], { token, outcome: 'failed', since: new Date(since).toISOString(), limit }),
+    { keep: true },
+  )
 
 export type Tool = {
   name: string

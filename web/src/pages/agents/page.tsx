@@ -27,7 +27,7 @@ export default function Page({ place: { base, token: id, endpoint: endpointId } 
   const span = spanOf(search['span'])
   const tokens = useTokens(base)
   const endpoints = useEndpoints(base)
-  const usage = useUsage(base, span)
+  const usage = useUsage(base, span, tokens.rows)
   const isAdmin = useMay(base, '*', 'admin')
   const token = tokens.rows.find((each) => each.id === id)
   const undoSince = (of: Token, since: number) =>

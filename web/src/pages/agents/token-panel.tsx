@@ -31,7 +31,7 @@ export function TokenPanel({ base, token, usage, span, onUndo, onRevoke }: Props
   const mayWrite = useMay(base, '*', 'write')
   const mayRevoke = useMay(base, '*', 'admin') && !isSelf
   const kind = kindOf(token)
-  const sum = usage.sum(token.id)
+  const sum = usage.sum(token)
   const moments = [
     [words.agents.moments.hour, Date.now() - 3_600_000],
     [words.agents.moments.today, startOfDay(Date.now())],
@@ -62,13 +62,13 @@ export function TokenPanel({ base, token, usage, span, onUndo, onRevoke }: Props
             labels={usage.starts.map((start) => shortTime(start))}
             marks={5}
             series={[
-              { name: words.agents.failed, tone: 'tone-4', values: usage.series(token.id, 'failed') },
-              { name: words.agents.succeeded, tone: `tone-${kind}`, values: succeeded(usage, token.id) },
+              { name: words.agents.failed, tone: 'tone-4', values: usage.series(token, 'failed') },
+              { name: words.agents.succeeded, tone: `tone-${kind}`, values: succeeded(usage, token) },
             ]}
           />
         </div>
       )}
-      <Calls base={base} token={token.id} since={usage.starts[0] ?? 0} />
+      <Calls base={base} token={token.name} since={usage.starts[0] ?? 0} failures={sum.failed} />
       <Facts
         of={[
           [
@@ -113,7 +113,7 @@ export function TokenPanel({ base, token, usage, span, onUndo, onRevoke }: Props
   )
 }
 
-const succeeded = (usage: Props['usage'], id: string): number[] => {
-  const failed = usage.series(id, 'failed')
-  return usage.series(id, 'calls').map((calls, at) => calls - (failed[at] ?? 0))
+const succeeded = (usage: Props['usage'], token: Token): number[] => {
+  const failed = usage.series(token, 'failed')
+  return usage.series(token, 'calls').map((calls, at) => calls - (failed[at] ?? 0))
 }

@@ -55,7 +55,7 @@ export function Tokens({ base, tokens, usage, selected }: Props) {
       <tbody>
         {tokens.map((token) => {
           const { id, name, grants, last_used_at: last } = token
-          const { calls, failed, changes } = usage.sum(id)
+          const { calls, failed, changes } = usage.sum(token)
           return (
             <tr key={id} className={id === selected ? 'selected' : ''}>
               <th scope="row">

@@ -8,7 +8,7 @@ import type { Change } from '../../parts/search.ts'
 import { cut, fieldName, whole } from '../../parts/text.ts'
 import { shortTime } from '../../parts/time.tsx'
 import { words } from '../../words.ts'
-import { type Group, useGroups, useSeries } from './load.ts'
+import { DAYS, type Group, useGroups, useSeries } from './load.ts'
 
 const BARS = 24
 const TONES = 6
@@ -23,7 +23,7 @@ export function ChartPanel({ base, type, field: name, filter, onChange }: Props)
   const groups = useGroups(base, type.id, path, filter, undefined, BARS)
   const plural = pluralOf(type)
   const title = words.records.chartOf(plural, fieldName(path))
-  const drawn = series.data
+  const drawn = series.data?.data.length
     ? daysOf(series.data.data, path, field)
     : barsOf(groups.data?.data ?? [], path, field, plural)
   return (
@@ -43,7 +43,7 @@ export function ChartPanel({ base, type, field: name, filter, onChange }: Props)
         />
       </header>
       {(series.isLoading ? pendingOf(series, 3) : undefined) ?? pendingOf(groups, 3) ?? (
-        <Chart title={title} {...drawn} {...(!series.data && { marks: BARS })} />
+        <Chart title={title} {...drawn} {...(!series.data?.data.length && { marks: BARS })} />
       )}
     </section>
   )
@@ -65,16 +65,27 @@ function barsOf(groups: readonly Group[], path: string, field: Field | undefined
   }
 }
 
+const DAY = 86_400_000
+
+/** The present, and the ends of the days before it. Days without records have no rows. */
 function daysOf(rows: readonly Group[], path: string, field: Field | undefined): Drawn {
-  const days = [...new Set(rows.map(({ at }) => String(at)))].sort()
+  const ends = rows.map(({ at }) => Date.parse(String(at)))
+  const now = Math.max(...ends)
+  const midnight = Math.max(...ends.filter((end) => end < now))
+  const latest = Number.isFinite(midnight) ? midnight : Math.floor(now / DAY) * DAY
+  const placeOf = (end: number) => (end === now ? DAYS : DAYS - 1 - Math.round((latest - end) / DAY))
+  const labels = Array.from({ length: DAYS }, (_, place) =>
+    shortTime(latest - (DAYS - 1 - place) * DAY - DAY / 2),
+  )
   const values = [...new Set(rows.map((row) => row[path] ?? null))].sort(inOrder(field))
-  const counts = new Map(rows.map((row) => [`${row['at']} ${JSON.stringify(row[path] ?? null)}`, row.count]))
+  const keyOf = (place: number, value: Json) => `${place} ${JSON.stringify(value)}`
+  const counts = new Map(rows.map((row, n) => [keyOf(placeOf(ends[n] ?? now), row[path] ?? null), row.count]))
   return {
-    labels: days.map((day) => shortTime(Date.parse(day))),
+    labels: [...labels, shortTime(now)],
     series: values.map((value, at) => ({
       name: wordOf(value),
       tone: `tone-${at % TONES}`,
-      values: days.map((day) => counts.get(`${day} ${JSON.stringify(value)}`) ?? 0),
+      values: Array.from({ length: DAYS + 1 }, (_, place) => counts.get(keyOf(place, value)) ?? 0),
     })),
   }
 }

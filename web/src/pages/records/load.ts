@@ -147,7 +147,7 @@ export const useGroups = (
     { keep: true },
   )
 
-const DAYS = 30
+export const DAYS = 30
 
 /** The counts of each value at the end of each of the last days. */
 export const useSeries = (base: string, type: string, field: string, filter: unknown, enabled: boolean) =>
