@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
 import { CHROMIUM } from '../support/browser.ts'
 import type { Call } from '../support/server.ts'
-import { sender, toolCaller, using } from './desk-calls.ts'
+import { type Send, sender, toolCaller, using } from './desk-calls.ts'
 import { type Explorer, openExplorer } from './explorer.ts'
 
 const TIME = 120_000
@@ -33,6 +33,7 @@ const NAME = `<img src=x onerror=${HURT}>\u202E\u200B`
 let explorer: Explorer
 let token: { id: string; token: string }
 let request: string
+let review: string
 beforeAll(async () => {
   if (!CHROMIUM) return
   explorer = await openExplorer()
@@ -49,7 +50,12 @@ beforeAll(async () => {
     name: NAME,
     grants: [{ base: 'hostile', record_type: '*', environment: '*', permission: 'admin' }],
   })
+  await admin('PUT', '/v1/hostile/endpoints/end', {
+    ...{ name: NAME, description: VALUES.script, instructions: VALUES.markdown },
+    tools: [{ record_type: 'thing', operations: ['get', 'create'], defaults: { title: VALUES.image } }],
+  })
   request = await write(explorer.server.as(token.token))
+  review = await ask(sender(explorer.server.as(token.token)))
 }, TIME)
 afterAll(() => explorer?.close())
 
@@ -93,6 +99,21 @@ async function write(call: Call): Promise<string> {
   return data[0].request_id
 }
 
+/** Asks for a promotion in such words, of definitions that have such names. */
+async function ask(agent: Send): Promise<string> {
+  const { id: from } = await agent('POST', '/v1/hostile/preview', { name: 'dev' })
+  const properties = { [VALUES.image]: { enum: [VALUES.script, VALUES.approval] } }
+  await agent('PATCH', `/v1/${from}/record-types/thing`, { json_schema: { properties } })
+  await agent('PUT', `/v1/${from}/record-types/other`, {
+    name: NAME,
+    json_schema: { type: 'object', properties },
+  })
+  const asked = await agent('POST', '/v1/hostile/review-requests', {
+    ...{ from, title: VALUES.approval + NAME, note: VALUES.markdown },
+  })
+  return asked.id
+}
+
 /** What of the values became more than text, or left the page. */
 const damage = () => {
   const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth
@@ -120,7 +141,13 @@ const PAGES = (): [string, string][] => [
   ['records deleted', '/t/thing?view=deleted'],
   ['review', '/review'],
   ['agents', '/agents'],
+  ['review of a request', `/review/${review}`],
   ['agent', `/agents/${token.id}`],
+  ['endpoint', '/agents/e/end'],
+  ['a chart', '/t/thing?chart=stage'],
+  ['records that a value filters', `/t/thing?q=${encodeURIComponent(VALUES.image)}`],
+  ['record edited', '/t/thing/script?edit=yes'],
+  ['record compared', '/t/thing/script?v=1&vs=1'],
   ['record links', '/t/thing/script?tab=links'],
   ['record files', '/t/thing/script?tab=files'],
   ['record json', '/t/thing/megabyte?tab=json'],

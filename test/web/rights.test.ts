@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { succeed } from '../support/answers.ts'
 import { CHROMIUM } from '../support/browser.ts'
-import { type Explorer, inBrowser, openExplorer, TIME, Visitor } from './explorer.ts'
+import { type Explorer, inBrowser, openExplorer, settled, TIME, Visitor } from './explorer.ts'
 
 let explorer: Explorer
 beforeAll(async () => {
@@ -71,14 +71,25 @@ inBrowser('a page of another server of the machine reads nothing and frames noth
   await new Promise((resolve) => other.close(resolve))
 })
 
+const READING = [
+  '',
+  '/t/ticket',
+  '/t/ticket/T-1004',
+  '/t/ticket/T-1004?edit=yes',
+  '/review',
+  '/agents',
+  '/agents/e/reply',
+]
+
 inBrowser('a token that only reads has no button that would fail', async () => {
   const { token } = await newToken('reader', [onDesk('read')])
-  for (const path of ['', '/t/ticket', '/t/ticket/T-1004', '/review', '/agents']) {
+  const { data } = succeed(await explorer.server.call('GET', '/v1/desk/changes?group=request&limit=1'))
+  for (const path of [...READING, `/r/${data[0].request_id}`]) {
     const { page, faults, close } = await explorer.openWith(token, `/b/desk${path}`)
     await new Visitor(page).sees('Tickets')
-    await expect.poll(() => page.locator('[aria-busy=true]').count()).toBe(0)
+    await settled(page)
     const writing = page.getByRole('button', {
-      name: /^(undo|edit|delete|release|promote|decline|send|new|revoke|set )/i,
+      name: /^(undo|edit|delete|release|promote|decline|send|new|revoke|set |save)/i,
     })
     const able = await writing.evaluateAll((buttons) =>
       buttons
@@ -93,4 +104,78 @@ inBrowser('a token that only reads has no button that would fail', async () => {
     expect(faults).toEqual([])
     await close()
   }
+})
+
+inBrowser('a token that may not read a record type sees nothing of it on any page', async () => {
+  const { token } = await newToken('of customers', [{ ...onDesk('write'), record_type: 'customer' }])
+  const { data } = succeed(
+    await explorer.server.call('GET', '/v1/desk/changes?group=request&record_type=ticket&limit=1'),
+  )
+  const customer = succeed(await explorer.server.call('GET', '/v1/desk/records/customer?limit=1')).data[0]
+  const paths = [
+    ...READING,
+    `/r/${data[0].request_id}`,
+    `/t/customer/${customer.id}?tab=links`,
+    '/t/customer',
+  ]
+  const { page, faults, close } = await explorer.openWith(token, '/b/desk/t/customer')
+  await new Visitor(page).sees(customer.data.name)
+  let refusals = 0
+  page.on('response', (response) => {
+    if (response.status() === 403) refusals++
+  })
+  for (const path of paths) {
+    refusals = 0
+    await page.goto(`${explorer.server.url}/b/desk${path}`)
+    await settled(page)
+    const shown = await page.locator('body').textContent()
+    for (const secret of [
+      /Refund for the double charge/,
+      /Charts do not load/,
+      /\b477\b/,
+      /\b86\b/,
+      /VIP channel/,
+    ])
+      expect.soft(shown, `${path} ${secret}`).not.toMatch(secret)
+    expect.soft(refusals, `${path} does not ask again what is refused`).toBeLessThan(10)
+    expect.soft(faults.splice(0), path).toEqual([])
+  }
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('Refund')
+  await settled(page)
+  await new Visitor(page).sees('Nothing found.', page.getByRole('dialog'))
+  await close()
+})
+
+inBrowser('a token of another base sees neither the name nor the number of what is in this one', async () => {
+  succeed(await explorer.server.call('PUT', '/v1/bases/other', { name: 'Other place' }), 201)
+  const grant = { base: 'other', record_type: '*', environment: '*', permission: 'admin' }
+  const { token } = await newToken('elsewhere', [grant])
+  const { page, close } = await explorer.openWith(token, '/')
+  await page.waitForURL(/\/b\/other$/)
+  for (const path of READING) {
+    await page.goto(`${explorer.server.url}/b/desk${path}`)
+    await settled(page)
+    const shown = await page.locator('body').textContent()
+    for (const secret of ['Support desk', 'Tickets', '477', 'Mara Lindqvist', 'reply-agent', 'Refund for'])
+      expect.soft(shown, path).not.toContain(secret)
+  }
+  await close()
+})
+
+inBrowser('who proposes something cannot accept it', async () => {
+  const { page, faults, close } = await explorer.open('schema-agent', '/review')
+  const visitor = new Visitor(page)
+  await visitor.click('link', 'Review', page.getByRole('main'))
+  await visitor.sees('This is your own proposal. Somebody else decides.')
+  await visitor.sees('“low”')
+  const deciding = page.getByRole('button', {
+    name: /^(promote|accept|send back|decline|set them|roll back)/i,
+  })
+  expect(await deciding.count()).toBe(0)
+  await page.keyboard.press('Control+Enter')
+  await settled(page)
+  expect(succeed(await explorer.server.call('GET', '/v1/desk/promotions')).data).toEqual([])
+  expect(faults).toEqual([])
+  await close()
 })

@@ -116,4 +116,4 @@ export const useType = (base: string, type: string) => useTypes(base).data?.find
 export const useWaiting = (base: string) =>
   useRead<Page<ReviewRequest>>(
     pathOf([base, 'review-requests'], { state: 'open', limit: 4, include_total: true }),
-  ).data
+  )

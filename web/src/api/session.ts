@@ -45,9 +45,13 @@ export async function open(): Promise<void> {
     history.replaceState(null, '', location.pathname + location.search)
     return enter(() => exchange(code))
   }
-  const kept = sessionStorage.getItem(KEY) ?? (await ofAnotherTab())
-  if (kept === undefined) return become({ state: 'out' })
-  return enter(async () => kept)
+  const kept = sessionStorage.getItem(KEY)
+  if (kept !== null) return enter(async () => kept)
+  // The sign-in is shown soon; a tab that answers later still spares it.
+  const soon = setTimeout(() => become({ state: 'out' }), SOON_MS)
+  const answer = await ofAnotherTab()
+  clearTimeout(soon)
+  if (answer !== undefined && token() === undefined) return enter(async () => answer)
 }
 
 /** A pasted token is exchanged at once, so that the long-lived one is never kept. */
@@ -114,8 +118,9 @@ function forget(): void {
   become({ state: 'out' })
 }
 
+const SOON_MS = 150
 /** Other tabs answer within this time, or there are none. */
-const ANSWER_MS = 150
+const ANSWER_MS = 2000
 
 function ofAnotherTab(): Promise<string | undefined> {
   return new Promise((resolve) => {

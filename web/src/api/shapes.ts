@@ -1,4 +1,5 @@
 /** The parts of answers that the pages read. The API reference at `/docs/` has all of them. */
+import type { StoredRecord } from '../../../packages/client/src/types.ts'
 import type { Grant, Kind } from './session.ts'
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
@@ -38,20 +39,7 @@ export type Schema = {
   maximum?: number
 }
 
-export type Row = {
-  id: string
-  record_type: string
-  data: Data
-  created_at: string
-  updated_at: string
-  external_id: string | null
-  external_source: string | null
-  version: number
-  status: 'active' | 'cancelled'
-  valid?: false
-  title?: string
-  truncated?: { path: string; size: number }[]
-}
+export type Row = Omit<StoredRecord<Data>, '_expanded'> & { title?: string }
 export type Deleted = Row & { deleted_at: string; deleted_by: Actor; expires_at: string | null }
 
 export type Actor = { token_id: string | null; name: string; via: string; kind?: Kind }

@@ -7,6 +7,7 @@ export function CopyAs({ texts }: { texts: Readonly<Record<string, string>> }) {
   return (
     <Menu
       className="quiet wide-only"
+      shortcut="y"
       icon="copy"
       label={words.copyAs}
       items={Object.entries(texts).map(([label, text]) => ({

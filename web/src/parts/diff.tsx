@@ -1,8 +1,10 @@
 /** What changed: old, struck out → new, a line for each field. */
+import { diffWordsWithSpace } from 'diff'
 import type { Data, Json, Step } from '../api/shapes.ts'
 import { words } from '../words.ts'
+import { Text } from './plain-text.tsx'
 import { own } from './record-types.ts'
-import { DIFF_CHARS, fieldName } from './text.ts'
+import { DIFF_CHARS, fieldName, visible } from './text.ts'
 import { Value } from './value.tsx'
 
 type Side = 'from' | 'to'
@@ -72,6 +74,7 @@ function Change({ from, to, varies = [], most = DIFF_CHARS }: Sides & { most?: n
         ))}
       </span>
     )
+  if (most > DIFF_CHARS && isProse(from) && isProse(to)) return <WordChange from={from} to={to} />
   const side = (value: Json | undefined, Mark: 'del' | 'ins') =>
     isEmpty(value) ? (
       <span className="empty-word">{words.empty}</span>
@@ -90,6 +93,25 @@ function Change({ from, to, varies = [], most = DIFF_CHARS }: Sides & { most?: n
     </span>
   )
 }
+
+const PROSE_CHARS = 40
+/** Longer texts are for the eye: to compare them takes too long. */
+const COMPARED_CHARS = 10_000
+const isProse = (value: Json | undefined): value is string =>
+  typeof value === 'string' && value.length > PROSE_CHARS && value.length < COMPARED_CHARS
+
+/** Long texts are shown by the words that were taken and added. */
+const WordChange = ({ from, to }: { from: string; to: string }) => (
+  <bdi dir="auto" className="long">
+    {diffWordsWithSpace(visible(from), visible(to), { timeout: 100 })?.map(
+      ({ value, added, removed }, at) => {
+        const Mark = added ? 'ins' : removed ? 'del' : 'span'
+        // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text have no other name
+        return <Mark key={at}>{value}</Mark>
+      },
+    ) ?? <Text>{to}</Text>}
+  </bdi>
+)
 
 /** Lists of plain items are shown by what was taken and added. */
 function listDifference(from: Json | undefined, to: Json | undefined) {

@@ -10,12 +10,14 @@ type Props = {
   /** For a button that has no word in some widths; it holds the words of the others. */
   name?: string
   items: readonly Item[]
+  /** The key that opens it. */
+  shortcut?: string
   className?: string
   /** Above the items, such as a field of text. */
   children?: ReactNode
 }
 
-export function Menu({ label, icon, name, items, className = 'quiet', children }: Props) {
+export function Menu({ label, icon, name, items, shortcut, className = 'quiet', children }: Props) {
   const id = useId()
   const panel = useRef<HTMLDivElement>(null)
   const button = useRef<HTMLButtonElement>(null)
@@ -37,6 +39,7 @@ export function Menu({ label, icon, name, items, className = 'quiet', children }
         aria-haspopup="menu"
         aria-expanded={isOpen}
         aria-label={name}
+        data-key={shortcut}
       >
         {icon && <Icon name={icon} />} {label}
       </button>

@@ -13,9 +13,10 @@ const isField = (target: EventTarget | null) =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
 
+/** A control with `data-key` is pressed by that key, a field gets the focus. */
 export function usePageKeys(base: string, onPanel: (panel: 'jump' | 'keys') => void): void {
   useEffect(() => {
-    let pair = 0
+    let pair = Number.NEGATIVE_INFINITY
     const press = (event: KeyboardEvent) => {
       if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k') {
         event.preventDefault()
@@ -24,15 +25,16 @@ export function usePageKeys(base: string, onPanel: (panel: 'jump' | 'keys') => v
       if (event.metaKey || event.ctrlKey || event.altKey || isField(event.target)) return
       if (localStorage.getItem(OFF) !== null || document.querySelector('dialog[open]')) return
       const isSecond = performance.now() - pair < PAIR_MS
-      pair = event.key === 'g' ? performance.now() : 0
-      if (event.key === '?') onPanel('keys')
-      if (event.key === '/') {
-        event.preventDefault()
-        const filter = document.querySelector<HTMLElement>('[data-key="/"]')
-        if (filter) filter.focus()
-        else onPanel('jump')
+      pair = event.key === 'g' ? performance.now() : Number.NEGATIVE_INFINITY
+      if (!isSecond) {
+        const target = document.querySelector<HTMLElement>(`[data-key="${CSS.escape(event.key)}"]:enabled`)
+        if (event.key === '?') onPanel('keys')
+        else if (target instanceof HTMLInputElement) target.focus()
+        else if (target) target.click()
+        else if (event.key === '/') onPanel('jump')
+        else return
+        return event.preventDefault()
       }
-      if (!isSecond) return
       const first = document.querySelector<HTMLAnchorElement>('.side [data-type]')
       const pages: Record<string, string | undefined> = {
         a: to.activity(base),

@@ -19,7 +19,7 @@ type Props = { base: string; path: string; onPanel: (panel: 'jump' | 'keys') => 
 export function Side({ base, path, onPanel }: Props) {
   const types = useTypes(base).data ?? []
   const counts = useCounts(base, types)
-  const waiting = useWaiting(base)?.meta.total
+  const waiting = useWaiting(base).data?.meta.total
   const item = (icon: IconName, label: string, address: string, isOn: boolean, note?: number) => (
     <Link href={address} className="side-item" aria-current={isOn ? 'page' : undefined}>
       <Icon name={icon} />

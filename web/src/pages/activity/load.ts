@@ -1,7 +1,7 @@
 /** What the page of activity reads. */
-import { useMemo } from 'react'
+import { useMemo, useState } from 'react'
 import type { Search } from '../../addresses.ts'
-import { useAsk, usePages, useRead } from '../../api/queries.ts'
+import { useAsk, usePages, useRead, useWaiting } from '../../api/queries.ts'
 import { pathOf, send } from '../../api/send.ts'
 import type { Kind } from '../../api/session.ts'
 import type { Change, Claim, Delivery, Group, Page } from '../../api/shapes.ts'
@@ -69,14 +69,16 @@ export function useBars(base: string, since: string, kinds: ReadonlyMap<string, 
       changes: Number(changes),
     }),
   )
-  return { unit, from, bars }
+  return { unit, from, bars, isPending: answer.isPending }
 }
 
 /** The time of an age such as `24h`, or of a timestamp. */
 function sinceOf(since: string): Date {
   const [, count, unit = ''] = /^(\d+)([mhd])$/.exec(since) ?? []
   const size = { m: 60_000, h: 3_600_000, d: 86_400_000 }[unit]
-  return count && size ? new Date(Date.now() - Number(count) * size) : new Date(since)
+  // By the minute: the parts of a page that ask the same share the answer.
+  const now = Math.floor(Date.now() / 60_000) * 60_000
+  return count && size ? new Date(now - Number(count) * size) : new Date(since)
 }
 
 export const useClaims = (base: string) =>
@@ -86,10 +88,21 @@ export const useClaims = (base: string) =>
 export function useFailing(base: string, since: string) {
   const of = (status: string) =>
     pathOf([base, 'deliveries'], { status, since: sinceKey(since), limit: 100, include_total: true })
-  const dead = useRead<Page<Delivery>>(of('dead'))
-  const refused = useRead<Page<Delivery>>(of('failed'))
+  const dead = useRead<Page<Delivery>>(of('dead'), { keep: true })
+  const refused = useRead<Page<Delivery>>(of('failed'), { keep: true })
   const total = (dead.data?.meta.total ?? 0) + (refused.data?.meta.total ?? 0)
-  return { total, all: [...(dead.data?.data ?? []), ...(refused.data?.data ?? [])] }
+  const all = [...(dead.data?.data ?? []), ...(refused.data?.data ?? [])]
+  return { total, all, isPending: dead.isPending || refused.isPending }
+}
+
+const NONE = new Map<string, Kind>()
+
+/** Whether all that stands beside and above the feed was read once: what comes at once moves nothing. */
+export function useIsReady(base: string, since: string, feed: { isPending: boolean }): boolean {
+  const [isReady, setReady] = useState(false)
+  const rest = [useWaiting(base), useClaims(base), useFailing(base, since), useBars(base, since, NONE)]
+  if (!isReady && ![feed, ...rest].some(({ isPending }) => isPending)) setReady(true)
+  return isReady
 }
 
 /** What a receiver answered to the newest call of a trigger that failed, where it is a text. */

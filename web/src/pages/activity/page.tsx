@@ -4,7 +4,7 @@ import type { PageProps } from '../../addresses.ts'
 import { useTypes } from '../../api/queries.ts'
 import type { Kind } from '../../api/session.ts'
 import type { Group, RecordType } from '../../api/shapes.ts'
-import { Empty, pendingOf } from '../../parts/failure.tsx'
+import { Empty, pendingOf, Skeleton } from '../../parts/failure.tsx'
 import { useParameters } from '../../parts/search.ts'
 import { longDay, useNow, zone } from '../../parts/time.tsx'
 import { UndoDialog } from '../../parts/undo/dialog.tsx'
@@ -14,7 +14,7 @@ import { words } from '../../words.ts'
 import { Bars } from './bars.tsx'
 import { Filters, Range } from './filters.tsx'
 import { type Folded, fold, type Part, partOf } from './fold.ts'
-import { DAY, useFeed } from './load.ts'
+import { DAY, useFeed, useIsReady } from './load.ts'
 import { Rail } from './rail.tsx'
 import { Row, type Undo } from './row.tsx'
 import './activity.css'
@@ -30,6 +30,7 @@ export default function Activity({ place: { base } }: PageProps) {
   )
   const since = search['since'] ?? DAY
   const kinds = kindsOf(feed.data ?? [])
+  const isReady = useIsReady(base, since, feed)
   return (
     <>
       <Bar trail={[[words.nav.activity]]}>
@@ -45,34 +46,37 @@ export default function Activity({ place: { base } }: PageProps) {
           </div>
           <Range search={search} onChange={setSearch} />
         </div>
-        <div className="columns">
-          <div>
-            <Bars base={base} since={since} kinds={kinds} />
-            <Filters search={search} groups={feed.data ?? []} types={types} onChange={setSearch} />
-            {pendingOf(feed, 10)}
-            {feed.data && groups.length === 0 && (
-              <Nothing isFiltered={Object.keys(search).length > 0} onAll={() => setSearch(NO_FILTER)} />
-            )}
-            <Feed
-              base={base}
-              rows={fold(groups)}
-              types={types}
-              now={now}
-              onFilter={setSearch}
-              onUndo={setUndo}
-            />
-            {feed.hasNextPage && (
-              <button
-                type="button"
-                disabled={feed.isFetchingNextPage}
-                onClick={() => void feed.fetchNextPage()}
-              >
-                {words.older}
-              </button>
-            )}
+        {!isReady && <Skeleton lines={10} />}
+        {isReady && (
+          <div className="columns">
+            <div>
+              <Bars base={base} since={since} kinds={kinds} />
+              <Filters search={search} groups={feed.data ?? []} types={types} onChange={setSearch} />
+              {pendingOf(feed, 10)}
+              {feed.data && groups.length === 0 && (
+                <Nothing isFiltered={Object.keys(search).length > 0} onAll={() => setSearch(NO_FILTER)} />
+              )}
+              <Feed
+                base={base}
+                rows={fold(groups)}
+                types={types}
+                now={now}
+                onFilter={setSearch}
+                onUndo={setUndo}
+              />
+              {feed.hasNextPage && (
+                <button
+                  type="button"
+                  disabled={feed.isFetchingNextPage}
+                  onClick={() => void feed.fetchNextPage()}
+                >
+                  {words.older}
+                </button>
+              )}
+            </div>
+            <Rail base={base} since={since} kinds={kinds} />
           </div>
-          <Rail base={base} since={since} kinds={kinds} />
-        </div>
+        )}
       </main>
       {undo && <UndoDialog base={base} {...undo} onClose={() => setUndo(undefined)} />}
     </>

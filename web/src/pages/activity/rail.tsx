@@ -34,7 +34,7 @@ export function Rail({ base, since, kinds }: Props) {
 }
 
 function Waiting({ base }: { base: string }) {
-  const data = useWaiting(base)
+  const { data } = useWaiting(base)
   if (!data) return null
   return (
     <section className="card">

@@ -54,10 +54,10 @@ export function Row({ base, row, types, onFilter, onUndo }: Props) {
           type="button"
           className="shape-button"
           title={words.activity.onlyThis(visible(actor.name))}
-          aria-label={words.activity.onlyThis(visible(actor.name))}
           onClick={() => onFilter({ who: actor.name, kind: undefined })}
         >
           <Shape name={actor.name} kind={actor.kind} />
+          <span className="hidden">{words.activity.onlyThis(visible(actor.name))}</span>
         </button>
         <div className="feed-what">
           <Author base={base} row={row} mayUndo={mayUndo} onFilter={onFilter} onUndo={onUndo} />{' '}
@@ -97,11 +97,10 @@ export function Row({ base, row, types, onFilter, onUndo }: Props) {
             type="button"
             className="quiet feed-time"
             aria-expanded={isOpen}
-            aria-label={words.activity.details}
             onClick={toggle}
             onKeyDown={(event) => closeOnEscape(event, () => setOpen(false))}
           >
-            <Time at={row.last} />
+            <Time at={row.last} /> <span className="hidden">{words.activity.details}</span>
           </button>
         </span>
       </div>

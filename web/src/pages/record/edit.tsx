@@ -1,5 +1,5 @@
 /** Fields in place, by the JSON Schema of the type. The server says what does not fit while one types. */
-import { type FormEvent, useMemo, useState } from 'react'
+import { type FormEvent, useEffect, useMemo, useRef, useState } from 'react'
 import { useWrite } from '../../api/queries.ts'
 import { pathOf } from '../../api/send.ts'
 import type { Data, Json, RecordType, Row } from '../../api/shapes.ts'
@@ -35,12 +35,15 @@ export function Edit({ place, row, type, onEnd }: Props) {
         onEnd()
       },
     })
+  const form = useRef<HTMLFormElement>(null)
+  useEffect(() => form.current?.querySelector<HTMLElement>('input, select, textarea')?.focus(), [])
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (count > 0) save(began.version)
   }
   return (
     <form
+      ref={form}
       onSubmit={submit}
       onKeyDown={(event) => {
         if (event.key === 'Escape') onEnd()

@@ -14,7 +14,7 @@ import { UndoDialog } from '../../parts/undo/dialog.tsx'
 import { Shape } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
 import { Cause } from './cause.tsx'
-import { type Fired, type Place, useFired, type useHistory, VERSIONS } from './load.ts'
+import { type Fired, type Place, type useHistory, VERSIONS } from './load.ts'
 import { UndoChange } from './undo-change.tsx'
 
 const FIRST_FIELDS = 6
@@ -22,15 +22,15 @@ const FIRST_FIELDS = 6
 type Props = {
   place: Place
   history: ReturnType<typeof useHistory>
+  fired: readonly Fired[]
   shown: number
   last: number
   onChange: ReturnType<typeof useParameters>[1]
 }
 
-export function History({ place, history, shown, last, onChange }: Props) {
+export function History({ place, history, fired, shown, last, onChange }: Props) {
   const [open, setOpen] = useState<{ panel: 'undo' | 'request' | 'cause'; change: Change }>()
   const mayWrite = useMay(place.base, place.type, 'write')
-  const fired = useFired(place).data?.data ?? []
   const changes = history.data?.data ?? []
   return (
     <aside className="history" aria-label={words.record.history}>
@@ -147,6 +147,7 @@ function Entry({ change, fired, isFirst, isShown, mayWrite, onUndo, onCause, onB
           <button
             type="button"
             className="quiet"
+            data-key={isFirst ? 'u' : undefined}
             disabled={!mayWrite}
             title={mayWrite ? undefined : words.mayNotWrite}
             onClick={onUndo}

@@ -1,5 +1,4 @@
 /** A record: what it is, who set it so, what hangs on it, and how it came to be. */
-import { useCallback } from 'react'
 import { type PageProps, to } from '../../addresses.ts'
 import { useType } from '../../api/queries.ts'
 import { CopyAs } from '../../parts/copy-as.tsx'
@@ -10,7 +9,6 @@ import { Text } from '../../parts/plain-text.tsx'
 import { pluralOf, titleOf } from '../../parts/record-types.ts'
 import { useParameters } from '../../parts/search.ts'
 import { LongValue } from '../../parts/value.tsx'
-import { useKey } from '../../shell/keys.tsx'
 import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
 import { Comparison } from './comparison.tsx'
@@ -28,6 +26,9 @@ import { useVersionKeys } from './version-keys.ts'
 import { Viewer } from './viewer.tsx'
 import './record.css'
 
+/** After an edit the focus is where it was before. */
+const focusEdit = () => document.querySelector<HTMLElement>('[data-key="e"]')?.focus()
+
 export default function Page({ place: { base, type = '', id = '' } }: PageProps) {
   const place: Place = { base, type, id }
   const [search, change] = useParameters()
@@ -42,12 +43,12 @@ export default function Page({ place: { base, type = '', id = '' } }: PageProps)
   const last = history.data?.data[0]?.version ?? now.data?.version ?? 0
   const isPast = version !== undefined && version < last
   const row = isPast ? then.data : now.data
-  const edit = useCallback(() => change({ edit: 'yes', v: undefined, vs: undefined }), [change])
-  useKey('e', edit)
+  const edit = () => change({ edit: 'yes', v: undefined, vs: undefined })
   useVersionKeys(version ?? last, last, change)
   const list = to.records(base, type)
   // What comes at once moves nothing that is read already.
-  const isReading = [now, history, related, useFired(place)].some((each) => each.isPending)
+  const fired = useFired(place)
+  const isReading = [now, history, related, fired].some((each) => each.isPending)
   const isGone = now.error?.status === 404 && !isPast && !isReading
   const pending = isGone
     ? undefined
@@ -77,6 +78,7 @@ export default function Page({ place: { base, type = '', id = '' } }: PageProps)
         {!isEditing && !isPast && now.data && (
           <button
             type="button"
+            data-key="e"
             onClick={edit}
             disabled={!mayWrite}
             title={mayWrite ? undefined : words.mayNotWrite}
@@ -114,7 +116,10 @@ export default function Page({ place: { base, type = '', id = '' } }: PageProps)
                   place={place}
                   row={now.data}
                   type={recordType}
-                  onEnd={() => change({ edit: undefined })}
+                  onEnd={() => {
+                    change({ edit: undefined })
+                    requestAnimationFrame(focusEdit)
+                  }}
                 />
               ) : (
                 <>
@@ -158,7 +163,14 @@ export default function Page({ place: { base, type = '', id = '' } }: PageProps)
         ) : search['file'] ? (
           <Viewer place={place} name={search['file']} onClose={() => change({ file: undefined })} />
         ) : (
-          <History place={place} history={history} shown={version ?? last} last={last} onChange={change} />
+          <History
+            place={place}
+            history={history}
+            fired={fired.data?.data ?? []}
+            shown={version ?? last}
+            last={last}
+            onChange={change}
+          />
         )}
       </div>
     </>

@@ -13,6 +13,8 @@ export type Linked = Row & {
 }
 
 const PAGE = 100
+/** Rows are read before they are in sight, so that scrolling meets few that are blank. */
+const AHEAD = 60
 /** Pages out of sight are kept that long. */
 const KEPT_MS = 60_000
 /** A list does not move under its reader: it is read again when they ask for it. */
@@ -21,11 +23,15 @@ const FIXED = { staleTime: Number.POSITIVE_INFINITY, gcTime: KEPT_MS } as const
 type Read<Item> = (offset: number, limit: number, signal: AbortSignal) => Promise<Page<Item>>
 
 function usePaged<Item>(key: readonly unknown[], total: number | undefined, read: Read<Item>) {
-  const [[first, last], setSight] = useState([0, 0])
-  const onSight = useCallback((from: number, to: number) => {
-    const pages = [Math.floor(from / PAGE), Math.floor(to / PAGE)] as [number, number]
-    setSight((so) => (so[0] === pages[0] && so[1] === pages[1] ? so : pages))
-  }, [])
+  const [[first, last], setSight] = useState<readonly [number, number]>([0, 0])
+  const onSight = useCallback(
+    (from: number, to: number) => {
+      const end = Math.max(to, Math.min(to + AHEAD, (total ?? 0) - 1))
+      const pages = [Math.floor(Math.max(0, from - AHEAD) / PAGE), Math.floor(end / PAGE)] as const
+      setSight((so) => (so[0] === pages[0] && so[1] === pages[1] ? so : pages))
+    },
+    [total],
+  )
   const numbers = Array.from({ length: last - first + 1 }, (_, at) => first + at)
   const pages = useQueries({
     queries: numbers.map((page) => ({

@@ -1,0 +1,234 @@
+// @module-tag full
+/** All of it without a pointer: what can be pressed is reached, the focus is seen, and goes back where it was. */
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { succeed } from '../support/answers.ts'
+import { CHROMIUM } from '../support/browser.ts'
+import { type Explorer, inBrowser, openExplorer, settled, TIME, Visitor } from './explorer.ts'
+
+let explorer: Explorer
+beforeAll(async () => {
+  if (CHROMIUM) explorer = await openExplorer()
+}, TIME)
+afterAll(() => explorer?.close())
+
+const PAGES = {
+  activity: '',
+  records: '/t/ticket',
+  'deleted records': '/t/ticket?view=deleted',
+  'a record': '/t/ticket/T-1004',
+  'a record that is edited': '/t/ticket/T-1004?edit=yes',
+  review: '/review',
+  agents: '/agents',
+}
+
+/** What is in focus, which is noted, and all that the keys did not reach yet. */
+const inFocus = () => {
+  const nameOf = (element: Element) => element.ariaLabel ?? element.textContent.trim().slice(0, 40)
+  const element = document.activeElement ?? document.body
+  element.toggleAttribute('data-reached', true)
+  const { outlineStyle, outlineWidth } = getComputedStyle(element)
+  const { top, bottom, width } = element.getBoundingClientRect()
+  const all = [
+    ...document.querySelectorAll<HTMLElement>(
+      'a[href], button, input, select, textarea, summary, [tabindex="0"]',
+    ),
+  ].filter((each) => each.tabIndex >= 0 && !each.matches(':disabled') && each.checkVisibility())
+  return {
+    count: all.length,
+    isEnd: element === document.body,
+    name: nameOf(element),
+    isSeen: outlineStyle !== 'none' && outlineWidth !== '0px' && width > 0 && bottom > 0 && top < innerHeight,
+    /** The stop of a grid goes to the cell whose button has the focus. */
+    missed: all.filter((each) => !each.matches('[data-reached], :has([data-reached])')).map(nameOf),
+  }
+}
+
+for (const [name, path] of Object.entries(PAGES))
+  inBrowser(`the keys reach all of ${name}, in its order, and the focus is seen`, async () => {
+    const { page, faults, close } = await explorer.open('Mara Lindqvist', path)
+    await settled(page)
+    await page.getByRole('link', { name: 'Skip to the content' }).focus()
+    const unseen: string[] = []
+    let last = await page.evaluate(inFocus)
+    const { count } = last
+    for (let presses = 0; presses < count + 3; presses++) {
+      await page.keyboard.press('Tab')
+      last = await page.evaluate(inFocus)
+      if (last.isEnd) break
+      if (!last.isSeen) unseen.push(last.name)
+    }
+    expect(count).toBeGreaterThan(10)
+    expect(unseen).toEqual([])
+    expect(last.missed).toEqual([])
+    expect(faults).toEqual([])
+    await close()
+  })
+
+const MOST_TABS = 300
+/** Presses Tab until the element has the focus. */
+async function tabTo(page: Page, target: Locator): Promise<void> {
+  await target.waitFor()
+  for (let presses = 0; presses < MOST_TABS; presses++) {
+    if (await target.evaluate((element) => element === document.activeElement)) return
+    await page.keyboard.press('Tab')
+  }
+  throw new Error(`Not reached in ${MOST_TABS} steps: ${target}`)
+}
+const hasFocus = (target: Locator) =>
+  expect.poll(() => target.evaluate((element) => element === document.activeElement)).toBe(true)
+
+const ticket = async (id: string) =>
+  succeed(await explorer.as('Mara Lindqvist')('GET', `/v1/desk/records/ticket/${id}`))
+
+inBrowser('what an agent did is taken back, and the undo as well', async () => {
+  const { page, faults, close } = await explorer.open('Mara Lindqvist')
+  const row = page.getByRole('listitem').filter({ hasText: '86 tickets' })
+  const undo = row.getByRole('button', { name: 'Undo', exact: true })
+  await tabTo(page, undo)
+  await page.keyboard.press('Enter')
+  const plan = page.getByRole('dialog')
+  const act = plan.getByRole('button', { name: 'Undo 83 changes' })
+  await act.waitFor()
+  await page.keyboard.press('Escape')
+  await expect.poll(() => plan.count()).toBe(0)
+  await hasFocus(undo)
+  await page.keyboard.press('Enter')
+  await expect.poll(() => act.isEnabled()).toBe(true)
+  await tabTo(page, act)
+  await page.keyboard.press('Enter')
+  const visitor = new Visitor(page)
+  await visitor.sees('83 changes undone.')
+  await tabTo(page, page.getByRole('button', { name: 'Undo the undo' }).last())
+  await page.keyboard.press('Enter')
+  await visitor.sees('83 changes undone.')
+  expect(faults).toEqual([])
+  await close()
+})
+
+inBrowser('a record is found, selected, opened, edited and saved', async () => {
+  const { page, faults, close } = await explorer.open('Mara Lindqvist')
+  const visitor = new Visitor(page)
+  await settled(page)
+  for (const key of ['g', 'r']) await page.keyboard.press(key)
+  const cells = page.getByRole('gridcell')
+  await cells.first().waitFor()
+  await settled(page)
+  await page.keyboard.press('/')
+  await hasFocus(page.getByRole('searchbox'))
+  await tabTo(page, page.getByRole('grid').locator('[role=gridcell][tabindex="0"]'))
+  for (const key of ['ArrowDown', 'j', 'k', 'x']) await page.keyboard.press(key)
+  await visitor.sees('1 selected')
+  await page.keyboard.press('Escape')
+  await expect.poll(() => page.getByText('1 selected').count()).toBe(0)
+  const inGrid = () => page.evaluate(() => document.activeElement?.getAttribute('data-at'))
+  expect(await inGrid()).toBe('1:0')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/\/t\/ticket\/T-\d+/)
+  const id = new URL(page.url()).pathname.split('/').at(-1) ?? ''
+  await page.getByRole('button', { name: /^Edit/ }).waitFor()
+  const before = await ticket(id)
+  await page.keyboard.press('e')
+  await hasFocus(page.getByLabel('subject'))
+  await page.keyboard.press('Escape')
+  await hasFocus(page.getByRole('button', { name: /^Edit/ }))
+  await page.keyboard.press('e')
+  await hasFocus(page.getByLabel('subject'))
+  await page.keyboard.press('End')
+  await page.keyboard.type(' again')
+  await page.keyboard.press('Control+Enter')
+  await visitor.sees(`Saved as version ${before.version + 1}.`)
+  expect((await ticket(id)).data.subject).toBe(`${before.data.subject} again`)
+  await visitor.sees(`Version ${before.version + 1} of ${before.version + 1}`)
+  await page.keyboard.press('[')
+  await visitor.sees(`This is version ${before.version}, as it was then.`)
+  await page.keyboard.press(']')
+  await expect.poll(() => page.getByText('as it was then').count()).toBe(0)
+  await page.keyboard.press('u')
+  await visitor.sees('The record becomes what it was before:', page.getByRole('dialog'))
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('y')
+  await hasFocus(page.getByRole('menuitem').first())
+  expect(faults).toEqual([])
+  await close()
+})
+
+inBrowser('a word leads to a page, a type and a record', async () => {
+  const { page, faults, close } = await explorer.open('Mara Lindqvist', '/review')
+  await settled(page)
+  const link = page.getByRole('main').getByRole('link').first()
+  await tabTo(page, link)
+  await page.keyboard.press('Control+k')
+  await hasFocus(page.getByRole('combobox'))
+  await page.keyboard.press('Escape')
+  await hasFocus(link)
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('agen')
+  await page.keyboard.press('Enter')
+  await new Visitor(page).sees('Who works here')
+  for (const key of ['g', 'a']) await page.keyboard.press(key)
+  await new Visitor(page).sees('What happened')
+  expect(faults).toEqual([])
+  await close()
+})
+
+inBrowser('a menu opens, moves, chooses and closes', async () => {
+  const { page, faults, close } = await explorer.open('Mara Lindqvist')
+  const who = page.getByRole('button', { name: 'Who', exact: true })
+  await tabTo(page, who)
+  await page.keyboard.press('Enter')
+  const items = page.getByRole('menuitemradio')
+  await hasFocus(items.first())
+  await page.keyboard.press('End')
+  await hasFocus(items.last())
+  await page.keyboard.press('Escape')
+  await expect.poll(() => items.count()).toBe(0)
+  await hasFocus(who)
+  await page.keyboard.press('Enter')
+  await hasFocus(items.first())
+  await page.keyboard.press('J')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/who=Jonas/)
+  await new Visitor(page).sees('Jonas Weber')
+  expect(faults).toEqual([])
+  await close()
+})
+
+inBrowser('the keys are silent in fields, and can be switched off', async () => {
+  const { page, faults, close } = await explorer.open('Mara Lindqvist', '/t/ticket')
+  await settled(page)
+  await page.getByRole('searchbox').focus()
+  await page.keyboard.type('?ga')
+  expect(await page.getByRole('dialog').count()).toBe(0)
+  await page.getByRole('searchbox').blur()
+  await page.keyboard.press('?')
+  await tabTo(page, page.getByRole('button', { name: 'Switch the keys off' }))
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Escape')
+  for (const key of ['g', 'a', '?']) await page.keyboard.press(key)
+  expect(await page.getByRole('dialog').count()).toBe(0)
+  expect(new URL(page.url()).pathname).toBe('/b/desk/t/ticket')
+  expect(faults).toEqual([])
+  await close()
+})
+
+inBrowser('where the system chooses the colours, states and authors still differ', async () => {
+  const { page, faults, close } = await explorer.open('Mara Lindqvist', '', { forcedColors: 'active' })
+  await settled(page)
+  const style = (target: Locator, name: string) =>
+    target.evaluate((element, property) => getComputedStyle(element).getPropertyValue(property), name)
+  const canvas = await style(page.locator('body'), 'background-color')
+  const main = page.getByRole('main')
+  for (const kind of ['agent', 'person', 'program'])
+    expect(await style(main.locator(`.shape.${kind}`).first(), 'forced-color-adjust')).toBe('none')
+  expect(await style(main.locator('.swatch').first(), 'background-color')).not.toBe(canvas)
+  expect(await style(page.getByRole('button', { pressed: true }), 'outline-style')).toBe('solid')
+  expect(await style(page.getByRole('link', { name: 'Activity' }).first(), 'outline-style')).toBe('solid')
+  await page.goto(`${explorer.server.url}/b/desk/t/ticket`)
+  await page.getByRole('gridcell').first().waitFor()
+  expect(
+    await style(page.getByRole('gridcell').getByText('urgent').first().locator('..'), 'border-style'),
+  ).toBe('solid')
+  expect(faults).toEqual([])
+  await close()
+})
