@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { Prisma } from '../../prisma/client.ts'
+import type { CappedRows } from './capped-query.ts'
 import type { Db, Statement } from './client.ts'
 import { run, runStatement, type StatementPlace } from './query.ts'
 import type { TransactionConnection } from './transaction-connection.ts'
@@ -28,19 +29,37 @@ export async function runStatements<T>(
 }
 
 /** The transaction that is open on a connection. */
-export function ofStatements(client: pg.ClientBase, timeoutMs: number): Db {
-  const db: Db = {
-    isTransaction: true,
-    get orm(): never {
-      throw new Error('Invariant violated: a transaction of statements has no ORM client')
-    },
-    query: (statement, values) => runStatement(client, statement, values, timeoutMs),
-    queryCapped: async (statement, values) => whole(await runStatement(client, statement, values, timeoutMs)),
-    transaction: (work) => work(db),
-    statements: (work) => work(db),
-    retry: (work) => work(),
+export const ofStatements = (client: pg.ClientBase, timeoutMs: number): Db =>
+  new OpenTransaction(client, timeoutMs)
+
+// A class: an object literal with a getter gets a hidden class of its own each time, which keeps what it sees until a major collection.
+class OpenTransaction implements Db {
+  readonly isTransaction = true
+  readonly #client: pg.ClientBase
+  readonly #timeoutMs: number
+
+  constructor(client: pg.ClientBase, timeoutMs: number) {
+    this.#client = client
+    this.#timeoutMs = timeoutMs
   }
-  return db
+  get orm(): never {
+    throw new Error('Invariant violated: a transaction of statements has no ORM client')
+  }
+  query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+    return runStatement(this.#client, statement, values, this.#timeoutMs)
+  }
+  async queryCapped<Row>(statement: Statement, values: readonly unknown[]): Promise<CappedRows<Row>> {
+    return whole(await this.query<Row>(statement, values))
+  }
+  transaction<T>(work: (tx: Db) => Promise<T>): Promise<T> {
+    return work(this)
+  }
+  statements<T>(work: (tx: Db) => Promise<T>): Promise<T> {
+    return work(this)
+  }
+  retry<T>(work: () => Promise<T>): Promise<T> {
+    return work()
+  }
 }
 
 const whole = <Row>(rows: Row[]) => ({ rows, isCut: false })
