@@ -95,6 +95,45 @@ const typeNames = oneOrMany(typeName, ID_OR_ALL)
 const endpointName = z.string().refine(isTypeId, `It must be the id of an endpoint: ${ID_RULES.type}.`)
 const endpointNames = oneOrMany(endpointName, 'It must be the id of an endpoint, or a list of ids.')
 
+const isProposing = ({ writes }: { writes?: unknown }) => writes !== undefined && writes !== 'direct'
+
+/** Refuses proposals where there is nothing to propose, or no place to put it. */
+function canPropose(
+  grant: { record_type?: unknown; environment: string; permission: string; writes?: unknown },
+  context: z.core.$RefinementCtx,
+) {
+  if (!isProposing(grant)) return
+  const wrong = (path: string, message: string) =>
+    context.addIssue({ code: 'custom', path: [path], params: { code: 'exclusive' }, message })
+  if (grant.record_type === undefined)
+    wrong('writes', 'A grant on endpoints cannot propose. Send record_type, or leave writes out.')
+  if (grant.permission !== 'write')
+    wrong('permission', 'A grant that proposes has the permission "write". Send it, or leave writes out.')
+  if (grant.environment !== '*')
+    wrong('environment', 'Send "*": what a grant proposes is in previews until it is promoted.')
+}
+
+/** Refuses a token that may write to one base both ways: one of its writes could then be half of each. */
+function writesOneWay(grants: readonly z.output<typeof Grant>[], context: z.core.$RefinementCtx) {
+  const basesOf = ({ base }: { base: string | readonly string[] }) => [base].flat()
+  const proposing = grants.filter(isProposing).flatMap(basesOf)
+  if (proposing.length === 0) return
+  for (const [at, grant] of grants.entries()) {
+    const isDirect = !isProposing(grant) && grant.permission !== 'read' && grant.environment !== 'preview'
+    const overlaps = basesOf(grant).some(
+      (base) => base === '*' || proposing.includes('*') || proposing.includes(base),
+    )
+    if (isDirect && overlaps)
+      context.addIssue({
+        code: 'custom',
+        path: [at, 'writes'],
+        params: { code: 'exclusive' },
+        message:
+          'Another grant of the token proposes writes to the same base. Send "propose" here too, or make two tokens.',
+      })
+  }
+}
+
 /** Refuses a grant on both record types and endpoints, or on neither. */
 function namesOneKind(grant: { record_type?: unknown; endpoint?: unknown }, context: z.core.$RefinementCtx) {
   const both = grant.record_type !== undefined && grant.endpoint !== undefined
@@ -115,6 +154,24 @@ function namesOneKind(grant: { record_type?: unknown; endpoint?: unknown }, cont
     })
 }
 
+const AutoRule = z
+  .strictObject({
+    record_type: typeName,
+    operations: z.array(z.enum(['create', 'update', 'cancel', 'restore', 'delete'])).min(1),
+    fields: z
+      .array(z.string().regex(/^[a-z_]+(\.[^./]+)*$/, 'It must be a path such as data.stage.'))
+      .min(1)
+      .max(100)
+      .optional()
+      .meta({ description: 'What an update may change: paths such as `data.stage`. Defaults to all.' }),
+    filter: z.unknown().optional().meta({
+      description: 'What must hold for the record, and under `previous.` for the one before the change.',
+    }),
+    max: z.int().min(1).max(100_000),
+    per: z.enum(['hour', 'day', 'request']),
+  })
+  .meta({ id: 'AutoRule', description: 'Changes of records that a token makes directly.' })
+
 export const Grant = z
   .strictObject({
     base: baseNames.meta({
@@ -129,8 +186,16 @@ export const Grant = z
     permission: z
       .enum(['read', 'write', 'manage', 'admin'])
       .meta({ description: 'Each level includes those before it.' }),
+    writes: z
+      .union([z.enum(['direct', 'propose']), z.strictObject({ auto: z.array(AutoRule).min(1).max(20) })])
+      .optional()
+      .meta({
+        description:
+          'Of a grant with `write`: `propose` puts what the token writes to production into a change-set, which a person promotes. With `auto` it writes what the rules allow directly. Defaults to `direct`.',
+      }),
   })
   .superRefine(namesOneKind)
+  .superRefine(canPropose)
   .meta({ id: 'Grant', oneOf: [{ required: ['record_type'] }, { required: ['endpoint'] }] })
 
 /** Who can use a token. */
@@ -142,7 +207,7 @@ export const TokenBody = z.strictObject({
   kind: z.enum(ACTOR_KINDS).optional().meta({
     description: 'Who uses the token: it is the `kind` of the `actor` of its changes. Defaults to `program`.',
   }),
-  grants: z.array(Grant).min(1, 'A token needs at least one grant.').max(100),
+  grants: z.array(Grant).min(1, 'A token needs at least one grant.').max(100).superRefine(writesOneWay),
   expires_at: z.iso
     .datetime({ offset: true, error: 'It must be a time such as 2026-01-31T09:30:00Z.' })
     .nullable()

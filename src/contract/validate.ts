@@ -119,6 +119,12 @@ function faultsOf(
 const isSaidBefore = (detail: Detail, before: Detail | undefined) =>
   detail.path === before?.path && detail.code === before.code
 
+/** The faults of the one form whose kind of value was sent; undefined if none or several fit as far. */
+function meantForm(forms: readonly z.core.$ZodIssue[][]): readonly z.core.$ZodIssue[] | undefined {
+  const [meant, ...others] = forms.filter((faults) => faults.every(({ path }) => path.length > 0))
+  return others.length === 0 ? meant : undefined
+}
+
 function toDetails(
   shape: z.ZodType,
   issue: z.core.$ZodIssue,
@@ -178,7 +184,13 @@ function toDetails(
         advise,
       )
     }
-    case 'invalid_union':
+    case 'invalid_union': {
+      const meant = meantForm(issue.errors)
+      if (meant)
+        return meant
+          .map((each) => ({ ...each, path: [...issue.path, ...each.path] }) as z.core.$ZodIssue)
+          .flatMap((each) => toDetails(shape, each, place, most, advise))
+          .slice(0, most)
       return [
         {
           path,
@@ -191,6 +203,7 @@ function toDetails(
           ...hinted,
         },
       ]
+    }
     default:
       return [
         {

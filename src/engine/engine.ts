@@ -31,6 +31,7 @@ import { SlowLists } from './core/slow-lists.ts'
 import { expireKeys } from './core/write/idempotency.ts'
 import { expirePlans } from './core/write/plan-store.ts'
 import { openRequestBatching } from './data/ledger/request-batching.ts'
+import { sweepAutomaticWrites } from './environments/change-sets/automatic.ts'
 import {
   type CredentialSession,
   findCredentialSession,
@@ -237,6 +238,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     sweepSignIns(database).catch((err) => log.warn({ err }, 'old sign-ins were not swept'))
     expireKeys(database).catch((err) => log.warn({ err }, 'old idempotency keys were not swept'))
     expirePlans(database).catch((err) => log.warn({ err }, 'old plans were not swept'))
+    sweepAutomaticWrites(database).catch((err) => log.warn({ err }, 'old counts were not swept'))
     sweepClaims(database).catch((err) => log.warn({ err }, 'old claims were not swept'))
     sql.sweep().catch((err) => log.warn({ err }, 'unused SQL roles were not dropped'))
   }, SWEEP_MS).unref()

@@ -72,6 +72,8 @@ export const LIMITS = {
   groupFields: 8,
   /** Entries of an undo whose diffs are read for its plan. */
   undoneEntriesShown: 20_000,
+  /** Changes of one request that rules of a token are held against; more are proposed. */
+  automaticWrites: 1000,
   batchOperations: 1000,
   /** Changes that one undo reverts, and the rounds in which it leaves out what is refused. */
   undoneChanges: 10_000,

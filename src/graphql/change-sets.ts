@@ -2,6 +2,13 @@
 import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql'
 import { productionOf } from '../contract/ids.ts'
 import { inChangeSet, isChangeSet, notInChangeSets } from '../engine/core/change-set/change-set-scope.ts'
+import { automatically, automaticRules, NotAutomatic } from '../engine/environments/change-sets/automatic.ts'
+import {
+  beforeProposals,
+  ownChangeSet,
+  proposesTo,
+  requireOwnChangeSet,
+} from '../engine/environments/change-sets/proposals.ts'
 import type { Context } from './context.ts'
 
 /** Root fields that read or write records and links, or read how they are defined. */
@@ -33,28 +40,64 @@ const OWN = new Set(['discardChanges'])
 
 /** Binds the schema. Without it, resolvers would take a change-set for an empty base. */
 export function bindChangeSets(schema: GraphQLSchema): GraphQLSchema {
-  for (const root of [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()])
+  const mutations = schema.getMutationType()
+  for (const root of [schema.getQueryType(), mutations, schema.getSubscriptionType()]) {
+    const isWrite = root === mutations
     for (const field of Object.values(root?.getFields() ?? {})) {
       if (OWN.has(field.name) || !field.args.some(({ name }) => name === 'base')) continue
-      if (field.resolve) field.resolve = bound(field.name, field.resolve)
-      if (field.subscribe) field.subscribe = bound(field.name, field.subscribe)
+      if (field.resolve) field.resolve = bound(field.name, isWrite, field.resolve)
+      if (field.subscribe) field.subscribe = bound(field.name, isWrite, field.subscribe)
     }
+  }
   return schema
 }
 
 function bound(
   name: string,
+  isWrite: boolean,
   resolve: GraphQLFieldResolver<unknown, Context>,
 ): GraphQLFieldResolver<unknown, Context> {
   return (root, args: { base?: unknown }, context, info) => {
     const { base } = args
-    if (typeof base !== 'string' || productionOf(base) === base) return resolve(root, args, context, info)
+    if (typeof base !== 'string') return resolve(root, args, context, info)
+    if (productionOf(base) === base) {
+      if (!proposesTo(context.scope, base) || !BOUND.has(name)) return resolve(root, args, context, info)
+      const run = (within: Context) => resolve(root, args, within, info)
+      return isWrite ? writeByRules(context, base, run) : proposing(context, base, false).then(run)
+    }
     return isChangeSet(context.scope, base).then(async (isOne) => {
       if (!isOne) return resolve(root, args, context, info)
       if (!BOUND.has(name)) throw notInChangeSets(`"${name}"`, base)
       return resolve(root, { ...args, base: productionOf(base) }, await inside(context, base), info)
     })
   }
+}
+
+/** Writes directly what the rules of the token allow, and proposes the rest. */
+async function writeByRules<T>(
+  context: Context,
+  base: string,
+  run: (within: Context) => T,
+): Promise<Awaited<T>> {
+  const { scope } = context
+  if (automaticRules(scope, base).length > 0)
+    try {
+      const direct = automatically(scope, base, await ownChangeSet(scope, base))
+      return await run({ ...context, scope: direct })
+    } catch (thrown) {
+      if (!(thrown instanceof NotAutomatic)) throw thrown
+    }
+  return await run(await proposing(context, base, true))
+}
+
+/**
+ * The context of a token that proposes what it writes to a production base: in its change-set, which the first write
+ * opens. The rights of the token alone let nothing of production be written.
+ */
+async function proposing(context: Context, base: string, isWrite: boolean): Promise<Context> {
+  const { scope } = context
+  const own = await (isWrite ? requireOwnChangeSet(scope, base) : ownChangeSet(scope, base))
+  return own === undefined ? { ...context, scope: beforeProposals(scope, base) } : inside(context, own)
 }
 
 /** The context in a change-set. Nobody confirms a write there: the proposal shows it before it counts. */

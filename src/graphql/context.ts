@@ -1,5 +1,5 @@
 import { digest } from '../contract/canonical-hash.ts'
-import { anyPreviewOf } from '../contract/ids.ts'
+import { anyPreviewOf, productionOf } from '../contract/ids.ts'
 import { actionOfTool, endpointPolicy, enterEndpoint } from '../engine/configuration/endpoints/index.ts'
 import { areRightsCurrent } from '../engine/configuration/tokens/index.ts'
 import { requireExistingBase } from '../engine/core/existing-base.ts'
@@ -8,6 +8,7 @@ import { withPolicy } from '../engine/core/row-policy/narrow.ts'
 import { seal, unseal } from '../engine/core/sealed-token.ts'
 import * as plans from '../engine/core/write/plan-store.ts'
 import type { Engine, Scope, TokenSession, Via } from '../engine/engine.ts'
+import { proposesTo } from '../engine/environments/change-sets/proposals.ts'
 import type { MadeCall } from '../engine/log/calls/made-call.ts'
 import type { ToolCall } from '../engine/log/tool-call.ts'
 import {
@@ -17,6 +18,7 @@ import {
   requireKnownBase,
   requirePermission,
   requireTypeGrants,
+  withProposals,
 } from '../engine/storage/access/access.ts'
 import type { Permission } from '../engine/storage/access/grants.ts'
 import { type Narrowing, narrowAccess } from '../engine/storage/access/narrow-access.ts'
@@ -141,8 +143,8 @@ export const requireBase = ({ scope }: Context, base: string): Promise<void> =>
 /** @throws FORBIDDEN if the token has nothing but endpoint grants */
 export const requireBases = ({ scope }: Context): void => requireTypeGrants(scope.access)
 
-/** The effective access, with and without row policies. */
-const allRights = ({ scope }: Context): Access => scope.policy?.access ?? scope.access
+/** The effective access, with and without row policies, and with what the token may propose. */
+const allRights = ({ scope }: Context): Access => withProposals(scope.policy?.access ?? scope.access)
 
 /** Checks a permission early, so that 403 precedes 400. The engine checks again. */
 export function requireNeed(context: Context, need: Need): void {
@@ -163,6 +165,10 @@ export function requireNeed(context: Context, need: Need): void {
       requirePermission(access, need.permission, need.anyOf, '*')
   } else requirePermission(access, need.permission, need.base, need.recordType)
 }
+
+/** Whether what the token writes to the base is proposed. */
+export const mayPropose = ({ scope }: Context, base: string): boolean =>
+  productionOf(base) === base && proposesTo(scope, base)
 
 /** Whether the token can read records of the type, with or without a row policy. */
 export const mayRead = (context: Context, base: string, recordType: string): boolean =>

@@ -64,6 +64,12 @@ export const GUIDE_GROUPS: readonly GuideGroup[] = [
       { name: 'vault', title: 'Vault', about: 'Secrets for requests that the server sends.' },
       { name: 'actions', title: 'Actions', about: 'Named steps in one transaction.' },
       { name: 'environments', title: 'Environments', about: 'Try changes in a preview of a base.' },
+      { name: 'proposals', title: 'Let an agent propose', about: 'From a token to what a person lets pass.' },
+      {
+        name: 'change-sets',
+        title: 'Change-sets',
+        about: 'Changes of records that are looked at before they count.',
+      },
       { name: 'claims', title: 'Claims', about: 'Share work between workers.' },
       { name: 'sql', title: 'SQL', about: 'SQL that reads and writes, and how it is isolated.' },
       { name: 'api-design', title: 'API conventions', about: 'Names, pages, preconditions, permissions.' },

@@ -8,6 +8,7 @@ type GrantInput = {
   endpoint?: unknown
   environment?: string
   permission: string
+  writes?: unknown
 }
 
 /** A row of the change log table. */

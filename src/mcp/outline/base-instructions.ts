@@ -2,7 +2,7 @@
 import { anyPreviewOf, productionOf } from '../../contract/ids.ts'
 import { RELATION_COLUMNS } from '../../contract/record-columns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { mayAnywhere, mayOnWhole } from '../../graphql/context.ts'
+import { mayAnywhere, mayOnWhole, mayPropose } from '../../graphql/context.ts'
 import type { AddressSession } from '../protocol/address-session.ts'
 import { INSTRUCTIONS, opening, rules } from '../protocol/instructions.ts'
 import { estimateTokens } from './llm-token-estimate.ts'
@@ -42,7 +42,13 @@ export async function instructionsOf(
     [mayWrite && unlisted(session, hasCreates), ...misnamed(unknown).map((each) => `- ${each}`)]
       .filter(Boolean)
       .join('\n'),
-    [mayPreview(session) && PREVIEWS, mayConfigure(session) && CONFIGURATION].filter(Boolean).join('\n'),
+    [
+      mayPropose(context, base) && PROPOSALS,
+      mayPreview(session) && PREVIEWS,
+      mayConfigure(session) && CONFIGURATION,
+    ]
+      .filter(Boolean)
+      .join('\n'),
     hasSql ? `${SQL}${mayWrite && lists('sql_write') ? ` ${LINKING}` : ''}` : '',
   ]
   const left = LIMITS.instructionsTokens - estimateTokens(fixed.join('\n\n')) - SPARE_TOKENS
@@ -54,6 +60,8 @@ export async function instructionsOf(
     [last, more, previews].filter(Boolean).join('\n'),
   ].join('\n\n')
 }
+const PROPOSALS =
+  '- What you write here is proposed: you see it at once, others see it once a person has promoted it. Finish by calling propose.'
 const PREVIEWS =
   '- To change a live base safely, call preview, propose and promote: they try changes in a copy. ?tools= lists them.'
 

@@ -64,7 +64,7 @@ const storeAdmin = (db: Db, token: string) =>
       name: 'admin',
       hash: hashOf(token),
       tail: token.slice(-4),
-      grants: [ADMIN_OF_ALL],
+      grants: [ADMIN_OF_ALL as object],
     },
     update: {},
   })

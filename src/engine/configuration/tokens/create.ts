@@ -10,7 +10,8 @@ import { administers, basesOf, outside, requireAnyAdmin } from '../../core/authe
 import { lockCreator } from '../../core/authentication/recheck-rights.ts'
 import { existingBases } from '../../core/existing-base.ts'
 import type { WriteScope } from '../../core/write/write.ts'
-import type { Grant } from '../../storage/access/grants.ts'
+import { parseChangeCondition } from '../../data/filter/change-condition.ts'
+import { type Grant, rulesOf } from '../../storage/access/grants.ts'
 import type { Db } from '../../storage/database/client.ts'
 
 export type TokenInput = {
@@ -32,6 +33,8 @@ export async function createToken(scope: WriteScope, input: TokenInput): Promise
   for (const [index, grant] of grants.entries()) {
     if (turnIsOver()) await nextTurn()
     if (!administers(scope.access, grant)) throw outsideGrant(index)
+    for (const [n, { filter }] of rulesOf(grant).entries())
+      if (filter !== undefined) parseChangeCondition(filter, `/grants/${index}/writes/auto/${n}/filter`)
   }
   const token = newToken()
   return scope.db.transaction(async (tx) => {

@@ -44,14 +44,14 @@ export async function inChangeSet(scope: Scope, id: string): Promise<Scope> {
   return {
     ...scope,
     db,
-    access: accessIn(scope.access, id),
+    access: accessInChangeSet(scope.access, id),
     batching: openRequestBatching(db, db),
     changeSet: id,
   }
 }
 
 /** The rights on the records of production that a change-set shows: those on its own, where production may be read too. */
-function accessIn(access: Access, id: string): Access {
+export function accessInChangeSet(access: Access, id: string): Access {
   const known = bound.get(access)?.get(id)
   if (known) return known
   const base = productionOf(id)

@@ -1,7 +1,7 @@
 /** Authorization: the rights of a token as one predicate for all reads and writes. */
 import { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import { type Grant, listed, type Permission } from './grants.ts'
+import { type AutoRule, type Grant, listed, type Permission, proposes } from './grants.ts'
 
 /** Compiled rights of a token. All surfaces use it for each read and write. */
 export type Access = {
@@ -14,6 +14,10 @@ export type Access = {
   allowsFiles(permission: 'read' | 'write', baseId: string, fileType: string): boolean
   /** The types of the base that the token has the permission on: all, or the listed ones. */
   types(permission: Permission, baseId: string): '*' | ReadonlySet<string>
+  /** The types of a production base that the token writes by proposals: all, or the listed ones. */
+  proposed(baseId: string): '*' | ReadonlySet<string>
+  /** The rules by which it writes there directly. */
+  automatic(baseId: string): readonly AutoRule[]
   /** Whether the token has a grant on types of the base. */
   sees(baseId: string): boolean
   /** Whether the token has any grant on the base. With endpoint grants alone, it sees only that the base exists. */
@@ -32,6 +36,31 @@ export type Access = {
 /** Whether the token has any admin grant, and so may make tokens within it. */
 export const isAdministrator = ({ grants }: Access): boolean =>
   grants.some(({ permission }) => permission === 'admin')
+
+const named = (types: '*' | ReadonlySet<string>, recordType: string): boolean =>
+  types === '*' || types.has(recordType)
+
+const extended = new WeakMap<Access, Access>()
+
+/** The rights with those to propose, for checks before the engine's: what is written decides where it goes. */
+export function withProposals(access: Access): Access {
+  if (!access.grants.some(proposes)) return access
+  const known = extended.get(access)
+  if (known) return known
+  const made: Access = {
+    ...access,
+    allows: (permission, baseId, recordType) =>
+      access.allows(permission, baseId, recordType) ||
+      (permission === 'write' && named(access.proposed(baseId), recordType)),
+    types: (permission, baseId) => {
+      const [own, proposed] = [access.types(permission, baseId), access.proposed(baseId)]
+      if (permission !== 'write' || own === '*') return own
+      return proposed === '*' ? '*' : new Set([...own, ...proposed])
+    },
+  }
+  extended.set(access, made)
+  return made
+}
 
 /** The grants of the token itself, regardless of restrictions of the scope. */
 export const wholeGrants = (access: Access): readonly Grant[] => (access.whole ?? access).grants
@@ -60,6 +89,7 @@ export function requirePermission(
   if (whole?.allows(permission, baseId, recordType)) throw outOfReach(baseId, recordType)
   if (hasEndpointsOnly(whole ?? access, baseId))
     throw whole ? outOfReach(baseId, recordType) : endpointsOnly(access, baseId)
+  if (permission === 'write' && named(access.proposed(baseId), recordType)) throw notProposable(baseId)
   const [base, type] = [short(baseId), short(recordType)]
   const what = type === '*' ? `the whole of base "${base}"` : `type "${type}" in base "${base}"`
   throw new DomainError('FORBIDDEN', `The token lacks "${permission}" on ${what}.`, {
@@ -86,6 +116,23 @@ export function requireFiles(
 ): void {
   if (!access.allowsFiles(permission, baseId, fileType)) requirePermission(access, permission, baseId, '*')
 }
+
+/** Error for a write that no change-set holds, with a token that proposes. */
+const notProposable = (baseId: string) =>
+  new DomainError(
+    'FORBIDDEN',
+    `The token proposes what it writes to base "${short(baseId)}", and this cannot be proposed.`,
+    {
+      details: [
+        {
+          path: '',
+          code: 'proposes_only',
+          message:
+            'Propose changes of records and relationships, or use a token whose grant writes directly.',
+        },
+      ],
+    },
+  )
 
 /** Error for a resource that the token may access, but not through this endpoint. */
 const outOfReach = (baseId: string, recordType: string) =>

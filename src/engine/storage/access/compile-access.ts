@@ -10,7 +10,9 @@ import {
   level,
   PERMISSIONS,
   type Permission,
+  proposes,
   type Rule,
+  rulesOf,
   toRule,
 } from './grants.ts'
 
@@ -22,7 +24,7 @@ export function compileAccess(grants: readonly Grant[]): Access {
     const environment = productionOf(baseId) === baseId ? 'production' : 'preview'
     return rules.filter(
       (rule) =>
-        rule.level >= level(permission) &&
+        (environment === 'production' ? rule.levelInProduction : rule.level) >= level(permission) &&
         (rule.grant.environment === '*' || rule.grant.environment === environment) &&
         isOnBase(rule, baseId),
     )
@@ -42,15 +44,15 @@ export function compileAccess(grants: readonly Grant[]): Access {
     decided.set(question, answer)
     return answer
   }
+  const proposing = onTypes.filter(({ grant }) => proposes(grant))
   return {
     grants,
     allows,
     allowsFiles: (permission, baseId) => allows(permission, baseId, '*'),
-    types: (permission, baseId) => {
-      const found = reaching(onTypes, permission, baseId)
-      if (found.some((rule) => rule.types.has('*'))) return '*'
-      return new Set(found.flatMap((rule) => [...rule.types]))
-    },
+    types: (permission, baseId) => typesOf(reaching(onTypes, permission, baseId)),
+    proposed: (baseId) =>
+      proposing.length === 0 ? NO_TYPES : typesOf(proposing.filter((rule) => isOnBase(rule, baseId))),
+    automatic: (baseId) => proposing.flatMap((rule) => (isOnBase(rule, baseId) ? rulesOf(rule.grant) : [])),
     sees: (baseId) => reaching(onTypes, 'read', baseId).length > 0,
     knows: (baseId) => reaching(all, 'read', baseId).length > 0,
     atEndpoint: (baseId, endpointId) => {
@@ -65,3 +67,8 @@ export function compileAccess(grants: readonly Grant[]): Access {
     covers: (wanted) => cover(all, wanted),
   }
 }
+
+const NO_TYPES: ReadonlySet<string> = new Set()
+
+const typesOf = (rules: readonly Rule[]): '*' | ReadonlySet<string> =>
+  rules.some((rule) => rule.types.has('*')) ? '*' : new Set(rules.flatMap((rule) => [...rule.types]))

@@ -14,6 +14,23 @@ export type Grant = {
   endpoint?: Names | undefined
   environment: 'production' | 'preview' | '*'
   permission: Permission
+  /**
+   * How it writes to production: "propose" puts it into a change-set, rules do so with what they do not allow. Absent
+   * for "direct".
+   */
+  writes?: 'direct' | 'propose' | { readonly auto: readonly AutoRule[] } | undefined
+}
+
+/** Changes of records that a token makes directly: at most so many in each hour, day or request. */
+export type AutoRule = {
+  readonly record_type: string
+  readonly operations: readonly ('create' | 'update' | 'cancel' | 'restore' | 'delete')[]
+  /** Paths of what an update may change, such as `data.stage`; absent for all. */
+  readonly fields?: readonly string[] | undefined
+  /** What holds for the record and, under `previous.`, for the one before. */
+  readonly filter?: unknown
+  readonly max: number
+  readonly per: 'hour' | 'day' | 'request'
 }
 
 /** A grant, prepared for look-ups. One of `types` and `endpoints` is empty. */
@@ -23,6 +40,8 @@ export type Rule = {
   types: ReadonlySet<string>
   endpoints: ReadonlySet<string>
   level: number
+  /** In production, where a grant that proposes only reads. */
+  levelInProduction: number
 }
 
 export const level = (permission: Permission): number => PERMISSIONS.indexOf(permission)
@@ -35,7 +54,15 @@ export const toRule = (grant: Grant): Rule => ({
   types: new Set(listed(grant.record_type)),
   endpoints: new Set(listed(grant.endpoint)),
   level: level(grant.permission),
+  levelInProduction: level(proposes(grant) ? 'read' : grant.permission),
 })
+
+/** Whether what the grant writes to production is proposed, but for what its rules allow. */
+export const proposes = ({ writes, permission }: Grant): boolean =>
+  writes !== undefined && writes !== 'direct' && permission !== 'read'
+
+export const rulesOf = ({ writes }: Grant): readonly AutoRule[] =>
+  typeof writes === 'object' ? writes.auto : []
 
 /** Whether the rule is on the base. A rule on a base is also on its previews. */
 export const isOnBase = ({ bases }: Rule, baseId: string): boolean =>
@@ -47,9 +74,11 @@ export const isOnBase = ({ bases }: Rule, baseId: string): boolean =>
  * an endpoint can get other types later.
  */
 export function cover(rules: readonly Rule[], wanted: Grant): boolean {
+  const isDirect = wanted.environment !== 'preview' && !proposes(wanted)
   const able = rules.filter(
-    ({ level: own, grant: { environment } }) =>
-      own >= level(wanted.permission) && (environment === '*' || environment === wanted.environment),
+    ({ level: own, levelInProduction, grant: { environment } }) =>
+      (isDirect ? levelInProduction : own) >= level(wanted.permission) &&
+      (environment === '*' || environment === wanted.environment),
   )
   const onBases = masksOf(able, listed(wanted.base), isOnBase)
   const rest = [

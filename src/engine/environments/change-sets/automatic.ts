@@ -1,0 +1,137 @@
+/** Writes that a token makes directly, as far as its rules allow: judged before the commit, by what the transaction did. */
+import { digest } from '../../../contract/canonical-hash.ts'
+import { anyPreviewOf } from '../../../contract/ids.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
+import { accessInChangeSet } from '../../core/change-set/change-set-scope.ts'
+import type { Scope } from '../../core/scope.ts'
+import { parseChangeCondition } from '../../data/filter/change-condition.ts'
+import { openRequestBatching } from '../../data/ledger/request-batching.ts'
+import type { Change } from '../../log/entry.ts'
+import { readOwn } from '../../log/read.ts'
+import { entriesMeeting } from '../../records/query/matching-entries.ts'
+import type { AutoRule } from '../../storage/access/grants.ts'
+import { ResponseBudget } from '../../storage/database/capped-query.ts'
+import { type Db, type Statement, statement } from '../../storage/database/client.ts'
+
+/** Rolls a write back that no rule allows: it is proposed. */
+export class NotAutomatic extends Error {}
+
+const LAST = statement(
+  'last_change_before',
+  'SELECT coalesce(max(seq), 0)::float8 AS seq FROM plinth.change WHERE base_id = $1',
+)
+// The row is locked until the commit, so that writes at once count one after another.
+const COUNT = statement(
+  'count_automatic_writes',
+  `INSERT INTO plinth.automatic_write AS w (token_id, rule, since, used) VALUES ($1, $2, date_trunc($3, now()), $4)
+   ON CONFLICT (token_id, rule) DO UPDATE SET since = excluded.since,
+     used = CASE WHEN w.since = excluded.since THEN w.used + excluded.used ELSE excluded.used END
+   RETURNING used`,
+)
+const IS_DRAFTED = statement(
+  'is_drafted',
+  `SELECT FROM plinth.draft_record d WHERE d.branch = $1 AND (d.record_type, d.id) IN (SELECT * FROM unnest($2::text[], $3::text[])) LIMIT 1`,
+)
+const SWEEP = statement(
+  'sweep_automatic_writes',
+  `DELETE FROM plinth.automatic_write WHERE since < now() - interval '2 days'`,
+)
+const WRITES = /\b(?:INSERT INTO|UPDATE|DELETE FROM) plinth\.(?:record|relationship|change)\b/
+
+/** Removes counts of times that are over. */
+export const sweepAutomaticWrites = (db: Db): Promise<unknown> => db.query(SWEEP, [])
+
+/** The rules by which the token writes to the base directly. */
+export const automaticRules = ({ access }: Scope, baseId: string): readonly AutoRule[] =>
+  access.automatic(baseId)
+
+/**
+ * The scope of a write by rules. Its transactions end with `NotAutomatic` if a change meets none of them.
+ * @param own the change-set of the token: what it has drafted there is not written past it
+ */
+export function automatically(scope: Scope, baseId: string, own: string | undefined): Scope {
+  const rules = automaticRules(scope, baseId)
+  const judged = async <T>(tx: Db, work: (tx: Db) => Promise<T>): Promise<T> => {
+    const [last] = await tx.query<{ seq: number }>(LAST, [baseId])
+    const done = await work(tx)
+    const within = { ...scope, db: tx }
+    const cap = new ResponseBudget(LIMITS.feedTailBytes, Number.POSITIVE_INFINITY).page()
+    await judge(within, { baseId, rules, own }, await readOwn(tx, baseId, last?.seq ?? 0, cap))
+    return done
+  }
+  const { db } = scope
+  const all: Db = {
+    isTransaction: db.isTransaction,
+    get orm() {
+      return db.orm
+    },
+    query: <Row>(original: Statement, values: readonly unknown[], closed?: () => AbortSignal) =>
+      WRITES.test(original.text)
+        ? all.statements((tx) => tx.query<Row>(original, values))
+        : db.query<Row>(original, values, closed),
+    queryCapped: (original, values, cap, closed) => db.queryCapped(original, values, cap, closed),
+    transaction: (work) => db.transaction((tx) => judged(tx, work)),
+    statements: (work) => db.statements((tx) => judged(tx, work)),
+    retry: (work) => db.retry(work),
+  }
+  const access = accessInChangeSet(scope.access, anyPreviewOf(baseId))
+  return { ...scope, db: all, access, batching: openRequestBatching(all, all) }
+}
+
+type Bounds = { baseId: string; rules: readonly AutoRule[]; own: string | undefined }
+
+/** @throws NotAutomatic if a change meets no rule, or is one more than the rule allows */
+async function judge(
+  scope: Scope,
+  { baseId, rules, own }: Bounds,
+  changes: readonly Change[],
+): Promise<void> {
+  if (changes.length >= LIMITS.automaticWrites) throw new NotAutomatic()
+  let rest = changes
+  for (const rule of rules) {
+    const fitting = await meeting(scope, baseId, rule, rest)
+    if (fitting.size === 0) continue
+    rest = rest.filter(({ seq }) => !fitting.has(seq))
+    await count(scope, rule, fitting.size)
+  }
+  if (rest.length > 0) throw new NotAutomatic()
+  if (own === undefined || changes.length === 0) return
+  const types = changes.map(({ recordType }) => recordType)
+  const ids = changes.map(({ id }) => id)
+  const drafted = await scope.db.query<object>(IS_DRAFTED, [own, types, ids])
+  if (drafted.length > 0) throw new NotAutomatic()
+}
+
+async function meeting(
+  scope: Scope,
+  baseId: string,
+  { record_type: type, operations, fields, filter }: AutoRule,
+  changes: readonly Change[],
+): Promise<ReadonlySet<number>> {
+  const inside = (path: string) =>
+    fields === undefined ||
+    fields.some((field) => {
+      const at = `/${field.replaceAll('.', '/')}`
+      return path === at || path.startsWith(`${at}/`)
+    })
+  const entries = changes.flatMap(({ kind, recordType, operation, diff, seq }) =>
+    kind === 'record' &&
+    recordType !== null &&
+    (type === '*' || type === recordType) &&
+    (operations as readonly string[]).includes(operation) &&
+    (operation !== 'update' || diff.every(({ path }) => inside(path)))
+      ? [{ seq, recordType }]
+      : [],
+  )
+  if (filter === undefined || entries.length === 0) return new Set(entries.map(({ seq }) => seq))
+  return entriesMeeting(scope, baseId, parseChangeCondition(filter, '/filter'), entries)
+}
+
+async function count({ db, actor }: Scope, rule: AutoRule, writes: number): Promise<void> {
+  if (rule.per === 'request') {
+    if (writes > rule.max) throw new NotAutomatic()
+    return
+  }
+  const [row] = await db.query<{ used: number }>(COUNT, [actor.tokenId, digest(rule), rule.per, writes])
+  if (!row || row.used > rule.max) throw new NotAutomatic()
+}

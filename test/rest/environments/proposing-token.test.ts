@@ -1,0 +1,249 @@
+/** A token whose grant proposes: what it writes to production is in a change-set of its own, over every surface. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ROUTES } from '../../../src/rest/plugin.ts'
+import { expectFailure, succeed, times } from '../../support/answers.ts'
+import { callTool, rpc } from '../../support/mcp.ts'
+import { type FilledBase, fillBase, routeSamples, routeValues } from '../../support/route-samples.ts'
+import type { Call } from '../../support/server.ts'
+import { openWorld, type World } from '../../support/world.ts'
+
+let world: World
+let filled: FilledBase
+beforeAll(async () => {
+  world = await openWorld({ PLINTH_RATE_LIMIT: '0' })
+  for (const base of ['shop', 'desk']) succeed(await world.call('PUT', `/v1/bases/${base}`, {}), 201)
+  filled = await fillBase(world, 'shop', 'productiononly')
+  succeed(await world.call('PUT', '/v1/desk/record-types/deal', {}), 201)
+  for (const id of ['a', 'b', 'c'])
+    succeed(await world.call('PUT', `/v1/desk/records/deal/${id}`, { data: { n: 1 } }), 201)
+})
+afterAll(() => world.close())
+
+const proposer = (base: string, more: object = {}) =>
+  world.newToken([{ base, permission: 'write', writes: 'propose', ...more }])
+
+const CONTENT = [
+  ...[
+    'record',
+    'record_index',
+    'record_text',
+    'record_word',
+    'relationship',
+    'change',
+    'claim',
+    'attachment',
+  ],
+  ...['file', 'file_version', 'record_type', 'action', 'trigger', 'endpoint', 'seed'],
+]
+
+/** A digest of the content of a production base, by table. */
+async function rowsOf(base: string): Promise<Record<string, string>> {
+  const digests: Record<string, string> = {}
+  for (const table of CONTENT) {
+    const [row] = await world.database.query<{ rows: string }>(
+      `SELECT count(*) || ' ' || md5(coalesce(string_agg(t::text, ' ' ORDER BY t::text), '')) AS rows FROM plinth.${table} t WHERE base_id = $1`,
+      [base],
+    )
+    digests[table] = row?.rows ?? ''
+  }
+  return digests
+}
+
+const ownOf = async (id: string, base = 'desk'): Promise<string[]> => {
+  const { data } = succeed(await world.call('GET', `/v1/${base}/previews`))
+  return data
+    .filter((each: { change_set?: { created_by: string } }) => each.change_set?.created_by === id)
+    .map((each: { id: string }) => each.id)
+}
+
+test('a write is proposed: the token reads it back, production and other tokens do not see it', async () => {
+  const { id, call } = await proposer('desk')
+  const other = await proposer('desk')
+  const before = await rowsOf('desk')
+  expect(await ownOf(id)).toEqual([])
+  succeed(await call('PATCH', '/v1/desk/records/deal/a', { data: { n: 2 } }))
+  succeed(await call('PUT', '/v1/desk/records/deal/new', { data: { n: 9 } }), 201)
+  succeed(await call('DELETE', '/v1/desk/records/deal/b'))
+  expect(await ownOf(id)).toHaveLength(1)
+  expect(succeed(await call('GET', '/v1/desk/records/deal/a')).data).toEqual({ n: 2 })
+  expect((await call('GET', '/v1/desk/records/deal/b')).status).toBe(404)
+  const listed = succeed(await call('GET', '/v1/desk/records/deal?sort=id')).data
+  expect(listed.map((each: { id: string }) => each.id)).toEqual(['a', 'c', 'new'])
+  for (const reader of [world.call, other.call]) {
+    expect(succeed(await reader('GET', '/v1/desk/records/deal/a')).data).toEqual({ n: 1 })
+    expect((await reader('GET', '/v1/desk/records/deal/new')).status).toBe(404)
+    expect((await reader('GET', '/v1/desk/records/deal/b')).status).toBe(200)
+  }
+  expect(await rowsOf('desk')).toEqual(before)
+})
+
+test('first writes at once open one change-set', async () => {
+  const { id, call } = await proposer('desk')
+  const answers = await Promise.all(
+    times(8, (n) => call('PUT', `/v1/desk/records/deal/at-once-${n}`, { data: { n } })),
+  )
+  for (const answer of answers) succeed(answer, 201)
+  expect(await ownOf(id)).toHaveLength(1)
+})
+
+test('a read opens no change-set, and shows production', async () => {
+  const { id, call } = await proposer('desk')
+  expect(succeed(await call('GET', '/v1/desk/records/deal/a')).data).toEqual({ n: 1 })
+  const { body } = await rpc(world, '/mcp/desk', 'tools/list', {}, { token: (await proposer('desk')).token })
+  const names = body.result.tools.map(({ name }: { name: string }) => name)
+  expect(names).toContain('create_deal')
+  expect(await ownOf(id)).toEqual([])
+})
+
+test('a tool call of either kind is proposed', async () => {
+  const { id, token } = await proposer('desk')
+  const before = await rowsOf('desk')
+  const made = await callTool(world, '/mcp/desk', 'create_deal', { n: 5 }, { token })
+  expect(made.error).toBeUndefined()
+  const patched = await callTool(
+    world,
+    '/mcp/desk',
+    'update_record',
+    { record_type: 'deal', id: 'c', data: { n: 6 } },
+    { token },
+  )
+  expect(patched.error).toBeUndefined()
+  expect(await ownOf(id)).toHaveLength(1)
+  expect(await rowsOf('desk')).toEqual(before)
+})
+
+test('rights on other types are not proposed', async () => {
+  succeed(await world.call('PUT', '/v1/desk/record-types/note', {}), 201)
+  const { call } = await proposer('desk', { record_type: ['deal'] })
+  expectFailure(await call('PUT', '/v1/desk/records/note/n', { data: {} }), 'FORBIDDEN')
+  succeed(await call('PUT', '/v1/desk/records/deal/of-a-type', { data: {} }), 201)
+})
+
+describe('a token with rules', () => {
+  const STAGES = { record_type: 'deal', operations: ['update'], fields: ['data.stage'], max: 3, per: 'hour' }
+  const ruled = (...auto: object[]) => proposer('desk', { writes: { auto } })
+  const seen = async (id: string) => succeed(await world.call('GET', `/v1/desk/records/deal/${id}`)).data
+  const put = async (id: string, data: object) =>
+    succeed(await world.call('PUT', `/v1/desk/records/deal/${id}`, { data }), 201)
+
+  test('writes directly what they allow, and proposes the rest', async () => {
+    await put('r1', { stage: 'open', n: 1 })
+    const { id, call } = await ruled(STAGES)
+    succeed(await call('PATCH', '/v1/desk/records/deal/r1', { data: { stage: 'won' } }))
+    expect(await seen('r1')).toEqual({ stage: 'won', n: 1 })
+    expect(await ownOf(id)).toEqual([])
+    succeed(await call('PATCH', '/v1/desk/records/deal/r1', { data: { stage: 'lost', n: 2 } }))
+    succeed(await call('PUT', '/v1/desk/records/deal/r1-new', { data: { stage: 'open' } }), 201)
+    expect(await seen('r1')).toEqual({ stage: 'won', n: 1 })
+    expect((await world.call('GET', '/v1/desk/records/deal/r1-new')).status).toBe(404)
+    expect(await ownOf(id)).toHaveLength(1)
+    // What it has drafted is not written past the draft.
+    succeed(await call('PATCH', '/v1/desk/records/deal/r1', { data: { stage: 'open' } }))
+    expect(await seen('r1')).toEqual({ stage: 'won', n: 1 })
+    expect(succeed(await call('GET', '/v1/desk/records/deal/r1')).data).toEqual({ stage: 'open', n: 2 })
+  })
+
+  test('never writes more than they allow, with requests at once too', async () => {
+    const ids = times(10, (n) => `bound-${n}`)
+    for (const id of ids) await put(id, { stage: 'open' })
+    const { call } = await ruled(STAGES)
+    const answers = await Promise.all(
+      ids.map((id) => call('PATCH', `/v1/desk/records/deal/${id}`, { data: { stage: 'won' } })),
+    )
+    for (const answer of answers) succeed(answer)
+    const states = await Promise.all(ids.map(seen))
+    expect(states.filter(({ stage }) => stage === 'won')).toHaveLength(3)
+    for (const id of ids)
+      expect(succeed(await call('GET', `/v1/desk/records/deal/${id}`)).data).toEqual({ stage: 'won' })
+  })
+
+  test('a batch and a cascade are judged by all that they do', async () => {
+    for (const id of ['b1', 'b2']) await put(id, { stage: 'open', n: 1 })
+    const { call } = await ruled({ ...STAGES, per: 'request' })
+    const patch = (id: string, data: object) => ({ type: 'patch_record', record_type: 'deal', id, data })
+    const mixed = [patch('b1', { stage: 'won' }), patch('b2', { n: 2 })]
+    succeed(await call('POST', '/v1/desk/batch', { operations: mixed }))
+    expect([await seen('b1'), await seen('b2')]).toEqual([
+      { stage: 'open', n: 1 },
+      { stage: 'open', n: 1 },
+    ])
+    const other = await ruled({ ...STAGES, per: 'request' })
+    const stages = ['b1', 'b2'].map((id) => patch(id, { stage: 'won' }))
+    succeed(await other.call('POST', '/v1/desk/batch', { operations: stages }))
+    expect((await seen('b2')).stage).toBe('won')
+  })
+
+  test('holds its filter against the record before and after', async () => {
+    await put('f1', { stage: 'open' })
+    await put('f2', { stage: 'closed' })
+    const filter = { field: 'previous.data.stage', op: 'eq', value: 'open' }
+    const { call } = await ruled({ ...STAGES, filter })
+    for (const id of ['f1', 'f2'])
+      succeed(await call('PATCH', `/v1/desk/records/deal/${id}`, { data: { stage: 'won' } }))
+    expect([(await seen('f1')).stage, (await seen('f2')).stage]).toEqual(['won', 'closed'])
+  })
+
+  test.each([
+    ['filter', { ...STAGES, filter: { field: 'nothing', op: 'is', value: 1 } }],
+    ['max', { ...STAGES, max: 0 }],
+    ['per', { ...STAGES, per: 'month' }],
+  ])('a rule with a wrong %s is refused by its path', async (name, rule) => {
+    const grant = { base: 'desk', record_type: '*', environment: '*', permission: 'write' }
+    const body = { name: 'x', grants: [{ ...grant, writes: { auto: [rule] } }] }
+    const { details } = expectFailure(await world.call('POST', '/v1/tokens', body), 'VALIDATION_ERROR')
+    expect(details[0].path).toContain(name)
+  })
+})
+
+describe('a grant that proposes', () => {
+  const refused: [string, object[], string][] = [
+    ['manages', [{ permission: 'manage' }], '/grants/0/permission'],
+    ['reads', [{ permission: 'read' }], '/grants/0/permission'],
+    ['is of production only', [{ environment: 'production' }], '/grants/0/environment'],
+    ['is beside one that writes directly', [{}, { writes: 'direct' }], '/grants/1/writes'],
+    ['is beside one for all bases', [{}, { base: '*', writes: undefined }], '/grants/1/writes'],
+  ]
+  test.each(refused)('is refused when it %s', async (_, grants, path) => {
+    const all = grants.map((grant) => ({
+      ...{ base: 'desk', record_type: '*', environment: '*', permission: 'write', writes: 'propose' },
+      ...grant,
+    }))
+    const { details } = expectFailure(
+      await world.call('POST', '/v1/tokens', { name: 'x', grants: all }),
+      'VALIDATION_ERROR',
+    )
+    expect(details.map((each: { path: string }) => each.path)).toContain(path)
+  })
+
+  test('stands beside one that reads, and beside one of another base', async () => {
+    const grants = [
+      { base: 'desk', record_type: '*', environment: '*', permission: 'write', writes: 'propose' },
+      { base: '*', record_type: '*', environment: '*', permission: 'read' },
+      { base: 'shop', record_type: '*', environment: '*', permission: 'write' },
+    ]
+    const { token } = succeed(await world.call('POST', '/v1/tokens', { name: 'x', grants }), 201)
+    const call = world.as(token)
+    succeed(await call('PUT', '/v1/shop/records/task/direct', { data: {} }), 201)
+    expect((await world.call('GET', '/v1/shop/records/task/direct')).status).toBe(200)
+    succeed(await call('PUT', '/v1/desk/records/deal/proposed', { data: {} }), 201)
+    expect((await world.call('GET', '/v1/desk/records/deal/proposed')).status).toBe(404)
+  })
+})
+
+/** Requests of a token that writes by proposals only, to each route that writes. */
+const writing = ROUTES.filter(({ method, path }) => method !== 'GET' && path.startsWith('/:base_id/'))
+
+test('no route writes to production for it', { tags: 'full' }, async () => {
+  const { call } = await proposer('shop')
+  const before = await rowsOf('shop')
+  for (const { method, path } of writing) await send(call, method, path)
+  expect(await rowsOf('shop')).toEqual(before)
+})
+
+async function send(call: Call, method: string, pattern: string): Promise<void> {
+  const { query, body } = routeSamples('shop')[`${method} ${pattern}`] ?? {}
+  const values = routeValues(pattern, filled)
+  const path = pattern.replace(/:([a-z_]+)/g, (_, name: string) => values[name] ?? 'absent')
+  const answer = await call(method, `/v1${path}${query ? `?${query}` : ''}`, body)
+  expect(answer.status, `${method} ${pattern} ${answer.text}`).toBeLessThan(500)
+}
