@@ -8,7 +8,11 @@ type Item = Claim & Partial<Titled<object>> & { dryRun?: boolean }
 
 const ClaimHolder = builder.objectRef<Item['holder']>('ClaimHolder').implement({
   description: 'The token that made a claim. It can be gone.',
-  fields: (t) => ({ tokenId: t.exposeString('tokenId'), name: t.exposeString('name') }),
+  fields: (t) => ({
+    tokenId: t.exposeString('tokenId'),
+    name: t.exposeString('name'),
+    kind: t.exposeString('kind', { description: '`person`, `agent` or `program`.' }),
+  }),
 })
 
 export const ClaimRef = builder.objectRef<Item>('Claim').implement({

@@ -81,7 +81,7 @@ test('include shows the active claim of each record, and force releases it with 
   const manager = (await world.newToken([{ record_type, permission: 'manage' }])).token
   const read = (name: string, args: object) =>
     callTool(world, '/mcp/crm', name, { record_type, ...args }, { token: manager })
-  const holder = { token_id: expect.any(String), name: expect.any(String) }
+  const holder = { token_id: expect.any(String), name: expect.any(String), kind: 'program' }
   const claim = expect.objectContaining({ id: claimed.id, record_id: 'r0', status: 'active', holder })
   const list = await read('query_records', { include: 'claim', sort: 'id' })
   expect(list.body.data.map((row: Body) => row.claim)).toEqual([claim, null])

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ACTOR_KINDS } from '../../contract/shapes.ts'
 import { graphql } from '../../graphql/document.ts'
 import { Cuts } from '../route/max-string.ts'
 import { time } from '../route/shapes.ts'
@@ -17,7 +18,7 @@ export const Claim = z
     attempts: z.int().meta({ description: 'How often the record has been claimed.' }),
     expires_at: time,
     holder: z
-      .object({ token_id: z.string(), name: z.string() })
+      .object({ token_id: z.string(), name: z.string(), kind: z.enum(ACTOR_KINDS) })
       .meta({ description: 'The token that made the claim.' }),
     claimed_at: time,
     dry_run: z.literal(true).optional(),
@@ -27,7 +28,7 @@ export const Claim = z
 /** The fields of a claim in responses. */
 export const ClaimFields = graphql(`fragment ClaimFields on Claim {
   id record_type: recordType record_id: recordId status attempts expires_at: expiresAt
-  holder { token_id: tokenId name } claimed_at: claimedAt
+  holder { token_id: tokenId name kind } claimed_at: claimedAt
 }`)
 
 /** Linked records, present with `expand`. */

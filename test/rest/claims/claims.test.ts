@@ -311,7 +311,7 @@ describe('Permissions and parameters of claims', () => {
         attempts: 1,
         expires_at: seen.claim.expires_at,
         claimed_at: expect.stringMatching(TIME),
-        holder: { token_id: worker.id, name: expect.any(String) },
+        holder: { token_id: worker.id, name: expect.any(String), kind: 'program' },
       },
     ])
     expect(meta.total).toBe(1)
@@ -529,7 +529,7 @@ describe('Who holds a claim', () => {
     expect(held).toEqual({
       ...{ id: made.id, record_type: type, record_id: 'r0', status: 'active', attempts: 1 },
       ...{ expires_at: made.expires_at, claimed_at: expect.stringMatching(TIME) },
-      holder: { token_id: worker.id, name: expect.any(String) },
+      holder: { token_id: worker.id, name: expect.any(String), kind: 'program' },
     })
     expect(await list(`record_type=${type}`, other.call)).toEqual([held])
     expect(
@@ -539,7 +539,16 @@ describe('Who holds a claim', () => {
           params: [type],
         })
       ).body.data,
-    ).toEqual([{ ...held, holder: { token_id: worker.id, name: held.holder.name } }])
+    ).toEqual([{ ...held, holder: { token_id: worker.id, name: held.holder.name, kind: 'program' } }])
+  })
+
+  test('says whether it is an agent', async () => {
+    const type = await queue(1)
+    const agent = await one.newToken([{ permission: 'write' }], { kind: 'agent' })
+    succeed(await agent.call('POST', `/v1/crm/records/${type}/claim`, {}))
+    expect(await list(`record_type=${type}`)).toMatchObject([
+      { holder: { token_id: agent.id, kind: 'agent' } },
+    ])
   })
 
   test('selects claims, with the record and its type', async () => {

@@ -1,4 +1,5 @@
 import { hasControlCharacters, ID_RULES, isRecordId } from '../../../contract/ids.ts'
+import type { ActorKind } from '../../../contract/shapes.ts'
 import { DomainError, invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { Snippet } from '../search/snippets.ts'
@@ -44,7 +45,7 @@ export type Claim = {
   attempts: number
   expiresAt: string
   /** The token that made it. */
-  holder: { tokenId: string; name: string }
+  holder: { tokenId: string; name: string; kind: ActorKind }
   claimedAt: string
 }
 

@@ -1,4 +1,5 @@
 /** Leases: rejects a write to a record that another worker has claimed. */
+import type { ActorKind } from '../../../contract/shapes.ts'
 import { DomainError } from '../../../foundation/errors.ts'
 import { notInChangeSets } from '../../core/change-set/change-set-scope.ts'
 import { policyOn, rightsOf } from '../../core/row-policy/apply.ts'
@@ -37,6 +38,7 @@ export type ClaimRow = {
   record_id: string
   token_id: string
   token_name: string
+  token_kind: ActorKind | null
   /** Null when the claim is lost. */
   shown: ClaimStatus | null
   attempts: number
@@ -45,7 +47,7 @@ export type ClaimRow = {
 }
 
 export const ROW_COLUMNS =
-  'k.id, k.record_type, k.record_id, k.token_id, k.token_name, k.attempts, k.expires_at, k.created_at'
+  'k.id, k.record_type, k.record_id, k.token_id, k.token_name, k.token_kind, k.attempts, k.expires_at, k.created_at'
 export const CLAIM_COLUMNS = `${ROW_COLUMNS}, ${STATUS} AS shown`
 /** Joins each claim with its record, if it exists. */
 export const ITS_RECORD =
@@ -190,6 +192,6 @@ export const toClaim = (row: Omit<ClaimRow, 'shown'>, status: Claim['status']): 
   status,
   attempts: row.attempts,
   expiresAt: written(row.expires_at),
-  holder: { tokenId: row.token_id, name: row.token_name },
+  holder: { tokenId: row.token_id, name: row.token_name, kind: row.token_kind ?? 'program' },
   claimedAt: written(row.created_at),
 })

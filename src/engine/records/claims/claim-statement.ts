@@ -1,3 +1,4 @@
+import type { ActorKind } from '../../../contract/shapes.ts'
 import { compileFilter } from '../../data/filter/compile.ts'
 import type { BoundStatement } from '../../data/filter/parameters.ts'
 import type { BoundFilter } from '../../data/filter/syntax-tree.ts'
@@ -15,6 +16,7 @@ export type ClaimQuery = Pick<ListQuery, 'baseId' | 'recordType' | 'type' | 'sor
   maxAttempts: number | null
   tokenId: string
   tokenName: string
+  tokenKind: ActorKind | null
 }
 
 /** Number of records to claim: one per id, within the byte limit, but always at least `atLeast`. */
@@ -66,8 +68,9 @@ export function claimStatement(
      WHERE k.row_no = ANY (ARRAY(SELECT row_no FROM picked)) AND k.row_no = r.row_no AND NOT ${keepsOut(attempts)}
      RETURNING r.row_no, ${attemptsBefore(attempts)} AS attempts),
    claimed AS (
-     INSERT INTO plinth.claim (base_id, id, record_type, record_id, row_no, version, token_id, token_name, attempts, max_attempts, lease_seconds, expires_at)
+     INSERT INTO plinth.claim (base_id, id, record_type, record_id, row_no, version, token_id, token_name, token_kind, attempts, max_attempts, lease_seconds, expires_at)
      SELECT ${base}, (${given})[r.n], ${parameters.add(query.recordType)}, r.id, r.row_no, r.version, ${parameters.add(query.tokenId)}, ${parameters.add(query.tokenName)},
+       ${parameters.add(query.tokenKind)}::text,
        1 + coalesce(e.attempts, 0), ${attempts}, ${lease}, now() + make_interval(secs => ${lease})
      FROM picked r LEFT JOIN ended e ON e.row_no = r.row_no
      ON CONFLICT (row_no) DO NOTHING RETURNING id, row_no, attempts, expires_at)

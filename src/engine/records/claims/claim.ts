@@ -73,6 +73,7 @@ export async function claimRecords(
         : null,
     tokenId: scope.actor.tokenId ?? '',
     tokenName: scope.actor.name,
+    tokenKind: scope.actor.kind ?? null,
   }
   const type = await typeOf()
   const bound = { filter: filterWithPolicy(policy, filter, type), sort: bindSort(order, type) }

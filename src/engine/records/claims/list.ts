@@ -133,6 +133,6 @@ export const claimView = ({
   expiresAt,
 }: Claim) => ({
   ...{ id, record_type: recordType, record_id: recordId, status },
-  holder: { token_id: holder.tokenId, name: holder.name },
+  holder: { token_id: holder.tokenId, name: holder.name, kind: holder.kind },
   ...{ claimed_at: claimedAt, attempts, expires_at: expiresAt },
 })

@@ -90,7 +90,7 @@ export const ToolRecord = graphql(`fragment ToolRecord on WrittenRecord {
 
 export const ToolClaim = graphql(`fragment ToolClaim on Claim {
   id record_type: recordType record_id: recordId status attempts expires_at: expiresAt
-  holder { token_id: tokenId name } claimed_at: claimedAt dry_run: dryRun
+  holder { token_id: tokenId name kind } claimed_at: claimedAt dry_run: dryRun
 }`)
 
 export const list = compile(
