@@ -61,6 +61,17 @@ question('What did the agent change in the last hour?', async (visitor, page) =>
   return undefined
 })
 
+question('How much did agents do, whoever is looked at?', async (visitor, page) => {
+  const said = () => page.locator('.legend').first().textContent()
+  const before = await said()
+  expect(before).toMatch(/agents \d{2}.*programs \d{2}.*people \d{2}/)
+  await visitor.click('button', 'Only triage-agent')
+  await page.waitForURL(/who=triage-agent/)
+  await settled(page)
+  expect(await said()).toBe(before)
+  return undefined
+})
+
 question('Where is the PDF of this ticket?', async (visitor, page) => {
   await visitor.click('link', 'Refund for the double charge in October', page.getByRole('main'))
   await visitor.click('button', /INV-1183\.pdf/)

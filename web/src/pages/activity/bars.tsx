@@ -10,10 +10,8 @@ const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
 const KINDS = ['agent', 'program', 'person'] as const
 const MOST_BARS = 400
 
-type Props = { base: string; since: string; kinds: ReadonlyMap<string, Kind> }
-
-export function Bars({ base, since, kinds }: Props) {
-  const { unit, from, bars } = useBars(base, since, kinds)
+export function Bars({ base, since }: { base: string; since: string }) {
+  const { unit, from, bars } = useBars(base, since)
   if (!bars) return null
   const times = timesFrom(Date.parse(from), unit === 'day')
   const labels = times.map((at) => (unit === 'day' ? day : hour).format(at))

@@ -45,31 +45,29 @@ export const useChangesOf = (base: string, request: string, limit: number, enabl
     { enabled },
   )
 
-export type Bar = { at: string; kind: Kind; requests: number; changes: number }
+export type Bar = { at: string; name: string; kind: Kind; requests: number; changes: number }
 
-/** Requests and changes by hour or day, and by kind of author. */
-export function useBars(base: string, since: string, kinds: ReadonlyMap<string, Kind>) {
+/** Requests and changes by hour or day, and by kind of author; and what each author is. */
+export function useBars(base: string, since: string) {
   const unit = /^\d+d$/.test(since) ? 'day' : 'hour'
   const from = useMemo(() => sinceOf(since).toISOString(), [since])
   const body = {
-    query: `SELECT date_trunc('${unit}', at) AS at, actor_name AS name, count(DISTINCT request_id) AS requests, count(*) AS changes
-      FROM changes WHERE at >= $1 GROUP BY 1, 2 ORDER BY 1`,
+    query: `SELECT date_trunc('${unit}', at) AS at, actor_name AS name, actor_kind AS kind,
+      count(DISTINCT request_id) AS requests, count(*) AS changes FROM changes WHERE at >= $1 GROUP BY 1, 2, 3 ORDER BY 1`,
     params: [from],
   }
-  const answer = useAsk<{ data: { at: string; name: string; requests: number; changes: number }[] }>(
-    pathOf([base, 'sql']),
-    body,
-    { keep: true },
-  )
-  const bars = answer.data?.data.map(
-    ({ at, name, requests, changes }): Bar => ({
-      at,
-      kind: kinds.get(name) ?? 'program',
+  const { data, isPending } = useAsk<{
+    data: { at: string; name: string; kind: Kind | null; requests: number; changes: number }[]
+  }>(pathOf([base, 'sql']), body, { keep: true })
+  const bars = data?.data.map(
+    ({ at, name, kind, requests, changes }): Bar => ({
+      ...{ at, name, kind: kind ?? 'program' },
       requests: Number(requests),
       changes: Number(changes),
     }),
   )
-  return { unit, from, bars, isPending: answer.isPending }
+  const kinds = new Map(bars?.map(({ name, kind }) => [name, kind]))
+  return { unit, from, bars, kinds, isPending }
 }
 
 /** The time of an age such as `24h`, or of a timestamp. */
@@ -95,12 +93,10 @@ export function useFailing(base: string, since: string) {
   return { total, all, isPending: dead.isPending || refused.isPending }
 }
 
-const NONE = new Map<string, Kind>()
-
 /** Whether all that stands beside and above the feed was read once: what comes at once moves nothing. */
 export function useIsReady(base: string, since: string, feed: { isPending: boolean }): boolean {
   const [isReady, setReady] = useState(false)
-  const rest = [useWaiting(base), useClaims(base), useFailing(base, since), useBars(base, since, NONE)]
+  const rest = [useWaiting(base), useClaims(base), useFailing(base, since), useBars(base, since)]
   if (!isReady && ![feed, ...rest].some(({ isPending }) => isPending)) setReady(true)
   return isReady
 }

@@ -2,8 +2,7 @@
 import { useState } from 'react'
 import type { PageProps } from '../../addresses.ts'
 import { useTypes } from '../../api/queries.ts'
-import type { Kind } from '../../api/session.ts'
-import type { Group, RecordType } from '../../api/shapes.ts'
+import type { RecordType } from '../../api/shapes.ts'
 import { Empty, pendingOf, Skeleton } from '../../parts/failure.tsx'
 import { useParameters } from '../../parts/search.ts'
 import { longDay, useNow, zone } from '../../parts/time.tsx'
@@ -29,7 +28,6 @@ export default function Activity({ place: { base } }: PageProps) {
     ({ call }) => search['tool'] === undefined || call?.tool === search['tool'],
   )
   const since = search['since'] ?? DAY
-  const kinds = kindsOf(feed.data ?? [])
   const isReady = useIsReady(base, since, feed)
   return (
     <>
@@ -50,7 +48,7 @@ export default function Activity({ place: { base } }: PageProps) {
         {isReady && (
           <div className="columns">
             <div>
-              <Bars base={base} since={since} kinds={kinds} />
+              <Bars base={base} since={since} />
               <Filters search={search} groups={feed.data ?? []} types={types} onChange={setSearch} />
               {pendingOf(feed, 10)}
               {feed.data && groups.length === 0 && (
@@ -74,7 +72,7 @@ export default function Activity({ place: { base } }: PageProps) {
                 </button>
               )}
             </div>
-            <Rail base={base} since={since} kinds={kinds} />
+            <Rail base={base} since={since} />
           </div>
         )}
       </main>
@@ -91,9 +89,6 @@ const NO_FILTER = {
   op: undefined,
   since: undefined,
 }
-
-const kindsOf = (groups: readonly Group[]): ReadonlyMap<string, Kind> =>
-  new Map(groups.flatMap(({ actor: { name, kind } }) => (kind ? [[name, kind]] : [])))
 
 type FeedProps = {
   base: string

@@ -4,7 +4,6 @@ import { Link } from 'wouter'
 import { to } from '../../addresses.ts'
 import { stale, useWaiting, useWrite } from '../../api/queries.ts'
 import { pathOf } from '../../api/send.ts'
-import type { Kind } from '../../api/session.ts'
 import type { Delivery, ReviewRequest } from '../../api/shapes.ts'
 import { useMay } from '../../parts/grants.ts'
 import { Icon } from '../../parts/icon.tsx'
@@ -14,21 +13,16 @@ import { span, useNow } from '../../parts/time.tsx'
 import { say } from '../../parts/toast.tsx'
 import { Shape } from '../../parts/who.tsx'
 import { quoted, words } from '../../words.ts'
-import { useAnswer, useClaims, useFailing } from './load.ts'
+import { useAnswer, useBars, useClaims, useFailing } from './load.ts'
 
-type Props = {
-  base: string
-  since: string
-  /** What the authors of the feed are: a claim has only the name of its holder. */
-  kinds: ReadonlyMap<string, Kind>
-}
+type Props = { base: string; since: string }
 
-export function Rail({ base, since, kinds }: Props) {
+export function Rail({ base, since }: Props) {
   return (
     <aside className="rail" aria-label={words.activity.now}>
       <Waiting base={base} />
       <Failing base={base} since={since} />
-      <InWork base={base} kinds={kinds} />
+      <InWork base={base} since={since} />
     </aside>
   )
 }
@@ -148,7 +142,9 @@ function Failing({ base, since }: { base: string; since: string }) {
   )
 }
 
-function InWork({ base, kinds }: Omit<Props, 'since'>) {
+function InWork({ base, since }: Props) {
+  // A claim has only the name of its holder.
+  const { kinds } = useBars(base, since)
   const now = useNow()
   const { data } = useClaims(base)
   if (!data) return null
