@@ -28,6 +28,7 @@ describe('PUT of a base', () => {
       description: null,
       environment: 'production',
       production_base: null,
+      change_set: null,
       settings: DEFAULTS,
       version: 1,
       created_at: expect.stringMatching(TIME),

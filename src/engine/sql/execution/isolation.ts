@@ -14,7 +14,7 @@ const ABILITIES = statement(
   `SELECT r.rolsuper, r.rolcreaterole, EXISTS (
      SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
      WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
-       AND n.nspname NOT IN ('plinth', 'plinth_sql', 'graphile_worker', 'pg_catalog', 'information_schema', 'pg_toast')
+       AND n.nspname NOT IN ('plinth', 'plinth_sql', 'plinth_draft', 'graphile_worker', 'pg_catalog', 'information_schema', 'pg_toast')
        AND n.nspname NOT LIKE 'pg\\_temp\\_%'
        AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
    ) AS shared
