@@ -45,29 +45,28 @@ export const useChangesOf = (base: string, request: string, limit: number, enabl
     { enabled },
   )
 
-export type Bar = { at: string; name: string; kind: Kind; requests: number; changes: number }
+export type Bar = { at: string; kind: Kind; requests: number; changes: number }
 
-/** Requests and changes by hour or day, and by kind of author; and what each author is. */
+/** Requests and changes by hour or day, and by kind of author. */
 export function useBars(base: string, since: string) {
   const unit = /^\d+d$/.test(since) ? 'day' : 'hour'
   const from = useMemo(() => sinceOf(since).toISOString(), [since])
   const body = {
-    query: `SELECT date_trunc('${unit}', at) AS at, actor_name AS name, actor_kind AS kind,
-      count(DISTINCT request_id) AS requests, count(*) AS changes FROM changes WHERE at >= $1 GROUP BY 1, 2, 3 ORDER BY 1`,
+    query: `SELECT date_trunc('${unit}', at) AS at, actor_kind AS kind,
+      count(DISTINCT request_id) AS requests, count(*) AS changes FROM changes WHERE at >= $1 GROUP BY 1, 2 ORDER BY 1`,
     params: [from],
   }
   const { data, isPending } = useAsk<{
-    data: { at: string; name: string; kind: Kind | null; requests: number; changes: number }[]
+    data: { at: string; kind: Kind | null; requests: number; changes: number }[]
   }>(pathOf([base, 'sql']), body, { keep: true })
   const bars = data?.data.map(
-    ({ at, name, kind, requests, changes }): Bar => ({
-      ...{ at, name, kind: kind ?? 'program' },
+    ({ at, kind, requests, changes }): Bar => ({
+      ...{ at, kind: kind ?? 'program' },
       requests: Number(requests),
       changes: Number(changes),
     }),
   )
-  const kinds = new Map(bars?.map(({ name, kind }) => [name, kind]))
-  return { unit, from, bars, kinds, isPending }
+  return { unit, from, bars, isPending }
 }
 
 /** The time of an age such as `24h`, or of a timestamp. */

@@ -13,7 +13,7 @@ import { span, useNow } from '../../parts/time.tsx'
 import { say } from '../../parts/toast.tsx'
 import { Shape } from '../../parts/who.tsx'
 import { quoted, words } from '../../words.ts'
-import { useAnswer, useBars, useClaims, useFailing } from './load.ts'
+import { useAnswer, useClaims, useFailing } from './load.ts'
 
 type Props = { base: string; since: string }
 
@@ -22,7 +22,7 @@ export function Rail({ base, since }: Props) {
     <aside className="rail" aria-label={words.activity.now}>
       <Waiting base={base} />
       <Failing base={base} since={since} />
-      <InWork base={base} since={since} />
+      <InWork base={base} />
     </aside>
   )
 }
@@ -142,9 +142,7 @@ function Failing({ base, since }: { base: string; since: string }) {
   )
 }
 
-function InWork({ base, since }: Props) {
-  // A claim has only the name of its holder.
-  const { kinds } = useBars(base, since)
+function InWork({ base }: { base: string }) {
   const now = useNow()
   const { data } = useClaims(base)
   if (!data) return null
@@ -158,7 +156,7 @@ function InWork({ base, since }: Props) {
       <ul className="in-work">
         {data.data.map(({ id, record_type, record_id, title, holder, expires_at }) => (
           <li key={id}>
-            <Shape name={holder?.name ?? words.nobody} kind={kinds.get(holder?.name ?? '')} />
+            <Shape name={holder?.name ?? words.nobody} kind={holder?.kind} />
             <Link
               href={to.record(base, record_type, record_id)}
               title={visible(holder?.name ?? words.nobody)}

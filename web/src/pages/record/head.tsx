@@ -3,7 +3,7 @@ import { Link } from 'wouter'
 import { to } from '../../addresses.ts'
 import { useType, useWrite } from '../../api/queries.ts'
 import { pathOf } from '../../api/send.ts'
-import { type Kind, useSession } from '../../api/session.ts'
+import { useSession } from '../../api/session.ts'
 import type { Change, Claim, RecordType, Row } from '../../api/shapes.ts'
 import { Chip, toneOf } from '../../parts/chip.tsx'
 import { Failure } from '../../parts/failure.tsx'
@@ -62,18 +62,12 @@ export function Head({ place, row, type, changes, related }: Props) {
           {last && <Text>{words.record.changedBy(last.actor.name)}</Text>}
         </span>
       </p>
-      {claim && claim.status === 'active' && (
-        <InWork base={place.base} claim={claim} kind={kindIn(changes, claim)} />
-      )}
+      {claim && claim.status === 'active' && <InWork base={place.base} claim={claim} />}
     </>
   )
 }
 
-/** A claim does not say what its holder is; the changes of the record do, if it made one. */
-const kindIn = (changes: readonly Change[], { holder }: Claim): Kind | undefined =>
-  holder?.kind ?? changes.find(({ actor }) => actor.token_id === holder?.token_id)?.actor.kind
-
-function InWork({ base, claim, kind }: { base: string; claim: Claim; kind: Kind | undefined }) {
+function InWork({ base, claim }: { base: string; claim: Claim }) {
   const now = useNow()
   const session = useSession()
   const write = useWrite(base)
@@ -83,7 +77,7 @@ function InWork({ base, claim, kind }: { base: string; claim: Claim; kind: Kind 
   return (
     <>
       <section className="claimed" aria-label={`${name} ${words.record.worksOn}`}>
-        <Shape name={name} kind={kind} />
+        <Shape name={name} kind={claim.holder?.kind} />
         <span>
           {isMine ? (
             words.record.mine
