@@ -1,5 +1,5 @@
 /** Binds the root fields of the schema to change-sets: at the id of one, they run for its production base, over the drafts. */
-import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql'
+import { type DocumentNode, type GraphQLFieldResolver, type GraphQLSchema, Kind } from 'graphql'
 import { productionOf } from '../contract/ids.ts'
 import { inChangeSet, isChangeSet, notInChangeSets } from '../engine/core/change-set/change-set-scope.ts'
 import { automatically, automaticRules, NotAutomatic } from '../engine/environments/change-sets/automatic.ts'
@@ -38,6 +38,14 @@ const BOUND = new Set([
 /** Root fields about a change-set itself. Nothing else takes its id. */
 const OWN = new Set(['discardChanges'])
 
+/** Whether a static operation can write into a change-set, if it writes. */
+export const writesDrafts = ({ definitions }: DocumentNode): boolean =>
+  definitions.every(
+    (part) =>
+      part.kind !== Kind.OPERATION_DEFINITION ||
+      part.selectionSet.selections.every((each) => each.kind === Kind.FIELD && BOUND.has(each.name.value)),
+  )
+
 /** Binds the schema. Without it, resolvers would take a change-set for an empty base. */
 export function bindChangeSets(schema: GraphQLSchema): GraphQLSchema {
   const mutations = schema.getMutationType()
@@ -68,7 +76,14 @@ function bound(
     return isChangeSet(context.scope, base).then(async (isOne) => {
       if (!isOne) return resolve(root, args, context, info)
       if (!BOUND.has(name)) throw notInChangeSets(`"${name}"`, base)
-      return resolve(root, { ...args, base: productionOf(base) }, await inside(context, base), info)
+      const answer: unknown = await resolve(
+        root,
+        { ...args, base: productionOf(base) },
+        await inside(context, base),
+        info,
+      )
+      if (isWrite) context.write.changeSet = base
+      return answer
     })
   }
 }
@@ -87,7 +102,10 @@ async function writeByRules<T>(
     } catch (thrown) {
       if (!(thrown instanceof NotAutomatic)) throw thrown
     }
-  return await run(await proposing(context, base, true))
+  const within = await proposing(context, base, true)
+  const answer = await run(within)
+  context.write.changeSet = within.scope.changeSet ?? null
+  return answer
 }
 
 /**

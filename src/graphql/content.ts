@@ -45,7 +45,14 @@ export const linkOpener =
   async (use, link, requestId) => {
     const { scope, attachment } = await engine.linkScope(use, link, requestId)
     const [base, recordType, recordId] = attachment.key
-    const write = { idempotencyKey: null, dryRun: false, request: null, plan: null, replayed: false }
+    const write = {
+      idempotencyKey: null,
+      dryRun: false,
+      request: null,
+      plan: null,
+      replayed: false,
+      changeSet: null,
+    }
     return {
       context: { scope, write },
       attachment: { base, recordType, recordId, id: attachment.attachmentId },
@@ -79,7 +86,14 @@ export const s3Opener =
       bucket: reach.baseId,
       enter: (requestId, closed, reserveBytes) => ({
         scope: engine.s3Scope(session, requestId, closed, reserveBytes),
-        write: { idempotencyKey: null, dryRun: false, request: null, plan: null, replayed: false },
+        write: {
+          idempotencyKey: null,
+          dryRun: false,
+          request: null,
+          plan: null,
+          replayed: false,
+          changeSet: null,
+        },
       }),
     }
   }

@@ -53,6 +53,8 @@ type RequestWrite = {
   plan: { token: string | null } | null
   /** Set when the response is replayed for a repeated Idempotency-Key. */
   replayed: boolean
+  /** Set to the change-set that a write went into: others see it once it is promoted. */
+  changeSet: string | null
 }
 
 /** Opens the request context of an authenticated token. */
@@ -65,7 +67,7 @@ export const openContext = (
   reserveBytes?: ReserveBytes,
 ): Context => ({
   scope: engine.scope(session, via, requestId, closed, reserveBytes),
-  write: { idempotencyKey: null, dryRun: false, request: null, plan: null, replayed: false },
+  write: { idempotencyKey: null, dryRun: false, request: null, plan: null, replayed: false, changeSet: null },
 })
 
 /**

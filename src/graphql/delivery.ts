@@ -27,6 +27,13 @@ export const deliveryOpener =
     if (!scope) return undefined
     return {
       scope,
-      write: { idempotencyKey: null, dryRun: false, request: null, plan: null, replayed: false },
+      write: {
+        idempotencyKey: null,
+        dryRun: false,
+        request: null,
+        plan: null,
+        replayed: false,
+        changeSet: null,
+      },
     }
   }

@@ -25,11 +25,13 @@ test('a document reads and writes production and a change-set side by side', asy
     'mutation { putRecord(base: "crm--fix", recordType: "deal", id: "d1", data: { stage: "won" }) { version data } }',
   )
   expect(written.data.putRecord).toEqual({ version: 2, data: { stage: 'won' } })
+  expect(written.extensions).toEqual({ changeSet: 'crm--fix' })
   const read = await send(`{
     here: record(base: "crm--fix", recordType: "deal", id: "d1") { data }
     there: record(base: "crm", recordType: "deal", id: "d1") { data }
     proposal(base: "crm", from: "crm--fix") { revision summary }
   }`)
+  expect(read.extensions).toBeUndefined()
   expect(read.data).toEqual({
     ...{ here: { data: { stage: 'won' } }, there: { data: { stage: 'open' } } },
     proposal: { revision: 1, summary: { create: 0, update: 1, delete: 0 } },

@@ -116,10 +116,13 @@ describe('the tools of environments', () => {
   })
 
   test('an agent proposes changes of records in a change-set, and a person promotes them', async () => {
-    const { base, asAgent, asAdmin } = await live()
+    const { base, agent, asAgent, asAdmin } = await live()
     const { id, mcp } = await asAgent('preview', { action: 'create', copy: 'on_write' })
     expect(id).toMatch(new RegExp(`^${base}--p-\\w{6}$`))
-    await asAgent('update_task', { id: 't1', title: 'Two' }, mcp)
+    const at = { token: agent.token }
+    const { text, body } = await callTool(world, mcp, 'update_task', { id: 't1', title: 'Two' }, at)
+    expect(text).toMatch(new RegExp(`^Proposed in ${id}\\. Others see it once`))
+    expect(body).toMatchObject({ id: 't1', change_set: id })
     const { data } = await asAgent('query_records', { record_type: 'task' }, mcp)
     expect(data).toMatchObject([{ id: 't1', data: { title: 'Two' } }])
     const live1 = await asAgent('query_records', { record_type: 'task' })

@@ -177,7 +177,7 @@ function comparable(value: unknown): unknown {
     Object.entries(value)
       .filter(
         ([name]) =>
-          !/^(created_at|updated_at|cancelled_at|request_id|next_cursor)$/.test(name) &&
+          !/^(created_at|updated_at|cancelled_at|request_id|next_cursor|change_set)$/.test(name) &&
           !(isLink && name === 'id'),
       )
       .map(([name, each]) => [name, comparable(each)]),

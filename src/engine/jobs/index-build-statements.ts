@@ -108,7 +108,8 @@ export const RESTART_BUILD = statement(
 export const MARK_READY = statement(
   'mark_index_ready',
   `WITH drafts AS MATERIALIZED (
-     SELECT count(plinth_draft.enter(d, false)::text) FROM plinth.draft_record d WHERE d.base_id = $1 AND d.record_type = $2)
+     SELECT count(plinth_draft.enter(d, false)::text) FROM plinth.draft_record d
+     WHERE d.branch = ANY (ARRAY(SELECT b.id FROM plinth.base b WHERE b.production_base = $1)) AND d.record_type = $2)
    UPDATE plinth.record_type_index SET status = 'ready', built_to = NULL, duplicates = NULL
    WHERE base_id = $1 AND record_type = $2 AND id = $3::bigint AND (SELECT count(*) FROM drafts) = 1`,
 )

@@ -162,13 +162,23 @@ function limits(maxCost: number): Plugin {
   }
 }
 
+/** Names the change-set that a mutation has written into. */
+const inChangeSet = (result: ExecutionResult, { write }: Context): ExecutionResult =>
+  write.changeSet === null
+    ? result
+    : { ...result, extensions: { ...result.extensions, changeSet: write.changeSet } }
+
 /** Yoga masks only resolver errors, so format all errors here, at the end. */
 const masking: Plugin<object, Served> = {
-  onResultProcess: async ({ result, setResult, serverContext: { served, base, isLegacy } }) => {
+  onResultProcess: async ({ result, setResult, serverContext: { served, base, isLegacy, context } }) => {
     // The schemas of bases name their arguments themselves, beside fields with names of the users.
     const toPath = base ? (path: string) => path : argument
-    const mask = ({ errors, ...rest }: ExecutionResult) =>
-      errors ? { ...rest, errors: errors.map((thrown) => masked(thrown, served, toPath, isLegacy)) } : rest
+    const mask = ({ errors, ...rest }: ExecutionResult) => {
+      const told = inChangeSet(rest, context)
+      return errors
+        ? { ...told, errors: errors.map((thrown) => masked(thrown, served, toPath, isLegacy)) }
+        : told
+    }
     if (isAsyncIterable<ExecutionResult>(result)) setResult(mapAsyncIterator(result, mask))
     else setResult(await written(mask(result as ExecutionResult), served))
   },

@@ -33,11 +33,13 @@ export const success = (made: object, showsRecords: ShowsRecords, shape = whole)
   const body = shape(made as Record<string, unknown>)
   const json = JSON.stringify(body)
   if (showsRecords === 'beside') return { body, text: json, meta: NOTICE_BESIDE }
-  return {
-    body,
-    text: showsRecords && holdsRecords(made) && holdsRecords(body) ? `${NOTICE}\n${json}` : json,
-  }
+  const notice = showsRecords && holdsRecords(made) && holdsRecords(body) ? `${NOTICE}\n` : ''
+  return { body, text: `${proposedIn(body)}${notice}${json}` }
 }
+
+/** The line before the answer to a write that others do not see yet. */
+const proposedIn = ({ change_set: id }: { change_set?: unknown }): string =>
+  typeof id === 'string' ? `Proposed in ${id}. Others see it once a person has promoted it.\n` : ''
 
 /** A statement of SQL that returns no rows, only their number. */
 const isCount = (row: unknown): boolean =>

@@ -73,9 +73,11 @@ export async function runTool<In extends z.ZodObject>(
   caller: Caller,
   where: Where = {},
 ): Promise<ToolResult> {
-  const once = (token?: string) => {
+  const once = async (token?: string) => {
     const { plan_token = token, ...rest } = how
-    return run(given, asked(context, request, { ...rest, plan_token }), caller, { ...where, at: request[0] })
+    const within = asked(context, request, { ...rest, plan_token })
+    const answer = await run(given, within, caller, { ...where, at: request[0] })
+    return answer instanceof ReadResult ? answer : inChangeSet(answer, within)
   }
   const done = await withApproval(once, plans, caller)
   const shape: Shape | undefined = where.profile === 'lean' ? (body) => lean(own?.(body) ?? body) : undefined
@@ -83,6 +85,10 @@ export async function runTool<In extends z.ZodObject>(
     ? fitted(where.hasResources === false ? done.unlinked() : done, how.max_tokens, showsRecords, shape)
     : success(done, showsRecords, shape)
 }
+
+/** The answer to a write into a change-set, which it names. */
+export const inChangeSet = <T extends object>(answer: T, { write: { changeSet } }: Context): T =>
+  changeSet === null ? answer : { ...answer, change_set: changeSet }
 
 /**
  * The arguments without those of plan and idempotency. Copied lazily, because they can have thousands of
@@ -107,6 +113,7 @@ export function asked(
       request: () => ['mcp', at, name, identityOf(args)],
       plan: { token: plan_token ?? null },
       replayed: false,
+      changeSet: null,
     },
   }
 }

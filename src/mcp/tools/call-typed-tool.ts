@@ -12,7 +12,7 @@ import { restoreNames } from '../../schema-shape/portable-schema.ts'
 import { publishPointer } from '../../schema-shape/rename-properties.ts'
 import { decodeStringified, splitReadOnlyFieldsOfType } from '../tool/decode-arguments.ts'
 import type { CallSite } from '../tool/tool-binding.ts'
-import { asked } from '../tool/tool-call.ts'
+import { asked, inChangeSet } from '../tool/tool-call.ts'
 import { splitArguments, type ToolInput } from '../tool/tool-inputs.ts'
 import { claimOf, clearing, create, data, listsOf, patch } from './records/operations.ts'
 import { linksOf, upsertRecord } from './records/writes.ts'
@@ -67,13 +67,13 @@ export async function callTyped(
         ...(external_source !== undefined && { externalSource: external_source }),
       }
       const links = linksOf({ relationships })
-      return writtenBody(
-        (await create({ ...target, data, ...pair, relationships: links }, call)).createRecord,
-      )
+      const { createRecord } = await create({ ...target, data, ...pair, relationships: links }, call)
+      return inChangeSet(writtenBody(createRecord), call)
     }
     if (operation === 'upsert') {
       const named = { id, external_id, external_source, relationships, expected_version, claim_id }
-      return await upsertRecord({ base_id: base, record_type: recordType, data, ...named }, call)
+      const upserted = await upsertRecord({ base_id: base, record_type: recordType, data, ...named }, call)
+      return inChangeSet(upserted, call)
     }
     const versions = expected_version === undefined ? {} : { expectedVersions: [expected_version] }
     const own = (members?: Record<string, unknown>) => members && restoreNames(members, input.projection)
@@ -81,7 +81,7 @@ export async function callTyped(
     const when = { ...versions, ...claimOf({ claim_id }), ...(stated && { stated }) }
     const merge = clearing(data, clear && ownNames(clear, input))
     const change = { ...target, id: id ?? '', merge, ...lists, ...when }
-    return writtenBody((await patch(change, call)).patchRecord)
+    return inChangeSet(writtenBody((await patch(change, call)).patchRecord), call)
   } catch (thrown) {
     throw advised(withPaths(thrown, place), args, tool)
   }

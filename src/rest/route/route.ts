@@ -1,12 +1,15 @@
 /** What a REST route is: a row of shapes and one GraphQL operation. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { DocumentNode } from 'graphql'
 import type { z } from 'zod'
+import { writesDrafts } from '../../graphql/change-sets.ts'
 import type { Context, Need } from '../../graphql/context.ts'
 import type { TadaDocumentNode } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import type { BodySizes } from '../../http/body.ts'
 import { hasStreamedBody } from '../../http/streamed-bodies.ts'
 import { spellings } from './aliases.ts'
+import { inChangeSet, withChangeSet } from './change-set.ts'
 import { cutReply, cutsJson, takeMaxString, withCuts, withMaxString } from './max-string.ts'
 import { takePlan } from './plan-fields.ts'
 import { queryShape } from './query.ts'
@@ -113,6 +116,8 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
     (part) => 'operation' in part && part.operation === 'mutation',
   )
   if (method === 'GET' && writes) throw new Error(`${id} is a GET with a mutation`)
+  const canPropose = writes && writesDrafts(spec.operation as DocumentNode)
+  const answers = canPropose ? withChangeSet(spec.answers) : spec.answers
   const queryOf = spec.cuts ? withMaxString(queryShape(spec.query, writes)) : queryShape(spec.query, writes)
 
   const handle = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -143,7 +148,8 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
     })
     if (reply.sent) return reply
     const whole = spec.reply(data, parts)
-    const answered = most === undefined ? whole : await cutReply(whole, most)
+    const told = inChangeSet(whole, writes ? context.write.changeSet : null)
+    const answered = most === undefined ? told : await cutReply(told, most)
     return send(request, reply, answered, context.write.replayed)
   }
 
@@ -169,7 +175,9 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
     method,
     path,
     writes,
-    spec: spec.cuts ? { ...spec, query: withMaxString(spec.query), answers: withCuts(spec.answers) } : spec,
+    spec: spec.cuts
+      ? { ...spec, query: withMaxString(spec.query), answers: withCuts(answers) }
+      : { ...spec, answers },
     ...(spec.rows && { rows: true }),
     mount(app, sizes) {
       for (const url of spellings(path))

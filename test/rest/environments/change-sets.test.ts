@@ -103,6 +103,15 @@ test('it shows what production writes later, but for what it has changed itself'
   expect(await dataOf(id, b)).toMatchObject({ amount: 7 })
 })
 
+test('the answer to a write names it, and that of production does not', async () => {
+  expect(succeed(await patch(id, a, { stage: 'won' }))).toMatchObject({ id: a, change_set: id })
+  expect(succeed(await call('DELETE', at(id, b)))).toEqual({ id: b, deleted: true, change_set: id })
+  const operations = [{ type: 'delete_record', record_type: 'deal', id: c }]
+  expect(succeed(await call('POST', `/v1/${id}/batch`, { operations })).change_set).toBe(id)
+  expect(succeed(await call('GET', at(id, a)))).not.toHaveProperty('change_set')
+  expect(succeed(await patch('crm', a, { stage: 'won' }))).not.toHaveProperty('change_set')
+})
+
 describe('promoting', () => {
   test('applies creations, updates, deletions and links, with the promotion as their cause', async () => {
     const [made, note] = [`new${serial}`, `n${serial}`]
