@@ -220,6 +220,7 @@ const STEPS: Step[] = [
   ['POST /:base_id/promote/proposal', '/crm/promote/proposal', { from: 'crm--dev' }],
   ['PUT /:base_id/record-types/:id', '/crm--dev/record-types/promoted', {}],
   ['GET /:base_id/calls', '/crm/calls?outcome=failed'],
+  ['GET /:base_id/usage', '/crm/usage?interval=day&by=token'],
   ['POST /:base_id/review-requests', '/crm/review-requests', { from: 'crm--dev', note: 'For the new team.' }],
   ['GET /:base_id/review-requests', '/crm/review-requests?include_total=true'],
   ['GET /:base_id/review-requests/:id', '/crm/review-requests/first'],
