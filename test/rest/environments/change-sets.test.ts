@@ -279,6 +279,48 @@ describe('promoting', () => {
   })
 })
 
+test('promotions at once, beside writers of production, lose nothing', async () => {
+  const own = await Promise.all(
+    ['p', 'q', 'r', 's'].map(async (field) => {
+      const from = succeed(await call('POST', '/v1/crm/preview', { copy: 'on_write' }), 201).id
+      for (const record of [c, b, a]) succeed(await patch(from, record, { [field]: 1 }))
+      return from
+    }),
+  )
+  const writes = [a, b, c].map((record) => patch('crm', record, { direct: 1 }))
+  const promotions = own.map((from) => call('POST', '/v1/crm/promote', { from }))
+  for (const answer of await Promise.all([...promotions, ...writes])) succeed(answer)
+  for (const record of [a, b, c])
+    expect(await dataOf('crm', record)).toMatchObject({ p: 1, q: 1, r: 1, s: 1, direct: 1 })
+})
+
+test('writers of one change-set at once lose nothing', async () => {
+  const fields = ['p', 'q', 'r', 's', 't', 'u']
+  for (const answer of await Promise.all(fields.map((field) => patch(id, a, { [field]: 1 })))) succeed(answer)
+  expect(Object.keys(await dataOf(id, a))).toEqual(expect.arrayContaining(fields))
+  expect((await stateOf()).revision).toBe(fields.length)
+})
+
+test('a promotion of it is asked for, and accepted, in the list of what waits for a person', async () => {
+  const agent = await world.newToken([
+    { environment: 'preview', permission: 'write' },
+    { environment: 'production', permission: 'read' },
+  ])
+  succeed(await agent.call('PATCH', at(id, a), { data: { stage: 'won' } }))
+  const asked = succeed(await agent.call('POST', '/v1/crm/review-requests', { from: id }), 201)
+  expect(asked).toMatchObject({ from: id, summary: '1 change', state: 'open' })
+  const shown = succeed(await call('GET', `/v1/crm/review-requests/${asked.id}`))
+  expect(shown.proposal.changes).toMatchObject([{ kind: 'record', id: `deal/${a}`, op: 'update' }])
+  const decision = { decision: 'accept' }
+  expectFailure(
+    await agent.call('POST', `/v1/crm/review-requests/${asked.id}/decision`, decision),
+    'FORBIDDEN',
+  )
+  const decided = succeed(await call('POST', `/v1/crm/review-requests/${asked.id}/decision`, decision))
+  expect(decided).toMatchObject({ state: 'accepted', promotion: { from: id } })
+  expect((await dataOf('crm', a)).stage).toBe('won')
+})
+
 test('discard brings back what production has, with the links of a record that is gone', async () => {
   const [made, note] = [`new${serial}`, `n${serial}`]
   succeed(await patch(id, a, { stage: 'won' }))
