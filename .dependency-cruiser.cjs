@@ -124,7 +124,7 @@ module.exports = {
       from: { path: '^src/(rest|mcp|s3)/' },
       to: {
         path: '^src/graphql/',
-        pathNot: '^src/graphql/(document|kind-documents|execute|context|content|delivery)\\.ts$',
+        pathNot: '^src/graphql/(document|kind-documents|execute|context|content|delivery|change-sets)\\.ts$',
       },
     },
     {

@@ -128,6 +128,7 @@ export const DecisionBody = z.strictObject({
   note: reviewNote.meta({ description: 'A word to who asked.' }),
   resources: ProposalBody.shape.resources,
   migration: ProposalBody.shape.migration,
+  resolve,
   dry_run: z.boolean().optional().meta({ description: 'Decide nothing.' }),
 })
 

@@ -104,6 +104,7 @@ mutation('decideReviewRequest', {
     note: t.string(),
     resources: t.field({ type: 'JSON', description: 'Only these: `[{ kind, id }]`.' }),
     migration: t.field(MIGRATION),
+    resolve: t.field({ type: 'JSON', description: 'Of a change-set: how each conflict ends.' }),
   })),
   resolve: (scope, { base, id, ...args }) =>
     reviewRequests.decideReviewRequest(scope, base, id, bodyOf(args)),

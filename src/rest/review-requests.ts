@@ -123,12 +123,12 @@ export const reviewRequests = [
   route('POST /:base_id/review-requests/:id/decision', {
     tag: 'Environments',
     summary: 'Decide a review request; accepting promotes in the same transaction',
-    need: ({ base_id = '' }) => ({ permission: 'admin', base: base_id, recordType: '*' }) as const,
+    need: ({ base_id = '' }) => ({ permission: 'write', base: base_id, recordType: '*' }) as const,
     params: one,
     body: DecisionBody,
     operation: graphql(
-      `mutation DecideReviewRequest($base: String!, $id: String!, $decision: String!, $note: String, $resources: JSON, $migration: JSON, $dryRun: Boolean) {
-        done: decideReviewRequest(base: $base, id: $id, decision: $decision, note: $note, resources: $resources, migration: $migration, dryRun: $dryRun) {
+      `mutation DecideReviewRequest($base: String!, $id: String!, $decision: String!, $note: String, $resources: JSON, $migration: JSON, $resolve: JSON, $dryRun: Boolean) {
+        done: decideReviewRequest(base: $base, id: $id, decision: $decision, note: $note, resources: $resources, migration: $migration, resolve: $resolve, dryRun: $dryRun) {
           ...RequestFields dry_run: dryRun
           promotion { ...PromotionFields kept records_rewritten: recordsRewritten warnings secrets }
         }

@@ -60,6 +60,62 @@ inBrowser('a person who may not promote sees what waits, and no button', async (
   await close()
 })
 
+inBrowser(
+  'of what an agent proposes a part is promoted, both sides are chosen from, and it is taken back',
+  async () => {
+    const { server } = explorer
+    const at = '/v1/desk/records/ticket'
+    const grant = {
+      base: 'desk',
+      record_type: '*',
+      environment: '*',
+      permission: 'write',
+      writes: 'propose',
+    }
+    const made = await server.call('POST', '/v1/tokens', {
+      name: 'night-shift',
+      kind: 'agent',
+      grants: [grant],
+    })
+    const agent = server.as(succeed(made, 201).token)
+    const of = async (id: string) => succeed(await server.call('GET', `${at}/${id}`)).data
+    const [one, two] = succeed(await server.call('GET', `${at}?limit=2`)).data
+    succeed(await agent('PATCH', `${at}/${one.id}`, { data: { owner: 'night' } }))
+    succeed(await agent('PATCH', `${at}/${two.id}`, { data: { owner: 'night' } }))
+    succeed(await agent('PUT', `${at}/proposed`, { data: { ...one.data, subject: '<b>Proposed</b>' } }), 201)
+    succeed(await server.call('PATCH', `${at}/${two.id}`, { data: { owner: 'day' } }))
+    const { data: previews } = succeed(await agent('GET', '/v1/desk/previews'))
+    const { id: from } = previews.find(({ id }: { id: string }) => id.startsWith('desk--p-'))
+    const asked = { from, title: 'Hand over to the night', note: 'It is late.' }
+    succeed(await agent('POST', '/v1/desk/review-requests', asked), 201)
+
+    const { page, faults, close } = await explorer.open('Mara Lindqvist', '/review')
+    const visitor = new Visitor(page)
+    await visitor.click('link', 'Hand over to the night')
+    await visitor.sees('<b>Proposed</b>')
+    await visitor.sees('1 choice left.')
+    const promote = page.getByRole('button', { name: 'Promote', exact: true })
+    expect(await promote.isDisabled()).toBe(true)
+    await page.getByRole('radio', { name: /What production has/ }).check()
+    await page.getByRole('checkbox', { name: 'Goes along' }).last().uncheck()
+    await visitor.sees('1 change stays in the proposal.')
+    expect([await of(one.id), (await of(two.id)).owner]).toEqual([one.data, 'day'])
+    await visitor.click('button', 'Promote')
+    await visitor.sees('is promoted.')
+    expect([(await of(one.id)).owner, (await of(two.id)).owner]).toEqual(['night', 'day'])
+    expect((await server.call('GET', `${at}/proposed`)).status).toBe(404)
+    await visitor.click('button', 'Roll back…')
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Roll back/ })
+      .click()
+    await visitor.sees('is rolled back.')
+    expect(await of(one.id)).toEqual(one.data)
+    expect(faults).toEqual([])
+    await close()
+  },
+)
+
 inBrowser('a token that is made there works, is shown once, and ends when it is revoked', async () => {
   const { page, faults, close } = await explorer.open('Mara Lindqvist', '/agents')
   const visitor = new Visitor(page)

@@ -23,7 +23,7 @@ export const review: Noun = {
     commandOf('reviewRequests.decision', 'decide', {
       summary: 'Decide a review request; accepting promotes',
       argument: 'decision',
-      says: { resources, migration },
+      says: { resources, migration, resolve: 'how each conflict of a change-set ends' },
     }),
   ],
 }

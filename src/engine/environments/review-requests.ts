@@ -8,6 +8,7 @@ import { type Detail, DomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { uuidv7 } from '../../foundation/uuid.ts'
 import { appendChange } from '../core/append-change.ts'
+import { isChangeSet } from '../core/change-set/change-set-scope.ts'
 import { readNewest } from '../core/created-at-page.ts'
 import { requireBase } from '../core/existing-base.ts'
 import type { Page, PageArgs } from '../core/page.ts'
@@ -16,6 +17,7 @@ import type { WriteScope } from '../core/write/write.ts'
 import type { Author } from '../log/entry.ts'
 import type { ReviewRequest as Row } from '../prisma/client.ts'
 import { requirePermission } from '../storage/access/access.ts'
+import type { Permission } from '../storage/access/grants.ts'
 import { promote } from './promote.ts'
 import type { Promotion } from './promotion.ts'
 import type { Proposal } from './proposal.ts'
@@ -70,7 +72,9 @@ export async function askForReview(scope: WriteScope, baseId: string, input: obj
     ...asked
   } = check(ReviewBody, input, inBody())
   const { changes, breaks, conflicts } = await propose(scope, baseId, { from, ...asked })
-  requirePermission(scope.access, 'write', from, '*')
+  const writable = scope.access.types('write', from)
+  const mayAsk = (await isChangeSet(scope, from)) && (writable === '*' || writable.size > 0)
+  if (!mayAsk) requirePermission(scope.access, 'write', from, '*')
   if (changes.length === 0) throw nothingToPromote(from)
   const preview = await scope.db.orm.base.findUnique({ where: { id: from }, select: { name: true } })
   const { tokenId, name: actorName, kind: actorKind = 'program' } = scope.actor
@@ -160,9 +164,10 @@ export async function decideReviewRequest(
   id: string,
   input: object,
 ): Promise<ReviewRequest> {
-  requirePermission(scope.access, 'admin', baseId, '*')
-  const { decision, note = null, resources, migration } = check(DecisionBody, input, inBody())
+  requirePermission(scope.access, 'write', baseId, '*')
+  const { decision, note = null, resources, migration, resolve } = check(DecisionBody, input, inBody())
   const row = await find(scope, baseId, id)
+  requirePermission(scope.access, await neededFor(scope, row), baseId, '*')
   requirePermission(scope.access, 'read', row.fromBase, '*')
   if ((await familiesOf(scope, [row])).has(row.tokenId)) throw ownRequest()
   const decide = async (within: WriteScope, promotion: Promotion | undefined): Promise<ReviewRequest> => {
@@ -185,6 +190,7 @@ export async function decideReviewRequest(
     ...{ from: row.fromBase, ...asked },
     ...(resources && { resources }),
     ...(migration && { migration: { ...asked.migration, ...migration } }),
+    ...(resolve && { resolve }),
   }
   let done: ReviewRequest | undefined
   const promotion = await promote(scope, baseId, request, async (within, promoted) => {
@@ -205,13 +211,23 @@ async function find(scope: Scope, baseId: string, id: string): Promise<Row> {
   })
 }
 
+/** The permission on production that a decision needs: records are written, configuration is administered. */
+const neededFor = async (scope: Scope, { fromBase }: Row): Promise<Permission> =>
+  (await isChangeSet(scope, fromBase)) ? 'write' : 'admin'
+
 /** Who may decide which of the requests: not who asked, in whatever tab of a browser. */
 async function decider(scope: Scope, rows: readonly Row[]): Promise<(row: Row) => boolean> {
   const [first] = rows
-  if (!first || !scope.access.allows('admin', first.baseId, '*')) return () => false
+  const { access } = scope
+  if (!first || !access.allows('write', first.baseId, '*')) return () => false
   const own = await familiesOf(scope, rows)
-  return ({ state, fromBase, tokenId }) =>
-    state === 'open' && !own.has(tokenId) && scope.access.allows('read', fromBase, '*')
+  const needed = new Map<Row, Permission>()
+  for (const row of rows) needed.set(row, await neededFor(scope, row))
+  return (row) =>
+    row.state === 'open' &&
+    !own.has(row.tokenId) &&
+    access.allows(needed.get(row) ?? 'admin', row.baseId, '*') &&
+    access.allows('read', row.fromBase, '*')
 }
 
 /** The tokens that asked and are the caller's: the same token, or one of its tabs. */

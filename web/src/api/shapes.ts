@@ -9,6 +9,12 @@ export type Page<Item> = {
   meta: { has_more: boolean; total?: number; next_cursor?: string; next_before?: number; hint?: string }
 }
 
+export type ChangeSet = {
+  status: 'open' | 'merged'
+  created_by_name: string
+  written_at: string
+  counts: { create: number; update: number; delete: number }
+}
 export type Base = {
   id: string
   name: string | null
@@ -16,6 +22,8 @@ export type Base = {
   environment: 'production' | 'preview'
   production_base: string | null
   settings: { trash_days: number; call_arguments?: boolean }
+  /** Of a change-set. */
+  change_set?: ChangeSet | null
 }
 export type RecordType = {
   id: string

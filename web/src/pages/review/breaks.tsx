@@ -31,22 +31,24 @@ export function Breaks({ base, plan, types, migration, onChoose }: Props) {
       {plan.breaks.map((each) => (
         <Obstacle key={each.path + each.code} of={each} {...{ base, plan, types, migration, onChoose }} />
       ))}
-      {plan.conflicts.map(({ kind, id, production, preview }) => (
-        <section key={`${kind}/${id}`} className="amber review-break">
-          <h2>
-            <Icon name="warning" />
-            <span>
-              <Text>{nameOfEdit({ kind, id, diff: [] }, types)}</Text>{' '}
-              {words.review.bothChanged(kindName(kind))}
-            </span>
-          </h2>
-          <p>{words.review.bothHint}</p>
-          <h3>{words.nav.production}</h3>
-          <ChangesInTable changes={changesOf(production)} />
-          <h3>{words.review.inPreview}</h3>
-          <ChangesInTable changes={changesOf(preview)} />
-        </section>
-      ))}
+      {plan.conflicts
+        .filter(({ path }) => path === undefined)
+        .map(({ kind, id, production, preview }) => (
+          <section key={`${kind}/${id}`} className="amber review-break">
+            <h2>
+              <Icon name="warning" />
+              <span>
+                <Text>{nameOfEdit({ kind, id, diff: [] }, types)}</Text>{' '}
+                {words.review.bothChanged(kindName(kind))}
+              </span>
+            </h2>
+            <p>{words.review.bothHint}</p>
+            <h3>{words.nav.production}</h3>
+            <ChangesInTable changes={changesOf(production)} />
+            <h3>{words.review.inPreview}</h3>
+            <ChangesInTable changes={changesOf(preview)} />
+          </section>
+        ))}
       {Object.entries(migration).map(([type, steps]) => (
         <section key={type} className="card review-chosen">
           <Icon name="review" />

@@ -10,6 +10,7 @@ import { Failure } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { say } from '../../parts/toast.tsx'
 import { words } from '../../words.ts'
+import { type Choices, keyOf, partOf, undecided } from './choices.ts'
 import { Deciders } from './deciders.tsx'
 import { type Item, isBlocked, type Migration, type Promotion, type Proposal, type Secret } from './load.ts'
 import { Secrets } from './secrets.tsx'
@@ -21,12 +22,13 @@ type Props = {
   plan: Proposal | undefined
   types: readonly RecordType[]
   migration: Migration
+  choices: Choices
   isBusy: boolean
   next: Item | undefined
 }
 type Choice = 'accept' | 'send_back' | 'decline'
 
-export function Decision({ base, item, plan, types, migration, isBusy, next }: Props) {
+export function Decision({ base, item, plan, types, migration, choices, isBusy, next }: Props) {
   const [note, setNote] = useState('')
   const [secrets, setSecrets] = useState<Secret[]>()
   const write = useWrite<Partial<Promotion> & { promotion?: Promotion }>(base)
@@ -37,9 +39,11 @@ export function Decision({ base, item, plan, types, migration, isBusy, next }: P
   const { request } = item
   const isOwn = request !== undefined && self !== undefined && item.by?.name === self.name
   const mayDecide = request?.may_decide ?? isAdmin
-  const isEmpty = plan !== undefined && plan.changes.length === 0
+  const left = plan?.changes.filter((edit) => !choices.left.has(keyOf(edit))) ?? []
+  const isEmpty = plan !== undefined && left.length === 0
+  const open = plan ? undecided(plan, choices) : 0
   const isReady = request?.from === undefined && request ? true : plan !== undefined && !isBlocked(plan)
-  const canPromote = isReady && !isEmpty && !isBusy && !write.isPending
+  const canPromote = isReady && !isEmpty && open === 0 && !isBusy && !write.isPending
 
   const leave = () => navigate(next ? to.review(base, next.id) : to.review(base))
   const decide = (decision: Choice) => {
@@ -59,14 +63,14 @@ export function Decision({ base, item, plan, types, migration, isBusy, next }: P
     if (!request)
       return write.mutate({
         ...{ method: 'POST', path: pathOf([base, 'promote']), onDone: done },
-        body: { from: item.from, ...repairs },
+        body: { from: item.from, ...repairs, ...partOf(plan, choices) },
       })
     write.mutate({
       ...{ method: 'POST', path: pathOf([base, 'review-requests', request.id, 'decision']), onDone: done },
       body: {
         decision,
         ...(note.trim() !== '' && { note: note.trim() }),
-        ...(decision === 'accept' && repairs),
+        ...(decision === 'accept' && { ...repairs, ...partOf(plan, choices) }),
       },
     })
   }
@@ -78,7 +82,7 @@ export function Decision({ base, item, plan, types, migration, isBusy, next }: P
     addEventListener('keydown', press)
     return () => removeEventListener('keydown', press)
   })
-  const trouble = plan && misfits(plan, types)
+  const trouble = plan && isBlocked(plan) ? misfits(plan, types) : undefined
   return (
     <aside className="rail" aria-label={words.review.decision}>
       <section className="card">
@@ -112,6 +116,8 @@ export function Decision({ base, item, plan, types, migration, isBusy, next }: P
               >
                 {item.from === undefined ? words.review.accept : words.review.promote}
               </button>
+              {open > 0 && <p className="meta">{words.review.undecided(open)}</p>}
+              {choices.left.size > 0 && <p className="meta">{words.review.stays(choices.left.size)}</p>}
               {trouble !== undefined && <p className="meta">{words.review.waits}</p>}
               {request && (
                 <>

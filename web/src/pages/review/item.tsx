@@ -13,9 +13,11 @@ import { useKey } from '../../shell/keys.tsx'
 import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
 import { Breaks } from './breaks.tsx'
+import { conflictsOf, isOfRecords, keyOf, useChoices } from './choices.ts'
 import { Decision } from './decision.tsx'
 import { type Edit, type Item, type Migration, type MigrationStep, useItems, usePlan } from './load.ts'
 import { Programs } from './programs.tsx'
+import { RecordChange } from './record-change.tsx'
 import { ResourceChange } from './resource-change.tsx'
 import { shortName, titleOf } from './title.ts'
 
@@ -33,7 +35,7 @@ export default function ItemPage({ place: { base, id = '' } }: PageProps) {
       <Bar
         trail={[
           [words.nav.review, to.review(base)],
-          [words.review.titles.promote(shortName(item?.from ?? id))],
+          [item?.request?.title ?? words.review.titles.promote(shortName(item?.from ?? id))],
         ]}
       >
         {at >= 0 && items.length > 1 && (
@@ -67,11 +69,13 @@ function Review({ base, item, next }: { base: string; item: Item; next: Item | u
   const choose = (type: string, steps: readonly MigrationStep[]) =>
     setMigration(({ [type]: _, ...rest }) => (steps.length === 0 ? rest : { ...rest, [type]: steps }))
   const plan = proposal.data
+  const choices = useChoices()
+  const title = titleOf(item, plan, types)
   if (proposal.isLoading) return <Skeleton lines={8} />
   return (
     <>
       <div className="review-head">
-        <Text in="h1">{titleOf(item, plan, types)}</Text>
+        <Text in="h1">{title}</Text>
         <p className="chips">
           <Shape name={item.by?.name ?? '?'} kind={item.by?.kind} />
           <span className="meta">
@@ -93,9 +97,9 @@ function Review({ base, item, next }: { base: string; item: Item; next: Item | u
       </div>
       <div className="columns review-columns">
         <div>
-          {item.request && (
+          {item.request && (item.request.note || item.request.title !== title) && (
             <blockquote className="card card-item">
-              <Text in="strong">{item.request.title}</Text>
+              {item.request.title !== title && <Text in="strong">{item.request.title}</Text>}
               {item.request.note && <Text>{item.request.note}</Text>}
             </blockquote>
           )}
@@ -103,9 +107,17 @@ function Review({ base, item, next }: { base: string; item: Item; next: Item | u
           {plan && (
             <>
               <Breaks base={base} plan={plan} types={types} migration={migration} onChoose={choose} />
-              {sorted(plan.changes).map((edit) => (
-                <ResourceChange key={`${edit.kind}/${edit.id}`} base={base} edit={edit} types={types} />
-              ))}
+              {sorted(plan.changes).map((edit) =>
+                isOfRecords(edit) ? (
+                  <RecordChange
+                    key={keyOf(edit)}
+                    {...{ base, edit, types, choices }}
+                    conflicts={conflictsOf(plan).filter((each) => keyOf(each) === keyOf(edit))}
+                  />
+                ) : (
+                  <ResourceChange key={keyOf(edit)} base={base} edit={edit} types={types} />
+                ),
+              )}
               {plan.changes.length === 0 && <Empty title={words.review.nothing} />}
               <Programs base={base} plan={plan} />
             </>
@@ -117,6 +129,7 @@ function Review({ base, item, next }: { base: string; item: Item; next: Item | u
           plan={plan}
           types={types}
           migration={migration}
+          choices={choices}
           isBusy={proposal.isBusy}
           next={next}
         />

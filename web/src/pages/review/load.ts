@@ -3,7 +3,8 @@ import { useQueries, useQuery } from '@tanstack/react-query'
 import type { Detail, Failure } from '../../api/failure.ts'
 import { useAsk, useRead } from '../../api/queries.ts'
 import { pathOf, send } from '../../api/send.ts'
-import type { Actor, Base, Group, Json, Page, Step, Token } from '../../api/shapes.ts'
+import type { Actor, Base, ChangeSet, Group, Json, Page, Step, Token } from '../../api/shapes.ts'
+import type { Conflict } from './choices.ts'
 
 export type Edit = { kind: string; id: string; op: 'create' | 'update' | 'delete'; diff: Step[] }
 export type Sample = { id: string; path: string; message: string }
@@ -21,7 +22,7 @@ export type Migration = Readonly<Record<string, readonly MigrationStep[]>>
 export type Proposal = {
   from: string
   changes: Edit[]
-  conflicts: { kind: string; id: string; production: Step[]; preview: Step[] }[]
+  conflicts: (Omit<Conflict, 'path'> & { path?: string })[]
   breaks: Break[]
   kept?: { kind: string; id: string }[]
   meta?: { warnings?: string[]; records_rewritten?: Record<string, number> }
@@ -60,11 +61,13 @@ export function useItems(base: string) {
   const previews = useRead<Page<Base>>(pathOf([base, 'previews'], { limit: 100 }))
   const asked = requests.data?.data ?? []
   const named = new Set(asked.map(({ from }) => from))
-  const quiet = (previews.data?.data ?? []).filter(({ id }) => !named.has(id))
+  const quiet = (previews.data?.data ?? []).filter(
+    ({ id, change_set: set }) => !named.has(id) && (!set || (set.status === 'open' && isChanged(set))),
+  )
   const latest = useQueries({
-    queries: quiet.map(({ id }) => {
+    queries: quiet.map(({ id, change_set: set }) => {
       const path = pathOf([id, 'changes'], { group: 'request', limit: 1 })
-      return { queryKey: [path], queryFn: () => send<Page<Group>>('GET', path) }
+      return { queryKey: [path], queryFn: () => send<Page<Group>>('GET', path), enabled: !set }
     }),
   })
   const items: Item[] = [
@@ -77,7 +80,8 @@ export function useItems(base: string) {
         at: request.at,
       }),
     ),
-    ...quiet.map(({ id }, at): Item => {
+    ...quiet.map(({ id, change_set: set }, at): Item => {
+      if (set) return { id, from: id, by: { name: set.created_by_name } as Actor, at: set.written_at }
       const last = latest[at]?.data?.data[0]
       return { id, from: id, by: last?.actor ?? null, at: last?.last_at ?? null }
     }),
@@ -92,6 +96,8 @@ export function useItems(base: string) {
     refetch: () => void Promise.all([previews.refetch(), requests.refetch()]),
   }
 }
+
+const isChanged = ({ counts }: ChangeSet) => counts.create + counts.update + counts.delete > 0
 
 /** What an item would do now: what was asked for, or all that the preview differs in. */
 function planOf(base: string, { request, from }: Item) {
@@ -134,6 +140,6 @@ export const usePromotions = (base: string) =>
 
 export const useDeciders = () => useRead<Page<Token>>(pathOf(['tokens'], { limit: 1000 }))
 
-/** Whether a proposal would be promoted as it is. */
+/** Whether a proposal would be refused, whatever is chosen. */
 export const isBlocked = ({ breaks, conflicts }: Proposal): boolean =>
-  breaks.length > 0 || conflicts.length > 0
+  breaks.length > 0 || conflicts.some(({ path }) => path === undefined)

@@ -24,7 +24,11 @@ const ICONS: Readonly<Record<string, IconName>> = {
   endpoint: 'agents',
   toolset: 'agents',
 }
-const TONES: Readonly<Record<Edit['op'], Tone>> = { create: 'added', update: 'changed', delete: 'removed' }
+export const TONES: Readonly<Record<Edit['op'], Tone>> = {
+  create: 'added',
+  update: 'changed',
+  delete: 'removed',
+}
 
 export function ResourceChange({ base, edit, types }: Props) {
   const { kind, id, op, diff } = edit

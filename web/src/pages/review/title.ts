@@ -2,6 +2,7 @@
 import type { RecordType } from '../../api/shapes.ts'
 import { counted, nameOf, plural, pluralOf } from '../../parts/record-types.ts'
 import { words } from '../../words.ts'
+import { isOfRecords } from './choices.ts'
 import type { Edit, Item, Proposal } from './load.ts'
 import { typeOf } from './schema.ts'
 
@@ -22,6 +23,7 @@ export function nameOfEdit(
 export function titleOf(item: Item, proposal: Proposal | undefined, types: readonly RecordType[]): string {
   if (item.from === undefined) return item.request?.title ?? item.id
   const changes = proposal?.changes ?? []
+  if (item.request && changes.some(isOfRecords)) return item.request.title
   const changed = changes.find(({ kind, op }) => kind === 'record_type' && op === 'update')
   if (changed) return words.review.titles.changed(nameOfEdit(changed, types).toLowerCase())
   const [only] = changes

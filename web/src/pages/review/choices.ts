@@ -1,0 +1,71 @@
+/** What a person chose in a change-set: what goes along, and which side counts where both changed. */
+import { useState } from 'react'
+import type { Step } from '../../api/shapes.ts'
+import type { Edit, Proposal } from './load.ts'
+
+type Side = 'preview' | 'production'
+export type Conflict = {
+  kind: string
+  id: string
+  production: Step[]
+  preview: Step[]
+  /** Of a change-set: what is in conflict, `/ticket/t1/data/stage`. */
+  code?: string
+  path: string
+}
+
+export type Choices = {
+  /** Keys of what stays in the change-set. */
+  left: ReadonlySet<string>
+  /** The side that counts, by the path of the conflict. */
+  taken: Readonly<Record<string, Side>>
+  onLeave(key: string): void
+  onTake(path: string, side: Side): void
+}
+
+export function useChoices(): Choices {
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
+  const [taken, setTaken] = useState<Readonly<Record<string, Side>>>({})
+  const onLeave = (key: string) =>
+    setLeft((before) =>
+      before.has(key) ? new Set([...before].filter((each) => each !== key)) : new Set([...before, key]),
+    )
+  const onTake = (path: string, side: Side) => setTaken((before) => ({ ...before, [path]: side }))
+  return { left, taken, onLeave, onTake }
+}
+
+export const keyOf = ({ kind, id }: Pick<Edit, 'kind' | 'id'>): string => `${kind}/${id}`
+
+export const isOfRecords = ({ kind }: { kind: string }): boolean =>
+  kind === 'record' || kind === 'relationship'
+
+/** The conflicts of records and links, each at its path. */
+export const conflictsOf = ({ conflicts }: Proposal): Conflict[] =>
+  conflicts.flatMap((each) => (each.path === undefined ? [] : [{ ...each, path: each.path }]))
+
+/** `data.stage` of a conflict of one field. */
+export function fieldOf({ kind, id, path }: Conflict): string | undefined {
+  const whole = kind === 'record' ? `/${id}` : `/${kind}/${id}`
+  return path.length > whole.length ? path.slice(whole.length + 1).replaceAll('/', '.') : undefined
+}
+
+/** How many conflicts wait for a choice. */
+export const undecided = (plan: Proposal, { left, taken }: Choices): number =>
+  conflictsOf(plan).filter((each) => !left.has(keyOf(each)) && taken[each.path] === undefined).length
+
+/** The part of a promotion that the choices make. */
+export function partOf(plan: Proposal | undefined, { left, taken }: Choices): object {
+  const named = ({ kind, id }: { kind: string; id: string }) => {
+    const [type, own] = id.split(/\/(.*)/s)
+    return kind === 'record' ? { kind, record_type: type, id: own } : { kind, id }
+  }
+  const rest = (plan?.changes ?? []).filter((edit) => !left.has(keyOf(edit)))
+  const resolve = (plan ? conflictsOf(plan) : []).flatMap((each) => {
+    const take = taken[each.path]
+    const field = fieldOf(each)
+    return take === undefined || left.has(keyOf(each))
+      ? []
+      : [{ ...named(each), ...(field !== undefined && { field }), take }]
+  })
+  return { ...(left.size > 0 && { resources: rest.map(named) }), ...(resolve.length > 0 && { resolve }) }
+}
