@@ -42,6 +42,8 @@ test('columns that no query plan uses have no planner statistics', async () => {
   expect(rows.map(({ name }) => name)).toEqual([
     'change.call',
     'change.data',
+    'draft_record.base',
+    'draft_record.data',
     'record_text.words',
     'record_text_words.search_keys',
     'relationship.data',
