@@ -10,7 +10,9 @@ import { answerOutput, pageArguments, pageOf, pageOutput } from '../tool/page-ar
 import { accountTool, reading, writing } from '../tool/tool.ts'
 
 const ToolBase = graphql(`fragment ToolBase on Base {
-  id name description environment production_base: productionBase settings version created_at: createdAt updated_at: updatedAt
+  id name description environment production_base: productionBase settings
+  change_set: changeSet { title status revision created_by: createdBy created_by_name: createdByName written_at: writtenAt counts }
+  version created_at: createdAt updated_at: updatedAt
 }`)
 const listBases = compile(
   graphql(

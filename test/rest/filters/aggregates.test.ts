@@ -235,8 +235,8 @@ describe('An invalid aggregate', () => {
     [
       'an unknown interval',
       { aggregations: [COUNT], group_by: [{ ...day, interval: 'fortnight' }] },
-      '/group_by/0',
-      'type',
+      '/group_by/0/interval',
+      'enum',
     ],
     [
       'a key of many values',

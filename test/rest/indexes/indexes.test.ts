@@ -94,7 +94,7 @@ describe('An index declaration', () => {
     [times(17, () => ({ fields: ['data.a'] })), '/indexes', 'too_big'],
     [[{ fields: ['data.a'], type: 'text', unique: true }], '/indexes/0/unique', 'disagrees'],
     [[{ fields: ['status'], type: 'text' }], '/indexes/0/fields/0', 'invalid_field'],
-    [[{ fields: [{ field: 'data.a', direction: 'down' }] }], '/indexes/0/fields/0', 'type'],
+    [[{ fields: [{ field: 'data.a', direction: 'down' }] }], '/indexes/0/fields/0/direction', 'enum'],
   ])('%j is refused at %s as %s, and nothing is changed', async (indexes, path, code) => {
     const json_schema = {
       type: 'object',
