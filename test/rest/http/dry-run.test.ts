@@ -37,6 +37,8 @@ beforeAll(async () => {
   const { data } = succeed(await world.call('GET', `${at}/a/history`))
   seq = String(data[0].seq)
   succeed(await world.call('POST', '/v1/crm/preview', { name: 'kept' }), 201)
+  succeed(await world.call('POST', '/v1/crm/preview', { name: 'drafts', copy: 'on_write' }), 201)
+  succeed(await world.call('PATCH', '/v1/crm--drafts/records/task/a', { data: { n: 8 } }))
   succeed(await world.call('PUT', '/v1/crm--kept/record-types/promoted', {}), 201)
   succeed(await world.call('POST', '/v1/crm/promote', { from: 'crm--kept' }))
   await world.database.query("UPDATE plinth.promotion SET id = 'done'")
@@ -228,6 +230,13 @@ const WRITES: [string, string, unknown, number, Body][] = [
     { plinth: 1, base: 'crm', record_types: [{ id: 'new' }] },
     200,
     { summary: { create: 1, update: 0, delete: 0 } },
+  ],
+  [
+    'POST /:base_id/discard',
+    '/v1/crm--drafts/discard',
+    { resources: [{ kind: 'record', record_type: 'task', id: 'a' }] },
+    200,
+    { from: 'crm--drafts', changes: [{ id: 'task/a', op: 'update' }] },
   ],
   ['POST /:base_id/promote', '/v1/crm/promote', { from: 'crm--kept' }, 200, { status: 'applied' }],
   [
