@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { pageBody, trim } from '../contract/response-bodies.ts'
 import { replace } from '../contract/shapes.ts'
 import { graphql } from '../graphql/document.ts'
+import { WrittenInto } from './route/change-set.ts'
 import { listOf } from './route/page.ts'
 import { json, pageOf, pageQuery, readFilter, readJson } from './route/query.ts'
 import type { Reply } from './route/reply.ts'
@@ -46,6 +47,7 @@ export const Relationship = z
       .optional()
       .meta({ description: 'Ids of the relationships that this one replaced, which are deleted.' }),
     dry_run: z.literal(true).optional(),
+    ...WrittenInto,
   })
   .meta({ id: 'Relationship' })
 

@@ -123,9 +123,18 @@ async function lastChange(): Promise<string> {
   return (await world.logOf('deal', 'd1')).at(-1)?.seq ?? expect.fail('no change')
 }
 
+/** Changes a deal in a change-set. */
+async function drafted(): Promise<string> {
+  const fix = { name: 'fix', copy: 'on_write' }
+  succeed(await world.call('POST', '/v1/crm/preview', fix), 201)
+  succeed(await world.call('PATCH', '/v1/crm--fix/records/deal/d1', { data: { stage: 'won' } }))
+  return 'fix'
+}
+
 /** Makes what an example names by an id of the server's, and returns the id. */
 const MAKERS: Readonly<Record<string, () => Promise<string>>> = {
   'promotions.get': promoted,
+  'previews.discard': drafted,
   'reviewRequests.get': asked,
   'reviewRequests.decision': asked,
   'promotions.rollBack': promoted,

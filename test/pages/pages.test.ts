@@ -234,6 +234,13 @@ const STEPS: Step[] = [
     '/crm/review-requests/first/decision',
     { decision: 'send_back', note: 'Name it.' },
   ],
+  ['POST /:base_id/preview', '/crm/preview', { name: 'fix', copy: 'on_write' }],
+  ['PUT /:base_id/records/:record_type/:id', '/crm--fix/records/task/drafted', { data: {} }],
+  [
+    'POST /:base_id/discard',
+    '/crm--fix/discard',
+    { resources: [{ kind: 'record', record_type: 'task', id: 'drafted' }] },
+  ],
   ['POST /:base_id/promote', '/crm/promote', { from: 'crm--dev' }],
   ['GET /:base_id/promotions', '/crm/promotions?include_total=true'],
   ['GET /:base_id/promotions/:id', '/crm/promotions/first'],

@@ -311,7 +311,8 @@ BEGIN
       RAISE unique_violation USING CONSTRAINT = 'record_pkey';
     END IF;
     NEW.row_no := coalesce(held.row_no, nextval('plinth.record_row_no_seq'));
-    NEW.version := greatest(NEW.version, held.version + 1);
+    -- The deletion has counted as well.
+    NEW.version := greatest(NEW.version, held.version + 2);
     NEW.valid := coalesce(NEW.valid, true);
     NEW.created_at := coalesce(NEW.created_at, now());
     NEW.updated_at := coalesce(NEW.updated_at, now());
@@ -378,7 +379,8 @@ BEGIN
     THEN
       RETURN NULL;
     END IF;
-    NEW.version := greatest(NEW.version, held.version + 1);
+    -- The deletion has counted as well.
+    NEW.version := greatest(NEW.version, held.version + 2);
     NEW.valid := coalesce(NEW.valid, true);
     NEW.created_at := coalesce(NEW.created_at, now());
     NEW.updated_at := coalesce(NEW.updated_at, now());

@@ -52,7 +52,10 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'bases.delete': { params: { id: 'crm' }, query: { confirm: 'crm' } },
 
   'previews.create': { body: { name: 'dev', copy: 'config_and_sample' } },
-  'previews.discard': { body: { resources: [{ kind: 'record', record_type: 'deal', id: 'd1' }] } },
+  'previews.discard': {
+    params: { base_id: 'crm--fix' },
+    body: { resources: [{ kind: 'record', record_type: 'deal', id: 'd1' }] },
+  },
   'promotions.create': { body: { from: 'crm--dev' } },
   'promotions.propose': { body: { from: 'crm--dev' } },
   'promotions.rollBack': { body: { promotion_id: MADE } },

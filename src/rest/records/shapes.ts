@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ACTOR_KINDS } from '../../contract/shapes.ts'
 import { graphql } from '../../graphql/document.ts'
+import { WrittenInto } from '../route/change-set.ts'
 import { Cuts } from '../route/max-string.ts'
 import { time } from '../route/shapes.ts'
 
@@ -73,6 +74,7 @@ export const Record = z
       .optional()
       .meta({ description: 'What a PUT, POST or PATCH did.' }),
     dry_run: z.literal(true).optional(),
+    ...WrittenInto,
   })
   .meta({ id: 'StoredRecord' })
 

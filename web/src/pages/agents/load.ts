@@ -76,7 +76,9 @@ export function useUsage(base: string, span: Span, tokens: readonly Token[]) {
       ({ token }) => token?.token_id === id || (token?.name === name && !listed.has(token.token_id)),
     ) ?? []
   return {
-    isKnown: rows !== undefined,
+    // Before it is there, its place is kept.
+    isKnown: usage.error === null,
+    isThere: rows !== undefined,
     starts,
     sum: (token: Token): Numbers => of(token).reduce<Numbers>(add, NONE),
     /** A number of each step. */

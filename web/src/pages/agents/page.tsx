@@ -73,7 +73,10 @@ export default function Page({ place: { base, token: id, endpoint: endpointId } 
           {endpoints.error ? (
             <Failure of={endpoints.error} />
           ) : (
-            <Endpoints base={base} endpoints={endpoints.rows} tokens={tokens.rows} selected={endpointId} />
+            // Below a list that is still to come, they would move.
+            !tokens.isPending && (
+              <Endpoints base={base} endpoints={endpoints.rows} tokens={tokens.rows} selected={endpointId} />
+            )
           )}
         </div>
         {token && (

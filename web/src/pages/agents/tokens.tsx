@@ -56,6 +56,7 @@ export function Tokens({ base, tokens, usage, selected }: Props) {
         {tokens.map((token) => {
           const { id, name, grants, last_used_at: last } = token
           const { calls, failed, changes } = usage.sum(token)
+          const shown = (count: number) => (usage.isThere ? whole.format(count) : '')
           return (
             <tr key={id} className={id === selected ? 'selected' : ''}>
               <th scope="row">
@@ -74,9 +75,9 @@ export function Tokens({ base, tokens, usage, selected }: Props) {
               </td>
               {usage.isKnown && (
                 <>
-                  <td className="number-cell">{whole.format(calls)}</td>
-                  <td className={`number-cell ${failed > 0 ? 'failed-word' : ''}`}>{whole.format(failed)}</td>
-                  <td className="number-cell wide-only">{whole.format(changes)}</td>
+                  <td className="number-cell">{shown(calls)}</td>
+                  <td className={`number-cell ${failed > 0 ? 'failed-word' : ''}`}>{shown(failed)}</td>
+                  <td className="number-cell wide-only">{shown(changes)}</td>
                 </>
               )}
               <td className="number-cell">
