@@ -101,7 +101,12 @@ question('What is claimed, and by whom?', async (visitor, page) => {
   await claimed.waitFor()
   expect(await claimed.textContent()).toMatch(/Refund for the double charge in October.*\d+ min left/)
   expect(await now.getByRole('listitem').filter({ hasText: 'min left' }).count()).toBe(4)
-  expect(await now.getByRole('listitem').filter({ hasText: /^agent/ }).count()).toBe(3)
+  expect(
+    await now
+      .getByRole('listitem')
+      .filter({ hasText: /^agent/ })
+      .count(),
+  ).toBe(3)
   return async () => {
     await visitor.click('link', 'Refund for the double charge in October', claimed)
     await visitor.sees(/works on this/)

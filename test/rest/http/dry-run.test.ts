@@ -42,8 +42,6 @@ beforeAll(async () => {
   succeed(await world.call('PUT', '/v1/crm--kept/record-types/promoted', {}), 201)
   succeed(await world.call('POST', '/v1/crm/promote', { from: 'crm--kept' }))
   await world.database.query("UPDATE plinth.promotion SET id = 'done'")
-  succeed(await world.call('POST', '/v1/crm/preview', { name: 'drafts', copy: 'on_write' }), 201)
-  succeed(await world.call('PUT', '/v1/crm--drafts/records/task/drafted', { data: {} }), 201)
   succeed(await world.call('PUT', '/v1/crm/record-types/note', {}), 201)
   for (const noun of PLAIN_NOUNS)
     succeed(
@@ -252,13 +250,6 @@ const WRITES: [string, string, unknown, number, Body][] = [
     { decision: 'accept' },
     200,
     { state: 'accepted' },
-  ],
-  [
-    'POST /:base_id/discard',
-    '/v1/crm--drafts/discard',
-    { resources: [{ kind: 'record', record_type: 'task', id: 'drafted' }] },
-    200,
-    { changes: [{ kind: 'record', id: 'task/drafted' }] },
   ],
   [
     'POST /:base_id/promote/rollback',
