@@ -39,6 +39,7 @@ test('clear empties properties, in update_<type> and in update_record, as null d
     await newTask({ note: 'x' }),
   ]
   const typed = await tool('update_task', { id: one, title: 'new', clear: ['note'] })
+  expect([typed.error, typed.rpcError]).toEqual([undefined, undefined])
   expect(typed.body.data).toEqual({ title: 'new' })
   const generic = await tool('update_record', { record_type: 'task', id: two, clear: ['note'] })
   expect(generic.body.data).toEqual({ title: 't' })
