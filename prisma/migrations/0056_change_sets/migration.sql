@@ -37,7 +37,7 @@ CREATE TABLE plinth.draft_change (
 );
 
 -- The net state of a record. `gone`: the draft deletes it. `base` is what production had at the first touch, and
--- `base_version` its version; null for a record that is new.
+-- `base_version` its version; null for a record that is new. `home` is the base that shows the row: null for one that is gone.
 CREATE TABLE plinth.draft_record (
   branch          text COLLATE "C" NOT NULL,
   base_id         text COLLATE "C" NOT NULL,
@@ -55,14 +55,18 @@ CREATE TABLE plinth.draft_record (
   gone            boolean NOT NULL,
   base_version    integer,
   base            jsonb,
+  home            text COLLATE "C",
   CONSTRAINT draft_record_pkey PRIMARY KEY (branch, record_type, id),
   CONSTRAINT draft_record_branch FOREIGN KEY (branch) REFERENCES plinth.change_set (base_id) ON DELETE CASCADE
 );
 CREATE UNIQUE INDEX draft_record_row_no ON plinth.draft_record (branch, row_no);
-CREATE INDEX draft_record_newest ON plinth.draft_record (branch, record_type, created_at, id);
-CREATE INDEX draft_record_of_type ON plinth.draft_record (base_id, record_type);
 CREATE UNIQUE INDEX draft_record_external ON plinth.draft_record (branch, record_type, external_source, external_id)
   WHERE external_id IS NOT NULL AND NOT gone;
+-- One by base would lead to the drafts of all change-sets.
+CREATE INDEX draft_record_key ON plinth.draft_record (home, record_type, id);
+CREATE INDEX draft_record_number ON plinth.draft_record (home, row_no);
+CREATE INDEX draft_record_newest ON plinth.draft_record (home, record_type, created_at, id);
+CREATE INDEX draft_record_pair ON plinth.draft_record (home, record_type, external_source, external_id) WHERE external_id IS NOT NULL;
 ALTER TABLE plinth.draft_record ALTER COLUMN data SET STATISTICS 0, ALTER COLUMN base SET STATISTICS 0;
 
 CREATE TABLE plinth.draft_relationship (
@@ -88,11 +92,13 @@ CREATE TABLE plinth.draft_relationship (
   gone               boolean NOT NULL,
   base_version       integer,
   base               jsonb,
+  home               text COLLATE "C",
   CONSTRAINT draft_relationship_pkey PRIMARY KEY (branch, id),
   CONSTRAINT draft_relationship_branch FOREIGN KEY (branch) REFERENCES plinth.change_set (base_id) ON DELETE CASCADE
 );
-CREATE INDEX draft_relationship_outgoing ON plinth.draft_relationship (branch, source_row, rel_type);
-CREATE INDEX draft_relationship_incoming ON plinth.draft_relationship (branch, target_row, rel_type);
+CREATE INDEX draft_relationship_key ON plinth.draft_relationship (home, id);
+CREATE INDEX draft_relationship_outgoing ON plinth.draft_relationship (home, source_row, rel_type);
+CREATE INDEX draft_relationship_incoming ON plinth.draft_relationship (home, target_row, rel_type);
 
 -- The entries of drafts in the declared indexes of their types.
 CREATE TABLE plinth.draft_index (
@@ -124,8 +130,8 @@ CREATE TABLE plinth.draft_text (
 );
 
 -- What a change-set shows in place of each table: its own rows, and those of production that they do not override. PostgreSQL
--- inlines these functions. The arm of production is a plain table with plain columns, so that it keeps the order of its
--- indexes; `home` tells the arms apart.
+-- inlines these functions. Both arms are plain tables with plain columns: so a scan keeps the order of an index, and a join looks
+-- rows up in each of them. With a condition in one arm, PostgreSQL read the whole of both. `home` tells the arms apart.
 CREATE SCHEMA plinth_draft;
 
 CREATE FUNCTION plinth_draft.records(at text) RETURNS SETOF plinth.record LANGUAGE sql STABLE PARALLEL SAFE AS $$
@@ -137,10 +143,10 @@ CREATE FUNCTION plinth_draft.records(at text) RETURNS SETOF plinth.record LANGUA
     FROM plinth.record x
     UNION ALL
     SELECT d.base_id, d.record_type, d.id, d.external_source, d.external_id, d.data, d.version, d.cancelled_at, d.valid,
-      d.created_at, d.updated_at, d.row_no, d.branch
-    FROM plinth.draft_record d WHERE d.branch = at AND NOT d.gone) u
-  WHERE u.home = at OR NOT EXISTS (
-    SELECT FROM plinth.draft_record o WHERE o.branch = at AND o.record_type = u.record_type AND o.id = u.id)
+      d.created_at, d.updated_at, d.row_no, d.home
+    FROM plinth.draft_record d) u
+  WHERE u.home = ANY (ARRAY[split_part(at, '--', 1), at]) AND (u.home = at OR NOT EXISTS (
+    SELECT FROM plinth.draft_record o WHERE o.branch = at AND o.record_type = u.record_type AND o.id = u.id))
 $$;
 
 CREATE FUNCTION plinth_draft.relationships(at text) RETURNS SETOF plinth.relationship LANGUAGE sql STABLE PARALLEL SAFE AS $$
@@ -154,10 +160,10 @@ CREATE FUNCTION plinth_draft.relationships(at text) RETURNS SETOF plinth.relatio
     UNION ALL
     SELECT d.base_id, d.id, d.rel_type, d.source_record_type, d.source_id, d.source_row, d.target_record_type, d.target_id,
       d.target_row, d.data, d.external_source, d.external_id, d.version, d.valid, d.one_target, d.one_source, d.created_at,
-      d.updated_at, d.branch
-    FROM plinth.draft_relationship d WHERE d.branch = at AND NOT d.gone) u
-  WHERE u.home = at OR NOT EXISTS (
-    SELECT FROM plinth.draft_relationship o WHERE o.branch = at AND o.id = u.id)
+      d.updated_at, d.home
+    FROM plinth.draft_relationship d) u
+  WHERE u.home = ANY (ARRAY[split_part(at, '--', 1), at]) AND (u.home = at OR NOT EXISTS (
+    SELECT FROM plinth.draft_relationship o WHERE o.branch = at AND o.id = u.id))
 $$;
 
 CREATE FUNCTION plinth_draft.index_entries(at text) RETURNS SETOF plinth.record_index LANGUAGE sql STABLE PARALLEL SAFE AS $$
@@ -167,9 +173,9 @@ CREATE FUNCTION plinth_draft.index_entries(at text) RETURNS SETOF plinth.record_
     FROM plinth.record_index x
     UNION ALL
     SELECT d.base_id, d.index_id, d.k1, d.k2, d.k3, d.id, d.created_at, d.is_unique, d.row_no, d.branch
-    FROM plinth.draft_index d WHERE d.branch = at) u
-  WHERE u.home = at OR NOT EXISTS (
-    SELECT FROM plinth.draft_record o WHERE o.branch = at AND o.row_no = u.row_no)
+    FROM plinth.draft_index d) u
+  WHERE u.home = ANY (ARRAY[split_part(at, '--', 1), at]) AND (u.home = at OR NOT EXISTS (
+    SELECT FROM plinth.draft_record o WHERE o.branch = at AND o.row_no = u.row_no))
 $$;
 
 CREATE FUNCTION plinth_draft.texts(at text) RETURNS SETOF plinth.record_text LANGUAGE sql STABLE PARALLEL SAFE AS $$
@@ -177,9 +183,9 @@ CREATE FUNCTION plinth_draft.texts(at text) RETURNS SETOF plinth.record_text LAN
   FROM (
     SELECT x.base_id, x.index_id, x.field, x.id, x.words, x.base_id AS home FROM plinth.record_text x
     UNION ALL
-    SELECT d.base_id, d.index_id, d.field, d.id, d.words, d.branch FROM plinth.draft_text d WHERE d.branch = at) u
-  WHERE u.home = at OR NOT EXISTS (
-    SELECT FROM plinth.draft_text o WHERE o.branch = at AND o.index_id = u.index_id AND o.field = u.field AND o.id = u.id)
+    SELECT d.base_id, d.index_id, d.field, d.id, d.words, d.branch FROM plinth.draft_text d) u
+  WHERE u.home = ANY (ARRAY[split_part(at, '--', 1), at]) AND (u.home = at OR NOT EXISTS (
+    SELECT FROM plinth.draft_text o WHERE o.branch = at AND o.index_id = u.index_id AND o.field = u.field AND o.id = u.id))
 $$;
 
 -- A word that is here twice changes no answer.
@@ -339,12 +345,13 @@ BEGIN
     NEW := OLD;
   END IF;
   held := (here, NEW.base_id, NEW.record_type, NEW.id, NEW.row_no, NEW.external_source, NEW.external_id, NEW.data, NEW.version,
-    NEW.cancelled_at, NEW.valid, NEW.created_at, NEW.updated_at, TG_OP = 'DELETE', held.base_version, held.base)::plinth.draft_record;
+    NEW.cancelled_at, NEW.valid, NEW.created_at, NEW.updated_at, TG_OP = 'DELETE', held.base_version, held.base,
+    CASE WHEN TG_OP <> 'DELETE' THEN here END)::plinth.draft_record;
   INSERT INTO plinth.draft_record SELECT held.*
   ON CONFLICT (branch, record_type, id) DO UPDATE SET row_no = excluded.row_no, external_source = excluded.external_source,
     external_id = excluded.external_id, data = excluded.data, version = excluded.version, cancelled_at = excluded.cancelled_at,
     valid = excluded.valid, created_at = excluded.created_at, updated_at = excluded.updated_at, gone = excluded.gone,
-    base_version = excluded.base_version, base = excluded.base;
+    base_version = excluded.base_version, base = excluded.base, home = excluded.home;
   PERFORM plinth_draft.enter(held, true);
   IF TG_OP = 'DELETE' THEN
     RETURN OLD;
@@ -405,13 +412,15 @@ BEGIN
   INSERT INTO plinth.draft_relationship
   VALUES (here, NEW.base_id, NEW.id, NEW.rel_type, NEW.source_record_type, NEW.source_id, NEW.source_row, NEW.target_record_type,
     NEW.target_id, NEW.target_row, NEW.data, NEW.external_source, NEW.external_id, NEW.version, NEW.valid, NEW.one_target,
-    NEW.one_source, NEW.created_at, NEW.updated_at, TG_OP = 'DELETE', held.base_version, held.base)
+    NEW.one_source, NEW.created_at, NEW.updated_at, TG_OP = 'DELETE', held.base_version, held.base,
+    CASE WHEN TG_OP <> 'DELETE' THEN here END)
   ON CONFLICT (branch, id) DO UPDATE SET rel_type = excluded.rel_type, source_record_type = excluded.source_record_type,
     source_id = excluded.source_id, source_row = excluded.source_row, target_record_type = excluded.target_record_type,
     target_id = excluded.target_id, target_row = excluded.target_row, data = excluded.data,
     external_source = excluded.external_source, external_id = excluded.external_id, version = excluded.version,
     valid = excluded.valid, one_target = excluded.one_target, one_source = excluded.one_source,
-    created_at = excluded.created_at, updated_at = excluded.updated_at, gone = excluded.gone;
+    created_at = excluded.created_at, updated_at = excluded.updated_at, gone = excluded.gone,
+    home = excluded.home;
   IF TG_OP = 'DELETE' THEN
     RETURN OLD;
   END IF;
