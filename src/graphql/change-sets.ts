@@ -2,7 +2,7 @@
 import { type DocumentNode, type GraphQLFieldResolver, type GraphQLSchema, Kind } from 'graphql'
 import { productionOf } from '../contract/ids.ts'
 import { inChangeSet, isChangeSet, notInChangeSets } from '../engine/core/change-set/change-set-scope.ts'
-import { automatically, automaticRules, NotAutomatic } from '../engine/environments/change-sets/automatic.ts'
+import { automatically, NotAutomatic } from '../engine/environments/change-sets/automatic.ts'
 import {
   beforeProposals,
   ownChangeSet,
@@ -95,7 +95,7 @@ async function writeByRules<T>(
   run: (within: Context) => T,
 ): Promise<Awaited<T>> {
   const { scope } = context
-  if (automaticRules(scope, base).length > 0)
+  if (scope.access.automatic(base).length > 0)
     try {
       const direct = automatically(scope, base, await ownChangeSet(scope, base))
       return await run({ ...context, scope: direct })
@@ -118,21 +118,10 @@ async function proposing(context: Context, base: string, isWrite: boolean): Prom
   return own === undefined ? { ...context, scope: beforeProposals(scope, base) } : inside(context, own)
 }
 
-/** The context in a change-set. Nobody confirms a write there: the proposal shows it before it counts. */
-async function inside(context: Context, id: string): Promise<Context> {
-  const { write } = context
-  const unasked = {
-    ...write,
-    plan: null,
-    get replayed() {
-      return write.replayed
-    },
-    set replayed(isReplayed) {
-      write.replayed = isReplayed
-    },
-  }
-  return { scope: await inChangeSet(context.scope, id), write: unasked }
-}
+const inside = async (context: Context, id: string): Promise<Context> => ({
+  ...context,
+  scope: await inChangeSet(context.scope, id),
+})
 
 /**
  * Refuses an address that has no change-sets yet.

@@ -7,7 +7,7 @@ import { type ContentName, openContent as open } from '../engine/core/contents/r
 import { receiveContent } from '../engine/core/contents/receive.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { ByteRange, PutLimits, StoredBlob } from '../engine/storage/blobs/blob-store.ts'
-import type { Context, ReserveBytes } from './context.ts'
+import { type Context, newWrite, type ReserveBytes } from './context.ts'
 
 export type { ByteRange, StoredBlob } from '../engine/storage/blobs/blob-store.ts'
 
@@ -45,14 +45,7 @@ export const linkOpener =
   async (use, link, requestId) => {
     const { scope, attachment } = await engine.linkScope(use, link, requestId)
     const [base, recordType, recordId] = attachment.key
-    const write = {
-      idempotencyKey: null,
-      dryRun: false,
-      request: null,
-      plan: null,
-      replayed: false,
-      changeSet: null,
-    }
+    const write = newWrite()
     return {
       context: { scope, write },
       attachment: { base, recordType, recordId, id: attachment.attachmentId },
@@ -86,14 +79,7 @@ export const s3Opener =
       bucket: reach.baseId,
       enter: (requestId, closed, reserveBytes) => ({
         scope: engine.s3Scope(session, requestId, closed, reserveBytes),
-        write: {
-          idempotencyKey: null,
-          dryRun: false,
-          request: null,
-          plan: null,
-          replayed: false,
-          changeSet: null,
-        },
+        write: newWrite(),
       }),
     }
   }

@@ -57,6 +57,16 @@ type RequestWrite = {
   changeSet: string | null
 }
 
+/** The options of a request that has not said any. */
+export const newWrite = (): RequestWrite => ({
+  idempotencyKey: null,
+  dryRun: false,
+  request: null,
+  plan: null,
+  replayed: false,
+  changeSet: null,
+})
+
 /** Opens the request context of an authenticated token. */
 export const openContext = (
   engine: Engine,
@@ -67,7 +77,7 @@ export const openContext = (
   reserveBytes?: ReserveBytes,
 ): Context => ({
   scope: engine.scope(session, via, requestId, closed, reserveBytes),
-  write: { idempotencyKey: null, dryRun: false, request: null, plan: null, replayed: false, changeSet: null },
+  write: newWrite(),
 })
 
 /**

@@ -1,6 +1,6 @@
 /** Deliveries to inbound webhooks, for the surface that takes them. A signature replaces the token. */
 import type { Engine } from '../engine/engine.ts'
-import type { Context } from './context.ts'
+import { type Context, newWrite } from './context.ts'
 
 /** Path under which deliveries arrive: `/inbound/{org_id}/{base_id}/{inbound_webhook_id}/ingest`. */
 export const INGEST_ROUTE = '/inbound/:org_id/:base_id/:id/ingest'
@@ -27,13 +27,6 @@ export const deliveryOpener =
     if (!scope) return undefined
     return {
       scope,
-      write: {
-        idempotencyKey: null,
-        dryRun: false,
-        request: null,
-        plan: null,
-        replayed: false,
-        changeSet: null,
-      },
+      write: newWrite(),
     }
   }

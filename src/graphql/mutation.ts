@@ -112,7 +112,9 @@ export function runWrite<T extends object>(
       code: 'invalid_key',
       message: 'An idempotency key has 1 to 255 visible ASCII characters.',
     })
-  const plan = args.askFirst || args.planToken != null ? { token: args.planToken ?? null } : asked.plan
+  // Nobody confirms a write of the surface in a change-set: the proposal shows it before it counts.
+  const planOfSurface = context.scope.changeSet === undefined ? asked.plan : null
+  const plan = args.askFirst || args.planToken != null ? { token: args.planToken ?? null } : planOfSurface
   return write(
     context.scope,
     {

@@ -1,7 +1,9 @@
 /** The database as a change-set shows it: reads run on its overlay, and writes change drafts only. */
 import { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import { type Db, statement } from '../../storage/database/client.ts'
+import type { CappedRows, RowCap } from '../../storage/database/capped-query.ts'
+import { type Closed, type Db, type Statement, statement } from '../../storage/database/client.ts'
+import { WrappedDb } from '../../storage/database/wrapped-db.ts'
 import { overlaid } from './overlay.ts'
 
 /** Holds the change-set, against other writers of it, and names it to the triggers that write drafts. */
@@ -18,71 +20,66 @@ const MEASURE = statement(
 const RELEASES = /^ROLLBACK TO /
 
 /** The database through the change-set `id`. Each write is a transaction that holds it. */
-export function overlaidDb(db: Db, id: string): Db {
-  const within = async <T>(tx: Db, work: (tx: Db) => Promise<T>): Promise<T> => {
-    const inner = overlaidTransaction(tx, id)
-    const done = await work(inner.db)
+export const overlaidDb = (db: Db, id: string): Db => new OverlaidDb(db, id)
+
+class OverlaidDb extends WrappedDb {
+  protected readonly id: string
+
+  constructor(db: Db, id: string) {
+    super(db)
+    this.id = id
+  }
+  override query<Row>(original: Statement, values: readonly unknown[], closed?: Closed): Promise<Row[]> {
+    const { statement, needsLock, takesId } = overlaid(original, values.length)
+    if (needsLock) return this.statements((tx) => tx.query<Row>(original, values))
+    return super.query<Row>(statement, takesId ? [...values, this.id] : values, closed)
+  }
+  override queryCapped<Row>(
+    original: Statement,
+    values: readonly unknown[],
+    cap: RowCap,
+    closed?: Closed,
+  ): Promise<CappedRows<Row>> {
+    const { statement, takesId } = overlaid(original, values.length)
+    return super.queryCapped<Row>(statement, takesId ? [...values, this.id] : values, cap, closed)
+  }
+  protected override async within<T>(tx: Db, work: (tx: Db) => Promise<T>): Promise<T> {
+    const inner = new OverlaidTransaction(tx, this.id)
+    const done = await work(inner)
     await inner.check()
     return done
   }
-  const own: Db = {
-    isTransaction: db.isTransaction,
-    get orm() {
-      return db.orm
-    },
-    query: (original, values, closed) => {
-      const { statement, needsLock, takesId } = overlaid(original, values.length)
-      if (needsLock) return own.statements((tx) => tx.query(original, values))
-      return db.query(statement, takesId ? [...values, id] : values, closed)
-    },
-    queryCapped: (original, values, cap, closed) => {
-      const { statement, takesId } = overlaid(original, values.length)
-      return db.queryCapped(statement, takesId ? [...values, id] : values, cap, closed)
-    },
-    transaction: (work) => db.transaction((tx) => within(tx, work)),
-    statements: (work) => db.statements((tx) => within(tx, work)),
-    retry: (work) => db.retry(work),
-  }
-  return own
 }
 
-function overlaidTransaction(tx: Db, id: string): { db: Db; check(): Promise<void> } {
-  let isHeld = false
-  let isWritten = false
-  const hold = async () => {
-    const [row] = await tx.query<{ status: string }>(HOLD, [id])
-    if (!row) throw new DomainError('NOT_FOUND', `There is no change-set "${id}" any more.`)
-    if (row.status !== 'open') throw closed(id, row.status)
-    isHeld = true
-    isWritten = true
+class OverlaidTransaction extends OverlaidDb {
+  #isHeld = false
+  #isWritten = false
+
+  override async query<Row>(original: Statement, values: readonly unknown[]): Promise<Row[]> {
+    const { statement, needsLock, takesId } = overlaid(original, values.length)
+    if (needsLock && !this.#isHeld) await this.#hold()
+    // What was locked since the savepoint is free again.
+    if (RELEASES.test(original.text)) this.#isHeld = false
+    return this.inner.query<Row>(statement, takesId ? [...values, this.id] : values)
   }
-  const db: Db = {
-    isTransaction: true,
-    get orm() {
-      return tx.orm
-    },
-    query: async (original, values) => {
-      const { statement, needsLock, takesId } = overlaid(original, values.length)
-      if (needsLock && !isHeld) await hold()
-      // What was locked since the savepoint is free again.
-      if (RELEASES.test(original.text)) isHeld = false
-      return tx.query(statement, takesId ? [...values, id] : values)
-    },
-    queryCapped: (original, values, cap) => {
-      const { statement, takesId } = overlaid(original, values.length)
-      return tx.queryCapped(statement, takesId ? [...values, id] : values, cap)
-    },
-    transaction: (work) => work(db),
-    statements: (work) => work(db),
-    retry: (work) => work(),
+  override transaction<T>(work: (tx: Db) => Promise<T>): Promise<T> {
+    return work(this)
   }
-  return {
-    db,
-    check: async () => {
-      if (!isWritten) return
-      const [size] = await tx.query<{ rows: number; bytes: number }>(MEASURE, [id])
-      if (size && (size.rows > LIMITS.changeSetRows || size.bytes > LIMITS.changeSetBytes)) throw full(id)
-    },
+  override statements<T>(work: (tx: Db) => Promise<T>): Promise<T> {
+    return work(this)
+  }
+  async #hold(): Promise<void> {
+    const [row] = await this.inner.query<{ status: string }>(HOLD, [this.id])
+    if (!row) throw new DomainError('NOT_FOUND', `There is no change-set "${this.id}" any more.`)
+    if (row.status !== 'open') throw closed(this.id, row.status)
+    this.#isHeld = true
+    this.#isWritten = true
+  }
+  /** @throws CONFLICT if what was written is too much */
+  async check(): Promise<void> {
+    if (!this.#isWritten) return
+    const [size] = await this.inner.query<{ rows: number; bytes: number }>(MEASURE, [this.id])
+    if (size && (size.rows > LIMITS.changeSetRows || size.bytes > LIMITS.changeSetBytes)) throw full(this.id)
   }
 }
 

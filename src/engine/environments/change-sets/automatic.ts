@@ -11,7 +11,8 @@ import { readOwn } from '../../log/read.ts'
 import { entriesMeeting } from '../../records/query/matching-entries.ts'
 import type { AutoRule } from '../../storage/access/grants.ts'
 import { ResponseBudget } from '../../storage/database/capped-query.ts'
-import { type Db, type Statement, statement } from '../../storage/database/client.ts'
+import { type Closed, type Db, type Statement, statement } from '../../storage/database/client.ts'
+import { WrappedDb } from '../../storage/database/wrapped-db.ts'
 
 /** Rolls a write back that no rule allows: it is proposed. */
 export class NotAutomatic extends Error {}
@@ -41,44 +42,43 @@ const WRITES = /\b(?:INSERT INTO|UPDATE|DELETE FROM) plinth\.(?:record|relations
 /** Removes counts of times that are over. */
 export const sweepAutomaticWrites = (db: Db): Promise<unknown> => db.query(SWEEP, [])
 
-/** The rules by which the token writes to the base directly. */
-export const automaticRules = ({ access }: Scope, baseId: string): readonly AutoRule[] =>
-  access.automatic(baseId)
+type Bounds = { baseId: string; rules: readonly AutoRule[]; own: string | undefined }
 
 /**
  * The scope of a write by rules. Its transactions end with `NotAutomatic` if a change meets none of them.
  * @param own the change-set of the token: what it has drafted there is not written past it
  */
 export function automatically(scope: Scope, baseId: string, own: string | undefined): Scope {
-  const rules = automaticRules(scope, baseId)
-  const judged = async <T>(tx: Db, work: (tx: Db) => Promise<T>): Promise<T> => {
-    const [last] = await tx.query<{ seq: number }>(LAST, [baseId])
-    const done = await work(tx)
-    const within = { ...scope, db: tx }
-    const cap = new ResponseBudget(LIMITS.feedTailBytes, Number.POSITIVE_INFINITY).page()
-    await judge(within, { baseId, rules, own }, await readOwn(tx, baseId, last?.seq ?? 0, cap))
-    return done
-  }
-  const { db } = scope
-  const all: Db = {
-    isTransaction: db.isTransaction,
-    get orm() {
-      return db.orm
-    },
-    query: <Row>(original: Statement, values: readonly unknown[], closed?: () => AbortSignal) =>
-      WRITES.test(original.text)
-        ? all.statements((tx) => tx.query<Row>(original, values))
-        : db.query<Row>(original, values, closed),
-    queryCapped: (original, values, cap, closed) => db.queryCapped(original, values, cap, closed),
-    transaction: (work) => db.transaction((tx) => judged(tx, work)),
-    statements: (work) => db.statements((tx) => judged(tx, work)),
-    retry: (work) => db.retry(work),
-  }
+  const db = new JudgedDb(scope, { baseId, rules: scope.access.automatic(baseId), own })
   const access = accessInChangeSet(scope.access, anyPreviewOf(baseId))
-  return { ...scope, db: all, access, batching: openRequestBatching(all, all) }
+  return { ...scope, db, access, batching: openRequestBatching(db, db) }
 }
 
-type Bounds = { baseId: string; rules: readonly AutoRule[]; own: string | undefined }
+/** Judges each transaction before its commit. */
+class JudgedDb extends WrappedDb {
+  readonly #scope: Scope
+  readonly #bounds: Bounds
+
+  constructor(scope: Scope, bounds: Bounds) {
+    super(scope.db)
+    this.#scope = scope
+    this.#bounds = bounds
+  }
+  override query<Row>(original: Statement, values: readonly unknown[], closed?: Closed): Promise<Row[]> {
+    return WRITES.test(original.text)
+      ? this.statements((tx) => tx.query<Row>(original, values))
+      : super.query<Row>(original, values, closed)
+  }
+  protected override async within<T>(tx: Db, work: (tx: Db) => Promise<T>): Promise<T> {
+    const { baseId } = this.#bounds
+    const [last] = await tx.query<{ seq: number }>(LAST, [baseId])
+    const done = await work(tx)
+    const cap = new ResponseBudget(LIMITS.feedTailBytes, Number.POSITIVE_INFINITY).page()
+    const changes = await readOwn(tx, baseId, last?.seq ?? 0, cap)
+    await judge({ ...this.#scope, db: tx }, this.#bounds, changes)
+    return done
+  }
+}
 
 /** @throws NotAutomatic if a change meets no rule, or is one more than the rule allows */
 async function judge(

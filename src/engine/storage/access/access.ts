@@ -44,23 +44,24 @@ const extended = new WeakMap<Access, Access>()
 
 /** The rights with those to propose, for checks before the engine's: what is written decides where it goes. */
 export function withProposals(access: Access): Access {
-  if (!access.grants.some(proposes)) return access
   const known = extended.get(access)
   if (known) return known
-  const made: Access = {
-    ...access,
-    allows: (permission, baseId, recordType) =>
-      access.allows(permission, baseId, recordType) ||
-      (permission === 'write' && named(access.proposed(baseId), recordType)),
-    types: (permission, baseId) => {
-      const [own, proposed] = [access.types(permission, baseId), access.proposed(baseId)]
-      if (permission !== 'write' || own === '*') return own
-      return proposed === '*' ? '*' : new Set([...own, ...proposed])
-    },
-  }
+  const made = access.grants.some(proposes) ? extend(access) : access
   extended.set(access, made)
   return made
 }
+
+const extend = (access: Access): Access => ({
+  ...access,
+  allows: (permission, baseId, recordType) =>
+    access.allows(permission, baseId, recordType) ||
+    (permission === 'write' && named(access.proposed(baseId), recordType)),
+  types: (permission, baseId) => {
+    const [own, proposed] = [access.types(permission, baseId), access.proposed(baseId)]
+    if (permission !== 'write' || own === '*') return own
+    return proposed === '*' ? '*' : new Set([...own, ...proposed])
+  },
+})
 
 /** The grants of the token itself, regardless of restrictions of the scope. */
 export const wholeGrants = (access: Access): readonly Grant[] => (access.whole ?? access).grants
