@@ -1,5 +1,6 @@
 /** Three-way merge of drafts: what changed in the change-set and in production since the first touch, by field. */
 import { isDeepStrictEqual } from 'node:util'
+import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { isObject } from '../../../foundation/is-object.ts'
 import { pointer } from '../../../json/parse.ts'
 import { diffOf } from '../../log/diff.ts'
@@ -34,10 +35,11 @@ export type Merged = {
 type Merging = { readonly merged: Merged[]; readonly conflicts: DraftConflict[] }
 
 /** Merges drafts. Those in conflict without a resolution are listed, and not merged. */
-export function mergeDrafts(drafts: readonly Draft[], resolve: Resolve): Merging {
+export async function mergeDrafts(drafts: readonly Draft[], resolve: Resolve): Promise<Merging> {
   const merged: Merged[] = []
   const conflicts: DraftConflict[] = []
   for (const draft of drafts) {
+    if (turnIsOver()) await nextTurn()
     const { preview, production } = draft
     const found: DraftConflict[] = []
     const whole = (code: ConflictCode): Document | null => {

@@ -11,7 +11,7 @@ import { requirePermission } from '../../storage/access/access.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
 import { nothingPromoted, type Promotion, storePromotion } from '../promotion.ts'
 import type { StoredDraft } from '../promotion-edits.ts'
-import { lockOverridden, nameOf, readDrafts, typesOf } from './drafts.ts'
+import { type Draft, lockOverridden, nameOf, readDrafts, typesOf } from './drafts.ts'
 import { dropAll, dropDrafts, rebase, relink } from './drop-drafts.ts'
 import { type DraftConflict, type Merged, mergeDrafts } from './merge.ts'
 import { applyDrafts } from './operations.ts'
@@ -58,20 +58,17 @@ export async function promoteChangeSet(
     for (const type of new Set(selected.flatMap(typesOf)))
       requirePermission(scope.access, 'write', baseId, type)
     const resolutions = openResolutions(resolve, isForced)
-    const { merged, conflicts } = mergeDrafts(selected, resolutions.of)
+    const { merged, conflicts } = await mergeDrafts(selected, resolutions.of)
     if (conflicts.length > 0) throw inConflict(conflicts)
     resolutions.check(conflicts)
     const id = uuidv7()
     await setCause(tx, id)
     await applyDrafts(within, baseId, merged, isForced)
-    const whole = selected.filter((draft) => all.includes(draft))
+    // A draft of which some fields are promoted is a copy, and stays.
+    const { whole = [], parts = [] } = wholeAndParts(selected, all)
     await dropDrafts(tx, from, whole)
     await relink(tx, from)
-    await rebase(
-      tx,
-      from,
-      selected.filter((draft) => !all.includes(draft)),
-    )
+    await rebase(tx, from, parts)
     if ((await tx.query(CLOSE, [from])).length > 0) await dropAll(tx, from)
     const entry = {
       ...({ id, baseId, kind: 'promotion', fromBase: from, edits: [], conflicts: [] } as const),
@@ -89,6 +86,11 @@ export async function promoteChangeSet(
     await also?.(within, done)
     return done
   })
+}
+
+function wholeAndParts(selected: readonly Draft[], all: readonly Draft[]) {
+  const known = new Set(all)
+  return Object.groupBy(selected, (draft) => (known.has(draft) ? 'whole' : 'parts'))
 }
 
 /** @throws NOT_FOUND; CONFLICT where it is closed, or was changed since it was looked at */

@@ -15,9 +15,15 @@ const REQUEST = statement(
    WHERE kind NOT IN ('record', 'relationship') AND base_id = $1 AND kind = 'promotion' AND id = $2 AND operation = 'create'`,
 )
 
+const IS_OF_CHANGE_SET = statement(
+  'is_promotion_of_change_set',
+  `SELECT FROM plinth.promotion_edit
+   WHERE base_id = $1 AND promotion_id = $2 AND kind IN ('record', 'relationship') LIMIT 1`,
+)
+
 /** Whether a promotion is of a change-set. */
 export const isOfChangeSet = async ({ db }: Scope, baseId: string, id: string): Promise<boolean> =>
-  ((await readEdits(db, baseId, [id])).get(id)?.drafts?.length ?? 0) > 0
+  (await db.query(IS_OF_CHANGE_SET, [baseId, id])).length > 0
 
 /** @throws FORBIDDEN without `write` on what it changed; CONFLICT where that has changed since, or its history is purged */
 export function rollbackChangeSet(

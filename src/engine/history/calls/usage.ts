@@ -15,10 +15,8 @@ import { readsAll, requireTexts } from './list.ts'
 type UsageKey = 'token' | 'endpoint' | 'tool' | 'surface'
 type UsageInterval = 'hour' | 'day'
 
-/** What was used in an interval. The keys that it is not added up by are null. */
-export type Usage = {
-  at: string
-  token: { tokenId: string; name: string; kind: Change['actor']['kind'] } | null
+/** What an answer has as its row has it. */
+type Added = {
   endpoint: string | null
   tool: string | null
   surface: string | null
@@ -26,9 +24,15 @@ export type Usage = {
   failed: number
   reads: number
   changes: number
+  ms: number
+}
+
+/** What was used in an interval. The keys that it is not added up by are null. */
+export type Usage = Added & {
+  at: string
+  token: { tokenId: string; name: string; kind: Change['actor']['kind'] } | null
   bytesIn: number
   bytesOut: number
-  ms: number
 }
 
 export type UsageArgs = {
@@ -42,21 +46,13 @@ export type UsageArgs = {
   endpoint?: string | null | undefined
 }
 
-type Row = {
+type Row = Added & {
   at: Date | string
   token_id: string | null
   name: string
   kind: Change['actor']['kind']
-  endpoint: string | null
-  tool: string | null
-  surface: string | null
-  calls: number
-  failed: number
-  reads: number
-  changes: number
   bytes_in: number
   bytes_out: number
-  ms: number
 }
 
 const SUMS = ['calls', 'failed', 'reads', 'changes', 'bytes_in', 'bytes_out', 'ms']
@@ -141,17 +137,10 @@ const tooMany = () =>
     message: `The answer has more than ${LIMITS.usageAnswerRows} rows. Send a later since, interval=day, or a token.`,
   })
 
-const toUsage = ({ at, token_id, name, kind, bytes_in, bytes_out, ...row }: Row): Usage => ({
+const toUsage = ({ at, token_id, name, kind, bytes_in, bytes_out, ...added }: Row): Usage => ({
+  ...added,
   at: written(at),
   token: token_id === null ? null : { tokenId: token_id, name, kind },
-  endpoint: row.endpoint,
-  tool: row.tool,
-  surface: row.surface,
-  calls: row.calls,
-  failed: row.failed,
-  reads: row.reads,
-  changes: row.changes,
   bytesIn: bytes_in,
   bytesOut: bytes_out,
-  ms: row.ms,
 })
