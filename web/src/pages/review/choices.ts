@@ -1,7 +1,7 @@
 /** What a person chose in a change-set: what goes along, and which side counts where both changed. */
 import { useState } from 'react'
 import type { Step } from '../../api/shapes.ts'
-import type { Edit, Proposal } from './load.ts'
+import { type Edit, type Proposal, recordOf } from './load.ts'
 
 type Side = 'preview' | 'production'
 export type Conflict = {
@@ -56,8 +56,9 @@ export const undecided = (plan: Proposal, { left, taken }: Choices): number =>
 /** The part of a promotion that the choices make. */
 export function partOf(plan: Proposal | undefined, { left, taken }: Choices): object {
   const named = ({ kind, id }: { kind: string; id: string }) => {
-    const [type, own] = id.split(/\/(.*)/s)
-    return kind === 'record' ? { kind, record_type: type, id: own } : { kind, id }
+    if (kind !== 'record') return { kind, id }
+    const [type, own] = recordOf({ id })
+    return { kind, record_type: type, id: own }
   }
   const rest = (plan?.changes ?? []).filter((edit) => !left.has(keyOf(edit)))
   const resolve = (plan ? conflictsOf(plan) : []).flatMap((each) => {

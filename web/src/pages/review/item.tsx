@@ -15,7 +15,15 @@ import { words } from '../../words.ts'
 import { Breaks } from './breaks.tsx'
 import { conflictsOf, isOfRecords, keyOf, useChoices } from './choices.ts'
 import { Decision } from './decision.tsx'
-import { type Edit, type Item, type Migration, type MigrationStep, useItems, usePlan } from './load.ts'
+import {
+  type Edit,
+  type Item,
+  type Migration,
+  type MigrationStep,
+  useChanged,
+  useItems,
+  usePlan,
+} from './load.ts'
 import { Programs } from './programs.tsx'
 import { RecordChange } from './record-change.tsx'
 import { ResourceChange } from './resource-change.tsx'
@@ -70,6 +78,7 @@ function Review({ base, item, next }: { base: string; item: Item; next: Item | u
     setMigration(({ [type]: _, ...rest }) => (steps.length === 0 ? rest : { ...rest, [type]: steps }))
   const plan = proposal.data
   const choices = useChoices()
+  const changed = useChanged(base, plan?.changes ?? [])
   const title = titleOf(item, plan, types)
   if (proposal.isLoading) return <Skeleton lines={8} />
   return (
@@ -112,6 +121,7 @@ function Review({ base, item, next }: { base: string; item: Item; next: Item | u
                   <RecordChange
                     key={keyOf(edit)}
                     {...{ base, edit, types, choices }}
+                    stored={changed.get(edit.id)}
                     conflicts={conflictsOf(plan).filter((each) => keyOf(each) === keyOf(edit))}
                   />
                 ) : (

@@ -3,7 +3,7 @@ import { useQueries, useQuery } from '@tanstack/react-query'
 import type { Detail, Failure } from '../../api/failure.ts'
 import { useAsk, useRead } from '../../api/queries.ts'
 import { pathOf, send } from '../../api/send.ts'
-import type { Actor, Base, ChangeSet, Group, Json, Page, Step, Token } from '../../api/shapes.ts'
+import type { Actor, Base, ChangeSet, Group, Json, Page, Row, Step, Token } from '../../api/shapes.ts'
 import type { Conflict } from './choices.ts'
 
 export type Edit = { kind: string; id: string; op: 'create' | 'update' | 'delete'; diff: Step[] }
@@ -143,3 +143,28 @@ export const useDeciders = () => useRead<Page<Token>>(pathOf(['tokens'], { limit
 /** Whether a proposal would be refused, whatever is chosen. */
 export const isBlocked = ({ breaks, conflicts }: Proposal): boolean =>
   breaks.length > 0 || conflicts.some(({ path }) => path === undefined)
+
+/** As many records of a type as one page has. */
+const MOST_OF_TYPE = 100
+
+/** The type and the id of a record that an edit is of: `ticket/T-1` is of a ticket. */
+export function recordOf({ id }: Pick<Edit, 'id'>): readonly [type: string, id: string] {
+  const [type = '', own = ''] = id.split(/\/(.*)/s)
+  return [type, own]
+}
+
+/** What production has of the records that a change-set changes, by the ids of the edits: a question for each type. */
+export function useChanged(base: string, edits: readonly Edit[]): ReadonlyMap<string, Row> {
+  const there = edits.filter(({ kind, op }) => kind === 'record' && op !== 'create').map(recordOf)
+  const pages = useQueries({
+    queries: [...new Set(there.map(([type]) => type))].map((type) => {
+      const path = pathOf([base, 'records', type, 'query'])
+      const value = there.flatMap(([of, id]) => (of === type ? [id] : [])).slice(0, MOST_OF_TYPE)
+      const body = { filter: { field: 'id', op: 'in', value }, limit: MOST_OF_TYPE }
+      return { queryKey: [path, body], queryFn: () => send<Page<Row>>('POST', path, body) }
+    }),
+  })
+  return new Map(
+    pages.flatMap(({ data }) => data?.data ?? []).map((row) => [`${row.record_type}/${row.id}`, row]),
+  )
+}

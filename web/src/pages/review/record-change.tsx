@@ -2,8 +2,6 @@
 import { useId } from 'react'
 import { Link } from 'wouter'
 import { to } from '../../addresses.ts'
-import { useRead } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
 import type { Data, Json, RecordType, Row } from '../../api/shapes.ts'
 import { Chip } from '../../parts/chip.tsx'
 import { ChangesInTable, changesOf } from '../../parts/diff.tsx'
@@ -14,24 +12,25 @@ import { fieldName } from '../../parts/text.ts'
 import { Value } from '../../parts/value.tsx'
 import { words } from '../../words.ts'
 import { type Choices, type Conflict, fieldOf, keyOf } from './choices.ts'
-import type { Edit } from './load.ts'
+import { type Edit, recordOf } from './load.ts'
 import { TONES } from './resource-change.tsx'
 
 type Props = {
   base: string
   edit: Edit
+  /** What production has. */
+  stored: Row | undefined
   types: readonly RecordType[]
   conflicts: readonly Conflict[]
   choices: Choices
 }
 
-export function RecordChange({ base, edit, types, conflicts, choices }: Props) {
+export function RecordChange({ base, edit, stored, types, conflicts, choices }: Props) {
   const { kind, op, diff } = edit
   const isRecord = kind === 'record'
-  const [type = '', id = edit.id] = isRecord ? edit.id.split(/\/(.*)/s) : ['', edit.id]
+  const [type, id] = isRecord ? recordOf(edit) : ['', edit.id]
   const definition = types.find((each) => each.id === type)
   const isThere = isRecord && op !== 'create'
-  const stored = useRead<Row>(pathOf([base, 'records', type, id]), { enabled: isThere }).data
   const made = diff[0]?.path === '' ? (diff[0].value as { data?: Data } | undefined)?.data : undefined
   const title = titleOf({ id, data: stored?.data ?? made ?? {} }, definition)
   const key = keyOf(edit)
