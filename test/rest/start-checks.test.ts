@@ -132,6 +132,7 @@ test('a database that takes no writes ends the start, which says to give the pri
   await expect(during(standby, {})).rejects.toThrow(/takes no writes: it is a standby.*the primary/)
 })
 
+// Debian's package, which nothing else needs: without it there is no pool to try.
 const POOLER = '/usr/sbin/pgbouncer'
 
 test.skipIf(!existsSync(POOLER))(
