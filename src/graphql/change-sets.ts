@@ -35,6 +35,8 @@ const BOUND = new Set([
     'unlinkRecords',
   ],
 ])
+/** Queries of the log that show the difference of a change-set at its id. */
+const DIFFERENCE = new Set(['changes', 'changeGroups', 'changesEnd'])
 /** Root fields about a change-set itself. Nothing else takes its id. */
 const OWN = new Set(['discardChanges'])
 
@@ -49,12 +51,14 @@ export const writesDrafts = ({ definitions }: DocumentNode): boolean =>
 /** Binds the schema. Without it, resolvers would take a change-set for an empty base. */
 export function bindChangeSets(schema: GraphQLSchema): GraphQLSchema {
   const mutations = schema.getMutationType()
-  for (const root of [schema.getQueryType(), mutations, schema.getSubscriptionType()]) {
+  const queries = schema.getQueryType()
+  for (const root of [queries, mutations, schema.getSubscriptionType()]) {
     const isWrite = root === mutations
     for (const field of Object.values(root?.getFields() ?? {})) {
       if (OWN.has(field.name) || !field.args.some(({ name }) => name === 'base')) continue
-      if (field.resolve) field.resolve = bound(field.name, isWrite, field.resolve)
-      if (field.subscribe) field.subscribe = bound(field.name, isWrite, field.subscribe)
+      const kind = root === queries && DIFFERENCE.has(field.name) ? 'difference' : isWrite ? 'write' : 'read'
+      if (field.resolve) field.resolve = bound(field.name, kind, field.resolve)
+      if (field.subscribe) field.subscribe = bound(field.name, kind, field.subscribe)
     }
   }
   return schema
@@ -62,9 +66,11 @@ export function bindChangeSets(schema: GraphQLSchema): GraphQLSchema {
 
 function bound(
   name: string,
-  isWrite: boolean,
+  kind: 'read' | 'write' | 'difference',
   resolve: GraphQLFieldResolver<unknown, Context>,
 ): GraphQLFieldResolver<unknown, Context> {
+  const isWrite = kind === 'write'
+  const isDifference = kind === 'difference'
   return (root, args: { base?: unknown }, context, info) => {
     const { base } = args
     if (typeof base !== 'string') return resolve(root, args, context, info)
@@ -75,11 +81,11 @@ function bound(
     }
     return isChangeSet(context.scope, base).then(async (isOne) => {
       if (!isOne) return resolve(root, args, context, info)
-      if (!BOUND.has(name)) throw notInChangeSets(`"${name}"`, base)
+      if (!BOUND.has(name) && !isDifference) throw notInChangeSets(`"${name}"`, base)
       const answer: unknown = await resolve(
         root,
         { ...args, base: productionOf(base) },
-        await inside(context, base),
+        await inside(context, base, isDifference),
         info,
       )
       if (isWrite) context.write.changeSet = base
@@ -118,9 +124,9 @@ async function proposing(context: Context, base: string, isWrite: boolean): Prom
   return own === undefined ? { ...context, scope: beforeProposals(scope, base) } : inside(context, own)
 }
 
-const inside = async (context: Context, id: string): Promise<Context> => ({
+const inside = async (context: Context, id: string, ofLog = false): Promise<Context> => ({
   ...context,
-  scope: await inChangeSet(context.scope, id),
+  scope: await inChangeSet(context.scope, id, ofLog),
 })
 
 /**

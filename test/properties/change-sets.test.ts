@@ -200,6 +200,27 @@ async function answerOf(base: string, [method, path, body, headers]: Sent) {
   }
 }
 
+type Entry = { kind: string; record_type: string | null; id: string; diff: object[] }
+/** The difference of a change-set as its log has it, and as a proposal does. */
+const logged = async (base: string) =>
+  byName(
+    (succeed(await world.call('GET', `/v1/${base}/changes?include=before&limit=1000`)).data as Entry[]).map(
+      ({ kind, record_type, id, diff }) => ({
+        kind,
+        id: kind === 'record' ? `${record_type}/${id}` : id,
+        diff,
+      }),
+    ),
+  )
+const proposed = async (from: string) =>
+  byName(
+    (succeed(await world.call('POST', '/v1/crm/promote/proposal', { from })).changes as Entry[]).map(
+      ({ kind, id, diff }) => ({ kind, id, diff }),
+    ),
+  )
+const byName = <T extends { id: string }>(entries: T[]): T[] =>
+  entries.sort((one, other) => (one.id < other.id ? -1 : 1))
+
 /** What every reader of production sees. */
 const dump = async () => [
   await world.database.query('SELECT * FROM plinth.record WHERE base_id = $1 ORDER BY record_type, id', [
@@ -237,6 +258,7 @@ test('a change-set answers as a copy of its base does, and changes nothing of it
         expect({ sent, read, ...shown }).toEqual({ sent, read, ...seen })
       }
     }
+    expect(await logged(`crm--b${n}`)).toEqual(await proposed(`crm--b${n}`))
     for (const name of [`a${n}`, `b${n}`])
       succeed(await world.call('DELETE', `/v1/bases/crm--${name}?confirm=crm--${name}`))
   })

@@ -112,6 +112,93 @@ test('the answer to a write names it, and that of production does not', async ()
   expect(succeed(await patch('crm', a, { stage: 'won' }))).not.toHaveProperty('change_set')
 })
 
+describe('its log', () => {
+  type Entry = { seq: number; kind: string; id: string; operation: string; diff: unknown[]; title?: string }
+  const changes = async (query = '', base = id): Promise<Entry[]> =>
+    succeed(await call('GET', `/v1/${base}/changes${query}`)).data
+  const shown = (entries: Entry[]) => entries.map((each) => `${each.operation} ${each.id}`)
+
+  test('is its difference: net, in the order of the last writes, with who made them', async () => {
+    const before = succeed(await call('GET', '/v1/crm/changes?order=desc&limit=1')).data[0].seq
+    expect(await changes()).toEqual([])
+    const agent = await world.newToken([
+      { environment: 'preview', permission: 'write' },
+      { environment: 'production', permission: 'read' },
+    ])
+    const [made, note] = [`new${serial}`, `n${serial}`]
+    succeed(await patch(id, a, { stage: 'lost' }))
+    succeed(await call('PUT', at(id, made), { data: { stage: 'new' } }), 201)
+    succeed(await call('DELETE', at(id, b)))
+    succeed(await call('POST', `${at(id, c)}/cancel`))
+    const relationships = [{ rel_type: 'about', record_type: 'deal', id: made }]
+    succeed(await call('PUT', at(id, note, 'note'), { data: {}, relationships }), 201)
+    succeed(await agent.call('PATCH', at(id, a), { data: { stage: 'won' } }))
+    const all = await changes('?include=before')
+    const link = all.find(({ kind }) => kind === 'relationship')
+    expect(shown(all)).toEqual([
+      ...[`create ${made}`, `delete ${b}`, `cancel ${c}`, `create ${note}`, `create ${link?.id}`],
+      `update ${a}`,
+    ])
+    expect(all.at(-1)).toMatchObject({
+      ...{ kind: 'record', record_type: 'deal', version: 3, actor: { via: 'rest', kind: 'program' } },
+      diff: [{ op: 'replace', path: '/data/stage', value: 'won', before: 'open' }],
+    })
+    expect(all[1]?.diff).toMatchObject([{ op: 'remove', path: '', before: { data: { stage: 'open' } } }])
+    expect(link?.diff).toMatchObject([{ op: 'add', value: { rel_type: 'about', target_id: made } }])
+    // What it shows is what the proposal shows.
+    const proposed = (await propose()).changes as { id: string; diff: unknown[] }[]
+    expect(Object.fromEntries(proposed.map(({ id, diff }) => [id.split('/').at(-1), diff]))).toEqual(
+      Object.fromEntries(all.map(({ id, diff }) => [id, diff])),
+    )
+    // Net: what is taken back is no difference.
+    succeed(await patch(id, a, { stage: 'open' }))
+    expect(shown(await changes())).not.toContain(`update ${a}`)
+    expect((await changes('?order=desc&limit=1', 'crm'))[0]?.seq).toBe(before)
+    succeed(await promote())
+    expect(await changes()).toEqual([])
+  })
+
+  test('takes the filters, the pages and the groups of a log', async () => {
+    const agent = await world.newToken([
+      { environment: 'preview', permission: 'write' },
+      { environment: 'production', permission: 'read', record_type: 'deal' },
+    ])
+    succeed(await patch(id, a, { stage: 'won' }))
+    succeed(await agent.call('PATCH', at(id, b), { data: { stage: 'won' } }))
+    succeed(await call('PUT', at(id, `n${serial}`, 'note'), { data: {} }), 201)
+    const operations = [b, c].map((each) => ({ type: 'delete_record', record_type: 'deal', id: each }))
+    const request = (await call('POST', `/v1/${id}/batch`, { operations })).headers.get('x-request-id')
+    const deleted = [`delete ${b}`, `delete ${c}`]
+    for (const [query, expected] of [
+      ['?operation=delete', deleted],
+      [`?request_id=${request}`, deleted],
+      [`?id=${a}`, [`update ${a}`]],
+      [`?record_type=deal&id=${a}`, [`update ${a}`]],
+      ['?record_type=note&since=1h', [`create n${serial}`]],
+      ['?kind=relationship', []],
+      ['?until=1h', []],
+      [`?actor=${agent.id}`, []],
+      ['?actor_kind=agent', []],
+    ] as const)
+      expect([query, shown(await changes(query))]).toEqual([query, expected])
+    const whole = shown(await changes())
+    const paged: string[] = []
+    for (let after = 0, more = true; more; ) {
+      const { data, meta } = succeed(await call('GET', `/v1/${id}/changes?limit=1&after=${after}`))
+      paged.push(...shown(data))
+      ;[after, more] = [meta.next_after, meta.has_more]
+    }
+    expect(paged).toEqual(whole)
+    expect(shown(await changes('?order=desc'))).toEqual([...whole].reverse())
+    const groups = succeed(await call('GET', `/v1/${id}/changes?group=request&include=fields`)).data
+    expect(groups.map(({ count }: { count: number }) => count)).toEqual([2, 1, 1])
+    expect(groups[2].fields).toMatchObject([{ path: '/data/stage', from: 'open', to: 'won' }])
+    // Who may not read a type sees nothing of it.
+    const seen = succeed(await agent.call('GET', `/v1/${id}/changes`)).data as Entry[]
+    expect(shown(seen)).toEqual(whole.filter((each) => !each.endsWith(`n${serial}`)))
+  })
+})
+
 describe('promoting', () => {
   test('applies creations, updates, deletions and links, with the promotion as their cause', async () => {
     const [made, note] = [`new${serial}`, `n${serial}`]
@@ -343,7 +430,8 @@ test('discard brings back what production has, with the links of a record that i
 test('what it cannot hold is refused by name, and a preview that copies has no drafts', async () => {
   for (const [method, path, body] of [
     ['PUT', `/v1/${id}/record-types/other`, {}],
-    ['GET', `/v1/${id}/changes`, undefined],
+    ['GET', `/v1/${id}/changes/stream`, undefined],
+    ['GET', `/v1/${id}/records/deal/${a}/history`, undefined],
     ['GET', `/v1/${id}/config`, undefined],
     ['POST', `/v1/${id}/sql`, { query: 'SELECT 1' }],
     ['POST', `/v1/${id}/records/deal/claim`, {}],

@@ -31,16 +31,28 @@ const cache = compiledCache<{ isOne: boolean }>({
 export const isChangeSet = async (scope: Scope, id: string): Promise<boolean> =>
   productionOf(id) !== id && ((await cache.get(scope, id))?.isOne ?? false)
 
+const LAST_POSITION = statement(
+  'last_draft_position',
+  'SELECT coalesce(max(position), 0)::float8 AS seq FROM plinth.draft_change WHERE branch = $1',
+)
+
+/** The settled end of the log that the scope reads. A change-set has one writer at a time, whose entries follow those before. */
+export async function settledSeq({ db, feed, changeSet }: Scope): Promise<number> {
+  if (changeSet === undefined) return feed.settledSeq()
+  const [last] = await db.query<{ seq: number }>(LAST_POSITION, [changeSet])
+  return last?.seq ?? 0
+}
+
 const bound = new WeakMap<Access, Map<string, Access>>()
 
 /**
  * Binds a scope to a change-set: what runs in it for the production base reads the overlay, and writes drafts. It has no
- * rights on configuration.
+ * rights on configuration. `ofLog`: what it reads of the log is the difference of the change-set.
  * @throws FORBIDDEN without a grant on the change-set, and `read` on production
  */
-export async function inChangeSet(scope: Scope, id: string): Promise<Scope> {
+export async function inChangeSet(scope: Scope, id: string, ofLog = false): Promise<Scope> {
   await requireExistingBase(scope, id)
-  const db = overlaidDb(scope.db, id)
+  const db = overlaidDb(scope.db, id, ofLog)
   return {
     ...scope,
     db,

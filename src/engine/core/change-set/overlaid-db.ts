@@ -19,18 +19,23 @@ const MEASURE = statement(
 )
 const RELEASES = /^ROLLBACK TO /
 
-/** The database through the change-set `id`. Each write is a transaction that holds it. */
-export const overlaidDb = (db: Db, id: string): Db => new OverlaidDb(db, id)
+/**
+ * The database through the change-set `id`. Each write is a transaction that holds it. `ofLog`: its difference is what the log
+ * shows, for reads.
+ */
+export const overlaidDb = (db: Db, id: string, ofLog = false): Db => new OverlaidDb(db, id, ofLog)
 
 class OverlaidDb extends WrappedDb {
   protected readonly id: string
+  readonly #ofLog: boolean
 
-  constructor(db: Db, id: string) {
+  constructor(db: Db, id: string, ofLog: boolean) {
     super(db)
     this.id = id
+    this.#ofLog = ofLog
   }
   override query<Row>(original: Statement, values: readonly unknown[], closed?: Closed): Promise<Row[]> {
-    const { statement, needsLock, takesId } = overlaid(original, values.length)
+    const { statement, needsLock, takesId } = overlaid(original, values.length, this.#ofLog)
     if (needsLock) return this.statements((tx) => tx.query<Row>(original, values))
     return super.query<Row>(statement, takesId ? [...values, this.id] : values, closed)
   }
@@ -40,11 +45,11 @@ class OverlaidDb extends WrappedDb {
     cap: RowCap,
     closed?: Closed,
   ): Promise<CappedRows<Row>> {
-    const { statement, takesId } = overlaid(original, values.length)
+    const { statement, takesId } = overlaid(original, values.length, this.#ofLog)
     return super.queryCapped<Row>(statement, takesId ? [...values, this.id] : values, cap, closed)
   }
   protected override async within<T>(tx: Db, work: (tx: Db) => Promise<T>): Promise<T> {
-    const inner = new OverlaidTransaction(tx, this.id)
+    const inner = new OverlaidTransaction(tx, this.id, this.#ofLog)
     const done = await work(inner)
     await inner.check()
     return done

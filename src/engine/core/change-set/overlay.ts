@@ -17,6 +17,8 @@ const OWN = new Set(['idempotency', 'plan', 'token', 'record_type_index'])
 
 const WRITE = new RegExp(`\\b(INSERT INTO|UPDATE|DELETE FROM) plinth\\.(${TABLE}|change)\\b`, 'g')
 const READ = new RegExp(`\\bplinth\\.(${TABLE})\\b`, 'g')
+/** The log is that of production, but where the difference is asked for. */
+const LOG = /\bplinth\.change\b/g
 const ANY_WRITE = /\b(?:INSERT INTO|UPDATE|DELETE FROM) plinth\.(\w+)/g
 /** Has no effect on a function, and none is needed: the transaction holds the change-set. It must not name one, though. */
 const LOCK = /\bFOR (?:(?:NO KEY )?UPDATE|KEY SHARE)\b( OF r\b)?/g
@@ -35,19 +37,22 @@ export type Overlaid = {
 
 const known = new LRUCache<string, Overlaid>({ max: 2000 })
 
-/** @throws what is wrong with the code, for a statement that writes what no change-set holds */
-export function overlaid(original: Statement, parameters: number): Overlaid {
-  const key = `${parameters} ${original.text}`
+/**
+ * `ofLog`: as entries of the log it reads the difference of the change-set.
+ * @throws what is wrong with the code, for a statement that writes what no change-set holds
+ */
+export function overlaid(original: Statement, parameters: number, ofLog = false): Overlaid {
+  const key = `${parameters}${ofLog ? '~' : ''} ${original.text}`
   const found = known.get(key)
   if (found) return { ...found, statement: { ...original, ...nameAndText(found) } }
-  const made = translate(original, parameters)
+  const made = translate(original, parameters, ofLog)
   known.set(key, made)
   return made
 }
 
 const nameAndText = ({ statement: { name, text } }: Overlaid) => ({ name, text })
 
-function translate(original: Statement, parameters: number): Overlaid {
+function translate(original: Statement, parameters: number, ofLog: boolean): Overlaid {
   const { name, text } = original
   for (const [, table = ''] of text.matchAll(ANY_WRITE))
     if (!(table in RELATIONS) && table !== 'change' && !OWN.has(table))
@@ -55,15 +60,17 @@ function translate(original: Statement, parameters: number): Overlaid {
   const record = /ON CONFLICT DO NOTHING/.test(text) ? 'record_if_free' : 'record'
   let needsLock = false
   let takesId = false
+  const read = (relation: string) => {
+    takesId = true
+    return `plinth_draft.${relation}($${parameters + 1})`
+  }
   const next = text
     .replace(WRITE, (_, act: string, table: string) => {
       needsLock = true
       return `${act} plinth_draft.${table === 'record' && act === 'INSERT INTO' ? record : table}`
     })
-    .replace(READ, (_, table: keyof typeof RELATIONS) => {
-      takesId = true
-      return `plinth_draft.${RELATIONS[table]}($${parameters + 1})`
-    })
+    .replace(READ, (_, table: keyof typeof RELATIONS) => read(RELATIONS[table]))
+    .replace(LOG, (table) => (ofLog ? read('changes') : table))
   if (!needsLock && !takesId) return { statement: original, needsLock, takesId }
   needsLock ||= text.search(LOCK) >= 0
   // Views have no physical places. The number of a row is one that stays.
@@ -71,6 +78,6 @@ function translate(original: Statement, parameters: number): Overlaid {
   const whole = placed
     .replace(CONFLICTS, '')
     .replace(LOCK, (clause, of?: string) => clause.slice(0, clause.length - (of?.length ?? 0)))
-  const statement = { ...original, name: name && `${name}~`, text: whole }
+  const statement = { ...original, name: name && `${name}~${ofLog ? '~' : ''}`, text: whole }
   return { statement, needsLock, takesId }
 }

@@ -1,6 +1,7 @@
 import { meantValue } from '../../../contract/suggest.ts'
 import { type Detail, invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
+import { settledSeq } from '../../core/change-set/change-set-scope.ts'
 import { requireBase } from '../../core/existing-base.ts'
 import { readPage } from '../../core/page.ts'
 import { type Scope, viewerOf } from '../../core/scope.ts'
@@ -78,7 +79,7 @@ export async function readRange(
 ): Promise<{ after: number; upTo: number; settled: number }> {
   const from = readSeq('after', after) ?? 0
   const end = readSeq('before', before)
-  const settled = await scope.feed.settledSeq()
+  const settled = await settledSeq(scope)
   const upTo = end === undefined ? settled : Math.min(settled, Math.max(end - 1, 0))
   return { after: from, upTo: Math.max(from, upTo), settled }
 }
@@ -104,7 +105,7 @@ function readOrder(order: string | null | undefined): (typeof ORDERS)[number] {
 export async function endOfChanges(scope: Scope, baseId: string): Promise<number> {
   requireBaseAccess(scope.access, baseId)
   await requireBase(scope, baseId)
-  return scope.feed.settledSeq()
+  return settledSeq(scope)
 }
 
 /**
