@@ -89,6 +89,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   const httpsHost = config.publicUrl?.startsWith('https:') ? new URL(config.publicUrl).hostname : undefined
 
   app.decorate('openStreams', new Map())
+  app.decorate('toolCalls', new Map())
   app.decorateRequest('caller')
   app.decorateRequest('refusedBody')
   app.decorate('previewTools', previewTools)
@@ -126,9 +127,9 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     load: () => engine.load(),
     sqlIsolation: () => engine.sqlIsolation(),
     sendsDeliveries: config.sendsDeliveries,
-    deliveryNumbers: () => engine.deliveryNumbers(),
+    leads: () => engine.leads(),
     measures: () => engine.measures(),
-    limiter,
+    refused: () => limiter.refused,
     draining,
     authenticate,
   })

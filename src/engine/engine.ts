@@ -5,7 +5,6 @@ import type { PrivateHosts } from '../foundation/egress/allowed-addresses.ts'
 import { openEgress } from '../foundation/egress/dispatcher.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import type { ErrorLog, InfoLog } from '../foundation/log.ts'
-import { type DeliveryNumbers, openDeliveryNumbers } from './automation/deliveries/index.ts'
 import { type Delivery, openDelivery, openRefusals } from './automation/inbound/index.ts'
 import type { Arrived } from './automation/inbound/verify.ts'
 import { openTriggers } from './automation/triggers/index.ts'
@@ -154,9 +153,9 @@ export type Engine = {
   readiness(): Promise<Found>
   /** Connections in use, queued work, and the number of rejections so far. */
   load(): { running: number; waiting: number; refused: number }
-  /** Deliveries by status, and how long the oldest is due. */
-  deliveryNumbers(): Promise<DeliveryNumbers>
-  /** Sizes and jobs of the database; undefined while it is away. */
+  /** Which work of all processes on the database this one does. */
+  leads(): Readonly<Record<string, boolean>>
+  /** Sizes, jobs and deliveries of the database; undefined while it is away. */
   measures(): Promise<Measures | undefined>
   close(): Promise<void>
 }
@@ -230,7 +229,6 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     log,
   })
   const refusals = openRefusals(database, log)
-  const deliveryNumbers = openDeliveryNumbers(database)
   const sweepAttachments = attachmentSweep(database)
   const sweep = setInterval(() => {
     sweepAttachments().catch((err) => log.warn({ err }, 'old attachments were not swept'))
@@ -290,7 +288,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     },
     readiness: () => database.readiness(),
     load: () => database.load(),
-    deliveryNumbers,
+    leads: () => ({ triggers: triggers.leads() }),
     measures: openMeasures(database.part(), blobs),
     close: async () => {
       log.close()

@@ -266,8 +266,9 @@ export const LIMITS = {
   walkedLinks: 200_000,
   /** A list query slower than this reports which index would help. */
   slowListMs: 250,
-  /** Metrics of the database are measured at most so often. */
+  /** Metrics of the database are measured at most so often, and the store of contents is listed for them. */
   measureMs: 15_000,
+  listContentsMs: 6 * 60 * 60 * 1000,
   /** Slow lists of a process that the diagnostics know. */
   slowListsKept: 100,
   /** Resources that one check of the diagnostics names. */

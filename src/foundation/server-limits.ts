@@ -152,8 +152,7 @@ export const SERVER_LIMITS = {
   /** How often due deliveries are looked for, and outcomes are stored. */
   deliveryPollMs: 250,
   deliveryStoreMs: 20,
-  /** How long numbers of deliveries are kept for `/metrics`, and how many of one base and status are counted. */
-  metricsMs: 15_000,
+  /** How many deliveries of one base and status are counted for `/metrics`. */
   deliveriesCounted: 10_000,
   /** How long a replay of many deliveries to inbound webhooks goes on. The rest is left for another one. */
   replayMs: 15_000,

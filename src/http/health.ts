@@ -1,25 +1,17 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 import { DomainError } from '../foundation/errors.ts'
 import { wordsOf } from '../foundation/log.ts'
 import { sentToken } from '../graphql/context.ts'
 import { type Authenticate, bearerOf } from './caller.ts'
-import { type InstallationDeps, measureInstallation } from './installation-metrics.ts'
+import { registerMetrics, type Sources } from './metrics.ts'
 
 type Deps = {
   readiness: () => Promise<{ database: string; cause?: unknown }>
-  load: () => Load
   sendsDeliveries: boolean
-  deliveryNumbers: () => Promise<DeliveryNumbers>
   draining: () => boolean
   authenticate: Authenticate
-} & InstallationDeps
-
-type DeliveryNumbers = {
-  readonly counts: readonly { readonly kind: string; readonly status: string; readonly count: number }[]
-  readonly oldestDueSeconds: number
-}
-type Load = { running: number; waiting: number; refused: number }
+} & Omit<Sources, 'streams' | 'toolCalls'>
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1'])
 const LOCAL_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i
@@ -48,7 +40,7 @@ const isLocal = ({ ip, headers }: FastifyRequest): boolean =>
  */
 export function health(
   app: FastifyInstance,
-  { readiness, load, sendsDeliveries, deliveryNumbers, draining, authenticate, ...installation }: Deps,
+  { readiness, sendsDeliveries, draining, authenticate, ...sources }: Deps,
 ): void {
   app.get('/healthz', async () => ({ status: 'ok' }))
 
@@ -57,7 +49,7 @@ export function health(
     const { database, cause } = await readiness()
     const deliveries = sendsDeliveries ? 'on' : 'off'
     if (database === 'reachable')
-      return { status: 'ready', database, sql_isolation: installation.sqlIsolation(), deliveries }
+      return { status: 'ready', database, sql_isolation: sources.sqlIsolation(), deliveries }
     request.log.warn({ cause: wordsOf(cause), database }, 'not ready: the database cannot be written')
     return reply.code(503).send({ status: 'unready', database })
   })
@@ -83,9 +75,11 @@ export function health(
     labelNames: ['status'],
     registers: [registry],
   })
-  countConnections(registry, load)
-  countDeliveries(registry, deliveryNumbers)
-  measureInstallation(app, registry, installation)
+  registerMetrics(registry, {
+    ...sources,
+    streams: () => Object.fromEntries(app.openStreams),
+    toolCalls: () => Object.fromEntries(app.toolCalls),
+  })
   const series = new Map<string, ReturnType<typeof seconds.labels>>()
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown'
@@ -113,55 +107,6 @@ function processMetrics(): Registry {
     collectDefaultMetrics({ register: shared })
   }
   return shared
-}
-
-/** Gauges of the connection pool, read at scrape time. */
-function countConnections(registry: Registry, load: () => Load): void {
-  const gauge = (name: string, help: string, value: (now: Load) => number) =>
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(value(load()))
-      },
-    })
-  gauge('plinth_database_in_use', 'Database connections in use.', ({ running }) => running)
-  gauge('plinth_database_waiting', 'Work waiting for a database connection.', ({ waiting }) => waiting)
-  let counted = 0
-  new Counter({
-    name: 'plinth_database_refused_total',
-    help: 'Work that got no database connection in time.',
-    registers: [registry],
-    collect() {
-      const { refused } = load()
-      this.inc(refused - counted)
-      counted = refused
-    },
-  })
-}
-
-/** Gauges of deliveries. While the database is away, they keep their values. */
-function countDeliveries(registry: Registry, numbers: Deps['deliveryNumbers']): void {
-  const known = () => numbers().catch(() => undefined)
-  new Gauge({
-    name: 'plinth_deliveries',
-    help: 'Deliveries that have not succeeded, by kind and status; up to 10,000 of each base and status.',
-    labelNames: ['kind', 'status'],
-    registers: [registry],
-    async collect() {
-      for (const { kind, status, count } of (await known())?.counts ?? []) this.set({ kind, status }, count)
-    },
-  })
-  new Gauge({
-    name: 'plinth_delivery_oldest_due_seconds',
-    help: 'How long the delivery of a trigger that has waited longest is overdue.',
-    registers: [registry],
-    async collect() {
-      const found = await known()
-      if (found) this.set(found.oldestDueSeconds)
-    },
-  })
 }
 
 async function requireAdmin(

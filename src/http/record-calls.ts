@@ -28,6 +28,9 @@ export function recordCalls(request: FastifyRequest, reply: FastifyReply, status
   const surface = surfaceOf(routeOptions.url)
   const address = addressOf(request, surface)
   const found = [...(request.calls?.(status) ?? [])]
+  const { toolCalls } = request.server
+  for (const { tool, outcome } of found)
+    if (tool !== null) toolCalls.set(outcome, (toolCalls.get(outcome) ?? 0) + 1)
   const whole = {
     tool: null,
     route: `${request.method} ${routeOptions.url ?? ''}`,
@@ -110,6 +113,10 @@ function sentOf({ method, sentBefore, raw }: FastifyRequest, reply: FastifyReply
 }
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** Calls of MCP tools so far, by outcome. */
+    toolCalls: Map<string, number>
+  }
   interface FastifyRequest {
     /** Returns the calls that the surface found in the request; undefined if the request is the call. */
     calls: ((status: number) => Iterable<FoundCall>) | undefined

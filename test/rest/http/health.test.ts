@@ -9,6 +9,7 @@ import { start } from '../../cli/plinth.ts'
 import { expectFailure, sleep, succeed } from '../../support/answers.ts'
 import { cloneDatabase } from '../../support/database.ts'
 import { holdOpen } from '../../support/holding.ts'
+import { callTool } from '../../support/mcp.ts'
 import { openProxy } from '../../support/proxy.ts'
 import { openServer } from '../../support/server.ts'
 import { openWorld, type World } from '../../support/world.ts'
@@ -53,11 +54,39 @@ describe('A ready server', () => {
     expect(first).toMatch(/^plinth_bytes\{of="free"\} [1-9]/m)
     expect(first).toMatch(/^plinth_rows\{table="change"\} \d+$/m)
     expect(first).toMatch(/^plinth_job_oldest_seconds [\d.]+$/m)
+    expect(first).toMatch(/^plinth_bytes\{of="wal"\} [1-9]/m)
+    expect(first).toMatch(/^plinth_feed_lag_seconds 0$/m)
+    expect(first).toMatch(/^plinth_leader\{work="triggers"\} 0$/m)
     expect(first).toMatch(/^plinth_streams\{surface="rest"\} 1$/m)
     expect(first).toMatch(/^plinth_rate_limited_total\{reason="token"\} 0$/m)
     expect(first).not.toMatch(/crm|plt_/)
     await stream.body?.cancel()
     await expect.poll(read).toMatch(/^plinth_streams\{surface="rest"\} 0$/m)
+  })
+
+  test('counts calls of tools by their outcome, and says how long an open write holds back the feed', async () => {
+    const held = await holdOpen(world.database)
+    await held.query('LOCK TABLE plinth.change IN ROW EXCLUSIVE MODE')
+    const other = await openServer({}, world.database)
+    try {
+      await callTool(other, '/mcp/crm', 'get_record', { record_type: 'absent', id: 'x' })
+      const { text } = await other.as(null)('GET', '/metrics')
+      expect(text).toMatch(/^plinth_tool_calls_total\{outcome="NOT_FOUND"\} 1$/m)
+      expect(text).toMatch(/^plinth_feed_lag_seconds 0\.\d*[1-9]/m)
+    } finally {
+      await held.end()
+      await other.close()
+    }
+  })
+
+  test('docs/operations.md names each metric, and none else', async () => {
+    const { text } = await world.as(null)('GET', '/metrics')
+    const shown = [...text.matchAll(/^# HELP (plinth_\w+) /gm)].map(([, name]) => name)
+    const table = (await readFile('docs/operations.md', 'utf8')).matchAll(/^\| (`plinth_.*?) \|/gm)
+    const named = [...table]
+      .flatMap(([, cell = '']) => [...cell.matchAll(/`(plinth_\w+)/g)])
+      .map(([, name]) => name)
+    expect(named.toSorted()).toEqual(shown.toSorted())
   })
 
   test('counts requests over the limit', async () => {

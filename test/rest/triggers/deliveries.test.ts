@@ -166,6 +166,7 @@ test('metrics say how many have not succeeded, and how long the oldest is due', 
   expect(response).toMatch(/^plinth_deliveries\{kind="trigger",status="dead"\} \d+$/m)
   expect(response).toMatch(/^plinth_deliveries\{kind="inbound_webhook",status="failed"\} \d+$/m)
   expect(response).toMatch(/^plinth_delivery_oldest_due_seconds \d/m)
+  expect(response).toMatch(/^plinth_leader\{work="triggers"\} 1$/m)
 })
 
 test('a page of many reads few, with and without planner statistics', { tags: 'full' }, async () => {

@@ -1,3 +1,3 @@
 export { type BaseDelivery, listBaseDeliveries } from './list.ts'
-export { type DeliveryNumbers, openDeliveryNumbers } from './metrics.ts'
+export { DELIVERY_COUNTS, type DeliveryCount, OLDEST_DUE, OLDEST_UNMATCHED } from './metrics.ts'
 export { type Replayed, replayDeliveries } from './replay.ts'

@@ -12,6 +12,8 @@ import { openDeliveryRunner } from './run-delivery.ts'
 export type TriggerRunner = {
   /** Starts to deliver, as soon as there is a trigger. */
   start(): void
+  /** Whether this process, of those on the database, delivers. */
+  leads(): boolean
   /** Ends the deliveries in flight, or gives them up after a while. They are sent again later. */
   close(): Promise<void>
 }
@@ -68,6 +70,7 @@ export function openTriggers(
       })
       look()
     },
+    leads: () => candidate?.leads() === true,
     close: async () => {
       unlisten()
       stop.abort()

@@ -5,6 +5,8 @@ import type { Log } from '../../../foundation/log.ts'
 import { answered, beat } from './deadline.ts'
 
 export type Candidate = {
+  /** Whether this process does the work. */
+  leads(): boolean
   /** Stops being a candidate, and lets another process follow. */
   close(): Promise<void>
 }
@@ -26,6 +28,7 @@ export function compete(
   let client: pg.Client | undefined
   let retry: NodeJS.Timeout | undefined
   let isClosed = false
+  let leads = false
 
   const again = () => {
     if (!isClosed) retry = setTimeout(() => void attempt(), LIMITS.leaderRetryMs).unref()
@@ -43,6 +46,7 @@ export function compete(
       if (until.signal.aborted) return
       clearInterval(beating)
       until.abort()
+      leads = false
       client = undefined
       next.end().catch(() => {})
       again()
@@ -63,6 +67,7 @@ export function compete(
       }
       if (isClosed || until.signal.aborted) return
       beating = setInterval(() => beat(next, LIMITS.heartbeatMs - 1), LIMITS.heartbeatMs).unref()
+      leads = true
       lead(until.signal)
     } catch (err) {
       if (!isClosed)
@@ -72,8 +77,10 @@ export function compete(
   }
   void attempt()
   return {
+    leads: () => leads,
     close: async () => {
       isClosed = true
+      leads = false
       clearTimeout(retry)
       if (client) await answered(client, LIMITS.silenceMs, client.end()).catch(() => {})
     },
