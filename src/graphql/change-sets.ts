@@ -1,6 +1,6 @@
 /** Binds the root fields of the schema to change-sets: at the id of one, they run for its production base, over the drafts. */
 import { type DocumentNode, type GraphQLFieldResolver, type GraphQLSchema, Kind } from 'graphql'
-import { productionOf } from '../contract/ids.ts'
+import { anyPreviewOf, productionOf } from '../contract/ids.ts'
 import { inChangeSet, isChangeSet, notInChangeSets } from '../engine/core/change-set/change-set-scope.ts'
 import { automatically, NotAutomatic } from '../engine/environments/change-sets/automatic.ts'
 import {
@@ -64,6 +64,8 @@ export function bindChangeSets(schema: GraphQLSchema): GraphQLSchema {
   return schema
 }
 
+type Args = { readonly base?: unknown; readonly expectedVersions?: unknown }
+
 function bound(
   name: string,
   kind: 'read' | 'write' | 'difference',
@@ -71,45 +73,57 @@ function bound(
 ): GraphQLFieldResolver<unknown, Context> {
   const isWrite = kind === 'write'
   const isDifference = kind === 'difference'
-  return (root, args: { base?: unknown }, context, info) => {
+  return (root, args: Args, context, info) => {
     const { base } = args
     if (typeof base !== 'string') return resolve(root, args, context, info)
     if (productionOf(base) === base) {
       if (!proposesTo(context.scope, base) || !BOUND.has(name)) return resolve(root, args, context, info)
-      const run = (within: Context) => resolve(root, args, within, info)
-      return isWrite ? writeByRules(context, base, run) : proposing(context, base, false).then(run)
+      const run = (within: Context, own?: string) => resolve(root, fitted(args, context, own), within, info)
+      return isWrite
+        ? writeByRules(context, base, run)
+        : proposing(context, base, false).then((within) => run(within))
     }
     return isChangeSet(context.scope, base).then(async (isOne) => {
       if (!isOne) return resolve(root, args, context, info)
       if (!BOUND.has(name) && !isDifference) throw notInChangeSets(`"${name}"`, base)
-      const answer: unknown = await resolve(
-        root,
-        { ...args, base: productionOf(base) },
-        await inside(context, base, isDifference),
-        info,
-      )
+      const within = await inside(context, base, isDifference)
+      const here = { ...fitted(args, context, base), base: productionOf(base) }
+      const answer: unknown = await resolve(root, here, within, info)
       if (isWrite) context.write.changeSet = base
       return answer
     })
   }
 }
 
+/** What the ETags of a change-set end with, after the version: `3-fix`. */
+export const tagOf = (id: string): string => id.slice(anyPreviewOf(productionOf(id)).length - 1)
+
+/** The arguments of a request to a change-set, whose ETags fit there only. */
+function fitted(args: Args, { write: { tags } }: Context, id: string | undefined): Args {
+  const versions = args.expectedVersions
+  if (id === undefined || !tags || !Array.isArray(versions)) return args
+  const [start, end] = ['"', `${tagOf(id)}"`]
+  const versionOf = (tag = '') =>
+    tag.startsWith(start) && tag.endsWith(end) ? Number(tag.slice(start.length, -end.length)) || 0 : 0
+  return { ...args, expectedVersions: versions.map((each, n) => each || versionOf(tags[n]?.trim())) }
+}
+
 /** Writes directly what the rules of the token allow, and proposes the rest. */
 async function writeByRules<T>(
   context: Context,
   base: string,
-  run: (within: Context) => T,
+  run: (within: Context, own?: string) => T,
 ): Promise<Awaited<T>> {
   const { scope } = context
   if (scope.access.automatic(base).length > 0)
     try {
-      const direct = automatically(scope, base, await ownChangeSet(scope, base))
-      return await run({ ...context, scope: direct })
+      const own = await ownChangeSet(scope, base)
+      return await run({ ...context, scope: automatically(scope, base, own) }, own)
     } catch (thrown) {
       if (!(thrown instanceof NotAutomatic)) throw thrown
     }
   const within = await proposing(context, base, true)
-  const answer = await run(within)
+  const answer = await run(within, within.scope.changeSet)
   context.write.changeSet = within.scope.changeSet ?? null
   return answer
 }
@@ -124,10 +138,11 @@ async function proposing(context: Context, base: string, isWrite: boolean): Prom
   return own === undefined ? { ...context, scope: beforeProposals(scope, base) } : inside(context, own)
 }
 
-const inside = async (context: Context, id: string, ofLog = false): Promise<Context> => ({
-  ...context,
-  scope: await inChangeSet(context.scope, id, ofLog),
-})
+async function inside(context: Context, id: string, ofLog = false): Promise<Context> {
+  const scope = await inChangeSet(context.scope, id, ofLog)
+  context.write.seenIn = id
+  return { ...context, scope }
+}
 
 /**
  * Refuses an address that has no change-sets yet.

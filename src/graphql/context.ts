@@ -55,6 +55,10 @@ type RequestWrite = {
   replayed: boolean
   /** Set to the change-set that a write went into: others see it once it is promoted. */
   changeSet: string | null
+  /** Set to the change-set that the request has read or written. */
+  seenIn: string | null
+  /** The entity tags of `If-Match`, each with its version in `expectedVersions`: 0 for one that is none of production. */
+  tags: readonly string[] | null
 }
 
 /** The options of a request that has not said any. */
@@ -65,6 +69,8 @@ export const newWrite = (): RequestWrite => ({
   plan: null,
   replayed: false,
   changeSet: null,
+  seenIn: null,
+  tags: null,
 })
 
 /** Opens the request context of an authenticated token. */

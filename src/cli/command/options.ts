@@ -128,7 +128,8 @@ function readCount(text: string, flag: string): number {
 }
 
 const version = (text: string, flag: string): string => {
-  const [, digits] = /^"?(\d+)"?$/.exec(text) ?? []
+  // In a change-set the ETag is the version with its name: 3-fix.
+  const [, digits] = /^"?(\d+(?:-[a-z\d-]+)?)"?$/.exec(text) ?? []
   if (text !== '*' && digits === undefined)
     throw misused(`${flag} must be a version such as 3, or * for any.`)
   return digits === undefined ? '*' : `"${digits}"`

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { PlanKind } from '../../contract/plan-messages.ts'
-import type { Context, Permission } from '../../graphql/context.ts'
+import { type Context, newWrite, type Permission } from '../../graphql/context.ts'
 import { fitted } from '../budget/fit.ts'
 import { lean } from '../budget/lean.ts'
 import { ReadResult } from '../budget/read-result.ts'
@@ -108,12 +108,11 @@ export function asked(
   return {
     ...context,
     write: {
+      ...newWrite(),
       idempotencyKey: idempotency_key ?? null,
       dryRun: dry_run ?? false,
       request: () => ['mcp', at, name, identityOf(args)],
       plan: { token: plan_token ?? null },
-      replayed: false,
-      changeSet: null,
     },
   }
 }

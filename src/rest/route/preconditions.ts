@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { invalid } from '../../foundation/errors.ts'
+import { tagOf } from '../../graphql/change-sets.ts'
 
 /** Preconditions of a request, as mutation arguments. */
 export type Conditions = { expectedVersions: number[] | null; mustExist: boolean; mustBeAbsent: boolean }
@@ -8,11 +9,14 @@ export type Conditions = { expectedVersions: number[] | null; mustExist: boolean
 export const NONE: Conditions = { expectedVersions: null, mustExist: false, mustBeAbsent: false }
 const TAG = /^(W\/)?"([^"]*)"$/
 
-/** ETag of a versioned resource. None with expansions, because the version does not cover them. */
-export function etagOf(body: object): string | undefined {
+/**
+ * ETag of a versioned resource. None with expansions, because the version does not cover them. One of a change-set names it, so
+ * that it fits nothing else.
+ */
+export function etagOf(body: object, changeSet: string | null): string | undefined {
   if ('_expanded' in body) return undefined
   const { version } = body as { version?: unknown }
-  return typeof version === 'number' ? `"${version}"` : undefined
+  return typeof version === 'number' ? `"${version}${changeSet === null ? '' : tagOf(changeSet)}"` : undefined
 }
 
 /**
@@ -45,6 +49,7 @@ export function readConditions(request: FastifyRequest, versioned: boolean, body
       message: 'On a write, If-None-Match must be "*" (create only).',
     })
   const tags = match === undefined || match.trim() === '*' ? null : readTags(match)
+  request.caller.write.tags = tags && match ? match.split(',') : null
   if (tags && expected !== undefined && !tags.includes(expected))
     throw invalid({
       path: '/expected_version',
@@ -94,7 +99,7 @@ export function readContentConditions(request: FastifyRequest) {
   return { hashes: hashesOf(request.headers['if-match']), mustExist, mustBeAbsent }
 }
 
-/** The versions of the strong ETags. A weak or foreign ETag never matches, so it becomes version 0. */
+/** The versions of the strong ETags. A weak or foreign ETag becomes version 0, which none has; a change-set knows its own. */
 function readTags(header: string): number[] {
   return header.split(',').map((part) => {
     const [, weak, text = ''] = TAG.exec(part.trim()) ?? []

@@ -30,7 +30,7 @@ export function send(request: FastifyRequest, reply: FastifyReply, answer: Reply
   const { status = 200, body, location, content } = answer
   if (content)
     return sendContent(request, reply, content, (range) => openContent(request.caller, content, range))
-  const etag = answer.etag ?? etagOf(body)
+  const etag = answer.etag ?? etagOf(body, request.caller.write.seenIn)
   if (etag) reply.header('etag', etag)
   if (replayed) reply.header('idempotency-replayed', 'true')
   if (status === 201 && location) reply.header('location', location)

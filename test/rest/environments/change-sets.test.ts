@@ -112,6 +112,25 @@ test('the answer to a write names it, and that of production does not', async ()
   expect(succeed(await patch('crm', a, { stage: 'won' }))).not.toHaveProperty('change_set')
 })
 
+test('an ETag of it fits there, and nothing outside', async () => {
+  const read = await call('GET', at(id, a))
+  const tag = `"1-s${serial}"`
+  expect(read.headers.get('etag')).toBe(tag)
+  expect((await call('GET', at(id, a), undefined, { 'if-none-match': tag })).status).toBe(304)
+  expect((await call('GET', at('crm', a), undefined, { 'if-none-match': tag })).status).toBe(200)
+  const write = (base: string, match: string) =>
+    call('PATCH', at(base, a), { data: { stage: 'won' } }, { 'if-match': match })
+  expect(expectFailure(await write('crm', tag), 'CONFLICT').details[0].code).toBe('version_mismatch')
+  const other = succeed(await call('POST', '/v1/crm/preview', { copy: 'on_write' }), 201).id
+  expectFailure(await write(other, tag), 'CONFLICT')
+  const written = await write(id, tag)
+  expect([succeed(written).version, written.headers.get('etag')]).toEqual([2, `"2-s${serial}"`])
+  expectFailure(await write(id, tag), 'CONFLICT')
+  expectFailure(await write(id, `W/"2-s${serial}"`), 'CONFLICT')
+  expect(succeed(await write(id, `"9", "2-s${serial}"`)).operation).toBe('unchanged')
+  succeed(await call('PATCH', at(id, a), { data: { stage: 'lost' }, expected_version: 2 }))
+})
+
 describe('its log', () => {
   type Entry = { seq: number; kind: string; id: string; operation: string; diff: unknown[]; title?: string }
   const changes = async (query = '', base = id): Promise<Entry[]> =>

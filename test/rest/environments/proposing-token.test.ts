@@ -78,6 +78,24 @@ test('a write is proposed: the token reads it back, production and other tokens 
   expect(await rowsOf('desk')).toEqual(before)
 })
 
+test('the ETag of a record is that of the change-set, once there is one', async () => {
+  const { id, call } = await proposer('desk')
+  const write = (match: string | null) =>
+    call('PATCH', '/v1/desk/records/deal/c', { data: { at: match } }, { 'if-match': match ?? '' })
+  const first = (await call('GET', '/v1/desk/records/deal/c')).headers.get('etag')
+  expect(first).toBe('"1"')
+  const tag = (await write(first)).headers.get('etag')
+  const [own = ''] = await ownOf(id)
+  expect(tag).toBe(`"2-${own.slice('desk--'.length)}"`)
+  succeed(await write((await call('GET', '/v1/desk/records/deal/c')).headers.get('etag')))
+  expectFailure(await write(tag), 'CONFLICT')
+  // Nobody else can use it.
+  expectFailure(
+    await world.call('PATCH', '/v1/desk/records/deal/c', { data: { n: 1 } }, { 'if-match': tag ?? '' }),
+    'CONFLICT',
+  )
+})
+
 test('first writes at once open one change-set', async () => {
   const { id, call } = await proposer('desk')
   const answers = await Promise.all(
