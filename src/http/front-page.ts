@@ -6,6 +6,7 @@ import { openExplorer } from './explorer.ts'
 import { GUIDE_GROUPS, GUIDES, guidePage, SEARCH_FORM, searchPage } from './guides.ts'
 import { htmlPage } from './html-page.ts'
 import { addVary, SharedDocument } from './shared-document.ts'
+import { skillText } from './skill.ts'
 
 type Hook = (request: FastifyRequest) => Promise<void>
 
@@ -32,6 +33,12 @@ const SURFACES = [
   },
   { name: 'guides', path: '/guides', title: 'Guides', about: 'Agents, API, operations.' },
   {
+    name: 'skill',
+    path: '/skill',
+    title: 'Skill',
+    about: 'How agents work with Plinth, to install in them.',
+  },
+  {
     name: 'openapi',
     path: '/openapi.json',
     title: 'OpenAPI',
@@ -40,7 +47,7 @@ const SURFACES = [
   { name: 'health', path: '/readyz', title: 'Health', about: '/healthz, /readyz and /metrics.' },
 ] as const
 
-/** Serves `/` and `/guides`, without a token. Where the explorer is not built, a page with the surfaces is in its place. */
+/** Serves `/`, `/guides` and `/skill`, without a token. Where the explorer is not built, a page with the surfaces is in its place. */
 export function frontPage(visit: Hook, folders?: readonly URL[]) {
   return async (app: FastifyInstance): Promise<void> => {
     const explorer = openExplorer(folders)
@@ -54,7 +61,13 @@ export function frontPage(visit: Hook, folders?: readonly URL[]) {
       ]),
     )
 
+    const skill = new SharedDocument(async () => ({
+      type: 'text/markdown; charset=utf-8',
+      body: await skillText(),
+    }))
+
     explorer?.routes(app, visit)
+    app.get('/skill', { onRequest: visit }, (request, reply) => skill.send(request, reply))
     app.get('/', { onRequest: visit }, (request, reply) => {
       addVary(reply, 'Accept')
       const accept = request.headers.accept ?? 'application/json'

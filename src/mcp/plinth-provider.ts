@@ -14,6 +14,7 @@ import { about } from './protocol/instructions.ts'
 import { type Caller, InvalidParams, isOfProtocol, type Provider } from './protocol/provider.ts'
 import { failure, success, type ToolResult } from './protocol/result.ts'
 import { listResources, listTemplates, readResource } from './resources/resources.ts'
+import { getSkill, listSkills } from './resources/skill.ts'
 import { watch } from './subscriptions/list-changed.ts'
 import { checkSubscribable } from './subscriptions/resource-subscriptions.ts'
 import type { Tool, ToolCall } from './tool/tool.ts'
@@ -89,6 +90,7 @@ export const plinth: Provider = {
     read: (session, uri, caller) => readResource(whileAsked(session, caller), uri),
     checkSubscribable,
   },
+  skills: { list: listSkills, get: getSkill },
   prompts: { list: listPrompts, get: getPrompt },
   complete,
   watch,

@@ -78,7 +78,10 @@ test('the runs of each action are listed', async () => {
 test('a token without a grant on the whole base finds no run', async () => {
   const client = await at('v1', limited)
   const { resources } = await client.listResources()
-  expect(resources.map(({ uri }: Body) => uri)).toEqual(['plinth://crm/types/deal'])
+  expect(resources.map(({ uri }: Body) => uri)).toEqual([
+    'skill://plinth/SKILL.md',
+    'plinth://crm/types/deal',
+  ])
   const { resourceTemplates } = await client.listResourceTemplates()
   expect(JSON.stringify(resourceTemplates)).not.toContain('actions')
   for (const uri of [LIST, `${LIST}/${runs[0]}`, 'plinth://crm/actions/absent/runs'])

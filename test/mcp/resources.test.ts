@@ -10,6 +10,7 @@ const SCHEMA = {
   $defs: { unused: { oneOf: [{ const: 1 }] } },
 }
 const SHUT = 'shutcanary'
+const SKILL = 'skill://plinth/SKILL.md'
 
 let world: World
 /** May read the type `task` of `crm` and nothing else. */
@@ -49,6 +50,7 @@ describe.each(DIALECTS)('a %s client', (dialect) => {
     expect(resources.map(({ uri }: Body) => uri).sort()).toEqual([
       `plinth://crm/types/${SHUT}`,
       'plinth://crm/types/task',
+      SKILL,
     ])
     const task = resources.find(({ name }: Body) => name === 'task')
     expect(task).toMatchObject({ title: 'Task', mimeType: 'application/json' })
@@ -143,7 +145,12 @@ describe.each(DIALECTS)('a %s client', (dialect) => {
 test('/mcp lists the types of all bases, with the base id in each name', async () => {
   const client = await at('/mcp')
   const { resources } = await client.listResources()
-  expect(resources.map(({ name }: Body) => name).sort()).toEqual([`crm/${SHUT}`, 'crm/task', 'other/thing'])
+  expect(resources.map(({ name }: Body) => name).sort()).toEqual([
+    `crm/${SHUT}`,
+    'crm/task',
+    'other/thing',
+    'plinth',
+  ])
   expect(await read(client, 'plinth://other/types/thing')).toMatchObject({ id: 'thing' })
   await client.close()
 })
@@ -183,7 +190,7 @@ test('resources outside the grants are not listed', async () => {
   for (const path of ['/mcp', '/mcp/crm']) {
     const client = await at(path, 'v1', limited)
     const { resources } = await client.listResources()
-    expect(resources.map(({ uri }: Body) => uri)).toEqual(['plinth://crm/types/task'])
+    expect(resources.map(({ uri }: Body) => uri)).toEqual([SKILL, 'plinth://crm/types/task'])
     const shown = JSON.stringify([
       await client.listResourceTemplates(),
       await read(client, 'plinth://crm/types/task'),
@@ -203,6 +210,8 @@ test('types are listed in pages of 100, and the cursor of another list is refuse
   const { token } = await world.newToken([{ base: bases, permission: 'read' }])
   const client = await at('/mcp', 'v1', token)
   const first = await client.listResources()
+  // The skill comes with the first page.
+  expect(first.resources.shift().uri).toBe(SKILL)
   expect(first.resources).toHaveLength(100)
   const second = await client.listResources({ cursor: first.nextCursor })
   const names = [...first.resources, ...second.resources].map(({ name }: Body) => name)

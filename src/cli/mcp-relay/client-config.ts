@@ -15,28 +15,38 @@ type Client = {
   file: string
   /** How to supply the token. */
   token: string
+  /** The file that the skill belongs in; null if it is uploaded. */
+  skill: string | null
   text: (entry: Entry) => string
 }
 
 const BIN = fileURLToPath(new URL('../../../bin/plinth.mjs', import.meta.url))
 const PASTE = 'paste a token here'
+/** Where most clients look for skills. */
+const SHARED = '.agents/skills/plinth/SKILL.md'
 const FROM_ENVIRONMENT =
   'Set PLINTH_TOKEN in the environment of the client ("plinth token create" makes a token).'
 
 /** Each client, with how it gets the token. */
 const CLIENTS: Readonly<Record<string, Client>> = {
-  'claude-code': { ...MCP_CLIENTS['claude-code'], token: FROM_ENVIRONMENT },
+  'claude-code': {
+    ...MCP_CLIENTS['claude-code'],
+    token: FROM_ENVIRONMENT,
+    skill: '.claude/skills/plinth/SKILL.md',
+  },
   'claude-desktop': {
     file: 'claude_desktop_config.json (Settings, Developer, Edit Config)',
     token: `Replace "${PASTE}" by a token. Without one, the token of the data directory is used.`,
+    skill: null,
     text: ({ name, stdio }) => JSON.stringify({ mcpServers: { [name]: stdio } }, null, 2),
   },
-  cursor: { ...MCP_CLIENTS.cursor, token: FROM_ENVIRONMENT },
+  cursor: { ...MCP_CLIENTS.cursor, token: FROM_ENVIRONMENT, skill: SHARED },
   vscode: {
     ...MCP_CLIENTS.vscode,
     token: 'VS Code asks for the token once and stores it ("plinth token create" makes one).',
+    skill: SHARED,
   },
-  codex: { ...MCP_CLIENTS.codex, token: FROM_ENVIRONMENT },
+  codex: { ...MCP_CLIENTS.codex, token: FROM_ENVIRONMENT, skill: SHARED },
 }
 
 /** Names of the supported clients. */
@@ -56,13 +66,20 @@ export async function mcpConfig(
     const details = { path: 'client', code: 'enum', ...unknownName(clientName, CLIENT_NAMES) }
     throw misused(`--client must be one of ${CLIENT_NAMES.join(', ')}.`, [details])
   }
-  const url = `${serverUrl(settings)}${mcpPath(scope)}`
+  const server = serverUrl(settings)
+  const url = `${server}${mcpPath(scope)}`
   const unchecked = await checkAddress(settings, scope)
   const entry = { name: mcpServerName(scope.base, scope.endpoint), url, stdio: stdioOf(settings, scope) }
   process.stdout.write(`${client.text(entry)}\n`)
-  note(`Add this to ${client.file}.\n${client.token}\n`)
+  note(`Add this to ${client.file}.\n${client.token}\n${skillNote(client.skill, server)}\n`)
   if (unchecked) note(`Not checked whether ${url} exists: ${unchecked}\n`)
 }
+
+/** How the client gets the skill, which spares an agent calls. */
+const skillNote = (file: string | null, server: string): string =>
+  file === null
+    ? `The skill that tells an agent how to work with Plinth is at ${server}/skill (Settings, Capabilities, Skills).`
+    : `For the skill that tells an agent how to work with Plinth: curl -fsS --create-dirs -o ${file} ${server}/skill`
 
 /** The stdio command with absolute paths, because clients use another directory and PATH than a terminal. */
 function stdioOf(settings: Settings, scope: AddressOptions): Stdio {

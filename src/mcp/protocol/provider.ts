@@ -147,6 +147,12 @@ export type Provider = {
      */
     checkSubscribable(session: AddressSession, uri: string): Promise<void>
   }
+  /** The skills of an address: the extension `io.modelcontextprotocol/skills`. */
+  readonly skills?: {
+    list(session: AddressSession): Promise<{ skills: readonly object[] }>
+    /** @throws ResourceNotFound */
+    get(session: AddressSession, uri: string): Promise<{ skill: object }>
+  }
   readonly prompts?: {
     list(session: AddressSession, cursor?: string): Promise<Page<'prompts'>>
     get(
@@ -169,7 +175,7 @@ export type Provider = {
 }
 
 /** Server capabilities in either protocol era, derived from the optional parts of the provider. */
-export function capabilitiesOf({ resources, prompts, complete, watch }: Provider) {
+export function capabilitiesOf({ resources, prompts, skills, complete, watch }: Provider) {
   const listChanged = watch ? { listChanged: true } : {}
   return {
     tools: listChanged,
@@ -177,5 +183,6 @@ export function capabilitiesOf({ resources, prompts, complete, watch }: Provider
     ...(resources && { resources: { ...listChanged, ...(watch && { subscribe: true }) } }),
     ...(prompts && { prompts: listChanged }),
     ...(complete && { completions: {} }),
+    ...(skills && { extensions: { 'io.modelcontextprotocol/skills': {} } }),
   }
 }

@@ -15,6 +15,7 @@ import type { z } from 'zod'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { splitCall } from '../call-arguments.ts'
 import { toContent } from '../content.ts'
+import { SKILL_GET, SKILL_LIST } from '../extension-shapes.ts'
 import { type Caller, InvalidParams, type Provider } from '../provider.ts'
 import type { ClientSession, LegacyExchange } from './client-sessions.ts'
 import { RpcError, VALID_CALLS } from './messages.ts'
@@ -35,7 +36,14 @@ const method = <Request extends { params?: unknown }>(
 ): Method => ({ shape, run: run as Run<never> })
 
 /** Builds the method table of the legacy era from what the provider supports. */
-export function methodsOf({ tools, resources, prompts, complete, watch }: Provider): Map<string, Method> {
+export function methodsOf({
+  tools,
+  resources,
+  prompts,
+  skills,
+  complete,
+  watch,
+}: Provider): Map<string, Method> {
   const methods: Record<string, Method> = {
     'tools/list': method(ListToolsRequestSchema, (params, { exchange }) =>
       tools.list(exchange.session, params?.cursor),
@@ -66,6 +74,10 @@ export function methodsOf({ tools, resources, prompts, complete, watch }: Provid
           return {}
         }),
       }),
+    ...(skills && {
+      'skills/list': method(SKILL_LIST, (_, { exchange }) => skills.list(exchange.session)),
+      'skills/get': method(SKILL_GET, ({ uri }, { exchange }) => skills.get(exchange.session, uri)),
+    }),
     ...(prompts && {
       'prompts/list': method(ListPromptsRequestSchema, (params, { exchange }) =>
         prompts.list(exchange.session, params?.cursor),

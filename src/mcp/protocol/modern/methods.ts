@@ -5,12 +5,14 @@ import {
   type StandardSchemaV1Sync,
   specTypeSchemas,
 } from '@modelcontextprotocol/server'
+import type { z } from 'zod'
 import type { Cancellation } from '../../../foundation/cancellation.ts'
 import { splitCall } from '../call-arguments.ts'
 import { clientName, originOf } from '../call-origin.ts'
 import { toContent } from '../content.ts'
 import { eliciting, requireCapabilities } from '../elicitation.ts'
 import type { Exchange } from '../exchange.ts'
+import { SKILL_GET, SKILL_LIST } from '../extension-shapes.ts'
 import { PlainCalls } from '../plain-calls.ts'
 import {
   type Caller,
@@ -54,9 +56,12 @@ const method = <Request extends { params?: unknown }>(
 
 const shapes = specTypeSchemas
 
+/** A shape of an extension. Nothing in it validates later. */
+const own = <Request>(shape: z.ZodType<Request>) => shape as unknown as Shape<Request>
+
 /** Builds the method table of the modern era from what the provider supports. */
 export function methodsOf(provider: Provider): Map<string, Method> {
-  const { tools, resources, prompts, complete } = provider
+  const { tools, resources, prompts, skills, complete } = provider
   const methods: Record<string, Method> = {
     'server/discover': method(shapes.DiscoverRequest, async (_, { exchange: { session } }) => ({
       supportedVersions: MODERN_VERSIONS,
@@ -93,6 +98,16 @@ export function methodsOf(provider: Provider): Map<string, Method> {
           ...FRESH,
         }))
       }),
+    }),
+    ...(skills && {
+      'skills/list': method(own(SKILL_LIST), async (_, { exchange }) => ({
+        ...(await skills.list(exchange.session)),
+        ...CACHE,
+      })),
+      'skills/get': method(own(SKILL_GET), async ({ uri }, { exchange }) => ({
+        ...(await skills.get(exchange.session, uri)),
+        ...CACHE,
+      })),
     }),
     ...(prompts && {
       'prompts/list': method(shapes.ListPromptsRequest, async (params, { exchange }) => ({
