@@ -6,6 +6,7 @@ import type { CappedRows, RowCap } from './capped-query.ts'
 import type { Closed, Db, Statement } from './client.ts'
 import { openShares, tooMuchAtOnce, WEIGHTS, type Weight } from './connection-shares.ts'
 import { limitResponseTime } from './deadline.ts'
+import { EqualReads } from './equal-reads.ts'
 import { translated, unreachable } from './errors.ts'
 import { runCappedOnPool, runOnPool, type StatementPlace } from './query.ts'
 import { DisconnectWatch, openQueryCanceller, type QueryCanceller } from './query-cancellation.ts'
@@ -72,7 +73,10 @@ export function openDatabase(
   const canceller = openQueryCanceller(connectionString)
   const shares = openShares(connections, waitMs, whyLate(canceller))
   const part = (isOwn: boolean) =>
-    new View({ pool, timeoutMs, part: shares.part(isOwn), isOwn, client, canceller })
+    new View({
+      ...{ pool, timeoutMs, isOwn, client, canceller },
+      ...{ part: shares.part(isOwn), equalReads: new EqualReads() },
+    })
   const tokens = new LRUCache<string, Db>({ max: LIMITS.tokenClients })
   return Object.assign(part(true), {
     connectionString,
@@ -127,8 +131,8 @@ class View implements Db {
     closed?: Closed,
   ): Promise<CappedRows<Row>> {
     const inner = this.#inner
-    const watch = closed && new DisconnectWatch(closed, inner.canceller)
-    return translated(() => runCappedOnPool<Row>(inner, statement, values, cap, watch))
+    const watched = () => closed && new DisconnectWatch(closed, inner.canceller)
+    return translated(() => runCappedOnPool<Row>(inner, statement, values, cap, watched))
   }
   transaction<T>(work: (tx: Db) => Promise<T>): Promise<T> {
     const { client, timeoutMs } = this.#inner

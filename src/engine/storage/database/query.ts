@@ -2,6 +2,7 @@ import pg from 'pg'
 import { type CappedRows, type RowCap, runCapped } from './capped-query.ts'
 import type { Statement } from './client.ts'
 import { type Part, WEIGHTS } from './connection-shares.ts'
+import type { EqualReads } from './equal-reads.ts'
 import { abandoned, queryTooExpensive } from './errors.ts'
 import type { DisconnectWatch, QueryCanceller } from './query-cancellation.ts'
 
@@ -57,6 +58,7 @@ export type StatementPlace = {
   readonly timeoutMs: number
   readonly part: Part
   readonly canceller: QueryCanceller
+  readonly equalReads: EqualReads
   /** The server's own work has no long statements. */
   readonly isOwn: boolean
 }
@@ -70,15 +72,33 @@ export const runOnPool = <Row>(
 ): Promise<Row[]> =>
   onAny(place, statement, watch, (client) => runStatement<Row>(client, statement, values, place.timeoutMs))
 
-/** Variant for a page: keeps the rows that `cap` has room for. */
-export const runCappedOnPool = <Row>(
+/** Variant for a page: keeps the rows that `cap` has room for. Equal reads that wait for a connection share theirs. */
+export function runCappedOnPool<Row>(
   place: StatementPlace,
   statement: Statement,
   values: readonly unknown[],
   cap: RowCap,
-  watch?: DisconnectWatch,
+  watched: () => DisconnectWatch | undefined,
+): Promise<CappedRows<Row>> {
+  let watch: DisconnectWatch | undefined
+  const run = (cap: RowCap, begins = () => {}) => {
+    watch = watched()
+    return readCapped<Row>(place, statement, values, cap, begins, watch)
+  }
+  if (!statement.fromRequest) return run(cap)
+  return place.equalReads.read(statement, values, cap, { run, isGone: () => watch?.isGone ?? false })
+}
+
+const readCapped = <Row>(
+  place: StatementPlace,
+  statement: Statement,
+  values: readonly unknown[],
+  cap: RowCap,
+  begins: () => void,
+  watch: DisconnectWatch | undefined,
 ): Promise<CappedRows<Row>> =>
   onAny(place, statement, watch, async (client) => {
+    begins()
     const cancel = () => place.canceller.cancel(client)
     try {
       return await runCapped<Row>(client, configOf(statement, values), cap, cancel)
