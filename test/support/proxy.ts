@@ -4,7 +4,8 @@ import net from 'node:net'
 export type Proxy = {
   url: string
   shut(): void
-  open(): void
+  /** Accepts connections again, to another database if one is named. */
+  open(databaseUrl?: string): void
   /**
    * Holds back all data, or only the data from the database, and keeps connections open: a hanging database.
    */
@@ -18,10 +19,7 @@ export type Proxy = {
 
 /** Opens a proxy for a database on a TCP port or a Unix socket. Delays each answer by `delayMs`. */
 export async function openProxy(databaseUrl: string, delayMs = 0): Promise<Proxy> {
-  const target = new URL(databaseUrl)
-  const port = Number(target.port || 5432)
-  const directory = target.searchParams.get('host')
-  const path = directory?.startsWith('/') && `${directory}/.s.PGSQL.${port}`
+  let target = databaseUrl
   const sockets = new Set<net.Socket>()
   const ways: { from: net.Socket; to: net.Socket; isAnswer: boolean }[] = []
   let isShut = false
@@ -31,7 +29,7 @@ export async function openProxy(databaseUrl: string, delayMs = 0): Promise<Proxy
       inner.destroy()
       return
     }
-    const outer = path ? net.connect(path) : net.connect(port, target.hostname)
+    const outer = connectTo(target)
     for (const [from, to] of [
       [inner, outer],
       [outer, inner],
@@ -71,7 +69,8 @@ export async function openProxy(databaseUrl: string, delayMs = 0): Promise<Proxy
       silent = undefined
       for (const { from, to } of ways) if (!from.destroyed) from.unpipe(to).pipe(to)
     },
-    open: () => {
+    open: (other = target) => {
+      target = other
       isShut = false
     },
     close: async () => {
@@ -79,4 +78,11 @@ export async function openProxy(databaseUrl: string, delayMs = 0): Promise<Proxy
       await new Promise((resolve) => server.close(resolve))
     },
   }
+}
+
+function connectTo(databaseUrl: string): net.Socket {
+  const { hostname, port, searchParams } = new URL(databaseUrl)
+  const directory = searchParams.get('host')
+  const at = Number(port || 5432)
+  return directory?.startsWith('/') ? net.connect(`${directory}/.s.PGSQL.${at}`) : net.connect(at, hostname)
 }

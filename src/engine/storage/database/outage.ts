@@ -35,8 +35,13 @@ export function openOutageLog(
   return {
     warn: (fields, message) => {
       const { err } = fields as { err?: unknown }
-      if (!isAway(err)) return log.warn(fields, message)
-      if (!isLooking) void look(wordsOf(err instanceof DomainError ? err.cause : err))
+      const cause = wordsOf(err instanceof DomainError ? err.cause : err)
+      if (isAway(err)) {
+        if (!isLooking) void look(cause)
+      } else if (err instanceof DomainError && err.isUpstream) {
+        // The state of the database is not a fault of the code that met it.
+        log.warn({ ...fields, err: undefined, cause }, `${message}: ${err.message}`)
+      } else log.warn(fields, message)
     },
     info: (fields, message) => log.info(fields, message),
     close: () => stop.abort(),
