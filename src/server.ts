@@ -144,6 +144,6 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   await app.register(ingestion(deliveryOpener(engine), limiter, sizes.record))
   await app.register(s3({ openS3: s3Opener(engine), limiter, charge, unsent }))
   await app.register(docs(visit))
-  await app.register(frontPage(visit))
+  await app.register(frontPage(visit, config.operator))
   return app
 }

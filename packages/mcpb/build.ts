@@ -4,6 +4,7 @@ import { dirname, join, posix, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { packExtension } from '@anthropic-ai/mcpb'
 import ts from 'typescript'
+import { type Operator, supportLink } from '../../src/http/privacy.ts'
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const SOURCES = at('../../src')
@@ -12,11 +13,12 @@ const ENTRY = 'cli/mcp-relay/bundle-entry.ts'
 const ROOMS = /^(cli|contract|foundation)\//
 
 /** Writes the files of the bundle into a directory, which is emptied first. */
-export async function buildBundle(directory: string): Promise<void> {
+export async function buildBundle(directory: string, operator: Operator = {}): Promise<void> {
   await rm(directory, { recursive: true, force: true })
   const server = join(directory, 'server')
   await mkdir(server, { recursive: true })
-  await cp(at('manifest.json'), join(directory, 'manifest.json'))
+  await writeFile(join(directory, 'manifest.json'), await manifestOf(operator))
+  await cp(at('icon.png'), join(directory, 'icon.png'))
   await cp(at('../../LICENSE'), join(directory, 'LICENSE'))
   await writeFile(join(server, 'package.json'), '{ "type": "module" }\n')
   const done = new Set<string>()
@@ -31,12 +33,23 @@ export async function buildBundle(directory: string): Promise<void> {
   }
 }
 
+/** The manifest, with the policy and the support of who hands the bundle out. Directories ask for both. */
+async function manifestOf({ privacyUrl, support }: Operator): Promise<string> {
+  const manifest = JSON.parse(await readFile(at('manifest.json'), 'utf8')) as object
+  const said = {
+    ...(privacyUrl && { privacy_policies: [privacyUrl] }),
+    ...(support && { support: supportLink(support) }),
+  }
+  return `${JSON.stringify({ ...manifest, ...said }, null, 2)}\n`
+}
+
 /** Packs it. @returns where the file is */
 async function pack(): Promise<string> {
   const { version } = JSON.parse(await readFile(at('../../package.json'), 'utf8')) as { version: string }
   const directory = at('../../dist/mcpb')
   const outputPath = at(`../../dist/plinth-${version}.mcpb`)
-  await buildBundle(directory)
+  const { PLINTH_PRIVACY_URL: privacyUrl, PLINTH_SUPPORT: support } = process.env
+  await buildBundle(directory, { privacyUrl, support })
   if (!(await packExtension({ extensionPath: directory, outputPath, silent: true })))
     throw new Error('The bundle is not valid: run "mcpb validate dist/mcpb/manifest.json".')
   return outputPath

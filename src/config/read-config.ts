@@ -30,6 +30,9 @@ function isIssuer(text: string): boolean {
   return isSafe && username === '' && search === '' && hash === ''
 }
 
+const isSupport = (text: string): boolean =>
+  /^[^\s@<>"]+@[^\s@<>"]+\.[a-z]+$/i.test(text) || (/^https:\/\//.test(text) && URL.canParse(text))
+
 const isBlobUrl = (text: string): boolean =>
   text.startsWith('s3:')
     ? readS3Url(text) !== undefined
@@ -135,6 +138,11 @@ const Settings = z.object({
   PLINTH_WEBHOOK_SCHEDULE: readBy(scheduleOf).optional(),
   PLINTH_DELIVERIES: z.enum(['on', 'off'], 'must be on or off').default('on'),
   PLINTH_CORS_ORIGINS: z.string().optional(),
+  PLINTH_PRIVACY_URL: url(/^https?$/, 'the http or https address of a privacy policy').optional(),
+  PLINTH_SUPPORT: z
+    .string()
+    .refine(isSupport, 'is an e-mail address, or the https address of a page')
+    .optional(),
   PLINTH_OAUTH_ISSUER: z
     .string()
     .refine(isIssuer, 'is an https address without query or fragment (http on this machine)')
@@ -209,6 +217,8 @@ export type Config = {
   /** False: this process sends no deliveries of triggers, and runs no actions of them. */
   sendsDeliveries: boolean
   corsOrigins: readonly string[]
+  /** The privacy policy of who runs the server, and where to ask them for help. */
+  operator: { privacyUrl: string | undefined; support: string | undefined }
   oauth: OAuth | undefined
   requestsPerMinute: number
   connections: number
@@ -312,6 +322,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       .split(',')
       .map((origin) => origin.trim())
       .filter(Boolean),
+    operator: { privacyUrl: set.PLINTH_PRIVACY_URL, support: set.PLINTH_SUPPORT },
     oauth:
       set.PLINTH_OAUTH_ISSUER === undefined || set.PLINTH_OAUTH_AUDIENCE === undefined
         ? undefined

@@ -5,6 +5,7 @@ import { notFound } from './errors.ts'
 import { openExplorer } from './explorer.ts'
 import { GUIDE_GROUPS, GUIDES, guidePage, SEARCH_FORM, searchPage } from './guides.ts'
 import { htmlPage } from './html-page.ts'
+import { type Operator, privacyPage, supportLink } from './privacy.ts'
 import { addVary, SharedDocument } from './shared-document.ts'
 import { skillText } from './skill.ts'
 
@@ -47,12 +48,15 @@ const SURFACES = [
   { name: 'health', path: '/readyz', title: 'Health', about: '/healthz, /readyz and /metrics.' },
 ] as const
 
-/** Serves `/`, `/guides` and `/skill`, without a token. Where the explorer is not built, a page with the surfaces is in its place. */
-export function frontPage(visit: Hook, folders?: readonly URL[]) {
+/** Serves `/`, `/guides`, `/skill` and `/privacy`, without a token. Where the explorer is not built, a page with the surfaces is in its place. */
+export function frontPage(visit: Hook, operator: Operator = {}, folders?: readonly URL[]) {
   return async (app: FastifyInstance): Promise<void> => {
     const explorer = openExplorer(folders)
     const page = new SharedDocument(() => ({ type: HTML, body: FRONT }))
-    const index = new SharedDocument(() => ({ type: 'application/json; charset=utf-8', body: INDEX }))
+    const index = new SharedDocument(() => ({
+      type: 'application/json; charset=utf-8',
+      body: indexOf(operator),
+    }))
     const contents = new SharedDocument(() => ({ type: HTML, body: CONTENTS }))
     const guides = new Map(
       GUIDES.map((guide) => [
@@ -67,6 +71,12 @@ export function frontPage(visit: Hook, folders?: readonly URL[]) {
     }))
 
     explorer?.routes(app, visit)
+    const privacy = new SharedDocument(() => ({ type: HTML, body: privacyPage(operator) }))
+    app.get('/privacy', { onRequest: visit }, (request, reply) =>
+      operator.privacyUrl === undefined
+        ? privacy.send(request, reply.header('content-security-policy', PAGE_POLICY))
+        : reply.redirect(operator.privacyUrl),
+    )
     app.get('/skill', { onRequest: visit }, (request, reply) => skill.send(request, reply))
     app.get('/', { onRequest: visit }, (request, reply) => {
       addVary(reply, 'Accept')
@@ -90,17 +100,20 @@ export function frontPage(visit: Hook, folders?: readonly URL[]) {
   }
 }
 
-const INDEX = JSON.stringify(
-  {
-    name: 'plinth',
-    description: 'A data layer for software agents: bases of typed JSON records.',
-    rest: '/v1',
-    mcp: '/mcp',
-    ...Object.fromEntries(SURFACES.map(({ name, path }) => [name, path])),
-  },
-  null,
-  2,
-)
+const indexOf = ({ support }: Operator): string =>
+  JSON.stringify(
+    {
+      name: 'plinth',
+      description: 'A data layer for software agents: bases of typed JSON records.',
+      rest: '/v1',
+      mcp: '/mcp',
+      ...Object.fromEntries(SURFACES.map(({ name, path }) => [name, path])),
+      privacy: '/privacy',
+      ...(support !== undefined && { support: supportLink(support) }),
+    },
+    null,
+    2,
+  )
 
 const FRONT = htmlPage(
   'Server',

@@ -92,7 +92,10 @@ export const GUIDE_GROUPS: readonly GuideGroup[] = [
   },
   {
     role: 'Change Plinth',
-    guides: [{ name: 'architecture', title: 'Architecture', about: 'The map of the code.' }],
+    guides: [
+      { name: 'architecture', title: 'Architecture', about: 'The map of the code.' },
+      { name: 'publishing', title: 'Publishing', about: 'What registries and directories of MCP ask for.' },
+    ],
   },
 ]
 

@@ -32,9 +32,10 @@ import { configureTools } from './tools/configure.ts'
 import { defineTools } from './tools/define.ts'
 import { definitionTools } from './tools/delete-definition.ts'
 import { profileTools } from './tools/describe-type/describe-type.ts'
-import { environmentTools } from './tools/environments.ts'
+import { previewTools, promoteTools } from './tools/environments.ts'
 import { fileTools, seesFileTypes } from './tools/files/files.ts'
 import { historyTools } from './tools/history.ts'
+import { proposeTools } from './tools/propose.ts'
 import { recordTypeTools } from './tools/record-types.ts'
 import { recordTools } from './tools/records/writes.ts'
 import { relatedTools } from './tools/related.ts'
@@ -61,7 +62,9 @@ export const GENERIC: readonly TwoSided[] = [
   ...sqlWriteTools,
   ...defineTools,
   ...workTools,
-  ...environmentTools,
+  ...previewTools,
+  ...proposeTools,
+  ...promoteTools,
   ...rollbackPromotionTools,
   ...configurationTools,
   ...configureTools,

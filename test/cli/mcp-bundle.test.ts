@@ -19,7 +19,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'plinth-bundle-'))
   unpacked = join(folder, 'unpacked')
   const [files, file] = [join(folder, 'files'), join(folder, 'plinth.mcpb')]
-  await buildBundle(files)
+  await buildBundle(files, { privacyUrl: 'https://example.com/privacy', support: 'help@example.com' })
   expect(await packExtension({ extensionPath: files, outputPath: file, silent: true })).toBe(true)
   expect((await stat(file)).size).toBeLessThan(64 * 1024)
   expect(await unpackExtension({ mcpbPath: file, outputDir: unpacked, silent: true })).toBe(true)
@@ -53,6 +53,11 @@ test('the bundle manifest is valid, has the package version and marks the token 
   expect(manifest).toMatchObject({ manifest_version: '0.4', version })
   expect(manifest.user_config.token).toMatchObject({ sensitive: true, required: true })
   expect(await stat(join(unpacked, manifest.server.entry_point))).toBeTruthy()
+  expect((await readFile(join(unpacked, manifest.icon))).subarray(1, 4).toString()).toBe('PNG')
+  expect(manifest).toMatchObject({
+    privacy_policies: ['https://example.com/privacy'],
+    support: 'mailto:help@example.com',
+  })
 })
 
 test('the entry point of the bundle connects with the given token, base and read-only option', async () => {

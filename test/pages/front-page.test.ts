@@ -49,9 +49,25 @@ test('programs get no page below /b/, and files that the explorer does not have 
     expect([path, (await server.as(null)('GET', path)).body.error.code]).toEqual([path, 'NOT_FOUND'])
 })
 
+test('/privacy says what the server keeps, or leads to the policy of who runs it; / names where to get help', async () => {
+  const own = await page('/privacy')
+  expect([own.status, own.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+  for (const word of ['calls_days', 'hashes', 'history_days']) expect(own.text).toContain(word)
+  expect((await server.as(null)('GET', '/')).body).not.toHaveProperty('support')
+  const app = Fastify()
+  const operator = { privacyUrl: 'https://example.com/privacy', support: 'help@example.com' }
+  await app.register(frontPage(async () => undefined, operator, []))
+  const { statusCode, headers } = await app.inject({ url: '/privacy' })
+  expect([statusCode, headers.location]).toEqual([302, operator.privacyUrl])
+  expect((await app.inject({ url: '/' })).json()).toMatchObject({
+    privacy: '/privacy',
+    support: 'mailto:help@example.com',
+  })
+})
+
 test('without a built explorer, a page names the command that builds it', async () => {
   const app = Fastify()
-  await app.register(frontPage(async () => undefined, []))
+  await app.register(frontPage(async () => undefined, {}, []))
   const { body, headers } = await app.inject({ url: '/', headers: { accept: 'text/html' } })
   expect(headers['content-security-policy']).toMatch(/^default-src 'none'/)
   for (const word of ['npm run web', 'href="/graphql"', 'href="/docs/"', 'href="/guides"'])

@@ -48,13 +48,13 @@ export async function actionTool(action: ServedAction): Promise<EndpointTool> {
       title: clean(title, 100) || id,
       description: description ? clean(description, 1000) : `Run the action "${id}".`,
       permission: isRead ? 'read' : 'write',
-      hints: { destructive: true },
+      hints: { destructive: true, openWorld: isOpen },
       output: OUTPUT,
     },
     input.schema,
   )
   return {
-    definition: { ...made, annotations: { ...made.annotations, openWorldHint: isOpen } },
+    definition: made,
     recordType: null,
     operation: 'run',
     call: async (args, { base, at, context }, caller) => {

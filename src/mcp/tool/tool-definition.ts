@@ -28,7 +28,8 @@ export type Described = {
   description: string
   /** Permission that the token must hold somewhere in the base for the tool to be listed. */
   permission: Permission
-  hints: { destructive?: boolean; idempotent?: boolean }
+  /** `openWorld`: the tool may send to other systems. */
+  hints: { destructive?: boolean; idempotent?: boolean; openWorld?: boolean }
   output: object
 }
 
@@ -49,7 +50,7 @@ export const definition = (
       destructiveHint: hints.destructive ?? false,
       idempotentHint: hints.idempotent ?? false,
     }),
-    openWorldHint: false,
+    openWorldHint: hints.openWorld ?? false,
   },
 })
 

@@ -102,7 +102,8 @@ export const configureTools = [
     description:
       'Create or change a trigger, inbound webhook, action, endpoint, toolset, seed or file type: fields are those of its REST body, and merge (null: default, lists are replaced). Or act on it; replay takes delivery_id.',
     permission: 'manage',
-    hints: { destructive: true },
+    // A test and a replay send a delivery.
+    hints: { destructive: true, openWorld: true },
     isUnlisted: true,
     input: z.strictObject({
       kind: z.enum(KINDS),

@@ -1,16 +1,7 @@
-/** The tools preview, propose and promote: changing the configuration of a live base by way of a copy. */
+/** The tools preview and promote: changing the configuration of a live base by way of a copy. */
 
 import { z } from 'zod'
-import {
-  changeLines,
-  countLine,
-  keptLines,
-  obstacleLines,
-  type PlannedChange,
-  rewrittenLines,
-  type Step,
-  warningLines,
-} from '../../contract/change-lines.ts'
+import type { PlannedChange, Step } from '../../contract/change-lines.ts'
 import { PromoteBody } from '../../contract/config-shapes.ts'
 import { anyPreviewOf, productionOf } from '../../contract/ids.ts'
 import { awaiting } from '../../contract/plan-messages.ts'
@@ -22,10 +13,9 @@ import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { DeletionParts, PlanParts } from '../../http/deletion-plan-fragment.ts'
-import { ReadResult } from '../budget/read-result.ts'
 import { deletedOr } from '../tool/approval.ts'
 import { answerOutput } from '../tool/page-arguments.ts'
-import { deleting, reading, tool } from '../tool/tool.ts'
+import { deleting, tool } from '../tool/tool.ts'
 
 const ToolPreview = graphql(`fragment ToolPreview on Base {
   id description production_base: productionBase version created_at: createdAt
@@ -52,34 +42,6 @@ const remove = compile(
       done: deleteBase(id: $id) { id deleted dry_run: dryRun deletion { ...DeletionParts } plan { ...PlanParts } }
     }`,
     [DeletionParts, PlanParts],
-  ),
-)
-const propose = compile(
-  graphql(
-    `query ToolPropose($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $migration: JSON, $resolve: JSON) {
-      proposal(base: $base, from: $from, prune: $prune, resources: $resources, migration: $migration, resolve: $resolve) {
-        from base_id: baseId changes summary conflicts breaks revision kept records_rewritten: recordsRewritten warnings
-      }
-    }`,
-  ),
-)
-const ToolRequest = graphql(`fragment ToolRequest on ReviewRequest {
-  id at state note decision { decision note by { name } at }
-}`)
-const ask = compile(
-  graphql(
-    `mutation ToolAskForReview($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $migration: JSON, $note: String) {
-      done: askForReview(base: $base, from: $from, prune: $prune, resources: $resources, migration: $migration, note: $note) { ...ToolRequest }
-    }`,
-    [ToolRequest],
-  ),
-)
-const asked = compile(
-  graphql(
-    `query ToolReviewRequest($base: String!, $from: String!) {
-      newest: newestReviewRequest(base: $base, from: $from) { ...ToolRequest }
-    }`,
-    [ToolRequest],
   ),
 )
 const promote = compile(
@@ -116,7 +78,8 @@ const RUN = {
     deletedOr((await remove({ id: `${anyPreviewOf(base)}${name ?? ''}` }, context)).done),
 }
 
-const chosen = {
+/** What a proposal and a promotion take. */
+export const chosen = {
   from: z.string().optional().meta({ description: 'The preview; by default that of the address.' }),
   prune: z.boolean().optional().meta({ description: 'Also delete what the preview deleted.' }),
   resources: PromoteBody.shape.resources.meta({ description: 'Only these.' }),
@@ -124,7 +87,7 @@ const chosen = {
   resolve: PromoteBody.shape.resolve,
 }
 
-export const environmentTools = [
+export const previewTools = [
   tool('preview', {
     title: 'Previews',
     description:
@@ -150,46 +113,9 @@ export const environmentTools = [
       )
     },
   }),
-  tool('propose', {
-    title: 'Propose a promotion',
-    description:
-      'What promoting a preview would change in production, and what its records break: a plan to show a person. `ask` puts it on the list of what waits for a person; the answer says how the newest request was decided.',
-    permission: 'read',
-    hints: { idempotent: true },
-    isUnlisted: true,
-    decidesAt: productionOf,
-    input: z.strictObject({
-      ...chosen,
-      ask: z.boolean().optional().meta({ description: 'Ask a person to promote it.' }),
-      note: z.string().optional().meta({ description: 'With ask: a word to the person.' }),
-      ...reading,
-    }),
-    output: answerOutput,
-    run: async ({ base_id, from, max_tokens: _, ask: isAsked, note, ...selected }, context) => {
-      const { resolve: _resolve, ...asking } = selected
-      const args = { ...placesOf(base_id, from), ...omitUndefined(selected) }
-      const request = isAsked
-        ? (await ask({ ...placesOf(base_id, from), ...omitUndefined({ ...asking, note }) }, context)).done
-        : (await asked(placesOf(base_id, from), context)).newest
-      const { proposal } = await propose(args, context)
-      const { changes, conflicts, breaks, revision, kept, records_rewritten, warnings, ...about } =
-        proposal as unknown as Proposal
-      const isFree = conflicts.length + breaks.length === 0
-      return new ReadResult({
-        ...about,
-        ...(revision !== null && { revision }),
-        promotable: isFree,
-        plan: planText({ changes, conflicts, breaks, kept, records_rewritten, warnings }),
-        changes: changes.map(named),
-        conflicts,
-        breaks,
-        ...(kept && { kept: kept.slice(0, LIMITS.promotionChangesShown) }),
-        ...metaOf({ warnings, records_rewritten }),
-        ...(request && { review_request: trim(request) }),
-        next: request?.state === 'open' ? WAIT : isFree ? SHOW : REPAIR,
-      })
-    },
-  }),
+]
+
+export const promoteTools = [
   tool('promote', {
     title: 'Promote a preview',
     description: 'Apply the changes of a preview to production. The first call returns a plan to confirm.',
@@ -248,7 +174,7 @@ type Promoted = Pick<Proposal, 'changes' | 'kept' | 'records_rewritten' | 'warni
 }
 type Conflict = { kind: string; id: string; production: readonly Step[]; preview: readonly Step[] }
 type Break = { path: string; message: string }
-type Proposal = {
+export type Proposal = {
   from: string
   base_id: string
   changes: readonly PlannedChange[]
@@ -265,36 +191,13 @@ const KEEP_SECRETS =
   'secrets are only in this answer. Store each where the other system signs or verifies with it.'
 
 /** What a write of configuration says beside its result. */
-const metaOf = (said: Pick<Proposal, 'records_rewritten' | 'warnings'>): object =>
+export const metaOf = (said: Pick<Proposal, 'records_rewritten' | 'warnings'>): object =>
   writtenBody({ warnings: said.warnings, records_rewritten: said.records_rewritten })
 
-const named = ({ kind, id, op }: PlannedChange) => ({ kind, id, op })
-
-/** The proposal as a text to show a person. */
-const planText = ({
-  changes,
-  conflicts,
-  breaks,
-  kept,
-  records_rewritten: rewritten,
-  warnings,
-}: Omit<Proposal, 'from' | 'base_id' | 'summary' | 'revision'>): string =>
-  [
-    ...changeLines(changes).map(({ text }) => text),
-    ...obstacleLines(conflicts, breaks),
-    countLine(changes, 'due'),
-    ...rewrittenLines(rewritten ?? {}, 'due'),
-    ...keptLines(kept ?? [], 'Send prune'),
-    ...warningLines(warnings ?? []),
-  ].join('\n')
-
-const SHOW = 'Show plan to a person. A token with admin promotes it.'
-const WAIT = 'A person decides. Call propose again later: review_request says how.'
-const REPAIR =
-  'Repair conflicts and breaks first: bring the changes of production into the preview, or change records so that they fit.'
+export const named = ({ kind, id, op }: PlannedChange) => ({ kind, id, op })
 
 /** The production base of the address, and the preview: the named one, or that of the address. */
-function placesOf(base: string, from = base): { base: string; from: string } {
+export function placesOf(base: string, from = base): { base: string; from: string } {
   const production = productionOf(base)
   if (from !== production) return { base: production, from }
   throw invalid({

@@ -25,7 +25,7 @@ export const rollbackPromotionTools = [
     description:
       'Undo a promotion: its exact inverse, in production. changes with kind promotion has its id. No record is deleted.',
     permission: 'write',
-    hints: {},
+    hints: { destructive: true },
     isUnlisted: true,
     decidesAt: productionOf,
     input: z.strictObject({

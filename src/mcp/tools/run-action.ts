@@ -19,7 +19,8 @@ export const runActionTools = [
     description:
       'Run an action of the base: its steps in one transaction. configuration shows its input_schema, and the runs.',
     permission: 'write',
-    hints: { destructive: true },
+    // An action may have a step that sends a request.
+    hints: { destructive: true, openWorld: true },
     isUnlisted: true,
     showsRecords: true,
     input: z.strictObject({

@@ -86,7 +86,7 @@ export const writingTools = [
     description: 'Move or change properties.',
     permission: 'write',
     ofFiles: true,
-    hints: { destructive: false },
+    hints: { destructive: true },
     input: z.strictObject({
       ...one,
       new_path: z.string().optional(),

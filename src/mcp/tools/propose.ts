@@ -1,0 +1,144 @@
+/** The tool propose: what a promotion would change, to show a person, and the request to decide on it. */
+import { z } from 'zod'
+import {
+  changeLines,
+  countLine,
+  keptLines,
+  obstacleLines,
+  rewrittenLines,
+  warningLines,
+} from '../../contract/change-lines.ts'
+import { anyPreviewOf, productionOf } from '../../contract/ids.ts'
+import { trim } from '../../contract/response-bodies.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import { omitUndefined } from '../../foundation/omit-undefined.ts'
+import type { Context } from '../../graphql/context.ts'
+import { graphql } from '../../graphql/document.ts'
+import { compile } from '../../graphql/execute.ts'
+import { ReadResult } from '../budget/read-result.ts'
+import { answerOutput } from '../tool/page-arguments.ts'
+import { reading, tool } from '../tool/tool.ts'
+import type { Given } from '../tool/tool-call.ts'
+import type { TwoSided } from './claims/claims.ts'
+import { chosen, metaOf, named, type Proposal, placesOf } from './environments.ts'
+
+const propose = compile(
+  graphql(
+    `query ToolPropose($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $migration: JSON, $resolve: JSON) {
+      proposal(base: $base, from: $from, prune: $prune, resources: $resources, migration: $migration, resolve: $resolve) {
+        from base_id: baseId changes summary conflicts breaks revision kept records_rewritten: recordsRewritten warnings
+      }
+    }`,
+  ),
+)
+const ToolRequest = graphql(`fragment ToolRequest on ReviewRequest {
+  id at state note decision { decision note by { name } at }
+}`)
+const ask = compile(
+  graphql(
+    `mutation ToolAskForReview($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $migration: JSON, $note: String) {
+      done: askForReview(base: $base, from: $from, prune: $prune, resources: $resources, migration: $migration, note: $note) { ...ToolRequest }
+    }`,
+    [ToolRequest],
+  ),
+)
+const asked = compile(
+  graphql(
+    `query ToolReviewRequest($base: String!, $from: String!) {
+      newest: newestReviewRequest(base: $base, from: $from) { ...ToolRequest }
+    }`,
+    [ToolRequest],
+  ),
+)
+const WHAT =
+  'What promoting a preview would change in production, and what its records break: a plan to show a person.'
+const HOW_DECIDED = 'he answer says how the newest request was decided.'
+
+const input = z.strictObject({
+  ...chosen,
+  ask: z.boolean().optional().meta({ description: 'Ask a person to promote it.' }),
+  note: z.string().optional().meta({ description: 'With ask: a word to the person.' }),
+  ...reading,
+})
+
+async function show(
+  { base_id, from, max_tokens: _, ask: isAsked, note, ...selected }: Given<typeof input>,
+  context: Context,
+): Promise<ReadResult> {
+  const { resolve: _resolve, ...asking } = selected
+  const args = { ...placesOf(base_id, from), ...omitUndefined(selected) }
+  const request = isAsked
+    ? (await ask({ ...placesOf(base_id, from), ...omitUndefined({ ...asking, note }) }, context)).done
+    : (await asked(placesOf(base_id, from), context)).newest
+  const { proposal } = await propose(args, context)
+  const { changes, conflicts, breaks, revision, kept, records_rewritten, warnings, ...about } =
+    proposal as unknown as Proposal
+  const isFree = conflicts.length + breaks.length === 0
+  return new ReadResult({
+    ...about,
+    ...(revision !== null && { revision }),
+    promotable: isFree,
+    plan: planText({ changes, conflicts, breaks, kept, records_rewritten, warnings }),
+    changes: changes.map(named),
+    conflicts,
+    breaks,
+    ...(kept && { kept: kept.slice(0, LIMITS.promotionChangesShown) }),
+    ...metaOf({ warnings, records_rewritten }),
+    ...(request && { review_request: trim(request) }),
+    next: request?.state === 'open' ? WAIT : isFree ? SHOW : REPAIR,
+  })
+}
+
+const whole = tool('propose', {
+  title: 'Propose a promotion',
+  description: `${WHAT} \`ask\` puts it on the list of what waits for a person; t${HOW_DECIDED}`,
+  permission: 'write',
+  hints: { idempotent: true },
+  isUnlisted: true,
+  decidesAt: (base) => anyPreviewOf(productionOf(base)),
+  input,
+  output: answerOutput,
+  run: show,
+})
+
+/** For tokens that may write to no preview, and at addresses that only read: it asks nobody. */
+const showing = tool('propose', {
+  title: 'Propose a promotion',
+  description: `${WHAT} T${HOW_DECIDED}`,
+  permission: 'read',
+  hints: {},
+  isUnlisted: true,
+  decidesAt: productionOf,
+  input: input.extend({
+    ask: input.shape.ask.meta({ listed: false }),
+    note: input.shape.note.meta({ listed: false }),
+  }),
+  output: answerOutput,
+  run: show,
+})
+
+// Calls run the whole tool, so that `ask` fails with FORBIDDEN and not as unknown.
+export const proposeTools: readonly TwoSided[] = [{ ...whole, reads: { ...showing, call: whole.call } }]
+
+/** The proposal as a text to show a person. */
+const planText = ({
+  changes,
+  conflicts,
+  breaks,
+  kept,
+  records_rewritten: rewritten,
+  warnings,
+}: Omit<Proposal, 'from' | 'base_id' | 'summary' | 'revision'>): string =>
+  [
+    ...changeLines(changes).map(({ text }) => text),
+    ...obstacleLines(conflicts, breaks),
+    countLine(changes, 'due'),
+    ...rewrittenLines(rewritten ?? {}, 'due'),
+    ...keptLines(kept ?? [], 'Send prune'),
+    ...warningLines(warnings ?? []),
+  ].join('\n')
+
+const SHOW = 'Show plan to a person. A token with admin promotes it.'
+const WAIT = 'A person decides. Call propose again later: review_request says how.'
+const REPAIR =
+  'Repair conflicts and breaks first: bring the changes of production into the preview, or change records so that they fit.'
