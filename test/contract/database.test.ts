@@ -2,12 +2,16 @@ import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { cloneDatabase } from '../support/database.ts'
 
-/** The columns of the Prisma models as `table.column type null?`. */
-function modelled(): string[] {
-  const text = globSync('prisma/models/*.prisma')
+const textOf = (pattern: string, exclude: readonly string[] = []) =>
+  globSync(pattern, { exclude })
     .map((file) => readFileSync(file, 'utf8'))
     .join('\n')
-  return [...text.matchAll(/^model \w+ \{\n(.*?)^\}/gms)].flatMap(([, body = '']) => {
+
+const models = () => [...textOf('prisma/models/*.prisma').matchAll(/^model (\w+) \{\n(.*?)^\}/gms)]
+
+/** The columns of the Prisma models as `table.column type null?`. */
+function modelled(): string[] {
+  return models().flatMap(([, , body = '']) => {
     const table = /@@map\("(\w+)"\)/.exec(body)?.[1]
     return body.split('\n').flatMap((line) => {
       const [, name, type, optional] = /^\s{2}(\w+)\s+(\w+(?:\("\w+"\))?)(\?|\[\])?/.exec(line) ?? []
@@ -52,4 +56,17 @@ test('the Prisma models and the migrations define the same columns', async () =>
   )
   expect(modelled().sort()).toEqual(migrated.sort())
   await database.drop()
+})
+
+test('the Prisma client has the models that its queries name, and no other', () => {
+  const queries = textOf('src/**/*.ts', ['src/engine/prisma/**'])
+  const isAsked = (model: string) =>
+    new RegExp(`\\.${model[0]?.toLowerCase()}${model.slice(1)}\\b`).test(queries)
+  const [named, unnamed] = [true, false].map((ignored) =>
+    models()
+      .filter(([, , body = '']) => body.includes('@@ignore') !== ignored)
+      .map(([, model = '']) => model),
+  )
+  expect(named?.filter((model) => !isAsked(model))).toEqual([])
+  expect(unnamed?.length).toBeGreaterThan(20)
 })
