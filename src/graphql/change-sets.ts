@@ -24,6 +24,7 @@ const BOUND = new Set([
     'relationships',
   ],
   ...['recordType', 'recordTypes', 'relationshipType', 'relationshipTypes', 'visibleTypes', 'exportTools'],
+  ...['sql', 'sqlRows', 'executeSql'],
   ...['outlinedTypes', 'outlinedLinks', 'outlinedFileTypes', 'seesFileTypes'],
   ...['createRecord', 'putRecord', 'putRecordByExternalId', 'patchRecord', 'deleteRecord', 'cancelRecord'],
   ...[

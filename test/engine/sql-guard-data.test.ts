@@ -11,7 +11,13 @@ import { HONEST } from '../support/sql-corpus/honest.ts'
 
 // Runs as a superuser with every grant, so that only the guard protects the data.
 
-const CATALOG: Catalog = { baseId: 'shop', readsAll: false, tokenId: 'none', types: TYPES }
+const CATALOG: Catalog = {
+  baseId: 'shop',
+  readsAll: false,
+  readsDrafts: false,
+  tokenId: 'none',
+  types: TYPES,
+}
 let client: pg.Client
 let drop: () => Promise<void>
 
@@ -134,7 +140,13 @@ describe('a typed SQL column', () => {
     timezone: 'Europe/Berlin',
     jsonSchema: { properties: KINDS, $defs: { text: { type: 'string' } } },
   }
-  const catalog: Catalog = { baseId: 'shop', readsAll: true, tokenId: null, types: [type] }
+  const catalog: Catalog = {
+    baseId: 'shop',
+    readsAll: true,
+    readsDrafts: false,
+    tokenId: null,
+    types: [type],
+  }
   const names = Object.keys(KINDS).join(', ')
 
   const write = async (id: string, data: object) => {

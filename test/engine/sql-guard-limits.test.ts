@@ -15,6 +15,7 @@ const typeOf = (id: string, count: number) => ({
 const loadCatalog = (...types: Catalog['types'][number][]): Catalog => ({
   baseId: 'b',
   readsAll: false,
+  readsDrafts: false,
   tokenId: null,
   types,
 })

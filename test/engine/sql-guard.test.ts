@@ -8,7 +8,13 @@ import { ATTACKS } from '../support/sql-corpus/attacks.ts'
 import { TYPES } from '../support/sql-corpus/data.ts'
 import { HONEST } from '../support/sql-corpus/honest.ts'
 
-const CATALOG: Catalog = { baseId: 'shop', readsAll: false, tokenId: 'none', types: TYPES }
+const CATALOG: Catalog = {
+  baseId: 'shop',
+  readsAll: false,
+  readsDrafts: false,
+  tokenId: 'none',
+  types: TYPES,
+}
 
 beforeAll(loadModule)
 
@@ -187,7 +193,7 @@ describe('a relation of a statement', () => {
 
   test('has ids and properties with quotes and backslashes as literals', async () => {
     const type = { id: 'a', timezone: 'UTC', jsonSchema: { properties: { "x'\\y": { type: 'string' } } } }
-    const odd: Catalog = { baseId: "b'\\", readsAll: true, tokenId: null, types: [type] }
+    const odd: Catalog = { baseId: "b'\\", readsAll: true, readsDrafts: false, tokenId: null, types: [type] }
     const text = await rewritten(`SELECT * FROM a`, undefined, odd)
     const constants = nodes(parseSync(text), 'sval').map((each) => (each as { sval?: unknown }).sval ?? each)
     expect(constants).toContain("b'\\")

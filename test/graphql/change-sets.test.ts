@@ -41,7 +41,6 @@ test('a document reads and writes production and a change-set side by side', asy
 test('a field that is no part of change-sets is refused, and writes nothing', async () => {
   for (const document of [
     'mutation { putRecordType(base: "crm--fix", id: "x", input: {}) { id } }',
-    'mutation { executeSql(base: "crm--fix", statements: "DELETE FROM deal") { count } }',
     'mutation { claimRecords(base: "crm--fix", recordType: "deal") { limit } }',
     'mutation { revertChanges(base: "crm--fix", last: true) { count } }',
   ]) {

@@ -12,7 +12,11 @@ export const GRANTED: readonly string[] = TYPES.map(({ id }) => id)
  * Runs statements under the role of the token's grants without the parser: as a query does, or as the reader of
  * SQL that writes does.
  */
-export async function pastTheParser(world: World, reader: 'query' | 'write') {
+export async function pastTheParser(
+  world: World,
+  reader: 'query' | 'write',
+  { baseId = 'shop', recordTypes = [...GRANTED].sort(), changeSet = null as string | null } = {},
+) {
   const lines: string[] = []
   const log = pino({ level: 'trace', base: null }, { write: (line: string) => void lines.push(line) })
   const db = openDatabase(world.database.url, () => {})
@@ -24,7 +28,7 @@ export async function pastTheParser(world: World, reader: 'query' | 'write') {
     limits,
     log,
   })
-  const principal = { baseId: 'shop', recordTypes: [...GRANTED].sort(), tokenId: 'none' }
+  const principal = { baseId, recordTypes, tokenId: 'none', changeSet }
   const asked = { principal, tokenId: 'none', requestId: 'none', limit: 1000, signal: undefined }
   const query = (text: string, values: readonly unknown[]) =>
     runner.run(

@@ -23,11 +23,16 @@ type Row = { id: string; timezone: string; json_schema: unknown; bytes: number }
  * The token's read scope of the base. Tokens of equal grants share it, except for a text that can read calls, which the
  * change log has too.
  */
-export function principalRightsOf({ access, actor }: Scope, baseId: string, text: unknown): PrincipalRights {
+export function principalRightsOf(
+  { access, actor, changeSet: within }: Scope,
+  baseId: string,
+  text: unknown,
+): PrincipalRights {
   const types = access.types('read', baseId)
-  if (types === '*') return { baseId, recordTypes: ['*'], tokenId: null }
+  const changeSet = within ?? null
+  if (types === '*') return { baseId, recordTypes: ['*'], tokenId: null, changeSet }
   const readsCalls = typeof text === 'string' && READS_CALLS.test(text)
-  return { baseId, recordTypes: [...types].sort(), tokenId: readsCalls ? actor.tokenId : null }
+  return { baseId, recordTypes: [...types].sort(), tokenId: readsCalls ? actor.tokenId : null, changeSet }
 }
 
 /** The name of the relation, or a name in escapes. */
@@ -38,21 +43,29 @@ const READS_CALLS = /changes|calls|u&/i
  * that reads the whole base it is the same object.
  * @throws NOT_FOUND
  */
-export async function loadCatalog(scope: Scope, { baseId, recordTypes }: PrincipalRights): Promise<Catalog> {
-  const catalog = await sharedCatalog(scope, baseId, recordTypes)
+export async function loadCatalog(
+  scope: Scope,
+  { baseId, recordTypes, changeSet }: PrincipalRights,
+): Promise<Catalog> {
+  const catalog = await sharedCatalog(scope, baseId, recordTypes, changeSet !== null)
   return catalog.readsAll ? catalog : { ...catalog, tokenId: scope.actor.tokenId }
 }
 
-async function sharedCatalog(scope: Scope, baseId: string, recordTypes: readonly string[]): Promise<Catalog> {
+async function sharedCatalog(
+  scope: Scope,
+  baseId: string,
+  recordTypes: readonly string[],
+  readsDrafts: boolean,
+): Promise<Catalog> {
   const [base] = await scope.db.query<{ version: string }>(VERSION, [baseId])
   if (!base) throw await missingBase(scope, baseId)
-  const key = digest([baseId, recordTypes])
+  const key = digest([baseId, recordTypes, readsDrafts])
   const known = runnerOf(scope).catalogs.get(key)
   if (known?.version === base.version) return known.catalog
   const readsAll = recordTypes[0] === '*'
   const rows = await scope.db.query<Row>(TYPES, [baseId, readsAll ? null : recordTypes])
   const types = rows.map(({ id, timezone, json_schema }) => ({ id, timezone, jsonSchema: json_schema }))
-  const catalog: Catalog = { baseId, readsAll, tokenId: null, types }
+  const catalog: Catalog = { baseId, readsAll, readsDrafts, tokenId: null, types }
   const bytes = rows.reduce((sum, row) => sum + row.bytes, 0)
   runnerOf(scope).catalogs.set(key, { version: base.version, catalog, bytes })
   return catalog

@@ -452,7 +452,6 @@ test('what it cannot hold is refused by name, and a preview that copies has no d
     ['GET', `/v1/${id}/changes/stream`, undefined],
     ['GET', `/v1/${id}/records/deal/${a}/history`, undefined],
     ['GET', `/v1/${id}/config`, undefined],
-    ['POST', `/v1/${id}/sql`, { query: 'SELECT 1' }],
     ['POST', `/v1/${id}/records/deal/claim`, {}],
     ['GET', `/v1/${id}/files/doc`, undefined],
   ] as const)

@@ -46,10 +46,12 @@ export type PrincipalRights = {
   readonly recordTypes: readonly string[]
   /** The token whose own tool calls it reads; null if it reads none, or all. */
   readonly tokenId: string | null
+  /** The change-set whose drafts it sees over the records of the base; null for production. */
+  readonly changeSet: string | null
 }
 
 /** The rights of the server's own login, used without login roles: only the parser enforces the grants. */
-export const EVERYWHERE: PrincipalRights = { baseId: '*', recordTypes: ['*'], tokenId: null }
+export const EVERYWHERE: PrincipalRights = { baseId: '*', recordTypes: ['*'], tokenId: null, changeSet: null }
 
 /** The group role of a database; it holds the common privileges. */
 export const groupOf = (database: number): string => `plinth_sql_${database}`
@@ -58,9 +60,17 @@ export const groupOf = (database: number): string => `plinth_sql_${database}`
  * The role name of these rights. It includes the database's OID, since the databases of a cluster share their
  * roles.
  */
-export function roleOf(database: number, { baseId, recordTypes, tokenId }: PrincipalRights): string {
+export function roleOf(
+  database: number,
+  { baseId, recordTypes, tokenId, changeSet }: PrincipalRights,
+): string {
   const hash = createHash('sha256')
-    .update(JSON.stringify([baseId, recordTypes, ...(tokenId === null ? [] : [tokenId])]))
+    .update(
+      JSON.stringify([
+        ...[baseId, recordTypes, ...(tokenId === null ? [] : [tokenId])],
+        ...(changeSet === null ? [] : [{ changeSet }]),
+      ]),
+    )
     .digest('hex')
   return `${groupOf(database)}_${hash.slice(0, 24)}`
 }

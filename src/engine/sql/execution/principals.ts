@@ -1,4 +1,4 @@
-/** Login roles that statements run under: one per base and set of record types, and per token for its tool calls, created on first use. */
+/** Login roles that statements run under: one per base or change-set and set of record types, and per token for its tool calls, created on first use. */
 import pg from 'pg'
 import { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
@@ -24,7 +24,7 @@ const FIND = statement(
   'sql_principal',
   `SELECT g.password, g.used_at < now() - interval '1 hour' AS "isStale" FROM plinth.sql_grant g
    WHERE g.role = $1 AND g.base_id = $2 AND g.record_types = $3::jsonb
-     AND g.token_id IS NOT DISTINCT FROM $4 AND g.password IS NOT NULL
+     AND g.token_id IS NOT DISTINCT FROM $4 AND g.change_set IS NOT DISTINCT FROM $5 AND g.password IS NOT NULL
      AND EXISTS (SELECT FROM pg_roles r WHERE r.rolname = g.role)`,
 )
 type Found = { password: string; isStale: boolean }
@@ -73,7 +73,7 @@ export function openPrincipals({ connectionString, db, isolation, timeoutMs }: O
       if (afresh) ready = undefined
       const database = await prepared()
       const role = roleOf(database, reach)
-      const values = [role, reach.baseId, JSON.stringify(reach.recordTypes), reach.tokenId]
+      const values = [role, reach.baseId, JSON.stringify(reach.recordTypes), reach.tokenId, reach.changeSet]
       const [found] = afresh ? [] : await db.query<Found>(FIND, values)
       if (found && (!found.isStale || (await noteUse(role)))) return { role, password: found.password }
       return alone((client) => makeRole(client, database, role, reach, { isolation, timeoutMs }))

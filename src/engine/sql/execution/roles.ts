@@ -8,8 +8,8 @@ import { groupOf, type Isolation, type PrincipalRights } from './isolation.ts'
 /** Credentials of a login role. */
 export type Principal = { readonly role: string; readonly password: string }
 
-// New functions are executable by PUBLIC; only those that typed columns need stay executable, for the group
-// role.
+// New functions are executable by PUBLIC; only those that views and typed columns need stay executable, for the
+// group role.
 const FIND_GROUP = `
   SELECT d.oid::int8::float8 AS database,
     EXISTS (SELECT FROM pg_roles WHERE rolname = 'plinth_sql_' || d.oid) AS exists,
@@ -21,6 +21,7 @@ const MISSES_GRANT = `
   SELECT EXISTS (SELECT FROM pg_class c WHERE c.relnamespace = 'plinth_sql'::regnamespace AND c.relkind = 'v'
       AND NOT has_table_privilege($1, c.oid, 'SELECT'))
     OR NOT has_function_privilege($1, 'plinth.instant(text, text)', 'EXECUTE')
+    OR NOT has_function_privilege($1, 'plinth.sql_change_set()', 'EXECUTE')
     OR NOT has_schema_privilege($1, 'plinth_sql', 'USAGE') OR NOT has_schema_privilege($1, 'plinth', 'USAGE')
     OR NOT has_database_privilege($1, current_database(), 'CONNECT') AS misses,
   quote_ident(current_database()) AS database`
@@ -46,14 +47,14 @@ export async function prepareRoles(client: pg.Client, isolation: Isolation): Pro
       GRANT CONNECT ON DATABASE ${grants[0].database} TO ${group};
       GRANT USAGE ON SCHEMA plinth, plinth_sql TO ${group};
       GRANT SELECT ON ALL TABLES IN SCHEMA plinth_sql TO ${group};
-      GRANT EXECUTE ON FUNCTION plinth.instant(text, text) TO ${group}`)
+      GRANT EXECUTE ON FUNCTION plinth.instant(text, text), plinth.sql_change_set() TO ${group}`)
   return found.database
 }
 
 const KEEP = `
-  INSERT INTO plinth.sql_grant AS g (role, base_id, record_types, password, token_id)
-  VALUES ($1, $2, $3::jsonb, $4, $5)
-  ON CONFLICT (role) DO UPDATE SET base_id = $2, record_types = $3::jsonb, token_id = $5, used_at = now(),
+  INSERT INTO plinth.sql_grant AS g (role, base_id, record_types, password, token_id, change_set)
+  VALUES ($1, $2, $3::jsonb, $4, $5, $6)
+  ON CONFLICT (role) DO UPDATE SET base_id = $2, record_types = $3::jsonb, token_id = $5, change_set = $6, used_at = now(),
     password = coalesce(g.password, $4)
   RETURNING password`
 
@@ -65,7 +66,7 @@ export async function makeRole(
   client: pg.Client,
   database: number,
   role: string,
-  { baseId, recordTypes, tokenId }: PrincipalRights,
+  { baseId, recordTypes, tokenId, changeSet }: PrincipalRights,
   { isolation, timeoutMs }: { isolation: Isolation; timeoutMs: number },
 ): Promise<Principal> {
   const fresh = randomBytes(32).toString('base64url')
@@ -75,6 +76,7 @@ export async function makeRole(
     JSON.stringify(recordTypes),
     fresh,
     tokenId,
+    changeSet,
   ])
   const password = kept.rows[0]?.password ?? fresh
   const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [role])

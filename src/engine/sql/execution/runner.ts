@@ -102,9 +102,10 @@ export async function openSqlRunner({
   const take = async (principal: PrincipalRights): Promise<SqlConnection> => {
     if (isolation === 'parser_only') {
       const waiting = pool.waiting(null)
-      if (waiting) return waiting
-      await principals.openToLogin()
-      return pool.open(null)
+      if (!waiting) await principals.openToLogin()
+      const connection = waiting ?? (await pool.open(null))
+      await connection.client.query(SET_CHANGE_SET, [principal.changeSet ?? ''])
+      return connection
     }
     try {
       return await logIn(pool, principals, principal)
@@ -236,6 +237,9 @@ export async function openSqlRunner({
     close: () => pool.close(),
   }
 }
+
+/** What the views read where there are no roles. */
+const SET_CHANGE_SET = `SELECT set_config('plinth.change_set', $1, false)`
 
 /** Logs in to a role; recreates it if it was dropped or its password changed since the look-up. */
 async function logIn(

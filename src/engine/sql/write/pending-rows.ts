@@ -27,6 +27,16 @@ const OWN = `SELECT * FROM (
 
 const KEYS = unnamed(`SELECT seq::text AS seq, kind, record_type, id FROM (${OWN}) c ORDER BY c.seq`)
 
+/** In a change-set: the drafts written since, which others cannot write meanwhile. Its log is that of production. */
+const BEGIN_DRAFTS = statement(
+  'sql_write_begin_drafts',
+  `SELECT now()::timestamptz(3)::text AS now, coalesce((SELECT max(position) FROM plinth.draft_change WHERE branch = $1), 0)::text AS seq`,
+)
+const DRAFT_KEYS = unnamed(
+  `SELECT position::text AS seq, kind, nullif(record_type, '') AS record_type, id FROM plinth.draft_change
+   WHERE branch = $1 AND position > $2 ORDER BY position`,
+)
+
 const CHANGES = unnamed(
   `SELECT json_build_object('seq', seq, 'at', at, 'kind', kind, 'record_type', record_type, 'id', id,
      'operation', operation, 'version', version, 'data', data, 'external_id', external_id,
@@ -105,7 +115,10 @@ export type PendingRows = {
 /** Opens the overlay at the start of a transaction. */
 export async function openPendingRows(scope: WriteScope, catalog: Catalog): Promise<PendingRows> {
   const { baseId, readsAll, types } = catalog
-  const [begin] = await scope.db.query<{ now: string; seq: string }>(BEGIN, [baseId])
+  const { changeSet } = scope
+  const [begin] = await scope.db.query<{ now: string; seq: string }>(
+    ...(changeSet === undefined ? ([BEGIN, [baseId]] as const) : ([BEGIN_DRAFTS, [changeSet]] as const)),
+  )
   const start = begin?.seq ?? '0'
   const readable = readsAll ? null : types.map(({ id }) => id)
   const mayRead = (type: string) => readable?.includes(type) ?? true
@@ -117,7 +130,11 @@ export async function openPendingRows(scope: WriteScope, catalog: Catalog): Prom
     if (!isStale) return
     isStale = false
     type Key = { seq: string; kind: string; record_type: string | null; id: string }
-    for (const { seq, kind, record_type: type, id } of await scope.db.query<Key>(KEYS, [baseId, seen])) {
+    const keys =
+      changeSet === undefined
+        ? await scope.db.query<Key>(KEYS, [baseId, seen])
+        : await scope.db.query<Key>(DRAFT_KEYS, [changeSet, seen])
+    for (const { seq, kind, record_type: type, id } of keys) {
       seen = seq
       if (kind === 'relationship') links.add(id)
       else if (type !== null) records.set(type, (records.get(type) ?? new Set()).add(id))
@@ -137,7 +154,9 @@ export async function openPendingRows(scope: WriteScope, catalog: Catalog): Prom
   /** The ids to leave out of the view, and the rows in their place. */
   const overlayOf = async (relation: Relation): Promise<{ gone: object[]; rows: string[] } | undefined> => {
     if (relation.view === 'change')
-      return seen === start ? undefined : { gone: [], rows: await texts(CHANGES, [start, readable]) }
+      return seen === start || changeSet !== undefined
+        ? undefined
+        : { gone: [], rows: await texts(CHANGES, [start, readable]) }
     if (relation.view === 'relationship')
       return links.size === 0
         ? undefined
@@ -176,7 +195,7 @@ const KEYS_OF: Readonly<Record<string, string>> = {
 
 /** The view without the rows of the transaction, and these rows. The conditions on the grants hold for both. */
 function overlaid(
-  { view, condition }: Relation,
+  { view, source, condition }: Relation,
   { baseId }: Catalog,
   { gone, rows }: { gone: string; rows: string },
   bind: Bind,
@@ -193,6 +212,6 @@ function overlaid(
   const without = same
     ? ` WHERE NOT EXISTS (SELECT FROM json_to_recordset(${bind(gone)}::json) AS g (${keys}) WHERE ${same})`
     : ''
-  return `FROM (SELECT base_id, ${names} FROM (SELECT base_id, ${names} FROM plinth_sql.${view} WHERE ${condition}) AS s${without}
+  return `FROM (SELECT base_id, ${names} FROM (SELECT base_id, ${names} FROM ${source} WHERE ${condition}) AS s${without}
     UNION ALL SELECT ${quoteText(baseId)} COLLATE "C", ${names} FROM json_to_recordset(${bind(rows)}::json) AS o (${columns})) AS v WHERE ${condition}`
 }

@@ -13,8 +13,9 @@ export type Relation = {
   columns: Columns
   /** Column expressions over the view. */
   expressions: readonly SqlColumn[]
-  /** The view it reads. */
+  /** The view it reads, and the name of that in the database: a change-set has its own. */
   view: string
+  source: string
   /** The filters for the base and the grants. */
   condition: string
   /** The FROM clause of the view, with the filters. */
@@ -49,13 +50,19 @@ function listRelations(catalog: Catalog): Relations {
     const fixed = FIXED.get(name)
     if (fixed) {
       const condition = [`base_id = ${quoteText(catalog.baseId)}`, fixed.filter(catalog)]
-      return relation(name, fixed.columns(catalog), fixed.view, condition.filter(Boolean).join(' AND '))
+      return relation(
+        catalog,
+        name,
+        fixed.columns(catalog),
+        fixed.view,
+        condition.filter(Boolean).join(' AND '),
+      )
     }
     const [type, another] = types.get(name) ?? []
     if (!type) return undefined
     if (another) return 'ambiguous'
     const condition = `base_id = ${quoteText(catalog.baseId)} AND record_type = ${quoteText(type.id)}`
-    return relation(type.id, typeColumns(type), 'record', condition)
+    return relation(catalog, type.id, typeColumns(type), 'record', condition)
   }
   return {
     names,
@@ -67,19 +74,19 @@ function listRelations(catalog: Catalog): Relations {
   }
 }
 
-const relation = (
+const DRAFTED = new Set(['record', 'relationship'])
+
+function relation(
+  { readsDrafts }: Catalog,
   name: string,
   expressions: readonly SqlColumn[],
   view: string,
   condition: string,
-): Relation => ({
-  name,
-  columns: columnsOfNames(expressions.map((column) => column.name)),
-  expressions,
-  view,
-  condition,
-  from: `FROM plinth_sql.${view} WHERE ${condition}`,
-})
+): Relation {
+  const source = `plinth_sql.${readsDrafts && DRAFTED.has(view) ? 'draft_' : ''}${view}`
+  const columns = columnsOfNames(expressions.map((column) => column.name))
+  return { name, columns, expressions, view, source, condition, from: `FROM ${source} WHERE ${condition}` }
+}
 
 type RecordType = Catalog['types'][number]
 const knownColumns = new WeakMap<RecordType, readonly SqlColumn[]>()
