@@ -35,6 +35,7 @@ import { previewTools, resolveTools } from './mcp/preview-tools.ts'
 import { addressCheck } from './mcp/protocol/host-check.ts'
 import type { Provider } from './mcp/protocol/provider.ts'
 import { openAuthenticator } from './oauth/authenticator.ts'
+import { authorizationServer } from './oauth/server/plugin.ts'
 import { attachmentLinks } from './rest/attachment-links.ts'
 import { docs } from './rest/docs.ts'
 import { ingestion } from './rest/ingest.ts'
@@ -138,6 +139,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   await app.register(playground(toGraphql, { visit, charge, sizes, ...config }))
   await app.register(signInRoutes(engine, limiter, toGraphql))
   await app.register(authenticator.metadata(addressCheck(config)))
+  await app.register(authorizationServer({ engine, limiter, config, addressCheck: addressCheck(config) }))
   const toMcp = callerHooks(authenticator.authenticate, limiter, unsent, 'mcp', authenticator.tokenChars)
   await app.register(mcp(toMcp, { ...config, challenge: authenticator.challenge, charge }, provider))
   await app.register(attachmentLinks(visit, linkOpener(engine)))

@@ -33,6 +33,12 @@ function isIssuer(text: string): boolean {
 const isSupport = (text: string): boolean =>
   /^[^\s@<>"]+@[^\s@<>"]+\.[a-z]+$/i.test(text) || (/^https:\/\//.test(text) && URL.canParse(text))
 
+/** Whether the server has a safe address of its own: the one it is given, or that of this machine. */
+const isOrigin = (publicUrl: string | undefined, host: string): boolean =>
+  publicUrl === undefined
+    ? LOOPBACK.test(host.includes(':') ? `[${host}]` : host)
+    : isIssuer(publicUrl) && new URL(publicUrl).pathname === '/'
+
 const isBlobUrl = (text: string): boolean =>
   text.startsWith('s3:')
     ? readS3Url(text) !== undefined
@@ -152,6 +158,8 @@ const Settings = z.object({
     .string()
     .regex(/^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/, 'must be scopes separated by spaces')
     .optional(),
+  PLINTH_OAUTH_SERVER: z.enum(['on', 'off'], 'must be on or off').default('off'),
+  PLINTH_OAUTH_REGISTRATION: z.enum(['on', 'off'], 'must be on or off').default('off'),
   PLINTH_RATE_LIMIT: whole(0, 10_000_000, LIMITS.requestsPerMinute),
   PLINTH_MAX_CONNECTIONS: whole(1, 1_000_000, LIMITS.connections),
   PLINTH_MAX_BODY_BYTES: whole(1024, 1024 ** 3, LIMITS.bodyBytes),
@@ -181,6 +189,18 @@ const Sound = Settings.refine(
   needed('PLINTH_OAUTH_ISSUER'),
 )
   .refine((set) => set.PLINTH_OAUTH_AUDIENCE || !set.PLINTH_OAUTH_ISSUER, needed('PLINTH_OAUTH_AUDIENCE'))
+  .refine((set) => set.PLINTH_OAUTH_SERVER === 'off' || !set.PLINTH_OAUTH_ISSUER, {
+    path: ['PLINTH_OAUTH_SERVER'],
+    error: 'cannot be on beside PLINTH_OAUTH_ISSUER: one of them issues the tokens of /mcp',
+  })
+  .refine((set) => set.PLINTH_OAUTH_SERVER === 'off' || isOrigin(set.PLINTH_PUBLIC_URL, set.PLINTH_HOST), {
+    path: ['PLINTH_OAUTH_SERVER'],
+    error: 'needs PLINTH_PUBLIC_URL, an https address without a path (or a server of this machine only)',
+  })
+  .refine((set) => set.PLINTH_OAUTH_REGISTRATION === 'off' || set.PLINTH_OAUTH_SERVER === 'on', {
+    path: ['PLINTH_OAUTH_REGISTRATION'],
+    error: 'needs PLINTH_OAUTH_SERVER=on',
+  })
   .refine((set) => !set.PLINTH_PUBLIC_URL || new URL(set.PLINTH_PUBLIC_URL).hostname !== set.PLINTH_S3_HOST, {
     path: ['PLINTH_S3_HOST'],
     error: 'must be another host than that of PLINTH_PUBLIC_URL, which has the other surfaces',
@@ -220,6 +240,8 @@ export type Config = {
   /** The privacy policy of who runs the server, and where to ask them for help. */
   operator: { privacyUrl: string | undefined; support: string | undefined }
   oauth: OAuth | undefined
+  /** The server's own authorization server; undefined if it is off. `registers`: clients may register themselves. */
+  oauthServer: { registers: boolean } | undefined
   requestsPerMinute: number
   connections: number
   bodyBytes: number
@@ -331,6 +353,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
             audience: set.PLINTH_OAUTH_AUDIENCE,
             scopes: set.PLINTH_OAUTH_SCOPES?.split(' ') ?? [],
           },
+    oauthServer:
+      set.PLINTH_OAUTH_SERVER === 'on' ? { registers: set.PLINTH_OAUTH_REGISTRATION === 'on' } : undefined,
     requestsPerMinute: set.PLINTH_RATE_LIMIT,
     connections: set.PLINTH_MAX_CONNECTIONS,
     bodyBytes: set.PLINTH_MAX_BODY_BYTES,

@@ -2,12 +2,17 @@
 import { createSecretKey } from 'node:crypto'
 import { s3Endpoint } from '../contract/s3-shapes.ts'
 import type { PrivateHosts } from '../foundation/egress/allowed-addresses.ts'
-import { openEgress } from '../foundation/egress/dispatcher.ts'
+import { type Egress, openEgress } from '../foundation/egress/dispatcher.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import type { ErrorLog, InfoLog } from '../foundation/log.ts'
 import { type Delivery, openDelivery, openRefusals } from './automation/inbound/index.ts'
 import type { Arrived } from './automation/inbound/verify.ts'
 import { openTriggers } from './automation/triggers/index.ts'
+import {
+  type Authorizations,
+  openAuthorizations,
+  sweepAuthorized,
+} from './configuration/authorizations/index.ts'
 import { KINDS } from './configuration/kinds.ts'
 import {
   type AdminToken,
@@ -25,7 +30,7 @@ import { openCaches, requireNotices } from './core/caches.ts'
 import { requireOwnStore } from './core/contents/own-store.ts'
 import { openLongPolls } from './core/long-poll.ts'
 import type { ClientBreaks, Scope, Services, Via } from './core/scope.ts'
-import { sealKey, serverSecret } from './core/sealed-token.ts'
+import { seal, sealKey, serverSecret, unseal } from './core/sealed-token.ts'
 import { SlowLists } from './core/slow-lists.ts'
 import { expireKeys } from './core/write/idempotency.ts'
 import { expirePlans } from './core/write/plan-store.ts'
@@ -109,6 +114,13 @@ export type Engine = {
   signIn(code: string, requestId: string): Promise<SignedIn | undefined>
   /** Revokes the calling token if it is that of a browser tab. Returns whether it was. */
   signOut(scope: Scope): Promise<boolean>
+  /** What the authorization server stores. */
+  authorizations: Authorizations
+  /** Seals a text that a page carries, for one use; `unseal` returns undefined for any other. */
+  seal(use: unknown, text: string): string
+  unseal(use: unknown, sealed: string): string | undefined
+  /** Sends a request to an address that somebody chose, public ones only. */
+  send: Egress['send']
   scope(
     session: TokenSession,
     via: Via,
@@ -234,6 +246,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     sweepAttachments().catch((err) => log.warn({ err }, 'old attachments were not swept'))
     sweepS3Credentials(database).catch((err) => log.warn({ err }, 'old S3 credentials were not swept'))
     sweepSignIns(database).catch((err) => log.warn({ err }, 'old sign-ins were not swept'))
+    sweepAuthorized(database).catch((err) => log.warn({ err }, 'old authorizations were not swept'))
     expireKeys(database).catch((err) => log.warn({ err }, 'old idempotency keys were not swept'))
     expirePlans(database).catch((err) => log.warn({ err }, 'old plans were not swept'))
     sweepAutomaticWrites(database).catch((err) => log.warn({ err }, 'old counts were not swept'))
@@ -259,6 +272,10 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     issuedSession: issuedSession,
     signIn: (code, requestId) => signIn({ ...system, via: 'graphql', requestId }, code),
     signOut,
+    authorizations: openAuthorizations((requestId) => ({ ...system, via: 'mcp', requestId }), database),
+    seal: (use, text) => seal(keys.cursor, ['page', use], text),
+    unseal: (use, sealed) => unseal(keys.cursor, ['page', use], sealed),
+    send: egress.send,
     scope,
     linkScope: async (use, link, requestId) => {
       const { attachment, session: maker } = openLink(keys.link, use, link)

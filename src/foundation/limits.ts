@@ -487,6 +487,20 @@ export const LIMITS = {
   tabHours: 12,
   tabsOfToken: 20,
   /**
+   * Authorization server: seconds that a code and an access token are valid and that a person may read the page, how many
+   * clients a token allows, how many register themselves, and what is read of a client's metadata, how often, for how long.
+   */
+  oauthCodeSeconds: 60,
+  oauthAccessSeconds: 3600,
+  oauthPageSeconds: 600,
+  oauthClientsOfToken: 100,
+  oauthClients: 500,
+  clientMetadataBytes: 8 * 1024,
+  clientMetadataTimeoutMs: 5000,
+  clientMetadataMs: 10 * 60_000,
+  clientMetadataLoadsPerMinute: 60,
+  redirectUris: 20,
+  /**
    * Multipart uploads: parts of one, minimum bytes of a part that is not the last, maximum bytes of a part, how many a
    * base has at the same time, and how long one is kept.
    */

@@ -26,11 +26,11 @@ td code { overflow-wrap: break-word }
 .table { overflow-x: auto } table { border-collapse: collapse } th, td { border: 1px solid var(--line); padding: .35rem .6rem; text-align: left; vertical-align: top }
 `
 
-/** Renders a page; `body` is HTML. */
-export const htmlPage = (title: string, body: string): string =>
+/** Renders a page; `body` is HTML, and `style` is what only this page has. */
+export const htmlPage = (title: string, body: string, style = ''): string =>
   `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(title)} – Plinth</title><style>${STYLE}</style></head><body>
+<title>${escapeHtml(title)} – Plinth</title><style>${STYLE}${style}</style></head><body>
 ${body}
 </body></html>
 `

@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import type { Config, OAuth } from '../config/read-config.ts'
-import { isBaseId, isTypeId } from '../contract/ids.ts'
+import type { Config } from '../config/read-config.ts'
 import type { Engine, TokenSession } from '../engine/engine.ts'
 import type { DomainError } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { openContext, type SentToken } from '../graphql/context.ts'
 import type { Authenticate } from '../http/caller.ts'
 import { notFound } from '../http/errors.ts'
+import { type Names, originOf, pathOf } from './addresses.ts'
 import { openIssuer } from './issuer.ts'
 
 type Hook = (request: FastifyRequest, reply: unknown, done: () => void) => void
@@ -20,19 +20,27 @@ export type Authenticator = {
   metadata(addressCheck: Hook): (app: FastifyInstance) => Promise<void>
 }
 
+/** Where clients get tokens: the issuer by the request, and the scopes to ask it for. */
+type Server = { issuerOf: (request: FastifyRequest) => string; scopes: readonly string[] }
+
 /** Creates the authenticator for Plinth tokens and, if an issuer is configured, for its tokens. */
 export function openAuthenticator(
-  { oauth, publicUrl }: Config,
+  { oauth, oauthServer, publicUrl }: Config,
   engine: Engine,
   authenticate: Authenticate,
 ): Authenticator {
-  if (!oauth)
-    return {
-      authenticate,
-      tokenChars: LIMITS.tokenChars,
-      challenge: plainChallenge,
-      metadata: () => async () => {},
-    }
+  const discovery = (server: Server) => ({
+    challenge: issuerChallenge(server, publicUrl),
+    metadata: (addressCheck: Hook) => async (app: FastifyInstance) => {
+      app.addHook('onRequest', addressCheck)
+      protectedResource(app, server, publicUrl)
+    },
+  })
+  // The tokens of the server's own authorization server are those of Plinth.
+  const plain = { authenticate, tokenChars: LIMITS.tokenChars }
+  if (oauthServer)
+    return { ...plain, ...discovery({ issuerOf: (request) => originOf(request, publicUrl), scopes: [] }) }
+  if (!oauth) return { ...plain, challenge: plainChallenge, metadata: () => async () => {} }
   const issuer = openIssuer(oauth)
   // Cache validated tokens: a signature check costs as much as a request.
   const known = new LRUCache<string, TokenSession>({
@@ -54,17 +62,12 @@ export function openAuthenticator(
       return openContext(engine, session, via, requestId, closed, reserveBytes)
     },
     tokenChars: LIMITS.issuedTokenChars,
-    challenge: issuerChallenge(oauth, publicUrl),
-    metadata: (addressCheck) => async (app) => {
-      app.addHook('onRequest', addressCheck)
-      protectedResource(app, oauth, publicUrl)
-    },
+    ...discovery({ issuerOf: () => oauth.issuer, scopes: oauth.scopes }),
   }
 }
 
 /** Returns the `WWW-Authenticate` value of a refusal on `/mcp`; undefined if it has none. */
 type Challenge = (request: FastifyRequest, error: DomainError) => string | undefined
-type Names = { base_id?: string; endpoint_id?: string }
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 
@@ -79,7 +82,7 @@ const plainChallenge: Challenge = (_request, { code }) =>
  * The challenge with an issuer (RFC 6750, section 3, and RFC 9728, section 5.1): the error, and the metadata
  * URL for discovery.
  */
-function issuerChallenge({ scopes }: OAuth, publicUrl: string | undefined): Challenge {
+function issuerChallenge({ scopes }: Server, publicUrl: string | undefined): Challenge {
   return (request, error) => {
     const fault = faultOf(request, error)
     if (fault === undefined) return undefined
@@ -112,7 +115,11 @@ function faultOf({ headers, caller }: FastifyRequest, { code, message, details }
 const quotable = (text: string) => text.replace(/["\\]/g, "'").replace(/[^\x20-\x7e]/g, '')
 
 /** Serves the protected resource metadata (RFC 9728) of every `/mcp` address. */
-function protectedResource(app: FastifyInstance, oauth: OAuth, publicUrl: string | undefined): void {
+function protectedResource(
+  app: FastifyInstance,
+  { issuerOf, scopes }: Server,
+  publicUrl: string | undefined,
+): void {
   for (const suffix of ['', '/mcp', '/mcp/:base_id', '/mcp/:base_id/e/:endpoint_id'])
     app.get(`${WELL_KNOWN}${suffix}`, async (request) => {
       const path = pathOf(request.params as Names)
@@ -120,20 +127,9 @@ function protectedResource(app: FastifyInstance, oauth: OAuth, publicUrl: string
       return {
         resource: `${originOf(request, publicUrl)}${path}`,
         resource_name: 'Plinth',
-        authorization_servers: [oauth.issuer],
-        ...(oauth.scopes.length > 0 && { scopes_supported: oauth.scopes }),
+        authorization_servers: [issuerOf(request)],
+        ...(scopes.length > 0 && { scopes_supported: scopes }),
         bearer_methods_supported: ['header'],
       }
     })
 }
-
-/** The address of the path parameters, whether or not it exists; undefined for invalid ids. */
-function pathOf({ base_id: base, endpoint_id: endpoint }: Names): string | undefined {
-  if (base === undefined) return '/mcp'
-  if (!isBaseId(base) || (endpoint !== undefined && !isTypeId(endpoint))) return undefined
-  return endpoint === undefined ? `/mcp/${base}` : `/mcp/${base}/e/${endpoint}`
-}
-
-/** Public origin of this server. The Host header is validated before. */
-const originOf = ({ headers }: FastifyRequest, publicUrl: string | undefined) =>
-  publicUrl ?? `http://${headers.host ?? 'localhost'}`

@@ -24,10 +24,16 @@ export async function deleteToken(scope: WriteScope, id: string): Promise<{ id: 
   })
 }
 
-/** Deletes tokens with those of the tabs that they signed in, in the transaction of the scope. Returns the topics of all. */
+/**
+ * Deletes tokens with those of the tabs that they signed in and of the clients that they authorized, in the transaction
+ * of the scope. Returns the topics of all.
+ */
 export async function endTokens(scope: Scope, ids: readonly string[]): Promise<`token:${string}`[]> {
   if (ids.length === 0) return []
-  const where = { OR: [{ id: { in: [...ids] } }, { signedInBy: { in: [...ids] } }] }
+  const among = { in: [...ids] }
+  const where = {
+    OR: [{ id: among }, { signedInBy: among }, { authorization: { grantedBy: among } }],
+  }
   const rows = await scope.db.orm.token.findMany({ where })
   await scope.db.orm.token.deleteMany({ where })
   await appendChanges(

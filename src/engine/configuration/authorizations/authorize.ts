@@ -1,0 +1,85 @@
+/** A person allows a client a part of the own rights: the client gets a code, once. */
+import { randomBytes } from 'node:crypto'
+import { TokenBody } from '../../../contract/shapes.ts'
+import { check, inBody } from '../../../contract/validate.ts'
+import { DomainError, invalid } from '../../../foundation/errors.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
+import { uuidv7 } from '../../../foundation/uuid.ts'
+import { hashOf } from '../../core/authentication/authenticate.ts'
+import { outside } from '../../core/authentication/may-manage.ts'
+import { lockCreator } from '../../core/authentication/recheck-rights.ts'
+import type { Scope } from '../../core/scope.ts'
+import { narrowGrants, type Reach } from '../../storage/access/narrow-grants.ts'
+
+export type Allowed = {
+  client: { id: string; name: string }
+  redirectUri: string
+  /** The S256 challenge of PKCE. */
+  challenge: string
+  /** The address that the client connects to. */
+  resource: string
+  reach: Reach
+  endsAt: Date | null
+}
+
+/**
+ * The token that a caller allows with: its own, or the one that a tab was opened with, because a tab ends before what it
+ * allowed does.
+ * @throws FORBIDDEN for the token of a client or of an issuer, whose rights are not its own to give
+ */
+export async function grantorOf({ db, actor, session }: Scope): Promise<{ id: string; endsAt: Date | null }> {
+  const row =
+    session?.key == null
+      ? null
+      : await db.orm.token.findUnique({
+          where: { id: actor.tokenId ?? '' },
+          include: { authorization: { select: { id: true } }, opener: true },
+        })
+  if (!row || row.authorization)
+    throw new DomainError('FORBIDDEN', 'This token allows no clients.', {
+      details: [
+        {
+          path: '/token',
+          code: 'token_required',
+          message: 'Sign in with a token of your own. The token of a client allows no other client.',
+        },
+      ],
+    })
+  const { id, expiresAt } = row.opener ?? row
+  return { id, endsAt: expiresAt }
+}
+
+/**
+ * Stores what a client may have, and returns its code.
+ * @throws FORBIDDEN if the caller has nothing of it; VALIDATION_ERROR for an end outside the caller's
+ */
+export async function allow(scope: Scope, allowed: Allowed): Promise<string> {
+  const { client, redirectUri, challenge, resource, endsAt } = allowed
+  const grants = narrowGrants(scope.access.grants, allowed.reach)
+  if (grants.length === 0) throw outside('/reach', 'You have no such rights yourself.')
+  check(TokenBody.shape.grants, grants, inBody('/grants'))
+  const code = randomBytes(32).toString('base64url')
+  await scope.db.transaction(async (tx) => {
+    await lockCreator(tx, scope)
+    const grantor = await grantorOf({ ...scope, db: tx })
+    if (endsAt ? endsAt <= new Date() || (grantor.endsAt && endsAt > grantor.endsAt) : grantor.endsAt)
+      throw invalid({
+        path: '/end',
+        code: 'outside_own_end',
+        message: 'Choose an end before that of your own access.',
+      })
+    await tx.orm.authorization.create({
+      data: {
+        id: uuidv7(),
+        clientId: client.id,
+        clientName: client.name,
+        grantedBy: grantor.id,
+        grants: grants as object[],
+        ...{ resource, redirectUri, challenge, endsAt },
+        codeHash: hashOf(code),
+        codeExpiresAt: new Date(Date.now() + LIMITS.oauthCodeSeconds * 1000),
+      },
+    })
+  })
+  return code
+}

@@ -1,0 +1,91 @@
+/** What a person can allow a client: bases, types and endpoints that the person sees, and permissions that the person has. */
+import type { Engine } from '../../engine/engine.ts'
+import { DomainError } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import type { Context, Permission } from '../../graphql/context.ts'
+import { graphql } from '../../graphql/document.ts'
+import { compile } from '../../graphql/execute.ts'
+import type { Resource } from '../addresses.ts'
+
+type Named = { id: string; name: string }
+/** What can be allowed in a base, or of all bases. */
+export type Choices = {
+  base: string
+  types: readonly Named[]
+  endpoints: readonly Named[]
+  /** Whether there is anything besides endpoints. */
+  hasTypes: boolean
+  permissions: readonly Permission[]
+}
+
+const PERMISSIONS = ['read', 'write', 'manage', 'admin'] as const
+export const ALL = '*'
+
+const listBases = compile(
+  graphql(`query ConsentBases($limit: Int) { bases(limit: $limit) { data { id name } } }`),
+)
+const listTypes = compile(
+  graphql(
+    `query ConsentTypes($base: String!, $limit: Int) { recordTypes(base: $base, limit: $limit) { data { id name } } }`,
+  ),
+)
+const listEndpoints = compile(
+  graphql(
+    `query ConsentEndpoints($base: String!, $limit: Int) { endpoints(base: $base, limit: $limit) { data { id name } } }`,
+  ),
+)
+
+/** The list; nothing where the person may not read it. */
+async function seen<T>(list: () => Promise<readonly T[]>): Promise<readonly T[]> {
+  try {
+    return await list()
+  } catch (thrown) {
+    if (thrown instanceof DomainError && (thrown.code === 'FORBIDDEN' || thrown.code === 'NOT_FOUND'))
+      return []
+    throw thrown
+  }
+}
+
+const listed = (names: string | readonly string[] | undefined): readonly string[] =>
+  typeof names === 'string' ? [names] : (names ?? [])
+
+/** The bases of the person that the address serves. */
+export async function basesFor(context: Context, { base }: Resource): Promise<readonly Named[]> {
+  const { access } = context.scope
+  if (base !== null) return access.knows(base) ? [{ id: base, name: base }] : []
+  const found = await seen(async () => (await listBases({ limit: LIMITS.pageMax }, context)).bases.data)
+  // Grants on endpoints alone show no base in the list.
+  const named = access.grants.flatMap((grant) => listed(grant.base)).filter((id) => id !== ALL)
+  const unlisted = [...new Set(named)].filter((id) => !found.some((each) => each.id === id))
+  return [...found, ...unlisted.map((id) => ({ id, name: id }))]
+}
+
+/** What can be allowed in the base, or of all bases; undefined if the person has nothing there. */
+export async function choicesIn(
+  { authorizations }: Pick<Engine, 'authorizations'>,
+  context: Context,
+  base: string,
+  { endpoint: only }: Resource,
+): Promise<Choices | undefined> {
+  const reach = { base, types: null, endpoint: only, permission: 'admin' as const, proposes: false }
+  const own = authorizations.part(context.scope, reach)
+  if (own.length === 0) return undefined
+  const most = Math.max(...own.map(({ permission }) => PERMISSIONS.indexOf(permission)))
+  const hasTypes = only === null && own.some((grant) => grant.record_type !== undefined)
+  const permissions = PERMISSIONS.slice(0, hasTypes ? most + 1 : Math.min(most + 1, 2))
+  if (base === ALL) return { base, types: [], endpoints: [], hasTypes, permissions }
+  const within = { base, limit: LIMITS.pageMax }
+  const endpoints = await seen(async () => (await listEndpoints(within, context)).endpoints.data)
+  const named = own.flatMap((grant) => listed(grant.endpoint)).filter((id) => only === null || id === only)
+  const unlisted = [...new Set(named)].filter((id) => !endpoints.some((each) => each.id === id))
+  return {
+    base,
+    types: hasTypes ? await seen(async () => (await listTypes(within, context)).recordTypes.data) : [],
+    endpoints: [
+      ...endpoints.filter(({ id }) => only === null || id === only),
+      ...unlisted.map((id) => ({ id, name: id })),
+    ],
+    hasTypes,
+    permissions,
+  }
+}

@@ -1,0 +1,33 @@
+/** Failures by the codes of RFC 6749, 7591 and 8707, which are the code of their detail. */
+import { type Detail, DomainError } from '../../foundation/errors.ts'
+
+type OAuthCode =
+  | 'invalid_request'
+  | 'invalid_client'
+  | 'invalid_grant'
+  | 'invalid_target'
+  | 'invalid_redirect_uri'
+  | 'invalid_client_metadata'
+  | 'unsupported_grant_type'
+  | 'unsupported_response_type'
+  | 'access_denied'
+
+export const refused = (code: OAuthCode, message: string, path = ''): DomainError =>
+  new DomainError('VALIDATION_ERROR', message, { details: [{ path, code, message }] })
+
+const CODES: Readonly<Partial<Record<DomainError['code'], string>>> = {
+  RATE_LIMITED: 'temporarily_unavailable',
+  INTERNAL_ERROR: 'server_error',
+  FORBIDDEN: 'access_denied',
+}
+
+/** A failure as the body that clients read (RFC 6749, section 5.2). */
+export function oauthBody(error: DomainError) {
+  const detail: Detail | undefined = error.details[0]
+  const isOwn = error.code === 'VALIDATION_ERROR' && /^(invalid|unsupported|access)_/.test(detail?.code ?? '')
+  return {
+    error: isOwn ? detail?.code : (CODES[error.code] ?? 'invalid_request'),
+    // RFC 6749 allows no quotes and backslashes here.
+    error_description: error.message.replace(/["\\]/g, "'").replace(/[^\x20-\x7e]/g, ''),
+  }
+}

@@ -1,0 +1,58 @@
+/** Parameters of OAuth: forms and queries, of which each may come once. */
+import type { FastifyInstance } from 'fastify'
+import { parseResource, type Resource } from '../addresses.ts'
+import { refused } from './failures.ts'
+
+export type Parameters = Readonly<Record<string, string>>
+
+/** Takes forms in this part of the server. */
+export function acceptUrlEncoded(app: FastifyInstance): void {
+  app.addContentTypeParser<string>(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string' },
+    (_request, body, done) => {
+      try {
+        done(null, parametersOf(body))
+      } catch (thrown) {
+        done(thrown as Error)
+      }
+    },
+  )
+}
+
+/**
+ * Reads parameters. Unknown ones stay, because OAuth ignores them.
+ * @throws invalid_request if one comes twice
+ */
+export function parametersOf(text: string): Parameters {
+  const read = new URLSearchParams(text)
+  const twice = [...read.keys()].find((name) => read.getAll(name).length > 1)
+  if (twice !== undefined) throw refused('invalid_request', 'A parameter comes twice. Send each once.', '')
+  return Object.fromEntries(read)
+}
+
+/** @throws invalid_request if the parameter is missing, empty or too long */
+export function required(sent: Parameters, name: string, most = 2048): string {
+  const value = sent[name]
+  if (value === undefined || value === '')
+    throw refused('invalid_request', `The parameter ${name} is missing.`, `/${name}`)
+  if (value.length > most)
+    throw refused('invalid_request', `The parameter ${name} has more than ${most} characters.`, `/${name}`)
+  return value
+}
+
+/**
+ * The address of this server that the client wants to use (RFC 8707); undefined if it names none.
+ * @throws invalid_target for another
+ */
+export function resourceIn({ resource }: Parameters, origin: string): Resource | undefined {
+  if (resource === undefined) return undefined
+  const found = parseResource(resource, origin)
+  if (!found)
+    throw refused(
+      'invalid_target',
+      `The resource is no MCP address of this server, such as ${origin}/mcp.`,
+      '/resource',
+    )
+  return found
+}
