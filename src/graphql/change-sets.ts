@@ -88,10 +88,7 @@ function bound(
       if (!isOne) return resolve(root, args, context, info)
       if (!BOUND.has(name) && !isDifference) throw notInChangeSets(`"${name}"`, base)
       const within = await inside(context, base, isDifference)
-      const here = { ...fitted(args, context, base), base: productionOf(base) }
-      const answer: unknown = await resolve(root, here, within, info)
-      if (isWrite) context.write.changeSet = base
-      return answer
+      return resolve(root, { ...fitted(args, context, base), base: productionOf(base) }, within, info)
     })
   }
 }
@@ -124,9 +121,7 @@ async function writeByRules<T>(
       if (!(thrown instanceof NotAutomatic)) throw thrown
     }
   const within = await proposing(context, base, true)
-  const answer = await run(within, within.scope.changeSet)
-  context.write.changeSet = within.scope.changeSet ?? null
-  return answer
+  return await run(within, within.scope.changeSet)
 }
 
 /**
@@ -146,9 +141,28 @@ async function inside(context: Context, id: string, ofLog = false): Promise<Cont
 }
 
 /**
- * Refuses an address that has no change-sets yet.
+ * The production base of an address, and the context in which its requests run: in the change-set of the address, or in that of a
+ * token which proposes. With `isWrite` false, nothing may be written in it.
+ */
+export async function atAddress(
+  context: Context,
+  base: string,
+  isWrite: boolean,
+): Promise<{ base: string; context: Context }> {
+  if (productionOf(base) !== base)
+    return (await isChangeSet(context.scope, base))
+      ? { base: productionOf(base), context: await inside(context, base) }
+      : { base, context }
+  return {
+    base,
+    context: proposesTo(context.scope, base) ? await proposing(context, base, isWrite) : context,
+  }
+}
+
+/**
+ * Refuses an address that has no change-sets.
  * @throws FORBIDDEN
  */
 export async function refuseChangeSet({ scope }: Context, base: string): Promise<void> {
-  if (await isChangeSet(scope, base)) throw notInChangeSets('The schema of a base', base)
+  if (await isChangeSet(scope, base)) throw notInChangeSets('The schema of an endpoint', base)
 }

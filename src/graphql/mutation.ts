@@ -97,7 +97,7 @@ const ofChangeSet = ({ changeSet }: Scope, request: () => unknown): (() => unkno
   changeSet === undefined ? request : () => ['change_set', changeSet, request()]
 
 /** Runs a write in the engine's pipeline. Its name and arguments are its identity for idempotency. */
-export function runWrite<T extends object>(
+export async function runWrite<T extends object>(
   name: string,
   args: WriteArgs,
   context: Context,
@@ -115,7 +115,7 @@ export function runWrite<T extends object>(
   // Nobody confirms a write of the surface in a change-set: the proposal shows it before it counts.
   const planOfSurface = context.scope.changeSet === undefined ? asked.plan : null
   const plan = args.askFirst || args.planToken != null ? { token: args.planToken ?? null } : planOfSurface
-  return write(
+  const done = await write(
     context.scope,
     {
       dryRun: args.dryRun ?? asked.dryRun,
@@ -129,6 +129,8 @@ export function runWrite<T extends object>(
     },
     work,
   )
+  asked.changeSet = context.scope.changeSet ?? null
+  return done
 }
 
 /**

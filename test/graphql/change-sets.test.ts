@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 let world: World
+const SCHEMA = { json_schema: { type: 'object', properties: { stage: { type: 'string' } } } }
 beforeAll(async () => {
   world = await openWorld()
-  succeed(await world.call('PUT', '/v1/crm/record-types/deal', {}), 201)
+  succeed(await world.call('PUT', '/v1/crm/record-types/deal', SCHEMA), 201)
   succeed(await world.call('PUT', '/v1/crm/records/deal/d1', { data: { stage: 'open' } }), 201)
 })
 afterAll(() => world.close())
@@ -53,6 +54,56 @@ test('a field that is no part of change-sets is refused, and writes nothing', as
   }
   const types = await world.database.query('SELECT base_id, id FROM plinth.record_type')
   expect(types).toEqual([{ base_id: 'crm', id: 'deal' }])
+})
+
+describe('the typed schema of its address', () => {
+  const at = async (base: string, query: string, as = world.call) =>
+    (await as('POST', `/graphql/${base}`, { query })).body
+  const READ = '{ deal(id: "d1") { id _version } dealRecords { totalCount } }'
+
+  test('is that of production without what a change-set has not, and its requests run there', async () => {
+    const text = (await world.call('GET', '/graphql/crm--fix/schema.graphql')).text
+    expect(text).toContain('updateDeal(')
+    expect(text).not.toMatch(/claimDeal|attachDeal|dealChanges|_history/)
+    expect((await world.call('GET', '/graphql/crm/schema.graphql')).text).toMatch(/claimDeal/)
+    const written = await at('crm--fix', 'mutation { createDeal(id: "typed", data: {}) { deal { id } } }')
+    expect(written).toEqual({
+      data: { createDeal: { deal: { id: 'typed' } } },
+      extensions: { changeSet: 'crm--fix' },
+    })
+    const dry = 'mutation { deleteDeal(id: "d1", dryRun: true) { id } }'
+    expect((await at('crm--fix', dry)).data).toEqual({ deleteDeal: { id: 'd1' } })
+    for (let n = 0; n < 3; n++) {
+      expect((await at('crm--fix', READ)).data).toMatchObject({
+        deal: { _version: 2 },
+        dealRecords: { totalCount: 2 },
+      })
+      expect((await at('crm', READ)).data).toMatchObject({
+        deal: { _version: 1 },
+        dealRecords: { totalCount: 1 },
+      })
+    }
+    await at('crm--fix', 'mutation { deleteDeal(id: "typed") { id } }')
+    const page = await world.call('GET', '/graphql/crm--fix', undefined, { accept: 'text/html' })
+    expect(page.headers.get('content-type')).toContain('text/html')
+  })
+
+  test('of production: a token that proposes writes into its change-set there', async () => {
+    const { call } = await world.newToken([{ permission: 'write', writes: 'propose' }])
+    const open = async () =>
+      (succeed(await world.call('GET', '/v1/crm/previews')).data as { id: string }[]).length
+    const before = await open()
+    expect((await at('crm', READ, call)).data).toMatchObject({ deal: { _version: 1 } })
+    expect(await open()).toBe(before)
+    for (const query of [
+      'query Q { __typename } mutation M { updateDeal(id: "d1", data: { stage: "a" }) { deal { _version } } }',
+      '#x\nmutation M{updateDeal(id:"d1",data:{stage:"b"}){deal{_version}}}',
+    ])
+      await call('POST', '/graphql/crm', { query, operationName: 'M' })
+    expect(await open()).toBe(before + 1)
+    expect((await at('crm', READ, call)).data).toMatchObject({ deal: { _version: 3 } })
+    expect((await at('crm', READ)).data).toMatchObject({ deal: { _version: 1 } })
+  })
 })
 
 test('promote and discard take the documents of REST', async () => {

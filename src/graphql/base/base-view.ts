@@ -98,7 +98,7 @@ export async function baseView(
     accessibleTypes(scope, base, PLACE),
     relationshipTypesOf(scope, base),
   ])
-  const seen = JSON.stringify([base, rights, offer?.stamp, scope.policy?.name])
+  const seen = JSON.stringify([base, rights, offer?.stamp, scope.policy?.name, isOfDrafts(scope)])
   const key = [stampOf(types), stampOf(links), seen.length > MOST_KEY_CHARS ? digest(seen) : seen].join(' ')
   return {
     key,
@@ -115,6 +115,10 @@ export const partialBaseView = (
   links: readonly LinkRule[],
 ): BaseView => see(base, '', false, types, visibilityOf(scope, base, links, null))
 
+/** A change-set has records and relationships, but none of their past, attachments and claims. */
+const isOfDrafts = ({ changeSet }: Scope): boolean => changeSet !== undefined
+const NOT_OF_DRAFTS = new Set<string>(['attach', 'claim', 'complete', 'release'] satisfies Verb[])
+
 function visibilityOf(
   scope: Scope,
   base: string,
@@ -125,15 +129,18 @@ function visibilityOf(
   const isReadable = (id: string) => mayRead(id) && (!offer || offer.types.has(id))
   const isWhole = (id: string) => scope.access.allows('read', base, id)
   const offered = (id: string) => (!offer ? 'entries' : offer.followed.has(id) ? 'events' : null)
+  const ofDrafts = isOfDrafts(scope)
   const visible = new Map([...(scope.policy?.types ?? [])].map(([id, bounds]) => [id, bounds.visible]))
   return {
     links,
     isReadable,
     isWritable,
-    mayUse: (id, operation) => !offer || offer.types.get(id)?.has(operation) === true,
+    mayUse: (id, operation) =>
+      offer ? offer.types.get(id)?.has(operation) === true : !ofDrafts || !NOT_OF_DRAFTS.has(operation),
     isWhole,
-    changesOf: (id) => (isReadable(id) && isWhole(id) ? offered(id) : null),
+    changesOf: (id) => (isReadable(id) && isWhole(id) && !ofDrafts ? offered(id) : null),
     historyOf: (id) => {
+      if (ofDrafts) return null
       const isOffered = !offer || offer.types.get(id)?.has('history')
       return isWhole(id)
         ? isOffered
@@ -144,6 +151,7 @@ function visibilityOf(
           : null
     },
     hasAttachments: (id) =>
+      !ofDrafts &&
       (!offer || offer.types.get(id)?.has('attachments') === true) &&
       (isWhole(id) || scope.policy?.types.get(id)?.attachments === true),
     isVisible: (id, property) => visible.get(id)?.includes(property) !== false,

@@ -16,7 +16,7 @@ import { readTypes } from '../base/base-view.ts'
 import { endpointSchema } from '../base/endpoint-schema.ts'
 import { LazySchema } from '../base/lazy-schema.ts'
 import { schemaOf, textOf } from '../base/schemas.ts'
-import { refuseChangeSet } from '../change-sets.ts'
+import { atAddress, refuseChangeSet } from '../change-sets.ts'
 import type { Context } from '../context.ts'
 import { schema } from '../schema.ts'
 import { namedBase } from './named-base.ts'
@@ -111,7 +111,7 @@ export function playground(caller: CallerHooks, { visit, charge, sizes, graphqlC
     const serveBase = async (request: FastifyRequest<OfBase>, reply: FastifyReply) => {
       const sent = checkRequest(request)
       if (isWithoutText(sent)) return persistedNotFound(request, reply)
-      const typed = await typedFor(request)
+      const typed = await typedFor(request, sent)
       const repeated = repeatedBy(request, typed.schema, sent)
       if (!repeated) await readTypes(typed.schema.seen, typeof sent.query === 'string' ? sent.query : '')
       return serve(openBase, request, reply, typed, repeated)
@@ -158,15 +158,23 @@ type OfBase = { Params: { base: string; endpoint?: string } }
 type Place = { schema: GraphQLSchema; context: Context }
 
 /** The schema of the base or endpoint of the address. */
-async function typedFor({ caller, params }: FastifyRequest<OfBase>): Promise<Place & { schema: LazySchema }> {
+async function typedFor(
+  { caller, params }: FastifyRequest<OfBase>,
+  sent?: Sent,
+): Promise<Place & { schema: LazySchema }> {
   refuseNul(params, 'path')
   const { base, endpoint } = params
-  await refuseChangeSet(caller, base)
   if (endpoint === undefined) {
-    return { schema: await schemaOf(caller, base), context: caller }
+    const at = await atAddress(caller, base, mayWrite(sent))
+    return { schema: await schemaOf(at.context, at.base), context: at.context }
   }
+  await refuseChangeSet(caller, base)
   return endpointSchema(caller, { base, endpoint })
 }
+
+/** Whether the request may write. No mutation is without the word. */
+const mayWrite = (sent: Sent | undefined): boolean =>
+  typeof sent?.query === 'string' && /\bmutation\b/.test(sent.query)
 
 /** A query by GET is left to yoga, which refuses other operations. */
 const repeatedBy = ({ method }: FastifyRequest, schema: GraphQLSchema, sent: Sent) =>

@@ -459,7 +459,7 @@ test('what it cannot hold is refused by name, and a preview that copies has no d
       path,
       'not_in_change_sets',
     ])
-  expect((await call('GET', `/graphql/${id}/schema.graphql`)).status).toBe(403)
+  expect((await call('GET', `/graphql/${id}/e/any/schema.graphql`)).status).toBe(403)
   const claimed = await call('PATCH', `${at(id, a)}?claim_id=any`, { data: {} })
   expect(expectFailure(claimed, 'FORBIDDEN').details[0].code).toBe('not_in_change_sets')
   const types = [{ type: 'upsert_record_type', id: 'other', body: {} }]
