@@ -53,6 +53,8 @@ const Resource = z.strictObject({
     .optional()
     .meta({ description: 'Of a record: these fields only, such as `data.amount`.' }),
 })
+/** What a verdict names: a record or relationship of a change-set, or some fields of one. */
+export const ChangedResource = Resource.extend({ kind: z.enum(DRAFTS) })
 
 /** The body that takes changes out of a change-set. */
 export const DiscardBody = z.strictObject({
@@ -120,6 +122,13 @@ export const ReviewBody = ProposalBody.extend({
   dry_run: z.boolean().optional().meta({ description: 'Store nothing.' }),
 })
 
+/** The body that submits a change-set: a request for its review, by its own address. */
+export const SubmitBody = z.strictObject({
+  title: ReviewBody.shape.title,
+  comment: ReviewBody.shape.note,
+  dry_run: ReviewBody.shape.dry_run,
+})
+
 /** The decision on a review request. */
 export const DecisionBody = z.strictObject({
   decision: z
@@ -129,6 +138,9 @@ export const DecisionBody = z.strictObject({
   resources: ProposalBody.shape.resources,
   migration: ProposalBody.shape.migration,
   resolve,
+  revision: z.int().optional().meta({
+    description: 'Of a change-set: the revision that was looked at. Defaults to the one that was asked for.',
+  }),
   dry_run: z.boolean().optional().meta({ description: 'Decide nothing.' }),
 })
 

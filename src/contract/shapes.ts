@@ -19,6 +19,26 @@ export const Description = z
   .max(LIMITS.descriptionChars, `It must have at most ${LIMITS.descriptionChars} characters.`)
   .nullable()
 
+/** The rules of a base for what is merged. */
+const ChangeSetSettings = z.strictObject({
+  approvals: z
+    .int()
+    .min(0)
+    .max(10)
+    .optional()
+    .meta({ description: 'Approvals that a promotion of records needs. Defaults to 0.' }),
+  self_approval: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Whether who wrote in a change-set may approve it. Defaults to true.' }),
+  expire_days: z
+    .int()
+    .min(1)
+    .max(3650)
+    .optional()
+    .meta({ description: 'Days after the last write until a change-set expires. Defaults to 30.' }),
+})
+
 export const BaseSettings = z
   .strictObject({
     schema_changes: z
@@ -48,6 +68,7 @@ export const BaseSettings = z
       .boolean()
       .optional()
       .meta({ description: 'Keep the start of the arguments of tool calls. Defaults to false.' }),
+    change_sets: ChangeSetSettings.optional().meta({ description: 'Rules of change-sets.' }),
   })
   .meta({ id: 'BaseSettings' })
 

@@ -235,7 +235,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   }
   const system = systemScope(database, services)
   await ensureAdminToken(system, options.adminToken, log)
-  const jobs = openJobs(database.part(), blobs, connectionString, log)
+  const jobs = openJobs({ ...system, db: database.part() }, connectionString, log)
   const triggers = openTriggers({ ...system, db: database.part() }, connectionString, {
     scheduleMs: options.webhookScheduleMs,
     log,

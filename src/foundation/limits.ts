@@ -162,6 +162,9 @@ export const LIMITS = {
   previews: 100,
   /** Change-sets that a base can have open; records and relationships, and bytes of their data, in one of them. */
   changeSets: 1000,
+  changeSetReviews: 1000,
+  /** Of a change-set, in an answer about it. */
+  reviewsShown: 20,
   changeSetRows: 10_000,
   changeSetBytes: 64 * 1024 * 1024,
   /** Maximum number of records of a type, and of bytes of all records, that a preview starts with. */

@@ -1,9 +1,10 @@
 /** GraphQL type, queries and mutations of bases. */
+import { CHANGE_SET_STATES } from '../contract/change-set-shapes.ts'
 import * as bases from '../engine/configuration/bases/index.ts'
 import { typesVersion } from '../engine/configuration/record-types/index.ts'
 import { type ChangeSetState, changeSetState } from '../engine/core/change-set/state.ts'
 import { expectation } from '../engine/core/write/preconditions.ts'
-import { createPreview } from '../engine/environments/index.ts'
+import { createPreview, reopenChangeSet } from '../engine/environments/index.ts'
 import { builder } from './builder.ts'
 import { Deleted, expectationArgs, notYetDeleted, Operation, versionArgs } from './common.ts'
 import { mutation } from './mutation.ts'
@@ -11,15 +12,24 @@ import { pageArgs, pageType } from './page.ts'
 
 type Base = bases.Base & { dryRun?: boolean }
 
+const StatusRef = builder.enumType('ChangeSetStatus', { values: CHANGE_SET_STATES })
 const ChangeSetRef = builder.objectRef<ChangeSetState>('ChangeSet').implement({
   description: 'A preview that copies nothing: it shows production with its own changes of records over it.',
   fields: (t) => ({
     title: t.exposeString('title', { nullable: true }),
-    status: t.exposeString('status', { description: '"open", or "merged" once all of it is promoted.' }),
+    status: t.expose('status', {
+      type: StatusRef,
+      description: 'A write makes it "open" again. What is merged, rejected or expired takes none.',
+    }),
     revision: t.exposeInt('revision', { description: 'Rises with each request that changes something.' }),
     createdBy: t.exposeString('createdBy', { nullable: true, description: 'The id of the token.' }),
     createdByName: t.exposeString('createdByName'),
     writtenAt: t.expose('writtenAt', { type: 'DateTime', description: 'The last write.' }),
+    closedAt: t.expose('closedAt', { type: 'DateTime', nullable: true }),
+    approvals: t.expose('approvals', {
+      type: 'JSON',
+      description: '`{ needed, given }`: approvals of the present revision.',
+    }),
     counts: t.expose('counts', {
       type: 'JSON',
       description: '`{ create, update, delete }`: numbers of records and relationships.',
@@ -79,7 +89,11 @@ builder.queryFields((t) => ({
   previews: t.field({
     type: BasePage,
     description: 'The previews of a base, newest first.',
-    args: { base: t.arg.string({ required: true }), ...pageArgs() },
+    args: {
+      base: t.arg.string({ required: true }),
+      status: t.arg({ type: StatusRef, description: 'Only change-sets in this state.' }),
+      ...pageArgs(),
+    },
     resolve: (_root, { base, ...args }, { scope }) => bases.listPreviews(scope, base, args),
   }),
 }))
@@ -139,4 +153,11 @@ mutation('createPreview', {
       base,
       Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null)),
     ),
+})
+
+mutation('reopenPreview', {
+  description: 'Opens a rejected or expired change-set again.',
+  type: BaseType,
+  args: builder.args((t) => ({ base: t.string({ required: true, description: 'The change-set.' }) })),
+  resolve: (scope, { base }) => reopenChangeSet(scope, base),
 })

@@ -38,6 +38,10 @@ const RequestRef = builder.objectRef<ReviewRequest & { dryRun?: boolean }>('Revi
       resolve: ({ breaks }) => breaks,
     }),
     state: t.exposeString('state', { description: '"open", "accepted", "declined" or "sent_back".' }),
+    revision: t.exposeInt('revision', {
+      nullable: true,
+      description: 'Of a change-set: what was asked for. It may have been written since.',
+    }),
     mayDecide: t.exposeBoolean('mayDecide', {
       description:
         'Whether this token may decide it: with admin on production, and if it has not asked for it.',
@@ -105,6 +109,7 @@ mutation('decideReviewRequest', {
     resources: t.field({ type: 'JSON', description: 'Only these: `[{ kind, id }]`.' }),
     migration: t.field(MIGRATION),
     resolve: t.field({ type: 'JSON', description: 'Of a change-set: how each conflict ends.' }),
+    revision: t.int({ description: 'Of a change-set: what was looked at. Defaults to what was asked for.' }),
   })),
   resolve: (scope, { base, id, ...args }) =>
     reviewRequests.decideReviewRequest(scope, base, id, bodyOf(args)),

@@ -36,6 +36,7 @@ import { previewTools, promoteTools } from './tools/environments.ts'
 import { fileTools, seesFileTypes } from './tools/files/files.ts'
 import { historyTools } from './tools/history.ts'
 import { proposeTools } from './tools/propose.ts'
+import { reviewTool } from './tools/review.ts'
 import { recordTypeTools } from './tools/record-types.ts'
 import { recordTools } from './tools/records/writes.ts'
 import { relatedTools } from './tools/related.ts'
@@ -64,6 +65,7 @@ export const GENERIC: readonly TwoSided[] = [
   ...workTools,
   ...previewTools,
   ...proposeTools,
+  reviewTool,
   ...promoteTools,
   ...rollbackPromotionTools,
   ...configurationTools,

@@ -1,5 +1,6 @@
 /** REST routes of bases. */
 import { z } from 'zod'
+import { CHANGE_SET_STATES } from '../contract/change-set-shapes.ts'
 import { isBaseId } from '../contract/ids.ts'
 import { deletedBody, pageBody, trim } from '../contract/response-bodies.ts'
 import { BaseBody, BaseSettings } from '../contract/shapes.ts'
@@ -21,11 +22,15 @@ export const Base = z
     change_set: z
       .object({
         title: z.string().nullable(),
-        status: z.enum(['open', 'merged']),
+        status: z.enum(CHANGE_SET_STATES),
         revision: z.int().meta({ description: 'Rises with each request that changes something.' }),
         created_by: z.string().nullable().meta({ description: 'The id of the token.' }),
         created_by_name: z.string(),
         written_at: time,
+        closed_at: time.nullable(),
+        approvals: z
+          .object({ needed: z.int(), given: z.int() })
+          .meta({ description: 'Of the present revision.' }),
         counts: z.object({ create: z.int(), update: z.int(), delete: z.int() }),
       })
       .nullable()
@@ -43,7 +48,7 @@ export const Base = z
 
 export const BaseFields = graphql(`fragment BaseFields on Base {
   id name description environment production_base: productionBase settings
-  change_set: changeSet { title status revision created_by: createdBy created_by_name: createdByName written_at: writtenAt counts }
+  change_set: changeSet { title status revision created_by: createdBy created_by_name: createdByName written_at: writtenAt closed_at: closedAt approvals counts }
   version created_at: createdAt updated_at: updatedAt
 }`)
 

@@ -12,6 +12,7 @@ import { baseOpenapi } from './base-openapi.ts'
 import { bases } from './bases.ts'
 import { batch } from './batch.ts'
 import { calls } from './calls.ts'
+import { changeSetReviews } from './change-set-reviews.ts'
 import { changeStream, changes, trace } from './changes.ts'
 import { claimLists } from './claim-lists.ts'
 import { claims } from './claims.ts'
@@ -57,6 +58,7 @@ export const ROUTES: readonly Route[] = [
   ...previews,
   ...promotions,
   ...reviewRequests,
+  ...changeSetReviews,
   ...config,
   ...recordTypes,
   ...profile,

@@ -1,5 +1,6 @@
 /** REST routes of previews. A preview is a base: it is read, changed and deleted as one. */
 import { z } from 'zod'
+import { CHANGE_SET_STATES } from '../contract/change-set-shapes.ts'
 import { anyPreviewOf, productionOf } from '../contract/ids.ts'
 import { pageBody, trim } from '../contract/response-bodies.ts'
 import { PreviewBody } from '../contract/shapes.ts'
@@ -46,16 +47,22 @@ export const previews = [
     // A token for previews sees them without a grant on production.
     need: ({ base_id = '' }) => ({ baseAccess: base_id, orPreviews: true }),
     params,
-    query: pageQuery,
+    query: pageQuery.extend({
+      status: z.enum(CHANGE_SET_STATES).optional().meta({ description: 'Only change-sets in this state.' }),
+    }),
     operation: graphql(
-      `query ListPreviews($base: String!, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
-        page: previews(base: $base, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+      `query ListPreviews($base: String!, $status: ChangeSetStatus, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+        page: previews(base: $base, status: $status, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
           data { ...BaseFields } hasMore truncated limit offset total nextCursor
         }
       }`,
       [BaseFields],
     ),
-    variables: ({ params, query }) => ({ base: params.base_id, ...pageOf(query) }),
+    variables: ({ params, query: { status, ...page } }) => ({
+      base: params.base_id,
+      status,
+      ...pageOf(page),
+    }),
     reply: ({ page }) => ({ body: pageBody(page) }),
     answers: listOf(Base),
   }),

@@ -23,7 +23,7 @@ const Decision = z.object({
   at: time,
   promotion_id: z.string().nullable(),
 })
-const ReviewRequest = z
+export const ReviewRequest = z
   .object({
     id: z.string(),
     kind: z.literal('promotion'),
@@ -35,6 +35,7 @@ const ReviewRequest = z
     summary: z.string().meta({ description: 'What it would change, when it was asked for.' }),
     breaks: z.array(Break).meta({ description: 'What did not fit when it was asked for.' }),
     state: z.enum(['open', 'accepted', 'declined', 'sent_back']),
+    revision: z.int().nullable().meta({ description: 'Of a change-set: what was asked for.' }),
     may_decide: z.boolean().meta({
       description: 'Whether this token may decide it: with admin on production, if it did not ask.',
     }),
@@ -47,8 +48,8 @@ const ReviewRequest = z
   })
   .meta({ id: 'ReviewRequest' })
 
-const RequestFields = graphql(`fragment RequestFields on ReviewRequest {
-  id kind from by { token_id: tokenId name kind via } at title note summary breaks state may_decide: mayDecide
+export const RequestFields = graphql(`fragment RequestFields on ReviewRequest {
+  id kind from by { token_id: tokenId name kind via } at title note summary breaks state revision may_decide: mayDecide
   decision { decision note by { token_id: tokenId name kind via } at promotion_id: promotionId }
 }`)
 
@@ -127,8 +128,8 @@ export const reviewRequests = [
     params: one,
     body: DecisionBody,
     operation: graphql(
-      `mutation DecideReviewRequest($base: String!, $id: String!, $decision: String!, $note: String, $resources: JSON, $migration: JSON, $resolve: JSON, $dryRun: Boolean) {
-        done: decideReviewRequest(base: $base, id: $id, decision: $decision, note: $note, resources: $resources, migration: $migration, resolve: $resolve, dryRun: $dryRun) {
+      `mutation DecideReviewRequest($base: String!, $id: String!, $decision: String!, $note: String, $resources: JSON, $migration: JSON, $resolve: JSON, $revision: Int, $dryRun: Boolean) {
+        done: decideReviewRequest(base: $base, id: $id, decision: $decision, note: $note, resources: $resources, migration: $migration, resolve: $resolve, revision: $revision, dryRun: $dryRun) {
           ...RequestFields dry_run: dryRun
           promotion { ...PromotionFields kept records_rewritten: recordsRewritten warnings secrets }
         }

@@ -13,7 +13,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'engine/configuration': 9750,
   'engine/core': 4000,
   'engine/data': 4500,
-  'engine/environments': 4250,
+  'engine/environments': 4750,
   'engine/files': 3500,
   'engine/history': 4500,
   'engine/jobs': 1250,

@@ -96,7 +96,8 @@ const QUERIES: Record<string, string> = {
   outlinedTypes: 'outlinedTypes(base: "crm") { types { id } total }',
   visibleTypes: 'visibleTypes(base: "crm") { key types { id graphqlName description schemaText writable } }',
   ownToken: 'ownToken { id grants }',
-  previews: 'previews(base: "crm") { data { id } }',
+  previews: 'previews(base: "crm", status: open) { data { id } }',
+  changeSetReviews: 'changeSetReviews(base: "crm--drafts") { data { id verdict } }',
   promotion: 'promotion(base: "crm", id: "$promotion") { id changes }',
   deliveries: 'deliveries(base: "crm") { data { id } }',
   diagnostics: 'diagnostics { status }',
@@ -167,6 +168,9 @@ const MUTATIONS: Record<string, string> = {
     'createToken(name: "n", grants: [{base: "crm", record_type: "*", environment: "*", permission: "read"}] $dry) { id }',
   discardChanges:
     'discardChanges(base: "crm--drafts", resources: [{kind: "record", record_type: "task", id: "a"}] $dry) { revision changes }',
+  reopenPreview: 'reopenPreview(base: "crm--rejected" $dry) { id changeSet { status closedAt approvals } }',
+  reviewPreview:
+    'reviewPreview(base: "crm--drafts", verdict: comment, text: "Why?" $dry) { verdict revision isStale resources text by { name } at }',
   deleteAttachment:
     'deleteAttachment(base: "crm", recordType: "task", recordId: "a", id: "$attachment" $dry) { id }',
   deleteBase: 'deleteBase(id: "crm", confirm: "crm" $dry) { id }',
@@ -305,6 +309,8 @@ beforeAll(async () => {
   succeed(await world.call('POST', '/v1/crm/preview', { name: 'asked' }), 201)
   succeed(await world.call('POST', '/v1/crm/preview', { name: 'drafts', copy: 'on_write' }), 201)
   succeed(await world.call('PATCH', '/v1/crm--drafts/records/task/a', { data: { title: 'drafted' } }))
+  succeed(await world.call('POST', '/v1/crm/preview', { name: 'rejected', copy: 'on_write' }), 201)
+  succeed(await world.call('POST', '/v1/crm--rejected/reviews', { verdict: 'reject' }), 201)
   succeed(await world.call('PUT', '/v1/crm--asked/record-types/asked', {}), 201)
   succeed(await world.call('POST', '/v1/crm/review-requests', { from: 'crm--asked' }), 201)
   // One that somebody else asked for.

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const TOOLS = ['preview', 'propose', 'promote', 'rollback_promotion']
+const TOOLS = ['preview', 'propose', 'review', 'promote', 'rollback_promotion']
 const typeOf = (properties: object) => ({ json_schema: { type: 'object', properties } })
 const put = async (path: string, body: object, status = 201) =>
   succeed(await world.call('PUT', `/v1/${path}`, body), status)
@@ -55,7 +55,7 @@ describe('the tools of environments', () => {
       expect(await listed(path)).not.toEqual(expect.arrayContaining([expect.stringMatching(/^pr(e|o)/)]))
     const named = `/mcp/${base}?tools=${TOOLS.join()}`
     expect(await listed(named)).toEqual(TOOLS)
-    expect(await listed(named, agent.token)).toEqual(['preview', 'propose'])
+    expect(await listed(named, agent.token)).toEqual(['preview', 'propose', 'review'])
     const reader = await world.newToken([{ base, permission: 'read' }])
     expect(await listed(named, reader.token)).toEqual(['propose'])
     expect(await listed(`${named}&readonly=1`)).toEqual(['propose'])
@@ -137,6 +137,18 @@ describe('the tools of environments', () => {
       plan: '~ record task/t1\n    replace /data/title "One" → "Two"\n1 to update',
     })
     expect(await asAgent('promote', { from: id })).toMatchObject({ code: 'FORBIDDEN' })
+    expect(await asAgent('propose', { ask: true, note: 'Signed.' }, mcp)).toMatchObject({
+      ...{ status: 'submitted', approvals: { needed: 0, given: 0 }, reviews: [] },
+      review_request: { state: 'open' },
+    })
+    const said = { verdict: 'request_changes', text: 'Say it in words.' }
+    expect(await asAdmin('review', { from: id, ...said, dry_run: true })).toMatchObject({ dry_run: true })
+    expect(await asAgent('review', { from: id, ...said })).toMatchObject({ code: 'FORBIDDEN' })
+    expect(await asAdmin('review', { from: id, ...said })).toMatchObject(said)
+    expect(await asAgent('propose', {}, mcp)).toMatchObject({
+      ...{ status: 'changes_requested', reviews: [{ ...said, is_stale: false, revision: 1 }] },
+      review_request: { state: 'sent_back', decision: { note: 'Say it in words.' } },
+    })
     const asked = await asAdmin('promote', { from: id })
     expect(asked['plan'].what).toContain(id)
     expect(await asAdmin('promote', { plan_token: asked['plan_token'] })).toMatchObject({

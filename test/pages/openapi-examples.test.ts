@@ -131,10 +131,21 @@ async function drafted(): Promise<string> {
   return 'fix'
 }
 
+/** Rejects a change-set. */
+async function rejected(): Promise<string> {
+  succeed(await world.call('POST', '/v1/crm/preview', { name: 'lost', copy: 'on_write' }), 201)
+  succeed(await world.call('POST', '/v1/crm--lost/reviews', { verdict: 'reject' }), 201)
+  return 'lost'
+}
+
 /** Makes what an example names by an id of the server's, and returns the id. */
 const MAKERS: Readonly<Record<string, () => Promise<string>>> = {
   'promotions.get': promoted,
   'previews.discard': drafted,
+  'previews.submit': drafted,
+  'previews.review': drafted,
+  'previews.reviews': drafted,
+  'previews.reopen': rejected,
   'reviewRequests.get': asked,
   'reviewRequests.decision': asked,
   'promotions.rollBack': promoted,

@@ -32,6 +32,20 @@ export const preview: Noun = {
       summary: 'Take changes out of a change-set, which --base names',
       says: { resources },
     }),
+    commandOf('previews.submit', 'submit', {
+      summary: 'Ask a person to promote a change-set, which --base names',
+    }),
+    commandOf('previews.review', 'review', {
+      summary: 'Comment on a change-set, which --base names, approve it, send it back or reject it',
+      argument: 'verdict',
+      says: { resources, revision: '<n> what you looked at; an approval needs it' },
+    }),
+    commandOf('previews.reviews', 'reviews', {
+      summary: 'List what was said about a change-set, which --base names',
+    }),
+    commandOf('previews.reopen', 'reopen', {
+      summary: 'Open a rejected or expired change-set again, which --base names',
+    }),
     commandOf('bases.delete', 'delete', {
       summary: 'Delete a preview, by its whole id, and everything in it',
       checkId,

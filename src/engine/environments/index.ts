@@ -1,4 +1,6 @@
 export { type Discarded, discardDrafts } from './change-sets/discard.ts'
+export { reopenChangeSet } from './change-sets/expiry.ts'
+export * as changeSetReviews from './change-sets/reviews.ts'
 export { type ConfigDiff, configSchemaUrl, diffConfig, getConfig, putConfig } from './config.ts'
 export { createPreview } from './create-preview.ts'
 export { promote } from './promote.ts'

@@ -1,62 +1,35 @@
 /** What waits for a person in a base: promotions that somebody asked for. */
-import type { z } from 'zod'
-import { DecisionBody, ReviewBody } from '../../contract/config-shapes.ts'
-import { snakeFields } from '../../contract/field-names.ts'
-import type { ActorKind } from '../../contract/shapes.ts'
+import { ChangedResource, DecisionBody, ReviewBody } from '../../contract/config-shapes.ts'
 import { check, inBody } from '../../contract/validate.ts'
 import { type Detail, DomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { uuidv7 } from '../../foundation/uuid.ts'
-import { appendChange } from '../core/append-change.ts'
 import { isChangeSet } from '../core/change-set/change-set-scope.ts'
+import { holdChangeSet, requireOpen, requireRevision, takeStep } from '../core/change-set/lifecycle.ts'
+import { changeSetState } from '../core/change-set/state.ts'
 import { readNewest } from '../core/created-at-page.ts'
 import { requireBase } from '../core/existing-base.ts'
 import type { Page, PageArgs } from '../core/page.ts'
 import type { Scope } from '../core/scope.ts'
 import type { WriteScope } from '../core/write/write.ts'
-import type { Author } from '../log/entry.ts'
 import type { ReviewRequest as Row } from '../prisma/client.ts'
 import { requirePermission } from '../storage/access/access.ts'
 import type { Permission } from '../storage/access/grants.ts'
+import { storeVerdict } from './change-sets/reviews.ts'
 import { promote } from './promote.ts'
-import type { Promotion } from './promotion.ts'
 import type { Proposal } from './proposal.ts'
 import { propose } from './propose.ts'
+import {
+  type Asked,
+  type Break,
+  isDecided,
+  logRequest,
+  type ReviewRequest,
+  storeDecision,
+  toRequest,
+} from './review-request-row.ts'
 
-type Decision = z.output<typeof DecisionBody>['decision']
-/** What the changes do not fit, when they were asked for. */
-type Break = { kind: string | null; id: string | null; code: string; message: string; count?: number }
-type ReviewState = 'open' | 'accepted' | 'declined' | 'sent_back'
-
-export type ReviewRequest = {
-  id: string
-  kind: 'promotion'
-  baseId: string
-  from: string
-  by: Author
-  at: string
-  title: string
-  note: string | null
-  summary: string
-  breaks: readonly Break[]
-  state: ReviewState
-  /** Whether the caller may decide it. */
-  mayDecide: boolean
-  decision: {
-    decision: Decision
-    note: string | null
-    by: Author
-    at: string
-    promotionId: string | null
-  } | null
-  /** What was asked for besides the preview. */
-  asked: Asked
-  /** Only in the answer to an acceptance. */
-  promotion?: Promotion
-}
-type Asked = Omit<z.output<typeof ReviewBody>, 'kind' | 'from' | 'title' | 'note' | 'dry_run'>
-
-const STATE_OF = { accept: 'accepted', decline: 'declined', send_back: 'sent_back' } as const
+export type { ReviewRequest } from './review-request-row.ts'
 
 /**
  * Asks for a promotion. What the same token asked for this preview, and is still open, is replaced.
@@ -71,20 +44,22 @@ export async function askForReview(scope: WriteScope, baseId: string, input: obj
     dry_run: _,
     ...asked
   } = check(ReviewBody, input, inBody())
-  const { changes, breaks, conflicts } = await propose(scope, baseId, { from, ...asked })
+  const { changes, breaks, conflicts, revision } = await propose(scope, baseId, { from, ...asked })
   const writable = scope.access.types('write', from)
-  const mayAsk = (await isChangeSet(scope, from)) && (writable === '*' || writable.size > 0)
+  const state = await changeSetState(scope, from)
+  const mayAsk = state && (writable === '*' || writable.size > 0)
   if (!mayAsk) requirePermission(scope.access, 'write', from, '*')
+  if (state) requireOpen(from, state.status, '/from')
   if (changes.length === 0) throw nothingToPromote(from)
   const preview = await scope.db.orm.base.findUnique({ where: { id: from }, select: { name: true } })
   const { tokenId, name: actorName, kind: actorKind = 'program' } = scope.actor
   const data = {
     ...{ kind, fromBase: from, asked: asked as object, tokenId, actorName, actorKind, via: scope.via },
-    title: title ?? `Promote ${preview?.name ?? from}`.slice(0, LIMITS.nameChars),
+    title: title ?? state?.title ?? `Promote ${preview?.name ?? from}`.slice(0, LIMITS.nameChars),
     note,
     summary: summaryText(changes.length, conflicts.length),
     breaks: breaks.slice(0, LIMITS.errorDetails).map(breakOf) as object[],
-    createdAt: new Date(),
+    ...{ createdAt: new Date(), revision: revision ?? null },
   }
   return scope.db.transaction(async (tx) => {
     // Requests for one preview take turns, so that the same token has one that is open.
@@ -96,9 +71,23 @@ export async function askForReview(scope: WriteScope, baseId: string, input: obj
       ? await tx.orm.reviewRequest.update({ where: { baseId_id: { baseId, id: open.id } }, data })
       : await tx.orm.reviewRequest.create({ data: { ...data, baseId, id: uuidv7() } })
     const within = { ...scope, db: tx }
-    await log(within, row, open ? 'update' : 'create')
+    if (state) await submit(within, from, { seen: revision, title, note })
+    await logRequest(within, row, open ? 'update' : 'create')
     return toRequest(row, await decider(within, [row]))
   })
+}
+
+/** What was proposed is what is submitted: a write meanwhile is none of it. */
+async function submit(
+  within: WriteScope,
+  id: string,
+  { seen, title, note }: { seen: number | undefined; title: string | undefined; note: string | null },
+): Promise<void> {
+  const held = await holdChangeSet(within.db, id)
+  requireOpen(id, held.status, '/from')
+  requireRevision(id, held, seen)
+  const about = note === null ? {} : { text: note }
+  await takeStep(within, id, { event: 'submitted', status: 'submitted', title, about })
 }
 
 /**
@@ -165,40 +154,50 @@ export async function decideReviewRequest(
   input: object,
 ): Promise<ReviewRequest> {
   requirePermission(scope.access, 'write', baseId, '*')
-  const { decision, note = null, resources, migration, resolve } = check(DecisionBody, input, inBody())
+  const { decision, note = null, revision: seen, ...chosen } = check(DecisionBody, input, inBody())
+  const { resources, migration, resolve } = chosen
   const row = await find(scope, baseId, id)
+  const from = row.fromBase
   requirePermission(scope.access, await neededFor(scope, row), baseId, '*')
-  requirePermission(scope.access, 'read', row.fromBase, '*')
+  requirePermission(scope.access, 'read', from, '*')
   if ((await familiesOf(scope, [row])).has(row.tokenId)) throw ownRequest()
-  const decide = async (within: WriteScope, promotion: Promotion | undefined): Promise<ReviewRequest> => {
-    const by = authorOf(scope)
-    const at = new Date().toISOString()
-    const stored = { decision, note, by: snakeFields(by), at, promotion_id: promotion?.id ?? null }
-    const { count } = await within.db.orm.reviewRequest.updateMany({
-      where: { baseId, id, state: 'open', createdAt: row.createdAt },
-      data: { state: STATE_OF[decision], decision: stored },
-    })
-    if (count === 0) throw isDecided()
-    const decided = { ...row, state: STATE_OF[decision], decision: stored }
-    await log(within, decided, 'update')
-    return { ...toRequest(decided, () => false), ...(promotion && { promotion }) }
-  }
   if (row.state !== 'open') throw isDecided()
-  if (decision !== 'accept') return scope.db.transaction((tx) => decide({ ...scope, db: tx }, undefined))
-  const asked = row.asked as Asked
-  const request = {
-    ...{ from: row.fromBase, ...asked },
-    ...(resources && { resources }),
-    ...(migration && { migration: { ...asked.migration, ...migration } }),
-    ...(resolve && { resolve }),
-  }
-  let done: ReviewRequest | undefined
-  const promotion = await promote(scope, baseId, request, async (within, promoted) => {
-    done = await decide({ ...within, via: scope.via }, promoted)
+  const isOfRecords = await isChangeSet(scope, from)
+  const revision = isOfRecords ? (seen ?? row.revision ?? undefined) : undefined
+  return scope.db.transaction(async (tx) => {
+    const within = { ...scope, db: tx }
+    if (isOfRecords) {
+      const ofRecords =
+        decision === 'accept' && resources ? ChangedResource.array().parse(resources) : undefined
+      await storeVerdict(within, from, await holdChangeSet(tx, from), {
+        ...{ verdict: VERDICT_OF[decision], revision },
+        ...{ resources: ofRecords, text: note ?? undefined },
+      })
+    }
+    if (decision !== 'accept') return storeDecision(within, row, { decision, note, promotionId: null })
+    const asked = row.asked as Asked
+    const request = {
+      ...{ from, ...asked },
+      ...(resources && { resources }),
+      ...(migration && { migration: { ...asked.migration, ...migration } }),
+      ...(resolve && { resolve }),
+      ...(revision !== undefined && { revision }),
+    }
+    let done: ReviewRequest | undefined
+    const promotion = await promote(within, baseId, request, async (inner, promoted) => {
+      done = await storeDecision({ ...inner, via: scope.via }, row, {
+        ...{ decision, note, promotionId: promoted.id },
+      })
+    })
+    if (!done) throw new Error('A promotion ended without its decision')
+    // What is left of a change-set is with who wrote it again.
+    if (isOfRecords)
+      await tx.orm.changeSet.updateMany({ where: { baseId: from, closedAt: null }, data: { status: 'open' } })
+    return { ...done, promotion }
   })
-  if (!done) throw new Error('A promotion ended without its decision')
-  return { ...done, promotion }
 }
+
+const VERDICT_OF = { accept: 'approve', decline: 'reject', send_back: 'request_changes' } as const
 
 async function find(scope: Scope, baseId: string, id: string): Promise<Row> {
   const row = await scope.db.orm.reviewRequest.findUnique({ where: { baseId_id: { baseId, id } } })
@@ -242,53 +241,6 @@ async function familiesOf({ db, actor }: Scope, rows: readonly Row[]): Promise<R
   return new Set(rows.map(({ tokenId }) => tokenId).filter((id) => rootOf(id) === mine))
 }
 
-const authorOf = ({ actor, via }: Scope): Author => ({
-  ...{ tokenId: actor.tokenId, name: actor.name, via, kind: actor.kind ?? 'program' },
-})
-
-type StoredDecision = {
-  decision: Decision
-  note: string | null
-  by: StoredAuthor
-  at: string
-  promotion_id: string | null
-}
-type StoredAuthor = { token_id: string | null; name: string; via: string; kind: ActorKind }
-
-function toRequest(row: Row, mayDecide: (row: Row) => boolean): ReviewRequest {
-  const stored = row.decision as StoredDecision | null
-  return {
-    id: row.id,
-    kind: 'promotion',
-    baseId: row.baseId,
-    from: row.fromBase,
-    by: { tokenId: row.tokenId, name: row.actorName, via: row.via, kind: row.actorKind as ActorKind },
-    at: row.createdAt.toISOString(),
-    title: row.title,
-    note: row.note,
-    summary: row.summary,
-    breaks: row.breaks as Break[],
-    state: row.state as ReviewState,
-    mayDecide: mayDecide(row),
-    asked: row.asked as Asked,
-    decision: stored && {
-      ...{ decision: stored.decision, note: stored.note, at: stored.at, promotionId: stored.promotion_id },
-      by: { tokenId: stored.by.token_id, name: stored.by.name, via: stored.by.via, kind: stored.by.kind },
-    },
-  }
-}
-
-/** Logs what was asked and decided. */
-const log = (scope: Scope, row: Row, operation: 'create' | 'update'): Promise<void> =>
-  appendChange(scope, {
-    ...{ baseId: row.baseId, kind: 'review_request', id: row.id, operation },
-    version: operation === 'create' ? 1 : 2,
-    state: {
-      ...{ id: row.id, kind: row.kind, from: row.fromBase, title: row.title, note: row.note },
-      ...{ summary: row.summary, state: row.state, decision: row.decision },
-    },
-  })
-
 function summaryText(changes: number, conflicts: number): string {
   const many = `${changes} change${changes === 1 ? '' : 's'}`
   return conflicts === 0 ? many : `${many}, ${conflicts} of production too`
@@ -303,10 +255,6 @@ function breakOf({ path, code, message, count }: Detail): Break {
 const nothingToPromote = (from: string) =>
   new DomainError('CONFLICT', `"${from}" has no changes to promote.`, {
     details: [{ path: '/from', code: 'nothing_to_promote', message: 'Change the preview first.' }],
-  })
-const isDecided = () =>
-  new DomainError('CONFLICT', 'This request is decided, or was asked anew meanwhile.', {
-    details: [{ path: '/id', code: 'decided', message: 'Read it again to see its state.' }],
   })
 const ownRequest = () =>
   new DomainError('FORBIDDEN', 'Nobody decides what they asked for themselves.', {

@@ -7,10 +7,11 @@ import type { Log } from '../../foundation/log.ts'
 import { sweepRuns } from '../automation/actions/run-log.ts'
 import { sweepInboundDeliveries } from '../automation/inbound/sweep.ts'
 import { sweepDeliveries } from '../automation/triggers/outcomes.ts'
+import type { Scope } from '../core/scope.ts'
+import { sweepChangeSets } from '../environments/change-sets/expiry.ts'
 import { sweepContents } from '../files/sweep.ts'
 import { purgeHistories, purgeHistory } from '../history/purge.ts'
 import { sweepCalls } from '../log/calls/sweep.ts'
-import type { BlobStore } from '../storage/blobs/blob-store.ts'
 import type { Db } from '../storage/database/client.ts'
 import { limitResponseTime } from '../storage/database/deadline.ts'
 import type { JobName, Jobs } from '../storage/database/enqueue-job.ts'
@@ -29,13 +30,14 @@ export type JobRunner = {
 const POOL_SIZE = LIMITS.jobsAtOnce + 1
 /** Schedule of recurring jobs, run by one process per database: hourly. */
 const CRONTAB =
-  '7 * * * * purge_histories\n37 * * * * sweep_contents\n52 * * * * sweep_deliveries\n54 * * * * sweep_inbound_deliveries\n56 * * * * sweep_action_runs\n58 * * * * sweep_calls'
+  '7 * * * * purge_histories\n37 * * * * sweep_contents\n52 * * * * sweep_deliveries\n54 * * * * sweep_inbound_deliveries\n56 * * * * sweep_action_runs\n58 * * * * sweep_calls\n17 * * * * sweep_change_sets'
 
 /** Creates a runner with its own connections. */
-export function openJobs(db: Db, blobs: BlobStore, connectionString: string, log: Log): JobRunner {
+export function openJobs(scope: Scope, connectionString: string, log: Log): JobRunner {
+  const { db } = scope
   const pool = openJobPool(connectionString, POOL_SIZE, log)
   const stop = new AbortController()
-  const work: Work = { services: { db, blobs, log, signal: stop.signal } }
+  const work: Work = { services: { scope, log, signal: stop.signal } }
   let working: Promise<void> | undefined
   let resuming: NodeJS.Timeout | undefined
   let unwatch: (() => void) | undefined
@@ -107,13 +109,12 @@ async function start(work: Work, pool: pg.Pool): Promise<Runner> {
  */
 type Work = { services: Services | undefined }
 type Services = {
-  readonly db: Db
-  readonly blobs: BlobStore
+  readonly scope: Scope
   readonly log: Log
   readonly signal: AbortSignal
 }
 /** Safe cast: each task receives the payload that `enqueue` stored for it. */
-type AnyTask = (db: Db, payload: unknown, signal: AbortSignal, blobs: BlobStore) => Promise<void>
+type AnyTask = (db: Db, payload: unknown, signal: AbortSignal, scope: Scope) => Promise<void>
 
 const tasks = (work: Work): TaskList =>
   Object.fromEntries(
@@ -121,8 +122,8 @@ const tasks = (work: Work): TaskList =>
       name,
       (payload: unknown) => {
         if (!work.services) throw new Error('The job runner is closed.')
-        const { db, blobs, signal } = work.services
-        return (task as AnyTask)(db, payload, signal, blobs)
+        const { scope, signal } = work.services
+        return (task as AnyTask)(scope.db, payload, signal, scope)
       },
     ]),
   )
@@ -132,7 +133,7 @@ type Task<Name extends JobName> = (
   db: Db,
   payload: Jobs[Name],
   signal: AbortSignal,
-  blobs: BlobStore,
+  scope: Scope,
 ) => Promise<void>
 
 /** The handlers, by job name. */
@@ -142,11 +143,12 @@ const TASKS: { [Name in JobName]: Task<Name> } = {
   purge_history: purgeHistory,
   purge_histories: purgeHistories,
   renew_statistics: renewStatistics,
-  sweep_contents: (db, _payload, signal, blobs) => sweepContents(db, blobs, signal),
+  sweep_contents: (db, _payload, signal, { blobs }) => sweepContents(db, blobs, signal),
   sweep_deliveries: sweepDeliveries,
   sweep_inbound_deliveries: sweepInboundDeliveries,
   sweep_action_runs: sweepRuns,
   sweep_calls: sweepCalls,
+  sweep_change_sets: (_db, _payload, signal, scope) => sweepChangeSets(scope, signal),
 }
 
 // The connections of the job runner.

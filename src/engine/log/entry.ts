@@ -16,6 +16,7 @@ export const KINDS = [
   'secret',
   'base',
   'promotion',
+  'preview',
   'review_request',
   ...CONFIG_KINDS,
 ] as const

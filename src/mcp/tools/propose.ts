@@ -21,6 +21,7 @@ import { reading, tool } from '../tool/tool.ts'
 import type { Given } from '../tool/tool-call.ts'
 import type { TwoSided } from './claims/claims.ts'
 import { chosen, metaOf, named, type Proposal, placesOf } from './environments.ts'
+import { lifeIn } from './review.ts'
 
 const propose = compile(
   graphql(
@@ -85,6 +86,7 @@ async function show(
     ...(kept && { kept: kept.slice(0, LIMITS.promotionChangesShown) }),
     ...metaOf({ warnings, records_rewritten }),
     ...(request && { review_request: trim(request) }),
+    ...(revision !== null && (await lifeIn(placesOf(base_id, from).from, context))),
     next: request?.state === 'open' ? WAIT : isFree ? SHOW : REPAIR,
   })
 }

@@ -56,6 +56,13 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     params: { base_id: 'crm--fix' },
     body: { resources: [{ kind: 'record', record_type: 'deal', id: 'd1' }] },
   },
+  'previews.submit': { params: { base_id: 'crm--fix' }, body: { comment: 'Signed yesterday.' } },
+  'previews.review': {
+    params: { base_id: 'crm--fix' },
+    body: { verdict: 'comment', text: 'Is this the final amount?' },
+  },
+  'previews.reviews': { params: { base_id: 'crm--fix' } },
+  'previews.reopen': { params: { base_id: 'crm--lost' }, body: {} },
   'promotions.create': { body: { from: 'crm--dev' } },
   'promotions.propose': { body: { from: 'crm--dev' } },
   'promotions.rollBack': { body: { promotion_id: MADE } },

@@ -14,6 +14,7 @@ const DEFAULTS = {
   trash_days: 30,
   calls_days: 7,
   call_arguments: false,
+  change_sets: { approvals: 0, self_approval: true, expire_days: 30 },
 }
 
 describe('PUT of a base', () => {
@@ -49,7 +50,11 @@ describe('PUT of a base', () => {
   test('replaces the base: omitted fields return to their defaults', async () => {
     const settings = {
       ...{ trash_days: 7, history_days: 90, schema_changes: 'preview_only' },
-      ...{ calls_days: 1, call_arguments: true },
+      ...{
+        calls_days: 1,
+        call_arguments: true,
+        change_sets: { approvals: 2, self_approval: false, expire_days: 9 },
+      },
     }
     const body = { name: 'One', description: 'text', settings }
     const made = succeed(await world.call('PUT', '/v1/bases/whole', body), 201)

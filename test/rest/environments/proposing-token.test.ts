@@ -36,12 +36,15 @@ const CONTENT = [
   ...['file', 'file_version', 'record_type', 'action', 'trigger', 'endpoint', 'seed'],
 ]
 
+/** The log of production says of a change-set that it was opened. */
+const STEPS: Readonly<Record<string, string>> = { change: ` AND kind <> 'preview'` }
+
 /** A digest of the content of a production base, by table. */
 async function rowsOf(base: string): Promise<Record<string, string>> {
   const digests: Record<string, string> = {}
   for (const table of CONTENT) {
     const [row] = await world.database.query<{ rows: string }>(
-      `SELECT count(*) || ' ' || md5(coalesce(string_agg(t::text, ' ' ORDER BY t::text), '')) AS rows FROM plinth.${table} t WHERE base_id = $1`,
+      `SELECT count(*) || ' ' || md5(coalesce(string_agg(t::text, ' ' ORDER BY t::text), '')) AS rows FROM plinth.${table} t WHERE base_id = $1${STEPS[table] ?? ''}`,
       [base],
     )
     digests[table] = row?.rows ?? ''

@@ -39,6 +39,8 @@ beforeAll(async () => {
   succeed(await world.call('POST', '/v1/crm/preview', { name: 'kept' }), 201)
   succeed(await world.call('POST', '/v1/crm/preview', { name: 'drafts', copy: 'on_write' }), 201)
   succeed(await world.call('PATCH', '/v1/crm--drafts/records/task/a', { data: { n: 8 } }))
+  succeed(await world.call('POST', '/v1/crm/preview', { name: 'rejected', copy: 'on_write' }), 201)
+  succeed(await world.call('POST', '/v1/crm--rejected/reviews', { verdict: 'reject' }), 201)
   succeed(await world.call('PUT', '/v1/crm--kept/record-types/promoted', {}), 201)
   succeed(await world.call('POST', '/v1/crm/promote', { from: 'crm--kept' }))
   await world.database.query("UPDATE plinth.promotion SET id = 'done'")
@@ -85,6 +87,8 @@ async function everything(): Promise<string> {
     'fork',
     'promotion',
     'review_request',
+    'change_set',
+    'change_set_review',
     'attachment',
     'trigger_delivery',
     'inbound_delivery',
@@ -236,6 +240,21 @@ const WRITES: [string, string, unknown, number, Body][] = [
     200,
     { from: 'crm--drafts', changes: [{ id: 'task/a', op: 'update' }] },
   ],
+  [
+    'POST /:base_id/submit',
+    '/v1/crm--drafts/submit',
+    { comment: 'Signed.' },
+    201,
+    { from: 'crm--drafts', state: 'open' },
+  ],
+  [
+    'POST /:base_id/reviews',
+    '/v1/crm--drafts/reviews',
+    { verdict: 'comment', text: 'Why?' },
+    201,
+    { verdict: 'comment', is_stale: false },
+  ],
+  ['POST /:base_id/reopen', '/v1/crm--rejected/reopen', {}, 200, { id: 'crm--rejected' }],
   ['POST /:base_id/promote', '/v1/crm/promote', { from: 'crm--kept' }, 200, { status: 'applied' }],
   [
     'POST /:base_id/review-requests',

@@ -10,7 +10,11 @@ export type Page<Item> = {
 }
 
 export type ChangeSet = {
-  status: 'open' | 'merged'
+  status: 'open' | 'submitted' | 'approved' | 'changes_requested' | 'merged' | 'rejected' | 'expired'
+  revision: number
+  closed_at: string | null
+  /** Of the present revision. */
+  approvals: { needed: number; given: number }
   created_by_name: string
   written_at: string
   counts: { create: number; update: number; delete: number }

@@ -81,6 +81,7 @@ const DEFAULT_SETTINGS = {
   trash_days: 30,
   calls_days: 7,
   call_arguments: false,
+  change_sets: { approvals: 0, self_approval: true, expire_days: 30 },
 } as const
 
 /** Bases. They share the lifecycle, and are not in `KINDS`: no base is part of the configuration of another. */
@@ -91,7 +92,13 @@ export const BASE: Kind<Fields, BaseRow> = {
   body: BaseBody,
   ids: { isValid: isBaseId, rule: ID_RULES.base },
   defaults: (id) => ({ name: id, description: null, settings: DEFAULT_SETTINGS }),
-  normalize: (fields) => ({ ...fields, settings: { ...DEFAULT_SETTINGS, ...fields.settings } }),
+  normalize: ({ settings, ...fields }) => ({
+    ...fields,
+    settings: {
+      ...{ ...DEFAULT_SETTINGS, ...settings },
+      change_sets: { ...DEFAULT_SETTINGS.change_sets, ...settings?.change_sets },
+    },
+  }),
   table: baseTable,
   rights: { read: (scope, id) => requireKnownBase(scope.access, id) },
   // Without the id of the base that it is in, because that is its own.

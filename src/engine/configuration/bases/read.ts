@@ -1,3 +1,4 @@
+import type { ChangeSetStatus } from '../../../contract/change-set-shapes.ts'
 import { anyPreviewOf } from '../../../contract/ids.ts'
 import { readNewest } from '../../core/created-at-page.ts'
 import { requireBase } from '../../core/existing-base.ts'
@@ -18,11 +19,17 @@ export const listBases = (scope: Scope, args: PageArgs): Promise<Page<Base>> =>
  * Lists the previews of a base that the token has any grant on, newest first.
  * @throws FORBIDDEN without a grant on the base or its previews; NOT_FOUND
  */
-export async function listPreviews(scope: Scope, baseId: string, args: PageArgs): Promise<Page<Base>> {
+export async function listPreviews(
+  scope: Scope,
+  baseId: string,
+  { status, ...args }: PageArgs & { status?: ChangeSetStatus | null | undefined },
+): Promise<Page<Base>> {
   // A grant on the environment "preview" covers all previews of the base, and not the base.
   if (!scope.access.sees(anyPreviewOf(baseId))) requireBaseAccess(scope.access, baseId)
-  const where = { AND: [visibleBases(scope), { productionBase: baseId }] }
-  const page = await listWhere(scope, `previews of ${baseId}`, args, where)
+  const where = {
+    AND: [visibleBases(scope), { productionBase: baseId, ...(status && { changeSet: { status } }) }],
+  }
+  const page = await listWhere(scope, `${status ?? 'all'} previews of ${baseId}`, args, where)
   if (page.data.length === 0) await requireBase(scope, baseId)
   return page
 }

@@ -1,9 +1,11 @@
 /** The database as a change-set shows it: reads run on its overlay, and writes change drafts only. */
+import type { ChangeSetStatus } from '../../../contract/change-set-shapes.ts'
 import { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { CappedRows, RowCap } from '../../storage/database/capped-query.ts'
 import { type Closed, type Db, type Statement, statement } from '../../storage/database/client.ts'
 import { WrappedDb } from '../../storage/database/wrapped-db.ts'
+import { requireOpen } from './lifecycle.ts'
 import { overlaid } from './overlay.ts'
 
 /** Holds the change-set, against other writers of it, and names it to the triggers that write drafts. */
@@ -74,9 +76,9 @@ class OverlaidTransaction extends OverlaidDb {
     return work(this)
   }
   async #hold(): Promise<void> {
-    const [row] = await this.inner.query<{ status: string }>(HOLD, [this.id])
+    const [row] = await this.inner.query<{ status: ChangeSetStatus }>(HOLD, [this.id])
     if (!row) throw new DomainError('NOT_FOUND', `There is no change-set "${this.id}" any more.`)
-    if (row.status !== 'open') throw closed(this.id, row.status)
+    requireOpen(this.id, row.status)
     this.#isHeld = true
     this.#isWritten = true
   }
@@ -86,13 +88,6 @@ class OverlaidTransaction extends OverlaidDb {
     const [size] = await this.inner.query<{ rows: number; bytes: number }>(MEASURE, [this.id])
     if (size && (size.rows > LIMITS.changeSetRows || size.bytes > LIMITS.changeSetBytes)) throw full(this.id)
   }
-}
-
-function closed(id: string, status: string): DomainError {
-  const message = `The change-set "${id}" is ${status}. Open another one.`
-  return new DomainError('CONFLICT', message, {
-    details: [{ path: '/base_id', code: 'change_set_closed', message }],
-  })
 }
 
 function full(id: string): DomainError {

@@ -1,11 +1,14 @@
 /** How far change-sets are, and what they change, as lists of previews show them. */
 import DataLoader from 'dataloader'
+import type { ChangeSetStatus } from '../../../contract/change-set-shapes.ts'
 import { statement, timed } from '../../storage/database/client.ts'
 import type { Scope } from '../scope.ts'
 
 export type ChangeSetState = {
   title: string | null
-  status: 'open' | 'merged'
+  status: ChangeSetStatus
+  /** When it was merged, rejected or expired. */
+  closedAt: string | null
   /** Rises with each request that changes a draft. */
   revision: number
   createdBy: string | null
@@ -14,12 +17,16 @@ export type ChangeSetState = {
   writtenAt: string
   /** Numbers of records and relationships. */
   counts: { create: number; update: number; delete: number }
+  /** Of the present revision, for the whole. */
+  approvals: { needed: number; given: number }
 }
 
 const STATES = timed(
   statement(
     'change_set_states',
-    `SELECT c.base_id, c.title, c.status, c.revision, c.token_id, c.actor_name, c.written_at, n.*
+    `SELECT c.base_id, c.title, c.status, c.revision, c.token_id, c.actor_name, c.written_at, c.closed_at, n.*,
+     plinth_draft.approvals_needed(c.base_id) AS needed,
+     (SELECT count(DISTINCT a.who)::int FROM plinth_draft.approvals(c.base_id) a WHERE a.resources IS NULL) AS given
    FROM plinth.change_set c CROSS JOIN LATERAL (
      SELECT count(*) FILTER (WHERE d.base_version IS NULL)::int AS creates,
        count(*) FILTER (WHERE d.base_version IS NOT NULL AND NOT d.gone)::int AS updates, count(*) FILTER (WHERE d.gone)::int AS deletes
@@ -33,7 +40,8 @@ const STATES = timed(
 type Row = {
   base_id: string
   title: string | null
-  status: ChangeSetState['status']
+  status: ChangeSetStatus
+  closed_at: string | null
   revision: number
   token_id: string | null
   actor_name: string
@@ -41,6 +49,8 @@ type Row = {
   creates: number
   updates: number
   deletes: number
+  needed: number
+  given: number
 }
 
 const loaders = new WeakMap<Scope, DataLoader<string, ChangeSetState | null>>()
@@ -59,7 +69,8 @@ async function readStates({ db }: Scope, ids: readonly string[]): Promise<(Chang
 }
 
 const toState = (row: Row): ChangeSetState => ({
-  ...{ title: row.title, status: row.status, revision: row.revision },
+  ...{ title: row.title, status: row.status, revision: row.revision, closedAt: row.closed_at },
   ...{ createdBy: row.token_id, createdByName: row.actor_name, writtenAt: row.written_at },
   counts: { create: row.creates, update: row.updates, delete: row.deletes },
+  approvals: { needed: row.needed, given: row.given },
 })

@@ -4,6 +4,7 @@ import { productionOf } from '../../../contract/ids.ts'
 import { check, inBody } from '../../../contract/validate.ts'
 import { invalid } from '../../../foundation/errors.ts'
 import { isChangeSet } from '../../core/change-set/change-set-scope.ts'
+import { holdChangeSet, requireOpen, takeStep } from '../../core/change-set/lifecycle.ts'
 import { requireExistingBase } from '../../core/existing-base.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import { requirePermission } from '../../storage/access/access.ts'
@@ -15,7 +16,7 @@ import { selectDrafts } from './selection.ts'
 
 const RAISE = statement(
   'raise_revision',
-  'UPDATE plinth.change_set SET revision = revision + 1, written_at = now() WHERE base_id = $1 RETURNING revision',
+  `UPDATE plinth.change_set SET revision = revision + 1, written_at = now(), status = 'open' WHERE base_id = $1 RETURNING revision`,
 )
 
 export type Discarded = { from: string; revision: number; changes: readonly ShownEdit[] }
@@ -30,6 +31,7 @@ export async function discardDrafts(scope: WriteScope, id: string, input: object
   const { resources } = check(DiscardBody, input, inBody())
   if (!(await isChangeSet(scope, id))) throw notAChangeSet(id)
   return scope.db.transaction(async (tx) => {
+    requireOpen(id, (await holdChangeSet(tx, id)).status)
     const [raised] = await tx.query<{ revision: number }>(RAISE, [id])
     const selected = selectDrafts(await readDrafts(tx, id), resources)
     for (const type of new Set(selected.flatMap(typesOf))) {
@@ -37,6 +39,8 @@ export async function discardDrafts(scope: WriteScope, id: string, input: object
       requirePermission(access, 'write', id, type)
     }
     await dropDrafts(tx, id, selected, { withLinks: true })
+    const about = { discarded: selected.length }
+    await takeStep({ ...scope, db: tx }, id, { event: 'discarded', about })
     const changes = selected.map((draft) =>
       shownDraft({ kind: draft.kind, id: nameOf(draft), before: draft.base, after: draft.preview }),
     )
@@ -44,10 +48,10 @@ export async function discardDrafts(scope: WriteScope, id: string, input: object
   })
 }
 
-const notAChangeSet = (received: string) =>
+export const notAChangeSet = (received: string) =>
   invalid({
     path: '/base_id',
     code: 'not_a_change_set',
-    message: `"${received}" is no change-set: what it holds is its own. Delete its records there.`,
+    message: `"${received}" is no change-set: what it holds is its own.`,
     received,
   })

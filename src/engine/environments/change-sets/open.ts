@@ -5,6 +5,7 @@ import { BASE, type Base, baseTable } from '../../configuration/bases/index.ts'
 import { finish } from '../../configuration/lifecycle/change.ts'
 import { viewOf } from '../../configuration/lifecycle/fields.ts'
 import { lastVersions } from '../../configuration/lifecycle/version-history.ts'
+import { takeStep } from '../../core/change-set/lifecycle.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import { requireBaseAccess, requirePermission } from '../../storage/access/access.ts'
 import { previewOfPreview, settingsOf } from '../preview-place.ts'
@@ -27,7 +28,7 @@ export async function openChangeSet(
   const writable = access.types('write', id)
   if (writable !== '*' && writable.size === 0) requirePermission(access, 'write', id, '*')
   return scope.db.transaction(async (tx) => {
-    const settings = await settingsOf(tx, baseId, id, { changeSet: {} })
+    const settings = await settingsOf(tx, baseId, id, { changeSet: { closedAt: null } })
     const version = ((await lastVersions(tx, BASE, id, [id])).get(id) ?? 0) + 1
     const row = await baseTable(tx).createOne({
       data: {
@@ -38,7 +39,9 @@ export async function openChangeSet(
     await tx.orm.changeSet.create({
       data: { baseId: id, title: title ?? null, tokenId: actor.tokenId, actorName: actor.name },
     })
-    await finish(BASE, { ...scope, db: tx }, id, [{ row, operation: 'create' }])
+    const within = { ...scope, db: tx }
+    await finish(BASE, within, id, [{ row, operation: 'create' }])
+    await takeStep(within, id, { event: 'opened' })
     return viewOf(BASE, row) as Base
   })
 }

@@ -5,29 +5,24 @@ import { digestInTurns } from '../../../contract/canonical-hash.ts'
 import type { PromoteBody } from '../../../contract/config-shapes.ts'
 import { DomainError } from '../../../foundation/errors.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
+import { holdChangeSet, requireOpen, requireRevision, takeStep } from '../../core/change-set/lifecycle.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import { setCause } from '../../log/entry.ts'
 import { requirePermission } from '../../storage/access/access.ts'
-import { type Db, statement } from '../../storage/database/client.ts'
+import { statement } from '../../storage/database/client.ts'
 import { nothingPromoted, type Promotion, storePromotion } from '../promotion.ts'
 import type { StoredDraft } from '../promotion-edits.ts'
+import { requireApprovals } from './approvals.ts'
 import { type Draft, lockOverridden, nameOf, readDrafts, typesOf } from './drafts.ts'
 import { dropAll, dropDrafts, rebase, relink } from './drop-drafts.ts'
 import { type DraftConflict, type Merged, mergeDrafts } from './merge.ts'
 import { applyDrafts } from './operations.ts'
 import { openResolutions, selectDrafts } from './selection.ts'
 
-const HOLD = statement(
-  'hold_change_set_to_promote',
-  'SELECT status, revision FROM plinth.change_set WHERE base_id = $1 FOR UPDATE',
-)
-/** Closes a change-set that changes nothing any more. */
-const CLOSE = statement(
-  'close_change_set',
-  `UPDATE plinth.change_set SET status = 'merged' WHERE base_id = $1
-     AND NOT EXISTS (SELECT FROM plinth.draft_record d WHERE d.branch = $1 AND plinth_draft.differs(d))
-     AND NOT EXISTS (SELECT FROM plinth.draft_relationship d WHERE d.branch = $1 AND plinth_draft.differs(d))
-   RETURNING base_id`,
+const DIFFERS = statement(
+  'change_set_differs',
+  `SELECT FROM plinth.draft_record d WHERE d.branch = $1 AND plinth_draft.differs(d)
+   UNION ALL SELECT FROM plinth.draft_relationship d WHERE d.branch = $1 AND plinth_draft.differs(d) LIMIT 1`,
 )
 
 type Body = z.output<typeof PromoteBody>
@@ -50,13 +45,16 @@ export async function promoteChangeSet(
       ...{ db: tx, via: 'promotion', batches: { left: Number.MAX_SAFE_INTEGER } },
       limits: { ...scope.limits, batchBytes: Number.MAX_SAFE_INTEGER },
     }
-    await hold(tx, from, revision)
+    const held = await holdChangeSet(tx, from)
+    requireOpen(from, held.status, '/from')
+    requireRevision(from, held, revision)
     await lockOverridden(tx, from, baseId)
     const all = await readDrafts(tx, from)
     for (const type of new Set(all.flatMap(typesOf))) requirePermission(scope.access, 'read', from, type)
     const selected = selectDrafts(all, resources)
     for (const type of new Set(selected.flatMap(typesOf)))
       requirePermission(scope.access, 'write', baseId, type)
+    await requireApprovals(within, from, held, selected, isForced)
     const resolutions = openResolutions(resolve, isForced)
     const { merged, conflicts } = await mergeDrafts(selected, resolutions.of)
     if (conflicts.length > 0) throw inConflict(conflicts)
@@ -69,7 +67,10 @@ export async function promoteChangeSet(
     await dropDrafts(tx, from, whole)
     await relink(tx, from)
     await rebase(tx, from, parts)
-    if ((await tx.query(CLOSE, [from])).length > 0) await dropAll(tx, from)
+    const isMerged = (await tx.query(DIFFERS, [from])).length === 0
+    if (isMerged) await dropAll(tx, from)
+    const about = { promotion_id: id, merged: selected.length, ...(isForced && { forced: true }) }
+    await takeStep(within, from, { event: 'merged', status: isMerged ? 'merged' : undefined, about })
     const entry = {
       ...({ id, baseId, kind: 'promotion', fromBase: from, edits: [], conflicts: [] } as const),
       drafts: changesOf(merged),
@@ -93,14 +94,6 @@ function wholeAndParts(selected: readonly Draft[], all: readonly Draft[]) {
   return Object.groupBy(selected, (draft) => (known.has(draft) ? 'whole' : 'parts'))
 }
 
-/** @throws NOT_FOUND; CONFLICT where it is closed, or was changed since it was looked at */
-async function hold(tx: Db, from: string, revision: number | undefined): Promise<void> {
-  const [row] = await tx.query<{ status: string; revision: number }>(HOLD, [from])
-  if (!row) throw new Error('Invariant violated: a change-set is deleted while it is promoted')
-  if (row.status !== 'open') throw closed(from, row.status)
-  if (revision !== undefined && revision !== row.revision) throw changedSince(from, revision, row.revision)
-}
-
 /** What production was and is, of each draft that changes it. */
 const changesOf = (merged: readonly Merged[]): StoredDraft[] =>
   merged
@@ -113,18 +106,4 @@ function inConflict(conflicts: readonly DraftConflict[]): DomainError {
   }))
   const many = conflicts.length === 1 ? '1 change conflicts' : `${conflicts.length} changes conflict`
   return new DomainError('CONFLICT', `${many} with production. Nothing was promoted.`, { details })
-}
-
-function closed(from: string, status: string): DomainError {
-  const message = `The change-set "${from}" is ${status}.`
-  return new DomainError('CONFLICT', message, {
-    details: [{ path: '/from', code: 'change_set_closed', message }],
-  })
-}
-
-function changedSince(from: string, received: number, expected: number): DomainError {
-  const message = `"${from}" was changed since revision ${received}. Look at revision ${expected} first.`
-  return new DomainError('CONFLICT', message, {
-    details: [{ path: '/revision', code: 'changed_since', message, received, expected }],
-  })
 }

@@ -6,12 +6,11 @@ import { write } from '../../core/write/write.ts'
 import { statement } from '../../storage/database/client.ts'
 import { openChangeSet } from './open.ts'
 
-// What waits for a decision is as it was asked for: the next write opens another one.
+// What waits for a decision is as it was asked for: the next write opens another one. What is sent back is gone on with.
 const NEWEST = statement(
   'newest_change_set',
   `SELECT c.base_id AS id FROM plinth.change_set c JOIN plinth.base b ON b.id = c.base_id
-   WHERE c.token_id = $1 AND c.status = 'open' AND b.production_base = $2 AND NOT EXISTS (
-     SELECT FROM plinth.review_request q WHERE q.base_id = $2 AND q.from_base = c.base_id AND q.state = 'open')
+   WHERE c.token_id = $1 AND c.status IN ('open', 'changes_requested') AND b.production_base = $2
    ORDER BY b.created_at DESC, b.id DESC LIMIT 1`,
 )
 // Two first writes at once open one.

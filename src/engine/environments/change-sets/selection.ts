@@ -8,9 +8,9 @@ import { type Document, type Draft, nameOf } from './drafts.ts'
 import type { DraftConflict, Resolution, Resolve } from './merge.ts'
 
 type Body = z.output<typeof PromoteBody>
-type Named = Pick<NonNullable<Body['resources']>[number], 'kind' | 'record_type' | 'id' | 'fields'>
+export type Named = Pick<NonNullable<Body['resources']>[number], 'kind' | 'record_type' | 'id' | 'fields'>
 
-const keyOf = ({
+export const keyOf = ({
   kind,
   record_type: type,
   id,
@@ -19,7 +19,7 @@ const keyOf = ({
   record_type?: string | undefined
   id: string
 }) => (kind === 'record' ? `record ${type ?? ''}/${id}` : `${kind} ${id}`)
-const keyOfDraft = (draft: Draft) => `${draft.kind} ${nameOf(draft)}`
+export const keyOfDraft = (draft: Draft) => `${draft.kind} ${nameOf(draft)}`
 
 /**
  * The drafts that a request names, all of them by default. Of a record whose fields it names, only these.
@@ -62,7 +62,7 @@ const stepsOf = (path: string): string[] =>
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
 
 /** The base with some fields of the draft. */
-function narrowed({ base, preview }: Draft, fields: readonly string[]): Document | null {
+export function narrowed({ base, preview }: Draft, fields: readonly string[]): Document | null {
   if (base === null || preview === null) return preview
   return fields.reduce<Document>(
     (document, field) => withField(document, preview, stepsOf(pathOf(field))) as Document,

@@ -12,6 +12,7 @@ export type Jobs = {
   sweep_inbound_deliveries: object
   sweep_action_runs: object
   sweep_calls: object
+  sweep_change_sets: object
 }
 export type IndexKey = { base: string; type: string; index: string }
 export type JobName = keyof Jobs

@@ -62,7 +62,7 @@ export function useItems(base: string) {
   const asked = requests.data?.data ?? []
   const named = new Set(asked.map(({ from }) => from))
   const quiet = (previews.data?.data ?? []).filter(
-    ({ id, change_set: set }) => !named.has(id) && (!set || (set.status === 'open' && isChanged(set))),
+    ({ id, change_set: set }) => !named.has(id) && (!set || (set.closed_at === null && isChanged(set))),
   )
   const latest = useQueries({
     queries: quiet.map(({ id, change_set: set }) => {

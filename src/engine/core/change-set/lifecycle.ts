@@ -1,0 +1,72 @@
+/** The steps of a change-set from its opening to its end. Each is an entry in the log of production. */
+import { type ChangeSetStatus, type ChangeSetStep, isOpen } from '../../../contract/change-set-shapes.ts'
+import { productionOf } from '../../../contract/ids.ts'
+import { DomainError } from '../../../foundation/errors.ts'
+import { type Db, statement } from '../../storage/database/client.ts'
+import { appendChange } from '../append-change.ts'
+import type { Scope } from '../scope.ts'
+
+const HOLD = statement(
+  'hold_change_set_for_step',
+  'SELECT status, revision FROM plinth.change_set WHERE base_id = $1 FOR UPDATE',
+)
+// What is opened again is not over at once.
+const STEP = statement(
+  'step_of_change_set',
+  `UPDATE plinth.change_set SET steps = steps + 1, status = coalesce($2, status), title = coalesce($3, title),
+     closed_at = CASE WHEN $2 IN ('merged', 'rejected', 'expired') THEN now() WHEN $2 IS NULL THEN closed_at END,
+     written_at = CASE WHEN $4 = 'reopened' THEN now() ELSE written_at END
+   WHERE base_id = $1 RETURNING steps, status, title, revision`,
+)
+
+export type Held = { readonly status: ChangeSetStatus; readonly revision: number }
+type Row = Held & { steps: number; title: string | null }
+
+/** Holds a change-set until the end of the transaction, against writers and other steps. */
+export async function holdChangeSet(tx: Db, id: string): Promise<Held> {
+  const [row] = await tx.query<Held>(HOLD, [id])
+  if (!row) throw new DomainError('NOT_FOUND', `There is no change-set "${id}" any more.`)
+  return row
+}
+
+/** @throws CONFLICT for one that is closed */
+export function requireOpen(id: string, status: ChangeSetStatus, path = '/base_id'): void {
+  if (isOpen(status)) return
+  const message = `The change-set "${id}" is ${status}. Open another one${status === 'merged' ? '' : ', or reopen it'}.`
+  throw new DomainError('CONFLICT', message, {
+    details: [{ path, code: 'change_set_closed', message }],
+  })
+}
+
+/** @throws CONFLICT where it was changed since it was looked at */
+export function requireRevision(id: string, { revision }: Held, seen: number | undefined): void {
+  if (seen === undefined || seen === revision) return
+  const message = `"${id}" was changed since revision ${seen}. Look at revision ${revision} first.`
+  throw new DomainError('CONFLICT', message, {
+    details: [{ path: '/revision', code: 'changed_since', message, received: seen, expected: revision }],
+  })
+}
+
+type Step = {
+  readonly event: ChangeSetStep
+  readonly status?: ChangeSetStatus | undefined
+  readonly title?: string | undefined
+  /** What the log says besides. */
+  readonly about?: object
+}
+
+/** Takes a step, in the transaction of what makes it. */
+export async function takeStep(
+  within: Scope,
+  id: string,
+  { event, status, title, about }: Step,
+): Promise<void> {
+  const [row] = await within.db.query<Row>(STEP, [id, status ?? null, title ?? null, event])
+  if (!row) throw new Error(`Invariant violated: the change-set "${id}" is gone while it is held`)
+  const { steps, ...state } = row
+  await appendChange(within, {
+    ...{ baseId: productionOf(id), kind: 'preview', id, version: steps },
+    operation: steps === 1 ? 'create' : 'update',
+    state: { id, ...state, event, ...about },
+  })
+}

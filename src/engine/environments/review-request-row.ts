@@ -1,0 +1,123 @@
+/** Review requests as they are stored, shown and logged. */
+import type { z } from 'zod'
+import type { DecisionBody, ReviewBody } from '../../contract/config-shapes.ts'
+import { snakeFields } from '../../contract/field-names.ts'
+import type { ActorKind } from '../../contract/shapes.ts'
+import { DomainError } from '../../foundation/errors.ts'
+import { appendChange } from '../core/append-change.ts'
+import type { Scope } from '../core/scope.ts'
+import type { Author } from '../log/entry.ts'
+import type { ReviewRequest as Row } from '../prisma/client.ts'
+import type { Promotion } from './promotion.ts'
+
+export type Decision = z.output<typeof DecisionBody>['decision']
+/** What the changes do not fit, when they were asked for. */
+export type Break = { kind: string | null; id: string | null; code: string; message: string; count?: number }
+type ReviewState = 'open' | 'accepted' | 'declined' | 'sent_back'
+
+export type ReviewRequest = {
+  id: string
+  kind: 'promotion'
+  baseId: string
+  from: string
+  by: Author
+  at: string
+  title: string
+  note: string | null
+  summary: string
+  breaks: readonly Break[]
+  state: ReviewState
+  /** Whether the caller may decide it. */
+  mayDecide: boolean
+  decision: {
+    decision: Decision
+    note: string | null
+    by: Author
+    at: string
+    promotionId: string | null
+  } | null
+  /** Of a change-set: what was asked for. */
+  revision: number | null
+  /** What was asked for besides the preview. */
+  asked: Asked
+  /** Only in the answer to an acceptance. */
+  promotion?: Promotion
+}
+export type Asked = Omit<z.output<typeof ReviewBody>, 'kind' | 'from' | 'title' | 'note' | 'dry_run'>
+
+const STATE_OF = { accept: 'accepted', decline: 'declined', send_back: 'sent_back' } as const
+
+const authorOf = ({ actor, via }: Scope): Author => ({
+  ...{ tokenId: actor.tokenId, name: actor.name, via, kind: actor.kind ?? 'program' },
+})
+
+/**
+ * Stores the decision on a request that is open, and logs it.
+ * @throws CONFLICT where it is decided, or was asked anew
+ */
+export async function storeDecision(
+  within: Scope,
+  row: Row,
+  { decision, note, promotionId }: { decision: Decision; note: string | null; promotionId: string | null },
+): Promise<ReviewRequest> {
+  const by = snakeFields(authorOf(within))
+  const stored = { decision, note, by, at: new Date().toISOString(), promotion_id: promotionId }
+  const { baseId, id, createdAt } = row
+  const { count } = await within.db.orm.reviewRequest.updateMany({
+    where: { baseId, id, state: 'open', createdAt },
+    data: { state: STATE_OF[decision], decision: stored },
+  })
+  if (count === 0) throw isDecided()
+  const decided = { ...row, state: STATE_OF[decision], decision: stored }
+  await logRequest(within, decided, 'update')
+  return toRequest(decided, () => false)
+}
+
+type StoredDecision = {
+  decision: Decision
+  note: string | null
+  by: StoredAuthor
+  at: string
+  promotion_id: string | null
+}
+type StoredAuthor = { token_id: string | null; name: string; via: string; kind: ActorKind }
+
+export function toRequest(row: Row, mayDecide: (row: Row) => boolean): ReviewRequest {
+  const stored = row.decision as StoredDecision | null
+  return {
+    id: row.id,
+    kind: 'promotion',
+    baseId: row.baseId,
+    from: row.fromBase,
+    by: { tokenId: row.tokenId, name: row.actorName, via: row.via, kind: row.actorKind as ActorKind },
+    at: row.createdAt.toISOString(),
+    title: row.title,
+    note: row.note,
+    summary: row.summary,
+    breaks: row.breaks as Break[],
+    state: row.state as ReviewState,
+    mayDecide: mayDecide(row),
+    revision: row.revision,
+    asked: row.asked as Asked,
+    decision: stored && {
+      ...{ decision: stored.decision, note: stored.note, at: stored.at, promotionId: stored.promotion_id },
+      by: { tokenId: stored.by.token_id, name: stored.by.name, via: stored.by.via, kind: stored.by.kind },
+    },
+  }
+}
+
+/** Logs what was asked and decided. */
+export const logRequest = (scope: Scope, row: Row, operation: 'create' | 'update'): Promise<void> =>
+  appendChange(scope, {
+    ...{ baseId: row.baseId, kind: 'review_request', id: row.id, operation },
+    version: operation === 'create' ? 1 : 2,
+    state: {
+      ...{ id: row.id, kind: row.kind, from: row.fromBase, title: row.title, note: row.note },
+      ...{ summary: row.summary, state: row.state, decision: row.decision },
+    },
+  })
+
+export const isDecided = () =>
+  new DomainError('CONFLICT', 'This request is decided, or was asked anew meanwhile.', {
+    details: [{ path: '/id', code: 'decided', message: 'Read it again to see its state.' }],
+  })

@@ -1,0 +1,285 @@
+/** The life of a change-set: submitted, reviewed by revision, sent back, approved, merged, rejected, expired, opened again. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { expectDetail, expectFailure, succeed } from '../../support/answers.ts'
+import type { Call } from '../../support/caller.ts'
+import { openWorld, type World } from '../../support/world.ts'
+
+type Token = Awaited<ReturnType<World['newToken']>>
+let world: World
+let agent: Token
+let mara: Token
+let tom: Token
+let serial = 0
+let base: string
+let id: string
+
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+beforeEach(async () => {
+  base = `crm${++serial}`
+  id = `${base}--fix`
+  succeed(await world.call('PUT', `/v1/bases/${base}`, {}), 201)
+  for (const type of ['deal', 'note'])
+    succeed(await world.call('PUT', `/v1/${base}/record-types/${type}`, {}), 201)
+  for (const record of ['a', 'b', 'c'])
+    succeed(
+      await world.call('PUT', `/v1/${base}/records/deal/${record}`, { data: { stage: 'open', amount: 1 } }),
+      201,
+    )
+  agent = await world.newToken([{ base, permission: 'write', writes: 'propose' }], { kind: 'agent' })
+  mara = await world.newToken([{ base, permission: 'write' }], { name: 'Mara', kind: 'person' })
+  tom = await world.newToken([{ base, permission: 'write' }], { name: 'Tom', kind: 'person' })
+  succeed(await agent.call('POST', `/v1/${base}/preview`, { name: 'fix', copy: 'on_write' }), 201)
+  await patch('a', { stage: 'won' })
+})
+
+const patch = async (record: string, data: object, at = id) =>
+  succeed(await agent.call('PATCH', `/v1/${at}/records/deal/${record}`, { data }))
+const state = async (of = id) => succeed(await world.call('GET', `/v1/bases/${of}`)).change_set
+const review = (call: Call, body: object) => call('POST', `/v1/${id}/reviews`, body)
+const submit = (body: object = {}) => agent.call('POST', `/v1/${id}/submit`, body)
+const promote = (call: Call, more: object = {}) => call('POST', `/v1/${base}/promote`, { from: id, ...more })
+const rules = async (change_sets: object) =>
+  succeed(await world.call('PUT', `/v1/bases/${base}`, { settings: { change_sets } }))
+const stageOf = async (record: string) =>
+  succeed(await world.call('GET', `/v1/${base}/records/deal/${record}`)).data.stage
+const steps = async () => succeed(await world.call('GET', `/v1/${base}/changes?kind=preview&order=desc`)).data
+
+test('what is submitted waits, a reviewer sends it back, and the agent reads why and goes on in it', async () => {
+  const asked = succeed(await submit({ title: 'June', comment: 'Signed.' }), 201)
+  expect(asked).toMatchObject({ from: id, title: 'June', note: 'Signed.', state: 'open', revision: 1 })
+  expect(await state()).toMatchObject({ status: 'submitted', title: 'June', revision: 1 })
+  const listed = succeed(await mara.call('GET', `/v1/${base}/previews?status=submitted`)).data
+  expect(listed.map((each: { id: string }) => each.id)).toEqual([id])
+  succeed(await review(mara.call, { verdict: 'request_changes', text: 'Name the month.' }), 201)
+  expect(await state()).toMatchObject({ status: 'changes_requested' })
+  expect(succeed(await agent.call('GET', `/v1/${base}/review-requests/${asked.id}`))).toMatchObject({
+    state: 'sent_back',
+    decision: { decision: 'send_back', note: 'Name the month.', by: { name: 'Mara' } },
+  })
+  const [said] = succeed(await agent.call('GET', `/v1/${id}/reviews`)).data
+  expect(said).toMatchObject({
+    ...{ verdict: 'request_changes', revision: 1, is_stale: false, resources: null, text: 'Name the month.' },
+    by: { name: 'Mara', kind: 'person', via: 'rest' },
+  })
+  // What it writes to production goes on in the one that was sent back.
+  expect((await patch('b', { stage: 'lost' }, base)).change_set).toBe(id)
+  expect(await state()).toMatchObject({ status: 'open', revision: 2 })
+  expect(succeed(await agent.call('GET', `/v1/${id}/reviews`)).data[0].is_stale).toBe(true)
+})
+
+test('what waits is left as it is: the next write of its token opens another one', async () => {
+  succeed(await submit(), 201)
+  const other = (await patch('b', { stage: 'lost' }, base)).change_set
+  expect(other).not.toBe(id)
+  expect((await state()).status).toBe('submitted')
+})
+
+describe('approvals', () => {
+  test('are needed by the rules, count for one revision, and once for each reviewer', async () => {
+    await rules({ approvals: 2 })
+    const refused = await promote(mara.call)
+    expectDetail(refused, 409, { code: 'needs_approval', path: '/from', received: 0, expected: 2 })
+    expectDetail(await review(mara.call, { verdict: 'approve' }), 400, { path: '/revision' })
+    expectDetail(await review(mara.call, { verdict: 'approve', revision: 0 }), 409, { code: 'changed_since' })
+    for (const _ of [1, 2]) succeed(await review(mara.call, { verdict: 'approve', revision: 1 }), 201)
+    expect(await state()).toMatchObject({ status: 'open', approvals: { needed: 2, given: 1 } })
+    expectDetail(await promote(mara.call), 409, { code: 'needs_approval', received: 1 })
+    succeed(await review(tom.call, { verdict: 'approve', revision: 1 }), 201)
+    expect(await state()).toMatchObject({ status: 'approved', approvals: { needed: 2, given: 2 } })
+    await patch('a', { stage: 'lost' })
+    expect(await state()).toMatchObject({ status: 'open', approvals: { needed: 2, given: 0 } })
+    expectDetail(await promote(mara.call), 409, { code: 'needs_approval', received: 0 })
+    for (const { call } of [mara, tom]) succeed(await review(call, { verdict: 'approve', revision: 2 }), 201)
+    // Who asks for changes after all takes the approval back.
+    succeed(await review(tom.call, { verdict: 'request_changes' }), 201)
+    expect((await state()).approvals).toEqual({ needed: 2, given: 1 })
+    succeed(await review(tom.call, { verdict: 'approve', revision: 2 }), 201)
+    expect(await stageOf('a')).toBe('open')
+    succeed(await promote(mara.call))
+    expect([await stageOf('a'), (await state()).status]).toEqual(['lost', 'merged'])
+  })
+
+  test('of some records or fields let these pass alone', async () => {
+    await rules({ approvals: 1 })
+    await patch('b', { stage: 'won', amount: 9 })
+    const record = (of: string, fields?: string[]) => ({
+      kind: 'record',
+      record_type: 'deal',
+      id: of,
+      fields,
+    })
+    const resources = [record('a'), record('b', ['data.stage'])]
+    succeed(await review(mara.call, { verdict: 'approve', revision: 2, resources }), 201)
+    expect((await state()).approvals).toEqual({ needed: 1, given: 0 })
+    expectDetail(await promote(mara.call), 409, { code: 'needs_approval' })
+    expectDetail(await promote(mara.call, { resources: [record('b')] }), 409, { code: 'needs_approval' })
+    succeed(await promote(mara.call, { resources }))
+    const b = succeed(await world.call('GET', `/v1/${base}/records/deal/b`)).data
+    expect([await stageOf('a'), b]).toEqual(['won', { stage: 'won', amount: 1 }])
+    expect(await state()).toMatchObject({ status: 'open', counts: { update: 1 } })
+  })
+
+  test('of who wrote in it do not count where the rules say so, in no tab either', async () => {
+    await rules({ approvals: 1, self_approval: false })
+    succeed(await mara.call('PATCH', `/v1/${id}/records/deal/b`, { data: { stage: 'won' } }))
+    // It is the last writer of nothing, and wrote all the same.
+    succeed(await agent.call('PATCH', `/v1/${id}/records/deal/b`, { data: { stage: 'lost' } }))
+    succeed(await review(mara.call, { verdict: 'approve', revision: 3 }), 201)
+    const { code } = succeed(await mara.call('POST', '/v1/tokens/self/sign-in-codes'), 201)
+    const { token } = succeed(await world.as(null)('POST', '/playground/sign-in', { code }))
+    succeed(await review(world.as(token), { verdict: 'approve', revision: 3 }), 201)
+    expectDetail(await promote(mara.call), 409, { code: 'needs_approval', received: 0 })
+    succeed(await review(tom.call, { verdict: 'approve', revision: 3 }), 201)
+    succeed(await promote(mara.call))
+  })
+
+  test('are passed by force of an admin alone, and the log says so', async () => {
+    await rules({ approvals: 1 })
+    expectDetail(await promote(mara.call, { force: true }), 409, { code: 'needs_approval' })
+    succeed(await promote(world.call, { force: true }))
+    const [last] = await steps()
+    expect(last.diff).toEqual(
+      expect.arrayContaining([expect.objectContaining({ path: '/forced', value: true })]),
+    )
+  })
+
+  test('are given by the acceptance of a request too, for the revision that was asked for', async () => {
+    await rules({ approvals: 1 })
+    const asked = succeed(await submit(), 201)
+    await patch('b', { stage: 'unseen' })
+    const decide = (body: object) =>
+      mara.call('POST', `/v1/${base}/review-requests/${asked.id}/decision`, body)
+    expectDetail(await decide({ decision: 'accept' }), 409, { code: 'changed_since' })
+    expect(await stageOf('b')).toBe('open')
+    succeed(await decide({ decision: 'accept', revision: 2, note: 'Seen.' }))
+    expect([await stageOf('b'), (await state()).status]).toEqual(['unseen', 'merged'])
+    expect(succeed(await world.call('GET', `/v1/${id}/reviews`)).data[0]).toMatchObject({
+      ...{ verdict: 'approve', revision: 2, text: 'Seen.' },
+    })
+  })
+})
+
+test('a token that proposes comments, and neither approves, rejects nor promotes', async () => {
+  const only = [{ kind: 'record', record_type: 'deal', id: 'a', fields: ['data.stage'] }]
+  succeed(await review(agent.call, { verdict: 'comment', text: 'The mail of 3 June.', resources: only }), 201)
+  for (const verdict of ['approve', 'request_changes', 'reject'])
+    expectFailure(await review(agent.call, { verdict, revision: 1 }), 'FORBIDDEN')
+  expectFailure(await promote(agent.call), 'FORBIDDEN')
+  expect((await state()).status).toBe('open')
+  const unknown = [{ kind: 'record', record_type: 'deal', id: 'b' }]
+  expectDetail(await review(mara.call, { verdict: 'comment', resources: unknown }), 400, {
+    code: 'unknown_resource',
+    path: '/resources/0/id',
+  })
+})
+
+test('a token sees what was said of records that it may read', async () => {
+  succeed(await agent.call('PUT', `/v1/${id}/records/note/n`, { data: {} }), 201)
+  const of = (record_type: string, record: string) => [{ kind: 'record', record_type, id: record }]
+  succeed(await review(mara.call, { verdict: 'comment', text: 'deal', resources: of('deal', 'a') }), 201)
+  succeed(await review(mara.call, { verdict: 'comment', text: 'note', resources: of('note', 'n') }), 201)
+  const reader = await world.newToken([{ base, permission: 'read', record_type: ['deal'], environment: '*' }])
+  const said = succeed(await reader.call('GET', `/v1/${id}/reviews`)).data
+  expect(said.map(({ text }: { text: string }) => text)).toEqual(['deal'])
+  const writer = await world.newToken([
+    { base, permission: 'write', record_type: ['deal'], environment: 'preview' },
+    { base, permission: 'read', record_type: ['deal'], environment: 'production' },
+  ])
+  succeed(await review(writer.call, { verdict: 'comment', resources: of('deal', 'a') }), 201)
+  expectFailure(await review(writer.call, { verdict: 'comment', resources: of('note', 'n') }), 'FORBIDDEN')
+  expectFailure(await review(reader.call, { verdict: 'comment', resources: of('deal', 'a') }), 'FORBIDDEN')
+  expectFailure(await review(reader.call, { verdict: 'reject' }), 'FORBIDDEN')
+})
+
+test('what is rejected takes no write, its request is declined, and it is opened again as it was', async () => {
+  const asked = succeed(await submit(), 201)
+  succeed(await review(mara.call, { verdict: 'reject', text: 'No.' }), 201)
+  expect(await state()).toMatchObject({ status: 'rejected', closed_at: expect.any(String) })
+  expect(succeed(await agent.call('GET', `/v1/${base}/review-requests/${asked.id}`)).state).toBe('declined')
+  for (const answer of [
+    await agent.call('PATCH', `/v1/${id}/records/deal/a`, { data: { stage: 'x' } }),
+    await agent.call('POST', `/v1/${id}/discard`, {
+      resources: [{ kind: 'record', record_type: 'deal', id: 'a' }],
+    }),
+    await submit(),
+    await promote(mara.call),
+    await review(mara.call, { verdict: 'comment', text: 'x' }),
+  ])
+    expectDetail(answer, 409, { code: 'change_set_closed' })
+  expect((await patch('b', { stage: 'lost' }, base)).change_set).not.toBe(id)
+  const reopen = () => agent.call('POST', `/v1/${id}/reopen`, {})
+  expect(succeed(await reopen()).change_set).toMatchObject({ status: 'open', closed_at: null, revision: 1 })
+  expectDetail(await reopen(), 409, { code: 'not_reopened' })
+  succeed(await promote(mara.call))
+  expectDetail(await reopen(), 409, { code: 'not_reopened' })
+  expect(await stageOf('a')).toBe('won')
+})
+
+test('each step is in the log of production, with who took it', async () => {
+  succeed(await submit({ title: 'June' }), 201)
+  succeed(await review(mara.call, { verdict: 'approve', revision: 1 }), 201)
+  succeed(await promote(tom.call))
+  const log = await steps()
+  const events = log.map((each: { actor: { name: string }; diff: { path: string; value: unknown }[] }) => [
+    each.diff
+      .map(({ path, value }) =>
+        path === '' ? (value as { event: string }).event : path === '/event' ? value : '',
+      )
+      .join(''),
+    each.actor.name,
+  ])
+  expect(events.map(([event]: string[]) => event)).toEqual(['merged', 'approved', 'submitted', 'opened'])
+  expect(events.slice(0, 2).map(([, name]: string[]) => name)).toEqual(['Tom', 'Mara'])
+})
+
+describe('expiry', () => {
+  const SOON = { timeout: 10_000 }
+  const sweep = () => world.database.query(`SELECT graphile_worker.add_job('sweep_change_sets')::text`)
+  const age = (column: string, days: number) =>
+    world.database.query(
+      `UPDATE plinth.change_set SET ${column} = ${column} - make_interval(days => ${days}) WHERE base_id = $1`,
+      [id],
+    )
+
+  test('closes what was not written for the days of the rules, which can be opened again', {
+    tags: 'full',
+  }, async () => {
+    await rules({ expire_days: 5 })
+    await age('written_at', 4)
+    const asked = succeed(await submit(), 201)
+    const other = `${base}--other`
+    succeed(await agent.call('POST', `/v1/${base}/preview`, { name: 'other', copy: 'on_write' }), 201)
+    await world.database.query(
+      `UPDATE plinth.change_set SET written_at = now() - interval '6 days' WHERE base_id = $1`,
+      [other],
+    )
+    await sweep()
+    await expect.poll(() => state(other), SOON).toMatchObject({ status: 'expired' })
+    expect((await state()).status).toBe('submitted')
+    await age('written_at', 1)
+    await sweep()
+    await expect.poll(() => state(), SOON).toMatchObject({ status: 'expired' })
+    expect(succeed(await agent.call('GET', `/v1/${base}/review-requests/${asked.id}`)).state).toBe('declined')
+    expect((await steps())[0].actor.name).toBe('system')
+    expect(succeed(await agent.call('POST', `/v1/${id}/reopen`, {})).change_set.status).toBe('open')
+    await sweep()
+    expect(succeed(await agent.call('GET', `/v1/${id}/records/deal/a`)).data.stage).toBe('won')
+    expect((await state()).status).toBe('open')
+  })
+
+  test('what is closed goes after the days of the trash', { tags: 'full' }, async () => {
+    succeed(await review(mara.call, { verdict: 'reject' }), 201)
+    await age('closed_at', 29)
+    await sweep()
+    expect((await state()).status).toBe('rejected')
+    await age('closed_at', 2)
+    await sweep()
+    await expect.poll(async () => (await world.call('GET', `/v1/bases/${id}`)).status, SOON).toBe(404)
+    const rows = await world.database.query('SELECT FROM plinth.draft_record WHERE branch = $1', [id])
+    expect([rows.length, await stageOf('a')]).toEqual([0, 'open'])
+  })
+})
