@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { nextTurn, turnIsOver } from '../foundation/event-loop-turns.ts'
 import { LIMITS } from '../foundation/limits.ts'
+import { endSpan, isTraced, type Span, startSpan, within } from '../foundation/tracing.ts'
 import { uuidv7 } from '../foundation/uuid.ts'
 
 /** Additional log fields of a request, or of one message of it. */
@@ -16,19 +17,42 @@ export function logRequests(app: FastifyInstance, log: Logger, record: RecordCal
   app.decorateRequest('calls')
   app.decorateRequest('calledBase')
   app.decorateRequest('failure')
+  app.decorateRequest('span')
   app.decorateRequest('sentBefore', 0)
   app.decorateRequest('readBefore', 0)
   app.addHook('onRequest', (request, reply, done) => {
     const { socket, headers } = request.raw
     request.sentBefore = socket.bytesWritten
     if (headers['transfer-encoding'] !== undefined) request.readBefore = socket.bytesRead
+    const span = isTraced ? spanOf(request) : undefined
+    request.span = span
     // On close, not on response: a call of a disconnected client may have had effects too.
     reply.raw.on('close', () => {
       record(request, reply, statusOf(reply))
+      if (span) endSpan(span, { 'http.response.status_code': statusOf(reply) }, statusOf(reply) >= 500)
       if (log.isLevelEnabled('info')) void write(request, reply)
     })
-    done()
+    within(span, done)
   })
+  // The events of a body are not within the span that its listeners were added in.
+  if (isTraced) app.addHook('preHandler', (request, _reply, done) => within(request.span, done))
+}
+
+/** The span of a request, within that of its client. */
+function spanOf({ method, routeOptions, id, headers }: FastifyRequest): Span | undefined {
+  const { traceparent } = headers
+  const isSound = readTrace(traceparent, undefined) !== undefined
+  const attributes = {
+    'http.request.method': method,
+    'http.route': routeOptions.url ?? '',
+    'plinth.request_id': id,
+  }
+  return startSpan(
+    `${method} ${routeOptions.url ?? ''}`,
+    'server',
+    attributes,
+    isSound ? String(traceparent) : undefined,
+  )
 }
 
 /** The entries take turns: those of large calls take long to make. */
@@ -66,6 +90,8 @@ const traceOf = ({ headers }: FastifyRequest): Trace | undefined =>
 
 declare module 'fastify' {
   interface FastifyRequest {
+    /** Its span, if there are spans. */
+    span: Span | undefined
     /**
      * Returns the surface's log fields, one per message and at least one. Called only if the line is logged.
      */

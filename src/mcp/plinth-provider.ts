@@ -2,6 +2,7 @@
 import { nearest } from '../contract/suggest.ts'
 import { toDomainError } from '../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../foundation/event-loop-turns.ts'
+import { endSpan, type Span, startSpan, within } from '../foundation/tracing.ts'
 import { type Context, duringCall, endingWith, mayAnywhere, mayOnWhole } from '../graphql/context.ts'
 import { leanError, leanWritten } from './budget/lean.ts'
 import { complete } from './completion.ts'
@@ -176,15 +177,27 @@ async function callTool(
   const session = logged(whileAsked(asking, caller), name, caller)
   // The protocol has read the arguments in this turn.
   if (turnIsOver()) await nextTurn()
+  let span: Span | undefined
+  let outcome = 'ok'
   try {
     const call = await resolveTool(session, name)
-    return await call(args, caller)
+    // A name that no tool has is a value of the caller.
+    span = startSpan(
+      `tools/call ${name}`,
+      'internal',
+      { 'gen_ai.tool.name': name },
+      caller.origin.traceparent,
+    )
+    return await within(span, () => call(args, caller))
   } catch (thrown) {
+    outcome = isOfProtocol(thrown) ? 'protocol_error' : toDomainError(thrown).code
     if (isOfProtocol(thrown)) throw thrown
     const seen = withUsage(thrown, () => unlistedDefinition(session, name))
     const { requestId } = session.context.scope
     if (session.profile !== 'lean') return failure(seen, requestId, MCP_REQUESTS)
     return failure(leanError(toDomainError(seen)), requestId, LEAN_REQUESTS)
+  } finally {
+    endSpan(span, { 'plinth.outcome': outcome }, outcome === 'INTERNAL_ERROR')
   }
 }
 

@@ -1,10 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { start } from '../cli/plinth.ts'
-import { type Call, caller } from './server.ts'
-import type { World } from './world.ts'
+import { type Call, caller } from './caller.ts'
 
 export type ChildServer = {
   readonly pid: number
@@ -14,11 +13,11 @@ export type ChildServer = {
   kill(): Promise<void>
 }
 
+/** What servers share. */
+export type Shared = { readonly database: { readonly url: string }; readonly adminToken: string }
+
 /** Starts a server in a process of its own, on the database of the world. */
-export async function startChild(
-  world: Pick<World, 'database' | 'adminToken'>,
-  env: Record<string, string> = {},
-): Promise<ChildServer> {
+export async function startChild(world: Shared, env: Record<string, string> = {}): Promise<ChildServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'plinth-child-'))
   const child = start(['serve'], {
     DATABASE_URL: world.database.url,
@@ -30,12 +29,14 @@ export async function startChild(
   })
   child.stderr.resume()
   const ended = new Promise<void>((resolve) => child.on('close', () => resolve()))
-  const url = await new Promise<string>((resolve, reject) => {
+  await new Promise<void>((resolve, reject) => {
     child.on('close', (code) => reject(new Error(`The server ended with ${code}`)))
     createInterface({ input: child.stdout }).on('line', (line) => {
-      if (line.startsWith('plinth ready ')) resolve(line.slice('plinth ready '.length))
+      if (line.startsWith('plinth ready ')) resolve()
     })
   })
+  // Its own address: the line has the public one.
+  const { url } = JSON.parse(await readFile(join(dataDir, 'server.json'), 'utf8'))
   return {
     pid: child.pid ?? 0,
     url,

@@ -1,4 +1,5 @@
-import { rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import pino from 'pino'
 import { readConfig } from '../../src/config/read-config.ts'
 import { startServer } from '../../src/main.ts'
@@ -6,6 +7,7 @@ import type { Provider } from '../../src/mcp/protocol/provider.ts'
 import { type Answer, type Body, type Call, caller } from './caller.ts'
 import { cloneDatabase, type TestDatabase } from './database.ts'
 import { scratch } from './scratch.ts'
+import { openBalancer, SERVERS } from './several-servers.ts'
 
 export { type Answer, type Body, type Call, caller }
 
@@ -35,13 +37,13 @@ export async function openServer(
   const database = shared ?? (await cloneDatabase())
   const dataDir = await scratch('plinth-data-')
   const adminToken = 'plt_test-administrator-of-everything'
+  const balancer = SERVERS > 1 && !provider ? await openBalancer() : undefined
+  const settings = { PLINTH_RATE_LIMIT: '0', DATABASE_URL: database.url, ...balancer?.settings, ...env }
   const config = readConfig({
     PLINTH_PORT: '0',
-    PLINTH_RATE_LIMIT: '0',
     PLINTH_DATA_DIR: dataDir,
     PLINTH_ADMIN_TOKEN: adminToken,
-    DATABASE_URL: database.url,
-    ...env,
+    ...settings,
   })
   const log: string[] = []
   const started = await startServer(
@@ -49,7 +51,11 @@ export async function openServer(
     pino({ level: config.logLevel, base: null }, { write: (line: string) => void log.push(line) }),
     provider,
   )
-  const { url } = started
+  if (balancer) {
+    const own = JSON.parse(await readFile(join(dataDir, 'server.json'), 'utf8'))
+    await balancer.share(own.url, { database, adminToken }, settings)
+  }
+  const { url } = balancer ?? started
   // Modules of test files live as long as the worker, and many keep this result. It must not keep the server.
   let server: typeof started | undefined = started
   const as = (token: string | null): Call => caller(url, token)
@@ -62,6 +68,7 @@ export async function openServer(
     call: as(adminToken),
     as,
     close: async () => {
+      await balancer?.close()
       await server?.close()
       server = undefined
       if (!shared) await database.drop()

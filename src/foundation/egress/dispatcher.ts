@@ -1,6 +1,7 @@
 /** Sends every request of this server to an address that a user chose. It connects to public addresses only. */
 import { Agent, errors } from 'undici'
 import { LIMITS } from '../limits.ts'
+import { endSpan, startSpan, traceHeader } from '../tracing.ts'
 import type { PrivateHosts } from './allowed-addresses.ts'
 import { BlockedAddress, guardedLookup, type Resolve, systemResolver } from './guarded-lookup.ts'
 import { urlFault } from './url-fault.ts'
@@ -59,13 +60,22 @@ export function openEgress(privateHosts: PrivateHosts, resolve: Resolve = system
       // A socket does not look up an address, so an address is checked here.
       const fault = urlFault(url, privateHosts)
       if (fault) return failed({ reason: fault.code, message: fault.message })
-      const { origin, pathname, search } = new URL(url)
+      const { origin, pathname, search, hostname } = new URL(url)
+      const span = startSpan(method, 'client', { 'http.request.method': method, 'server.address': hostname })
       const deadline = AbortSignal.timeout(timeoutMs)
       const signal = stopped ? AbortSignal.any([deadline, stopped]) : deadline
       try {
         const { statusCode, body: answer } = await agent.request({
-          ...{ origin, path: pathname + search, method, headers, signal, body: body ?? null },
+          ...{
+            origin,
+            path: pathname + search,
+            method,
+            headers: { ...traceHeader(span), ...headers },
+            signal,
+            body: body ?? null,
+          },
         })
+        endSpan(span, { 'http.response.status_code': statusCode }, statusCode >= 500)
         return {
           status: statusCode,
           ...(await firstBytes(answer, answerBytes)),
@@ -73,6 +83,7 @@ export function openEgress(privateHosts: PrivateHosts, resolve: Resolve = system
           error: null,
         }
       } catch (thrown) {
+        endSpan(span, {}, true)
         return failed(describe(thrown, deadline.aborted, timeoutMs))
       }
     },

@@ -7,6 +7,8 @@ export type CallOrigin = {
   readonly id: string
   readonly client: string | null
   readonly traceId: string | null
+  /** The parent that the message names, in place of the request. */
+  readonly traceparent: string | undefined
 }
 
 type Meta = Readonly<Record<string, unknown>> | undefined
@@ -18,8 +20,10 @@ export function originOf(
   meta: Meta,
   headers: IncomingHttpHeaders,
 ): CallOrigin {
-  const trace = readTrace(meta?.['traceparent'], undefined) ?? readTrace(headers['traceparent'], undefined)
-  return { id: bounded(String(id)), client, traceId: trace?.trace_id ?? null }
+  const ofMessage = readTrace(meta?.['traceparent'], undefined)
+  const trace = ofMessage ?? readTrace(headers['traceparent'], undefined)
+  const traceparent = ofMessage && String(meta?.['traceparent'])
+  return { id: bounded(String(id)), client, traceId: trace?.trace_id ?? null, traceparent }
 }
 
 /** `name/version` of a `clientInfo`; null for anything else. */

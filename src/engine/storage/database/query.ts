@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { isTraced, tracedStatement } from '../../../foundation/tracing.ts'
 import { type CappedRows, type RowCap, runCapped } from './capped-query.ts'
 import type { Statement } from './client.ts'
 import { type Part, WEIGHTS } from './connection-shares.ts'
@@ -47,6 +48,11 @@ function literalOf(values: readonly unknown[]): unknown {
  * Uses the callback API of the driver: its promise wrapper retains the rows until a major garbage collection.
  */
 export const run = (client: pg.ClientBase, query: string | pg.QueryConfig): Promise<pg.QueryResult> =>
+  isTraced
+    ? tracedStatement(typeof query === 'string' ? undefined : query.name, () => send(client, query))
+    : send(client, query)
+
+const send = (client: pg.ClientBase, query: string | pg.QueryConfig): Promise<pg.QueryResult> =>
   new Promise((resolve, reject) => {
     const done = (error: Error | null, result: pg.QueryResult) => (error ? reject(error) : resolve(result))
     void client.query(query as pg.QueryConfig, done)
@@ -101,7 +107,8 @@ const readCapped = <Row>(
     begins()
     const cancel = () => place.canceller.cancel(client)
     try {
-      return await runCapped<Row>(client, configOf(statement, values), cap, cancel)
+      const page = () => runCapped<Row>(client, configOf(statement, values), cap, cancel)
+      return await (isTraced ? tracedStatement(statement.name, page) : page())
     } catch (thrown) {
       throw statement.fromRequest ? queryTooExpensive(thrown, place.timeoutMs) : thrown
     }
