@@ -24,7 +24,7 @@ const BOUND = new Set([
     'relationships',
   ],
   ...['recordType', 'recordTypes', 'relationshipType', 'relationshipTypes', 'visibleTypes', 'exportTools'],
-  ...['sql', 'sqlRows', 'executeSql'],
+  ...['sql', 'sqlRows', 'executeSql', 'runAction'],
   ...['outlinedTypes', 'outlinedLinks', 'outlinedFileTypes', 'seesFileTypes'],
   ...['createRecord', 'putRecord', 'putRecordByExternalId', 'patchRecord', 'deleteRecord', 'cancelRecord'],
   ...[
@@ -36,6 +36,8 @@ const BOUND = new Set([
     'unlinkRecords',
   ],
 ])
+/** What may have been felt outside before it is judged: no rule lets it run directly. */
+const SENDS = new Set(['runAction'])
 /** Queries of the log that show the difference of a change-set at its id. */
 const DIFFERENCE = new Set(['changes', 'changeGroups', 'changesEnd'])
 /** Root fields about a change-set itself. Nothing else takes its id. */
@@ -81,7 +83,7 @@ function bound(
       if (!proposesTo(context.scope, base) || !BOUND.has(name)) return resolve(root, args, context, info)
       const run = (within: Context, own?: string) => resolve(root, fitted(args, context, own), within, info)
       return isWrite
-        ? writeByRules(context, base, run)
+        ? writeByRules(context, base, run, SENDS.has(name))
         : proposing(context, base, false).then((within) => run(within))
     }
     return isChangeSet(context.scope, base).then(async (isOne) => {
@@ -111,9 +113,10 @@ async function writeByRules<T>(
   context: Context,
   base: string,
   run: (within: Context, own?: string) => T,
+  sends: boolean,
 ): Promise<Awaited<T>> {
   const { scope } = context
-  if (scope.access.automatic(base).length > 0)
+  if (!sends && scope.access.automatic(base).length > 0)
     try {
       const own = await ownChangeSet(scope, base)
       return await run({ ...context, scope: automatically(scope, base, own) }, own)
@@ -130,8 +133,19 @@ async function writeByRules<T>(
  */
 async function proposing(context: Context, base: string, isWrite: boolean): Promise<Context> {
   const { scope } = context
-  const own = await (isWrite ? requireOwnChangeSet(scope, base) : ownChangeSet(scope, base))
+  const own = await (isWrite ? requireOwnChangeSet(scope, base) : knownOwn(context, base))
   return own === undefined ? { ...context, scope: beforeProposals(scope, base) } : inside(context, own)
+}
+
+const known = new WeakMap<Context['write'], Map<string, Promise<string | undefined>>>()
+
+/** The change-set of a token that proposes: the root fields of one query look it up once. */
+function knownOwn({ scope, write }: Context, base: string): Promise<string | undefined> {
+  const ofRequest = known.get(write) ?? new Map<string, Promise<string | undefined>>()
+  known.set(write, ofRequest)
+  const found = ofRequest.get(base) ?? ownChangeSet(scope, base)
+  ofRequest.set(base, found)
+  return found
 }
 
 async function inside(context: Context, id: string, ofLog = false): Promise<Context> {

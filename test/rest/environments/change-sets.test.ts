@@ -473,6 +473,32 @@ test('what it cannot hold is refused by name, and a preview that copies has no d
     expect(expectFailure(answer, 'VALIDATION_ERROR').details[0].code).toBe('not_a_change_set')
 })
 
+test('an action runs in it as far as it sends nothing, and production keeps no run', async () => {
+  const target = { record_type: 'deal', id: '{{input.id}}' }
+  const won = { name: 'won', type: 'patch_record', ...target, data: { stage: 'won' } }
+  const http = { name: 'tell', type: 'http', method: 'POST', url: 'https://example.com/told', body: {} }
+  succeed(await call('PUT', '/v1/crm/actions/win', { steps: [won] }), 201)
+  succeed(await call('PUT', '/v1/crm/actions/tell', { steps: [won, http] }), 201)
+  const run = (action: string, more = '', as = call, base = id) =>
+    as('POST', `/v1/${base}/actions/${action}/run${more}`, { input: { id: a } })
+  for (const more of ['', '?dry_run=true']) {
+    const { details } = expectFailure(await run('tell', more), 'CONFLICT')
+    expect(details.map(({ code }: { code: string }) => code)).toContain('sends_outside')
+  }
+  expect((await dataOf(id, a)).stage).toBe('open')
+  expect(succeed(await run('win'))).toMatchObject({ status: 'succeeded', change_set: id })
+  expect((await dataOf(id, a)).stage).toBe('won')
+  expect((await dataOf('crm', a)).stage).toBe('open')
+  for (const action of ['win', 'tell'])
+    expect(succeed(await call('GET', `/v1/crm/actions/${action}/runs`)).data).toEqual([])
+  // A rule lets no action run directly: its requests would be sent before it is judged.
+  const rule = { record_type: '*', operations: ['update'], max: 100, per: 'hour' }
+  const agent = await world.newToken([{ permission: 'write', writes: { auto: [rule] } }])
+  expectFailure(await run('tell', '', agent.call, 'crm'), 'CONFLICT')
+  expect(succeed(await run('win', '', agent.call, 'crm')).change_set).toMatch(/^crm--p-/)
+  expect((await dataOf('crm', a)).stage).toBe('open')
+})
+
 test('a key that production has answered is not answered in a change-set', async () => {
   const headers = { 'idempotency-key': `key-${serial}` }
   succeed(await call('PUT', at('crm', a), { data: { stage: 'x' } }, headers))

@@ -17,8 +17,18 @@ type Method = (typeof STEP_METHODS)[number]
 type Request = { method: Method; url: string; headers: Record<string, string>; body?: string }
 type Answer = { readonly status: number; readonly body: unknown; readonly truncated?: true }
 
+/** Nothing that a change-set does may be felt outside before it is promoted. */
+const sendsOutside = (id: string): DomainError => {
+  const message = `This step sends a request, and nothing leaves the change-set "${id}".`
+  const advice = 'Run the action in production, or one without this step here.'
+  return new DomainError('CONFLICT', message, {
+    details: [{ path: '', code: 'sends_outside', message: advice, received: id }],
+  })
+}
+
 export async function runHttpStep(context: RunContext, step: Step): Promise<StepOutcome> {
   const { scope, run, values, deadline } = context
+  if (scope.changeSet !== undefined) throw sendsOutside(scope.changeSet)
   const request = requestOf(step, values)
   const target = urlFault(request.url, scope.egress.privateHosts)
   if (target) throw invalid({ path: '/url', ...target })

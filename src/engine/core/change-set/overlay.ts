@@ -36,12 +36,23 @@ export type Overlaid = {
 }
 
 const known = new LRUCache<string, Overlaid>({ max: 2000 })
+/** Most statements are constants, whose texts need not be compared: by their parameters, and whether they read the log. */
+const ofConstants = new WeakMap<Statement, Overlaid[]>()
 
 /**
  * `ofLog`: as entries of the log it reads the difference of the change-set.
  * @throws what is wrong with the code, for a statement that writes what no change-set holds
  */
 export function overlaid(original: Statement, parameters: number, ofLog = false): Overlaid {
+  const made = ofConstants.get(original) ?? []
+  const place = 2 * parameters + Number(ofLog)
+  const found = made[place] ?? ofText(original, parameters, ofLog)
+  made[place] = found
+  ofConstants.set(original, made)
+  return found
+}
+
+function ofText(original: Statement, parameters: number, ofLog: boolean): Overlaid {
   const key = `${parameters}${ofLog ? '~' : ''} ${original.text}`
   const found = known.get(key)
   if (found) return { ...found, statement: { ...original, ...nameAndText(found) } }
