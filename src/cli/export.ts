@@ -1,5 +1,4 @@
 /** `plinth export <type>`: the records of a type as NDJSON or CSV, as `plinth import` reads them. */
-import { rename, rm } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { get } from './command/client.ts'
 import { configure, valued } from './command/command.ts'
@@ -8,7 +7,7 @@ import { sourceOf } from './command/options.ts'
 import { note } from './command/print.ts'
 import { type Flags, readSettings, serverUrl, tokenFor } from './command/settings.ts'
 import { formatOf } from './record-files/format.ts'
-import { download } from './transfer.ts'
+import { downloadWhole } from './transfer.ts'
 
 type ExportFlags = { format?: string; output?: string; filter?: string; asOf?: string }
 const TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' }
@@ -32,16 +31,8 @@ export function addExport(program: Command): void {
       const path = `/${encodeURIComponent(base)}/records/${encodeURIComponent(type)}`
       const request = { ...get(path, query), headers: { accept } }
       const token = tokenFor(url, settings)
-      if (output === undefined) return void (await download(url, token, request, undefined))
-      // A file of the final name is whole.
-      const part = `${output}.part`
-      try {
-        await download(url, token, request, part)
-        await rename(part, output)
-      } finally {
-        await rm(part, { force: true })
-      }
-      note(`The records are in ${output}.\n`)
+      await downloadWhole(url, token, request, output)
+      if (output !== undefined) note(`The records are in ${output}.\n`)
     })
 }
 

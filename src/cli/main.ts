@@ -1,6 +1,7 @@
 /** The command line. API commands are rows of nouns; `serve` and `mcp` run a server. */
 import { Command, CommanderError, Option as Flag } from 'commander'
 import { packageVersion } from '../foundation/version.ts'
+import { addBaseFile } from './base-file.ts'
 import { call, get } from './command/client.ts'
 import { type Asked, argumentsOf, configure, type Row, requestOf, valued } from './command/command.ts'
 import { confirmed } from './command/confirm.ts'
@@ -163,6 +164,7 @@ function build(argv: readonly string[], outcome: Outcome): Command {
     const group = configure(program.command(noun.name).description(noun.summary))
     for (const row of noun.rows) addRow(group, program, noun.columns, row, outcome)
   }
+  addBaseFile(program)
   for (const row of ROWS) addRow(program, program, [], row, outcome)
   addCompletion(program)
   groupCommands(program)

@@ -1,7 +1,7 @@
 /** Uploads of contents from a file or standard input, and downloads to a file or standard output. */
 
 import { createReadStream, createWriteStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { rename, rm, stat } from 'node:fs/promises'
 import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
@@ -35,10 +35,15 @@ export async function upload(
   bytes.on('error', (error: Error) => counted.destroy(error))
   const content = Readable.toWeb(counted) as NonNullable<RequestInit['body']>
   const never = new AbortController().signal
-  const response = await open(url, token, { ...request, headers, content }, never).catch((error: unknown) => {
-    throw noAnswer(url, error)
-  })
-  return read(await received(response), url, token)
+  // What the server makes of a content may take longer than the five minutes that `fetch` waits by itself.
+  const { Agent } = await import('undici')
+  const dispatcher = new Agent({ headersTimeout: 0 })
+  const response = await open(url, token, { ...request, headers, content, dispatcher }, never).catch(
+    (error: unknown) => {
+      throw noAnswer(url, error)
+    },
+  )
+  return read(await received(response).finally(() => dispatcher.destroy()), url, token)
 }
 
 /**
@@ -72,6 +77,26 @@ export async function download(
   })
   const body = { file: target, size, etag: response.headers.get('etag') }
   return { text: JSON.stringify(body), body, replayed: false }
+}
+
+/**
+ * The same for what is only of use as a whole: a file of the final name is whole.
+ * @throws Failure
+ */
+export async function downloadWhole(
+  url: string,
+  token: string | undefined,
+  request: Call,
+  target: string | undefined,
+): Promise<void> {
+  if (target === undefined) return void (await download(url, token, request, undefined))
+  const part = `${target}.part`
+  try {
+    await download(url, token, request, part)
+    await rename(part, target)
+  } finally {
+    await rm(part, { force: true })
+  }
 }
 
 /** The chunks, of which the first was read. */

@@ -134,6 +134,12 @@ export const WORK_LIMITS = {
   /** Bytes of a step, about: a megabyte takes some 50 ms. */
   definitionsStepBytes: 512 * 1024,
 
+  // An import of a base: bytes of its file, of a line, lines of a statement, and contents, whose digests it remembers.
+  importBytes: 1024 ** 4,
+  importLineBytes: 16 * 1024 * 1024,
+  importedLines: 1000,
+  importedContents: 1_000_000,
+
   // The log: entries of a step, of its purge, and attempts of a snapshot.
   writtenSinceStep: 10_000,
   /** Number of checks that read only the snapshot, which is cheaper than pg_locks and usually sufficient. */

@@ -4,9 +4,18 @@ import * as bases from '../engine/configuration/bases/index.ts'
 import { typesVersion } from '../engine/configuration/record-types/index.ts'
 import { type ChangeSetState, changeSetState } from '../engine/core/change-set/state.ts'
 import { expectation } from '../engine/core/write/preconditions.ts'
-import { createPreview, reopenChangeSet } from '../engine/environments/index.ts'
+import {
+  type BaseExport,
+  createPreview,
+  describeExport,
+  type ImportedBase,
+  importBase,
+  reopenChangeSet,
+  withCheckedFile,
+} from '../engine/environments/index.ts'
 import { builder } from './builder.ts'
 import { Deleted, expectationArgs, notYetDeleted, Operation, versionArgs } from './common.ts'
+import { SECRETS } from './config-changes.ts'
 import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
 
@@ -74,7 +83,18 @@ const BaseType = builder.objectRef<Base>('Base').implement({
 })
 const BasePage = pageType('BasePage', BaseType)
 
+const BaseExportType = builder.objectRef<BaseExport>('BaseExport').implement({
+  description: 'What the file of a base is of. The file itself streams over REST.',
+  fields: (t) => ({ base: t.exposeString('base'), filename: t.exposeString('filename') }),
+})
+
 builder.queryFields((t) => ({
+  baseExport: t.field({
+    type: BaseExportType,
+    description: 'Whether the token may export the base as one file, and the name of that.',
+    args: { base: t.arg.string({ required: true }) },
+    resolve: (_root, { base }, { scope }) => describeExport(scope, base),
+  }),
   bases: t.field({
     type: BasePage,
     description: 'The bases that the token can access, newest first.',
@@ -111,6 +131,34 @@ mutation('putBase', {
     ...expectationArgs(),
   })),
   resolve: (scope, { id, input, ...expected }) => bases.putBase(scope, id, input, expectation(expected)),
+})
+
+const ImportedBaseType = builder.objectRef<ImportedBase & { dryRun?: boolean }>('ImportedBase').implement({
+  description: 'A base that was made of the file of an export.',
+  fields: (t) => ({
+    base: t.field({ type: BaseType, resolve: ({ base }) => base }),
+    counts: t.expose('counts', { type: 'JSON', description: 'Numbers of what the file holds.' }),
+    secrets: t.field(SECRETS),
+    disabledTriggers: t.exposeStringList('disabledTriggers', {
+      description: 'Triggers that were enabled, and are not: nothing is sent until somebody enables them.',
+    }),
+    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
+  }),
+})
+
+mutation('importBase', {
+  description: 'Makes a base of the file of an export, in one transaction. The file streams over REST.',
+  type: ImportedBaseType,
+  carriesSecrets: true,
+  args: builder.args((t) => ({
+    id: t.string({ required: true }),
+    contentSha256: t.string({
+      required: true,
+      description: 'SHA-256 of the file, which the same request has stored.',
+    }),
+  })),
+  reserve: withCheckedFile,
+  resolve: (scope, { id }) => importBase(scope, id),
 })
 
 mutation('deleteBase', {

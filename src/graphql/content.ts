@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream'
 import { type ContentName, openContent as open } from '../engine/core/contents/read.ts'
 import { receiveContent } from '../engine/core/contents/receive.ts'
 import type { Engine } from '../engine/engine.ts'
+import { type ExportArgs, exportBase } from '../engine/environments/index.ts'
 import type { ByteRange, PutLimits, StoredBlob } from '../engine/storage/blobs/blob-store.ts'
 import { type Context, newWrite, type ReserveBytes } from './context.ts'
 
@@ -28,6 +29,10 @@ export async function storeContent(
 /** Opens a content. The caller got its digest from a query, which has checked the rights. */
 export const openContent = ({ scope }: Context, content: ContentName, range?: ByteRange): Promise<Readable> =>
   open(scope, content, range)
+
+/** The file of a base. The caller has asked `baseExport`, which has checked the rights. */
+export const openExport = ({ scope }: Context, base: string, args: ExportArgs): AsyncGenerator<Buffer> =>
+  exportBase(scope, base, args)
 
 /** Opens the context of a signed link, and names its attachment. */
 export type OpenLink = (

@@ -86,6 +86,11 @@ export const GUIDE_GROUPS: readonly GuideGroup[] = [
         title: 'Beyond one machine',
         about: 'Several servers, a database of your own, failover.',
       },
+      {
+        name: 'moving-a-base',
+        title: 'A base in one file',
+        about: 'Export a base, import it elsewhere, move to a server of your own.',
+      },
       { name: 'logs', title: 'Logs', about: 'The log lines and their fields.' },
       { name: 'performance', title: 'Performance', about: 'Measured rates, latencies and memory.' },
     ],

@@ -8,6 +8,7 @@ import { notFound } from '../http/errors.ts'
 import { actions } from './actions.ts'
 import { aggregates } from './aggregates.ts'
 import { attachments } from './attachments.ts'
+import { baseFile } from './base-file.ts'
 import { baseOpenapi } from './base-openapi.ts'
 import { bases } from './bases.ts'
 import { batch } from './batch.ts'
@@ -54,6 +55,7 @@ import { wait } from './wait.ts'
 /** All routes of /v1, except streams. */
 export const ROUTES: readonly Route[] = [
   ...bases,
+  ...baseFile,
   ...baseOpenapi,
   ...previews,
   ...promotions,

@@ -8,6 +8,8 @@ const COVERED: Readonly<Record<string, string>> = {
   'POST /:/records/:/query': 'the GET of the list',
   'POST /:/relationships': 'relationship put',
   'GET /:/mcp/tools': 'mcp tools',
+  'GET /:/export': 'base export',
+  'PUT /bases/:/import': 'base import',
   'GET /:/openapi.json': 'gen openapi',
   'POST /tokens/self/sign-in-codes': 'open',
   'GET /diagnostics': 'doctor',

@@ -13,7 +13,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'engine/configuration': 9750,
   'engine/core': 4000,
   'engine/data': 4500,
-  'engine/environments': 4750,
+  // With a base as one file: the lines of it, their checks, and what refuses a hostile one.
+  'engine/environments': 6000,
   'engine/files': 3500,
   'engine/history': 4500,
   'engine/jobs': 1250,

@@ -19,6 +19,6 @@ test('records are written by the clauses of the ledger only', () => {
   })
 })
 
-test('log rows are appended by one clause for records and one for all else', () => {
-  expect(clauses(/\bINSERT INTO plinth\.change\b(?!_)/g)).toEqual({ 'src/engine/log/log-rows.ts': 2 })
+test('log rows are appended by one clause for records, one for all else, and one for those of an import', () => {
+  expect(clauses(/\bINSERT INTO plinth\.change\b(?!_)/g)).toEqual({ 'src/engine/log/log-rows.ts': 3 })
 })

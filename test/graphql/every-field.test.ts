@@ -54,6 +54,7 @@ const QUERIES: Record<string, string> = {
     'attachmentById(base: "crm", recordType: "task", recordId: "a", id: "$attachment") { id status }',
   attachments: 'attachments(base: "crm", recordType: "task", recordId: "a") { data { id filename } }',
   base: 'base(id: "crm") { id name }',
+  baseExport: 'baseExport(base: "crm") { base filename }',
   files: 'files(base: "crm", fileType: "paper") { data { path } }',
   file: 'file(base: "crm", fileType: "paper", path: "a.txt") { path }',
   fileText: 'fileText(base: "crm", fileType: "paper", path: "a.txt") { text lines }',
@@ -361,8 +362,8 @@ const logLength = async () => {
 
 test('every Query and Mutation field has a sample', () => {
   expect(Object.keys(QUERIES).sort()).toEqual(fieldsOf('Query').sort())
-  // `ingest` takes what a signed delivery brought: no request with a token can run it.
-  expect([...Object.keys(MUTATIONS), 'ingest'].sort()).toEqual(fieldsOf('Mutation').sort())
+  // `importBase` takes a file that the same request has stored, and `ingest` what a signed delivery brought: no request with a token can run it.
+  expect([...Object.keys(MUTATIONS), 'ingest', 'importBase'].sort()).toEqual(fieldsOf('Mutation').sort())
 })
 
 describe('the GraphQL query', () => {

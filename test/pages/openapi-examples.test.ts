@@ -176,8 +176,9 @@ test('every example is a request that succeeds', { tags: 'full', timeout: 600_00
   let isChanged = true
   const failed: string[] = []
   for (const [name, { method, path }] of operations) {
-    // The token of this server is one of its settings, which no request replaces.
-    if (!path.startsWith('/v1/') || ['changes.stream', 'tokens.rotateAdmin'].includes(name)) continue
+    // The token of this server is one of its settings, which no request replaces. The file of a base is no text.
+    if (!path.startsWith('/v1/') || ['changes.stream', 'tokens.rotateAdmin', 'bases.import'].includes(name))
+      continue
     if (isChanged) await makeBase()
     isChanged = method !== 'GET'
     const made = await MAKERS[name]?.()

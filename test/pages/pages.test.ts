@@ -3,6 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ROUTES, STREAMS } from '../../src/rest/plugin.ts'
+import { exportsOf } from '../support/base-file.ts'
 import { FAILED_DELIVERY, homeOf, KIND_SAMPLES, putReferences } from '../support/kinds.ts'
 import { type Answer, type Body, openServer, type TestServer } from '../support/server.ts'
 
@@ -507,9 +508,13 @@ test('the responses of all routes are valid for the OpenAPI description', {
         check(`POST ${row}/:name/${act.split('?')[0]}`, await server.call('POST', `${path}/${act}`))
     check(`DELETE ${row}/:id`, await server.call('DELETE', path))
   }
-  // The token of this server is one of its settings, which no request replaces.
-  const elsewhere = 'POST /tokens/rotate-admin'
-  expect([...seen, elsewhere].sort()).toEqual(ROUTES.map((row) => row.id).sort())
+  const { exported, imported } = exportsOf(server)
+  const file = await exported('undo')
+  for (const query of ['?dry_run=true', ''])
+    check('PUT /bases/:id/import', await imported('copy', file, query))
+  // The token of this server is one of its settings, which no request replaces. An export is no JSON.
+  const elsewhere = ['POST /tokens/rotate-admin', 'GET /:base_id/export']
+  expect([...seen, ...elsewhere].sort()).toEqual(ROUTES.map((row) => row.id).sort())
 })
 
 test('every error response is valid for the Error schema', async () => {

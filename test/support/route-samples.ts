@@ -38,6 +38,8 @@ export const routeSamples = (base: string): Readonly<Record<string, RouteSample>
   'GET /bases': { query: 'include_total=true&include=counts' },
   'PUT /bases/:id': { body: { name: 'New' } },
   'GET /bases/:id': {},
+  'GET /:base_id/export': {},
+  'PUT /bases/:id/import': { body: 'no export', status: 400 },
   'DELETE /bases/:id': { query: `confirm=${base}` },
   'POST /:base_id/preview': { body: { name: 'dev' }, status: 201 },
   'GET /:base_id/previews': {},

@@ -12,6 +12,8 @@ export type Call = {
   body: string | undefined
   /** A body that streams, in place of the JSON text. */
   content?: NonNullable<RequestInit['body']>
+  /** The connections of the request, if not those of all. */
+  dispatcher?: object
   /** The local file for the content of the response. */
   output?: string
   /** The response is an endless stream, so no timeout applies. */
@@ -65,7 +67,7 @@ async function send(url: string, token: string | undefined, request: Call): Prom
 export function open(
   url: string,
   token: string | undefined,
-  { method, path, query, headers, body, content }: Call,
+  { method, path, query, headers, body, content, dispatcher }: Call,
   signal: AbortSignal,
 ): Promise<Response> {
   const all = {
@@ -74,14 +76,16 @@ export function open(
     ...headers,
   }
   const search = query.size > 0 ? `?${query}` : ''
-  return fetch(`${url}/v1${path}${search}`, {
+  const init: RequestInit & { dispatcher?: object } = {
     method,
     headers: checkHeaders(all),
     body: content ?? body ?? null,
     ...(content && { duplex: 'half' as const }),
+    ...(dispatcher && { dispatcher }),
     redirect: 'manual',
     signal,
-  })
+  }
+  return fetch(`${url}/v1${path}${search}`, init)
 }
 
 /** Reads the whole response. */

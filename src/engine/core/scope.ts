@@ -136,6 +136,8 @@ export type Scope = Services & {
   readonly changeSet?: string
   /** The run of an action that this request makes; absent in others. */
   readonly run?: RunState
+  /** The file that a request imports a base from, once it is checked; absent in others. */
+  readonly importing?: object
   /** The place of a SQL request that writes; absent in others. */
   readonly sqlPlace?: object
   /**

@@ -1,3 +1,5 @@
+export { type BaseExport, describeExport, type ExportArgs, exportBase } from './base-file/export-base.ts'
+export { type ImportedBase, importBase, withCheckedFile } from './base-file/import-base.ts'
 export { type Discarded, discardDrafts } from './change-sets/discard.ts'
 export { reopenChangeSet } from './change-sets/expiry.ts'
 export * as changeSetReviews from './change-sets/reviews.ts'

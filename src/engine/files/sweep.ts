@@ -1,6 +1,7 @@
 /** Removes contents that nothing refers to, files whose time in the trash is over, and forgotten uploads. */
 import { LIMITS } from '../../foundation/limits.ts'
 import { LOCK_CONTENT } from '../core/contents/reference.ts'
+import { NO_IMPORT } from '../log/watermark.ts'
 import type { BlobStore } from '../storage/blobs/blob-store.ts'
 import { inBatches } from '../storage/database/batched-statements.ts'
 import { type Db, type Statement, statement } from '../storage/database/client.ts'
@@ -86,7 +87,16 @@ async function sweepBlobs(db: Db, blobs: BlobStore, before: number, signal: Abor
   await removeEach(db, UNUSED_BLOBS, batch, remove)
 }
 
-/** Removes those of the contents that are `unused`, each under its lock, in which it is looked at again. */
+/**
+ * Removes contents that a request has stored for itself, unless something refers to them.
+ */
+export const removeUnused = (db: Db, blobs: BlobStore, contents: readonly string[]): Promise<void> =>
+  removeEach(db, UNUSED_BLOBS, contents, (_, sha256) => blobs.remove(sha256))
+
+/**
+ * Removes those of the contents that are `unused`, each under its lock, in which it is looked at again. None while a base is
+ * imported, which refers to more contents than it can lock.
+ */
 async function removeEach(
   db: Db,
   unused: Statement,
@@ -96,6 +106,8 @@ async function removeEach(
   if (contents.length === 0) return
   for (const { sha256 } of await db.query<{ sha256: string }>(unused, [contents]))
     await db.statements(async (tx) => {
+      const [alone] = await tx.query<{ is_free: boolean }>(NO_IMPORT, [])
+      if (!alone?.is_free) return
       await tx.query(LOCK_CONTENT, [sha256])
       const [still] = await tx.query<{ sha256: string }>(unused, [[sha256]])
       if (still) await remove(tx, sha256)

@@ -27,6 +27,11 @@ const ENTER = statement(
   'enter_file_text',
   `WITH ${textEntered('(VALUES ($2)) AS entered (id)', 'plinth.search_fold($3)')} SELECT 1 AS one`,
 )
+const ENTER_ALL = statement(
+  'enter_file_texts',
+  `WITH e AS MATERIALIZED (SELECT id, plinth.search_fold(text) AS folded FROM unnest($2::text[], $3::text[]) AS sent (id, text)),
+   ${textEntered('e', 'folded')} SELECT 1 AS one`,
+)
 const REMOVE = statement(
   'remove_file_text',
   `DELETE FROM plinth.record_text WHERE base_id = $1 AND index_id = ${INDEX_OF_FILES} AND field = 0 AND id = $2`,
@@ -48,8 +53,13 @@ export async function searchedText(
   return found?.text ?? ''
 }
 
+export type SearchedFile = Pick<FileRow, 'id' | 'path' | 'content_sha256' | 'size' | 'content_type'>
+
 /** The text of a file that a search reads. */
-export const textOfFile = (scope: Pick<Scope, 'db' | 'blobs'>, file: FileRow): Promise<string> =>
+export const textOfFile = (
+  scope: Pick<Scope, 'db' | 'blobs'>,
+  file: Omit<SearchedFile, 'id' | 'path'>,
+): Promise<string> =>
   searchedText(scope, {
     contentSha256: file.content_sha256,
     size: file.size,
@@ -63,6 +73,17 @@ export const entryOf = (path: string, text: string): string =>
 /** Enters the text of a file, in the transaction that writes the file. */
 export const enterText = async (tx: Db, baseId: string, { id, path }: FileRow, text: string): Promise<void> =>
   void (await tx.query(ENTER, [baseId, id, entryOf(path, text)]))
+
+/** Reads the texts of files of a base and enters them. */
+export async function enterTexts(
+  scope: Pick<Scope, 'db' | 'blobs'>,
+  baseId: string,
+  files: readonly SearchedFile[],
+): Promise<void> {
+  const texts: string[] = []
+  for (const file of files) texts.push(entryOf(file.path, await textOfFile(scope, file)))
+  await scope.db.query(ENTER_ALL, [baseId, files.map(({ id }) => id), texts])
+}
 
 /** Reads the text of a file and enters it. */
 export const enterAgain = async (scope: Scope, baseId: string, file: FileRow): Promise<void> =>

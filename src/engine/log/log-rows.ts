@@ -64,3 +64,16 @@ export const logResources = ({
   from,
 }: Resource): string => `INSERT INTO plinth.change (base_id, kind, id, operation, version, data, ${AUTHOR_COLUMNS}, cause)
      SELECT ${[base, kind, id, operation, version, data, author, causeOf(cause)].join(', ')} FROM ${from}`
+
+/**
+ * Appends entries of another base to the log of `$1`, in the order of `from`: rows `i` with the columns of an entry. They keep their
+ * times and authors, without the tokens of these, and draw new numbers.
+ */
+export const importedEntries = (
+  id: string,
+  data: string,
+  from: string,
+): string => `INSERT INTO plinth.change (base_id, at, kind, record_type, id, operation, version, data, external_source, external_id,
+       cancelled_at, created_at, ${AUTHOR_COLUMNS}, cause)
+     SELECT $1, i.at, i.kind, i.record_type, ${id}, i.operation, i.version, ${data}, i.external_source, i.external_id,
+       i.cancelled_at, i.created_at, NULL, i.actor_name, i.via, i.actor_kind, i.request_id, i.call, i.cause FROM ${from}`

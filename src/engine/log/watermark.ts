@@ -36,6 +36,12 @@ const IS_PASSED = statement(
   'SELECT pg_snapshot_xmin(pg_current_snapshot()) > $1::xid8 AS passed',
 )
 
+/** Marks a transaction as an import: it writes to the log of a base that nobody sees until it commits, and may take long. */
+const IMPORT = '1886547817, 1'
+export const MARK_IMPORT = statement('mark_import', `SELECT pg_advisory_xact_lock_shared(${IMPORT})::text`)
+/** Takes the mark alone, if no import runs. */
+export const NO_IMPORT = statement('no_import', `SELECT pg_try_advisory_xact_lock(${IMPORT}) AS is_free`)
+
 // Transactions that have written to the log and are still open. Each takes the advisory lock before it draws
 // a number and releases it after the commit is visible. The lock includes the database, because transactions
 // of other databases hold back the snapshot but do not write here.
@@ -43,7 +49,12 @@ const OPEN_WRITERS = statement(
   'feed_open_writers',
   `SELECT array_agg(DISTINCT virtualtransaction) AS writers FROM pg_locks
    WHERE locktype = 'relation' AND relation = 'plinth.change'::regclass AND mode = 'RowExclusiveLock'
-     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+     -- No reader of another base misses entries of an import, and its own base has no reader yet.
+     AND virtualtransaction NOT IN (
+       SELECT i.virtualtransaction FROM pg_locks i
+       WHERE i.locktype = 'advisory' AND i.mode = 'ShareLock' AND i.granted AND (i.classid, i.objid, i.objsubid) = (${IMPORT}, 2)
+         AND i.database = pg_locks.database)`,
 )
 
 /** Delays between checks for open transactions, in milliseconds; the last one repeats. */

@@ -49,6 +49,7 @@ const made = { params: { id: MADE } }
 export const EXAMPLES: Readonly<Record<string, Example>> = {
   'bases.upsert': { params: { id: 'crm' }, body: { name: 'CRM', settings: { history_days: 365 } } },
   'bases.get': { params: { id: 'crm' } },
+  'bases.import': { params: { id: 'crm-copy' }, body: 'the bytes of crm.plinth.tar' },
   'bases.delete': { params: { id: 'crm' }, query: { confirm: 'crm' } },
 
   'previews.create': { body: { name: 'dev', copy: 'config_and_sample' } },

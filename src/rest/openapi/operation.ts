@@ -197,6 +197,7 @@ const NAMED: Readonly<Record<string, string>> = {
   'GET /vault/secrets/:name': 'secrets.get',
   'PUT /vault/secrets/:name': 'secrets.upsert',
   'DELETE /vault/secrets/:name': 'secrets.delete',
+  'GET /:base_id/export': 'bases.export',
   'GET /:base_id/actions/:id/runs': 'actionRuns.list',
   'GET /:base_id/actions/:id/runs/:run_id': 'actionRuns.get',
   'GET /:base_id/triggers/:id/deliveries': 'triggerDeliveries.list',

@@ -23,6 +23,12 @@ export const storedContents = (sent: string, source: string): string => `held AS
        SELECT DISTINCT ON (sha256 COLLATE "C") sha256, bytes FROM ${sent} WHERE (SELECT count(*) FROM held) > 0
        ORDER BY sha256 COLLATE "C"
        ON CONFLICT DO NOTHING RETURNING 1)`
+/** Stores small contents `$1` with their bytes `$2`, or renews those that are there, so that a sweep does not take them for old. */
+export const STORE_SMALL = statement(
+  'store_contents',
+  `INSERT INTO plinth.content AS c (sha256, bytes) SELECT * FROM unnest($1::text[], $2::bytea[])
+   ON CONFLICT (sha256) DO UPDATE SET stored_at = now()`,
+)
 const STORE = statement(
   'store_content',
   `WITH ${storedContents('(VALUES ($1, $2::bytea)) AS sent (sha256, bytes)', '(VALUES (1)) AS one')} SELECT count(*) FROM stored`,

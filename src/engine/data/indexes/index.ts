@@ -27,5 +27,5 @@ export {
 } from './entries.ts'
 export type { KeyedRecord } from './entry-keys.ts'
 export { claimUnique, releaseUnique } from './exchange.ts'
-export { copyIndexes, declareIndexes, dropEntries, dropIndexes, syncIndexes } from './sync.ts'
+export { buildIndexes, copyIndexes, declareIndexes, dropEntries, dropIndexes, syncIndexes } from './sync.ts'
 export { guardUnique, hasUnique, type Written } from './unique.ts'

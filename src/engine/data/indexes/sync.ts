@@ -106,6 +106,18 @@ export async function copyIndexes(db: Db, from: string, to: string): Promise<voi
   await enqueueAll(db, 'build_index', buildsOf(to, copies))
 }
 
+const BUILD_ALL = statement(
+  'build_indexes',
+  `UPDATE plinth.record_type_index d SET status = 'building' WHERE d.base_id = $1
+     AND EXISTS (SELECT FROM plinth.record r WHERE r.base_id = $1 AND r.record_type = d.record_type)
+   RETURNING record_type, id::text, status`,
+)
+
+/** Schedules the builds of the indexes of a base whose records came without entries. */
+export async function buildIndexes(db: Db, baseId: string): Promise<void> {
+  await enqueueAll(db, 'build_index', buildsOf(baseId, await db.query<Declared>(BUILD_ALL, [baseId])))
+}
+
 const REMOVE_ALL = statement(
   'remove_indexes',
   `DELETE FROM plinth.record_type_index

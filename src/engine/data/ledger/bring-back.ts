@@ -57,3 +57,14 @@ export const copying = (name: string, input: string) =>
    logged AS (${logRecords({ operation: "'create'", author: authorAt(3) })})
    SELECT count(*)::int AS copied FROM w`,
   )
+
+/** Inserts the records `$3` of the type `$2` as an export has them. Their log rows come with it. */
+export const IMPORT_RECORDS = statement(
+  'import_records',
+  `WITH w AS (
+     ${insertedWhole(`SELECT $1, $2, id, external_source, external_id, data, version, cancelled_at, valid, created_at, updated_at
+     FROM jsonb_to_recordset($3::jsonb) AS i (id text, external_source text, external_id text, data jsonb, version int,
+       cancelled_at timestamptz, valid boolean, created_at timestamptz, updated_at timestamptz)`)}
+     RETURNING 1)
+   SELECT count(*)::int AS count FROM w`,
+)

@@ -199,3 +199,23 @@ export const DELETE_LINKS = statement(
    logged AS (${logLinks('w', 'delete', authorAt(4))})
    SELECT id, version + 1 AS version FROM w`,
 )
+
+const importedEnd = (side: 'source' | 'target'): string => `CROSS JOIN LATERAL (
+     SELECT r.row_no FROM plinth.record r
+     WHERE r.base_id = $1 AND r.record_type = i.${side}_record_type COLLATE "C" AND r.id = i.${side}_id COLLATE "C" OFFSET 0) ${side}`
+
+/** Inserts the links `$3` of the type `$2` as an export has them; `$4`, `$5`: what its cardinality says. Those without both ends are left out. */
+export const IMPORT_LINKS = statement(
+  'import_links',
+  `WITH w AS (
+     INSERT INTO plinth.relationship (base_id, id, rel_type, source_record_type, source_id, source_row, target_record_type, target_id,
+       target_row, data, external_source, external_id, version, valid, one_target, one_source, created_at, updated_at)
+     SELECT $1, i.id, $2, i.source_record_type, i.source_id, source.row_no, i.target_record_type, i.target_id,
+       target.row_no, i.data, i.external_source, i.external_id, i.version, i.valid, $4, $5, i.created_at, i.updated_at
+     FROM jsonb_to_recordset($3::jsonb) AS i (id text, source_record_type text, source_id text, target_record_type text, target_id text,
+       data jsonb, external_source text, external_id text, version int, valid boolean, created_at timestamptz, updated_at timestamptz)
+     ${importedEnd('source')}
+     ${importedEnd('target')}
+     RETURNING 1)
+   SELECT count(*)::int AS count FROM w`,
+)

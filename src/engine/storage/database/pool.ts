@@ -81,7 +81,9 @@ export function openDatabase(
   return Object.assign(part(true), {
     connectionString,
     canceller,
-    snapshots: openSnapshots(connectionString, canceller, timeoutMs),
+    snapshots: openSnapshots(connectionString, canceller, timeoutMs, () =>
+      openDatabase(connectionString, onIdleError, { connections: 1, timeoutMs: LIMITS.wholeResultMs }),
+    ),
     part: () => part(true),
     of: (tokenId: string) => {
       const known = tokens.get(tokenId)

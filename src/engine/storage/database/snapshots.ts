@@ -20,19 +20,38 @@ export type Snapshot = {
 /** Snapshots for whole results. Each token has a bounded number of them. */
 export type Snapshots = {
   readonly slots: Slots
-  /** @throws RATE_LIMITED when none gets free in time */
-  open(tokenId: string): Promise<Snapshot>
+  /**
+   * `patienceMs`: how long a statement, or the reader between two of them, may take; by default, as in a request.
+   * @throws RATE_LIMITED when none gets free in time
+   */
+  open(tokenId: string, patienceMs?: number): Promise<Snapshot>
+  /**
+   * Runs a transaction that may take as long as a whole result, on a connection of its own.
+   * @throws RATE_LIMITED when none gets free in time
+   */
+  write<T>(tokenId: string, work: (tx: Db) => Promise<T>): Promise<T>
 }
 
 export function openSnapshots(
   connectionString: string,
   canceller: QueryCanceller,
   timeoutMs: number,
+  openWriter: () => Db & { close(): Promise<void> },
 ): Snapshots {
   const slots = openSlots(LIMITS.wholeResults, LIMITS.wholeResultsOfToken, 'whole results')
   return {
     slots,
-    async open(tokenId) {
+    async write(tokenId, work) {
+      const free = await slots.wait(tokenId)
+      const writer = openWriter()
+      try {
+        return await writer.transaction(work)
+      } finally {
+        await writer.close()
+        free()
+      }
+    },
+    async open(tokenId, patienceMs = timeoutMs) {
       const free = await slots.wait(tokenId)
       const client = new pg.Client({
         connectionString,
@@ -40,8 +59,8 @@ export function openSnapshots(
         connectionTimeoutMillis: LIMITS.connectionWaitMs,
         keepAlive: true,
         options: '-c enable_memoize=off',
-        statement_timeout: timeoutMs,
-        idle_in_transaction_session_timeout: timeoutMs,
+        statement_timeout: patienceMs,
+        idle_in_transaction_session_timeout: patienceMs,
       })
       // A lost connection reports its error to the pending query.
       client.on('error', () => {})
@@ -61,15 +80,15 @@ export function openSnapshots(
         throw thrown
       }
       return {
-        db: ofStatements(client, timeoutMs),
+        db: ofStatements(client, patienceMs),
         async *rows<Row>(statement: Statement, values: readonly unknown[], signal: AbortSignal) {
           await run(client, `SET LOCAL statement_timeout = ${LIMITS.wholeResultMs}`)
           isComplete = false
           try {
-            yield* streamRows<Row>(client, configOf(statement, values), { signal, rowsMs: timeoutMs })
+            yield* streamRows<Row>(client, configOf(statement, values), { signal, rowsMs: patienceMs })
             isComplete = true
           } catch (thrown) {
-            throw queryTooExpensive(unreachable(thrown) ?? thrown, timeoutMs)
+            throw queryTooExpensive(unreachable(thrown) ?? thrown, patienceMs)
           }
         },
         close,
