@@ -56,8 +56,8 @@ describe('bytes, compressed as they are sent', () => {
 })
 
 describe('sources', () => {
-  test('are at most 13,700 lines, and no component of more than 210', () => {
-    expect(sources.reduce((sum, { text }) => sum + lines(text), 0)).toBeLessThanOrEqual(13_700)
+  test('are at most 16,900 lines, and no component of more than 210', () => {
+    expect(sources.reduce((sum, { text }) => sum + lines(text), 0)).toBeLessThanOrEqual(16_900)
     const long = scripts.filter(({ name, text }) => name.endsWith('.tsx') && lines(text) > 210)
     expect(long.map(({ name, text }) => `${name}: ${lines(text)}`)).toEqual([])
   })

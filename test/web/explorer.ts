@@ -27,6 +27,22 @@ type Opened = { page: Page; faults: string[]; close(): Promise<void> }
 /** What a test in a browser may take. */
 export const TIME = 60_000
 
+/** The pages beside those that the ten questions need. */
+export const OTHER_PAGES = {
+  automation: '/automation',
+  'a trigger': '/automation/trigger/vip',
+  'an inbound webhook': '/automation/inbound_webhook/mail_in',
+  files: '/files',
+  'a folder': '/files/doc?in=policies/',
+  'a file': '/files/doc?in=policies/&file=policies/refunds.md',
+  'found files': '/files/doc?q=refund',
+  environments: '/env',
+  operate: '/operate',
+  ask: '/ask',
+  'an answer': '/ask?sql=SELECT+stage,count(*)+FROM+ticket+GROUP+BY+1',
+  'a preview': '/env/desk--csat',
+}
+
 /** A test that needs Chromium, and says so where there is none. */
 export const inBrowser = (name: string, run: () => Promise<void>) =>
   test.skipIf(!CHROMIUM)(`${name}, in Chromium if there is one`, { timeout: TIME }, run)

@@ -4,7 +4,7 @@ import type { Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { succeed } from '../support/answers.ts'
 import { CHROMIUM } from '../support/browser.ts'
-import { type Explorer, inBrowser, openExplorer, settled, TIME, Visitor } from './explorer.ts'
+import { type Explorer, inBrowser, OTHER_PAGES, openExplorer, settled, TIME, Visitor } from './explorer.ts'
 
 let explorer: Explorer
 beforeAll(async () => {
@@ -30,6 +30,8 @@ const PAGES: Record<string, string> = {
   review: '/review',
   agents: '/agents',
 }
+/** Who asks nothing yet is refused nothing. */
+const { ask: _, ...READING } = OTHER_PAGES
 /** What a person reads for each refusal; 0 is no answer. */
 const REFUSALS: Record<number, string> = {
   0: 'The server does not answer.',
@@ -47,11 +49,18 @@ const refuse = (status: number) => (route: Route) => {
   return route.fulfill({ status, headers: { 'retry-after': '7' }, json: { error } })
 }
 
-for (const [status, said] of Object.entries(REFUSALS))
-  inBrowser(`each page says so when it gets ${status === '0' ? 'no answer' : status}`, async () => {
+const CASES = Object.entries(REFUSALS).flatMap(
+  ([status, said]) =>
+    [
+      [status, said, 'each page', PAGES],
+      [status, said, 'each other page', READING],
+    ] as const,
+)
+for (const [status, said, which, pages] of CASES)
+  inBrowser(`${which} says so when it gets ${status === '0' ? 'no answer' : status}`, async () => {
     const { page, faults, close } = await explorer.open('Mara Lindqvist', '/none')
     await page.route(/\/(v1|graphql)/, refuse(Number(status)))
-    for (const [name, path] of Object.entries(PAGES)) {
+    for (const [name, path] of Object.entries(pages)) {
       // Who may not see the tokens of others sees the own one.
       if (name === 'agents' && status === '403') continue
       await page.goto(`${explorer.server.url}/b/desk${path}`)

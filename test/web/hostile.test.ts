@@ -29,6 +29,7 @@ const VALUES = {
   megabyte: 'abcdefgh '.repeat(110_000),
 }
 const NAME = `<img src=x onerror=${HURT}>\u202E\u200B`
+const FILE = `<img src=x onerror=${HURT}>.html`
 
 let explorer: Explorer
 let token: { id: string; token: string }
@@ -53,6 +54,37 @@ beforeAll(async () => {
   await admin('PUT', '/v1/hostile/endpoints/end', {
     ...{ name: NAME, description: VALUES.script, instructions: VALUES.markdown },
     tools: [{ record_type: 'thing', operations: ['get', 'create'], defaults: { title: VALUES.image } }],
+  })
+  await admin('PUT', '/v1/hostile/triggers/sends', {
+    ...{
+      name: NAME,
+      description: VALUES.script,
+      record_types: ['thing'],
+      events: ['update'],
+      enabled: false,
+    },
+    ...{
+      url: 'https://hostile.invalid/x',
+      condition: { field: 'data.title', op: 'eq', value: VALUES.image },
+    },
+  })
+  await admin('PUT', '/v1/hostile/inbound-webhooks/takes', {
+    ...{
+      name: NAME,
+      record_type: 'thing',
+      secret: 'a-secret-of-the-sender',
+      mapping: { data: { stage: '$.stage' } },
+    },
+    signature: { scheme: 'token', header: 'x-token' },
+  })
+  await admin('PUT', '/v1/hostile/file-types/texts', { name: NAME, description: VALUES.script })
+  for (const content of [VALUES.script, Object.values(VALUES).join('\n')])
+    await admin('PUT', `/v1/hostile/files/texts/${encodeURIComponent(FILE)}`, content, {
+      'content-type': 'text/html',
+    })
+  await admin('PUT', '/v1/hostile/actions/acts', {
+    ...{ name: NAME, description: VALUES.markdown },
+    steps: [{ name: 'one', type: 'query', record_type: 'thing' }],
   })
   request = await write(explorer.server.as(token.token))
   review = await ask(sender(explorer.server.as(token.token)))
@@ -144,6 +176,15 @@ const PAGES = (): [string, string][] => [
   ['review of a request', `/review/${review}`],
   ['agent', `/agents/${token.id}`],
   ['endpoint', '/agents/e/end'],
+  ['automation', '/automation'],
+  ['trigger', '/automation/trigger/sends'],
+  ['inbound webhook', '/automation/inbound_webhook/takes'],
+  ['action', '/automation/action/acts'],
+  ['environments', '/env'],
+  ['preview', '/env/hostile--dev'],
+  ['answer', '/ask?sql=SELECT+id,title,data,list+FROM+thing'],
+  ['files', '/files'],
+  ['file', `/files/texts?file=${encodeURIComponent(FILE)}`],
   ['a chart', '/t/thing?chart=stage'],
   ['records that a value filters', `/t/thing?q=${encodeURIComponent(VALUES.image)}`],
   ['record edited', '/t/thing/script?edit=yes'],

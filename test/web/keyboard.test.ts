@@ -4,7 +4,7 @@ import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { succeed } from '../support/answers.ts'
 import { CHROMIUM } from '../support/browser.ts'
-import { type Explorer, inBrowser, openExplorer, settled, TIME, Visitor } from './explorer.ts'
+import { type Explorer, inBrowser, OTHER_PAGES, openExplorer, settled, TIME, Visitor } from './explorer.ts'
 
 let explorer: Explorer
 beforeAll(async () => {
@@ -20,6 +20,7 @@ const PAGES = {
   'a record that is edited': '/t/ticket/T-1004?edit=yes',
   review: '/review',
   agents: '/agents',
+  ...OTHER_PAGES,
 }
 
 /** What is in focus, which is noted, and all that the keys did not reach yet. */

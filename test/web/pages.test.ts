@@ -4,7 +4,7 @@ import { AxeBuilder } from '@axe-core/playwright'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CHROMIUM } from '../support/browser.ts'
-import { type Explorer, openExplorer, settled } from './explorer.ts'
+import { type Explorer, OTHER_PAGES, openExplorer, settled } from './explorer.ts'
 
 const TIME = 600_000
 /** All sights in two looks, the pages in the others. */
@@ -53,6 +53,7 @@ const SIGHTS: Sight[] = [
   { name: 'how to connect', path: '', open: click('Connect an agent') },
   { name: 'agents', path: '/agents', isPage: true },
   { name: 'an endpoint', path: '/agents/e/reply', isPage: true },
+  ...Object.entries(OTHER_PAGES).map(([name, path]): Sight => ({ name, path, isPage: true })),
   { name: 'a new token', path: '/agents', open: click('New token') },
   { name: 'a new record', path: '/t/article', open: click('New article') },
   { name: 'no records', path: '/t/article' },

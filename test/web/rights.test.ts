@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { succeed } from '../support/answers.ts'
 import { CHROMIUM } from '../support/browser.ts'
-import { type Explorer, inBrowser, openExplorer, settled, TIME, Visitor } from './explorer.ts'
+import { type Explorer, inBrowser, OTHER_PAGES, openExplorer, settled, TIME, Visitor } from './explorer.ts'
 
 let explorer: Explorer
 beforeAll(async () => {
@@ -79,6 +79,7 @@ const READING = [
   '/review',
   '/agents',
   '/agents/e/reply',
+  ...Object.values(OTHER_PAGES),
 ]
 
 inBrowser('a token that only reads has no button that would fail', async () => {

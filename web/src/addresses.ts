@@ -13,6 +13,14 @@ export const to = {
   agents: (base: string, token?: string) =>
     `/b/${part(base)}/agents${token === undefined ? '' : `/${part(token)}`}`,
   endpoint: (base: string, endpoint: string) => `/b/${part(base)}/agents/e/${part(endpoint)}`,
+  files: (base: string, type?: string, search: Search = {}) =>
+    `/b/${part(base)}/files${type === undefined ? '' : `/${part(type)}`}${print(search)}`,
+  automation: (base: string, of?: { kind: string; id: string }, search: Search = {}) =>
+    `/b/${part(base)}/automation${of ? `/${part(of.kind)}/${part(of.id)}` : ''}${print(search)}`,
+  environments: (base: string, preview?: string) =>
+    `/b/${part(base)}/env${preview === undefined ? '' : `/${part(preview)}`}`,
+  operate: (base: string) => `/b/${part(base)}/operate`,
+  ask: (base: string, search: Search = {}) => `/b/${part(base)}/ask${print(search)}`,
   playground: (base: string) => `/graphql/${part(base)}`,
 } as const
 

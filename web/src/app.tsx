@@ -14,6 +14,12 @@ import { words } from './words.ts'
 
 type Page = { pattern: string; title: string; page: ComponentType<PageProps> }
 
+const automation = lazy(() => import('./pages/automation/page.tsx'))
+const environments = lazy(() => import('./pages/environments/page.tsx'))
+const files = lazy(() => import('./pages/files/page.tsx'))
+const operate = lazy(() => import('./pages/operate/page.tsx'))
+const ask = lazy(() => import('./pages/ask/page.tsx'))
+
 const PAGES: readonly Page[] = [
   { pattern: '', title: words.nav.activity, page: lazy(() => import('./pages/activity/page.tsx')) },
   {
@@ -31,6 +37,14 @@ const PAGES: readonly Page[] = [
     title: words.nav.agents,
     page: lazy(() => import('./pages/agents/page.tsx')),
   },
+  { pattern: 'automation', title: words.nav.automation, page: automation },
+  { pattern: 'automation/:kind/:id', title: words.nav.automation, page: automation },
+  { pattern: 'env', title: words.nav.environments, page: environments },
+  { pattern: 'env/:preview', title: words.nav.environments, page: environments },
+  { pattern: 'files', title: words.nav.files, page: files },
+  { pattern: 'files/:type', title: words.nav.files, page: files },
+  { pattern: 'operate', title: words.nav.operate, page: operate },
+  { pattern: 'ask', title: words.nav.ask, page: ask },
   { pattern: 'agents/:token', title: words.nav.agents, page: lazy(() => import('./pages/agents/page.tsx')) },
 ]
 

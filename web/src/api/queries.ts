@@ -9,7 +9,7 @@ import {
 } from '@tanstack/react-query'
 import { Failure } from './failure.ts'
 import { newKey, pathOf, send } from './send.ts'
-import type { Base, Page, RecordType, ReviewRequest } from './shapes.ts'
+import type { Base, Delivery, Page, RecordType, ReviewRequest } from './shapes.ts'
 
 type Options = { enabled?: boolean; keep?: boolean }
 
@@ -26,10 +26,14 @@ export const useRead = <T, Shown = T>(
   })
 
 /** A read whose question is a body: a query, an aggregate, a plan. */
-export const useAsk = <T>(path: string, body: unknown, { enabled = true, keep }: Options = {}) =>
+export const useAsk = <T>(
+  path: string,
+  body?: unknown,
+  { enabled = true, keep, method = 'POST' }: Options & { method?: string } = {},
+) =>
   useQuery<T, Failure>({
     queryKey: [path, body],
-    queryFn: ({ signal }) => send<T>('POST', path, body, { signal }),
+    queryFn: ({ signal }) => send<T>(method, path, body, { signal }),
     enabled,
     ...(keep && { placeholderData: keepPreviousData }),
   })
@@ -106,7 +110,8 @@ export function stale(client: QueryClient, base: string | undefined, types?: rea
 }
 
 export const useBases = () => useRead<Page<Base>>(pathOf(['bases'], { limit: 1000 }))
-export const useBase = (base: string) => useRead<Base>(pathOf(['bases', base]))
+export const useBase = (base: string, options: Options = {}) =>
+  useRead<Base>(pathOf(['bases', base]), options)
 /** The first ones first: what a base is about is mostly defined before what was added to it. */
 const oldestFirst = ({ data }: Page<RecordType>) => data.toReversed()
 export const useTypes = (base: string) =>
@@ -117,3 +122,15 @@ export const useWaiting = (base: string) =>
   useRead<Page<ReviewRequest>>(
     pathOf([base, 'review-requests'], { state: 'open', limit: 4, include_total: true }),
   )
+
+/** Deliveries that nothing sends any more: given up, or refused. */
+export function useFailing(base: string, since = '24h', options: Options = {}) {
+  const from = /^\d+[mhd]$/.test(since) ? since : new Date(since).toISOString()
+  const of = (status: string) =>
+    pathOf([base, 'deliveries'], { status, since: from, limit: 100, include_total: true })
+  const dead = useRead<Page<Delivery>>(of('dead'), { keep: true, ...options })
+  const refused = useRead<Page<Delivery>>(of('failed'), { keep: true, ...options })
+  const total = (dead.data?.meta.total ?? 0) + (refused.data?.meta.total ?? 0)
+  const all = [...(dead.data?.data ?? []), ...(refused.data?.data ?? [])]
+  return { total, all, isPending: dead.isPending || refused.isPending }
+}

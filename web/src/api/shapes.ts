@@ -10,6 +10,7 @@ export type Page<Item> = {
 }
 
 export type ChangeSet = {
+  title?: string | null
   status: 'open' | 'submitted' | 'approved' | 'changes_requested' | 'merged' | 'rejected' | 'expired'
   revision: number
   closed_at: string | null
@@ -25,7 +26,8 @@ export type Base = {
   description: string | null
   environment: 'production' | 'preview'
   production_base: string | null
-  settings: { trash_days: number; call_arguments?: boolean }
+  settings: { trash_days: number; call_arguments?: boolean; schema_changes?: string }
+  created_at: string
   /** Of a change-set. */
   change_set?: ChangeSet | null
 }
@@ -160,6 +162,20 @@ export type Profile = {
     distinct: number
     top: { value: Json; count: number }[]
   }[]
+}
+
+/** A resource that a preview, or a promotion of one, changes. */
+export type Edit = { kind: string; id: string; op: 'create' | 'update' | 'delete'; diff: Step[] }
+export type Secret = { kind: string; id: string; secret: string | null }
+export type Promotion = {
+  id: string | null
+  kind: 'promotion' | 'rollback'
+  from: string
+  status: 'applied' | 'rolled_back'
+  changes: Edit[]
+  created_by_name: string | null
+  created_at: string
+  secrets?: Secret[]
 }
 
 /** Something that waits for a person, whatever its kind. */

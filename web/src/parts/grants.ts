@@ -57,9 +57,16 @@ export function allows(
   )
 }
 
-/** The same of who is signed in. */
-export function useMay(base: string, type: string, permission: Grant['permission']): boolean {
+/** The same of who is signed in; in the environment of the base, where none is named. */
+export function useMay(
+  base: string,
+  type: string,
+  permission: Grant['permission'],
+  named?: 'preview',
+): boolean {
   const session = useSession()
-  const environment = useBase(base).data?.environment
+  // All of them are no base that could be read.
+  const own = useBase(base, { enabled: base !== '*' }).data?.environment
+  const environment = named ?? own
   return 'self' in session && allows(session.self.grants, base, type, permission, environment)
 }

@@ -4,6 +4,7 @@ const PATHS = {
   review: 'M4 12.5 9.5 18 20 6.5',
   agents: 'M5 9h14v10H5zM12 9V5M9 13.5v1.5M15 13.5v1.5M10 4h4',
   files: 'M6 3h8l4 4v14H6zM14 3v4h4',
+  folder: 'M3 6h6l2 2h10v11H3z',
   automation: 'M13 3 5 14h6l-1 7 8-11h-6z',
   environments:
     'M6 4v12M18 8a6 6 0 0 1-6 6H6M6 20a2 2 0 1 0 0-4 2 2 0 0 0 0 4ZM18 8a2 2 0 1 0 0-4 2 2 0 0 0 0 4Z',
@@ -26,6 +27,7 @@ const PATHS = {
   more: 'M5 12h.01M12 12h.01M19 12h.01',
   plus: 'M12 5v14M5 12h14',
   link: 'M9 15 15 9M11 6l1-1a4 4 0 0 1 6 6l-1 1M13 18l-1 1a4 4 0 0 1-6-6l1-1',
+  in: 'M14 5h5v14H5v-5M15 9l-6 6M9 10v5h5',
   out: 'M14 5h5v5M19 5l-9 9M17 14v5H5V7h5',
 } as const
 

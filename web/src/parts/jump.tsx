@@ -6,6 +6,7 @@ import { useAsk, useTypes } from '../api/queries.ts'
 import { pathOf } from '../api/send.ts'
 import type { Page, RecordType, Row } from '../api/shapes.ts'
 import { words } from '../words.ts'
+import { placesOf } from './places.ts'
 import { Text } from './plain-text.tsx'
 import { pluralOf, searchOf, titleOf } from './record-types.ts'
 
@@ -87,13 +88,10 @@ export function Jump({ base, onClose }: { base: string; onClose: () => void }) {
   )
 }
 
-const pagesOf = (base: string): Target[] =>
-  [
-    [words.nav.activity, to.activity(base)],
-    [words.nav.review, to.review(base)],
-    [words.nav.agents, to.agents(base)],
-    [words.nav.graphql, to.playground(base)],
-  ].map(([label = '', address = '']) => ({ label, note: words.page, address }))
+const pagesOf = (base: string): Target[] => [
+  ...placesOf(base).map(({ name, address }) => ({ label: name, note: words.page, address })),
+  { label: words.nav.graphql, note: words.page, address: to.playground(base) },
+]
 
 const typeTarget = (base: string, type: RecordType): Target => ({
   label: pluralOf(type),

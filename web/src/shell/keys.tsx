@@ -1,8 +1,8 @@
 /** Keys of all pages. They are silent in fields, and can be switched off. */
 import { useEffect, useState } from 'react'
 import { navigate } from 'wouter/use-browser-location'
-import { to } from '../addresses.ts'
 import { Dialog } from '../parts/dialog.tsx'
+import { placesOf } from '../parts/places.ts'
 import { words } from '../words.ts'
 
 const OFF = 'plinth.keys-off'
@@ -36,14 +36,11 @@ export function usePageKeys(base: string, onPanel: (panel: 'jump' | 'keys') => v
         return event.preventDefault()
       }
       const first = document.querySelector<HTMLAnchorElement>('.side [data-type]')
-      const pages: Record<string, string | undefined> = {
-        a: to.activity(base),
-        v: to.review(base),
-        t: to.agents(base),
-        r: first?.getAttribute('href') ?? undefined,
-      }
-      const address = pages[event.key]
-      if (address !== undefined) navigate(address)
+      const address =
+        event.key === 'r'
+          ? first?.getAttribute('href')
+          : placesOf(base).find(({ key }) => key === event.key)?.address
+      if (address) navigate(address)
     }
     addEventListener('keydown', press)
     return () => removeEventListener('keydown', press)

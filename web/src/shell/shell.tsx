@@ -34,7 +34,7 @@ export function Shell({ base, path, children }: Props) {
 }
 
 /** Where a page is: names, and the addresses of those before it. Phones have room for two. */
-type Trail = readonly (readonly [name: string, address?: string])[]
+type Trail = readonly (readonly [name: string, address?: string | undefined])[]
 
 /** The line at the top of a page: where it is, and what can be done. */
 export function Bar({ trail, children }: { trail: Trail; children?: ReactNode }) {

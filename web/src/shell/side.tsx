@@ -1,18 +1,19 @@
-/** The side bar: the base, the pages, the record types with their counts, and who is signed in. */
+/** The side bar: the base, the pages, and the record types with their counts. */
 import { useMemo } from 'react'
 import { Link } from 'wouter'
 import { navigate } from 'wouter/use-browser-location'
 import { to } from '../addresses.ts'
-import { useAsk, useBases, useTypes, useWaiting } from '../api/queries.ts'
-import { signOut, useSession } from '../api/session.ts'
+import { useAsk, useBases, useFailing, useRead, useTypes, useWaiting } from '../api/queries.ts'
 import type { Base, RecordType } from '../api/shapes.ts'
-import { Icon, type IconName } from '../parts/icon.tsx'
+import { useMay } from '../parts/grants.ts'
+import { Icon } from '../parts/icon.tsx'
 import { Menu } from '../parts/menu.tsx'
+import { FIRST, isAt, type Place, placesOf } from '../parts/places.ts'
 import { Text } from '../parts/plain-text.tsx'
 import { pluralOf } from '../parts/record-types.ts'
 import { whole } from '../parts/text.ts'
-import { Who } from '../parts/who.tsx'
 import { words } from '../words.ts'
+import { Me } from './me.tsx'
 
 type Props = { base: string; path: string; onPanel: (panel: 'jump' | 'keys') => void }
 
@@ -20,14 +21,31 @@ export function Side({ base, path, onPanel }: Props) {
   const types = useTypes(base).data ?? []
   const counts = useCounts(base, types)
   const waiting = useWaiting(base).data?.meta.total
-  const item = (icon: IconName, label: string, address: string, isOn: boolean, note?: number) => (
-    <Link href={address} className="side-item" aria-current={isOn ? 'page' : undefined}>
-      <Icon name={icon} />
-      <span>{label}</span>
-      {note !== undefined && note > 0 && <span className="count">{whole.format(note)}</span>}
-    </Link>
-  )
-  const home = to.activity(base)
+  const failing = useFailing(base, '24h', { enabled: useMay(base, '*', 'read') }).total
+  const notes: Readonly<Record<string, number | undefined>> = {
+    [words.nav.review]: waiting,
+    [words.nav.automation]: failing,
+  }
+  const item = (place: Place, className = 'side-item') => {
+    const note = notes[place.name] ?? 0
+    return (
+      <Link
+        key={place.address}
+        href={place.address}
+        className={className}
+        aria-current={isAt(place, path, base) ? 'page' : undefined}
+      >
+        <Icon name={place.icon} />
+        <span>{place.name}</span>
+        {note > 0 && (
+          <span className={place.icon === 'automation' ? 'count failing' : 'count'}>
+            {whole.format(note)}
+          </span>
+        )}
+      </Link>
+    )
+  }
+  const places = placesOf(base)
   const isOf = ({ id }: RecordType) => `${path}/`.startsWith(`${to.records(base, id)}/`)
   return (
     <nav className="side" aria-label={words.nav.title}>
@@ -38,8 +56,7 @@ export function Side({ base, path, onPanel }: Props) {
         <kbd>⌘ K</kbd>
       </button>
       <div className="side-pages">
-        {item('activity', words.nav.activity, home, path === home || path.startsWith(`${home}/r/`))}
-        {item('review', words.nav.review, to.review(base), path.startsWith(to.review(base)), waiting)}
+        {places.slice(0, FIRST - 1).map((place) => item(place))}
         <Menu
           className={`side-item narrow-only ${types.some(isOf) ? 'on' : ''}`}
           icon="table"
@@ -50,7 +67,8 @@ export function Side({ base, path, onPanel }: Props) {
             onSelect: () => navigate(to.records(base, type.id)),
           }))}
         />
-        {item('agents', words.nav.agents, to.agents(base), path.startsWith(to.agents(base)))}
+        {places.slice(FIRST - 1, FIRST).map((place) => item(place))}
+        {places.slice(FIRST).map((place) => item(place, 'side-item wide-only'))}
         <a className="side-item wide-only" href={to.playground(base)}>
           <Icon name="graphql" />
           <span>{words.nav.graphql}</span>
@@ -74,6 +92,7 @@ export function Side({ base, path, onPanel }: Props) {
           </Link>
         ))}
       </div>
+      <Health base={base} path={path} />
       <Me base={base} onPanel={onPanel} />
     </nav>
   )
@@ -127,50 +146,24 @@ function useCounts(base: string, types: readonly RecordType[]): Record<string, n
   return Object.fromEntries(types.map(({ id }, at) => [id, answer.data?.data?.[`t${at}`]?.rows[0]?.count]))
 }
 
-function Me({ base, onPanel }: Omit<Props, 'path'>) {
-  const session = useSession()
-  if (!('self' in session)) return null
-  const theme = document.documentElement.dataset['theme'] ?? 'system'
-  const themed = (name: 'system' | 'light' | 'dark') => ({
-    label: words.nav.themes[name],
-    note: words.nav.theme,
-    isOn: theme === name,
-    onSelect: () => setTheme(name),
+const HEALTH = { ok: '', warning: 'changed-word', error: 'failed-word' }
+
+/** How the server is, in a word, for who may know. */
+function Health({ base, path }: Omit<Props, 'onPanel'>) {
+  const isAdmin = useMay('*', '*', 'admin')
+  const { data } = useRead<{ status: keyof typeof words.operate.states }>('/v1/diagnostics', {
+    enabled: isAdmin,
   })
+  if (!isAdmin) return null
   return (
-    <div className="side-me">
-      <Menu
-        className="side-item"
-        label={
-          <>
-            <Who name={session.self.name} kind={session.self.kind ?? 'person'} />
-            <span className="narrow-only">{words.nav.more}</span>
-          </>
-        }
-        items={[
-          { label: words.nav.graphql, onSelect: () => location.assign(to.playground(base)) },
-          { label: words.nav.allBases, onSelect: () => navigate(to.home()) },
-          { label: words.nav.guides, onSelect: () => location.assign('/guides') },
-          { label: words.nav.reference, onSelect: () => location.assign('/docs/') },
-          { label: words.nav.keys, note: '?', onSelect: () => onPanel('keys') },
-          themed('system'),
-          themed('light'),
-          themed('dark'),
-          { label: words.nav.signOut, onSelect: () => void signOut() },
-        ]}
-      />
-    </div>
+    <Link
+      href={to.operate(base)}
+      className="side-item side-health wide-only"
+      aria-current={path === to.operate(base) ? 'page' : undefined}
+    >
+      <Icon name="chart" />
+      <span>{words.nav.operate}</span>
+      {data && <span className={`note ${HEALTH[data.status]}`}>{words.operate.states[data.status]}</span>}
+    </Link>
   )
 }
-
-const THEME = 'plinth.theme'
-function setTheme(name: string): void {
-  if (name === 'system') {
-    localStorage.removeItem(THEME)
-    delete document.documentElement.dataset['theme']
-  } else {
-    localStorage.setItem(THEME, name)
-    document.documentElement.dataset['theme'] = name
-  }
-}
-setTheme(localStorage.getItem(THEME) ?? 'system')

@@ -1,7 +1,7 @@
 /** What the page of activity reads. */
 import { useMemo, useState } from 'react'
 import type { Search } from '../../addresses.ts'
-import { useAsk, usePages, useRead, useWaiting } from '../../api/queries.ts'
+import { useAsk, useFailing, usePages, useRead, useWaiting } from '../../api/queries.ts'
 import { pathOf, send } from '../../api/send.ts'
 import type { Kind } from '../../api/session.ts'
 import type { Change, Claim, Delivery, Group, Page } from '../../api/shapes.ts'
@@ -81,17 +81,6 @@ function sinceOf(since: string): Date {
 export const useClaims = (base: string) =>
   useRead<Page<Claim>>(pathOf([base, 'claims'], { status: 'active', include: 'titles', limit: 100 }))
 
-/** Deliveries that nothing sends any more: given up, or refused. */
-export function useFailing(base: string, since: string) {
-  const of = (status: string) =>
-    pathOf([base, 'deliveries'], { status, since: sinceKey(since), limit: 100, include_total: true })
-  const dead = useRead<Page<Delivery>>(of('dead'), { keep: true })
-  const refused = useRead<Page<Delivery>>(of('failed'), { keep: true })
-  const total = (dead.data?.meta.total ?? 0) + (refused.data?.meta.total ?? 0)
-  const all = [...(dead.data?.data ?? []), ...(refused.data?.data ?? [])]
-  return { total, all, isPending: dead.isPending || refused.isPending }
-}
-
 /** Whether all that stands beside and above the feed was read once: what comes at once moves nothing. */
 export function useIsReady(base: string, since: string, feed: { isPending: boolean }): boolean {
   const [isReady, setReady] = useState(false)
@@ -106,6 +95,3 @@ export function useAnswer(base: string, { kind, id }: Delivery['of']): string | 
   const answer = useRead<Page<{ response: { body?: string } | null }>>(path, { enabled: kind === 'trigger' })
   return answer.data?.data[0]?.response?.body?.trim()
 }
-
-/** A time that stays the same for a while, so that it is not another question each time. */
-const sinceKey = (since: string) => (/^\d+[mhd]$/.test(since) ? since : new Date(since).toISOString())

@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { to } from '../../addresses.ts'
-import { stale, useWaiting, useWrite } from '../../api/queries.ts'
+import { stale, useFailing, useWaiting, useWrite } from '../../api/queries.ts'
 import { pathOf } from '../../api/send.ts'
 import type { Delivery, ReviewRequest } from '../../api/shapes.ts'
 import { useMay } from '../../parts/grants.ts'
@@ -13,7 +13,7 @@ import { span, useNow } from '../../parts/time.tsx'
 import { say } from '../../parts/toast.tsx'
 import { Shape } from '../../parts/who.tsx'
 import { quoted, words } from '../../words.ts'
-import { useAnswer, useClaims, useFailing } from './load.ts'
+import { useAnswer, useClaims } from './load.ts'
 
 type Props = { base: string; since: string }
 

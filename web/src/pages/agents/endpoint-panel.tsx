@@ -1,9 +1,11 @@
 /** An endpoint as a model reads it: its tools, what they cost in tokens, and its bounds in words. */
+import { to } from '../../addresses.ts'
 import { useTypes } from '../../api/queries.ts'
 import type { Selection, Token } from '../../api/shapes.ts'
 import { Copied } from '../../parts/copied.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
 import { Icon } from '../../parts/icon.tsx'
+import { Facts, Panel } from '../../parts/panel.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { whole } from '../../parts/text.ts'
 import { Who } from '../../parts/who.tsx'
@@ -11,7 +13,6 @@ import { words } from '../../words.ts'
 import { boundsOf } from './bounds.ts'
 import { holders } from './endpoints.tsx'
 import { type Tool, useEndpoints, useResolved } from './load.ts'
-import { Facts, Panel } from './panel.tsx'
 
 type Props = { base: string; id: string; tokens: readonly Token[] }
 
@@ -23,7 +24,7 @@ export function EndpointPanel({ base, id, tokens }: Props) {
   const who = holders(tokens, id)
   return (
     <Panel
-      base={base}
+      back={to.agents(base) + location.search}
       title={<Text>{resolved.data?.name ?? id}</Text>}
       note={endpoint?.enabled === false ? words.agents.off : words.agents.endpoint}
     >

@@ -5,6 +5,7 @@ import { Failure, pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { useParameters } from '../../parts/search.ts'
+import { Segments } from '../../parts/segments.tsx'
 import { NewToken } from '../../parts/token-form.tsx'
 import { UndoDialog } from '../../parts/undo/dialog.tsx'
 import { ConnectButton } from '../../shell/connect.tsx'
@@ -12,7 +13,7 @@ import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
 import { EndpointPanel } from './endpoint-panel.tsx'
 import { Endpoints } from './endpoints.tsx'
-import { SPANS, type Span, spanOf, useEndpoints, useTokens, useUsage } from './load.ts'
+import { spanOf, useEndpoints, useTokens, useUsage } from './load.ts'
 import { Revoke } from './revoke.tsx'
 import { TokenPanel } from './token-panel.tsx'
 import { Tokens } from './tokens.tsx'
@@ -38,8 +39,8 @@ export default function Page({ place: { base, token: id, endpoint: endpointId } 
       <Bar trail={[[words.nav.agents]]}>
         <ConnectButton base={base} />
       </Bar>
-      <main className={`page agents ${hasPanel ? 'with-panel' : ''}`}>
-        <div className="agents-list">
+      <main className={`page ${hasPanel ? 'with-panel' : ''}`}>
+        <div className="panel-list">
           <div className="page-head">
             <div>
               <h1>{words.agents.title}</h1>
@@ -47,19 +48,12 @@ export default function Page({ place: { base, token: id, endpoint: endpointId } 
             </div>
             <div className="chips">
               {usage.isKnown && (
-                <fieldset className="segments">
-                  <legend className="hidden">{words.agents.span}</legend>
-                  {(Object.keys(SPANS) as Span[]).map((each) => (
-                    <button
-                      key={each}
-                      type="button"
-                      aria-pressed={each === span}
-                      onClick={() => change({ span: each === '24h' ? undefined : each })}
-                    >
-                      {words.agents.spans[each]}
-                    </button>
-                  ))}
-                </fieldset>
+                <Segments
+                  label={words.agents.span}
+                  options={words.agents.spans}
+                  value={span}
+                  onChange={(each) => change({ span: each === '24h' ? undefined : each })}
+                />
               )}
               {isAdmin && (
                 <button type="button" onClick={() => setMaking(true)}>

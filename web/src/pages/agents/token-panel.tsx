@@ -7,6 +7,7 @@ import { Chart } from '../../parts/chart.tsx'
 import { grantWords, reaches, useMay } from '../../parts/grants.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Menu } from '../../parts/menu.tsx'
+import { Facts, Panel } from '../../parts/panel.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { bytes, whole } from '../../parts/text.ts'
 import { shortTime, startOfDay, Time } from '../../parts/time.tsx'
@@ -14,7 +15,6 @@ import { Who } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
 import { Calls } from './calls.tsx'
 import { kindOf, type Span, type useUsage } from './load.ts'
-import { Facts, Panel } from './panel.tsx'
 
 type Props = {
   base: string
@@ -39,7 +39,11 @@ export function TokenPanel({ base, token, usage, span, onUndo, onRevoke }: Props
     [words.agents.moments.ever, Date.parse(token.created_at)],
   ] as const
   return (
-    <Panel base={base} title={<Who name={token.name} kind={kind} />} note={words.kinds[kind]}>
+    <Panel
+      back={to.agents(base) + location.search}
+      title={<Who name={token.name} kind={kind} />}
+      note={words.kinds[kind]}
+    >
       {usage.isKnown && (
         <div className="card-item">
           <p className="legend">

@@ -6,6 +6,7 @@ import type { Deleted, RecordType, Row } from '../../api/shapes.ts'
 import { Empty, Failure } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { type Column, Grid } from '../../parts/grid.tsx'
+import { useNarrow } from '../../parts/narrow.ts'
 import { Text } from '../../parts/plain-text.tsx'
 import { counted, pluralOf, titleOf } from '../../parts/record-types.ts'
 import { Time } from '../../parts/time.tsx'
@@ -13,7 +14,6 @@ import { say } from '../../parts/toast.tsx'
 import { Who } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
 import { useTrash } from './load.ts'
-import { useNarrow } from './narrow.ts'
 
 export function DeletedList({ base, type }: { base: string; type: RecordType }) {
   const [stamp, setStamp] = useState(0)

@@ -8,13 +8,14 @@ import { useSession } from '../../api/session.ts'
 import type { RecordType } from '../../api/shapes.ts'
 import { Failure } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
+import { shortName } from '../../parts/previews.ts'
 import { say } from '../../parts/toast.tsx'
 import { words } from '../../words.ts'
 import { type Choices, keyOf, partOf, undecided } from './choices.ts'
 import { Deciders } from './deciders.tsx'
 import { type Item, isBlocked, type Migration, type Promotion, type Proposal, type Secret } from './load.ts'
 import { Secrets } from './secrets.tsx'
-import { misfits, shortName } from './title.ts'
+import { misfits } from './title.ts'
 
 type Props = {
   base: string

@@ -7,6 +7,7 @@ import { useTypes } from '../../api/queries.ts'
 import { Empty, Failure, pendingOf, Skeleton } from '../../parts/failure.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Text } from '../../parts/plain-text.tsx'
+import { shortName } from '../../parts/previews.ts'
 import { Time } from '../../parts/time.tsx'
 import { Shape } from '../../parts/who.tsx'
 import { useKey } from '../../shell/keys.tsx'
@@ -27,7 +28,7 @@ import {
 import { Programs } from './programs.tsx'
 import { RecordChange } from './record-change.tsx'
 import { ResourceChange } from './resource-change.tsx'
-import { shortName, titleOf } from './title.ts'
+import { titleOf } from './title.ts'
 
 export default function ItemPage({ place: { base, id = '' } }: PageProps) {
   const { items, ...reading } = useItems(base)

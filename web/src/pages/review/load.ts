@@ -3,10 +3,11 @@ import { useQueries, useQuery } from '@tanstack/react-query'
 import type { Detail, Failure } from '../../api/failure.ts'
 import { useAsk, useRead } from '../../api/queries.ts'
 import { pathOf, send } from '../../api/send.ts'
-import type { Actor, Base, ChangeSet, Group, Json, Page, Row, Step, Token } from '../../api/shapes.ts'
+import type { Actor, Base, ChangeSet, Edit, Group, Json, Page, Row, Token } from '../../api/shapes.ts'
 import type { Conflict } from './choices.ts'
 
-export type Edit = { kind: string; id: string; op: 'create' | 'update' | 'delete'; diff: Step[] }
+export type { Edit, Promotion, Secret } from '../../api/shapes.ts'
+
 export type Sample = { id: string; path: string; message: string }
 export type Break = Detail & { count?: number; samples?: Sample[] }
 export type MigrationStep = {
@@ -41,18 +42,6 @@ export type Request = {
   state?: string
   note?: string | null
 }
-export type Promotion = {
-  id: string | null
-  kind: 'promotion' | 'rollback'
-  from: string
-  status: 'applied' | 'rolled_back'
-  changes: Edit[]
-  created_by_name: string | null
-  created_at: string
-  secrets?: Secret[]
-}
-export type Secret = { kind: string; id: string; secret: string | null }
-
 /** One thing to decide. `from` is the preview that it would promote, `request` who asked for the decision. */
 export type Item = { id: string; from?: string; request?: Request; by: Actor | null; at: string | null }
 
@@ -134,9 +123,6 @@ export function usePlan(base: string, item: Item, migration: Migration) {
     isBusy: isRepaired && (repaired.isPending || repaired.isPlaceholderData),
   }
 }
-
-export const usePromotions = (base: string) =>
-  useRead<Page<Promotion>>(pathOf([base, 'promotions'], { limit: 10 }))
 
 export const useDeciders = () => useRead<Page<Token>>(pathOf(['tokens'], { limit: 1000 }))
 

@@ -5,13 +5,14 @@ import { useTypes } from '../../api/queries.ts'
 import type { RecordType } from '../../api/shapes.ts'
 import { Empty, pendingOf } from '../../parts/failure.tsx'
 import { Text } from '../../parts/plain-text.tsx'
+import { shortName } from '../../parts/previews.ts'
+import { Promotions } from '../../parts/promotions.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Shape } from '../../parts/who.tsx'
 import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
 import { type Item, type Proposal, useItems, usePlans } from './load.ts'
-import { Promotions } from './promotions.tsx'
-import { misfits, shortName, titleOf } from './title.ts'
+import { misfits, titleOf } from './title.ts'
 
 export default function Page({ place: { base } }: PageProps) {
   const items = useItems(base)

@@ -4,9 +4,9 @@ import { pathOf } from '../../api/send.ts'
 import type { Endpoint, Page } from '../../api/shapes.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Text } from '../../parts/plain-text.tsx'
+import { shortName } from '../../parts/previews.ts'
 import { words } from '../../words.ts'
 import type { Proposal } from './load.ts'
-import { shortName } from './title.ts'
 
 export function Programs({ base, plan }: { base: string; plan: Proposal }) {
   const changed = new Set(

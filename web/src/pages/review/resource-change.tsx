@@ -6,12 +6,13 @@ import { Chip, type Tone } from '../../parts/chip.tsx'
 import { ChangesInTable, changesOf } from '../../parts/diff.tsx'
 import { Icon, type IconName } from '../../parts/icon.tsx'
 import { Text } from '../../parts/plain-text.tsx'
+import { kindName } from '../../parts/previews.ts'
 import { fieldName } from '../../parts/text.ts'
 import { Value } from '../../parts/value.tsx'
 import { words } from '../../words.ts'
 import type { Edit } from './load.ts'
 import { type FieldRow, fieldRows, otherSteps, sidesOf } from './schema.ts'
-import { kindName, nameOfEdit } from './title.ts'
+import { nameOfEdit } from './title.ts'
 
 type Props = { base: string; edit: Edit; types: readonly RecordType[] }
 

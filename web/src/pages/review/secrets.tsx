@@ -2,9 +2,9 @@
 import { Copied } from '../../parts/copied.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Text } from '../../parts/plain-text.tsx'
+import { kindName } from '../../parts/previews.ts'
 import { words } from '../../words.ts'
 import type { Secret } from './load.ts'
-import { kindName } from './title.ts'
 
 export const Secrets = ({ of, onClose }: { of: readonly Secret[]; onClose: () => void }) => (
   <Dialog title={words.review.secrets} onClose={onClose}>

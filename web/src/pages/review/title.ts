@@ -1,12 +1,11 @@
 /** What a proposal is called, in the words of the page: names of agents stand in their own places. */
 import type { RecordType } from '../../api/shapes.ts'
+import { kindName, shortName } from '../../parts/previews.ts'
 import { counted, nameOf, plural, pluralOf } from '../../parts/record-types.ts'
 import { words } from '../../words.ts'
 import { isOfRecords } from './choices.ts'
 import type { Edit, Item, Proposal } from './load.ts'
 import { typeOf } from './schema.ts'
-
-export const kindName = (kind: string): string => words.review.kindNames[kind] ?? kind.replaceAll('_', ' ')
 
 /** The name of what an edit changes. A new one has it in its definition. */
 export function nameOfEdit(
@@ -31,9 +30,6 @@ export function titleOf(item: Item, proposal: Proposal | undefined, types: reado
     return words.review.titles[only.op](kindName(only.kind), nameOfEdit(only, types))
   return words.review.titles.promote(shortName(item.from))
 }
-
-/** `csat` of `desk--csat`. */
-export const shortName = (preview: string): string => preview.split('--').at(-1) ?? preview
 
 /** How much of production would not fit, in a sentence; undefined where all fits. */
 export function misfits({ breaks, conflicts }: Proposal, types: readonly RecordType[]): string | undefined {

@@ -1,18 +1,17 @@
-/** What is beside the list: a token, or an endpoint. `Esc` goes back to the list. */
+/** What is beside a list: one of its rows. `Esc` goes back to the list. */
 import { type ReactNode, useCallback } from 'react'
 import { navigate } from 'wouter/use-browser-location'
-import { to } from '../../addresses.ts'
-import { Icon } from '../../parts/icon.tsx'
-import { useKey } from '../../shell/keys.tsx'
-import { words } from '../../words.ts'
+import { useKey } from '../shell/keys.tsx'
+import { words } from '../words.ts'
+import { Icon } from './icon.tsx'
 
-type Props = { base: string; title: ReactNode; note: ReactNode; children: ReactNode }
+type Props = { back: string; title: ReactNode; note?: ReactNode; children: ReactNode }
 
-export function Panel({ base, title, note, children }: Props) {
-  const close = useCallback(() => navigate(to.agents(base) + location.search), [base])
+export function Panel({ back, title, note, children }: Props) {
+  const close = useCallback(() => navigate(back), [back])
   useKey('Escape', close)
   return (
-    <section className="agents-panel card" aria-labelledby="panel-title">
+    <section className="panel card" aria-labelledby="panel-title">
       <header>
         <h2 id="panel-title">{title}</h2>
         <span className="meta">{note}</span>

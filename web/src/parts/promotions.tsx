@@ -1,21 +1,22 @@
 /** What was promoted lately, and the way back. */
-import { useAsk, useWrite } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
-import { Dialog } from '../../parts/dialog.tsx'
-import { Failure, pendingOf } from '../../parts/failure.tsx'
-import { useMay } from '../../parts/grants.ts'
-import { Icon } from '../../parts/icon.tsx'
-import { Text } from '../../parts/plain-text.tsx'
-import { useParameters } from '../../parts/search.ts'
-import { Time } from '../../parts/time.tsx'
-import { say } from '../../parts/toast.tsx'
-import { words } from '../../words.ts'
-import { type Promotion, usePromotions } from './load.ts'
-import { kindName, shortName } from './title.ts'
+import { useAsk, useRead, useWrite } from '../api/queries.ts'
+import { pathOf } from '../api/send.ts'
+import type { Page, Promotion } from '../api/shapes.ts'
+import { words } from '../words.ts'
+import { Dialog } from './dialog.tsx'
+import { Failure, pendingOf } from './failure.tsx'
+import { useMay } from './grants.ts'
+import { Icon } from './icon.tsx'
+import { Text } from './plain-text.tsx'
+import { kindName, shortName } from './previews.ts'
+import { useParameters } from './search.ts'
+import { Time } from './time.tsx'
+import { say } from './toast.tsx'
 
 export function Promotions({ base }: { base: string }) {
   const [search, change] = useParameters()
-  const all = (usePromotions(base).data?.data ?? []).filter(({ id }) => id !== null)
+  const latest = useRead<Page<Promotion>>(pathOf([base, 'promotions'], { limit: 10 }))
+  const all = (latest.data?.data ?? []).filter(({ id }) => id !== null)
   const mayRollBack = useMay(base, '*', 'admin')
   const undoing = all.find(({ id }) => id === search['rollback'])
   if (all.length === 0) return null

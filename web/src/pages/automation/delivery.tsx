@@ -1,0 +1,120 @@
+/** A delivery in a line; opened, with what was sent, what was answered, and the change that it is of. */
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { to } from '../../addresses.ts'
+import { useRead } from '../../api/queries.ts'
+import { pathOf } from '../../api/send.ts'
+import type { Change, Delivery, Page } from '../../api/shapes.ts'
+import { Chip, type Tone } from '../../parts/chip.tsx'
+import { ChangesInTable, changesOf } from '../../parts/diff.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Facts } from '../../parts/panel.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { fieldName } from '../../parts/text.ts'
+import { Time } from '../../parts/time.tsx'
+import { LongValue } from '../../parts/value.tsx'
+import { Who } from '../../parts/who.tsx'
+import { words } from '../../words.ts'
+import { stateOf, useDetail } from './load.ts'
+
+const TONES: Readonly<Record<Delivery['status'], Tone>> = {
+  succeeded: 'added',
+  pending: 'quiet',
+  failed: 'changed',
+  dead: 'removed',
+}
+
+type Props = { base: string; of: Delivery; onAgain?: () => void; isBusy: boolean }
+
+export function DeliveryRow({ base, of, onAgain, isBusy }: Props) {
+  const [isOpen, setOpen] = useState(false)
+  const { record_type: type, record_id: id, title, created_at: at, response_status: status, error } = of
+  const tone = of.direction === 'in' && of.status === 'failed' ? 'removed' : TONES[of.status]
+  return (
+    <li>
+      <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+        <summary>
+          <Icon name="right" />
+          <Text>{title ?? id ?? fieldName(type ?? words.automation.testEvent)}</Text>
+          <Chip tone={tone}>{stateOf(of)}</Chip>
+          <Time at={at} />
+        </summary>
+        {isOpen && <Opened base={base} of={of} />}
+        {isOpen && (
+          <p className="chips">
+            {onAgain && of.status !== 'pending' && (
+              <button type="button" disabled={isBusy} onClick={onAgain}>
+                {words.automation.again[of.direction]}
+              </button>
+            )}
+            {type !== null && id !== null && (
+              <Link className="button" href={to.record(base, type, id)}>
+                {words.automation.toRecord}
+              </Link>
+            )}
+          </p>
+        )}
+      </details>
+      {error !== null && !isOpen && (
+        <p className="note">
+          {status !== null && `${status} · `}
+          <Text>{error}</Text>
+        </p>
+      )}
+    </li>
+  )
+}
+
+function Opened({ base, of }: { base: string; of: Delivery }) {
+  const detail = useDetail(base, of)
+  const text = words.automation.facts
+  const answer = detail?.response?.body?.trim()
+  const faults = detail && typeof detail.error === 'object' ? detail.error?.details : undefined
+  return (
+    <>
+      <Facts
+        of={[
+          ...(of.direction === 'out' ? [[text.attempts, words.automation.tries(of.attempts)] as const] : []),
+          ...(of.next_attempt_at === null
+            ? []
+            : [[text.next, <Time key="next" at={of.next_attempt_at} />] as const]),
+          ...(detail?.response
+            ? [[text.took, words.automation.ms(detail.response.duration_ms)] as const]
+            : []),
+          ...(detail?.response
+            ? []
+            : of.error === null
+              ? []
+              : [[text.error, <Text key="error">{of.error}</Text>] as const]),
+          ...(answer ? [[text.answer, <LongValue key="answer" value={answer} />] as const] : []),
+          ...(detail?.body ? [[text.received, <LongValue key="body" value={detail.body} />] as const] : []),
+          ...(faults?.length
+            ? [
+                [
+                  text.faults,
+                  <Text key="faults">{faults.map(({ message }) => message).join(' ')}</Text>,
+                ] as const,
+              ]
+            : []),
+        ]}
+      />
+      {of.change_seq !== null && <Cause base={base} seq={of.change_seq} />}
+    </>
+  )
+}
+
+/** The change that set it off. */
+function Cause({ base, seq }: { base: string; seq: number }) {
+  const path = pathOf([base, 'changes'], { after: seq - 1, limit: 1, include: 'before', max_string: 300 })
+  const [change] = useRead<Page<Change>>(path).data?.data ?? []
+  if (change?.seq !== seq) return null
+  return (
+    <div className="delivery-cause">
+      <p className="note">
+        {words.automation.cause} <Who name={change.actor.name} kind={change.actor.kind} />{' '}
+        <Time at={change.at} />
+      </p>
+      <ChangesInTable changes={changesOf(change.diff)} />
+    </div>
+  )
+}

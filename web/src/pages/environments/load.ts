@@ -1,0 +1,66 @@
+/** The previews of a base, and what they differ in from production. */
+import { useQueries } from '@tanstack/react-query'
+import { useBase, useRead } from '../../api/queries.ts'
+import { pathOf, send } from '../../api/send.ts'
+import type { Base, Edit, Page } from '../../api/shapes.ts'
+
+export type Proposal = {
+  changes: Edit[]
+  conflicts: unknown[]
+  breaks: { count?: number; message: string }[]
+}
+export type Preview = { is: Base; proposal: Proposal | undefined }
+
+/** Change-sets say how much they change; of the other previews it is asked, as the page of reviews does. */
+export function useEnvironments(base: string) {
+  const here = useBase(base)
+  const production = here.data?.production_base ?? base
+  const main = useBase(production)
+  const all = useRead<Page<Base>>(pathOf([production, 'previews'], { limit: 100 }), {
+    enabled: here.data !== undefined,
+  })
+  const previews = all.data?.data ?? []
+  const proposals = useQueries({
+    queries: previews.map(({ id: from, change_set: set }) => {
+      const path = pathOf([production, 'promote', 'proposal'])
+      return {
+        queryKey: [path, { from }],
+        queryFn: () => send<Proposal>('POST', path, { from }),
+        enabled: !set,
+      }
+    }),
+  })
+  return {
+    ...all,
+    error: here.error ?? all.error,
+    refetch: () => void Promise.all([here.refetch(), all.refetch()]),
+    production,
+    main: main.data,
+    previews: previews.map((is, at): Preview => ({ is, proposal: proposals[at]?.data })),
+  }
+}
+
+/** What a change-set changes, as the other previews say it. */
+export const useProposal = (production: string, { is, proposal }: Preview) => {
+  const path = pathOf([production, 'promote', 'proposal'])
+  const [asked] = useQueries({
+    queries: [
+      {
+        queryKey: [path, { from: is.id }],
+        queryFn: () => send<Proposal>('POST', path, { from: is.id }),
+        enabled:
+          proposal === undefined && !['merged', 'rejected', 'expired'].includes(is.change_set?.status ?? ''),
+      },
+    ],
+  })
+  return proposal ?? asked?.data
+}
+
+export const useSeeds = (preview: Base) =>
+  useRead<Page<{ id: string; name: string | null }>>(pathOf([preview.id, 'seeds'], { limit: 100 }), {
+    enabled: !preview.change_set,
+  })
+
+export type Deletion = {
+  deletion: Record<'records' | 'relationships' | 'files', { count: number }>
+}

@@ -1,0 +1,150 @@
+/** A preview: what differs, and the ways to compare, open, reset and delete it. */
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { navigate } from 'wouter/use-browser-location'
+import { to } from '../../addresses.ts'
+import { useAsk, useWrite } from '../../api/queries.ts'
+import { pathOf } from '../../api/send.ts'
+import type { Base } from '../../api/shapes.ts'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Failure, pendingOf } from '../../parts/failure.tsx'
+import { useMay } from '../../parts/grants.ts'
+import { Facts, Panel } from '../../parts/panel.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { kindName, shortName } from '../../parts/previews.ts'
+import { Time } from '../../parts/time.tsx'
+import { say } from '../../parts/toast.tsx'
+import { words } from '../../words.ts'
+import { type Deletion, type Preview, useProposal, useSeeds } from './load.ts'
+import { State } from './state.tsx'
+
+type Props = { base: string; production: string; of: Preview }
+const SHOWN = 12
+
+export function PreviewPanel({ base, production, of }: Props) {
+  const { is } = of
+  const { id, change_set: set, description } = is
+  const [isRemoving, setRemoving] = useState(false)
+  const proposal = useProposal(production, of)
+  const seeds = useSeeds(is).data?.data ?? []
+  const mayManage = useMay(production, '*', 'manage', 'preview')
+  const write = useWrite<{ records: Record<string, number> }>(id)
+  const edits = proposal?.changes ?? []
+  const name = set?.title ?? shortName(id)
+  return (
+    <Panel
+      back={to.environments(base)}
+      title={<Text>{name}</Text>}
+      note={words.environments.kinds[set ? 'set' : 'preview']}
+    >
+      <p className="card-item chips">
+        {edits.length > 0 && (
+          <Link className="button" href={to.review(production, id)}>
+            {words.environments.compare}
+          </Link>
+        )}
+        <Link className="button" href={to.activity(id)}>
+          {words.environments.open}
+        </Link>
+        {mayManage &&
+          seeds.map((seed) => (
+            <button
+              key={seed.id}
+              type="button"
+              disabled={write.isPending}
+              onClick={() =>
+                write.mutate({
+                  method: 'POST',
+                  path: pathOf([id, 'seeds', seed.id, 'reset']),
+                  onDone: ({ records: { created = 0, updated = 0 } }) =>
+                    say(words.environments.wasReset(created + updated)),
+                })
+              }
+            >
+              <Text>{words.environments.reset(seed.name ?? seed.id)}</Text>
+            </button>
+          ))}
+        {mayManage && (
+          <button type="button" className="danger" onClick={() => setRemoving(true)}>
+            {words.environments.remove}
+          </button>
+        )}
+      </p>
+      {write.error && <Failure of={write.error} />}
+      <Facts
+        of={[
+          [words.environments.heads.name, <code key="id">{id}</code>],
+          ...(description === null ? [] : [['', <Text key="about">{description}</Text>] as const]),
+          ...(set
+            ? [[words.environments.heads.by, <Text key="by">{set.created_by_name}</Text>] as const]
+            : []),
+          [words.agents.made, <Time key="made" at={is.created_at} />],
+          [words.environments.heads.state, <State key="state" of={{ is, proposal }} />],
+        ]}
+      />
+      {edits.length > 0 && (
+        <div className="card-item">
+          <h3>{words.environments.changes}</h3>
+          <ul className="plain-list">
+            {edits.slice(0, SHOWN).map(({ kind, id: changed, op }) => (
+              <li key={`${kind}/${changed}`}>
+                <Text>{changed}</Text> <span className="meta">{words.review.kinds[op](kindName(kind))}</span>
+              </li>
+            ))}
+          </ul>
+          {edits.length > SHOWN && <p className="meta">{words.andMore(edits.length - SHOWN)}</p>}
+        </div>
+      )}
+      {isRemoving && <Remove base={base} of={is} name={name} onClose={() => setRemoving(false)} />}
+    </Panel>
+  )
+}
+
+function Remove({
+  base,
+  of: { id },
+  name,
+  onClose,
+}: {
+  base: string
+  of: Base
+  name: string
+  onClose: () => void
+}) {
+  const path = pathOf(['bases', id], { confirm: id })
+  const write = useWrite<unknown>(undefined)
+  const plan = useAsk<Deletion>(pathOf(['bases', id], { confirm: id, dry_run: true }), undefined, {
+    method: 'DELETE',
+  })
+  const { records, relationships, files } = plan.data?.deletion ?? {}
+  return (
+    <Dialog
+      title={<Text>{words.environments.removeTitle(name)}</Text>}
+      onClose={onClose}
+      act={{
+        label: <Text>{words.environments.removeAct(name)}</Text>,
+        tone: 'danger',
+        isReady: plan.data !== undefined && !write.isPending,
+        onSelect: () =>
+          write.mutate({
+            method: 'DELETE',
+            path,
+            onDone: () => {
+              say(<Text>{words.environments.removed(name)}</Text>)
+              onClose()
+              navigate(base === id ? to.home() : to.environments(base))
+            },
+          }),
+      }}
+    >
+      {pendingOf(plan, 2)}
+      {plan.data && (
+        <p>
+          {words.environments.removeCounts(records?.count ?? 0, relationships?.count ?? 0, files?.count ?? 0)}
+        </p>
+      )}
+      <p className="meta">{words.environments.removeAbout}</p>
+      {write.error && <Failure of={write.error} />}
+    </Dialog>
+  )
+}

@@ -1,0 +1,160 @@
+/** A file: its content, its versions with what differs between them, and the way back to one. */
+import { useState } from 'react'
+import { to } from '../../addresses.ts'
+import { useRead, useWrite } from '../../api/queries.ts'
+import { pathOf, request } from '../../api/send.ts'
+import type { Page, Token } from '../../api/shapes.ts'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Failure, pendingOf } from '../../parts/failure.tsx'
+import { useMay } from '../../parts/grants.ts'
+import { Panel } from '../../parts/panel.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { useParameters } from '../../parts/search.ts'
+import { bytes } from '../../parts/text.ts'
+import { Time } from '../../parts/time.tsx'
+import { say } from '../../parts/toast.tsx'
+import { words } from '../../words.ts'
+import { LineDiff } from './line-diff.tsx'
+import { nameOf } from './list.tsx'
+import { type FileType, filePath, saveAs, useContent, useText, useVersions, type Version } from './load.ts'
+
+type Props = { base: string; type: FileType; path: string; version: number | undefined }
+
+export function FilePanel({ base, type, path, version }: Props) {
+  const [, change] = useParameters()
+  const versions = useVersions(base, type.id, path)
+  const people = useRead<Page<Token>>(pathOf(['tokens'], { limit: 1000 })).data?.data ?? []
+  const mayWrite = useMay(base, '*', 'write') && !type.storage.immutable
+  const [isRemoving, setRemoving] = useState(false)
+  const write = useWrite<unknown>(base)
+  const all = versions.data?.data ?? []
+  const [newest] = all
+  const shown = all.find((each) => each.version === version) ?? newest
+  const before = shown && all[all.indexOf(shown) + 1]
+  const address = (of: number) => pathOf(filePath(base, type.id, path), { version: of })
+  const back = to.files(base, type.id, paramsWithout())
+  const restore = async ({ version: old, content_type: kind }: Version) => {
+    const content = await (await request('GET', address(old))).blob()
+    write.mutate({
+      method: 'PUT',
+      path: pathOf(filePath(base, type.id, path)),
+      body: new Blob([content], { type: kind }),
+      onDone: () => {
+        say(words.files.restored(old))
+        change({ v: '' }, true)
+      },
+    })
+  }
+  return (
+    <Panel back={back} title={<Text>{nameOf(path)}</Text>} note={shown && bytes(shown.size)}>
+      {pendingOf(versions, 6)}
+      {shown && newest && (
+        <>
+          <p className="card-item chips">
+            <button type="button" onClick={() => void saveAs(address(shown.version), nameOf(path))}>
+              {words.record.save_file}
+            </button>
+            {mayWrite && shown !== newest && (
+              <button type="button" disabled={write.isPending} onClick={() => void restore(shown)}>
+                {words.files.restore(shown.version)}
+              </button>
+            )}
+            {mayWrite && (
+              <button type="button" className="danger" onClick={() => setRemoving(true)}>
+                {words.files.remove}
+              </button>
+            )}
+          </p>
+          {write.error && <Failure of={write.error} />}
+          <Content
+            key={shown.version}
+            base={base}
+            type={type.id}
+            path={path}
+            of={shown}
+            address={address(shown.version)}
+          />
+          <div className="card-item">
+            <h3>{words.files.versions}</h3>
+            <ul className="plain-list" aria-label={words.files.versions}>
+              {all.map((each) => (
+                <li key={each.version} className="file-version">
+                  <button
+                    type="button"
+                    className="quiet"
+                    aria-pressed={each === shown}
+                    onClick={() => change({ v: String(each.version) }, true)}
+                  >
+                    {words.record.short(each.version)}
+                  </button>
+                  <Text>{people.find(({ id }) => id === each.created_by)?.name ?? each.label ?? ''}</Text>
+                  <span className="note">{bytes(each.size)}</span>
+                  <Time at={each.created_at} />
+                </li>
+              ))}
+            </ul>
+          </div>
+          {before && (
+            <LineDiff base={base} type={type.id} path={path} from={before.version} to={shown.version} />
+          )}
+        </>
+      )}
+      {isRemoving && (
+        <Dialog
+          title={<Text>{words.files.removeTitle(nameOf(path))}</Text>}
+          onClose={() => setRemoving(false)}
+          act={{
+            label: words.files.removeAct,
+            tone: 'danger',
+            isReady: !write.isPending,
+            onSelect: () =>
+              write.mutate({
+                method: 'DELETE',
+                path: pathOf(filePath(base, type.id, path)),
+                onDone: () => {
+                  say(words.files.removed)
+                  change({ file: '', v: '' })
+                },
+              }),
+          }}
+        >
+          <p>{words.files.removeAbout}</p>
+          {write.error && <Failure of={write.error} />}
+        </Dialog>
+      )}
+    </Panel>
+  )
+}
+
+/** The place of the list: the folder and the search. */
+const paramsWithout = () => {
+  const { in: prefix, q } = Object.fromEntries(new URLSearchParams(location.search))
+  return { in: prefix, q }
+}
+
+const IMAGE = /^image\//
+const TEXT = /^text\/|[/+](json|xml|yaml)\b|javascript/
+
+type ContentProps = { base: string; type: string; path: string; of: Version; address: string }
+
+function Content({ base, type, path, of, address }: ContentProps) {
+  const isText = TEXT.test(of.content_type)
+  const text = useText(base, type, path, of.version, isText)
+  const image = useContent(IMAGE.test(of.content_type) ? address : undefined)
+  if (isText)
+    return (
+      <div className="card-item">
+        {pendingOf(text, 4)}
+        {text.data?.text != null && (
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reached by the keys
+          // biome-ignore lint/a11y/useSemanticElements: a group of fields is no box of text
+          <pre className="long scroll" tabIndex={0} aria-label={words.record.file(nameOf(path))} role="group">
+            <Text>{text.data.text}</Text>
+          </pre>
+        )}
+        {text.data?.has_more && <p className="note">{words.files.firstLines}</p>}
+      </div>
+    )
+  if (image) return <img className="file-image" src={image} alt={nameOf(path)} />
+  return IMAGE.test(of.content_type) ? null : <p className="card-item meta">{words.record.cannotShow}</p>
+}

@@ -1,0 +1,65 @@
+/** Folders and files, or what was found, with the words around it. */
+import { useSearch } from 'wouter'
+import { changed, to } from '../../addresses.ts'
+import { Icon } from '../../parts/icon.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { Table } from '../../parts/table.tsx'
+import { bytes, cut } from '../../parts/text.ts'
+import { Time } from '../../parts/time.tsx'
+import { words } from '../../words.ts'
+import type { Entry, File } from './load.ts'
+
+type Props = { base: string; type: string; rows: readonly Entry[]; selected: string | undefined }
+
+const isFolder = (entry: Entry): entry is Extract<Entry, { kind: 'folder' }> => entry.kind === 'folder'
+const SNIPPET_CHARS = 160
+
+export function List({ base, type, rows, selected }: Props) {
+  const search = useSearch()
+  const heads = words.files.heads
+  const of = (cell: (file: File) => React.ReactNode) => (entry: Entry) =>
+    isFolder(entry) ? null : cell(entry)
+  return (
+    <Table
+      label={words.files.title}
+      rows={rows}
+      keyOf={({ path }) => path}
+      addressOf={(entry) =>
+        isFolder(entry)
+          ? to.files(base, type, { in: entry.path })
+          : to.files(base, type) + changed(search, { file: entry.path, v: '' })
+      }
+      selected={selected}
+      columns={[
+        {
+          head: heads.name,
+          cell: (entry) => (
+            <span className="who">
+              <Icon name={isFolder(entry) ? 'folder' : 'files'} />
+              <span>
+                <Text>{isFolder(entry) || !entry._snippets ? nameOf(entry.path) : entry.path}</Text>
+                {!isFolder(entry) && entry._snippets?.[0] && (
+                  <Text in="p" className="meta">
+                    {cut(entry._snippets[0].text.replaceAll(/\s+/g, ' '), SNIPPET_CHARS).text}
+                  </Text>
+                )}
+              </span>
+            </span>
+          ),
+        },
+        { head: heads.size, isNumber: true, isWide: true, cell: of(({ size }) => bytes(size)) },
+        {
+          head: heads.versions,
+          isNumber: true,
+          isWide: true,
+          className: 'kind-cell',
+          cell: of(({ version }) => words.record.short(version)),
+        },
+        { head: heads.changed, isNumber: true, cell: of(({ updated_at: at }) => <Time at={at} as="span" />) },
+      ]}
+    />
+  )
+}
+
+/** The last part of a path; of a folder with its slash. */
+export const nameOf = (path: string): string => /[^/]+\/?$/.exec(path)?.[0] ?? path

@@ -1,0 +1,108 @@
+/** The files of a base: folders, versions, and what they hold. */
+import { useEffect, useState } from 'react'
+import { usePages, useRead } from '../../api/queries.ts'
+import { pathOf, request, send } from '../../api/send.ts'
+import type { Page } from '../../api/shapes.ts'
+
+export type FileType = {
+  id: string
+  name: string | null
+  description: string | null
+  storage: { immutable: boolean; keep_versions: number | null }
+}
+export type File = {
+  kind?: 'file'
+  path: string
+  file_type: string
+  version: number
+  content_sha256: string
+  size: number
+  content_type: string
+  label: string | null
+  updated_at: string
+  _snippets?: { text: string; matches: string[] }[]
+}
+export type Entry = File | { kind: 'folder'; path: string }
+export type Version = Pick<File, 'version' | 'size' | 'content_type' | 'label'> & {
+  created_at: string
+  created_by: string | null
+}
+
+export const filePath = (base: string, type: string, path: string) => [
+  base,
+  'files',
+  type,
+  ...path.split('/'),
+]
+
+export const useFileTypes = (base: string) =>
+  useRead<Page<FileType>>(pathOf([base, 'file-types'], { limit: 1000 }))
+
+/** The files and folders at a place of a type, or what a search finds in all of it. */
+export function useEntries(base: string, type: string, prefix: string, search: string) {
+  const path =
+    search === ''
+      ? pathOf([base, 'files', type], { prefix, depth: 1, limit: 100 })
+      : pathOf([base, 'files'], { search, file_type: type, prefix, snippets: true, limit: 100 })
+  return usePages<Entry>([path], (cursor, signal) =>
+    send<Page<Entry>>(
+      'GET',
+      cursor === undefined ? path : `${path}&cursor=${encodeURIComponent(cursor)}`,
+      undefined,
+      {
+        signal,
+      },
+    ),
+  )
+}
+
+export const useVersions = (base: string, type: string, path: string) =>
+  useRead<Page<Version>>(pathOf(filePath(base, type, path), { history: 'true', limit: 100 }))
+
+export const useDiff = (base: string, type: string, path: string, from: number, to: number) =>
+  useRead<{ binary: boolean; diff: string | null }>(
+    pathOf(filePath(base, type, path), { diff: 'true', from, to }),
+    {
+      enabled: from !== to,
+    },
+  )
+
+const LINES = 400
+export const useText = (base: string, type: string, path: string, version: number, isText: boolean) =>
+  useRead<{ binary: boolean; text: string | null; has_more: boolean }>(
+    pathOf(filePath(base, type, path), { version, lines: `1-${LINES}` }),
+    { enabled: isText },
+  )
+
+/** A content as an address of this tab, since a frame or an image sends no token. */
+export function useContent(address: string | undefined): string | undefined {
+  const [url, setUrl] = useState<string>()
+  useEffect(() => {
+    if (address === undefined) return
+    const stop = new AbortController()
+    let made: string | undefined
+    request('GET', address, undefined, { signal: stop.signal })
+      .then((answer) => answer.blob())
+      .then((blob) => {
+        made = URL.createObjectURL(blob)
+        setUrl(made)
+      })
+      .catch(() => undefined)
+    return () => {
+      stop.abort()
+      if (made !== undefined) URL.revokeObjectURL(made)
+      setUrl(undefined)
+    }
+  }, [address])
+  return url
+}
+
+/** Saves a content under its name. */
+export async function saveAs(address: string, name: string): Promise<void> {
+  const blob = await (await request('GET', address)).blob()
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(blob)
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(link.href)
+}

@@ -1,0 +1,183 @@
+import './files.css'
+import { useEffect, useRef, useState } from 'react'
+import { Link } from 'wouter'
+import { navigate } from 'wouter/use-browser-location'
+import { to } from '../../addresses.ts'
+import { useWrite } from '../../api/queries.ts'
+import { pathOf } from '../../api/send.ts'
+import { Empty, Failure, pendingOf } from '../../parts/failure.tsx'
+import { useMay } from '../../parts/grants.ts'
+import { Icon } from '../../parts/icon.tsx'
+import { useParameters } from '../../parts/search.ts'
+import { Segments } from '../../parts/segments.tsx'
+import { cut } from '../../parts/text.ts'
+import { say } from '../../parts/toast.tsx'
+import { Bar } from '../../shell/shell.tsx'
+import { words } from '../../words.ts'
+import { FilePanel } from './file-panel.tsx'
+import { List } from './list.tsx'
+import { type FileType, filePath, useEntries, useFileTypes } from './load.ts'
+import { Mount } from './mount.tsx'
+
+type Place = { base: string; type?: string }
+
+export default function Page({ place: { base, type: id } }: { place: Place }) {
+  const types = useFileTypes(base)
+  const all = types.data?.data ?? []
+  const type = all.find((each) => each.id === (id ?? all[0]?.id))
+  return (
+    <>
+      {type ? (
+        <Files key={type.id} base={base} types={all} type={type} />
+      ) : (
+        <>
+          <Bar trail={[[words.nav.files]]} />
+          <main className="page">
+            {pendingOf(types) ?? (
+              <Empty title={id === undefined ? words.files.noTypes : words.files.noType}>
+                {id === undefined ? (
+                  <p className="meta">{words.files.noTypesHint}</p>
+                ) : (
+                  <Link href={to.files(base)}>{words.nav.files}</Link>
+                )}
+              </Empty>
+            )}
+          </main>
+        </>
+      )}
+    </>
+  )
+}
+
+/** The names of the folders above, each with its place. */
+const foldersOf = (prefix: string) => {
+  const parts = prefix.split('/').filter(Boolean)
+  return parts.map((name, at) => [name, `${parts.slice(0, at + 1).join('/')}/`] as const)
+}
+
+type Props = { base: string; types: readonly FileType[]; type: FileType }
+
+function Files({ base, types, type }: Props) {
+  const [{ in: prefix = '', q = '', file, v }, change] = useParameters()
+  const [typed, setTyped] = useState(q)
+  const list = useEntries(base, type.id, prefix, q)
+  const mayWrite = useMay(base, '*', 'write')
+  const [isMounting, setMounting] = useState(false)
+  const picker = useRef<HTMLInputElement>(null)
+  const write = useWrite<unknown>(base)
+  const upload = (files: Iterable<globalThis.File>) => {
+    for (const content of files)
+      write.mutate({
+        method: 'PUT',
+        path: pathOf(filePath(base, type.id, prefix + content.name)),
+        body: content,
+        onDone: () => say(words.files.uploaded(cut(content.name, 60).text)),
+      })
+  }
+  useEffect(() => setTyped(q), [q])
+  const rows = list.data ?? []
+  const trail = foldersOf(prefix)
+  return (
+    <>
+      <Bar
+        trail={[
+          [words.nav.files, to.files(base)],
+          [type.name ?? type.id, trail.length > 0 ? to.files(base, type.id) : undefined],
+          ...trail.map(
+            ([name, place], at) =>
+              [name, at < trail.length - 1 ? to.files(base, type.id, { in: place }) : undefined] as const,
+          ),
+        ]}
+      >
+        <button type="button" className="quiet wide-only" onClick={() => setMounting(true)}>
+          <Icon name="plug" /> {words.files.mount}
+        </button>
+      </Bar>
+      <main
+        className={`page ${file === undefined ? '' : 'with-panel'}`}
+        onDragOver={(event) => mayWrite && event.preventDefault()}
+        onDrop={(event) => {
+          event.preventDefault()
+          if (mayWrite) upload(event.dataTransfer.files)
+        }}
+      >
+        <div className="panel-list">
+          <div className="page-head">
+            <div>
+              <h1>{words.files.title}</h1>
+              <p className="meta">{type.description ?? words.files.about}</p>
+            </div>
+            {types.length > 1 && (
+              <Segments
+                label={words.files.types}
+                options={Object.fromEntries(types.map((each) => [each.id, each.name ?? each.id]))}
+                value={type.id}
+                onChange={(each) => navigate(to.files(base, each))}
+              />
+            )}
+          </div>
+          <form
+            className="chips files-tools"
+            onSubmit={(event) => {
+              event.preventDefault()
+              change({ q: typed.trim() })
+            }}
+          >
+            <input
+              type="search"
+              data-key="/"
+              aria-label={words.files.search}
+              placeholder={words.files.search}
+              value={typed}
+              onChange={({ target }) => {
+                setTyped(target.value)
+                if (target.value === '') change({ q: '' })
+              }}
+            />
+            {mayWrite && (
+              <>
+                <input
+                  ref={picker}
+                  type="file"
+                  multiple
+                  hidden
+                  aria-label={words.files.upload}
+                  onChange={({ target }) => upload(target.files ?? [])}
+                />
+                <button type="button" disabled={write.isPending} onClick={() => picker.current?.click()}>
+                  <Icon name="plus" /> {words.files.upload}
+                </button>
+              </>
+            )}
+          </form>
+          {write.error && <Failure of={write.error} />}
+          {pendingOf(list, 5) ??
+            (rows.length === 0 ? (
+              <Empty title={q === '' ? words.files.none : words.files.noMatch}>
+                {q !== '' && (
+                  <button type="button" onClick={() => change({ q: '' })}>
+                    {words.records.removeSearch}
+                  </button>
+                )}
+              </Empty>
+            ) : (
+              <List base={base} type={type.id} rows={rows} selected={file} />
+            ))}
+          {list.hasNextPage && (
+            <button
+              type="button"
+              disabled={list.isFetchingNextPage}
+              onClick={() => void list.fetchNextPage()}
+            >
+              {words.files.more}
+            </button>
+          )}
+        </div>
+        {file !== undefined && (
+          <FilePanel key={file} base={base} type={type} path={file} version={Number(v) || undefined} />
+        )}
+      </main>
+      {isMounting && <Mount base={base} type={type.id} onClose={() => setMounting(false)} />}
+    </>
+  )
+}

@@ -1,0 +1,134 @@
+import './operate.css'
+import type { PageProps } from '../../addresses.ts'
+import { useRead } from '../../api/queries.ts'
+import { Chart } from '../../parts/chart.tsx'
+import { Chip, type Tone } from '../../parts/chip.tsx'
+import { Failure, pendingOf } from '../../parts/failure.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { Table } from '../../parts/table.tsx'
+import { bytes, fieldName, whole } from '../../parts/text.ts'
+import { shortTime, span } from '../../parts/time.tsx'
+import { Bar } from '../../shell/shell.tsx'
+import { words } from '../../words.ts'
+import { latest, minutes, type Read, sum, useMetrics } from './metrics.ts'
+
+type Status = 'ok' | 'warning' | 'error'
+type Diagnostics = { status: Status; checks: { name: string; status: Status; message: string }[] }
+const TONES: Readonly<Record<Status, Tone>> = { ok: 'added', warning: 'changed', error: 'removed' }
+
+export default function Page(_: PageProps) {
+  const checks = useRead<Diagnostics>('/v1/diagnostics')
+  const metrics = useMetrics()
+  const reads = metrics.data ?? []
+  const now = reads.at(-1)
+  const found = checks.data?.checks ?? []
+  const text = words.operate
+  return (
+    <>
+      <Bar trail={[[words.nav.operate]]} />
+      <main className="page">
+        <div className="page-head">
+          <div>
+            <h1>{text.title}</h1>
+            <p className="meta">{text.about}</p>
+          </div>
+          {checks.data && <Chip tone={TONES[checks.data.status]}>{text.states[checks.data.status]}</Chip>}
+        </div>
+        {pendingOf(checks, 8)}
+        {checks.data && (
+          <>
+            {metrics.error && <Failure of={metrics.error} />}
+            {now && <Numbers reads={reads} now={now} />}
+            <div className="columns">
+              <Table
+                label={text.checks}
+                // What needs a look stands first.
+                rows={found.toSorted((a, b) => RANK[a.status] - RANK[b.status])}
+                keyOf={({ name }) => name}
+                columns={[
+                  { head: text.checks, cell: ({ name }) => text.names[name] ?? fieldName(name) },
+                  {
+                    head: text.state,
+                    className: 'kind-cell',
+                    cell: ({ status }) => <Chip tone={TONES[status]}>{text.marks[status]}</Chip>,
+                  },
+                  {
+                    head: text.says,
+                    className: 'meta',
+                    cell: ({ message }) => <Text>{message}</Text>,
+                  },
+                ]}
+              />
+              {now && <Jobs of={now} />}
+            </div>
+          </>
+        )}
+      </main>
+    </>
+  )
+}
+
+const RANK: Readonly<Record<Status, number>> = { error: 0, warning: 1, ok: 2 }
+
+function Numbers({ reads, now }: { reads: readonly Read[]; now: Read }) {
+  const text = words.operate
+  const minute = latest(reads)
+  const shown = minutes(reads)
+  const of = (name: string) => sum(now, name)
+  const bytesOf = (what: string) => bytes(sum(now, 'plinth_bytes', ({ of: label }) => label === what))
+  const tiles: readonly (readonly [string, string])[] = [
+    [minute ? (minute.count / minute.seconds).toFixed(1) : '…', text.perSecond],
+    [minute ? whole.format(minute.failed) : '…', text.failed],
+    [minute ? text.ms(minute.share(0.5)) : '…', text.half],
+    [minute ? text.ms(minute.share(0.95)) : '…', text.most],
+    [whole.format(of('plinth_database_in_use')), text.connections],
+    [whole.format(of('plinth_streams')), text.streams],
+    [bytes(of('process_resident_memory_bytes')), text.memory],
+    [bytesOf('database'), text.database],
+    [bytesOf('free'), text.free],
+    [span(now.at - of('process_start_time_seconds') * 1000), text.up],
+  ]
+  return (
+    <section className="operate-numbers" aria-label={text.numbers}>
+      <dl className="numbers-box">
+        {tiles.map(([value, name]) => (
+          <div key={name}>
+            <dd>{value}</dd>
+            <dt>{name}</dt>
+          </div>
+        ))}
+      </dl>
+      <h2>{text.chart}</h2>
+      <Chart
+        title={text.chart}
+        labels={shown.map(({ start }) => shortTime(start))}
+        series={[
+          { name: text.failed, tone: 'tone-4', values: shown.map(({ failed }) => failed) },
+          { name: text.answered, tone: 'tone-0', values: shown.map(({ count, failed }) => count - failed) },
+        ]}
+      />
+    </section>
+  )
+}
+
+function Jobs({ of: { samples } }: { of: Read }) {
+  const jobs = samples.filter(({ name, value }) => name === 'plinth_jobs' && value > 0)
+  return (
+    <section className="card" aria-label={words.operate.jobs}>
+      <header>
+        <h2>{words.operate.jobs}</h2>
+      </header>
+      {jobs.length === 0 && <p className="card-item meta">{words.operate.noJobs}</p>}
+      <ul>
+        {jobs.map(({ labels: { task = '', state = '' }, value }) => (
+          <li key={`${task} ${state}`} className="card-item operate-job">
+            <Text>{fieldName(task)}</Text>
+            <span className={/fail|error/.test(state) ? 'failed-word' : 'meta'}>
+              {whole.format(value)} {fieldName(state)}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

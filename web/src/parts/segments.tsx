@@ -1,0 +1,18 @@
+/** A choice of a few, side by side. */
+type Props<Value extends string> = {
+  label: string
+  options: Readonly<Record<Value, string>>
+  value: Value
+  onChange: (value: Value) => void
+}
+
+export const Segments = <Value extends string>({ label, options, value, onChange }: Props<Value>) => (
+  <fieldset className="segments">
+    <legend className="hidden">{label}</legend>
+    {(Object.entries(options) as [Value, string][]).map(([each, text]) => (
+      <button key={each} type="button" aria-pressed={each === value} onClick={() => onChange(each)}>
+        {text}
+      </button>
+    ))}
+  </fieldset>
+)

@@ -1,0 +1,69 @@
+/** Who is signed in, and what stands in no page: the theme, the keys, the guides; on phones also the pages that the bar has no room for. */
+import { navigate } from 'wouter/use-browser-location'
+import { to } from '../addresses.ts'
+import { signOut, useSession } from '../api/session.ts'
+import { useMay } from '../parts/grants.ts'
+import { Menu } from '../parts/menu.tsx'
+import { useNarrow } from '../parts/narrow.ts'
+import { FIRST, placesOf } from '../parts/places.ts'
+import { Who } from '../parts/who.tsx'
+import { words } from '../words.ts'
+
+type Props = { base: string; onPanel: (panel: 'jump' | 'keys') => void }
+
+export function Me({ base, onPanel }: Props) {
+  const session = useSession()
+  const isNarrow = useNarrow()
+  const isAdmin = useMay('*', '*', 'admin')
+  if (!('self' in session)) return null
+  const theme = document.documentElement.dataset['theme'] ?? 'system'
+  const themed = (name: 'system' | 'light' | 'dark') => ({
+    label: words.nav.themes[name],
+    note: words.nav.theme,
+    isOn: theme === name,
+    onSelect: () => setTheme(name),
+  })
+  return (
+    <div className="side-me">
+      <Menu
+        className="side-item"
+        label={
+          <>
+            <Who name={session.self.name} kind={session.self.kind ?? 'person'} />
+            <span className="narrow-only">{words.nav.more}</span>
+          </>
+        }
+        items={[
+          ...(isNarrow ? placesOf(base).slice(FIRST) : []).map(({ name, address }) => ({
+            label: name,
+            onSelect: () => navigate(address),
+          })),
+          ...(isNarrow && isAdmin
+            ? [{ label: words.nav.operate, onSelect: () => navigate(to.operate(base)) }]
+            : []),
+          { label: words.nav.graphql, onSelect: () => location.assign(to.playground(base)) },
+          { label: words.nav.allBases, onSelect: () => navigate(to.home()) },
+          { label: words.nav.guides, onSelect: () => location.assign('/guides') },
+          { label: words.nav.reference, onSelect: () => location.assign('/docs/') },
+          { label: words.nav.keys, note: '?', onSelect: () => onPanel('keys') },
+          themed('system'),
+          themed('light'),
+          themed('dark'),
+          { label: words.nav.signOut, onSelect: () => void signOut() },
+        ]}
+      />
+    </div>
+  )
+}
+
+const THEME = 'plinth.theme'
+function setTheme(name: string): void {
+  if (name === 'system') {
+    localStorage.removeItem(THEME)
+    delete document.documentElement.dataset['theme']
+  } else {
+    localStorage.setItem(THEME, name)
+    document.documentElement.dataset['theme'] = name
+  }
+}
+setTheme(localStorage.getItem(THEME) ?? 'system')
