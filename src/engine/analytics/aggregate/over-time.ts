@@ -120,7 +120,8 @@ export async function overTime(
   const more = {
     id: 'r.id',
     version: 'r.version',
-    since: 'r.updated_at',
+    // Once for each state: a search of the moments costs as much as its place in the order of versions.
+    seen: 'width_bucket(r.updated_at, (SELECT after FROM bound))',
     lives: `r.operation <> 'delete'${matches}`,
   }
   const states = sources.map((from) =>
@@ -142,9 +143,9 @@ export async function overTime(
   const rows = `WITH changed AS MATERIALIZED (${changed}),
       bound AS MATERIALIZED (SELECT array_agg(m + interval '1 microsecond' ORDER BY m) AS after, count(*)::int AS last FROM unnest(${at}) m)
     SELECT ${[...keys, ...sums].join(', ')}
-    FROM (SELECT v.*, width_bucket(v.since, (SELECT after FROM bound)) + 1 AS first,
-        coalesce(width_bucket(min(v.since) OVER (PARTITION BY v.id ORDER BY v.version DESC
-          ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), (SELECT after FROM bound)), (SELECT last FROM bound)) AS last
+    FROM (SELECT v.*, v.seen + 1 AS first,
+        coalesce(min(v.seen) OVER (PARTITION BY v.id ORDER BY v.version DESC
+          ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), (SELECT last FROM bound)) AS last
       FROM (${states.map((state) => `(${state})`).join(' UNION ALL ')}) v) s
     WHERE s.lives AND s.first <= s.last GROUP BY ${keys.join(', ')}`
   // Without group keys each moment has a row.
