@@ -13,24 +13,31 @@ const READ_PRODUCTION = statement(
   'SELECT environment, settings FROM plinth.base WHERE id = $1 FOR SHARE',
 )
 
+/** Whether the id is free, and how many previews there are of the kind: those that copy, or open change-sets. */
+const READ_PLACE = statement(
+  'read_place_of_preview',
+  `SELECT EXISTS (SELECT FROM plinth.base WHERE id = $2) AS is_taken,
+     (SELECT count(*)::int FROM plinth.base b LEFT JOIN plinth.change_set c ON c.base_id = b.id
+      WHERE b.production_base = $1 AND CASE WHEN $3 THEN c.base_id IS NOT NULL AND c.closed_at IS NULL ELSE c.base_id IS NULL END) AS previews`,
+)
+
 /**
  * Locks both ids, and reads the settings of the production base.
  * @throws NOT_FOUND; CONFLICT
  */
-export async function settingsOf(
-  tx: Db,
-  baseId: string,
-  id: string,
-  kind: { changeSet: null | object },
-): Promise<object> {
+export async function settingsOf(tx: Db, baseId: string, id: string, isChangeSet: boolean): Promise<object> {
   await tx.query(LOCK_BASE_ID, [baseId])
   await tx.query(LOCK_BASE_ID, [id])
   const [production] = await tx.query<{ settings: object }>(READ_PRODUCTION, [baseId])
   if (!production) throw baseNotFound(baseId)
-  if ((await tx.orm.base.count({ where: { id } })) > 0) throw exists(id)
-  const most = kind.changeSet ? LIMITS.changeSets : LIMITS.previews
-  if ((await tx.orm.base.count({ where: { productionBase: baseId, ...kind } })) >= most)
-    throw tooMany(baseId, most)
+  const [place] = await tx.query<{ is_taken: boolean; previews: number }>(READ_PLACE, [
+    baseId,
+    id,
+    isChangeSet,
+  ])
+  if (place?.is_taken) throw exists(id)
+  const most = isChangeSet ? LIMITS.changeSets : LIMITS.previews
+  if (place && place.previews >= most) throw tooMany(baseId, most)
   return production.settings
 }
 

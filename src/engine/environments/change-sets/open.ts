@@ -8,7 +8,13 @@ import { lastVersions } from '../../configuration/lifecycle/version-history.ts'
 import { takeStep } from '../../core/change-set/lifecycle.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import { requireBaseAccess, requirePermission } from '../../storage/access/access.ts'
+import { statement } from '../../storage/database/client.ts'
 import { previewOfPreview, settingsOf } from '../preview-place.ts'
+
+const INSERT = statement(
+  'insert_change_set',
+  'INSERT INTO plinth.change_set (base_id, title, token_id, actor_name) VALUES ($1, $2, $3, $4)',
+)
 
 type Opening = { name: string | undefined; description: string | null; title: string | undefined }
 
@@ -28,7 +34,7 @@ export async function openChangeSet(
   const writable = access.types('write', id)
   if (writable !== '*' && writable.size === 0) requirePermission(access, 'write', id, '*')
   return scope.db.transaction(async (tx) => {
-    const settings = await settingsOf(tx, baseId, id, { changeSet: { closedAt: null } })
+    const settings = await settingsOf(tx, baseId, id, true)
     const version = ((await lastVersions(tx, BASE, id, [id])).get(id) ?? 0) + 1
     const row = await baseTable(tx).createOne({
       data: {
@@ -36,9 +42,7 @@ export async function openChangeSet(
         ...{ typesVersion: 1 },
       } as never,
     })
-    await tx.orm.changeSet.create({
-      data: { baseId: id, title: title ?? null, tokenId: actor.tokenId, actorName: actor.name },
-    })
+    await tx.query(INSERT, [id, title ?? null, actor.tokenId, actor.name])
     const within = { ...scope, db: tx }
     await finish(BASE, within, id, [{ row, operation: 'create' }])
     await takeStep(within, id, { event: 'opened' })
