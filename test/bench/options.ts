@@ -19,7 +19,7 @@ export type Options = {
 
 const KEYS = [
   ...['get', 'put', 'create', 'batch', 'newest', 'list', 'aggregate', 'graphql', 'graphql-base'],
-  ...['mcp-2025', 'mcp-2026', 'start', 'queries', 'types', 'import', 'tools', 'memory'],
+  ...['mcp-2025', 'mcp-2026', 'start', 'queries', 'types', 'import', 'tools', 'memory', 'change-sets'],
 ]
 
 const USAGE = `npm run bench -- [options]

@@ -136,7 +136,8 @@ async function single(url: string, name: string, request: () => string): Promise
   return { name, value: ms(median(taken)), note: `one client, median of ${TIMES}` }
 }
 
-async function times(url: string, request: (n: number) => string): Promise<number[]> {
+/** How long each request takes, one after another. */
+export async function times(url: string, request: (n: number) => string): Promise<number[]> {
   const line = await openLine(url)
   const taken: number[] = []
   try {

@@ -4,6 +4,7 @@ import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openCluster } from '../../src/postgres/cluster.ts'
+import { changeSetMoments } from './change-sets.ts'
 import { type Child, endChildren, endPostgres, postmasterOf, startFloor, startPlinth } from './children.ts'
 import { foreignShare, type Measured, measure } from './measure.ts'
 import { memoryMoments } from './memory.ts'
@@ -76,6 +77,10 @@ async function main(): Promise<void> {
   moments.push(...memory('after all works', { serverMb: 280, treeMb: 450 }))
   if (wanted('memory')) await sleep(REST_MS)
   moments.push(...memory(`after ${REST_MS / 1000} s of rest`, { serverMb: 200 }))
+  if (wanted('change-sets')) {
+    const place = { url: plinth.url, token, records: options.records, databaseUrl }
+    moments.push(...(await changeSetMoments(rest, place)))
+  }
   await plinth.end()
 
   const text = report({ options, results, moments, database, loadBefore })
