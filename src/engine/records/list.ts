@@ -3,6 +3,7 @@ import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { JsonRows } from '../../json/rows.ts'
 import { requireType } from '../configuration/record-types/index.ts'
+import { refusePast } from '../core/change-set/change-set-scope.ts'
 import { cursorsOf, openCursor } from '../core/cursor.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../core/page.ts'
 import type { TypePolicy } from '../core/policy.ts'
@@ -160,7 +161,10 @@ export async function readList(
     return { ...read, filter: await withLinkedEnds(scope, baseId, recordType, read.filter, isPast) }
   }, typeOf)
   const searches = args.snippets ? readSnippets(asked, limit) : null
-  if (args.asOf != null) refuseWithPolicy(policy, recordType, 'A list as of a moment')
+  if (args.asOf != null) {
+    refusePast(scope, '/as_of')
+    refuseWithPolicy(policy, recordType, 'A list as of a moment')
+  }
   if (args.include?.includes('claim')) refuseClaims(policy, recordType, args.asOf != null)
   const type = await typeOf()
   const filter = filterWithPolicy(policy, asked, type)

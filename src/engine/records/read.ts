@@ -1,4 +1,5 @@
 import { requireType } from '../configuration/record-types/index.ts'
+import { refusePast } from '../core/change-set/change-set-scope.ts'
 import { authorize, refuseWithPolicy, visibleType } from '../core/row-policy/apply.ts'
 import type { Scope } from '../core/scope.ts'
 import { expandsPast, parseExpand } from '../data/ledger/expansion.ts'
@@ -34,6 +35,7 @@ export async function getRecord(
     if (paths) throw expandsPast()
     // Validate the arguments before looking for the record.
     readPast(past, 'UTC')
+    refusePast(scope, past.asOf == null ? '/version' : '/as_of')
     refuseWithPolicy(policy, recordType, 'The past of a record')
     const type = await requireType(scope, baseId, recordType)
     return getPastRecord(scope, [baseId, recordType, id], readPast(past, type.timezone))

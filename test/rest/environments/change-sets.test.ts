@@ -473,6 +473,19 @@ test('what it cannot hold is refused by name, and a preview that copies has no d
     expect(expectFailure(answer, 'VALIDATION_ERROR').details[0].code).toBe('not_a_change_set')
 })
 
+test('it has no past', async () => {
+  const moment = encodeURIComponent(new Date().toISOString())
+  for (const [method, path, body] of [
+    ['GET', `${at(id, a)}?as_of=${moment}`, undefined],
+    ['GET', `${at(id, a)}?version=1`, undefined],
+    ['GET', `/v1/${id}/records/deal?as_of=${moment}`, undefined],
+    ['POST', `/v1/${id}/records/deal/aggregate`, { aggregations: [{ fn: 'count' }], as_of: new Date().toISOString() }],
+  ] as const)
+    expect([path, expectFailure(await call(method, path, body), 'VALIDATION_ERROR').details[0].code]).toEqual(
+      [path, 'not_in_change_sets'],
+    )
+})
+
 test('an action runs in it as far as it sends nothing, and production keeps no run', async () => {
   const target = { record_type: 'deal', id: '{{input.id}}' }
   const won = { name: 'won', type: 'patch_record', ...target, data: { stage: 'won' } }

@@ -2,6 +2,7 @@
 
 import { INTERVALS } from '../../../contract/aggregate-functions.ts'
 import { requireType } from '../../configuration/record-types/index.ts'
+import { refusePast } from '../../core/change-set/change-set-scope.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../../core/page.ts'
 import { authorize, filterWithPolicy, refuseWithPolicy, visibleType } from '../../core/row-policy/apply.ts'
 import { readPageRows, type Scope } from '../../core/scope.ts'
@@ -53,9 +54,13 @@ export async function aggregateRecords(
   }, typeOf)
   if (args.asOf != null) {
     readMoment(args.asOf, 'UTC')
+    refusePast(scope, '/as_of')
     refuseWithPolicy(policy, recordType, 'An aggregate as of a moment')
   }
-  if (over) refuseWithPolicy(policy, recordType, 'An aggregate over time')
+  if (over) {
+    refusePast(scope, '/over')
+    refuseWithPolicy(policy, recordType, 'An aggregate over time')
+  }
   const type = await typeOf()
   const moment = args.asOf == null ? null : readMoment(args.asOf, type.timezone)
   const parameters = new Parameters()

@@ -1,6 +1,6 @@
 /** The scope of a request in a change-set: production's configuration, and its records with the drafts over them. */
 import { productionOf } from '../../../contract/ids.ts'
-import { DomainError } from '../../../foundation/errors.ts'
+import { DomainError, invalid } from '../../../foundation/errors.ts'
 import { openRequestBatching } from '../../data/ledger/request-batching.ts'
 import type { Access } from '../../storage/access/access.ts'
 import { compileAccess } from '../../storage/access/compile-access.ts'
@@ -93,6 +93,20 @@ export function accessInChangeSet(access: Access, id: string): Access {
     )
   bound.set(access, (bound.get(access) ?? new Map<string, Access>()).set(id, made))
   return made
+}
+
+/**
+ * Refuses to read the past in a change-set, which has none.
+ * @throws VALIDATION_ERROR
+ */
+export function refusePast({ changeSet }: Scope, path: string): void {
+  if (changeSet === undefined) return
+  throw invalid({
+    path,
+    code: 'not_in_change_sets',
+    message: `A change-set has no past. Ask "${productionOf(changeSet)}" for that of production.`,
+    received: changeSet,
+  })
 }
 
 /** The error for what a change-set does not have. */
