@@ -16,6 +16,7 @@ const OCCASIONAL = new Set([
   'secrets',
   'kept',
   'counts',
+  'proposed',
   '_expanded',
   '_expanded_truncated',
 ])
@@ -215,7 +216,7 @@ export function changesBody(
   const page = groups ?? changes
   if (!page) throw new Error('There is no page')
   return {
-    data: page.data.map(withFieldRows),
+    data: page.data.map((each) => trim(withFieldRows(each))),
     meta: {
       has_more: page.hasMore,
       limit: page.limit,

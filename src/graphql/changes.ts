@@ -1,5 +1,6 @@
 import * as changes from '../engine/history/changes/index.ts'
 import type { MadeSecret } from '../engine/history/revert.ts'
+import { type Proposed, whoProposed } from '../engine/history/who-proposed.ts'
 import type { Titled } from '../engine/records/titles.ts'
 import { builder } from './builder.ts'
 import { titleField } from './common.ts'
@@ -30,6 +31,18 @@ export const ToolCall = builder.objectRef<NonNullable<changes.Change['call']>>('
     endpoint: t.exposeString('endpoint', { nullable: true }),
     client: t.exposeString('client', { nullable: true, description: 'Name and version of the client.' }),
     traceId: t.exposeString('traceId', { nullable: true, description: 'W3C trace id.' }),
+  }),
+})
+
+/** Who proposed a change that a promotion wrote. */
+export const ProposedRef = builder.objectRef<Proposed>('ProposedBy').implement({
+  description: 'Who proposed a change that a promotion of a change-set wrote.',
+  fields: (t) => ({
+    tokenId: t.exposeString('tokenId', { nullable: true }),
+    name: t.exposeString('name'),
+    kind: t.exposeString('kind', { description: '`person`, `agent` or `program`.' }),
+    requestId: t.exposeString('requestId'),
+    call: t.expose('call', { type: ToolCall, nullable: true }),
   }),
 })
 
@@ -71,6 +84,12 @@ export const Change = builder
       cause: t.exposeString('cause', {
         nullable: true,
         description: 'The change, delivery or run that caused it.',
+      }),
+      proposed: t.field({
+        type: ProposedRef,
+        nullable: true,
+        description: 'Who proposed it, if it came with a change-set. The actor is who let it pass.',
+        resolve: (change, _args, { scope }) => whoProposed(scope, change),
       }),
       secrets: t.field({ ...SECRETS, description: `${SECRETS.description} By revertChange only.` }),
       dryRun: t.exposeBoolean('dryRun', { nullable: true }),

@@ -4,9 +4,10 @@ import { kindNamed } from '../engine/configuration/kinds.ts'
 import { history } from '../engine/configuration/lifecycle/index.ts'
 import { revertChange } from '../engine/history/revert.ts'
 import { listVersions, type RecordVersion } from '../engine/history/versions.ts'
+import { whoProposed } from '../engine/history/who-proposed.ts'
 import type { Change } from '../engine/log/entry.ts'
 import { builder } from './builder.ts'
-import { Actor, Change as ChangeRef, ToolCall } from './changes.ts'
+import { Actor, Change as ChangeRef, ProposedRef, ToolCall } from './changes.ts'
 import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
 
@@ -25,6 +26,12 @@ const RecordVersionRef = builder.objectRef<RecordVersion>('RecordVersion').imple
     cause: t.exposeString('cause', {
       nullable: true,
       description: 'The change, delivery or run that caused it.',
+    }),
+    proposed: t.field({
+      type: ProposedRef,
+      nullable: true,
+      description: 'Who proposed it, if it came with a change-set. The actor is who let it pass.',
+      resolve: (change, _args, { scope }) => whoProposed(scope, change),
     }),
     diff: t.field({
       type: 'JSON',

@@ -8,7 +8,7 @@ import { LIMITS } from '../foundation/limits.ts'
 import { graphql } from '../graphql/document.ts'
 import { includeTitles, json, pageQuery, parts, readFilter, title, whole } from './route/query.ts'
 import { route } from './route/route.ts'
-import { Actor, baseAccess, baseId, changeSeq, ToolCall, time } from './route/shapes.ts'
+import { Actor, baseAccess, baseId, changeSeq, ProposedBy, ToolCall, time } from './route/shapes.ts'
 import { streamRoute } from './route/stream-route.ts'
 
 /** A change log entry in responses. */
@@ -29,6 +29,7 @@ export const Change = z
         'RFC 6902 diff from the previous state: of `{ data, status, external_id, external_source }` for a record, else of the whole. A creation adds at path `""`, a deletion removes it.',
     }),
     cause: z.string().nullable().meta({ description: 'The change, delivery or run that caused it.' }),
+    proposed: ProposedBy,
     title,
   })
   .meta({ id: 'Change' })
@@ -41,7 +42,7 @@ export const ChangeFields = graphql(`fragment ChangeFields on Change {
 
 /** The fields of a page of changes. */
 const ChangePageFields = graphql(
-  `fragment ChangePageFields on ChangePage { data { ...ChangeFields title @include(if: $withTitles) } hasMore limit nextAfter nextBefore hint }`,
+  `fragment ChangePageFields on ChangePage { data { ...ChangeFields proposed { token_id: tokenId name kind request_id: requestId call { id tool endpoint client trace_id: traceId } } title @include(if: $withTitles) } hasMore limit nextAfter nextBefore hint }`,
   [ChangeFields],
 )
 /** The fields of a page of groups. */

@@ -7,12 +7,14 @@ import { NewSecrets } from './config.ts'
 import { listOf } from './route/page.ts'
 import { flag, pageOf, pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
-import { anywhere, baseId, changeSeq, recordId, typeId, versionShape } from './route/shapes.ts'
+import { anywhere, baseId, changeSeq, ProposedBy, recordId, typeId, versionShape } from './route/shapes.ts'
 
 const Version = versionShape(
   ['create', 'update', 'cancel', 'delete', 'restore'],
   'RFC 6902 diff of `{ data, status, external_id, external_source }` from the previous version. A creation adds the whole, a deletion removes it.',
-).meta({ id: 'RecordVersion' })
+)
+  .extend({ proposed: ProposedBy })
+  .meta({ id: 'RecordVersion' })
 
 export const history = [
   route('GET /:base_id/records/:record_type/:id/history', {
@@ -29,7 +31,7 @@ export const history = [
     operation: graphql(
       `query RecordHistory($base: String!, $recordType: String!, $id: String!, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
         recordHistory(base: $base, recordType: $recordType, id: $id, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
-          data { version operation at actor { token_id: tokenId name kind via } request_id: requestId call { id tool endpoint client trace_id: traceId } seq cause diff }
+          data { version operation at actor { token_id: tokenId name kind via } request_id: requestId call { id tool endpoint client trace_id: traceId } seq cause diff proposed { token_id: tokenId name kind request_id: requestId call { id tool endpoint client trace_id: traceId } } }
           hasMore truncated limit offset total nextCursor
         }
       }`,

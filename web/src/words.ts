@@ -252,6 +252,7 @@ export const words = {
     asBefore: 'As it was before',
     cause: 'What caused it',
     causes: 'What caused it, and what it set off',
+    proposedBy: 'proposed by',
     began: 'Began with',
     setOff: 'Set off',
     nothingSetOff: 'It set off nothing.',

@@ -1,5 +1,6 @@
 import { LIMITS } from '../../foundation/limits.ts'
 import { KINDS } from '../log/entry.ts'
+import { sweepWhoProposed } from './who-proposed.ts'
 import { inBatches } from '../storage/database/batched-statements.ts'
 import { type Db, statement } from '../storage/database/client.ts'
 import type { Jobs } from '../storage/database/enqueue-job.ts'
@@ -107,6 +108,7 @@ export async function purgeHistory(
     )
   await empty(['record'], begun.trash_from)
   await empty(OTHERS, begun.history_from)
+  await sweepWhoProposed(db, base)
 }
 
 /** Enqueues a purge for every base with expired history. Duplicate jobs are merged. */

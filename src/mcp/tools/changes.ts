@@ -27,7 +27,7 @@ const list = compile(
         data {
           seq at actor { token_id: tokenId name kind via } request_id: requestId
           call { id tool endpoint client trace_id: traceId }
-          kind record_type: recordType id operation version diff cause title @include(if: $withTitles)
+          kind record_type: recordType id operation version diff cause proposed { token_id: tokenId name kind request_id: requestId call { id tool endpoint client trace_id: traceId } } title @include(if: $withTitles)
         }
         hasMore limit nextAfter nextBefore hint
       }

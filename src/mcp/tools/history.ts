@@ -13,7 +13,7 @@ const history = compile(
   graphql(
     `query ToolHistory($base: String!, $recordType: String!, $id: String!, $limit: Int, $cursor: String) {
       recordHistory(base: $base, recordType: $recordType, id: $id, limit: $limit, cursor: $cursor) {
-        data { version operation at actor { token_id: tokenId name kind via } request_id: requestId call { id tool endpoint client trace_id: traceId } seq cause diff }
+        data { version operation at actor { token_id: tokenId name kind via } request_id: requestId call { id tool endpoint client trace_id: traceId } seq cause diff proposed { token_id: tokenId name kind request_id: requestId call { id tool endpoint client trace_id: traceId } } }
         hasMore limit offset total nextCursor cursors
       }
     }`,

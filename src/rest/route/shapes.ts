@@ -76,6 +76,18 @@ export const ToolCall = z
   })
 
 /** One entry of a history: its operations, and what its diff compares. */
+/** Who proposed a change that a promotion of a change-set wrote. */
+export const ProposedBy = z
+  .object({
+    token_id: z.string().nullable(),
+    name: z.string(),
+    kind: Actor.shape.kind,
+    request_id: z.string(),
+    call: ToolCall.nullable(),
+  })
+  .optional()
+  .meta({ description: 'Who proposed it, if it came with a change-set. `actor` is who let it pass.' })
+
 export const versionShape = <O extends string>(operations: readonly [O, ...O[]], diff: string) =>
   z.object({
     version: z.int(),

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { expectDetail, expectFailure, succeed } from '../../support/answers.ts'
 import type { Call } from '../../support/caller.ts'
+import { callTool } from '../../support/mcp.ts'
 import { openWorld, type World } from '../../support/world.ts'
 
 type Token = Awaited<ReturnType<World['newToken']>>
@@ -234,6 +235,47 @@ test('each step is in the log of production, with who took it', async () => {
   ])
   expect(events.map(([event]: string[]) => event)).toEqual(['merged', 'approved', 'submitted', 'opened'])
   expect(events.slice(0, 2).map(([, name]: string[]) => name)).toEqual(['Tom', 'Mara'])
+})
+
+test('the history of what was merged says who proposed it, and who let it pass', async () => {
+  const by = { name: expect.stringMatching(/^token/), kind: 'agent', token_id: agent.id }
+  const { token } = agent
+  const args = { record_type: 'note', id: 'n1', data: { text: 'x' } }
+  const made = await callTool(world, `/mcp/${base}`, 'upsert_record', args, { token })
+  expect([made.error, made.rpcError]).toEqual([undefined, undefined])
+  const link = { source_record_type: 'note', source_id: 'n1', target_record_type: 'deal', target_id: 'a' }
+  succeed(await world.call('PUT', `/v1/${base}/relationship-types/about`, {}), 201)
+  succeed(await agent.call('POST', `/v1/${id}/relationships`, { rel_type: 'about', ...link }), 201)
+  succeed(await agent.call('DELETE', `/v1/${id}/records/deal/c`))
+  const promotion = succeed(await promote(mara.call)).id
+  const historyOf = async (path: string, call = world.call) =>
+    succeed(await call('GET', `/v1/${base}/records/${path}/history`)).data[0]
+  const note = await historyOf('note/n1')
+  expect(note).toMatchObject({
+    ...{ operation: 'create', cause: promotion, actor: { name: 'Mara', via: 'promotion' } },
+    proposed: { ...by, call: { tool: 'upsert_record' }, request_id: expect.any(String) },
+  })
+  expect(note.proposed.request_id).not.toBe(note.request_id)
+  expect((await historyOf('deal/a')).proposed).toMatchObject({ ...by, call: null })
+  expect(await historyOf('deal/b')).not.toHaveProperty('proposed')
+  const log = succeed(await world.call('GET', `/v1/${base}/changes?order=desc&limit=20`)).data
+  const proposed = (kind: string, operation: string) =>
+    log.find(
+      (each: { kind: string; operation: string }) => each.kind === kind && each.operation === operation,
+    )
+  expect(proposed('relationship', 'create').proposed).toMatchObject(by)
+  expect(proposed('record', 'delete').proposed).toMatchObject(by)
+  expect(proposed('promotion', 'create')).not.toHaveProperty('proposed')
+  // The tools that others call are seen by who reads the whole base.
+  const reader = await world.newToken([{ base, permission: 'read', record_type: ['note'] }])
+  expect((await historyOf('note/n1', reader.call)).proposed).toMatchObject({ ...by, call: null })
+  const told = await callTool(world, `/mcp/${base}`, 'record_history', { record_type: 'note', id: 'n1' })
+  expect(told.body.data[0].proposed).toMatchObject(by)
+  // A day later.
+  await world.database.query(`UPDATE plinth.change SET at = at - interval '1 day' WHERE base_id = $1`, [base])
+  succeed(await mara.call('POST', `/v1/${base}/promote/rollback`, { promotion_id: promotion }))
+  expect([await stageOf('a'), await stageOf('c')]).toEqual(['open', 'open'])
+  expect((await historyOf('deal/a')).proposed).toBeUndefined()
 })
 
 describe('expiry', () => {

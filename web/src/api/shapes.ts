@@ -78,6 +78,8 @@ export type Change = Written & {
   version: number
   diff: Step[]
   cause: string | null
+  /** Who proposed it, if it came with a change-set. */
+  proposed?: { name: string; kind: Kind; call: Call | null }
   title?: string
 }
 export type Count = { kind: string; record_type: string | null; operation: Operation; count: number }

@@ -7,6 +7,7 @@ import { DomainError } from '../../../foundation/errors.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
 import { holdChangeSet, requireOpen, requireRevision, takeStep } from '../../core/change-set/lifecycle.ts'
 import type { WriteScope } from '../../core/write/write.ts'
+import { keepingWhoProposed } from '../../history/who-proposed.ts'
 import { setCause } from '../../log/entry.ts'
 import { requirePermission } from '../../storage/access/access.ts'
 import { statement } from '../../storage/database/client.ts'
@@ -61,7 +62,7 @@ export async function promoteChangeSet(
     resolutions.check(conflicts)
     const id = uuidv7()
     await setCause(tx, id)
-    await applyDrafts(within, baseId, merged, isForced)
+    await keepingWhoProposed(tx, { baseId, from }, () => applyDrafts(within, baseId, merged, isForced))
     // A draft of which some fields are promoted is a copy, and stays.
     const { whole = [], parts = [] } = wholeAndParts(selected, all)
     await dropDrafts(tx, from, whole)

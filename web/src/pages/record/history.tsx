@@ -113,7 +113,7 @@ type EntryProps = {
 
 function Entry({ change, fired, isFirst, isShown, mayWrite, onUndo, onCause, onBefore }: EntryProps) {
   const [isWhole, setWhole] = useState(false)
-  const { actor, call, at, operation, version } = change
+  const { actor, call, at, operation, proposed, version } = change
   const fields = operation === 'delete' || operation === 'cancel' ? [] : changesOf(change.diff)
   const shown = isWhole ? fields : fields.slice(0, FIRST_FIELDS)
   return (
@@ -137,6 +137,16 @@ function Entry({ change, fired, isFirst, isShown, mayWrite, onUndo, onCause, onB
           <span className="note">{words.record.short(version)}</span>
           <Time at={at} />
         </div>
+        {proposed && (
+          <p className="meta">
+            {words.record.proposedBy} <Text in="strong">{proposed.name}</Text>{' '}
+            {proposed.call?.tool && (
+              <Text in="span" className="tool">
+                {proposed.call.tool}
+              </Text>
+            )}
+          </p>
+        )}
         {shown.length > 0 && <ChangesInTable changes={shown} />}
         {fields.length > shown.length && (
           <button type="button" className="quiet" onClick={() => setWhole(true)}>
