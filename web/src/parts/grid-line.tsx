@@ -12,7 +12,7 @@ export type Column<Row> = {
   /** Sorts by it. */
   onSort?: () => void
   sorted?: 'ascending' | 'descending' | undefined
-  cell: (row: Row) => ReactNode
+  cell: (row: Row, isSelected: boolean) => ReactNode
 }
 type LineProps<Row> = {
   index: number
@@ -53,7 +53,7 @@ export const Line = memo(function Line<Row>(props: LineProps<Row>) {
           onFocus={() => onFocus(index, place)}
           onClick={() => row !== undefined && column.name !== 'select' && onOpen(row)}
         >
-          {row === undefined ? <span className="blank" /> : column.cell(row)}
+          {row === undefined ? <span className="blank" /> : column.cell(row, isSelected === true)}
         </div>
       ))}
     </div>

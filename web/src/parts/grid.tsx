@@ -1,6 +1,14 @@
 /** A table of many rows: only those in sight are in the page. One tab stop; arrows move a cell, by the grid pattern of ARIA. */
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type KeyboardEvent, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react'
 import { type Column, Line, styled } from './grid-line.tsx'
 
 export type { Column } from './grid-line.tsx'
@@ -8,7 +16,9 @@ export type { Column } from './grid-line.tsx'
 type Props<Row> = {
   label: string
   columns: readonly Column<Row>[]
-  rows: readonly (Row | undefined)[]
+  /** Heads that change, by the names of their columns: with the columns, all rows would be drawn again. */
+  heads?: Readonly<Record<string, ReactNode>>
+  rows: { at: (index: number) => Row | undefined }
   total: number
   keyOf: (row: Row) => string
   onOpen: (row: Row) => void
@@ -57,7 +67,7 @@ export function Grid<Row>(props: Props<Row>) {
 
   const move = (event: KeyboardEvent) => {
     const step = stepOf(event, Math.floor((box.current?.clientHeight ?? 0) / size))
-    const row = rows[at.row]
+    const row = rows.at(at.row)
     if (step) {
       event.preventDefault()
       const next = {
@@ -94,11 +104,11 @@ export function Grid<Row>(props: Props<Row>) {
         hasFocus.current = false
       }}
     >
-      <Heads columns={columns} />
+      <Heads columns={columns} heads={props.heads} />
       {/* biome-ignore lint/a11y/useSemanticElements: a virtual table cannot be a table element */}
       <div className="grid-body" role="rowgroup" ref={styled({ height: `${virtual.getTotalSize()}px` })}>
         {items.map(({ index, start }) => {
-          const row = rows[index]
+          const row = rows.at(index)
           return (
             <Line
               key={index}
@@ -119,7 +129,9 @@ export function Grid<Row>(props: Props<Row>) {
   )
 }
 
-const Heads = <Row,>({ columns }: { columns: readonly Column<Row>[] }) => (
+type HeadsProps<Row> = Pick<Props<Row>, 'columns'> & { heads: Props<Row>['heads'] }
+
+const Heads = <Row,>({ columns, heads }: HeadsProps<Row>) => (
   // biome-ignore lint/a11y/useSemanticElements: a virtual table cannot be a table element
   // biome-ignore lint/a11y/useFocusableInteractive: its buttons have the focus
   <div className="grid-head" role="row" aria-rowindex={1}>
@@ -132,7 +144,7 @@ const Heads = <Row,>({ columns }: { columns: readonly Column<Row>[] }) => (
             {head} {sorted && <span aria-hidden="true">{sorted === 'ascending' ? '↑' : '↓'}</span>}
           </button>
         ) : (
-          head
+          (heads?.[name] ?? head)
         )}
       </div>
     ))}

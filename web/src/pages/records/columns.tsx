@@ -1,4 +1,5 @@
 /** The columns of a list: the title, states, then scalars in the order of the schema, links by title, and who changed it. */
+import { createContext, useContext } from 'react'
 import type { Json, RecordType, Row } from '../../api/shapes.ts'
 import { Chip, toneOf } from '../../parts/chip.tsx'
 import type { Column } from '../../parts/grid.tsx'
@@ -56,7 +57,6 @@ export function buildColumns(
   type: RecordType,
   names: readonly string[],
   { sorted, onSort }: Sort,
-  authors: ReadonlyMap<string, Author>,
   isNarrow: boolean,
 ): Column<Linked>[] {
   const fields = new Map(fieldsOf(type).map((field) => [field.name, field]))
@@ -99,7 +99,7 @@ export function buildColumns(
     head: words.records.changed,
     width: isNarrow ? 4.5 : 11.5,
     ...sorting('updated_at'),
-    cell: (row) => <Changed row={row} author={isNarrow ? undefined : authors.get(row.id)} />,
+    cell: (row) => <Changed row={row} />,
   })
   return columns
 }
@@ -145,16 +145,22 @@ function LinkedTitle({ row, type }: { row: Linked; type: string }) {
   return <Text>{all.map(({ record }) => record.title ?? record.id).join(', ')}</Text>
 }
 
-const Changed = ({ row, author }: { row: Row; author: Author | undefined }) => (
-  <span className="who">
-    {author && (
-      <>
-        <Shape name={author.actor_name} kind={author.actor_kind} />
-        <Text in="span" className="meta">
-          {author.actor_name}
-        </Text>
-      </>
-    )}
-    <Time at={row.updated_at} as="span" />
-  </span>
-)
+/** Who changed the rows last. They come after the rows, and draw no other cell again. */
+export const Authors = createContext<ReadonlyMap<string, Author>>(new Map())
+
+function Changed({ row }: { row: Row }) {
+  const author = useContext(Authors).get(row.id)
+  return (
+    <span className="who">
+      {author && (
+        <>
+          <Shape name={author.actor_name} kind={author.actor_kind} />
+          <Text in="span" className="meta">
+            {author.actor_name}
+          </Text>
+        </>
+      )}
+      <Time at={row.updated_at} as="span" />
+    </span>
+  )
+}

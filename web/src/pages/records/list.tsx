@@ -11,7 +11,7 @@ import { useNarrow } from '../../parts/narrow.ts'
 import { counted, fieldsOf, pluralOf } from '../../parts/record-types.ts'
 import type { Change } from '../../parts/search.ts'
 import { words } from '../../words.ts'
-import { buildColumns, expandOf, type Link, shownColumns } from './columns.tsx'
+import { Authors, buildColumns, expandOf, type Link, shownColumns } from './columns.tsx'
 import type { Condition } from './filter.ts'
 import { Foot, type Shown } from './foot.tsx'
 import { useFreshRows } from './fresh.ts'
@@ -64,7 +64,7 @@ export function RecordList({ base, type, asked, search, stamp, onAgain, onChange
   const all = useFoot(base, type.id, {}, [], stamp, asked.filter !== undefined)
   const list = useList(base, type.id, body, stamp, foot?.count)
   const onShown = useRef<(rows: Shown) => void>(() => undefined)
-  const authors = useAuthors(base, type.id, asked.asOf === undefined && !isNarrow ? list.rows : [])
+  const authors = useAuthors(base, type.id, asked.asOf === undefined && !isNarrow ? list.rows.pages : [])
   const { changed, fresh } = useFreshRows(base, type.id, stamp)
   const [selected, setSelected] = useState<ReadonlyMap<string, Linked>>(new Map())
   const toggle = useCallback((row: Linked) => {
@@ -76,27 +76,28 @@ export function RecordList({ base, type, asked, search, stamp, onAgain, onChange
   }, [])
   const tell = useCallback((rows: Shown) => onShown.current(rows), [])
   const keys = useMemo(() => new Set(selected.keys()), [selected])
-  const known = useMemo(() => list.rows.filter((row) => row !== undefined), [list.rows])
+  const { known } = list.rows
   const isAll = known.length > 0 && known.every(({ id }) => selected.has(id))
   const columns = useMemo(() => {
     const onSort = (sort: string) => onChange({ sort })
     const shown = names.split(',').filter(Boolean)
     return [
-      ...(isNarrow || asked.asOf !== undefined
-        ? []
-        : [
-            selectColumn(selected, toggle, isAll, () =>
-              setSelected(isAll ? new Map() : new Map(known.map((row) => [row.id, row]))),
-            ),
-          ]),
-      ...buildColumns(type, shown, { sorted: asked.sort, onSort }, authors, isNarrow),
+      ...(isNarrow || asked.asOf !== undefined ? [] : [selectColumn(toggle)]),
+      ...buildColumns(type, shown, { sorted: asked.sort, onSort }, isNarrow),
     ]
-  }, [type, names, asked.sort, asked.asOf, authors, isNarrow, selected, isAll, known, toggle, onChange])
+  }, [type, names, asked.sort, asked.asOf, isNarrow, toggle, onChange])
+  const selectAll = (
+    <input
+      type="checkbox"
+      aria-label={words.records.selectAll}
+      checked={isAll}
+      onChange={() => setSelected(isAll ? new Map() : new Map(known.map((row) => [row.id, row])))}
+    />
+  )
   const plural = pluralOf(type).toLowerCase()
-  if (list.error && list.rows.length === 0)
-    return <Failure of={list.error} onRetry={() => void list.refetch()} />
+  if (list.error && known.length === 0) return <Failure of={list.error} onRetry={() => void list.refetch()} />
   return (
-    <>
+    <Authors value={authors}>
       {changed > 0 && (
         <button type="button" className="changed-since" onClick={onAgain}>
           {words.records.changedSince(counted(changed, [type], type.id, 'record'))}
@@ -115,6 +116,7 @@ export function RecordList({ base, type, asked, search, stamp, onAgain, onChange
         <Grid
           label={pluralOf(type)}
           columns={columns}
+          heads={{ select: selectAll }}
           rows={list.rows}
           total={list.total}
           keyOf={({ id }) => id}
@@ -144,26 +146,21 @@ export function RecordList({ base, type, asked, search, stamp, onAgain, onChange
           onDone={onAgain}
         />
       )}
-    </>
+    </Authors>
   )
 }
 
-const selectColumn = (
-  selected: ReadonlyMap<string, unknown>,
-  toggle: (row: Linked) => void,
-  isAll: boolean,
-  onAll: () => void,
-): Column<Linked> => ({
+const selectColumn = (toggle: (row: Linked) => void): Column<Linked> => ({
   name: 'select',
-  head: <input type="checkbox" aria-label={words.records.selectAll} checked={isAll} onChange={onAll} />,
+  head: null,
   width: 3,
   grow: 0,
-  cell: (row) => (
+  cell: (row, isSelected) => (
     <input
       type="checkbox"
       tabIndex={-1}
       aria-label={words.records.select(row.id)}
-      checked={selected.has(row.id)}
+      checked={isSelected}
       onChange={() => toggle(row)}
     />
   ),

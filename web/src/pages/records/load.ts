@@ -1,6 +1,6 @@
 /** The rows of a list, page by page as they come in sight. They stay as they were when the list was opened. */
-import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query'
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { keepPreviousData, type UseQueryResult, useQueries, useQuery } from '@tanstack/react-query'
+import { useCallback, useEffect, useRef, useState } from 'react'
 import type { Failure } from '../../api/failure.ts'
 import { useAsk, useRead } from '../../api/queries.ts'
 import { pathOf, send } from '../../api/send.ts'
@@ -20,6 +20,27 @@ const KEPT_MS = 60_000
 /** A list does not move under its reader: it is read again when they ask for it. */
 const FIXED = { staleTime: Number.POSITIVE_INFINITY, gcTime: KEPT_MS } as const
 
+/** Rows by their places in a list, of the pages that are read. */
+export class Rows<Item> {
+  readonly pages: readonly (readonly Item[] | undefined)[]
+  readonly known: readonly Item[]
+  readonly #first: number
+  constructor(first: number, pages: readonly (readonly Item[] | undefined)[]) {
+    this.#first = first
+    this.pages = pages
+    this.known = pages.flatMap((page) => page ?? [])
+  }
+  at(index: number): Item | undefined {
+    const place = index - this.#first
+    return place < 0 ? undefined : this.pages[Math.floor(place / PAGE)]?.[place % PAGE]
+  }
+  /** The place after the last one. */
+  get end(): number {
+    const last = this.pages.findLastIndex((page) => page !== undefined)
+    return last < 0 ? 0 : this.#first + last * PAGE + (this.pages[last]?.length ?? 0)
+  }
+}
+
 type Read<Item> = (offset: number, limit: number, signal: AbortSignal) => Promise<Page<Item>>
 
 function usePaged<Item>(key: readonly unknown[], total: number | undefined, read: Read<Item>) {
@@ -33,7 +54,21 @@ function usePaged<Item>(key: readonly unknown[], total: number | undefined, read
     [total],
   )
   const numbers = Array.from({ length: last - first + 1 }, (_, at) => first + at)
-  const pages = useQueries({
+  // Put together when a page comes, and the same until then: what only scrolls draws no row again.
+  const combine = useCallback(
+    (pages: UseQueryResult<Page<Item>>[]) => ({
+      rows: new Rows(
+        first * PAGE,
+        pages.map(({ data }) => data?.data),
+      ),
+      isPending: pages.every((page) => page.isPending),
+      failed: pages.find(({ error }) => error),
+      hint: pages[0]?.data?.meta.hint,
+    }),
+    [first],
+  )
+  const { rows, isPending, failed, hint } = useQueries({
+    combine,
     queries: numbers.map((page) => ({
       queryKey: [...key, page],
       queryFn: ({ signal }: { signal: AbortSignal }) => read(page * PAGE, PAGE, signal),
@@ -41,27 +76,18 @@ function usePaged<Item>(key: readonly unknown[], total: number | undefined, read
     })),
   })
   // A new list takes the place of the old one when its first page is there.
-  const before = useRef<{ rows: (Item | undefined)[]; total: number }>({ rows: [], total: 0 })
-  const rows: (Item | undefined)[] = []
-  pages.forEach(({ data }, at) => {
-    data?.data.forEach((row, place) => {
-      rows[(first + at) * PAGE + place] = row
-    })
-  })
-  const isPending = pages.every((page) => page.isPending)
-  const known = rows.length
-  const now = isPending ? before.current : { rows, total: Math.max(total ?? 0, known) }
+  const before = useRef<{ rows: Rows<Item>; total: number }>({ rows: new Rows(0, []), total: 0 })
+  const now = isPending ? before.current : { rows, total: Math.max(total ?? 0, rows.end) }
   useEffect(() => {
     if (!isPending) before.current = now
   })
-  const failed = pages.find(({ error }) => error)
   return {
     ...now,
     onSight,
     isPending,
     error: (failed?.error ?? null) as Failure | null,
     refetch: () => failed?.refetch(),
-    hint: pages[0]?.data?.meta.hint,
+    hint,
   }
 }
 
@@ -175,26 +201,31 @@ const AUTHORS = `SELECT DISTINCT ON (id) id, actor_name, actor_kind FROM changes
 WHERE kind = 'record' AND record_type = :type AND id IN (SELECT jsonb_array_elements_text(CAST(:ids AS jsonb)))
 ORDER BY id, seq DESC`
 
-/** Who changed the rows last. A token that may not ask by SQL sees the times only. */
+const authorsOf = (pages: UseQueryResult<Page<Author>>[]): ReadonlyMap<string, Author> =>
+  new Map(pages.flatMap(({ data }) => data?.data ?? []).map((author) => [author.id, author]))
+
+/** Who changed the rows last, asked page by page. A token that may not ask by SQL sees the times only. */
 export function useAuthors(
   base: string,
   type: string,
-  rows: readonly (Row | undefined)[],
-): Map<string, Author> {
-  const ids = rows.flatMap((row) => (row ? [`${row.id} ${row.version}`] : []))
-  const answer = useQuery({
-    queryKey: [{ authors: base }, type, ids],
-    queryFn: ({ signal }) =>
-      send<Page<Author>>(
-        'POST',
-        pathOf([base, 'sql']),
-        { query: AUTHORS, params: { type, ids: ids.map((id) => id.slice(0, id.lastIndexOf(' '))) } },
-        { signal },
-      ),
-    enabled: ids.length > 0,
-    placeholderData: keepPreviousData,
-    retry: false,
-    ...FIXED,
+  pages: readonly (readonly Row[] | undefined)[],
+): ReadonlyMap<string, Author> {
+  return useQueries({
+    combine: authorsOf,
+    queries: pages
+      .filter((page) => page !== undefined)
+      .map((page) => ({
+        queryKey: [{ authors: base }, type, page.map(({ id, version }) => `${id} ${version}`)],
+        queryFn: ({ signal }: { signal: AbortSignal }) =>
+          send<Page<Author>>(
+            'POST',
+            pathOf([base, 'sql']),
+            { query: AUTHORS, params: { type, ids: page.map(({ id }) => id) } },
+            { signal },
+          ),
+        enabled: page.length > 0,
+        retry: false,
+        ...FIXED,
+      })),
   })
-  return useMemo(() => new Map((answer.data?.data ?? []).map((author) => [author.id, author])), [answer.data])
 }
