@@ -50,7 +50,7 @@ inBrowser('a search shows where the words are, and a dropped file is stored in t
   await visitor.click('link', /holidays/)
   const panel = page.getByRole('region', { name: 'holidays.txt' })
   const saving = page.waitForEvent('download')
-  await visitor.click('button', 'Save the file', panel)
+  await visitor.click('button', 'Download', panel)
   expect((await saving).suggestedFilename()).toBe('holidays.txt')
   await visitor.click('button', 'Delete…', panel)
   await visitor.click('button', 'Delete the file', page.getByRole('dialog'))

@@ -68,6 +68,8 @@ export type Aggregate<Fields, Links extends string = never> = {
   aggregations: readonly { fn: string; field?: keyof Fields & string; alias?: string }[]
   group_by?: readonly (keyof Fields & string)[]
   filter?: Filter<Fields, Links>
+  /** The groups as they were at the end of each interval. */
+  over?: { interval: string; since: string; until?: string }
   [option: string]: unknown
 }
 

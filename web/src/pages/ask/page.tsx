@@ -109,11 +109,16 @@ export default function Page({ place: { base } }: PageProps) {
             </>
           )))
         )}
-        <p className="meta">
-          {words.ask.other}{' '}
-          {types[0] && <Link href={to.records(base, types[0].id)}>{pluralOf(types[0])}</Link>}
-          {' · '}
-          <a href="/guides/sql">{words.nav.guides}</a>
+        <p className="meta chips">
+          {words.ask.other}
+          {types[0] && (
+            <Link className="button quiet" href={to.records(base, types[0].id)}>
+              {pluralOf(types[0])}
+            </Link>
+          )}
+          <a className="button quiet" href="/guides/sql">
+            {words.nav.guides}
+          </a>
         </p>
       </main>
     </>

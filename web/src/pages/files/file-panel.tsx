@@ -52,7 +52,7 @@ export function FilePanel({ base, type, path, version }: Props) {
         <>
           <p className="card-item chips">
             <button type="button" onClick={() => void saveAs(address(shown.version), nameOf(path))}>
-              {words.record.save_file}
+              {words.files.download}
             </button>
             {mayWrite && shown !== newest && (
               <button type="button" disabled={write.isPending} onClick={() => void restore(shown)}>
