@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { ActionBody, RUN_STATUSES } from '../contract/action-shapes.ts'
 import { pageBody, trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
+import { WrittenInto } from './route/change-set.ts'
 import { answerOf, crud, WarningsMeta } from './route/crud.ts'
 import { listOf } from './route/page.ts'
 import { pageOf, pageQuery } from './route/query.ts'
@@ -57,6 +58,7 @@ const Answer = z
         'What each step did: `operation, id, version, record` of a write, `data, meta` of a query, `status, body` of an http step.',
     }),
     dry_run: z.literal(true).optional(),
+    ...WrittenInto,
   })
   .meta({ id: 'ActionAnswer' })
 
