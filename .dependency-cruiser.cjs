@@ -26,6 +26,7 @@ const MCP_FOLDERS = [
   'protocol/[^/]+\\.ts$',
   'budget',
   'outline',
+  'views',
   'tool/',
   'tools/records',
   'tools/files',

@@ -1,9 +1,10 @@
-/** Builds the explorer into `dist/web`: a page, and hashed files that are stored compressed. */
+/** Builds the explorer into `dist/web`: a page, and hashed files that are stored compressed. Then the views of the chat. */
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress } from 'node:zlib'
 import { defineConfig, type Plugin } from 'vite'
+import { buildViews } from './build-views.ts'
 
 const OUT = join(import.meta.dirname, '../dist/web')
 const compress = promisify(brotliCompress)
@@ -18,6 +19,7 @@ const compressed: Plugin = {
       await writeFile(`${file}.br`, await compress(await readFile(file)))
       await rm(file)
     }
+    await buildViews(join(OUT, 'views'))
   },
 }
 

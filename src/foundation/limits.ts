@@ -311,6 +311,11 @@ export const LIMITS = {
   mcpSubscriptions: 100,
   mcpQuestions: 16,
   mcpAnswerMs: 10 * 60_000,
+  /** How long a person has to decide in a view. */
+  viewDecisionMs: 60 * 60_000,
+  viewChanges: 100,
+  viewChangesChars: 256 * 1024,
+  viewRequests: 100,
   idempotencyHours: 24,
   idempotencyWaitMs: 10_000,
   tokenCacheMs: 1000,

@@ -6,6 +6,7 @@ import { endSpan, type Span, startSpan, within } from '../foundation/tracing.ts'
 import { type Context, duringCall, endingWith, mayAnywhere, mayOnWhole } from '../graphql/context.ts'
 import { leanError, leanWritten } from './budget/lean.ts'
 import { complete } from './completion.ts'
+import { DECIDE, decideCall, decideDefinition } from './decide-tool.ts'
 import { isAtEndpoint, listEndpointTools, resolveEndpointTool } from './endpoints/endpoint.ts'
 import { instructionsOf, type Listing, misnamed, type Unknown } from './outline/base-instructions.ts'
 import { getPrompt, listPrompts } from './prompts/prompts.ts'
@@ -18,7 +19,7 @@ import { listResources, listTemplates, readResource } from './resources/resource
 import { getSkill, listSkills } from './resources/skill.ts'
 import { watch } from './subscriptions/list-changed.ts'
 import { checkSubscribable } from './subscriptions/resource-subscriptions.ts'
-import type { Tool, ToolCall } from './tool/tool.ts'
+import type { Tool, ToolCall, TwoSided } from './tool/tool.ts'
 import type { ToolDefinition } from './tool/tool-definition.ts'
 import { beyondGrants, unknownTool } from './tool/unknown-tool.ts'
 import { withUsage } from './tool/usage.ts'
@@ -27,7 +28,7 @@ import { baseTools } from './tools/bases.ts'
 import { batchTools } from './tools/batch.ts'
 import { callTyped } from './tools/call-typed-tool.ts'
 import { changeTools } from './tools/changes.ts'
-import { type TwoSided, workTools } from './tools/claims/claims.ts'
+import { workTools } from './tools/claims/claims.ts'
 import { configurationTools } from './tools/configuration.ts'
 import { configureTools } from './tools/configure.ts'
 import { defineTools } from './tools/define.ts'
@@ -37,17 +38,18 @@ import { previewTools, promoteTools } from './tools/environments.ts'
 import { fileTools, seesFileTypes } from './tools/files/files.ts'
 import { historyTools } from './tools/history.ts'
 import { proposeTools } from './tools/propose.ts'
-import { reviewTool } from './tools/review.ts'
 import { recordTypeTools } from './tools/record-types.ts'
 import { recordTools } from './tools/records/writes.ts'
 import { relatedTools } from './tools/related.ts'
 import { relationshipTools } from './tools/relationships.ts'
+import { reviewTool } from './tools/review.ts'
 import { rollbackPromotionTools } from './tools/rollback-promotion.ts'
 import { runActionTools } from './tools/run-action.ts'
 import { knowledgeTools, leanSearch } from './tools/search-fetch/search-and-fetch.ts'
 import { sqlTools } from './tools/sql.ts'
 import { sqlWriteTools } from './tools/sql-write.ts'
 import { allTypes, listedOf, typedTool, typedTools } from './tools/typed-tools.ts'
+import { decidesInView, withViews } from './views/views.ts'
 
 /** Tools of every base, with any types. */
 export const GENERIC: readonly TwoSided[] = [
@@ -86,7 +88,8 @@ export const plinth: Provider = {
   tools: {
     async list(session, cursor) {
       if (cursor !== undefined) throw new InvalidParams('tools/list has one page. Leave cursor out.')
-      return { tools: await listTools(session) }
+      const tools = await listTools(session)
+      return { tools: session.hasViews ? inViews(tools, session) : tools }
     },
     call: callTool,
   },
@@ -100,6 +103,13 @@ export const plinth: Provider = {
   prompts: { list: listPrompts, get: getPrompt },
   complete,
   watch,
+}
+
+/** The tools with their views, and what the views call beside them. An endpoint has no views. */
+const inViews = (tools: readonly ToolDefinition[], session: AddressSession): readonly object[] => {
+  if (isAtEndpoint(session)) return tools
+  const hasPlans = !session.readonly && tools.some(({ name }) => decidesInView(name))
+  return [...withViews(tools), ...(hasPlans ? [decideDefinition] : [])]
 }
 
 const byName = (rows: readonly TwoSided[]): ReadonlyMap<string, TwoSided> =>
@@ -215,6 +225,8 @@ function unlistedDefinition(session: AddressSession, name: string): ToolDefiniti
  */
 async function resolveTool(session: AddressSession, name: string): Promise<ToolCall> {
   if (isAtEndpoint(session)) return resolveEndpointTool(session, name)
+  if (name === DECIDE && session.hasViews && !session.readonly)
+    return decideCall(session, (planned) => resolveTool(session, planned))
   const { base, context } = session
   const known = rowsAt(base).get(name)
   if (known) {

@@ -27,7 +27,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   graphql: 12_500,
   http: 2750,
   json: 1500,
-  mcp: 12_250,
+  // Views in the chat: the pages, the sealed decisions and the tool that takes them.
+  mcp: 12_750,
   oauth: 1750,
   postgres: 1500,
   rest: 10000,

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { succeed } from './answers.ts'
 import type { TestDatabase } from './database.ts'
 import { type Answer, type Call, openServer, type TestServer } from './server.ts'
@@ -71,6 +73,16 @@ export async function openWorld(env: Record<string, string> = {}, shared?: TestD
         [base, recordType, id ?? null],
       ),
   }
+}
+
+/** A world whose server knows its own address. */
+export async function openPublic(): Promise<World> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  await once(probe, 'close')
+  return openWorld({ PLINTH_PORT: String(port), PLINTH_PUBLIC_URL: `http://127.0.0.1:${port}` })
 }
 
 /** Sends a JSON Patch (RFC 6902). */

@@ -27,6 +27,8 @@ export type AddressSession = Options & {
   readonly endpoint: string | null
   /** Public URL of the server, if configured. */
   readonly publicUrl: string | undefined
+  /** Whether the client shows views in the chat. */
+  readonly hasViews: boolean
   /** Server instructions of this address; null for the default. */
   readonly instructions: string | null
 }
@@ -43,7 +45,7 @@ export function openSession(
 ): AddressSession {
   const { types, readonly } = options
   const context = narrowed(whole, { types, permission: readonly ? 'read' : null })
-  return { ...options, whole, context, base, endpoint: null, publicUrl, instructions: null }
+  return { ...options, whole, context, base, endpoint: null, publicUrl, hasViews: false, instructions: null }
 }
 
 /** Canonical address of a session. Idempotency keys and sealed state are bound to it. */

@@ -1,3 +1,4 @@
+import { usedExtensions } from './client-extensions.ts'
 import {
   type Answers,
   type Elicited,
@@ -14,10 +15,12 @@ const CAPABILITY = {
 } as const
 
 /** The capabilities of a client that the server makes use of, without their details. */
-export const usedCapabilities = (declared: Wire): Wire =>
-  Object.fromEntries(
+export const usedCapabilities = (declared: Wire): Wire => ({
+  ...usedExtensions(declared),
+  ...Object.fromEntries(
     Object.values(CAPABILITY).flatMap((name) => (isDeclared(name, declared[name]) ? [[name, {}]] : [])),
-  )
+  ),
+})
 
 /**
  * Checks that the client declares the capabilities that the questions need.

@@ -19,6 +19,7 @@ import {
   typeUri,
 } from '../protocol/resource-uri.ts'
 import { NOTICE_BESIDE } from '../protocol/result.ts'
+import { readView } from '../views/views.ts'
 import { acrossBases } from './across-bases.ts'
 import { readRunResource, readRunsResource } from './action-runs.ts'
 import { type FileContent, readFileResource, readFilesResource } from './files.ts'
@@ -205,6 +206,8 @@ export function listTemplates({ base, context }: AddressSession, cursor?: string
  */
 export async function readResource(session: AddressSession, uri: string) {
   if (isSkill(session, uri)) return readSkill()
+  const view = await readView(session, uri)
+  if (view) return view
   const name = requireResource(session, uri)
   const content = await contentOf(name, session).catch((thrown: unknown) => {
     throw asFault(thrown, uri)

@@ -4,7 +4,7 @@ import { DomainError } from '../../foundation/errors.ts'
 import type { Caller } from '../protocol/provider.ts'
 
 type DeletionPlanFields = Parameters<typeof planBody>[0]
-type DeletionPlanBody = ReturnType<typeof planBody>
+export type DeletionPlanBody = ReturnType<typeof planBody>
 
 /** The body of a delete: its result, or the plan that awaits approval. */
 export const deletedOr = <T extends object>({
@@ -13,20 +13,21 @@ export const deletedOr = <T extends object>({
 }: T & { plan: DeletionPlanFields | null; deletion: DeletionFields | null }): object =>
   plan ? planBody(plan) : deletedBody(done)
 
-const isPlan = (body: object): body is DeletionPlanBody => 'plan' in body && 'plan_token' in body
+export const isPlan = (body: object): body is DeletionPlanBody => 'plan' in body && 'plan_token' in body
 
 /**
  * Runs a write with approval. If the client supports elicitation, asks the user. Otherwise returns the plan,
- * and a second call with its token approves it. `run` gets the approved token.
+ * and a second call with its token approves it. `run` gets the approved token. A plan that a view shows is decided there.
  * @throws CONFLICT if the user does not approve; what `elicit` throws
  */
 export async function withApproval(
   run: (planToken?: string) => Promise<object>,
   kind: PlanKind,
   caller: Caller,
+  isInView = false,
 ): Promise<object> {
   const answer = await run()
-  if (!isPlan(answer)) return answer
+  if (!isPlan(answer) || isInView) return answer
   const said = await caller.elicit(question(kind, answer), choices(kind, answer))
   if (said.outcome === 'unavailable') return answer
   if (said.outcome !== 'accepted') throw notApproved(kind, said.outcome)

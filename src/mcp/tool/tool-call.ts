@@ -6,7 +6,9 @@ import { lean } from '../budget/lean.ts'
 import { ReadResult } from '../budget/read-result.ts'
 import type { Caller } from '../protocol/provider.ts'
 import { type Shape, type ShowsRecords, success, type ToolResult } from '../protocol/result.ts'
-import { withApproval } from './approval.ts'
+import { decisionMeta, IN_VIEW } from '../views/decisions.ts'
+import { decidesInView, detailsFor } from '../views/views.ts'
+import { type DeletionPlanBody, isPlan, withApproval } from './approval.ts'
 import type { Described } from './tool-definition.ts'
 
 /** The specification of a generic tool. */
@@ -45,9 +47,10 @@ type Where = {
   publicUrl?: string | undefined
   tools?: readonly string[] | null
   profile?: 'lean' | null
+  hasViews?: boolean
 }
 /** `Where` together with the address itself. */
-type CalledAt = Where & { at: string }
+export type CalledAt = Where & { at: string }
 
 /** Validated arguments of a call. */
 export type Given<In extends z.ZodObject> = z.output<In> & { base_id: string; stated?: object }
@@ -73,17 +76,48 @@ export async function runTool<In extends z.ZodObject>(
   caller: Caller,
   where: Where = {},
 ): Promise<ToolResult> {
+  const [at, name] = request
+  const isInView = where.hasViews === true && decidesInView(name)
+  let details: { 'plinth/view'?: object } = {}
   const once = async (token?: string) => {
     const { plan_token = token, ...rest } = how
     const within = asked(context, request, { ...rest, plan_token })
-    const answer = await run(given, within, caller, { ...where, at: request[0] })
+    const answer = await run(given, within, caller, { ...where, at })
+    if (where.hasViews) details = detailsFor(answer)
     return answer instanceof ReadResult ? answer : inChangeSet(answer, within)
   }
-  const done = await withApproval(once, plans, caller)
+  const done = await withApproval(once, plans, caller, isInView)
   const shape: Shape | undefined = where.profile === 'lean' ? (body) => lean(own?.(body) ?? body) : undefined
-  return done instanceof ReadResult
-    ? fitted(where.hasResources === false ? done.unlinked() : done, how.max_tokens, showsRecords, shape)
-    : success(done, showsRecords, shape)
+  if (isInView && isPlan(done)) {
+    const decision = { of: 'plan', tool: name, base: given.base_id, token: done.plan_token } as const
+    const { body, text } = planInView(done)
+    return { body, text, meta: { ...details, ...decisionMeta(context, at, decision) } }
+  }
+  const result =
+    done instanceof ReadResult
+      ? await fitted(
+          where.hasResources === false ? done.unlinked() : done,
+          how.max_tokens,
+          showsRecords,
+          shape,
+        )
+      : success(done, showsRecords, shape)
+  return withMeta(result, isInView ? withUndo(details, plans, context) : details)
+}
+
+/** What the view of a write can take back: the request. A promotion is rolled back, not undone. */
+const withUndo = (details: { 'plinth/view'?: object }, plans: PlanKind, { scope }: Context): object =>
+  plans === 'promotion'
+    ? details
+    : { 'plinth/view': { ...details['plinth/view'], request_id: scope.requestId } }
+
+const withMeta = (result: ToolResult, meta: object): ToolResult =>
+  'body' in result && Object.keys(meta).length > 0 ? { ...result, meta: { ...result.meta, ...meta } } : result
+
+/** A plan without its token: the model shows it, and the person decides. */
+function planInView({ plan_token: _, ...plan }: DeletionPlanBody): { body: object; text: string } {
+  const body = { ...plan, next: IN_VIEW }
+  return { body, text: JSON.stringify(body) }
 }
 
 /** The answer to a write into a change-set, which it names. */

@@ -33,6 +33,9 @@ export type Tool = {
   bind(as: Binding): BoundTool
 }
 
+/** A tool with a read-only variant for tokens without write access. */
+export type TwoSided = Tool & { readonly reads?: Tool }
+
 const baseId = { base_id: z.string() }
 
 const always = () => true

@@ -15,6 +15,7 @@ import { without } from '../budget/lean.ts'
 import { ReadResult, type Row } from '../budget/read-result.ts'
 import { answerOutput, PAGE, pageOutput } from '../tool/page-arguments.ts'
 import { deleting, reading, tool } from '../tool/tool.ts'
+import { changesForView, forView } from '../views/views.ts'
 
 const list = compile(
   graphql(
@@ -221,7 +222,12 @@ export const changeTools = [
     }),
     output: answerOutput,
     lean: leanUndo,
-    run: async ({ base_id, record_type, request_id, on_conflict, with_effects, ...args }, context) => {
+    run: async (
+      { base_id, record_type, request_id, on_conflict, with_effects, ...args },
+      context,
+      _caller,
+      { hasViews },
+    ) => {
       const { idempotency_key: _, dry_run: __, plan_token: ___, stated: ____, ...filter } = args
       const isLast = Object.keys(omitUndefined({ ...filter, request_id, record_type })).length === 0
       const isNamed = [request_id, filter.seq, filter.actor].some((each) => each !== undefined)
@@ -264,7 +270,7 @@ export const changeTools = [
           ...(done.count === 0 && skipped_count > 0 && { next: `Nothing can be undone.${advice}` }),
         }
       const { next, ...token } = awaiting('undo', plan)
-      return {
+      const answer = {
         // At an endpoint, what others did is out of reach.
         ...(last && !context.scope.policy && { recent: await recentOf(base_id, last.request_id, context) }),
         plan: {
@@ -277,6 +283,9 @@ export const changeTools = [
         ...token,
         next: `${next}${advice}`,
       }
+      return hasViews
+        ? forView(answer, { changes: changesForView((rows as readonly Step[]).map(ofUndo)) })
+        : answer
     },
   }),
 ]
@@ -392,6 +401,11 @@ const effectsOf = <T extends Sent>(effects: T) => ({
   deliveries: effects.deliveries.slice(0, LIMITS.changedResourcesNamed),
   runs: effects.runs.slice(0, LIMITS.changedResourcesNamed),
 })
+
+type Step = { readonly kind: string; readonly operation: string }
+/** A step of an undo, in the words of a change. */
+const ofUndo = <T extends Step>(step: T) => ({ ...step, op: OPS[step.operation] ?? 'update' })
+const OPS: Readonly<Record<string, string>> = { create: 'create', restore: 'create', delete: 'delete' }
 
 type Left = { readonly overtaken_by: number | null }
 type Undone = { readonly kind: string; readonly record_type: string | null; readonly id: string }

@@ -16,6 +16,7 @@ import { DeletionParts, PlanParts } from '../../http/deletion-plan-fragment.ts'
 import { deletedOr } from '../tool/approval.ts'
 import { answerOutput } from '../tool/page-arguments.ts'
 import { deleting, tool } from '../tool/tool.ts'
+import { changesForView, forView } from '../views/views.ts'
 
 const ToolPreview = graphql(`fragment ToolPreview on Base {
   id description production_base: productionBase version created_at: createdAt
@@ -130,13 +131,13 @@ export const promoteTools = [
       ...deleting,
     }),
     output: answerOutput,
-    run: async ({ base_id, from, prune, resources, force, migration, resolve }, context) => {
+    run: async ({ base_id, from, prune, resources, force, migration, resolve }, context, _, { hasViews }) => {
       const selected = omitUndefined({ prune, resources, force, migration, resolve })
       const args = { ...placesOf(base_id, from), ...selected }
       const { plan, ...done } = (await promote(args, context)).done
       if (!plan) return promotedBody(done)
       const { conflicts } = done as Promoted
-      return {
+      const answer = {
         plan: {
           what: plan.what,
           ...shortened(done),
@@ -145,6 +146,7 @@ export const promoteTools = [
         },
         ...awaiting('promotion', plan),
       }
+      return hasViews ? forView(answer, { changes: changesForView((done as Promoted).changes) }) : answer
     },
   }),
 ]

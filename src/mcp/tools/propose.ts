@@ -16,10 +16,12 @@ import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { ReadResult } from '../budget/read-result.ts'
+import type { Caller } from '../protocol/provider.ts'
 import { answerOutput } from '../tool/page-arguments.ts'
-import { reading, tool } from '../tool/tool.ts'
-import type { Given } from '../tool/tool-call.ts'
-import type { TwoSided } from './claims/claims.ts'
+import { reading, type TwoSided, tool } from '../tool/tool.ts'
+import type { CalledAt, Given } from '../tool/tool-call.ts'
+import { sealDecision } from '../views/decisions.ts'
+import { changesForView, forView } from '../views/views.ts'
 import { chosen, metaOf, named, type Proposal, placesOf } from './environments.ts'
 import { lifeIn } from './review.ts'
 
@@ -51,6 +53,14 @@ const asked = compile(
     [ToolRequest],
   ),
 )
+const waitingIn = compile(
+  graphql(`query ToolReviewRequests($base: String!, $limit: Int) {
+    page: reviewRequests(base: $base, limit: $limit) {
+      data { id from title note mayDecide by { name kind } at }
+    }
+  }`),
+)
+
 const WHAT =
   'What promoting a preview would change in production, and what its records break: a plan to show a person.'
 const HOW_DECIDED = 'he answer says how the newest request was decided.'
@@ -65,6 +75,8 @@ const input = z.strictObject({
 async function show(
   { base_id, from, max_tokens: _, ask: isAsked, note, ...selected }: Given<typeof input>,
   context: Context,
+  _caller: Caller,
+  { at, hasViews, publicUrl }: CalledAt,
 ): Promise<ReadResult> {
   const { resolve: _resolve, ...asking } = selected
   const args = { ...placesOf(base_id, from), ...omitUndefined(selected) }
@@ -75,7 +87,8 @@ async function show(
   const { changes, conflicts, breaks, revision, kept, records_rewritten, warnings, ...about } =
     proposal as unknown as Proposal
   const isFree = conflicts.length + breaks.length === 0
-  return new ReadResult({
+  const { base } = placesOf(base_id, from)
+  const answer = new ReadResult({
     ...about,
     ...(revision !== null && { revision }),
     promotable: isFree,
@@ -87,8 +100,29 @@ async function show(
     ...metaOf({ warnings, records_rewritten }),
     ...(request && { review_request: trim(request) }),
     ...(revision !== null && (await lifeIn(placesOf(base_id, from).from, context))),
+    ...(request?.state === 'open' && !hasViews && publicUrl && { review_url: reviewUrl(publicUrl, base) }),
     next: request?.state === 'open' ? WAIT : isFree ? SHOW : REPAIR,
   })
+  if (!hasViews) return answer
+  const waiting = await openRequest(base, about.from, context)
+  const isTheirs = waiting?.mayDecide === true && isFree
+  return forView(answer, {
+    changes: changesForView(changes),
+    ...(waiting && { request: trim(waiting) }),
+    ...(publicUrl && { url: reviewUrl(publicUrl, base) }),
+    ...(isTheirs && {
+      decision: sealDecision(context, at, { of: 'request', base, id: waiting.id, revision }),
+    }),
+  })
+}
+
+/** Where a person decides who is not in a view. */
+const reviewUrl = (publicUrl: string, base: string) => `${publicUrl}/b/${base}/review`
+
+/** What waits for a decision on the preview, whoever asked for it. */
+async function openRequest(base: string, from: string, context: Context) {
+  const { page } = await waitingIn({ base, limit: LIMITS.viewRequests }, context)
+  return page.data.find((each) => each.from === from)
 }
 
 const whole = tool('propose', {
@@ -97,6 +131,7 @@ const whole = tool('propose', {
   permission: 'write',
   hints: { idempotent: true },
   isUnlisted: true,
+  plans: 'promotion',
   decidesAt: (base) => anyPreviewOf(productionOf(base)),
   input,
   output: answerOutput,

@@ -27,6 +27,7 @@ export const rollbackPromotionTools = [
     permission: 'write',
     hints: { destructive: true },
     isUnlisted: true,
+    plans: 'promotion',
     decidesAt: productionOf,
     input: z.strictObject({
       promotion_id: z.string(),

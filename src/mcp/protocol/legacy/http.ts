@@ -5,6 +5,7 @@ import { eventStream, openEnded } from '../../../http/sse.ts'
 import type { AddressSession } from '../address-session.ts'
 import type { Calls } from '../call-log.ts'
 import { clientName } from '../call-origin.ts'
+import { ofClient } from '../client-extensions.ts'
 import { usedCapabilities } from '../elicitation.ts'
 import { EventQueue } from '../event-queue.ts'
 import { type Changed, InvalidParams, type Provider, type Wire } from '../provider.ts'
@@ -55,7 +56,8 @@ export async function openLegacy(provider: Provider, onInternal: (cause: unknown
 
     const requests = messages.filter(isRequest).map(({ id }) => id)
     const acceptsStream = accept.includes('text/event-stream')
-    const exchange = new LegacyExchange(session, request.headers, calls, client, acceptsStream, requests)
+    const seen = ofClient(session, client?.capabilities)
+    const exchange = new LegacyExchange(seen, request.headers, calls, client, acceptsStream, requests)
     reply.raw.on('close', () => {
       if (!reply.raw.writableFinished) server.abandon(exchange)
     })

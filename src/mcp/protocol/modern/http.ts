@@ -1,13 +1,18 @@
-import type { InboundLadderRejection, InboundModernRoute } from '@modelcontextprotocol/server'
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  type InboundLadderRejection,
+  type InboundModernRoute,
+} from '@modelcontextprotocol/server'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Cancellation } from '../../../foundation/cancellation.ts'
 import { CLIENT_GONE } from '../../../http/request-log.ts'
 import { eventStream, openEnded } from '../../../http/sse.ts'
 import type { AddressSession } from '../address-session.ts'
 import type { Calls } from '../call-log.ts'
+import { ofClient } from '../client-extensions.ts'
 import { EventQueue } from '../event-queue.ts'
 import { Exchange } from '../exchange.ts'
-import type { Provider } from '../provider.ts'
+import type { Provider, Wire } from '../provider.ts'
 import { type Fault, faultOf, statusOf } from './inbound.ts'
 import { listen } from './listen.ts'
 import { type Answer, openModernServer } from './server.ts'
@@ -51,7 +56,9 @@ export function openModern(provider: Provider, onInternal: (cause: unknown) => v
       if (route.messageKind === 'notification') return reply.code(202).send()
       const { message } = route
       const gone = new Cancellation()
-      const exchange = new Exchange<object>(session, request.headers, calls, true, [message.id])
+      const { _meta: meta } = (message.params ?? {}) as { _meta?: Wire }
+      const seen = ofClient(session, meta?.[CLIENT_CAPABILITIES_META_KEY])
+      const exchange = new Exchange<object>(seen, request.headers, calls, true, [message.id])
       reply.raw.on('close', () => {
         if (reply.raw.writableFinished) return
         gone.cancel()

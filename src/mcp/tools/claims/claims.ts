@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { leanWork } from '../../budget/lean.ts'
 import { answerOutput } from '../../tool/page-arguments.ts'
-import { type Tool, tool } from '../../tool/tool.ts'
+import { type TwoSided, tool } from '../../tool/tool.ts'
 import { act, input } from './operations.ts'
 
 const whole = tool('work', {
@@ -44,9 +44,6 @@ const waiting = tool('work', {
   output: answerOutput,
   run: act,
 })
-
-/** A tool with a read-only variant for tokens without write access. */
-export type TwoSided = Tool & { readonly reads?: Tool }
 
 // Calls always run the full tool, so that other actions fail with FORBIDDEN and not as unknown.
 export const workTools: readonly TwoSided[] = [{ ...whole, reads: { ...waiting, call: whole.call } }]

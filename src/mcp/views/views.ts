@@ -1,0 +1,99 @@
+/** The views that hosts show in the chat (MCP Apps): pages that are built from `web/src/views`, and the tools that open them. */
+import { readFile } from 'node:fs/promises'
+import { isObject } from '../../foundation/is-object.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import { sealText, unsealText } from '../../graphql/context.ts'
+import { type AddressSession, addressOf } from '../protocol/address-session.ts'
+import { VIEW_TYPE } from '../protocol/client-extensions.ts'
+
+/** Each view, and the tools whose answers it shows. */
+const VIEWS = {
+  decide: [
+    ...['propose', 'promote', 'rollback_promotion', 'undo', 'delete_record', 'delete_definition'],
+    ...['batch', 'sql_write'],
+  ],
+  records: ['query_records', 'get_record'],
+  changes: ['changes', 'record_history'],
+} as const
+type View = keyof typeof VIEWS
+
+const uriOf = (view: View) => `ui://plinth/${view}`
+const OF_TOOL: ReadonlyMap<string, View> = new Map(
+  Object.entries(VIEWS).flatMap(([view, tools]) => tools.map((tool) => [tool, view as View])),
+)
+const OF_URI: ReadonlyMap<string, View> = new Map(
+  Object.keys(VIEWS).map((view) => [uriOf(view as View), view as View]),
+)
+
+/** Whether the plans of a tool are decided in a view, where the client shows views. */
+export const decidesInView = (tool: string): boolean => OF_TOOL.get(tool) === 'decide'
+
+/** The definitions of tools, with the view of each. */
+export const withViews = <T extends { name: string }>(tools: readonly T[]): T[] =>
+  tools.map((tool) => {
+    const view = OF_TOOL.get(tool.name)
+    return view === undefined ? tool : { ...tool, _meta: { ui: { resourceUri: uriOf(view) } } }
+  })
+
+/** What a host is told of a tool that only views call. */
+export const ONLY_IN_VIEWS = { ui: { resourceUri: uriOf('decide'), visibility: ['app'] } }
+
+/** From the sources and from the built package. */
+const FOLDERS = [
+  new URL('../../../dist/web/views/', import.meta.url),
+  new URL('../../web/views/', import.meta.url),
+]
+const PLACE_OF_KEY = '{{plinth-page-key}}'
+
+const pages = new Map<View, Promise<string>>()
+
+async function pageOf(view: View): Promise<string> {
+  const [first = '', second = ''] = FOLDERS.map((folder) => new URL(`${view}.html`, folder))
+  return readFile(first, 'utf8').catch(() => readFile(second, 'utf8'))
+}
+
+/**
+ * The page of a view; undefined if the URI names none, or the client shows none. The page has a key of its own, without
+ * which nothing is decided: what a model reads of results does not suffice.
+ */
+export async function readView(session: AddressSession, uri: string) {
+  const view = session.hasViews ? OF_URI.get(uri) : undefined
+  if (view === undefined) return undefined
+  const page = pages.get(view) ?? pageOf(view)
+  pages.set(view, page)
+  const text = (await page.catch(() => MISSING)).replaceAll(PLACE_OF_KEY, pageKey(session))
+  // Without `csp` a host lets the page load nothing and send nothing.
+  return { contents: [{ uri, mimeType: VIEW_TYPE, text, _meta: { ui: { prefersBorder: true } } }] }
+}
+const MISSING =
+  '<!doctype html><title>Plinth</title><p>The views of this server are not built: npm run web.</p>'
+
+const KEY = (session: AddressSession) => ['page of views', addressOf(session)]
+const pageKey = (session: AddressSession): string => sealText(session.context, KEY(session), 'page')
+export const isPageKey = (session: AddressSession, key: string): boolean =>
+  unsealText(session.context, KEY(session), key) === 'page'
+
+const DETAILS = new WeakMap<object, object>()
+
+/** Adds to an answer what only a view gets: it costs a model nothing. */
+export function forView<Answer extends object>(answer: Answer, details: object): Answer {
+  DETAILS.set(answer, details)
+  return answer
+}
+
+/** The changes of a promotion with their differences, as many as a view shows. */
+export function changesForView<Change>(changes: readonly Change[]): {
+  changes: readonly Change[]
+  more: number
+} {
+  let shown = changes.slice(0, LIMITS.viewChanges)
+  while (shown.length > 1 && JSON.stringify(shown).length > LIMITS.viewChangesChars)
+    shown = shown.slice(0, Math.ceil(shown.length / 2))
+  return { changes: shown, more: changes.length - shown.length }
+}
+
+/** What a view gets beside an answer, as `_meta` of the result. */
+export const detailsFor = (answer: object): { 'plinth/view'?: object } => {
+  const details = DETAILS.get(answer)
+  return isObject(details) ? { 'plinth/view': details } : {}
+}

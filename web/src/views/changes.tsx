@@ -1,0 +1,84 @@
+/** The view of what happened: each request or change, who made it, and its undo. */
+import { useState } from 'react'
+import type { Actor, Count, Step } from '../api/shapes.ts'
+import { ChangesInTable, changesOf } from '../parts/diff.tsx'
+import { Text } from '../parts/plain-text.tsx'
+import { Time } from '../parts/time.tsx'
+import { Undo } from './done.tsx'
+import { type Shown, show } from './frame.tsx'
+import { words } from './words.ts'
+
+type Entry = {
+  seq?: number
+  request_id?: string
+  at?: string
+  actor?: Actor
+  operation?: string
+  record_type?: string | null
+  id?: string
+  title?: string
+  diff?: Step[]
+  by?: Count[]
+}
+
+function Changes({ result, args }: Shown) {
+  const rows = (Array.isArray(result.body['data']) ? result.body['data'] : []) as unknown as Entry[]
+  const base = args['base_id']
+  if (rows.length === 0) return <p className="note">{words.changes.none}</p>
+  return (
+    <section>
+      <h1>{words.changes.title}</h1>
+      {rows.map((entry) => (
+        <Row key={entry.seq ?? entry.request_id} entry={{ ...named(args), ...entry }} base={base} />
+      ))}
+    </section>
+  )
+}
+
+/** The history of a record names it in the call only. */
+const named = ({ record_type, id }: Shown['args']): Entry => ({
+  ...(typeof record_type === 'string' && { record_type }),
+  ...(typeof id === 'string' && { id }),
+})
+
+function Row({ entry, base }: { entry: Entry; base: Shown['args'][string] }) {
+  const [said, setSaid] = useState<string>()
+  const { seq, request_id, at, actor, diff = [], by } = entry
+  const fields = changesOf(diff).filter(({ from, to }) => from !== to)
+  const of = by || seq === undefined ? { request_id } : { seq }
+  return (
+    <article className="card">
+      <header>
+        <Text in="h2">{sentenceOf(entry)}</Text>
+        {at !== undefined && <Time at={at} />}
+      </header>
+      {actor && (
+        <p className="note">
+          {words.by} <Text>{actor.name}</Text>
+        </p>
+      )}
+      {entry.operation !== 'delete' && fields.length > 0 && <ChangesInTable changes={fields} />}
+      {said === undefined ? (
+        <Undo of={of} base={base} onDone={setSaid} />
+      ) : (
+        <p role="status" className="done">
+          {said}
+        </p>
+      )}
+    </article>
+  )
+}
+
+function sentenceOf({ by, operation = '', record_type, id = '', title }: Entry): string {
+  const { operations } = words.changes
+  if (by)
+    return by
+      .map(
+        (each) =>
+          `${each.count} ${each.record_type ?? each.kind} ${operations[each.operation] ?? each.operation}`,
+      )
+      .join(', ')
+  return `${title ?? (record_type ? `${record_type}/${id}` : id)} ${operations[operation] ?? operation}`
+}
+
+show(Changes)

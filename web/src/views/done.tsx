@@ -1,0 +1,72 @@
+/** What was done, and its undo. */
+import { useState } from 'react'
+import type { Json } from '../api/shapes.ts'
+import { Failure, useWork } from './frame.tsx'
+import { type Body, callTool, type Result } from './host.ts'
+import { Plan, planIn } from './plan.tsx'
+import { words } from './words.ts'
+
+type Props = { result: Result; said?: string | undefined; base: Json | undefined }
+
+export function Done({ result, said, base }: Props) {
+  const { request_id: id } = (result.meta['plinth/view'] ?? {}) as { request_id?: string }
+  const [outcome, setOutcome] = useState<string>()
+  return (
+    <section>
+      {said !== undefined && (
+        <p role="status" className="done">
+          {outcome ?? said}
+        </p>
+      )}
+      <Facts body={result.body} />
+      {id !== undefined && outcome === undefined && (
+        <Undo of={{ request_id: id }} base={base} onDone={setOutcome} />
+      )}
+    </section>
+  )
+}
+
+/** Counts of an answer: what it wrote, by operation. */
+function Facts({ body }: { body: Body }) {
+  const rows = (Array.isArray(body['data']) ? body['data'] : []) as Body[]
+  const counts = rows.flatMap(({ operation, count }) =>
+    typeof operation === 'string' && typeof count === 'number' ? [`${operation} ${count}`] : [],
+  )
+  return counts.length === 0 ? null : <p>{counts.join(', ')}</p>
+}
+
+type UndoProps = { of: object; base: Json | undefined; onDone: (said: string) => void }
+
+/** Plans an undo, shows the plan, and takes it back when the person accepts. */
+export function Undo({ of, base, onDone }: UndoProps) {
+  const { isBusy, failure, run } = useWork()
+  const [planned, setPlanned] = useState<Result>()
+  if (planned)
+    return (
+      <Plan
+        result={planned}
+        onDone={(next, choice) => (planIn(next) ? setPlanned(next) : onDone(words.decide.outcome[choice]))}
+      />
+    )
+  return (
+    <>
+      {failure !== undefined && <Failure text={failure} />}
+      <button
+        type="button"
+        disabled={isBusy}
+        onClick={() =>
+          run(async () => {
+            const result = await callTool('undo', {
+              ...of,
+              ...(typeof base === 'string' && { base_id: base }),
+            })
+            if (result.error === undefined && planIn(result)) setPlanned(result)
+            return result.error ?? (planIn(result) ? undefined : words.changes.none)
+          })
+        }
+      >
+        {words.changes.undo}
+      </button>
+    </>
+  )
+}

@@ -1,0 +1,187 @@
+/** A plan or a proposal: what it changes field by field, and the person's decision. */
+import { useState } from 'react'
+import type { Json, Step } from '../api/shapes.ts'
+import { Chip, type Tone } from '../parts/chip.tsx'
+import { ChangesInTable, changesOf } from '../parts/diff.tsx'
+import { Text } from '../parts/plain-text.tsx'
+import { Failure, useWork } from './frame.tsx'
+import { type Body, callTool, openLink, pageKey, type Result, tellModel } from './host.ts'
+import { words } from './words.ts'
+
+type Change = { kind: string; id: string; op: string; record_type?: string | null; diff?: Step[] }
+type Choice = 'accept' | 'send_back' | 'decline'
+type Details = {
+  changes?: { changes: Change[]; more: number }
+  request?: { title?: string; note?: string | null; by?: { name: string } }
+  url?: string
+  decision?: string
+}
+const TONES: Readonly<Record<string, Tone>> = { create: 'added', update: 'changed', delete: 'removed' }
+
+/** The plan in an answer, if it has one. */
+export const planIn = ({ body }: Result): Body | undefined =>
+  typeof body['plan'] === 'object' && body['plan'] !== null ? (body['plan'] as Body) : undefined
+
+type Props = { result: Result; onDone: (result: Result, choice: Choice) => void }
+
+export function Plan({ result, onDone }: Props) {
+  const { body, meta } = result
+  const plan = planIn(result)
+  const details = (meta['plinth/view'] ?? {}) as Details
+  const decision = details.decision ?? (meta['plinth/decision'] as string | undefined)
+  const { changes = [], more = 0 } = details.changes ?? {}
+  const what = String(plan?.['what'] ?? details.request?.title ?? body['from'] ?? '')
+  return (
+    <section>
+      <Text in="h1">{what}</Text>
+      {details.request?.by && (
+        <p className="note">
+          {words.by} <Text>{details.request.by.name}</Text>
+        </p>
+      )}
+      {details.request?.note && <Text in="p">{details.request.note}</Text>}
+      {plan && changes.length === 0 && <Counts plan={plan} />}
+      {changes.map((change) => (
+        <ChangeCard key={`${change.kind} ${change.record_type ?? ''} ${change.id}`} change={change} />
+      ))}
+      {more > 0 && <p className="note">{words.more(more)}</p>}
+      <Obstacles title={words.decide.breaks} of={body['breaks']} />
+      <Obstacles title={words.decide.conflicts} of={body['conflicts']} />
+      <Obstacles title={words.decide.skipped} of={plan?.['skipped']} />
+      {decision === undefined ? (
+        <Elsewhere url={details.url} isOpen={details.request !== undefined} />
+      ) : (
+        <Decide decision={decision} isRequest={details.decision !== undefined} what={what} onDone={onDone} />
+      )}
+    </section>
+  )
+}
+
+function ChangeCard({ change: { kind, id, op, record_type, diff = [] } }: { change: Change }) {
+  const fields = changesOf(diff).filter(({ from, to }) => from !== to)
+  return (
+    <article className="card">
+      <header>
+        <Text in="h2">{record_type ? `${record_type}/${id}` : id}</Text>
+        <span className="note">{kind.replaceAll('_', ' ')}</span>
+        <Chip tone={TONES[op] ?? 'quiet'}>{words.decide.states[op] ?? op}</Chip>
+      </header>
+      {op !== 'delete' && fields.length > 0 && <ChangesInTable changes={fields} />}
+    </article>
+  )
+}
+
+/** What a deletion takes, by type, and the names of the first. */
+function Counts({ plan }: { plan: Body }) {
+  const groups = Object.entries(plan).flatMap(([name, group]) =>
+    typeof group === 'object' && group !== null && !Array.isArray(group) && 'count' in group
+      ? [[name, group] as const]
+      : [],
+  )
+  const samples = (plan['samples'] ?? []) as Json[]
+  return (
+    <article className="card">
+      {groups.map(([name, { count, by_type: types }]) => (
+        <p key={name}>
+          {name.replaceAll('_', ' ')}: {Number(count)}
+          {typeof types === 'object' && types !== null && (
+            <span className="note">
+              {' '}
+              <Text>
+                {Object.entries(types)
+                  .map(([type, n]) => `${type} ${String(n)}`)
+                  .join(', ')}
+              </Text>
+            </span>
+          )}
+        </p>
+      ))}
+      <ul className="items">
+        {samples.slice(0, 10).map((name) => (
+          <li key={String(name)}>
+            <Chip>{String(name)}</Chip>
+          </li>
+        ))}
+      </ul>
+    </article>
+  )
+}
+
+const LISTED = 10
+
+function Obstacles({ title, of }: { title: string; of: Json | undefined }) {
+  if (!Array.isArray(of) || of.length === 0) return null
+  return (
+    <div className="amber">
+      <h2>{title}</h2>
+      <ul>
+        {(of as Body[]).slice(0, LISTED).map((each, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: obstacles have no name of their own
+          <li key={at}>
+            <Text>{`${String(each['path'] ?? each['id'] ?? '')} ${String(each['message'] ?? each['code'] ?? '')}`}</Text>
+          </li>
+        ))}
+      </ul>
+      {of.length > LISTED && <p className="note">{words.more(of.length - LISTED)}</p>}
+    </div>
+  )
+}
+
+/** Where the token of the chat may not decide. */
+function Elsewhere({ url, isOpen }: { url: string | undefined; isOpen: boolean }) {
+  return (
+    <footer>
+      <p className="note">
+        {url !== undefined ? words.decide.elsewhere : isOpen ? words.decide.waits : words.decide.nothing}
+      </p>
+      {url !== undefined && (
+        <button type="button" onClick={() => openLink(url)}>
+          {words.decide.open}
+        </button>
+      )}
+    </footer>
+  )
+}
+
+type DecideProps = { decision: string; isRequest: boolean; what: string; onDone: Props['onDone'] }
+
+function Decide({ decision, isRequest, what, onDone }: DecideProps) {
+  const { isBusy, failure, run } = useWork()
+  const [note, setNote] = useState('')
+  const decide = (choice: Choice) =>
+    run(async () => {
+      const sent = { decision, page: pageKey(), choice, ...(note !== '' && { note }) }
+      const result = await callTool('decide', sent)
+      if (result.error !== undefined) return result.error
+      // What was planned has changed meanwhile: the new plan is shown.
+      if (!planIn(result)) tellModel(words.decide.told(choice, what))
+      onDone(result, choice)
+      return undefined
+    })
+  return (
+    <footer>
+      {isRequest && (
+        <input
+          aria-label={words.decide.note}
+          placeholder={words.decide.note}
+          value={note}
+          onInput={({ currentTarget }) => setNote(currentTarget.value)}
+        />
+      )}
+      {failure !== undefined && <Failure text={failure} />}
+      <div className="buttons">
+        <button type="button" className="primary" disabled={isBusy} onClick={() => decide('accept')}>
+          {words.decide.accept}
+        </button>
+        {isRequest && (
+          <button type="button" disabled={isBusy || note === ''} onClick={() => decide('send_back')}>
+            {words.decide.sendBack}
+          </button>
+        )}
+        <button type="button" disabled={isBusy} onClick={() => decide('decline')}>
+          {words.decide.decline}
+        </button>
+      </div>
+    </footer>
+  )
+}

@@ -1,0 +1,97 @@
+/** The form of one record. What others changed meanwhile is not overwritten. */
+import { useState } from 'react'
+import type { Data, Json, Row } from '../api/shapes.ts'
+import { Text } from '../parts/plain-text.tsx'
+import { fieldName } from '../parts/text.ts'
+import { Failure, useWork } from './frame.tsx'
+import { type Body, callTool, tellModel } from './host.ts'
+import { words } from './words.ts'
+
+type FormProps = { row: Row; args: Body; onSaved: (row: Row) => void; onBack: (() => void) | undefined }
+
+/** What a field has as a text, and back: texts are as they are, other values are JSON. */
+const written = (value: Json | undefined): string =>
+  typeof value === 'string' ? value : JSON.stringify(value ?? null)
+
+export function RecordForm({ row, args, onSaved, onBack }: FormProps) {
+  const { isBusy, failure, run } = useWork()
+  const names = Object.keys(row.data)
+  const [texts, setTexts] = useState<Record<string, string>>(
+    Object.fromEntries(names.map((name) => [name, written(row.data[name])])),
+  )
+  const [isSaved, setSaved] = useState(false)
+  const changed = names.filter((name) => texts[name] !== written(row.data[name]))
+  const save = () =>
+    run(async () => {
+      const data: Data = {}
+      for (const name of changed) {
+        const value = parsed(texts[name] ?? '', row.data[name])
+        if (value === undefined) return words.records.notJson(fieldName(name))
+        data[name] = value
+      }
+      const { base_id, record_type } = args
+      const target = {
+        ...(base_id !== undefined && { base_id }),
+        record_type,
+        id: row.id,
+        expected_version: row.version,
+      }
+      const result = await callTool('update_record', { ...target, data })
+      if (result.error !== undefined) return result.error
+      tellModel(words.records.told(row.id, changed.join(', ')))
+      setSaved(true)
+      onSaved({ ...row, ...(result.body as unknown as Row), data: { ...row.data, ...data } })
+      return undefined
+    })
+  return (
+    <section>
+      {onBack && (
+        <button type="button" className="quiet" onClick={onBack}>
+          ← {words.records.back}
+        </button>
+      )}
+      <Text in="h1">{row.title ?? row.id}</Text>
+      {names.map((name, at) => (
+        <div key={name} className="field">
+          <label htmlFor={`field-${at}`}>
+            <Text>{fieldName(name)}</Text>
+          </label>
+          {(texts[name]?.length ?? 0) > 60 ? (
+            <textarea
+              id={`field-${at}`}
+              rows={4}
+              value={texts[name]}
+              onInput={({ currentTarget }) => setTexts({ ...texts, [name]: currentTarget.value })}
+            />
+          ) : (
+            <input
+              id={`field-${at}`}
+              value={texts[name]}
+              onInput={({ currentTarget }) => setTexts({ ...texts, [name]: currentTarget.value })}
+            />
+          )}
+        </div>
+      ))}
+      {failure !== undefined && <Failure text={failure} />}
+      <footer className="buttons">
+        <button type="button" className="primary" disabled={isBusy || changed.length === 0} onClick={save}>
+          {words.records.save}
+        </button>
+        {isSaved && (
+          <span role="status" className="note">
+            {words.records.saved}
+          </span>
+        )}
+      </footer>
+    </section>
+  )
+}
+
+function parsed(text: string, before: Json | undefined): Json | undefined {
+  if (typeof before === 'string') return text
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return undefined
+  }
+}
