@@ -2,14 +2,16 @@
 import { renameSync, writeFileSync } from 'node:fs'
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import pino, { type Logger } from 'pino'
-import { type Config, readConfig, readS3Url } from './config/read-config.ts'
+import { blobLocation } from './backup/blob-location.ts'
+import { type Hold, openHold } from './backup/hold.ts'
+import { UNFINISHED } from './backup/restore.ts'
+import { archiveSettings, type Backups, endArchiving, openBackups } from './backup/service.ts'
+import { type Config, readConfig } from './config/read-config.ts'
 import { type AdminToken, hashOf, newToken } from './engine/configuration/tokens/index.ts'
 import { openEngine } from './engine/engine.ts'
 import { loadParser } from './engine/sql/guard/syntax/parse-statement.ts'
-import type { BlobLocation } from './engine/storage/blobs/open.ts'
 import { boundGarbage, collectWhenIdle } from './foundation/idle-collection.ts'
 import { LIMITS } from './foundation/limits.ts'
 import { logInPieces } from './log-pieces.ts'
@@ -40,7 +42,13 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
   }
   try {
     await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
+    await requireFinished(config)
+    const hold = openHold(config.dataDir)
+    closing.push(async () => hold.close())
+    const backups = await backupsOf(config, hold, log)
+    closing.push(async () => backups?.finish())
     const connectionString = config.databaseUrl ?? (await openEmbedded(config, log, closing))
+    closing.push(async () => backups?.close())
     const admin = await adminToken(config, log)
     let url = config.publicUrl ?? ''
     const engine = await openEngine({
@@ -48,6 +56,9 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
       adminToken: admin,
       blobs: blobLocation(config),
       adoptsStore: config.adoptsStore,
+      onContent: backups && ((sha256) => backups.stored(sha256)),
+      unreferencedMs: unreferencedMs(config),
+      hold,
       masterKeys: await masterKeys(config),
       privateHosts: config.privateHosts,
       webhookScheduleMs: config.webhookScheduleMs,
@@ -67,7 +78,7 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
     }).catch(noDatabase(config))
     closing.push(() => engine.close())
     let draining = false
-    const app = await buildServer({ engine, config, log, draining: () => draining, provider })
+    const app = await buildServer({ engine, config, log, draining: () => draining, hold, backups, provider })
     closing.push(() => closeServer(app))
     const address = await app.listen({ host: config.host, port: config.port }).catch(noAddress(config))
     url = config.publicUrl ?? address.replace('//0.0.0.0:', '//127.0.0.1:')
@@ -79,6 +90,7 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
     // Both begin after the ready line is printed, so that they do not delay the start.
     setImmediate(() => {
       engine.startJobs()
+      backups?.start(connectionString)
       void loadLargeModules(config)
     })
     return {
@@ -166,8 +178,32 @@ async function closeServer(app: FastifyInstance): Promise<void> {
   clearTimeout(stalled)
 }
 
+/** A restore that was interrupted has left a part of the data only. */
+async function requireFinished({ dataDir }: Config): Promise<void> {
+  if ((await readKept(join(dataDir, UNFINISHED))) === undefined) return
+  throw new Error(
+    `The restore into ${dataDir} did not end. Run "plinth restore" again, to the same directory.`,
+  )
+}
+
+async function backupsOf(config: Config, hold: Hold, log: Logger): Promise<Backups | undefined> {
+  const { backup, databaseUrl, dataDir } = config
+  if (backup && databaseUrl === undefined) return openBackups({ ...config, backup }, hold, log)
+  endArchiving(dataDir)
+  if (backup) log.warn({}, NOT_OUR_DATABASE)
+  return undefined
+}
+
+const NOT_OUR_DATABASE =
+  'PLINTH_BACKUP_URL: the database of DATABASE_URL is backed up by its own tools; "plinth backup contents" copies contents'
+
+/** A content that nothing refers to is kept until the next backup would have it. */
+const unreferencedMs = ({ backup }: Config): number =>
+  LIMITS.unreferencedMs + (backup?.hours ?? 0) * 3_600_000
+
 async function openEmbedded(config: Config, log: Logger, closing: (() => Promise<void>)[]): Promise<string> {
-  const cluster = await supervise({ dataDir: config.dataDir, log })
+  const settings = config.backup ? await archiveSettings(config) : {}
+  const cluster = await supervise({ dataDir: config.dataDir, log, settings })
   if (!cluster) {
     const running = await readAddress(config)
     const where = running ? ` at ${running.url} (process ${running.pid})` : ''
@@ -177,23 +213,6 @@ async function openEmbedded(config: Config, log: Logger, closing: (() => Promise
   }
   closing.push(() => cluster.close())
   return cluster.url
-}
-
-/** The embedded database lets one server use the data directory; with another one, several may share it. */
-function blobLocation({ blobUrl, dataDir, databaseUrl }: Config): BlobLocation {
-  const bucket = blobUrl?.startsWith('s3:') ? readS3Url(blobUrl) : undefined
-  if (bucket)
-    return {
-      driver: 's3',
-      ...bucket,
-      directory: join(dataDir, 'uploads'),
-      isShared: databaseUrl !== undefined,
-    }
-  return {
-    driver: 'file',
-    directory: blobUrl === undefined ? join(dataDir, 'blobs') : fileURLToPath(blobUrl),
-    isShared: databaseUrl !== undefined || blobUrl !== undefined,
-  }
 }
 
 /** Reads or creates the first admin token: from the configuration, else from the data directory. */

@@ -6,6 +6,8 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import type { Logger } from 'pino'
+import type { Hold } from './backup/hold.ts'
+import type { Backups } from './backup/service.ts'
 import type { Config } from './config/read-config.ts'
 import type { Engine } from './engine/engine.ts'
 import { LIMITS } from './foundation/limits.ts'
@@ -48,13 +50,15 @@ export type ServerDeps = {
   config: Config
   log: Logger
   draining: () => boolean
+  hold?: Hold | undefined
+  backups?: Backups | undefined
   /** MCP provider for `/mcp`; Plinth by default. */
   provider?: Provider | undefined
 }
 
 /** Assembles the Fastify server with every surface. Does not listen. */
 export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
-  const { engine, config, log, draining, provider } = deps
+  const { engine, config, log, draining, hold, backups, provider } = deps
   const app: FastifyInstance = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -127,7 +131,9 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     readiness: () => engine.readiness(),
     load: () => engine.load(),
     sqlIsolation: () => engine.sqlIsolation(),
-    sendsDeliveries: config.sendsDeliveries,
+    deliveries: () => (hold?.isHeld() ? 'held' : config.sendsDeliveries ? 'on' : 'off'),
+    backup: () => backups?.status(),
+    archiveFailures: () => backups?.failures(),
     leads: () => engine.leads(),
     measures: () => engine.measures(),
     refused: () => limiter.refused,

@@ -1,6 +1,7 @@
 /** The command line. API commands are rows of nouns; `serve` and `mcp` run a server. */
 import { Command, CommanderError, Option as Flag } from 'commander'
 import { packageVersion } from '../foundation/version.ts'
+import { addBackup } from './backup.ts'
 import { addBaseFile } from './base-file.ts'
 import { call, get } from './command/client.ts'
 import { type Asked, argumentsOf, configure, type Row, requestOf, valued } from './command/command.ts'
@@ -166,6 +167,9 @@ function build(argv: readonly string[], outcome: Outcome): Command {
   }
   addBaseFile(program)
   for (const row of ROWS) addRow(program, program, [], row, outcome)
+  addBackup(program, () => {
+    outcome.exitCode = EXIT.failed
+  })
   addCompletion(program)
   groupCommands(program)
   return program
@@ -174,6 +178,7 @@ function build(argv: readonly string[], outcome: Outcome): Command {
 /** The help lists commands by what they are for. */
 const GROUPS: readonly (readonly [heading: string, names: readonly string[]])[] = [
   ['Start here:', ['serve', 'doctor', 'open', 'mcp']],
+  ['The server of this machine:', ['backup', 'restore']],
   [
     'Configuration of a base:',
     [

@@ -131,6 +131,12 @@ const Settings = z.object({
     .string()
     .refine(isBlobUrl, 'is a file:/// address of a directory, or s3://bucket/prefix?endpoint=…&region=…')
     .optional(),
+  PLINTH_BACKUP_URL: z
+    .string()
+    .refine(isBlobUrl, 'is a file:/// address of a directory, or s3://bucket/prefix?endpoint=…&region=…')
+    .optional(),
+  PLINTH_BACKUP_HOURS: whole(1, 744, LIMITS.backupHours),
+  PLINTH_BACKUP_DAYS: whole(1, 3650, LIMITS.backupDays),
   PLINTH_ADOPT_STORE: z.enum(['true', 'false'], 'must be true or false').default('false'),
   PLINTH_DATABASE_CONNECTIONS: whole(4, 200, LIMITS.databaseConnections),
   PLINTH_ADMIN_TOKEN: z
@@ -224,6 +230,8 @@ export type Config = {
   databaseUrl: string | undefined
   /** Where contents of files are stored; undefined for the data directory. */
   blobUrl: string | undefined
+  /** Where backups are, how often one is made, and how long it is kept; undefined for none. */
+  backup: { url: string; hours: number; days: number } | undefined
   /** Whether the store of contents is taken for that of the database, whatever id it has. */
   adoptsStore: boolean
   databaseConnections: number
@@ -333,6 +341,10 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     dataDir: resolve(set.PLINTH_DATA_DIR),
     databaseUrl: set.DATABASE_URL,
     blobUrl: set.PLINTH_BLOB_URL,
+    backup:
+      set.PLINTH_BACKUP_URL === undefined
+        ? undefined
+        : { url: set.PLINTH_BACKUP_URL, hours: set.PLINTH_BACKUP_HOURS, days: set.PLINTH_BACKUP_DAYS },
     adoptsStore: set.PLINTH_ADOPT_STORE === 'true',
     databaseConnections: set.PLINTH_DATABASE_CONNECTIONS,
     adminToken: set.PLINTH_ADMIN_TOKEN,

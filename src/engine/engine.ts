@@ -76,6 +76,12 @@ export type EngineOptions = {
   blobs: BlobLocation
   /** Marks the store of contents as that of the database, whatever it is. False by default. */
   adoptsStore?: boolean
+  /** Called with each content that was stored in the store, and not as a row. */
+  onContent?: ((sha256: string) => void) | undefined
+  /** How long a content stays that nothing refers to, in milliseconds. */
+  unreferencedMs?: number
+  /** A restored copy sends nothing, and removes no contents, until it is released. */
+  hold?: Hold
   /** Master keys of the vault: the first one encrypts, all of them decrypt. */
   masterKeys: readonly Buffer[]
   /** Addresses on private networks that outgoing requests may reach. */
@@ -103,6 +109,9 @@ export type EngineOptions = {
   unknownSettings?: readonly string[]
   log: InfoLog & ErrorLog
 }
+
+/** What keeps a restored copy from sending. */
+type Hold = { isHeld(): boolean; onRelease(work: () => void): void }
 
 /** The engine, opened on one database. */
 export type Engine = {
@@ -208,10 +217,11 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     limits: options.sql || SQL_LIMITS,
     log,
   })
-  const blobs = await openBlobStore(options.blobs)
+  const blobs = await openBlobStore(options.blobs, options.onContent)
   await requireOwnStore(database, blobs, { adopt: options.adoptsStore === true, log: options.log })
   const vault = await openVault(database, options.masterKeys, log)
-  const egress = openEgress(options.privateHosts)
+  const isHeld = () => options.hold?.isHeld() ?? false
+  const egress = openEgress(options.privateHosts, undefined, isHeld)
   const calls = openCallRecorder({
     db: database.part(),
     log,
@@ -235,7 +245,10 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   }
   const system = systemScope(database, services)
   await ensureAdminToken(system, options.adminToken, log)
-  const jobs = openJobs({ ...system, db: database.part() }, connectionString, log)
+  const jobs = openJobs({ ...system, db: database.part() }, connectionString, log, {
+    unreferencedMs: options.unreferencedMs ?? LIMITS.unreferencedMs,
+    isHeld,
+  })
   const triggers = openTriggers({ ...system, db: database.part() }, connectionString, {
     scheduleMs: options.webhookScheduleMs,
     log,
@@ -300,8 +313,13 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     endStreams: () => feed.endStreams(),
     startJobs: () => {
       jobs.start()
-      if (options.sendsDeliveries === false) log.warn({}, DELIVERIES_OFF)
-      else triggers.start()
+      if (options.sendsDeliveries === false) return log.warn({}, DELIVERIES_OFF)
+      if (!options.hold?.isHeld()) return triggers.start()
+      log.warn({}, RESTORED_COPY)
+      options.hold.onRelease(() => {
+        log.info({}, 'the restored copy sends from now on')
+        triggers.start()
+      })
     },
     readiness: () => database.readiness(),
     load: () => database.load(),
@@ -355,6 +373,9 @@ function budgetOf(via: Via, pageBytes: number, reserveBytes: ReserveBytes | unde
 
 const DELIVERIES_OFF =
   'PLINTH_DELIVERIES is off: this server sends no deliveries of triggers and runs no actions of them. They are held.'
+
+const RESTORED_COPY =
+  'restored copy: nothing is sent until "plinth deliveries resume". Run it once the original sends nothing more.'
 
 const SQL_LIMITS: SqlLimits = {
   rows: LIMITS.sqlRows,

@@ -274,4 +274,28 @@ export const WORK_LIMITS = {
   clusterConnectMs: 5_000,
   /** Time in which the next process can take the server over. */
   clusterGraceSeconds: 5,
+  /** How long a recovery of a backup may take. */
+  clusterRecoveryMs: 24 * 3_600_000,
+
+  // Backups of the embedded PostgreSQL.
+  backupHours: 24,
+  backupDays: 7,
+  /** How often archived WAL is moved to the place of backups. */
+  backupTickMs: 5_000,
+  /** A write is in the archive after so long, even if its segment is not full. */
+  archiveMs: 60_000,
+  /** A failed backup is tried again after so long. */
+  backupRetryMs: 10 * 60_000,
+  /** Where less than the first share of the disk of the data is free, a failing archive stops; above the second it starts again. */
+  archiveFree: { stop: 0.1, start: 0.15 },
+  /** Files that are copied at once, and the level of zstd. */
+  backupAtOnce: { directory: 4, bucket: 16 },
+  backupCompression: 1,
+  backupContentsPage: 10_000,
+  /** How long a backup waits for the archive to have the last of its WAL. */
+  backupWaitMs: 10 * 60_000,
+  /** What an interrupted backup has left is removed after so long. */
+  backupLeftoverMs: 24 * 3_600_000,
+  /** How often a restored copy looks whether it may send. */
+  holdPollMs: 500,
 } as const

@@ -8,7 +8,8 @@ import { registerMetrics, type Sources } from './metrics.ts'
 
 type Deps = {
   readiness: () => Promise<{ database: string; cause?: unknown }>
-  sendsDeliveries: boolean
+  /** `held` in a restored copy. */
+  deliveries: () => 'on' | 'off' | 'held'
   draining: () => boolean
   authenticate: Authenticate
 } & Omit<Sources, 'streams' | 'toolCalls'>
@@ -40,16 +41,18 @@ const isLocal = ({ ip, headers }: FastifyRequest): boolean =>
  */
 export function health(
   app: FastifyInstance,
-  { readiness, sendsDeliveries, draining, authenticate, ...sources }: Deps,
+  { readiness, deliveries, draining, authenticate, ...sources }: Deps,
 ): void {
   app.get('/healthz', async () => ({ status: 'ok' }))
 
   app.get('/readyz', async (request, reply) => {
     if (draining()) return reply.code(503).send({ status: 'draining' })
     const { database, cause } = await readiness()
-    const deliveries = sendsDeliveries ? 'on' : 'off'
     if (database === 'reachable')
-      return { status: 'ready', database, sql_isolation: sources.sqlIsolation(), deliveries }
+      return {
+        ...{ status: 'ready', database, sql_isolation: sources.sqlIsolation(), deliveries: deliveries() },
+        backup: sources.backup(),
+      }
     request.log.warn({ cause: wordsOf(cause), database }, 'not ready: the database cannot be written')
     return reply.code(503).send({ status: 'unready', database })
   })

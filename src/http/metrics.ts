@@ -20,6 +20,9 @@ export type Sources = {
   measures: () => Promise<Measured | undefined>
   load: () => { running: number; waiting: number; refused: number }
   sqlIsolation: () => string
+  /** Undefined without PLINTH_BACKUP_URL. */
+  backup: () => { state: string; last_at: string | null; wal_to: string | null } | undefined
+  archiveFailures: () => number | undefined
   leads: () => Readonly<Record<string, boolean>>
   /** Of this process: open event streams by surface, refused requests by reason, calls of tools by outcome. */
   streams: () => Counts
@@ -41,6 +44,9 @@ type Row = {
 
 const known = (of: string, value: number | null | undefined): [string, number][] =>
   value === null || value === undefined ? [] : [[of, value]]
+
+const secondsSince = (at: string | null | undefined): number | undefined =>
+  typeof at === 'string' ? Math.max(0, (Date.now() - Date.parse(at)) / 1000) : undefined
 
 const ROWS: readonly Row[] = [
   {
@@ -114,6 +120,21 @@ const ROWS: readonly Row[] = [
     help: 'Whether this process does the work that one process of those on a database does.',
     labels: ['work'],
     current: ({ leads }) => Object.entries(leads()).map(([work, isLeader]) => [work, isLeader ? 1 : 0]),
+  },
+  {
+    name: 'plinth_backup_last_seconds',
+    help: 'How long ago the newest backup was made.',
+    current: ({ backup }) => secondsSince(backup()?.last_at),
+  },
+  {
+    name: 'plinth_wal_archived_seconds',
+    help: 'How long ago the last moment was that can be restored.',
+    current: ({ backup }) => secondsSince(backup()?.wal_to),
+  },
+  {
+    name: 'plinth_wal_archive_failures_total',
+    help: 'Failures to archive WAL, or to make a backup.',
+    current: ({ archiveFailures }) => archiveFailures(),
   },
   {
     name: 'plinth_streams',

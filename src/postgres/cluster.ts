@@ -31,16 +31,18 @@ type ClusterLog = {
  * Opens the cluster in `<dataDir>/postgres`: creates and starts it if necessary. Several processes may do so
  * at the same time. `claimOwnership` determines which of them serves it, and only that one may call `stop`.
  * @param options.settings settings of PostgreSQL that replace those of Plinth, if this call starts the server
+ * @param options.startMs how long the start may take, with a recovery
  */
 export async function openCluster(options: {
   dataDir: string
   log: ClusterLog
   settings?: Readonly<Record<string, string>>
+  startMs?: number
 }): Promise<Cluster> {
   const { dataDir, log, settings = {} } = options
   const begun = performance.now()
   const paths = await preparePlace(dataDir)
-  const { server, adopted } = await joinOrStart(paths, settings)
+  const { server, adopted } = await joinOrStart(paths, settings, options.startMs)
   const ms = Math.round(performance.now() - begun)
   if (adopted) log.warn({ pid: server.pid, ms }, 'joined a PostgreSQL that was already running')
   else log.info({ pid: server.pid, ms }, 'PostgreSQL is ready')
@@ -59,13 +61,23 @@ export async function openCluster(options: {
   }
 }
 
+/** The address of the server of a data directory; undefined if it does not run. */
+export async function runningCluster(dataDir: string): Promise<string | undefined> {
+  const answer = await probe(await preparePlace(dataDir))
+  return answer.state === 'ready' ? answer.url : undefined
+}
+
 type Supervised = { url: string; close(): Promise<void> }
 
 /**
  * Opens the cluster and acquires the ownership lock. Restarts the server if it dies; its address stays the
  * same, so connection pools reconnect. Returns null if another live process serves the directory.
  */
-export async function supervise(options: { dataDir: string; log: ClusterLog }): Promise<Supervised | null> {
+export async function supervise(options: {
+  dataDir: string
+  log: ClusterLog
+  settings?: Readonly<Record<string, string>>
+}): Promise<Supervised | null> {
   const { log } = options
   let running: { cluster: Cluster; ownership: Ownership } | undefined
   let closing = false
@@ -74,6 +86,11 @@ export async function supervise(options: { dataDir: string; log: ClusterLog }): 
   const open = async (): Promise<boolean> => {
     const cluster = await openCluster(options)
     const ownership = await claimOwnership(cluster.url, { onLost })
+    if (ownership && cluster.adopted && !(await hasSettings(cluster.url, options.settings))) {
+      await ownership.release()
+      await cluster.stop()
+      return open()
+    }
     running = ownership ? { cluster, ownership } : undefined
     if (ownership) cluster.guard()
     return ownership !== null
@@ -117,6 +134,14 @@ export async function supervise(options: { dataDir: string; log: ClusterLog }): 
       await running?.cluster.stop()
     },
   }
+}
+
+/** Whether a server that was started before archives as this one would. */
+async function hasSettings(url: string, settings: Readonly<Record<string, string>> = {}): Promise<boolean> {
+  const names = ['archive_mode', 'basic_archive.archive_directory']
+  const asked = names.map((name) => `coalesce(current_setting('${name}', true), '') AS "${name}"`)
+  const [found] = await query<Record<string, string>>(url, `SELECT ${asked.join(', ')}`)
+  return names.every((name) => found?.[name] === (settings[name] ?? (name === 'archive_mode' ? 'off' : '')))
 }
 
 // Stops the server, even if another process started it.

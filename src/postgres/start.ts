@@ -26,8 +26,9 @@ export type Started = { server: Extract<Answer, { state: 'ready' }>; adopted: bo
 export async function joinOrStart(
   paths: PostgresPaths,
   settings: Readonly<Record<string, string>>,
+  startMs: number = LIMITS.clusterStartMs,
 ): Promise<Started> {
-  const deadline = Date.now() + LIMITS.clusterStartMs
+  const deadline = Date.now() + startMs
   let launched: Launch | undefined
   for (
     let pause: number = LIMITS.clusterFirstPauseMs;

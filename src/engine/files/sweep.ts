@@ -51,13 +51,18 @@ const DELETE_ROW = statement(
 
 /**
  * Job: purges the trash of files and uploads that were not completed, then removes contents that nothing refers to
- * and that are older than `LIMITS.unreferencedMs`. A newer one may belong to an upload in progress.
+ * and that are older than `unreferencedMs`. A newer one may belong to an upload in progress.
  * @throws when the job is stopped
  */
-export async function sweepContents(db: Db, blobs: BlobStore, signal: AbortSignal): Promise<void> {
+export async function sweepContents(
+  db: Db,
+  blobs: BlobStore,
+  signal: AbortSignal,
+  unreferencedMs: number,
+): Promise<void> {
   await inBatches(db, { statement: PURGE_TRASH, batch: BATCH }, signal)
   await db.query(DROP_UPLOADS, [])
-  const before = Date.now() - LIMITS.unreferencedMs
+  const before = Date.now() - unreferencedMs
   await sweepRows(db, before, signal)
   await sweepBlobs(db, blobs, before, signal)
 }

@@ -33,11 +33,11 @@ const CRONTAB =
   '7 * * * * purge_histories\n37 * * * * sweep_contents\n52 * * * * sweep_deliveries\n54 * * * * sweep_inbound_deliveries\n56 * * * * sweep_action_runs\n58 * * * * sweep_calls\n17 * * * * sweep_change_sets'
 
 /** Creates a runner with its own connections. */
-export function openJobs(scope: Scope, connectionString: string, log: Log): JobRunner {
+export function openJobs(scope: Scope, connectionString: string, log: Log, sweeping: Sweeping): JobRunner {
   const { db } = scope
   const pool = openJobPool(connectionString, POOL_SIZE, log)
   const stop = new AbortController()
-  const work: Work = { services: { scope, log, signal: stop.signal } }
+  const work: Work = { services: { scope, log, sweeping, signal: stop.signal } }
   let working: Promise<void> | undefined
   let resuming: NodeJS.Timeout | undefined
   let unwatch: (() => void) | undefined
@@ -111,10 +111,13 @@ type Work = { services: Services | undefined }
 type Services = {
   readonly scope: Scope
   readonly log: Log
+  readonly sweeping: Sweeping
   readonly signal: AbortSignal
 }
+/** How long a content stays that nothing refers to. A restored copy removes none: its original may have the same store. */
+type Sweeping = { readonly unreferencedMs: number; readonly isHeld: () => boolean }
 /** Safe cast: each task receives the payload that `enqueue` stored for it. */
-type AnyTask = (db: Db, payload: unknown, signal: AbortSignal, scope: Scope) => Promise<void>
+type AnyTask = (db: Db, payload: unknown, signal: AbortSignal, services: Services) => Promise<void>
 
 const tasks = (work: Work): TaskList =>
   Object.fromEntries(
@@ -123,7 +126,7 @@ const tasks = (work: Work): TaskList =>
       (payload: unknown) => {
         if (!work.services) throw new Error('The job runner is closed.')
         const { scope, signal } = work.services
-        return (task as AnyTask)(scope.db, payload, signal, scope)
+        return (task as AnyTask)(scope.db, payload, signal, work.services)
       },
     ]),
   )
@@ -133,7 +136,7 @@ type Task<Name extends JobName> = (
   db: Db,
   payload: Jobs[Name],
   signal: AbortSignal,
-  scope: Scope,
+  services: Services,
 ) => Promise<void>
 
 /** The handlers, by job name. */
@@ -143,12 +146,14 @@ const TASKS: { [Name in JobName]: Task<Name> } = {
   purge_history: purgeHistory,
   purge_histories: purgeHistories,
   renew_statistics: renewStatistics,
-  sweep_contents: (db, _payload, signal, { blobs }) => sweepContents(db, blobs, signal),
+  sweep_contents: async (db, _payload, signal, { scope, sweeping }) => {
+    if (!sweeping.isHeld()) await sweepContents(db, scope.blobs, signal, sweeping.unreferencedMs)
+  },
   sweep_deliveries: sweepDeliveries,
   sweep_inbound_deliveries: sweepInboundDeliveries,
   sweep_action_runs: sweepRuns,
   sweep_calls: sweepCalls,
-  sweep_change_sets: (_db, _payload, signal, scope) => sweepChangeSets(scope, signal),
+  sweep_change_sets: (_db, _payload, signal, { scope }) => sweepChangeSets(scope, signal),
 }
 
 // The connections of the job runner.

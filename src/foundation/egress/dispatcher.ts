@@ -33,8 +33,17 @@ export type Egress = {
   close(): Promise<void>
 }
 
-/** Opens the dispatcher. It has connections of its own, and no proxy. */
-export function openEgress(privateHosts: PrivateHosts, resolve: Resolve = systemResolver()): Egress {
+const HELD: SendError = {
+  reason: 'held',
+  message: 'This is a restored copy: nothing is sent until "plinth deliveries resume".',
+}
+
+/** Opens the dispatcher. It has connections of its own, and no proxy. While it is held, nothing is sent. */
+export function openEgress(
+  privateHosts: PrivateHosts,
+  resolve: Resolve = systemResolver(),
+  isHeld: () => boolean = () => false,
+): Egress {
   const agent = new Agent({
     connect: { lookup: guardedLookup(privateHosts, resolve), timeout: LIMITS.egressTimeoutMs },
     // No limit for an origin, which slow requests could use up for others. Callers limit what is in flight.
@@ -57,6 +66,7 @@ export function openEgress(privateHosts: PrivateHosts, resolve: Resolve = system
       const failed = (error: SendError): Sent => ({
         ...{ status: null, body: '', isCut: false, durationMs: after(), error },
       })
+      if (isHeld()) return failed(HELD)
       // A socket does not look up an address, so an address is checked here.
       const fault = urlFault(url, privateHosts)
       if (fault) return failed({ reason: fault.code, message: fault.message })

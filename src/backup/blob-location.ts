@@ -1,0 +1,26 @@
+/** Where the settings say that contents are. */
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Config, readS3Url } from '../config/read-config.ts'
+import type { BlobLocation } from '../engine/storage/blobs/open.ts'
+
+/** The embedded database lets one server use the data directory; with another one, several may share it. */
+export function blobLocation({
+  blobUrl,
+  dataDir,
+  databaseUrl,
+}: Pick<Config, 'blobUrl' | 'dataDir' | 'databaseUrl'>): BlobLocation {
+  const bucket = blobUrl?.startsWith('s3:') ? readS3Url(blobUrl) : undefined
+  if (bucket)
+    return {
+      driver: 's3',
+      ...bucket,
+      directory: join(dataDir, 'uploads'),
+      isShared: databaseUrl !== undefined,
+    }
+  return {
+    driver: 'file',
+    directory: blobUrl === undefined ? join(dataDir, 'blobs') : fileURLToPath(blobUrl),
+    isShared: databaseUrl !== undefined || blobUrl !== undefined,
+  }
+}

@@ -1,0 +1,78 @@
+/** Contents of files that are not rows of the database: copied after it, each once, for all backups. */
+import { createInterface } from 'node:readline'
+import { type BlobStore, putAndClose } from '../engine/storage/blobs/blob-store.ts'
+import { DomainError } from '../foundation/errors.ts'
+import { LIMITS } from '../foundation/limits.ts'
+import { type Log, wordsOf } from '../foundation/log.ts'
+import type { Query } from './connection.ts'
+import { openPacked } from './packed.ts'
+import type { Place } from './place.ts'
+
+/** Copies what the other store does not have, in order. Returns the digests of all. */
+export async function copyContents(
+  from: BlobStore,
+  to: BlobStore,
+  log: Log,
+  signal?: AbortSignal,
+): Promise<string[]> {
+  const names: string[] = []
+  const there = to.list()[Symbol.asyncIterator]()
+  let known = await there.next()
+  for await (const { sha256 } of from.list()) {
+    signal?.throwIfAborted()
+    while (!known.done && known.value.sha256 < sha256) known = await there.next()
+    if (known.done || known.value.sha256 !== sha256) await copyContent(from, to, sha256, log)
+    names.push(sha256)
+  }
+  return names
+}
+
+/**
+ * Copies a content unless it is there. False, with a line in the log, if it cannot be read.
+ * @throws if it cannot be stored
+ */
+export async function copyContent(
+  from: BlobStore,
+  to: BlobStore,
+  sha256: string,
+  log: Log,
+): Promise<boolean> {
+  if (await to.has(sha256)) return true
+  const lost = (err: unknown): false => {
+    log.warn({ sha256, cause: wordsOf(err) }, 'a content is missing or damaged, and was not copied')
+    return false
+  }
+  const source = await from.open(sha256).catch(lost)
+  if (!source) return false
+  try {
+    await putAndClose(to, source, { maxBytes: Number.POSITIVE_INFINITY, sha256 })
+    return true
+  } catch (err) {
+    // The source broke off, or has another digest than its name.
+    if (err instanceof DomainError && err.code === 'VALIDATION_ERROR') return lost(err)
+    throw err
+  }
+}
+
+/** The digests that a backup names, in order. */
+export async function* namedContents(place: Place, id: string): AsyncGenerator<string, void, undefined> {
+  yield* createInterface({ input: await openPacked(place, `${id}/contents.zst`) })
+}
+
+// A small content is a row of the database, unless an earlier version has stored it.
+const STORED = `SELECT DISTINCT s.sha256 COLLATE "C" AS sha256 FROM (
+    SELECT v.content_sha256 AS sha256 FROM plinth.file_version v
+    UNION ALL SELECT p.content_sha256 FROM plinth.file_upload_part p
+    UNION ALL SELECT a.sha256 FROM plinth.attachment a) s
+  WHERE s.sha256 COLLATE "C" > $1 AND NOT EXISTS (SELECT FROM plinth.content c WHERE c.sha256 = s.sha256 COLLATE "C")
+  ORDER BY 1 LIMIT $2`
+
+/** The digests that a database needs in its store, in order. */
+export async function* neededContents(query: Query): AsyncGenerator<string, void, undefined> {
+  for (let after = ''; ; ) {
+    const rows = await query<{ sha256: string }>(STORED, [after, LIMITS.backupContentsPage])
+    for (const { sha256 } of rows) yield sha256
+    if (rows.length < LIMITS.backupContentsPage) return
+    after = rows.at(-1)?.sha256 ?? ''
+  }
+}

@@ -1,0 +1,145 @@
+/** Places of backups without a server: names of WAL, what is kept, and what is refused. */
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Manifest, writeManifest } from '../../src/backup/manifest.ts'
+import { packed } from '../../src/backup/packed.ts'
+import { openPlace, type Place } from '../../src/backup/place.ts'
+import { restore } from '../../src/backup/restore.ts'
+import { retain } from '../../src/backup/retention.ts'
+import { verifyBackup } from '../../src/backup/verify.ts'
+import { chainOf, nextSegment, storedName, writeUntil } from '../../src/backup/wal.ts'
+import type { BlobStore } from '../../src/engine/storage/blobs/blob-store.ts'
+import { openBlobStore } from '../../src/engine/storage/blobs/open.ts'
+import { scratch } from '../support/scratch.ts'
+
+let folder: string
+beforeAll(async () => {
+  folder = await scratch('plinth-place-')
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const LINE = '0123456789abcdef'
+const segment = (n: number) => `00000001000000000000000${n}`
+const DAY = 24 * 3_600_000
+const quiet = { info() {}, warn() {} }
+
+/** A backup of so many days ago, which names these contents and begins at this segment. */
+async function backup(place: Place, daysAgo: number, first: number, contents: string[]): Promise<Manifest> {
+  const at = new Date(Date.now() - daysAgo * DAY).toISOString()
+  const manifest: Manifest = {
+    ...{ format: 1, id: `${at.slice(0, 19).replaceAll(':', '-')}Z`, plinth: '0.1.0', postgres: '18.4' },
+    ...{
+      platform: 'linux-x64',
+      line: LINE,
+      started_at: at,
+      finished_at: at,
+      start_lsn: '0/1',
+      stop_lsn: '0/2',
+    },
+    ...{
+      start_segment: segment(first),
+      stop_segment: segment(first),
+      segment_bytes: 2 ** 24,
+      backup_label: '',
+    },
+    ...{ bytes: 0, stored_bytes: 0, directories: [], files: [], contents: contents.length, keys: false },
+  }
+  await place.write(
+    `${manifest.id}/contents.zst`,
+    packed(Readable.from([contents.map((each) => `${each}\n`).join('')])),
+  )
+  await writeManifest(place, manifest)
+  return manifest
+}
+const archive = (place: Place, n: number) =>
+  place.write(storedName(LINE, segment(n)), packed(Readable.from(['wal'])))
+async function store(name: string, texts: string[]): Promise<{ blobs: BlobStore; names: string[] }> {
+  const blobs = await openBlobStore({ driver: 'file', directory: join(folder, name), isShared: true })
+  const names: string[] = []
+  for (const text of texts)
+    names.push((await blobs.put(Readable.from([Buffer.from(text)]), { maxBytes: 1e6 })).sha256)
+  return { blobs, names }
+}
+
+test('segments are counted across the files of a log', () => {
+  expect(nextSegment('0000000100000000000000FE', 2 ** 24)).toBe('0000000100000000000000FF')
+  expect(nextSegment('0000000100000000000000FF', 2 ** 24)).toBe('000000010000000100000000')
+  expect(nextSegment('00000002000000010000000F', 2 ** 28)).toBe('000000020000000200000000')
+})
+
+test('a chain of WAL ends at the first segment that is missing, also the last one', async () => {
+  const place = await openPlace(join(folder, 'chain'), folder)
+  const made = await backup(place, 1, 2, [])
+  for (const n of [2, 3, 5]) await archive(place, n)
+  expect(await chainOf(place, made)).toMatchObject({
+    segments: [segment(2), segment(3)],
+    missing: segment(4),
+  })
+  await archive(place, 4)
+  expect(await chainOf(place, made)).toMatchObject({ missing: undefined })
+  await writeUntil(place, LINE, { at: made.finished_at, segment: segment(6) })
+  expect(await chainOf(place, made)).toMatchObject({ missing: segment(6) })
+})
+
+test('what only moments before the kept days need is removed, and nothing else', async () => {
+  const place = await openPlace(join(folder, 'retained'), folder)
+  const { blobs, names } = await store('live', ['live'])
+  const [live = ''] = names
+  const contents = await place.contents()
+  const put = async (text: string) =>
+    (await contents.put(Readable.from([Buffer.from(text)]), { maxBytes: 1e6 })).sha256
+  await put('live')
+  const [old, kept, fresh] = [await put('old'), await put('kept'), await put('fresh')]
+  // A content of long ago that no backup names any more.
+  const { utimes } = await import('node:fs/promises')
+  const forgotten = await put('forgotten')
+  const pathOf = (sha256: string) =>
+    join(folder, 'retained', 'contents', sha256.slice(0, 2), sha256.slice(2, 4), sha256)
+  const longAgo = new Date(Date.now() - 30 * DAY)
+  for (const each of [old, kept, forgotten]) await utimes(pathOf(each), longAgo, longAgo)
+  for (const n of [1, 2, 3, 4]) await archive(place, n)
+  const gone = await backup(place, 20, 1, [old].sort())
+  const basis = await backup(place, 9, 2, [kept, live].sort())
+  const newest = await backup(place, 1, 3, [live])
+  await mkdir(join(folder, 'retained', '2020-01-01T00-00-00Z'))
+
+  await retain(place, blobs, 7)
+  const left = await readdir(join(folder, 'retained'))
+  expect(left).toEqual(expect.arrayContaining([basis.id, newest.id, 'contents', 'wal']))
+  expect(left).not.toContain(gone.id)
+  expect(left).not.toContain('2020-01-01T00-00-00Z')
+  expect((await readdir(join(folder, 'retained', 'wal', LINE))).sort()).toEqual(
+    [2, 3, 4].map((n) => `${segment(n)}.zst`),
+  )
+  const has = (sha256: string) => contents.has(sha256)
+  // Named by a backup that ends now: it goes with the next removal.
+  expect([await has(live), await has(kept), await has(fresh), await has(old), await has(forgotten)]).toEqual([
+    ...[true, true, true, true, false],
+  ])
+  await retain(place, blobs, 7)
+  expect([await has(live), await has(kept), await has(fresh), await has(old)]).toEqual([
+    true,
+    true,
+    true,
+    false,
+  ])
+})
+
+test('restores are refused by name', async () => {
+  const place = await openPlace(join(folder, 'refused'), folder)
+  const openBlobs = async () => (await store('none', [])).blobs
+  const to = (dataDir: string, at?: string) => restore(place, { dataDir, at, openBlobs, log: quiet })
+  await expect(to(join(folder, 'to'))).rejects.toThrow('There is no complete backup')
+  const made = await backup(place, 1, 2, [])
+  await expect(to(join(folder, 'to'))).rejects.toThrow(`wal/${LINE}/${segment(2)}.zst is missing`)
+  await archive(place, 2)
+  await mkdir(join(folder, 'full'))
+  await writeFile(join(folder, 'full', 'mine'), '')
+  await expect(to(join(folder, 'full'))).rejects.toThrow('is not empty')
+  await expect(to(join(folder, 'to'), '2020-01-01T00:00:00Z')).rejects.toThrow(made.finished_at)
+  await expect(verifyBackup(place, 'x/../y')).rejects.toThrow('is no id of a backup')
+  await writeFile(join(folder, 'refused', made.id, 'manifest.json'), '{"format":2}')
+  await expect(verifyBackup(place, made.id)).rejects.toThrow('of another version')
+})

@@ -1,0 +1,378 @@
+// @module-tag full
+/** Backups of the embedded PostgreSQL while it runs, and copies that are restored from them. */
+import { randomBytes } from 'node:crypto'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { succeed } from '../support/answers.ts'
+import {
+  ask,
+  type BackedUp,
+  directory,
+  endSegment,
+  run,
+  settingsOf,
+  smallDisk,
+  startBackedUp,
+} from '../support/backed-up.ts'
+import { openBucket } from '../support/bucket.ts'
+import { openReceiver } from '../support/receiver.ts'
+import { scratch } from '../support/scratch.ts'
+import { start } from './plinth.ts'
+
+let folder: string
+const running: BackedUp[] = []
+beforeAll(async () => {
+  folder = await scratch('plinth-backup-')
+})
+afterEach(async () => {
+  for (const server of running.splice(0)) await server.stop()
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+let serial = 0
+const place = async () => {
+  const name = `case${++serial}`
+  return {
+    data: join(folder, name, 'data'),
+    backups: await directory(folder, `${name}/backups`),
+    copy: join(folder, name, 'copy'),
+  }
+}
+async function serve(data: string, backups?: string, env: Record<string, string> = {}): Promise<BackedUp> {
+  const server = await startBackedUp(data, backups, env)
+  running.push(server)
+  return server
+}
+async function end(server: BackedUp, signal?: 'SIGKILL'): Promise<void> {
+  running.splice(running.indexOf(server), 1)
+  await server.stop(signal)
+}
+
+async function withBase(server: BackedUp): Promise<void> {
+  succeed(await server.call('PUT', '/v1/bases/crm', {}), 201)
+  succeed(await server.call('PUT', '/v1/crm/record-types/note', {}), 201)
+  succeed(await server.call('PUT', '/v1/crm/file-types/doc', {}), 201)
+}
+type Write = { id: string; sentAt: number; doneAt: number }
+
+/** Writes until it is stopped. Returns what was acknowledged. */
+function writers(server: BackedUp, count: number) {
+  const written: Write[] = []
+  let isDone = false
+  const work = Array.from({ length: count }, async (_, writer) => {
+    for (let n = 0; !isDone; n++) {
+      const id = `w${writer}-${n}`
+      const sentAt = Date.now()
+      const answer = await server
+        .call('PUT', `/v1/crm/records/note/${id}`, { data: { text: id } })
+        .catch(() => undefined)
+      if (answer && answer.status < 300) written.push({ id, sentAt, doneAt: Date.now() })
+      else await sleep(20)
+    }
+  })
+  return {
+    written,
+    stop: async () => {
+      isDone = true
+      await Promise.all(work)
+      return written
+    },
+  }
+}
+async function idsOf(server: BackedUp): Promise<Set<string>> {
+  const found = new Set<string>()
+  for (let cursor = ''; ; ) {
+    const more = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`
+    const { body } = await server.call('GET', `/v1/crm/records/note?limit=500${more}`)
+    for (const { id } of body.data as { id: string }[]) found.add(id)
+    cursor = body.meta.next_cursor ?? ''
+    if (cursor === '') return found
+  }
+}
+const putFile = (server: BackedUp, key: string, bytes: Buffer) =>
+  fetch(`${server.url}/v1/crm/files/doc/${key}`, {
+    method: 'PUT',
+    headers: {
+      authorization: 'Bearer plt_test-administrator-of-backups',
+      'content-type': 'application/octet-stream',
+    },
+    body: new Uint8Array(bytes),
+  })
+const getFile = async (server: BackedUp, key: string) => {
+  const answer = await fetch(`${server.url}/v1/crm/files/doc/${key}`, {
+    headers: { authorization: 'Bearer plt_test-administrator-of-backups' },
+  })
+  return { status: answer.status, bytes: Buffer.from(await answer.arrayBuffer()) }
+}
+
+test('a moment amid writers is restored: all that was acknowledged before it, nothing sent after it', async () => {
+  const { data, backups, copy } = await place()
+  const server = await serve(data, backups)
+  await withBase(server)
+  await server.until(({ backup }) => backup.last_at !== null)
+  const writing = writers(server, 3)
+  const made = await ask(['backup', '--with-keys'], data)
+  const content = randomBytes(50_000)
+  expect((await putFile(server, 'large', content)).status).toBe(201)
+  await sleep(1500)
+  const moment = Date.now()
+  await sleep(1500)
+  expect((await putFile(server, 'later', randomBytes(50_000))).status).toBe(201)
+  const written = await writing.stop()
+  await end(server)
+
+  const listed = await ask(['backup', 'list'], data, backups)
+  expect(listed.data.map(({ id }: { id: string }) => id)).toContain(made.id)
+  const verified = await ask(['backup', 'verify', made.id], data, backups)
+  expect(verified).toMatchObject({ id: made.id, faults: [] })
+  const at = new Date(moment).toISOString()
+  const restored = await ask(['restore', backups, '--to', copy, '--at', at], data)
+  expect(restored).toMatchObject({ backup: made.id, bases: 1, contents: 1, missing_contents: [], keys: true })
+  expect(Date.parse(restored.restored_to)).toBeLessThanOrEqual(moment)
+  expect(await readFile(join(copy, 'master-key'))).toEqual(await readFile(join(data, 'master-key')))
+
+  const second = await serve(copy)
+  const there = await idsOf(second)
+  const before = written.filter(({ doneAt }) => doneAt < moment)
+  const after = written.filter(({ sentAt }) => sentAt > moment)
+  expect(before.length).toBeGreaterThan(10)
+  expect(after.length).toBeGreaterThan(10)
+  expect(before.filter(({ id }) => !there.has(id))).toEqual([])
+  expect(after.filter(({ id }) => there.has(id))).toEqual([])
+  expect((await getFile(second, 'large')).bytes.equals(content)).toBe(true)
+  expect((await getFile(second, 'later')).status).toBe(404)
+
+  const refused = await run(['restore', backups, '--to', copy], data)
+  expect(refused).toMatchObject({ code: 1 })
+  expect(refused.err).toContain('is not empty')
+  const early = await run(['restore', backups, '--to', `${copy}2`, '--at', '2020-01-01T00:00:00Z'], data)
+  expect(early.err).toContain('The first moment that can be restored is')
+  const late = await run(['restore', backups, '--to', `${copy}3`, '--at', '2999-01-01T00:00:00Z'], data)
+  expect(late.err).toContain('The archive ends at')
+})
+
+test('a moment after the last write is restored, once the archive has it', async () => {
+  const { data, backups, copy } = await place()
+  const server = await serve(data, backups)
+  await withBase(server)
+  await server.call('PUT', '/v1/crm/records/note/last', { data: { text: 'x' } })
+  await server.until(({ backup }) => backup.last_at !== null)
+  const moment = new Date().toISOString()
+  await endSegment(server)
+  const { backup } = await server.until(({ backup }) => backup.wal_to > moment)
+  expect(backup.state).toBe('ok')
+  await end(server, 'SIGKILL')
+  const restored = await ask(['restore', backups, '--to', copy, '--at', moment], data)
+  expect(restored).toMatchObject({ bases: 1, records: 1 })
+})
+
+test('a restored copy sends nothing until it is resumed', async () => {
+  const { data, backups, copy } = await place()
+  const receiver = await openReceiver()
+  const server = await serve(data, backups)
+  await withBase(server)
+  receiver.on('/hook', (_, response) => void response.writeHead(500).end())
+  const trigger = { record_types: ['note'], url: `${receiver.url}/hook` }
+  expect((await server.call('PUT', '/v1/crm/triggers/tell', trigger)).status).toBe(201)
+  const action = {
+    steps: [{ name: 'ask', type: 'http', url: `${receiver.url}/step`, method: 'POST', body: {} }],
+  }
+  expect((await server.call('PUT', '/v1/crm/actions/ask', action)).status).toBe(201)
+  await server.call('PUT', '/v1/crm/records/note/due', { data: { text: 'x' } })
+  await expect.poll(() => receiver.at('/hook').length).toBeGreaterThan(0)
+  await server.until(({ backup }) => backup.last_at !== null)
+  // The key, for the secret that signs deliveries.
+  await ask(['backup', '--with-keys'], data)
+  await end(server)
+  receiver.received.splice(0)
+
+  await ask(['restore', backups, '--to', copy], data)
+  const second = await serve(copy, backups)
+  expect(await second.ready()).toMatchObject({ deliveries: 'held', backup: { state: 'held' } })
+  expect(second.log.join('\n')).toContain('nothing is sent until \\"plinth deliveries resume\\"')
+  await second.call('PUT', '/v1/crm/records/note/more', { data: { text: 'y' } })
+  const asked = await second.call('POST', '/v1/crm/actions/ask/run', {})
+  expect(asked.text).toContain('plinth deliveries resume')
+  await sleep(4000)
+  expect(receiver.received).toEqual([])
+
+  receiver.on('/hook', (_, response) => void response.writeHead(204).end())
+  await ask(['deliveries', 'resume'], copy)
+  await expect.poll(() => receiver.at('/hook').length).toBeGreaterThanOrEqual(2)
+  expect((await second.ready()).deliveries).toBe('on')
+  expect((await run(['deliveries', 'resume'], copy)).err).toContain('no restored copy')
+  // It archives to a line of its own from now on.
+  await second.until(({ backup }) => backup.state === 'ok' && backup.last_at !== null)
+  expect(await readdir(join(backups, 'wal'))).toHaveLength(2)
+  await receiver.close()
+})
+
+test('kill -9 in each step leaves nothing that is taken for a backup, and the next one is whole', {
+  timeout: 300_000,
+}, async () => {
+  const { data, backups, copy } = await place()
+  let server = await serve(data, backups)
+  await withBase(server)
+  const acknowledged: string[] = []
+  for (const [at, delay] of [0, 300, 700, 1200].entries()) {
+    await server.call('PUT', `/v1/crm/records/note/k${at}`, { data: { text: 'x' } })
+    acknowledged.push(`k${at}`)
+    // Of the command, and of the server, which makes the first backup by itself meanwhile.
+    const command = start(['backup'], settingsOf(data))
+    await sleep(delay)
+    command.kill('SIGKILL')
+    await end(server, 'SIGKILL')
+    server = await serve(data, backups)
+    expect([...(await idsOf(server))].sort()).toEqual(acknowledged)
+  }
+  const before = await ask(['backup', 'list'], data)
+  for (const { id, is_complete } of before.data as { id: string; is_complete: boolean }[])
+    if (is_complete) expect(await ask(['backup', 'verify', id], data)).toMatchObject({ faults: [] })
+  // A backup of the server may be under way.
+  await server.until(({ backup }) => backup.last_at !== null)
+  const made = await ask(['backup'], data)
+  expect(await ask(['backup', 'verify', made.id], data)).toMatchObject({ faults: [] })
+  await end(server)
+
+  const restoring = start(['restore', backups, '--to', copy], settingsOf(data))
+  await expect.poll(() => readdir(copy).catch(() => [])).toContain('restoring')
+  restoring.kill('SIGKILL')
+  await expect(serve(copy)).rejects.toThrow('did not end')
+  expect(await ask(['restore', backups, '--to', copy], data)).toMatchObject({ records: acknowledged.length })
+})
+
+test('a missing or damaged segment, file or content is named', async () => {
+  const { data, backups, copy } = await place()
+  const server = await serve(data, backups)
+  await withBase(server)
+  await putFile(server, 'kept', randomBytes(50_000))
+  await server.until(({ backup }) => backup.last_at !== null)
+  const made = await ask(['backup'], data)
+  await end(server)
+  const verify = async () =>
+    JSON.parse((await run(['backup', 'verify', made.id, '--json'], data, backups)).out)
+  expect((await verify()).faults).toEqual([])
+
+  const [line = ''] = await readdir(join(backups, 'wal'))
+  const wal = join(backups, 'wal', line)
+  const manifest = JSON.parse(await readFile(join(backups, made.id, 'manifest.json'), 'utf8'))
+  const segment = `${manifest.stop_segment}.zst`
+  const bytes = await readFile(join(wal, segment))
+  await rm(join(wal, segment))
+  expect((await verify()).faults).toEqual([`wal/${line}/${segment} is missing in the backup.`])
+  const gap = await run(['restore', backups, '--to', copy], data)
+  expect(gap).toMatchObject({ code: 1 })
+  expect(gap.err).toContain(`wal/${line}/${segment} is missing`)
+  await writeFile(join(wal, segment), bytes)
+
+  const table = manifest.files.find(
+    ({ path, size }: { path: string; size: number }) => path.startsWith('base/') && size > 8192,
+  )
+  const file = join(backups, made.id, 'data', `${table.path}.zst`)
+  const good = await readFile(file)
+  await writeFile(file, good.with(good.length - 9, (good.at(-9) ?? 0) ^ 1))
+  expect((await verify()).faults).toEqual([expect.stringMatching(`${table.path}.zst is damaged`)])
+  expect((await run(['restore', backups, '--to', `${copy}2`], data)).err).toContain(
+    `${table.path}.zst is damaged`,
+  )
+  await writeFile(file, good)
+
+  const store = join(backups, 'contents')
+  const [first = ''] = (await readdir(store)).filter((name) => name.length === 2)
+  await rm(join(store, first), { recursive: true })
+  const [fault] = (await verify()).faults
+  expect(fault).toMatch(/^contents\/[0-9a-f]{64} is missing in the backup\.$/)
+  const lost = await run(['restore', backups, '--to', `${copy}3`], data)
+  expect(lost).toMatchObject({ code: 1 })
+  expect(lost.err).toContain(fault.slice('contents/'.length, 'contents/'.length + 64))
+})
+
+test('a bucket is a place of backups too', { timeout: 300_000 }, async () => {
+  const { data, copy } = await place()
+  const bucket = await openBucket()
+  const keys = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' }
+  const server = await serve(data, bucket.url, keys)
+  await withBase(server)
+  await putFile(server, 'kept', randomBytes(50_000))
+  await server.call('PUT', '/v1/crm/records/note/one', { data: { text: 'x' } })
+  await server.until(({ backup }) => backup.last_at !== null)
+  await end(server)
+  const [made] = (await ask(['backup', 'list'], data, bucket.url, keys)).data
+  expect(await ask(['backup', 'verify', made.id], data, bucket.url, keys)).toMatchObject({
+    faults: [],
+    contents: 1,
+  })
+  const restored = await ask(['restore', bucket.url, '--to', copy], data, undefined, keys)
+  expect(restored).toMatchObject({ bases: 1, records: 1, contents: 1, missing_contents: [] })
+  await bucket.close()
+})
+
+test('a full place of backups is said, and archiving goes on when it has room', async () => {
+  const { data } = await place()
+  const disk = join(folder, 'small')
+  const unmount = await smallDisk(disk, 24 * 2 ** 20)
+  if (!unmount) return console.warn('not tested: this user may mount no file system')
+  const server = await serve(data, disk)
+  try {
+    await withBase(server)
+    await server.until(({ backup }) => backup.last_at !== null)
+    await writeFile(join(disk, 'filler'), Buffer.alloc(24 * 2 ** 20)).catch(() => {})
+    await server.call('PUT', '/v1/crm/records/note/one', { data: { text: 'x' } })
+    await endSegment(server)
+    await server.until(({ backup }) => backup.state === 'failing')
+    expect((await server.call('PUT', '/v1/crm/records/note/two', { data: { text: 'x' } })).status).toBe(201)
+    const failed = await run(['backup'], data)
+    expect(failed).toMatchObject({ code: 1 })
+    const { data: listed } = await ask(['backup', 'list'], data)
+    expect(listed.filter(({ is_complete }: { is_complete: boolean }) => !is_complete)).toEqual([])
+    await rm(join(disk, 'filler'))
+    await server.until(({ backup }) => backup.state === 'ok')
+    const metrics = await (await fetch(`${server.url}/metrics`)).text()
+    expect(Number(/^plinth_wal_archive_failures_total (\d+)/m.exec(metrics)?.[1])).toBeGreaterThan(0)
+    expect(Number(/^plinth_backup_last_seconds (\S+)/m.exec(metrics)?.[1])).toBeGreaterThan(0)
+  } finally {
+    await end(server)
+    await unmount()
+  }
+})
+
+test('a failing archive stops before it fills the disk of the data, and begins again with a backup', async () => {
+  const { backups, copy } = await place()
+  const disk = join(folder, 'data-disk')
+  const unmount = await smallDisk(disk, 600 * 2 ** 20)
+  if (!unmount) return console.warn('not tested: this user may mount no file system')
+  const data = join(disk, 'data')
+  const server = await serve(data, backups)
+  try {
+    await withBase(server)
+    const { backup: first } = await server.until(({ backup }) => backup.last_at !== null)
+    // The place is gone: a file is where its directory was.
+    await rm(join(backups, 'wal'), { recursive: true })
+    await writeFile(join(backups, 'wal'), '')
+    await writeFile(join(disk, 'filler'), Buffer.alloc(460 * 2 ** 20)).catch(() => {})
+    await server.call('PUT', '/v1/crm/records/note/one', { data: { text: 'x' } })
+    await endSegment(server)
+    await server.until(({ backup }) => backup.state === 'stopped')
+    expect((await readdir(join(data, 'wal-archive'))).length).toBeLessThanOrEqual(1)
+    expect((await server.call('PUT', '/v1/crm/records/note/two', { data: { text: 'x' } })).status).toBe(201)
+    await rm(join(backups, 'wal'))
+    await rm(join(disk, 'filler'))
+    await server.until(({ backup }) => backup.state === 'ok' && backup.last_at > first.last_at)
+    await end(server)
+    expect(await ask(['restore', backups, '--to', copy], data)).toMatchObject({ records: 2 })
+  } finally {
+    if (running.includes(server)) await end(server)
+    await unmount()
+  }
+})
+
+test('a database of your own is left to its tools', async () => {
+  const { data, backups } = await place()
+  const refused = await run(['backup'], data, backups, { DATABASE_URL: 'postgres://localhost/none' })
+  expect(refused).toMatchObject({ code: 1 })
+  expect(refused.err).toContain('pg_basebackup')
+  const idle = await run(['backup'], data, backups)
+  expect(idle.err).toContain('archives nothing')
+})
