@@ -37,6 +37,8 @@ import { previewTools, resolveTools } from './mcp/preview-tools.ts'
 import { addressCheck } from './mcp/protocol/host-check.ts'
 import type { Provider } from './mcp/protocol/provider.ts'
 import { openAuthenticator } from './oauth/authenticator.ts'
+import { openPeople } from './oauth/people/people.ts'
+import { peopleRoutes } from './oauth/people/plugin.ts'
 import { authorizationServer } from './oauth/server/plugin.ts'
 import { attachmentLinks } from './rest/attachment-links.ts'
 import { docs } from './rest/docs.ts'
@@ -83,6 +85,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     return session && openContext(engine, session, via, requestId, closed, reserveBytes)
   }
   const sizes = bodySizes(config)
+  const people = config.oidc && openPeople(engine, config.oidc)
   const authenticator = openAuthenticator(config, engine, authenticate)
   const limiter = rateLimiter(config.requestsPerMinute)
   const visit = async ({ ip }: FastifyRequest) => limiter.visit(ip)
@@ -145,13 +148,15 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   await app.register(playground(toGraphql, { visit, charge, sizes, ...config }))
   await app.register(signInRoutes(engine, limiter, toGraphql))
   await app.register(authenticator.metadata(addressCheck(config)))
-  await app.register(authorizationServer({ engine, limiter, config, addressCheck: addressCheck(config) }))
+  const ofPeople = { people, engine, limiter, addressCheck: addressCheck(config) }
+  await app.register(authorizationServer({ ...ofPeople, config }))
+  await app.register(peopleRoutes({ ...ofPeople, caller: toGraphql, publicUrl: config.publicUrl }))
   const toMcp = callerHooks(authenticator.authenticate, limiter, unsent, 'mcp', authenticator.tokenChars)
   await app.register(mcp(toMcp, { ...config, challenge: authenticator.challenge, charge }, provider))
   await app.register(attachmentLinks(visit, linkOpener(engine)))
   await app.register(ingestion(deliveryOpener(engine), limiter, sizes.record))
   await app.register(s3({ openS3: s3Opener(engine), limiter, charge, unsent }))
   await app.register(docs(visit))
-  await app.register(frontPage(visit, config.operator))
+  await app.register(frontPage(visit, { ...config.operator, signsIn: people !== undefined }))
   return app
 }

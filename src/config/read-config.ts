@@ -112,6 +112,21 @@ function scheduleOf(text: string): readonly number[] {
   return waits.map((each) => Math.round(Number(each) * 1000))
 }
 
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Error('must be JSON')
+  }
+}
+
+const OIDC = [
+  'PLINTH_OIDC_ISSUER',
+  'PLINTH_OIDC_CLIENT_ID',
+  'PLINTH_OIDC_CLIENT_SECRET',
+  'PLINTH_OIDC_GRANTS',
+] as const
+
 /**
  * The schema of all environment variables of the server. No other module reads the environment. An empty
  * variable counts as unset.
@@ -166,6 +181,14 @@ const Settings = z.object({
     .optional(),
   PLINTH_OAUTH_SERVER: z.enum(['on', 'off'], 'must be on or off').default('off'),
   PLINTH_OAUTH_REGISTRATION: z.enum(['on', 'off'], 'must be on or off').default('off'),
+  PLINTH_OIDC_ISSUER: z
+    .string()
+    .refine(isIssuer, 'is an https address without query or fragment (http on this machine)')
+    .optional(),
+  PLINTH_OIDC_CLIENT_ID: z.string().max(512).optional(),
+  PLINTH_OIDC_CLIENT_SECRET: z.string().max(1024).optional(),
+  PLINTH_OIDC_SCOPES: z.string().max(1024).default('openid profile email offline_access'),
+  PLINTH_OIDC_GRANTS: readBy(jsonOf).optional(),
   PLINTH_RATE_LIMIT: whole(0, 10_000_000, LIMITS.requestsPerMinute),
   PLINTH_MAX_CONNECTIONS: whole(1, 1_000_000, LIMITS.connections),
   PLINTH_MAX_BODY_BYTES: whole(1024, 1024 ** 3, LIMITS.bodyBytes),
@@ -203,6 +226,15 @@ const Sound = Settings.refine(
     path: ['PLINTH_OAUTH_SERVER'],
     error: 'needs PLINTH_PUBLIC_URL, an https address without a path (or a server of this machine only)',
   })
+  .refine((set) => new Set(OIDC.map((name) => set[name] === undefined)).size === 1, {
+    path: ['PLINTH_OIDC_ISSUER'],
+    error:
+      'is set with PLINTH_OIDC_CLIENT_ID, PLINTH_OIDC_CLIENT_SECRET and PLINTH_OIDC_GRANTS, or none of them',
+  })
+  .refine((set) => !set.PLINTH_OIDC_ISSUER || isOrigin(set.PLINTH_PUBLIC_URL, set.PLINTH_HOST), {
+    path: ['PLINTH_OIDC_ISSUER'],
+    error: 'needs PLINTH_PUBLIC_URL, an https address without a path (or a server of this machine only)',
+  })
   .refine((set) => set.PLINTH_OAUTH_REGISTRATION === 'off' || set.PLINTH_OAUTH_SERVER === 'on', {
     path: ['PLINTH_OAUTH_REGISTRATION'],
     error: 'needs PLINTH_OAUTH_SERVER=on',
@@ -218,6 +250,15 @@ export type OAuth = {
   audience: string
   /** Scopes that clients request from the issuer; empty if not configured. */
   scopes: readonly string[]
+}
+
+/** The identity provider that people sign in at. `mapping` is checked where grants are known. */
+export type Oidc = {
+  issuer: string
+  clientId: string
+  clientSecret: string
+  scopes: string
+  mapping: unknown
 }
 
 export type Config = {
@@ -250,6 +291,7 @@ export type Config = {
   oauth: OAuth | undefined
   /** The server's own authorization server; undefined if it is off. `registers`: clients may register themselves. */
   oauthServer: { registers: boolean } | undefined
+  oidc: Oidc | undefined
   requestsPerMinute: number
   connections: number
   bodyBytes: number
@@ -271,7 +313,7 @@ export type Config = {
 }
 
 /** Settings whose value may be in a file, which `<NAME>_FILE` names: containers and systemd give secrets so. */
-const SECRETS = ['DATABASE_URL', 'PLINTH_ADMIN_TOKEN', 'PLINTH_MASTER_KEY']
+const SECRETS = ['DATABASE_URL', 'PLINTH_ADMIN_TOKEN', 'PLINTH_MASTER_KEY', 'PLINTH_OIDC_CLIENT_SECRET']
 const FILES = SECRETS.map((name) => `${name}_FILE`)
 const SECRET_BYTES = 64 * 1024
 
@@ -367,6 +409,16 @@ export function readConfig(env: Record<string, string | undefined>): Config {
           },
     oauthServer:
       set.PLINTH_OAUTH_SERVER === 'on' ? { registers: set.PLINTH_OAUTH_REGISTRATION === 'on' } : undefined,
+    oidc:
+      set.PLINTH_OIDC_ISSUER === undefined
+        ? undefined
+        : {
+            issuer: set.PLINTH_OIDC_ISSUER,
+            clientId: set.PLINTH_OIDC_CLIENT_ID ?? '',
+            clientSecret: set.PLINTH_OIDC_CLIENT_SECRET ?? '',
+            scopes: set.PLINTH_OIDC_SCOPES,
+            mapping: set.PLINTH_OIDC_GRANTS,
+          },
     requestsPerMinute: set.PLINTH_RATE_LIMIT,
     connections: set.PLINTH_MAX_CONNECTIONS,
     bodyBytes: set.PLINTH_MAX_BODY_BYTES,

@@ -100,7 +100,7 @@ export function frontPage(visit: Hook, operator: Operator = {}, folders?: readon
   }
 }
 
-const indexOf = ({ support }: Operator): string =>
+const indexOf = ({ support, signsIn }: Operator): string =>
   JSON.stringify(
     {
       name: 'plinth',
@@ -110,6 +110,7 @@ const indexOf = ({ support }: Operator): string =>
       ...Object.fromEntries(SURFACES.map(({ name, path }) => [name, path])),
       privacy: '/privacy',
       ...(support !== undefined && { support: supportLink(support) }),
+      ...(signsIn && { sign_in: '/sign-in' }),
     },
     null,
     2,

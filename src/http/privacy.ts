@@ -2,7 +2,12 @@
 import { escapeHtml, htmlPage } from './html-page.ts'
 
 /** What who runs the server says of themselves. */
-export type Operator = { privacyUrl?: string | undefined; support?: string | undefined }
+/** `signsIn`: people sign in at an identity provider of theirs. */
+export type Operator = {
+  privacyUrl?: string | undefined
+  support?: string | undefined
+  signsIn?: boolean
+}
 
 /** Where to ask for help, as an address to open. */
 export const supportLink = (support: string): string =>

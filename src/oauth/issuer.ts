@@ -11,7 +11,7 @@ import { parseJson, pointer } from '../json/parse.ts'
 import { discoverKeys, keyRing } from './keys.ts'
 
 /** Asymmetric signature algorithms only: no shared secrets and no `none`. */
-const ALGORITHMS = [
+export const ALGORITHMS = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ]

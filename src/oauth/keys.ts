@@ -113,7 +113,7 @@ function metadataOf(issuer: string): readonly string[] {
   ]
 }
 
-async function fetchJson(url: string, signal: AbortSignal): Promise<object> {
+export async function fetchJson(url: string, signal: AbortSignal): Promise<object> {
   const response = await fetch(url, { redirect: 'manual', signal, headers: { accept: 'application/json' } })
   if (response.status !== 200) {
     await response.body?.cancel()

@@ -31,7 +31,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   json: 1500,
   // Views in the chat: the pages, the sealed decisions and the tool that takes them.
   mcp: 12_750,
-  oauth: 1750,
+  oauth: 2000,
   postgres: 1500,
   rest: 10000,
   s3: 2500,

@@ -169,6 +169,7 @@ export const words = {
     about: 'Plinth keeps the data that your agents work with. Here you see what they did, and take it back.',
     token: 'API token',
     submit: 'Sign in',
+    provider: 'Sign in with your organization',
     hint: 'In the directory of the server, this command opens the page signed in:',
     help: 'The tab forgets the token when you close it. The admin token is in the file admin-token in the data directory.',
     ended: 'Your sign-in ended. What you see stays; sign in to go on.',

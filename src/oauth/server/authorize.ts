@@ -6,6 +6,8 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { type Context, openContext, sentToken } from '../../graphql/context.ts'
 import type { RateLimiter } from '../../http/rate-limit.ts'
 import type { Resource } from '../addresses.ts'
+import { CONSENT, cookieIn, setCookie } from '../people/cookies.ts'
+import type { People } from '../people/people.ts'
 import { ALL, basesFor, choicesIn } from './choices.ts'
 import type { Client, Clients } from './clients.ts'
 import { basePage, consentPage, sendPage, signInPage } from './consent-page.ts'
@@ -15,6 +17,8 @@ import { type Parameters, parametersOf, required, resourceIn } from './parameter
 import { withAnswer } from './redirects.ts'
 
 type Deps = {
+  /** The identity provider that people sign in at, if there is one. */
+  people: People | undefined
   engine: Engine
   clients: Clients
   limiter: RateLimiter
@@ -33,7 +37,7 @@ type Asked = {
 const CHALLENGE = /^[\w-]{43}$/
 
 /** Returns the handlers of GET and POST. The request of the client is in the query of both, and checked by both. */
-export function authorization({ engine, clients, limiter, originOf }: Deps) {
+export function authorization({ people, engine, clients, limiter, originOf }: Deps) {
   /** @throws invalid_client, invalid_redirect_uri: the person is told, and nobody is redirected */
   const askedIn = async (
     request: FastifyRequest,
@@ -68,7 +72,10 @@ export function authorization({ engine, clients, limiter, originOf }: Deps) {
   const open = async (request: FastifyRequest, reply: FastifyReply) => {
     const [asked, asking] = await askedIn(request)
     if (asked instanceof DomainError) return answer(reply, asking, oauthBody(asked), request)
-    return sendPage(reply, signInPage(asking), asked.redirectUri)
+    const code = people && cookieIn(request, CONSENT.name)
+    if (!code) return sendPage(reply, signInPage(asking, providerFor(request)), asked.redirectUri)
+    setCookie(reply, CONSENT, '', 0, asked.origin.startsWith('https:'))
+    return proceed(await signIn(request, code), asked, {}, request, reply)
   }
 
   const decide = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -86,16 +93,33 @@ export function authorization({ engine, clients, limiter, originOf }: Deps) {
     const context = await (form['session'] === undefined
       ? signIn(request, form['token'] ?? '')
       : signedIn(request, asked, form['session']))
+    return proceed(context, asked, form, request, reply)
+  }
+
+  const providerFor = ({ url }: FastifyRequest) =>
+    people && { host: people.host, href: `/sign-in?to=${encodeURIComponent(url)}` }
+
+  /** Goes on with who is signed in, or asks again. */
+  const proceed = async (
+    context: Context | undefined,
+    asked: Asked,
+    form: Parameters,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> => {
+    const again = (wrong: string) =>
+      sendPage(reply, signInPage(asked, providerFor(request), wrong), asked.redirectUri, 403)
     if (!context) {
-      if (form['session'] === undefined) limiter.fail(request.ip)
-      const wrong = form['session'] === undefined ? WRONG : 'Your sign-in has ended. Sign in again.'
-      return sendPage(reply, signInPage(asking, wrong), asked.redirectUri, 403)
+      if (form['session'] !== undefined) return again('Your sign-in has ended. Sign in again.')
+      limiter.fail(request.ip)
+      return again(WRONG)
     }
     try {
       return await choose(context, asked, form, request, reply)
     } catch (thrown) {
-      if (!(thrown instanceof DomainError) || thrown.details[0]?.code !== 'token_required') throw thrown
-      return sendPage(reply, signInPage(asking, thrown.details[0].message), asked.redirectUri, 403)
+      const detail = thrown instanceof DomainError ? thrown.details[0] : undefined
+      if (detail?.code !== 'token_required' && detail?.code !== 'nothing_there') throw thrown
+      return again(detail.message)
     }
   }
 
@@ -121,12 +145,15 @@ export function authorization({ engine, clients, limiter, originOf }: Deps) {
     const choices =
       chosen !== undefined && isKnown ? await choicesIn(engine, context, chosen, asked.resource) : undefined
     if (!choices)
-      return sendPage(
-        reply,
-        signInPage(asked, 'This token has nothing at the address of the client.'),
-        asked.redirectUri,
-        403,
-      )
+      throw new DomainError('FORBIDDEN', 'There is nothing to allow.', {
+        details: [
+          {
+            path: '/token',
+            code: 'nothing_there',
+            message: 'You have nothing at the address of the client.',
+          },
+        ],
+      })
     const terms = { endsAt, hasOtherBases: bases.length > 1 }
     const show = (wrong?: string) =>
       sendPage(

@@ -16,7 +16,7 @@ const STYLE = `
 .ask .types { margin: .2rem 0 .2rem 1.6rem; max-height: 14rem; overflow-y: auto } .ask form:not(:has([value="types"]:checked)) .types { display: none }
 .ask .acts { display: flex; flex-wrap: wrap; gap: .6rem; margin-top: 1.4rem }
 .ask button { flex: 1 1 9rem; padding: .55rem 1rem; font: inherit; color: inherit; background: var(--code); border: 1px solid var(--line); border-radius: 6px; cursor: pointer }
-.ask button.main { color: #fff; background: #0550ae; border-color: #0550ae } .ask button.link { flex: none; border: 0; background: none; padding: 0; color: var(--link); text-decoration: underline }
+.ask a.main { display: block; padding: .55rem 1rem; text-align: center; text-decoration: none; border-radius: 6px } .ask :is(a, button).main { color: #fff; background: #0550ae; border-color: #0550ae } .ask button.link { flex: none; border: 0; background: none; padding: 0; color: var(--link); text-decoration: underline }
 .ask :is(input, select, button):focus-visible { outline: 2px solid var(--link); outline-offset: 2px }
 .ask .wrong { color: #b42318; border-left: 3px solid; padding-left: .7rem } @media (prefers-color-scheme: dark) { .ask .wrong { color: #ff9b90 } }
 `
@@ -73,19 +73,22 @@ const heading = ({ client }: Asking) => `<h1>“${escapeHtml(client.name)}” wa
 const CANCEL = '<button name="decision" value="deny" formnovalidate>Cancel</button>'
 
 /** The page that no client has an answer of. */
-export const faultPage = (text: string): string =>
+export const faultPage = (text: string, title = 'This client cannot be connected'): string =>
   html(
     'Not connected',
-    `<h1>This client cannot be connected</h1>${message(text)}<p class="soft">Nothing was allowed. Close this page, and start again in the client.</p>`,
+    `<h1>${escapeHtml(title)}</h1>${message(text)}<p class="soft">Nothing was allowed. Close this page, and start again.</p>`,
   )
 
-export const signInPage = (asking: Asking, wrong?: string): string =>
+/** The identity provider, and the address that leads there. */
+export type SignInAt = { host: string; href: string } | undefined
+
+export const signInPage = (asking: Asking, provider: SignInAt, wrong?: string): string =>
   html(
     'Sign in',
     `${heading(asking)}${about(asking)}
-<form method="post" autocomplete="off">${message(wrong)}
+${provider ? `<p><a class="main" href="${escapeHtml(provider.href)}">Sign in with ${escapeHtml(provider.host)}</a></p><p class="soft">Or with a token:</p>` : ''}<form method="post" autocomplete="off">${message(wrong)}
 <label class="head" for="token">Your token</label>
-<input id="token" name="token" type="password" autocomplete="off" required autofocus maxlength="512" placeholder="plt_…" aria-describedby="hint">
+<input id="token" name="token" type="password" autocomplete="off" required maxlength="512" placeholder="plt_…" aria-describedby="hint">
 <p class="soft" id="hint">Or the code of <code>npx plinth open --print</code>. The client does not get it: next, you choose what the client may do.</p>
 <div class="acts"><button class="main" name="decision" value="sign-in">Sign in</button>${CANCEL}</div></form>`,
   )

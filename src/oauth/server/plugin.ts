@@ -6,6 +6,7 @@ import { FAILURES } from '../../foundation/errors.ts'
 import { refusal } from '../../http/errors.ts'
 import type { RateLimiter } from '../../http/rate-limit.ts'
 import { originOf } from '../addresses.ts'
+import type { People } from '../people/people.ts'
 import { authorization } from './authorize.ts'
 import { openClients } from './clients.ts'
 import { faultPage, sendPage } from './consent-page.ts'
@@ -13,6 +14,7 @@ import { oauthBody, refused } from './failures.ts'
 import { acceptUrlEncoded, type Parameters, required, resourceIn } from './parameters.ts'
 
 type Options = {
+  people: People | undefined
   engine: Engine
   limiter: RateLimiter
   config: Pick<Config, 'publicUrl' | 'oauthServer'>
@@ -25,7 +27,7 @@ const VERIFIER = /^[\w.~-]{43,128}$/
 const PATH = '/oauth'
 
 /** Serves it, if it is on. */
-export function authorizationServer({ engine, limiter, config: settings, addressCheck }: Options) {
+export function authorizationServer({ people, engine, limiter, config: settings, addressCheck }: Options) {
   return async (app: FastifyInstance): Promise<void> => {
     const { oauthServer, publicUrl } = settings
     if (!oauthServer) return
@@ -64,7 +66,7 @@ export function authorizationServer({ engine, limiter, config: settings, address
       }
     })
 
-    const { open, decide } = authorization({ engine, clients, limiter, originOf: originIn })
+    const { open, decide } = authorization({ people, engine, clients, limiter, originOf: originIn })
     app.get(`${PATH}/authorize`, { exposeHeadRoute: false }, open)
     app.post(`${PATH}/authorize`, { bodyLimit: BODY_BYTES, config: FORM }, decide)
 
@@ -95,14 +97,17 @@ export function authorizationServer({ engine, limiter, config: settings, address
         refresh_token: issued.refreshToken,
       }
     })
-    const grantIn = (
+    const grantIn = async (
       sent: Parameters,
       client: { clientId: string; resource: string | undefined },
       id: string,
     ) => {
       const kind = required(sent, 'grant_type')
-      if (kind === 'refresh_token')
-        return authorizations.refresh({ ...client, refreshToken: required(sent, 'refresh_token') }, id)
+      if (kind === 'refresh_token') {
+        const refreshToken = required(sent, 'refresh_token')
+        await people?.renew({ refreshToken }, id)
+        return authorizations.refresh({ ...client, refreshToken }, id)
+      }
       if (kind !== 'authorization_code')
         throw refused(
           'unsupported_grant_type',

@@ -13,7 +13,13 @@ export type Grant = {
   environment?: string
   permission: 'read' | 'write' | 'manage' | 'admin'
 }
-type Self = { id: string; name: string; kind?: Kind; grants: readonly Grant[] }
+type Self = {
+  id: string
+  name: string
+  kind?: Kind
+  grants: readonly Grant[]
+  expires_at?: string | null | undefined
+}
 export type Kind = 'person' | 'agent' | 'program'
 
 type Session =
@@ -65,6 +71,28 @@ export const signIn = (pasted: string): Promise<void> =>
     return exchange(code)
   })
 
+/** Whether the server has an identity provider to sign in at. */
+export async function signsInElsewhere(): Promise<boolean> {
+  const answer = await fetch('/', { headers: { accept: 'application/json' } }).catch(() => undefined)
+  return answer?.ok === true && ((await answer.json()) as { sign_in?: string }).sign_in !== undefined
+}
+
+/** A sign-in at an identity provider is short: it is renewed while the tab is open, as long as the person may be here. */
+function renewInTime(held: string, { expires_at: end }: Pick<Self, 'expires_at'>): void {
+  const leftMs = Date.parse(end ?? '') - Date.now()
+  if (!(leftMs < SHORT_MS)) return
+  setTimeout(
+    () => {
+      if (token() !== held) return
+      void fetch('/sign-in/renew', { method: 'POST', headers: bearer(held) })
+        .then(() => fetch('/v1/tokens/self', { headers: bearer(held) }))
+        .then(async (answer) => answer.ok && renewInTime(held, (await answer.json()) as Self))
+        .catch(() => renewInTime(held, { expires_at: end }))
+    },
+    Math.max(leftMs / 2, RENEW_MS),
+  )
+}
+
 /** Ends the token of the tab, in all tabs. */
 export async function signOut(): Promise<void> {
   const leaving = token()
@@ -90,6 +118,7 @@ async function enter(find: () => Promise<string>): Promise<void> {
     // What was read for somebody else is not shown to the next one.
     if (!('self' in before) || identityOf(before.self) !== identityOf(self)) queryClient.clear()
     become({ state: 'in', token: found, self })
+    renewInTime(found, self)
     void queryClient.invalidateQueries()
   } catch (error) {
     sessionStorage.removeItem(KEY)
@@ -119,6 +148,9 @@ function forget(): void {
 }
 
 const SOON_MS = 150
+/** A sign-in that ends within this time can be renewed; and how often that is tried. */
+const SHORT_MS = 10 * 60_000 + 1000
+const RENEW_MS = 30_000
 /** Other tabs answer within this time, or there are none. */
 const ANSWER_MS = 2000
 

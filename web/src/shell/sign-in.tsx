@@ -1,6 +1,6 @@
 /** The sign-in: a token that is exchanged at once for one of this tab. Over a page whose token ended, it is a dialog. */
-import { type FormEvent, useState } from 'react'
-import { signIn } from '../api/session.ts'
+import { type FormEvent, useEffect, useState } from 'react'
+import { signIn, signsInElsewhere } from '../api/session.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { words } from '../words.ts'
 
@@ -30,6 +30,8 @@ export function SignIn({ message, isAgain = false }: Props) {
 function Form({ message }: { message?: string }) {
   const [token, setToken] = useState('')
   const [isBusy, setBusy] = useState(false)
+  const [isElsewhere, setElsewhere] = useState(false)
+  useEffect(() => void signsInElsewhere().then(setElsewhere), [])
   const submit = (event: FormEvent) => {
     event.preventDefault()
     setBusy(true)
@@ -37,6 +39,11 @@ function Form({ message }: { message?: string }) {
   }
   return (
     <form onSubmit={submit}>
+      {isElsewhere && (
+        <a href={`/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`}>
+          {words.signIn.provider}
+        </a>
+      )}
       <label htmlFor="token">{words.signIn.token}</label>
       <input
         id="token"

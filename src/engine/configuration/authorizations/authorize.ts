@@ -33,7 +33,11 @@ export async function grantorOf({ db, actor, session }: Scope): Promise<{ id: st
       ? null
       : await db.orm.token.findUnique({
           where: { id: actor.tokenId ?? '' },
-          include: { authorization: { select: { id: true } }, opener: true },
+          include: {
+            authorization: { select: { id: true } },
+            person: true,
+            opener: { include: { person: true } },
+          },
         })
   if (!row || row.authorization)
     throw new DomainError('FORBIDDEN', 'This token allows no clients.', {
@@ -45,8 +49,9 @@ export async function grantorOf({ db, actor, session }: Scope): Promise<{ id: st
         },
       ],
     })
-  const { id, expiresAt } = row.opener ?? row
-  return { id, endsAt: expiresAt }
+  const { id, expiresAt, person } = row.opener ?? row
+  // The token of somebody who signed in at a provider is renewed as long as the provider says so.
+  return { id, endsAt: person ? null : expiresAt }
 }
 
 /**

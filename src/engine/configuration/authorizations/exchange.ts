@@ -44,6 +44,8 @@ const SWEEP = statement(
 const PREFIX = 'plr_'
 const PART = 43
 const REFRESH = new RegExp(`^${PREFIX}[\\w-]{${2 * PART}}$`)
+/** The half of a refresh token that stays. */
+export const familyOf = (refreshToken: string): string => refreshToken.slice(PREFIX.length, -PART)
 const secret = () => randomBytes(32).toString('base64url')
 
 /** Exchanges a code. Undefined if it is unknown, used or expired, or not for this client, address or verifier. */
@@ -71,7 +73,7 @@ export async function refresh(
   { refreshToken, ...sent }: Sent & { refreshToken: string },
 ): Promise<IssuedTokens | undefined> {
   if (!REFRESH.test(refreshToken)) return undefined
-  const family = refreshToken.slice(PREFIX.length, -PART)
+  const family = familyOf(refreshToken)
   return underLock(scope, LOCK_BY_FAMILY, family, async (within, grantor) => {
     const found = await within.db.orm.authorization.findUnique({ where: { familyHash: hashOf(family) } })
     if (!found || !isOf(found, sent)) return undefined
@@ -86,7 +88,7 @@ export function revoke(
   { token, clientId }: { token: string; clientId: string },
 ): Promise<void> {
   const where = REFRESH.test(token)
-    ? { familyHash: hashOf(token.slice(PREFIX.length, -PART)), clientId }
+    ? { familyHash: hashOf(familyOf(token)), clientId }
     : { token: { hash: hashOf(token) }, clientId }
   return scope.db.transaction(async (tx) => {
     const found = await tx.orm.authorization.findFirst({ where })

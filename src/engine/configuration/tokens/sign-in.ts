@@ -67,15 +67,25 @@ export async function createSignInCode(scope: WriteScope): Promise<SignInCode> {
   const { tokenId } = scope.actor
   if (tokenId === null || scope.session?.key == null)
     throw refused('Send the request with a token of Plinth.')
-  const code = randomBytes(32).toString('base64url')
   const expiresAt = new Date(Date.now() + LIMITS.signInCodeSeconds * 1000)
-  await scope.db.transaction(async (tx) => {
+  const code = await scope.db.transaction(async (tx) => {
     await lockCreator(tx, scope)
     const own = await tx.orm.token.findUnique({ where: { id: tokenId }, select: { signedInBy: true } })
     if (own?.signedInBy != null) throw refused('The token of a tab makes none. Use the token that opened it.')
-    await tx.query(KEEP, [hashOf(code), tokenId, expiresAt])
+    return keepSignInCode(tx, tokenId, expiresAt)
   })
   return { code, expiresAt: expiresAt.toISOString() }
+}
+
+/** Stores a new code of the token, and returns it. */
+export async function keepSignInCode(
+  tx: Db,
+  tokenId: string,
+  expiresAt = new Date(Date.now() + LIMITS.signInCodeSeconds * 1000),
+): Promise<string> {
+  const code = randomBytes(32).toString('base64url')
+  await tx.query(KEEP, [hashOf(code), tokenId, expiresAt])
+  return code
 }
 
 type Asker = { id: string; name: string; kind: ActorKind; grants: Grant[]; expires_at: Date | null }

@@ -1,0 +1,119 @@
+/**
+ * People who sign in at an identity provider. Each has one token, which nobody knows, for ten minutes: those of tabs and
+ * clients end with it. The provider is asked again before it ends, and says what the person may do now.
+ */
+import { LIMITS } from '../../../foundation/limits.ts'
+import { uuidv7 } from '../../../foundation/uuid.ts'
+import { ACCOUNT, appendChange } from '../../core/append-change.ts'
+import { hashOf, newToken, toToken } from '../../core/authentication/authenticate.ts'
+import { announce } from '../../core/cache-notices.ts'
+import type { Scope } from '../../core/scope.ts'
+import type { Grant } from '../../storage/access/grants.ts'
+import { statement } from '../../storage/database/client.ts'
+import { endTokens } from '../tokens/remove.ts'
+import { keepSignInCode } from '../tokens/sign-in.ts'
+import { familyOf } from './exchange.ts'
+
+/** What the provider says of a person. */
+export type Identity = {
+  issuer: string
+  subject: string
+  name: string
+  grants: readonly Grant[]
+  /** What asks the provider again; null if it gave nothing. */
+  refreshToken: string | null
+}
+type Due = { tokenId: string; subject: string; refreshToken: string | null }
+
+const LOCK = statement(
+  'lock_person',
+  `SELECT pg_advisory_xact_lock(hashtextextended('person ' || $1 || ' ' || $2, 0))::text`,
+)
+/** A tab of a person ends with the person, and after some hours in any case. */
+const RENEW_TABS = statement(
+  'renew_tabs',
+  `UPDATE plinth.token SET grants = $2::jsonb, expires_at = least($3::timestamptz, created_at + interval '${LIMITS.tabHours} hours')
+   WHERE signed_in_by = $1 AND expires_at > now() RETURNING encode(hash, 'hex') AS hash`,
+)
+/** Of several requests, one asks the provider. */
+const TAKE_DUE = statement(
+  'take_due_person',
+  `UPDATE plinth.person p SET checked_at = now() FROM plinth.token t
+   WHERE p.token_id = t.id AND p.checked_at < now() - make_interval(secs => ${LIMITS.personCheckSeconds}) AND (
+     t.id = $1 OR t.id = (SELECT signed_in_by FROM plinth.token WHERE id = $1)
+     OR t.id = (SELECT granted_by FROM plinth.oauth_authorization WHERE family_hash = $2))
+   RETURNING p.token_id, p.subject, p.refresh_token`,
+)
+const RETRY = statement(
+  'retry_person',
+  `UPDATE plinth.person SET checked_at = now() - make_interval(secs => ${LIMITS.personCheckSeconds}) WHERE token_id = $1`,
+)
+
+const placeOf = (tokenId: string) => ['person', tokenId]
+
+/** Stores what the provider says, and lets live tabs go on. */
+function store(scope: Scope, { issuer, subject, name, grants, refreshToken }: Identity): Promise<string> {
+  return scope.db.transaction(async (tx) => {
+    await tx.query(LOCK, [issuer, subject])
+    const known = await tx.orm.person.findUnique({ where: { issuer_subject: { issuer, subject } } })
+    const expiresAt = new Date(Date.now() + LIMITS.personSeconds * 1000)
+    const data = { name, grants: grants as object[], expiresAt }
+    const id = known?.tokenId ?? uuidv7()
+    const sealed = refreshToken === null ? null : scope.vault.seal(placeOf(id), refreshToken)
+    if (known) {
+      const { hash } = await tx.orm.token.update({ where: { id }, data })
+      await tx.orm.person.update({
+        where: { tokenId: id },
+        data: { refreshToken: sealed, checkedAt: new Date() },
+      })
+      const tabs = await tx.query<{ hash: string }>(RENEW_TABS, [id, JSON.stringify(grants), expiresAt])
+      const keys = [Buffer.from(hash).toString('hex'), ...tabs.map((tab) => tab.hash)]
+      await announce(tx, ...keys.map((key) => `token:${key}` as const))
+      return id
+    }
+    const hidden = newToken()
+    const secret = { hash: hashOf(hidden), tail: hidden.slice(-4) }
+    const row = await tx.orm.token.create({ data: { id, kind: 'person', ...secret, ...data } })
+    await tx.orm.person.create({ data: { tokenId: id, issuer, subject, refreshToken: sealed } })
+    const within = { ...scope, db: tx, actor: { tokenId: id, name, kind: 'person' as const } }
+    const entry = { id, operation: 'create' as const, version: 1, state: toToken(row) }
+    await appendChange(within, { baseId: ACCOUNT, kind: 'token', ...entry })
+    return id
+  })
+}
+
+/** Lets a person in. Returns a one-time code, as a browser gets from `plinth open`. */
+export async function enter(scope: Scope, identity: Identity): Promise<string> {
+  const id = await store(scope, identity)
+  return scope.db.transaction((tx) => keepSignInCode(tx, id))
+}
+
+/**
+ * The person of a tab or of a client's refresh token, if the provider has to be asked again. Undefined for others, and while
+ * somebody asks.
+ */
+export async function takeDue(
+  scope: Scope,
+  { tokenId = '', refreshToken = '' }: { tokenId?: string; refreshToken?: string },
+): Promise<Due | undefined> {
+  const family = hashOf(familyOf(refreshToken))
+  const [row] = await scope.db.query<{ token_id: string; subject: string; refresh_token: string | null }>(
+    TAKE_DUE,
+    [tokenId, family],
+  )
+  if (!row) return undefined
+  const sealed = row.refresh_token
+  const opened = sealed === null ? undefined : scope.vault.open(placeOf(row.token_id), sealed)
+  return { tokenId: row.token_id, subject: row.subject, refreshToken: opened ?? null }
+}
+
+/** What came of it: the identity now, that the provider knows the person no more, or that it could not be asked. */
+export async function settleDue(
+  scope: Scope,
+  { tokenId }: Due,
+  outcome: Identity | 'ended' | 'unreachable',
+): Promise<void> {
+  if (outcome === 'unreachable') await scope.db.query(RETRY, [tokenId])
+  else if (outcome === 'ended') await scope.db.transaction((tx) => endTokens({ ...scope, db: tx }, [tokenId]))
+  else await store(scope, outcome)
+}

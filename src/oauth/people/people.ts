@@ -1,0 +1,62 @@
+/** People who sign in at an identity provider: who they are, what they may do, and whether they still may. */
+import type { Oidc } from '../../config/read-config.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { DomainError } from '../../foundation/errors.ts'
+import { replaceInvisible } from '../../foundation/invisible-characters.ts'
+import { type Claims, grantsFor, readRules } from './mapping.ts'
+import { type Known, openProvider, type Started } from './provider.ts'
+
+export const CALLBACK = '/sign-in/callback'
+const NAMES = ['name', 'preferred_username', 'email']
+
+export function openPeople({ authorizations }: Pick<Engine, 'authorizations'>, oidc: Oidc) {
+  const rules = readRules(oidc.mapping)
+  const wanted = rules.map(({ claim }) => claim)
+  const provider = openProvider(oidc, (origin) => `${origin}${CALLBACK}`, wanted)
+  const identityOf = ({ claims, subject, refreshToken }: Known) => ({
+    ...{ issuer: oidc.issuer, subject, refreshToken },
+    name: nameOf(claims, subject),
+    grants: grantsFor(rules, claims),
+  })
+  const settling = new Map<string, Promise<void>>()
+
+  const renew = async (by: { tokenId?: string; refreshToken?: string }, requestId: string): Promise<void> => {
+    const due = await authorizations.takeDue(by, requestId)
+    if (!due) return
+    const settle = (outcome: Parameters<typeof authorizations.settleDue>[1]) =>
+      authorizations.settleDue(due, outcome, requestId)
+    if (due.refreshToken === null) return
+    try {
+      await settle(identityOf(await provider.renew(due.subject, due.refreshToken)))
+    } catch (thrown) {
+      const isOver =
+        thrown instanceof DomainError && (thrown.code === 'UNAUTHORIZED' || thrown.code === 'FORBIDDEN')
+      await settle(isOver ? 'ended' : 'unreachable')
+      if (!isOver) throw thrown
+    }
+  }
+  return {
+    /** The host that people know their provider by. */
+    host: new URL(oidc.issuer).host,
+    start: provider.start,
+    /** Returns the one-time code of a browser. */
+    finish: async (origin: string, sent: URLSearchParams, started: Started, requestId: string) =>
+      authorizations.enter(identityOf(await provider.finish(origin, sent, started)), requestId),
+    /**
+     * Asks the provider again, if the last answer is some minutes old. Requests at the same time wait for one.
+     * @throws INTERNAL_ERROR while it cannot be reached
+     */
+    renew: async (by: { tokenId?: string; refreshToken?: string }, requestId: string): Promise<void> => {
+      const key = by.tokenId ?? by.refreshToken ?? ''
+      const running = settling.get(key) ?? renew(by, requestId).finally(() => settling.delete(key))
+      settling.set(key, running)
+      await running
+    },
+  }
+}
+export type People = ReturnType<typeof openPeople>
+
+function nameOf(claims: Claims, subject: string): string {
+  const found = NAMES.map((name) => claims[name]).find((each) => typeof each === 'string' && each !== '')
+  return [...replaceInvisible(String(found ?? subject), '')].slice(0, 100).join('').trim() || 'unnamed'
+}

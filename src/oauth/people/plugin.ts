@@ -1,0 +1,86 @@
+/** `/sign-in`: to the identity provider and back, for the explorer and for the page where clients are allowed. */
+import { randomBytes } from 'node:crypto'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Engine } from '../../engine/engine.ts'
+import { FAILURES } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import type { CallerHooks } from '../../http/caller.ts'
+import { refusal } from '../../http/errors.ts'
+import type { RateLimiter } from '../../http/rate-limit.ts'
+import { originOf } from '../addresses.ts'
+import { faultPage, sendPage } from '../server/consent-page.ts'
+import { CONSENT, cookieIn, setCookie } from './cookies.ts'
+import { CALLBACK, type People } from './people.ts'
+import { ended, type Started } from './provider.ts'
+
+type Options = {
+  engine: Engine
+  people: People | undefined
+  limiter: RateLimiter
+  caller: CallerHooks
+  publicUrl: string | undefined
+  addressCheck: (request: FastifyRequest, reply: unknown, done: () => void) => void
+}
+
+const STARTED = { name: 'plinth_sign_in', path: '/sign-in' }
+const PAGES = /^\/(?:$|[?]|b\/|graphql(?:$|\/)|oauth\/authorize\?)/
+
+export function peopleRoutes({ engine, people, limiter, caller, publicUrl, addressCheck }: Options) {
+  return async (app: FastifyInstance): Promise<void> => {
+    if (!people) return
+    const secret = () => randomBytes(32).toString('base64url')
+    const isSecure = publicUrl?.startsWith('https:') ?? false
+    app.addHook('onRequest', addressCheck)
+    app.addHook('onRequest', async ({ ip }, reply) => {
+      limiter.admit(ip)
+      limiter.visit(ip)
+      reply.header('cache-control', 'no-store')
+    })
+
+    /** The renewal of a tab, as long as the provider says that the person still may. */
+    app.post('/sign-in/renew', { ...caller, bodyLimit: 1024 }, async (request) => {
+      await people.renew({ tokenId: request.caller.scope.actor.tokenId ?? '' }, request.id)
+      return { renewed: true }
+    })
+
+    const pagesOf = async (pages: FastifyInstance): Promise<void> => {
+      pages.setErrorHandler((thrown, request, reply: FastifyReply) => {
+        const error = refusal(thrown, request, reply)
+        if (error.code === 'UNAUTHORIZED' || error.code === 'FORBIDDEN') limiter.fail(request.ip)
+        setCookie(reply, STARTED, '', 0, isSecure)
+        const { status } = FAILURES[error.code]
+        return sendPage(reply, faultPage(error.message, 'You are not signed in'), undefined, status)
+      })
+      pages.get('/sign-in', { exposeHeadRoute: false }, async (request, reply) => {
+        const started = { state: secret(), nonce: secret(), verifier: secret() }
+        const to = pageIn(request.query)
+        const until = Date.now() + LIMITS.oauthPageSeconds * 1000
+        const sealed = engine.seal(STARTED.name, JSON.stringify({ ...started, to, until }))
+        setCookie(reply, STARTED, sealed, LIMITS.oauthPageSeconds, isSecure)
+        return reply.redirect(await people.start(originOf(request, publicUrl), started), 303)
+      })
+      pages.get(CALLBACK, { exposeHeadRoute: false }, async (request, reply) => {
+        const opened = engine.unseal(STARTED.name, cookieIn(request, STARTED.name) ?? '')
+        if (opened === undefined) throw ended('This sign-in was not begun in this browser.')
+        const { to, until, ...started } = JSON.parse(opened) as Started & { to: string; until: number }
+        if (until < Date.now()) throw ended('This sign-in took too long.')
+        const sent = new URL(request.url, 'http://x').searchParams
+        const code = await people.finish(originOf(request, publicUrl), sent, started, request.id)
+        setCookie(reply, STARTED, '', 0, isSecure)
+        if (!to.startsWith(CONSENT.path)) return reply.redirect(`${to}#code=${code}`, 303)
+        setCookie(reply, CONSENT, code, LIMITS.signInCodeSeconds, isSecure)
+        return reply.redirect(to, 303)
+      })
+    }
+    await app.register(pagesOf)
+  }
+}
+
+/** The page to come back to: one of this server that uses a sign-in. */
+function pageIn(query: unknown): string {
+  const { to } = query as { to?: unknown }
+  if (typeof to !== 'string' || to.length > 8192 || !URL.canParse(to, 'http://x')) return '/'
+  const { origin, pathname, search } = new URL(to, 'http://x')
+  const page = `${pathname}${search}`
+  return origin === 'http://x' && PAGES.test(page) && !page.startsWith('//') ? page : '/'
+}

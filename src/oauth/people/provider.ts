@@ -1,0 +1,158 @@
+/** A client of the identity provider (OpenID Connect): one flow, with PKCE and a nonce, and the renewal of what it said. */
+import { createHash } from 'node:crypto'
+import { errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
+import type { Oidc } from '../../config/read-config.ts'
+import { DomainError } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import { ALGORITHMS } from '../issuer.ts'
+import { fetchJson, keyRing } from '../keys.ts'
+import type { Claims } from './mapping.ts'
+
+/** What a browser carries from the start to the answer. */
+export type Started = { state: string; nonce: string; verifier: string }
+export type Known = { claims: Claims; subject: string; refreshToken: string | null }
+
+type Metadata = Readonly<
+  Record<'issuer' | 'authorization_endpoint' | 'token_endpoint' | 'jwks_uri', string> & {
+    userinfo_endpoint?: string
+    token_endpoint_auth_methods_supported?: readonly string[]
+  }
+>
+
+/** The provider does not know the person any more, or refuses the answer that the browser brought. */
+export const ended = (message: string, cause?: unknown) =>
+  new DomainError('UNAUTHORIZED', message, {
+    cause,
+    details: [{ path: '', code: 'sign_in_refused', message: 'Sign in again.' }],
+  })
+const unreachable = (cause: unknown) =>
+  new DomainError('INTERNAL_ERROR', 'The identity provider is not reachable.', {
+    cause,
+    isUpstream: true,
+    retryAfterSeconds: LIMITS.issuerRetrySeconds,
+    details: [
+      { path: '', code: 'issuer_unreachable', message: 'Try again. A token of Plinth works meanwhile.' },
+    ],
+  })
+
+const timeout = () => AbortSignal.timeout(LIMITS.issuerTimeoutMs)
+
+/** @param wanted claims that are asked for at the provider if the token of identity has none of them */
+export function openProvider(oidc: Oidc, redirectUri: (origin: string) => string, wanted: readonly string[]) {
+  const { issuer, clientId, clientSecret, scopes } = oidc
+  let known: { at: number; metadata: Metadata } | undefined
+  const metadata = async (): Promise<Metadata> => {
+    if (known && performance.now() - known.at < LIMITS.issuerKeysMs) return known.metadata
+    try {
+      const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
+      const found = (await fetchJson(url, timeout())) as Metadata
+      if (found.issuer !== issuer) throw new Error(`${url} is the metadata of another issuer`)
+      known = { at: performance.now(), metadata: found }
+      return found
+    } catch (error) {
+      throw unreachable(error)
+    }
+  }
+  const keys = keyRing(async () => (await fetchJson((await metadata()).jwks_uri, timeout())) as JSONWebKeySet)
+
+  const ask = async (form: Record<string, string>): Promise<Record<string, unknown>> => {
+    const { token_endpoint: url, token_endpoint_auth_methods_supported: methods } = await metadata()
+    const isPost = methods !== undefined && !methods.includes('client_secret_basic')
+    const secret = `${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`
+    const body = new URLSearchParams({
+      ...form,
+      ...(isPost && { client_id: clientId, client_secret: clientSecret }),
+    })
+    const answer = await fetch(url, {
+      ...{ method: 'POST', redirect: 'error', signal: timeout(), body },
+      headers: {
+        accept: 'application/json',
+        ...(!isPost && { authorization: `Basic ${Buffer.from(secret).toString('base64')}` }),
+      },
+    }).catch((error: unknown) => {
+      throw unreachable(error)
+    })
+    const read = (await answer.json().catch(() => ({}))) as Record<string, unknown>
+    if (answer.ok) return read
+    if (read['error'] === 'invalid_grant')
+      throw ended('The identity provider does not know this sign-in any more.')
+    throw unreachable(new Error(`${url} answers ${answer.status} ${String(read['error'])}`))
+  }
+
+  const verified = async (idToken: unknown, nonce: string | undefined): Promise<JWTPayload> => {
+    try {
+      const { payload } = await jwtVerify(String(idToken), keys, {
+        ...{ issuer, audience: clientId, algorithms: ALGORITHMS },
+        ...{ clockTolerance: LIMITS.clockToleranceSeconds, requiredClaims: ['sub', 'exp', 'iat'] },
+      })
+      const isForUs = payload['azp'] === undefined || payload['azp'] === clientId
+      if (!isForUs || (nonce !== undefined && payload['nonce'] !== nonce))
+        throw ended('The answer of the identity provider is for another sign-in.')
+      return payload
+    } catch (error) {
+      if (error instanceof errors.JOSEError)
+        throw ended('The answer of the identity provider is not valid.', error)
+      throw error
+    }
+  }
+
+  /** Claims that the token of identity leaves out are at an address of their own. */
+  const wholeClaims = async (own: JWTPayload, accessToken: unknown): Promise<Claims> => {
+    const { userinfo_endpoint: url } = await metadata()
+    if (url === undefined || wanted.some((name) => own[name] !== undefined)) return own
+    const answer = await fetch(url, {
+      ...{ redirect: 'error', signal: timeout() },
+      headers: { authorization: `Bearer ${String(accessToken)}`, accept: 'application/json' },
+    }).catch((error: unknown) => {
+      throw unreachable(error)
+    })
+    if (answer.status === 401) throw ended('The identity provider does not know this person any more.')
+    const more = answer.ok ? ((await answer.json()) as Claims) : {}
+    return more['sub'] === own.sub ? { ...more, ...own } : own
+  }
+
+  return {
+    start: async (origin: string, { state, nonce, verifier }: Started): Promise<string> => {
+      const url = new URL((await metadata()).authorization_endpoint)
+      const asked = {
+        ...{ response_type: 'code', client_id: clientId, redirect_uri: redirectUri(origin), scope: scopes },
+        ...{ state, nonce, code_challenge_method: 'S256' },
+        code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+      }
+      for (const [name, value] of Object.entries(asked)) url.searchParams.set(name, value)
+      return url.href
+    },
+    /** @throws UNAUTHORIZED for an answer of another sign-in, person or provider */
+    finish: async (
+      origin: string,
+      sent: URLSearchParams,
+      { state, nonce, verifier }: Started,
+    ): Promise<Known> => {
+      const isOurs = sent.get('state') === state && (sent.get('iss') ?? issuer) === issuer
+      const code = sent.get('code')
+      if (!isOurs || code === null) throw ended('The identity provider did not sign you in.')
+      const grant = { grant_type: 'authorization_code', code, code_verifier: verifier }
+      const answer = await ask({ ...grant, redirect_uri: redirectUri(origin) })
+      return knownOf(answer, await verified(answer['id_token'], nonce))
+    },
+    /** @throws UNAUTHORIZED if the provider does not know the person any more */
+    renew: async (subject: string, refreshToken: string): Promise<Known> => {
+      const answer = await ask({ grant_type: 'refresh_token', refresh_token: refreshToken })
+      if (answer['id_token'] === undefined)
+        throw ended('The identity provider renews without saying who it is.')
+      const claims = await verified(answer['id_token'], undefined)
+      if (claims.sub !== subject) throw ended('The identity provider answers for another person.')
+      const renewed = await knownOf(answer, claims)
+      return { ...renewed, refreshToken: renewed.refreshToken ?? refreshToken }
+    },
+  }
+
+  async function knownOf(answer: Record<string, unknown>, own: JWTPayload): Promise<Known> {
+    const { access_token: accessToken, refresh_token: refreshToken } = answer
+    return {
+      claims: await wholeClaims(own, accessToken),
+      subject: own.sub ?? '',
+      refreshToken: typeof refreshToken === 'string' ? refreshToken : null,
+    }
+  }
+}

@@ -1,0 +1,310 @@
+// @module-tag full
+/** People sign in at an identity provider that is not ours: oidc-provider, and one that misbehaves. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readConfig } from '../../src/config/read-config.ts'
+import { expectFailure, sleep, succeed } from '../support/answers.ts'
+import { openIssuer, type TestIssuer } from '../support/issuer.ts'
+import { answerIn, type MetadataHost, oauthClient, openMetadataHost, sessionIn } from '../support/oauth.ts'
+import type { TestServer } from '../support/server.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+const CLIENT = { id: 'plinth', secret: 'a-secret-of-the-client-with-32-bytes' }
+const MAPPING = [
+  {
+    claim: 'groups',
+    value: 'support',
+    grants: [{ base: 'crm', record_type: '*', environment: '*', permission: 'write' }],
+  },
+  {
+    claim: 'groups',
+    value: 'audit',
+    grants: [{ base: '*', record_type: '*', environment: '*', permission: 'read' }],
+  },
+]
+const settings = (issuer: string) => ({
+  PLINTH_OIDC_ISSUER: issuer,
+  PLINTH_OIDC_CLIENT_ID: CLIENT.id,
+  PLINTH_OIDC_CLIENT_SECRET: CLIENT.secret,
+  PLINTH_OIDC_GRANTS: JSON.stringify(MAPPING),
+})
+
+/** A browser with cookies, which follows redirects by hand. */
+function openBrowserOf() {
+  const jar = new Map<string, { value: string; path: string }>()
+  const get = async (url: string): Promise<Response> => {
+    const { pathname, host } = new URL(url)
+    const sent = [...jar]
+      .filter(([key, { path }]) => key.startsWith(`${host} `) && pathname.startsWith(path))
+      .map(([key, { value }]) => `${key.split(' ')[1]}=${value}`)
+    const answer = await fetch(url, {
+      redirect: 'manual',
+      headers: { accept: 'text/html', ...(sent.length > 0 && { cookie: sent.join('; ') }) },
+    })
+    for (const cookie of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? []
+      const path = /path=([^;]+)/i.exec(cookie)?.[1] ?? '/'
+      if (value === '') jar.delete(`${host} ${name}`)
+      else jar.set(`${host} ${name}`, { value, path })
+    }
+    return answer
+  }
+  /** Follows until an answer is no redirect, or one that a fragment ends. */
+  const follow = async (url: string): Promise<{ url: string; text: string; status: number }> => {
+    for (let at = url, n = 0; n < 12; n++) {
+      const answer = await get(at)
+      const next = answer.headers.get('location')
+      if (next === null) return { url: at, text: await answer.text(), status: answer.status }
+      at = new URL(next, at).href
+      if (at.includes('#')) return { url: at, text: '', status: answer.status }
+    }
+    throw new Error('too many redirects')
+  }
+  return { get, follow }
+}
+
+/** What the provider knows of people, and what it does to them. */
+type Account = { claims: object; isGone?: boolean }
+
+/** A real provider. It signs in whoever `current` is, and asks nothing. */
+async function openProvider(redirectUri: string) {
+  const accounts = new Map<string, Account>()
+  const of = { current: '' }
+  // The package has no types of its own.
+  const name = 'oidc-provider'
+  const { Provider } = (await import(name)) as {
+    Provider: new (
+      issuer: string,
+      options: object,
+    ) => {
+      callback(): (request: IncomingMessage, response: ServerResponse) => void
+      interactionDetails(
+        request: IncomingMessage,
+        response: ServerResponse,
+      ): Promise<{ params: { client_id: string }; prompt: { name: string } }>
+      interactionFinished(request: IncomingMessage, response: ServerResponse, result: object): Promise<void>
+      Grant: new (of: object) => { addOIDCScope(scope: string): void; save(): Promise<string> }
+    }
+  }
+  let isDown = false
+  let handle: (request: IncomingMessage, response: ServerResponse) => void = () => {}
+  const http = createServer((request, response) =>
+    isDown ? request.socket.destroy() : handle(request, response),
+  )
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+  const issuer = `http://127.0.0.1:${(http.address() as AddressInfo).port}`
+  const provider = new Provider(issuer, {
+    clients: [
+      {
+        ...{ client_id: CLIENT.id, client_secret: CLIENT.secret, redirect_uris: [redirectUri] },
+        ...{ grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'] },
+      },
+    ],
+    claims: { openid: ['sub'], profile: ['name', 'groups'], email: ['email'] },
+    scopes: ['openid', 'profile', 'email', 'offline_access'],
+    conformIdTokenClaims: false,
+    issueRefreshToken: async () => true,
+    rotateRefreshToken: true,
+    findAccount: (_context: unknown, id: string) => {
+      const found = accounts.get(id)
+      if (!found || found.isGone) return undefined
+      return { accountId: id, claims: async () => ({ sub: id, ...found.claims }) }
+    },
+    interactions: {
+      url: (_context: unknown, interaction: { uid: string }) => `/interact/${interaction.uid}`,
+    },
+    features: { devInteractions: { enabled: false } },
+    cookies: { keys: ['test'] },
+    pkce: { required: () => true },
+  })
+  const answer = provider.callback()
+  const interact = async (request: IncomingMessage, response: ServerResponse) => {
+    const { params } = await provider.interactionDetails(request, response)
+    const grant = new provider.Grant({ accountId: of.current, clientId: params.client_id })
+    grant.addOIDCScope('openid profile email offline_access')
+    const result = { login: { accountId: of.current }, consent: { grantId: await grant.save() } }
+    await provider.interactionFinished(request, response, result)
+  }
+  handle = (request, response) => {
+    if (request.url?.startsWith('/interact/')) interact(request, response).catch(() => response.destroy())
+    else answer(request, response)
+  }
+  return {
+    issuer,
+    accounts,
+    of,
+    setDown: (down: boolean) => {
+      isDown = down
+    },
+    close: async () => {
+      http.closeAllConnections()
+      await new Promise((resolve) => http.close(resolve))
+    },
+  }
+}
+
+const PORT = 7460
+let provider: Awaited<ReturnType<typeof openProvider>>
+let host: MetadataHost
+let world: World
+beforeAll(async () => {
+  provider = await openProvider(`http://127.0.0.1:${PORT}/sign-in/callback`)
+  provider.accounts.set('mia', { claims: { name: 'Mia', groups: ['support', 'x'] } })
+  provider.accounts.set('eve', { claims: { name: 'Eve', groups: ['guests'] } })
+  host = await openMetadataHost()
+  world = await openWorld({
+    ...settings(provider.issuer),
+    PLINTH_PORT: String(PORT),
+    PLINTH_OAUTH_SERVER: 'on',
+    PLINTH_ALLOW_PRIVATE_TARGETS: '127.0.0.1',
+  })
+  succeed(await world.call('PUT', '/v1/crm/record-types/deal', {}), 201)
+}, 60_000)
+afterAll(async () => {
+  await world.close()
+  await provider.close()
+  await host.close()
+})
+
+/** Signs a person in at the explorer. Returns the token of the tab. */
+async function enter(person: string): Promise<string> {
+  provider.of.current = person
+  const { url } = await openBrowserOf().follow(`${world.url}/sign-in?to=/b/crm`)
+  expect(url).toMatch(/\/b\/crm#code=[\w-]{43}$/)
+  const code = url.split('#code=')[1]
+  return succeed(await world.as(null)('POST', '/playground/sign-in', { code })).token
+}
+const self = (token: string, on: TestServer = world) => on.as(token)('GET', '/v1/tokens/self')
+/** Time passes: the provider has to be asked again. */
+const makeDue = () =>
+  world.database.query(`UPDATE plinth.person SET checked_at = now() - interval '5 minutes'`)
+const renew = (token: string) => world.as(token)('POST', '/sign-in/renew')
+
+test('a person signs in, writes under the own name, and is renewed with what the provider says then', async () => {
+  const tab = await enter('mia')
+  const { body } = await self(tab)
+  expect(body).toMatchObject({ kind: 'person', grants: MAPPING[0]?.grants })
+  const leftMs = Date.parse(body.expires_at) - Date.now()
+  expect([leftMs > 9 * 60_000, leftMs <= 10 * 60_000]).toEqual([true, true])
+  succeed(await world.as(tab)('PUT', '/v1/crm/records/deal/d1', { data: {} }), 201)
+  const history = succeed(await world.call('GET', '/v1/crm/records/deal/d1/history'))
+  expect(history.data[0].actor).toMatchObject({ name: 'Mia', kind: 'person' })
+  provider.accounts.set('mia', { claims: { name: 'Mia', groups: ['audit'] } })
+  await makeDue()
+  succeed(await renew(tab))
+  await sleep(50)
+  const renewed = (await self(tab)).body
+  expect(renewed.grants).toEqual(MAPPING[1]?.grants)
+  expect(renewed.expires_at > body.expires_at).toBe(true)
+  provider.accounts.set('mia', { claims: { name: 'Mia', groups: ['support'] } })
+})
+
+test('a person who was removed is out, with tabs and clients; one whose provider is down stays until the end', async () => {
+  const tab = await enter('mia')
+  const pilot = oauthClient(world, host.client('/pilot'))
+  const browser = openBrowserOf()
+  const page = await browser.follow(`${world.url}/sign-in?to=${encodeURIComponent(pilot.address())}`)
+  expect(page.text).toContain('<dd>Mia</dd>')
+  const session = sessionIn({ text: page.text } as never)
+  const form = { session, base: 'crm', reach: 'all', permission: 'read', end: 'never', decision: 'allow' }
+  const { code } = answerIn(await pilot.send(form))
+  const tokens = succeed(await pilot.exchange(code))
+  expect(tokens.expires_in).toBeLessThanOrEqual(600)
+
+  provider.setDown(true)
+  await makeDue()
+  expectFailure(await renew(tab), 'INTERNAL_ERROR')
+  expect((await pilot.refresh(tokens.refresh_token)).body.error).toBe('server_error')
+  succeed(await self(tab))
+  provider.setDown(false)
+  const again = succeed(await pilot.refresh(tokens.refresh_token))
+
+  provider.accounts.set('mia', { claims: {}, isGone: true })
+  await makeDue()
+  expect((await pilot.refresh(again.refresh_token)).body.error).toBe('invalid_grant')
+  await sleep(50)
+  for (const token of [tab, again.access_token]) expectFailure(await self(token), 'UNAUTHORIZED')
+  provider.accounts.set('mia', { claims: { name: 'Mia', groups: ['support'] } })
+})
+
+test('a person without a group that has grants is known, and has no access', async () => {
+  provider.of.current = 'eve'
+  const { status, text } = await openBrowserOf().follow(`${world.url}/sign-in`)
+  expect([status, text]).toEqual([403, expect.stringContaining('no access here')])
+})
+
+test('an answer counts in the browser that began, once, and leads to pages of this server only', async () => {
+  provider.of.current = 'mia'
+  const browser = openBrowserOf()
+  let at = `${world.url}/sign-in?to=//evil.example/x`
+  while (!at.includes('/sign-in/callback'))
+    at = new URL((await browser.get(at)).headers.get('location') ?? '', at).href
+  expect((await openBrowserOf().get(at)).status).toBe(401)
+  expect((await browser.get(at.replace(/state=[^&]+/, 'state=x'))).status).toBe(401)
+})
+
+test('a code of the provider works once', async () => {
+  provider.of.current = 'mia'
+  const browser = openBrowserOf()
+  let at = `${world.url}/sign-in?to=https://evil.example/`
+  while (!at.includes('/sign-in/callback'))
+    at = new URL((await browser.get(at)).headers.get('location') ?? '', at).href
+  const first = await browser.get(at)
+  expect(first.headers.get('location')).toMatch(/^\/#code=/)
+  expect((await browser.get(at)).status).toBe(401)
+})
+
+test('the settings are checked by name', () => {
+  const read = (more: Record<string, string>) => () =>
+    readConfig({ ...settings('https://id.example'), ...more })
+  expect(read({})).not.toThrow()
+  expect(read({ PLINTH_OIDC_GRANTS: '{' })).toThrow(/PLINTH_OIDC_GRANTS must be JSON/)
+  expect(read({ PLINTH_OIDC_CLIENT_SECRET: '' })).toThrow(/PLINTH_OIDC_ISSUER is set with/)
+  expect(read({ PLINTH_HOST: '0.0.0.0' })).toThrow(/PLINTH_PUBLIC_URL/)
+})
+
+test.each<[string, object, RegExp]>([
+  ['that has expired', { exp: 1 }, /not valid/],
+  ['for another audience', { aud: 'other' }, /not valid/],
+  ['for another party', { azp: 'other' }, /another sign-in/],
+  ['of another sign-in', { nonce: 'x' }, /another sign-in/],
+  ['from a clock ahead of ours', { nbf: Math.floor(Date.now() / 1000) + 600 }, /not valid/],
+  ['without a subject', { sub: undefined }, /not valid/],
+  ['of another issuer', { iss: 'https://evil.example' }, /not valid/],
+])('a token of identity %s is refused', async (_name, claims, says) => {
+  const liar: TestIssuer = await openIssuer({ metadata: '/.well-known/none' })
+  let nonce = ''
+  liar.intervene((request, response) => {
+    const { origin, published } = liar
+    const json = (body: object) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+    if (request.url === '/.well-known/openid-configuration')
+      json({
+        issuer: origin,
+        authorization_endpoint: `${origin}/a`,
+        token_endpoint: `${origin}/t`,
+        jwks_uri: `${origin}/keys`,
+      })
+    else if (request.url === '/keys') json({ keys: published.map(({ jwk }) => jwk) })
+    else if (request.url === '/t')
+      void liar
+        .sign({ aud: CLIENT.id, nonce, groups: ['support'], ...claims })
+        .then((id_token) => json({ id_token, access_token: 'x', token_type: 'Bearer' }))
+    else return false
+    return true
+  })
+  const server = await openWorld(settings(liar.origin), world.database)
+  try {
+    const browser = openBrowserOf()
+    const begun = new URL((await browser.get(`${server.url}/sign-in`)).headers.get('location') ?? '')
+    nonce = begun.searchParams.get('nonce') ?? ''
+    const { status, text } = await browser.follow(
+      `${server.url}/sign-in/callback?code=x&state=${begun.searchParams.get('state')}`,
+    )
+    expect([status, text]).toEqual([401, expect.stringMatching(says)])
+  } finally {
+    await server.close()
+    await liar.close()
+  }
+})
