@@ -2,6 +2,7 @@
 /** People sign in at an identity provider that is not ours: oidc-provider, and one that misbehaves. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Provider } from 'oidc-provider'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readConfig } from '../../src/config/read-config.ts'
 import { expectFailure, sleep, succeed } from '../support/answers.ts'
@@ -71,22 +72,6 @@ type Account = { claims: object; isGone?: boolean }
 async function openProvider(redirectUri: string) {
   const accounts = new Map<string, Account>()
   const of = { current: '' }
-  // The package has no types of its own.
-  const name = 'oidc-provider'
-  const { Provider } = (await import(name)) as {
-    Provider: new (
-      issuer: string,
-      options: object,
-    ) => {
-      callback(): (request: IncomingMessage, response: ServerResponse) => void
-      interactionDetails(
-        request: IncomingMessage,
-        response: ServerResponse,
-      ): Promise<{ params: { client_id: string }; prompt: { name: string } }>
-      interactionFinished(request: IncomingMessage, response: ServerResponse, result: object): Promise<void>
-      Grant: new (of: object) => { addOIDCScope(scope: string): void; save(): Promise<string> }
-    }
-  }
   let isDown = false
   let handle: (request: IncomingMessage, response: ServerResponse) => void = () => {}
   const http = createServer((request, response) =>

@@ -43,7 +43,7 @@ export function peopleRoutes({ engine, people, limiter, caller, publicUrl, addre
       return { renewed: true }
     })
 
-    const pagesOf = async (pages: FastifyInstance): Promise<void> => {
+    const pagesOf = (pages: FastifyInstance, _options: unknown, done: () => void): void => {
       pages.setErrorHandler((thrown, request, reply: FastifyReply) => {
         const error = refusal(thrown, request, reply)
         if (error.code === 'UNAUTHORIZED' || error.code === 'FORBIDDEN') limiter.fail(request.ip)
@@ -71,6 +71,7 @@ export function peopleRoutes({ engine, people, limiter, caller, publicUrl, addre
         setCookie(reply, CONSENT, code, LIMITS.signInCodeSeconds, isSecure)
         return reply.redirect(to, 303)
       })
+      done()
     }
     await app.register(pagesOf)
   }

@@ -27,7 +27,6 @@ export const openAuthorizations = (system: (requestId: string) => Scope, db: Db)
   ) => settleDue(system(requestId), due, outcome),
   revoke: (sent: Parameters<typeof revoke>[1], requestId: string) => revoke(system(requestId), sent),
 })
-export type { Identity }
 export type Authorizations = ReturnType<typeof openAuthorizations>
 
 export async function sweepAuthorized(db: Db): Promise<void> {
