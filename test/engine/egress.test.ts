@@ -1,11 +1,12 @@
 /** The way out: which addresses a request reaches, and what is kept of an answer. Real sockets, names by a stub. */
+import { createSocket } from 'node:dgram'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createServer as createTcpServer } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { readPrivateHosts } from '../../src/foundation/egress/allowed-addresses.ts'
 import { type Egress, openEgress } from '../../src/foundation/egress/dispatcher.ts'
-import type { Resolve } from '../../src/foundation/egress/guarded-lookup.ts'
+import { type Resolve, systemResolver } from '../../src/foundation/egress/guarded-lookup.ts'
 import { urlFault } from '../../src/foundation/egress/url-fault.ts'
 
 let connections = 0
@@ -316,4 +317,54 @@ test('a receiver that does not answer, or never ends its answer, is given up', {
   expect([hung.error?.reason, dripped.error?.reason]).toEqual(['timeout', 'timeout'])
   drip.closeAllConnections()
   drip.close()
+})
+
+/** A DNS server: answers each question for an IPv4 address with the next of the lists, and has no other records. */
+async function openDns(answers: readonly (readonly string[])[]) {
+  let asked = 0
+  const socket = createSocket('udp4')
+  socket.on('message', (question, from) => {
+    const end = question.indexOf(0, 12) + 5
+    const isAddress = question.readUInt16BE(end - 4) === 1
+    const addresses = isAddress ? (answers[Math.min(asked++, answers.length - 1)] ?? []) : []
+    const header = Buffer.from(question.subarray(0, 12))
+    header.writeUInt16BE(0x8180, 2)
+    header.writeUInt16BE(addresses.length, 6)
+    header.writeUInt32BE(0, 8)
+    // A pointer to the name, an IPv4 address of the internet, valid for no time.
+    const records = addresses.map((address) =>
+      Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...address.split('.').map(Number)]),
+    )
+    socket.send(Buffer.concat([header, question.subarray(12, end), ...records]), from.port, from.address)
+  })
+  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
+  opened.push({ close: async () => void socket.close() } as Egress)
+  return { resolve: systemResolver([`127.0.0.1:${socket.address().port}`]), asked: () => asked }
+}
+
+test('a name whose DNS changes its answer reaches the address that was checked, and no other', async () => {
+  // Only 127.0.0.1 may be reached; the sentinel answers at each address of this machine.
+  const first = await openDns([['127.0.0.1'], ['127.0.0.2']])
+  const egress = open('127.0.0.1', first.resolve)
+  expect(await post(egress, `http://rebinding.example:${port}/first`)).toMatchObject({ status: 200 })
+  expect(first.asked(), 'the connection asked again').toBe(1)
+  // A connection that is kept is to the checked address; a new one is checked again.
+  await egress.close()
+  const again = await post(open('127.0.0.1', first.resolve), `http://rebinding.example:${port}/second`)
+  expect(again.error).toMatchObject({ reason: 'blocked_address' })
+  expect(first.asked()).toBe(2)
+  expect(paths).toEqual(['/first'])
+})
+
+test('a name with an allowed and a forbidden address is refused, in whichever order its DNS answers', async () => {
+  const before = connections
+  for (const answer of [
+    ['127.0.0.1', '127.0.0.2'],
+    ['127.0.0.2', '127.0.0.1'],
+  ]) {
+    const { resolve } = await openDns([answer])
+    const sent = await post(open('127.0.0.1', resolve), `http://mixed.example:${port}/mixed`)
+    expect(sent.error).toMatchObject({ reason: 'blocked_address' })
+  }
+  expect([paths, connections]).toEqual([[], before])
 })

@@ -38,9 +38,11 @@ export function guardedLookup(allowed: PrivateHosts, resolve: Resolve): LookupFu
 /**
  * Resolves a name by DNS, which holds no thread however slow its servers are. A name that DNS does not have is
  * looked up in the system, which knows the file of hosts and search domains.
+ * @param servers of DNS; those of the system by default
  */
-export function systemResolver(): Resolve {
+export function systemResolver(servers?: readonly string[]): Resolve {
   const dns = new Resolver({ timeout: LIMITS.lookupMs, tries: LIMITS.lookupTries })
+  if (servers) dns.setServers(servers)
   let running = 0
   const waiting: (() => void)[] = []
   const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
