@@ -1,9 +1,9 @@
 import { LIMITS } from '../../foundation/limits.ts'
 import { KINDS } from '../log/entry.ts'
-import { sweepWhoProposed } from './who-proposed.ts'
 import { inBatches } from '../storage/database/batched-statements.ts'
 import { type Db, statement } from '../storage/database/client.ts'
 import type { Jobs } from '../storage/database/enqueue-job.ts'
+import { sweepWhoProposed } from './who-proposed.ts'
 
 /**
  * Advances the start of the complete history before anything is purged, so that reads of older states are

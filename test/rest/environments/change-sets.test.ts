@@ -479,7 +479,11 @@ test('it has no past', async () => {
     ['GET', `${at(id, a)}?as_of=${moment}`, undefined],
     ['GET', `${at(id, a)}?version=1`, undefined],
     ['GET', `/v1/${id}/records/deal?as_of=${moment}`, undefined],
-    ['POST', `/v1/${id}/records/deal/aggregate`, { aggregations: [{ fn: 'count' }], as_of: new Date().toISOString() }],
+    [
+      'POST',
+      `/v1/${id}/records/deal/aggregate`,
+      { aggregations: [{ fn: 'count' }], as_of: new Date().toISOString() },
+    ],
   ] as const)
     expect([path, expectFailure(await call(method, path, body), 'VALIDATION_ERROR').details[0].code]).toEqual(
       [path, 'not_in_change_sets'],

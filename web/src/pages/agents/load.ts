@@ -9,7 +9,7 @@ import { useNow } from '../../parts/time.tsx'
 const HOUR = 3_600_000
 
 /** The spans of time that the page shows, each with its steps. */
-export const SPANS = {
+const SPANS = {
   '24h': { interval: 'hour', steps: 24, ms: HOUR },
   '7d': { interval: 'day', steps: 7, ms: 24 * HOUR },
   '30d': { interval: 'day', steps: 30, ms: 24 * HOUR },

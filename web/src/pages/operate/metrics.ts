@@ -12,7 +12,7 @@ const MINUTE = 60_000
 const REQUESTS = 'plinth_http_request_duration_seconds'
 
 /** The lines of the Prometheus format that have a value. */
-export function parse(text: string): Sample[] {
+function parse(text: string): Sample[] {
   return text.split('\n').flatMap((line) => {
     const [, name, labels = '', value] = /^([a-z_]+)(?:\{(.*)\})? (\S+)$/i.exec(line) ?? []
     if (name === undefined || value === undefined) return []

@@ -21,7 +21,7 @@ const KEPT_MS = 60_000
 const FIXED = { staleTime: Number.POSITIVE_INFINITY, gcTime: KEPT_MS } as const
 
 /** Rows by their places in a list, of the pages that are read. */
-export class Rows<Item> {
+class Rows<Item> {
   readonly pages: readonly (readonly Item[] | undefined)[]
   readonly known: readonly Item[]
   readonly #first: number
