@@ -12,6 +12,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   engine: 750,
   'engine/analytics': 4750,
   'engine/automation': 5250,
+  // With the authorizations of OAuth clients.
   'engine/configuration': 9750,
   'engine/core': 4000,
   'engine/data': 4500,
@@ -31,6 +32,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   json: 1500,
   // Views in the chat: the pages, the sealed decisions and the tool that takes them.
   mcp: 12_750,
+  // With an authorization server, its page of consent, and the sign-in of people at a provider.
   oauth: 2000,
   postgres: 1500,
   rest: 10000,

@@ -15,7 +15,7 @@ const BIN = fileURLToPath(new URL('../../bin/plinth.mjs', import.meta.url))
 /** Their examples start a server. */
 const STARTING = ['operations', 'logs']
 /** `performance` begins with the benchmark, which takes minutes; the other pages have no example. */
-const UNRUN = ['performance', 'architecture', 'glossary', 'scaling']
+const UNRUN = ['performance', 'architecture', 'glossary', 'scaling', 'publishing']
 
 let server: TestServer
 let directory: string
