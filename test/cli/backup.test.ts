@@ -200,7 +200,8 @@ test('a restored copy sends nothing until it is resumed', async () => {
 
   receiver.on('/hook', (_, response) => void response.writeHead(204).end())
   await ask(['deliveries', 'resume'], copy)
-  await expect.poll(() => receiver.at('/hook').length).toBeGreaterThanOrEqual(2)
+  // The one that had failed waits for its next attempt.
+  await expect.poll(() => receiver.at('/hook').length, { timeout: 90_000 }).toBeGreaterThanOrEqual(2)
   expect((await second.ready()).deliveries).toBe('on')
   expect((await run(['deliveries', 'resume'], copy)).err).toContain('no restored copy')
   // It archives to a line of its own from now on.

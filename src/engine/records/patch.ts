@@ -7,7 +7,12 @@ import { requireType } from '../configuration/record-types/index.ts'
 import type { TypePolicy } from '../core/policy.ts'
 import { authorize } from '../core/row-policy/apply.ts'
 import { checkVisible } from '../core/row-policy/project-data.ts'
-import { type Expectation, NO_EXPECTATION, versionMismatch } from '../core/write/preconditions.ts'
+import {
+  type Expectation,
+  isVersionMismatch,
+  NO_EXPECTATION,
+  versionMismatch,
+} from '../core/write/preconditions.ts'
 import type { WriteScope } from '../core/write/write.ts'
 import { LOCK } from '../data/ledger/read-statements.ts'
 import {
@@ -20,6 +25,7 @@ import {
   recordNotFound,
 } from '../data/ledger/record.ts'
 import { refuseSourcePair } from '../data/ledger/source-pair.ts'
+import { OutOfDate } from '../storage/database/retry-races.ts'
 import { keepClaim } from './claims/claim-guard.ts'
 import { addLinks, type RecordLink, readOwnLinks } from './links.ts'
 import { type ListPatch, patchLists } from './list-patch.ts'
@@ -65,7 +71,11 @@ export async function patchRecord(
     const whole = wholeContent(policy, row, content, recordBytes)
     const sent = policy ? undefined : namedBy(patch, operations ?? [])
     const target = { id, ...whole, sent, expected: guarded, isPatched: true }
-    const record = await boundedWrite(within, policy, type, () => upsert(within, baseId, recordType, target))
+    const write = () => upsert(within, baseId, recordType, target)
+    const record = await boundedWrite(within, policy, type, write).catch((thrown: unknown) => {
+      // A change-set locks nothing of production, which may have moved meanwhile.
+      throw expected.versions === null && isVersionMismatch(thrown) ? new OutOfDate() : thrown
+    })
     const linked = links && (await addLinks(within, baseId, record, links))
     if (expected.claim !== null) await keepClaim(within, baseId, expected.claim, record)
     return linked ? { ...record, linked } : record

@@ -340,6 +340,33 @@ describe('promoting', () => {
     expect(succeed(await call('GET', `${at('crm', note, 'note')}/related`)).data).toHaveLength(1)
   })
 
+  test('a record that is deleted and made again loses its pair and its links', async () => {
+    const pair = { external_id: `x${serial}`, external_source: 'erp' }
+    succeed(await call('PUT', at('crm', a), { data: { stage: 'open' }, ...pair }))
+    succeed(await call('PUT', at('crm', 'remade', 'note'), { data: {} }), 201)
+    const link = {
+      rel_type: 'about',
+      source_record_type: 'note',
+      source_id: 'remade',
+      target_record_type: 'deal',
+    }
+    succeed(await call('POST', '/v1/crm/relationships', { ...link, target_id: a }), 201)
+    const linksOf = async () =>
+      succeed(await call('GET', `/v1/crm/records/deal/${a}/related?direction=incoming`)).data
+    expect(await linksOf()).toHaveLength(1)
+    succeed(await call('DELETE', at(id, a)))
+    succeed(await call('POST', `/v1/${id}/records/deal`, { id: a, data: { stage: 'open' } }), 201)
+    const { id: promotion } = succeed(await promote())
+    expect(succeed(await call('GET', at('crm', a)))).toMatchObject({
+      external_id: null,
+      external_source: null,
+    })
+    expect(await linksOf()).toEqual([])
+    succeed(await call('POST', '/v1/crm/promote/rollback', { promotion_id: promotion }))
+    expect(succeed(await call('GET', at('crm', a)))).toMatchObject(pair)
+    expect(await linksOf()).toHaveLength(1)
+  })
+
   test('refuses a deletion that would take more with it than was looked at', async () => {
     succeed(await call('DELETE', at(id, a)))
     const note = `n${serial}`

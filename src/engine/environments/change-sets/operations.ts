@@ -25,14 +25,19 @@ export async function applyDrafts(
   const of = (kind: 'record' | 'relationship') => all.filter(({ draft }) => draft.kind === kind)
   const [records, links] = [of('record'), of('relationship')]
   const goes = ({ before, after }: Merged) => before !== null && after === null
-  const deletions = records.filter(goes)
+  const deletions = records.filter((each) => goes(each) || isRemade(each))
+  const remade = new Set(records.filter(isRemade).map(({ draft }) => nameOf(draft)))
   await run(scope, baseId, links.filter(goes).map(deleteLink))
   await runDeletions(scope, baseId, deletions, isForced)
   await run(scope, baseId, records.flatMap(writeRecord))
   await run(scope, baseId, records.filter(isCancelled).map(cancelRecord))
   for (const { draft } of records.filter(isRestored))
     await restoreRecord(scope, [baseId, draft.type, draft.id], NO_EXPECTATION)
-  await run(scope, baseId, links.flatMap(writeLink))
+  await run(
+    scope,
+    baseId,
+    links.flatMap((link) => writeLink(link, remade)),
+  )
 }
 
 async function run(scope: WriteScope, baseId: string, all: readonly Placed[]): Promise<void> {
@@ -98,6 +103,10 @@ const isCancelled = ({ before, after }: Merged) =>
 const isRestored = ({ before, after }: Merged) =>
   before?.['status'] === 'cancelled' && after?.['status'] === 'active'
 
+/** A record loses its pair only by being deleted, and made again without it. */
+const isRemade = ({ before, after }: Merged) =>
+  after !== null && after['external_id'] === null && typeof before?.['external_id'] === 'string'
+
 /** The pair of a document, if it has one that the row has not. */
 function pairOf(after: Document, before: Document | null): object {
   const { external_id, external_source } = after
@@ -106,15 +115,19 @@ function pairOf(after: Document, before: Document | null): object {
 }
 
 function writeRecord(merged: Merged): Placed[] {
-  const { before, after } = merged
+  const { after } = merged
+  const before = isRemade(merged) ? null : merged.before
   if (after === null) return []
   const pair = pairOf(after, before)
   if (before && isDeepStrictEqual(before.data, after.data) && Object.keys(pair).length === 0) return []
   return [{ merged, operation: { type: 'upsert_record', ...keyOf(merged), data: after.data, ...pair } }]
 }
 
-function writeLink(merged: Merged): Placed[] {
-  const { draft, before, after } = merged
+/** Writes a link, also as it was where the deletion of an end took it. */
+function writeLink(merged: Merged, remade: ReadonlySet<string>): Placed[] {
+  const { draft, after } = merged
+  const ends = after ? endNames(after) : []
+  const before = ends.some((end) => remade.has(end)) ? null : merged.before
   if (after === null || isDeepStrictEqual(before, after)) return []
   const operation = {
     ...{ type: 'upsert_relationship', id: draft.id, ...endsOf(after), data: after.data },
@@ -122,6 +135,11 @@ function writeLink(merged: Merged): Placed[] {
   }
   return [{ merged, operation }]
 }
+
+const endNames = ({ source_record_type, source_id, target_record_type, target_id }: Document) => [
+  `${source_record_type}/${source_id}`,
+  `${target_record_type}/${target_id}`,
+]
 
 const endsOf = ({ rel_type, source_record_type, source_id, target_record_type, target_id }: Document) => ({
   ...{ rel_type, source_record_type, source_id, target_record_type, target_id },
