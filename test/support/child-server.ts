@@ -14,13 +14,14 @@ export type ChildServer = {
 }
 
 /** What servers share. */
-export type Shared = { readonly database: { readonly url: string }; readonly adminToken: string }
+export type Shared = { readonly database?: { readonly url: string }; readonly adminToken: string }
 
-/** Starts a server in a process of its own, on the database of the world. */
+/** Starts a server in a process of its own, on the database of the world, or with one of its own in the data directory that `env` names. */
 export async function startChild(world: Shared, env: Record<string, string> = {}): Promise<ChildServer> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'plinth-child-'))
+  const { PLINTH_DATA_DIR: kept } = env
+  const dataDir = kept ?? (await mkdtemp(join(tmpdir(), 'plinth-child-')))
   const child = start(['serve'], {
-    DATABASE_URL: world.database.url,
+    DATABASE_URL: world.database?.url,
     PLINTH_DATA_DIR: dataDir,
     PLINTH_PORT: '0',
     PLINTH_RATE_LIMIT: '0',
@@ -44,7 +45,7 @@ export async function startChild(world: Shared, env: Record<string, string> = {}
     kill: async () => {
       child.kill('SIGKILL')
       await ended
-      await rm(dataDir, { recursive: true, force: true })
+      if (kept === undefined) await rm(dataDir, { recursive: true, force: true })
     },
   }
 }
