@@ -215,12 +215,22 @@ export const seesBase = ({ scope }: Context, base: string): boolean => {
 
 const namesOfGrants = new WeakMap<Access['grants'], string>()
 
-/** Cache key for a set of grants. Tokens with equal grants share it. */
+/** The servers of this process, by a part that each has one of. Tests open several, with bases of the same ids. */
+const servers = new WeakMap<object, number>()
+let opened = 0
+function serverOf({ egress }: Context['scope']): number {
+  const known = servers.get(egress)
+  if (known !== undefined) return known
+  servers.set(egress, ++opened)
+  return opened
+}
+
+/** Cache key for a set of grants on a server. Tokens with equal grants share it. */
 export function grantsName({ scope }: Context): string {
   const { grants } = scope.access
   const name = namesOfGrants.get(grants) ?? digest(grants)
   namesOfGrants.set(grants, name)
-  return name
+  return `${serverOf(scope)} ${name}`
 }
 
 /** Identifies the rights of a context, with its row policies. */
