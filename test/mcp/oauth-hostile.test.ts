@@ -198,7 +198,12 @@ test('a sign-in counts for the request that it was made for, and no other', asyn
   const other = host.client('/other')
   for (const more of [{ client_id: other }, { state: 'x' }, { resource: `${world.url}/mcp/crm` }])
     expect((await pilot.send(form, more)).status).toBe(403)
-  for (const forged of ['', 'x', session.slice(1), `${session.slice(0, -1)}A`])
+  for (const forged of [
+    '',
+    'x',
+    session.slice(1),
+    `${session.startsWith('A') ? 'B' : 'A'}${session.slice(1)}`,
+  ])
     expect((await pilot.send({ ...form, session: forged })).status).toBe(403)
   expect((await pilot.send(form)).status).toBe(303)
 })
