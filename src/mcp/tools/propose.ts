@@ -79,15 +79,15 @@ async function show(
   { at, hasViews, publicUrl }: CalledAt,
 ): Promise<ReadResult> {
   const { resolve: _resolve, ...asking } = selected
-  const args = { ...placesOf(base_id, from), ...omitUndefined(selected) }
+  const places = placesOf(base_id, from)
+  const { base } = places
   const request = isAsked
-    ? (await ask({ ...placesOf(base_id, from), ...omitUndefined({ ...asking, note }) }, context)).done
-    : (await asked(placesOf(base_id, from), context)).newest
-  const { proposal } = await propose(args, context)
+    ? (await ask({ ...places, ...omitUndefined({ ...asking, note }) }, context)).done
+    : (await asked(places, context)).newest
+  const { proposal } = await propose({ ...places, ...omitUndefined(selected) }, context)
   const { changes, conflicts, breaks, revision, kept, records_rewritten, warnings, ...about } =
     proposal as unknown as Proposal
   const isFree = conflicts.length + breaks.length === 0
-  const { base } = placesOf(base_id, from)
   const answer = new ReadResult({
     ...about,
     ...(revision !== null && { revision }),
@@ -99,7 +99,7 @@ async function show(
     ...(kept && { kept: kept.slice(0, LIMITS.promotionChangesShown) }),
     ...metaOf({ warnings, records_rewritten }),
     ...(request && { review_request: trim(request) }),
-    ...(revision !== null && (await lifeIn(placesOf(base_id, from).from, context))),
+    ...(revision !== null && (await lifeIn(places.from, context))),
     ...(request?.state === 'open' && !hasViews && publicUrl && { review_url: reviewUrl(publicUrl, base) }),
     next: request?.state === 'open' ? WAIT : isFree ? SHOW : REPAIR,
   })

@@ -99,13 +99,21 @@ export async function openSqlRunner({
   const principals = openPrincipals({ connectionString, db, isolation, timeoutMs: limits.timeoutMs })
   const pool = openSqlConnections(connectionString)
   const slots = openSlots(LIMITS.sqlStatements, LIMITS.sqlStatementsOfToken)
+  /** Tells the views the change-set, each time: nothing that ran before on the connection counts. */
+  const showing = async (connection: SqlConnection, { changeSet }: PrincipalRights) => {
+    try {
+      await connection.client.query(SET_CHANGE_SET, [changeSet ?? ''])
+      return connection
+    } catch (thrown) {
+      pool.give(connection, false)
+      throw thrown
+    }
+  }
   const take = async (principal: PrincipalRights): Promise<SqlConnection> => {
     if (isolation === 'parser_only') {
       const waiting = pool.waiting(null)
       if (!waiting) await principals.openToLogin()
-      const connection = waiting ?? (await pool.open(null))
-      await connection.client.query(SET_CHANGE_SET, [principal.changeSet ?? ''])
-      return connection
+      return showing(waiting ?? (await pool.open(null)), principal)
     }
     try {
       return await logIn(pool, principals, principal)
