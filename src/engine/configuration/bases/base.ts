@@ -75,7 +75,7 @@ async function lockPreviews(tx: Db, id: string): Promise<PlainRow[]> {
 type Fields = FieldsOf<typeof BaseBody>
 export type Base = View<Fields> & Pick<BaseRow, 'environment' | 'productionBase'>
 
-const DEFAULT_SETTINGS = {
+export const DEFAULT_SETTINGS = {
   schema_changes: 'direct',
   history_days: null,
   trash_days: 30,

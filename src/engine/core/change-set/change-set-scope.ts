@@ -31,6 +31,21 @@ const cache = compiledCache<{ isOne: boolean }>({
 export const isChangeSet = async (scope: Scope, id: string): Promise<boolean> =>
   productionOf(id) !== id && ((await cache.get(scope, id))?.isOne ?? false)
 
+/**
+ * Requires that a base is there, and is a change-set.
+ * @throws FORBIDDEN; NOT_FOUND; VALIDATION_ERROR for another base
+ */
+export async function requireChangeSet(scope: Scope, id: string): Promise<void> {
+  await requireExistingBase(scope, id)
+  if (await isChangeSet(scope, id)) return
+  throw invalid({
+    path: '/base_id',
+    code: 'not_a_change_set',
+    message: `"${id}" is no change-set: what it holds is its own.`,
+    received: id,
+  })
+}
+
 const LAST_POSITION = statement(
   'last_draft_position',
   'SELECT coalesce(max(position), 0)::float8 AS seq FROM plinth.draft_change WHERE branch = $1',

@@ -25,9 +25,12 @@ type Row = Held & { steps: number; title: string | null }
 /** Holds a change-set until the end of the transaction, against writers and other steps. */
 export async function holdChangeSet(tx: Db, id: string): Promise<Held> {
   const [row] = await tx.query<Held>(HOLD, [id])
-  if (!row) throw new DomainError('NOT_FOUND', `There is no change-set "${id}" any more.`)
+  if (!row) throw changeSetGone(id)
   return row
 }
+
+export const changeSetGone = (id: string): DomainError =>
+  new DomainError('NOT_FOUND', `There is no change-set "${id}" any more.`)
 
 /** @throws CONFLICT for one that is closed */
 export function requireOpen(id: string, status: ChangeSetStatus, path = '/base_id'): void {

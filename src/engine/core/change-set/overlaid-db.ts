@@ -5,7 +5,7 @@ import { LIMITS } from '../../../foundation/limits.ts'
 import type { CappedRows, RowCap } from '../../storage/database/capped-query.ts'
 import { type Closed, type Db, type Statement, statement } from '../../storage/database/client.ts'
 import { WrappedDb } from '../../storage/database/wrapped-db.ts'
-import { requireOpen } from './lifecycle.ts'
+import { changeSetGone, requireOpen } from './lifecycle.ts'
 import { overlaid } from './overlay.ts'
 
 /** Holds the change-set, against other writers of it, and names it to the triggers that write drafts. */
@@ -77,7 +77,7 @@ class OverlaidTransaction extends OverlaidDb {
   }
   async #hold(): Promise<void> {
     const [row] = await this.inner.query<{ status: ChangeSetStatus }>(HOLD, [this.id])
-    if (!row) throw new DomainError('NOT_FOUND', `There is no change-set "${this.id}" any more.`)
+    if (!row) throw changeSetGone(this.id)
     requireOpen(this.id, row.status)
     this.#isHeld = true
     this.#isWritten = true

@@ -2,10 +2,8 @@
 import { DiscardBody } from '../../../contract/config-shapes.ts'
 import { productionOf } from '../../../contract/ids.ts'
 import { check, inBody } from '../../../contract/validate.ts'
-import { invalid } from '../../../foundation/errors.ts'
-import { isChangeSet } from '../../core/change-set/change-set-scope.ts'
+import { requireChangeSet } from '../../core/change-set/change-set-scope.ts'
 import { holdChangeSet, requireOpen, takeStep } from '../../core/change-set/lifecycle.ts'
-import { requireExistingBase } from '../../core/existing-base.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import { requirePermission } from '../../storage/access/access.ts'
 import { statement } from '../../storage/database/client.ts'
@@ -27,9 +25,8 @@ export type Discarded = { from: string; revision: number; changes: readonly Show
  */
 export async function discardDrafts(scope: WriteScope, id: string, input: object): Promise<Discarded> {
   const { access } = scope
-  await requireExistingBase(scope, id)
+  await requireChangeSet(scope, id)
   const { resources } = check(DiscardBody, input, inBody())
-  if (!(await isChangeSet(scope, id))) throw notAChangeSet(id)
   return scope.db.transaction(async (tx) => {
     requireOpen(id, (await holdChangeSet(tx, id)).status)
     const [raised] = await tx.query<{ revision: number }>(RAISE, [id])
@@ -47,11 +44,3 @@ export async function discardDrafts(scope: WriteScope, id: string, input: object
     return { from: id, revision: raised?.revision ?? 0, changes }
   })
 }
-
-export const notAChangeSet = (received: string) =>
-  invalid({
-    path: '/base_id',
-    code: 'not_a_change_set',
-    message: `"${received}" is no change-set: what it holds is its own.`,
-    received,
-  })

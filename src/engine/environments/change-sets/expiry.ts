@@ -3,28 +3,27 @@ import { isOpen } from '../../../contract/change-set-shapes.ts'
 import { productionOf } from '../../../contract/ids.ts'
 import { DomainError } from '../../../foundation/errors.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
-import { type Base, deleteBase, getBase } from '../../configuration/bases/index.ts'
-import { isChangeSet } from '../../core/change-set/change-set-scope.ts'
+import { type Base, DEFAULT_SETTINGS, deleteBase, getBase } from '../../configuration/bases/index.ts'
+import { requireChangeSet } from '../../core/change-set/change-set-scope.ts'
 import { holdChangeSet, takeStep } from '../../core/change-set/lifecycle.ts'
-import { requireExistingBase } from '../../core/existing-base.ts'
 import type { Scope } from '../../core/scope.ts'
 import { NO_EXPECTATION } from '../../core/write/preconditions.ts'
 import { type WriteScope, write } from '../../core/write/write.ts'
 import { requirePermission } from '../../storage/access/access.ts'
 import { statement } from '../../storage/database/client.ts'
-import { notAChangeSet } from './discard.ts'
 import { settleRequests } from './reviews.ts'
 
+// A base that was made before the setting has the default.
 const DUE = statement(
   'change_sets_that_are_over',
   `SELECT c.base_id AS id FROM plinth.change_set c JOIN plinth.base p ON p.id = split_part(c.base_id, '--', 1)
    WHERE c.closed_at IS NULL
-     AND c.written_at < now() - make_interval(days => coalesce((p.settings #>> '{change_sets,expire_days}')::int, 30))`,
+     AND c.written_at < now() - make_interval(days => coalesce((p.settings #>> '{change_sets,expire_days}')::int, ${DEFAULT_SETTINGS.change_sets.expire_days}))`,
 )
 const GONE = statement(
   'change_sets_to_purge',
   `SELECT c.base_id AS id FROM plinth.change_set c JOIN plinth.base p ON p.id = split_part(c.base_id, '--', 1)
-   WHERE c.closed_at < now() - make_interval(days => coalesce((p.settings ->> 'trash_days')::int, 30))`,
+   WHERE c.closed_at < now() - make_interval(days => (p.settings ->> 'trash_days')::int)`,
 )
 type Found = { id: string }
 
@@ -58,8 +57,7 @@ const expire = (scope: WriteScope, id: string): Promise<object> =>
  * @throws FORBIDDEN; NOT_FOUND; VALIDATION_ERROR; CONFLICT for one that is open, or merged
  */
 export async function reopenChangeSet(scope: WriteScope, id: string): Promise<Base> {
-  await requireExistingBase(scope, id)
-  if (!(await isChangeSet(scope, id))) throw notAChangeSet(id)
+  await requireChangeSet(scope, id)
   await scope.db.transaction(async (tx) => {
     const { status } = await holdChangeSet(tx, id)
     const row = await tx.orm.changeSet.findUnique({ where: { baseId: id }, select: { tokenId: true } })

@@ -7,7 +7,7 @@ import { check, inBody } from '../../../contract/validate.ts'
 import { DomainError, invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
-import { accessInChangeSet, isChangeSet } from '../../core/change-set/change-set-scope.ts'
+import { accessInChangeSet, requireChangeSet } from '../../core/change-set/change-set-scope.ts'
 import {
   type Held,
   holdChangeSet,
@@ -16,7 +16,6 @@ import {
   takeStep,
 } from '../../core/change-set/lifecycle.ts'
 import { readNewest } from '../../core/created-at-page.ts'
-import { requireExistingBase } from '../../core/existing-base.ts'
 import type { Page, PageArgs } from '../../core/page.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { WriteScope } from '../../core/write/write.ts'
@@ -25,7 +24,6 @@ import type { ChangeSetReview as Row } from '../../prisma/client.ts'
 import { requirePermission } from '../../storage/access/access.ts'
 import { statement } from '../../storage/database/client.ts'
 import { storeDecision } from '../review-request-row.ts'
-import { notAChangeSet } from './discard.ts'
 import { readDrafts, typesOf } from './drafts.ts'
 import { type Named, selectDrafts } from './selection.ts'
 
@@ -50,9 +48,8 @@ export type Review = {
  * @throws FORBIDDEN; VALIDATION_ERROR; NOT_FOUND; CONFLICT for one that is closed, or was written since
  */
 export async function reviewChangeSet(scope: WriteScope, id: string, input: object): Promise<Review> {
-  await requireExistingBase(scope, id)
+  await requireChangeSet(scope, id)
   const { dry_run: _, ...verdict } = check(VerdictBody, input, inBody())
-  if (!(await isChangeSet(scope, id))) throw notAChangeSet(id)
   return scope.db.transaction(async (tx) => {
     const within = { ...scope, db: tx }
     const held = await holdChangeSet(tx, id)
@@ -134,8 +131,7 @@ const SHOWN = statement(
  * @throws FORBIDDEN; NOT_FOUND
  */
 export async function listReviews(scope: Scope, id: string, args: PageArgs): Promise<Page<Review>> {
-  await requireExistingBase(scope, id)
-  if (!(await isChangeSet(scope, id))) throw notAChangeSet(id)
+  await requireChangeSet(scope, id)
   const types = accessInChangeSet(scope.access, id).types('read', productionOf(id))
   const shown = types === '*' ? undefined : await scope.db.query<{ id: string }>(SHOWN, [id, [...types]])
   const where = { branch: id, ...(shown && { id: { in: shown.map((row) => row.id) } }) }
