@@ -1,11 +1,10 @@
 /** A person allows a client a part of the own rights: the client gets a code, once. */
-import { randomBytes } from 'node:crypto'
 import { TokenBody } from '../../../contract/shapes.ts'
 import { check, inBody } from '../../../contract/validate.ts'
 import { DomainError, invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
-import { hashOf } from '../../core/authentication/authenticate.ts'
+import { hashOf, newSecret } from '../../core/authentication/authenticate.ts'
 import { outside } from '../../core/authentication/may-manage.ts'
 import { lockCreator } from '../../core/authentication/recheck-rights.ts'
 import type { Scope } from '../../core/scope.ts'
@@ -63,7 +62,7 @@ export async function allow(scope: Scope, allowed: Allowed): Promise<string> {
   const grants = narrowGrants(scope.access.grants, allowed.reach)
   if (grants.length === 0) throw outside('/reach', 'You have no such rights yourself.')
   check(TokenBody.shape.grants, grants, inBody('/grants'))
-  const code = randomBytes(32).toString('base64url')
+  const code = newSecret()
   await scope.db.transaction(async (tx) => {
     await lockCreator(tx, scope)
     const grantor = await grantorOf({ ...scope, db: tx })

@@ -2,11 +2,10 @@
  * Codes and refresh tokens become the token of a client: an ordinary token, whose secret each refresh replaces. A code or a
  * refresh token that comes twice was stolen, by whoever sent it first or second: the token ends.
  */
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
-import { ACCOUNT, appendChange } from '../../core/append-change.ts'
-import { hashOf, newToken, toToken } from '../../core/authentication/authenticate.ts'
+import { hashOf, newSecret, newToken, storedSecret } from '../../core/authentication/authenticate.ts'
 import { announce } from '../../core/cache-notices.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { Authorization, Token } from '../../prisma/client.ts'
@@ -14,6 +13,7 @@ import { compileAccess } from '../../storage/access/compile-access.ts'
 import type { Grant } from '../../storage/access/grants.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
 import { endTokens } from '../tokens/remove.ts'
+import { storeToken } from '../tokens/store.ts'
 
 /** What a client gets, as RFC 6749 names it. */
 type IssuedTokens = { accessToken: string; refreshToken: string; expiresInSeconds: number }
@@ -46,7 +46,6 @@ const PART = 43
 const REFRESH = new RegExp(`^${PREFIX}[\\w-]{${2 * PART}}$`)
 /** The half of a refresh token that stays. */
 export const familyOf = (refreshToken: string): string => refreshToken.slice(PREFIX.length, -PART)
-const secret = () => randomBytes(32).toString('base64url')
 
 /** Exchanges a code. Undefined if it is unknown, used or expired, or not for this client, address or verifier. */
 export const exchangeCode = (scope: Scope, sent: Code): Promise<IssuedTokens | undefined> =>
@@ -120,7 +119,7 @@ async function issue(
   within: Scope,
   grantor: Token,
   { id, clientName, tokenId, grants, endsAt }: Authorization,
-  family = secret(),
+  family = newSecret(),
 ): Promise<IssuedTokens | undefined> {
   const before = tokenId === null ? null : await within.db.orm.token.findUnique({ where: { id: tokenId } })
   const own = compileAccess(grantor.grants as unknown as Grant[])
@@ -129,28 +128,20 @@ async function issue(
   const ends = [endsAt, grantor.expiresAt].map((each) => each?.getTime() ?? Number.POSITIVE_INFINITY)
   const expiresAt = new Date(Math.min(now + LIMITS.oauthAccessSeconds * 1000, ...ends))
   if (left.length === 0 || expiresAt.getTime() <= now) return end(within, { id, tokenId })
-  const [accessToken, refreshing] = [newToken(), secret()]
-  const fresh = {
-    hash: hashOf(accessToken),
-    tail: accessToken.slice(-4),
-    grants: left as object[],
-    expiresAt,
-  }
-  const { token } = within.db.orm
-  let issued = before
+  const [accessToken, refreshing] = [newToken(), newSecret()]
+  const fresh = { grants: left as object[], expiresAt }
+  const kept = before?.id ?? uuidv7()
   if (before) {
-    await token.update({ where: { id: before.id }, data: fresh })
+    const data = { ...storedSecret(accessToken), ...fresh }
+    await within.db.orm.token.update({ where: { id: kept }, data })
     await announce(within.db, `token:${Buffer.from(before.hash).toString('hex')}`)
   } else {
-    issued = await token.create({
-      data: { id: uuidv7(), name: clientName, kind: 'agent', createdBy: grantor.id, ...fresh },
-    })
-    const entry = { id: issued.id, operation: 'create' as const, version: 1, state: toToken(issued) }
-    await appendChange(within, { baseId: ACCOUNT, kind: 'token', ...entry })
+    const made = { id: kept, name: clientName, kind: 'agent', createdBy: grantor.id, ...fresh }
+    await storeToken(within, accessToken, made)
   }
   await within.db.orm.authorization.update({
     where: { id },
-    data: { tokenId: issued?.id ?? null, familyHash: hashOf(family), refreshHash: hashOf(refreshing) },
+    data: { tokenId: kept, familyHash: hashOf(family), refreshHash: hashOf(refreshing) },
   })
   return {
     accessToken,

@@ -4,14 +4,14 @@
  */
 import { LIMITS } from '../../../foundation/limits.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
-import { ACCOUNT, appendChange } from '../../core/append-change.ts'
-import { hashOf, newToken, toToken } from '../../core/authentication/authenticate.ts'
+import { hashOf, newToken } from '../../core/authentication/authenticate.ts'
 import { announce } from '../../core/cache-notices.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { Grant } from '../../storage/access/grants.ts'
 import { statement } from '../../storage/database/client.ts'
 import { endTokens } from '../tokens/remove.ts'
 import { keepSignInCode } from '../tokens/sign-in.ts'
+import { storeToken } from '../tokens/store.ts'
 import { familyOf } from './exchange.ts'
 
 /** What the provider says of a person. */
@@ -71,13 +71,9 @@ function store(scope: Scope, { issuer, subject, name, grants, refreshToken }: Id
       await announce(tx, ...keys.map((key) => `token:${key}` as const))
       return id
     }
-    const hidden = newToken()
-    const secret = { hash: hashOf(hidden), tail: hidden.slice(-4) }
-    const row = await tx.orm.token.create({ data: { id, kind: 'person', ...secret, ...data } })
-    await tx.orm.person.create({ data: { tokenId: id, issuer, subject, refreshToken: sealed } })
     const within = { ...scope, db: tx, actor: { tokenId: id, name, kind: 'person' as const } }
-    const entry = { id, operation: 'create' as const, version: 1, state: toToken(row) }
-    await appendChange(within, { baseId: ACCOUNT, kind: 'token', ...entry })
+    await storeToken(within, newToken(), { id, kind: 'person', ...data })
+    await tx.orm.person.create({ data: { tokenId: id, issuer, subject, refreshToken: sealed } })
     return id
   })
 }
@@ -85,7 +81,8 @@ function store(scope: Scope, { issuer, subject, name, grants, refreshToken }: Id
 /** Lets a person in. Returns a one-time code, as a browser gets from `plinth open`. */
 export async function enter(scope: Scope, identity: Identity): Promise<string> {
   const id = await store(scope, identity)
-  return scope.db.transaction((tx) => keepSignInCode(tx, id))
+  const { code } = await scope.db.transaction((tx) => keepSignInCode(tx, id))
+  return code
 }
 
 /**

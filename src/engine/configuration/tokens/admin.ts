@@ -2,7 +2,13 @@ import { DomainError } from '../../../foundation/errors.ts'
 import type { Log } from '../../../foundation/log.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
 import { ACCOUNT, appendChange } from '../../core/append-change.ts'
-import { hashOf, newToken, type Token, toToken } from '../../core/authentication/authenticate.ts'
+import {
+  hashOf,
+  newToken,
+  storedSecret,
+  type Token,
+  toToken,
+} from '../../core/authentication/authenticate.ts'
 import { ADMIN_OF_ALL, administersAll, outside } from '../../core/authentication/may-manage.ts'
 import { lockCreator } from '../../core/authentication/recheck-rights.ts'
 import type { Scope } from '../../core/scope.ts'
@@ -62,8 +68,7 @@ const storeAdmin = (db: Db, token: string) =>
     create: {
       id: uuidv7(),
       name: 'admin',
-      hash: hashOf(token),
-      tail: token.slice(-4),
+      ...storedSecret(token),
       grants: [ADMIN_OF_ALL as object],
     },
     update: {},

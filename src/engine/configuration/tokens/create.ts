@@ -3,9 +3,7 @@ import { TokenBody } from '../../../contract/shapes.ts'
 import { check, inBody } from '../../../contract/validate.ts'
 import { type Detail, invalid } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
-import { uuidv7 } from '../../../foundation/uuid.ts'
-import { ACCOUNT, appendChange } from '../../core/append-change.ts'
-import { hashOf, newToken, type Token, toToken } from '../../core/authentication/authenticate.ts'
+import { newToken, type Token, toToken } from '../../core/authentication/authenticate.ts'
 import { administers, basesOf, outside, requireAnyAdmin } from '../../core/authentication/may-manage.ts'
 import { lockCreator } from '../../core/authentication/recheck-rights.ts'
 import { existingBases } from '../../core/existing-base.ts'
@@ -13,6 +11,7 @@ import type { WriteScope } from '../../core/write/write.ts'
 import { parseChangeCondition } from '../../data/filter/change-condition.ts'
 import { type Grant, rulesOf } from '../../storage/access/grants.ts'
 import type { Db } from '../../storage/database/client.ts'
+import { storeToken } from './store.ts'
 
 export type TokenInput = {
   name: string
@@ -43,22 +42,11 @@ export async function createToken(scope: WriteScope, input: TokenInput): Promise
     const faults = [...checkExpiry(expiresAt), ...(await missingBases(tx, grants))]
     const [first, ...rest] = faults
     if (first) throw invalid(first, ...rest)
-    const row = await tx.orm.token.create({
-      data: {
-        id: uuidv7(),
-        name,
-        kind,
-        hash: hashOf(token),
-        tail: token.slice(-4),
-        grants: grants as object[],
-        createdBy: scope.actor.tokenId,
-        expiresAt,
-      },
+    const row = await storeToken({ ...scope, db: tx }, token, {
+      ...{ name, kind, expiresAt },
+      grants: grants as object[],
+      createdBy: scope.actor.tokenId,
     })
-    await appendChange(
-      { ...scope, db: tx },
-      { baseId: ACCOUNT, kind: 'token', id: row.id, operation: 'create', version: 1, state: toToken(row) },
-    )
     return { ...toToken(row), token }
   })
 }

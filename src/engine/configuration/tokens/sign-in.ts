@@ -1,17 +1,15 @@
 /** Signs a browser tab in with a one-time code, which is valid for a minute, and signs it out. */
-import { randomBytes } from 'node:crypto'
 import type { ActorKind } from '../../../contract/shapes.ts'
 import { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import { uuidv7 } from '../../../foundation/uuid.ts'
-import { ACCOUNT, appendChange } from '../../core/append-change.ts'
-import { hashOf, newToken, toToken } from '../../core/authentication/authenticate.ts'
+import { hashOf, newSecret, newToken } from '../../core/authentication/authenticate.ts'
 import { lockCreator } from '../../core/authentication/recheck-rights.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import type { Grant } from '../../storage/access/grants.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
 import { endTokens } from './remove.ts'
+import { storeToken } from './store.ts'
 
 export type SignInCode = {
   /** 32 random bytes in base64url. */
@@ -67,25 +65,20 @@ export async function createSignInCode(scope: WriteScope): Promise<SignInCode> {
   const { tokenId } = scope.actor
   if (tokenId === null || scope.session?.key == null)
     throw refused('Send the request with a token of Plinth.')
-  const expiresAt = new Date(Date.now() + LIMITS.signInCodeSeconds * 1000)
-  const code = await scope.db.transaction(async (tx) => {
+  return scope.db.transaction(async (tx) => {
     await lockCreator(tx, scope)
     const own = await tx.orm.token.findUnique({ where: { id: tokenId }, select: { signedInBy: true } })
     if (own?.signedInBy != null) throw refused('The token of a tab makes none. Use the token that opened it.')
-    return keepSignInCode(tx, tokenId, expiresAt)
+    return keepSignInCode(tx, tokenId)
   })
-  return { code, expiresAt: expiresAt.toISOString() }
 }
 
 /** Stores a new code of the token, and returns it. */
-export async function keepSignInCode(
-  tx: Db,
-  tokenId: string,
-  expiresAt = new Date(Date.now() + LIMITS.signInCodeSeconds * 1000),
-): Promise<string> {
-  const code = randomBytes(32).toString('base64url')
+export async function keepSignInCode(tx: Db, tokenId: string): Promise<SignInCode> {
+  const code = newSecret()
+  const expiresAt = new Date(Date.now() + LIMITS.signInCodeSeconds * 1000)
   await tx.query(KEEP, [hashOf(code), tokenId, expiresAt])
-  return code
+  return { code, expiresAt: expiresAt.toISOString() }
 }
 
 type Asker = { id: string; name: string; kind: ActorKind; grants: Grant[]; expires_at: Date | null }
@@ -112,22 +105,13 @@ export async function signIn(scope: Scope, code: string): Promise<SignedIn | und
     )
     const hours = new Date(Date.now() + LIMITS.tabHours * 3_600_000)
     const expiresAt = asker.expires_at && asker.expires_at < hours ? asker.expires_at : hours
-    const row = await tx.orm.token.create({
-      data: {
-        id: uuidv7(),
-        name: `${asker.name.slice(0, LIMITS.nameChars - SUFFIX.length).toWellFormed()}${SUFFIX}`,
-        kind: asker.kind,
-        hash: hashOf(token),
-        tail: token.slice(-4),
-        grants: asker.grants as object[],
-        createdBy: asker.id,
-        signedInBy: asker.id,
-        expiresAt,
-      },
-    })
-    await appendChange(within, {
-      ...{ baseId: ACCOUNT, kind: 'token', id: row.id },
-      ...{ operation: 'create', version: 1, state: toToken(row) },
+    await storeToken(within, token, {
+      name: `${asker.name.slice(0, LIMITS.nameChars - SUFFIX.length).toWellFormed()}${SUFFIX}`,
+      kind: asker.kind,
+      grants: asker.grants as object[],
+      createdBy: asker.id,
+      signedInBy: asker.id,
+      expiresAt,
     })
     return { token, expiresAt: expiresAt.toISOString() }
   })

@@ -26,11 +26,17 @@ export type Token = {
 
 const PREFIX = 'plt_'
 
+/** Generates what nobody guesses: 32 random bytes in base64url. */
+export const newSecret = (): string => randomBytes(32).toString('base64url')
+
 /** Generates a raw token. */
-export const newToken = (): string => `${PREFIX}${randomBytes(32).toString('base64url')}`
+export const newToken = (): string => `${PREFIX}${newSecret()}`
 
 /** The stored form of a token: its SHA-256 hash. */
 export const hashOf = (token: string) => createHash('sha256').update(token).digest()
+
+/** What a row keeps of a token. */
+export const storedSecret = (token: string) => ({ hash: hashOf(token), tail: token.slice(-4) })
 
 /** A token as a client sent it, with the key of its session: the hash in hexadecimal. */
 export type SentToken = { readonly text: string; readonly key: string }
