@@ -9,6 +9,9 @@ import { answered, beat } from '../storage/database/deadline.ts'
 /** What changed: `<kind>:<base>/<id>` for configuration, `base:<id>` or `token:<hash>`. */
 export type Topic = `${Exclude<Kind, 'record' | 'relationship'> | 'base'}:${string}` | `token:${string}`
 
+/** The topic of a token, by its stored hash. */
+export const tokenTopic = (hash: Uint8Array) => `token:${Buffer.from(hash).toString('hex')}` as const
+
 const CHANNEL = 'plinth_caches'
 const ANNOUNCE = statement(
   'announce',

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
 import { hashOf, newSecret, newToken, storedSecret } from '../../core/authentication/authenticate.ts'
-import { announce } from '../../core/cache-notices.ts'
+import { announce, tokenTopic } from '../../core/cache-notices.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { Authorization, Token } from '../../prisma/client.ts'
 import { compileAccess } from '../../storage/access/compile-access.ts'
@@ -134,7 +134,7 @@ async function issue(
   if (before) {
     const data = { ...storedSecret(accessToken), ...fresh }
     await within.db.orm.token.update({ where: { id: kept }, data })
-    await announce(within.db, `token:${Buffer.from(before.hash).toString('hex')}`)
+    await announce(within.db, tokenTopic(before.hash))
   } else {
     const made = { id: kept, name: clientName, kind: 'agent', createdBy: grantor.id, ...fresh }
     await storeToken(within, accessToken, made)

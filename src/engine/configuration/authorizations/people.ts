@@ -5,7 +5,7 @@
 import { LIMITS } from '../../../foundation/limits.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
 import { hashOf, newToken } from '../../core/authentication/authenticate.ts'
-import { announce } from '../../core/cache-notices.ts'
+import { announce, tokenTopic } from '../../core/cache-notices.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { Grant } from '../../storage/access/grants.ts'
 import { statement } from '../../storage/database/client.ts'
@@ -33,7 +33,7 @@ const LOCK = statement(
 const RENEW_TABS = statement(
   'renew_tabs',
   `UPDATE plinth.token SET grants = $2::jsonb, expires_at = least($3::timestamptz, created_at + interval '${LIMITS.tabHours} hours')
-   WHERE signed_in_by = $1 AND expires_at > now() RETURNING encode(hash, 'hex') AS hash`,
+   WHERE signed_in_by = $1 AND expires_at > now() RETURNING hash`,
 )
 /** Of several requests, one asks the provider. */
 const TAKE_DUE = statement(
@@ -66,9 +66,8 @@ function store(scope: Scope, { issuer, subject, name, grants, refreshToken }: Id
         where: { tokenId: id },
         data: { refreshToken: sealed, checkedAt: new Date() },
       })
-      const tabs = await tx.query<{ hash: string }>(RENEW_TABS, [id, JSON.stringify(grants), expiresAt])
-      const keys = [Buffer.from(hash).toString('hex'), ...tabs.map((tab) => tab.hash)]
-      await announce(tx, ...keys.map((key) => `token:${key}` as const))
+      const tabs = await tx.query<{ hash: Buffer }>(RENEW_TABS, [id, JSON.stringify(grants), expiresAt])
+      await announce(tx, ...[{ hash }, ...tabs].map((each) => tokenTopic(each.hash)))
       return id
     }
     const within = { ...scope, db: tx, actor: { tokenId: id, name, kind: 'person' as const } }

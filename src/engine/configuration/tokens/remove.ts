@@ -3,7 +3,7 @@ import { DomainError } from '../../../foundation/errors.ts'
 import { ACCOUNT, appendChanges } from '../../core/append-change.ts'
 import { toToken } from '../../core/authentication/authenticate.ts'
 import { administersAll, manages, outside, requireAnyAdmin } from '../../core/authentication/may-manage.ts'
-import { announce } from '../../core/cache-notices.ts'
+import { announce, tokenTopic } from '../../core/cache-notices.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import type { Grant } from '../../storage/access/grants.ts'
@@ -41,7 +41,7 @@ export async function endTokens(scope: Scope, ids: readonly string[]): Promise<`
     { baseId: ACCOUNT, kind: 'token' },
     rows.map((row) => ({ id: row.id, operation: 'delete', version: 2, state: toToken(row) })),
   )
-  const topics = rows.map(({ hash }) => `token:${Buffer.from(hash).toString('hex')}` as const)
+  const topics = rows.map(({ hash }) => tokenTopic(hash))
   await announce(scope.db, ...topics)
   return topics
 }
