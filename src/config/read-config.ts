@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { distance } from 'fastest-levenshtein'
 import { z } from 'zod'
-import { type PrivateHosts, readPrivateHosts } from '../foundation/egress/allowed-addresses.ts'
+import { LOOPBACK, type PrivateHosts, readPrivateHosts } from '../foundation/egress/allowed-addresses.ts'
 import { LIMITS } from '../foundation/limits.ts'
 
 const whole = (min: number, max: number, standard: number) =>
@@ -17,8 +17,6 @@ const whole = (min: number, max: number, standard: number) =>
 const url = (protocols: RegExp, what: string) => z.url({ protocol: protocols, error: `is ${what}` })
 
 const HOST_NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/
-
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
 /**
  * RFC 8414: an issuer is an https URL without query or fragment. Plain http is allowed for loopback hosts.
@@ -120,6 +118,13 @@ function jsonOf(text: string): unknown {
   }
 }
 
+const issuerUrl = z
+  .string()
+  .refine(isIssuer, 'is an https address without query or fragment (http on this machine)')
+const blobUrl = z
+  .string()
+  .refine(isBlobUrl, 'is a file:/// address of a directory, or s3://bucket/prefix?endpoint=…&region=…')
+
 const OIDC = [
   'PLINTH_OIDC_ISSUER',
   'PLINTH_OIDC_CLIENT_ID',
@@ -142,14 +147,8 @@ const Settings = z.object({
     .optional(),
   PLINTH_DATA_DIR: z.string().default('.plinth'),
   DATABASE_URL: url(/^postgres(ql)?$/, 'a postgres:// address').optional(),
-  PLINTH_BLOB_URL: z
-    .string()
-    .refine(isBlobUrl, 'is a file:/// address of a directory, or s3://bucket/prefix?endpoint=…&region=…')
-    .optional(),
-  PLINTH_BACKUP_URL: z
-    .string()
-    .refine(isBlobUrl, 'is a file:/// address of a directory, or s3://bucket/prefix?endpoint=…&region=…')
-    .optional(),
+  PLINTH_BLOB_URL: blobUrl.optional(),
+  PLINTH_BACKUP_URL: blobUrl.optional(),
   PLINTH_BACKUP_HOURS: whole(1, 744, LIMITS.backupHours),
   PLINTH_BACKUP_DAYS: whole(1, 3650, LIMITS.backupDays),
   PLINTH_ADOPT_STORE: z.enum(['true', 'false'], 'must be true or false').default('false'),
@@ -170,10 +169,7 @@ const Settings = z.object({
     .string()
     .refine(isSupport, 'is an e-mail address, or the https address of a page')
     .optional(),
-  PLINTH_OAUTH_ISSUER: z
-    .string()
-    .refine(isIssuer, 'is an https address without query or fragment (http on this machine)')
-    .optional(),
+  PLINTH_OAUTH_ISSUER: issuerUrl.optional(),
   PLINTH_OAUTH_AUDIENCE: z.string().max(1024).optional(),
   PLINTH_OAUTH_SCOPES: z
     .string()
@@ -181,10 +177,7 @@ const Settings = z.object({
     .optional(),
   PLINTH_OAUTH_SERVER: z.enum(['on', 'off'], 'must be on or off').default('off'),
   PLINTH_OAUTH_REGISTRATION: z.enum(['on', 'off'], 'must be on or off').default('off'),
-  PLINTH_OIDC_ISSUER: z
-    .string()
-    .refine(isIssuer, 'is an https address without query or fragment (http on this machine)')
-    .optional(),
+  PLINTH_OIDC_ISSUER: issuerUrl.optional(),
   PLINTH_OIDC_CLIENT_ID: z.string().max(512).optional(),
   PLINTH_OIDC_CLIENT_SECRET: z.string().max(1024).optional(),
   PLINTH_OIDC_SCOPES: z.string().max(1024).default('openid profile email offline_access'),
@@ -213,6 +206,10 @@ const needed = (name: keyof z.output<typeof Settings>) => ({
   path: [name],
   error: 'is also required for OAuth',
 })
+const needsOrigin = (name: keyof z.output<typeof Settings>) => ({
+  path: [name],
+  error: 'needs PLINTH_PUBLIC_URL, an https address without a path (or a server of this machine only)',
+})
 const Sound = Settings.refine(
   (set) => set.PLINTH_OAUTH_ISSUER || !(set.PLINTH_OAUTH_AUDIENCE || set.PLINTH_OAUTH_SCOPES),
   needed('PLINTH_OAUTH_ISSUER'),
@@ -222,19 +219,19 @@ const Sound = Settings.refine(
     path: ['PLINTH_OAUTH_SERVER'],
     error: 'cannot be on beside PLINTH_OAUTH_ISSUER: one of them issues the tokens of /mcp',
   })
-  .refine((set) => set.PLINTH_OAUTH_SERVER === 'off' || isOrigin(set.PLINTH_PUBLIC_URL, set.PLINTH_HOST), {
-    path: ['PLINTH_OAUTH_SERVER'],
-    error: 'needs PLINTH_PUBLIC_URL, an https address without a path (or a server of this machine only)',
-  })
+  .refine(
+    (set) => set.PLINTH_OAUTH_SERVER === 'off' || isOrigin(set.PLINTH_PUBLIC_URL, set.PLINTH_HOST),
+    needsOrigin('PLINTH_OAUTH_SERVER'),
+  )
   .refine((set) => new Set(OIDC.map((name) => set[name] === undefined)).size === 1, {
     path: ['PLINTH_OIDC_ISSUER'],
     error:
       'is set with PLINTH_OIDC_CLIENT_ID, PLINTH_OIDC_CLIENT_SECRET and PLINTH_OIDC_GRANTS, or none of them',
   })
-  .refine((set) => !set.PLINTH_OIDC_ISSUER || isOrigin(set.PLINTH_PUBLIC_URL, set.PLINTH_HOST), {
-    path: ['PLINTH_OIDC_ISSUER'],
-    error: 'needs PLINTH_PUBLIC_URL, an https address without a path (or a server of this machine only)',
-  })
+  .refine(
+    (set) => !set.PLINTH_OIDC_ISSUER || isOrigin(set.PLINTH_PUBLIC_URL, set.PLINTH_HOST),
+    needsOrigin('PLINTH_OIDC_ISSUER'),
+  )
   .refine((set) => set.PLINTH_OAUTH_REGISTRATION === 'off' || set.PLINTH_OAUTH_SERVER === 'on', {
     path: ['PLINTH_OAUTH_REGISTRATION'],
     error: 'needs PLINTH_OAUTH_SERVER=on',

@@ -7,6 +7,9 @@ type Range = readonly [address: Address, bits: number]
 /** Hosts that are not public and still allowed: host names, and ranges of addresses. */
 export type PrivateHosts = { readonly hosts: ReadonlySet<string>; readonly ranges: readonly Range[] }
 
+/** A host of this machine, as a URL writes it. */
+export const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
+
 const HOST = /^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/
 
 /**

@@ -1,6 +1,6 @@
 /** Addresses that an answer of the authorization server may go to. */
+import { LOOPBACK } from '../../foundation/egress/allowed-addresses.ts'
 
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 /** Schemes that a browser runs or reads itself. */
 const OF_BROWSERS =
   /^(javascript|data|vbscript|blob|file|filesystem|about|view-source|chrome|resource|jar|ftp|wss?|mailto|tel|intent|android-app)/
