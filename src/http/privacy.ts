@@ -1,8 +1,7 @@
 /** `/privacy`: what a server keeps of who uses it. Who runs one can name a policy of their own in its place. */
 import { escapeHtml, htmlPage } from './html-page.ts'
 
-/** What who runs the server says of themselves. */
-/** `signsIn`: people sign in at an identity provider of theirs. */
+/** What who runs the server says of themselves. `signsIn`: people sign in at an identity provider of theirs. */
 export type Operator = {
   privacyUrl?: string | undefined
   support?: string | undefined

@@ -23,8 +23,9 @@ const ADDRESS = /^\/mcp(?:\/([^/]+)(?:\/e\/([^/]+))?)?\/?$/
 export function parseResource(text: string, origin: string): Resource | undefined {
   if (!URL.canParse(text)) return undefined
   const url = new URL(text)
-  const [, base, endpoint] = ADDRESS.exec(url.pathname) ?? ['none']
-  const path = ADDRESS.test(url.pathname) ? pathOf({ base_id: base, endpoint_id: endpoint }) : undefined
+  const found = ADDRESS.exec(url.pathname)
+  const [, base, endpoint] = found ?? []
+  const path = found ? pathOf({ base_id: base, endpoint_id: endpoint }) : undefined
   const isHere = url.origin === new URL(origin).origin && url.username === '' && url.hash === ''
   if (!isHere || path === undefined) return undefined
   return { address: `${origin}${path}`, base: base ?? null, endpoint: endpoint ?? null }

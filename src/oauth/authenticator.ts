@@ -9,6 +9,7 @@ import type { Authenticate } from '../http/caller.ts'
 import { notFound } from '../http/errors.ts'
 import { type Names, originOf, pathOf } from './addresses.ts'
 import { openIssuer } from './issuer.ts'
+import { quotable } from './server/failures.ts'
 
 type Hook = (request: FastifyRequest, reply: unknown, done: () => void) => void
 /** Authentication of `/mcp`. */
@@ -110,9 +111,6 @@ function faultOf({ headers, caller }: FastifyRequest, { code, message, details }
     return ['error="insufficient_scope"', `error_description="${quotable(message)}"`]
   return undefined
 }
-
-/** RFC 6750 forbids quotes and backslashes in these values. */
-const quotable = (text: string) => text.replace(/["\\]/g, "'").replace(/[^\x20-\x7e]/g, '')
 
 /** Serves the protected resource metadata (RFC 9728) of every `/mcp` address. */
 function protectedResource(

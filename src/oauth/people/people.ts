@@ -22,10 +22,9 @@ export function openPeople({ authorizations }: Pick<Engine, 'authorizations'>, o
 
   const renew = async (by: { tokenId?: string; refreshToken?: string }, requestId: string): Promise<void> => {
     const due = await authorizations.takeDue(by, requestId)
-    if (!due) return
+    if (due?.refreshToken == null) return
     const settle = (outcome: Parameters<typeof authorizations.settleDue>[1]) =>
       authorizations.settleDue(due, outcome, requestId)
-    if (due.refreshToken === null) return
     try {
       await settle(identityOf(await provider.renew(due.subject, due.refreshToken)))
     } catch (thrown) {

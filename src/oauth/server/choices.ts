@@ -1,5 +1,6 @@
 /** What a person can allow a client: bases, types and endpoints that the person sees, and permissions that the person has. */
 import type { Engine } from '../../engine/engine.ts'
+import { level, listed, PERMISSIONS } from '../../engine/storage/access/grants.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Context, Permission } from '../../graphql/context.ts'
@@ -18,7 +19,6 @@ export type Choices = {
   permissions: readonly Permission[]
 }
 
-const PERMISSIONS = ['read', 'write', 'manage', 'admin'] as const
 export const ALL = '*'
 
 const listBases = compile(
@@ -46,9 +46,6 @@ async function seen<T>(list: () => Promise<readonly T[]>): Promise<readonly T[]>
   }
 }
 
-const listed = (names: string | readonly string[] | undefined): readonly string[] =>
-  typeof names === 'string' ? [names] : (names ?? [])
-
 /** The bases of the person that the address serves. */
 export async function basesFor(context: Context, { base }: Resource): Promise<readonly Named[]> {
   const { access } = context.scope
@@ -70,7 +67,7 @@ export async function choicesIn(
   const reach = { base, types: null, endpoint: only, permission: 'admin' as const, proposes: false }
   const own = authorizations.part(context.scope, reach)
   if (own.length === 0) return undefined
-  const most = Math.max(...own.map(({ permission }) => PERMISSIONS.indexOf(permission)))
+  const most = Math.max(...own.map(({ permission }) => level(permission)))
   const hasTypes = only === null && own.some((grant) => grant.record_type !== undefined)
   const permissions = PERMISSIONS.slice(0, hasTypes ? most + 1 : Math.min(most + 1, 2))
   if (base === ALL) return { base, types: [], endpoints: [], hasTypes, permissions }

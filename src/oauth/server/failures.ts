@@ -21,13 +21,15 @@ const CODES: Readonly<Partial<Record<DomainError['code'], string>>> = {
   FORBIDDEN: 'access_denied',
 }
 
+/** RFC 6749 and 6750 forbid quotes and backslashes in the description of an error. */
+export const quotable = (text: string) => text.replace(/["\\]/g, "'").replace(/[^\x20-\x7e]/g, '')
+
 /** A failure as the body that clients read (RFC 6749, section 5.2). */
 export function oauthBody(error: DomainError) {
   const detail: Detail | undefined = error.details[0]
   const isOwn = error.code === 'VALIDATION_ERROR' && /^(invalid|unsupported|access)_/.test(detail?.code ?? '')
   return {
     error: isOwn ? detail?.code : (CODES[error.code] ?? 'invalid_request'),
-    // RFC 6749 allows no quotes and backslashes here.
-    error_description: error.message.replace(/["\\]/g, "'").replace(/[^\x20-\x7e]/g, ''),
+    error_description: quotable(error.message),
   }
 }
