@@ -56,6 +56,17 @@ export const usePages = <Item>(
     placeholderData: keepPreviousData,
   })
 
+/** The same of a list of the server, whose pages follow a cursor. */
+export const usePagesOf = <Item>(path: string) =>
+  usePages<Item>([path], (cursor, signal) =>
+    send<Page<Item>>(
+      'GET',
+      cursor === undefined ? path : `${path}&cursor=${encodeURIComponent(cursor)}`,
+      undefined,
+      { signal },
+    ),
+  )
+
 type Write<T> = {
   method: string
   path: string
@@ -108,6 +119,11 @@ export function stale(client: QueryClient, base: string | undefined, types?: rea
     },
   })
 }
+
+/** A receiver answers within this time, or the next look shows it. */
+const SOON_MS = 2000
+export const staleSoon = (client: QueryClient, base: string) =>
+  void setTimeout(() => stale(client, base), SOON_MS)
 
 export const useBases = () => useRead<Page<Base>>(pathOf(['bases'], { limit: 1000 }))
 export const useBase = (base: string, options: Options = {}) =>

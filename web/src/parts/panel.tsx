@@ -24,13 +24,19 @@ export function Panel({ back, title, note, children }: Props) {
   )
 }
 
-export const Facts = ({ of }: { of: readonly (readonly [string, ReactNode])[] }) => (
+type Fact = readonly [name: string, value: ReactNode]
+
+/** Names and values, without those that are false. */
+export const Facts = ({ of }: { of: readonly (Fact | false)[] }) => (
   <dl className="facts">
-    {of.map(([name, value]) => (
-      <div key={name}>
-        <dt>{name}</dt>
-        <dd>{value}</dd>
-      </div>
-    ))}
+    {of.map(
+      (fact) =>
+        fact && (
+          <div key={fact[0]}>
+            <dt>{fact[0]}</dt>
+            <dd>{fact[1]}</dd>
+          </div>
+        ),
+    )}
   </dl>
 )

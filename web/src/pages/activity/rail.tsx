@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { to } from '../../addresses.ts'
-import { stale, useFailing, useWaiting, useWrite } from '../../api/queries.ts'
+import { staleSoon, useFailing, useWaiting, useWrite } from '../../api/queries.ts'
 import { pathOf } from '../../api/send.ts'
 import type { Delivery, ReviewRequest } from '../../api/shapes.ts'
 import { useMay } from '../../parts/grants.ts'
@@ -105,7 +105,7 @@ function Failing({ base, since }: { base: string; since: string }) {
       body: { of: of.id, status, direction },
       onDone: ({ count }) => {
         say(words.activity.sentAgain(count))
-        setTimeout(() => stale(client, base), 2000)
+        staleSoon(client, base)
       },
     })
   return (

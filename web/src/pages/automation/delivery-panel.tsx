@@ -1,6 +1,6 @@
 /** One trigger or inbound webhook: what it is, and its deliveries, each with what came of it, and the way to send it again. */
 import { useQueryClient } from '@tanstack/react-query'
-import { stale, useTypes, useWrite } from '../../api/queries.ts'
+import { staleSoon, useTypes, useWrite } from '../../api/queries.ts'
 import { pathOf } from '../../api/send.ts'
 import type { Delivery } from '../../api/shapes.ts'
 import { Copied } from '../../parts/copied.tsx'
@@ -13,7 +13,7 @@ import { Segments } from '../../parts/segments.tsx'
 import { say } from '../../parts/toast.tsx'
 import { words } from '../../words.ts'
 import { DeliveryRow } from './delivery.tsx'
-import { type Automatic, type Counts, type Span, useDeliveries } from './load.ts'
+import { type Automatic, type Counts, listOf, type Span, useDeliveries } from './load.ts'
 import { saying } from './saying.ts'
 
 type Props = {
@@ -23,8 +23,6 @@ type Props = {
   back: string
   counts: Counts | undefined
 }
-/** A receiver answers within this time, or the next look shows it. */
-const SOON_MS = 2000
 
 export function DeliveryPanel({ base, of, span, back, counts }: Props) {
   const [search, change] = useParameters()
@@ -35,7 +33,7 @@ export function DeliveryPanel({ base, of, span, back, counts }: Props) {
   const client = useQueryClient()
   const mayReplay = useMay(base, '*', 'manage')
   const write = useWrite<{ count?: number }>(base)
-  const nouns = of.kind === 'trigger' ? 'triggers' : 'inbound-webhooks'
+  const nouns = listOf(of.kind)
   const act = (path: readonly string[], said: (count: number) => string, body?: object) =>
     write.mutate({
       method: 'POST',
@@ -43,7 +41,7 @@ export function DeliveryPanel({ base, of, span, back, counts }: Props) {
       ...(body && { body }),
       onDone: ({ count = 1 }) => {
         say(said(count))
-        setTimeout(() => stale(client, base), SOON_MS)
+        staleSoon(client, base)
       },
     })
   const again = ({ id }: Delivery) =>
@@ -144,9 +142,8 @@ function Definition({ of }: Pick<Props, 'of'>) {
         <Facts
           of={[
             [text.signed, <Text key="signed">{of.is.signature.scheme}</Text>],
-            ...(of.is.status && of.is.status.refused > 0
-              ? [[text.badSignature, String(of.is.status.refused)] as const]
-              : []),
+            of.is.status !== null &&
+              of.is.status.refused > 0 && [text.badSignature, String(of.is.status.refused)],
           ]}
         />
       </>
@@ -155,8 +152,8 @@ function Definition({ of }: Pick<Props, 'of'>) {
   return (
     <Facts
       of={[
-        ...(url === null ? [] : [[text.address, <Text key="url">{url}</Text>] as const]),
-        ...(most === null ? [] : [[text.attempts, words.automation.tries(most)] as const]),
+        url !== null && [text.address, <Text key="url">{url}</Text>],
+        most !== null && [text.attempts, words.automation.tries(most)],
       ]}
     />
   )

@@ -74,28 +74,17 @@ function Opened({ base, of }: { base: string; of: Delivery }) {
     <>
       <Facts
         of={[
-          ...(of.direction === 'out' ? [[text.attempts, words.automation.tries(of.attempts)] as const] : []),
-          ...(of.next_attempt_at === null
-            ? []
-            : [[text.next, <Time key="next" at={of.next_attempt_at} />] as const]),
-          ...(detail?.response
-            ? [[text.took, words.automation.ms(detail.response.duration_ms)] as const]
-            : []),
-          ...(detail?.response
-            ? []
-            : of.error === null
-              ? []
-              : [[text.error, <Text key="error">{of.error}</Text>] as const]),
-          ...(answer ? [[text.answer, <LongValue key="answer" value={answer} />] as const] : []),
-          ...(detail?.body ? [[text.received, <LongValue key="body" value={detail.body} />] as const] : []),
-          ...(faults?.length
-            ? [
-                [
-                  text.faults,
-                  <Text key="faults">{faults.map(({ message }) => message).join(' ')}</Text>,
-                ] as const,
-              ]
-            : []),
+          of.direction === 'out' && [text.attempts, words.automation.tries(of.attempts)],
+          of.next_attempt_at !== null && [text.next, <Time key="next" at={of.next_attempt_at} />],
+          detail?.response
+            ? [text.took, words.automation.ms(detail.response.duration_ms)]
+            : of.error !== null && [text.error, <Text key="error">{of.error}</Text>],
+          !!answer && [text.answer, <LongValue key="answer" value={answer} />],
+          !!detail?.body && [text.received, <LongValue key="body" value={detail.body} />],
+          !!faults?.length && [
+            text.faults,
+            <Text key="faults">{faults.map(({ message }) => message).join(' ')}</Text>,
+          ],
         ]}
       />
       {of.change_seq !== null && <Cause base={base} seq={of.change_seq} />}

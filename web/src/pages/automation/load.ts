@@ -1,7 +1,7 @@
 /** What a base does by itself: what it sends, takes, runs and reads, and what became of it. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { usePages, useRead } from '../../api/queries.ts'
+import { usePagesOf, useRead } from '../../api/queries.ts'
 import { pathOf, send } from '../../api/send.ts'
 import type { Actor, Data, Delivery, Json, Page, RecordType } from '../../api/shapes.ts'
 import { words } from '../../words.ts'
@@ -113,8 +113,8 @@ export const SPANS = ['24h', '7d', '30d'] as const
 export type Span = (typeof SPANS)[number]
 
 /** Deliveries by how they ended. */
-export type Counts = { sent: number; failed: number; pending: number }
-const ENDS = { sent: ['succeeded'], failed: ['dead', 'failed'], pending: ['pending'] } as const
+export type Counts = { sent: number; failed: number }
+const ENDS = { sent: ['succeeded'], failed: ['dead', 'failed'] } as const
 
 type Totals = { data?: Record<string, { total: number } | null> }
 
@@ -146,22 +146,18 @@ export function useCounts(base: string, rows: readonly Automatic[], span: Span) 
     if (!data || at < 0) return undefined
     const sum = (statuses: readonly string[]) =>
       statuses.reduce((before, status) => before + (data[`${status}${at}`]?.total ?? 0), 0)
-    return { sent: sum(ENDS.sent), failed: sum(ENDS.failed), pending: sum(ENDS.pending) }
+    return { sent: sum(ENDS.sent), failed: sum(ENDS.failed) }
   }
 }
 
 /** The deliveries of one, of all ends or one of them. */
-export function useDeliveries(base: string, of: string, status: string | undefined, span: Span) {
-  const path = pathOf([base, 'deliveries'], { of, status, since: span, include: 'titles', limit: 50 })
-  return usePages<Delivery>([path], (cursor, signal) =>
-    send<Page<Delivery>>(
-      'GET',
-      cursor === undefined ? path : `${path}&cursor=${encodeURIComponent(cursor)}`,
-      undefined,
-      { signal },
-    ),
+export const useDeliveries = (base: string, of: string, status: string | undefined, span: Span) =>
+  usePagesOf<Delivery>(
+    pathOf([base, 'deliveries'], { of, status, since: span, include: 'titles', limit: 50 }),
   )
-}
+
+/** The list of REST that one stands in. */
+export const listOf = (kind: string): string => (kind === 'trigger' ? 'triggers' : 'inbound-webhooks')
 
 /** What the log of one says more of a delivery: the answer of a receiver, or what a sender sent. */
 export type Detail = {
@@ -172,8 +168,9 @@ export type Detail = {
   records?: { id: string; operation: string }[] | null
 }
 export const useDetail = (base: string, { of, status, id }: Delivery): Detail | undefined => {
-  const nouns = of.kind === 'trigger' ? 'triggers' : 'inbound-webhooks'
-  const log = useRead<Page<Detail>>(pathOf([base, nouns, of.id, 'deliveries'], { status, limit: 100 }))
+  const log = useRead<Page<Detail>>(
+    pathOf([base, listOf(of.kind), of.id, 'deliveries'], { status, limit: 100 }),
+  )
   return log.data?.data.find((each) => each.id === id)
 }
 

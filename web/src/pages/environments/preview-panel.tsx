@@ -74,10 +74,8 @@ export function PreviewPanel({ base, production, of }: Props) {
       <Facts
         of={[
           [words.environments.heads.name, <code key="id">{id}</code>],
-          ...(description === null ? [] : [['', <Text key="about">{description}</Text>] as const]),
-          ...(set
-            ? [[words.environments.heads.by, <Text key="by">{set.created_by_name}</Text>] as const]
-            : []),
+          description !== null && ['', <Text key="about">{description}</Text>],
+          !!set && [words.environments.heads.by, <Text key="by">{set.created_by_name}</Text>],
           [words.agents.made, <Time key="made" at={is.created_at} />],
           [words.environments.heads.state, <State key="state" of={{ is, proposal }} />],
         ]}

@@ -1,7 +1,7 @@
 /** The files of a base: folders, versions, and what they hold. */
 import { useEffect, useState } from 'react'
-import { usePages, useRead } from '../../api/queries.ts'
-import { pathOf, request, send } from '../../api/send.ts'
+import { usePagesOf, useRead } from '../../api/queries.ts'
+import { pathOf, request } from '../../api/send.ts'
 import type { Page } from '../../api/shapes.ts'
 
 export type FileType = {
@@ -44,16 +44,7 @@ export function useEntries(base: string, type: string, prefix: string, search: s
     search === ''
       ? pathOf([base, 'files', type], { prefix, depth: 1, limit: 100 })
       : pathOf([base, 'files'], { search, file_type: type, prefix, snippets: true, limit: 100 })
-  return usePages<Entry>([path], (cursor, signal) =>
-    send<Page<Entry>>(
-      'GET',
-      cursor === undefined ? path : `${path}&cursor=${encodeURIComponent(cursor)}`,
-      undefined,
-      {
-        signal,
-      },
-    ),
-  )
+  return usePagesOf<Entry>(path)
 }
 
 export const useVersions = (base: string, type: string, path: string) =>
@@ -62,9 +53,6 @@ export const useVersions = (base: string, type: string, path: string) =>
 export const useDiff = (base: string, type: string, path: string, from: number, to: number) =>
   useRead<{ binary: boolean; diff: string | null }>(
     pathOf(filePath(base, type, path), { diff: 'true', from, to }),
-    {
-      enabled: from !== to,
-    },
   )
 
 const LINES = 400
