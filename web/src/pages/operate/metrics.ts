@@ -24,9 +24,7 @@ function parse(text: string): Sample[] {
 }
 
 /** Only what the page shows: an hour of all would be megabytes. */
-const isShown = ({ name, labels }: Sample) =>
-  /^(plinth_|process_(resident|start))/.test(name) &&
-  !(name.endsWith('_bucket') && labels['le'] === undefined)
+const isShown = ({ name }: Sample) => /^(plinth_|process_(resident|start))/.test(name)
 
 let kept: Read[] = []
 
@@ -34,6 +32,8 @@ export const useMetrics = () =>
   useQuery<readonly Read[], Failure>({
     queryKey: ['/metrics'],
     refetchInterval: EVERY_MS,
+    // What is kept is itself; an hour of it is not compared at each read.
+    structuralSharing: false,
     queryFn: async ({ signal }) => {
       const text = await (await request('GET', '/metrics', undefined, { signal })).text()
       const at = Date.now()
@@ -51,13 +51,21 @@ export const sum = ({ samples }: Read, name: string, match: Match = () => true):
 
 const isFailed: Match = ({ status }) => Number(status) >= 500
 
-/** How the requests between two reads went. A server that started again counts from nothing. */
-function between(first: Read, last: Read) {
-  const more = (name: string, match?: Match) => {
-    const grown = sum(last, name, match) - sum(first, name, match)
-    return grown < 0 ? sum(last, name, match) : grown
-  }
-  const count = more(`${REQUESTS}_count`)
+/** What was counted between two reads. A server that started again counts from nothing. */
+function grown(first: Read, last: Read, name: string, match?: Match): number {
+  const now = sum(last, name, match)
+  const more = now - sum(first, name, match)
+  return more < 0 ? now : more
+}
+
+/** How many requests there were between two reads, and how many of them failed. */
+const between = (first: Read, last: Read) => ({
+  count: grown(first, last, `${REQUESTS}_count`),
+  failed: grown(first, last, `${REQUESTS}_count`, isFailed),
+})
+
+/** The upper edges of the buckets that have a share of the requests between two reads, in milliseconds. */
+function sharesOf(first: Read, last: Read, count: number) {
   const edges = [
     ...new Set(
       last.samples.flatMap(({ name, labels }) => (name === `${REQUESTS}_bucket` ? [labels['le']] : [])),
@@ -66,13 +74,11 @@ function between(first: Read, last: Read) {
   const below = edges
     .map((edge) => ({
       edge: Number(edge?.replace('+Inf', 'Infinity')),
-      count: more(`${REQUESTS}_bucket`, ({ le }) => le === edge),
+      count: grown(first, last, `${REQUESTS}_bucket`, ({ le }) => le === edge),
     }))
     .sort((a, b) => a.edge - b.edge)
-  /** The upper edge of the bucket that has this share of the requests, in milliseconds. */
-  const share = (part: number) =>
+  return (part: number) =>
     count === 0 ? 0 : (below.find((each) => each.count >= count * part)?.edge ?? 0) * 1000
-  return { count, failed: more(`${REQUESTS}_count`, isFailed), share }
 }
 
 /** The last minute. */
@@ -80,7 +86,12 @@ export function latest(reads: readonly Read[]) {
   const last = reads.at(-1)
   const first = reads.find(({ at }) => last !== undefined && at >= last.at - MINUTE - EVERY_MS / 2)
   if (!last || !first || first === last) return undefined
-  return { ...between(first, last), seconds: (last.at - first.at) / 1000 }
+  const requests = between(first, last)
+  return {
+    ...requests,
+    share: sharesOf(first, last, requests.count),
+    seconds: (last.at - first.at) / 1000,
+  }
 }
 
 /** A chart of few bars says less than one with room for more. */
