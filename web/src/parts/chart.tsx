@@ -12,6 +12,10 @@ type Props = {
 }
 
 const WIDTH = 1000
+const TONES = 6
+
+/** The tone of a series by its place. */
+export const toneAt = (at: number): string => `tone-${at % TONES}`
 
 export function Chart({ labels, series, height = 96, title, marks = 7 }: Props) {
   const sums = labels.map((_, at) => series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0))

@@ -37,7 +37,7 @@ export const relationsOf = (types: readonly RecordType[]): Relation[] => [
 
 /** The relations that a statement names, without what stands in its texts. */
 export function readBy(sql: string, relations: readonly Relation[]): Relation[] {
-  const named = new Set(sql.replaceAll(/'(?:[^']|'')*'|--.*/g, ' ').match(/[\w]+/g) ?? [])
+  const named = new Set(sql.replaceAll(/'(?:[^']|'')*'|--.*/g, ' ').match(/\w+/g) ?? [])
   return relations.filter(({ name }) => named.has(name))
 }
 

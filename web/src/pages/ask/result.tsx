@@ -1,6 +1,7 @@
 /** The rows of an answer, as a table or as bars. */
+import { memo } from 'react'
 import type { Json } from '../../api/shapes.ts'
-import { Chart, Legend } from '../../parts/chart.tsx'
+import { Chart, Legend, toneAt } from '../../parts/chart.tsx'
 import { Empty } from '../../parts/failure.tsx'
 import { type Column, Grid } from '../../parts/grid.tsx'
 import { Text } from '../../parts/plain-text.tsx'
@@ -16,12 +17,15 @@ export type Answer = {
 }
 const NUMBERS = /^(int|bigint|smallint|numeric|real|double|float|integer|decimal)/
 const BARS = 60
-const TONES = 6
 const LABEL_CHARS = 20
 
-export function Result({ of: { data, meta }, isChart }: { of: Answer; isChart: boolean }) {
+type Props = { of: Answer; isChart: boolean }
+
+/** Drawn once for an answer: what is typed meanwhile draws no row again. */
+export const Result = memo(function Result({ of, isChart }: Props) {
+  const { data, meta } = of
   if (data.length === 0) return <Empty title={words.ask.none} />
-  if (isChart) return <Bars rows={data} columns={meta.columns} />
+  if (isChart) return <Bars of={of} />
   const columns = meta.columns.map(
     ({ name, type }): Column<readonly [number, Row]> => ({
       name,
@@ -43,7 +47,7 @@ export function Result({ of: { data, meta }, isChart }: { of: Answer; isChart: b
       onSight={nothing}
     />
   )
-}
+})
 const nothing = () => undefined
 
 /** Numbers that JSON cannot hold exactly come as texts. */
@@ -55,22 +59,20 @@ const numberOf = (value: Json | undefined, type: string): Json | undefined =>
 /** The columns of numbers, which can be drawn beside another. */
 export const numbersOf = ({ meta: { columns } }: Answer) => columns.filter(({ type }) => NUMBERS.test(type))
 
-function Bars({ rows, columns }: { rows: readonly Row[]; columns: Answer['meta']['columns'] }) {
-  const shown = rows.slice(0, BARS)
-  const label = columns.find(({ type }) => !NUMBERS.test(type))
+function Bars({ of }: { of: Answer }) {
+  const shown = of.data.slice(0, BARS)
+  const label = of.meta.columns.find(({ type }) => !NUMBERS.test(type))
   const labels = shown.map((row, at) => labelOf(label && row[label.name], at))
-  const series = columns
-    .filter(({ type }) => NUMBERS.test(type))
-    .map(({ name }, at) => ({
-      name: visible(name),
-      tone: `tone-${at % TONES}`,
-      values: shown.map((row) => Math.max(0, Number(row[name] ?? 0))),
-    }))
+  const series = numbersOf(of).map(({ name }, at) => ({
+    name: visible(name),
+    tone: toneAt(at),
+    values: shown.map((row) => Math.max(0, Number(row[name] ?? 0))),
+  }))
   return (
     <section className="card card-item" aria-label={words.ask.chart}>
       <Legend series={series} />
       <Chart title={words.ask.chart} labels={unlike(labels)} series={series} marks={12} />
-      {rows.length > BARS && <p className="note">{words.ask.firstBars(BARS)}</p>}
+      {of.data.length > BARS && <p className="note">{words.ask.firstBars(BARS)}</p>}
     </section>
   )
 }

@@ -1,6 +1,6 @@
 /** How many records have each value of a field: day by day, or as bars where the server has no series. */
 import type { Json, RecordType } from '../../api/shapes.ts'
-import { Chart, Legend, type Series } from '../../parts/chart.tsx'
+import { Chart, Legend, type Series, toneAt } from '../../parts/chart.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { type Field, fieldsOf, pluralOf } from '../../parts/record-types.ts'
@@ -11,7 +11,6 @@ import { words } from '../../words.ts'
 import { DAYS, type Group, useGroups, useSeries } from './load.ts'
 
 const BARS = 24
-const TONES = 6
 
 type Props = { base: string; type: RecordType; field: string; filter: unknown; onChange: Change }
 
@@ -84,7 +83,7 @@ function daysOf(rows: readonly Group[], path: string, field: Field | undefined):
     labels: [...labels, shortTime(now)],
     series: values.map((value, at) => ({
       name: wordOf(value),
-      tone: `tone-${at % TONES}`,
+      tone: toneAt(at),
       values: Array.from({ length: DAYS + 1 }, (_, place) => counts.get(keyOf(place, value)) ?? 0),
     })),
   }
