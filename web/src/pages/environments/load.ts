@@ -1,6 +1,6 @@
 /** The previews of a base, and what they differ in from production. */
 import { useQueries } from '@tanstack/react-query'
-import { useBase, useRead } from '../../api/queries.ts'
+import { useAsk, useBase, useRead } from '../../api/queries.ts'
 import { pathOf, send } from '../../api/send.ts'
 import type { Base, Edit, Page } from '../../api/shapes.ts'
 
@@ -40,20 +40,11 @@ export function useEnvironments(base: string) {
   }
 }
 
-/** What a change-set changes, as the other previews say it. */
-export const useProposal = (production: string, { is, proposal }: Preview) => {
+/** What a change-set changes, as the other previews say it; of one that ended nothing is asked. */
+export function useProposal(production: string, { is, proposal }: Preview): Proposal | undefined {
   const path = pathOf([production, 'promote', 'proposal'])
-  const [asked] = useQueries({
-    queries: [
-      {
-        queryKey: [path, { from: is.id }],
-        queryFn: () => send<Proposal>('POST', path, { from: is.id }),
-        enabled:
-          proposal === undefined && !['merged', 'rejected', 'expired'].includes(is.change_set?.status ?? ''),
-      },
-    ],
-  })
-  return proposal ?? asked?.data
+  const enabled = proposal === undefined && (is.change_set?.closed_at ?? null) === null
+  return useAsk<Proposal>(path, { from: is.id }, { enabled }).data
 }
 
 export const useSeeds = (preview: Base) =>

@@ -4,8 +4,8 @@ import type { Preview } from './load.ts'
 /** What a preview differs in, and whether production can take it. */
 export function State({ of: { is, proposal } }: { of: Preview }) {
   const { change_set: set } = is
-  const ended = set && words.environments.ended[set.status]
-  if (ended !== undefined && ended !== null) return ended
+  const ended = words.environments.ended[set?.status ?? '']
+  if (ended !== undefined) return ended
   const count = set ? set.counts.create + set.counts.update + set.counts.delete : proposal?.changes.length
   if (count === undefined) return null
   const { breaks = [], conflicts = [] } = proposal ?? {}

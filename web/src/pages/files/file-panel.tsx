@@ -21,7 +21,7 @@ import { type FileType, filePath, saveAs, useContent, useText, useVersions, type
 type Props = { base: string; type: FileType; path: string; version: number | undefined }
 
 export function FilePanel({ base, type, path, version }: Props) {
-  const [, change] = useParameters()
+  const [{ in: prefix, q }, change] = useParameters()
   const versions = useVersions(base, type.id, path)
   const people = useRead<Page<Token>>(pathOf(['tokens'], { limit: 1000 })).data?.data ?? []
   const mayWrite = useMay(base, '*', 'write') && !type.storage.immutable
@@ -32,7 +32,7 @@ export function FilePanel({ base, type, path, version }: Props) {
   const shown = all.find((each) => each.version === version) ?? newest
   const before = shown && all[all.indexOf(shown) + 1]
   const address = (of: number) => pathOf(filePath(base, type.id, path), { version: of })
-  const back = to.files(base, type.id, paramsWithout())
+  const back = to.files(base, type.id, { in: prefix, q })
   const restore = async ({ version: old, content_type: kind }: Version) => {
     const content = await (await request('GET', address(old))).blob()
     write.mutate({
@@ -124,12 +124,6 @@ export function FilePanel({ base, type, path, version }: Props) {
       )}
     </Panel>
   )
-}
-
-/** The place of the list: the folder and the search. */
-const paramsWithout = () => {
-  const { in: prefix, q } = Object.fromEntries(new URLSearchParams(location.search))
-  return { in: prefix, q }
 }
 
 const IMAGE = /^image\//

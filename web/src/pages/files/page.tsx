@@ -25,26 +25,21 @@ export default function Page({ place: { base, type: id } }: { place: Place }) {
   const types = useFileTypes(base)
   const all = types.data?.data ?? []
   const type = all.find((each) => each.id === (id ?? all[0]?.id))
+  if (type) return <Files key={type.id} base={base} types={all} type={type} />
   return (
     <>
-      {type ? (
-        <Files key={type.id} base={base} types={all} type={type} />
-      ) : (
-        <>
-          <Bar trail={[[words.nav.files]]} />
-          <main className="page">
-            {pendingOf(types) ?? (
-              <Empty title={id === undefined ? words.files.noTypes : words.files.noType}>
-                {id === undefined ? (
-                  <p className="meta">{words.files.noTypesHint}</p>
-                ) : (
-                  <Link href={to.files(base)}>{words.nav.files}</Link>
-                )}
-              </Empty>
+      <Bar trail={[[words.nav.files]]} />
+      <main className="page">
+        {pendingOf(types) ?? (
+          <Empty title={id === undefined ? words.files.noTypes : words.files.noType}>
+            {id === undefined ? (
+              <p className="meta">{words.files.noTypesHint}</p>
+            ) : (
+              <Link href={to.files(base)}>{words.nav.files}</Link>
             )}
-          </main>
-        </>
-      )}
+          </Empty>
+        )}
+      </main>
     </>
   )
 }
