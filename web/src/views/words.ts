@@ -42,7 +42,6 @@ export const words = {
     field: 'Field',
     contains: 'contains',
     filter: 'Filter',
-    all: 'Show all',
     back: 'Back to the list',
     save: 'Save',
     saved: 'Saved.',
@@ -52,7 +51,6 @@ export const words = {
   changes: {
     title: 'What happened',
     undo: 'Undo',
-    cancel: 'Leave it',
     none: 'Nothing was changed.',
     operations: {
       create: 'created',
