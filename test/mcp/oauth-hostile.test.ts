@@ -141,7 +141,7 @@ test.each<[string, (id: string) => object | string, RegExp]>([
   ['that is a list', () => '[]', /not valid/],
 ])('metadata %s is refused', async (name, document, says) => {
   const path = `/${name.replace(/\W/g, '-')}`
-  const id = host.on(path, (response) => {
+  const id = host.on(path, (_asked, response) => {
     const body = document(`${host.url}${path}`)
     const whole = typeof body === 'string' ? body : JSON.stringify({ redirect_uris: [CALLBACK], ...body })
     response.writeHead(200, { 'content-type': 'application/json' }).end(whole)
@@ -150,9 +150,11 @@ test.each<[string, (id: string) => object | string, RegExp]>([
 })
 
 test('metadata elsewhere is not followed, and not asked for all the time', async () => {
-  const id = host.on('/moved', (response) => response.writeHead(302, { location: `${host.url}/pilot` }).end())
+  const id = host.on('/moved', (_asked, response) =>
+    response.writeHead(302, { location: `${host.url}/pilot` }).end(),
+  )
   for (const _ of times(5, () => 0)) expectPage(await pilot.open({ client_id: id }), /answers 302/)
-  expect(host.asked.filter((path) => path === '/moved')).toHaveLength(1)
+  expect(host.asked.filter(({ url }) => url.pathname === '/moved')).toHaveLength(1)
 })
 
 test('what a client calls itself is text, on one line, and the host is said', async () => {

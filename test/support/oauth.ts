@@ -1,48 +1,32 @@
 /** A client of the authorization server that can be honest or not: it sends what a test says. */
 import { createHash, randomBytes } from 'node:crypto'
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Answer, TestServer } from './server.ts'
+import { type Answering, json, openUpstream } from './upstream.ts'
 
 export type Sent = Readonly<Record<string, string | undefined>>
 /** A host of client metadata on loopback: a document for each path. */
 export type MetadataHost = Awaited<ReturnType<typeof openMetadataHost>>
 
 export async function openMetadataHost() {
-  const documents = new Map<string, (response: ServerResponse) => void>()
-  const asked: string[] = []
-  const http = createServer((request, response) => {
-    asked.push(request.url ?? '')
-    const answer = documents.get(request.url ?? '')
-    if (answer) answer(response)
-    else response.writeHead(404).end()
-  })
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`
-  const on = (path: string, answer: (response: ServerResponse) => void) => {
-    documents.set(path, answer)
-    return `${url}${path}`
+  const upstream = await openUpstream()
+  const on = (path: string, answer: Answering) => {
+    upstream.on(path, answer)
+    return `${upstream.url}${path}`
   }
   return {
-    url,
-    asked,
+    ...upstream,
     on,
     /** Serves the document of an honest client, with what differs, and returns its id. */
     client: (path: string, more: object = {}) =>
-      on(path, (response) =>
-        response.writeHead(200, { 'content-type': 'application/json' }).end(
-          JSON.stringify({
-            client_id: `${url}${path}`,
-            client_name: 'Desk Pilot',
-            redirect_uris: [CALLBACK],
-            ...more,
-          }),
-        ),
+      on(
+        path,
+        json({
+          client_id: `${upstream.url}${path}`,
+          client_name: 'Desk Pilot',
+          redirect_uris: [CALLBACK],
+          ...more,
+        }),
       ),
-    close: async () => {
-      http.closeAllConnections()
-      await new Promise((resolve) => http.close(resolve))
-    },
   }
 }
 
