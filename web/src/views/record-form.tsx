@@ -12,13 +12,13 @@ type FormProps = { row: Row; args: Body; onSaved: (row: Row) => void; onBack: ((
 /** What a field has as a text, and back: texts are as they are, other values are JSON. */
 const written = (value: Json | undefined): string =>
   typeof value === 'string' ? value : JSON.stringify(value ?? null)
+const textsOf = ({ data }: Row): Record<string, string> =>
+  Object.fromEntries(Object.entries(data).map(([name, value]) => [name, written(value)]))
 
 export function RecordForm({ row, args, onSaved, onBack }: FormProps) {
   const { isBusy, failure, run } = useWork()
   const names = Object.keys(row.data)
-  const [texts, setTexts] = useState<Record<string, string>>(
-    Object.fromEntries(names.map((name) => [name, written(row.data[name])])),
-  )
+  const [texts, setTexts] = useState(textsOf(row))
   const [isSaved, setSaved] = useState(false)
   const changed = names.filter((name) => texts[name] !== written(row.data[name]))
   const save = () =>
@@ -39,8 +39,10 @@ export function RecordForm({ row, args, onSaved, onBack }: FormProps) {
       const result = await callTool('update_record', { ...target, data })
       if (result.error !== undefined) return result.error
       tellModel(words.records.told(row.id, changed.join(', ')))
+      const saved = { ...row, ...(result.body as unknown as Row), data: { ...row.data, ...data } }
+      setTexts(textsOf(saved))
       setSaved(true)
-      onSaved({ ...row, ...(result.body as unknown as Row), data: { ...row.data, ...data } })
+      onSaved(saved)
       return undefined
     })
   return (

@@ -34,7 +34,7 @@ function Records({ result, args }: Shown) {
   if (open)
     return (
       <RecordForm
-        key={`${open.id} ${open.version}`}
+        key={open.id}
         row={open}
         args={args}
         onSaved={(row) => {
