@@ -5,14 +5,15 @@ import type { Definition } from '../../configuration/lifecycle/definition.ts'
 import { isAmong } from '../../schema/compiled-types/compiled-relationship-type.ts'
 import { type CompiledSchema, compileSchema } from '../../schema/json-schema/compile.ts'
 import type { Snapshot } from '../snapshot.ts'
-import type {
-  AttachmentLine,
-  ChangeLine,
-  FileLine,
-  Line,
-  LinkLine,
-  MemberKind,
-  RecordLine,
+import {
+  type AttachmentLine,
+  type ChangeLine,
+  entryIn,
+  type FileLine,
+  type Line,
+  type LinkLine,
+  type MemberKind,
+  type RecordLine,
 } from './members.ts'
 import { notAnExport } from './tar.ts'
 
@@ -159,7 +160,8 @@ export class LineChecks {
 
   #change(line: ChangeLine, at: string): void {
     this.#next(line.seq, at)
-    if (line.cause !== null && /^\d{1,15}$/.test(line.cause)) this.causes.add(Number(line.cause))
+    const cause = entryIn(line.cause)
+    if (cause !== undefined) this.causes.add(cause)
     if (line.kind === 'record_type' && line.data) {
       const { portableId, graphqlName } = line.data
       this.names.set(line.id, { portableId, graphqlName })

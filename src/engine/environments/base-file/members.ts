@@ -132,6 +132,11 @@ export type LinkLine = z.output<typeof LinkLine>
 export type FileLine = z.output<typeof FileLine>
 export type AttachmentLine = z.output<typeof AttachmentLine>
 export type ChangeLine = z.output<typeof ChangeLine>
+
+/** The number of the entry that is the cause of another; undefined if the cause is none. */
+export const entryIn = (cause: string | null): number | undefined =>
+  cause !== null && /^\d{1,15}$/.test(cause) ? Number(cause) : undefined
+
 export type Line = RecordLine | LinkLine | FileLine | AttachmentLine | ChangeLine
 
 export const EndShape = z.strictObject({

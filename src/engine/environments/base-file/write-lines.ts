@@ -36,7 +36,7 @@ import {
   NOT_AS_LOGGED,
 } from './import-statements.ts'
 import { batchesOf, linesOf } from './lines.ts'
-import { type ChangeLine, kindOf, type MemberKind } from './members.ts'
+import { type ChangeLine, entryIn, kindOf, type MemberKind } from './members.ts'
 import { type Member, notAnExport, readMembers } from './tar.ts'
 
 type Batch = { readonly lines: readonly Buffer[]; readonly text: string }
@@ -106,11 +106,11 @@ async function placed(member: string, work: () => Promise<unknown>): Promise<voi
 function changesOf({ db }: WriteScope, baseId: string, { about, causes }: CheckedFile): WriteBatch {
   const numbers = new Map<number, string>()
   const renumbered = (line: Buffer): { seq: number; text: string } => {
-    const entry = JSON.parse(line.toString('utf8')) as ChangeLine
-    if (entry.cause === null || !/^\d{1,15}$/.test(entry.cause))
-      return { seq: entry.seq, text: line.toString('utf8') }
-    const cause = numbers.get(Number(entry.cause)) ?? null
-    return { seq: entry.seq, text: JSON.stringify({ ...entry, cause }) }
+    const text = line.toString('utf8')
+    const entry = JSON.parse(text) as ChangeLine
+    const cause = entryIn(entry.cause)
+    if (cause === undefined) return { seq: entry.seq, text }
+    return { seq: entry.seq, text: JSON.stringify({ ...entry, cause: numbers.get(cause) ?? null }) }
   }
   return async (_, { lines, text }) => {
     if (causes.size === 0) return db.query(IMPORT_CHANGES, [baseId, text, about.base.id])
