@@ -19,6 +19,7 @@ import { queryShape, readQuery } from './route/query.ts'
 import { atRequest, send } from './route/reply.ts'
 import { partsNamed, readKey } from './route/request-parts.ts'
 import type { Route } from './route/route.ts'
+import { resumed } from './route/rows.ts'
 import { baseId } from './route/shapes.ts'
 
 const TAR = 'application/x-tar'
@@ -61,14 +62,6 @@ async function download(request: FastifyRequest, reply: FastifyReply) {
   // What fails before the first bytes is answered. Later the answer is cut, and the file has no end.
   const first = await chunks.next()
   return reply.send(Readable.from(resumed(first, chunks), { objectMode: false }))
-}
-
-async function* resumed(first: IteratorResult<Buffer>, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  try {
-    for (let next = first; !next.done; next = await rest.next()) yield next.value
-  } finally {
-    await rest.return(undefined)
-  }
 }
 
 const importParams = z.strictObject({ id: baseId(isBaseId) })

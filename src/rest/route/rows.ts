@@ -81,9 +81,13 @@ export async function sendRows(
   return reply.send(Readable.from(resumed(first, texts), { objectMode: false }))
 }
 
-async function* resumed(first: IteratorResult<string>, rest: AsyncGenerator<string>): AsyncGenerator<string> {
+/** The chunks that are not empty, of which the first was read. */
+export async function* resumed<T extends string | Buffer>(
+  first: IteratorResult<T>,
+  rest: AsyncGenerator<T>,
+): AsyncGenerator<T> {
   try {
-    for (let next = first; !next.done; next = await rest.next()) if (next.value !== '') yield next.value
+    for (let next = first; !next.done; next = await rest.next()) if (next.value.length > 0) yield next.value
   } finally {
     await rest.return(undefined)
   }
