@@ -1,12 +1,12 @@
 /** Where backups are: a directory or a bucket, with files by name. */
 import { createReadStream } from 'node:fs'
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import type { Readable } from 'node:stream'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { readS3Url } from '../config/read-config.ts'
 import type { BlobStore, StoredBlob } from '../engine/storage/blobs/blob-store.ts'
-import { openSpool, type Spool } from '../engine/storage/blobs/file-driver.ts'
+import { makeFolder, openSpool, syncFolder } from '../engine/storage/blobs/file-driver.ts'
 import { openBlobStore } from '../engine/storage/blobs/open.ts'
 import { openBucket } from '../engine/storage/blobs/s3-objects.ts'
 import { LIMITS } from '../foundation/limits.ts'
@@ -59,19 +59,15 @@ export const missing = (name: string, cause?: unknown): Error =>
 async function directoryPlace(directory: string): Promise<Place> {
   const at = (name: string) => join(directory, name)
   // A place that is only read stays as it is, and may be read-only.
-  let spool: Promise<Spool> | undefined
-  const opened = () => {
-    spool ??= openSpool(at(TEMPORARY), { isShared: true, settle: (file) => file.sync() })
-    return spool
-  }
+  const spool = lasting(() => openSpool(at(TEMPORARY), { isShared: true, settle: (file) => file.sync() }))
   return {
     url: pathToFileURL(directory).href,
     directory,
     atOnce: LIMITS.backupAtOnce.directory,
     write: async (name, source) =>
-      (await opened())(source, WHOLE, async (file) => {
+      (await spool())(source, WHOLE, async (file) => {
         const path = at(name)
-        await makeFolders(dirname(path))
+        await makeFolder(dirname(path))
         await rename(file, path)
         await syncFolder(dirname(path))
       }),
@@ -108,20 +104,6 @@ async function* filesIn(root: string, folder: string): AsyncIterable<PlacedFile>
   }
 }
 
-/** Creates folders durably. */
-async function makeFolders(folder: string): Promise<void> {
-  const first = await mkdir(folder, { recursive: true, mode: 0o700 })
-  if (first === undefined) return
-  for (let each = folder; each.length >= first.length; each = dirname(each)) await syncFolder(dirname(each))
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  // Windows cannot open a folder, and its file systems keep names in a journal.
-  if (process.platform === 'win32') return
-  await using handle = await open(folder, 'r')
-  await handle.sync()
-}
-
 async function bucketPlace(
   url: string,
   place: NonNullable<ReturnType<typeof readS3Url>>,
@@ -129,17 +111,13 @@ async function bucketPlace(
 ): Promise<Place> {
   const bucket = openBucket(place)
   const directory = join(work, 'backup-uploads')
-  let spool: Promise<Spool> | undefined
-  const opened = () => {
-    spool ??= openSpool(directory, { isShared: true })
-    return spool
-  }
+  const spool = lasting(() => openSpool(directory, { isShared: true }))
   return {
     url,
     directory: undefined,
     atOnce: LIMITS.backupAtOnce.bucket,
     write: async (name, source) =>
-      (await opened())(source, WHOLE, (file, { size }) => bucket.put(name, file, size)),
+      (await spool())(source, WHOLE, (file, { size }) => bucket.put(name, file, size)),
     read: async (name) => {
       const found = await bucket.get(name)
       if (!found) throw missing(name)
@@ -151,7 +129,8 @@ async function bucketPlace(
     remove: async (name) => {
       for await (const each of bucket.list(name)) await bucket.remove(each.name)
     },
-    contents: () =>
+    // Each store has connections of its own.
+    contents: lasting(() =>
       openBlobStore({
         driver: 's3',
         ...place,
@@ -159,6 +138,19 @@ async function bucketPlace(
         directory,
         isShared: true,
       }),
+    ),
+  }
+}
+
+/** Opens something when it is first needed; after a failure, again. */
+function lasting<T>(open: () => Promise<T>): () => Promise<T> {
+  let opened: Promise<T> | undefined
+  return () => {
+    opened ??= open().catch((error: unknown) => {
+      opened = undefined
+      throw error
+    })
+    return opened
   }
 }
 

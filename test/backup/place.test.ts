@@ -127,6 +127,16 @@ test('what only moments before the kept days need is removed, and nothing else',
   ])
 })
 
+test('a place that could not be opened is opened again', async () => {
+  const path = join(folder, 'away')
+  const place = await openPlace(path, folder)
+  await writeFile(path, '')
+  await expect(archive(place, 1)).rejects.toThrow('ENOTDIR')
+  await rm(path)
+  await archive(place, 1)
+  expect(await place.has(storedName(LINE, segment(1)))).toBe(true)
+})
+
 test('restores are refused by name', async () => {
   const place = await openPlace(join(folder, 'refused'), folder)
   const openBlobs = async () => (await store('none', [])).blobs

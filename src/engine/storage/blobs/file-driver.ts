@@ -121,16 +121,15 @@ async function write(
   }
 }
 
-/** Creates a folder of the fan-out, durably. */
-async function makeFolder(folder: string): Promise<void> {
+/** Creates a folder and those above it, durably. */
+export async function makeFolder(folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true, mode: FOLDER_MODE })
   if (first === undefined) return
-  await syncFolder(dirname(first))
-  if (first !== folder) await syncFolder(first)
+  for (let each = folder; each.length >= first.length; each = dirname(each)) await syncFolder(dirname(each))
 }
 
 /** Makes the names in a folder durable. */
-async function syncFolder(folder: string): Promise<void> {
+export async function syncFolder(folder: string): Promise<void> {
   // Windows cannot open a folder, and its file systems keep names in a journal.
   if (process.platform === 'win32') return
   const handle = await open(folder, 'r')
