@@ -15,7 +15,7 @@ import { markRestored } from './hold.ts'
 import { findBackups, type Manifest } from './manifest.ts'
 import { damaged, openPacked } from './packed.ts'
 import { each, missing, type Place } from './place.ts'
-import { archivedFiles, chainOf, storedName } from './wal.ts'
+import { chainOf, storedName } from './wal.ts'
 
 export type Restored = {
   backup: string
@@ -43,17 +43,16 @@ export async function restore(
   const { dataDir, at, log } = options
   const backup = await backupFor(place, at)
   const chain = await chainOf(place, backup)
-  const lacks = chain.missing && missing(storedName(backup.line, chain.missing))
+  const gap = chain.missing
+  const lacks = gap === undefined ? undefined : missing(storedName(backup.line, gap))
   // Without the end of the archive, a moment before that may still be there.
-  if (lacks && (at === undefined || chain.missing === undefined || chain.missing <= backup.stop_segment))
-    throw lacks
+  if (gap !== undefined && (at === undefined || gap <= backup.stop_segment)) throw lacks
   await emptyOrUnfinished(dataDir)
   const pgdata = join(dataDir, 'postgres')
   const draft = join(dataDir, 'postgres.restoring')
   await writeFile(join(dataDir, UNFINISHED), `${backup.id}\n`, { mode: 0o600 })
   await copyFiles(place, backup, draft)
-  const history = (await archivedFiles(place, backup.line)).filter((file) => file.endsWith('.history'))
-  await each(place, [...history, ...chain.segments].values(), (file) =>
+  await each(place, [...chain.histories, ...chain.segments].values(), (file) =>
     unpack(place, storedName(backup.line, file), join(draft, 'pg_wal', file)),
   )
   await writeFile(join(draft, 'backup_label'), backup.backup_label, { mode: 0o600 })
@@ -124,7 +123,7 @@ async function unpack(place: Place, name: string, path: string, sha256?: string)
 type Target = {
   at: string | undefined
   until: string | undefined
-  lacks: Error | '' | undefined
+  lacks: Error | undefined
   log: InfoLog
 }
 

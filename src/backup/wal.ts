@@ -22,7 +22,7 @@ export function nextSegment(name: string, segmentBytes: number): string {
 }
 
 /** The files of a line that a place has, in order. */
-export async function archivedFiles(place: Place, line: string): Promise<string[]> {
+async function archivedFiles(place: Place, line: string): Promise<string[]> {
   const found: string[] = []
   for await (const { name } of place.list(folderOf(line))) {
     const file = name.slice(folderOf(line).length).replace(/\.zst$/, '')
@@ -37,6 +37,8 @@ export const lastSegment = async (place: Place, line: string): Promise<string | 
 
 type Chain = {
   segments: string[]
+  /** The histories of timelines. */
+  histories: string[]
   /** The first that is missing though there are, or were, later ones. */
   missing: string | undefined
   until: Until | undefined
@@ -46,7 +48,8 @@ type Chain = {
 export async function chainOf(place: Place, backup: Manifest): Promise<Chain> {
   const { line, start_segment: first, stop_segment: stop, segment_bytes: segmentBytes } = backup
   const until = await readUntil(place, line)
-  const found = (await archivedFiles(place, line)).filter(
+  const files = await archivedFiles(place, line)
+  const found = files.filter(
     (file) => SEGMENT.test(file) && file.slice(0, 8) === first.slice(0, 8) && file >= first,
   )
   const there = new Set(found)
@@ -54,7 +57,8 @@ export async function chainOf(place: Place, backup: Manifest): Promise<Chain> {
   let next = first
   for (; there.has(next); next = nextSegment(next, segmentBytes)) segments.push(next)
   const last = [stop, until?.segment ?? stop, found.at(-1) ?? stop].sort().at(-1) ?? stop
-  return { segments, missing: next <= last ? next : undefined, until }
+  const histories = files.filter((file) => file.endsWith('.history'))
+  return { segments, histories, missing: next <= last ? next : undefined, until }
 }
 
 /** All that was acknowledged before the moment is in segments up to this one. */
