@@ -1,10 +1,10 @@
 /** Makes a backup of the running embedded PostgreSQL: a copy of its files between the start and the stop of a backup. */
-import { lstat, readdir, statfs } from 'node:fs/promises'
+import { lstat, readdir } from 'node:fs/promises'
 import { arch, platform } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { BlobStore } from '../engine/storage/blobs/blob-store.ts'
+import { type BlobStore, freePartOf } from '../engine/storage/blobs/blob-store.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import type { Log } from '../foundation/log.ts'
 import { packageVersion } from '../foundation/version.ts'
@@ -175,8 +175,7 @@ const unlessGone =
 
 /** A backup on the disk of the data must not fill it. */
 async function requireRoom(pgdata: string): Promise<void> {
-  const { bavail, blocks } = await statfs(pgdata)
-  if (bavail / blocks >= LIMITS.archiveFree.stop) return
+  if ((await freePartOf(pgdata)) >= LIMITS.archiveFree.stop) return
   throw new Error(
     'Less than a tenth of the disk of the data is free, so no backup is made. Free space there.',
   )

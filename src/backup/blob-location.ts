@@ -2,14 +2,13 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Config, readS3Url } from '../config/read-config.ts'
-import type { BlobLocation } from '../engine/storage/blobs/open.ts'
+import type { BlobStore } from '../engine/storage/blobs/blob-store.ts'
+import { type BlobLocation, openBlobStore } from '../engine/storage/blobs/open.ts'
+
+type Settings = Pick<Config, 'blobUrl' | 'dataDir' | 'databaseUrl'>
 
 /** The embedded database lets one server use the data directory; with another one, several may share it. */
-export function blobLocation({
-  blobUrl,
-  dataDir,
-  databaseUrl,
-}: Pick<Config, 'blobUrl' | 'dataDir' | 'databaseUrl'>): BlobLocation {
+export function blobLocation({ blobUrl, dataDir, databaseUrl }: Settings): BlobLocation {
   const bucket = blobUrl?.startsWith('s3:') ? readS3Url(blobUrl) : undefined
   if (bucket)
     return {
@@ -24,3 +23,7 @@ export function blobLocation({
     isShared: databaseUrl !== undefined || blobUrl !== undefined,
   }
 }
+
+/** Opens the store beside a server that uses it. */
+export const openBesideServer = (settings: Settings): Promise<BlobStore> =>
+  openBlobStore({ ...blobLocation(settings), isShared: true })

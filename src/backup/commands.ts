@@ -3,10 +3,9 @@ import { statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type Config, readConfig } from '../config/read-config.ts'
-import { openBlobStore } from '../engine/storage/blobs/open.ts'
 import { runningCluster } from '../postgres/cluster.ts'
 import { makeBackup } from './base-backup.ts'
-import { blobLocation } from './blob-location.ts'
+import { openBesideServer } from './blob-location.ts'
 import { copyContents } from './contents.ts'
 import { findBackups } from './manifest.ts'
 import { openPlace, type Place } from './place.ts'
@@ -48,8 +47,7 @@ export async function backupNow({ withKeys, note }: { withKeys: boolean; note: N
     throw new Error(`No server runs on ${dataDir}. Start it; or, while none runs, copy the whole directory.`)
   const begun = performance.now()
   const place = await openPlace(archiving.url, dataDir)
-  const location = blobLocation({ dataDir, blobUrl: archiving.blobUrl, databaseUrl: undefined })
-  const blobs = await openBlobStore({ ...location, isShared: true })
+  const blobs = await openBesideServer({ dataDir, blobUrl: archiving.blobUrl, databaseUrl })
   const keys = withKeys ? await readKeys(dataDir) : undefined
   const { line, days } = archiving
   const source = { url, pgdata: join(dataDir, 'postgres'), blobs, line, days, ...(keys && { keys }) }
@@ -95,7 +93,7 @@ export async function backupContents({ note }: { note: Note }) {
   const config = readConfig(process.env)
   const place = await placeOf(config)
   becomeOwner(config.dataDir)
-  const blobs = await openBlobStore({ ...blobLocation(config), isShared: true })
+  const blobs = await openBesideServer(config)
   const names = await copyContents(blobs, await place.contents(), logOf(note))
   return { place: place.url, contents: names.length }
 }
@@ -108,6 +106,6 @@ export async function restoreTo(
   becomeOwner(dataDir)
   const place = await openPlace(/^(file|s3):/.test(from) ? from : resolve(from), dataDir)
   const config = readConfig({ ...process.env, PLINTH_DATA_DIR: dataDir, DATABASE_URL: undefined })
-  const openBlobs = () => openBlobStore({ ...blobLocation(config), isShared: true })
+  const openBlobs = () => openBesideServer(config)
   return restore(place, { dataDir, at, openBlobs, log: logOf(note) })
 }

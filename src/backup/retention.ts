@@ -1,11 +1,10 @@
 /** Removes backups whose time is over, with the WAL and the contents that only they need. */
 import type { BlobStore } from '../engine/storage/blobs/blob-store.ts'
 import { LIMITS } from '../foundation/limits.ts'
+import { DAY_MS } from '../foundation/units.ts'
 import { namedContents } from './contents.ts'
 import { findBackups, type Manifest } from './manifest.ts'
 import type { Place } from './place.ts'
-
-const DAY_MS = 24 * 3_600_000
 
 /** Each moment of the last `days` can still be restored: so the newest backup before them stays. */
 export async function retain(place: Place, blobs: BlobStore, days: number): Promise<void> {

@@ -5,11 +5,10 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../config/read-config.ts'
 import type { BlobStore } from '../engine/storage/blobs/blob-store.ts'
-import { openBlobStore } from '../engine/storage/blobs/open.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { type InfoLog, wordsOf } from '../foundation/log.ts'
 import { makeBackup } from './base-backup.ts'
-import { blobLocation } from './blob-location.ts'
+import { openBesideServer } from './blob-location.ts'
 import { type Connection, reconnecting } from './connection.ts'
 import { copyContent, copyContents } from './contents.ts'
 import type { Hold } from './hold.ts'
@@ -84,7 +83,7 @@ export type Backups = {
 export async function openBackups(config: WithBackup, hold: Hold, log: InfoLog): Promise<Backups> {
   const { dataDir, backup } = config
   const place = await openPlace(backup.url, dataDir)
-  const blobs = await openBlobStore({ ...blobLocation(config), isShared: true })
+  const blobs = await openBesideServer(config)
   const known = archivingOf(dataDir)
   const line = known?.url === backup.url ? known.line : newLine()
   noteArchiving(config, line)

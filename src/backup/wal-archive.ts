@@ -2,8 +2,9 @@
  * Moves archived WAL to the place of backups. PostgreSQL copies each full segment into a spool (`basic_archive`, which needs no
  * shell); from there it is compressed and moved. A segment that is not full is ended once a minute, if something was written.
  */
-import { readdir, rm, stat, statfs } from 'node:fs/promises'
+import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { freePartOf } from '../engine/storage/blobs/blob-store.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { type InfoLog, wordsOf } from '../foundation/log.ts'
 import type { Query } from './connection.ts'
@@ -152,8 +153,7 @@ export class WalArchive {
   async #watchDisk(): Promise<void> {
     const { spool, place, log } = this.#from
     if (this.#state === 'stopped') return dropArchived(spool)
-    const { bavail, blocks } = await statfs(spool)
-    const free = bavail / blocks
+    const free = await freePartOf(spool)
     if (free >= LIMITS.archiveFree.stop) return
     if (this.#state === 'ok' && !(await isOnDiskOf(place, spool))) return
     this.#state = 'stopped'
@@ -161,13 +161,12 @@ export class WalArchive {
       { free: Number(free.toFixed(3)) },
       'the disk of the data is nearly full, so WAL is archived no more: moments from now on cannot be restored until the next backup',
     )
-    await dropArchived(this.#from.spool)
+    await dropArchived(spool)
   }
 
   /** Whether a stopped archive may begin again. */
   async hasRoom(): Promise<boolean> {
-    const { bavail, blocks } = await statfs(this.#from.spool)
-    return bavail / blocks >= LIMITS.archiveFree.start
+    return (await freePartOf(this.#from.spool)) >= LIMITS.archiveFree.start
   }
 }
 

@@ -51,6 +51,12 @@ export async function diskOf(directory: string): Promise<Disk> {
   return { free: bavail * bsize, total: blocks * bsize }
 }
 
+/** The part of the disk of a directory that is free, from 0 to 1. */
+export async function freePartOf(directory: string): Promise<number> {
+  const { free, total } = await diskOf(directory)
+  return free / total
+}
+
 /** Stores a content that the server itself reads. Closes the source, which a failed `put` leaves open. */
 export async function putAndClose(
   blobs: BlobStore,
