@@ -119,6 +119,11 @@ export async function fetchJson(url: string, signal: AbortSignal): Promise<objec
     await response.body?.cancel()
     throw new Error(`${url} answers ${response.status}`)
   }
+  return objectOf(response, url)
+}
+
+/** @throws for an answer that is cut, too large, or no JSON object */
+export async function objectOf(response: Response, url: string): Promise<object> {
   const value: unknown = JSON.parse(await boundedText(response, url))
   if (typeof value !== 'object' || value === null) throw new Error(`${url} is not a JSON object`)
   return value

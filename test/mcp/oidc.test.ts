@@ -72,10 +72,14 @@ type Account = { claims: object; isGone?: boolean }
 async function openProvider(redirectUri: string) {
   const accounts = new Map<string, Account>()
   const of = { current: '' }
-  let isDown = false
+  let isDown: boolean | 'cut' = false
   let handle: (request: IncomingMessage, response: ServerResponse) => void = () => {}
   const http = createServer((request, response) =>
-    isDown ? request.socket.destroy() : handle(request, response),
+    isDown === 'cut'
+      ? response.writeHead(200, { 'content-type': 'application/json' }).end('{"id_tok')
+      : isDown
+        ? request.socket.destroy()
+        : handle(request, response),
   )
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
   const issuer = `http://127.0.0.1:${(http.address() as AddressInfo).port}`
@@ -119,7 +123,8 @@ async function openProvider(redirectUri: string) {
     issuer,
     accounts,
     of,
-    setDown: (down: boolean) => {
+    /** `cut`: it answers with a part of what it says. */
+    setDown: (down: boolean | 'cut') => {
       isDown = down
     },
     close: async () => {
@@ -197,11 +202,13 @@ test('a person who was removed is out, with tabs and clients; one whose provider
   const tokens = succeed(await pilot.exchange(code))
   expect(tokens.expires_in).toBeLessThanOrEqual(600)
 
-  provider.setDown(true)
-  await makeDue()
-  expectFailure(await renew(tab), 'INTERNAL_ERROR')
-  expect((await pilot.refresh(tokens.refresh_token)).body.error).toBe('server_error')
-  succeed(await self(tab))
+  for (const down of [true, 'cut'] as const) {
+    provider.setDown(down)
+    await makeDue()
+    expectFailure(await renew(tab), 'INTERNAL_ERROR')
+    expect((await pilot.refresh(tokens.refresh_token)).body.error).toBe('server_error')
+    succeed(await self(tab))
+  }
   provider.setDown(false)
   const again = succeed(await pilot.refresh(tokens.refresh_token))
 

@@ -5,7 +5,7 @@ import type { Oidc } from '../../config/read-config.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { ALGORITHMS } from '../issuer.ts'
-import { fetchJson, keyRing } from '../keys.ts'
+import { fetchJson, keyRing, objectOf } from '../keys.ts'
 import type { Claims } from './mapping.ts'
 
 /** What a browser carries from the start to the answer. */
@@ -25,6 +25,15 @@ export const ended = (message: string, cause?: unknown) =>
     cause,
     details: [{ path: '', code: 'sign_in_refused', message: 'Sign in again.' }],
   })
+/** An answer that is cut says nothing of the person. */
+const whole = (answer: Response, url: string): Promise<Record<string, unknown>> =>
+  objectOf(answer, url).then(
+    (read) => read as Record<string, unknown>,
+    (error: unknown) => {
+      throw unreachable(error)
+    },
+  )
+
 const unreachable = (cause: unknown) =>
   new DomainError('INTERNAL_ERROR', 'The identity provider is not reachable.', {
     cause,
@@ -72,8 +81,8 @@ export function openProvider(oidc: Oidc, redirectUri: (origin: string) => string
     }).catch((error: unknown) => {
       throw unreachable(error)
     })
-    const read = (await answer.json().catch(() => ({}))) as Record<string, unknown>
-    if (answer.ok) return read
+    if (answer.ok) return whole(answer, url)
+    const read = await whole(answer, url).catch(() => ({}) as Record<string, unknown>)
     if (read['error'] === 'invalid_grant')
       throw ended('The identity provider does not know this sign-in any more.')
     throw unreachable(new Error(`${url} answers ${answer.status} ${String(read['error'])}`))
@@ -107,7 +116,7 @@ export function openProvider(oidc: Oidc, redirectUri: (origin: string) => string
       throw unreachable(error)
     })
     if (answer.status === 401) throw ended('The identity provider does not know this person any more.')
-    const more = answer.ok ? ((await answer.json()) as Claims) : {}
+    const more = answer.ok ? await whole(answer, url) : {}
     return more['sub'] === own.sub ? { ...more, ...own } : own
   }
 
