@@ -168,7 +168,7 @@ test('a moment after the last write is restored, once the archive has it', async
   expect(restored).toMatchObject({ bases: 1, records: 1 })
 })
 
-test('a restored copy sends nothing until it is resumed', async () => {
+test('a restored copy sends nothing until it is resumed', { timeout: 300_000 }, async () => {
   const { data, backups, copy } = await place()
   const receiver = await openReceiver()
   const server = await serve(data, backups)
@@ -200,8 +200,8 @@ test('a restored copy sends nothing until it is resumed', async () => {
 
   receiver.on('/hook', (_, response) => void response.writeHead(204).end())
   await ask(['deliveries', 'resume'], copy)
-  // The one that had failed waits for its next attempt.
-  await expect.poll(() => receiver.at('/hook').length, { timeout: 90_000 }).toBeGreaterThanOrEqual(2)
+  // The one that had failed waits for its next attempt, the longer the more had failed before the backup.
+  await expect.poll(() => receiver.at('/hook').length, { timeout: 180_000 }).toBeGreaterThanOrEqual(2)
   expect((await second.ready()).deliveries).toBe('on')
   expect((await run(['deliveries', 'resume'], copy)).err).toContain('no restored copy')
   // It archives to a line of its own from now on.
