@@ -508,9 +508,13 @@ export const LIMITS = {
   clientMetadataMs: 10 * 60_000,
   clientMetadataLoadsPerMinute: 60,
   redirectUris: 20,
-  /** People of an identity provider: seconds that one is signed in without asking it again, and after which it is asked. */
+  /**
+   * People of an identity provider: seconds that one is signed in without asking it again, and after which it is asked; days
+   * after which one who did not come again is forgotten.
+   */
   personSeconds: 600,
   personCheckSeconds: 240,
+  personDays: 90,
   /**
    * Multipart uploads: parts of one, minimum bytes of a part that is not the last, maximum bytes of a part, how many a
    * base has at the same time, and how long one is kept.

@@ -220,6 +220,7 @@ test.each<[string, Sent]>([
   ['types that are not there', { reach: 'types', 'type:ghost': 'on' }],
   ['an end long ago', { end: '-1' }],
   ['an end that is no number', { end: 'NaN' }],
+  ['an end that the page does not offer', { end: '9999' }],
 ])('a form that asks for %s is refused', async (_name, choice) => {
   const answer = await pilot.allow(mia, choice)
   expect([answer.status, answer.headers.get('location')]).toEqual([

@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { Provider } from 'oidc-provider'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readConfig } from '../../src/config/read-config.ts'
+import { sweepAuthorized } from '../../src/engine/configuration/authorizations/index.ts'
+import type { Db } from '../../src/engine/storage/database/client.ts'
 import { expectFailure, sleep, succeed } from '../support/answers.ts'
 import { openIssuer, type TestIssuer } from '../support/issuer.ts'
 import { answerIn, type MetadataHost, oauthClient, openMetadataHost, sessionIn } from '../support/oauth.ts'
@@ -218,6 +220,42 @@ test('a person who was removed is out, with tabs and clients; one whose provider
   await sleep(50)
   for (const token of [tab, again.access_token]) expectFailure(await self(token), 'UNAUTHORIZED')
   provider.accounts.set('mia', { claims: { name: 'Mia', groups: ['support'] } })
+})
+
+test('who did not come for ninety days is forgotten, with all tabs and clients', async () => {
+  const { query } = world.database
+  const db = { query: (how: { text: string }, values: unknown[]) => query(how.text, values) }
+  /** Whose tokens there are: the own one, of a tab, of a client. */
+  const owners = async () => {
+    const rows = await query<{ owner: string; count: number }>(
+      `SELECT coalesce(g.name, o.name, t.name) AS owner, count(*)::int FROM plinth.token t
+       LEFT JOIN plinth.token o ON o.id = t.signed_in_by
+       LEFT JOIN plinth.oauth_authorization a ON a.token_id = t.id LEFT JOIN plinth.token g ON g.id = a.granted_by
+       WHERE coalesce(g.name, o.name, t.name) IN ('Long', 'Short') OR t.name = 'Pilot' GROUP BY 1 ORDER BY 1`,
+    )
+    return rows.map(({ owner, count }) => [owner, count])
+  }
+  for (const [person, days] of Object.entries({ Long: 91, Short: 89 })) {
+    provider.accounts.set(person, { claims: { name: person, groups: ['support'] } })
+    await enter(person)
+    const pilot = oauthClient(world, host.client(`/of-${person}`, { client_name: 'Pilot' }))
+    const to = encodeURIComponent(pilot.address())
+    const page = await openBrowserOf().follow(`${world.url}/sign-in?to=${to}`)
+    const session = sessionIn({ text: page.text } as never)
+    const form = { session, base: 'crm', reach: 'all', permission: 'read', end: 'never', decision: 'allow' }
+    succeed(await pilot.exchange(answerIn(await pilot.send(form))['code']))
+    await query(`UPDATE plinth.token SET expires_at = now() - make_interval(days => $2) WHERE name = $1`, [
+      person,
+      days,
+    ])
+  }
+  const before = await owners()
+  expect(before).toEqual([
+    ['Long', expect.toSatisfy((count) => count >= 3)],
+    ['Short', expect.toSatisfy((count) => count >= 3)],
+  ])
+  await sweepAuthorized(db as unknown as Db)
+  expect(await owners()).toEqual([before[1]])
 })
 
 test('a person without a group that has grants is known, and has no access', async () => {

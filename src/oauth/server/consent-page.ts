@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify'
 import { escapeHtml, htmlPage } from '../../http/html-page.ts'
 import { ALL, type Choices } from './choices.ts'
 import type { Client } from './clients.ts'
+import { END_HOURS } from './decision.ts'
 import { sourceOf } from './redirects.ts'
 
 const STYLE = `
@@ -100,14 +101,6 @@ const MAY: Readonly<Record<string, string>> = {
   manage: 'Also change types and other configuration',
   admin: 'Everything, tokens too',
 }
-const HOURS: readonly (readonly [number, string])[] = [
-  [1, 'In an hour'],
-  [24, 'In a day'],
-  [168, 'In 7 days'],
-  [720, 'In 30 days'],
-  [2160, 'In 90 days'],
-  [8760, 'In a year'],
-]
 const DEFAULT_HOURS = 720
 
 const options = (list: readonly (readonly [string | number, string])[], selected?: string | number): string =>
@@ -157,7 +150,9 @@ export const consentPage = (
     ),
   ]
   const may = permissions.flatMap((each) => (each === 'write' ? ['propose', 'write'] : [each]))
-  const hours = HOURS.filter(([each]) => endsAt === null || Date.now() + each * 3_600_000 < endsAt.getTime())
+  const hours = END_HOURS.filter(
+    ([each]) => endsAt === null || Date.now() + each * 3_600_000 < endsAt.getTime(),
+  )
   const ends = [
     ...hours,
     endsAt === null

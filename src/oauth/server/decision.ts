@@ -5,6 +5,16 @@ import type { Parameters } from './parameters.ts'
 
 const HOUR_MS = 3_600_000
 
+/** The ends that the page offers, in hours. */
+export const END_HOURS: readonly (readonly [number, string])[] = [
+  [1, 'In an hour'],
+  [24, 'In a day'],
+  [168, 'In 7 days'],
+  [720, 'In 30 days'],
+  [2160, 'In 90 days'],
+  [8760, 'In a year'],
+]
+
 /** The chosen part of the person's rights, or what is missing. */
 export function reachIn(form: Parameters, { base, types, endpoints, hasTypes, permissions }: Choices) {
   const { reach = '', permission = '' } = form
@@ -27,6 +37,6 @@ export function reachIn(form: Parameters, { base, types, endpoints, hasTypes, pe
 export function endIn({ end = '' }: Parameters, own: Date | null): Date | null | undefined {
   if (end === 'never' && own === null) return null
   if (end === 'own') return own ?? undefined
-  const hours = /^\d{1,4}$/.test(end) ? Number(end) : 0
-  return hours > 0 ? new Date(Date.now() + hours * HOUR_MS) : undefined
+  const hours = END_HOURS.find(([each]) => String(each) === end)?.[0]
+  return hours === undefined ? undefined : new Date(Date.now() + hours * HOUR_MS)
 }

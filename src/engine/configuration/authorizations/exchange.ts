@@ -11,6 +11,7 @@ import type { Scope } from '../../core/scope.ts'
 import type { Authorization, Token } from '../../prisma/client.ts'
 import { compileAccess } from '../../storage/access/compile-access.ts'
 import type { Grant } from '../../storage/access/grants.ts'
+import { batchDeletion } from '../../storage/database/batched-statements.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
 import { endTokens } from '../tokens/remove.ts'
 import { storeToken } from '../tokens/store.ts'
@@ -35,10 +36,23 @@ const OLDEST = statement(
   `SELECT token_id AS id FROM plinth.oauth_authorization WHERE granted_by = $1 AND token_id IS NOT NULL
    ORDER BY id DESC OFFSET ${LIMITS.oauthClientsOfToken - 1}`,
 )
-const SWEEP = statement(
-  'sweep_authorizations',
-  `WITH gone AS (DELETE FROM plinth.oauth_authorization WHERE token_id IS NULL AND code_expires_at < now())
-   DELETE FROM plinth.token t USING plinth.oauth_authorization a WHERE a.token_id = t.id AND a.ends_at < now()`,
+const CODES = batchDeletion(
+  'sweep_authorization_codes',
+  'oauth_authorization',
+  'token_id IS NULL AND code_expires_at < now()',
+)
+/** A person who was long away signs in as a new one. */
+const IS_GONE = `id IN (SELECT token_id FROM plinth.person) AND expires_at < now() - make_interval(days => ${LIMITS.personDays})`
+const CLIENTS = batchDeletion(
+  'sweep_authorized',
+  'token',
+  `id IN (SELECT token_id FROM plinth.oauth_authorization
+     WHERE ends_at < now() OR granted_by IN (SELECT id FROM plinth.token WHERE ${IS_GONE}))`,
+)
+const PEOPLE = batchDeletion(
+  'sweep_people',
+  'token',
+  `${IS_GONE} AND NOT EXISTS (SELECT FROM plinth.oauth_authorization a WHERE a.granted_by = token.id AND a.token_id IS NOT NULL)`,
 )
 
 const PREFIX = 'plr_'
@@ -159,7 +173,7 @@ async function end(
   else await endTokens(within, [tokenId])
 }
 
-/** Deletes codes that nobody exchanged, and tokens whose end has come. */
+/** Deletes codes that nobody exchanged, tokens whose end has come, and people who are long gone: a bounded number of each. */
 export async function sweepAuthorizations(db: Db): Promise<void> {
-  await db.query(SWEEP, [])
+  for (const batch of [CODES, CLIENTS, PEOPLE]) await db.query(batch.statement, [])
 }
