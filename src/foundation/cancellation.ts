@@ -11,6 +11,10 @@ export class Cancellation {
     return this.#controller.signal
   }
 
+  get isCancelled(): boolean {
+    return this.#isCancelled
+  }
+
   cancel(): void {
     this.#isCancelled = true
     this.#controller?.abort()

@@ -311,6 +311,15 @@ export const LIMITS = {
   mcpSubscriptions: 100,
   mcpQuestions: 16,
   mcpAnswerMs: 10 * 60_000,
+  /**
+   * Tasks: after how long a call becomes one, how often its server says that it runs, after how long without that it
+   * counts as lost, how long its end is kept, and how many a token has.
+   */
+  taskAfterMs: 1000,
+  taskBeatMs: 1000,
+  taskLostMs: 15_000,
+  taskKeptMs: 60 * 60_000,
+  tasksOfToken: 100,
   /** How long a person has to decide in a view. */
   viewDecisionMs: 60 * 60_000,
   viewChanges: 100,

@@ -1,5 +1,7 @@
 import { digest } from '../contract/canonical-hash.ts'
 import { anyPreviewOf, productionOf } from '../contract/ids.ts'
+import type { Task, TaskChange } from '../engine/automation/tasks/tasks.ts'
+import * as tasks from '../engine/automation/tasks/tasks.ts'
 import { actionOfTool, endpointPolicy, enterEndpoint } from '../engine/configuration/endpoints/index.ts'
 import { areRightsCurrent } from '../engine/configuration/tokens/index.ts'
 import { requireExistingBase } from '../engine/core/existing-base.ts'
@@ -25,6 +27,7 @@ import { type Narrowing, narrowAccess } from '../engine/storage/access/narrow-ac
 import { type ReserveBytes, ResponseBudget } from '../engine/storage/database/capped-query.ts'
 import { LIMITS } from '../foundation/limits.ts'
 
+export type { Task, TaskChange } from '../engine/automation/tasks/tasks.ts'
 export { type SentToken, sentToken } from '../engine/configuration/tokens/index.ts'
 export type { Surface } from '../engine/log/calls/made-call.ts'
 export type { Permission } from '../engine/storage/access/grants.ts'
@@ -237,10 +240,14 @@ export function grantsName({ scope }: Context): string {
 export const rightsName = (context: Context): string =>
   `${grantsName(context)} ${context.scope.policy?.name ?? ''}`
 
-/** Links the context to an abort signal that ends its waits, made when one asks for it. */
-export const endingWith = (context: Context, closed: () => AbortSignal): Context => ({
+/** Links the context to abort signals, made when one asks for them: `closed` ends its waits, `withdrawn` also its steps. */
+export const endingWith = (
+  context: Context,
+  closed: () => AbortSignal,
+  withdrawn?: () => AbortSignal,
+): Context => ({
   ...context,
-  scope: { ...context.scope, closed },
+  scope: { ...context.scope, closed, ...(withdrawn && { withdrawn }) },
 })
 
 /** A context whose writes belong to an MCP tool call. */
@@ -251,6 +258,16 @@ export const duringCall = (context: Context, call: ToolCall): Context => ({
 
 /** Records a call that is over, behind its answer. */
 export const recordCall = ({ scope }: Context, call: MadeCall): void => scope.calls.record(call)
+
+/** The tasks of the caller. */
+export const tasksOf = ({ scope }: Context) => ({
+  open: () => tasks.openTask(scope),
+  find: (id: string) => tasks.findTask(scope, id),
+  change: (task: Task, change: TaskChange) => tasks.changeTask(scope, task, change),
+  beat: (task: Task, message: string | null) => tasks.beatTask(scope, task, message),
+  withdraw: (id: string) => tasks.withdrawTask(scope, id),
+})
+export type Tasks = ReturnType<typeof tasksOf>
 
 /** A context for work that continues after the request: a client disconnect does not cancel it. */
 export function outliving(context: Context): Context {

@@ -14,7 +14,12 @@ export type FoundCall = {
   readonly arguments: unknown
   /** The base that the arguments name. */
   readonly base: string | null
+  /** Its end, if it goes on after the answer. */
+  readonly later?: Promise<CallEnd> | undefined
 }
+
+/** How a call ended that goes on after its answer. */
+export type CallEnd = Pick<FoundCall, 'outcome' | 'message' | 'ms'>
 
 /** A call that the request ended before: the reason is that of the request. */
 export const REFUSED = 'refused'
@@ -29,8 +34,11 @@ export function recordCalls(request: FastifyRequest, reply: FastifyReply, status
   const address = addressOf(request, surface)
   const found = [...(request.calls?.(status) ?? [])]
   const { toolCalls } = request.server
-  for (const { tool, outcome } of found)
-    if (tool !== null) toolCalls.set(outcome, (toolCalls.get(outcome) ?? 0) + 1)
+  const count = ({ outcome }: Pick<FoundCall, 'outcome'>) =>
+    toolCalls.set(outcome, (toolCalls.get(outcome) ?? 0) + 1)
+  for (const { tool, outcome, later } of found)
+    if (later) void later.then(count)
+    else if (tool !== null) count({ outcome })
   const whole = {
     tool: null,
     route: `${request.method} ${routeOptions.url ?? ''}`,
@@ -45,12 +53,12 @@ export function recordCalls(request: FastifyRequest, reply: FastifyReply, status
   const calls: readonly FoundCall[] =
     request.calls === undefined || (found.length === 0 && status >= 400) ? [whole] : found
   const [bytesIn, bytesOut] = [receivedOf(request) / calls.length, sentOf(request, reply) / calls.length]
-  for (const { base, id, ...call } of calls) {
+  for (const { base, id, later, ...call } of calls) {
     const baseId = address.base ?? base
     // Who has nothing to do with a base leaves no trace in it.
     if (baseId === null || !access.knows(baseId)) continue
     const isRefused = call.outcome === REFUSED && failure !== undefined
-    recordCall(caller, {
+    const made = {
       ...call,
       ...(isRefused && { outcome: failure.code, message: failure.message }),
       baseId,
@@ -63,8 +71,11 @@ export function recordCalls(request: FastifyRequest, reply: FastifyReply, status
       ms: call.ms ?? ms,
       bytesIn: Math.round(bytesIn),
       bytesOut: Math.round(bytesOut),
-      wrote: writes.any,
-    })
+    }
+    const record = (end: CallEnd) =>
+      recordCall(caller, { ...made, ...end, ms: end.ms ?? ms, wrote: writes.any })
+    if (later) void later.then(record)
+    else record(made)
   }
 }
 

@@ -32,6 +32,8 @@ export class Unsent {
    * @throws RATE_LIMITED above the limit of the token or of the process
    */
   read(tokenId: string, { raw }: FastifyReply, bytes: number): void {
+    // What a call reads that goes on after its response waits for no client.
+    if (raw.closed) return
     const { ofToken, inAll } = this.#most
     if ((this.#ofToken.get(tokenId) ?? 0) + bytes > ofToken) throw unread()
     if (this.#inAll + bytes > inAll) throw full()

@@ -3,7 +3,7 @@ import { nearest } from '../contract/suggest.ts'
 import { toDomainError } from '../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../foundation/event-loop-turns.ts'
 import { endSpan, type Span, startSpan, within } from '../foundation/tracing.ts'
-import { type Context, duringCall, endingWith, mayAnywhere, mayOnWhole } from '../graphql/context.ts'
+import { type Context, duringCall, endingWith, mayAnywhere, mayOnWhole, tasksOf } from '../graphql/context.ts'
 import { leanError, leanWritten } from './budget/lean.ts'
 import { complete } from './completion.ts'
 import { DECIDE, decideCall, decideDefinition } from './decide-tool.ts'
@@ -99,6 +99,7 @@ export const plinth: Provider = {
     read: (session, uri, caller) => readResource(whileAsked(session, caller), uri),
     checkSubscribable,
   },
+  tasks: ({ context }) => tasksOf(context),
   skills: { list: listSkills, get: getSkill },
   prompts: { list: listPrompts, get: getPrompt },
   complete,
@@ -244,9 +245,9 @@ async function resolveTool(session: AddressSession, name: string): Promise<ToolC
 }
 
 /** Ends reads when the request is cancelled or the client disconnects. */
-const whileAsked = (session: AddressSession, caller: Caller): AddressSession => ({
+const whileAsked = (session: AddressSession, { ended, withdrawn }: Caller): AddressSession => ({
   ...session,
-  context: endingWith(session.context, () => caller.ended.signal),
+  context: endingWith(session.context, () => ended.signal, withdrawn && (() => withdrawn.signal)),
 })
 
 /** Has the change log name the call in every entry that it writes. */

@@ -51,7 +51,7 @@ export function mcp(caller: CallerHooks, options: Options, provider: Provider = 
       modern.endStreams()
     })
     app.addHook('onClose', async () => {
-      await legacy.close()
+      await Promise.all([legacy.close(), modern.close()])
     })
     app.addHook('onRequest', addressCheck(options))
     app.addHook('onRequest', caller.onRequest)

@@ -15,6 +15,8 @@ export type Suite = {
   of: keyof typeof PACKAGES
   /** The frozen scenarios of a protocol revision; the suite's default selection otherwise. */
   requirements?: string
+  /** One scenario of a revision, in place of the selection. */
+  scenario?: string
   /** Baseline file: the listed scenarios must fail, and no others may. */
   expectedFailures?: string
 }
@@ -25,12 +27,13 @@ export type Suite = {
  */
 export async function runSuite(
   url: string,
-  { of, requirements, expectedFailures }: Suite,
+  { of, requirements, scenario, expectedFailures }: Suite,
 ): Promise<{ code: number | null; report: string }> {
   const results = await mkdtemp(join(tmpdir(), 'plinth-conformance-'))
   const options = [
     ...['server', '--url', url, '-o', results],
     ...(requirements ? ['--requirements', requirements] : []),
+    ...(scenario ? ['--scenario', scenario] : []),
     ...(expectedFailures ? ['--expected-failures', expectedFailures] : []),
   ]
   try {

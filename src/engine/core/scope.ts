@@ -145,6 +145,8 @@ export type Scope = Services & {
    * effect.
    */
   readonly closed?: Closed
+  /** Aborts when the caller takes the request back. A write whose steps take long ends before the next one. */
+  readonly withdrawn?: Closed
 }
 
 /** Author columns of a write, in the order of the change log. */

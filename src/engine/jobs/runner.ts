@@ -6,6 +6,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import type { Log } from '../../foundation/log.ts'
 import { sweepRuns } from '../automation/actions/run-log.ts'
 import { sweepInboundDeliveries } from '../automation/inbound/sweep.ts'
+import { sweepTasks } from '../automation/tasks/tasks.ts'
 import { sweepDeliveries } from '../automation/triggers/outcomes.ts'
 import type { Scope } from '../core/scope.ts'
 import { sweepChangeSets } from '../environments/change-sets/expiry.ts'
@@ -30,7 +31,7 @@ export type JobRunner = {
 const POOL_SIZE = LIMITS.jobsAtOnce + 1
 /** Schedule of recurring jobs, run by one process per database: hourly. */
 const CRONTAB =
-  '7 * * * * purge_histories\n37 * * * * sweep_contents\n52 * * * * sweep_deliveries\n54 * * * * sweep_inbound_deliveries\n56 * * * * sweep_action_runs\n58 * * * * sweep_calls\n17 * * * * sweep_change_sets'
+  '7 * * * * purge_histories\n37 * * * * sweep_contents\n52 * * * * sweep_deliveries\n54 * * * * sweep_inbound_deliveries\n56 * * * * sweep_action_runs\n58 * * * * sweep_calls\n17 * * * * sweep_change_sets\n27 * * * * sweep_tasks'
 
 /** Creates a runner with its own connections. */
 export function openJobs(scope: Scope, connectionString: string, log: Log, sweeping: Sweeping): JobRunner {
@@ -153,6 +154,7 @@ const TASKS: { [Name in JobName]: Task<Name> } = {
   sweep_inbound_deliveries: sweepInboundDeliveries,
   sweep_action_runs: sweepRuns,
   sweep_calls: sweepCalls,
+  sweep_tasks: sweepTasks,
   sweep_change_sets: (_db, _payload, signal, { scope }) => sweepChangeSets(scope, signal),
 }
 

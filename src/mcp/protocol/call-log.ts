@@ -1,6 +1,6 @@
 import { hexDigest } from '../../contract/canonical-hash.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { type FoundCall, REFUSED } from '../../http/record-calls.ts'
+import { type CallEnd, type FoundCall, REFUSED } from '../../http/record-calls.ts'
 import { CLIENT_GONE, readTrace, type Said } from '../../http/request-log.ts'
 import { bounded } from './call-origin.ts'
 import { failureIn } from './content.ts'
@@ -15,14 +15,28 @@ type Outcome = { readonly code: string; readonly message: string | null; readonl
 export class Calls {
   readonly #body: unknown
   readonly #outcomes = new Map<unknown, Outcome>()
+  readonly #later = new Map<unknown, Promise<CallEnd>>()
   readonly #began = performance.now()
 
   constructor(body: unknown) {
     this.#body = body
   }
   answered(id: string | number, answer: object): void {
+    this.#outcomes.set(id, this.#endWith(answer))
+  }
+  /** A call that goes on after its answer, as a task. It is recorded with its end. */
+  goesOn(id: string | number, end: Promise<object>): void {
+    this.#later.set(
+      id,
+      end.then((answer) => {
+        const { code, ...rest } = this.#endWith(answer)
+        return { outcome: code, ...rest }
+      }),
+    )
+  }
+  #endWith(answer: object): Outcome {
     const [code, message] = outcomeOf(answer as Wire)
-    this.#outcomes.set(id, { code, message, ms: performance.now() - this.#began })
+    return { code, message, ms: performance.now() - this.#began }
   }
   /** The log entries, one for each message, given the HTTP status of the POST. Each is made when it is asked for. */
   *lines(status: number): Generator<Said> {
@@ -35,7 +49,8 @@ export class Calls {
       if (!isWire(message) || typeof message['method'] !== 'string' || message['id'] === undefined) continue
       const { method, id } = message
       const end = this.#outcomes.get(id) ?? { code: missingOf(status), message: null, ms: undefined }
-      if (USES.has(method) || !PASSED.has(end.code)) yield callOf(message, method, end)
+      if (USES.has(method) || !PASSED.has(end.code))
+        yield { ...callOf(message, method, end), later: this.#later.get(id) }
     }
   }
   /** The server rejects batches above the limit without reading them. */
@@ -116,7 +131,8 @@ function outcomeOf({ error, result }: Wire): [code: string, message: string | nu
   }
   if (!isWire(result)) return ['ok', null]
   if (result['isError'] === true) return failureIn(result)
-  return [result['resultType'] === 'input_required' ? 'input_required' : 'ok', null]
+  const { resultType } = result
+  return [resultType === 'input_required' || resultType === 'task' ? resultType : 'ok', null]
 }
 type JsonRpcError = { code: number; message?: string; data?: { error?: { code?: string } } }
 

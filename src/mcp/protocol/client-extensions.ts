@@ -1,12 +1,20 @@
 /** The extensions of a client that the server makes use of. */
 import { isObject } from '../../foundation/is-object.ts'
 import type { AddressSession } from './address-session.ts'
-import type { Wire } from './provider.ts'
+import { MissingCapability, type Wire } from './provider.ts'
 
 const VIEWS = 'io.modelcontextprotocol/ui'
+export const TASKS = 'io.modelcontextprotocol/tasks'
 
 /** The media type of a view. */
 export const VIEW_TYPE = 'text/html;profile=mcp-app'
+
+/** Whether a client takes a task in place of a result. */
+export const takesTasks = (declared: unknown): boolean =>
+  isObject(declared) && isObject(declared['extensions']) && isObject(declared['extensions'][TASKS])
+
+/** The refusal of a client that does not. */
+export const noTasks = (): MissingCapability => new MissingCapability({ extensions: { [TASKS]: {} } })
 
 /** Whether a client shows views of its servers (MCP Apps). */
 function showsViews({ extensions }: Wire): boolean {

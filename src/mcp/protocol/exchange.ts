@@ -67,6 +67,10 @@ export class Exchange<Message extends object> {
     }
     this.queue.send(message)
   }
+  /** The request will be answered with a task: `end` is the response that it would have had. */
+  goesOn(id: string | number, end: Promise<object>): void {
+    this.#calls.goesOn(id, end)
+  }
   answer(id: string | number, message: Message): void {
     this.#calls.answered(id, message)
     if (this.queue) this.queue.send(message)

@@ -1,6 +1,7 @@
 /** What an MCP server offers, independent of the protocol version. */
 import type { Cancellation } from '../../foundation/cancellation.ts'
 import { LIMITS } from '../../foundation/limits.ts'
+import type { Tasks } from '../../graphql/context.ts'
 import type { AddressSession } from './address-session.ts'
 import type { CallOrigin } from './call-origin.ts'
 import type { ToolResult } from './result.ts'
@@ -85,6 +86,8 @@ export type Caller = {
   readonly origin: CallOrigin
   /** Cancelled when the client cancels the call or disconnects. Its signal is made when it is asked for. */
   readonly ended: Cancellation
+  /** Cancelled when the client takes back a call that goes on without it. */
+  readonly withdrawn?: Cancellation
   /** Reports progress; `done` must not decrease. Sent only if the client gave a progress token. */
   progress(done: number, total?: number, message?: string): void
   log(level: 'debug' | 'info' | 'notice' | 'warning' | 'error', data: unknown): void
@@ -147,6 +150,8 @@ export type Provider = {
      */
     checkSubscribable(session: AddressSession, uri: string): Promise<void>
   }
+  /** The calls of a session that go on after their answer: the extension `io.modelcontextprotocol/tasks`. */
+  tasks?(session: AddressSession): Tasks
   /** The skills of an address: the extension `io.modelcontextprotocol/skills`. */
   readonly skills?: {
     list(session: AddressSession): Promise<{ skills: readonly object[] }>

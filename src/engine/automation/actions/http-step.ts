@@ -120,7 +120,8 @@ function urlOf(text: string, values: Values, budget: TextBudget): string {
 }
 
 async function send({ scope, secrets }: RunContext, request: Request, deadline: number): Promise<Answer> {
-  const signal = AbortSignal.timeout(Math.max(1, deadline - Date.now()))
+  const late = AbortSignal.timeout(Math.max(1, deadline - Date.now()))
+  const signal = scope.withdrawn ? AbortSignal.any([late, scope.withdrawn()]) : late
   const sent = await scope.egress.send(request, signal)
   if (sent.status === null) throw unsent(sent.error?.message ?? 'There was no answer.')
   const text = await maskSecrets(sent.body, secrets, sent.isCut)

@@ -1,6 +1,6 @@
 /** The steps of a run, one after the other in its transaction. */
 import type { Step } from '../../../contract/action-shapes.ts'
-import { invalid } from '../../../foundation/errors.ts'
+import { DomainError, invalid } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { checkJson } from '../../../json/parse.ts'
@@ -70,6 +70,7 @@ export async function openSteps(
     if (turnIsOver()) await nextTurn()
     try {
       if (Date.now() > context.deadline) throw tooLong()
+      if (scope.withdrawn?.().aborted) throw takenBack()
       const { when, ...work } = step
       if (when !== undefined && !(await meetsWhen(context, when))) return leftOut(step, entry, null)
       const { result, logged } = await runStep(context, work)
@@ -105,6 +106,18 @@ const tooLong = () =>
     code: 'too_long',
     message: `A run may take ${LIMITS.runMs / 1000} s. Do less in one run.`,
     expected: LIMITS.runMs,
+  })
+
+const takenBack = () =>
+  new DomainError('CONFLICT', 'The call was cancelled.', {
+    details: [
+      {
+        path: '',
+        code: 'cancelled',
+        message:
+          'The run ended before this step, and nothing of it was stored. Run the action again if it is still wanted.',
+      },
+    ],
   })
 
 // Whether a step is to be done: its condition over the input and the steps before it.

@@ -13,6 +13,7 @@ export type Jobs = {
   sweep_action_runs: object
   sweep_calls: object
   sweep_change_sets: object
+  sweep_tasks: object
 }
 export type IndexKey = { base: string; type: string; index: string }
 export type JobName = keyof Jobs

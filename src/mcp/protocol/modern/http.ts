@@ -2,6 +2,7 @@ import {
   CLIENT_CAPABILITIES_META_KEY,
   type InboundLadderRejection,
   type InboundModernRoute,
+  ProtocolErrorCode,
 } from '@modelcontextprotocol/server'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Cancellation } from '../../../foundation/cancellation.ts'
@@ -9,7 +10,7 @@ import { CLIENT_GONE } from '../../../http/request-log.ts'
 import { eventStream, openEnded } from '../../../http/sse.ts'
 import type { AddressSession } from '../address-session.ts'
 import type { Calls } from '../call-log.ts'
-import { ofClient } from '../client-extensions.ts'
+import { noTasks, ofClient, takesTasks } from '../client-extensions.ts'
 import { EventQueue } from '../event-queue.ts'
 import { Exchange } from '../exchange.ts'
 import type { Provider, Wire } from '../provider.ts'
@@ -29,10 +30,12 @@ export type Modern = {
     route: Route,
   ): Promise<FastifyReply>
   endStreams(): void
+  /** Resolves when no call goes on any longer. */
+  close(): Promise<void>
 }
 
 export function openModern(provider: Provider, onInternal: (cause: unknown) => void): Modern {
-  const serve = openModernServer(provider, onInternal)
+  const { serve, settled } = openModernServer(provider, onInternal)
   const listening = new Set<EventQueue>()
 
   const stream = (reply: FastifyReply, queue: EventQueue, gone: Cancellation) => {
@@ -65,6 +68,8 @@ export function openModern(provider: Provider, onInternal: (cause: unknown) => v
         exchange.finish(message.id)
       })
       if (message.method === 'subscriptions/listen') {
+        const undeclared = undeclaredTasks(message.params, meta?.[CLIENT_CAPABILITIES_META_KEY])
+        if (undeclared) return refuse(reply, undeclared, request.body)
         const heard = await listen(request, session, gone.signal, { provider, onInternal })
         if (heard instanceof EventQueue) {
           calls.answered(message.id, {})
@@ -88,6 +93,20 @@ export function openModern(provider: Provider, onInternal: (cause: unknown) => v
     endStreams: () => {
       for (const queue of listening) queue.end()
     },
+    close: settled,
+  }
+}
+
+/** Who asks to hear of tasks must take them. */
+function undeclaredTasks(params: unknown, declared: unknown): Fault | undefined {
+  const { notifications } = (params ?? {}) as { notifications?: { taskIds?: unknown } | null }
+  if (notifications?.taskIds === undefined || takesTasks(declared)) return undefined
+  const { message, needs } = noTasks()
+  return {
+    status: 400,
+    code: ProtocolErrorCode.MissingRequiredClientCapability,
+    message,
+    data: { requiredCapabilities: needs },
   }
 }
 

@@ -16,10 +16,13 @@ export type Fault = { status: number; code: number; message: string; data?: unkn
 export const MODERN_VERSIONS = ['2026-07-28']
 const HEADER_MISMATCH = -32020
 /** Methods that require the Mcp-Name header, and the parameter that it repeats. */
-const NAMED: Readonly<Record<string, 'name' | 'uri'>> = {
+const NAMED: Readonly<Record<string, 'name' | 'uri' | 'taskId'>> = {
   'tools/call': 'name',
   'prompts/get': 'name',
   'resources/read': 'uri',
+  'tasks/get': 'taskId',
+  'tasks/update': 'taskId',
+  'tasks/cancel': 'taskId',
 }
 
 /** Protocol version that the message itself declares in `_meta`, if any. */
@@ -71,7 +74,9 @@ export function faultOf({ headers }: FastifyRequest, route: InboundModernRoute):
   if (headers['mcp-method'] === undefined)
     return disagree('(missing)', `the body names method ${method}, Mcp-Method names none`)
   const field = Object.hasOwn(NAMED, method) ? NAMED[method] : undefined
-  return field && faultOfName(headers['mcp-name'], field, (params as Record<string, unknown>)[field])
+  return (
+    field && faultOfName(headers['mcp-name'], field, (params as Record<string, unknown> | undefined)?.[field])
+  )
 }
 
 function faultOfName(header: unknown, field: string, named: unknown): Fault | undefined {

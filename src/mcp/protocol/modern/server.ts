@@ -5,6 +5,7 @@ import { toProtocolFailure } from '../content.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Provider, Wire } from '../provider.ts'
 import { checkShape, methodsOf } from './methods.ts'
+import { openTasks } from './tasks.ts'
 
 /** A JSON-RPC response of the stateless era, from 2026-07-28. */
 export type Answer = { jsonrpc: '2.0'; id: string | number } & (
@@ -17,11 +18,15 @@ export type ModernServer = (
   ended: Cancellation,
 ) => Promise<Answer>
 
-/** Stateless server shared by all clients. All state of a request comes with the request. */
-export function openModernServer(provider: Provider, onInternal: (cause: unknown) => void): ModernServer {
-  const methods = methodsOf(provider)
+/** Stateless server shared by all clients. All state of a request comes with the request. `settled`: no task runs. */
+export function openModernServer(
+  provider: Provider,
+  onInternal: (cause: unknown) => void,
+): { serve: ModernServer; settled(): Promise<void> } {
+  const tasks = openTasks(provider)
+  const methods = methodsOf(provider, tasks)
   const { about } = provider
-  return async (request, exchange, ended) => {
+  const serve: ModernServer = async (request, exchange, ended) => {
     const { id } = request
     try {
       const method = methods.get(request.method)
@@ -37,6 +42,7 @@ export function openModernServer(provider: Provider, onInternal: (cause: unknown
       return { jsonrpc: '2.0', id, error: toProtocolFailure(thrown, requestId, onInternal) }
     }
   }
+  return { serve, settled: tasks.settled }
 }
 
 const NO_METHOD = { code: ProtocolErrorCode.MethodNotFound, message: 'Method not found' }

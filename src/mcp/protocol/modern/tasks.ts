@@ -1,0 +1,206 @@
+/**
+ * Calls that go on as tasks (the extension `io.modelcontextprotocol/tasks`): one that takes longer than a second is
+ * answered with a task, whose end any server of the database tells.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server'
+import { Cancellation } from '../../../foundation/cancellation.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
+import type { Task } from '../../../graphql/context.ts'
+import { noTasks, takesTasks } from '../client-extensions.ts'
+import { toContent, toProtocolFailure } from '../content.ts'
+import { type Caller, InvalidParams, type Provider, type Wire } from '../provider.ts'
+import { inRounds, type Serving } from './call.ts'
+import { type Call, endOf, failureOf, handleOf, nameOf, openKept, openOf, sealKept } from './kept-task.ts'
+
+export type Tasks = {
+  /** Calls a tool. The result is that of the tool, or a task. */
+  call(params: Call & object, serving: Serving): Promise<object>
+  get(id: string, serving: Serving): Promise<object>
+  update(params: { taskId: string; inputResponses: Wire }, serving: Serving): Promise<object>
+  cancel(id: string, serving: Serving): Promise<object>
+  /** Resolves when no task runs here. */
+  settled(): Promise<void>
+}
+
+/** A call that may become a task: how it ends early, and what it last said of its progress. */
+class Work {
+  readonly ended: Cancellation
+  readonly withdrawn = new Cancellation()
+  said: string | null = null
+
+  constructor(ended: Cancellation) {
+    this.ended = ended
+  }
+  withdraw(): void {
+    this.ended.cancel()
+    this.withdrawn.cancel()
+  }
+  /** The request handle of the call, which listens to its progress. */
+  heard(caller: Caller): Caller {
+    return {
+      ...caller,
+      withdrawn: this.withdrawn,
+      progress: (done, total, message) => {
+        this.said = message ?? (total === undefined ? `${done}` : `${done} of ${total}`)
+        caller.progress(done, total, message)
+      },
+    }
+  }
+}
+
+export function openTasks({ tools, tasks: tasksOf }: Provider): Tasks {
+  const running = new Set<Promise<void>>()
+
+  const run = ({ name, arguments: args = {} }: Call, sent: object, serving: Serving, work?: Work) =>
+    inRounds(['tools/call', name, args], sent, serving, async (caller) => {
+      const heard = work ? work.heard(caller) : caller
+      return toContent(
+        await tools.call(serving.exchange.session, name, args, heard),
+        serving.onInternal,
+      ) as object
+    })
+
+  /** Follows the work of a task until it has ended or asks. */
+  async function follow(
+    task: Task,
+    call: Call,
+    round: number,
+    serving: Serving,
+    work: Work,
+    done: Promise<object>,
+  ) {
+    const { session } = serving.exchange
+    const tasks = tasksOf?.(session)
+    const over = done.then(
+      () => true,
+      () => true,
+    )
+    while (!(await Promise.race([over, sleep(LIMITS.taskBeatMs, false, { ref: false })])))
+      // A database that is away for a moment has the beat after it.
+      if (await tasks?.beat(task, work.said).catch(() => false)) work.withdraw()
+    const isWithdrawn = work.withdrawn.isCancelled
+    const change = await done.then(
+      (result) => endOf(result as Wire, { task, call, round, session, isWithdrawn }),
+      (thrown) => failureOf(thrown, { task, serving, isWithdrawn }),
+    )
+    await insist(() => tasks?.change(task, change), serving.onInternal)
+  }
+  const keep = (...following: Parameters<typeof follow>): void => {
+    const kept = follow(...following).finally(() => running.delete(kept))
+    running.add(kept)
+  }
+
+  const requireTask = async (id: string, { exchange: { session }, envelope }: Serving) => {
+    if (!takesTasks(envelope[CLIENT_CAPABILITIES_META_KEY])) throw noTasks()
+    const task = UUID.test(id) ? await tasksOf?.(session).find(id) : undefined
+    const kept = task && openKept(session, task)
+    if (!kept) throw unknownTask()
+    return { task, kept, tasks: tasksOf?.(session) }
+  }
+
+  const update: Tasks['update'] = async (params, serving) => {
+    const { taskId, inputResponses } = params
+    const { task, kept, tasks } = await requireTask(taskId, serving)
+    const { asked } = kept
+    if (task.status !== 'input_required' || !asked || !tasks) return {}
+    const { session } = serving.exchange
+    const open = Object.keys(openOf(asked))
+    const given = Object.entries(inputResponses).filter(([key]) => open.includes(key))
+    const answers = { ...asked.answers, ...Object.fromEntries(given) }
+    if (given.length < open.length) {
+      const sealed = sealKept(session, task.id, { asked: { ...asked, answers } })
+      const told = { status: 'input_required', message: task.message, sealed } as const
+      // Another answer came in between: this one is added to it.
+      return (await tasks.change(task, told)) ? {} : update(params, serving)
+    }
+    const begun = await tasks.change(task, { status: 'working' })
+    // Another answer came first.
+    if (!begun) return {}
+    const { call, round, requestState } = asked
+    const work = new Work(new Cancellation())
+    const named = Object.entries(answers).map(([key, answer]) => [nameOf(key), answer])
+    const sent = { requestState, inputResponses: Object.fromEntries(named) }
+    keep(begun, call, round + 1, serving, work, run(call, sent, { ...serving, ended: work.ended }, work))
+    return {}
+  }
+
+  return {
+    async call(params, serving) {
+      const { exchange, envelope, id, ended } = serving
+      const { name, arguments: args } = params
+      const tasks = takesTasks(envelope[CLIENT_CAPABILITIES_META_KEY])
+        ? tasksOf?.(exchange.session)
+        : undefined
+      if (!tasks) return run(params, params, serving)
+      const work = new Work(ended)
+      const done = run(params, params, serving, work)
+      const first = await within(done, LIMITS.taskAfterMs)
+      if (first) return first
+      const task = await tasks.open().catch((cause) => void serving.onInternal(cause))
+      // Who has too many tasks waits for the result.
+      if (!task) return done
+      exchange.goesOn(id, responseTo(done, serving))
+      keep(task, { name, arguments: args }, 1, serving, work, done)
+      return { resultType: 'task', ...handleOf(task) }
+    },
+    async get(id, serving) {
+      const { task, kept } = await requireTask(id, serving)
+      const { result, error, asked } = kept
+      return {
+        ...handleOf(task),
+        ...(task.status === 'completed' && { result }),
+        ...(task.status === 'failed' && { error: error ?? { code: -32603, message: task.message } }),
+        ...(task.status === 'input_required' && { inputRequests: openOf(asked) }),
+      }
+    },
+    update,
+    async cancel(id, serving) {
+      const { task, tasks } = await requireTask(id, serving)
+      await tasks?.withdraw(task.id)
+      return {}
+    },
+    settled: async () => void (await Promise.all(running)),
+  }
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+const unknownTask = () =>
+  new InvalidParams(
+    'Unknown task. A task is of the token and the address that made the call, and is kept for an hour after its end.',
+  )
+
+/** The JSON-RPC response that a call ends with. */
+const responseTo = (done: Promise<object>, { exchange, onInternal }: Serving): Promise<object> =>
+  done.then(
+    (result) => ({ result }),
+    (thrown) => ({
+      error: toProtocolFailure(thrown, exchange.session.context.scope.requestId, onInternal),
+    }),
+  )
+
+/** The result of a call, or undefined if it takes longer. */
+async function within(done: Promise<object>, ms: number): Promise<object | undefined> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, ms, undefined)
+  })
+  try {
+    return await Promise.race([done, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Repeats a write of the end of a task while its server still counts as running it. */
+async function insist(write: () => Promise<unknown> | undefined, onInternal: (cause: unknown) => void) {
+  const until = Date.now() + LIMITS.taskLostMs
+  for (;;)
+    try {
+      return await write()
+    } catch (cause) {
+      if (Date.now() > until) return onInternal(cause)
+      await sleep(LIMITS.taskBeatMs)
+    }
+}
