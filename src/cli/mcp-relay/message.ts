@@ -1,3 +1,4 @@
+import { NAMED_BY } from '../../contract/named-methods.ts'
 /** The parts of JSON-RPC and MCP headers that the relay needs. Everything else passes through unchanged. */
 
 export type Id = string | number
@@ -41,15 +42,6 @@ export function replayedState({ method, params }: Message): { about: string; isA
   if (method === 'logging/setLevel') return { about: 'level', isActive: true }
   if (method !== 'resources/subscribe' && method !== 'resources/unsubscribe') return undefined
   return { about: `uri ${String(params?.['uri'])}`, isActive: method === 'resources/subscribe' }
-}
-
-const NAMED_BY: Readonly<Record<string, string>> = {
-  'tools/call': 'name',
-  'prompts/get': 'name',
-  'resources/read': 'uri',
-  'tasks/get': 'taskId',
-  'tasks/update': 'taskId',
-  'tasks/cancel': 'taskId',
 }
 
 /** Headers that repeat parts of a self-contained message. The server rejects mismatches. */

@@ -8,6 +8,7 @@ import {
   UnsupportedProtocolVersionError,
 } from '@modelcontextprotocol/server'
 import type { FastifyRequest } from 'fastify'
+import { NAMED_BY } from '../../../contract/named-methods.ts'
 import { isPlainCall, PlainCalls } from '../plain-calls.ts'
 
 /** A transport-level refusal of a message, as a JSON-RPC error. */
@@ -15,15 +16,6 @@ export type Fault = { status: number; code: number; message: string; data?: unkn
 
 export const MODERN_VERSIONS = ['2026-07-28']
 const HEADER_MISMATCH = -32020
-/** Methods that require the Mcp-Name header, and the parameter that it repeats. */
-const NAMED: Readonly<Record<string, 'name' | 'uri' | 'taskId'>> = {
-  'tools/call': 'name',
-  'prompts/get': 'name',
-  'resources/read': 'uri',
-  'tasks/get': 'taskId',
-  'tasks/update': 'taskId',
-  'tasks/cancel': 'taskId',
-}
 
 /** Protocol version that the message itself declares in `_meta`, if any. */
 export const claimOf = (body: object): unknown => {
@@ -73,7 +65,7 @@ export function faultOf({ headers }: FastifyRequest, route: InboundModernRoute):
     return disagree('(missing)', `the body names version ${revision}, MCP-Protocol-Version names none`)
   if (headers['mcp-method'] === undefined)
     return disagree('(missing)', `the body names method ${method}, Mcp-Method names none`)
-  const field = Object.hasOwn(NAMED, method) ? NAMED[method] : undefined
+  const field = Object.hasOwn(NAMED_BY, method) ? NAMED_BY[method] : undefined
   return (
     field && faultOfName(headers['mcp-name'], field, (params as Record<string, unknown> | undefined)?.[field])
   )
