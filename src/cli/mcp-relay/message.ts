@@ -1,5 +1,5 @@
-import { NAMED_BY } from '../../contract/named-methods.ts'
 /** The parts of JSON-RPC and MCP headers that the relay needs. Everything else passes through unchanged. */
+import { NAMED_BY } from '../../contract/named-methods.ts'
 
 export type Id = string | number
 export type Message = {

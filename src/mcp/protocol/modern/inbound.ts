@@ -66,9 +66,8 @@ export function faultOf({ headers }: FastifyRequest, route: InboundModernRoute):
   if (headers['mcp-method'] === undefined)
     return disagree('(missing)', `the body names method ${method}, Mcp-Method names none`)
   const field = Object.hasOwn(NAMED_BY, method) ? NAMED_BY[method] : undefined
-  return (
-    field && faultOfName(headers['mcp-name'], field, (params as Record<string, unknown> | undefined)?.[field])
-  )
+  if (field === undefined) return undefined
+  return faultOfName(headers['mcp-name'], field, (params as Record<string, unknown> | undefined)?.[field])
 }
 
 function faultOfName(header: unknown, field: string, named: unknown): Fault | undefined {
