@@ -160,7 +160,9 @@ test('`revert --with-effects` also takes back what a trigger did, and says how m
   const [ask, ticket] = [await world.newType(), await world.newType()]
   const steps = [{ name: 't', type: 'create_record', record_type: ticket, id: 't', data: {} }]
   await world.call('PUT', `/v1/crm/actions/do-${ask}`, { steps })
-  await world.call('PUT', `/v1/crm/triggers/on-${ask}`, { record_types: [ask], action: `do-${ask}` })
+  // The deletion that takes it back would run the action again.
+  const trigger = { record_types: [ask], events: ['create'], action: `do-${ask}` }
+  await world.call('PUT', `/v1/crm/triggers/on-${ask}`, trigger)
   const made = await world.call('PUT', `/v1/crm/records/${ask}/a`, { data: {} })
   const request = made.headers.get('x-request-id') ?? ''
   const status = async (type: string, id: string) =>
