@@ -4,7 +4,8 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../config/read-config.ts'
-import type { BlobStore } from '../engine/storage/blobs/blob-store.ts'
+import type { BackupHealth } from '../engine/core/scope.ts'
+import { type BlobStore, diskOf } from '../engine/storage/blobs/blob-store.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { type InfoLog, wordsOf } from '../foundation/log.ts'
 import { makeBackup } from './base-backup.ts'
@@ -14,7 +15,7 @@ import { copyContent, copyContents } from './contents.ts'
 import type { Hold } from './hold.ts'
 import { backupIds, findBackups } from './manifest.ts'
 import { openPlace, type Place } from './place.ts'
-import { type ArchiveState, dropArchived, WalArchive } from './wal-archive.ts'
+import { dropArchived, isOnDiskOf, WalArchive } from './wal-archive.ts'
 
 type WithBackup = Pick<Config, 'dataDir' | 'blobUrl' | 'databaseUrl'> & {
   backup: NonNullable<Config['backup']>
@@ -59,16 +60,12 @@ export async function archiveSettings({ dataDir }: Pick<Config, 'dataDir'>): Pro
   }
 }
 
-type BackupStatus = {
-  /** `held`: a restored copy makes none until it is released. */
-  state: ArchiveState | 'held'
-  /** The end of the newest backup, and the last moment that can be restored. */
-  last_at: string | null
-  wal_to: string | null
-}
+type BackupStatus = Pick<BackupHealth, 'state' | 'last_at' | 'wal_to'>
 
 export type Backups = {
   status(): BackupStatus
+  /** For the diagnostics. */
+  health(): Promise<BackupHealth>
   failures(): number
   /** A content was stored: it is copied soon, as the WAL that refers to it is. */
   stored(sha256: string): void
@@ -108,6 +105,8 @@ class Running implements Backups {
   #readAt = 0
   #retryAt = 0
   #failures = 0
+  /** Why the last backup failed. */
+  #cause: string | undefined
   readonly #stored = new Set<string>()
   readonly #stop = new AbortController()
   #turning: Promise<void> | undefined
@@ -127,6 +126,19 @@ class Running implements Backups {
       last_at: this.#lastAt?.toISOString() ?? null,
       // WAL without a backup restores nothing.
       wal_to: (this.#lastAt && this.#archive?.until?.toISOString()) ?? null,
+    }
+  }
+
+  async health(): Promise<BackupHealth> {
+    const { place, config } = this.#parts
+    const { directory } = place
+    return {
+      ...this.status(),
+      cause: this.#archive?.cause ?? this.#cause,
+      everyHours: config.backup.hours,
+      // A place that is not there yet, or no more, is a failure of the archive, which has the words.
+      room: directory === undefined ? undefined : await diskOf(directory).catch(() => undefined),
+      isOnDiskOfData: await isOnDiskOf(place, config.dataDir).catch(() => false),
     }
   }
 
@@ -204,12 +216,14 @@ class Running implements Backups {
       const source = { url, pgdata, blobs, line: this.#line, days: config.backup.days }
       const { id, bytes } = await makeBackup(place, source, log, this.#stop.signal)
       await this.#readLast()
+      this.#cause = undefined
       log.info({ id, bytes, ms: Math.round(performance.now() - begun) }, 'a backup was made')
     } catch (err) {
       if (this.#stop.signal.aborted) return
       this.#failures++
       this.#retryAt = Date.now() + LIMITS.backupRetryMs
-      log.warn({ cause: wordsOf(err) }, 'a backup failed; it is tried again')
+      this.#cause = wordsOf(err)
+      log.warn({ cause: this.#cause }, 'a backup failed; it is tried again')
     }
   }
 

@@ -33,6 +33,8 @@ export class WalArchive {
   /** Failures to move, and of PostgreSQL to archive. */
   #failures = 0
   #failed = 0
+  /** Why the last try failed. */
+  #cause: string | undefined
   #isOpen = false
   #moved: string | undefined
   /** The newest moment in each segment that is not in the place. */
@@ -53,6 +55,9 @@ export class WalArchive {
   }
   get until(): Date | undefined {
     return this.#until
+  }
+  get cause(): string | undefined {
+    return this.#cause
   }
   get failures(): number {
     return this.#failures + this.#failed
@@ -88,10 +93,12 @@ export class WalArchive {
       await this.#endSegment(sample)
       if (this.#state === 'failing') log.info({}, 'WAL is archived again')
       this.#state = 'ok'
+      this.#cause = undefined
     } catch (err) {
       this.#failures++
+      this.#cause = wordsOf(err)
       if (this.#state === 'ok') {
-        log.warn({ cause: wordsOf(err) }, 'WAL could not be archived; it is kept and tried again')
+        log.warn({ cause: this.#cause }, 'WAL could not be archived; it is kept and tried again')
         this.#state = 'failing'
       }
     }
@@ -175,7 +182,7 @@ export async function dropArchived(spool: string): Promise<void> {
   for (const name of await readdir(spool)) if (!name.startsWith('archtemp')) await rm(join(spool, name))
 }
 
-async function isOnDiskOf({ directory }: Place, spool: string): Promise<boolean> {
+export async function isOnDiskOf({ directory }: Place, spool: string): Promise<boolean> {
   if (directory === undefined) return false
   return (await stat(directory)).dev === (await stat(spool)).dev
 }

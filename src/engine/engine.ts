@@ -107,6 +107,8 @@ export type EngineOptions = {
   /** Limits of the SQL endpoint; false disables it. */
   sql?: SqlLimits | false
   unknownSettings?: readonly string[]
+  /** How the backups are, if this process makes some. */
+  backupHealth?: Services['backupHealth']
   log: InfoLog & ErrorLog
 }
 
@@ -242,6 +244,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     kinds: KINDS,
     slowLists: new SlowLists(),
     unknownSettings: options.unknownSettings ?? [],
+    backupHealth: options.backupHealth,
   }
   const system = systemScope(database, services)
   await ensureAdminToken(system, options.adminToken, log)

@@ -284,6 +284,8 @@ export const WORK_LIMITS = {
   backupTickMs: 5_000,
   /** A write is in the archive after so long, even if its segment is not full. */
   archiveMs: 60_000,
+  /** The diagnostics report an error when the last moment that can be restored is longer ago, in milliseconds. */
+  archiveLagMs: 600_000,
   /** A failed backup is tried again after so long. */
   backupRetryMs: 10 * 60_000,
   /** Where less than the first share of the disk of the data is free, a failing archive stops; above the second it starts again. */

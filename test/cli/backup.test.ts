@@ -326,6 +326,11 @@ test('a full place of backups is said, and archiving goes on when it has room', 
     await server.call('PUT', '/v1/crm/records/note/one', { data: { text: 'x' } })
     await endSegment(server)
     await server.until(({ backup }) => backup.state === 'failing')
+    const { checks } = succeed(await server.call('GET', '/v1/diagnostics'))
+    expect(checks).toContainEqual({
+      ...{ name: 'backup', status: 'warning' },
+      message: expect.stringMatching(/^PLINTH_BACKUP_URL cannot be written.* is full/),
+    })
     expect((await server.call('PUT', '/v1/crm/records/note/two', { data: { text: 'x' } })).status).toBe(201)
     const failed = await run(['backup'], data)
     expect(failed).toMatchObject({ code: 1 })

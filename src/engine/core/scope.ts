@@ -9,7 +9,7 @@ import type { ChangeFeed } from '../log/open-feed.ts'
 import { packCall, type ToolCall } from '../log/tool-call.ts'
 import type { Access } from '../storage/access/access.ts'
 import type { Actor, TokenSession } from '../storage/access/token-session.ts'
-import type { BlobStore, StoredBlob } from '../storage/blobs/blob-store.ts'
+import type { BlobStore, Disk, StoredBlob } from '../storage/blobs/blob-store.ts'
 import type { CappedRows, ResponseBudget } from '../storage/database/capped-query.ts'
 import type { Closed, Db, Statement } from '../storage/database/client.ts'
 import type { Snapshots } from '../storage/database/snapshots.ts'
@@ -72,6 +72,21 @@ type ServerToken = {
   readonly replace: (token: string) => void
 }
 
+/** How the backups of the server are. */
+export type BackupHealth = {
+  /** `held`: a restored copy makes none until it is released. */
+  readonly state: 'ok' | 'failing' | 'stopped' | 'held'
+  /** The end of the newest backup, and the last moment that can be restored. */
+  readonly last_at: string | null
+  readonly wal_to: string | null
+  /** Why the last try failed. */
+  readonly cause: string | undefined
+  readonly everyHours: number
+  /** At a place that is a directory. */
+  readonly room: Disk | undefined
+  readonly isOnDiskOfData: boolean
+}
+
 /** Services of the process, which all requests share. */
 export type Services = {
   readonly caches: Caches
@@ -88,6 +103,8 @@ export type Services = {
   readonly slowLists: SlowLists
   /** Variables of the environment that look like settings, and are none. */
   readonly unknownSettings: readonly string[]
+  /** Undefined: this process makes no backups. */
+  readonly backupHealth: (() => Promise<BackupHealth>) | undefined
   readonly blobs: BlobStore
   readonly vault: Vault
   /** Sends requests to addresses that users chose. */

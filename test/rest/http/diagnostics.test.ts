@@ -38,6 +38,7 @@ test('a sound installation has no errors, and unknown settings are named without
     database: expect.stringMatching(/^ok: /),
     isolation: expect.stringMatching(/^(ok|warning): /),
     clock: expect.stringMatching(/^ok: /),
+    backup: expect.stringMatching(/^ok: This server makes no backups/),
     slow_lists: expect.stringMatching(/^ok: /),
     indexes: expect.stringMatching(/^ok: /),
     triggers: 'ok: No trigger fails or is held.',

@@ -7,18 +7,13 @@ import { requireAllAdmin } from '../../core/authentication/may-manage.ts'
 import { read, type Scope } from '../../core/scope.ts'
 import { runnerOf } from '../../sql/execution/runner.ts'
 import { outgrown } from '../statistics.ts'
+import { backupCheck } from './backup-check.ts'
+import { error, type Found, ok, roomOn, type Status, warning } from './found.ts'
 import { readJobs } from './measure.ts'
 import { DATABASE, type DatabaseState, INDEXES, TRIGGERS } from './statements.ts'
 
-type Status = 'ok' | 'warning' | 'error'
-/** `message`: what was found, then what to do. */
-export type Check = { readonly name: string; readonly status: Status; readonly message: string }
+export type Check = Found & { readonly name: string }
 export type Diagnosis = { readonly status: Status; readonly checks: readonly Check[] }
-
-type Found = Omit<Check, 'name'>
-const ok = (message: string): Found => ({ status: 'ok', message })
-const warning = (message: string): Found => ({ status: 'warning', message })
-const error = (message: string): Found => ({ status: 'error', message })
 
 /**
  * Runs all checks, one after the other. Each reads counters and configuration, and no records.
@@ -105,18 +100,12 @@ const CHECKS = {
     return skew < LIMITS.clockSkewMs.error ? warning(differ) : error(differ)
   },
   disk: async ({ blobs }: Scope) => {
-    const { free, total } = await blobs.disk()
-    const left = `${gibibytes(free)} of ${gibibytes(total)} GiB are free`
-    const isBelow = ({ share, bytes }: { share: number; bytes: number }) =>
-      free < Math.min(total * share, bytes)
-    const { lowDisk } = LIMITS
-    const advice = `Only ${left} on the disk of contents. Free space, or move the data directory.`
-    return isBelow(lowDisk.error)
-      ? error(advice)
-      : isBelow(lowDisk.warning)
-        ? warning(advice)
-        : ok(`${left} on the disk of contents.`)
+    const { status, left } = roomOn(await blobs.disk())
+    return status === 'ok'
+      ? ok(`${left} on the disk of contents.`)
+      : { status, message: `Only ${left} on the disk of contents. Free space, or move the data directory.` }
   },
+  backup: async ({ backupHealth }: Scope) => backupCheck(await backupHealth?.()),
   statistics: async (scope: Scope) => {
     const tables = await outgrown(scope.db)
     if (tables.length === 0) return ok('The statistics of the query planner are up to date.')
@@ -199,7 +188,6 @@ const CHECKS = {
 } as const satisfies Readonly<Record<string, (scope: Scope) => Found | Promise<Found>>>
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
-const gibibytes = (bytes: number): string => (bytes / 1024 ** 3).toFixed(1)
 
 const ISOLATION = {
   full: ok('SQL of users runs under roles of its own, in a database without privileges of PUBLIC.'),
