@@ -77,7 +77,7 @@ async function make(
        FROM pg_backup_stop(wait_for_archive => false)`,
     )
     if (!stop) throw new Error('PostgreSQL ended no backup.')
-    const names = await copyContents(source.blobs, await place.contents(), log, signal)
+    const names = await copyContents(source.blobs, place, log, signal)
     await place.write(`${id}/contents.zst`, packed(Readable.from(names.map((sha256) => `${sha256}\n`))))
     for (const [name, text] of Object.entries(source.keys ?? {}))
       await place.write(`${id}/keys/${name}`, Readable.from([text]))
@@ -157,9 +157,10 @@ async function copyData(place: Place, id: string, pgdata: string, signal: AbortS
 
 /** Copies a file; undefined if its table was dropped meanwhile. */
 async function copyFile(place: Place, name: string, path: string) {
-  if (!(await lstat(path).catch(unlessGone(undefined)))) return undefined
+  const found = await lstat(path).catch(unlessGone(undefined))
+  if (!found) return undefined
   try {
-    const { sha256, size, stored } = await packFile(place, name, path)
+    const { sha256, size, stored } = await packFile(place, name, path, found.size)
     return { size, stored, sha256 }
   } catch (error) {
     return unlessGone(undefined)((error as Error).cause ?? error)

@@ -94,7 +94,7 @@ export async function backupContents({ note }: { note: Note }) {
   const place = await placeOf(config)
   becomeOwner(config.dataDir)
   const blobs = await openBesideServer(config)
-  const names = await copyContents(blobs, await place.contents(), logOf(note))
+  const names = await copyContents(blobs, place, logOf(note))
   return { place: place.url, contents: names.length }
 }
 

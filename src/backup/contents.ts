@@ -6,24 +6,28 @@ import { LIMITS } from '../foundation/limits.ts'
 import { type Log, wordsOf } from '../foundation/log.ts'
 import type { Query } from './connection.ts'
 import { openPacked } from './packed.ts'
-import type { Place } from './place.ts'
+import { each, type Place } from './place.ts'
 
-/** Copies what the other store does not have, in order. Returns the digests of all. */
+/** Copies what the place does not have, several at a time. Returns the digests of all, in order. */
 export async function copyContents(
   from: BlobStore,
-  to: BlobStore,
+  place: Place,
   log: Log,
   signal?: AbortSignal,
 ): Promise<string[]> {
+  const to = await place.contents()
   const names: string[] = []
-  const there = to.list()[Symbol.asyncIterator]()
-  let known = await there.next()
-  for await (const { sha256 } of from.list()) {
-    signal?.throwIfAborted()
-    while (!known.done && known.value.sha256 < sha256) known = await there.next()
-    if (known.done || known.value.sha256 !== sha256) await copyContent(from, to, sha256, log)
-    names.push(sha256)
+  async function* lacking(): AsyncGenerator<string, void, undefined> {
+    const there = to.list()[Symbol.asyncIterator]()
+    let known = await there.next()
+    for await (const { sha256 } of from.list()) {
+      signal?.throwIfAborted()
+      while (!known.done && known.value.sha256 < sha256) known = await there.next()
+      names.push(sha256)
+      if (known.done || known.value.sha256 !== sha256) yield sha256
+    }
   }
+  await each(place, lacking(), async (sha256) => void (await copyContent(from, to, sha256, log)))
   return names
 }
 

@@ -11,7 +11,7 @@ const PARAMETERS = {
   [constants.ZSTD_c_compressionLevel]: LIMITS.backupCompression,
   [constants.ZSTD_c_checksumFlag]: 1,
 }
-const CHUNK_BYTES = 256 * 1024
+const CHUNK_BYTES = { least: 4 * 1024, most: 256 * 1024 }
 
 /** A failure of the source ends what reads the result. */
 function through(source: Readable, transform: Transform): Readable {
@@ -19,18 +19,23 @@ function through(source: Readable, transform: Transform): Readable {
   return transform
 }
 
-export const packed = (source: Readable): Readable =>
-  through(source, createZstdCompress({ params: PARAMETERS, chunkSize: CHUNK_BYTES }))
+export const packed = (source: Readable, chunkSize: number = CHUNK_BYTES.most): Readable =>
+  through(source, createZstdCompress({ params: PARAMETERS, chunkSize }))
 const unpacked = (source: Readable): Readable => through(source, createZstdDecompress())
 
-/** Stores a file. `size` is what was read of it. */
+/**
+ * Stores a file. `size` is what was read of it.
+ * @param about its size, so that the buffers of the many small files of a database are small
+ */
 export async function packFile(
   place: Place,
   name: string,
   path: string,
+  about: number = CHUNK_BYTES.most,
 ): Promise<{ sha256: string; size: number; stored: number }> {
-  const source = createReadStream(path, { highWaterMark: CHUNK_BYTES })
-  const small = packed(source)
+  const chunk = Math.min(CHUNK_BYTES.most, Math.max(CHUNK_BYTES.least, about))
+  const source = createReadStream(path, { highWaterMark: chunk })
+  const small = packed(source, chunk)
   try {
     const { sha256, size } = await place.write(name, small)
     return { sha256, size: source.bytesRead, stored: size }

@@ -232,7 +232,7 @@ class Running implements Backups {
     const { place, blobs, log } = this.#parts
     const to = await place.contents()
     if (!this.#stop.signal.aborted)
-      this.#copying ??= copyContents(blobs, to, log, this.#stop.signal).catch((err: unknown) => {
+      this.#copying ??= copyContents(blobs, place, log, this.#stop.signal).catch((err: unknown) => {
         if (!this.#stop.signal.aborted)
           log.warn({ cause: wordsOf(err) }, 'contents were not copied; the next backup copies them')
       })
