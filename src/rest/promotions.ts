@@ -85,7 +85,7 @@ const Discarded = z
   .meta({ id: 'DiscardedChanges' })
 
 /** Only a change-set has a revision. */
-const ofChangeSet = <P extends { revision: number | null }>({ revision, ...proposal }: P) => ({
+export const ofChangeSet = <P extends { revision: number | null }>({ revision, ...proposal }: P) => ({
   ...proposal,
   ...(revision !== null && { revision }),
 })

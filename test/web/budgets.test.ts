@@ -57,8 +57,9 @@ describe('bytes, compressed as they are sent', () => {
 
 describe('sources', () => {
   // 1,100 of them are the views in the chat of an MCP client, which are pages of their own.
-  test('are at most 18,000 lines, and no component of more than 210', () => {
-    expect(sources.reduce((sum, { text }) => sum + lines(text), 0)).toBeLessThanOrEqual(18_000)
+  // 600 are the reviewer's verdicts on change-sets, records and fields.
+  test('are at most 18,600 lines, and no component of more than 210', () => {
+    expect(sources.reduce((sum, { text }) => sum + lines(text), 0)).toBeLessThanOrEqual(18_600)
     const long = scripts.filter(({ name, text }) => name.endsWith('.tsx') && lines(text) > 210)
     expect(long.map(({ name, text }) => `${name}: ${lines(text)}`)).toEqual([])
   })

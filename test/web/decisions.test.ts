@@ -1,5 +1,6 @@
 // @module-tag full
 /** What a person decides in the pages: promotions, and who may come in. */
+import { AxeBuilder } from '@axe-core/playwright'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { succeed } from '../support/answers.ts'
 import { CHROMIUM } from '../support/browser.ts'
@@ -60,58 +61,155 @@ inBrowser('a person who may not promote sees what waits, and no button', async (
   await close()
 })
 
+/** An agent that proposes: it hands 11 tickets over and makes one, while two of them move in production. */
+async function handOver(name: string) {
+  const { server } = explorer
+  const at = '/v1/desk/records/ticket'
+  const grant = { base: 'desk', record_type: '*', environment: '*', permission: 'write', writes: 'propose' }
+  const made = await server.call('POST', '/v1/tokens', { name, kind: 'agent', grants: [grant] })
+  const agent = server.as(succeed(made, 201).token)
+  const of = async (id: string) => succeed(await server.call('GET', `${at}/${id}`)).data
+  const { data: tickets } = succeed(await server.call('GET', `${at}?limit=11`))
+  for (const { id } of tickets) succeed(await agent('PATCH', `${at}/${id}`, { data: { owner: name } }))
+  succeed(
+    await agent('PUT', `${at}/${name}`, { data: { ...tickets[0].data, subject: '<b>Proposed</b>' } }),
+    201,
+  )
+  const { data: previews } = succeed(await agent('GET', '/v1/desk/previews'))
+  const { id: from } = previews.find(({ change_set: set }: Preview) => set?.created_by_name === name)
+  const ask = async () =>
+    succeed(await agent('POST', '/v1/desk/review-requests', { from, title: `Hand over to ${name}` }), 201)
+  await ask()
+  const revision = async () => succeed(await server.call('GET', `/v1/bases/${from}`)).change_set.revision
+  return { at, agent, of, tickets: tickets as Ticket[], from: from as string, ask, revision }
+}
+type Preview = { change_set: { created_by_name: string } | null }
+type Ticket = { id: string; data: { owner?: string; subject: string } }
+
 inBrowser(
-  'of what an agent proposes a part is promoted, both sides are chosen from, and it is taken back',
+  'a reviewer sends back, lets eleven of twelve pass, chooses of both sides, and takes the merge back',
   async () => {
     const { server } = explorer
-    const at = '/v1/desk/records/ticket'
-    const grant = {
-      base: 'desk',
-      record_type: '*',
-      environment: '*',
-      permission: 'write',
-      writes: 'propose',
-    }
-    const made = await server.call('POST', '/v1/tokens', {
-      name: 'night-shift',
-      kind: 'agent',
-      grants: [grant],
-    })
-    const agent = server.as(succeed(made, 201).token)
-    const of = async (id: string) => succeed(await server.call('GET', `${at}/${id}`)).data
-    const [one, two] = succeed(await server.call('GET', `${at}?limit=2`)).data
-    succeed(await agent('PATCH', `${at}/${one.id}`, { data: { owner: 'night' } }))
-    succeed(await agent('PATCH', `${at}/${two.id}`, { data: { owner: 'night' } }))
-    succeed(await agent('PUT', `${at}/proposed`, { data: { ...one.data, subject: '<b>Proposed</b>' } }), 201)
-    succeed(await server.call('PATCH', `${at}/${two.id}`, { data: { owner: 'day' } }))
-    const { data: previews } = succeed(await agent('GET', '/v1/desk/previews'))
-    const { id: from } = previews.find(({ id }: { id: string }) => id.startsWith('desk--p-'))
-    const asked = { from, title: 'Hand over to the night', note: 'It is late.' }
-    succeed(await agent('POST', '/v1/desk/review-requests', asked), 201)
-
+    const { at, agent, of, tickets, from, ask, revision } = await handOver('night')
+    const [one, two, three] = tickets as [Ticket, Ticket, Ticket]
     const { page, faults, close } = await explorer.open('Mara Lindqvist', '/review')
     const visitor = new Visitor(page)
-    await visitor.click('link', 'Hand over to the night')
+    await visitor.click('link', 'Hand over to night')
     await visitor.sees('<b>Proposed</b>')
-    await visitor.sees('1 choice left.')
+    // A word on a field of one record, by keyboard alone, and one on the whole, which sends it back.
+    const card = page.getByRole('article', { name: three.data.subject })
+    await card.getByRole('button', { name: 'Say something' }).press('Enter')
+    await card.getByRole('combobox').selectOption('data.owner')
+    await card.getByLabel('A word to who proposed it').fill('Is she there?')
+    await card.getByRole('button', { name: 'Comment' }).press('Enter')
+    await card.getByText('Is she there?').waitFor()
+    const sendBack = page.getByRole('button', { name: 'Send back with the note' })
+    expect(await sendBack.isDisabled()).toBe(true)
+    await page.getByLabel('A word to the agent (optional)').fill('<i>Not</i> that one')
+    await sendBack.click()
+    await visitor.sees('It was sent back.')
+    await page.goto(`${server.url}/b/desk/review?state=back`)
+    await visitor.sees('sent back')
+    const said = succeed(await agent('GET', `/v1/${from}/reviews`)).data
+    expect(said).toMatchObject([
+      { verdict: 'request_changes', text: '<i>Not</i> that one', resources: null },
+      { verdict: 'comment', resources: [{ id: three.id, fields: ['data.owner'] }] },
+    ])
+    // The agent goes on, and production moves.
+    succeed(await agent('PATCH', `${at}/${three.id}`, { data: { owner: 'dusk' } }))
+    await ask()
+    for (const { id } of [one, two])
+      succeed(await server.call('PATCH', `${at}/${id}`, { data: { owner: 'day' } }))
+    await page.goto(`${server.url}/b/desk/review`)
+    await visitor.click('link', 'Hand over to night')
+    await visitor.sees('2 choices left.')
+    await card.getByText('changed since').waitFor()
+    expect(await page.getByText('changed since').count()).toBe(1)
+    const { violations } = await new AxeBuilder({ page }).analyze()
+    expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([])
     const promote = page.getByRole('button', { name: 'Promote', exact: true })
     expect(await promote.isDisabled()).toBe(true)
-    await page.getByRole('radio', { name: /What production has/ }).check()
-    await page.getByRole('checkbox', { name: 'Goes along' }).last().uncheck()
+    await page
+      .getByRole('radio', { name: /What production has/ })
+      .first()
+      .check()
+    await page
+      .getByRole('radio', { name: /What is proposed/ })
+      .last()
+      .check()
+    await page.getByRole('article', { name: '<b>Proposed</b>' }).getByRole('checkbox').uncheck()
     await visitor.sees('1 change stays in the proposal.')
-    expect([await of(one.id), (await of(two.id)).owner]).toEqual([one.data, 'day'])
+    expect(await of(three.id)).toEqual(three.data)
     await visitor.click('button', 'Promote')
     await visitor.sees('is promoted.')
-    expect([(await of(one.id)).owner, (await of(two.id)).owner]).toEqual(['night', 'day'])
-    expect((await server.call('GET', `${at}/proposed`)).status).toBe(404)
+    const owners = await Promise.all(tickets.map(async ({ id }) => (await of(id)).owner))
+    expect(owners.toSorted()).toEqual(['day', 'dusk', ...Array(9).fill('night')])
+    expect((await server.call('GET', `${at}/night`)).status).toBe(404)
+    expect(await revision()).toBeGreaterThan(0)
     await visitor.click('button', 'Roll back…')
     await page
       .getByRole('dialog')
       .getByRole('button', { name: /^Roll back/ })
       .click()
     await visitor.sees('is rolled back.')
-    expect(await of(one.id)).toEqual(one.data)
+    expect(await of(three.id)).toEqual(three.data)
     expect(faults).toEqual([])
+    await close()
+  },
+)
+
+inBrowser(
+  'nobody lets pass what came after: what a reviewer saw counts, and approvals are of that',
+  async () => {
+    const { server } = explorer
+    const { agent, of, tickets, from, ask } = await handOver('dawn')
+    const { change_sets: before = null } = succeed(await server.call('GET', '/v1/bases/desk')).settings
+    succeed(await server.call('PUT', '/v1/bases/desk', { settings: { change_sets: { approvals: 2 } } }))
+    const looker = await server.call('POST', '/v1/tokens', {
+      ...{ name: 'looker', kind: 'person' },
+      grants: [{ base: 'desk', record_type: '*', environment: '*', permission: 'read' }],
+    })
+    const address = `/b/desk/review/${from}`
+    const { page, faults, close } = await explorer.open('Mara Lindqvist', `/review/${from}`)
+    const visitor = new Visitor(page)
+    await visitor.sees('0 of 2 approvals')
+    expect(await page.getByRole('button', { name: 'Promote', exact: true }).isDisabled()).toBe(true)
+    const [one] = tickets as [Ticket]
+    // What waits is not written by what the agent does next, but by its address.
+    const within = `/v1/${from}/records/ticket/${one.id}`
+    succeed(await agent('PATCH', within, { data: { owner: 'sneaked in' } }))
+    await visitor.click('button', 'Approve')
+    await visitor.sees('It was written again since this page showed it. Nothing was decided.')
+    expect(succeed(await server.call('GET', `/v1/${from}/reviews`)).data).toEqual([])
+    await visitor.click('button', 'Show it as it is now')
+    await visitor.sees('sneaked in')
+    await visitor.sees('changed since')
+    await visitor.click('button', 'Approve')
+    await visitor.sees('1 of 2 approvals')
+    await visitor.sees('Approved by Mara Lindqvist')
+    const other = await explorer.openWith(succeed(looker, 201).token, address)
+    await new Visitor(other.page).sees('1 of 2 approvals')
+    await new Visitor(other.page).sees('You may look, but not decide.')
+    const buttons = /^(promote|approve|send back|comment|decline|say something)/i
+    expect(await other.page.getByRole('button', { name: buttons }).count()).toBe(0)
+    expect(await other.page.getByRole('checkbox').count()).toBe(0)
+    await other.close()
+    await page.getByLabel('A word to the agent (optional)').fill('No.')
+    await visitor.click('button', 'Decline')
+    await visitor.sees('It was declined.')
+    await page.goto(`${server.url}/b/desk/review?state=ended`)
+    await visitor.sees('declined it')
+    await page.goto(`${server.url}${address}`)
+    await visitor.sees('It was declined. Its changes are kept for a while.')
+    expect(await page.getByRole('button', { name: buttons }).count()).toBe(0)
+    await visitor.click('button', 'Open it again')
+    await visitor.sees('being written')
+    await ask()
+    expect((await of(one.id)).owner).toBe(one.data.owner)
+    succeed(
+      await server.call('PUT', '/v1/bases/desk', { settings: { change_sets: before ?? { approvals: 0 } } }),
+    )
+    expect([...faults, ...other.faults]).toEqual([])
     await close()
   },
 )

@@ -106,13 +106,16 @@ async function once<T>({ method, path, body, headers = {} }: Write<T>): Promise<
   }
 }
 
-/** Reads again what is in sight of a base, or only what the named record types concern. */
+/** Reads again what is in sight of a base and its previews, or only what the named record types concern. */
 export function stale(client: QueryClient, base: string | undefined, types?: readonly string[]): void {
   void client.invalidateQueries({
     predicate: ({ queryKey: [path] }) => {
       if (typeof path !== 'string') return false
       if (base === undefined) return true
-      if (!path.startsWith(`/v1/${encodeURIComponent(base)}/`)) return false
+      const [, of] = /^\/v1\/([^/?]+)\//.exec(path) ?? []
+      const isPreview =
+        of?.startsWith(`${encodeURIComponent(base)}--`) && (!types || types.includes('preview'))
+      if (of !== encodeURIComponent(base) && !isPreview) return false
       const [, type] = /\/records\/([^/?]+)/.exec(path) ?? []
       if (!types || type === undefined || types.includes(decodeURIComponent(type))) return true
       return types.includes('relationship') && path.includes('/related')

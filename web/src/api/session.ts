@@ -12,6 +12,8 @@ export type Grant = {
   endpoint?: string | string[]
   environment?: string
   permission: 'read' | 'write' | 'manage' | 'admin'
+  /** What is not `direct` goes into a change-set. */
+  writes?: unknown
 }
 type Self = {
   id: string

@@ -16,6 +16,7 @@ export type ChangeSet = {
   closed_at: string | null
   /** Of the present revision. */
   approvals: { needed: number; given: number }
+  created_by?: string | null
   created_by_name: string
   written_at: string
   counts: { create: number; update: number; delete: number }

@@ -36,6 +36,10 @@ export function useChoices(): Choices {
 
 export const keyOf = ({ kind, id }: Pick<Edit, 'kind' | 'id'>): string => `${kind}/${id}`
 
+/** The same of what a verdict names. */
+export const keyOfNamed = ({ kind, record_type: type, id }: Named): string =>
+  keyOf({ kind, id: type === undefined ? id : `${type}/${id}` })
+
 export const isOfRecords = ({ kind }: { kind: string }): boolean =>
   kind === 'record' || kind === 'relationship'
 
@@ -53,9 +57,14 @@ export function fieldOf({ kind, id, path }: Conflict): string | undefined {
 export const undecided = (plan: Proposal, { left, taken }: Choices): number =>
   conflictsOf(plan).filter((each) => !left.has(keyOf(each)) && taken[each.path] === undefined).length
 
+type Named = { kind: string; record_type?: string; id: string }
+
 /** The part of a promotion that the choices make. */
-export function partOf(plan: Proposal | undefined, { left, taken }: Choices): object {
-  const named = ({ kind, id }: { kind: string; id: string }) => {
+export function partOf(
+  plan: Proposal | undefined,
+  { left, taken }: Choices,
+): { resources?: Named[]; resolve?: object[] } {
+  const named = ({ kind, id }: Named): Named => {
     if (kind !== 'record') return { kind, id }
     const [type, own] = recordOf({ id })
     return { kind, record_type: type, id: own }

@@ -1,9 +1,10 @@
-/** Who may decide: the tokens that hold `admin` on production, and what the proposer may. */
+/** Who may decide: the tokens that hold `admin` on production, of a change-set `write`, and what the proposer may. */
 import { useSession } from '../../api/session.ts'
 import { allows, signedInAs } from '../../parts/grants.ts'
 import { Who } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
 import { type Item, useDeciders } from './load.ts'
+import { direct } from './rights.ts'
 
 const MOST = 8
 
@@ -11,7 +12,8 @@ export function Deciders({ base, item }: { base: string; item: Item }) {
   const session = useSession()
   const self = 'self' in session ? session.self : undefined
   const all = signedInAs(useDeciders().data?.data ?? [])
-  const tokens = all.filter(({ grants }) => allows(grants, base, '*', 'admin', 'production'))
+  const needed = item.set ? 'write' : 'admin'
+  const tokens = all.filter(({ grants }) => allows(direct(grants), base, '*', needed, 'production'))
   const mine = self && all.find(({ id, name }) => id === self.id || name === self.name)
   const proposer = all.find(({ id }) => id === item.by?.token_id) ?? item.by
   const isListed = tokens.some(({ id }) => id === item.by?.token_id)
@@ -25,7 +27,9 @@ export function Deciders({ base, item }: { base: string; item: Item }) {
         {tokens.slice(0, MOST).map(({ id, name, kind }) => (
           <li key={id} className="card-item decider">
             <Who name={name} kind={kind} />
-            <span className="meta">{id === mine?.id ? words.review.youAdmin : words.review.admin}</span>
+            <span className="meta">
+              {[...(id === mine?.id ? [words.review.you] : []), words.grants.permissions[needed]].join(', ')}
+            </span>
           </li>
         ))}
         {proposer && !isListed && (

@@ -4,86 +4,107 @@ import { navigate } from 'wouter/use-browser-location'
 import { to } from '../../addresses.ts'
 import { useWrite } from '../../api/queries.ts'
 import { pathOf } from '../../api/send.ts'
-import { useSession } from '../../api/session.ts'
 import type { RecordType } from '../../api/shapes.ts'
-import { Failure } from '../../parts/failure.tsx'
-import { useMay } from '../../parts/grants.ts'
 import { shortName } from '../../parts/previews.ts'
 import { say } from '../../parts/toast.tsx'
 import { words } from '../../words.ts'
+import { Approvals } from './approvals.tsx'
 import { type Choices, keyOf, partOf, undecided } from './choices.ts'
 import { Deciders } from './deciders.tsx'
 import { type Item, isBlocked, type Migration, type Promotion, type Proposal, type Secret } from './load.ts'
+import { Refused } from './refused.tsx'
+import { Reopen } from './reopen.tsx'
+import type { Rights } from './rights.ts'
+import type { Said, Verdict } from './said.ts'
 import { Secrets } from './secrets.tsx'
 import { misfits } from './title.ts'
+import { type Sending, useVerdict } from './verdict.tsx'
 
 type Props = {
-  base: string
+  of: Sending
   item: Item
   plan: Proposal | undefined
+  said: readonly Said[]
+  rights: Rights
   types: readonly RecordType[]
   migration: Migration
   choices: Choices
   isBusy: boolean
   next: Item | undefined
 }
-type Choice = 'accept' | 'send_back' | 'decline'
+type Done = Partial<Promotion> & { promotion?: Promotion }
 
-export function Decision({ base, item, plan, types, migration, choices, isBusy, next }: Props) {
+export function Decision(props: Props) {
+  const { of, item, plan, said, rights, types, migration, choices, isBusy, next } = props
+  const { base } = of
   const [note, setNote] = useState('')
   const [secrets, setSecrets] = useState<Secret[]>()
-  const write = useWrite<Partial<Promotion> & { promotion?: Promotion }>(base)
-  const session = useSession()
-  const self = 'self' in session ? session.self : undefined
+  const write = useWrite<Done>(base)
+  const verdict = useVerdict(of)
   const name = useId()
-  const isAdmin = useMay(base, '*', 'admin')
-  const { request } = item
-  const isOwn = request !== undefined && self !== undefined && item.by?.name === self.name
-  const mayDecide = request?.may_decide ?? isAdmin
-  const left = plan?.changes.filter((edit) => !choices.left.has(keyOf(edit))) ?? []
-  const isEmpty = plan !== undefined && left.length === 0
+  const { request, set } = item
+  const isClosed = set !== undefined && set.closed_at !== null
+  const isPending = write.isPending || verdict.write.isPending
+  const isEmpty = plan?.changes.every((edit) => choices.left.has(keyOf(edit))) === true
   const open = plan ? undecided(plan, choices) : 0
   const isReady = request?.from === undefined && request ? true : plan !== undefined && !isBlocked(plan)
-  const canPromote = isReady && !isEmpty && open === 0 && !isBusy && !write.isPending
+  // An acceptance approves what it promotes. Whether parts were approved enough, the server knows.
+  const given = (set?.approvals.given ?? 0) + (request ? 1 : 0)
+  const isShort =
+    given < (set?.approvals.needed ?? 0) && !said.some((each) => !each.is_stale && each.resources !== null)
+  const canPromote = isReady && !isEmpty && !isShort && open === 0 && !isBusy && !isPending
+  const mayPromote = rights.mayPromote && !isClosed
 
   const leave = () => navigate(next ? to.review(base, next.id) : to.review(base))
-  const decide = (decision: Choice) => {
-    const repairs = Object.keys(migration).length > 0 && { migration }
-    const done = (answer: Partial<Promotion> & { promotion?: Promotion }) => {
-      const promotion = answer.promotion ?? answer
-      const id = decision === 'accept' && item.from !== undefined ? promotion.id : undefined
-      say(
-        words.review.said[decision](shortName(item.from ?? item.id)),
-        id
-          ? { label: words.review.rollBack, onSelect: () => navigate(`${to.review(base)}?rollback=${id}`) }
-          : undefined,
-      )
-      if (promotion.secrets?.length) setSecrets(promotion.secrets)
-      else leave()
+  const done = (decision: 'accept' | 'send_back' | 'decline', promotion: Partial<Promotion>) => {
+    const id = decision === 'accept' && item.from !== undefined ? promotion.id : undefined
+    const onSelect = () => navigate(`${to.review(base)}?rollback=${id}`)
+    const text = words.review.said[decision](shortName(item.from ?? item.id))
+    say(text, id ? { label: words.review.rollBack, onSelect } : undefined)
+    if (promotion.secrets?.length) setSecrets(promotion.secrets)
+    else leave()
+  }
+  const decide = (decision: 'accept' | 'send_back' | 'decline') => {
+    const revision = set && plan?.revision !== undefined && { revision: plan.revision }
+    const chosen = {
+      ...(Object.keys(migration).length > 0 && { migration }),
+      ...partOf(plan, choices),
+      ...revision,
     }
-    if (!request)
-      return write.mutate({
-        ...{ method: 'POST', path: pathOf([base, 'promote']), onDone: done },
-        body: { from: item.from, ...repairs, ...partOf(plan, choices) },
-      })
+    const onDone = (answer: Done) => done(decision, answer.promotion ?? answer)
+    if (!request) {
+      const path = pathOf([base, 'promote'])
+      return write.mutate({ method: 'POST', path, onDone, body: { from: item.from, ...chosen } })
+    }
     write.mutate({
-      ...{ method: 'POST', path: pathOf([base, 'review-requests', request.id, 'decision']), onDone: done },
+      ...{ method: 'POST', path: pathOf([base, 'review-requests', request.id, 'decision']), onDone },
       body: {
         decision,
         ...(note.trim() !== '' && { note: note.trim() }),
-        ...(decision === 'accept' && { ...repairs, ...partOf(plan, choices) }),
+        ...(decision === 'accept' && chosen),
       },
+    })
+  }
+  /** Of a change-set, all but its promotion is a word on the revision that is shown. */
+  const judge = (kind: Verdict) => {
+    const part = kind === 'approve' ? partOf(plan, choices).resources : undefined
+    verdict.send(kind, note, part, () => {
+      setNote('')
+      if (kind === 'request_changes' || kind === 'reject') leave()
     })
   }
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
-      if (canPromote && mayDecide && !isOwn && !document.querySelector('dialog[open]')) decide('accept')
+      if (canPromote && mayPromote && !document.querySelector('dialog[open]')) decide('accept')
     }
     addEventListener('keydown', press)
     return () => removeEventListener('keydown', press)
   })
+  const isJudged = rights.mayReview && !isClosed
   const trouble = plan && isBlocked(plan) ? misfits(plan, types) : undefined
+  const hasNote = note.trim() !== ''
+  const mayNot = set ? words.review.mayNotRecords : words.review.mayNot(base)
   return (
     <aside className="rail" aria-label={words.review.decision}>
       <section className="card">
@@ -91,24 +112,27 @@ export function Decision({ base, item, plan, types, migration, choices, isBusy, 
           <h2>{words.review.decision}</h2>
         </header>
         <div className="card-item decision">
-          {isOwn || !mayDecide ? (
-            <p className="meta">{isOwn ? words.review.ownProposal : words.review.mayNot(base)}</p>
-          ) : (
+          {set && <Approvals set={set} said={said} />}
+          {isClosed && <Reopen of={of} set={set} mayOpen={rights.mayOpen} />}
+          {!mayPromote && !isJudged && !isClosed && (
+            <p className="meta">{rights.isOwn ? words.review.ownProposal : mayNot}</p>
+          )}
+          {!isClosed && ((mayPromote && request) || rights.maySay) && (
             <>
-              {request && (
-                <>
-                  <label htmlFor={name} className="hidden">
-                    {words.review.note}
-                  </label>
-                  <textarea
-                    id={name}
-                    placeholder={words.review.note}
-                    maxLength={2000}
-                    value={note}
-                    onChange={({ target }) => setNote(target.value)}
-                  />
-                </>
-              )}
+              <label htmlFor={name} className="hidden">
+                {words.review.note}
+              </label>
+              <textarea
+                id={name}
+                placeholder={words.review.note}
+                maxLength={2000}
+                value={note}
+                onChange={({ target }) => setNote(target.value)}
+              />
+            </>
+          )}
+          {mayPromote && (
+            <>
               <button
                 type="button"
                 className="primary"
@@ -117,35 +141,53 @@ export function Decision({ base, item, plan, types, migration, choices, isBusy, 
               >
                 {item.from === undefined ? words.review.accept : words.review.promote}
               </button>
+              {isShort && <p className="meta">{words.review.needsMore}</p>}
               {open > 0 && <p className="meta">{words.review.undecided(open)}</p>}
               {choices.left.size > 0 && <p className="meta">{words.review.stays(choices.left.size)}</p>}
               {trouble !== undefined && <p className="meta">{words.review.waits}</p>}
-              {request && (
-                <>
-                  <button
-                    type="button"
-                    disabled={note.trim() === '' || write.isPending}
-                    onClick={() => decide('send_back')}
-                  >
-                    {words.review.sendBack}
-                  </button>
-                  <button
-                    type="button"
-                    className="quiet"
-                    disabled={write.isPending}
-                    onClick={() => decide('decline')}
-                  >
-                    {words.review.decline}
-                  </button>
-                </>
-              )}
-              {write.error && <Failure of={write.error} />}
             </>
           )}
+          {isJudged && (
+            <button type="button" disabled={isEmpty || isPending || !plan} onClick={() => judge('approve')}>
+              {words.review.verdicts.approve}
+            </button>
+          )}
+          {(isJudged || (mayPromote && request)) && (
+            <button
+              type="button"
+              disabled={!hasNote || isPending}
+              onClick={() => (isJudged ? judge('request_changes') : decide('send_back'))}
+            >
+              {words.review.sendBack}
+            </button>
+          )}
+          {rights.maySay && !isClosed && (
+            <button type="button" disabled={!hasNote || isPending} onClick={() => judge('comment')}>
+              {words.review.verdicts.comment}
+            </button>
+          )}
+          {(isJudged || (mayPromote && request)) && (
+            <button
+              type="button"
+              className="quiet"
+              disabled={isPending}
+              onClick={() => (isJudged ? judge('reject') : decide('decline'))}
+            >
+              {words.review.decline}
+            </button>
+          )}
+          <Refused
+            of={write.error ?? verdict.write.error}
+            onRenew={() => {
+              write.reset()
+              verdict.write.reset()
+              of.onRenew()
+            }}
+          />
         </div>
       </section>
       <Deciders base={base} item={item} />
-      {item.from !== undefined && (
+      {item.from !== undefined && !isClosed && (
         <section className="card">
           <header>
             <h2>{words.review.afterwards}</h2>

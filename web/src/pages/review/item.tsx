@@ -14,28 +14,34 @@ import { useKey } from '../../shell/keys.tsx'
 import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
 import { Breaks } from './breaks.tsx'
-import { conflictsOf, isOfRecords, keyOf, useChoices } from './choices.ts'
+import { type Conflict, conflictsOf, isOfRecords, keyOf, keyOfNamed, useChoices } from './choices.ts'
 import { Decision } from './decision.tsx'
 import {
   type Edit,
   type Item,
   type Migration,
   type MigrationStep,
+  placeOf,
   useChanged,
   useItems,
   usePlan,
 } from './load.ts'
+import { Opinions } from './opinions.tsx'
 import { Programs } from './programs.tsx'
 import { RecordChange } from './record-change.tsx'
 import { ResourceChange } from './resource-change.tsx'
+import { useRights } from './rights.ts'
+import { useMoved, useSaid } from './said.ts'
 import { titleOf } from './title.ts'
+import type { Sending } from './verdict.tsx'
 
 export default function ItemPage({ place: { base, id = '' } }: PageProps) {
   const { items, ...reading } = useItems(base)
-  const at = items.findIndex((each) => each.id === id || each.from === id)
-  const item = items[at]
-  const next = items.length > 1 ? items[(at + 1) % items.length] : undefined
-  const former = items.length > 1 ? items.at(at - 1) : undefined
+  const item = items.find((each) => each.id === id || each.from === id)
+  const beside = items.filter((each) => item && placeOf(each) === placeOf(item))
+  const at = item ? beside.indexOf(item) : -1
+  const next = beside.length > 1 ? beside[(at + 1) % beside.length] : undefined
+  const former = beside.length > 1 ? beside.at(at - 1) : undefined
   const go = useCallback((target: Item | undefined) => target && navigate(to.review(base, target.id)), [base])
   useKey('j', () => go(next))
   useKey('k', () => go(former))
@@ -47,9 +53,9 @@ export default function ItemPage({ place: { base, id = '' } }: PageProps) {
           [item?.request?.title ?? words.review.titles.promote(shortName(item?.from ?? id))],
         ]}
       >
-        {at >= 0 && items.length > 1 && (
+        {beside.length > 1 && (
           <>
-            <span className="meta wide-only">{words.review.place(at + 1, items.length)}</span>
+            <span className="meta wide-only">{words.review.place(at + 1, beside.length)}</span>
             <button type="button" className="quiet" onClick={() => go(next)}>
               <Icon name="down" /> {words.review.next} <kbd className="wide-only">j</kbd>
             </button>
@@ -79,7 +85,18 @@ function Review({ base, item, next }: { base: string; item: Item; next: Item | u
     setMigration(({ [type]: _, ...rest }) => (steps.length === 0 ? rest : { ...rest, [type]: steps }))
   const plan = proposal.data
   const choices = useChoices()
-  const changed = useChanged(base, plan?.changes ?? [])
+  const [shown, setShown] = useState(AT_ONCE)
+  const conflicts = plan ? conflictsOf(plan) : []
+  const edits = sorted(plan?.changes ?? [], conflicts)
+  const changed = useChanged(base, edits.slice(0, shown))
+  const said = useSaid(item).data?.data ?? []
+  const moved = useMoved(item, plan, said)
+  const rights = useRights(base, item, plan)
+  const of: Sending = {
+    ...{ base, from: item.from ?? '', revision: plan?.revision },
+    ...{ mayReview: rights.mayReview, maySay: rights.maySay && item.set?.closed_at === null },
+    onRenew: () => void proposal.refetch(),
+  }
   const title = titleOf(item, plan, types)
   if (proposal.isLoading) return <Skeleton lines={8} />
   return (
@@ -117,17 +134,30 @@ function Review({ base, item, next }: { base: string; item: Item; next: Item | u
           {plan && (
             <>
               <Breaks base={base} plan={plan} types={types} migration={migration} onChoose={choose} />
-              {sorted(plan.changes).map((edit) =>
-                isOfRecords(edit) ? (
-                  <RecordChange
-                    key={keyOf(edit)}
-                    {...{ base, edit, types, choices }}
-                    stored={changed.get(edit.id)}
-                    conflicts={conflictsOf(plan).filter((each) => keyOf(each) === keyOf(edit))}
-                  />
-                ) : (
-                  <ResourceChange key={keyOf(edit)} base={base} edit={edit} types={types} />
-                ),
+              <Opinions said={said} />
+              {edits
+                .slice(0, shown)
+                .map((edit) =>
+                  isOfRecords(edit) ? (
+                    <RecordChange
+                      key={keyOf(edit)}
+                      {...{ base, edit, types, choices }}
+                      of={item.set ? of : undefined}
+                      stored={changed.get(edit.id)}
+                      conflicts={conflicts.filter((each) => keyOf(each) === keyOf(edit))}
+                      said={said.filter(({ resources }) =>
+                        resources?.some((each) => keyOfNamed(each) === keyOf(edit)),
+                      )}
+                      isMoved={moved.has(keyOf(edit))}
+                    />
+                  ) : (
+                    <ResourceChange key={keyOf(edit)} base={base} edit={edit} types={types} />
+                  ),
+                )}
+              {edits.length > shown && (
+                <button type="button" onClick={() => setShown(shown + AT_ONCE)}>
+                  {words.review.showMore(Math.min(AT_ONCE, edits.length - shown))}
+                </button>
               )}
               {plan.changes.length === 0 && <Empty title={words.review.nothing} />}
               <Programs base={base} plan={plan} />
@@ -135,12 +165,7 @@ function Review({ base, item, next }: { base: string; item: Item; next: Item | u
           )}
         </div>
         <Decision
-          base={base}
-          item={item}
-          plan={plan}
-          types={types}
-          migration={migration}
-          choices={choices}
+          {...{ of, item, plan, said, rights, types, migration, choices }}
           isBusy={proposal.isBusy}
           next={next}
         />
@@ -149,7 +174,13 @@ function Review({ base, item, next }: { base: string; item: Item; next: Item | u
   )
 }
 
-/** What changes comes first, since it is what may break. */
-const sorted = (edits: readonly Edit[]) =>
-  edits.toSorted((one, other) => ORDER.indexOf(one.op) - ORDER.indexOf(other.op))
+/** That many changes of a proposal are shown, and as many more when they are asked for. */
+const AT_ONCE = 50
+
+/** What waits for a choice comes first, then what changes, since it is what may break. */
+function sorted(edits: readonly Edit[], conflicts: readonly Conflict[]): Edit[] {
+  const waiting = new Set(conflicts.map(keyOf))
+  const rank = (edit: Edit) => (waiting.has(keyOf(edit)) ? -1 : ORDER.indexOf(edit.op))
+  return edits.toSorted((one, other) => rank(one) - rank(other))
+}
 const ORDER = ['delete', 'update', 'create']

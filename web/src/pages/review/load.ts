@@ -25,6 +25,8 @@ export type Proposal = {
   changes: Edit[]
   conflicts: (Omit<Conflict, 'path'> & { path?: string })[]
   breaks: Break[]
+  /** Of a change-set: what is looked at. */
+  revision?: number
   kept?: { kind: string; id: string }[]
   meta?: { warnings?: string[]; records_rewritten?: Record<string, number> }
 }
@@ -41,17 +43,42 @@ export type Request = {
   may_decide?: boolean
   state?: string
   note?: string | null
+  decision?: {
+    decision: 'accept' | 'decline' | 'send_back'
+    note: string | null
+    by: Actor
+    at: string
+  } | null
 }
 /** One thing to decide. `from` is the preview that it would promote, `request` who asked for the decision. */
-export type Item = { id: string; from?: string; request?: Request; by: Actor | null; at: string | null }
+export type Item = {
+  id: string
+  from?: string
+  request?: Request
+  set?: ChangeSet
+  by: Actor | null
+  at: string | null
+}
+
+/** Whom an item waits for: a person, its author, or nobody any more. */
+export const placeOf = ({ set }: Item): 'waiting' | 'back' | 'ended' =>
+  set === undefined || (set.closed_at === null && set.status !== 'changes_requested')
+    ? 'waiting'
+    : set.closed_at === null
+      ? 'back'
+      : 'ended'
 
 export function useItems(base: string) {
   const requests = useRead<Page<Request>>(pathOf([base, 'review-requests'], { state: 'open', limit: 100 }))
-  const previews = useRead<Page<Base>>(pathOf([base, 'previews'], { limit: 100 }))
+  const previews = useRead<Page<Base>>(pathOf([base, 'previews'], { limit: 1000 }))
   const asked = requests.data?.data ?? []
   const named = new Set(asked.map(({ from }) => from))
+  const sets = new Map(
+    previews.data?.data.flatMap(({ id, change_set: set }) => (set ? [[id, set] as const] : [])),
+  )
+  // Those that are merged have no changes left.
   const quiet = (previews.data?.data ?? []).filter(
-    ({ id, change_set: set }) => !named.has(id) && (!set || (set.closed_at === null && isChanged(set))),
+    ({ id, change_set: set }) => !named.has(id) && (!set || isChanged(set)),
   )
   const latest = useQueries({
     queries: quiet.map(({ id, change_set: set }) => {
@@ -65,12 +92,16 @@ export function useItems(base: string) {
         id: request.id,
         ...(request.from != null && { from: request.from }),
         request,
+        ...setOf(sets.get(request.from ?? '')),
         by: request.by,
         at: request.at,
       }),
     ),
     ...quiet.map(({ id, change_set: set }, at): Item => {
-      if (set) return { id, from: id, by: { name: set.created_by_name } as Actor, at: set.written_at }
+      if (set) {
+        const by = { token_id: set.created_by ?? null, name: set.created_by_name } as Actor
+        return { id, from: id, set, by, at: set.written_at }
+      }
       const last = latest[at]?.data?.data[0]
       return { id, from: id, by: last?.actor ?? null, at: last?.last_at ?? null }
     }),
@@ -86,7 +117,9 @@ export function useItems(base: string) {
   }
 }
 
-const isChanged = ({ counts }: ChangeSet) => counts.create + counts.update + counts.delete > 0
+const setOf = (set: ChangeSet | undefined) => set && { set }
+export const sizeOf = ({ counts }: ChangeSet) => counts.create + counts.update + counts.delete
+const isChanged = (set: ChangeSet) => sizeOf(set) > 0
 
 /** What an item would do now: what was asked for, or all that the preview differs in. */
 function planOf(base: string, { request, from }: Item) {
@@ -101,9 +134,18 @@ function planOf(base: string, { request, from }: Item) {
   }
 }
 
+/** Of a change-set with more, a list shows how many there are. */
+const MOST_IN_LIST = 200
+
 /** The plans of a list, in its order. */
 export const usePlans = (base: string, items: readonly Item[]) =>
-  useQueries({ queries: items.map((item) => planOf(base, item)) })
+  useQueries({
+    queries: items.map((item) => {
+      const plan = planOf(base, item)
+      const isSmall = !item.set || sizeOf(item.set) <= MOST_IN_LIST
+      return { ...plan, enabled: plan.enabled && isSmall && placeOf(item) !== 'ended' }
+    }),
+  })
 
 /** The plan of one, with what was chosen for records that do not fit. */
 export function usePlan(base: string, item: Item, migration: Migration) {

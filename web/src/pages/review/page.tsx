@@ -1,24 +1,34 @@
 import './review.css'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import { type PageProps, to } from '../../addresses.ts'
 import { useTypes } from '../../api/queries.ts'
 import type { RecordType } from '../../api/shapes.ts'
+import { Chip } from '../../parts/chip.tsx'
 import { Empty, pendingOf } from '../../parts/failure.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { shortName } from '../../parts/previews.ts'
 import { Promotions } from '../../parts/promotions.tsx'
+import { useParameters } from '../../parts/search.ts'
+import { Segments } from '../../parts/segments.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Shape } from '../../parts/who.tsx'
 import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
-import { type Item, type Proposal, useItems, usePlans } from './load.ts'
+import { STATUS_TONES } from './approvals.tsx'
+import { Decided } from './decided.tsx'
+import { type Item, type Proposal, placeOf, sizeOf, useItems, usePlans } from './load.ts'
 import { misfits, titleOf } from './title.ts'
 
 export default function Page({ place: { base } }: PageProps) {
+  const [search, change] = useParameters()
+  const place = PLACES.find((each) => each === search['state']) ?? 'waiting'
   const items = useItems(base)
-  const proposals = usePlans(base, items.items)
+  const [shown, setShown] = useState(AT_ONCE)
+  const here = items.items.filter((item) => placeOf(item) === place)
+  const proposals = usePlans(base, here.slice(0, shown))
   const types = useTypes(base).data ?? []
-  const rows = items.items.map((item, at) => ({ item, proposal: proposals[at]?.data }))
+  const rows = here.slice(0, shown).map((item, at) => ({ item, proposal: proposals[at]?.data }))
   // A preview that equals production waits for nothing.
   const waiting = rows.filter(({ item, proposal }) => item.request || !proposal || !isSame(proposal))
   return (
@@ -30,25 +40,40 @@ export default function Page({ place: { base } }: PageProps) {
             <h1>{words.review.title}</h1>
             <p className="meta">{words.review.about}</p>
           </div>
+          <Segments
+            label={words.review.filter}
+            options={words.review.places}
+            value={place}
+            onChange={(state) => change({ state: state === 'waiting' ? undefined : state })}
+          />
         </div>
         {pendingOf(items, 3)}
-        {!items.isPending && !items.error && waiting.length === 0 && (
-          <Empty title={words.review.none}>
-            <p className="meta">{words.review.noneHint}</p>
+        {!items.isPending && !items.error && waiting.length === 0 && place !== 'ended' && (
+          <Empty title={place === 'back' ? words.review.noneBack : words.review.none}>
+            {place === 'waiting' && <p className="meta">{words.review.noneHint}</p>}
           </Empty>
         )}
         {waiting.length > 0 && (
-          <ul className="card" aria-label={words.review.waiting}>
+          <ul className="card" aria-label={words.review.places[place]}>
             {waiting.map(({ item, proposal }) => (
               <Waiting key={item.id} base={base} item={item} proposal={proposal} types={types} />
             ))}
           </ul>
         )}
+        {here.length > shown && (
+          <button type="button" onClick={() => setShown(shown + AT_ONCE)}>
+            {words.review.more}
+          </button>
+        )}
+        {place === 'ended' && <Decided base={base} />}
         <Promotions base={base} />
       </main>
     </>
   )
 }
+
+const PLACES = ['waiting', 'back', 'ended'] as const
+const AT_ONCE = 50
 
 const isSame = ({ changes, conflicts, breaks }: Proposal) =>
   changes.length + conflicts.length + breaks.length === 0
@@ -74,14 +99,20 @@ function Waiting({ base, item, proposal, types }: RowProps) {
             </>
           )}
         </p>
-        {item.request && (
+        {item.request && item.request.title !== titleOf(item, proposal, types) && (
           <q>
             <Text>{item.request.title}</Text>
           </q>
         )}
-        {proposal && (
+        {(proposal ?? item.set) && (
           <p className="meta">
-            {words.review.changes(proposal.changes.length)}
+            {item.set && item.set.status !== 'submitted' && (
+              <Chip tone={STATUS_TONES[item.set.status]}>{words.review.statuses[item.set.status]}</Chip>
+            )}{' '}
+            {words.review.changes(proposal?.changes.length ?? (item.set ? sizeOf(item.set) : 0))}
+            {item.set &&
+              item.set.approvals.needed > 0 &&
+              ` · ${words.review.approvals(item.set.approvals.given, item.set.approvals.needed)}`}
             {trouble !== undefined && <span className="amber-word"> · {<Text>{trouble}</Text>}</span>}
           </p>
         )}

@@ -8,12 +8,14 @@ import { ChangesInTable, changesOf } from '../../parts/diff.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { nameOf, titleOf } from '../../parts/record-types.ts'
-import { fieldName } from '../../parts/text.ts'
+import { fieldName, visible } from '../../parts/text.ts'
 import { Value } from '../../parts/value.tsx'
 import { words } from '../../words.ts'
 import { type Choices, type Conflict, fieldOf, keyOf } from './choices.ts'
 import { type Edit, recordOf } from './load.ts'
 import { TONES } from './resource-change.tsx'
+import type { Said } from './said.ts'
+import { OnRecord, type Sending } from './verdict.tsx'
 
 type Props = {
   base: string
@@ -23,9 +25,12 @@ type Props = {
   types: readonly RecordType[]
   conflicts: readonly Conflict[]
   choices: Choices
+  said: readonly Said[]
+  isMoved: boolean
+  of: Sending | undefined
 }
 
-export function RecordChange({ base, edit, stored, types, conflicts, choices }: Props) {
+export function RecordChange({ base, edit, stored, types, conflicts, choices, said, isMoved, of }: Props) {
   const { kind, op, diff } = edit
   const isRecord = kind === 'record'
   const [type, id] = isRecord ? recordOf(edit) : ['', edit.id]
@@ -35,8 +40,9 @@ export function RecordChange({ base, edit, stored, types, conflicts, choices }: 
   const title = titleOf({ id, data: stored?.data ?? made ?? {} }, definition)
   const key = keyOf(edit)
   const isLeft = choices.left.has(key)
+  const fields = op === 'update' ? [...new Set(diff.map(({ path }) => topOf(path)))] : []
   return (
-    <section className="card review-resource">
+    <article className="card review-resource" aria-label={visible(title)}>
       <header>
         <Icon name={isRecord ? 'table' : 'link'} />
         {isThere ? (
@@ -52,17 +58,31 @@ export function RecordChange({ base, edit, stored, types, conflicts, choices }: 
         <Chip tone={TONES[op]}>
           {op === 'update' ? words.review.changes(diff.length) : words.review.states[op]}
         </Chip>
-        <label className="review-along">
-          <input type="checkbox" checked={!isLeft} onChange={() => choices.onLeave(key)} />{' '}
-          {words.review.along}
-        </label>
+        {isMoved && <Chip tone="changed">{words.review.moved}</Chip>}
+        {of?.mayReview && (
+          <label className="review-along">
+            <input type="checkbox" checked={!isLeft} onChange={() => choices.onLeave(key)} />{' '}
+            {words.review.along}
+          </label>
+        )}
       </header>
       {op !== 'delete' && <ChangesInTable changes={changesOf(diff).filter(({ from, to }) => from !== to)} />}
       {!isLeft &&
         conflicts.map((conflict) => <Choice key={conflict.path} conflict={conflict} choices={choices} />)}
-    </section>
+      {of && (
+        <OnRecord
+          of={of}
+          said={said}
+          resource={isRecord ? { kind, record_type: type, id } : { kind, id }}
+          fields={fields.map((path) => [path, fieldName(path)] as const)}
+        />
+      )}
+    </article>
   )
 }
+
+/** `data.stage` of `/data/stage/0`. */
+const topOf = (path: string): string => path.split('/').slice(1, 3).join('.')
 
 /** What both sides changed: which one counts. */
 function Choice({ conflict, choices }: { conflict: Conflict; choices: Choices }) {

@@ -1,0 +1,48 @@
+/** What people decided, newest first. */
+import { usePagesOf } from '../../api/queries.ts'
+import { pathOf } from '../../api/send.ts'
+import { Empty, pendingOf } from '../../parts/failure.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { shortName } from '../../parts/previews.ts'
+import { Time } from '../../parts/time.tsx'
+import { Who } from '../../parts/who.tsx'
+import { words } from '../../words.ts'
+import type { Request } from './load.ts'
+
+export function Decided({ base }: { base: string }) {
+  const decided = usePagesOf<Request>(pathOf([base, 'review-requests'], { state: 'decided', limit: 50 }))
+  const all = decided.data ?? []
+  return (
+    <>
+      {pendingOf(decided, 3)}
+      {decided.isSuccess && all.length === 0 && <Empty title={words.review.noneEnded} />}
+      {all.length > 0 && (
+        <ul className="card" aria-label={words.review.places.ended}>
+          {all.map(({ id, title, from, decision }) => (
+            <li key={id} className="card-item review-decided">
+              <p>
+                <Text in="strong">{title}</Text> <Text className="meta">{shortName(from ?? id)}</Text>
+              </p>
+              {decision && (
+                <p className="chips meta">
+                  <Who name={decision.by.name} kind={decision.by.kind} />
+                  {words.review.decisions[decision.decision]} · <Time at={decision.at} />
+                </p>
+              )}
+              {decision?.note != null && (
+                <q>
+                  <Text>{decision.note}</Text>
+                </q>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+      {decided.hasNextPage && (
+        <button type="button" onClick={() => void decided.fetchNextPage()}>
+          {words.review.more}
+        </button>
+      )}
+    </>
+  )
+}

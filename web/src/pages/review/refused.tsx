@@ -1,0 +1,17 @@
+/** What the server refused; of what was written since it was shown, with the way to what it is now. */
+import type { Failure as Refusal } from '../../api/failure.ts'
+import { Failure } from '../../parts/failure.tsx'
+import { words } from '../../words.ts'
+
+export function Refused({ of, onRenew }: { of: Refusal | null; onRenew: () => void }) {
+  if (!of) return null
+  if (!of.details.some(({ code }) => code === 'changed_since')) return <Failure of={of} />
+  return (
+    <div className="amber review-since" role="alert">
+      <p>{words.review.changedSince}</p>
+      <button type="button" onClick={onRenew}>
+        {words.review.showNow}
+      </button>
+    </div>
+  )
+}
