@@ -78,7 +78,8 @@ export async function listBackups() {
   const { complete, incomplete } = await findBackups(place)
   const rows = complete.map(async ({ id, line, finished_at, bytes, stored_bytes, contents, keys }) => ({
     ...{ id, is_complete: true, bytes, stored_bytes, contents, keys, restorable_from: finished_at },
-    restorable_to: (await readUntil(place, line))?.at ?? null,
+    // A backup that is newer than the archive is restored to its own end.
+    restorable_to: [finished_at, (await readUntil(place, line))?.at ?? ''].sort().at(-1),
   }))
   return {
     place: place.url,

@@ -30,10 +30,9 @@ export function backupCheck(health: BackupHealth | undefined): Found {
     return error(`The newest backup is of ${last}, which is two intervals ago.${why}`)
   if (state === 'failing')
     return warning(`PLINTH_BACKUP_URL cannot be written. It is tried again, and nothing is lost yet.${why}`)
-  return roomAt(
-    health,
-    `The newest backup is of ${last}, and every moment up to ${until ?? last} can be restored`,
-  )
+  // A backup that is newer than the archive is restored to its own end.
+  const end = until !== null && until > last ? until : last
+  return roomAt(health, `The newest backup is of ${last}, and what was written until ${end} can be restored`)
 }
 
 function roomAt({ room, isOnDiskOfData }: BackupHealth, words: string): Found {
