@@ -1,8 +1,15 @@
 /** A process that sends requests of hostile size and shape, one after the other on each of its lanes, until it is ended. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { hostileSizes } from '../properties/hostile-sizes.ts'
 
-const { SOAK_URL: url = '', SOAK_TOKEN: token = '', SOAK_LANES = '3', SOAK_SEED = '1' } = process.env
+const {
+  SOAK_URL: url = '',
+  SOAK_TOKEN: token = '',
+  SOAK_LANES = '3',
+  SOAK_SEED = '1',
+  SOAK_PAUSE = '0',
+} = process.env
 const statuses = new Map<string, number>()
 const count = (status: string) => statuses.set(status, (statuses.get(status) ?? 0) + 1)
 
@@ -29,6 +36,7 @@ async function lane(index: number): Promise<never> {
       } catch (error) {
         count(`${kind}: ${(error as Error).message}`)
       }
+      await sleep(Number(SOAK_PAUSE))
     }
   }
 }
