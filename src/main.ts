@@ -72,6 +72,7 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
       timeoutMs: config.requestTimeoutMs,
       sql: config.sql,
       unknownSettings: config.unknownSettings,
+      replicaUrl: config.replicaUrl,
       backupHealth: backups && (() => backups.health()),
       breakingChanges: async (...edits) =>
         (await import('./graphql/base/breaking-changes.ts')).breakingChanges(...edits),

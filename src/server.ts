@@ -138,6 +138,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     backup: () => backups?.status(),
     archiveFailures: () => backups?.failures(),
     leads: () => engine.leads(),
+    standby: () => engine.standby(),
     measures: () => engine.measures(),
     refused: () => limiter.refused,
     draining,

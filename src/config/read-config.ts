@@ -147,6 +147,7 @@ const Settings = z.object({
     .optional(),
   PLINTH_DATA_DIR: z.string().default('.plinth'),
   DATABASE_URL: url(/^postgres(ql)?$/, 'a postgres:// address').optional(),
+  PLINTH_REPLICA_URL: url(/^postgres(ql)?$/, 'a postgres:// address').optional(),
   PLINTH_BLOB_URL: blobUrl.optional(),
   PLINTH_BACKUP_URL: blobUrl.optional(),
   PLINTH_BACKUP_HOURS: whole(1, 744, LIMITS.backupHours),
@@ -236,6 +237,10 @@ const Sound = Settings.refine(
     path: ['PLINTH_OAUTH_REGISTRATION'],
     error: 'needs PLINTH_OAUTH_SERVER=on',
   })
+  .refine((set) => set.PLINTH_REPLICA_URL === undefined || set.DATABASE_URL !== undefined, {
+    path: ['PLINTH_REPLICA_URL'],
+    error: 'is a standby of the database of DATABASE_URL, which is not set',
+  })
   .refine((set) => !set.PLINTH_PUBLIC_URL || new URL(set.PLINTH_PUBLIC_URL).hostname !== set.PLINTH_S3_HOST, {
     path: ['PLINTH_S3_HOST'],
     error: 'must be another host than that of PLINTH_PUBLIC_URL, which has the other surfaces',
@@ -266,6 +271,8 @@ export type Config = {
   s3Host: string | undefined
   dataDir: string
   databaseUrl: string | undefined
+  /** A standby of that database, for reads. */
+  replicaUrl: string | undefined
   /** Where contents of files are stored; undefined for the data directory. */
   blobUrl: string | undefined
   /** Where backups are, how often one is made, and how long it is kept; undefined for none. */
@@ -310,7 +317,13 @@ export type Config = {
 }
 
 /** Settings whose value may be in a file, which `<NAME>_FILE` names: containers and systemd give secrets so. */
-const SECRETS = ['DATABASE_URL', 'PLINTH_ADMIN_TOKEN', 'PLINTH_MASTER_KEY', 'PLINTH_OIDC_CLIENT_SECRET']
+const SECRETS = [
+  'DATABASE_URL',
+  'PLINTH_REPLICA_URL',
+  'PLINTH_ADMIN_TOKEN',
+  'PLINTH_MASTER_KEY',
+  'PLINTH_OIDC_CLIENT_SECRET',
+]
 const FILES = SECRETS.map((name) => `${name}_FILE`)
 const SECRET_BYTES = 64 * 1024
 
@@ -379,6 +392,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     s3Host: set.PLINTH_S3_HOST,
     dataDir: resolve(set.PLINTH_DATA_DIR),
     databaseUrl: set.DATABASE_URL,
+    replicaUrl: set.PLINTH_REPLICA_URL,
     blobUrl: set.PLINTH_BLOB_URL,
     backup:
       set.PLINTH_BACKUP_URL === undefined

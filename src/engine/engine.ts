@@ -64,6 +64,7 @@ import { migrate } from './storage/database/migrate.ts'
 import { openOutageLog } from './storage/database/outage.ts'
 import { type Database, openDatabase } from './storage/database/pool.ts'
 import type { Found } from './storage/database/readiness.ts'
+import { Freshness, openStandby, openTokenDbs, type StandbyHealth } from './storage/database/standby.ts'
 import { openVault } from './storage/vault/vault.ts'
 
 export type { Scope, Via } from './core/scope.ts'
@@ -109,6 +110,8 @@ export type EngineOptions = {
   unknownSettings?: readonly string[]
   /** How the backups are, if this process makes some. */
   backupHealth?: Services['backupHealth']
+  /** A standby of the database, for reads. */
+  replicaUrl?: string | undefined
   log: InfoLog & ErrorLog
 }
 
@@ -178,6 +181,8 @@ export type Engine = {
   load(): { running: number; waiting: number; refused: number }
   /** Which work of all processes on the database this one does. */
   leads(): Readonly<Record<string, boolean>>
+  /** How the standby is; undefined without one. */
+  standby(): StandbyHealth | undefined
   /** Sizes, jobs and deliveries of the database; undefined while it is away. */
   measures(): Promise<Measures | undefined>
   close(): Promise<void>
@@ -196,6 +201,17 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     (err) => log.warn({ err }, 'an idle database connection was lost'),
     options,
   )
+  const standby =
+    options.replicaUrl === undefined
+      ? undefined
+      : openStandby(
+          database,
+          // The fence says when it is away.
+          openDatabase(options.replicaUrl, () => {}, options),
+          options.log,
+          () => caches.newest.at,
+        )
+  const ofToken = openTokenDbs(database, standby)
   const caches = await openCaches(connectionString, log)
   await requireNotices(database, caches)
   const batching = openRequestBatching(database.part(), database.part())
@@ -215,6 +231,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const sql = await openSqlRunner({
     connectionString,
     db: database,
+    standby,
     isEnabled: options.sql !== false,
     limits: options.sql || SQL_LIMITS,
     log,
@@ -245,6 +262,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     slowLists: new SlowLists(),
     unknownSettings: options.unknownSettings ?? [],
     backupHealth: options.backupHealth,
+    standbyHealth: standby && (() => standby.health()),
   }
   const system = systemScope(database, services)
   await ensureAdminToken(system, options.adminToken, log)
@@ -271,7 +289,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   }, SWEEP_MS).unref()
   const scope: Engine['scope'] = (session, via, requestId, closed, reserveBytes) => ({
     ...services,
-    db: database.of(session.tokenId),
+    ...ofToken(session.tokenId),
     access: session.access,
     actor: actorOf(session),
     session,
@@ -327,6 +345,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     readiness: () => database.readiness(),
     load: () => database.load(),
     leads: () => ({ triggers: triggers.leads() }),
+    standby: () => standby?.health(),
     measures: openMeasures(database.part(), blobs),
     close: async () => {
       log.close()
@@ -340,6 +359,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       await egress.close()
       await sql.close()
       await caches.close()
+      await standby?.close()
       await database.close()
     },
   }
@@ -396,6 +416,7 @@ const systemScope = (db: Database, services: Services): Scope => ({
   requestId: 'boot',
   batches: { left: Number.POSITIVE_INFINITY },
   writes: { any: false },
+  freshness: new Freshness(),
   answer: new ResponseBudget(LIMITS.pageBytes, Number.POSITIVE_INFINITY),
   received: new Map(),
 })

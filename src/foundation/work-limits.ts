@@ -89,6 +89,14 @@ export const WORK_LIMITS = {
   raceRetries: 12,
   rowStreamWatchMs: 50,
   rowStreamSlackBytes: 1024 * 1024,
+  /** How old what is read on a standby may be, and between looks at it: while it is read, and otherwise. */
+  fenceAgeMs: 1000,
+  fenceTickMs: 20,
+  fenceIdleMs: 500,
+  /** A standby that does not answer within this time is left, with all reads on it, and tried again later. */
+  fenceSilentMs: 500,
+  fenceRetryMs: 1000,
+  fenceConnectMs: 2000,
   cancellerIdleMs: 10_000,
   cancellerPatienceMs: 5000,
   cancellerPingMs: 2000,

@@ -52,6 +52,7 @@ export function health(
       return {
         ...{ status: 'ready', database, sql_isolation: sources.sqlIsolation(), deliveries: deliveries() },
         backup: sources.backup(),
+        replica: sources.standby()?.state,
       }
     request.log.warn({ cause: wordsOf(cause), database }, 'not ready: the database cannot be written')
     return reply.code(503).send({ status: 'unready', database })

@@ -24,6 +24,10 @@ export type Sources = {
   backup: () => { state: string; last_at: string | null; wal_to: string | null } | undefined
   archiveFailures: () => number | undefined
   leads: () => Readonly<Record<string, boolean>>
+  /** Undefined without PLINTH_REPLICA_URL. */
+  standby: () =>
+    | { state: string; lagSeconds: number | undefined; reads: number; fallbacks: Counts }
+    | undefined
   /** Of this process: open event streams by surface, refused requests by reason, calls of tools by outcome. */
   streams: () => Counts
   refused: () => Counts
@@ -120,6 +124,22 @@ const ROWS: readonly Row[] = [
     help: 'Whether this process does the work that one process of those on a database does.',
     labels: ['work'],
     current: ({ leads }) => Object.entries(leads()).map(([work, isLeader]) => [work, isLeader ? 1 : 0]),
+  },
+  {
+    name: 'plinth_replica_lag_seconds',
+    help: 'How old what is read on the standby may be.',
+    current: ({ standby }) => standby()?.lagSeconds,
+  },
+  {
+    name: 'plinth_replica_reads_total',
+    help: 'Statements that the standby answered.',
+    current: ({ standby }) => standby()?.reads,
+  },
+  {
+    name: 'plinth_replica_fallbacks_total',
+    help: 'Statements that the primary answered for the standby: after a write of the token or of configuration (fresh), or because the standby was behind or away (behind), stopped them for its replay (conflict), or failed.',
+    labels: ['reason'],
+    current: ({ standby }) => Object.entries(standby()?.fallbacks ?? {}),
   },
   {
     name: 'plinth_backup_last_seconds',

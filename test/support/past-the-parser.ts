@@ -2,6 +2,7 @@
 import pino from 'pino'
 import { openSqlRunner } from '../../src/engine/sql/execution/runner.ts'
 import { openDatabase } from '../../src/engine/storage/database/pool.ts'
+import { Freshness } from '../../src/engine/storage/database/standby.ts'
 import { TYPES } from './sql-corpus/data.ts'
 import type { World } from './world.ts'
 
@@ -24,12 +25,14 @@ export async function pastTheParser(
   const runner = await openSqlRunner({
     connectionString: world.database.url,
     db,
+    standby: undefined,
     isEnabled: true,
     limits,
     log,
   })
   const principal = { baseId, recordTypes, tokenId: 'none', changeSet }
-  const asked = { principal, tokenId: 'none', requestId: 'none', limit: 1000, signal: undefined }
+  const freshness = new Freshness()
+  const asked = { principal, freshness, tokenId: 'none', requestId: 'none', limit: 1000, signal: undefined }
   const query = (text: string, values: readonly unknown[]) =>
     runner.run(
       async () => ({

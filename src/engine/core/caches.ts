@@ -22,6 +22,8 @@ export type Caches = {
   onAnnounced(listener: (topic: string | null) => void): () => void
   /** Invalidation counter: a read that started before an increment may be stale. */
   readonly forgotten: () => number
+  /** When the newest entry was read, or one was dropped last (`performance.now`): a standby must be as recent. */
+  readonly newest: { at: number }
   /** True while notifications of other processes arrive. Otherwise, reads bypass the caches. */
   readonly live: () => boolean
   close(): Promise<void>
@@ -45,9 +47,11 @@ export async function openCaches(connectionString: string, log: Log): Promise<Ca
   const listeners = new Set<(topic: string | null) => void>()
   let live = false
   let forgotten = 0
+  const newest = { at: performance.now() }
 
   const forget = (topic: string) => {
     forgotten++
+    newest.at = performance.now()
     const [kind = '', key = ''] = topic.split(/:(.*)/s)
     if (kind === 'token') sessions.delete(key)
     if (kind === 'base') {
@@ -86,6 +90,7 @@ export async function openCaches(connectionString: string, log: Log): Promise<Ca
       return () => void listeners.delete(listener)
     },
     forgotten: () => forgotten,
+    newest,
     live: () => live,
     close: notices.close,
   }

@@ -13,6 +13,7 @@ import type { BlobStore, Disk, StoredBlob } from '../storage/blobs/blob-store.ts
 import type { CappedRows, ResponseBudget } from '../storage/database/capped-query.ts'
 import type { Closed, Db, Statement } from '../storage/database/client.ts'
 import type { Snapshots } from '../storage/database/snapshots.ts'
+import type { Freshness, StandbyHealth } from '../storage/database/standby.ts'
 import type { Vault } from '../storage/vault/vault.ts'
 import type { Caches } from './caches.ts'
 import type { LongPolls } from './long-poll.ts'
@@ -105,6 +106,8 @@ export type Services = {
   readonly unknownSettings: readonly string[]
   /** Undefined: this process makes no backups. */
   readonly backupHealth: (() => Promise<BackupHealth>) | undefined
+  /** Undefined: there is no standby to read on. */
+  readonly standbyHealth: (() => StandbyHealth) | undefined
   readonly blobs: BlobStore
   readonly vault: Vault
   /** Sends requests to addresses that users chose. */
@@ -124,6 +127,8 @@ export type Services = {
 /** Caller, rights, connection and services of a request. Every engine function takes one. */
 export type Scope = Services & {
   readonly db: Db
+  /** How recent reads on a standby must be. */
+  readonly freshness: Freshness
   readonly access: Access
   /** The policy that restricts the scope, if any. */
   readonly policy?: ScopePolicy

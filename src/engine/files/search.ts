@@ -18,7 +18,7 @@ import {
 } from '../data/search/snippets.ts'
 import { requireWords } from '../data/search/words.ts'
 import { requirePermission } from '../storage/access/access.ts'
-import { shaped, statement } from '../storage/database/client.ts'
+import { lagging, shaped, statement } from '../storage/database/client.ts'
 import { FILE_COLUMNS, type File, type FileRow, toFile } from './file.ts'
 import { readPrefix } from './list.ts'
 import { policyOf } from './policy.ts'
@@ -65,8 +65,8 @@ export async function searchFiles(scope: Scope, baseId: string, args: SearchArgs
   const list = query.list({ score, id }, page)
   const total = page.includeTotal ? query.count() : null
   const [{ rows, isCut }, [count]] = await Promise.all([
-    readPageRows<Found>(scope, shaped(list.text), list.values),
-    total ? read<{ total: number }>(scope, shaped(total.text), total.values) : [],
+    readPageRows<Found>(scope, lagging(shaped(list.text)), list.values),
+    total ? read<{ total: number }>(scope, lagging(shaped(total.text)), total.values) : [],
   ])
   const found = toPage(rows, page, count?.total ?? null, isCut)
   const shown = snippets ? await snippetsOf(scope, found.data, search) : null

@@ -15,7 +15,7 @@ import { adviseNames, adviseValues } from '../data/filter/unsatisfiable-conditio
 import { type Expansion, expandsPast, parseExpand } from '../data/ledger/expansion.ts'
 import { type RecordItem, type RecordRow, toRecord, toView, toViewText } from '../data/ledger/record.ts'
 import type { Snippet } from '../data/search/snippets.ts'
-import { shaped } from '../storage/database/client.ts'
+import { lagging, shaped } from '../storage/database/client.ts'
 import { activeClaimsOf, claimView } from './claims/index.ts'
 import { type Columns, columnsOf } from './columns.ts'
 import { withCheckedHints } from './query/check-hints.ts'
@@ -93,7 +93,7 @@ export async function listRecords(
   const statement = listStatement(query, compiled)
   const { rows, isCut } = await readPageRows<Row>(
     scope,
-    shaped(statement.text, { jsonAsText: true }),
+    lagging(shaped(statement.text, { jsonAsText: true })),
     statement.values,
     // Reserve half of the byte limit for the expansion.
     expand ? { part: 0.5 } : {},
@@ -184,7 +184,7 @@ export async function readList(
 async function countAll(scope: Scope, query: ListQuery): Promise<number> {
   if (query.offset === 0 && query.position === null) return 0
   const { text, values } = countStatement(query)
-  const [counted] = await read<{ total: number }>(scope, shaped(text), values)
+  const [counted] = await read<{ total: number }>(scope, lagging(shaped(text)), values)
   return counted?.total ?? 0
 }
 

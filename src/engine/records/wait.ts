@@ -31,7 +31,11 @@ export async function waitForRecords(
     const name = digest([baseId, recordType, args, grants, scope.policy?.name ?? null])
     // Other waiters may share this query, so it must not be cancelled when this client disconnects.
     const lasting = { ...scope, closed: undefined }
-    const ask = () => listRecords(lasting, baseId, recordType, args)
+    const ask = () => {
+      // It asks because something changed.
+      scope.freshness.note()
+      return listRecords(lasting, baseId, recordType, args)
+    }
     return await scope.longPolls.first({ baseId, name, owner: scope.actor.tokenId ?? '', ask }, slot.signal)
   } finally {
     clearTimeout(late)

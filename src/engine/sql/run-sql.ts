@@ -80,6 +80,7 @@ async function openSql(scope: Scope, baseId: string, input: SqlInput) {
   const request = {
     principal,
     limit,
+    freshness: scope.freshness,
     tokenId: scope.actor.tokenId ?? '',
     requestId: scope.requestId,
     signal: scope.closed?.(),

@@ -21,7 +21,7 @@ import { UNSORTED } from '../../records/query/sort.ts'
 import { linkedCandidates } from '../../records/related/linked-candidates.ts'
 import { withLinkedEnds } from '../../records/related/linked-conditions.ts'
 import { fieldName } from '../../schema/compiled-types/field-path.ts'
-import { shaped } from '../../storage/database/client.ts'
+import { lagging, shaped } from '../../storage/database/client.ts'
 import {
   type AggregateArgs,
   type AggregateQuery,
@@ -70,7 +70,7 @@ export async function aggregateRecords(
   if (over) {
     const { columns, from } = await overTime(scope, { type, filter, plan, over, parameters })
     const { text, values } = parameters.bind(aggregateStatement(columns, from, page, parameters))
-    const { rows, isCut } = await readPageRows<GroupRow>(scope, shaped(text), values)
+    const { rows, isCut } = await readPageRows<GroupRow>(scope, lagging(shaped(text)), values)
     return { ...toGroups(rows, columns, page, isCut), hint: adviseValues(query.filter, type) }
   }
   const branch = moment
@@ -79,7 +79,7 @@ export async function aggregateRecords(
   const { text, values } = parameters.bind(
     aggregateStatement(plan, plan.source.statement([branch], parameters), page, parameters),
   )
-  const { rows, isCut } = await readPageRows<GroupRow>(scope, shaped(text), values)
+  const { rows, isCut } = await readPageRows<GroupRow>(scope, lagging(shaped(text)), values)
   if (moment) await requireCompleteHistory(scope, baseId, moment)
   const groups = toGroups(rows, plan, page, isCut)
   return { ...groups, hint: adviseValues(query.filter, type) ?? adviseFields(query, type, groups.data) }

@@ -1,7 +1,7 @@
 import { type PageArgs, readPage } from '../../core/page.ts'
 import { readPageRows, type Scope } from '../../core/scope.ts'
 import { Parameters } from '../../data/filter/parameters.ts'
-import { shaped } from '../../storage/database/client.ts'
+import { lagging, shaped } from '../../storage/database/client.ts'
 import { type AggregatePage, type GroupRow, toGroups } from '../aggregate/aggregate-records.ts'
 import { type AggregateArgs, readAggregate } from '../aggregate/input.ts'
 import { aggregateStatement, planAggregate } from '../aggregate/statement.ts'
@@ -54,6 +54,6 @@ export async function aggregateAcrossBases(scope: Scope, args: CrossAggregateArg
     parameters,
     aggregateStatement(plan, plan.source.statement(branches, parameters), page, parameters),
   )
-  const { rows, isCut } = await readPageRows<GroupRow>(scope, shaped(text), values)
+  const { rows, isCut } = await readPageRows<GroupRow>(scope, lagging(shaped(text)), values)
   return toGroups(rows, plan, page, isCut)
 }

@@ -4,7 +4,7 @@ import { read, readPageRows, type Scope } from '../../core/scope.ts'
 import { type RecordRow, toView } from '../../data/ledger/record.ts'
 import { readQuestion } from '../../records/query/compile-query.ts'
 import { type Projection, parseFields, project } from '../../records/query/projection.ts'
-import { shaped } from '../../storage/database/client.ts'
+import { lagging, shaped } from '../../storage/database/client.ts'
 import { findBases, namedBases, requireAccount } from './bases.ts'
 import { type CrossQuery, crossCountStatement, crossListStatement, mergeForList } from './list-statement.ts'
 import { type NamedPath, openTypes, pathsOf, sharedTypes } from './types.ts'
@@ -49,8 +49,8 @@ export async function listAcrossBases(scope: Scope, args: CrossListArgs): Promis
   const statement = crossListStatement(query)
   const counting = page.includeTotal ? crossCountStatement(query) : null
   const [{ rows, isCut }, total] = await Promise.all([
-    readPageRows<Row>(scope, shaped(statement.text), statement.values),
-    counting && read<{ total: number }>(scope, shaped(counting.text), counting.values),
+    readPageRows<Row>(scope, lagging(shaped(statement.text)), statement.values),
+    counting && read<{ total: number }>(scope, lagging(shaped(counting.text)), counting.values),
   ])
   return toPage(
     rows.map((row) => show(recordType, row, projection)),

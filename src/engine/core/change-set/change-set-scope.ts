@@ -52,8 +52,13 @@ const LAST_POSITION = statement(
 )
 
 /** The settled end of the log that the scope reads. A change-set has one writer at a time, whose entries follow those before. */
-export async function settledSeq({ db, feed, changeSet }: Scope): Promise<number> {
-  if (changeSet === undefined) return feed.settledSeq()
+export async function settledSeq({ db, feed, changeSet, freshness }: Scope): Promise<number> {
+  if (changeSet === undefined) {
+    const seq = await feed.settledSeq()
+    // Who has seen a change in the log finds it in lists.
+    freshness.note()
+    return seq
+  }
   const [last] = await db.query<{ seq: number }>(LAST_POSITION, [changeSet])
   return last?.seq ?? 0
 }

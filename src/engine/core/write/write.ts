@@ -71,7 +71,15 @@ class Undone extends Error {
  * Runs a write: directly, as a dry run that is rolled back, or under an Idempotency-Key whose row commits
  * with it. `work` may run several times, and must write only through the scope it receives.
  */
-export async function write<T extends object>(
+export function write<T extends object>(
+  scope: Scope,
+  options: WriteOptions<T>,
+  work: (scope: WriteScope) => Promise<T>,
+): Promise<T & Told> {
+  return scope.freshness.whileWriting(() => carryOut(scope, options, work))
+}
+
+async function carryOut<T extends object>(
   scope: Scope,
   options: WriteOptions<T>,
   work: (scope: WriteScope) => Promise<T>,

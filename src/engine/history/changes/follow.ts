@@ -39,7 +39,7 @@ export async function openFollow(scope: Scope, baseId: string, args: FollowArgs)
     const progress = { after: given ?? (await scope.feed.settledSeq()) }
     const runs = follow(scope, baseId, reader, progress, slot.signal)
     const titled = (run: readonly Change[]) => withTitles(scope, baseId, run, itself)
-    return { changes: ending(flattened(runs, filter, titled, slot.signal), slot), progress }
+    return { changes: ending(flattened(scope, runs, filter, titled, slot.signal), slot), progress }
   } catch (thrown) {
     slot.end()
     throw thrown
@@ -79,6 +79,7 @@ async function* follow(
 
 /** The entries of the runs that pass the filter. None is passed on after the signal. */
 async function* flattened(
+  { freshness }: Scope,
   runs: AsyncGenerator<readonly Change[]>,
   filter: ConditionFilter | null,
   titled: (run: readonly Change[]) => Titled<Change>[],
@@ -87,6 +88,8 @@ async function* flattened(
   for await (const run of runs)
     for (const change of titled(filter ? await filter(run) : run)) {
       if (signal.aborted) return
+      // Who is told of a change finds it in lists.
+      freshness.note()
       yield change
     }
 }

@@ -106,6 +106,15 @@ const CHECKS = {
       : { status, message: `Only ${left} on the disk of contents. Free space, or move the data directory.` }
   },
   backup: async ({ backupHealth }: Scope) => backupCheck(await backupHealth?.()),
+  replica: ({ standbyHealth }: Scope) => {
+    const health = standbyHealth?.()
+    if (!health) return ok('Reads have no standby (PLINTH_REPLICA_URL).')
+    if (health.state === 'used') return ok(`The standby has answered ${health.reads} statements of reads.`)
+    const why = health.state === 'behind' ? 'is behind' : 'does not answer, or follows another database'
+    return warning(
+      `The standby of PLINTH_REPLICA_URL ${why}, so the primary serves all reads. See its log, and pg_stat_replication of the primary.`,
+    )
+  },
   statistics: async (scope: Scope) => {
     const tables = await outgrown(scope.db)
     if (tables.length === 0) return ok('The statistics of the query planner are up to date.')

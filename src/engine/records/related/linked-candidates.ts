@@ -8,7 +8,7 @@ import { read, type Scope } from '../../core/scope.ts'
 import { usesSearch } from '../../data/filter/compile.ts'
 import { Parameters } from '../../data/filter/parameters.ts'
 import type { BoundFilter, Linked, LinkedEnd } from '../../data/filter/syntax-tree.ts'
-import { shaped } from '../../storage/database/client.ts'
+import { lagging, shaped } from '../../storage/database/client.ts'
 import { chooseAccessPath, conjunctsOf } from '../query/access-path.ts'
 import { entryConditions } from '../query/index-scan.ts'
 import { UNSORTED } from '../query/sort.ts'
@@ -43,7 +43,7 @@ async function rowsLinked(scope: Scope, linked: Linked): Promise<readonly string
     `WITH ${named.join(', ')} SELECT greatest(${counts.join(', ')})::int AS most,
        (SELECT array_agg(DISTINCT row_no::text) FROM s${steps.length - 1}) AS rows`,
   )
-  const [found] = await read<Found>(scope, shaped(text), values)
+  const [found] = await read<Found>(scope, lagging(shaped(text)), values)
   return found && found.most <= LIMITS.linkedCandidates ? (found.rows ?? []) : null
 }
 

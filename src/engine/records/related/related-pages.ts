@@ -7,7 +7,7 @@ import type { Scope } from '../../core/scope.ts'
 import { bindSort } from '../../data/filter/check-fields.ts'
 import { type RecordItem, type RecordRow, toRecord } from '../../data/ledger/record.ts'
 import { namedTypes } from '../../storage/access/access.ts'
-import { shaped } from '../../storage/database/client.ts'
+import { lagging, shaped } from '../../storage/database/client.ts'
 import { readQuestion } from '../query/compile-query.ts'
 import { type Relationship, toRelationship } from '../relationships/index.ts'
 import { linkOf } from './expand-statement.ts'
@@ -78,7 +78,7 @@ export async function relatedPages(
     policySql: await policySqlOf(scope, baseId),
   })
   const { rows, isCut } = await scope.db.queryCapped<Row>(
-    shaped(statement.text),
+    lagging(shaped(statement.text)),
     statement.values,
     scope.answer.page(),
     scope.closed,

@@ -16,7 +16,7 @@ import {
   toView,
 } from '../../data/ledger/record.ts'
 import { namedTypes } from '../../storage/access/access.ts'
-import { shaped } from '../../storage/database/client.ts'
+import { lagging, shaped } from '../../storage/database/client.ts'
 import { readQuestion } from '../query/compile-query.ts'
 import { type Projection, parseFields, project } from '../query/projection.ts'
 import { type Relationship, toRelationship, toRelationshipView } from '../relationships/index.ts'
@@ -93,7 +93,7 @@ export async function relatedRecords(
     filter: filter && bindFilter(filter, type),
     sort: isSorted ? bindSort(sort, type) : null,
   })
-  const { rows, isCut } = await readPageRows<Row>(scope, shaped(statement.text), statement.values)
+  const { rows, isCut } = await readPageRows<Row>(scope, lagging(shaped(statement.text)), statement.values)
   const [first] = rows
   if (!first?.starts) throw recordNotFound(recordType, id)
   if (first.too_large) throw tooLarge()

@@ -14,7 +14,7 @@ import {
   toRelationship,
 } from '../../data/ledger/relationship.ts'
 import { requireBaseAccess } from '../../storage/access/access.ts'
-import { shaped, statement } from '../../storage/database/client.ts'
+import { lagging, shaped, statement } from '../../storage/database/client.ts'
 import { readSort } from '../query/sort.ts'
 import { isLinkWithin } from './ends.ts'
 import {
@@ -88,7 +88,7 @@ export async function listRelationships(
     position,
   }
   const statement = listStatement(query)
-  const { rows, isCut } = await readPageRows<Row>(scope, shaped(statement.text), statement.values)
+  const { rows, isCut } = await readPageRows<Row>(scope, lagging(shaped(statement.text)), statement.values)
   if (rows.length === 0) await requireBase(scope, baseId)
   const total = page.includeTotal ? await count(scope, query) : null
   const found = toPage(rows, page, total, isCut)
@@ -104,6 +104,6 @@ type Row = RelationshipRow & { [key: `s${number}`]: string | number | null }
 
 async function count(scope: Scope, query: LinkQuery): Promise<number> {
   const { text, values } = countStatement(query)
-  const [row] = await read<{ total: number }>(scope, shaped(text), values)
+  const [row] = await read<{ total: number }>(scope, lagging(shaped(text)), values)
   return row?.total ?? 0
 }

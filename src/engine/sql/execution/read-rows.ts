@@ -167,24 +167,31 @@ type Chunk = { rows: (string | null)[][]; fields: readonly FieldDef[] }
 
 /**
  * Fetches the next rows. PostgreSQL sends a value of any size in full: if a chunk exceeds twice the response
- * limit, the connection is closed to bound memory.
+ * limit, the connection is closed to bound memory. A cursor on a connection that ends between its statements says nothing.
  */
 function readChunk(
-  { socket }: SqlConnection,
+  { client, socket }: SqlConnection,
   cursor: Rows,
   count: number,
   bytes: number,
 ): Promise<Chunk | 'flood'> {
   const most = socket.bytesRead + 2 * bytes + LIMITS.sqlChunkSlackBytes
   return new Promise((resolve, reject) => {
-    const watch = setInterval(() => {
-      if (socket.bytesRead <= most) return
+    const lost = () => reject(new Error('Connection terminated unexpectedly'))
+    const settle = () => {
       clearInterval(watch)
+      client.off('end', lost)
+    }
+    const watch = setInterval(() => {
+      if (socket.destroyed) lost()
+      if (socket.bytesRead <= most && !socket.destroyed) return
+      settle()
       resolve('flood')
       socket.destroy()
     }, LIMITS.sqlWatchMs)
+    client.once('end', lost)
     cursor.read(count, (error, rows, result) => {
-      clearInterval(watch)
+      settle()
       if (error) reject(error)
       else resolve({ rows, fields: result.fields })
     })

@@ -10,6 +10,8 @@ import { openSlots } from '../../storage/database/concurrency-limit.ts'
 import { SILENT } from '../../storage/database/deadline.ts'
 import { sqlState } from '../../storage/database/errors.ts'
 import type { Database } from '../../storage/database/pool.ts'
+import type { QueryCanceller } from '../../storage/database/query-cancellation.ts'
+import { type Freshness, NotThere, type Standby } from '../../storage/database/standby.ts'
 import type { Prepared } from '../guard/prepare.ts'
 import type { Catalog } from '../guard/relations/catalog.ts'
 import { openSqlConnections, type SqlConnection, type SqlConnections } from './connection-pool.ts'
@@ -31,10 +33,21 @@ export type SqlLimits = {
 
 type RunOptions = {
   principal: PrincipalRights
+  /** How recent what it reads on a standby must be. */
+  freshness: Freshness
   tokenId: string
   requestId: string
   limit: number
   signal: AbortSignal | undefined
+}
+
+/** A server that statements run on. */
+type Place = {
+  readonly pool: SqlConnections
+  readonly canceller: QueryCanceller
+  take(principal: PrincipalRights): Promise<SqlConnection>
+  /** Calls `cut` if the server is found not to answer. Returns a function to unlisten. */
+  onLost?(cut: () => void): () => void
 }
 
 type ReserveOptions = Pick<RunOptions, 'principal' | 'tokenId' | 'requestId'>
@@ -80,12 +93,20 @@ export const runnerOf = ({ sql }: Pick<Scope, 'sql'>): SqlRunner => sql as SqlRu
 export const placeOf = ({ sqlPlace }: Pick<Scope, 'sqlPlace'>): SqlPlace | undefined =>
   sqlPlace as SqlPlace | undefined
 
-type Options = { connectionString: string; db: Database; isEnabled: boolean; limits: SqlLimits; log: InfoLog }
+type Options = {
+  connectionString: string
+  db: Database
+  standby: Standby | undefined
+  isEnabled: boolean
+  limits: SqlLimits
+  log: InfoLog
+}
 
 /** Detects the isolation level. Roles and connections are created on first use. */
 export async function openSqlRunner({
   connectionString,
   db,
+  standby,
   isEnabled,
   limits,
   log,
@@ -100,12 +121,12 @@ export async function openSqlRunner({
   const pool = openSqlConnections(connectionString)
   const slots = openSlots(LIMITS.sqlStatements, LIMITS.sqlStatementsOfToken)
   /** Tells the views the change-set, each time: nothing that ran before on the connection counts. */
-  const showing = async (connection: SqlConnection, { changeSet }: PrincipalRights) => {
+  const showing = async (connection: SqlConnection, { changeSet }: PrincipalRights, of = pool) => {
     try {
       await connection.client.query(SET_CHANGE_SET, [changeSet ?? ''])
       return connection
     } catch (thrown) {
-      pool.give(connection, false)
+      of.give(connection, false)
       throw thrown
     }
   }
@@ -126,9 +147,25 @@ export async function openSqlRunner({
       return take(principal)
     }
   }
+  const here: Place = { pool, canceller: db.canceller, take }
+  const there =
+    standby &&
+    placeOn(standby, async (of, principal) => {
+      if (isolation === 'parser_only') {
+        const waiting = of.waiting(null)
+        if (!waiting) await principals.openToLogin()
+        return showing(waiting ?? (await of.open(null)), principal, of)
+      }
+      // Roles are made on the primary. The standby has one a moment later, and until then does not know it.
+      return of.waiting(await principals.roleOf(principal)) ?? of.open(await principals.principal(principal))
+    })
   const deadlineMs = limits.timeoutMs + GRACE_MS
   /** Takes a connection within the time of a statement. One that comes later is for the next, and only then frees the slot. */
-  const takeInTime = async (principal: PrincipalRights, free: () => void): Promise<SqlConnection> => {
+  const takeInTime = async (
+    principal: PrincipalRights,
+    free: () => void,
+    { take, pool }: Place = here,
+  ): Promise<SqlConnection> => {
     const taking = take(principal)
     const late = new AbortController()
     const tooLate = sleep(deadlineMs, undefined, { signal: late.signal }).then(() => {
@@ -143,20 +180,41 @@ export async function openSqlRunner({
           () => {},
         )
         .finally(free)
-      throw toUnavailable(thrown)
+      throw thrown instanceof NotThere ? thrown : toUnavailable(thrown)
     } finally {
       late.abort()
     }
   }
-  const perform = async (statement: Prepared, request: RunOptions): Promise<SqlRows> => {
-    const free = slots.take(request.tokenId)
-    const connection = await takeInTime(request.principal, free)
+  const performOn = async (
+    place: Place,
+    statement: Prepared,
+    request: RunOptions,
+    free: () => void,
+  ): Promise<SqlRows> => {
+    const { pool, canceller, onLost } = place
+    const connection = await takeInTime(request.principal, free, place)
     const work = readOnce(connection, { ...statement, limit: request.limit, ...limits })
-    const options = { canceller: db.canceller, deadlineMs, signal: request.signal }
+    // Its slot gets free at once, for the primary.
+    const unlisten = onLost?.(() => connection.socket.destroy())
+    const options = { canceller, deadlineMs, signal: request.signal }
     return withTimeout(connection, work, options, (isSound) => {
+      unlisten?.()
       pool.give(connection, isSound)
       free()
     })
+  }
+  const perform = async (statement: Prepared, request: RunOptions): Promise<SqlRows> => {
+    const free = slots.take(request.tokenId)
+    if (!standby || !there) return performOn(here, statement, request, free)
+    let slot: (() => void) | undefined = free
+    return standby.read(
+      request.freshness,
+      () => {
+        slot = undefined
+        return performOn(there, statement, request, free)
+      },
+      async () => performOn(here, statement, request, slot ?? (await slots.wait(request.tokenId))),
+    )
   }
   const auditor = ({ tokenId: token, requestId, principal }: ReserveOptions) => {
     const begun = performance.now()
@@ -242,7 +300,25 @@ export async function openSqlRunner({
       }
     },
     sweep: () => (isEnabled && isolation !== 'parser_only' ? principals.sweep() : Promise.resolve()),
-    close: () => pool.close(),
+    close: async () => {
+      await pool.close()
+      await there?.pool.close()
+    },
+  }
+}
+
+/** The standby as a place. Whatever prevents a connection there, the primary is asked. */
+function placeOn(
+  { replica, onLost }: Standby,
+  take: (pool: SqlConnections, principal: PrincipalRights) => Promise<SqlConnection>,
+): Place {
+  const pool = openSqlConnections(replica.connectionString)
+  return {
+    ...{ pool, canceller: replica.canceller, onLost },
+    take: (principal) =>
+      take(pool, principal).catch((cause) => {
+        throw new NotThere('No connection for SQL on the standby', { cause })
+      }),
   }
 }
 

@@ -52,6 +52,8 @@ export type Statement = {
   readonly jsonAsText?: true
   /** The statement text derives from a request, so a timeout is the caller's error. */
   readonly fromRequest?: true
+  /** A standby may answer it: it is a read of a client that may be some moments old. */
+  readonly mayLag?: true
 }
 
 /** Creates a statement with the name for preparing and tracing. */
@@ -59,6 +61,9 @@ export const statement = (name: string, text: string): Statement => ({ name, tex
 
 /** Variant of a statement that returns timestamps as API strings. */
 export const timed = (plain: Statement): Statement => ({ ...plain, timesAsText: true })
+
+/** Variant of a read that a standby may answer. What decides on a write, or follows a notice of one, must not lag. */
+export const lagging = (plain: Statement): Statement => ({ ...plain, mayLag: true })
 
 const shapes = new LRUCache<string, Statement>({
   max: 1000,

@@ -55,10 +55,15 @@ function cut(client: pg.ClientBase): void {
 
 /** Waits for work on a dedicated connection for at most `ms`, then closes the connection. */
 export async function answered<T>(client: pg.ClientBase, ms: number, work: Promise<T>): Promise<T> {
-  const late = setTimeout(() => cut(client), ms)
+  let grace: NodeJS.Immediate | undefined
+  // An answer may wait behind a slow turn of the event loop, as the timer did.
+  const late = setTimeout(() => {
+    grace = setImmediate(() => cut(client))
+  }, ms)
   try {
     return await work
   } finally {
     clearTimeout(late)
+    clearImmediate(grace)
   }
 }
