@@ -2,7 +2,7 @@
 /** Reads on a standby: each token reads its own writes, nothing is older than promised, and no request is lost. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { readConfig } from '../../src/config/read-config.ts'
 import { succeed } from '../support/answers.ts'
 import type { Call } from '../support/caller.ts'
@@ -33,7 +33,7 @@ beforeAll(async () => {
   await used()
 })
 
-afterEach(used)
+beforeEach(used)
 
 afterAll(async () => {
   pair.standby.signal('SIGCONT')
@@ -282,4 +282,16 @@ test.each<[string, (pair: Pair) => Promise<unknown>]>([
   expect(longestMs).toBeLessThan(2500)
   expect(await readsThere()).toBeGreaterThan(before)
   console.info(`${answered} reads, 0 failed; the longest took ${longestMs.toFixed(0)} ms`)
+})
+
+test('a standby that takes writes of its own is used no more', async () => {
+  await pair.standby.query('SELECT pg_promote()')
+  await eventually(
+    async () => (await server.call('GET', '/readyz')).body.replica === 'unreachable' || undefined,
+  )
+  await pair.standby.query(`DELETE FROM plinth.record WHERE record_type = 'order'`)
+  const reader = await tokenOf('reader')
+  await sleep(100)
+  expect(await count(reader, 'all')).toBe(1000)
+  expect(await ofSql(reader)).toBe(1000)
 })

@@ -122,6 +122,8 @@ const SERIALIZATION_FAILURE = '40001'
 /** PostgreSQL gives the end of a statement that replay has to wait for several codes. */
 const CONFLICTS = new Set<string | undefined>([SERIALIZATION_FAILURE, DEADLOCK])
 const CONFLICT_WORDS = /conflict with recovery/
+/** A right or a relation that is not there, or not there yet. The primary knows. */
+const MISSING = new Set<string | undefined>(['42501', '42P01', '3F000'])
 
 /** The fault of the standby that an error is; undefined for one that the primary would give, too. */
 function faultOf(thrown: unknown): Fallback | undefined {
@@ -129,6 +131,7 @@ function faultOf(thrown: unknown): Fallback | undefined {
   const cause = thrown instanceof DomainError ? thrown.cause : thrown
   if (CONFLICTS.has(sqlState(cause)) || (cause instanceof Error && CONFLICT_WORDS.test(cause.message)))
     return 'conflict'
+  if (MISSING.has(sqlState(cause))) return 'failed'
   if (!(thrown instanceof DomainError))
     return !isCancelled(thrown) && unreachable(thrown)?.isUpstream ? 'failed' : undefined
   return thrown.isUpstream || thrown.code === 'RATE_LIMITED' ? 'failed' : undefined
