@@ -38,6 +38,8 @@ export async function waitForRecords(
     }
     return await scope.longPolls.first({ baseId, name, owner: scope.actor.tokenId ?? '', ask }, slot.signal)
   } finally {
+    // The page may be the answer to another token: its lists must be as recent.
+    scope.freshness.note()
     clearTimeout(late)
     slot.end()
   }
