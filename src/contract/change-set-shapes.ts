@@ -13,7 +13,7 @@ export const isOpen = (status: ChangeSetStatus): boolean =>
   (OPEN_STATES as readonly string[]).includes(status)
 
 /** What happens to a change-set. Each is an entry in the log of production. */
-const CHANGE_SET_STEPS = [
+export const CHANGE_SET_STEPS = [
   ...['opened', 'submitted', 'commented', 'changes_requested', 'approved', 'discarded'],
   ...['merged', 'rejected', 'expired', 'reopened'],
 ] as const

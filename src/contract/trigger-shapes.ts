@@ -1,22 +1,28 @@
 import { z } from 'zod'
 import { LIMITS } from '../foundation/limits.ts'
 import { REDACTED } from '../foundation/redacted.ts'
+import { CHANGE_SET_STEPS } from './change-set-shapes.ts'
 import { outgoingHeaders, WrittenHeaderValue } from './outgoing-headers.ts'
 import { Description, Name } from './shapes.ts'
 
 /** Zod shapes of triggers and their deliveries, shared by all layers. */
 
-/** The operations of the change log that a trigger can follow. */
-export const TRIGGER_EVENTS = ['create', 'update', 'cancel', 'delete', 'restore'] as const
+/** The changes of records that a trigger can follow: operations of the change log. By default, it follows all. */
+export const RECORD_EVENTS = ['create', 'update', 'cancel', 'delete', 'restore'] as const
 
-/** The type of the event that a delivery carries, by operation. */
+/** The steps of change-sets that it can follow. */
+export const PREVIEW_EVENTS = CHANGE_SET_STEPS.map((step) => `preview.${step}` as const)
+
+const TRIGGER_EVENTS = [...RECORD_EVENTS, ...PREVIEW_EVENTS]
+
+/** The type of the event that a delivery carries, by operation. That of a step is its own name. */
 export const EVENT_TYPES = {
   create: 'record.created',
   update: 'record.updated',
   cancel: 'record.cancelled',
   delete: 'record.deleted',
   restore: 'record.restored',
-} as const satisfies Record<(typeof TRIGGER_EVENTS)[number], string>
+} as const satisfies Record<(typeof RECORD_EVENTS)[number], string>
 
 /** The event of a test delivery. */
 export const TEST_EVENT = 'trigger.test'
@@ -45,7 +51,10 @@ export const TriggerBody = z.strictObject({
     .min(1, 'It must name at least one event.')
     .max(TRIGGER_EVENTS.length)
     .optional()
-    .meta({ description: 'Changes that it follows. Defaults to all.' }),
+    .meta({
+      description:
+        'Changes of records that it follows: by default, all. Steps of change-sets, such as `preview.submitted`, need all record types and no condition.',
+    }),
   condition: z.unknown().optional().meta({
     description:
       'A filter of the record after the change. `previous.` before a field reads it as it was: `previous.data.stage`. Null for every change.',

@@ -42,7 +42,10 @@ const TriggerType = configuration('Trigger', TRIGGER, {
     name: t.string(),
     description: t.string(),
     recordTypes: t.stringList({ description: 'Record types, or `["*"]`.' }),
-    events: t.stringList({ description: '`create`, `update`, `cancel`, `delete`, `restore`.' }),
+    events: t.stringList({
+      description:
+        '`create`, `update`, `cancel`, `delete`, `restore`, or steps of change-sets, such as `preview.submitted`.',
+    }),
     condition: t.field({
       type: 'JSON',
       description: 'A filter of the record; `previous.` before a field reads it as it was.',
@@ -69,7 +72,9 @@ const DeliveryType = builder.objectRef<Delivery>('TriggerDelivery').implement({
     webhookId: t.exposeString('webhookId', {
       description: 'The header `webhook-id`: the same in each attempt.',
     }),
-    event: t.exposeString('event', { description: '`record.created` and so on, or `trigger.test`.' }),
+    event: t.exposeString('event', {
+      description: '`record.created`, `preview.submitted` and so on, or `trigger.test`.',
+    }),
     recordType: t.exposeString('recordType', { nullable: true }),
     recordId: t.exposeString('recordId', { nullable: true }),
     changeSeq: t.exposeFloat('changeSeq', { nullable: true, description: 'The entry of the change log.' }),

@@ -45,7 +45,9 @@ const Delivery = z
   .object({
     id: z.string(),
     webhook_id: z.string().meta({ description: 'The header `webhook-id`: the same in each attempt.' }),
-    event: z.string().meta({ description: '`record.created` and so on, or `trigger.test`.' }),
+    event: z
+      .string()
+      .meta({ description: '`record.created`, `preview.submitted` and so on, or `trigger.test`.' }),
     record_type: z.string().nullable(),
     record_id: z.string().nullable(),
     change_seq: z.int().nullable().meta({ description: 'The entry of the change log. Null for a test.' }),

@@ -154,8 +154,7 @@ async function* prepare(services: Services, due: readonly Due[]): AsyncGenerator
     const secrets = await resolveSecrets(services, base, [...new Set(headers)])
     const cap = new ResponseBudget(LIMITS.dispatchedBytes, Number.POSITIVE_INFINITY).page()
     const fresh = own.filter(({ has_body, change_seq }) => !has_body && change_seq !== null)
-    const seqs = [...new Set(fresh.map(({ change_seq }) => Number(change_seq)))]
-    const changes = await bodiesOf(db, base, seqs, cap)
+    const changes = await bodiesOf(db, base, fresh, cap)
     const kept = await keptBodies(
       db,
       base,

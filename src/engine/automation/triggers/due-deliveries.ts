@@ -1,6 +1,8 @@
 /** Deliveries that are due, and what is sent with each. */
+import { snakeFields } from '../../../contract/field-names.ts'
 import { EVENT_TYPES } from '../../../contract/trigger-shapes.ts'
 import { type RecordRow, toViewText } from '../../data/ledger/record.ts'
+import { type AuthorRow, authorIn } from '../../log/entry.ts'
 import { recordsWithPrevious } from '../../records/query/point-in-time-statements.ts'
 import type { RowCap } from '../../storage/database/capped-query.ts'
 import { type Db, type Statement, statement } from '../../storage/database/client.ts'
@@ -103,16 +105,50 @@ type ChangeRow = Omit<RecordRow, 'valid'> & {
   readonly was_updated_at: string
 }
 
+const STEPS: Statement = {
+  ...statement(
+    'steps_to_deliver',
+    `SELECT seq::float8 AS seq, at, data, token_id, actor_name, via, actor_kind FROM plinth.change
+     WHERE kind = 'preview' AND base_id = $1 AND seq = ANY ($2::bigint[]) ORDER BY seq`,
+  ),
+  timesAsText: true,
+}
+
+/** A step of a change-set: what the log says of it, and nothing of what it holds. */
+type StepRow = AuthorRow & {
+  readonly seq: number
+  readonly at: string
+  readonly data: { readonly event: string }
+}
+
+type Bodies = { readonly bodies: Map<number, string>; readonly isCut: boolean }
+
 /** Bodies by entry of the log, as far as `cap` has room; `isCut` says that it had none for the rest. */
 export async function bodiesOf(
   db: Db,
   baseId: string,
-  seqs: readonly number[],
+  deliveries: readonly Due[],
   cap: RowCap,
-): Promise<{ bodies: Map<number, string>; isCut: boolean }> {
-  const { rows, isCut } = await db.queryCapped<ChangeRow>(CHANGES, [baseId, seqs], cap)
-  return { bodies: new Map(rows.map((row) => [row.seq, bodyOf(baseId, row)])), isCut }
+): Promise<Bodies> {
+  const steps = deliveries.filter(({ record_type }) => record_type === null)
+  const changes = deliveries.filter(({ record_type }) => record_type !== null)
+  const ofRecords = await db.queryCapped<ChangeRow>(CHANGES, [baseId, seqsOf(changes)], cap)
+  const bodies = new Map(ofRecords.rows.map((row) => [row.seq, bodyOf(baseId, row)]))
+  if (steps.length === 0) return { bodies, isCut: ofRecords.isCut }
+  const ofSteps = await db.queryCapped<StepRow>(STEPS, [baseId, seqsOf(steps)], cap)
+  for (const row of ofSteps.rows) bodies.set(row.seq, stepBody(baseId, row))
+  return { bodies, isCut: ofRecords.isCut || ofSteps.isCut }
 }
+
+const seqsOf = (deliveries: readonly Due[]) => [
+  ...new Set(deliveries.map(({ change_seq }) => Number(change_seq))),
+]
+
+const stepBody = (baseId: string, { seq, at, data: { event, ...preview }, ...by }: StepRow): string =>
+  JSON.stringify({
+    ...{ type: `preview.${event}`, timestamp: at },
+    data: { base_id: baseId, preview, actor: snakeFields(authorIn(by)), change_seq: seq },
+  })
 
 /** The body as JSON text. Ids, types and times need no escaping. */
 function bodyOf(baseId: string, row: ChangeRow): string {

@@ -4,12 +4,13 @@ import type { Scope } from '../../core/scope.ts'
 import { entriesMeetingEach } from '../../records/query/matching-entries.ts'
 import type { Follower } from './enabled-triggers.ts'
 
-/** An entry of a record. */
+/** An entry of a record, or of a step of a change-set, which has no record type. */
 export type Entry = {
   readonly seq: number
-  readonly record_type: string
+  readonly record_type: string | null
   readonly id: string
-  readonly operation: string
+  /** As triggers name it. */
+  readonly event: string
   readonly via: string
   readonly cause: string | null
 }
@@ -33,7 +34,7 @@ export async function matchEntries(
     if (candidates.length > 0) following.push({ follower, candidates })
   }
   const conditional = following.flatMap(({ follower: { id, condition }, candidates }) =>
-    condition ? [{ id, condition, entries: candidates.map(toAsked) }] : [],
+    condition ? [{ id, condition, entries: candidates.flatMap(toAsked) }] : [],
   )
   const answers = await entriesMeetingEach(scope, baseId, conditional)
   const met = new Map(conditional.map(({ id }, n) => [id, answers[n]]))
@@ -45,13 +46,14 @@ export async function matchEntries(
   return matches.sort((one, other) => one.entry.seq - other.entry.seq)
 }
 
-const toAsked = ({ seq, record_type }: Entry) => ({ seq, recordType: record_type })
+const toAsked = ({ seq, record_type }: Entry) =>
+  record_type === null ? [] : [{ seq, recordType: record_type }]
 
 const mayFollow = (
   { afterSeq, recordTypes, events, skipsInbound }: Follower,
-  { seq, record_type, operation, via }: Entry,
+  { seq, record_type, event, via }: Entry,
 ): boolean =>
   seq > afterSeq &&
-  events.has(operation) &&
-  (recordTypes === null || recordTypes.has(record_type)) &&
+  events.has(event) &&
+  (recordTypes === null || (record_type !== null && recordTypes.has(record_type))) &&
   !(skipsInbound && via === 'inbound')

@@ -7,9 +7,9 @@ import type { Due } from './due-deliveries.ts'
 
 type OfRecord = Pick<Due, 'base_id' | 'trigger_id' | 'record_type' | 'record_id'>
 
-/** Names the trigger and record that a first attempt is for; undefined for a retry, a replay or a test. */
+/** Names the trigger and record that a first attempt is for; undefined for a retry, a replay, and what is of no record. */
 const turnOf = ({ attempts, is_forced, ...of }: Due): string | undefined =>
-  attempts > 0 || is_forced || of.change_seq === null
+  attempts > 0 || is_forced || of.record_type === null
     ? undefined
     : `${of.base_id}/${of.trigger_id}/${of.record_type}/${of.record_id}`
 

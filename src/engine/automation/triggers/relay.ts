@@ -17,8 +17,9 @@ const MOVE = statement('move_relay', 'UPDATE plinth.trigger_relay SET seq = $2 W
 
 const ENTRIES = statement(
   'entries_to_relay',
-  `SELECT c.seq::float8 AS seq, c.kind, c.record_type, c.id, c.operation, c.via, c.cause FROM plinth.change c
-   WHERE c.base_id = $1 AND c.seq > $2 AND c.seq <= $3 ORDER BY c.seq LIMIT $4`,
+  `SELECT c.seq::float8 AS seq, c.record_type, c.id, c.via, c.cause,
+     CASE c.kind WHEN 'record' THEN c.operation WHEN 'preview' THEN 'preview.' || (c.data ->> 'event') END AS event
+   FROM plinth.change c WHERE c.base_id = $1 AND c.seq > $2 AND c.seq <= $3 ORDER BY c.seq LIMIT $4`,
 )
 
 const ADD = statement(
@@ -68,11 +69,16 @@ async function relayStep(
   const most = Math.max(1, Math.min(size, Math.floor(LIMITS.relayedDeliveries / (followers.length || 1))))
   const entries =
     followers.length > 0
-      ? await db.query<Entry & { kind: string }>(ENTRIES, [baseId, after, watermark, most])
+      ? await db.query<Omit<Entry, 'event'> & { event: string | null }>(ENTRIES, [
+          baseId,
+          after,
+          watermark,
+          most,
+        ])
       : []
   const isFull = entries.length === most
-  const ofRecords = entries.filter(({ kind }) => kind === 'record')
-  const matches = await linkMatches(db, baseId, await matchEntries(scope, baseId, ofRecords, followers))
+  const followed = entries.filter((entry): entry is Entry => entry.event !== null)
+  const matches = await linkMatches(db, baseId, await matchEntries(scope, baseId, followed, followers))
   for (let n = 0; n < matches.length; n += LIMITS.relayedAtOnce)
     await add(db, baseId, matches.slice(n, n + LIMITS.relayedAtOnce))
   const last = entries.at(-1)?.seq
@@ -85,9 +91,9 @@ const add = (db: Db, baseId: string, matches: readonly Linked[]) =>
     baseId,
     matches.map(({ trigger }) => trigger),
     matches.map(() => uuidv7()),
-    matches.map(({ entry }) => EVENT_TYPES[entry.operation as keyof typeof EVENT_TYPES]),
+    matches.map(({ entry }) => EVENT_TYPES[entry.event as keyof typeof EVENT_TYPES] ?? entry.event),
     matches.map(({ entry }) => entry.record_type),
-    matches.map(({ entry }) => entry.id),
+    matches.map(({ entry }) => (entry.record_type === null ? null : entry.id)),
     matches.map(({ entry }) => entry.seq),
     matches.map(({ depth }) => depth),
     matches.map(({ root }) => root),

@@ -1,7 +1,7 @@
 /** Triggers as a kind of configuration. Deliveries are in `triggers/`. */
 import { randomBytes } from 'node:crypto'
 import type { z } from 'zod'
-import { TRIGGER_EVENTS, TriggerBody } from '../../../contract/trigger-shapes.ts'
+import { PREVIEW_EVENTS, RECORD_EVENTS, TriggerBody } from '../../../contract/trigger-shapes.ts'
 import { urlFault } from '../../../foundation/egress/url-fault.ts'
 import { type Detail, DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
@@ -43,7 +43,7 @@ export const TRIGGER: Kind<Fields, Row> = {
     name: id,
     description: null,
     recordTypes: ['*'],
-    events: [...TRIGGER_EVENTS],
+    events: [...RECORD_EVENTS],
     condition: null,
     url: null,
     action: null,
@@ -79,6 +79,7 @@ export const TRIGGER: Kind<Fields, Row> = {
         ...headerFaults(next.headers),
         ...(await headerSecretFaults(loaded.scope.db, baseId, next.headers)),
         ...(await conditionFaults(loaded, next)),
+        ...eventFaults(next),
       ],
       // Any write enables a trigger that the server has disabled, and resets its count of failures.
       isForced: current !== null && (current.disabledReason !== null || current.callsProduction !== isHeld),
@@ -195,6 +196,14 @@ function urlFaults({ scope }: Loaded, url: string): Detail[] {
 
 /** The url as it was written: braces are escaped where it is stored. */
 const decoded = (url: string): string => url.replace(/%7b/gi, '{')
+
+/** A change-set holds records of several types, so what selects records selects none of its steps. */
+function eventFaults({ events, recordTypes, condition }: Fields): Detail[] {
+  const n = events.findIndex((event) => (PREVIEW_EVENTS as readonly string[]).includes(event))
+  if (n < 0 || (condition === null && recordTypes.includes('*'))) return []
+  const message = `"${events[n]}" needs record_types ["*"] and no condition. Follow records with another trigger.`
+  return [{ path: `/events/${n}`, code: 'exclusive', message }]
+}
 
 /** Parses the condition, and checks it against the record types that the trigger names. */
 async function conditionFaults(
