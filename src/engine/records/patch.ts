@@ -7,12 +7,7 @@ import { requireType } from '../configuration/record-types/index.ts'
 import type { TypePolicy } from '../core/policy.ts'
 import { authorize } from '../core/row-policy/apply.ts'
 import { checkVisible } from '../core/row-policy/project-data.ts'
-import {
-  type Expectation,
-  isVersionMismatch,
-  NO_EXPECTATION,
-  versionMismatch,
-} from '../core/write/preconditions.ts'
+import { type Expectation, NO_EXPECTATION, versionMismatch } from '../core/write/preconditions.ts'
 import type { WriteScope } from '../core/write/write.ts'
 import { LOCK } from '../data/ledger/read-statements.ts'
 import {
@@ -25,7 +20,6 @@ import {
   recordNotFound,
 } from '../data/ledger/record.ts'
 import { refuseSourcePair } from '../data/ledger/source-pair.ts'
-import { OutOfDate } from '../storage/database/retry-races.ts'
 import { keepClaim } from './claims/claim-guard.ts'
 import { addLinks, type RecordLink, readOwnLinks } from './links.ts'
 import { type ListPatch, patchLists } from './list-patch.ts'
@@ -67,15 +61,12 @@ export async function patchRecord(
         ? mergeInto(seen, patch.merge, recordBytes, policy)
         : contentOf(seen, await operated(seen, operations ?? [], recordBytes), recordBytes)
     if (content.pair?.externalSource !== row.external_source) refuseSourcePair(type, content.pair)
-    const guarded = { ...NO_EXPECTATION, versions: [row.version], exists: true }
+    const guarded = { ...NO_EXPECTATION, exists: true }
     const whole = wholeContent(policy, row, content, recordBytes)
     const sent = policy ? undefined : namedBy(patch, operations ?? [])
     const target = { id, ...whole, sent, expected: guarded, isPatched: true }
     const write = () => upsert(within, baseId, recordType, target)
-    const record = await boundedWrite(within, policy, type, write).catch((thrown: unknown) => {
-      // A change-set locks nothing of production, which may have moved meanwhile.
-      throw expected.versions === null && isVersionMismatch(thrown) ? new OutOfDate() : thrown
-    })
+    const record = await boundedWrite(within, policy, type, write)
     const linked = links && (await addLinks(within, baseId, record, links))
     if (expected.claim !== null) await keepClaim(within, baseId, expected.claim, record)
     return linked ? { ...record, linked } : record

@@ -9,10 +9,7 @@ import { changeSetGone, requireOpen } from './lifecycle.ts'
 import { overlaid } from './overlay.ts'
 
 /** Holds the change-set, against other writers of it, and names it to the triggers that write drafts. */
-const HOLD = statement(
-  'hold_change_set',
-  `SELECT status, set_config('plinth.change_set', base_id, true) FROM plinth.change_set WHERE base_id = $1 FOR NO KEY UPDATE`,
-)
+const HOLD = statement('hold_change_set', 'SELECT plinth_draft.hold($1) AS status')
 const MEASURE = statement(
   'measure_change_set',
   `SELECT count(*)::int AS rows, coalesce(sum(bytes), 0)::float8 AS bytes FROM (
@@ -76,8 +73,8 @@ class OverlaidTransaction extends OverlaidDb {
     return work(this)
   }
   async #hold(): Promise<void> {
-    const [row] = await this.inner.query<{ status: ChangeSetStatus }>(HOLD, [this.id])
-    if (!row) throw changeSetGone(this.id)
+    const [row] = await this.inner.query<{ status: ChangeSetStatus | null }>(HOLD, [this.id])
+    if (!row?.status) throw changeSetGone(this.id)
     requireOpen(this.id, row.status)
     this.#isHeld = true
     this.#isWritten = true

@@ -72,9 +72,6 @@ export const alreadyExists = (what: string) =>
     details: [{ path: '/id', code: 'exists', message: 'Use another id, or update the one that exists.' }],
   })
 
-export const isVersionMismatch = (thrown: unknown): boolean =>
-  thrown instanceof DomainError && thrown.details.some(({ code }) => code === 'version_mismatch')
-
 export function versionMismatch(current: number, sent: readonly number[]): DomainError {
   const message = `The current version is ${current}. Read it again, apply your change, and send the current version.`
   const received = sent.length === 1 ? sent[0] : [...sent]

@@ -10,12 +10,8 @@ const SERIALIZATION_FAILURE = '40001'
 /** Foreign keys on which creating a link races with deleting one of its ends. */
 const LINK_ENDS = ['relationship_source', 'relationship_target']
 
-/** What was read for a write is no longer so, though nobody asked that it be. */
-export class OutOfDate extends Error {}
-
 /** Whether a retry of the same statement may succeed, because the error is a race between two writers. */
 const isRace = (thrown: unknown): boolean =>
-  thrown instanceof OutOfDate ||
   ([UNIQUE_VIOLATION, DEADLOCK, SERIALIZATION_FAILURE].includes(sqlState(thrown) ?? '') &&
     // A violation of a user-declared unique index is not a race: a retry cannot succeed.
     violatedConstraint(thrown) !== 'record_index_unique') ||
