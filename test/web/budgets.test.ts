@@ -56,10 +56,10 @@ describe('bytes, compressed as they are sent', () => {
 })
 
 describe('sources', () => {
-  // 1,100 of them are the views in the chat of an MCP client, which are pages of their own.
-  // 600 are the reviewer's verdicts on change-sets, records and fields.
-  test('are at most 18,600 lines, and no component of more than 210', () => {
-    expect(sources.reduce((sum, { text }) => sum + lines(text), 0)).toBeLessThanOrEqual(18_600)
+  // 1,100 of them are the views in the chat of an MCP client, which are pages of their own, 750 the types with their editor, and
+  // 600 the reviewer's verdicts on change-sets, records and fields.
+  test('are at most 19,400 lines, and no component of more than 210', () => {
+    expect(sources.reduce((sum, { text }) => sum + lines(text), 0)).toBeLessThanOrEqual(19_400)
     const long = scripts.filter(({ name, text }) => name.endsWith('.tsx') && lines(text) > 210)
     expect(long.map(({ name, text }) => `${name}: ${lines(text)}`)).toEqual([])
   })

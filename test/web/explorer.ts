@@ -41,6 +41,8 @@ export const OTHER_PAGES = {
   ask: '/ask',
   'an answer': '/ask?sql=SELECT+stage,count(*)+FROM+ticket+GROUP+BY+1',
   'a preview': '/env/desk--csat',
+  types: '/types',
+  'a type': '/types/ticket',
 }
 
 /** A test that needs Chromium, and says so where there is none. */

@@ -180,6 +180,8 @@ const PAGES = (): [string, string][] => [
   ['trigger', '/automation/trigger/sends'],
   ['inbound webhook', '/automation/inbound_webhook/takes'],
   ['action', '/automation/action/acts'],
+  ['types', '/types'],
+  ['type', '/types/thing'],
   ['environments', '/env'],
   ['preview', '/env/hostile--dev'],
   ['answer', '/ask?sql=SELECT+id,title,data,list+FROM+thing'],

@@ -54,6 +54,7 @@ const SIGHTS: Sight[] = [
   { name: 'agents', path: '/agents', isPage: true },
   { name: 'an endpoint', path: '/agents/e/reply', isPage: true },
   ...Object.entries(OTHER_PAGES).map(([name, path]): Sight => ({ name, path, isPage: true })),
+  { name: 'a field that is edited', path: '/types/ticket', open: click('Edit stage') },
   { name: 'a new token', path: '/agents', open: click('New token') },
   { name: 'a new record', path: '/t/article', open: click('New article') },
   { name: 'no records', path: '/t/article' },

@@ -19,6 +19,8 @@ export const to = {
     `/b/${part(base)}/automation${of ? `/${part(of.kind)}/${part(of.id)}` : ''}${print(search)}`,
   environments: (base: string, preview?: string) =>
     `/b/${part(base)}/env${preview === undefined ? '' : `/${part(preview)}`}`,
+  types: (base: string, type?: string) =>
+    `/b/${part(base)}/types${type === undefined ? '' : `/${part(type)}`}`,
   operate: (base: string) => `/b/${part(base)}/operate`,
   ask: (base: string, search: Search = {}) => `/b/${part(base)}/ask${print(search)}`,
   playground: (base: string) => `/graphql/${part(base)}`,

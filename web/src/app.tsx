@@ -12,40 +12,29 @@ import { Shell } from './shell/shell.tsx'
 import { SignIn } from './shell/sign-in.tsx'
 import { words } from './words.ts'
 
-type Page = { pattern: string; title: string; page: ComponentType<PageProps> }
+type Page = { patterns: readonly string[]; title: string; page: ComponentType<PageProps> }
 
-const automation = lazy(() => import('./pages/automation/page.tsx'))
-const environments = lazy(() => import('./pages/environments/page.tsx'))
-const files = lazy(() => import('./pages/files/page.tsx'))
-const operate = lazy(() => import('./pages/operate/page.tsx'))
-const ask = lazy(() => import('./pages/ask/page.tsx'))
+const { nav } = words
+const page = (
+  title: string,
+  read: () => Promise<{ default: ComponentType<PageProps> }>,
+  ...patterns: string[]
+): Page => ({ patterns, title, page: lazy(read) })
 
 const PAGES: readonly Page[] = [
-  { pattern: '', title: words.nav.activity, page: lazy(() => import('./pages/activity/page.tsx')) },
-  {
-    pattern: 'r/:request',
-    title: words.nav.activity,
-    page: lazy(() => import('./pages/activity/request.tsx')),
-  },
-  { pattern: 't/:type', title: words.nav.records, page: lazy(() => import('./pages/records/page.tsx')) },
-  { pattern: 't/:type/:id', title: words.nav.records, page: lazy(() => import('./pages/record/page.tsx')) },
-  { pattern: 'review', title: words.nav.review, page: lazy(() => import('./pages/review/page.tsx')) },
-  { pattern: 'review/:id', title: words.nav.review, page: lazy(() => import('./pages/review/item.tsx')) },
-  { pattern: 'agents', title: words.nav.agents, page: lazy(() => import('./pages/agents/page.tsx')) },
-  {
-    pattern: 'agents/e/:endpoint',
-    title: words.nav.agents,
-    page: lazy(() => import('./pages/agents/page.tsx')),
-  },
-  { pattern: 'automation', title: words.nav.automation, page: automation },
-  { pattern: 'automation/:kind/:id', title: words.nav.automation, page: automation },
-  { pattern: 'env', title: words.nav.environments, page: environments },
-  { pattern: 'env/:preview', title: words.nav.environments, page: environments },
-  { pattern: 'files', title: words.nav.files, page: files },
-  { pattern: 'files/:type', title: words.nav.files, page: files },
-  { pattern: 'operate', title: words.nav.operate, page: operate },
-  { pattern: 'ask', title: words.nav.ask, page: ask },
-  { pattern: 'agents/:token', title: words.nav.agents, page: lazy(() => import('./pages/agents/page.tsx')) },
+  page(nav.activity, () => import('./pages/activity/page.tsx'), ''),
+  page(nav.activity, () => import('./pages/activity/request.tsx'), 'r/:request'),
+  page(nav.records, () => import('./pages/records/page.tsx'), 't/:type'),
+  page(nav.records, () => import('./pages/record/page.tsx'), 't/:type/:id'),
+  page(nav.review, () => import('./pages/review/page.tsx'), 'review'),
+  page(nav.review, () => import('./pages/review/item.tsx'), 'review/:id'),
+  page(nav.agents, () => import('./pages/agents/page.tsx'), 'agents', 'agents/e/:endpoint', 'agents/:token'),
+  page(nav.automation, () => import('./pages/automation/page.tsx'), 'automation', 'automation/:kind/:id'),
+  page(nav.environments, () => import('./pages/environments/page.tsx'), 'env', 'env/:preview'),
+  page(nav.files, () => import('./pages/files/page.tsx'), 'files', 'files/:type'),
+  page(nav.types, () => import('./pages/types/page.tsx'), 'types', 'types/:type'),
+  page(nav.operate, () => import('./pages/operate/page.tsx'), 'operate'),
+  page(nav.ask, () => import('./pages/ask/page.tsx'), 'ask'),
 ]
 
 export function App() {
@@ -67,7 +56,9 @@ function Placed({ path }: { path: string }) {
   if (path === '/') return <Bases />
   const [, prefix, base, ...rest] = segmentsOf(path) ?? []
   if (prefix !== 'b' || !base) return <NotFound />
-  const found = PAGES.map((page) => ({ page, place: placeOf(page.pattern, rest) })).find(({ place }) => place)
+  const found = PAGES.flatMap((page) =>
+    page.patterns.map((pattern) => ({ page, place: placeOf(pattern, rest) })),
+  ).find(({ place }) => place)
   return (
     <Shell base={base} path={path}>
       <Guard path={path}>

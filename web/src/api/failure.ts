@@ -1,5 +1,13 @@
 /** A refusal of the server, in its own words. */
-export type Detail = { path: string; code: string; message: string; hint?: string; allowed?: unknown[] }
+export type Detail = {
+  path: string
+  code: string
+  message: string
+  hint?: string
+  allowed?: unknown[]
+  /** Records of many that are concerned. */
+  samples?: { id: string; path: string; message: string }[]
+}
 
 export class Failure extends Error {
   readonly status: number

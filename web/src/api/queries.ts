@@ -7,6 +7,7 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query'
+import { useMemo } from 'react'
 import { Failure } from './failure.ts'
 import { newKey, pathOf, send } from './send.ts'
 import type { Base, Delivery, Page, RecordType, ReviewRequest } from './shapes.ts'
@@ -136,6 +137,25 @@ const oldestFirst = ({ data }: Page<RecordType>) => data.toReversed()
 export const useTypes = (base: string) =>
   useRead(pathOf([base, 'record-types'], { limit: 1000 }), { select: oldestFirst })
 export const useType = (base: string, type: string) => useTypes(base).data?.find(({ id }) => id === type)
+/** How many records each type has: one request, whatever the number of types. */
+export function useRecordCounts(
+  base: string,
+  types: readonly RecordType[],
+): Record<string, number | undefined> {
+  const query = useMemo(() => {
+    const fields = types.map(
+      (type, at) =>
+        `t${at}: aggregate(base: $base, recordType: ${JSON.stringify(type.id)}, aggregations: [{ fn: "count" }]) { rows }`,
+    )
+    return { query: `query ($base: String!) { ${fields.join(' ')} }`, variables: { base } }
+  }, [base, types])
+  const answer = useAsk<{ data?: Record<string, { rows: { count: number }[] } | null> }>('/graphql', query, {
+    enabled: types.length > 0,
+    keep: true,
+  })
+  return Object.fromEntries(types.map(({ id }, at) => [id, answer.data?.data?.[`t${at}`]?.rows[0]?.count]))
+}
+
 /** What waits for a person: the newest, and how many there are. */
 export const useWaiting = (base: string) =>
   useRead<Page<ReviewRequest>>(

@@ -37,8 +37,10 @@ export type RecordType = {
   name: string | null
   description: string | null
   json_schema: Schema
-  indexes: { fields: string[]; type?: string; status?: string }[]
+  indexes: { fields: (string | { field: string })[]; type?: string; unique?: boolean; status?: string }[]
   display: { title?: string; plural?: string }
+  version: number
+  updated_at: string
 }
 export type Schema = {
   type?: string | string[]
@@ -49,6 +51,7 @@ export type Schema = {
   properties?: Record<string, Schema>
   required?: string[]
   items?: Schema
+  additionalProperties?: Json
   maxLength?: number
   minimum?: number
   maximum?: number

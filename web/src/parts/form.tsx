@@ -12,7 +12,12 @@ import { fieldName } from './text.ts'
 /** What the server says against a field, and what it takes instead. */
 export type Fault = { path: string; message: string; hint?: string }
 
-type Props = { type: RecordType; value: Data; onChange: (value: Data) => void; faults: readonly Fault[] }
+type Props = {
+  type: Pick<RecordType, 'json_schema' | 'display'>
+  value: Data
+  onChange: (value: Data) => void
+  faults: readonly Fault[]
+}
 
 export function Form({ type, value, onChange, faults }: Props) {
   return (
@@ -89,17 +94,20 @@ export function patchOf(from: Data, to: Data): Data {
 
 const PAUSE_MS = 400
 
-/** The faults that a dry run of the write has, a moment after the last key. */
-export function useFaults(method: string, path: string, body: unknown): Fault[] {
-  const [faults, setFaults] = useState<Fault[]>([])
+/** What a dry run of a write has answered. While one types, it is of what was typed before. */
+export type Trial<T> = { isOfNow: boolean; answer?: T; failure?: Failure }
+
+/** The dry run of a write, a moment after the last key. */
+export function useTrial<T>(method: string, path: string, body: unknown): Trial<T> {
+  const [trial, setTrial] = useState<Omit<Trial<T>, 'isOfNow'> & { of?: string }>({})
   const text = body === undefined ? undefined : JSON.stringify(body)
   useEffect(() => {
     const stop = new AbortController()
     const wait = setTimeout(() => {
-      if (text === undefined) return setFaults([])
-      send(method, `${path}?dry_run=true`, JSON.parse(text), { signal: stop.signal }).then(
-        () => setFaults([]),
-        (error: unknown) => error instanceof Failure && setFaults([...error.details]),
+      if (text === undefined) return setTrial({})
+      send<T>(method, `${path}?dry_run=true`, JSON.parse(text), { signal: stop.signal }).then(
+        (answer) => setTrial({ of: text, answer }),
+        (error: unknown) => error instanceof Failure && setTrial({ of: text, failure: error }),
       )
     }, PAUSE_MS)
     return () => {
@@ -107,5 +115,9 @@ export function useFaults(method: string, path: string, body: unknown): Fault[] 
       stop.abort()
     }
   }, [method, path, text])
-  return faults
+  return { ...trial, isOfNow: text !== undefined && trial.of === text }
 }
+
+/** The faults that it has. */
+export const useFaults = (...write: Parameters<typeof useTrial>): readonly Fault[] =>
+  useTrial(...write).failure?.details ?? []

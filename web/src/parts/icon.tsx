@@ -8,6 +8,7 @@ const PATHS = {
   automation: 'M13 3 5 14h6l-1 7 8-11h-6z',
   environments:
     'M6 4v12M18 8a6 6 0 0 1-6 6H6M6 20a2 2 0 1 0 0-4 2 2 0 0 0 0 4ZM18 8a2 2 0 1 0 0-4 2 2 0 0 0 0 4Z',
+  types: 'M4 4h7v7H4zM13 13h7v7h-7zM7.5 11v5.5H13',
   ask: 'M5 7h14M5 12h10M5 17h6',
   graphql: 'M12 3l8 4.5v9L12 21l-8-4.5v-9zM4 7.5 20 16.5M20 7.5 4 16.5M12 3v18',
   table: 'M4 5h16v14H4zM4 10h16M10 10v9',
@@ -25,6 +26,7 @@ const PATHS = {
   copy: 'M9 9h11v11H9zM5 15V4h11',
   close: 'M6 6l12 12M18 6 6 18',
   more: 'M5 12h.01M12 12h.01M19 12h.01',
+  pen: 'M4 20l1-5L16 4l4 4L9 19zM13 7l4 4',
   plus: 'M12 5v14M5 12h14',
   link: 'M9 15 15 9M11 6l1-1a4 4 0 0 1 6 6l-1 1M13 18l-1 1a4 4 0 0 1-6-6l1-1',
   in: 'M14 5h5v14H5v-5M15 9l-6 6M9 10v5h5',

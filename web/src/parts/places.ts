@@ -15,6 +15,7 @@ export const placesOf = (base: string): readonly Place[] => [
   { key: 'f', icon: 'files', name: words.nav.files, address: to.files(base) },
   { key: 'u', icon: 'automation', name: words.nav.automation, address: to.automation(base) },
   { key: 'e', icon: 'environments', name: words.nav.environments, address: to.environments(base) },
+  { key: 'y', icon: 'types', name: words.nav.types, address: to.types(base) },
   { key: 'q', icon: 'ask', name: words.nav.ask, address: to.ask(base) },
 ]
 

@@ -30,8 +30,9 @@ export function counted(
   return `${whole.format(count)} ${type ? pluralOf(type).toLowerCase() : plural(one)}`
 }
 
+type Described = Pick<RecordType, 'display' | 'json_schema'>
 /** The property that names a record to a person. */
-export const titleField = ({ display, json_schema: { properties = {} } }: RecordType): string | undefined =>
+export const titleField = ({ display, json_schema: { properties = {} } }: Described): string | undefined =>
   display.title ?? TITLES.find((name) => Object.hasOwn(properties, name))
 
 /** The title; without one the first text, and last the id. */
@@ -56,8 +57,13 @@ export function stateField(type: RecordType): Field | undefined {
 export function searchOf({ indexes }: RecordType): string | undefined {
   const index = indexes.find(({ type, status }) => type === 'text' && status !== 'building')
   if (!index) return undefined
-  return index.fields.length === 1 ? index.fields[0] : 'data'
+  const [only, second] = index.fields.map(termOf)
+  return second === undefined ? only : 'data'
 }
+
+/** The field of a part of an index. */
+export const termOf = (term: string | { field: string }): string =>
+  typeof term === 'string' ? term : term.field
 
 export type Field = {
   name: string
@@ -69,7 +75,7 @@ export type Field = {
 }
 
 /** The properties of a type, in the order that columns have: the title, states, then scalars, then the rest. */
-export function fieldsOf(type: RecordType): Field[] {
+export function fieldsOf(type: Described): Field[] {
   const title = titleField(type)
   const rank = ({ path, isState, schema }: Field) =>
     path === `data.${title}` ? 0 : isState ? 1 : isScalar(schema) ? 2 : 3

@@ -1,9 +1,8 @@
 /** The side bar: the base, the pages, and the record types with their counts. */
-import { useMemo } from 'react'
 import { Link } from 'wouter'
 import { navigate } from 'wouter/use-browser-location'
 import { to } from '../addresses.ts'
-import { useAsk, useBases, useFailing, useRead, useTypes, useWaiting } from '../api/queries.ts'
+import { useBases, useFailing, useRead, useRecordCounts, useTypes, useWaiting } from '../api/queries.ts'
 import type { Base, RecordType } from '../api/shapes.ts'
 import { useMay } from '../parts/grants.ts'
 import { Icon } from '../parts/icon.tsx'
@@ -19,7 +18,7 @@ type Props = { base: string; path: string; onPanel: (panel: 'jump' | 'keys') => 
 
 export function Side({ base, path, onPanel }: Props) {
   const types = useTypes(base).data ?? []
-  const counts = useCounts(base, types)
+  const counts = useRecordCounts(base, types)
   const waiting = useWaiting(base).data?.meta.total
   const failing = useFailing(base, '24h', { enabled: useMay(base, '*', 'read') }).total
   const notes: Readonly<Record<string, number | undefined>> = {
@@ -128,22 +127,6 @@ function BaseSwitch({ base }: { base: string }) {
       }
     />
   )
-}
-
-/** How many records each type has: one request, whatever the number of types. */
-function useCounts(base: string, types: readonly RecordType[]): Record<string, number | undefined> {
-  const query = useMemo(() => {
-    const fields = types.map(
-      (type, at) =>
-        `t${at}: aggregate(base: $base, recordType: ${JSON.stringify(type.id)}, aggregations: [{ fn: "count" }]) { rows }`,
-    )
-    return { query: `query ($base: String!) { ${fields.join(' ')} }`, variables: { base } }
-  }, [base, types])
-  const answer = useAsk<{ data?: Record<string, { rows: { count: number }[] } | null> }>('/graphql', query, {
-    enabled: types.length > 0,
-    keep: true,
-  })
-  return Object.fromEntries(types.map(({ id }, at) => [id, answer.data?.data?.[`t${at}`]?.rows[0]?.count]))
 }
 
 const HEALTH = { ok: '', warning: 'changed-word', error: 'failed-word' }

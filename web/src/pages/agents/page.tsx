@@ -4,12 +4,12 @@ import type { Token } from '../../api/shapes.ts'
 import { Failure, pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { Icon } from '../../parts/icon.tsx'
+import { ListPage } from '../../parts/list-page.tsx'
 import { useParameters } from '../../parts/search.ts'
 import { Segments } from '../../parts/segments.tsx'
 import { NewToken } from '../../parts/token-form.tsx'
 import { UndoDialog } from '../../parts/undo/dialog.tsx'
 import { ConnectButton } from '../../shell/connect.tsx'
-import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
 import { EndpointPanel } from './endpoint-panel.tsx'
 import { Endpoints } from './endpoints.tsx'
@@ -33,75 +33,73 @@ export default function Page({ place: { base, token: id, endpoint: endpointId } 
   const token = tokens.rows.find((each) => each.id === id)
   const undoSince = (of: Token, since: number) =>
     setUndone({ actor: of.id, since: new Date(since).toISOString() })
-  const hasPanel = id !== undefined || endpointId !== undefined
   return (
-    <>
-      <Bar trail={[[words.nav.agents]]}>
-        <ConnectButton base={base} />
-      </Bar>
-      <main className={`page ${hasPanel ? 'with-panel' : ''}`}>
-        <div className="panel-list">
-          <div className="page-head">
-            <div>
-              <h1>{words.agents.title}</h1>
-              <p className="meta">{words.agents.about}</p>
-            </div>
-            <div className="chips">
-              {usage.isKnown && (
-                <Segments
-                  label={words.agents.span}
-                  options={words.agents.spans}
-                  value={span}
-                  onChange={(each) => change({ span: each === '24h' ? undefined : each })}
-                />
-              )}
-              {isAdmin && (
-                <button type="button" onClick={() => setMaking(true)}>
-                  <Icon name="plus" /> {words.token.make}
-                </button>
-              )}
-            </div>
-          </div>
-          {tokens.isOwn && <p className="meta">{words.agents.ownOnly}</p>}
-          {pendingOf(tokens, 6) ?? <Tokens base={base} tokens={tokens.rows} usage={usage} selected={id} />}
-          {endpoints.error ? (
-            <Failure of={endpoints.error} />
-          ) : (
-            // Below a list that is still to come, they would move.
-            !tokens.isPending && (
-              <Endpoints base={base} endpoints={endpoints.rows} tokens={tokens.rows} selected={endpointId} />
-            )
+    <ListPage
+      nav={words.nav.agents}
+      title={words.agents.title}
+      about={words.agents.about}
+      bar={<ConnectButton base={base} />}
+      isOpen={id !== undefined || endpointId !== undefined}
+      tools={
+        <div className="chips">
+          {usage.isKnown && (
+            <Segments
+              label={words.agents.span}
+              options={words.agents.spans}
+              value={span}
+              onChange={(each) => change({ span: each === '24h' ? undefined : each })}
+            />
+          )}
+          {isAdmin && (
+            <button type="button" onClick={() => setMaking(true)}>
+              <Icon name="plus" /> {words.token.make}
+            </button>
           )}
         </div>
-        {token && (
-          <TokenPanel
-            key={token.id}
-            base={base}
-            token={token}
-            usage={usage}
-            span={span}
-            onUndo={(since) => undoSince(token, since)}
-            onRevoke={() => setRevoked(token)}
-          />
-        )}
-        {id !== undefined && !token && !tokens.isPending && (
-          <p className="card card-item">{words.agents.gone}</p>
-        )}
-        {endpointId !== undefined && (
-          <EndpointPanel key={endpointId} base={base} id={endpointId} tokens={tokens.rows} />
-        )}
-      </main>
-      {/* Both outlive the panel: a token that is revoked is gone from the list. */}
-      {revoked && (
-        <Revoke
-          base={base}
-          token={revoked}
-          onClose={() => setRevoked(undefined)}
-          onUndo={() => undoSince(revoked, Date.parse(revoked.created_at))}
-        />
+      }
+      panel={
+        <>
+          {token && (
+            <TokenPanel
+              key={token.id}
+              base={base}
+              token={token}
+              usage={usage}
+              span={span}
+              onUndo={(since) => undoSince(token, since)}
+              onRevoke={() => setRevoked(token)}
+            />
+          )}
+          {id !== undefined && !token && !tokens.isPending && (
+            <p className="card card-item">{words.agents.gone}</p>
+          )}
+          {endpointId !== undefined && (
+            <EndpointPanel key={endpointId} base={base} id={endpointId} tokens={tokens.rows} />
+          )}
+          {/* Both outlive the panel: a token that is revoked is gone from the list. */}
+          {revoked && (
+            <Revoke
+              base={base}
+              token={revoked}
+              onClose={() => setRevoked(undefined)}
+              onUndo={() => undoSince(revoked, Date.parse(revoked.created_at))}
+            />
+          )}
+          {undone && <UndoDialog base={base} of={undone} onClose={() => setUndone(undefined)} />}
+          {isMaking && <NewToken base={base} endpoints={endpoints.rows} onClose={() => setMaking(false)} />}
+        </>
+      }
+    >
+      {tokens.isOwn && <p className="meta">{words.agents.ownOnly}</p>}
+      {pendingOf(tokens, 6) ?? <Tokens base={base} tokens={tokens.rows} usage={usage} selected={id} />}
+      {endpoints.error ? (
+        <Failure of={endpoints.error} />
+      ) : (
+        // Below a list that is still to come, they would move.
+        !tokens.isPending && (
+          <Endpoints base={base} endpoints={endpoints.rows} tokens={tokens.rows} selected={endpointId} />
+        )
       )}
-      {undone && <UndoDialog base={base} of={undone} onClose={() => setUndone(undefined)} />}
-      {isMaking && <NewToken base={base} endpoints={endpoints.rows} onClose={() => setMaking(false)} />}
-    </>
+    </ListPage>
   )
 }

@@ -1,9 +1,9 @@
 import './automation.css'
 import { to } from '../../addresses.ts'
 import { Empty, pendingOf } from '../../parts/failure.tsx'
+import { ListPage } from '../../parts/list-page.tsx'
 import { useParameters } from '../../parts/search.ts'
 import { Segments } from '../../parts/segments.tsx'
-import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
 import { ActionPanel } from './action-panel.tsx'
 import { DeliveryPanel } from './delivery-panel.tsx'
@@ -31,66 +31,57 @@ export default function Page({ place: { base, kind, id } }: { place: Place }) {
     ),
   ) as Partial<Record<Kind, string>>
   const back = to.automation(base) + location.search
+  const panel =
+    open?.kind === 'trigger' || open?.kind === 'inbound_webhook' ? (
+      <DeliveryPanel key={open.id} base={base} of={open} span={span} back={back} counts={counts(open.id)} />
+    ) : open?.kind === 'action' ? (
+      <ActionPanel key={open.id} base={base} action={open.is} back={back} />
+    ) : open?.kind === 'source' ? (
+      <SourcePanel key={open.id} base={base} source={open.is} back={back} />
+    ) : (
+      id !== undefined &&
+      !all.isPending &&
+      !all.error && <p className="card card-item">{words.automation.gone}</p>
+    )
   return (
-    <>
-      <Bar trail={[[words.nav.automation]]} />
-      <main className={`page ${id === undefined ? '' : 'with-panel'}`}>
-        <div className="panel-list">
-          <div className="page-head">
-            <div>
-              <h1>{words.automation.title}</h1>
-              <p className="meta">{words.automation.about}</p>
-            </div>
-            <Segments
-              label={words.agents.span}
-              options={words.agents.spans}
-              value={span}
-              onChange={(each) => change({ span: each === '24h' ? undefined : each })}
-            />
-          </div>
-          <div className="chips automation-filters">
-            <Segments
-              label={words.automation.kind}
-              options={{ all: words.automation.all, ...kinds } as Record<Kind | 'all', string>}
-              value={only ?? 'all'}
-              onChange={(each) => change({ kind: each === 'all' ? undefined : each })}
-            />
-            <label className="switch">
-              <input
-                type="checkbox"
-                checked={search['failed'] === 'yes'}
-                onChange={({ target }) => change({ failed: target.checked ? 'yes' : undefined })}
-              />{' '}
-              {words.automation.failedOnly}
-            </label>
-          </div>
-          {pendingOf(all, 6) ??
-            (shown.length === 0 ? (
-              <Nothing isFiltered={all.rows.length > 0} onAll={() => change({ kind: '', failed: '' })} />
-            ) : (
-              <List base={base} rows={shown} counts={counts} selected={kind && id && `${kind}/${id}`} />
-            ))}
-        </div>
-        {open?.kind === 'trigger' || open?.kind === 'inbound_webhook' ? (
-          <DeliveryPanel
-            key={open.id}
-            base={base}
-            of={open}
-            span={span}
-            back={back}
-            counts={counts(open.id)}
-          />
-        ) : open?.kind === 'action' ? (
-          <ActionPanel key={open.id} base={base} action={open.is} back={back} />
-        ) : open?.kind === 'source' ? (
-          <SourcePanel key={open.id} base={base} source={open.is} back={back} />
+    <ListPage
+      nav={words.nav.automation}
+      title={words.automation.title}
+      about={words.automation.about}
+      isOpen={id !== undefined}
+      tools={
+        <Segments
+          label={words.agents.span}
+          options={words.agents.spans}
+          value={span}
+          onChange={(each) => change({ span: each === '24h' ? undefined : each })}
+        />
+      }
+      panel={panel}
+    >
+      <div className="chips automation-filters">
+        <Segments
+          label={words.automation.kind}
+          options={{ all: words.automation.all, ...kinds } as Record<Kind | 'all', string>}
+          value={only ?? 'all'}
+          onChange={(each) => change({ kind: each === 'all' ? undefined : each })}
+        />
+        <label className="switch">
+          <input
+            type="checkbox"
+            checked={search['failed'] === 'yes'}
+            onChange={({ target }) => change({ failed: target.checked ? 'yes' : undefined })}
+          />{' '}
+          {words.automation.failedOnly}
+        </label>
+      </div>
+      {pendingOf(all, 6) ??
+        (shown.length === 0 ? (
+          <Nothing isFiltered={all.rows.length > 0} onAll={() => change({ kind: '', failed: '' })} />
         ) : (
-          id !== undefined &&
-          !all.isPending &&
-          !all.error && <p className="card card-item">{words.automation.gone}</p>
-        )}
-      </main>
-    </>
+          <List base={base} rows={shown} counts={counts} selected={kind && id && `${kind}/${id}`} />
+        ))}
+    </ListPage>
   )
 }
 

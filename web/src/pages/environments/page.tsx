@@ -6,12 +6,12 @@ import { Chip } from '../../parts/chip.tsx'
 import { Empty, pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { Icon } from '../../parts/icon.tsx'
+import { ListPage } from '../../parts/list-page.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { shortName } from '../../parts/previews.ts'
 import { Promotions } from '../../parts/promotions.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'
-import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
 import { useEnvironments } from './load.ts'
 import { NewPreview } from './new-preview.tsx'
@@ -27,70 +27,75 @@ export default function Page({ place: { base, preview: id } }: { place: Place })
   const open = all.previews.find(({ is }) => is.id === id)
   const heads = words.environments.heads
   return (
-    <>
-      <Bar trail={[[words.nav.environments]]} />
-      <main className={`page ${id === undefined ? '' : 'with-panel'}`}>
-        <div className="panel-list">
-          <div className="page-head">
-            <div>
-              <h1>{words.environments.title}</h1>
-              <p className="meta">{words.environments.about}</p>
-            </div>
-            {mayMake && (
-              <button type="button" onClick={() => setMaking(true)}>
-                <Icon name="plus" /> {words.environments.make}
-              </button>
-            )}
-          </div>
-          {pendingOf(all, 4) ?? (
-            <>
-              {all.main && <Production of={all.main} isHere={all.main.id === base} />}
-              {all.previews.length === 0 ? (
-                <Empty title={words.environments.none}>
-                  <p className="meta">{words.environments.noneHint}</p>
-                </Empty>
-              ) : (
-                <Table
-                  label={words.environments.title}
-                  rows={all.previews}
-                  keyOf={({ is }) => is.id}
-                  addressOf={({ is }) => to.environments(base, is.id)}
-                  selected={id}
-                  columns={[
-                    { head: heads.name, cell: ({ is }) => <Name of={is} isHere={is.id === base} /> },
-                    {
-                      head: heads.kind,
-                      isWide: true,
-                      className: 'meta kind-cell',
-                      cell: ({ is }) => words.environments.kinds[is.change_set ? 'set' : 'preview'],
-                    },
-                    {
-                      head: heads.by,
-                      isWide: true,
-                      className: 'kind-cell',
-                      cell: ({ is }) => is.change_set && <Text>{is.change_set.created_by_name}</Text>,
-                    },
-                    { head: heads.state, cell: (preview) => <State of={preview} /> },
-                    {
-                      head: heads.at,
-                      isNumber: true,
-                      isWide: true,
-                      cell: ({ is }) => <Time at={is.change_set?.written_at ?? is.created_at} as="span" />,
-                    },
-                  ]}
-                />
-              )}
-              <Promotions base={all.production} />
-            </>
+    <ListPage
+      nav={words.nav.environments}
+      title={words.environments.title}
+      about={words.environments.about}
+      isOpen={id !== undefined}
+      tools={
+        mayMake && (
+          <button type="button" onClick={() => setMaking(true)}>
+            <Icon name="plus" /> {words.environments.make}
+          </button>
+        )
+      }
+      panel={
+        <>
+          {open ? (
+            <PreviewPanel key={id} base={base} production={all.production} of={open} />
+          ) : (
+            id !== undefined &&
+            !all.isPending &&
+            !all.error && <p className="card card-item">{words.environments.gone}</p>
           )}
-        </div>
-        {open && <PreviewPanel key={id} base={base} production={all.production} of={open} />}
-        {id !== undefined && !open && !all.isPending && !all.error && (
-          <p className="card card-item">{words.environments.gone}</p>
-        )}
-      </main>
-      {isMaking && <NewPreview base={base} production={all.production} onClose={() => setMaking(false)} />}
-    </>
+          {isMaking && (
+            <NewPreview base={base} production={all.production} onClose={() => setMaking(false)} />
+          )}
+        </>
+      }
+    >
+      {pendingOf(all, 4) ?? (
+        <>
+          {all.main && <Production of={all.main} isHere={all.main.id === base} />}
+          {all.previews.length === 0 ? (
+            <Empty title={words.environments.none}>
+              <p className="meta">{words.environments.noneHint}</p>
+            </Empty>
+          ) : (
+            <Table
+              label={words.environments.title}
+              rows={all.previews}
+              keyOf={({ is }) => is.id}
+              addressOf={({ is }) => to.environments(base, is.id)}
+              selected={id}
+              columns={[
+                { head: heads.name, cell: ({ is }) => <Name of={is} isHere={is.id === base} /> },
+                {
+                  head: heads.kind,
+                  isWide: true,
+                  className: 'meta kind-cell',
+                  cell: ({ is }) => words.environments.kinds[is.change_set ? 'set' : 'preview'],
+                },
+                {
+                  head: heads.by,
+                  isWide: true,
+                  className: 'kind-cell',
+                  cell: ({ is }) => is.change_set && <Text>{is.change_set.created_by_name}</Text>,
+                },
+                { head: heads.state, cell: (preview) => <State of={preview} /> },
+                {
+                  head: heads.at,
+                  isNumber: true,
+                  isWide: true,
+                  cell: ({ is }) => <Time at={is.change_set?.written_at ?? is.created_at} as="span" />,
+                },
+              ]}
+            />
+          )}
+          <Promotions base={all.production} />
+        </>
+      )}
+    </ListPage>
   )
 }
 

@@ -10,11 +10,12 @@ import { Icon } from '../../parts/icon.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { kindName } from '../../parts/previews.ts'
 import { counted, titleOf } from '../../parts/record-types.ts'
+import { sidesOf } from '../../parts/schema.ts'
 import { fieldName } from '../../parts/text.ts'
 import { words } from '../../words.ts'
 import { FixButtons } from './fix-buttons.tsx'
 import type { Break, Migration, MigrationStep, Proposal } from './load.ts'
-import { type Fix, fixesOf, sidesOf, typeOf } from './schema.ts'
+import { type Fix, fixesOf, typeOf } from './schema.ts'
 import { nameOfEdit } from './title.ts'
 
 type Choose = (type: string, steps: readonly MigrationStep[]) => void

@@ -1,17 +1,16 @@
 /** One resource that a promotion would change: a record type field by field in words, the others by their settings. */
 import { useRead } from '../../api/queries.ts'
 import { pathOf } from '../../api/send.ts'
-import type { Page, RecordType, Schema } from '../../api/shapes.ts'
+import type { Page, RecordType } from '../../api/shapes.ts'
 import { Chip, type Tone } from '../../parts/chip.tsx'
 import { ChangesInTable, changesOf } from '../../parts/diff.tsx'
 import { Icon, type IconName } from '../../parts/icon.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { kindName } from '../../parts/previews.ts'
-import { fieldName } from '../../parts/text.ts'
-import { Value } from '../../parts/value.tsx'
+import { fieldRows, otherSteps, sidesOf } from '../../parts/schema.ts'
+import { SchemaChange } from '../../parts/schema-change.tsx'
 import { words } from '../../words.ts'
 import type { Edit } from './load.ts'
-import { type FieldRow, fieldRows, otherSteps, sidesOf } from './schema.ts'
 import { nameOfEdit } from './title.ts'
 
 type Props = { base: string; edit: Edit; types: readonly RecordType[] }
@@ -50,20 +49,7 @@ export function ResourceChange({ base, edit, types }: Props) {
           {op === 'update' ? words.review.changes(rows.length + settings.length) : words.review.states[op]}
         </Chip>
       </header>
-      {rows.length > 0 && (
-        <dl className="review-fields">
-          {rows.map((row) => (
-            <div key={row.name}>
-              <dt>
-                <Text>{fieldName(row.name)}</Text>
-              </dt>
-              <dd>
-                <FieldChange row={row} isNewType={op === 'create'} />
-              </dd>
-            </div>
-          ))}
-        </dl>
-      )}
+      {rows.length > 0 && <SchemaChange rows={rows} isNewType={op === 'create'} />}
       {settings.length > 0 && <ChangesInTable changes={settings} />}
       {op === 'delete' && isType && <Deleted base={base} type={id} />}
     </section>
@@ -74,67 +60,4 @@ function Deleted({ base, type }: { base: string; type: string }) {
   const total = useRead<Page<unknown>>(pathOf([base, 'records', type], { limit: 1, include_total: true }))
     .data?.meta.total
   return total ? <p className="card-item amber-word">{words.review.goWithIt(total)}</p> : null
-}
-
-/** A field in words: what is new is green, what goes is struck out. */
-function FieldChange({
-  row: { before, after, isNeeded, wasNeeded },
-  isNewType,
-}: {
-  row: FieldRow
-  isNewType: boolean
-}) {
-  const [old, next] = [before && words.schema.of(before), after && words.schema.of(after)]
-  const enums = before?.enum && after?.enum
-  return (
-    <span className="items">
-      {!before && after && (
-        <ins>
-          {isNewType ? '' : words.review.newField}
-          {next}
-        </ins>
-      )}
-      {before && !after && <del>{old}</del>}
-      {before && after && enums && <Choices before={before} after={after} />}
-      {!before && after?.enum && <Choices before={{ enum: after.enum }} after={after} />}
-      {before && after && !enums && old !== next && (
-        <span className="change">
-          <del>{old}</del>
-          <span className="arrow" role="img" aria-label={words.becomes}>
-            →
-          </span>
-          <ins>{next}</ins>
-        </span>
-      )}
-      {before && after && !enums && old === next && wasNeeded === isNeeded && (
-        <span className="meta">{words.review.otherRules}</span>
-      )}
-      {isNeeded && !wasNeeded && <ins>{words.schema.needed}</ins>}
-      {wasNeeded && !isNeeded && after && <del>{words.schema.needed}</del>}
-    </span>
-  )
-}
-
-function Choices({ before, after }: { before: Schema; after: Schema }) {
-  const [old, next] = [before.enum ?? [], after.enum ?? []]
-  return (
-    <>
-      {old
-        .filter((value) => !next.includes(value))
-        .map((value) => (
-          <del key={`-${value}`}>
-            <Value value={value} />
-          </del>
-        ))}
-      {next.map((value) =>
-        old.includes(value) ? (
-          <Chip key={String(value)}>{String(value)}</Chip>
-        ) : (
-          <ins key={`+${value}`}>
-            <Value value={value} />
-          </ins>
-        ),
-      )}
-    </>
-  )
 }

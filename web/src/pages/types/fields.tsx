@@ -1,0 +1,84 @@
+/** The fields of a record type in words: what they hold, which are required, and which no two records share. */
+import type { RecordType } from '../../api/shapes.ts'
+import { Chip } from '../../parts/chip.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { termOf } from '../../parts/record-types.ts'
+import { fieldName } from '../../parts/text.ts'
+import { words } from '../../words.ts'
+
+const MOST = 12
+type Props = { type: RecordType; onEdit: ((field: string) => void) | undefined }
+
+export function Fields({ type: { json_schema: schema, indexes }, onEdit }: Props) {
+  const fields = Object.entries(schema.properties ?? {})
+  const all = indexes.map(({ fields: terms, type, unique = false }) => ({
+    fields: terms.map(termOf),
+    kind: type === 'text' ? ('text' as const) : unique ? ('unique' as const) : ('quick' as const),
+  }))
+  const ofOne = (name: string) =>
+    all.find(
+      ({ fields: [field, second], kind }) =>
+        field === `data.${name}` && second === undefined && kind !== 'text',
+    )
+  const several = all.filter(({ fields: { length }, kind }) => length > 1 || kind === 'text')
+  return (
+    <div className="card-item">
+      <h3>{words.types.heads.fields}</h3>
+      {fields.length === 0 && <p className="meta">{words.types.noFields}</p>}
+      <dl className="type-fields">
+        {fields.map(([name, field]) => (
+          <div key={name}>
+            <dt>
+              <Text>{fieldName(name)}</Text>
+            </dt>
+            <dd>
+              <span className="items">
+                <span>{words.schema.of(field)}</span>
+                {field.enum?.slice(0, MOST).map((value) => (
+                  <Chip key={JSON.stringify(value)}>
+                    {typeof value === 'string' ? value : JSON.stringify(value)}
+                  </Chip>
+                ))}
+                {(field.enum?.length ?? 0) > MOST && (
+                  <span className="meta">{words.andMore((field.enum?.length ?? 0) - MOST)}</span>
+                )}
+              </span>
+              <span className="meta">
+                {[
+                  schema.required?.includes(name) && words.schema.needed,
+                  words.types.alone[ofOne(name)?.kind ?? ''],
+                ]
+                  .filter(Boolean)
+                  .join(' · ')}
+              </span>
+              {field.description !== undefined && (
+                <Text in="p" className="meta">
+                  {field.description}
+                </Text>
+              )}
+            </dd>
+            {onEdit && (
+              <dd>
+                <button
+                  type="button"
+                  className="quiet"
+                  aria-label={words.types.editField(fieldName(name))}
+                  onClick={() => onEdit(name)}
+                >
+                  <Icon name="pen" />
+                </button>
+              </dd>
+            )}
+          </div>
+        ))}
+      </dl>
+      {several.map(({ fields: terms, kind }) => (
+        <p key={`${kind} ${terms}`} className="meta">
+          <Text>{words.types.index[kind](terms.map(fieldName))}</Text>
+        </p>
+      ))}
+      {schema.additionalProperties !== false && <p className="meta">{words.types.isOpen}</p>}
+    </div>
+  )
+}

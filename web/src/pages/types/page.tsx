@@ -1,0 +1,105 @@
+import './types.css'
+import { useState } from 'react'
+import { to } from '../../addresses.ts'
+import { useBase, useRecordCounts, useTypes } from '../../api/queries.ts'
+import type { RecordType } from '../../api/shapes.ts'
+import { Empty, pendingOf } from '../../parts/failure.tsx'
+import { useMay } from '../../parts/grants.ts'
+import { Icon } from '../../parts/icon.tsx'
+import { ListPage } from '../../parts/list-page.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { pluralOf } from '../../parts/record-types.ts'
+import { Table } from '../../parts/table.tsx'
+import { whole } from '../../parts/text.ts'
+import { Time } from '../../parts/time.tsx'
+import { words } from '../../words.ts'
+import { EditType } from './edit-type.tsx'
+import { TypePanel } from './type-panel.tsx'
+
+type Place = { base: string; type?: string }
+
+export default function Page({ place: { base, type: id } }: { place: Place }) {
+  const [isMaking, setMaking] = useState(false)
+  const types = useTypes(base)
+  const all = types.data ?? []
+  const counts = useRecordCounts(base, all)
+  const isProtected = useProtected(base)
+  const mayMake = useMay(base, '*', 'manage') && !isProtected
+  const open = all.find((type) => type.id === id)
+  const heads = words.types.heads
+  return (
+    <ListPage
+      nav={words.nav.types}
+      title={words.types.title}
+      about={isProtected ? words.types.protected : words.types.about}
+      isOpen={id !== undefined}
+      tools={
+        mayMake && (
+          <button type="button" onClick={() => setMaking(true)}>
+            <Icon name="plus" /> {words.types.make}
+          </button>
+        )
+      }
+      panel={
+        <>
+          {open ? (
+            <TypePanel key={id} base={base} type={open} count={counts[open.id]} isProtected={isProtected} />
+          ) : (
+            id !== undefined && types.data && <p className="card card-item">{words.types.gone}</p>
+          )}
+          {isMaking && <EditType base={base} onClose={() => setMaking(false)} />}
+        </>
+      }
+    >
+      {pendingOf(types) ??
+        (all.length === 0 ? (
+          <Empty title={words.types.none}>
+            <p className="meta">{words.types.noneHint}</p>
+          </Empty>
+        ) : (
+          <Table
+            label={words.types.title}
+            rows={all}
+            keyOf={(type) => type.id}
+            addressOf={(type) => to.types(base, type.id)}
+            selected={id}
+            columns={[
+              { head: heads.name, cell: (type) => <Name of={type} /> },
+              {
+                head: heads.about,
+                isWide: true,
+                className: 'meta kind-cell types-about',
+                cell: ({ description }) => description !== null && <Text>{description}</Text>,
+              },
+              {
+                head: heads.fields,
+                isNumber: true,
+                cell: ({ json_schema: { properties = {} } }) => whole.format(Object.keys(properties).length),
+              },
+              { head: heads.records, isNumber: true, cell: (type) => numberOf(counts[type.id]) },
+              {
+                head: heads.changed,
+                isNumber: true,
+                isWide: true,
+                cell: ({ updated_at: at }) => <Time at={at} as="span" />,
+              },
+            ]}
+          />
+        ))}
+    </ListPage>
+  )
+}
+
+/** Whether the base takes changes of its types from previews only. */
+function useProtected(base: string): boolean {
+  const { data } = useBase(base)
+  return data?.environment === 'production' && data.settings.schema_changes === 'preview_only'
+}
+
+const Name = ({ of: type }: { of: RecordType }) => (
+  <span className="who">
+    <Icon name="table" />
+    <Text>{pluralOf(type)}</Text>
+  </span>
+)
+const numberOf = (count: number | undefined) => (count === undefined ? '' : whole.format(count))

@@ -1,0 +1,119 @@
+/** A change of a record type in a dialog. It is tried while one types, and what it would break is said before it counts. */
+import { type FormEvent, type ReactNode, useId } from 'react'
+import { Link } from 'wouter'
+import { to } from '../../addresses.ts'
+import { useWrite } from '../../api/queries.ts'
+import { pathOf } from '../../api/send.ts'
+import type { RecordType } from '../../api/shapes.ts'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Failure } from '../../parts/failure.tsx'
+import { type Trial, useTrial } from '../../parts/form.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { say } from '../../parts/toast.tsx'
+import { words } from '../../words.ts'
+
+type Tried = RecordType & { meta?: { warnings?: string[]; records_rewritten?: number } }
+type Props = {
+  base: string
+  id: string
+  /** Undefined: it is new. */
+  type: RecordType | undefined
+  title: string
+  act: string
+  /** Undefined while nothing is changed. */
+  body: object | undefined
+  isDanger?: boolean
+  foot?: ReactNode
+  onDone?: (type: RecordType) => void
+  onClose: () => void
+  children: ReactNode
+}
+
+export function TypeChange({
+  base,
+  id,
+  type,
+  title,
+  act,
+  body,
+  isDanger,
+  foot,
+  onDone,
+  onClose,
+  children,
+}: Props) {
+  const form = useId()
+  const method = type ? 'PATCH' : 'PUT'
+  const path = pathOf([base, 'record-types', id])
+  const trial = useTrial<Tried>(method, path, body)
+  const write = useWrite<RecordType>(base)
+  const isReady = trial.isOfNow && trial.answer !== undefined && !write.isPending
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (!isReady) return
+    write.mutate({
+      ...{ method, path, body },
+      headers: type ? { 'if-match': `"${type.version}"` } : { 'if-none-match': '*' },
+      onDone: (made) => {
+        say(words.types.done(made.version))
+        onClose()
+        onDone?.(made)
+      },
+    })
+  }
+  return (
+    <Dialog
+      title={<Text>{title}</Text>}
+      onClose={onClose}
+      foot={foot}
+      act={{ label: <Text>{act}</Text>, isReady, form, ...(isDanger && { tone: 'danger' }) }}
+    >
+      <form id={form} onSubmit={submit}>
+        {children}
+      </form>
+      <div role="status">{body !== undefined && <Consequences base={base} type={type?.id} of={trial} />}</div>
+      {write.error && <Failure of={write.error} />}
+    </Dialog>
+  )
+}
+
+type ConsequencesProps = { base: string; type: string | undefined; of: Trial<Tried> }
+
+function Consequences({ base, type, of: { isOfNow, answer, failure } }: ConsequencesProps) {
+  if (!isOfNow) return <p className="meta">{words.types.trying}</p>
+  if (failure) {
+    const samples = failure.details.flatMap((detail) => detail.samples ?? [])
+    if (type === undefined || samples.length === 0) return <Failure of={failure} />
+    return (
+      <section className="amber">
+        <Text in="p">{failure.message}</Text>
+        <ul className="plain-list">
+          {samples.slice(0, 5).map(({ id, message }) => (
+            <li key={id}>
+              <Link href={to.record(base, type, id)}>
+                <Text>{id}</Text>
+              </Link>{' '}
+              <Text>{message}</Text>
+            </li>
+          ))}
+        </ul>
+        <p className="meta">{words.types.inPreview}</p>
+      </section>
+    )
+  }
+  const { warnings = [], records_rewritten: count = 0 } = answer?.meta ?? {}
+  return (
+    <>
+      <p className="meta">{count > 0 ? words.types.rewrites(count) : words.types.fits}</p>
+      {warnings.length > 0 && (
+        <section className="amber">
+          {warnings.map((warning) => (
+            <Text key={warning} in="p">
+              {warning}
+            </Text>
+          ))}
+        </section>
+      )}
+    </>
+  )
+}

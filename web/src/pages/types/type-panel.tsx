@@ -1,0 +1,133 @@
+/** A record type: its fields in words, what it is linked with, what works with it, and how it came to be so. */
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { to } from '../../addresses.ts'
+import { useTypes } from '../../api/queries.ts'
+import type { RecordType } from '../../api/shapes.ts'
+import { pendingOf } from '../../parts/failure.tsx'
+import { useMay } from '../../parts/grants.ts'
+import { Icon } from '../../parts/icon.tsx'
+import { Facts, Panel } from '../../parts/panel.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { kindName } from '../../parts/previews.ts'
+import { nameOf, pluralOf, titleField } from '../../parts/record-types.ts'
+import { fieldName, whole } from '../../parts/text.ts'
+import { Time } from '../../parts/time.tsx'
+import { words } from '../../words.ts'
+import { EditField } from './edit-field.tsx'
+import { EditType } from './edit-type.tsx'
+import { Fields } from './fields.tsx'
+import { AUTOMATIC, FEW, type LinkType, useConfig, usersOf } from './load.ts'
+import { Versions } from './versions.tsx'
+
+type Props = { base: string; type: RecordType; count: number | undefined; isProtected: boolean }
+/** What is edited: the type itself, one of its fields, or one that is to be. */
+type Edited = { field?: string | undefined } | 'type'
+
+export function TypePanel({ base, type, count, isProtected }: Props) {
+  const [edited, setEdited] = useState<Edited>()
+  const mayEdit = useMay(base, type.id, 'manage') && !isProtected
+  const end = () => setEdited(undefined)
+  const title = titleField(type)
+  return (
+    <Panel back={to.types(base)} title={<Text>{pluralOf(type)}</Text>} note={words.recordType}>
+      <p className="card-item chips">
+        <Link className="button" href={to.records(base, type.id)}>
+          {words.types.open}
+        </Link>
+        {mayEdit && (
+          <>
+            <button type="button" onClick={() => setEdited('type')}>
+              {words.types.edit}
+            </button>
+            <button type="button" onClick={() => setEdited({})}>
+              <Icon name="plus" /> {words.types.newField}
+            </button>
+          </>
+        )}
+      </p>
+      <Facts
+        of={[
+          type.description !== null && [words.types.heads.about, <Text key="about">{type.description}</Text>],
+          [words.types.id, <code key="id">{type.id}</code>],
+          count !== undefined && [words.types.heads.records, whole.format(count)],
+          title !== undefined && [words.types.named, <Text key="title">{fieldName(title)}</Text>],
+          [
+            words.types.heads.changed,
+            <span key="at">
+              {words.record.version(type.version)}, <Time at={type.updated_at} as="ago" />
+            </span>,
+          ],
+        ]}
+      />
+      <Fields type={type} onEdit={mayEdit ? (field) => setEdited({ field }) : undefined} />
+      <Around base={base} type={type} />
+      <Versions base={base} type={type.id} />
+      {edited === 'type' && <EditType base={base} type={type} onClose={end} />}
+      {typeof edited === 'object' && <EditField base={base} type={type} name={edited.field} onClose={end} />}
+    </Panel>
+  )
+}
+
+/** What it is linked with, and what would notice a change. */
+function Around({ base, type: { id } }: { base: string; type: RecordType }) {
+  const config = useConfig(base)
+  const types = useTypes(base).data ?? []
+  const pending = pendingOf(config, 3)
+  if (!config.data) return <div className="card-item">{pending}</div>
+  const called = (ids: readonly string[], isOne: boolean) =>
+    ids
+      .map((each) => {
+        const type = types.find((one) => one.id === each)
+        if (!type) return each === '*' ? words.automation.says.anything : each
+        return (isOne ? nameOf(type, each) : pluralOf(type)).toLowerCase()
+      })
+      .join(', ')
+  const links = (end: 'source' | 'target') => {
+    const isOf = (link: LinkType) => link[`${end}_record_types`].some((each) => each === id || each === '*')
+    const other = end === 'source' ? 'target' : 'source'
+    return config.data.relationship_types.filter(isOf).map((link) => (
+      <li key={`${end}/${link.id}`}>
+        <Text>{link.name ?? link.id}</Text>{' '}
+        <span className="meta">
+          {words.types.links[end](
+            FEW[link.cardinality][end],
+            called(link[`${other}_record_types`], FEW[link.cardinality][end]),
+          )}
+        </span>
+      </li>
+    ))
+  }
+  const users = usersOf(config.data, id)
+  const all = [...links('source'), ...links('target')]
+  return (
+    <>
+      {all.length > 0 && (
+        <div className="card-item">
+          <h3>{words.types.linked}</h3>
+          <ul className="plain-list">{all}</ul>
+        </div>
+      )}
+      {users.length > 0 && (
+        <div className="card-item">
+          <h3>{words.types.users}</h3>
+          <ul className="plain-list">
+            {users.map((user) => {
+              const kind = user.list.slice(0, -1)
+              const address = AUTOMATIC.some((list) => list === user.list)
+                ? to.automation(base, { kind, id: user.id })
+                : user.list === 'endpoints' && to.endpoint(base, user.id)
+              const name = <Text>{user.name}</Text>
+              return (
+                <li key={`${kind}/${user.id}`}>
+                  {address ? <Link href={address}>{name}</Link> : name}{' '}
+                  <span className="meta">{kindName(kind)}</span>
+                </li>
+              )
+            })}
+          </ul>
+        </div>
+      )}
+    </>
+  )
+}
