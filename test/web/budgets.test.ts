@@ -56,10 +56,10 @@ describe('bytes, compressed as they are sent', () => {
 })
 
 describe('sources', () => {
-  // 1,100 of them are the views in the chat of an MCP client, which are pages of their own, 750 the types with their editor, and
+  // 1,100 of them are the views in the chat of an MCP client, which are pages of their own, 800 the types with their editor, and
   // 600 the reviewer's verdicts on change-sets, records and fields.
-  test('are at most 19,400 lines, and no component of more than 210', () => {
-    expect(sources.reduce((sum, { text }) => sum + lines(text), 0)).toBeLessThanOrEqual(19_400)
+  test('are at most 19,600 lines, and no component of more than 210', () => {
+    expect(sources.reduce((sum, { text }) => sum + lines(text), 0)).toBeLessThanOrEqual(19_600)
     const long = scripts.filter(({ name, text }) => name.endsWith('.tsx') && lines(text) > 210)
     expect(long.map(({ name, text }) => `${name}: ${lines(text)}`)).toEqual([])
   })
@@ -83,6 +83,11 @@ describe('sources', () => {
     const own = styles.filter(({ name }) => name.startsWith('pages/')).flatMap(classesOf)
     expect(own).not.toEqual([])
     expect(own.filter((name, at) => !shared.has(name) && own.indexOf(name) !== at)).toEqual([])
+    const bare = styles
+      .filter(({ name }) => name.startsWith('pages/'))
+      .flatMap(({ text }) => [...text.matchAll(/^ *\.([a-z][a-z0-9-]+) \{/gm)].map(([, name = '']) => name))
+    expect(bare).not.toEqual([])
+    expect(bare.filter((name) => shared.has(name))).toEqual([])
   })
 
   test('have their words in words.ts', () => {

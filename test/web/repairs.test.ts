@@ -1,6 +1,7 @@
 /** What a proposal means field by field, and the repairs that the page offers, without a browser. */
 import { describe, expect, test } from 'vitest'
-import { applied, fieldRows, fixesOf } from '../../web/src/pages/review/schema.ts'
+import { fixesOf } from '../../web/src/pages/review/schema.ts'
+import { applied, fieldRows } from '../../web/src/parts/schema.ts'
 
 type Definition = Parameters<typeof fieldRows>[0]
 type Step = Parameters<typeof applied>[1][number]

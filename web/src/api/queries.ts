@@ -162,11 +162,15 @@ export const useWaiting = (base: string) =>
     pathOf([base, 'review-requests'], { state: 'open', limit: 4, include_total: true }),
   )
 
-/** Deliveries that nothing sends any more: given up, or refused. */
-export function useFailing(base: string, since = '24h', options: Options = {}) {
+/** Deliveries that nothing sends any more: given up, or refused. How many there are is known with the first one. */
+export function useFailing(
+  base: string,
+  since = '24h',
+  { limit = 100, ...options }: Options & { limit?: number } = {},
+) {
   const from = /^\d+[mhd]$/.test(since) ? since : new Date(since).toISOString()
   const of = (status: string) =>
-    pathOf([base, 'deliveries'], { status, since: from, limit: 100, include_total: true })
+    pathOf([base, 'deliveries'], { status, since: from, limit, include_total: true })
   const dead = useRead<Page<Delivery>>(of('dead'), { keep: true, ...options })
   const refused = useRead<Page<Delivery>>(of('failed'), { keep: true, ...options })
   const total = (dead.data?.meta.total ?? 0) + (refused.data?.meta.total ?? 0)

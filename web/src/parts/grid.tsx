@@ -22,6 +22,8 @@ type Props<Row> = {
   total: number
   keyOf: (row: Row) => string
   onOpen: (row: Row) => void
+  /** Shows a row without leaving the list. */
+  onPeek?: (row: Row) => void
   /** Reads what is missing of these rows. */
   onSight: (first: number, last: number) => void
   /** The rows that a person sees. */
@@ -32,7 +34,20 @@ type Props<Row> = {
 }
 
 export function Grid<Row>(props: Props<Row>) {
-  const { label, columns, rows, total, keyOf, onOpen, onSight, onShown, selected, onSelect, isFresh } = props
+  const {
+    label,
+    columns,
+    rows,
+    total,
+    keyOf,
+    onOpen,
+    onPeek,
+    onSight,
+    onShown,
+    selected,
+    onSelect,
+    isFresh,
+  } = props
   const box = useRef<HTMLDivElement>(null)
   const latest = useRef(props)
   useLayoutEffect(() => {
@@ -76,10 +91,10 @@ export function Grid<Row>(props: Props<Row>) {
       }
       setAt(next)
     } else if (event.key === 'Enter' && row !== undefined && isCell(event.target)) onOpen(row)
-    else if ((event.key === 'x' || event.key === ' ') && row !== undefined && onSelect) {
+    else if (event.key === ' ' && row !== undefined && isCell(event.target)) {
       event.preventDefault()
-      onSelect(row)
-    }
+      onPeek?.(row)
+    } else if (event.key === 'x' && row !== undefined) onSelect?.(row)
   }
   const open = useCallback((row: Row) => latest.current.onOpen(row), [])
   const focused = useCallback((row: number, column: number) => {
@@ -92,6 +107,7 @@ export function Grid<Row>(props: Props<Row>) {
       className="grid"
       role="grid"
       aria-label={label}
+      aria-busy={total === 0 || items.some(({ index }) => rows.at(index) === undefined)}
       aria-rowcount={total + 1}
       aria-colcount={columns.length}
       aria-multiselectable={onSelect !== undefined}

@@ -1,6 +1,8 @@
 /** The frame of all pages of a base: the side bar, or the bar below on phones, the jump and the keys. */
+import { useQueryClient } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext, useState } from 'react'
 import { Link } from 'wouter'
+import { stale } from '../api/queries.ts'
 import { type Live, useLive } from '../api/stream.ts'
 import { Jump } from '../parts/jump.tsx'
 import { Text } from '../parts/plain-text.tsx'
@@ -8,16 +10,22 @@ import { words } from '../words.ts'
 import { Keys, usePageKeys } from './keys.tsx'
 import { Side } from './side.tsx'
 
-const LiveContext = createContext<Live>({ state: 'paused' })
+const LiveContext = createContext<Live & { onToggle?: () => void }>({ state: 'paused' })
 
 type Props = { base: string; path: string; children: ReactNode }
 
 export function Shell({ base, path, children }: Props) {
-  const live = useLive(base)
+  const client = useQueryClient()
+  const [isHeld, setHeld] = useState(false)
+  const live = useLive(isHeld ? undefined : base)
+  const onToggle = () => {
+    if (isHeld) stale(client, base)
+    setHeld(!isHeld)
+  }
   const [panel, setPanel] = useState<'jump' | 'keys' | undefined>()
   usePageKeys(base, setPanel)
   return (
-    <LiveContext.Provider value={live}>
+    <LiveContext.Provider value={{ ...live, onToggle }}>
       <a className="skip" href="#content">
         {words.skip}
       </a>
@@ -38,7 +46,7 @@ type Trail = readonly (readonly [name: string, address?: string | undefined])[]
 
 /** The line at the top of a page: where it is, and what can be done. */
 export function Bar({ trail, children }: { trail: Trail; children?: ReactNode }) {
-  const { state, reason } = useContext(LiveContext)
+  const { state, reason, onToggle } = useContext(LiveContext)
   return (
     <header className="bar">
       <nav className="trail" aria-label={words.nav.trail}>
@@ -56,10 +64,17 @@ export function Bar({ trail, children }: { trail: Trail; children?: ReactNode })
           </span>
         ))}
       </nav>
-      <span className={`live ${state}`} title={reason ?? words.liveHint}>
+      <button
+        type="button"
+        className={`quiet stream ${state}`}
+        title={reason ?? words.liveHint}
+        data-key="."
+        disabled={state === 'off'}
+        onClick={onToggle}
+      >
         <span className="dot" aria-hidden="true" />
         {state === 'live' ? words.live : state === 'paused' ? words.paused : words.notLive}
-      </span>
+      </button>
       {children}
     </header>
   )

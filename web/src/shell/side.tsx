@@ -20,7 +20,7 @@ export function Side({ base, path, onPanel }: Props) {
   const types = useTypes(base).data ?? []
   const counts = useRecordCounts(base, types)
   const waiting = useWaiting(base).data?.meta.total
-  const failing = useFailing(base, '24h', { enabled: useMay(base, '*', 'read') }).total
+  const failing = useFailing(base, '24h', { limit: 1, enabled: useMay(base, '*', 'read') }).total
   const notes: Readonly<Record<string, number | undefined>> = {
     [words.nav.review]: waiting,
     [words.nav.automation]: failing,

@@ -1,5 +1,5 @@
 /** The sign-in: a token that is exchanged at once for one of this tab. Over a page whose token ended, it is a dialog. */
-import { type FormEvent, useEffect, useState } from 'react'
+import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
 import { signIn, signsInElsewhere } from '../api/session.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { words } from '../words.ts'
@@ -18,16 +18,23 @@ export function SignIn({ message, isAgain = false }: Props) {
       <div className="mark" aria-hidden="true" />
       <h1>Plinth</h1>
       <p>{words.signIn.about}</p>
-      <Form {...(message !== undefined && { message })} />
-      <p className="meta">
-        {words.signIn.hint} <code>npx plinth open</code>
-      </p>
-      <p className="meta">{words.signIn.help}</p>
+      <Form
+        {...(message !== undefined && { message })}
+        help={
+          <>
+            <p className="meta">
+              {words.signIn.hint} <code>npx plinth open</code>
+            </p>
+            <p className="meta">{words.signIn.help}</p>
+          </>
+        }
+      />
     </main>
   )
 }
 
-function Form({ message }: { message?: string }) {
+/** Where people have an organization to sign in at, a token is for programs, and folded away. */
+function Form({ message, help }: { message?: string; help?: ReactNode }) {
   const [token, setToken] = useState('')
   const [isBusy, setBusy] = useState(false)
   const [isElsewhere, setElsewhere] = useState(false)
@@ -37,13 +44,8 @@ function Form({ message }: { message?: string }) {
     setBusy(true)
     void signIn(token.trim()).finally(() => setBusy(false))
   }
-  return (
+  const form = (
     <form onSubmit={submit}>
-      {isElsewhere && (
-        <a href={`/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`}>
-          {words.signIn.provider}
-        </a>
-      )}
       <label htmlFor="token">{words.signIn.token}</label>
       <input
         id="token"
@@ -55,12 +57,36 @@ function Form({ message }: { message?: string }) {
         aria-describedby="sign-in-message"
         onChange={({ target }) => setToken(target.value)}
       />
-      <button type="submit" className="primary" disabled={isBusy}>
+      <button type="submit" className={isElsewhere ? '' : 'primary'} disabled={isBusy}>
         {words.signIn.submit}
       </button>
+    </form>
+  )
+  return (
+    <>
+      {isElsewhere && (
+        <a
+          className="button primary"
+          href={`/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`}
+        >
+          {words.signIn.provider}
+        </a>
+      )}
+      {isElsewhere ? (
+        <details>
+          <summary>{words.signIn.withToken}</summary>
+          {form}
+          {help}
+        </details>
+      ) : (
+        <>
+          {form}
+          {help}
+        </>
+      )}
       <p id="sign-in-message" role="status" className="failed-word">
         {message ?? ''}
       </p>
-    </form>
+    </>
   )
 }

@@ -17,7 +17,7 @@ export function Bars({ base, since }: { base: string; since: string }) {
   const labels = times.map((at) => (unit === 'day' ? day : hour).format(at))
   const series = KINDS.map(
     (kind): Series => ({
-      name: words.activity.many[kind],
+      name: words.activity.only[kind],
       tone: `tone-${kind}`,
       values: times.map((at, index) =>
         requestsIn(bars, kind, at, times[index + 1] ?? Number.POSITIVE_INFINITY),

@@ -72,7 +72,7 @@ export function Filters({ search, groups, types, onChange }: Props) {
     type !== undefined && { label: words.activity.type, value: type, name: 'type' },
     op !== undefined && {
       label: words.activity.op,
-      value: words.activity.ops[op as keyof typeof words.activity.ops] ?? op,
+      value: words.verbs[op as keyof typeof words.verbs] ?? op,
       name: 'op',
     },
   ].filter((each) => each !== false)
@@ -131,7 +131,7 @@ export function Filters({ search, groups, types, onChange }: Props) {
       <Menu
         className=""
         label={words.activity.op}
-        items={Object.entries(words.activity.ops).map(([id, label]) => ({
+        items={Object.entries(words.verbs).map(([id, label]) => ({
           label,
           isOn: op === id,
           onSelect: () => onChange({ op: op === id ? undefined : id }),

@@ -8,6 +8,7 @@ import { useParameters } from '../../parts/search.ts'
 import { longDay, useNow, zone } from '../../parts/time.tsx'
 import { UndoDialog } from '../../parts/undo/dialog.tsx'
 import { ConnectButton } from '../../shell/connect.tsx'
+import { useKey } from '../../shell/keys.tsx'
 import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
 import { Bars } from './bars.tsx'
@@ -29,6 +30,8 @@ export default function Activity({ place: { base } }: PageProps) {
   )
   const since = search['since'] ?? DAY
   const isReady = useIsReady(base, since, feed)
+  useKey('j', next)
+  useKey('k', last)
   return (
     <>
       <Bar trail={[[words.nav.activity]]}>
@@ -52,7 +55,12 @@ export default function Activity({ place: { base } }: PageProps) {
               <Filters search={search} groups={feed.data ?? []} types={types} onChange={setSearch} />
               {pendingOf(feed, 10)}
               {feed.data && groups.length === 0 && (
-                <Nothing isFiltered={Object.keys(search).length > 0} onAll={() => setSearch(NO_FILTER)} />
+                <Nothing
+                  isFiltered={Object.keys(search).length > 0}
+                  onAll={() =>
+                    setSearch(Object.fromEntries(Object.keys(search).map((each) => [each, undefined])))
+                  }
+                />
               )}
               <Feed
                 base={base}
@@ -81,14 +89,13 @@ export default function Activity({ place: { base } }: PageProps) {
   )
 }
 
-const NO_FILTER = {
-  who: undefined,
-  kind: undefined,
-  tool: undefined,
-  type: undefined,
-  op: undefined,
-  since: undefined,
+/** Goes to the row below or above; `Space` and `Enter` open it in place. */
+const step = (by: 1 | -1) => () => {
+  const rows = [...document.querySelectorAll<HTMLElement>('.feed-time')]
+  const at = rows.findIndex((each) => each.closest('li')?.contains(document.activeElement))
+  rows[at < 0 ? 0 : Math.max(0, Math.min(rows.length - 1, at + by))]?.focus()
 }
+const [next, last] = [step(1), step(-1)]
 
 type FeedProps = {
   base: string

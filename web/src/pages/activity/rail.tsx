@@ -36,7 +36,7 @@ function Waiting({ base }: { base: string }) {
         <h2>{words.activity.waiting}</h2>
         <span className="note">{data.meta.total}</span>
       </header>
-      {data.data.length === 0 && <p className="card-item note">{words.activity.nothingWaits}</p>}
+      {data.data.length === 0 && <p className="card-item note">{words.review.none}</p>}
       {data.data.map(({ id, title, by, summary, breaks }) => (
         <div key={id} className="card-item">
           <strong className="who">
@@ -163,7 +163,7 @@ function InWork({ base }: { base: string }) {
             >
               <Text>{title ?? record_id}</Text>
             </Link>
-            <span className="note">{words.activity.left(span(Date.parse(expires_at) - now))}</span>
+            <span className="note">{words.record.left(span(Date.parse(expires_at) - now))}</span>
             <span className="hidden">{words.activity.heldBy(visible(holder?.name ?? words.nobody))}</span>
           </li>
         ))}

@@ -65,7 +65,7 @@ export default function Request({ place: { base, request = '' } }: PageProps) {
               </p>
             </div>
             <button type="button" disabled={!mayUndo} onClick={() => setUndoing(true)}>
-              <Icon name="undo" /> {group.undone_by === null ? words.undo.verb : words.undo.theUndo}
+              <Icon name="undo" /> {group.undone_by === null ? words.undo.verb : words.record.undoUndo}
             </button>
           </div>
         )}

@@ -90,7 +90,7 @@ export function Row({ base, row, types, onFilter, onUndo }: Props) {
               className="quiet"
               onClick={() => onUndo({ of: { request_id: group.undone_by }, about })}
             >
-              {words.undo.theUndo}
+              {words.record.undoUndo}
             </button>
           )}
           <button

@@ -8,6 +8,18 @@ import { fieldName } from '../../parts/text.ts'
 import { words } from '../../words.ts'
 import type { Folded } from './fold.ts'
 
+/** Where a person sees what was changed. */
+const addressOf = (base: string, { kind, type, id }: { kind: string; type: string | null; id: string }) =>
+  type !== null
+    ? to.record(base, type, id)
+    : kind === 'record_type'
+      ? to.types(base, id)
+      : kind === 'endpoint'
+        ? to.endpoint(base, id)
+        : /^(trigger|inbound_webhook|action)$/.test(kind)
+          ? to.automation(base, { kind, id })
+          : undefined
+
 const verbOf = ({ kind, operation }: Count): string =>
   kind === 'relationship' ? words.linkVerbs[operation] : words.verbs[operation]
 
@@ -18,13 +30,14 @@ export function Sentence({ base, row, types }: { base: string; row: Folded; type
   if (group?.title != null && row.count === 1 && only && group.id !== undefined) {
     const { kind, record_type: type, operation } = only
     const title = <Text>{group.title}</Text>
+    const address = addressOf(base, { kind, type, id: group.id })
     return (
       <>
         {verbOf(only)} {(operation !== 'update' || type === null) && `${fieldName(type ?? kind)} `}
-        {type === null || operation === 'delete' ? (
+        {address === undefined || operation === 'delete' ? (
           <span className="subject">{title}</span>
         ) : (
-          <Link href={to.record(base, type, group.id)} className="subject">
+          <Link href={address} className="subject">
             {title}
           </Link>
         )}

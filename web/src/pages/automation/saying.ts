@@ -16,7 +16,7 @@ export function saying(row: Automatic, types: readonly RecordType[]): string {
   if (row.kind === 'source') return text.source(pluralOf(row.is.type).toLowerCase(), row.is.host)
   const { events, record_types: ids, condition, url, action } = row.is
   const when = text.when(
-    events.map((event) => words.activity.ops[event as keyof typeof words.activity.ops] ?? event),
+    events.map((event) => words.verbs[event as keyof typeof words.verbs] ?? event),
     ids.length === 0 ? text.anything : ids.map(many).join(', '),
     isFilter(condition) ? filterWords(condition) : undefined,
   )

@@ -1,6 +1,7 @@
 /** A file: its content, its versions with what differs between them, and the way back to one. */
 import { useState } from 'react'
 import { to } from '../../addresses.ts'
+import { Failure as Refusal } from '../../api/failure.ts'
 import { useRead, useWrite } from '../../api/queries.ts'
 import { pathOf, request } from '../../api/send.ts'
 import type { Page, Token } from '../../api/shapes.ts'
@@ -33,6 +34,12 @@ export function FilePanel({ base, type, path, version }: Props) {
   const before = shown && all[all.indexOf(shown) + 1]
   const address = (of: number) => pathOf(filePath(base, type.id, path), { version: of })
   const back = to.files(base, type.id, { in: prefix, q })
+  const [unread, setUnread] = useState<Refusal>()
+  const failed = unread ?? write.error
+  const reading = (read: Promise<void>) => {
+    setUnread(undefined)
+    read.catch((error: unknown) => error instanceof Refusal && setUnread(error))
+  }
   const restore = async ({ version: old, content_type: kind }: Version) => {
     const content = await (await request('GET', address(old))).blob()
     write.mutate({
@@ -51,11 +58,11 @@ export function FilePanel({ base, type, path, version }: Props) {
       {shown && newest && (
         <>
           <p className="card-item chips">
-            <button type="button" onClick={() => void saveAs(address(shown.version), nameOf(path))}>
+            <button type="button" onClick={() => reading(saveAs(address(shown.version), nameOf(path)))}>
               {words.files.download}
             </button>
             {mayWrite && shown !== newest && (
-              <button type="button" disabled={write.isPending} onClick={() => void restore(shown)}>
+              <button type="button" disabled={write.isPending} onClick={() => reading(restore(shown))}>
                 {words.files.restore(shown.version)}
               </button>
             )}
@@ -65,7 +72,7 @@ export function FilePanel({ base, type, path, version }: Props) {
               </button>
             )}
           </p>
-          {write.error && <Failure of={write.error} />}
+          {failed && <Failure of={failed} />}
           <Content
             key={shown.version}
             base={base}
@@ -73,6 +80,7 @@ export function FilePanel({ base, type, path, version }: Props) {
             path={path}
             of={shown}
             address={address(shown.version)}
+            onUnread={setUnread}
           />
           <div className="card-item">
             <h3>{words.files.versions}</h3>
@@ -83,7 +91,10 @@ export function FilePanel({ base, type, path, version }: Props) {
                     type="button"
                     className="quiet"
                     aria-pressed={each === shown}
-                    onClick={() => change({ v: String(each.version) }, true)}
+                    onClick={() => {
+                      setUnread(undefined)
+                      change({ v: String(each.version) }, true)
+                    }}
                   >
                     {words.record.short(each.version)}
                   </button>
@@ -129,12 +140,19 @@ export function FilePanel({ base, type, path, version }: Props) {
 const IMAGE = /^image\//
 const TEXT = /^text\/|[/+](json|xml|yaml)\b|javascript/
 
-type ContentProps = { base: string; type: string; path: string; of: Version; address: string }
+type ContentProps = {
+  base: string
+  type: string
+  path: string
+  of: Version
+  address: string
+  onUnread: (of: Refusal) => void
+}
 
-function Content({ base, type, path, of, address }: ContentProps) {
+function Content({ base, type, path, of, address, onUnread }: ContentProps) {
   const isText = TEXT.test(of.content_type)
   const text = useText(base, type, path, of.version, isText)
-  const image = useContent(IMAGE.test(of.content_type) ? address : undefined)
+  const image = useContent(IMAGE.test(of.content_type) ? address : undefined, onUnread)
   if (isText)
     return (
       <div className="card-item">

@@ -1,5 +1,6 @@
 /** The files of a base: folders, versions, and what they hold. */
 import { useEffect, useState } from 'react'
+import { Failure } from '../../api/failure.ts'
 import { usePagesOf, useRead } from '../../api/queries.ts'
 import { pathOf, request } from '../../api/send.ts'
 import type { Page } from '../../api/shapes.ts'
@@ -63,7 +64,10 @@ export const useText = (base: string, type: string, path: string, version: numbe
   )
 
 /** A content as an address of this tab, since a frame or an image sends no token. */
-export function useContent(address: string | undefined): string | undefined {
+export function useContent(
+  address: string | undefined,
+  onFailure: (of: Failure) => void,
+): string | undefined {
   const [url, setUrl] = useState<string>()
   useEffect(() => {
     if (address === undefined) return
@@ -75,13 +79,13 @@ export function useContent(address: string | undefined): string | undefined {
         made = URL.createObjectURL(blob)
         setUrl(made)
       })
-      .catch(() => undefined)
+      .catch((error: unknown) => error instanceof Failure && onFailure(error))
     return () => {
       stop.abort()
       if (made !== undefined) URL.revokeObjectURL(made)
       setUrl(undefined)
     }
-  }, [address])
+  }, [address, onFailure])
   return url
 }
 

@@ -131,7 +131,7 @@ export default function Page({ place: { base, type = '', id = '' } }: PageProps)
                       files: now.data?._expanded?.attachments?.length,
                     }}
                   />
-                  <div role="tabpanel" aria-label={words.record.tabs[tab]} className="panel">
+                  <div role="tabpanel" aria-label={words.record.tabs[tab]} className="tab-panel">
                     {tab === 'fields' && (
                       <Fields row={row} type={recordType} changes={history.data?.data ?? []} />
                     )}

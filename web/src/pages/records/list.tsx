@@ -17,6 +17,7 @@ import { Foot, type Shown } from './foot.tsx'
 import { useFreshRows } from './fresh.ts'
 import { type Linked, type ListBody, useAuthors, useFoot, useList } from './load.ts'
 import { NoMatch } from './no-match.tsx'
+import { Peek } from './peek.tsx'
 import { Selection } from './selection.tsx'
 
 const SUMS = 2
@@ -67,6 +68,7 @@ export function RecordList({ base, type, asked, search, stamp, onAgain, onChange
   const authors = useAuthors(base, type.id, asked.asOf === undefined && !isNarrow ? list.rows.pages : [])
   const { changed, fresh } = useFreshRows(base, type.id, stamp)
   const [selected, setSelected] = useState<ReadonlyMap<string, Linked>>(new Map())
+  const [peeked, setPeeked] = useState<Linked>()
   const toggle = useCallback((row: Linked) => {
     setSelected((so) => {
       const next = new Map(so)
@@ -121,6 +123,7 @@ export function RecordList({ base, type, asked, search, stamp, onAgain, onChange
           total={list.total}
           keyOf={({ id }) => id}
           onOpen={({ id }) => navigate(to.record(base, type.id, id))}
+          onPeek={setPeeked}
           onSight={list.onSight}
           onShown={tell}
           selected={keys}
@@ -128,6 +131,7 @@ export function RecordList({ base, type, asked, search, stamp, onAgain, onChange
           isFresh={({ id }) => fresh.has(id)}
         />
       )}
+      {peeked && <Peek base={base} type={type} row={peeked} onClose={() => setPeeked(undefined)} />}
       <Foot
         foot={foot}
         all={all?.count}

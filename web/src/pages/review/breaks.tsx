@@ -185,7 +185,7 @@ function Samples({ base, type, of, types }: Pick<Props, 'base' | 'types'> & { ty
           </Link>
         )
       })}
-      {more > 0 && <span>{words.review.andMore(more)}</span>}
+      {more > 0 && <span>{words.andMore(more)}</span>}
     </p>
   )
 }

@@ -11,7 +11,7 @@ export type LinkType = Resource & {
   cardinality: keyof typeof FEW
 }
 export const AUTOMATIC = ['triggers', 'inbound_webhooks', 'actions'] as const
-export const USERS = [...AUTOMATIC, 'endpoints', 'toolsets', 'seeds'] as const
+const USERS = [...AUTOMATIC, 'endpoints', 'toolsets', 'seeds'] as const
 export type Config = { relationship_types: LinkType[] } & Record<(typeof USERS)[number], Resource[]>
 
 /** All that is defined beside the types, in one read. */

@@ -50,7 +50,7 @@ export function UndoDialog({ base, of, about, onClose }: Props) {
       onDone: (done) => {
         onClose()
         say(words.undo.done(done.count), {
-          label: words.undo.theUndo,
+          label: words.record.undoUndo,
           onSelect: () => undoTheUndo(done.request_id),
         })
       },

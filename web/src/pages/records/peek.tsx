@@ -1,0 +1,42 @@
+/** A record at a look, without leaving the list: `Space` opens it, and closes it again. */
+import { Link } from 'wouter'
+import { to } from '../../addresses.ts'
+import type { RecordType, Row } from '../../api/shapes.ts'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Facts } from '../../parts/panel.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { fieldsOf, titleOf, valueAt } from '../../parts/record-types.ts'
+import { fieldName } from '../../parts/text.ts'
+import { Value } from '../../parts/value.tsx'
+import { words } from '../../words.ts'
+
+type Props = { base: string; type: RecordType; row: Row; onClose: () => void }
+
+export const Peek = ({ base, type, row, onClose }: Props) => (
+  <Dialog
+    title={<Text>{titleOf(row, type)}</Text>}
+    onClose={onClose}
+    foot={
+      <>
+        <button type="button" onClick={onClose}>
+          {words.close}
+        </button>
+        <Link className="button" href={to.record(base, type.id, row.id)}>
+          {words.environments.open}
+        </Link>
+      </>
+    }
+  >
+    <Facts
+      of={fieldsOf(type).map((field) => {
+        const value = valueAt(row, field)
+        return (
+          value !== undefined && [
+            fieldName(field.path),
+            <Value key={field.name} value={value} isState={field.isState} format={field.schema.format} />,
+          ]
+        )
+      })}
+    />
+  </Dialog>
+)
