@@ -1,5 +1,5 @@
 /** A dialog; a sheet on phones. `Esc` and the veil close it, and the focus goes back to where it was. */
-import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 import { words } from '../words.ts'
 
 type Props = {
@@ -19,8 +19,11 @@ type Props = {
 export function Dialog({ title, onClose, foot, act, children, isWide = false }: Props) {
   const element = useRef<HTMLDialogElement>(null)
   const name = useId()
-  useEffect(() => {
-    element.current?.showModal()
+  // Closed before it is taken away, whatever ended it: then the focus goes back.
+  useLayoutEffect(() => {
+    const own = element.current
+    own?.showModal()
+    return () => own?.close()
   }, [])
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Esc closes a dialog by itself
