@@ -30,8 +30,8 @@ const PAGES: Record<string, string> = {
   review: '/review',
   agents: '/agents',
 }
-/** Who asks nothing yet is refused nothing. */
-const { ask: _, ...READING } = OTHER_PAGES
+/** Who asks nothing yet, or only what the frame asks too, is refused nothing. */
+const { ask: _, types: __, ...READING } = OTHER_PAGES
 /** What a person reads for each refusal; 0 is no answer. */
 const REFUSALS: Record<number, string> = {
   0: 'The server does not answer.',

@@ -29,19 +29,8 @@ type Props = {
   children: ReactNode
 }
 
-export function TypeChange({
-  base,
-  id,
-  type,
-  title,
-  act,
-  body,
-  isDanger,
-  foot,
-  onDone,
-  onClose,
-  children,
-}: Props) {
+export function TypeChange(props: Props) {
+  const { base, id, type, title, act, body, isDanger, foot, onDone, onClose, children } = props
   const form = useId()
   const method = type ? 'PATCH' : 'PUT'
   const path = pathOf([base, 'record-types', id])
