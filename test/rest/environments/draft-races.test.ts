@@ -1,3 +1,4 @@
+// @module-tag full
 /** Writes into a change-set while production writes the same records: a draft is made of what its writer read. */
 import { isDeepStrictEqual as isEqual } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
