@@ -64,7 +64,7 @@ import { migrate } from './storage/database/migrate.ts'
 import { openOutageLog } from './storage/database/outage.ts'
 import { type Database, openDatabase } from './storage/database/pool.ts'
 import type { Found } from './storage/database/readiness.ts'
-import { Freshness, openStandby, openTokenDbs, type StandbyHealth } from './storage/database/standby.ts'
+import { openStandby, openTokenDbs, type StandbyHealth } from './storage/database/standby.ts'
 import { openVault } from './storage/vault/vault.ts'
 
 export type { Scope, Via } from './core/scope.ts'
@@ -416,7 +416,6 @@ const systemScope = (db: Database, services: Services): Scope => ({
   requestId: 'boot',
   batches: { left: Number.POSITIVE_INFINITY },
   writes: { any: false },
-  freshness: new Freshness(),
   answer: new ResponseBudget(LIMITS.pageBytes, Number.POSITIVE_INFINITY),
   received: new Map(),
 })

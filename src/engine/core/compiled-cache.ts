@@ -60,9 +60,9 @@ export function compiledCache<V extends object>({
     const entries = entriesOf(caches)
     const before = caches.forgotten()
     const value = await load(scope, key, entries.get(key))
-    // State read in a transaction may be uncommitted, so it is not cached.
     // What is read by it must not come from a standby that does not have it yet: its indexes are not whole there.
     if (value && !db.isTransaction) caches.newest.at = performance.now()
+    // State read in a transaction may be uncommitted, so it is not cached.
     const isCacheable = !db.isTransaction && caches.forgotten() === before
     if (value && isCacheable) entries.set(key, value)
     return value

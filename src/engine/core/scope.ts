@@ -127,8 +127,8 @@ export type Services = {
 /** Caller, rights, connection and services of a request. Every engine function takes one. */
 export type Scope = Services & {
   readonly db: Db
-  /** How recent reads on a standby must be. */
-  readonly freshness: Freshness
+  /** How recent reads on a standby must be; absent where there is none. */
+  readonly freshness?: Freshness
   readonly access: Access
   /** The policy that restricts the scope, if any. */
   readonly policy?: ScopePolicy

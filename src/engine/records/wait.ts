@@ -33,13 +33,13 @@ export async function waitForRecords(
     const lasting = { ...scope, closed: undefined }
     const ask = () => {
       // It asks because something changed.
-      scope.freshness.note()
+      scope.freshness?.note()
       return listRecords(lasting, baseId, recordType, args)
     }
     return await scope.longPolls.first({ baseId, name, owner: scope.actor.tokenId ?? '', ask }, slot.signal)
   } finally {
     // The page may be the answer to another token: its lists must be as recent.
-    scope.freshness.note()
+    scope.freshness?.note()
     clearTimeout(late)
     slot.end()
   }

@@ -56,7 +56,7 @@ export async function settledSeq({ db, feed, changeSet, freshness }: Scope): Pro
   if (changeSet === undefined) {
     const seq = await feed.settledSeq()
     // Who has seen a change in the log finds it in lists.
-    freshness.note()
+    freshness?.note()
     return seq
   }
   const [last] = await db.query<{ seq: number }>(LAST_POSITION, [changeSet])

@@ -76,7 +76,9 @@ export function write<T extends object>(
   options: WriteOptions<T>,
   work: (scope: WriteScope) => Promise<T>,
 ): Promise<T & Told> {
-  return scope.freshness.whileWriting(() => carryOut(scope, options, work))
+  const { freshness } = scope
+  if (!freshness) return carryOut(scope, options, work)
+  return freshness.whileWriting(() => carryOut(scope, options, work))
 }
 
 async function carryOut<T extends object>(

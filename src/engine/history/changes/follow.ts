@@ -89,7 +89,7 @@ async function* flattened(
     for (const change of titled(filter ? await filter(run) : run)) {
       if (signal.aborted) return
       // Who is told of a change finds it in lists.
-      freshness.note()
+      freshness?.note()
       yield change
     }
 }

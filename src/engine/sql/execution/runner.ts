@@ -34,7 +34,7 @@ export type SqlLimits = {
 type RunOptions = {
   principal: PrincipalRights
   /** How recent what it reads on a standby must be. */
-  freshness: Freshness
+  freshness: Freshness | undefined
   tokenId: string
   requestId: string
   limit: number
@@ -205,10 +205,11 @@ export async function openSqlRunner({
   }
   const perform = async (statement: Prepared, request: RunOptions): Promise<SqlRows> => {
     const free = slots.take(request.tokenId)
-    if (!standby || !there) return performOn(here, statement, request, free)
+    const { freshness } = request
+    if (!standby || !there || !freshness) return performOn(here, statement, request, free)
     let slot: (() => void) | undefined = free
     return standby.read(
-      request.freshness,
+      freshness,
       () => {
         slot = undefined
         return performOn(there, statement, request, free)

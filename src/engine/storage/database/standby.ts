@@ -138,17 +138,18 @@ function faultOf(thrown: unknown): Fallback | undefined {
 }
 
 /** The database for one token, and how recent its reads must be. */
-type TokenDb = { readonly db: Db; readonly freshness: Freshness }
+type TokenDb = { readonly db: Db; readonly freshness?: Freshness }
 
 /** The database for tokens, whose reads may be on the standby if there is one. */
 export function openTokenDbs(database: Database, standby: Standby | undefined): (tokenId: string) => TokenDb {
+  if (!standby) return (tokenId) => ({ db: database.of(tokenId) })
   const known = new LRUCache<string, TokenDb>({ max: LIMITS.tokenClients })
   return (tokenId) => {
     const found = known.get(tokenId)
     if (found) return found
     const freshness = new Freshness()
-    const here = database.of(tokenId)
-    const db = standby ? new LaggingReads(here, standby.replica.of(tokenId), standby, freshness) : here
+    const there = standby.replica.of(tokenId)
+    const db = new LaggingReads(database.of(tokenId), there, standby, freshness)
     const made = { db, freshness }
     known.set(tokenId, made)
     return made
