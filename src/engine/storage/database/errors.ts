@@ -10,7 +10,7 @@ export function sqlState(thrown: unknown): string | undefined {
   if (typeof cause?.originalCode === 'string') return cause.originalCode
   if (code === 'P2002') return '23505'
   if (code === 'P2003') return '23503'
-  if (code === 'P2034') return '40001'
+  if (code === 'P2034') return SERIALIZATION_FAILURE
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined
 }
 
@@ -18,6 +18,8 @@ export const UNIQUE_VIOLATION = '23505'
 const FOREIGN_KEY_VIOLATION = '23503'
 const CANCELED = '57014'
 export const LOCK_TIMEOUT = '55P03'
+export const DEADLOCK = '40P01'
+export const SERIALIZATION_FAILURE = '40001'
 
 export const isCancelled = (thrown: unknown): boolean => sqlState(thrown) === CANCELED
 

@@ -2,10 +2,7 @@
 
 import { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import { sqlState, UNIQUE_VIOLATION, violatedConstraint } from './errors.ts'
-
-const DEADLOCK = '40P01'
-const SERIALIZATION_FAILURE = '40001'
+import { DEADLOCK, SERIALIZATION_FAILURE, sqlState, UNIQUE_VIOLATION, violatedConstraint } from './errors.ts'
 
 /** Foreign keys on which creating a link races with deleting one of its ends. */
 const LINK_ENDS = ['relationship_source', 'relationship_target']

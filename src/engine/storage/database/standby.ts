@@ -6,7 +6,7 @@ import { LIMITS } from '../../../foundation/limits.ts'
 import type { InfoLog } from '../../../foundation/log.ts'
 import type { CappedRows, RowCap } from './capped-query.ts'
 import type { Closed, Db, Statement } from './client.ts'
-import { isAway, isCancelled, sqlState, unreachable } from './errors.ts'
+import { DEADLOCK, isAway, isCancelled, SERIALIZATION_FAILURE, sqlState, unreachable } from './errors.ts'
 import { type FenceState, openFence } from './fence.ts'
 import type { Database } from './pool.ts'
 import { WrappedDb } from './wrapped-db.ts'
@@ -117,8 +117,6 @@ export function openStandby(
   }
 }
 
-const DEADLOCK = '40P01'
-const SERIALIZATION_FAILURE = '40001'
 /** PostgreSQL gives the end of a statement that replay has to wait for several codes. */
 const CONFLICTS = new Set<string | undefined>([SERIALIZATION_FAILURE, DEADLOCK])
 const CONFLICT_WORDS = /conflict with recovery/
