@@ -19,7 +19,7 @@ export type FoundCall = {
 }
 
 /** How a call ended that goes on after its answer. */
-export type CallEnd = Pick<FoundCall, 'outcome' | 'message' | 'ms'>
+export type CallEnd = Pick<FoundCall, 'outcome' | 'message'> & { readonly ms: number }
 
 /** A call that the request ended before: the reason is that of the request. */
 export const REFUSED = 'refused'
@@ -72,10 +72,9 @@ export function recordCalls(request: FastifyRequest, reply: FastifyReply, status
       bytesIn: Math.round(bytesIn),
       bytesOut: Math.round(bytesOut),
     }
-    const record = (end: CallEnd) =>
-      recordCall(caller, { ...made, ...end, ms: end.ms ?? ms, wrote: writes.any })
+    const record = (end?: CallEnd) => recordCall(caller, { ...made, ...end, wrote: writes.any })
     if (later) void later.then(record)
-    else record(made)
+    else record()
   }
 }
 
