@@ -2,7 +2,6 @@ import {
   CLIENT_CAPABILITIES_META_KEY,
   type InboundLadderRejection,
   type InboundModernRoute,
-  ProtocolErrorCode,
 } from '@modelcontextprotocol/server'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Cancellation } from '../../../foundation/cancellation.ts'
@@ -11,6 +10,7 @@ import { eventStream, openEnded } from '../../../http/sse.ts'
 import type { AddressSession } from '../address-session.ts'
 import type { Calls } from '../call-log.ts'
 import { noTasks, ofClient, takesTasks } from '../client-extensions.ts'
+import { toProtocolFailure } from '../content.ts'
 import { EventQueue } from '../event-queue.ts'
 import { Exchange } from '../exchange.ts'
 import type { Provider, Wire } from '../provider.ts'
@@ -68,8 +68,11 @@ export function openModern(provider: Provider, onInternal: (cause: unknown) => v
         exchange.finish(message.id)
       })
       if (message.method === 'subscriptions/listen') {
-        const undeclared = undeclaredTasks(message.params, meta?.[CLIENT_CAPABILITIES_META_KEY])
-        if (undeclared) return refuse(reply, undeclared, request.body)
+        // Who asks to hear of tasks must take them.
+        if (asksForTasks(message.params) && !takesTasks(meta?.[CLIENT_CAPABILITIES_META_KEY])) {
+          const failure = toProtocolFailure(noTasks(), request.id, onInternal)
+          return refuse(reply, { status: statusOf(failure.code), ...failure }, request.body)
+        }
         const heard = await listen(request, session, gone.signal, { provider, onInternal })
         if (heard instanceof EventQueue) {
           calls.answered(message.id, {})
@@ -97,18 +100,9 @@ export function openModern(provider: Provider, onInternal: (cause: unknown) => v
   }
 }
 
-/** Who asks to hear of tasks must take them. */
-function undeclaredTasks(params: unknown, declared: unknown): Fault | undefined {
-  const { notifications } = (params ?? {}) as { notifications?: { taskIds?: unknown } | null }
-  if (notifications?.taskIds === undefined || takesTasks(declared)) return undefined
-  const { message, needs } = noTasks()
-  return {
-    status: 400,
-    code: ProtocolErrorCode.MissingRequiredClientCapability,
-    message,
-    data: { requiredCapabilities: needs },
-  }
-}
+const asksForTasks = (params: unknown): boolean =>
+  (params as { notifications?: { taskIds?: unknown } | null } | undefined)?.notifications?.taskIds !==
+  undefined
 
 /** Sends a refusal with the id of the request, if the body has one. */
 function refuse(reply: FastifyReply, { status, code, message, data }: Fault, body: unknown): FastifyReply {

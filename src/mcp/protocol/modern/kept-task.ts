@@ -2,9 +2,7 @@
 import { LIMITS } from '../../../foundation/limits.ts'
 import { sealText, type Task, type TaskChange, unsealText } from '../../../graphql/context.ts'
 import { type AddressSession, exactAddressOf } from '../address-session.ts'
-import { toProtocolFailure } from '../content.ts'
 import type { Wire } from '../provider.ts'
-import type { Serving } from './call.ts'
 
 export type Call = { name: string; arguments?: Record<string, unknown> | undefined }
 /** A question that a task asks, and all that its call needs to go on with the answers. */
@@ -47,32 +45,29 @@ export function openKept(session: AddressSession, { id, sealed }: Task): Kept | 
   return text === undefined ? undefined : (JSON.parse(text) as Kept)
 }
 
-type Ending = { task: Task; call: Call; round: number; session: AddressSession; isWithdrawn: boolean }
+/** The JSON-RPC response that a call would have had. */
+export type Response = { result: object } | { error: { code: number; message: string; data?: object } }
 
-export function endOf(result: Wire, { task, call, round, session, isWithdrawn }: Ending): TaskChange {
+type Ending = { id: string; call: Call; round: number; session: AddressSession; isWithdrawn: boolean }
+
+/** What a task becomes when its call ends, or asks. */
+export function changeOf(response: Response, { id, call, round, session, isWithdrawn }: Ending): TaskChange {
+  if ('error' in response) {
+    if (isWithdrawn) return CANCELLED
+    const { error } = response
+    return { status: 'failed', message: error.message, sealed: sealKept(session, id, { error }) }
+  }
+  const result = response.result as Wire
   if (result['resultType'] === 'input_required') {
     const { inputRequests, requestState } = result as { inputRequests: Wire; requestState: string }
     const requests = Object.fromEntries(
       Object.entries(inputRequests).map(([name, request]) => [keyOf(name, round), request]),
     )
     const asked = { call, requests, answers: {}, requestState, round }
-    return { status: 'input_required', sealed: sealKept(session, task.id, { asked }) }
+    return { status: 'input_required', sealed: sealKept(session, id, { asked }) }
   }
   if (isWithdrawn && result['isError'] === true) return CANCELLED
-  return { status: 'completed', sealed: sealKept(session, task.id, { result }) }
-}
-
-type Failing = { task: Task; serving: Serving; isWithdrawn: boolean }
-
-export function failureOf(thrown: unknown, { task, serving, isWithdrawn }: Failing): TaskChange {
-  if (isWithdrawn) return CANCELLED
-  const { exchange, onInternal } = serving
-  const error = toProtocolFailure(thrown, exchange.session.context.scope.requestId, onInternal)
-  return {
-    status: 'failed',
-    message: error.message,
-    sealed: sealKept(exchange.session, task.id, { error }),
-  }
+  return { status: 'completed', sealed: sealKept(session, id, { result }) }
 }
 
 const CANCELLED: TaskChange = { status: 'cancelled', message: 'The call was cancelled.' }

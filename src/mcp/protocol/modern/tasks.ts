@@ -6,12 +6,21 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server'
 import { Cancellation } from '../../../foundation/cancellation.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import type { Task } from '../../../graphql/context.ts'
+import type { Tasks as KeptTasks, Task } from '../../../graphql/context.ts'
 import { noTasks, takesTasks } from '../client-extensions.ts'
 import { toContent, toProtocolFailure } from '../content.ts'
 import { type Caller, InvalidParams, type Provider, type Wire } from '../provider.ts'
 import { inRounds, type Serving } from './call.ts'
-import { type Call, endOf, failureOf, handleOf, nameOf, openKept, openOf, sealKept } from './kept-task.ts'
+import {
+  type Call,
+  changeOf,
+  handleOf,
+  nameOf,
+  openKept,
+  openOf,
+  type Response,
+  sealKept,
+} from './kept-task.ts'
 
 export type Tasks = {
   /** Calls a tool. The result is that of the tool, or a task. */
@@ -49,6 +58,16 @@ class Work {
   }
 }
 
+/** A call that has become a task. */
+type Following = {
+  readonly task: Task
+  readonly tasks: KeptTasks
+  readonly call: Call
+  readonly round: number
+  readonly work: Work
+  readonly answer: Promise<Response>
+}
+
 export function openTasks({ tools, tasks: tasksOf }: Provider): Tasks {
   const running = new Set<Promise<void>>()
 
@@ -61,49 +80,35 @@ export function openTasks({ tools, tasks: tasksOf }: Provider): Tasks {
       ) as object
     })
 
-  /** Follows the work of a task until it has ended or asks. */
-  async function follow(
-    task: Task,
-    call: Call,
-    round: number,
-    serving: Serving,
-    work: Work,
-    done: Promise<object>,
-  ) {
-    const { session } = serving.exchange
-    const tasks = tasksOf?.(session)
-    const over = done.then(
-      () => true,
-      () => true,
-    )
+  /** Follows the call of a task until it has ended or asks. */
+  async function follow({ task, tasks, answer, work, ...of }: Following, { exchange, onInternal }: Serving) {
+    const over = answer.then(() => true)
     while (!(await Promise.race([over, sleep(LIMITS.taskBeatMs, false, { ref: false })])))
       // A database that is away for a moment has the beat after it.
-      if (await tasks?.beat(task, work.said).catch(() => false)) work.withdraw()
-    const isWithdrawn = work.withdrawn.isCancelled
-    const change = await done.then(
-      (result) => endOf(result as Wire, { task, call, round, session, isWithdrawn }),
-      (thrown) => failureOf(thrown, { task, serving, isWithdrawn }),
-    )
-    await insist(() => tasks?.change(task, change), serving.onInternal)
+      if (await tasks.beat(task, work.said).catch(() => false)) work.withdraw()
+    const ending = { ...of, id: task.id, session: exchange.session, isWithdrawn: work.withdrawn.isCancelled }
+    const change = changeOf(await answer, ending)
+    await insist(() => tasks.change(task, change), onInternal)
   }
-  const keep = (...following: Parameters<typeof follow>): void => {
-    const kept = follow(...following).finally(() => running.delete(kept))
+  const keep = (following: Following, serving: Serving): void => {
+    const kept = follow(following, serving).finally(() => running.delete(kept))
     running.add(kept)
   }
 
   const requireTask = async (id: string, { exchange: { session }, envelope }: Serving) => {
     if (!takesTasks(envelope[CLIENT_CAPABILITIES_META_KEY])) throw noTasks()
-    const task = UUID.test(id) ? await tasksOf?.(session).find(id) : undefined
+    const tasks = tasksOf?.(session)
+    const task = UUID.test(id) ? await tasks?.find(id) : undefined
     const kept = task && openKept(session, task)
-    if (!kept) throw unknownTask()
-    return { task, kept, tasks: tasksOf?.(session) }
+    if (!tasks || !kept) throw unknownTask()
+    return { task, kept, tasks }
   }
 
   const update: Tasks['update'] = async (params, serving) => {
     const { taskId, inputResponses } = params
     const { task, kept, tasks } = await requireTask(taskId, serving)
     const { asked } = kept
-    if (task.status !== 'input_required' || !asked || !tasks) return {}
+    if (task.status !== 'input_required' || !asked) return {}
     const { session } = serving.exchange
     const open = Object.keys(openOf(asked))
     const given = Object.entries(inputResponses).filter(([key]) => open.includes(key))
@@ -121,7 +126,8 @@ export function openTasks({ tools, tasks: tasksOf }: Provider): Tasks {
     const work = new Work(new Cancellation())
     const named = Object.entries(answers).map(([key, answer]) => [nameOf(key), answer])
     const sent = { requestState, inputResponses: Object.fromEntries(named) }
-    keep(begun, call, round + 1, serving, work, run(call, sent, { ...serving, ended: work.ended }, work))
+    const answer = responseTo(run(call, sent, { ...serving, ended: work.ended }, work), serving)
+    keep({ task: begun, tasks, call, round: round + 1, work, answer }, serving)
     return {}
   }
 
@@ -140,8 +146,9 @@ export function openTasks({ tools, tasks: tasksOf }: Provider): Tasks {
       const task = await tasks.open().catch((cause) => void serving.onInternal(cause))
       // Who has too many tasks waits for the result.
       if (!task) return done
-      exchange.goesOn(id, responseTo(done, serving))
-      keep(task, { name, arguments: args }, 1, serving, work, done)
+      const answer = responseTo(done, serving)
+      exchange.goesOn(id, answer)
+      keep({ task, tasks, call: { name, arguments: args }, round: 1, work, answer }, serving)
       return { resultType: 'task', ...handleOf(task) }
     },
     async get(id, serving) {
@@ -157,7 +164,7 @@ export function openTasks({ tools, tasks: tasksOf }: Provider): Tasks {
     update,
     async cancel(id, serving) {
       const { task, tasks } = await requireTask(id, serving)
-      await tasks?.withdraw(task.id)
+      await tasks.withdraw(task.id)
       return {}
     },
     settled: async () => void (await Promise.all(running)),
@@ -172,7 +179,7 @@ const unknownTask = () =>
   )
 
 /** The JSON-RPC response that a call ends with. */
-const responseTo = (done: Promise<object>, { exchange, onInternal }: Serving): Promise<object> =>
+const responseTo = (done: Promise<object>, { exchange, onInternal }: Serving): Promise<Response> =>
   done.then(
     (result) => ({ result }),
     (thrown) => ({
@@ -194,7 +201,7 @@ async function within(done: Promise<object>, ms: number): Promise<object | undef
 }
 
 /** Repeats a write of the end of a task while its server still counts as running it. */
-async function insist(write: () => Promise<unknown> | undefined, onInternal: (cause: unknown) => void) {
+async function insist(write: () => Promise<unknown>, onInternal: (cause: unknown) => void) {
   const until = Date.now() + LIMITS.taskLostMs
   for (;;)
     try {
