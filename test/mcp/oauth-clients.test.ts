@@ -146,6 +146,7 @@ const ERAS = {
   },
 } as const
 
+// The consent is clicked in a browser, which some machines do not have.
 test.skipIf(!CHROMIUM).each([
   ['SDK 1', false],
   ['SDK 1', true],
@@ -214,6 +215,7 @@ async function runClient(
   return printed
 }
 
+// The same for these two.
 test.skipIf(!CHROMIUM)('mcporter connects', TIME, async () => {
   const env = { HOME: await scratch('plinth-mcporter-'), XDG_CONFIG_HOME: '', XDG_DATA_HOME: '' }
   const target = ['--http-url', `${world.url}/mcp/crm`, '--allow-http', '--name', 'desk']
