@@ -295,6 +295,20 @@ test('GraphQL numbers that a double cannot represent are refused, as literals an
   }
 })
 
+test('a string of a document with NUL is refused where it stands, whatever takes it', async () => {
+  for (const escaped of ['\\u0000', '\\u{0}', '\\u{00000}'])
+    for (const query of [
+      `mutation { putBase(id: "crm", input: { name: "${escaped}" }) { id } }`,
+      `{ records(base: "${escaped}", recordType: "task") { rows } }`,
+    ]) {
+      const { message, locations, extensions } = await refused(query)
+      expect([message, extensions.code]).toEqual([expect.stringMatching(/NUL.*u0000/), 'VALIDATION_ERROR'])
+      expect(locations).toEqual([{ line: 1, column: query.indexOf(`"${escaped}`) + 1 }])
+    }
+  const { status, body } = await server.call('GET', '/graphql?query=%7B+base(id:+%22%00%22)+%7B+id+%7D+%7D')
+  expect([status, body.errors[0].extensions.code]).toEqual([400, 'VALIDATION_ERROR'])
+})
+
 test('a GraphQL request above a limit is 400 before execution', async () => {
   const deep = `{ bases { data { ${'... on Base { '.repeat(3)} id ${'} '.repeat(3)} } } }`
   expect((await send(deep)).status).toBe(200)

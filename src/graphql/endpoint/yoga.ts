@@ -7,7 +7,6 @@ import {
   type GraphQLSchema,
   getOperationAST,
   type ParseOptions,
-  parse,
   type Source,
   subscribe,
   validate,
@@ -30,7 +29,7 @@ import type { Context } from '../context.ts'
 import { unwrap } from '../execute.ts'
 import { schema } from '../schema.ts'
 import { type ChargeFields, faultsOf, keepOwn, refusedCharge } from './admission.ts'
-import { byText, documents } from './documents.ts'
+import { byText, documents, parseDocument } from './documents.ts'
 import { introspected } from './introspection.ts'
 import { OVER_LIMIT, rootFields } from './query-limits.ts'
 import { remember } from './repeated-queries.ts'
@@ -127,7 +126,7 @@ function limits(maxCost: number): Plugin {
       // Options set on the hook's own parameters do not reach the parser.
       setParseFn((source: string | Source, options?: ParseOptions) => {
         try {
-          return parse(source, { ...options, maxTokens: LIMITS.graphqlTokens })
+          return parseDocument(source, { ...options, maxTokens: LIMITS.graphqlTokens })
         } catch (thrown) {
           if (!(thrown instanceof GraphQLError) || !/tokens\. Parsing aborted/.test(thrown.message))
             throw thrown
