@@ -1,12 +1,12 @@
-import { createHash, createHmac } from 'node:crypto'
-import { request } from 'node:http'
+import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { createScope, getSigningKey, SignatureV4 } from '@smithy/signature-v4'
+import { createScope, getSigningKey } from '@smithy/signature-v4'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readList } from '../../src/s3/protocol/xml.ts'
 import { expectFailure, succeed } from '../support/answers.ts'
 import { putFile, sha256 } from '../support/files.ts'
 import { faultOf, type Keys, newKeys, senderOf } from '../support/s3.ts'
+import { hmacOf, rawTo, type Sent, Sha256, signedWith, signerOf } from '../support/s3-raw.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -22,79 +22,8 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-type Sent = {
-  method?: string
-  path: string
-  query?: Record<string, string>
-  headers?: Record<string, string>
-  body?: string | Buffer
-}
-type Answer = { status: number; text: string; code: string | undefined }
-
-/** Sends a request as it is, without tidying its path. */
-const raw = ({ method = 'GET', path, headers = {}, body }: Sent): Promise<Answer> =>
-  new Promise((resolve, reject) => {
-    const { hostname, port } = new URL(world.url)
-    const sent = request({ hostname, port, method, path, headers }, (response) => {
-      let text = ''
-      response.on('data', (chunk) => {
-        text += String(chunk)
-      })
-      response.on('end', () =>
-        resolve({ status: response.statusCode ?? 0, text, code: /<Code>(\w+)</.exec(text)?.[1] }),
-      )
-    })
-    sent.on('error', reject)
-    sent.end(body)
-  })
-
-class Sha256 {
-  #hash = createHash('sha256')
-  readonly #secret: string | Uint8Array | undefined
-  constructor(secret?: string | Uint8Array) {
-    this.#secret = secret
-    this.reset()
-  }
-  reset() {
-    // biome-ignore lint/suspicious/noExplicitAny: the two share what is used.
-    this.#hash = (this.#secret === undefined ? createHash('sha256') : hmacOf(this.#secret)) as any
-  }
-  update(data: string | Uint8Array) {
-    this.#hash.update(data)
-  }
-  async digest() {
-    return new Uint8Array(this.#hash.digest())
-  }
-}
-const hmacOf = (secret: string | Uint8Array) => createHmac('sha256', secret)
-
-const signerOf = ({ access_key_id, secret_access_key, session_token }: Keys) =>
-  new SignatureV4({
-    credentials: {
-      accessKeyId: access_key_id,
-      secretAccessKey: secret_access_key,
-      sessionToken: session_token,
-    },
-    region: 'us-east-1',
-    service: 's3',
-    sha256: Sha256 as never,
-    uriEscapePath: false,
-    applyChecksum: true,
-  })
-
-/** A signed request. `payload` is what the signature says of the body. */
-async function signed(
-  { method = 'GET', path, query = {}, headers = {}, body }: Sent,
-  { payload = sha256(body ?? ''), at = new Date() } = {},
-) {
-  const host = new URL(world.url).host
-  const all = { host, 'x-amz-content-sha256': payload, ...headers }
-  const plain = { method, protocol: 'http:', hostname: host, path, headers: all, query }
-  const done = await signerOf(keys).sign(plain, { signingDate: at })
-  const search = Object.entries(query).map((pair) => pair.map(encodeURIComponent).join('='))
-  const url = search.length === 0 ? path : `${path}?${search.join('&')}`
-  return { method, path: url, headers: done.headers, ...(body !== undefined && { body }) }
-}
+const raw = (sent: Sent) => rawTo(world)(sent)
+const signed = (...args: Parameters<ReturnType<typeof signedWith>>) => signedWith(world, keys)(...args)
 
 const SEEN = '/s3/crm/docs/seen.txt'
 

@@ -1,0 +1,116 @@
+// @module-tag full
+// @module-tag sampled
+/** Changed calls of every MCP tool, by clients of both eras, are answered without a fault of the server; unknown arguments by their names. */
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ACCOUNT, GENERIC as ALL, NAMED_ONLY } from '../../src/mcp/plinth-provider.ts'
+import { succeed } from '../support/answers.ts'
+import { CASES_TIMEOUT } from '../support/cases.ts'
+import { changed, faultIn, fuzz, odd } from '../support/fuzz.ts'
+import { rpc } from '../support/mcp.ts'
+import { type McpSession, openSession } from '../support/mcp-session.ts'
+import type { Body } from '../support/server.ts'
+import {
+  ADMINISTRATION,
+  type Args,
+  fillForTools,
+  GENERIC,
+  KNOWLEDGE,
+  TYPED,
+  unlisted,
+} from '../support/tool-samples.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+type Row = { path: string; tool: string; args: Args; takes: ReadonlySet<string> }
+const PATHS = ['/mcp/shop', '/mcp', '/mcp/shop?tools=search,fetch', '/mcp/shop?profile=lean']
+
+let world: World
+const rows: Row[] = []
+const sessions = new Map<string, McpSession>()
+beforeAll(async () => {
+  world = await openWorld()
+  await fillForTools(world, 'shop')
+  succeed(await world.call('POST', '/v1/shop/preview', { name: 'drafts', copy: 'on_write' }), 201)
+  const shared = [...GENERIC, ...unlisted('shop--drafts')]
+  const samples: Record<string, readonly (readonly [string, Args, ...unknown[]])[]> = {
+    '/mcp/shop': [...shared, ...TYPED],
+    '/mcp': [...shared, ...ADMINISTRATION],
+    '/mcp/shop?tools=search,fetch': KNOWLEDGE,
+    '/mcp/shop?profile=lean': KNOWLEDGE.slice(0, 1),
+  }
+  const ofSchema = new Map([...ALL, ...ACCOUNT, ...NAMED_ONLY].map((tool) => [tool.name, tool]))
+  for (const path of PATHS) {
+    sessions.set(path, await openSession(world, { path }))
+    for (const [tool, args] of samples[path] ?? []) {
+      const properties: Body = ofSchema.get(tool)?.define(false).inputSchema.properties ?? { dry_run: {} }
+      const based = path === '/mcp' && !ACCOUNT.some(({ name }) => name === tool)
+      const takes = new Set(Object.keys(properties))
+      rows.push({ path, tool, takes, args: { ...(based && { base_id: 'shop' }), ...args } })
+    }
+  }
+})
+afterAll(() => world.close())
+
+const META = 'io.modelcontextprotocol'
+const MODERN = '2026-07-28'
+/** The result of a call, or the error of the protocol. */
+async function call({ path, tool }: Row, args: unknown, isModern: boolean) {
+  const params = { name: tool, arguments: args }
+  if (!isModern) return (sessions.get(path) as McpSession).request('tools/call', params)
+  const _meta = {
+    [`${META}/protocolVersion`]: MODERN,
+    [`${META}/clientInfo`]: { name: 'test', version: '1.0.0' },
+    [`${META}/clientCapabilities`]: {},
+  }
+  const headers = { 'mcp-protocol-version': MODERN, 'mcp-method': 'tools/call', 'mcp-name': tool }
+  return rpc(world, path, 'tools/call', { ...params, _meta }, { headers })
+}
+
+const rowOf = (n: number) => rows[n % rows.length] as Row
+type Change = { row: number; isModern: boolean; path: number[]; by: unknown; how: number }
+const changes: fc.Arbitrary<Change> = fc.record({
+  row: fc.nat(),
+  isModern: fc.boolean(),
+  path: fc.array(fc.nat(5), { minLength: 1, maxLength: 4 }),
+  by: odd,
+  how: fc.nat(4),
+})
+
+test('every tool has a row', () => {
+  const names = [...ALL, ...ACCOUNT, ...NAMED_ONLY].map(({ name }) => name)
+  expect([...new Set(rows.map(({ tool }) => tool))]).toEqual(expect.arrayContaining(names))
+})
+
+test(
+  'every changed call is answered, without what only the server knows',
+  async () => {
+    const send = async ({ row: n, isModern, path, by, how }: Change) => {
+      const row = rowOf(n)
+      const args = changed({ ...row.args, ...(row.takes.has('dry_run') && { dry_run: true }) }, path, by, how)
+      const { status, text, body } = await call(row, args, isModern)
+      const isError = body?.result?.isError === true || body?.error !== undefined
+      const found = faultIn(/INTERNAL_ERROR|-32603/.test(text) ? 500 : isError ? 400 : status, text, by)
+      return found && `${row.tool} at ${row.path} ${found}`
+    }
+    expect(await fuzz(changes, 1000, send)).toEqual([])
+    succeed(await world.call('GET', '/v1/shop/records/deal/d2'))
+  },
+  CASES_TIMEOUT,
+)
+
+test('an argument that no tool has is refused by its name', async () => {
+  const wrong: string[] = []
+  for (const row of rows)
+    for (const isModern of [false, true]) {
+      const { body, text } = await call(
+        row,
+        { ...row.args, bogus_q: 1, ...(row.takes.has('dry_run') && { dry_run: true }) },
+        isModern,
+      )
+      const isRefused = body.result?.isError === true && text.includes('bogus_q')
+      // A type without a schema of its own takes any field.
+      if (!isRefused && row.tool !== 'create_deal')
+        wrong.push(`${row.tool} at ${row.path}: ${text.slice(0, 300)}`)
+    }
+  expect(wrong).toEqual([])
+})
