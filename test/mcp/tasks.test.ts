@@ -295,6 +295,14 @@ test.concurrent('a task that asks goes on with the answers, and never uses a nam
     const yes = { action: 'accept', content: { confirm: true } }
     const no = { action: 'accept', content: { confirm: false } }
     expect(JSON.parse(said.content[0].text)).toEqual([yes, { second: no, other: no }])
+    // What is cancelled before it asks is cancelled, and not asked.
+    const { result: other } = (await send('tools/call', { name: 'asks_twice', arguments: {} }, how)).body
+    await send('tasks/cancel', { taskId: other.taskId }, how)
+    await expect
+      .poll(async () => (await got(other.taskId, how))['status'], { timeout: 10_000 })
+      .not.toBe('working')
+    expect(await got(other.taskId, how)).toMatchObject({ status: 'cancelled' })
+    expect((await got(other.taskId, how))['inputRequests']).toBeUndefined()
   } finally {
     await fixture.close()
   }

@@ -38,10 +38,14 @@ const FIND = statement(
   `SELECT ${COLUMNS}, status = 'working' AND updated_at < now() - make_interval(secs => ${LIMITS.taskLostMs / 1000}) AS "isLost"
    FROM plinth.mcp_task WHERE id = $1::uuid AND token_id = $2 AND ${KEPT}`,
 )
+// A task that was cancelled asks nobody: it ends.
+const ASKS_IN_VAIN = "is_withdrawn AND $4 = 'input_required'"
 const CHANGE = statement(
   'change_task',
   `UPDATE plinth.mcp_task
-   SET status = $4, message = $5, sealed = $6, step = step + 1, updated_at = clock_timestamp()
+   SET status = CASE WHEN ${ASKS_IN_VAIN} THEN 'cancelled' ELSE $4 END,
+     message = CASE WHEN NOT (${ASKS_IN_VAIN}) THEN $5 END, sealed = CASE WHEN NOT (${ASKS_IN_VAIN}) THEN $6 END,
+     step = step + 1, updated_at = clock_timestamp()
    WHERE id = $1::uuid AND token_id = $2 AND step = $3 RETURNING ${COLUMNS}`,
 )
 const BEAT = statement(
