@@ -49,19 +49,26 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   unlock: 'release',
 }
 
-/**
- * The value of a short list that is meant by another: a synonym, or one with few other letters. Stricter than
- * `nearest`, since "min" for "median" would mislead.
- */
+/** The value of a short list that is meant by another: a synonym, or one with few other letters. */
 export function meantValue(value: string, allowed: readonly string[]): string | undefined {
   const word = value.slice(0, 100).toLowerCase()
   const synonym = Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word] : undefined
-  if (synonym !== undefined && allowed.includes(synonym)) return synonym
+  return synonym !== undefined && allowed.includes(synonym) ? synonym : resembling(word, allowed)
+}
+
+/**
+ * The name of a short list with few other letters. Stricter than `nearest`, since "min" for "median", or "migration"
+ * for "revision", would mislead.
+ */
+export function resembling(name: string, allowed: readonly string[]): string | undefined {
+  const word = name.slice(0, 100).toLowerCase()
   const close = nearest(word, allowed)
   if (close === undefined) return undefined
   const isPart = word.startsWith(close.toLowerCase()) || close.toLowerCase().startsWith(word)
   const away = distance(word, close.toLowerCase())
-  return isPart || isClose(word, close.toLowerCase()) || away <= word.length / 3 ? close : undefined
+  return isPart || isClose(word, close.toLowerCase()) || away <= Math.ceil(word.length / 3)
+    ? close
+    : undefined
 }
 
 /** What other systems call a field of a request, by the fields that may be meant. The first that a body has is meant. */

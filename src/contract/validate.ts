@@ -3,7 +3,7 @@ import { capped, type Detail, invalid } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { pointer } from '../json/parse.ts'
 import { missingDataWrapper } from './missing-data-wrapper.ts'
-import { isShortFor, meantField, meantValue, nearest } from './suggest.ts'
+import { isShortFor, meantField, meantValue, resembling } from './suggest.ts'
 
 /**
  * Maps the path of a value to the `path` of a detail: a JSON Pointer below `at`, or `path/…`, `query/…`,
@@ -257,7 +257,7 @@ function unknownKey(key: string, allowed: readonly string[], path: string, advic
       hint: advice,
     }
   const hint =
-    meantField(key, allowed) ?? allowed.find((name) => isShortFor(key, name)) ?? nearest(key, allowed)
+    meantField(key, allowed) ?? allowed.find((name) => isShortFor(key, name)) ?? resembling(key, allowed)
   return {
     path,
     code: 'unknown_key',
