@@ -14,6 +14,8 @@ export type PlannedChange = {
   readonly kind: string
   readonly id: string
   readonly op: keyof typeof SIGNS
+  /** Of a record. */
+  readonly title?: string
   readonly diff: readonly Step[]
 }
 
@@ -37,8 +39,11 @@ const shortened = (text: string) =>
 export const changeLines = (
   changes: readonly PlannedChange[],
 ): { readonly text: string; readonly op: PlannedChange['op'] | null }[] =>
-  changes.flatMap(({ kind, id, op, diff }) => [
-    { text: `${SIGNS[op]} ${kind} ${id}`, op },
+  changes.flatMap(({ kind, id, op, title, diff }) => [
+    {
+      text: [SIGNS[op], kind, id, title && escapeInvisible(JSON.stringify(title))].filter(Boolean).join(' '),
+      op,
+    },
     ...(op === 'update' ? diff.map((step) => ({ text: `    ${stepLine(step)}`, op: null })) : []),
   ])
 

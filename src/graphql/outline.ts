@@ -33,6 +33,7 @@ const OutlinedLink = builder.objectRef<outline.OutlinedLink>('OutlinedLink').imp
     source: t.exposeStringList('source'),
     target: t.exposeStringList('target'),
     cardinality: t.exposeString('cardinality'),
+    onDelete: t.exposeString('onDelete'),
   }),
 })
 

@@ -40,6 +40,11 @@ const Execution = builder.objectRef<Answer>('SqlExecution').implement({
       resolve: ({ data }) => data.reduce((sum, { count }) => sum + count, 0),
     }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
+    requestId: t.string({
+      nullable: true,
+      description: 'The request that did it, to undo it; null where nothing was written.',
+      resolve: ({ requestId, dryRun }) => (dryRun ? null : requestId),
+    }),
     deletion: deletionField(t),
     plan: t.field({
       type: DeletionPlanRef,
@@ -54,7 +59,7 @@ mutation('executeSql', {
   description:
     'Runs 1 to 20 statements of INSERT, UPDATE, DELETE and SELECT in one transaction. Relations are the record types by their ids, and relationships.',
   type: Execution,
-  planned: (plan) => ({ data: [], plan }),
+  planned: (plan) => ({ data: [], requestId: null, plan }),
   plannedArgs: ['statements', 'params'],
   args: builder.args((t) => ({
     base: t.string({ required: true }),

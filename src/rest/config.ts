@@ -33,6 +33,7 @@ export const ChangeOfConfig = z
       .meta({ description: '`record` and `relationship` are of change-sets.' }),
     id: z.string().meta({ description: 'Of a record `<record_type>/<id>`.' }),
     op: z.enum(['create', 'update', 'delete']),
+    title: z.string().optional().meta({ description: 'Of a record: its title, or else its `external_id`.' }),
     diff: z.array(z.record(z.string(), z.unknown())).meta({ description: 'RFC 6902.' }),
   })
   .meta({ id: 'ConfigurationChange' })

@@ -132,15 +132,28 @@ describe('the tools of environments', () => {
         from: id,
         revision: 1,
         promotable: true,
-        changes: [{ kind: 'record', id: 'task/t1', op: 'update' }],
+        changes: [{ kind: 'record', id: 'task/t1', op: 'update', title: 'One' }],
       },
-      plan: '~ record task/t1\n    replace /data/title "One" → "Two"\n1 to update',
+      plan: '~ record task/t1 "One"\n    replace /data/title "One" → "Two"\n1 to update',
     })
     expect(await asAgent('promote', { from: id })).toMatchObject({ code: 'FORBIDDEN' })
-    expect(await asAgent('propose', { ask: true, note: 'Signed.' }, mcp)).toMatchObject({
-      ...{ status: 'submitted', approvals: { needed: 0, given: 0 }, reviews: [] },
-      review_request: { state: 'open' },
+    expect(await asAgent('propose', { revision: 1 }, mcp)).toMatchObject({
+      details: [{ path: '/revision', code: 'unknown_key', message: 'Unknown field "revision".' }, {}],
     })
+    const proposal = await asAgent('propose', { ask: true, note: 'Signed.' }, mcp)
+    expect(proposal).toMatchObject({
+      ...{ status: 'submitted', reviews: [], review_request: { state: 'open' } },
+      next: expect.stringMatching(/^One person decides, whose token may promote here, and who did not ask\./),
+    })
+    expect(proposal).not.toHaveProperty('approvals')
+    const rules = (approvals: number) =>
+      world.call('PUT', `/v1/bases/${base}`, { settings: { change_sets: { approvals } } })
+    succeed(await rules(2))
+    expect(await asAgent('propose', {}, mcp)).toMatchObject({
+      approvals: { needed: 2, given: 0 },
+      next: expect.stringMatching(/^2 people approve this revision, .*: the last of them promotes\./),
+    })
+    succeed(await rules(0))
     const said = { verdict: 'request_changes', text: 'Say it in words.' }
     expect(await asAdmin('review', { from: id, ...said, dry_run: true })).toMatchObject({ dry_run: true })
     expect(await asAgent('review', { from: id, ...said })).toMatchObject({ code: 'FORBIDDEN' })

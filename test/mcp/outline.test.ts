@@ -213,6 +213,14 @@ describe('the outline', () => {
   })
 })
 
+test('a relationship type says what deleting its target does, unless that only unlinks', async () => {
+  const body = { source_record_types: ['task'], target_record_types: ['deal'], on_delete: 'restrict' }
+  succeed(await server.call('PUT', '/v1/crm/relationship-types/blocks', body), 201)
+  expect(await instructionsAt('/mcp/crm')).toMatch(
+    /blocks task -> deal many_to_many on_delete=restrict, .*works_at contact -> company many_to_one(,|$)/m,
+  )
+})
+
 test('file types are named, for a token that may read the whole base', async () => {
   const put = (path: string, body: unknown, headers = {}) => server.call('PUT', path, body, headers)
   for (const id of ['contract', 'scan']) succeed(await put(`/v1/crm/file-types/${id}`, {}), 201)

@@ -33,7 +33,7 @@ test('sql_write writes, and answers the rows that RETURNING names', async () => 
       { statement: 1, operation: 'update', count: 1 },
       { statement: 2, operation: 'select', count: 1, rows: [{ n: 2 }] },
     ],
-    meta: { count: 3 },
+    meta: { count: 3, request_id: expect.any(String) },
   })
   const whole = await run(
     { base_id: 'crm', statements: `UPDATE deal SET n = 7 RETURNING n`, dry_run: true },
@@ -42,7 +42,10 @@ test('sql_write writes, and answers the rows that RETURNING names', async () => 
   )
   expect(whole.body).toMatchObject({ dry_run: true, data: [{ rows: [{ n: 7 }] }] })
   const { body: log } = await server.call('GET', '/v1/crm/changes')
-  expect(log.data.at(-1)).toMatchObject({ actor: { via: 'mcp' }, call: { tool: 'sql_write' } })
+  expect(log.data.at(-1)).toMatchObject({
+    ...{ actor: { via: 'mcp' }, call: { tool: 'sql_write' } },
+    request_id: body['meta'].request_id,
+  })
 })
 
 test('sql_write answers the plan of a deletion, and its plan_token alone confirms it', async () => {

@@ -9,7 +9,10 @@ import type { Definition } from '../configuration/lifecycle/definition.ts'
 import { readFields } from '../configuration/lifecycle/fields.ts'
 import type { Kind } from '../configuration/lifecycle/kind.ts'
 import { secretsSetBy } from '../configuration/lifecycle/secrets.ts'
+import { findType } from '../core/load-type.ts'
+import type { Scope } from '../core/scope.ts'
 import { type DiffStep, diffOf, withBefore } from '../log/diff.ts'
+import { titleIn } from '../records/titles.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** A difference of one resource; null where it is absent. */
@@ -24,6 +27,8 @@ export type ShownEdit = {
   kind: string
   id: string
   op: 'create' | 'update' | 'delete'
+  /** Of a record: what a reader knows it by. */
+  title?: string
   diff: readonly DiffStep[]
 }
 
@@ -57,17 +62,20 @@ export function shown({ kind, id, before, after }: Edit): ShownEdit {
   }
 }
 
-/** What a draft of a change-set changes. */
-export function shownDraft({
-  kind,
-  id,
-  before,
-  after,
-}: Pick<ShownEdit, 'kind' | 'id'> & { before: object | null; after: object | null }): ShownEdit {
+/** What a draft of a change-set changes in production. Of a record, its title, or else the id that it has elsewhere. */
+export async function shownDraft(
+  scope: Scope,
+  baseId: string,
+  { kind, id, before, after }: Pick<ShownEdit, 'kind' | 'id'> & { before: Draft; after: Draft },
+): Promise<ShownEdit> {
   const diff = diffOf(before, after)
   const op = before === null ? 'create' : after === null ? 'delete' : 'update'
-  return { kind, id, op, diff: before ? withBefore(diff, before) : diff }
+  const of = before ?? after
+  const type = kind === 'record' ? await findType(scope, baseId, id.slice(0, id.indexOf('/'))) : undefined
+  const title = type && (titleIn(of?.data, type.title) ?? of?.external_id)
+  return { kind, id, op, ...(title && { title }), diff: before ? withBefore(diff, before) : diff }
 }
+type Draft = { readonly data?: unknown; readonly external_id?: string | null } | null
 
 /** The secrets that a definition sets, hidden. */
 const hiddenOf = (kind: Kind, definition: Definition): Definition =>

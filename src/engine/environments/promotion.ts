@@ -67,6 +67,7 @@ async function readAuthors(db: Db, baseId: string, ids: readonly string[]): Prom
 }
 
 async function toPromotion(
+  scope: Scope,
   row: Row,
   past: PromotionEdits | undefined,
   createdByName: string | null = null,
@@ -79,7 +80,7 @@ async function toPromotion(
   }
   for (const draft of past?.drafts ?? []) {
     if (turnIsOver()) await nextTurn()
-    changes.push(shownDraft(draft))
+    changes.push(await shownDraft(scope, row.baseId, draft))
   }
   return { ...head, changes, conflicts: past?.conflicts ?? [], createdBy, createdByName, createdAt }
 }
@@ -103,7 +104,7 @@ export async function storePromotion(
   })
   await storeEdits(scope.db, row, past, texts)
   await logPromotion(scope, headOf(row), 'create')
-  return toPromotion(row, past, scope.actor.name)
+  return toPromotion(scope, row, past, scope.actor.name)
 }
 
 /** A promotion without changes, which the history does not keep. */
@@ -151,7 +152,8 @@ export async function listPromotions(scope: Scope, baseId: string, args: PageArg
   const past = await readEdits(scope.db, baseId, ids)
   const authors = await readAuthors(scope.db, baseId, ids)
   const promotions: StoredPromotion[] = []
-  for (const row of rows) promotions.push(await toPromotion(row, past.get(row.id), authors.get(row.id)))
+  for (const row of rows)
+    promotions.push(await toPromotion(scope, row, past.get(row.id), authors.get(row.id)))
   return page.of(promotions, total)
 }
 
@@ -164,7 +166,7 @@ export async function getPromotion(scope: Scope, baseId: string, id: string): Pr
   const row = await scope.db.orm.promotion.findUnique({ where: { baseId_id: { baseId, id } } })
   if (row) {
     const authors = await readAuthors(scope.db, baseId, [id])
-    return toPromotion(row, (await readEdits(scope.db, baseId, [id])).get(id), authors.get(id))
+    return toPromotion(scope, row, (await readEdits(scope.db, baseId, [id])).get(id), authors.get(id))
   }
   await requireBase(scope, baseId)
   throw promotionNotFound('/id', id)

@@ -4,8 +4,8 @@ import { isObject } from '../../foundation/is-object.ts'
 import type { Shape } from '../protocol/result.ts'
 import type { Row } from './read-result.ts'
 
-/** Page arguments, and counts of rows that are all there. They matter only if there is more. */
-const OF_PAGES = ['has_more', 'limit', 'offset', 'rows', 'count']
+/** Page arguments, and counts of rows that are all there. They matter only if there is more. `undo` needs no request. */
+const OF_PAGES = ['has_more', 'limit', 'offset', 'rows', 'count', 'request_id']
 /** What the sentence of a plan says too. */
 const KINDS = ['bases', 'record_types', 'relationship_types', 'file_types', 'records', 'relationships']
 const OF_PLANS = ['count', ...KINDS, 'files', 'attachments']

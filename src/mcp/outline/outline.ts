@@ -11,7 +11,7 @@ import { estimateTokens } from './llm-token-estimate.ts'
 
 const Links = graphql(`query OutlineLinks($base: String!) {
   base(id: $base) { typesVersion createdAt }
-  outlinedLinks(base: $base) { id source target cardinality }
+  outlinedLinks(base: $base) { id source target cardinality onDelete }
   outlinedFileTypes(base: $base)
 }`)
 const readLinks = compile(Links)
@@ -133,11 +133,12 @@ function othersWithin(others: readonly string[], count: number, tokens: number):
 }
 
 function linksWithin(links: readonly Link[], tokens: number): string {
-  const lines = links.map(({ id, source, target, cardinality }) => {
+  const lines = links.map(({ id, source, target, cardinality, onDelete }) => {
     const ends = [source, target].map((end) =>
       end.map((name) => (name === '*' ? 'any' : nameShown(name))).join('|'),
     )
-    return `${nameShown(id)} ${ends.join(' -> ')} ${cardinality}`
+    const ending = onDelete === 'unlink' ? '' : ` on_delete=${onDelete}`
+    return `${nameShown(id)} ${ends.join(' -> ')} ${cardinality}${ending}`
   })
   return lineWithin('Relationship types: ', lines, tokens)
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { camelFields } from '../../contract/field-names.ts'
 import { writtenBody } from '../../contract/response-bodies.ts'
-import { RecordTypeBody, RelationshipTypeBody } from '../../contract/shapes.ts'
+import { CARDINALITIES, ON_DELETE, RecordTypeBody, RelationshipTypeBody } from '../../contract/shapes.ts'
 import { check, inBody } from '../../contract/validate.ts'
 import { adviseBody } from '../../dialects/parameters.ts'
 import { DomainError, invalid, withPaths } from '../../foundation/errors.ts'
@@ -43,8 +43,8 @@ const ofRecordType = {
 const ofRelationshipType = {
   source_record_types: field('strings'),
   target_record_types: field('strings'),
-  cardinality: field('string'),
-  on_delete: field('string'),
+  cardinality: field('string').meta({ type: 'string', enum: [...CARDINALITIES] }),
+  on_delete: field('string').meta({ type: 'string', enum: [...ON_DELETE] }),
   data_schema: field('object'),
 }
 
@@ -54,7 +54,7 @@ const one = z.strictObject({
   ...ofBoth,
   ...ofRecordType,
   ...ofRelationshipType,
-  on_invalid: z.enum(['allow']).optional(),
+  on_invalid: z.enum(['allow']).optional().meta({ listed: false }),
   migrate: z.boolean().optional().meta({ listed: false }),
   expected_version: z.int32().min(1).optional().meta({ listed: false }),
 })
@@ -84,7 +84,7 @@ export const defineTools = [
   tool('define', {
     title: 'Define types',
     description:
-      'Create or change a type by id; also: more definitions, all or none. Fields merge: null removes, lists are replaced. json_schema: {"properties":{"email":{"type":"string"}}}. indexes: [{"fields":["data.email"],"unique":true}] or "type":"text". migration: [{"op":"rename","field":"a","to":"b"}] in schema and records; default (value), cast, drop.',
+      'Create or change a type; also: more, all or none. Fields merge: null removes, lists replace. json_schema: {"properties":{"email":{"type":"string"}}}. indexes: [{"fields":["data.email"],"unique":true}] or "type":"text". migration: [{"op":"rename","field":"a","to":"b"}] in records too; default (value), cast, drop.',
     permission: 'manage',
     hints: { idempotent: true, destructive: true },
     input,

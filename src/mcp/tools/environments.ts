@@ -196,7 +196,7 @@ const KEEP_SECRETS =
 export const metaOf = (said: Pick<Proposal, 'records_rewritten' | 'warnings'>): object =>
   writtenBody({ warnings: said.warnings, records_rewritten: said.records_rewritten })
 
-export const named = ({ kind, id, op }: PlannedChange) => ({ kind, id, op })
+export const named = ({ diff: _, ...change }: PlannedChange) => change
 
 /** The production base of the address, and the preview: the named one, or that of the address. */
 export function placesOf(base: string, from = base): { base: string; from: string } {

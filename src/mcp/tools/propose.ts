@@ -23,7 +23,7 @@ import type { CalledAt, Given } from '../tool/tool-call.ts'
 import { sealDecision } from '../views/decisions.ts'
 import { changesForView, forView } from '../views/views.ts'
 import { chosen, metaOf, named, type Proposal, placesOf } from './environments.ts'
-import { lifeIn } from './review.ts'
+import { type Approvals, lifeIn } from './review.ts'
 
 const propose = compile(
   graphql(
@@ -88,6 +88,7 @@ async function show(
   const { changes, conflicts, breaks, revision, kept, records_rewritten, warnings, ...about } =
     proposal as unknown as Proposal
   const isFree = conflicts.length + breaks.length === 0
+  const life = revision === null ? undefined : await lifeIn(places.from, context)
   const answer = new ReadResult({
     ...about,
     ...(revision !== null && { revision }),
@@ -99,9 +100,9 @@ async function show(
     ...(kept && { kept: kept.slice(0, LIMITS.promotionChangesShown) }),
     ...metaOf({ warnings, records_rewritten }),
     ...(request && { review_request: trim(request) }),
-    ...(revision !== null && (await lifeIn(places.from, context))),
+    ...life,
     ...(request?.state === 'open' && !hasViews && publicUrl && { review_url: reviewUrl(publicUrl, base) }),
-    next: request?.state === 'open' ? WAIT : isFree ? SHOW : REPAIR,
+    next: request?.state === 'open' ? waitFor(life?.approvals) : isFree ? SHOW : REPAIR,
   })
   if (!hasViews) return answer
   const waiting = await openRequest(base, about.from, context)
@@ -176,6 +177,13 @@ const planText = ({
   ].join('\n')
 
 const SHOW = 'Show plan to a person. A token with admin promotes it.'
-const WAIT = 'A person decides. Call propose again later: review_request says how.'
+const LATER = 'Call propose again later: review_request says how.'
+/** Who decides. The acceptance of a request is the last approval. */
+function waitFor({ needed, given }: Approvals = { needed: 0, given: 0 }): string {
+  const left = needed - given
+  const who = 'whose token may promote here, and who did not ask'
+  if (left <= 1) return `One person decides, ${who}. ${LATER}`
+  return `${left} people approve this revision, ${who}: the last of them promotes. ${LATER}`
+}
 const REPAIR =
   'Repair conflicts and breaks first: bring the changes of production into the preview, or change records so that they fit.'

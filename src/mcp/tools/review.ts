@@ -35,10 +35,18 @@ const review = compile(
   ),
 )
 
-/** Where a change-set stands, and what was said about it last. */
-export async function lifeIn(from: string, context: Context): Promise<object> {
+export type Approvals = { needed: number; given: number }
+
+/** Where a change-set stands, and what was said about it last. Approvals, where some are needed or given. */
+export async function lifeIn(from: string, context: Context) {
   const { base, page } = await lifeOf({ from, limit: LIMITS.reviewsShown }, context)
-  return { ...base?.changeSet, reviews: page.data.map(trim) }
+  const { status, approvals } = base?.changeSet ?? {}
+  const said = approvals as Approvals | undefined
+  return {
+    ...(status && { status }),
+    ...(said && said.needed + said.given > 0 && { approvals: said }),
+    reviews: page.data.map(trim),
+  }
 }
 
 const { dry_run: _, ...verdict } = VerdictBody.shape

@@ -14,7 +14,7 @@ const run = compile(
   graphql(
     `mutation ToolSqlWrite($base: String!, $statements: String, $params: JSON) {
       executeSql(base: $base, statements: $statements, params: $params) {
-        data { statement operation count rows } count dry_run: dryRun deletion { ...DeletionParts } plan { ...PlanParts }
+        data { statement operation count rows } count requestId dry_run: dryRun deletion { ...DeletionParts } plan { ...PlanParts }
       }
     }`,
     [DeletionParts, PlanParts],
@@ -41,8 +41,9 @@ export const sqlWriteTools = [
       // `params` may be stringified JSON in either form, array or object.
       const given = typeof params === 'string' ? parseJson(params, '/params') : params
       const asked = { base: base_id, statements, ...(given !== undefined && { params: given }) }
-      const { data, count, plan, ...done } = (await run(asked, context)).executeSql
-      return deletedOr({ plan, data: data.map(withoutNoRows), meta: { count }, ...done })
+      const { data, count, requestId, plan, ...done } = (await run(asked, context)).executeSql
+      const meta = { count, ...(requestId !== null && { request_id: requestId }) }
+      return deletedOr({ plan, data: data.map(withoutNoRows), meta, ...done })
     },
   }),
 ]

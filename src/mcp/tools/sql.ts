@@ -70,7 +70,7 @@ export const sqlTools = [
   tool('sql_query', {
     title: 'SQL query',
     description:
-      'PostgreSQL SELECT. A type is a relation: id, status, version, created_at, updated_at, properties, data (jsonb); cancelled records too. Also records, relationships, claims, record_types, relationship_types, changes. No back references or look-around in patterns.',
+      'PostgreSQL SELECT. A type is a relation: id, status, version, created_at, updated_at, properties, data (jsonb); cancelled records too. Also records, relationships, claims, record_types, relationship_types, changes.',
     permission: 'read',
     hints: { idempotent: true },
     showsRecords: true,

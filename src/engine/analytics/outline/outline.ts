@@ -79,7 +79,13 @@ export async function outlineFileTypes(scope: Scope, baseId: string): Promise<st
   return (await scope.db.query<{ id: string }>(FILE_TYPES, [baseId])).map(({ id }) => id)
 }
 
-export type OutlinedLink = { id: string; source: string[]; target: string[]; cardinality: string }
+export type OutlinedLink = {
+  id: string
+  source: string[]
+  target: string[]
+  cardinality: string
+  onDelete: string
+}
 
 /** Outlines the relationship types whose links the token may read, with the ends that it may read. */
 export async function outlineLinks(scope: Scope, baseId: string): Promise<OutlinedLink[]> {
@@ -90,10 +96,11 @@ export async function outlineLinks(scope: Scope, baseId: string): Promise<Outlin
   const types = [...(await readableRelationshipTypes(scope, baseId)).values()]
   return types
     .slice(0, LIMITS.outlineNames)
-    .map(({ id, sourceRecordTypes, targetRecordTypes, cardinality }) => ({
+    .map(({ id, sourceRecordTypes, targetRecordTypes, cardinality, onDelete }) => ({
       id,
       source: shown(sourceRecordTypes).slice(0, LIMITS.outlineEnds),
       target: shown(targetRecordTypes).slice(0, LIMITS.outlineEnds),
       cardinality,
+      onDelete,
     }))
 }

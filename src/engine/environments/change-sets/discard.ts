@@ -38,9 +38,11 @@ export async function discardDrafts(scope: WriteScope, id: string, input: object
     await dropDrafts(tx, id, selected, { withLinks: true })
     const about = { discarded: selected.length }
     await takeStep({ ...scope, db: tx }, id, { event: 'discarded', about })
-    const changes = selected.map((draft) =>
-      shownDraft({ kind: draft.kind, id: nameOf(draft), before: draft.base, after: draft.preview }),
-    )
+    const changes: ShownEdit[] = []
+    for (const draft of selected) {
+      const { kind, base: before, preview: after } = draft
+      changes.push(await shownDraft(scope, productionOf(id), { kind, id: nameOf(draft), before, after }))
+    }
     return { from: id, revision: raised?.revision ?? 0, changes }
   })
 }

@@ -34,7 +34,7 @@ export async function proposeChangeSet(
   for (const draft of selected) {
     if (turnIsOver()) await nextTurn()
     const { kind, base, preview } = draft
-    changes.push(shownDraft({ kind, id: nameOf(draft), before: base, after: preview }))
+    changes.push(await shownDraft(scope, baseId, { kind, id: nameOf(draft), before: base, after: preview }))
   }
   const state = await changeSetState(scope, from)
   return {

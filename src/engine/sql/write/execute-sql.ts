@@ -22,7 +22,7 @@ export type StatementResult = Done & {
   readonly statement: number
   readonly operation: 'insert' | 'update' | 'delete' | 'select'
 }
-export type SqlExecution = { data: readonly StatementResult[] }
+export type SqlExecution = { data: readonly StatementResult[]; requestId: string | null }
 
 /**
  * Waits for a place among the SQL statements of the server. Call it before the transaction of the write.
@@ -83,7 +83,7 @@ export async function executeSql(
     ),
   )
   note({ fingerprint, relations, rows: data.reduce((sum, { count }) => sum + count, 0) })
-  return { data }
+  return { data, requestId: scope.requestId }
 }
 
 /** The types that the statements write, loaded before the transaction, which has no caches. */
