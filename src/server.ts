@@ -100,6 +100,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   app.decorate('toolCalls', new Map())
   app.decorateRequest('caller')
   app.decorateRequest('refusedBody')
+  app.decorateRequest('response')
   app.decorate('previewTools', previewTools)
   app.decorate('describeBase', async (caller, base) =>
     (await import('./rest/openapi/base/document.ts')).describeBase(caller, base),
@@ -126,7 +127,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   app.addHook('preClose', async () => engine.endStreams())
   await compressAnswers(app)
   admitLargeBodies(app, config.bodyBytes)
-  acceptJson(app)
+  acceptJson(app, config.databaseConnections)
   acceptForms(app)
   app.server.on('checkExpectation', refuseExpectation)
   cors(app, config.corsOrigins)

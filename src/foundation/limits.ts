@@ -43,6 +43,8 @@ export const LIMITS = {
   largeBodyBytes: 512 * 1024,
   largeBodiesBytes: 128 * 1024 * 1024,
   largeBodyWaitMs: 10_000,
+  /** Bytes from which a body of many operations is parsed in its turn. */
+  bulkTurnBytes: 16 * 1024,
   /**
    * Lingering close: how much of a refused body is still read, and for how long, so that the client receives
    * the response.

@@ -3,11 +3,17 @@ import { type DomainError, invalid } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { parseJson, parseLargeJson } from '../json/parse.ts'
 import { unsupportedMedia } from './errors.ts'
+import { BodyRoom, whenAdmitted } from './large-bodies.ts'
 
 const JSON_TYPES = ['application/json', 'application/merge-patch+json', 'application/json-patch+json']
 
-/** Parses JSON bodies with the pre-pass of `json/`. An empty body counts as no body. */
-export function acceptJson(app: FastifyInstance): void {
+/**
+ * Parses JSON bodies with the pre-pass of `json/`. An empty body counts as no body. Only as many bulk bodies are parsed
+ * as the database works on, and one more of each token: the others wait as bytes, which the garbage collector need not
+ * copy.
+ */
+export function acceptJson(app: FastifyInstance, connections: number): void {
+  const turns = new BodyRoom(connections + 2)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser<Buffer>(JSON_TYPES, { parseAs: 'buffer' }, (request, body, done) => {
     const { config } = request.routeOptions
@@ -15,16 +21,30 @@ export function acceptJson(app: FastifyInstance): void {
       if (config.answersCalls) request.refusedBody = body
       done(thrown as Error)
     }
+    const use = config.onlyAsks ? 'compared' : 'stored'
     try {
       checkBodyHeaders(request)
-      const use = config.onlyAsks ? 'compared' : 'stored'
-      if (body.length > LIMITS.jsonAtOnceBytes)
-        void parseLargeJson(body, use).then((value) => done(null, value), fail)
-      else done(null, body.length === 0 ? undefined : parseJson(body, '', use))
     } catch (thrown) {
-      fail(thrown)
+      return fail(thrown)
     }
+    if (!config.isBulk || body.length < LIMITS.bulkTurnBytes) parse(body, use, done, fail)
+    else whenAdmitted(turns, request, 1, () => parse(body, use, done, fail), fail)
   })
+}
+
+function parse(
+  body: Buffer,
+  use: 'compared' | 'stored',
+  done: (error: null, value: unknown) => void,
+  fail: (thrown: unknown) => void,
+): void {
+  try {
+    if (body.length > LIMITS.jsonAtOnceBytes)
+      void parseLargeJson(body, use).then((value) => done(null, value), fail)
+    else done(null, body.length === 0 ? undefined : parseJson(body, '', use))
+  } catch (thrown) {
+    fail(thrown)
+  }
 }
 
 /** Passes forms on to routes that stream them. */
@@ -100,6 +120,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Accepted media types; JSON by default. */
     accepts?: readonly string[]
+    /** Many operations in a body, which is parsed in its turn. */
+    isBulk?: boolean
     /** The body is a query, so nothing in it is stored. */
     onlyAsks?: boolean
     /** JSON-RPC routes: a malformed body gets a JSON-RPC response. `refusedBody` holds it. */

@@ -3,8 +3,9 @@
  * in memory, so all large bodies in flight share a memory budget. If none is left, the request waits before
  * its body is read, and TCP backpressure stops the client.
  */
-import type { FastifyInstance } from 'fastify'
-import { busy } from '../foundation/errors.ts'
+import type { ServerResponse } from 'node:http'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { busy, type DomainError } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { memoryOfMachine } from '../foundation/machine-memory.ts'
 import { hasStreamedBody } from './streamed-bodies.ts'
@@ -71,26 +72,48 @@ export class BodyRoom {
 export function admitLargeBodies(app: FastifyInstance, bodyBytes: number): void {
   const room = new BodyRoom(roomFor(bodyBytes))
   app.addHook('preParsing', (request, reply, payload, done) => {
+    request.response = reply.raw
     const bytes = announced(request.headers, request.routeOptions.bodyLimit ?? bodyBytes)
     if (bytes < LIMITS.largeBodyBytes || hasStreamedBody(request)) return done(null, payload)
-    const late = setTimeout(() => {
-      release()
-      done(
-        busy(
-          'Too many large request bodies at the same time.',
-          'Send fewer large bodies at once, or smaller ones.',
-        ),
-      )
-    }, LIMITS.largeBodyWaitMs)
-    const release = room.take(request.caller?.scope.actor.tokenId ?? '', bytes, () => {
-      clearTimeout(late)
-      done(null, payload)
-    })
-    reply.raw.once('close', () => {
-      clearTimeout(late)
-      release()
-    })
+    whenAdmitted(room, request, bytes, () => done(null, payload), done)
   })
+}
+
+/**
+ * Calls `go` when there is room for the body, and releases it when the response is. After a timeout calls `refuse`
+ * instead.
+ */
+export function whenAdmitted(
+  room: BodyRoom,
+  { caller, response }: FastifyRequest,
+  bytes: number,
+  go: () => void,
+  refuse: (error: DomainError) => void,
+): void {
+  const late = setTimeout(() => {
+    release()
+    refuse(
+      busy(
+        'Too many large request bodies at the same time.',
+        'Send fewer large bodies at once, or smaller ones.',
+      ),
+    )
+  }, LIMITS.largeBodyWaitMs)
+  const release = room.take(caller?.scope.actor.tokenId ?? '', bytes, () => {
+    clearTimeout(late)
+    go()
+  })
+  response?.once('close', () => {
+    clearTimeout(late)
+    release()
+  })
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set before a body is read: what is held for a body is held until its response ends. */
+    response: ServerResponse | undefined
+  }
 }
 
 /** Declared body size; for chunked bodies the limit of the route. */

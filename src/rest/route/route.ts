@@ -190,6 +190,7 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
             need: spec.need,
             accepts: spec.accepts ?? [JSON_TYPE],
             onlyAsks: !writes,
+            isBulk: spec.size === 'bulk',
             ...(spec.streams && { streams: spec.streams }),
           },
         })

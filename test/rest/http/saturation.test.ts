@@ -167,6 +167,60 @@ test('writes that wait for a row lock leave connections for reads and for other 
   for (const answer of await Promise.all(patches)) succeed(answer)
 })
 
+test('batches of one token wait in their turn, and leave turns when their clients go; other tokens are served', async () => {
+  const held = await holdOpen(world.database)
+  await held.query(`SELECT FROM plinth.record WHERE record_type = 'deal' AND id = 'a' FOR UPDATE`)
+  const writer = await world.newToken([{ permission: 'write' }])
+  const upsert = (id: string) => ({
+    type: 'upsert_record',
+    record_type: 'deal',
+    id,
+    data: { s: 'x'.repeat(500) },
+  })
+  const batch = (first: string, own: number) => ({
+    operations: [first, ...times(60, (n) => `batch-${own}-${n}`)].map(upsert),
+  })
+  const gone = new AbortController()
+  const lost = times(10, () =>
+    fetch(`${world.url}/v1/crm/batch`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${writer.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(batch('a', 0)),
+      signal: gone.signal,
+    }).then(
+      () => 'answered',
+      () => 'gone',
+    ),
+  )
+  await expect.poll(async () => (await held.waiting()).length).toBeGreaterThan(0)
+  const kept = times(20, (n) => writer.call('POST', '/v1/crm/batch', batch('a', n + 1)))
+  succeed(await modest.call('POST', '/v1/crm/batch', batch('other', 99)))
+  // Small ones have no turn: they wait for a connection alone.
+  succeed(await modest.call('POST', '/v1/crm/batch', { operations: [upsert('other')] }))
+  gone.abort()
+  expect(new Set(await Promise.all(lost))).toEqual(new Set(['gone']))
+  await held.end()
+  for (const answer of await Promise.all(kept)) succeed(answer)
+  for (const n of [1, 20]) succeed(await modest.call('GET', `/v1/crm/records/deal/batch-${n}-59`))
+})
+
+test('a malformed batch among many gets its own 400', async () => {
+  const writer = await world.newToken([{ permission: 'write' }])
+  const operations = times(60, (n) => ({
+    ...{ type: 'upsert_record', record_type: 'deal', id: `sound-${n}`, data: { s: 'x'.repeat(500) } },
+  }))
+  const sound = times(12, () => writer.call('POST', '/v1/crm/batch', { operations }))
+  const broken = times(12, () =>
+    fetch(`${world.url}/v1/crm/batch`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${writer.token}`, 'content-type': 'application/json' },
+      body: `${JSON.stringify({ operations }).slice(0, -1)},,`,
+    }),
+  )
+  for (const answer of await Promise.all(broken)) expect(answer.status).toBe(400)
+  for (const answer of await Promise.all(sound)) succeed(answer)
+})
+
 test('SQL statements over the limit of a token are 429 with Retry-After', async () => {
   const held = await holdOpen(world.database)
   await held.query('LOCK TABLE plinth.record IN ACCESS EXCLUSIVE MODE')
