@@ -7,7 +7,7 @@ import {
   beforeProposals,
   ownChangeSet,
   proposesTo,
-  requireOwnChangeSet,
+  toOwnChangeSet,
 } from '../engine/environments/change-sets/proposals.ts'
 import type { Context } from './context.ts'
 
@@ -133,7 +133,8 @@ async function writeByRules<T>(
  */
 async function proposing(context: Context, base: string, isWrite: boolean): Promise<Context> {
   const { scope } = context
-  const own = await (isWrite ? requireOwnChangeSet(scope, base) : knownOwn(context, base))
+  if (isWrite) return { ...context, scope: await toOwnChangeSet(scope, base) }
+  const own = await knownOwn(context, base)
   return own === undefined ? { ...context, scope: beforeProposals(scope, base) } : inside(context, own)
 }
 
@@ -149,7 +150,7 @@ function knownOwn({ scope, write }: Context, base: string): Promise<string | und
 }
 
 async function inside(context: Context, id: string, ofLog = false): Promise<Context> {
-  const scope = await inChangeSet(context.scope, id, ofLog)
+  const scope = await inChangeSet(context.scope, id, { ofLog })
   context.write.seenIn = id
   return { ...context, scope }
 }

@@ -1,5 +1,6 @@
 import type { InputFieldMap, InputShapeFromFields, InterfaceRef, ObjectRef } from '@pothos/core'
 import { isIdempotencyKey } from '../contract/ids.ts'
+import { openChangeSetOf } from '../engine/core/change-set/change-set-scope.ts'
 import type { Scope } from '../engine/core/scope.ts'
 import type { DeletionPlan } from '../engine/core/write/deletion-plan.ts'
 import type { Approvable } from '../engine/core/write/plan-approval.ts'
@@ -129,7 +130,8 @@ export async function runWrite<T extends object>(
     },
     work,
   )
-  asked.changeSet = context.scope.changeSet ?? null
+  asked.changeSet = openChangeSetOf(context.scope) ?? null
+  asked.seenIn ??= asked.changeSet
   return done
 }
 

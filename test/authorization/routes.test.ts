@@ -27,7 +27,7 @@ beforeAll(async () => {
     succeed(await world.call('PUT', `/v1/${base}/records/hidden/h`, { data: { CANARY } }), 201)
   }
   all = await holders(world, 'shop', 'mart')
-  // The first write of a token that proposes opens its change-set, a dry run or a refused one too.
+  // The first write of a token that proposes opens its change-set, which later ones only write to.
   for (const { grants, call } of all)
     if (grants.some(({ writes }) => writes !== undefined))
       succeed(await call('PATCH', '/v1/shop/records/task/a', { data: { proposed: true } }))

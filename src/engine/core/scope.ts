@@ -16,6 +16,7 @@ import type { Snapshots } from '../storage/database/snapshots.ts'
 import type { Freshness, StandbyHealth } from '../storage/database/standby.ts'
 import type { Vault } from '../storage/vault/vault.ts'
 import type { Caches } from './caches.ts'
+import type { Opening } from './change-set/opening.ts'
 import type { LongPolls } from './long-poll.ts'
 import type { ScopePolicy } from './policy.ts'
 import type { RunState } from './run-state.ts'
@@ -156,6 +157,8 @@ export type Scope = Services & {
   readonly delivery?: object
   /** The change-set that the request reads and writes, by its id; absent in others. */
   readonly changeSet?: string
+  /** How its first write opens it; absent where it was there before. */
+  readonly opening?: Opening
   /** The run of an action that this request makes; absent in others. */
   readonly run?: RunState
   /** The file that a request imports a base from, once it is checked; absent in others. */

@@ -41,7 +41,7 @@ export async function createPreview(scope: WriteScope, baseId: string, input: ob
   const id = `${anyPreviewOf(baseId)}${name}`
   return scope.db.transaction(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
-    const settings = await settingsOf(tx, baseId, id, false)
+    const settings = await settingsOf(tx, baseId, id)
     const version = ((await lastVersions(tx, BASE, id, [id])).get(id) ?? 0) + 1
     const row = await baseTable(tx).createOne({
       data: {

@@ -13,31 +13,26 @@ const READ_PRODUCTION = statement(
   'SELECT environment, settings FROM plinth.base WHERE id = $1 FOR SHARE',
 )
 
-/** Whether the id is free, and how many previews there are of the kind: those that copy, or open change-sets. */
+/** Whether the id is free, and how many previews there are that copy. */
 const READ_PLACE = statement(
   'read_place_of_preview',
   `SELECT EXISTS (SELECT FROM plinth.base WHERE id = $2) AS is_taken,
      (SELECT count(*)::int FROM plinth.base b LEFT JOIN plinth.change_set c ON c.base_id = b.id
-      WHERE b.production_base = $1 AND CASE WHEN $3 THEN c.base_id IS NOT NULL AND c.closed_at IS NULL ELSE c.base_id IS NULL END) AS previews`,
+      WHERE b.production_base = $1 AND c.base_id IS NULL) AS previews`,
 )
 
 /**
  * Locks both ids, and reads the settings of the production base.
  * @throws NOT_FOUND; CONFLICT
  */
-export async function settingsOf(tx: Db, baseId: string, id: string, isChangeSet: boolean): Promise<object> {
+export async function settingsOf(tx: Db, baseId: string, id: string): Promise<object> {
   await tx.query(LOCK_BASE_ID, [baseId])
   await tx.query(LOCK_BASE_ID, [id])
   const [production] = await tx.query<{ settings: object }>(READ_PRODUCTION, [baseId])
   if (!production) throw baseNotFound(baseId)
-  const [place] = await tx.query<{ is_taken: boolean; previews: number }>(READ_PLACE, [
-    baseId,
-    id,
-    isChangeSet,
-  ])
+  const [place] = await tx.query<{ is_taken: boolean; previews: number }>(READ_PLACE, [baseId, id])
   if (place?.is_taken) throw exists(id)
-  const most = isChangeSet ? LIMITS.changeSets : LIMITS.previews
-  if (place && place.previews >= most) throw tooMany(baseId, most)
+  if (place && place.previews >= LIMITS.previews) throw tooMany(baseId, LIMITS.previews)
   return production.settings
 }
 
@@ -50,14 +45,14 @@ export const previewOfPreview = (received: string) =>
     hint: productionOf(received),
   })
 
-function tooMany(baseId: string, most: number): DomainError {
+export function tooMany(baseId: string, most: number): DomainError {
   const message = `Base "${baseId}" has ${most} of these previews, which is the limit. Delete one first: ${advised('delete_preview')}.`
   return new DomainError('CONFLICT', message, {
     details: [{ path: '/base_id', code: 'too_many_previews', message, expected: most }],
   })
 }
 
-const exists = (id: string) =>
+export const exists = (id: string) =>
   new DomainError('CONFLICT', `The preview "${id}" already exists.`, {
     details: [
       {

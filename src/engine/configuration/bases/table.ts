@@ -8,6 +8,12 @@ export const LOCK_BASE_ID = statement(
   `SELECT pg_advisory_xact_lock(hashtextextended('base:' || $1, 0))::text`,
 )
 
+/** Locks the place of a preview. Of its base only against changes and deletion: others open theirs meanwhile. */
+export const LOCK_PREVIEW_ID = statement(
+  'lock_preview_id',
+  `SELECT pg_advisory_xact_lock_shared(hashtextextended('base:' || $1, 0))::text, pg_advisory_xact_lock(hashtextextended('base:' || $2, 0))::text`,
+)
+
 /** A stored base. It belongs to itself: its configuration, its log and the grants on it have its id. */
 export type BaseRow = PlainRow & { readonly baseId: string }
 

@@ -9,6 +9,7 @@ import { statement } from '../../storage/database/client.ts'
 import { compiledCache } from '../compiled-cache.ts'
 import { requireExistingBase } from '../existing-base.ts'
 import type { Scope } from '../scope.ts'
+import type { Opening } from './opening.ts'
 import { overlaidDb } from './overlaid-db.ts'
 
 const FIND = statement(
@@ -67,20 +68,29 @@ const bound = new WeakMap<Access, Map<string, Access>>()
 
 /**
  * Binds a scope to a change-set: what runs in it for the production base reads the overlay, and writes drafts. It has no
- * rights on configuration. `ofLog`: what it reads of the log is the difference of the change-set.
+ * rights on configuration. `ofLog`: what it reads of the log is the difference of the change-set. `opening`: the first write opens it.
  * @throws FORBIDDEN without a grant on the change-set, and `read` on production
  */
-export async function inChangeSet(scope: Scope, id: string, ofLog = false): Promise<Scope> {
-  await requireExistingBase(scope, id)
-  const db = overlaidDb(scope.db, id, ofLog)
+export async function inChangeSet(
+  scope: Scope,
+  id: string,
+  { ofLog, opening }: { ofLog?: boolean; opening?: Opening } = {},
+): Promise<Scope> {
+  if (!opening) await requireExistingBase(scope, id)
+  const db = overlaidDb(scope.db, id, ofLog, opening)
   return {
     ...scope,
     db,
     access: accessInChangeSet(scope.access, id),
     batching: openRequestBatching(db, db),
     changeSet: id,
+    ...(opening && { opening }),
   }
 }
+
+/** The change-set that the scope shows; undefined while no write has opened it. */
+export const openChangeSetOf = ({ changeSet, opening }: Scope): string | undefined =>
+  opening?.isOpen === false ? undefined : changeSet
 
 /** The rights on the records of production that a change-set shows: those on its own, where production may be read too. */
 export function accessInChangeSet(access: Access, id: string): Access {

@@ -6,6 +6,7 @@ import type { CappedRows, RowCap } from '../../storage/database/capped-query.ts'
 import { type Closed, type Db, type Statement, statement } from '../../storage/database/client.ts'
 import { WrappedDb } from '../../storage/database/wrapped-db.ts'
 import { changeSetGone, requireOpen } from './lifecycle.ts'
+import type { Opening, Settle } from './opening.ts'
 import { overlaid } from './overlay.ts'
 
 /** Holds the change-set, against other writers of it, and names it to the triggers that write drafts. */
@@ -16,21 +17,24 @@ const MEASURE = statement(
      SELECT pg_column_size(data) AS bytes FROM plinth.draft_record WHERE branch = $1
      UNION ALL SELECT pg_column_size(data) FROM plinth.draft_relationship WHERE branch = $1) d`,
 )
-const RELEASES = /^ROLLBACK TO /
+const SAVEPOINT = /^(ROLLBACK TO )?SAVEPOINT (\w+)/
 
 /**
  * The database through the change-set `id`. Each write is a transaction that holds it. `ofLog`: its difference is what the log
  * shows, for reads.
  */
-export const overlaidDb = (db: Db, id: string, ofLog = false): Db => new OverlaidDb(db, id, ofLog)
+export const overlaidDb = (db: Db, id: string, ofLog = false, opening?: Opening): Db =>
+  new OverlaidDb(db, id, ofLog, opening)
 
 class OverlaidDb extends WrappedDb {
   protected readonly id: string
+  protected readonly opening: Opening | undefined
   readonly #ofLog: boolean
 
-  constructor(db: Db, id: string, ofLog: boolean) {
+  constructor(db: Db, id: string, ofLog: boolean, opening: Opening | undefined) {
     super(db)
     this.id = id
+    this.opening = opening
     this.#ofLog = ofLog
   }
   override query<Row>(original: Statement, values: readonly unknown[], closed?: Closed): Promise<Row[]> {
@@ -48,7 +52,7 @@ class OverlaidDb extends WrappedDb {
     return super.queryCapped<Row>(statement, takesId ? [...values, this.id] : values, cap, closed)
   }
   protected override async within<T>(tx: Db, work: (tx: Db) => Promise<T>): Promise<T> {
-    const inner = new OverlaidTransaction(tx, this.id, this.#ofLog)
+    const inner = new OverlaidTransaction(tx, this.id, this.#ofLog, this.opening)
     const done = await work(inner)
     await inner.check()
     return done
@@ -58,12 +62,19 @@ class OverlaidDb extends WrappedDb {
 class OverlaidTransaction extends OverlaidDb {
   #isHeld = false
   #isWritten = false
+  #settle: Settle | undefined
+  /** What a rollback to a savepoint leaves of the opening. */
+  readonly #savepoints = new Map<string, Settle | undefined>()
 
   override async query<Row>(original: Statement, values: readonly unknown[]): Promise<Row[]> {
     const { statement, needsLock, takesId } = overlaid(original, values.length)
     if (needsLock && !this.#isHeld) await this.#hold()
-    // What was locked since the savepoint is free again.
-    if (RELEASES.test(original.text)) this.#isHeld = false
+    const [, goesBack, savepoint] = SAVEPOINT.exec(original.text) ?? []
+    if (savepoint !== undefined && goesBack) {
+      // What was locked since the savepoint is free again.
+      this.#isHeld = false
+      this.#settle = this.#savepoints.get(savepoint)
+    } else if (savepoint !== undefined) this.#savepoints.set(savepoint, this.#settle)
     return this.inner.query<Row>(statement, takesId ? [...values, this.id] : values)
   }
   override transaction<T>(work: (tx: Db) => Promise<T>): Promise<T> {
@@ -73,17 +84,33 @@ class OverlaidTransaction extends OverlaidDb {
     return work(this)
   }
   async #hold(): Promise<void> {
-    const [row] = await this.inner.query<{ status: ChangeSetStatus | null }>(HOLD, [this.id])
-    if (!row?.status) throw changeSetGone(this.id)
-    requireOpen(this.id, row.status)
+    let status = await this.#statusHeld()
+    if (!status && this.opening) {
+      this.#settle = await this.opening.open(this.inner)
+      status = await this.#statusHeld()
+    }
+    if (!status) throw changeSetGone(this.id)
+    requireOpen(this.id, status)
+    if (this.opening && !this.#settle) this.opening.isOpen = true
     this.#isHeld = true
     this.#isWritten = true
   }
-  /** @throws CONFLICT if what was written is too much */
+  async #statusHeld(): Promise<ChangeSetStatus | null | undefined> {
+    const [row] = await this.inner.query<{ status: ChangeSetStatus | null }>(HOLD, [this.id])
+    return row?.status
+  }
+  /**
+   * Settles the opening, if this transaction opened the change-set.
+   * @throws CONFLICT if what was written is too much
+   */
   async check(): Promise<void> {
     if (!this.#isWritten) return
     const [size] = await this.inner.query<{ rows: number; bytes: number }>(MEASURE, [this.id])
     if (size && (size.rows > LIMITS.changeSetRows || size.bytes > LIMITS.changeSetBytes)) throw full(this.id)
+    if (!this.opening || !this.#settle) return
+    const isWritten = (size?.rows ?? 0) > 0
+    await this.#settle(isWritten)
+    this.opening.isOpen = isWritten
   }
 }
 

@@ -1,22 +1,44 @@
 /** Opens change-sets: previews that copy nothing. */
 import { randomInt } from 'node:crypto'
 import { anyPreviewOf, productionOf } from '../../../contract/ids.ts'
-import { BASE, type Base, baseTable } from '../../configuration/bases/index.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
+import { BASE, type Base, LOCK_PREVIEW_ID, toRow } from '../../configuration/bases/index.ts'
 import { finish } from '../../configuration/lifecycle/change.ts'
 import { viewOf } from '../../configuration/lifecycle/fields.ts'
 import { lastVersions } from '../../configuration/lifecycle/version-history.ts'
 import { takeStep } from '../../core/change-set/lifecycle.ts'
-import type { WriteScope } from '../../core/write/write.ts'
+import type { Opening } from '../../core/change-set/opening.ts'
+import { baseNotFound } from '../../core/existing-base.ts'
+import type { Scope } from '../../core/scope.ts'
+import { requestChecks, type WriteScope } from '../../core/write/write.ts'
 import { requireBaseAccess, requirePermission } from '../../storage/access/access.ts'
-import { statement } from '../../storage/database/client.ts'
-import { previewOfPreview, settingsOf } from '../preview-place.ts'
+import { type Db, statement } from '../../storage/database/client.ts'
+import { exists, previewOfPreview, tooMany } from '../preview-place.ts'
 
-const INSERT = statement(
-  'insert_change_set',
-  'INSERT INTO plinth.change_set (base_id, title, token_id, actor_name) VALUES ($1, $2, $3, $4)',
+// A base may have as many more as are opened at the same moment: their writers do not wait for each other.
+const OPEN = statement(
+  'open_change_set',
+  `WITH place AS (
+     SELECT p.id, p.settings, EXISTS (SELECT FROM plinth.base WHERE id = $2) AS is_taken,
+       (SELECT count(*)::int FROM plinth.base b JOIN plinth.change_set c ON c.base_id = b.id
+        WHERE b.production_base = $1 AND c.closed_at IS NULL) AS open
+     FROM plinth.base p WHERE p.id = $1),
+   made AS (
+     INSERT INTO plinth.base (id, name, description, environment, production_base, settings, types_version, version, first_version)
+     SELECT $2, $3, $4, 'preview', id, settings, 1, $5, $5 FROM place WHERE NOT is_taken AND open < ${LIMITS.changeSets}
+     RETURNING id, created_at, updated_at),
+   opened AS (INSERT INTO plinth.change_set (base_id, title, token_id, actor_name) SELECT id, $6, $7, $8 FROM made)
+   SELECT place.settings, place.is_taken, made.created_at, made.updated_at FROM place LEFT JOIN made ON true`,
 )
+type Opened = { settings: object; is_taken: boolean; created_at: Date | null; updated_at: Date | null }
 
-type Opening = { name: string | undefined; description: string | null; title: string | undefined }
+const WITHDRAW = statement('withdraw_change_set', 'DELETE FROM plinth.base WHERE id = $1')
+const IS_THERE = statement('is_change_set_there', 'SELECT 1 AS one FROM plinth.change_set WHERE base_id = $1')
+
+type Place = { readonly baseId: string; readonly name: string }
+type Named = { readonly description: string | null; readonly title: string | undefined }
+
+const idOf = ({ baseId, name }: Place): string => `${anyPreviewOf(baseId)}${name}`
 
 /**
  * Opens the change-set `<base>--<name>`.
@@ -25,29 +47,74 @@ type Opening = { name: string | undefined; description: string | null; title: st
 export async function openChangeSet(
   scope: WriteScope,
   baseId: string,
-  { name = newName(), description, title }: Opening,
+  { name = newName(), ...named }: Named & { name: string | undefined },
 ): Promise<Base> {
-  const { access, actor } = scope
-  requireBaseAccess(access, baseId)
-  if (productionOf(baseId) !== baseId) throw previewOfPreview(baseId)
-  const id = `${anyPreviewOf(baseId)}${name}`
-  const writable = access.types('write', id)
-  if (writable !== '*' && writable.size === 0) requirePermission(access, 'write', id, '*')
-  return scope.db.transaction(async (tx) => {
-    const settings = await settingsOf(tx, baseId, id, true)
-    const version = ((await lastVersions(tx, BASE, id, [id])).get(id) ?? 0) + 1
-    const row = await baseTable(tx).createOne({
-      data: {
-        ...{ id, name, description, environment: 'preview', productionBase: baseId, version, settings },
-        ...{ typesVersion: 1 },
-      } as never,
-    })
-    await tx.query(INSERT, [id, title ?? null, actor.tokenId, actor.name])
-    const within = { ...scope, db: tx }
-    await finish(BASE, within, id, [{ row, operation: 'create' }])
-    await takeStep(within, id, { event: 'opened' })
+  const place = { baseId, name }
+  requireOpener(scope, place)
+  return scope.db.statements(async (db) => {
+    const within = { ...scope, db }
+    await db.query(LOCK_PREVIEW_ID, [baseId, idOf(place)])
+    const row = await insert(within, place, named)
+    await log(within, row)
     return viewOf(BASE, row) as Base
   })
+}
+
+/** How the change-set of this name is opened by the first write in it. */
+export function openingOf(scope: Scope, place: Place): Opening {
+  const id = idOf(place)
+  const withinOf = (db: Db): WriteScope => ({ ...scope, db, checks: requestChecks(), onCommit: () => {} })
+  return {
+    isOpen: false,
+    async open(db) {
+      requireOpener(scope, place)
+      await db.query(LOCK_PREVIEW_ID, [place.baseId, id])
+      if ((await db.query(IS_THERE, [id])).length > 0) return undefined
+      const row = await insert(withinOf(db), place, { description: null, title: undefined })
+      return async (isWritten) => {
+        if (isWritten) await log(withinOf(db), row)
+        else await db.query(WITHDRAW, [id])
+      }
+    },
+  }
+}
+
+function requireOpener({ access }: Scope, place: Place): void {
+  const { baseId } = place
+  requireBaseAccess(access, baseId)
+  if (productionOf(baseId) !== baseId) throw previewOfPreview(baseId)
+  const writable = access.types('write', idOf(place))
+  if (writable !== '*' && writable.size === 0) requirePermission(access, 'write', idOf(place), '*')
+}
+
+type Row = ReturnType<typeof toRow>
+
+async function insert({ db, actor }: Scope, place: Place, { description, title }: Named): Promise<Row> {
+  const { baseId, name } = place
+  const id = idOf(place)
+  const version = ((await lastVersions(db, BASE, id, [id])).get(id) ?? 0) + 1
+  const values = [baseId, id, name, description, version, title ?? null, actor.tokenId, actor.name]
+  const [made] = await db.query<Opened>(OPEN, values)
+  if (!made) throw baseNotFound(baseId)
+  const { settings, is_taken: isTaken, created_at: createdAt, updated_at: updatedAt } = made
+  if (isTaken) throw exists(id)
+  if (!createdAt || !updatedAt) throw tooMany(baseId, LIMITS.changeSets)
+  return toRow({
+    ...{
+      id,
+      name,
+      description,
+      environment: 'preview',
+      productionBase: baseId,
+      settings: settings as Row['settings'],
+    },
+    ...{ typesVersion: 1, version, firstVersion: version, createdAt, updatedAt },
+  })
+}
+
+async function log(within: WriteScope, row: Row): Promise<void> {
+  await finish(BASE, within, row.id, [{ row, operation: 'create' }])
+  await takeStep(within, row.id, { event: 'opened' })
 }
 
 const LETTERS = 'abcdefghijkmnpqrstuvwxyz23456789'

@@ -1,20 +1,23 @@
 /** Where a token that proposes writes: the newest open change-set of its own, which its first write opens. */
+import { hexDigest } from '../../../contract/canonical-hash.ts'
 import { anyPreviewOf } from '../../../contract/ids.ts'
-import { accessInChangeSet } from '../../core/change-set/change-set-scope.ts'
+import { accessInChangeSet, inChangeSet } from '../../core/change-set/change-set-scope.ts'
 import type { Scope } from '../../core/scope.ts'
-import { write } from '../../core/write/write.ts'
 import { statement } from '../../storage/database/client.ts'
-import { openChangeSet } from './open.ts'
+import { openingOf } from './open.ts'
 
 // What waits for a decision is as it was asked for: the next write opens another one. What is sent back is gone on with.
+// By the numbers of a sequence: clocks may go back.
 const NEWEST = statement(
   'newest_change_set',
-  `SELECT c.base_id AS id FROM plinth.change_set c JOIN plinth.base b ON b.id = c.base_id
-   WHERE c.token_id = $1 AND c.status IN ('open', 'changes_requested') AND b.production_base = $2
-   ORDER BY b.created_at DESC, b.id DESC LIMIT 1`,
+  `SELECT c.base_id AS id, c.status IN ('open', 'changes_requested') AS "goesOn"
+   FROM plinth.change_set c JOIN plinth.base b ON b.id = c.base_id
+   WHERE c.token_id = $1 AND b.production_base = $2 ORDER BY "goesOn" DESC, b.file_index_id DESC LIMIT 1`,
 )
-// Two first writes at once open one.
-const LOCK_FIRST = statement('lock_first_proposal', 'SELECT pg_advisory_xact_lock(hashtextextended($1, 31))')
+type Newest = { id: string; goesOn: boolean }
+
+const newest = async ({ db, actor }: Scope, baseId: string): Promise<Newest | undefined> =>
+  (await db.query<Newest>(NEWEST, [actor.tokenId, baseId]))[0]
 
 /** Whether the token writes to this production base by proposals. */
 export function proposesTo({ access }: Scope, baseId: string): boolean {
@@ -23,24 +26,21 @@ export function proposesTo({ access }: Scope, baseId: string): boolean {
 }
 
 /** The change-set that the token writes to; undefined if it has none. */
-export async function ownChangeSet({ db, actor }: Scope, baseId: string): Promise<string | undefined> {
-  const [found] = await db.query<{ id: string }>(NEWEST, [actor.tokenId, baseId])
-  return found?.id
+export async function ownChangeSet(scope: Scope, baseId: string): Promise<string | undefined> {
+  const found = await newest(scope, baseId)
+  return found?.goesOn ? found.id : undefined
 }
 
-/** The change-set that the token writes to. Opens it for its first write. */
-export async function requireOwnChangeSet(scope: Scope, baseId: string): Promise<string> {
-  const known = await ownChangeSet(scope, baseId)
-  if (known !== undefined) return known
-  return scope.db.transaction(async (db) => {
-    const within = { ...scope, db }
-    await db.query(LOCK_FIRST, [`${baseId} ${scope.actor.tokenId}`])
-    const made = await ownChangeSet(within, baseId)
-    if (made !== undefined) return made
-    const opening = { name: undefined, description: null, title: undefined }
-    const options = { dryRun: false, idempotencyKey: null, request: () => ['open', baseId] }
-    return (await write(within, options, (inner) => openChangeSet(inner, baseId, opening))).id
-  })
+/**
+ * The scope of a write: in the change-set of the token. Its first write opens it, in its own transaction. The name is known
+ * before, so first writes at once agree on it.
+ */
+export async function toOwnChangeSet(scope: Scope, baseId: string): Promise<Scope> {
+  const found = await newest(scope, baseId)
+  if (found?.goesOn) return inChangeSet(scope, found.id)
+  const name = `p-${hexDigest([scope.actor.tokenId, found?.id ?? null]).slice(0, 8)}`
+  const opening = openingOf(scope, { baseId, name })
+  return inChangeSet(scope, `${anyPreviewOf(baseId)}${name}`, { opening })
 }
 
 /** The scope of a read before the first write: it shows which types the token may propose to. */
