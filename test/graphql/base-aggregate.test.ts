@@ -104,6 +104,33 @@ test('a read of the past counts what was there', async () => {
   await world.call('DELETE', '/v1/crm/records/ticket/late')
 })
 
+test('over time, each row has its moment, and equals a read of the past', async () => {
+  const id = 'late'
+  const query = `query ($over: _Over) { ticketAggregate(over: $over, groupBy: [{ stage: true }], where: { amount: { gt: 1 } }) {
+    at group { stage } count sum { amount }
+  } }`
+  await world.database.query(
+    `UPDATE plinth.change SET at = at - interval '2 days' WHERE record_type = 'ticket'`,
+  )
+  await world.database.query(
+    `UPDATE plinth.record SET updated_at = updated_at - interval '2 days', created_at = created_at - interval '2 days' WHERE record_type = 'ticket'`,
+  )
+  await world.database.query(`UPDATE plinth.base SET created_at = now() - interval '9 days'`)
+  await world.call('PUT', `/v1/crm/records/ticket/${id}`, { data: { stage: 'open', amount: 4 } })
+  const { ticketAggregate: rows } = await ask(query, { over: { interval: 'DAY', since: '1d', until: null } })
+  const moments = [...new Set<string>(rows.map(({ at }: Body) => at))]
+  expect(moments).toHaveLength(2)
+  const then = moments.map(async (at) => {
+    const past = query.replace(/_Over/, 'DateTime').replace(/over: \$over/, 'asOf: $over')
+    const { ticketAggregate } = await ask(past, { over: at })
+    return ticketAggregate.map((row: Body) => ({ ...row, at }))
+  })
+  expect(rows).toEqual((await Promise.all(then)).flat())
+  expect(rows.map(({ count }: Body) => count)).toEqual([1, 2, 1, 3])
+  expect((await ask(query)).ticketAggregate[0].at).toBeNull()
+  await world.call('DELETE', `/v1/crm/records/ticket/${id}`)
+})
+
 test('errors name the arguments; lists and hidden types have no aggregate', async () => {
   const path = async (args: string) =>
     (await fail(`{ ticketAggregate(${args}) { count } }`)).extensions.details?.[0]?.path
@@ -112,6 +139,9 @@ test('errors name the arguments; lists and hidden types have no aggregate', asyn
   expect(await path('having: { field: "sum_amount", op: "gt", value: 1 }')).toBe('/having/field')
   expect(await path('sort: "amount"')).toBe('/sort')
   expect(await path('groupBy: [{ stage: true }, { stage: true }]')).toBe('/groupBy/1')
+  expect(await path('over: { interval: MINUTE, since: "30d" }')).toBe('/over/interval')
+  expect(await path('over: { interval: DAY, since: "soon" }')).toBe('/over/since')
+  expect(await path('over: { interval: DAY, since: "3d" }, asOf: "2026-01-01T00:00:00Z"')).toBe('/over')
   expect(await path('where: { stage: {} }')).toBe('/where/stage')
   for (const query of [
     '{ ticketAggregate(groupBy: [{ tags: true }]) { count } }',

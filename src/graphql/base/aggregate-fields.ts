@@ -18,6 +18,7 @@ import {
   columnsOf,
   type Fn,
   FUNCTIONS,
+  Over,
   type Row,
   resultName,
 } from './aggregate-types.ts'
@@ -36,6 +37,7 @@ type Args = {
   first?: number | null
   offset?: number | null
   asOf?: string | null
+  over?: object | null
 }
 
 export function aggregateField(
@@ -70,6 +72,7 @@ export function aggregateField(
       },
       offset: { type: GraphQLInt, description: 'Groups to skip.' },
       asOf: { type: DateTimeScalar, description: 'Reads the state at this time.' },
+      over: { type: Over, description: 'The groups as they were at the end of each interval, as `at`.' },
     },
     resolve: (_root, args, context, info) => resolve(seen, type, object, args as Args, context, info),
   }
@@ -95,6 +98,8 @@ async function resolve(
       limit: readFirst(args.first, LIMITS.pageDefault, 'offset'),
       offset: args.offset,
       asOf: args.asOf,
+      // Null is as good as left out here, and refused by the engine.
+      over: args.over && Object.fromEntries(Object.entries(args.over).filter(([, each]) => each !== null)),
     })
     return page.data
   } catch (thrown) {

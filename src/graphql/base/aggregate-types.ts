@@ -8,7 +8,6 @@ import {
   GraphQLInputObjectType,
   GraphQLInt,
   type GraphQLNamedType,
-  GraphQLNonNull,
   GraphQLObjectType,
   type GraphQLOutputType,
   GraphQLString,
@@ -19,7 +18,7 @@ import type { Shape } from '../../schema-shape/shape.ts'
 import { onlyKind } from '../../schema-shape/shape.ts'
 import type { Context } from '../context.ts'
 import type { TypeView } from './base-view.ts'
-import { DateTimeScalar, Status } from './shared-types.ts'
+import { DateTimeScalar, required, Status } from './shared-types.ts'
 import { leafOf, scalarOf, type Typed } from './values.ts'
 
 /** A field that is grouped or aggregated, and the name that the engine has for it. */
@@ -36,6 +35,16 @@ export const Interval = new GraphQLEnumType({
   name: '_Interval',
   description: 'In the timezone of the record type.',
   values: Object.fromEntries(INTERVALS.map((value) => [value.toUpperCase(), { value }])),
+})
+
+export const Over = new GraphQLInputObjectType({
+  name: '_Over',
+  description: 'Times are timestamps, or ages such as `30d`.',
+  fields: {
+    interval: { type: required(Interval) },
+    since: { type: required(GraphQLString) },
+    until: { type: GraphQLString, description: 'The last moment. Defaults to now.' },
+  },
 })
 
 const asIs = (value: unknown) => value
@@ -112,10 +121,11 @@ export function aggregateTypes(type: TypeView, object: GraphQLObjectType): Aggre
     name: `${name}Aggregate`,
     fields: () => ({
       count: {
-        type: new GraphQLNonNull(GraphQLInt),
+        type: required(GraphQLInt),
         description: 'The number of records.',
         resolve: (row) => row['count'],
       },
+      at: { type: DateTimeScalar, description: 'With `over`: the moment of the row.' },
       ...Object.fromEntries(
         Object.entries(parts).map(([field, part]) => [field, { type: part, resolve: asIs }]),
       ),

@@ -17,7 +17,7 @@ import {
   specifiedScalarTypes,
 } from 'graphql'
 import type { Context } from '../context.ts'
-import { Interval } from './aggregate-types.ts'
+import { Interval, Over } from './aggregate-types.ts'
 import { Attachment, ClaimType } from './attachment-types.ts'
 import type { BaseView, TypeView } from './base-view.ts'
 import { changeFields } from './change-fields.ts'
@@ -57,6 +57,7 @@ const SHARED: readonly GraphQLNamedType[] = [
   ANY_PAGE.edge,
   ...FILTERS,
   Interval,
+  Over,
 ]
 
 /** Those of the schema. Without mutations and changes it has none of their types. */
