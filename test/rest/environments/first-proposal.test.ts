@@ -45,7 +45,7 @@ const rest =
   ({ call }: Agent) =>
     call(method, `/v1/crm${path}`, body, headers)
 const tool =
-  (name: string, args: object) =>
+  (name: string, args: Record<string, unknown>) =>
   ({ token }: Agent) =>
     callTool(world, '/mcp/crm', name, args, { token })
 
