@@ -1,7 +1,7 @@
 /** What change-sets cost those who use none: no statement more. */
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { succeed } from '../support/answers.ts'
+import { succeed, times } from '../support/answers.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -29,7 +29,9 @@ async function statementsOf(work: () => Promise<void>): Promise<string[]> {
   } finally {
     prototype.query = query
   }
-  return seen.filter((text) => /plinth(_draft)?\.(record|relationship|change|draft|change_set)/.test(text))
+  return seen.filter((text) =>
+    /plinth(_draft)?\.(record|few_records|relationship|change|draft|change_set)/.test(text),
+  )
 }
 
 test('production runs the statements that it runs without change-sets, and none names a draft', async () => {
@@ -55,5 +57,42 @@ test('production runs the statements that it runs without change-sets, and none 
   })
   // The counter would see them, and one read is one statement there too.
   expect(inside).toHaveLength(1)
-  expect(inside[0]).toContain('plinth_draft.records')
+  expect(inside[0]).toContain('plinth_draft.few_records')
+})
+
+test('a record of a large change-set among small ones is read by keys alone, with and without statistics', async () => {
+  const open = async (drafts: number) => {
+    const { id } = succeed(await world.call('POST', '/v1/crm/preview', { copy: 'on_write' }), 201)
+    const operations = times(drafts, (n) => ({
+      ...{ type: 'upsert_record', record_type: 'deal', id: `d${n}`, data: { n } },
+    }))
+    succeed(await world.call('POST', `/v1/${id}/batch`, { operations }))
+    return id as string
+  }
+  for (let n = 0; n < 20; n++) await open(1)
+  const large = await open(1000)
+  const client = new pg.Client({ connectionString: world.database.url })
+  await client.connect()
+  await client.query('SET plan_cache_mode = force_generic_plan')
+  await client.query(
+    `PREPARE one (text, text) AS SELECT data FROM plinth_draft.few_records($1)
+     WHERE base_id = 'crm' AND record_type = 'deal' AND id = $2`,
+  )
+  for (const statistics of ['', 'ANALYZE plinth.record, plinth.draft_record']) {
+    if (statistics) await client.query(statistics)
+    for (const [id, rows] of [
+      ['a', 1],
+      ['d999', 1],
+      ['nowhere', 0],
+    ] as const) {
+      const { rows: found } = await client.query(
+        `EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) EXECUTE one ('${large}', '${id}')`,
+      )
+      const [{ Plan: plan }] = found[0]['QUERY PLAN']
+      expect(plan['Actual Rows']).toBe(rows)
+      expect(JSON.stringify(plan)).not.toMatch(/hashed|Seq Scan/)
+      expect(plan['Shared Hit Blocks'] + plan['Shared Read Blocks']).toBeLessThan(40)
+    }
+  }
+  await client.end()
 })

@@ -16,7 +16,7 @@ const TABLE = Object.keys(RELATIONS).join('|')
 const OWN = new Set(['idempotency', 'plan', 'token', 'record_type_index'])
 
 const WRITE = new RegExp(`\\b(INSERT INTO|UPDATE|DELETE FROM) plinth\\.(${TABLE}|change)\\b`, 'g')
-const READ = new RegExp(`\\bplinth\\.(${TABLE})\\b`, 'g')
+const READ = new RegExp(`\\bplinth\\.(${TABLE})\\b( /\\* few \\*/)?`, 'g')
 /** The log is that of production, but where the difference is asked for. */
 const LOG = /\bplinth\.change\b/g
 const ANY_WRITE = /\b(?:INSERT INTO|UPDATE|DELETE FROM) plinth\.(\w+)/g
@@ -80,7 +80,9 @@ function translate(original: Statement, parameters: number, ofLog: boolean): Ove
       needsLock = true
       return `${act} plinth_draft.${table === 'record' && act === 'INSERT INTO' ? record : table}`
     })
-    .replace(READ, (_, table: keyof typeof RELATIONS) => read(RELATIONS[table]))
+    .replace(READ, (_, table: keyof typeof RELATIONS, few?: string) =>
+      read(few ? 'few_records' : RELATIONS[table]),
+    )
     .replace(LOG, (table) => (ofLog ? read('changes') : table))
   if (!needsLock && !takesId) return { statement: original, needsLock, takesId }
   needsLock ||= text.search(LOCK) >= 0

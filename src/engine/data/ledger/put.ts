@@ -1,6 +1,8 @@
 /** Writes the content of records: creates and replaces them, with log rows and index entries, in one statement. */
+
 import { authorAt, authorOf, logRecords } from '../../log/log-rows.ts'
 import { statement, timed } from '../../storage/database/client.ts'
+import { FEW_RECORDS } from '../../storage/database/few-records.ts'
 import {
   ENTERING,
   entriesOf,
@@ -49,9 +51,9 @@ const DIFFERS = `(r.data IS DISTINCT FROM i.data OR (i.external_id IS NOT NULL
 export const PUT = writeStatement(
   'put_record',
   (entries) => `WITH ${lockedType('revision = $10')},
-   s AS MATERIALIZED (SELECT * FROM plinth.record WHERE base_id = $1 AND record_type = $2 AND id = $3),
+   s AS MATERIALIZED (SELECT * FROM ${FEW_RECORDS} WHERE base_id = $1 AND record_type = $2 AND id = $3),
    p AS MATERIALIZED (
-     SELECT * FROM plinth.record
+     SELECT * FROM ${FEW_RECORDS}
      WHERE $6::text IS NOT NULL AND base_id = $1 AND record_type = $2 AND external_source = $5 AND external_id = $6),
    t AS MATERIALIZED (
      SELECT p.*, true AS by_pair, EXISTS (SELECT FROM s WHERE s.id <> p.id) AS clash FROM p

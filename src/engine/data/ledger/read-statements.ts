@@ -1,4 +1,5 @@
 import { statement, timed } from '../../storage/database/client.ts'
+import { FEW_RECORDS } from '../../storage/database/few-records.ts'
 import { lockedType } from './locked-type.ts'
 import { RECORD_COLUMNS } from './record.ts'
 
@@ -6,7 +7,7 @@ import { RECORD_COLUMNS } from './record.ts'
 export const GET = timed(
   statement(
     'get_record',
-    `SELECT ${RECORD_COLUMNS} FROM plinth.record WHERE base_id = $1 AND record_type = $2 AND id = $3`,
+    `SELECT ${RECORD_COLUMNS} FROM ${FEW_RECORDS} WHERE base_id = $1 AND record_type = $2 AND id = $3`,
   ),
 )
 
@@ -18,7 +19,7 @@ export const GET_MANY = timed(
     'get_records',
     `SELECT k.n::int AS n, r.* FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS k (base_id, record_type, id, n),
    LATERAL (
-     SELECT ${RECORD_COLUMNS} FROM plinth.record
+     SELECT ${RECORD_COLUMNS} FROM ${FEW_RECORDS}
      WHERE base_id = k.base_id COLLATE "C" AND record_type = k.record_type COLLATE "C" AND id = k.id COLLATE "C" LIMIT 1) r`,
   ),
 )

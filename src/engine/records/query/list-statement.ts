@@ -19,6 +19,7 @@ import {
   chooseWay,
   type OrderedQuery,
   RECORD_OF_ENTRY,
+  RECORD_OF_PAGE,
   recordSource,
   scope,
   type Way,
@@ -145,7 +146,7 @@ function throughEntries(query: ListQuery, how: Compiled, path: AccessPath): stri
       ? `${only} ${page}`
       : `SELECT * FROM (${pieces.map((piece) => `(${piece} LIMIT ${most(first)})`).join(' UNION ALL ')}) i ORDER BY i.run, ${order} ${page}`
   const keyed = (n: number) => entryKey(path, query.sort[n])
-  return `SELECT ${columns(query, how, keyed)} FROM (${entries}) i, ${RECORD_OF_ENTRY} WHERE ${scoped} ORDER BY ${pieces.length === 1 ? '' : 'i.run, '}${order}`
+  return `SELECT ${columns(query, how, keyed)} FROM (${entries}) i, ${RECORD_OF_PAGE} WHERE ${scoped} ORDER BY ${pieces.length === 1 ? '' : 'i.run, '}${order}`
 }
 
 /** LIMIT and OFFSET of the page plus one record. LIMIT is a literal so that a generic plan can use it. */

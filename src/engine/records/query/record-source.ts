@@ -4,6 +4,7 @@ import type { Parameters } from '../../data/filter/parameters.ts'
 import { type IndexedText, recordsFound, textIndexOf } from '../../data/filter/search-condition.ts'
 import type { BoundFilter, BoundSort, Condition } from '../../data/filter/syntax-tree.ts'
 import type { CompiledIndex } from '../../data/indexes/index.ts'
+import { FEW_RECORDS } from '../../storage/database/few-records.ts'
 import { type AccessPath, chooseAccessPath, conjunctsOf } from './access-path.ts'
 import type { Compiled } from './compile-query.ts'
 import { entryConditions } from './index-scan.ts'
@@ -84,7 +85,13 @@ export function recordSource(
  * Looks up the record of the entry `i` by its row number only: with more conditions, the planner may choose a
  * multi-column index.
  */
-export const RECORD_OF_ENTRY = 'LATERAL (SELECT * FROM plinth.record r WHERE r.row_no = i.row_no LIMIT 1) r'
+export const RECORD_OF_ENTRY = recordOfEntry('plinth.record')
+/** That of the entries of a page. */
+export const RECORD_OF_PAGE = recordOfEntry(FEW_RECORDS)
+
+function recordOfEntry(records: string): string {
+  return `LATERAL (SELECT * FROM ${records} r WHERE r.row_no = i.row_no LIMIT 1) r`
+}
 
 /** Restricts rows to one base and record type. */
 export const scope = (

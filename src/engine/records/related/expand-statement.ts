@@ -2,6 +2,7 @@ import { LIMITS } from '../../../foundation/limits.ts'
 import { type BoundStatement, Parameters } from '../../data/filter/parameters.ts'
 import { RECORD_COLUMNS } from '../../data/ledger/record.ts'
 import { statement, timed } from '../../storage/database/client.ts'
+import { FEW_RECORDS } from '../../storage/database/few-records.ts'
 import { RELATIONSHIP_COLUMNS, type RelationshipRow } from '../relationships/index.ts'
 import { type PolicySql, withinPolicy } from './policy-sql.ts'
 
@@ -42,7 +43,7 @@ const expansion = (within: string | null, data: string): string => `
   SELECT k.n::int AS n, l.far, r.record_type, ${recordColumns(data)}, ${prefixed(RELATIONSHIP_COLUMNS, 'l', LINK_PREFIX)}
   FROM unnest($2::text[], $3::text[], $4::text[], $5::bool[], $7::bool[])
       WITH ORDINALITY AS k (record_type, id, rel_type, incoming, as_title, n),
-    LATERAL (SELECT row_no FROM plinth.record
+    LATERAL (SELECT row_no FROM ${FEW_RECORDS}
       WHERE base_id = $1 AND record_type = k.record_type COLLATE "C" AND id = k.id COLLATE "C" LIMIT 1) o,
     LATERAL (
       (${columns('source', 'target', within)} AND NOT k.incoming AND ($6::text[] IS NULL OR target_record_type = ANY ($6::text[]))
@@ -50,7 +51,7 @@ const expansion = (within: string | null, data: string): string => `
       UNION ALL
       (${columns('target', 'source', within)} AND k.incoming AND ($6::text[] IS NULL OR source_record_type = ANY ($6::text[]))
        ORDER BY source_row LIMIT ${LIMITS.expandedOfOne + 1})) l,
-    LATERAL (SELECT * FROM plinth.record WHERE row_no = l.far LIMIT 1) r
+    LATERAL (SELECT * FROM ${FEW_RECORDS} WHERE row_no = l.far LIMIT 1) r
   LIMIT ${LIMITS.expandedInAll + 1}`
 
 export const EXPAND = timed(statement('expand', expansion(null, 'CASE WHEN NOT k.as_title THEN r.data END')))

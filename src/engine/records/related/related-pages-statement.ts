@@ -5,6 +5,7 @@ import type { FieldContext } from '../../data/filter/operand.ts'
 import { type BoundStatement, Parameters } from '../../data/filter/parameters.ts'
 import type { BoundFilter, BoundSort } from '../../data/filter/syntax-tree.ts'
 import type { CompiledIndex } from '../../data/indexes/index.ts'
+import { FEW_RECORDS } from '../../storage/database/few-records.ts'
 import { compileFor } from '../query/compile-query.ts'
 import { after, orderBy } from '../query/order.ts'
 import { type SortTerm, UNSORTED } from '../query/sort.ts'
@@ -85,7 +86,7 @@ const parentsOf = ({ parents }: PageAsk) => ({
   ids: parents.map(({ id }) => id),
 })
 
-const RECORD = 'LATERAL (SELECT * FROM plinth.record WHERE row_no = l.far LIMIT 1) r'
+const RECORD = `LATERAL (SELECT * FROM ${FEW_RECORDS} WHERE row_no = l.far LIMIT 1) r`
 
 /** A page of the links `links`, numbered in its order by `at`. */
 function pageOf(
