@@ -68,6 +68,7 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
       recordBytes: config.recordBytes,
       pageBytes: config.pageBytes,
       batchBytes: Math.max(LIMITS.batchBytes, config.bodyBytes),
+      pauseAbove: config.pauseAbove,
       connections: config.databaseConnections,
       timeoutMs: config.requestTimeoutMs,
       sql: config.sql,

@@ -21,6 +21,7 @@ All settings are environment variables. The most used are:
   DATABASE_URL                a PostgreSQL of your own (default: an embedded one)
   PLINTH_ADMIN_TOKEN          the first admin token (default: made on the first start)
   PLINTH_RATE_LIMIT           requests a minute for each token (1200; 0 is off)
+  PLINTH_PAUSE_ABOVE          changes in an hour that pause no token which proposes or has rules (1000; 0 is off)
   PLINTH_LOG_LEVEL            trace, debug, info, warn, error, silent (info)
   PLINTH_LOG_FORMAT           json, pretty (pretty on a terminal)
 DATABASE_URL_FILE, PLINTH_ADMIN_TOKEN_FILE and PLINTH_MASTER_KEY_FILE name files with these secrets.

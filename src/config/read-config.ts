@@ -184,6 +184,7 @@ const Settings = z.object({
   PLINTH_OIDC_SCOPES: z.string().max(1024).default('openid profile email offline_access'),
   PLINTH_OIDC_GRANTS: readBy(jsonOf).optional(),
   PLINTH_RATE_LIMIT: whole(0, 10_000_000, LIMITS.requestsPerMinute),
+  PLINTH_PAUSE_ABOVE: whole(0, 10_000_000, LIMITS.pauseAbove),
   PLINTH_MAX_CONNECTIONS: whole(1, 1_000_000, LIMITS.connections),
   PLINTH_MAX_BODY_BYTES: whole(1024, 1024 ** 3, LIMITS.bodyBytes),
   PLINTH_MAX_RECORD_BYTES: whole(1024, 64 * 1024 ** 2, LIMITS.recordBytes),
@@ -297,6 +298,7 @@ export type Config = {
   oauthServer: { registers: boolean } | undefined
   oidc: Oidc | undefined
   requestsPerMinute: number
+  pauseAbove: number
   connections: number
   bodyBytes: number
   recordBytes: number
@@ -431,6 +433,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
             mapping: set.PLINTH_OIDC_GRANTS,
           },
     requestsPerMinute: set.PLINTH_RATE_LIMIT,
+    pauseAbove: set.PLINTH_PAUSE_ABOVE,
     connections: set.PLINTH_MAX_CONNECTIONS,
     bodyBytes: set.PLINTH_MAX_BODY_BYTES,
     recordBytes: set.PLINTH_MAX_RECORD_BYTES,

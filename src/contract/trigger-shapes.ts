@@ -11,9 +11,15 @@ import { Description, Name } from './shapes.ts'
 export const RECORD_EVENTS = ['create', 'update', 'cancel', 'delete', 'restore'] as const
 
 /** The steps of change-sets that it can follow. */
-export const PREVIEW_EVENTS = CHANGE_SET_STEPS.map((step) => `preview.${step}` as const)
+const PREVIEW_EVENTS = CHANGE_SET_STEPS.map((step) => `preview.${step}` as const)
 
-const TRIGGER_EVENTS = [...RECORD_EVENTS, ...PREVIEW_EVENTS]
+/** What happens to tokens: one is paused, or a person lets it go on. */
+const TOKEN_EVENTS = ['token.paused', 'token.resumed'] as const
+
+/** What a trigger of all record types can follow besides records. */
+export const STEP_EVENTS = [...PREVIEW_EVENTS, ...TOKEN_EVENTS]
+
+const TRIGGER_EVENTS = [...RECORD_EVENTS, ...STEP_EVENTS]
 
 /** The type of the event that a delivery carries, by operation. That of a step is its own name. */
 export const EVENT_TYPES = {
@@ -53,7 +59,7 @@ export const TriggerBody = z.strictObject({
     .optional()
     .meta({
       description:
-        'Changes of records that it follows: by default, all. Steps of change-sets, such as `preview.submitted`, need all record types and no condition.',
+        'Changes of records that it follows: by default, all. Steps of change-sets, such as `preview.submitted`, and `token.paused` and `token.resumed` need all record types and no condition.',
     }),
   condition: z.unknown().optional().meta({
     description:

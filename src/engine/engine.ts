@@ -35,7 +35,7 @@ import { SlowLists } from './core/slow-lists.ts'
 import { expireKeys } from './core/write/idempotency.ts'
 import { expirePlans } from './core/write/plan-store.ts'
 import { openRequestBatching } from './data/ledger/request-batching.ts'
-import { sweepAutomaticWrites } from './environments/change-sets/automatic.ts'
+import { sweepCounts } from './environments/change-sets/counts.ts'
 import {
   type CredentialSession,
   findCredentialSession,
@@ -100,6 +100,8 @@ export type EngineOptions = {
   recordBytes?: number
   /** Maximum bytes of records that a batch writes or returns. */
   batchBytes?: number
+  /** Changes in an hour up to which no token is paused; 0: none ever is. */
+  pauseAbove?: number
   /** Byte limit of a page. */
   pageBytes?: number
   /** Pool size, and the timeout of a statement or a transaction. */
@@ -220,6 +222,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const limits = {
     recordBytes: options.recordBytes ?? LIMITS.recordBytes,
     batchBytes: options.batchBytes ?? LIMITS.batchBytes,
+    pauseAbove: options.pauseAbove ?? LIMITS.pauseAbove,
   }
   const pageBytes = options.pageBytes ?? LIMITS.pageBytes
   const keys = {
@@ -283,7 +286,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     sweepAuthorized(database).catch((err) => log.warn({ err }, 'old authorizations were not swept'))
     expireKeys(database).catch((err) => log.warn({ err }, 'old idempotency keys were not swept'))
     expirePlans(database).catch((err) => log.warn({ err }, 'old plans were not swept'))
-    sweepAutomaticWrites(database).catch((err) => log.warn({ err }, 'old counts were not swept'))
+    sweepCounts(database).catch((err) => log.warn({ err }, 'old counts were not swept'))
     sweepClaims(database).catch((err) => log.warn({ err }, 'old claims were not swept'))
     sql.sweep().catch((err) => log.warn({ err }, 'unused SQL roles were not dropped'))
   }, SWEEP_MS).unref()

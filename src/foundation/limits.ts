@@ -76,6 +76,14 @@ export const LIMITS = {
   undoneEntriesShown: 20_000,
   /** Changes of one request that rules of a token are held against; more are proposed. */
   automaticWrites: 1000,
+  /**
+   * A token with a policy of its writes is paused where it makes more changes in an hour than so many, and so many times what it
+   * makes in the hours of two weeks in which it writes.
+   */
+  pauseAbove: 1000,
+  unusualWrites: 10,
+  /** Entries of the log that are looked through for what it wrote. */
+  pausedEntries: 100_000,
   batchOperations: 1000,
   /** Changes that one undo reverts, and the rounds in which it leaves out what is refused. */
   undoneChanges: 10_000,

@@ -3,6 +3,7 @@ import { type DocumentNode, type GraphQLFieldResolver, type GraphQLSchema, Kind 
 import { anyPreviewOf, productionOf } from '../contract/ids.ts'
 import { inChangeSet, isChangeSet, notInChangeSets } from '../engine/core/change-set/change-set-scope.ts'
 import { automatically, NotAutomatic } from '../engine/environments/change-sets/automatic.ts'
+import { paced } from '../engine/environments/change-sets/pace.ts'
 import {
   beforeProposals,
   ownChangeSet,
@@ -89,7 +90,7 @@ function bound(
     return isChangeSet(context.scope, base).then(async (isOne) => {
       if (!isOne) return resolve(root, args, context, info)
       if (!BOUND.has(name) && !isDifference) throw notInChangeSets(`"${name}"`, base)
-      const within = await inside(context, base, isDifference)
+      const within = await inside(context, base, { isWrite, isDifference })
       return resolve(root, { ...fitted(args, context, base), base: productionOf(base) }, within, info)
     })
   }
@@ -119,7 +120,8 @@ async function writeByRules<T>(
   if (!sends && scope.access.automatic(base).length > 0)
     try {
       const own = await ownChangeSet(scope, base)
-      return await run({ ...context, scope: automatically(scope, base, own) }, own)
+      const direct = automatically(await paced(scope, base, false), base, own)
+      return await run({ ...context, scope: direct }, own)
     } catch (thrown) {
       if (!(thrown instanceof NotAutomatic)) throw thrown
     }
@@ -133,9 +135,11 @@ async function writeByRules<T>(
  */
 async function proposing(context: Context, base: string, isWrite: boolean): Promise<Context> {
   const { scope } = context
-  if (isWrite) return { ...context, scope: await toOwnChangeSet(scope, base) }
+  if (isWrite) return { ...context, scope: await toOwnChangeSet(await paced(scope, base, true), base) }
   const own = await knownOwn(context, base)
-  return own === undefined ? { ...context, scope: beforeProposals(scope, base) } : inside(context, own)
+  return own === undefined
+    ? { ...context, scope: beforeProposals(scope, base) }
+    : inside(context, own, { isWrite })
 }
 
 const known = new WeakMap<Context['write'], Map<string, Promise<string | undefined>>>()
@@ -149,8 +153,13 @@ function knownOwn({ scope, write }: Context, base: string): Promise<string | und
   return found
 }
 
-async function inside(context: Context, id: string, ofLog = false): Promise<Context> {
-  const scope = await inChangeSet(context.scope, id, { ofLog })
+async function inside(
+  context: Context,
+  id: string,
+  { isWrite, isDifference = false }: { isWrite: boolean; isDifference?: boolean },
+): Promise<Context> {
+  const at = isWrite ? await paced(context.scope, id, true) : context.scope
+  const scope = await inChangeSet(at, id, { ofLog: isDifference })
   context.write.seenIn = id
   return { ...context, scope }
 }
@@ -166,7 +175,7 @@ export async function atAddress(
 ): Promise<{ base: string; context: Context }> {
   if (productionOf(base) !== base)
     return (await isChangeSet(context.scope, base))
-      ? { base: productionOf(base), context: await inside(context, base) }
+      ? { base: productionOf(base), context: await inside(context, base, { isWrite }) }
       : { base, context }
   return {
     base,

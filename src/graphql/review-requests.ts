@@ -21,12 +21,13 @@ const DecisionRef = builder.objectRef<Decided>('ReviewDecision').implement({
 })
 
 const RequestRef = builder.objectRef<ReviewRequest & { dryRun?: boolean }>('ReviewRequest').implement({
-  description: 'Something that waits for a person: a promotion that somebody asked for.',
+  description:
+    'Something that waits for a person: a promotion that somebody asked for, or a token that is paused.',
   fields: (t) => ({
     id: t.exposeString('id'),
-    kind: t.exposeString('kind', { description: '"promotion".' }),
+    kind: t.exposeString('kind', { description: '"promotion" or "pause".' }),
     baseId: t.exposeString('baseId'),
-    from: t.exposeString('from', { description: 'The preview.' }),
+    from: t.exposeString('from', { description: 'The preview. Of a pause, the base itself.' }),
     by: t.field({ type: Actor, description: 'Who asked.', resolve: ({ by }) => by }),
     at: t.expose('at', { type: 'DateTime' }),
     title: t.exposeString('title'),
@@ -47,6 +48,13 @@ const RequestRef = builder.objectRef<ReviewRequest & { dryRun?: boolean }>('Revi
         'Whether this token may decide it: with admin on production, and if it has not asked for it.',
     }),
     decision: t.field({ type: DecisionRef, nullable: true, resolve: ({ decision }) => decision }),
+    pause: t.field({
+      type: 'JSON',
+      nullable: true,
+      description:
+        'Of a pause: what the token wrote since `since`, and how much it usually does: `{ token_id, since, writes, refused, usual, allowed, wrote }`.',
+      resolve: ({ pause }) => pause,
+    }),
     proposal: t.field({
       type: ProposalRef,
       nullable: true,
@@ -99,7 +107,7 @@ mutation('askForReview', {
 })
 
 mutation('decideReviewRequest', {
-  description: 'Decides a review request. "accept" promotes in the same transaction.',
+  description: 'Decides a review request. "accept" promotes in the same transaction, or resumes the token.',
   type: RequestRef,
   args: builder.args((t) => ({
     base: t.string({ required: true }),

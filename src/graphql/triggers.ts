@@ -44,7 +44,7 @@ const TriggerType = configuration('Trigger', TRIGGER, {
     recordTypes: t.stringList({ description: 'Record types, or `["*"]`.' }),
     events: t.stringList({
       description:
-        '`create`, `update`, `cancel`, `delete`, `restore`, or steps of change-sets, such as `preview.submitted`.',
+        '`create`, `update`, `cancel`, `delete`, `restore`, steps of change-sets, such as `preview.submitted`, `token.paused` or `token.resumed`.',
     }),
     condition: t.field({
       type: 'JSON',

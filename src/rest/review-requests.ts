@@ -23,11 +23,31 @@ const Decision = z.object({
   at: time,
   promotion_id: z.string().nullable(),
 })
+const Pause = z.object({
+  token_id: z.string(),
+  since: time.meta({
+    description: 'The begin of the hour. An undo of its changes since then takes them back.',
+  }),
+  writes: z.int().meta({ description: 'What it has changed since.' }),
+  refused: z.int().meta({ description: 'What was too much.' }),
+  usual: z
+    .int()
+    .meta({ description: 'What it changes in an hour, of those in two weeks in which it writes.' }),
+  allowed: z.int().meta({ description: 'What it may change in the hour.' }),
+  wrote: z.array(
+    z.object({
+      change_set: z.string().nullable().meta({ description: 'Null for what is in production.' }),
+      kind: z.enum(['record', 'relationship']),
+      record_type: z.string().nullable(),
+      count: z.int(),
+    }),
+  ),
+})
 export const ReviewRequest = z
   .object({
     id: z.string(),
-    kind: z.literal('promotion'),
-    from: z.string().meta({ description: 'The preview.' }),
+    kind: z.enum(['promotion', 'pause']),
+    from: z.string().meta({ description: 'The preview. Of a pause, the base itself.' }),
     by: Actor,
     at: time,
     title: z.string(),
@@ -40,6 +60,7 @@ export const ReviewRequest = z
       description: 'Whether this token may decide it: with admin on production, if it did not ask.',
     }),
     decision: Decision.nullable(),
+    pause: Pause.nullable().meta({ description: 'Of a pause: what the token did.' }),
     proposal: Proposal.nullable()
       .optional()
       .meta({ description: 'What it would change now; null if it is decided, or its preview is deleted.' }),
@@ -49,7 +70,7 @@ export const ReviewRequest = z
   .meta({ id: 'ReviewRequest' })
 
 export const RequestFields = graphql(`fragment RequestFields on ReviewRequest {
-  id kind from by { token_id: tokenId name kind via } at title note summary breaks state revision may_decide: mayDecide
+  id kind from by { token_id: tokenId name kind via } at title note summary breaks state revision pause may_decide: mayDecide
   decision { decision note by { token_id: tokenId name kind via } at promotion_id: promotionId }
 }`)
 
@@ -123,7 +144,7 @@ export const reviewRequests = [
   }),
   route('POST /:base_id/review-requests/:id/decision', {
     tag: 'Environments',
-    summary: 'Decide a review request; accepting promotes in the same transaction',
+    summary: 'Decide a review request; accepting promotes in the same transaction, or resumes the token',
     need: ({ base_id = '' }) => ({ permission: 'write', base: base_id, recordType: '*' }) as const,
     params: one,
     body: DecisionBody,

@@ -7,8 +7,8 @@ const migration = 'the steps that migrate records, by record type'
 
 export const review: Noun = {
   name: 'review',
-  summary: 'What waits for a person: promotions that somebody asked for',
-  columns: ['id', 'title', 'summary', 'by', 'at', 'state', 'may_decide'],
+  summary: 'What waits for a person: promotions that somebody asked for, and tokens that are paused',
+  columns: ['id', 'kind', 'title', 'summary', 'by', 'at', 'state', 'may_decide'],
   rows: [
     commandOf('reviewRequests.list', 'list', { says: { state: '<open|decided> defaults to open' } }),
     commandOf('reviewRequests.get', 'get', {
@@ -21,7 +21,7 @@ export const review: Noun = {
       says: { prune: 'also delete what the preview deleted', resources, migration },
     }),
     commandOf('reviewRequests.decision', 'decide', {
-      summary: 'Decide a review request; accepting promotes',
+      summary: 'Decide a review request; accepting promotes, or resumes the token',
       argument: 'decision',
       says: { resources, migration, resolve: 'how each conflict of a change-set ends' },
     }),

@@ -11,7 +11,7 @@ export const trigger = configuration('triggers', {
     action: '<id> the action that changes run, in place of --target',
     record_types: '<types> record types to follow (default: all)',
     events:
-      '<events> create, update, cancel, delete or restore (default: all), or preview.submitted and so on',
+      '<events> create, update, cancel, delete or restore (default: all), or preview.submitted, token.paused and so on',
     condition: 'a filter of the record; "previous." before a field reads it as it was',
     headers: 'headers that are sent along',
     enabled: flag('--disabled', 'enabled', 'send nothing', false),

@@ -99,7 +99,12 @@ export type Services = {
   readonly snapshots: Snapshots
   /** Secret keys of the server. */
   readonly keys: { readonly cursor: SealKey; readonly link: SealKey; readonly s3: KeyObject }
-  readonly limits: { readonly recordBytes: number; readonly batchBytes: number }
+  readonly limits: {
+    readonly recordBytes: number
+    readonly batchBytes: number
+    /** Changes in an hour up to which no token is paused; 0: none ever is. */
+    readonly pauseAbove: number
+  }
   /** Runs SQL. The wing of SQL, which is above, knows the rest of it. `off`: it is switched off. */
   readonly sql: { isolation(): string }
   readonly slowLists: SlowLists

@@ -17,8 +17,9 @@ type ReviewState = 'open' | 'accepted' | 'declined' | 'sent_back'
 
 export type ReviewRequest = {
   id: string
-  kind: 'promotion'
+  kind: 'promotion' | 'pause'
   baseId: string
+  /** Of a pause, the base itself. */
   from: string
   by: Author
   at: string
@@ -40,8 +41,29 @@ export type ReviewRequest = {
   revision: number | null
   /** What was asked for besides the preview. */
   asked: Asked
+  /** Why the token that it is by was paused. */
+  pause: Pause | null
   /** Only in the answer to an acceptance. */
   promotion?: Promotion
+}
+/** What a token did when it was paused, as it is stored, shown and sent. */
+export type Pause = {
+  token_id: string
+  /** The begin of the hour. */
+  since: string
+  /** What it has changed since, and what was refused. */
+  writes: number
+  refused: number
+  /** What it usually changes in an hour, and what it may. */
+  usual: number
+  allowed: number
+  /** Directly, where no change-set is named. */
+  wrote: readonly {
+    change_set: string | null
+    kind: 'record' | 'relationship'
+    record_type: string | null
+    count: number
+  }[]
 }
 export type Asked = Omit<z.output<typeof ReviewBody>, 'kind' | 'from' | 'title' | 'note' | 'dry_run'>
 
@@ -82,11 +104,14 @@ type StoredDecision = {
 }
 type StoredAuthor = { token_id: string | null; name: string; via: string; kind: ActorKind }
 
+/** Of a request of that kind. */
+export const pauseOf = ({ asked }: Row): Pause => asked as object as Pause
+
 export function toRequest(row: Row, mayDecide: (row: Row) => boolean): ReviewRequest {
   const stored = row.decision as StoredDecision | null
   return {
     id: row.id,
-    kind: 'promotion',
+    kind: row.kind as ReviewRequest['kind'],
     baseId: row.baseId,
     from: row.fromBase,
     by: { tokenId: row.tokenId, name: row.actorName, via: row.via, kind: row.actorKind as ActorKind },
@@ -98,7 +123,9 @@ export function toRequest(row: Row, mayDecide: (row: Row) => boolean): ReviewReq
     state: row.state as ReviewState,
     mayDecide: mayDecide(row),
     revision: row.revision,
-    asked: row.asked as Asked,
+    ...(row.kind === 'pause'
+      ? { asked: {}, pause: pauseOf(row) }
+      : { asked: row.asked as Asked, pause: null }),
     decision: stored && {
       ...{ decision: stored.decision, note: stored.note, at: stored.at, promotionId: stored.promotion_id },
       by: { tokenId: stored.by.token_id, name: stored.by.name, via: stored.by.via, kind: stored.by.kind },
@@ -114,6 +141,7 @@ export const logRequest = (scope: Scope, row: Row, operation: 'create' | 'update
     state: {
       ...{ id: row.id, kind: row.kind, from: row.fromBase, title: row.title, note: row.note },
       ...{ summary: row.summary, state: row.state, decision: row.decision },
+      ...(row.kind === 'pause' && { pause: row.asked }),
     },
   })
 

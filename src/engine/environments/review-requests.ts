@@ -1,7 +1,8 @@
-/** What waits for a person in a base: promotions that somebody asked for. */
+/** What waits for a person in a base: promotions that somebody asked for, and tokens that are paused. */
+import type { z } from 'zod'
 import { ChangedResource, DecisionBody, ReviewBody } from '../../contract/config-shapes.ts'
 import { check, inBody } from '../../contract/validate.ts'
-import { type Detail, DomainError } from '../../foundation/errors.ts'
+import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { uuidv7 } from '../../foundation/uuid.ts'
 import { isChangeSet } from '../core/change-set/change-set-scope.ts'
@@ -15,6 +16,7 @@ import type { WriteScope } from '../core/write/write.ts'
 import type { ReviewRequest as Row } from '../prisma/client.ts'
 import { requirePermission } from '../storage/access/access.ts'
 import type { Permission } from '../storage/access/grants.ts'
+import { resume } from './change-sets/pace.ts'
 import { storeVerdict } from './change-sets/reviews.ts'
 import { promote } from './promote.ts'
 import type { Proposal } from './proposal.ts'
@@ -24,12 +26,15 @@ import {
   type Break,
   isDecided,
   logRequest,
+  pauseOf,
   type ReviewRequest,
   storeDecision,
   toRequest,
 } from './review-request-row.ts'
 
 export type { ReviewRequest } from './review-request-row.ts'
+
+type Body = z.output<typeof DecisionBody>
 
 /**
  * Asks for a promotion. What the same token asked for this preview, and is still open, is replaced.
@@ -107,7 +112,7 @@ export async function listReviewRequests(
   })
   const where =
     state === 'open'
-      ? { baseId, state, fromBase: { in: previews.map(({ id }) => id) } }
+      ? { baseId, state, fromBase: { in: [baseId, ...previews.map(({ id }) => id)] } }
       : { baseId, state: { not: 'open' } }
   const [rows, total] = await page.find<Row>(scope.db.orm.reviewRequest, where)
   if (rows.length === 0) await requireBase(scope, baseId)
@@ -137,14 +142,14 @@ export async function newestReviewRequest(
 
 /** What the request would change now; null where it is decided, or its preview is deleted. */
 export async function proposalOf(scope: Scope, request: ReviewRequest): Promise<Proposal | null> {
-  const { baseId, from, asked, state } = request
-  if (state !== 'open') return null
+  const { kind, baseId, from, asked, state } = request
+  if (kind === 'pause' || state !== 'open') return null
   const preview = await scope.db.orm.base.findUnique({ where: { id: from }, select: { id: true } })
   return preview && propose(scope, baseId, { from, ...asked })
 }
 
 /**
- * Decides a request: once, by somebody else than who asked. An acceptance promotes in the same transaction.
+ * Decides a request: once, by somebody else than who asked. An acceptance promotes, or resumes, in the same transaction.
  * @throws FORBIDDEN; VALIDATION_ERROR; NOT_FOUND; CONFLICT where it is decided, or what `promote` throws
  */
 export async function decideReviewRequest(
@@ -154,7 +159,8 @@ export async function decideReviewRequest(
   input: object,
 ): Promise<ReviewRequest> {
   requirePermission(scope.access, 'write', baseId, '*')
-  const { decision, note = null, revision: seen, ...chosen } = check(DecisionBody, input, inBody())
+  const body = check(DecisionBody, input, inBody())
+  const { decision, note = null, revision: seen, ...chosen } = body
   const { resources, migration, resolve } = chosen
   const row = await find(scope, baseId, id)
   const from = row.fromBase
@@ -162,6 +168,7 @@ export async function decideReviewRequest(
   requirePermission(scope.access, 'read', from, '*')
   if ((await familiesOf(scope, [row])).has(row.tokenId)) throw ownRequest()
   if (row.state !== 'open') throw isDecided()
+  if (row.kind === 'pause') return endPause(scope, row, body)
   const isOfRecords = await isChangeSet(scope, from)
   const revision = isOfRecords ? (seen ?? row.revision ?? undefined) : undefined
   return scope.db.transaction(async (tx) => {
@@ -197,6 +204,18 @@ export async function decideReviewRequest(
   })
 }
 
+/** @throws VALIDATION_ERROR for another decision than to resume the token */
+function endPause(scope: WriteScope, row: Row, body: Body): Promise<ReviewRequest> {
+  const { decision, note = null, dry_run: _, ...chosen } = body
+  if (decision !== 'accept') throw onlyResumed(decision)
+  const [other] = Object.keys(chosen)
+  if (other !== undefined) throw notOfPauses(other)
+  return scope.db.transaction(async (tx) => {
+    await resume(tx, row.baseId, pauseOf(row))
+    return storeDecision({ ...scope, db: tx }, row, { decision, note, promotionId: null })
+  })
+}
+
 const VERDICT_OF = { accept: 'approve', decline: 'reject', send_back: 'request_changes' } as const
 
 async function find(scope: Scope, baseId: string, id: string): Promise<Row> {
@@ -210,9 +229,9 @@ async function find(scope: Scope, baseId: string, id: string): Promise<Row> {
   })
 }
 
-/** The permission on production that a decision needs: records are written, configuration is administered. */
-const neededFor = async (scope: Scope, { fromBase }: Row): Promise<Permission> =>
-  (await isChangeSet(scope, fromBase)) ? 'write' : 'admin'
+/** The permission on production that a decision needs: who writes lets records and writers pass, configuration is administered. */
+const neededFor = async (scope: Scope, { kind, fromBase }: Row): Promise<Permission> =>
+  kind === 'pause' || (await isChangeSet(scope, fromBase)) ? 'write' : 'admin'
 
 /** Who may decide which of the requests: not who asked, in whatever tab of a browser. */
 async function decider(scope: Scope, rows: readonly Row[]): Promise<(row: Row) => boolean> {
@@ -255,6 +274,21 @@ function breakOf({ path, code, message, count }: Detail): Break {
 const nothingToPromote = (from: string) =>
   new DomainError('CONFLICT', `"${from}" has no changes to promote.`, {
     details: [{ path: '/from', code: 'nothing_to_promote', message: 'Change the preview first.' }],
+  })
+const onlyResumed = (received: string) =>
+  invalid({
+    path: '/decision',
+    code: 'only_accept',
+    message:
+      'A pause ends with "accept". What the token wrote is taken back by an undo of its changes; to stop it for good, revoke it.',
+    received,
+    expected: 'accept',
+  })
+const notOfPauses = (field: string) =>
+  invalid({
+    path: `/${field}`,
+    code: 'exclusive',
+    message: `A pause has nothing to choose from. Leave ${field} out.`,
   })
 const ownRequest = () =>
   new DomainError('FORBIDDEN', 'Nobody decides what they asked for themselves.', {

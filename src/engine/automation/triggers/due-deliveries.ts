@@ -108,17 +108,18 @@ type ChangeRow = Omit<RecordRow, 'valid'> & {
 const STEPS: Statement = {
   ...statement(
     'steps_to_deliver',
-    `SELECT seq::float8 AS seq, at, data, token_id, actor_name, via, actor_kind FROM plinth.change
-     WHERE kind = 'preview' AND base_id = $1 AND seq = ANY ($2::bigint[]) ORDER BY seq`,
+    `SELECT seq::float8 AS seq, at, operation, data, token_id, actor_name, via, actor_kind FROM plinth.change
+     WHERE kind IN ('preview', 'review_request') AND base_id = $1 AND seq = ANY ($2::bigint[]) ORDER BY seq`,
   ),
   timesAsText: true,
 }
 
-/** A step of a change-set: what the log says of it, and nothing of what it holds. */
+/** A step of a change-set: what the log says of it, and nothing of what it holds. Or the request that opens and ends a pause. */
 type StepRow = AuthorRow & {
   readonly seq: number
   readonly at: string
-  readonly data: { readonly event: string }
+  readonly operation: string
+  readonly data: { readonly event?: string }
 }
 
 type Bodies = { readonly bodies: Map<number, string>; readonly isCut: boolean }
@@ -144,11 +145,16 @@ const seqsOf = (deliveries: readonly Due[]) => [
   ...new Set(deliveries.map(({ change_seq }) => Number(change_seq))),
 ]
 
-const stepBody = (baseId: string, { seq, at, data: { event, ...preview }, ...by }: StepRow): string =>
-  JSON.stringify({
-    ...{ type: `preview.${event}`, timestamp: at },
-    data: { base_id: baseId, preview, actor: snakeFields(authorIn(by)), change_seq: seq },
+function stepBody(baseId: string, { seq, at, operation, data, ...by }: StepRow): string {
+  const { event, ...about } = data
+  const is =
+    event === undefined ? (operation === 'create' ? 'token.paused' : 'token.resumed') : `preview.${event}`
+  const named = event === undefined ? { review_request: about } : { preview: about }
+  return JSON.stringify({
+    ...{ type: is, timestamp: at },
+    data: { base_id: baseId, ...named, actor: snakeFields(authorIn(by)), change_seq: seq },
   })
+}
 
 /** The body as JSON text. Ids, types and times need no escaping. */
 function bodyOf(baseId: string, row: ChangeRow): string {

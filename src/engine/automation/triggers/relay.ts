@@ -18,7 +18,9 @@ const MOVE = statement('move_relay', 'UPDATE plinth.trigger_relay SET seq = $2 W
 const ENTRIES = statement(
   'entries_to_relay',
   `SELECT c.seq::float8 AS seq, c.record_type, c.id, c.via, c.cause,
-     CASE c.kind WHEN 'record' THEN c.operation WHEN 'preview' THEN 'preview.' || (c.data ->> 'event') END AS event
+     CASE c.kind WHEN 'record' THEN c.operation WHEN 'preview' THEN 'preview.' || (c.data ->> 'event')
+       WHEN 'review_request' THEN CASE WHEN c.data ->> 'kind' = 'pause' THEN CASE c.operation WHEN 'create' THEN 'token.paused' ELSE 'token.resumed' END END
+     END AS event
    FROM plinth.change c WHERE c.base_id = $1 AND c.seq > $2 AND c.seq <= $3 ORDER BY c.seq LIMIT $4`,
 )
 

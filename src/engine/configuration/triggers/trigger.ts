@@ -1,7 +1,7 @@
 /** Triggers as a kind of configuration. Deliveries are in `triggers/`. */
 import { randomBytes } from 'node:crypto'
 import type { z } from 'zod'
-import { PREVIEW_EVENTS, RECORD_EVENTS, TriggerBody } from '../../../contract/trigger-shapes.ts'
+import { RECORD_EVENTS, STEP_EVENTS, TriggerBody } from '../../../contract/trigger-shapes.ts'
 import { urlFault } from '../../../foundation/egress/url-fault.ts'
 import { type Detail, DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
@@ -197,9 +197,9 @@ function urlFaults({ scope }: Loaded, url: string): Detail[] {
 /** The url as it was written: braces are escaped where it is stored. */
 const decoded = (url: string): string => url.replace(/%7b/gi, '{')
 
-/** A change-set holds records of several types, so what selects records selects none of its steps. */
+/** A change-set holds records of several types, and a token writes them: what selects records selects none of their steps. */
 function eventFaults({ events, recordTypes, condition }: Fields): Detail[] {
-  const n = events.findIndex((event) => (PREVIEW_EVENTS as readonly string[]).includes(event))
+  const n = events.findIndex((event) => (STEP_EVENTS as readonly string[]).includes(event))
   if (n < 0 || (condition === null && recordTypes.includes('*'))) return []
   const message = `"${events[n]}" needs record_types ["*"] and no condition. Follow records with another trigger.`
   return [{ path: `/events/${n}`, code: 'exclusive', message }]

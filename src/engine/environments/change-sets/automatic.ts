@@ -1,5 +1,4 @@
 /** Writes that a token makes directly, as far as its rules allow: judged before the commit, by what the transaction did. */
-import { digest } from '../../../contract/canonical-hash.ts'
 import { anyPreviewOf } from '../../../contract/ids.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { accessInChangeSet } from '../../core/change-set/change-set-scope.ts'
@@ -13,6 +12,8 @@ import type { AutoRule } from '../../storage/access/grants.ts'
 import { ResponseBudget } from '../../storage/database/capped-query.ts'
 import { type Closed, type Db, type Statement, statement } from '../../storage/database/client.ts'
 import { WrappedDb } from '../../storage/database/wrapped-db.ts'
+import { countWrites, ruleKey } from './counts.ts'
+import { keepPace } from './pace.ts'
 
 /** Rolls a write back that no rule allows: it is proposed. */
 export class NotAutomatic extends Error {}
@@ -21,26 +22,11 @@ const LAST = statement(
   'last_change_before',
   'SELECT coalesce(max(seq), 0)::float8 AS seq FROM plinth.change WHERE base_id = $1',
 )
-// The row is locked until the commit, so that writes at once count one after another.
-const COUNT = statement(
-  'count_automatic_writes',
-  `INSERT INTO plinth.automatic_write AS w (token_id, rule, since, used) VALUES ($1, $2, date_trunc($3, now()), $4)
-   ON CONFLICT (token_id, rule) DO UPDATE SET since = excluded.since,
-     used = CASE WHEN w.since = excluded.since THEN w.used + excluded.used ELSE excluded.used END
-   RETURNING used`,
-)
 const IS_DRAFTED = statement(
   'is_drafted',
   `SELECT FROM plinth.draft_record d WHERE d.branch = $1 AND (d.record_type, d.id) IN (SELECT * FROM unnest($2::text[], $3::text[])) LIMIT 1`,
 )
-const SWEEP = statement(
-  'sweep_automatic_writes',
-  `DELETE FROM plinth.automatic_write WHERE since < now() - interval '2 days'`,
-)
 const WRITES = /\b(?:INSERT INTO|UPDATE|DELETE FROM) plinth\.(?:record|relationship|change)\b/
-
-/** Removes counts of times that are over. */
-export const sweepAutomaticWrites = (db: Db): Promise<unknown> => db.query(SWEEP, [])
 
 type Bounds = { baseId: string; rules: readonly AutoRule[]; own: string | undefined }
 
@@ -95,7 +81,9 @@ async function judge(
     await count(scope, rule, fitting.size)
   }
   if (rest.length > 0) throw new NotAutomatic()
-  if (own === undefined || changes.length === 0) return
+  if (changes.length === 0) return
+  await keepPace(scope, baseId, changes.length)
+  if (own === undefined) return
   const types = changes.map(({ recordType }) => recordType)
   const ids = changes.map(({ id }) => id)
   const drafted = await scope.db.query<object>(IS_DRAFTED, [own, types, ids])
@@ -127,11 +115,8 @@ async function meeting(
   return entriesMeeting(scope, baseId, parseChangeCondition(filter, '/filter'), entries)
 }
 
-async function count({ db, actor }: Scope, rule: AutoRule, writes: number): Promise<void> {
-  if (rule.per === 'request') {
-    if (writes > rule.max) throw new NotAutomatic()
-    return
-  }
-  const [row] = await db.query<{ used: number }>(COUNT, [actor.tokenId, digest(rule), rule.per, writes])
-  if (!row || row.used > rule.max) throw new NotAutomatic()
+async function count(scope: Scope, rule: AutoRule, writes: number): Promise<void> {
+  const { used } =
+    rule.per === 'request' ? { used: writes } : await countWrites(scope, ruleKey(rule), rule.per, writes)
+  if (used > rule.max) throw new NotAutomatic()
 }

@@ -76,6 +76,8 @@ async function changesWithin(
     withinSeqs(reader.filter, bind),
     ...narrowing(reader, baseId, bind),
     ...(types === '*' ? [] : [visibleTo(bind([...types]))]),
+    // Of all that a token did, what it only asked for has changed nothing.
+    ...(reader.filter.actor === null ? [] : [`c.kind NOT IN ('preview', 'review_request')`]),
     ...(takenWith === null ? [] : [wentWith(bind(String(takenWith)))]),
   ]
   const isOfRequest = reader.filter.requestId !== null

@@ -76,7 +76,7 @@ async function requestsIn(
   const types = access.types('read', baseId)
   const conditions = [
     // They cannot be reverted: a request of nothing else would be in the way of those before it.
-    `c.kind NOT IN ('attachment', 'preview')`,
+    `c.kind NOT IN ('attachment', 'preview', 'review_request')`,
     ...(endpoint === null ? [] : [`call ->> 2 = ${bind(endpoint)}`]),
     ...(until === null ? [] : [`at < ${bind(until)}`]),
     ...(types === '*' ? [] : [visibleTo(bind([...types]))]),

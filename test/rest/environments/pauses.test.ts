@@ -1,0 +1,259 @@
+/** A token that writes far past its usual pace is paused in the base: a person resumes it, or takes back what it wrote. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expectDetail, succeed, times } from '../../support/answers.ts'
+import { callTool } from '../../support/mcp.ts'
+import { openReceiver, type Receiver } from '../../support/receiver.ts'
+import type { Call } from '../../support/server.ts'
+import { until } from '../../support/until.ts'
+import { openWorld, type World } from '../../support/world.ts'
+
+let world: World
+let receiver: Receiver
+let serial = 0
+/** Changes in an hour that pause nobody. */
+const FREE = 6
+const SETTINGS = {
+  ...{ PLINTH_RATE_LIMIT: '0', PLINTH_PAUSE_ABOVE: String(FREE) },
+  PLINTH_ALLOW_PRIVATE_TARGETS: '127.0.0.1',
+}
+beforeAll(async () => {
+  receiver = await openReceiver()
+  world = await openWorld(SETTINGS)
+})
+afterAll(async () => {
+  await world.close()
+  await receiver.close()
+})
+
+async function desk(): Promise<string> {
+  const base = `pace${++serial}`
+  succeed(await world.call('PUT', `/v1/bases/${base}`, {}), 201)
+  succeed(await world.call('PUT', `/v1/${base}/record-types/deal`, {}), 201)
+  return base
+}
+const ANYTHING = { record_type: 'deal', operations: ['create', 'update'], max: 1000, per: 'day' }
+const agentOf = (base: string, writes: unknown = { auto: [ANYTHING] }) =>
+  world.newToken([{ base, permission: 'write', writes }], { name: 'reply-agent', kind: 'agent' })
+const put = (call: Call, base: string, id: string, data: object = {}) =>
+  call('PUT', `/v1/${base}/records/deal/${id}`, { data })
+const requests = async (base: string, state = 'open') =>
+  succeed(await world.call('GET', `/v1/${base}/review-requests?state=${state}`)).data
+const decide = (base: string, id: string, body: object = { decision: 'accept' }, call = world.call) =>
+  call('POST', `/v1/${base}/review-requests/${id}/decision`, body)
+const stored = async (base: string): Promise<number> =>
+  succeed(await world.call('GET', `/v1/${base}/records/deal?include_total=true&limit=1`)).meta.total
+
+const upTo = (count: number) => times(count, (n) => n)
+
+/** Writes until the token is paused. */
+async function runAway(call: Call, base: string, prefix = 'run'): Promise<void> {
+  for (const n of upTo(FREE)) succeed(await put(call, base, `${prefix}-${n}`), 201)
+  expectDetail(await put(call, base, `${prefix}-more`), 403, { code: 'paused' })
+}
+
+test('a token past its pace is refused, reads on, and is on the list with what it wrote', async () => {
+  const base = await desk()
+  const { id, call } = await agentOf(base)
+  await runAway(call, base)
+  const [asked, ...others] = await requests(base)
+  expect(others).toEqual([])
+  expect(asked).toMatchObject({
+    ...{ kind: 'pause', from: base, title: 'reply-agent is paused', state: 'open', may_decide: true },
+    by: { token_id: id, name: 'reply-agent', kind: 'agent' },
+    pause: {
+      ...{ token_id: id, writes: FREE, refused: 1, usual: 0, allowed: FREE },
+      wrote: [{ change_set: null, kind: 'record', record_type: 'deal', count: FREE }],
+    },
+  })
+  expect(Date.parse(asked.pause.since) % 3_600_000).toBe(0)
+  expectDetail(await put(call, base, 'again'), 403, {
+    ...{ code: 'paused', path: '', message: expect.stringContaining(asked.id) },
+    expected: { changes_in_an_hour: FREE },
+  })
+  expect(succeed(await call('GET', `/v1/${base}/records/deal/run-1`)).id).toBe('run-1')
+  expect(await requests(base)).toHaveLength(1)
+  expect(await stored(base)).toBe(FREE)
+})
+
+test('over each door it is refused, and nothing is written', async () => {
+  const base = await desk()
+  const { token, call } = await agentOf(base, 'propose')
+  const own = succeed(await put(call, base, 'run-0'), 201).change_set
+  for (const n of upTo(FREE - 1)) succeed(await put(call, base, `run-${n + 1}`), 201)
+  expectDetail(await put(call, base, 'run-more'), 403, { code: 'paused' })
+  expect((await requests(base))[0].pause.wrote).toEqual([
+    { change_set: own, kind: 'record', record_type: 'deal', count: FREE },
+  ])
+  const revision = async () => succeed(await world.call('GET', `/v1/bases/${own}`)).change_set.revision
+  const before = await revision()
+  for (const address of [base, own]) {
+    const tool = await callTool(world, `/mcp/${address}`, 'create_deal', {}, { token })
+    expect(JSON.stringify(tool.result ?? tool.error)).toContain('paused')
+    const operations = [{ type: 'create_record', record_type: 'deal', data: {} }]
+    expectDetail(await call('POST', `/v1/${address}/batch`, { operations }), 403, { code: 'paused' })
+    const statements = `INSERT INTO deal (id) VALUES ('sql')`
+    expectDetail(await call('POST', `/v1/${address}/sql/execute`, { statements }), 403, { code: 'paused' })
+    const query = `mutation { createRecord(base: "${address}", recordType: "deal", data: {}) { id } }`
+    const { errors } = (await call('POST', '/graphql', { query })).body
+    expect(errors[0].extensions.details[0].code).toBe('paused')
+    const typed = `mutation { createDeal(data: {}) { id } }`
+    const answer = await call('POST', `/graphql/${address}`, { query: typed })
+    if (address === base) expect(answer.body.errors[0].extensions.details[0].code).toBe('paused')
+    expectDetail(await put(call, address, 'dry', {}), 403, { code: 'paused' })
+    expectDetail(await call('DELETE', `/v1/${address}/records/deal/run-1`), 403, { code: 'paused' })
+  }
+  expect(await revision()).toBe(before)
+  expect(await stored(base)).toBe(0)
+})
+
+test('others go on: another token, another base, and one that writes directly', async () => {
+  const base = await desk()
+  const elsewhere = await desk()
+  const grant = { permission: 'write', writes: { auto: [ANYTHING] } }
+  const { call } = await world.newToken([
+    { base, ...grant },
+    { base: elsewhere, ...grant },
+  ])
+  await runAway(call, base)
+  succeed(await put(call, elsewhere, 'one'), 201)
+  succeed(await put((await agentOf(base)).call, base, 'other'), 201)
+  const direct = await agentOf(base, 'direct')
+  for (const n of upTo(3 * FREE)) succeed(await put(direct.call, base, `direct-${n}`), 201)
+  expect(await requests(base)).toHaveLength(1)
+  expect(await requests(elsewhere)).toEqual([])
+})
+
+test('a person resumes it, and it may write as much again; the agent itself may not', async () => {
+  const base = await desk()
+  const { call } = await agentOf(base)
+  await runAway(call, base)
+  const [asked] = await requests(base)
+  expect((await decide(base, asked.id, { decision: 'accept' }, call)).status).toBe(403)
+  expectDetail(await decide(base, asked.id, { decision: 'decline' }), 400, { code: 'only_accept' })
+  expectDetail(await decide(base, asked.id, { decision: 'accept', resources: [] }), 400, {
+    path: '/resources',
+  })
+  succeed(await decide(base, asked.id, { decision: 'accept', dry_run: true }))
+  expectDetail(await put(call, base, 'still'), 403, { code: 'paused' })
+  const done = succeed(await decide(base, asked.id, { decision: 'accept', note: 'An import.' }))
+  expect(done).toMatchObject({ state: 'accepted', decision: { note: 'An import.', promotion_id: null } })
+  expect(await requests(base, 'decided')).toHaveLength(1)
+  await runAway(call, base, 'next')
+  expect(await stored(base)).toBe(2 * FREE)
+  expect(await requests(base)).toHaveLength(1)
+})
+
+test('one undo takes back what it wrote since the hour began', async () => {
+  const base = await desk()
+  const { call } = await agentOf(base)
+  await runAway(call, base)
+  const [{ pause }] = await requests(base)
+  const undone = succeed(
+    await world.call('POST', `/v1/${base}/revert`, { actor: pause.token_id, since: pause.since }),
+  )
+  expect(undone.count).toBe(FREE)
+  expect(await stored(base)).toBe(0)
+})
+
+test('ten times what is usual is allowed, by the hours in which it wrote', async () => {
+  const base = await desk()
+  const { id, call } = await agentOf(base)
+  for (const [hours, used] of [
+    [1, 1],
+    [30, 3],
+    [24 * 15, 1000],
+  ])
+    await world.database.query(
+      `INSERT INTO plinth.automatic_write (token_id, rule, since, used) VALUES ($1, $2, date_trunc('hour', now()) - make_interval(hours => $3), $4)`,
+      [id, `base/${base}`, hours, used],
+    )
+  for (const n of upTo(20)) succeed(await put(call, base, `usual-${n}`), 201)
+  expectDetail(await put(call, base, 'more'), 403, { code: 'paused' })
+  expect((await requests(base))[0].pause).toMatchObject({ writes: 20, usual: 2, allowed: 20 })
+})
+
+test('a trigger hears of the pause, and of its end', async () => {
+  const base = await desk()
+  const types = ['token.paused', 'token.resumed']
+  const url = `${receiver.url}/${base}`
+  succeed(await world.call('PUT', `/v1/${base}/triggers/watch`, { url, events: types }), 201)
+  const { id, call } = await agentOf(base)
+  await runAway(call, base)
+  const [asked] = await requests(base)
+  succeed(await decide(base, asked.id))
+  await until(() => receiver.at(`/${base}`).length === 2)
+  const [paused, resumed] = types.map((type) =>
+    receiver.at(`/${base}`).find(({ body }) => body.type === type),
+  )
+  expect(paused?.body.data).toMatchObject({
+    ...{ base_id: base, actor: { token_id: id, name: 'reply-agent', kind: 'agent' } },
+    review_request: { id: asked.id, state: 'open', pause: { token_id: id, writes: FREE } },
+  })
+  expect(resumed?.body.data.review_request).toMatchObject({ id: asked.id, state: 'accepted' })
+})
+
+test('writers at once never exceed it, and open one request', async () => {
+  for (const writes of [{ auto: [ANYTHING] }, 'propose']) {
+    const base = await desk()
+    const { call } = await agentOf(base, writes)
+    const answers = await Promise.all(times(3 * FREE, (n) => put(call, base, `once-${n}`)))
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(FREE)
+    for (const answer of answers.filter(({ status }) => status !== 201))
+      expectDetail(answer, 403, { code: 'paused' })
+    const [{ pause }, ...others] = await requests(base)
+    expect([pause.wrote[0].count, others]).toEqual([FREE, []])
+  }
+})
+
+test('a batch that is too much writes nothing, and passes once it is resumed', async () => {
+  const base = await desk()
+  const { call } = await agentOf(base)
+  const operations = times(FREE + 2, (n) => ({
+    type: 'upsert_record',
+    record_type: 'deal',
+    id: `b-${n}`,
+    data: {},
+  }))
+  const send = () => call('POST', `/v1/${base}/batch`, { operations })
+  succeed(await call('POST', `/v1/${base}/batch?dry_run=true`, { operations }))
+  expect(await requests(base)).toEqual([])
+  expectDetail(await send(), 403, { code: 'paused' })
+  expect(await stored(base)).toBe(0)
+  const [asked] = await requests(base)
+  expect(asked.pause).toMatchObject({ writes: 0, refused: FREE + 2 })
+  succeed(await decide(base, asked.id))
+  succeed(await send())
+  expect(await stored(base)).toBe(FREE + 2)
+})
+
+test('a tab of its browser is the same token', async () => {
+  const base = await desk()
+  const { id, call } = await agentOf(base)
+  const { code } = succeed(await call('POST', '/v1/tokens/self/sign-in-codes'), 201)
+  const { token } = succeed(await world.as(null)('POST', '/playground/sign-in', { code }))
+  const tab = world.as(token)
+  for (const n of upTo(FREE)) succeed(await put(n % 2 ? call : tab, base, `tab-${n}`), 201)
+  expectDetail(await put(tab, base, 'more'), 403, { code: 'paused' })
+  expectDetail(await put(call, base, 'more'), 403, { code: 'paused' })
+  expect((await requests(base))[0].pause).toMatchObject({ token_id: id, wrote: [{ count: FREE }] })
+})
+
+test('two servers count as one', async () => {
+  const other = await openWorld(SETTINGS, world.database)
+  try {
+    const base = await desk()
+    const { token } = await agentOf(base)
+    const doors = [world, other].map((each) => each.as(token))
+    const answers = await Promise.all(
+      upTo(2 * FREE).flatMap((n) => doors.map((call, at) => put(call, base, `at-${at}-${n}`))),
+    )
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(FREE)
+    for (const call of doors) expectDetail(await put(call, base, 'more'), 403, { code: 'paused' })
+    const [asked, ...others] = await requests(base)
+    expect(others).toEqual([])
+    succeed(await decide(base, asked.id))
+    for (const [n, call] of doors.entries()) succeed(await put(call, base, `next-${n}`), 201)
+  } finally {
+    await other.close()
+  }
+})
