@@ -150,6 +150,15 @@ export const DecisionBody = z.strictObject({
 /** The body of a rollback. */
 export const RollbackBody = z.strictObject({
   promotion_id: z.string().meta({ description: 'The promotion to undo.' }),
+  resources: z
+    .array(Resource.omit({ fields: true }))
+    .min(1)
+    .max(1000)
+    .optional()
+    .meta({
+      description:
+        'Take these back only. By default, all that the promotion changed and is not taken back yet.',
+    }),
   dry_run: z.boolean().optional().meta({ description: 'Show the changes and store nothing.' }),
   migration,
 })

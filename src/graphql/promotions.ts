@@ -157,15 +157,19 @@ mutation<ReturnType<typeof promoteArgs>, Promotion, PromotionPlan>('promote', {
 })
 
 mutation('rollbackPromotion', {
-  description: 'Undoes a promotion, as a new entry of the history.',
+  description: 'Undoes a promotion or a part of it, as a new entry of the history.',
   type: PromotionRef,
   args: builder.args((t) => ({
     base: t.string({ required: true }),
     promotionId: t.string({ required: true }),
+    resources: t.field({
+      type: 'JSON',
+      description:
+        'Take these back only: `[{ kind, id }]`; of a change-set `[{ kind: "record", record_type, id }]`.',
+    }),
     migration: t.field(MIGRATION),
   })),
-  resolve: (scope, { base, promotionId, migration }) =>
-    environments.rollback(scope, base, bodyOf({ promotionId, migration })),
+  resolve: (scope, { base, ...body }) => environments.rollback(scope, base, bodyOf(body)),
 })
 
 type Discarded = environments.Discarded & { dryRun?: boolean }

@@ -35,6 +35,7 @@ export const ChangeOfConfig = z
     op: z.enum(['create', 'update', 'delete']),
     title: z.string().optional().meta({ description: 'Of a record: its title, or else its `external_id`.' }),
     diff: z.array(z.record(z.string(), z.unknown())).meta({ description: 'RFC 6902.' }),
+    rolled_back: z.literal(true).optional().meta({ description: 'Of a promotion: taken back since.' }),
   })
   .meta({ id: 'ConfigurationChange' })
 export const SummaryOfChanges = z.object({ create: z.int(), update: z.int(), delete: z.int() })

@@ -159,13 +159,13 @@ export const promotions = [
   }),
   route('POST /:base_id/promote/rollback', {
     tag: 'Environments',
-    summary: 'Undo a promotion, as a new entry of the history',
+    summary: 'Undo a promotion or a part of it, as a new entry of the history',
     need: needsWrite,
     params,
     body: RollbackBody,
     operation: graphql(
-      `mutation RollbackPromotion($base: String!, $promotionId: String!, $migration: JSON, $dryRun: Boolean) {
-        done: rollbackPromotion(base: $base, promotionId: $promotionId, migration: $migration, dryRun: $dryRun) {
+      `mutation RollbackPromotion($base: String!, $promotionId: String!, $resources: JSON, $migration: JSON, $dryRun: Boolean) {
+        done: rollbackPromotion(base: $base, promotionId: $promotionId, resources: $resources, migration: $migration, dryRun: $dryRun) {
           ...PromotionFields kept records_rewritten: recordsRewritten warnings secrets dry_run: dryRun
         }
       }`,
@@ -174,6 +174,7 @@ export const promotions = [
     variables: ({ params, body }) => ({
       base: params.base_id,
       promotionId: body.promotion_id,
+      resources: body.resources,
       migration: body.migration,
       dryRun: body.dry_run || undefined,
     }),

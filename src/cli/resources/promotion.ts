@@ -51,9 +51,9 @@ export const promote = commandOf('promotions.create', 'promote', {
 
 /** Command `plinth rollback <promotion_id>`. */
 export const rollback = commandOf('promotions.rollBack', 'rollback', {
-  summary: 'Undo a promotion',
+  summary: 'Undo a promotion, or a part of it',
   argument: 'promotion_id',
-  says: { migration },
+  says: { resources, migration },
   show: showDone,
 })
 

@@ -30,6 +30,8 @@ export type ShownEdit = {
   /** Of a record: what a reader knows it by. */
   title?: string
   diff: readonly DiffStep[]
+  /** Of a promotion: taken back since. */
+  rolled_back?: true
 }
 
 export const isSame = (one: Definition | null, other: Definition | null): boolean =>

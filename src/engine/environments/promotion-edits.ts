@@ -9,13 +9,14 @@ import type { Edit } from './edits.ts'
 import type { Conflict } from './three-way.ts'
 
 /** An edit in the history. `origin`: what the log says of the resource beyond its definition. */
-export type PromotionEdit = Edit & { readonly origin?: object }
+export type PromotionEdit = Edit & { readonly origin?: object; readonly rolledBack?: boolean }
 /** What a change-set changed: a record, named `<type>/<id>`, or a relationship. */
 export type StoredDraft = {
   readonly kind: 'record' | 'relationship'
   readonly id: string
   readonly before: object | null
   readonly after: object | null
+  readonly rolledBack?: boolean
 }
 /** The edits of a promotion, and the conflicts that were overridden. */
 export type PromotionEdits = {
@@ -33,6 +34,7 @@ type Row = {
   after: Definition | null
   origin: object | null
   conflict: Pick<Conflict, 'production' | 'preview'> | null
+  rolled_back: boolean
 }
 
 const STORE = statement(
@@ -44,7 +46,7 @@ const STORE = statement(
 )
 const READ = statement(
   'promotion_edits',
-  `SELECT promotion_id, kind, id, before, after, origin, conflict FROM plinth.promotion_edit
+  `SELECT promotion_id, kind, id, before, after, origin, conflict, rolled_back FROM plinth.promotion_edit
    WHERE base_id = $1 AND promotion_id = ANY ($2::text[]) ORDER BY promotion_id, position`,
 )
 
@@ -115,11 +117,12 @@ export async function readEdits(
       { edits: [] as PromotionEdit[], conflicts: [] as Conflict[], drafts: [] as StoredDraft[] },
     ]),
   )
-  for (const { promotion_id, kind, id, before, after, origin, conflict } of rows) {
+  for (const { promotion_id, kind, origin, conflict, rolled_back: rolledBack, ...sides } of rows) {
     const past = found.get(promotion_id)
-    if (isDraft(kind)) past?.drafts.push({ kind, id, before, after })
-    else past?.edits.push({ kind: kindNamed(kind), id, before, after, ...(origin && { origin }) })
-    if (conflict) past?.conflicts.push({ kind, id, ...conflict })
+    const edit = { ...sides, ...(rolledBack && { rolledBack }) }
+    if (isDraft(kind)) past?.drafts.push({ kind, ...edit })
+    else past?.edits.push({ kind: kindNamed(kind), ...edit, ...(origin && { origin }) })
+    if (conflict) past?.conflicts.push({ kind, id: sides.id, ...conflict })
   }
   return found
 }

@@ -76,14 +76,17 @@ async function toPromotion(
   const changes: ShownEdit[] = []
   for (const edit of past?.edits ?? []) {
     if (turnIsOver()) await nextTurn()
-    changes.push(shown(edit))
+    changes.push(withMark(shown(edit), edit))
   }
   for (const draft of past?.drafts ?? []) {
     if (turnIsOver()) await nextTurn()
-    changes.push(await shownDraft(scope, row.baseId, draft))
+    changes.push(withMark(await shownDraft(scope, row.baseId, draft), draft))
   }
   return { ...head, changes, conflicts: past?.conflicts ?? [], createdBy, createdByName, createdAt }
 }
+
+const withMark = (edit: ShownEdit, { rolledBack }: { readonly rolledBack?: boolean }): ShownEdit =>
+  rolledBack ? { ...edit, rolled_back: true } : edit
 
 type Entry = Pick<Row, 'id' | 'baseId' | 'kind' | 'fromBase'> & PromotionEdits
 

@@ -14,28 +14,33 @@ import { editWarnings } from './change-warnings.ts'
 import { isSame, nonEmpty } from './edits.ts'
 import { atUndone } from './failures.ts'
 import { changeOptimistically } from './optimistic-change.ts'
-import { markRolledBack, type Promotion, promotionNotFound, storePromotion } from './promotion.ts'
+import { type Promotion, storePromotion } from './promotion.ts'
 import { type PromotionEdit, readEdits } from './promotion-edits.ts'
 import { prepareOptions } from './promotion-request.ts'
 import { type Snapshot, snapshotIn } from './snapshot.ts'
 import { moveFork } from './three-way.ts'
+import { findUndoable, markUndone, selectUndone } from './undoable.ts'
 
 /**
- * Undoes a promotion, as a new entry of the history. The preview keeps its state, so that it can be promoted
+ * Undoes a promotion or a part of it, as a new entry of the history. The preview keeps its state, so that it can be promoted
  * again.
- * @throws FORBIDDEN; VALIDATION_ERROR; NOT_FOUND; CONFLICT when the same resources have changed since
+ * @throws FORBIDDEN; VALIDATION_ERROR; NOT_FOUND; CONFLICT when the same resources have changed since, or are taken back
  */
 export async function rollback(scope: WriteScope, baseId: string, input: object): Promise<Promotion> {
-  const { promotion_id: undone, migration } = check(RollbackBody, input, inBody())
-  if (await isOfChangeSet(scope, baseId, undone))
-    return rollbackChangeSet(scope, baseId, await findUndoable(scope, baseId, undone))
+  const { promotion_id: undone, resources, migration } = check(RollbackBody, input, inBody())
+  if (await isOfChangeSet(scope, baseId, undone)) return rollbackChangeSet(scope, baseId, undone, resources)
   requirePermission(scope.access, 'admin', baseId, '*')
   const plan = async (at: WriteScope) => {
     await findUndoable(at, baseId, undone)
-    const past = (await readEdits(at.db, baseId, [undone])).get(undone)?.edits ?? []
+    const all = (await readEdits(at.db, baseId, [undone])).get(undone)?.edits ?? []
+    const past = selectUndone(all, resources)
     await checkUnchanged(past, await snapshotIn(at.db, baseId))
     const edits = past.map(
-      ({ before, after, ...edit }): PromotionEdit => ({ ...edit, before: after, after: before }),
+      ({ before, after, rolledBack: _, ...edit }): PromotionEdit => ({
+        ...edit,
+        before: after,
+        after: before,
+      }),
     )
     const prepared = await prepareEdits(edits, prepareOptions(edits, migration, atUndone), {
       scope: at,
@@ -60,24 +65,13 @@ export async function rollback(scope: WriteScope, baseId: string, input: object)
         fromBase,
         edits.map((each) => ({ kind: each.kind.name, id: each.id, definition: each.after })),
       )
-    await markRolledBack(within, baseId, undone)
+    await markUndone(within, baseId, undone, edits)
     const entry = { id, baseId, kind: 'rollback', fromBase, edits, conflicts: [] }
     return {
       ...(await storePromotion(within, entry)),
       ...nonEmpty({ recordsRewritten, secrets, warnings }),
     }
   })
-}
-
-/** @throws NOT_FOUND; FORBIDDEN; CONFLICT when it is rolled back already, or a rollback */
-async function findUndoable({ db, access }: Pick<WriteScope, 'db' | 'access'>, baseId: string, id: string) {
-  const row = await db.orm.promotion.findUnique({ where: { baseId_id: { baseId, id } } })
-  if (!row) throw promotionNotFound('/promotion_id', id)
-  requirePermission(access, 'read', row.fromBase, '*')
-  if (row.status === 'rolled_back') throw refused('rolled_back', 'This promotion is rolled back already.')
-  if (row.kind === 'rollback')
-    throw refused('is_rollback', 'This is a rollback. To undo it, promote the preview again.')
-  return row
 }
 
 /** @throws CONFLICT with each resource that is no longer as the promotion left it */
@@ -99,6 +93,3 @@ async function checkUnchanged(past: readonly PromotionEdit[], production: Snapsh
     details,
   })
 }
-
-const refused = (code: string, message: string) =>
-  new DomainError('CONFLICT', message, { details: [{ path: '/promotion_id', code, message }] })

@@ -1,6 +1,6 @@
 /** The tool rollback_promotion: undoes a promotion. */
 import { z } from 'zod'
-import { PromoteBody } from '../../contract/config-shapes.ts'
+import { RollbackBody } from '../../contract/config-shapes.ts'
 import { productionOf } from '../../contract/ids.ts'
 import { omitUndefined } from '../../foundation/omit-undefined.ts'
 import { graphql } from '../../graphql/document.ts'
@@ -11,8 +11,8 @@ import { promotedBody } from './environments.ts'
 
 const rollback = compile(
   graphql(
-    `mutation ToolRollback($base: String!, $promotionId: String!, $migration: JSON) {
-      done: rollbackPromotion(base: $base, promotionId: $promotionId, migration: $migration) {
+    `mutation ToolRollback($base: String!, $promotionId: String!, $resources: JSON, $migration: JSON) {
+      done: rollbackPromotion(base: $base, promotionId: $promotionId, resources: $resources, migration: $migration) {
         id kind from base_id: baseId status changes conflicts records_rewritten: recordsRewritten warnings secrets created_at: createdAt dry_run: dryRun
       }
     }`,
@@ -23,7 +23,7 @@ export const rollbackPromotionTools = [
   tool('rollback_promotion', {
     title: 'Roll back a promotion',
     description:
-      'Undo a promotion: its exact inverse, in production. changes with kind promotion has its id. No record is deleted.',
+      'Undo a promotion, or only resources of it: its exact inverse, in production. changes with kind promotion has its id. No record is deleted.',
     permission: 'write',
     hints: { destructive: true },
     isUnlisted: true,
@@ -31,12 +31,13 @@ export const rollbackPromotionTools = [
     decidesAt: productionOf,
     input: z.strictObject({
       promotion_id: z.string(),
-      migration: PromoteBody.shape.migration,
+      resources: RollbackBody.shape.resources,
+      migration: RollbackBody.shape.migration,
       ...writing,
     }),
     output: answerOutput,
-    run: async ({ base_id, promotion_id: promotionId, migration }, context) => {
-      const args = { base: productionOf(base_id), promotionId, ...omitUndefined({ migration }) }
+    run: async ({ base_id, promotion_id: promotionId, resources, migration }, context) => {
+      const args = { base: productionOf(base_id), promotionId, ...omitUndefined({ resources, migration }) }
       return promotedBody((await rollback(args, context)).done)
     },
   }),

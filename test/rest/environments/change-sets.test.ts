@@ -410,6 +410,60 @@ describe('promoting', () => {
     expectFailure(await call('GET', at('crm', `new${serial}`)), 'NOT_FOUND')
     expect(succeed(await call('GET', `/v1/crm/promotions/${promotion_id}`)).status).toBe('rolled_back')
   })
+
+  test('is taken back in parts, each once, and the rest stays until the whole is', async () => {
+    succeed(await patch(id, a, { stage: 'won' }))
+    succeed(await call('DELETE', at(id, b)))
+    succeed(await patch(id, c, { stage: 'lost' }))
+    const { id: promotion_id } = succeed(await promote())
+    const deal = (of: string) => ({ kind: 'record', record_type: 'deal', id: of })
+    const rollback = (more: object) => call('POST', '/v1/crm/promote/rollback', { promotion_id, ...more })
+    const ofNow = async () => succeed(await call('GET', `/v1/crm/promotions/${promotion_id}`))
+    const versionOf = async (of: string) => succeed(await call('GET', at('crm', of))).version
+    const others = [await versionOf(a), await versionOf(c)]
+    succeed(await rollback({ resources: [deal(b)], dry_run: true }))
+    expectFailure(await call('GET', at('crm', b)), 'NOT_FOUND')
+    const back = succeed(await rollback({ resources: [deal(b)] }))
+    expect(back.changes.map((change: { op: string; id: string }) => `${change.op} ${change.id}`)).toEqual([`create deal/${b}`])
+    expect((await dataOf('crm', b)).stage).toBe('open')
+    expect([await versionOf(a), await versionOf(c)]).toEqual(others)
+    expect((await ofNow()).status).toBe('applied')
+    expect((await ofNow()).changes.map((change: { rolled_back?: true }) => change.rolled_back)).toEqual([
+      undefined,
+      true,
+      undefined,
+    ])
+    const again = expectFailure(await rollback({ resources: [deal(a), deal(b)] }), 'CONFLICT')
+    expect(again.details).toMatchObject([{ path: '/resources/1/id', code: 'rolled_back' }])
+    const absent = expectFailure(await rollback({ resources: [deal('zz')] }), 'VALIDATION_ERROR')
+    expect(absent.details).toMatchObject([{ path: '/resources/0/id', code: 'unknown_resource' }])
+    // What has changed since is in the way of itself only.
+    succeed(await patch('crm', a, { stage: 'open' }))
+    expectFailure(await rollback({ resources: [deal(a)] }), 'CONFLICT')
+    const reader = await world.newToken([
+      { permission: 'read' },
+      { record_type: 'person', permission: 'write' },
+    ])
+    expectFailure(await reader.call('POST', '/v1/crm/promote/rollback', { promotion_id }), 'FORBIDDEN')
+    succeed(await call('POST', '/v1/crm/revert', { last: true }))
+    succeed(await rollback({}))
+    expect([(await dataOf('crm', a)).stage, (await dataOf('crm', c)).stage]).toEqual(['open', 'open'])
+    expect((await ofNow()).status).toBe('rolled_back')
+    expect(expectFailure(await rollback({ resources: [deal(a)] }), 'CONFLICT').details[0].path).toBe(
+      '/promotion_id',
+    )
+  })
+
+  test('of two rollbacks of one record at once, one is refused', async () => {
+    succeed(await patch(id, a, { stage: 'won' }))
+    succeed(await patch(id, b, { stage: 'won' }))
+    const { id: promotion_id } = succeed(await promote())
+    const resources = [{ kind: 'record', record_type: 'deal', id: a }]
+    const take = () => call('POST', '/v1/crm/promote/rollback', { promotion_id, resources })
+    const answers = await Promise.all([take(), take(), take()])
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409])
+    expect([(await dataOf('crm', a)).stage, (await dataOf('crm', b)).stage]).toEqual(['open', 'won'])
+  })
 })
 
 test('promotions at once, beside writers of production, lose nothing', async () => {

@@ -539,6 +539,23 @@ describe('a promotion', () => {
 })
 
 describe('a rollback', () => {
+  test('takes one resource back, and the rest later', async () => {
+    const [base, dev] = await fork('task', 'note')
+    const before = await hashOf(base)
+    await about(dev, 'task', 'new')
+    await about(dev, 'note', 'new')
+    const done = await promoted(base)
+    const resources = [{ kind: 'record_type', id: 'note' }]
+    expect(opsOf(succeed(await rollback(base, done, { resources })))).toEqual(['update record_type note'])
+    expect(await aboutOf(base, 'task', 'note')).toEqual(['new', null])
+    // The preview still proposes it, and only it.
+    expect(opsOf(succeed(await promote(base, { dry_run: true })))).toEqual(['update record_type note'])
+    expectFailure(await rollback(base, done, { resources }), 'CONFLICT')
+    expect(opsOf(succeed(await rollback(base, done)))).toEqual(['update record_type task'])
+    expect(await hashOf(base)).toBe(before)
+    expect(await historyOf(base)).toEqual(['rollback applied', 'rollback applied', 'promotion rolled_back'])
+  })
+
   test('is the exact inverse, as a new entry, and once only', async () => {
     const [base, dev] = await fork('task', 'gone')
     const before = await hashOf(base)

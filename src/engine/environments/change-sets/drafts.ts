@@ -53,8 +53,14 @@ export const nameOf = ({ kind, type, id }: Pick<Draft, 'kind' | 'type' | 'id'>):
 export function typesOf({ kind, type, base, preview, production }: Draft): string[] {
   if (kind === 'record') return [type]
   const documents = [base, preview, production].filter((each) => each !== null)
-  return documents.flatMap((each) => [String(each['source_record_type']), String(each['target_record_type'])])
+  return documents.flatMap(endTypesOf)
 }
+
+/** The record types at the ends of a link. */
+export const endTypesOf = (link: Document): string[] => [
+  String(link['source_record_type']),
+  String(link['target_record_type']),
+]
 
 const LOCK_TYPES = statement(
   'lock_types_of_drafts',

@@ -31,9 +31,11 @@ import { mapResourceEntries, nameOf } from './resource-entries.ts'
 import { runWave } from './run-steps.ts'
 import { schedule } from './schedule.ts'
 
+type PromotionPart = { readonly id: string; readonly takes: (key: string) => boolean }
+
 export type UndoArgs = Pick<ChangeFilterArgs, 'requestId' | 'actor' | 'since' | 'until' | 'recordType'> & {
-  /** Of the request, only what the promotion of a change-set did. */
-  promotion?: string
+  /** Of the request, only what the promotion of a change-set did to what it `takes`, such as `record deal/d1`. */
+  promotion?: PromotionPart
   /** One change. */
   seq?: number | null | undefined
   /** The last request of the caller that is not undone. It goes without the others. */
@@ -154,10 +156,12 @@ export async function undoChanges(scope: WriteScope, baseId: string, args: UndoA
 }
 
 /** What a promotion of a change-set did, and what that took with it. The entries of a request are newest first. */
-function madeBy(promotion: string, found: readonly FoundChange[]): FoundChange[] {
-  const causes = new Set([promotion])
-  const made = found.toReversed().filter(({ kind, cause, seq }) => {
-    const isOf = (kind === 'record' || kind === 'relationship') && cause !== null && causes.has(cause)
+function madeBy(promotion: PromotionPart, found: readonly FoundChange[]): FoundChange[] {
+  const causes = new Set<string>()
+  const made = found.toReversed().filter(({ kind, recordType, id, cause, seq }) => {
+    if (kind !== 'record' && kind !== 'relationship') return false
+    const key = `${kind} ${recordType === null ? '' : `${recordType}/`}${id}`
+    const isOf = cause === promotion.id ? promotion.takes(key) : cause !== null && causes.has(cause)
     if (isOf) causes.add(String(seq))
     return isOf
   })
