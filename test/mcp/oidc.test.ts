@@ -8,6 +8,7 @@ import { readConfig } from '../../src/config/read-config.ts'
 import { sweepAuthorized } from '../../src/engine/configuration/authorizations/index.ts'
 import type { Db } from '../../src/engine/storage/database/client.ts'
 import { expectFailure, sleep, succeed } from '../support/answers.ts'
+import { CHROMIUM, openBrowser } from '../support/browser.ts'
 import { openIssuer, type TestIssuer } from '../support/issuer.ts'
 import { answerIn, type MetadataHost, oauthClient, openMetadataHost, sessionIn } from '../support/oauth.ts'
 import type { TestServer } from '../support/server.ts'
@@ -262,7 +263,37 @@ test('a person without a group that has grants is known, and has no access', asy
   provider.of.current = 'eve'
   const { status, text } = await openBrowserOf().follow(`${world.url}/sign-in`)
   expect([status, text]).toEqual([403, expect.stringContaining('no access here')])
+  expect(text).toContain('<a class="main" href="/">')
 })
+
+test.skipIf(!CHROMIUM)(
+  'a refused person comes back to where the sign-in began, and another enters, in Chromium if there is one',
+  { timeout: 60_000 },
+  async () => {
+    const browser = await openBrowser()
+    const page = await browser.newPage({ viewport: { width: 360, height: 740 } })
+    const start = `${world.url}/b/crm/agents`
+    const signIn = page.getByRole('link', { name: 'Sign in with your organization' })
+    provider.of.current = 'eve'
+    await page.goto(start)
+    await signIn.click()
+    await page.getByRole('heading', { name: 'You are not signed in' }).waitFor()
+    await page.getByText('no access here').waitFor()
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360)
+    await page.getByRole('link', { name: 'Back to the sign-in' }).click()
+    await signIn.waitFor()
+    expect(page.url()).toBe(start)
+    // The provider knows the browser still.
+    await page.context().clearCookies()
+    provider.of.current = 'mia'
+    await signIn.click()
+    await page.getByRole('heading', { name: 'Who works here' }).waitFor()
+    expect(page.url()).toBe(start)
+    await page.reload()
+    await page.getByRole('heading', { name: 'Who works here' }).waitFor()
+    await browser.close()
+  },
+)
 
 test('an answer counts in the browser that began, once, and leads to pages of this server only', async () => {
   provider.of.current = 'mia'

@@ -8,7 +8,7 @@ import type { CallerHooks } from '../../http/caller.ts'
 import { refusal } from '../../http/errors.ts'
 import type { RateLimiter } from '../../http/rate-limit.ts'
 import { originOf } from '../addresses.ts'
-import { faultPage, sendPage } from '../server/consent-page.ts'
+import { notSignedInPage, sendPage } from '../server/consent-page.ts'
 import { CONSENT, cookieIn, setCookie } from './cookies.ts'
 import { CALLBACK, type People } from './people.ts'
 import { ended, type Started } from './provider.ts'
@@ -43,13 +43,21 @@ export function peopleRoutes({ engine, people, limiter, caller, publicUrl, addre
       return { renewed: true }
     })
 
+    const begunIn = (request: FastifyRequest) => {
+      const opened = engine.unseal(STARTED.name, cookieIn(request, STARTED.name) ?? '')
+      return opened === undefined
+        ? undefined
+        : (JSON.parse(opened) as Started & { to: string; until: number })
+    }
+
     const pagesOf = (pages: FastifyInstance, _options: unknown, done: () => void): void => {
       pages.setErrorHandler((thrown, request, reply: FastifyReply) => {
         const error = refusal(thrown, request, reply)
         if (error.code === 'UNAUTHORIZED' || error.code === 'FORBIDDEN') limiter.fail(request.ip)
         setCookie(reply, STARTED, '', 0, isSecure)
         const { status } = FAILURES[error.code]
-        return sendPage(reply, faultPage(error.message, 'You are not signed in'), undefined, status)
+        const back = begunIn(request)?.to ?? pageIn(request.query)
+        return sendPage(reply, notSignedInPage(error.message, back), undefined, status)
       })
       pages.get('/sign-in', { exposeHeadRoute: false }, async (request, reply) => {
         const started = { state: secret(), nonce: secret(), verifier: secret() }
@@ -60,9 +68,9 @@ export function peopleRoutes({ engine, people, limiter, caller, publicUrl, addre
         return reply.redirect(await people.start(originOf(request, publicUrl), started), 303)
       })
       pages.get(CALLBACK, { exposeHeadRoute: false }, async (request, reply) => {
-        const opened = engine.unseal(STARTED.name, cookieIn(request, STARTED.name) ?? '')
-        if (opened === undefined) throw ended('This sign-in was not begun in this browser.')
-        const { to, until, ...started } = JSON.parse(opened) as Started & { to: string; until: number }
+        const begun = begunIn(request)
+        if (begun === undefined) throw ended('This sign-in was not begun in this browser.')
+        const { to, until, ...started } = begun
         if (until < Date.now()) throw ended('This sign-in took too long.')
         const sent = new URL(request.url, 'http://x').searchParams
         const code = await people.finish(originOf(request, publicUrl), sent, started, request.id)

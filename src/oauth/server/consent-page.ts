@@ -74,10 +74,17 @@ const heading = ({ client }: Asking) => `<h1>“${escapeHtml(client.name)}” wa
 const CANCEL = '<button name="decision" value="deny" formnovalidate>Cancel</button>'
 
 /** The page that no client has an answer of. */
-export const faultPage = (text: string, title = 'This client cannot be connected'): string =>
+export const faultPage = (text: string): string =>
   html(
     'Not connected',
-    `<h1>${escapeHtml(title)}</h1>${message(text)}<p class="soft">Nothing was allowed. Close this page, and start again.</p>`,
+    `<h1>This client cannot be connected</h1>${message(text)}<p class="soft">Nothing was allowed. Close this page, and start again.</p>`,
+  )
+
+/** `back` is the page where the sign-in began, which offers every way to sign in. */
+export const notSignedInPage = (text: string, back: string): string =>
+  html(
+    'Not signed in',
+    `<h1>You are not signed in</h1>${message(text)}<p><a class="main" href="${escapeHtml(back)}">Back to the sign-in</a></p>`,
   )
 
 /** The identity provider, and the address that leads there. */
