@@ -19,6 +19,7 @@ const FOLDERS = [
   '[^/]+\\.ts$',
   'cli/command',
   'cli/(mcp-relay|resources|generated-types|record-files)',
+  'cli/replay/',
   'cli/[^/]+\\.ts$',
 ]
 

@@ -19,6 +19,7 @@ import { addImport } from './import.ts'
 import { CLIENT_NAMES, mcpConfig } from './mcp-relay/client-config.ts'
 import { showTools } from './mcp-tools.ts'
 import { addOpen } from './open.ts'
+import { addReplay } from './replay.ts'
 import { action } from './resources/action.ts'
 import { aggregate } from './resources/aggregate.ts'
 import { attachment } from './resources/attachment.ts'
@@ -158,6 +159,7 @@ function build(argv: readonly string[], outcome: Outcome): Command {
   addGen(program)
   addImport(program)
   addExport(program)
+  addReplay(program, (exitCode, misused) => Object.assign(outcome, { exitCode, misused }))
   addDoctor(program, () => {
     outcome.exitCode = EXIT.failed
   })
@@ -216,7 +218,7 @@ const GROUPS: readonly (readonly [heading: string, names: readonly string[]])[] 
       'claims',
     ],
   ],
-  ['History:', ['changes', 'trace', 'revert', 'trash', 'calls', 'usage']],
+  ['History:', ['changes', 'trace', 'revert', 'trash', 'calls', 'replay', 'usage']],
   [
     'Previews and config files:',
     ['preview', 'config', 'seed', 'propose', 'promote', 'review', 'promotion', 'rollback'],
