@@ -19,6 +19,8 @@ beforeAll(async () => {
   const follows = { source_record_types: ['deal'], target_record_types: ['deal'] }
   succeed(await world.call('PUT', '/v1/crm/relationship-types/follows', follows), 201)
   for (const id of ['d1', 'd2', 'd3']) await put(id, { title: id, stage: 'new' })
+  // A link that goes with a deleted record.
+  succeed(await world.call('PUT', '/v1/crm/relationships', { ...link, source_id: 'd3' }), 201)
   made = await session()
 })
 afterAll(() => world.close())
@@ -76,6 +78,8 @@ test('on the state that the session found, it ends as the session did, whatever 
   expect(again).toMatchObject({ data: { stage: 'won' } })
   expect(again.id).not.toBe(made['id'])
   expect(data.find((each: Body) => each['id'] === 'd1').data).toMatchObject({ stage: 'won', of: again.id })
+  const links = succeed(await world.call('GET', '/v1/crm--then/relationships')).data
+  expect(links.map((each: Body) => each['source_id'])).toEqual([again.id])
   const live = succeed(await world.call('GET', '/v1/crm/records/deal/d1'))
   expect(live.data.stage).toBe('later')
   const used = await replay(['--into', 'crm--then'])
