@@ -604,6 +604,15 @@ export const words = {
 
   filters: { and: 'and', or: 'or', not: 'not', before: (field: string) => `${field} before` },
 
+  pause: {
+    title: 'Paused',
+    is: 'is paused',
+    why: (writes: number, usual: number) =>
+      `${of(writes, 'change')} in an hour, and more were refused. Usually ${number.format(usual)}.`,
+    resume: 'Resume',
+    undo: 'Undo what it wrote…',
+    resumed: (name: string) => `${name} may write again.`,
+  },
   agents: {
     title: 'Who works here',
     about: 'Each agent, program and person has a token, and with it these rights.',

@@ -37,7 +37,7 @@ function Waiting({ base }: { base: string }) {
         <span className="note">{data.meta.total}</span>
       </header>
       {data.data.length === 0 && <p className="card-item note">{words.review.none}</p>}
-      {data.data.map(({ id, title, by, summary, breaks }) => (
+      {data.data.map(({ id, kind, title, by, summary, breaks }) => (
         <div key={id} className="card-item">
           <strong className="who">
             <Shape name={by.name} kind={by.kind} />
@@ -49,7 +49,7 @@ function Waiting({ base }: { base: string }) {
           {unfit(breaks) > 0 && (
             <span className="changed-word">{words.activity.doNotFit(unfit(breaks))}</span>
           )}
-          <Link href={to.review(base, id)} className="button">
+          <Link href={to.review(base, kind === 'pause' ? undefined : id)} className="button">
             {words.review.open}
           </Link>
         </div>

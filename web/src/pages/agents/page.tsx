@@ -5,6 +5,7 @@ import { Failure, pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
+import { Pauses } from '../../parts/pauses.tsx'
 import { useParameters } from '../../parts/search.ts'
 import { Segments } from '../../parts/segments.tsx'
 import { NewToken } from '../../parts/token-form.tsx'
@@ -90,6 +91,7 @@ export default function Page({ place: { base, token: id, endpoint: endpointId } 
         </>
       }
     >
+      <Pauses base={base} />
       {tokens.isOwn && <p className="meta">{words.agents.ownOnly}</p>}
       {pendingOf(tokens, 6) ?? <Tokens base={base} tokens={tokens.rows} usage={usage} selected={id} />}
       {endpoints.error ? (

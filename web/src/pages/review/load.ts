@@ -71,7 +71,8 @@ export const placeOf = ({ set }: Item): 'waiting' | 'back' | 'ended' =>
 export function useItems(base: string) {
   const requests = useRead<Page<Request>>(pathOf([base, 'review-requests'], { state: 'open', limit: 100 }))
   const previews = useRead<Page<Base>>(pathOf([base, 'previews'], { limit: 1000 }))
-  const asked = requests.data?.data ?? []
+  // Paused tokens have a list of their own.
+  const asked = requests.data?.data.filter(({ kind }) => kind !== 'pause') ?? []
   const named = new Set(asked.map(({ from }) => from))
   const sets = new Map(
     previews.data?.data.flatMap(({ id, change_set: set }) => (set ? [[id, set] as const] : [])),
@@ -111,6 +112,7 @@ export function useItems(base: string) {
   const isPending = previews.isPending || requests.isPending
   return {
     items,
+    hasPauses: asked.length < (requests.data?.data.length ?? 0),
     error,
     isPending,
     refetch: () => void Promise.all([previews.refetch(), requests.refetch()]),

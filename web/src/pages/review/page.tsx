@@ -6,6 +6,7 @@ import { useTypes } from '../../api/queries.ts'
 import type { RecordType } from '../../api/shapes.ts'
 import { Chip } from '../../parts/chip.tsx'
 import { Empty, pendingOf } from '../../parts/failure.tsx'
+import { Pauses } from '../../parts/pauses.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { shortName } from '../../parts/previews.ts'
 import { Promotions } from '../../parts/promotions.tsx'
@@ -25,6 +26,7 @@ export default function Page({ place: { base } }: PageProps) {
   const place = PLACES.find((each) => each === search['state']) ?? 'waiting'
   const items = useItems(base)
   const [shown, setShown] = useState(AT_ONCE)
+  const hasPauses = place === 'waiting' && items.hasPauses
   const here = items.items.filter((item) => placeOf(item) === place)
   const proposals = usePlans(base, here.slice(0, shown))
   const types = useTypes(base).data ?? []
@@ -47,8 +49,9 @@ export default function Page({ place: { base } }: PageProps) {
             onChange={(state) => change({ state: state === 'waiting' ? undefined : state })}
           />
         </div>
+        {place === 'waiting' && <Pauses base={base} />}
         {pendingOf(items, 3)}
-        {!items.isPending && !items.error && waiting.length === 0 && place !== 'ended' && (
+        {!items.isPending && !items.error && waiting.length === 0 && place !== 'ended' && !hasPauses && (
           <Empty title={place === 'back' ? words.review.noneBack : words.review.none}>
             {place === 'waiting' && <p className="meta">{words.review.noneHint}</p>}
           </Empty>

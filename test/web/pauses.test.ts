@@ -1,0 +1,63 @@
+// @module-tag full
+/** A paused agent in the pages: it is taken back and resumed with a button each. */
+import { afterAll, beforeAll, expect } from 'vitest'
+import { expectDetail, succeed, times } from '../support/answers.ts'
+import { CHROMIUM } from '../support/browser.ts'
+import { type Explorer, inBrowser, openExplorer, TIME, Visitor } from './explorer.ts'
+
+let explorer: Explorer
+beforeAll(async () => {
+  if (CHROMIUM) explorer = await openExplorer()
+}, TIME)
+afterAll(() => explorer?.close())
+
+inBrowser('a paused agent waits for a person, who undoes and resumes', async () => {
+  const { call, as } = explorer.server
+  const rule = { record_type: 'ran', operations: ['create'], max: 5000, per: 'day' }
+  const grant = {
+    base: 'desk',
+    record_type: '*',
+    environment: '*',
+    permission: 'write',
+    writes: { auto: [rule] },
+  }
+  succeed(await call('PUT', '/v1/desk/record-types/ran', {}), 201)
+  const { token } = succeed(
+    await call('POST', '/v1/tokens', { name: 'runaway', kind: 'agent', grants: [grant] }),
+    201,
+  )
+  const write = (count: number) =>
+    as(token)('POST', '/v1/desk/batch', {
+      operations: times(count, () => ({ type: 'create_record', record_type: 'ran', data: {} })),
+    })
+  succeed(await write(999))
+  expectDetail(await write(2), 403, { code: 'paused' })
+  for (const path of ['/review', '/agents']) {
+    const { page, faults, close } = await explorer.open('Mara Lindqvist', path, {
+      ...{ viewport: { width: 360, height: 740 }, colorScheme: 'dark' },
+    })
+    await new Visitor(page).sees('999 changes in an hour, and more were refused. Usually 0.')
+    const width = await page.evaluate(() => document.documentElement.scrollWidth)
+    expect(width).toBeLessThanOrEqual(360)
+    expect(faults).toEqual([])
+    await close()
+  }
+  const { page, faults, close } = await explorer.open('Mara Lindqvist', '/review')
+  const visitor = new Visitor(page)
+  await visitor.sees('999 changes in an hour')
+  await visitor.click('button', 'Undo what it wrote…')
+  await page.getByRole('button', { name: /999/ }).click()
+  await expect
+    .poll(
+      async () => succeed(await call('GET', '/v1/desk/records/ran?include_total=true&limit=1')).meta.total,
+      {
+        timeout: 20_000,
+      },
+    )
+    .toBe(0)
+  await visitor.click('button', 'Resume')
+  await visitor.sees('runaway may write again.')
+  succeed(await write(2))
+  expect(faults).toEqual([])
+  await close()
+})
