@@ -46,6 +46,7 @@ async function session(): Promise<Body> {
   await call('update_deal', { id: 'd1', stage: 'won', of: id })
   await call('query_records', { record_type: 'deal' })
   await call('update_deal', { id: 'absent', stage: 'won' })
+  await call('create_nothing', {})
   const plan = await call('sql_write', { statements: `DELETE FROM deal WHERE id IN ('d2', 'd3')` })
   const done = await call('sql_write', { plan_token: plan['plan_token'] })
   expect(done['meta'].count).toBe(2)
@@ -63,7 +64,7 @@ test('on the state that the session found, it ends as the session did, whatever 
   expect(body, err).toMatchObject({
     into: 'crm--then',
     state: 'then',
-    repeated: 6,
+    repeated: 7,
     outcomes: [],
     differences: [],
   })
