@@ -12,7 +12,7 @@ import { anyPreviewOf, productionOf } from '../../contract/ids.ts'
 import { trim } from '../../contract/response-bodies.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { omitUndefined } from '../../foundation/omit-undefined.ts'
-import type { Context } from '../../graphql/context.ts'
+import { type Context, ownProposal } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { ReadResult } from '../budget/read-result.ts'
@@ -79,7 +79,7 @@ async function show(
   { at, hasViews, publicUrl }: CalledAt,
 ): Promise<ReadResult> {
   const { resolve: _resolve, ...asking } = selected
-  const places = placesOf(base_id, from)
+  const places = placesOf(base_id, from ?? (await ownProposal(context, base_id)))
   const { base } = places
   const request = isAsked
     ? (await ask({ ...places, ...omitUndefined({ ...asking, note }) }, context)).done

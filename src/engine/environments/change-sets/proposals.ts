@@ -25,6 +25,10 @@ export function proposesTo({ access }: Scope, baseId: string): boolean {
   return types === '*' || types.size > 0
 }
 
+/** The change-set that the token writes to; else the one that it wrote to last, however far it is. */
+export const lastChangeSet = async (scope: Scope, baseId: string): Promise<string | undefined> =>
+  (await newest(scope, baseId))?.id
+
 /** The change-set that the token writes to; undefined if it has none. */
 export async function ownChangeSet(scope: Scope, baseId: string): Promise<string | undefined> {
   const found = await newest(scope, baseId)

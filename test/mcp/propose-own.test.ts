@@ -1,0 +1,31 @@
+/** The tool propose of a token that proposes: without `from`, it is about what the token wrote. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { succeed } from '../support/answers.ts'
+import { callTool } from '../support/mcp.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+  succeed(await world.call('PUT', '/v1/crm/record-types/deal', {}), 201)
+})
+afterAll(() => world.close())
+
+test('it asks, and reads the answer, without the name of the change-set', async () => {
+  const { token } = await world.newToken([{ permission: 'write', writes: 'propose' }])
+  const propose = (args: Record<string, unknown>, as = token) =>
+    callTool(world, '/mcp/crm', 'propose', args, { token: as })
+  expect((await propose({})).error.details[0]).toMatchObject({ path: '/from', code: 'required' })
+  const made = await callTool(world, '/mcp/crm', 'create_deal', { n: 1 }, { token })
+  const from = made.body.change_set
+  expect((await propose({})).body).toMatchObject({ from, summary: { create: 1, update: 0, delete: 0 } })
+  expect((await propose({ ask: true })).body).toMatchObject({ from, review_request: { state: 'open' } })
+  succeed(await world.call('POST', '/v1/crm/promote', { from }))
+  expect((await propose({})).body).toMatchObject({ from, status: 'merged' })
+  // What it writes next is in another one, which it then asks about.
+  const next = (await callTool(world, '/mcp/crm', 'create_deal', { n: 2 }, { token })).body.change_set
+  expect(next).not.toBe(from)
+  expect((await propose({})).body.from).toBe(next)
+  // Another token names what it asks about.
+  expect((await propose({}, world.adminToken)).error.details[0]).toMatchObject({ code: 'required' })
+})
