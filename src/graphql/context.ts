@@ -10,7 +10,7 @@ import { withPolicy } from '../engine/core/row-policy/narrow.ts'
 import { seal, unseal } from '../engine/core/sealed-token.ts'
 import * as plans from '../engine/core/write/plan-store.ts'
 import type { Engine, Scope, TokenSession, Via } from '../engine/engine.ts'
-import { lastChangeSet, proposesTo } from '../engine/environments/change-sets/proposals.ts'
+import { beforeProposals, lastChangeSet, proposesTo } from '../engine/environments/change-sets/proposals.ts'
 import type { MadeCall } from '../engine/log/calls/made-call.ts'
 import type { ToolCall } from '../engine/log/tool-call.ts'
 import {
@@ -119,13 +119,33 @@ export const atEndpoint = async (context: Context, base: string, endpoint: strin
   scope: await enterEndpoint(context.scope, base, endpoint),
 })
 
-/** Narrows a context to a tool of an endpoint, to its resources, or to all of its records. */
-export const throughEndpoint = async (
+type Part = { tool: string } | 'resources' | 'records'
+
+/** Narrows a context to a tool of an endpoint, to its resources, or to all of its records; and what it may propose there. */
+export async function throughEndpoint(
   context: Context,
   base: string,
   endpoint: string,
-  what: { tool: string } | 'resources' | 'records',
-): Promise<Context> => {
+  what: Part,
+): Promise<Context> {
+  const narrow = await narrowedToPart(context, base, endpoint, what)
+  const { access: entered } = context.scope
+  const own = (entered.whole ?? entered).atEndpoint(base, endpoint)
+  // A grant of the endpoint that writes says so for itself.
+  if (!mayPropose(context, base) || (own !== null && own !== 'read')) return narrow
+  const proposing = { ...context, scope: beforeProposals(context.scope, base) }
+  const { access, policy } = (await narrowedToPart(proposing, base, endpoint, what)).scope
+  return policy
+    ? { ...narrow, scope: { ...narrow.scope, proposal: { baseId: base, access, policy } } }
+    : narrow
+}
+
+async function narrowedToPart(
+  context: Context,
+  base: string,
+  endpoint: string,
+  what: Part,
+): Promise<Context> {
   const types = await endpointPolicy(context.scope, base, endpoint, what)
   const narrow = narrowedToBounds(context, base, types)
   const action =
@@ -165,7 +185,8 @@ export const requireBase = ({ scope }: Context, base: string): Promise<void> =>
 export const requireBases = ({ scope }: Context): void => requireTypeGrants(scope.access)
 
 /** The effective access, with and without row policies, and with what the token may propose. */
-const allRights = ({ scope }: Context): Access => withProposals(scope.policy?.access ?? scope.access)
+const allRights = ({ scope: { access, policy, proposal } }: Context): Access =>
+  withProposals((proposal?.policy ?? policy)?.access ?? access)
 
 /** Checks a permission early, so that 403 precedes 400. The engine checks again. */
 export function requireNeed(context: Context, need: Need): void {

@@ -162,6 +162,8 @@ export type Scope = Services & {
   readonly delivery?: object
   /** The change-set that the request reads and writes, by its id; absent in others. */
   readonly changeSet?: string
+  /** What the token may propose at an endpoint: its rights there hold no more than reads. Absent elsewhere. */
+  readonly proposal?: { readonly baseId: string; readonly access: Access; readonly policy: ScopePolicy }
   /** How its first write opens it; absent where it was there before. */
   readonly opening?: Opening
   /** The run of an action that this request makes; absent in others. */

@@ -17,7 +17,10 @@ export async function endpointSchema(
   const offer = await offerOf(entered, base, endpoint)
   // Changes made here belong to the endpoint, as those of its tools do, so that they can be taken back here.
   const call = { id: caller.scope.requestId, tool: 'graphql', endpoint, client: null, traceId: null }
-  const context = await throughEndpoint(duringCall(entered, call), base, endpoint, 'records')
+  const narrow = await throughEndpoint(duringCall(entered, call), base, endpoint, 'records')
+  // Its typed fields are not bound to change-sets: a token that proposes reads here.
+  const { proposal: _, ...scope } = narrow.scope
+  const context = { ...narrow, scope }
   return { schema: await schemaOf(context, base, offer), context }
 }
 
@@ -25,7 +28,7 @@ export async function endpointSchema(
  * Relationships are followed where the endpoint has a tool for it, and records where they are resources, as in MCP.
  */
 async function offerOf({ scope }: Context, base: string, endpoint: string): Promise<Offer> {
-  const { stamp, tools, links, resources, undo } = await servedEndpoint(scope, base, endpoint, false)
+  const { stamp, tools, links, resources, undo } = await servedEndpoint(scope, base, endpoint, false, false)
   const byType = Map.groupBy(tools, ({ recordType }) => recordType)
   const types = new Map([...byType].map(([id, own]) => [id, new Set(own.map(({ operation }) => operation))]))
   const isRead = (operations: ReadonlySet<string>) => operations.has('get') || operations.has('list')

@@ -12,7 +12,7 @@ import type {
   ServedLink,
   ServedTool,
 } from '../../schema/compiled-types/compiled-endpoint.ts'
-import { requirePermission } from '../../storage/access/access.ts'
+import { requirePermission, withProposals } from '../../storage/access/access.ts'
 import type { Permission } from '../../storage/access/grants.ts'
 import { relationshipTypesOf } from '../relationship-types/index.ts'
 import { enterEndpoint, requireEndpoint } from './endpoint-scope.ts'
@@ -64,7 +64,7 @@ type May = (operation: ServedOperation | LinkOperation, recordType: string) => b
 
 /**
  * Resolves the tools that an endpoint offers to the token. With `whole`, resolves all tools, even of a
- * disabled endpoint, for readers of its configuration.
+ * disabled endpoint, for readers of its configuration. With `proposes`, those of what the token may propose too.
  * @throws FORBIDDEN without a grant that reaches it; NOT_FOUND when the endpoint is absent or disabled
  */
 export async function servedEndpoint(
@@ -72,19 +72,21 @@ export async function servedEndpoint(
   baseId: string,
   id: string,
   whole: boolean,
+  proposes = true,
 ): Promise<ResolvedEndpoint> {
   if (whole) requirePermission(asked.access, 'read', baseId, '*')
   const scope = whole ? asked : await enterEndpoint(asked, baseId, id)
   const endpoint = await requireEndpoint(scope, baseId, id, whole)
   const may: May = (operation, type) => whole || scope.access.allows(permissionOf(operation), baseId, type)
-  const tools = endpoint.tools.filter(({ operation, recordType }) => may(operation, recordType))
-  const links = await offeredLinks(scope, baseId, endpoint, may)
+  const proposed = proposes ? withProposals(scope.access) : scope.access
+  const mayAlso: May = (operation, type) =>
+    may(operation, type) || (Object.hasOwn(BATCHED, operation) && proposed.allows('write', baseId, type))
+  const tools = endpoint.tools.filter(({ operation, recordType }) => mayAlso(operation, recordType))
+  const links = await offeredLinks(scope, baseId, endpoint, mayAlso)
   const sqlQuery = endpoint.sqlQuery && wholeTypes(endpoint).some((type) => may('list', type))
   const undo = endpoint.undo && endpoint.tools.some((tool) => may('update', tool.recordType))
   const batch = batchOf(endpoint, tools, links)
-  const actions = endpoint.actions.filter(
-    (action) => whole || mayRun(scope, baseId, id, action, (operation, type) => may(operation, type)),
-  )
+  const actions = endpoint.actions.filter((action) => whole || mayRun(scope, baseId, id, action, mayAlso))
   const offered = new Set([...tools, ...links, ...actions].map(({ name }) => name))
   if (batch) offered.add('batch')
   if (sqlQuery) offered.add('sql_query')

@@ -76,17 +76,23 @@ export async function inChangeSet(
   id: string,
   { ofLog, opening }: { ofLog?: boolean; opening?: Opening } = {},
 ): Promise<Scope> {
-  if (!opening) await requireExistingBase(scope, id)
+  if (!opening) await requireExistingBase(ofToken(scope), id)
+  const { proposal } = scope
   const db = overlaidDb(scope.db, id, ofLog, opening)
   return {
     ...scope,
     db,
-    access: accessInChangeSet(scope.access, id),
+    access: proposal?.access ?? accessInChangeSet(scope.access, id),
+    ...(proposal && { policy: proposal.policy }),
     batching: openRequestBatching(db, db),
     changeSet: id,
     ...(opening && { opening }),
   }
 }
+
+/** The scope with the rights of the token, where an endpoint bounds what it may propose. */
+export const ofToken = (scope: Scope): Scope =>
+  scope.proposal ? { ...scope, access: scope.access.whole ?? scope.access } : scope
 
 /** The change-set that the scope shows; undefined while no write has opened it. */
 export const openChangeSetOf = ({ changeSet, opening }: Scope): string | undefined =>

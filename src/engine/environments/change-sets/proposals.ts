@@ -1,7 +1,7 @@
 /** Where a token that proposes writes: the newest open change-set of its own, which its first write opens. */
 import { hexDigest } from '../../../contract/canonical-hash.ts'
 import { anyPreviewOf } from '../../../contract/ids.ts'
-import { accessInChangeSet, inChangeSet } from '../../core/change-set/change-set-scope.ts'
+import { accessInChangeSet, inChangeSet, ofToken } from '../../core/change-set/change-set-scope.ts'
 import type { Scope } from '../../core/scope.ts'
 import { statement } from '../../storage/database/client.ts'
 import { openingOf } from './open.ts'
@@ -20,7 +20,8 @@ const newest = async ({ db, actor }: Scope, baseId: string): Promise<Newest | un
   (await db.query<Newest>(NEWEST, [actor.tokenId, baseId]))[0]
 
 /** Whether the token writes to this production base by proposals. */
-export function proposesTo({ access }: Scope, baseId: string): boolean {
+export function proposesTo({ access, proposal }: Scope, baseId: string): boolean {
+  if (proposal?.baseId === baseId) return true
   const types = access.proposed(baseId)
   return types === '*' || types.size > 0
 }
@@ -43,12 +44,10 @@ export async function toOwnChangeSet(scope: Scope, baseId: string): Promise<Scop
   const found = await newest(scope, baseId)
   if (found?.goesOn) return inChangeSet(scope, found.id)
   const name = `p-${hexDigest([scope.actor.tokenId, found?.id ?? null]).slice(0, 8)}`
-  const opening = openingOf(scope, { baseId, name })
+  const opening = openingOf(ofToken(scope), { baseId, name })
   return inChangeSet(scope, `${anyPreviewOf(baseId)}${name}`, { opening })
 }
 
 /** The scope of a read before the first write: it shows which types the token may propose to. */
-export const beforeProposals = (scope: Scope, baseId: string): Scope => ({
-  ...scope,
-  access: accessInChangeSet(scope.access, anyPreviewOf(baseId)),
-})
+export const beforeProposals = (scope: Scope, baseId: string): Scope =>
+  scope.proposal ? scope : { ...scope, access: accessInChangeSet(scope.access, anyPreviewOf(baseId)) }
