@@ -2,7 +2,7 @@
 import { useQueries } from '@tanstack/react-query'
 import { useAsk, useBase, useRead } from '../../api/queries.ts'
 import { pathOf, send } from '../../api/send.ts'
-import type { Base, Edit, Page } from '../../api/shapes.ts'
+import type { Base, Change, Edit, Page } from '../../api/shapes.ts'
 
 export type Proposal = {
   changes: Edit[]
@@ -45,6 +45,13 @@ export function useProposal(production: string, { is, proposal }: Preview): Prop
   const path = pathOf([production, 'promote', 'proposal'])
   const enabled = proposal === undefined && (is.change_set?.closed_at ?? null) === null
   return useAsk<Proposal>(path, { from: is.id }, { enabled }).data
+}
+
+/** Who made a preview: a change-set says it; of others the log does, if it still goes back so far. */
+export function useMaker({ id, change_set: set }: Base): string | undefined {
+  const path = pathOf([id, 'changes'], { kind: 'base', operation: 'create', limit: 1 })
+  const logged = useRead<Page<Change>>(path, { enabled: !set })
+  return set?.created_by_name ?? logged.data?.data[0]?.actor.name
 }
 
 export const useSeeds = (preview: Base) =>

@@ -13,7 +13,7 @@ import { Promotions } from '../../parts/promotions.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'
 import { words } from '../../words.ts'
-import { useEnvironments } from './load.ts'
+import { useEnvironments, useMaker } from './load.ts'
 import { NewPreview } from './new-preview.tsx'
 import { PreviewPanel } from './preview-panel.tsx'
 import { State } from './state.tsx'
@@ -80,7 +80,7 @@ export default function Page({ place: { base, preview: id } }: { place: Place })
                   head: heads.by,
                   isWide: true,
                   className: 'kind-cell',
-                  cell: ({ is }) => is.change_set && <Text>{is.change_set.created_by_name}</Text>,
+                  cell: ({ is }) => <Maker of={is} />,
                 },
                 { head: heads.state, cell: (preview) => <State of={preview} /> },
                 {
@@ -109,6 +109,8 @@ const Production = ({ of: { id, name, settings }, isHere }: { of: Base; isHere: 
     </span>
   </p>
 )
+
+const Maker = ({ of }: { of: Base }) => <Text>{useMaker(of) ?? ''}</Text>
 
 const Name = ({ of: { id, change_set: set }, isHere }: { of: Base; isHere: boolean }) => (
   <span className="who">
