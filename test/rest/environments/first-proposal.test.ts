@@ -1,6 +1,6 @@
 /** The first write of a token that proposes opens its change-set, in the transaction of that write: with it, or not at all. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { succeed, times } from '../../support/answers.ts'
+import { expectDetail, succeed, times } from '../../support/answers.ts'
 import { callTool } from '../../support/mcp.ts'
 import type { Body } from '../../support/server.ts'
 import { openWorld, type World } from '../../support/world.ts'
@@ -192,4 +192,15 @@ test('after one that is merged, the next write opens another one', async () => {
   expect(second).not.toBe(first)
   succeed(await world.call('POST', `/v1/${second}/submit`, {}), 201)
   expect([first, second]).not.toContain(await write(4))
+})
+
+test('what nobody wrote to is offered to no reviewer', async () => {
+  const { id } = succeed(await world.call('POST', '/v1/crm/preview', { copy: 'on_write' }), 201)
+  const asked = [
+    await world.call('POST', `/v1/${id}/submit`, {}),
+    await world.call('POST', '/v1/crm/review-requests', { from: id }),
+  ]
+  for (const answer of asked) expectDetail(answer, 409, { code: 'nothing_to_promote' })
+  const { data } = succeed(await world.call('GET', '/v1/crm/review-requests'))
+  expect(data.map(({ from }: Body) => from)).not.toContain(id)
 })
