@@ -469,7 +469,7 @@ export const words = {
     rolledBack: 'rolled back since',
     rollBack: 'Roll back…',
     rollBackTitle: (name: string) => `Roll “${name}” back?`,
-    rollBackNote: 'One transaction. The preview stays as it is.',
+    rollBackNote: 'One transaction. What is not chosen stays as it is.',
     rollBackAct: (count: number) => `Roll back ${of(count, 'change')}`,
     back: { create: 'Bring back the', update: 'Change back the', delete: 'Delete the' },
   },

@@ -171,7 +171,14 @@ export type Profile = {
 }
 
 /** A resource that a preview, or a promotion of one, changes. */
-export type Edit = { kind: string; id: string; op: 'create' | 'update' | 'delete'; diff: Step[] }
+export type Edit = {
+  kind: string
+  id: string
+  op: 'create' | 'update' | 'delete'
+  diff: Step[]
+  /** Of a promotion: taken back since. */
+  rolled_back?: true
+}
 export type Secret = { kind: string; id: string; secret: string | null }
 export type Promotion = {
   id: string | null

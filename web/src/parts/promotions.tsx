@@ -1,7 +1,8 @@
-/** What was promoted lately, and the way back. */
+/** What was promoted lately, and the way back: of all, or of some. */
+import { useState } from 'react'
 import { useAsk, useRead, useWrite } from '../api/queries.ts'
 import { pathOf } from '../api/send.ts'
-import type { Page, Promotion } from '../api/shapes.ts'
+import type { Edit, Page, Promotion } from '../api/shapes.ts'
 import { words } from '../words.ts'
 import { Dialog } from './dialog.tsx'
 import { Failure, pendingOf } from './failure.tsx'
@@ -17,7 +18,8 @@ export function Promotions({ base }: { base: string }) {
   const [search, change] = useParameters()
   const latest = useRead<Page<Promotion>>(pathOf([base, 'promotions'], { limit: 10 }))
   const all = (latest.data?.data ?? []).filter(({ id }) => id !== null)
-  const mayRollBack = useMay(base, '*', 'admin')
+  const isAdmin = useMay(base, '*', 'admin')
+  const mayWrite = useMay(base, '*', 'write')
   const undoing = all.find(({ id }) => id === search['rollback'])
   if (all.length === 0) return null
   return (
@@ -36,11 +38,13 @@ export function Promotions({ base }: { base: string }) {
                 {status === 'rolled_back' && ` · ${words.review.rolledBack}`}
               </span>
             </span>
-            {mayRollBack && kind === 'promotion' && status === 'applied' && (
-              <button type="button" className="quiet" onClick={() => change({ rollback: id ?? undefined })}>
-                <Icon name="undo" /> {words.review.rollBack}
-              </button>
-            )}
+            {(isAdmin || (mayWrite && changes.every(isOfRecords))) &&
+              kind === 'promotion' &&
+              status === 'applied' && (
+                <button type="button" className="quiet" onClick={() => change({ rollback: id ?? undefined })}>
+                  <Icon name="undo" /> {words.review.rollBack}
+                </button>
+              )}
           </li>
         ))}
       </ul>
@@ -49,10 +53,27 @@ export function Promotions({ base }: { base: string }) {
   )
 }
 
+const INVERSE = { create: 'delete', update: 'update', delete: 'create' } as const
+
+const isOfRecords = ({ kind }: Edit) => kind === 'record' || kind === 'relationship'
+
+/** As a request names it. */
+function named({ kind, id }: Edit) {
+  if (kind !== 'record') return { kind, id }
+  const [type = '', own = ''] = id.split(/\/(.*)/s)
+  return { kind, record_type: type, id: own }
+}
+
 function RollBack({ base, of, onClose }: { base: string; of: Promotion; onClose: () => void }) {
-  const body = { promotion_id: of.id }
+  const left = of.changes.filter((edit) => !edit.rolled_back)
+  const [kept, setKept] = useState<ReadonlySet<Edit>>(new Set())
+  const chosen = left.filter((edit) => !kept.has(edit))
+  const body = { promotion_id: of.id, ...(kept.size > 0 && { resources: chosen.map(named) }) }
   const path = [base, 'promote', 'rollback']
-  const plan = useAsk<Promotion>(pathOf(path, { dry_run: true }), body)
+  const plan = useAsk<Promotion>(pathOf(path, { dry_run: true }), body, {
+    enabled: chosen.length > 0,
+    keep: true,
+  })
   const write = useWrite<Promotion>(base)
   const act = () =>
     write.mutate({
@@ -70,16 +91,26 @@ function RollBack({ base, of, onClose }: { base: string; of: Promotion; onClose:
       onClose={onClose}
       foot={<span className="note">{words.review.rollBackNote}</span>}
       act={{
-        label: words.review.rollBackAct(plan.data?.changes.length ?? of.changes.length),
-        isReady: plan.data !== undefined && !write.isPending,
+        label: words.review.rollBackAct(chosen.length),
+        isReady: chosen.length > 0 && plan.isSuccess && !plan.isPlaceholderData && !write.isPending,
         onSelect: act,
       }}
     >
       {pendingOf(plan, 3)}
       <ul className="plain-list">
-        {plan.data?.changes.map(({ kind, id, op }) => (
-          <li key={`${kind}/${id}`}>
-            {words.review.back[op]} {kindName(kind)} <Text in="strong">{id}</Text>
+        {left.map((edit) => (
+          <li key={`${edit.kind}/${edit.id}`}>
+            <label>
+              <input
+                type="checkbox"
+                checked={!kept.has(edit)}
+                onChange={({ target }) => {
+                  const others = [...kept].filter((each) => each !== edit)
+                  setKept(new Set(target.checked ? others : [...others, edit]))
+                }}
+              />{' '}
+              {words.review.back[INVERSE[edit.op]]} {kindName(edit.kind)} <Text in="strong">{edit.id}</Text>
+            </label>
           </li>
         ))}
       </ul>
