@@ -1,5 +1,6 @@
 /** GraphQL type, queries and mutations of API tokens. */
 import * as tokens from '../engine/configuration/tokens/index.ts'
+import { boundsOf } from '../engine/environments/change-sets/bounds.ts'
 import { builder } from './builder.ts'
 import { Deleted } from './common.ts'
 import { mutation } from './mutation.ts'
@@ -26,6 +27,14 @@ const TokenType = builder.objectRef<Token>('Token').implement({
     usedByServer: t.boolean({
       description: 'Whether it is the administrator token of the server that answers.',
       resolve: ({ id }, _args, { scope }) => id === scope.serverToken.id,
+    }),
+    bounds: t.field({
+      type: 'JSON',
+      nullable: true,
+      description:
+        'Of the calling token, if it proposes or has rules: `{ rules, paused }`, what is used of each rule, and where it is paused.',
+      resolve: ({ id, grants }, _args, { scope }) =>
+        id === scope.actor.tokenId ? boundsOf(scope, grants) : null,
     }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),

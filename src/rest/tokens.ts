@@ -8,6 +8,20 @@ import { pageOf, pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
 import { Deleted, time } from './route/shapes.ts'
 
+const Bounds = z.object({
+  rules: z.array(
+    z.looseObject({
+      base: z.array(z.string()),
+      max: z.int(),
+      per: z.enum(['hour', 'day', 'request']),
+      used: z.int(),
+      remaining: z.int(),
+      ends_at: time.nullable().meta({ description: 'When it counts anew; null per request.' }),
+    }),
+  ),
+  paused: z.array(z.object({ base_id: z.string(), review_request: z.string(), since: time })),
+})
+
 const Token = z
   .object({
     id: z.string(),
@@ -22,6 +36,10 @@ const Token = z
     used_by_server: z
       .boolean()
       .meta({ description: 'Whether it is the administrator token of the server that answers.' }),
+    bounds: Bounds.nullable().optional().meta({
+      description:
+        'Only of the calling token: what is left of its rules, and where it is paused; null without a policy.',
+    }),
     token: z
       .string()
       .nullable()
@@ -94,9 +112,9 @@ export const tokens = [
   }),
   route('GET /tokens/self', {
     tag: 'Tokens',
-    summary: 'Get the calling token: its grants and expiry',
+    summary: 'Get the calling token: its grants and expiry, and what is left of its rules',
     need: () => null,
-    operation: graphql(`query GetOwnToken { ownToken { ...TokenFields } }`, [TokenFields]),
+    operation: graphql(`query GetOwnToken { ownToken { ...TokenFields bounds } }`, [TokenFields]),
     variables: () => ({}),
     reply: ({ ownToken }) => ({ body: ownToken }),
     answers: Token,

@@ -257,3 +257,27 @@ test('two servers count as one', async () => {
     await other.close()
   }
 })
+
+test('a token sees what is left of its rules, when they count anew, and where it is paused', async () => {
+  const base = await desk()
+  const hourly = { ...ANYTHING, operations: ['delete'], max: 2, per: 'hour' }
+  const { call } = await agentOf(base, { auto: [ANYTHING, hourly] })
+  const bounds = async (by = call) => succeed(await by('GET', '/v1/tokens/self')).bounds
+  succeed(await put(call, base, 'gone'), 201)
+  succeed(await call('DELETE', `/v1/${base}/records/deal/gone`))
+  const { rules, paused } = await bounds()
+  expect(rules).toMatchObject([
+    { base: [base], ...ANYTHING, used: 1, remaining: 999 },
+    { base: [base], ...hourly, used: 1, remaining: 1 },
+  ])
+  expect(rules.map((each: { ends_at: string }) => Date.parse(each.ends_at) > Date.now())).toEqual([
+    true,
+    true,
+  ])
+  expect(paused).toEqual([])
+  for (const n of upTo(FREE - 2)) succeed(await put(call, base, `run-${n}`), 201)
+  expectDetail(await put(call, base, 'more'), 403, { code: 'paused' })
+  const [asked] = await requests(base)
+  expect((await bounds()).paused).toMatchObject([{ base_id: base, review_request: asked.id }])
+  expect(await bounds(world.call)).toBeNull()
+})
