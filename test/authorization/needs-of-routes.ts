@@ -11,22 +11,11 @@ import {
   isPreview,
   isProduction,
   known,
-  type Need,
   open,
   reaches,
   sight,
 } from '../support/oracle.ts'
-
-export type RouteNeed = {
-  need: Need
-  /**
-   * What it says without the right, if it is not 403: that there is no such thing, since the id names no type, that there
-   * is none of those listed, or no relation of the name.
-   */
-  hides?: 'id' | 'ids' | 'relation'
-  /** What it writes can be a proposal. */
-  proposes?: true
-}
+import type { Rule } from './matrix.ts'
 
 const readType = has('read', 'task')
 const writeType = has('write', 'task')
@@ -34,13 +23,13 @@ const readLinked = has('read', 'collections')
 const writeLinked = has('write', 'collections')
 const [read, write, manage] = [has('read', '*'), has('write', '*'), has('manage', '*')]
 
-const group = (rule: RouteNeed, routes: string): [string, RouteNeed][] =>
+const group = (rule: Rule, routes: string): [string, Rule][] =>
   routes
     .trim()
     .split(/\s*\n\s*/)
     .map((route) => [route, rule])
 
-const kind = (noun: string): [string, RouteNeed][] => [
+const kind = (noun: string): [string, Rule][] => [
   ...group(
     { need: read },
     `GET /:base_id/${noun}
@@ -55,7 +44,7 @@ const kind = (noun: string): [string, RouteNeed][] => [
   ),
 ]
 
-export const ROUTE_NEEDS: ReadonlyMap<string, RouteNeed> = new Map([
+export const ROUTE_NEEDS: ReadonlyMap<string, Rule> = new Map([
   ...['toolsets', 'endpoints', 'seeds', 'actions', 'triggers', 'inbound-webhooks', 'file-types'].flatMap(
     kind,
   ),

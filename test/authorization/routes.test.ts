@@ -7,13 +7,10 @@ import { succeed } from '../support/answers.ts'
 import { sampleOf } from '../support/cases.ts'
 import { type Holder, holders } from '../support/oracle.ts'
 import { type FilledBase, fillBase, routeSamples, routeValues } from '../support/route-samples.ts'
-import type { Answer } from '../support/server.ts'
-import { digestOf } from '../support/table-digests.ts'
 import { openWorld, type World } from '../support/world.ts'
-import { ROUTE_NEEDS, type RouteNeed } from './needs-of-routes.ts'
+import { CANARY, isAllowed, type Question, type Rule, wrongAnswers } from './matrix.ts'
+import { ROUTE_NEEDS } from './needs-of-routes.ts'
 
-/** In data and configuration of a type that tokens for one type do not name. */
-const CANARY = 'canary-71c4'
 let world: World
 let all: Holder[]
 const filled: FilledBase[] = []
@@ -35,14 +32,15 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 type Row = (typeof ROUTES)[number]
-type Asked = { holder: Holder; row: Row; place: FilledBase }
+type Sent = { row: Row; place: FilledBase }
+type Asked = Sent & { holder: Holder }
 
 /** The base that the path names, which differs for kinds that only previews take. */
-const baseOf = ({ row, place }: Asked) =>
+const baseOf = ({ row, place }: Sent) =>
   row.path.startsWith('/:base_id/') ? (routeValues(row.path, place)['base_id'] ?? '') : place.base
 
 /** Its sample request, with other values in the path. */
-function request({ row, place }: Asked, values: Record<string, string> = {}, dryRun = false) {
+function request({ row, place }: Sent, values: Record<string, string> = {}, dryRun = false) {
   const named: Record<string, string> = { ...routeValues(row.path, place), ...values }
   const { query = '', body } = routeSamples(place.base)[row.id] ?? {}
   const path = row.path.replace('*', 'a.txt').replace(/:([a-z_]+)/g, (_, name: string) => named[name] ?? '')
@@ -50,29 +48,19 @@ function request({ row, place }: Asked, values: Record<string, string> = {}, dry
   return [row.method, `/v1${path}${search && `?${search}`}`, body] as const
 }
 
-const needOf = ({ row }: Asked): RouteNeed => ROUTE_NEEDS.get(row.id) as RouteNeed
-const may = (asked: Asked): boolean => {
-  const { need, proposes = false } = needOf(asked)
-  return need(asked.holder.grants, baseOf(asked), proposes)
-}
+const ruleOf = ({ row }: Sent): Rule => ROUTE_NEEDS.get(row.id) as Rule
+const may = (asked: Asked): boolean => isAllowed(questionOf(asked), asked.holder)
 
-function isRefusal({ hides }: RouteNeed, { status, body }: Answer): boolean {
-  if (status === 403) return true
-  if (hides === 'id') return status === 404
-  if (hides === 'relation') return status === 400
-  return hides === 'ids' && body?.meta?.refused === body?.data?.length
-}
-
-/** What is wrong with the answer, or null. */
-function wrongOf(asked: Asked, answer: Answer): string | null {
-  const { status, body, text } = answer
-  const { holder, row } = asked
-  const said = `${holder.name}: ${row.id} of ${baseOf(asked)} is ${status}`
-  if (status >= 500) return `${said}, ${text}`
-  if (holder.dead) return status === 401 ? null : `${said}, not 401`
-  if (may(asked)) return status === 401 || body?.error?.code === 'FORBIDDEN' ? `${said}: ${text}` : null
-  return isRefusal(needOf(asked), answer) ? null : `${said}, not refused: ${text.slice(0, 300)}`
-}
+const questionOf = (asked: Sent): Question => ({
+  name: asked.row.id,
+  base: baseOf(asked),
+  rule: ruleOf(asked),
+  ask: async (holder, isAllowed) => {
+    const { status, body, text } = await holder.call(...request(asked, {}, isAllowed && asked.row.writes))
+    const hasNone = body?.meta?.refused === body?.data?.length
+    return { code: status >= 500 ? 'INTERNAL_ERROR' : (body?.error?.code ?? null), text, hasNone }
+  },
+})
 
 const asked = (): Asked[] =>
   ROUTES.flatMap((row) => all.flatMap((holder) => filled.map((place) => ({ holder, row, place }))))
@@ -82,19 +70,8 @@ test('every route has an entry, and every entry a route', () => {
 })
 
 test('a token can do what its grants say, and what it is refused changes nothing', async () => {
-  const before = await digestOf(world)
-  const wrong: string[] = []
-  for (const each of sampleOf(asked(), 13)) {
-    const isAllowed = !each.holder.dead && may(each)
-    const answer = await each.holder.call(...request(each, {}, isAllowed && each.row.writes))
-    const found = wrongOf(each, answer)
-    if (found) wrong.push(found)
-    const seesAll = each.holder.grants.some(({ record_type }) => record_type === '*')
-    if (!seesAll && answer.text.includes(CANARY))
-      wrong.push(`${each.holder.name}: ${each.row.id} shows ${CANARY}`)
-  }
-  expect(wrong).toEqual([])
-  expect(await digestOf(world)).toEqual(before)
+  const questions = ROUTES.flatMap((row) => filled.map((place) => questionOf({ row, place })))
+  expect(await wrongAnswers(world, questions, all, 13)).toEqual([])
 })
 
 /** The answer without the names of the request: what is refused must not depend on what there is. */
@@ -116,7 +93,7 @@ async function faceless(asked: Asked, values: Record<string, string>): Promise<s
 
 test('what is refused does not show whether the base, the type or the id exists', async () => {
   const wrong: string[] = []
-  const refused = asked().filter((each) => !each.holder.dead && !may(each) && !needOf(each).hides)
+  const refused = asked().filter((each) => !each.holder.dead && !may(each) && !ruleOf(each).hides)
   for (const each of sampleOf(refused, 13)) {
     const isKnown = each.holder.grants.some(({ base }) => ['*', 'shop', 'shop--dev'].includes(base))
     const named = [...each.row.path.matchAll(/:([a-z_]+)/g)].map(([, name = '']) => name)

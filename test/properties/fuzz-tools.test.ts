@@ -3,58 +3,31 @@
 /** Changed calls of every MCP tool, by clients of both eras, are answered without a fault of the server; unknown arguments by their names. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ACCOUNT, GENERIC as ALL, NAMED_ONLY } from '../../src/mcp/plinth-provider.ts'
 import { succeed } from '../support/answers.ts'
 import { CASES_TIMEOUT } from '../support/cases.ts'
 import { changed, faultIn, fuzz, odd } from '../support/fuzz.ts'
 import { rpc } from '../support/mcp.ts'
 import { type McpSession, openSession } from '../support/mcp-session.ts'
-import type { Body } from '../support/server.ts'
-import {
-  ADMINISTRATION,
-  type Args,
-  fillForTools,
-  GENERIC,
-  KNOWLEDGE,
-  TYPED,
-  unlisted,
-} from '../support/tool-samples.ts'
+import { fillForTools, TOOL_NAMES, type ToolRow, toolRows } from '../support/tool-samples.ts'
 import { openWorld, type World } from '../support/world.ts'
 
-type Row = { path: string; tool: string; args: Args; takes: ReadonlySet<string> }
-const PATHS = ['/mcp/shop', '/mcp', '/mcp/shop?tools=search,fetch', '/mcp/shop?profile=lean']
-
 let world: World
-const rows: Row[] = []
+const rows = toolRows('shop')
 const sessions = new Map<string, McpSession>()
 beforeAll(async () => {
   world = await openWorld()
   await fillForTools(world, 'shop')
-  succeed(await world.call('POST', '/v1/shop/preview', { name: 'drafts', copy: 'on_write' }), 201)
-  const shared = [...GENERIC, ...unlisted('shop--drafts')]
-  const samples: Record<string, readonly (readonly [string, Args, ...unknown[]])[]> = {
-    '/mcp/shop': [...shared, ...TYPED],
-    '/mcp': [...shared, ...ADMINISTRATION],
-    '/mcp/shop?tools=search,fetch': KNOWLEDGE,
-    '/mcp/shop?profile=lean': KNOWLEDGE.slice(0, 1),
-  }
-  const ofSchema = new Map([...ALL, ...ACCOUNT, ...NAMED_ONLY].map((tool) => [tool.name, tool]))
-  for (const path of PATHS) {
+  for (const more of [{ name: 'drafts', copy: 'on_write' }, { name: 'dev' }])
+    succeed(await world.call('POST', '/v1/shop/preview', more), 201)
+  for (const path of new Set(rows.map((row) => row.path)))
     sessions.set(path, await openSession(world, { path }))
-    for (const [tool, args] of samples[path] ?? []) {
-      const properties: Body = ofSchema.get(tool)?.define(false).inputSchema.properties ?? { dry_run: {} }
-      const based = path === '/mcp' && !ACCOUNT.some(({ name }) => name === tool)
-      const takes = new Set(Object.keys(properties))
-      rows.push({ path, tool, takes, args: { ...(based && { base_id: 'shop' }), ...args } })
-    }
-  }
 })
 afterAll(() => world.close())
 
 const META = 'io.modelcontextprotocol'
 const MODERN = '2026-07-28'
 /** The result of a call, or the error of the protocol. */
-async function call({ path, tool }: Row, args: unknown, isModern: boolean) {
+async function call({ path, tool }: ToolRow, args: unknown, isModern: boolean) {
   const params = { name: tool, arguments: args }
   if (!isModern) return (sessions.get(path) as McpSession).request('tools/call', params)
   const _meta = {
@@ -66,7 +39,7 @@ async function call({ path, tool }: Row, args: unknown, isModern: boolean) {
   return rpc(world, path, 'tools/call', { ...params, _meta }, { headers })
 }
 
-const rowOf = (n: number) => rows[n % rows.length] as Row
+const rowOf = (n: number) => rows[n % rows.length] as ToolRow
 type Change = { row: number; isModern: boolean; path: number[]; by: unknown; how: number }
 const changes: fc.Arbitrary<Change> = fc.record({
   row: fc.nat(),
@@ -77,8 +50,7 @@ const changes: fc.Arbitrary<Change> = fc.record({
 })
 
 test('every tool has a row', () => {
-  const names = [...ALL, ...ACCOUNT, ...NAMED_ONLY].map(({ name }) => name)
-  expect([...new Set(rows.map(({ tool }) => tool))]).toEqual(expect.arrayContaining(names))
+  expect([...new Set(rows.map(({ tool }) => tool))]).toEqual(expect.arrayContaining([...TOOL_NAMES]))
 })
 
 test(
@@ -86,7 +58,7 @@ test(
   async () => {
     const send = async ({ row: n, isModern, path, by, how }: Change) => {
       const row = rowOf(n)
-      const args = changed({ ...row.args, ...(row.takes.has('dry_run') && { dry_run: true }) }, path, by, how)
+      const args = changed(row.dry, path, by, how)
       const { status, text, body } = await call(row, args, isModern)
       const isError = body?.result?.isError === true || body?.error !== undefined
       const found = faultIn(/INTERNAL_ERROR|-32603/.test(text) ? 500 : isError ? 400 : status, text, by)
@@ -102,11 +74,7 @@ test('an argument that no tool has is refused by its name', async () => {
   const wrong: string[] = []
   for (const row of rows)
     for (const isModern of [false, true]) {
-      const { body, text } = await call(
-        row,
-        { ...row.args, bogus_q: 1, ...(row.takes.has('dry_run') && { dry_run: true }) },
-        isModern,
-      )
+      const { body, text } = await call(row, { ...row.dry, bogus_q: 1 }, isModern)
       const isRefused = body.result?.isError === true && text.includes('bogus_q')
       // A type without a schema of its own takes any field.
       if (!isRefused && row.tool !== 'create_deal')

@@ -124,7 +124,7 @@ const SHA256_OF_X = '2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921
 const LINK =
   'relType: "next", sourceRecordType: "task", sourceId: "b", targetRecordType: "task", targetId: "a"'
 export const MUTATIONS: Record<string, string> = {
-  actOnClaims: 'actOnClaims(base: "crm", action: heartbeat, ids: ["$claim"] $dry) { data { id } }',
+  actOnClaims: 'actOnClaims(base: "crm", action: heartbeat, ids: ["$claim"] $dry) { data { id code } }',
   ...Object.assign({}, ...PLAIN_KINDS.map(mutationsOf)),
   patchAction: 'patchAction(base: "crm", id: "desk", input: {name: "N"} $dry) { id steps }',
   runAction: 'runAction(base: "crm", id: "desk" $dry) { runId status output steps }',

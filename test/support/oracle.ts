@@ -94,13 +94,13 @@ export const inProduction =
     need(grants, productionOf(base), isProposal)
 
 /** Every permission with every scope, tokens that propose, and tokens that are none. */
-export async function holders(world: World, base: string, other: string): Promise<Holder[]> {
+export async function holders(world: World, base: string, other: string, type = 'task'): Promise<Holder[]> {
   const whole = { base, record_type: '*', environment: '*' } as const
   const scopes: Record<string, Omit<HeldGrant, 'permission'>> = {
     'the base': whole,
     'another base': { ...whole, base: other },
     'all bases': { ...whole, base: '*' },
-    'one type': { ...whole, record_type: 'task' },
+    'one type': { ...whole, record_type: type },
     'another type': { ...whole, record_type: 'collections' },
     'an absent type': { ...whole, record_type: 'none' },
     previews: { ...whole, environment: 'preview' },
@@ -118,13 +118,13 @@ export async function holders(world: World, base: string, other: string): Promis
   const auto = [{ record_type: 'none', operations: ['create'], max: 1, per: 'hour' }]
   sets.push(
     ['proposes to the base', [{ ...whole, ...write }]],
-    ['proposes to one type', [{ ...whole, ...write, record_type: 'task' }]],
-    ['proposes to one type, by rules', [{ ...whole, ...write, record_type: 'task', writes: { auto } }]],
+    ['proposes to one type', [{ ...whole, ...write, record_type: type }]],
+    ['proposes to one type, by rules', [{ ...whole, ...write, record_type: type, writes: { auto } }]],
     [
       'reads the base, manages one type',
       [
         { ...whole, permission: 'read' },
-        { ...whole, permission: 'manage', record_type: 'task' },
+        { ...whole, permission: 'manage', record_type: type },
       ],
     ],
     [

@@ -1,6 +1,7 @@
 /** A call of every MCP tool, and a base in which they succeed. */
+import { ACCOUNT, NAMED_ONLY, GENERIC as OF_ANY_BASE } from '../../src/mcp/plinth-provider.ts'
 import { succeed } from './answers.ts'
-import type { TestServer } from './server.ts'
+import type { Body, TestServer } from './server.ts'
 
 export type Args = Record<string, unknown>
 /** A tool with arguments that succeed, and with ones that are refused. In this order, on a base of its own. */
@@ -80,18 +81,18 @@ export const ADMINISTRATION: Calls = [
 ]
 
 /** Those that no list names, but that every address has. */
-export const unlisted = (preview: string): readonly (readonly [tool: string, good: Args])[] => [
+const unlisted = (base: string): readonly (readonly [tool: string, good: Args])[] => [
   ['preview', { action: 'create', name: 'new' }],
-  ['propose', { from: preview }],
-  ['review', { from: preview, verdict: 'comment', text: 'x' }],
-  ['promote', { from: preview }],
+  ['propose', { from: `${base}--dev` }],
+  ['review', { from: `${base}--drafts`, verdict: 'comment', text: 'x' }],
+  ['promote', { from: `${base}--dev` }],
   ['rollback_promotion', { promotion_id: 'absent' }],
   ['configuration', { kind: 'trigger' }],
   ['configure', { kind: 'trigger', id: 't', fields: { url: 'https://hooks.invalid/' } }],
   ['run_action', { id: 'absent' }],
 ]
 /** Those of addresses that name them. */
-export const KNOWLEDGE: readonly (readonly [tool: string, good: Args])[] = [
+const KNOWLEDGE: readonly (readonly [tool: string, good: Args])[] = [
   ['search', { query: 'first' }],
   ['fetch', { id: 'deal/d1' }],
 ]
@@ -110,4 +111,28 @@ export async function fillForTools(server: TestServer, id: string): Promise<void
   await put(`${at}/file-types/docs`, {})
   await put(`${at}/records/deal/d1`, { data: { title: 'the first', amount: 1 } })
   await put(`${at}/records/deal/d2`, { data: { title: 'the second', amount: 2 } })
+}
+
+/** A call that succeeds, and the same as a dry run where the tool has one. */
+export type ToolRow = { path: string; tool: string; args: Args; dry: Args }
+const TOOLS = new Map([...OF_ANY_BASE, ...ACCOUNT, ...NAMED_ONLY].map((tool) => [tool.name, tool]))
+export const TOOL_NAMES: readonly string[] = [...TOOLS.keys()]
+
+/** Every tool at every kind of address of a base that `fillForTools` has made, with the change-set `drafts` and the preview `dev`. */
+export function toolRows(base: string): ToolRow[] {
+  const shared = [...GENERIC, ...unlisted(base)]
+  const samples: [path: string, calls: readonly (readonly [string, Args, ...unknown[]])[]][] = [
+    [`/mcp/${base}`, [...shared, ...TYPED]],
+    ['/mcp', [...shared, ...ADMINISTRATION]],
+    [`/mcp/${base}?tools=search,fetch`, KNOWLEDGE],
+    [`/mcp/${base}?profile=lean`, KNOWLEDGE.slice(0, 1)],
+  ]
+  return samples.flatMap(([path, calls]) =>
+    calls.map(([tool, sample]) => {
+      const properties: Body = TOOLS.get(tool)?.define(false).inputSchema.properties ?? { dry_run: {} }
+      const isOfBase = path === '/mcp' && tool !== 'list_bases'
+      const args = { ...(isOfBase && { base_id: base }), ...sample }
+      return { path, tool, args, dry: { ...args, ...('dry_run' in properties && { dry_run: true }) } }
+    }),
+  )
 }
