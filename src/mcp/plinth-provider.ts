@@ -49,6 +49,7 @@ import { knowledgeTools, leanSearch } from './tools/search-fetch/search-and-fetc
 import { sqlTools } from './tools/sql.ts'
 import { sqlWriteTools } from './tools/sql-write.ts'
 import { allTypes, listedOf, typedTool, typedTools } from './tools/typed-tools.ts'
+import { whoamiTool } from './tools/whoami.ts'
 import { decidesInView, withViews } from './views/views.ts'
 
 /** Tools of every base, with any types. */
@@ -71,6 +72,7 @@ export const GENERIC: readonly TwoSided[] = [
   reviewTool,
   ...promoteTools,
   ...rollbackPromotionTools,
+  whoamiTool,
   ...configurationTools,
   ...configureTools,
   ...runActionTools,

@@ -87,6 +87,7 @@ const unlisted = (base: string): readonly (readonly [tool: string, good: Args])[
   ['review', { from: `${base}--drafts`, verdict: 'comment', text: 'x' }],
   ['promote', { from: `${base}--dev` }],
   ['rollback_promotion', { promotion_id: 'absent' }],
+  ['whoami', {}],
   ['configuration', { kind: 'trigger' }],
   ['configure', { kind: 'trigger', id: 't', fields: { url: 'https://hooks.invalid/' } }],
   ['run_action', { id: 'absent' }],

@@ -61,7 +61,7 @@ export async function instructionsOf(
   ].join('\n\n')
 }
 const PROPOSALS =
-  '- What you write here is proposed: you see it at once, others see it once a person has promoted it. Finish by calling propose.'
+  '- What you write here is proposed: you see it at once, others see it once a person has promoted it. Finish by calling propose. whoami says what is left of your rules.'
 const PREVIEWS =
   '- To change a live base safely, call preview, propose and promote: they try changes in a copy. ?tools= lists them.'
 

@@ -66,6 +66,10 @@ const MEANT: readonly (readonly [RegExp, readonly string[]])[] = [
   [pattern(`(list|show|get)_?(all_?)?${TYPE}`), ['list_types', 'sql_query']],
   [pattern('(write|update)_?sql|sql_?(insert|update|delete|execute)|execute_sql_write'), ['sql_write']],
   [pattern('(execute|run|exec)_?(sql|query|statement)s?|(sql|query|select)|read_?sql'), ['sql_query']],
+  [
+    pattern('who_?(am_?i|are_?you)|(get_|show_|my_|own_)*(token|limits|bounds|permissions?|grants|rights)'),
+    ['whoami'],
+  ],
   [pattern('(undo|revert|roll_?back)_?(a_|the_|last_)?promotion'), ['rollback_promotion']],
   [pattern('(apply|reset|clear|run|load)_?(the_)?(seed|fixture)s?'), ['configure']],
   [pattern('(undo|revert|roll_?back|take_?back)(_.*)?'), ['undo']],

@@ -261,7 +261,7 @@ test('two servers count as one', async () => {
 test('a token sees what is left of its rules, when they count anew, and where it is paused', async () => {
   const base = await desk()
   const hourly = { ...ANYTHING, operations: ['delete'], max: 2, per: 'hour' }
-  const { call } = await agentOf(base, { auto: [ANYTHING, hourly] })
+  const { call, token } = await agentOf(base, { auto: [ANYTHING, hourly] })
   const bounds = async (by = call) => succeed(await by('GET', '/v1/tokens/self')).bounds
   succeed(await put(call, base, 'gone'), 201)
   succeed(await call('DELETE', `/v1/${base}/records/deal/gone`))
@@ -278,6 +278,10 @@ test('a token sees what is left of its rules, when they count anew, and where it
   for (const n of upTo(FREE - 2)) succeed(await put(call, base, `run-${n}`), 201)
   expectDetail(await put(call, base, 'more'), 403, { code: 'paused' })
   const [asked] = await requests(base)
-  expect((await bounds()).paused).toMatchObject([{ base_id: base, review_request: asked.id }])
+  const after = await bounds()
+  expect(after.paused).toMatchObject([{ base_id: base, review_request: asked.id }])
+  const tool = await callTool(world, `/mcp/${base}`, 'whoami', {}, { token })
+  expect(tool.result?.structuredContent).toMatchObject({ name: 'reply-agent', kind: 'agent', bounds: after })
+  expect(JSON.stringify(tool)).not.toContain(token.slice(4, 20))
   expect(await bounds(world.call)).toBeNull()
 })

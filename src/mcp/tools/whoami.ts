@@ -1,0 +1,25 @@
+/** The tool whoami: the calling token, and what is left of its rules. */
+import { z } from 'zod'
+import { trim } from '../../contract/response-bodies.ts'
+import { graphql } from '../../graphql/document.ts'
+import { compile } from '../../graphql/execute.ts'
+import { answerOutput } from '../tool/page-arguments.ts'
+import { reading, tool } from '../tool/tool.ts'
+
+const whoami = compile(
+  graphql(
+    `query ToolWhoami { ownToken { id name kind grants created_at: createdAt expires_at: expiresAt bounds } }`,
+  ),
+)
+
+export const whoamiTool = tool('whoami', {
+  title: 'Show the calling token',
+  description:
+    'Your name, grants and expiry. bounds: what is left of your rules until when, and where you are paused.',
+  permission: 'read',
+  hints: { idempotent: true },
+  isUnlisted: true,
+  input: z.strictObject({ ...reading }),
+  output: answerOutput,
+  run: async (_args, context) => trim((await whoami({}, context)).ownToken),
+})
