@@ -131,12 +131,9 @@ export const SubmitBody = z.strictObject({
 
 /** The decision on a review request. */
 export const DecisionBody = z.strictObject({
-  decision: z
-    .enum(['accept', 'decline', 'send_back'])
-    .meta({
-      description:
-        '`accept` promotes, or resumes the token. `send_back` asks for a change, `decline` ends it.',
-    }),
+  decision: z.enum(['accept', 'decline', 'send_back']).meta({
+    description: '`accept` promotes, or resumes the token. `send_back` asks for a change, `decline` ends it.',
+  }),
   note: reviewNote.meta({ description: 'A word to who asked.' }),
   resources: ProposalBody.shape.resources,
   migration: ProposalBody.shape.migration,

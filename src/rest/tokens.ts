@@ -36,9 +36,9 @@ const Token = z
     used_by_server: z
       .boolean()
       .meta({ description: 'Whether it is the administrator token of the server that answers.' }),
-    bounds: Bounds.nullable().optional().meta({
+    bounds: Bounds.optional().meta({
       description:
-        'Only of the calling token: what is left of its rules, and where it is paused; null without a policy.',
+        'Only of the calling token: what is left of its rules, and where it is paused. Absent without a policy.',
     }),
     token: z
       .string()
@@ -116,7 +116,7 @@ export const tokens = [
     need: () => null,
     operation: graphql(`query GetOwnToken { ownToken { ...TokenFields bounds } }`, [TokenFields]),
     variables: () => ({}),
-    reply: ({ ownToken }) => ({ body: ownToken }),
+    reply: ({ ownToken: { bounds, ...token } }) => ({ body: bounds === null ? token : { ...token, bounds } }),
     answers: Token,
   }),
   route('POST /tokens/self/sign-in-codes', {

@@ -80,6 +80,7 @@ const READS: Readonly<Record<string, Record<string, unknown>>> = {
   search: { query: 'text' },
   fetch: { id: 'deal/d1' },
   list_bases: {},
+  whoami: {},
 }
 
 /** What is stored, but for the record of calls, which is not data. */

@@ -7,8 +7,7 @@ export const BASE_QUERIES: Readonly<Record<string, string>> = {
   _base: '_base',
   task: `task(id: "a") ${SEEN}`,
   taskRecords: `taskRecords(where: {title: {like: "%a%"}}, sort: [{title: ASC}], first: 5) { nodes ${SEEN} pageInfo { endCursor } totalCount }`,
-  taskAggregate:
-    'taskAggregate(groupBy: [{title: true}], first: 5) { count group { title } max { title } }',
+  taskAggregate: 'taskAggregate(groupBy: [{title: true}], first: 5) { count group { title } max { title } }',
   task_fromSource: 'task_fromSource(externalSource: "up", id: "a") { _externalId _data title }',
   taskRecords_fromSource:
     'taskRecords_fromSource(externalSource: "up", first: 2) { nodes { title } hasMore }',

@@ -424,7 +424,9 @@ describe('promoting', () => {
     succeed(await rollback({ resources: [deal(b)], dry_run: true }))
     expectFailure(await call('GET', at('crm', b)), 'NOT_FOUND')
     const back = succeed(await rollback({ resources: [deal(b)] }))
-    expect(back.changes.map((change: { op: string; id: string }) => `${change.op} ${change.id}`)).toEqual([`create deal/${b}`])
+    expect(back.changes.map((change: { op: string; id: string }) => `${change.op} ${change.id}`)).toEqual([
+      `create deal/${b}`,
+    ])
     expect((await dataOf('crm', b)).stage).toBe('open')
     expect([await versionOf(a), await versionOf(c)]).toEqual(others)
     expect((await ofNow()).status).toBe('applied')

@@ -283,5 +283,5 @@ test('a token sees what is left of its rules, when they count anew, and where it
   const tool = await callTool(world, `/mcp/${base}`, 'whoami', {}, { token })
   expect(tool.result?.structuredContent).toMatchObject({ name: 'reply-agent', kind: 'agent', bounds: after })
   expect(JSON.stringify(tool)).not.toContain(token.slice(4, 20))
-  expect(await bounds(world.call)).toBeNull()
+  expect(await bounds(world.call)).toBeUndefined()
 })
