@@ -147,7 +147,7 @@ test.each(WITH_EFFECT)('%s: the first write opens one, and the answer names it',
   const agent = await newAgent()
   const answer = JSON.stringify(await write(agent)).replaceAll('\\', '')
   const [id, ...logged] = await left(agent)
-  expect(id).toMatch(/^crm--p-[0-9a-f]{8}$/)
+  expect(id).toMatch(/^crm--p-[0-9a-f]{12}$/)
   expect(answer).toContain(`"${id}"`)
   expect(logged.sort()).toEqual([`base ${id}`, `preview ${id}`])
   expect(succeed(await agent.call('GET', '/v1/crm/records/deal/a')).data.n).toBe(2)

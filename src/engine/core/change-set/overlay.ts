@@ -81,7 +81,7 @@ function translate(original: Statement, parameters: number, ofLog: boolean): Ove
       return `${act} plinth_draft.${table === 'record' && act === 'INSERT INTO' ? record : table}`
     })
     .replace(READ, (_, table: keyof typeof RELATIONS, few?: string) =>
-      read(few ? 'few_records' : RELATIONS[table]),
+      read(`${few ? 'few_' : ''}${RELATIONS[table]}`),
     )
     .replace(LOG, (table) => (ofLog ? read('changes') : table))
   if (!needsLock && !takesId) return { statement: original, needsLock, takesId }

@@ -43,7 +43,7 @@ export async function ownChangeSet(scope: Scope, baseId: string): Promise<string
 export async function toOwnChangeSet(scope: Scope, baseId: string): Promise<Scope> {
   const found = await newest(scope, baseId)
   if (found?.goesOn) return inChangeSet(scope, found.id)
-  const name = `p-${hexDigest([scope.actor.tokenId, found?.id ?? null]).slice(0, 8)}`
+  const name = `p-${hexDigest([scope.actor.tokenId, found?.id ?? null]).slice(0, 12)}`
   const opening = openingOf(ofToken(scope), { baseId, name })
   return inChangeSet(scope, `${anyPreviewOf(baseId)}${name}`, { opening })
 }

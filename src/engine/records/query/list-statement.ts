@@ -9,6 +9,7 @@ import { countFound } from '../../data/filter/search-condition.ts'
 import type { BoundFilter, BoundSort } from '../../data/filter/syntax-tree.ts'
 import type { CompiledIndex } from '../../data/indexes/index.ts'
 import { RECORD_COLUMNS } from '../../data/ledger/record.ts'
+import { FEW_ENTRIES } from '../../storage/database/few-records.ts'
 import type { AccessPath } from './access-path.ts'
 import { type Compiled, compileFor } from './compile-query.ts'
 import { entriesAfter, entryConditions, entryKey, entryOrder, entryRuns } from './index-scan.ts'
@@ -129,7 +130,7 @@ function throughEntries(query: ListQuery, how: Compiled, path: AccessPath): stri
   const entriesFound = entryConditions(path, query.baseId, parameters)
   const scoped = scope(query, parameters)
   const residual = path.residual && `${scoped} AND ${compileFilter(path.residual, operands)}`
-  const from = `plinth.record_index i${residual ? `, ${RECORD_OF_ENTRY}` : ''}`
+  const from = residual ? `plinth.record_index i, ${RECORD_OF_ENTRY}` : `${FEW_ENTRIES} i`
   const order = entryOrder(path)
   const runs = entryRuns(path)
   const pieces = runs.flatMap((run, n) => {

@@ -3,3 +3,5 @@
  * it, where else it hashes all that it holds. Production takes no notice.
  */
 export const FEW_RECORDS = 'plinth.record /* few */'
+/** The same of the entries of an index. */
+export const FEW_ENTRIES = 'plinth.record_index /* few */'
