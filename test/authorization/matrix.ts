@@ -18,7 +18,7 @@ export type Rule = {
   proposes?: true
 }
 /** An answer of any surface: the code of its error, or null. */
-export type Told = { code: string | null; text: string; hasNone?: boolean }
+type Told = { code: string | null; text: string; hasNone?: boolean }
 /** Something to ask of a base. What is allowed is asked for as a dry run, where there is one. */
 export type Question = {
   name: string
