@@ -56,6 +56,44 @@ const propose = async (more: object = {}) =>
 const promote = (more: object = {}) => call('POST', '/v1/crm/promote', { from: id, ...more })
 const stateOf = async () => succeed(await call('GET', `/v1/bases/${id}`)).change_set
 
+test('a proposal names what unique values would refuse, as the merge does, and no value that is given up along with it', async () => {
+  const taken = (n: number) => `code-${id}-${n}`
+  succeed(await patch(id, a, { code: taken(1) }))
+  succeed(await patch(id, b, { code: taken(2) }))
+  expect((await propose()).breaks).toEqual([])
+  // Production takes the first value, and c gives another one up in the change-set.
+  succeed(await patch('crm', c, { code: taken(1) }))
+  const break1 = { path: `/deal/${a}/data/code`, code: 'duplicate_value' }
+  expect((await propose()).breaks).toMatchObject([break1])
+  const refused = await promote({ dry_run: true })
+  expect(expectFailure(refused, 'CONFLICT').details[0].code).toBe('duplicate_value')
+  expect((await propose({ resources: [{ kind: 'record', record_type: 'deal', id: b }] })).breaks).toEqual([])
+  succeed(await call('DELETE', at(id, c)))
+  expect((await propose()).breaks).toEqual([])
+  const alone = [{ kind: 'record', record_type: 'deal', id: a }]
+  expect((await propose({ resources: alone })).breaks).toMatchObject([break1])
+  expect(JSON.stringify((await propose({ resources: alone })).breaks)).not.toContain(taken(1))
+})
+
+test('a proposal names a relationship whose place another one has taken since, as the merge does', async () => {
+  const ends = { source_record_types: ['deal'], target_record_types: ['deal'], cardinality: 'many_to_one' }
+  const type = `owner${serial}`
+  succeed(await call('PUT', `/v1/crm/relationship-types/${type}`, ends), 201)
+  const link = (base: string, target: string) =>
+    call('POST', `/v1/${base}/relationships`, {
+      ...{ rel_type: type, source_record_type: 'deal', source_id: a },
+      ...{ target_record_type: 'deal', target_id: target },
+    })
+  const own = succeed(await link(id, b), 201).id
+  expect((await propose()).breaks).toEqual([])
+  const other = succeed(await link('crm', c), 201).id
+  expect((await propose()).breaks).toMatchObject([{ path: `/${own}`, code: 'cardinality' }])
+  expect(expectFailure(await promote({ dry_run: true }), 'CONFLICT').details[0].code).toBe('cardinality')
+  succeed(await call('DELETE', `/v1/${id}/relationships/${other}`))
+  expect((await propose()).breaks).toEqual([])
+  succeed(await promote())
+})
+
 test('a change-set is opened without a copy, and says what it changes', async () => {
   const opened = succeed(await call('POST', '/v1/crm/preview', { copy: 'on_write' }), 201)
   expect(opened).toMatchObject({ environment: 'preview', production_base: 'crm' })

@@ -1,6 +1,7 @@
-import { DomainError } from '../../../foundation/errors.ts'
+import { type Detail, DomainError } from '../../../foundation/errors.ts'
+import type { CompiledType } from '../../schema/compiled-types/compiled-type.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
-import { ANOTHER, pathOf, refusal, SEVERAL, UniqueViolation } from './unique.ts'
+import { ANOTHER, hasUnique, pathOf, refusal, SEVERAL, UniqueViolation } from './unique.ts'
 
 // The records that have the values of a record, by index: `$3` is its id, `$6` its data.
 const HOLDERS = statement(
@@ -53,6 +54,51 @@ export async function nameConflictingRecord(db: Db, thrown: unknown): Promise<un
     : thrown.message
   return new DomainError(thrown.code, message, { details, cause: violation.cause })
 }
+
+// Which of the records `$3` with the data `$6` would have unique values that others have: among them, or of the type but for `$7`.
+const TAKEN = statement(
+  'unique_values_taken',
+  `WITH w AS MATERIALIZED (
+     SELECT d.id AS index_id, i.id, e.k1, e.k2, e.k3
+     FROM unnest($3::text[], $4::text[], $5::text[], $6::text[]) AS i (id, external_id, external_source, data)
+     CROSS JOIN plinth.record_type_index d
+     CROSS JOIN LATERAL plinth.entry(d.kind, d.fields, i.id, i.external_id, i.external_source, 1, i.data::jsonb, NULL, now(), now()) e
+     WHERE d.base_id = $1 AND d.record_type = $2 AND d.kind = 'unique' AND d.status <> 'failed' AND e.is_whole),
+   held AS (
+     SELECT x.index_id, x.id, x.k1, x.k2, x.k3 FROM w CROSS JOIN LATERAL (
+       SELECT * FROM plinth.record_index x
+       WHERE x.base_id = $1 AND x.index_id = w.index_id AND x.k1 = w.k1 AND x.k2 = w.k2 AND x.k3 = w.k3 AND x.is_unique LIMIT 1) x
+     WHERE x.id NOT IN (SELECT unnest($7::text[])))
+   SELECT DISTINCT w.index_id::text AS index, w.id FROM w
+   JOIN (SELECT * FROM held UNION ALL SELECT * FROM w) o USING (index_id, k1, k2, k3) WHERE o.id <> w.id ORDER BY 1, 2`,
+)
+
+type Becoming = { readonly id: string; readonly after: { readonly data: unknown } | null }
+
+/**
+ * Refusals that records of a type would get if they all became what they are to be: by record, as a write of them together
+ * would be refused. Reads only.
+ */
+export async function duplicatesAmong(
+  db: Db,
+  type: CompiledType,
+  records: readonly Becoming[],
+): Promise<{ id: string; detail: Detail }[]> {
+  if (!hasUnique(type)) return []
+  const written = records.flatMap(({ id, after }) => (after ? [{ id, after: after as Pairing }] : []))
+  const rows = await db.query<{ index: string; id: string }>(TAKEN, [
+    ...[type.baseId, type.id, written.map(({ id }) => id)],
+    written.map(({ after }) => after.external_id ?? null),
+    written.map(({ after }) => after.external_source ?? null),
+    written.map(({ after }) => JSON.stringify(after.data)),
+    records.map(({ id }) => id),
+  ])
+  return rows.flatMap(({ index, id }) => {
+    const named = type.indexes.find((each) => each.id === index)
+    return named ? [{ id, detail: refusal(named) }] : []
+  })
+}
+type Pairing = { data: unknown; external_id?: string | null; external_source?: string | null }
 
 const withHolder = (message: string, holder: string): string =>
   message.replace(

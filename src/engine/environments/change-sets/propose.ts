@@ -9,6 +9,8 @@ import { changeSetState } from '../../core/change-set/state.ts'
 import { requireExistingBase } from '../../core/existing-base.ts'
 import type { Scope } from '../../core/scope.ts'
 import { requestChecks } from '../../core/write/write.ts'
+import { duplicatesAmong } from '../../data/indexes/index.ts'
+import { statement } from '../../storage/database/client.ts'
 import { type ShownEdit, shownDraft, summaryOf } from '../edits.ts'
 import type { Proposal } from '../proposal.ts'
 import { type Draft, nameOf, readDrafts, typesOf } from './drafts.ts'
@@ -39,27 +41,59 @@ export async function proposeChangeSet(
   const state = await changeSetState(scope, from)
   return {
     ...{ from, baseId, changes, summary: summaryOf(changes), conflicts },
-    breaks: await breaksOf(scope, baseId, merged),
+    breaks: [...(await breaksOf(scope, baseId, merged)), ...(await crowdedOf(scope, from, merged))],
     ...(state && { revision: state.revision }),
   }
 }
 
-/** What the schemas of production refuse now. */
+// The links `$2` of a change-set at whose ends another one of production has the only place; `$3` are those that it changes along.
+const CROWDED = statement(
+  'drafted_links_without_place',
+  `SELECT DISTINCT d.id FROM plinth.draft_relationship d CROSS JOIN LATERAL (
+     (SELECT id FROM plinth.relationship
+      WHERE d.one_target AND one_target AND source_row = d.source_row AND rel_type = d.rel_type LIMIT 1)
+     UNION ALL
+     (SELECT id FROM plinth.relationship
+      WHERE d.one_source AND one_source AND target_row = d.target_row AND rel_type = d.rel_type LIMIT 1)) x
+   WHERE d.branch = $1 AND d.id = ANY ($2::text[]) AND NOT d.gone AND x.id NOT IN (SELECT unnest($3::text[])) ORDER BY 1`,
+)
+
+/** What the cardinalities of production refuse now. */
+async function crowdedOf({ db }: Scope, from: string, merged: readonly Merged[]): Promise<Detail[]> {
+  const links = merged.filter(({ draft }) => draft.kind === 'relationship')
+  if (links.length === 0) return []
+  const ids = links.map(({ draft }) => draft.id)
+  const written = links.flatMap(({ draft, after }) => (after ? draft.id : []))
+  const crowded = await db.query<{ id: string }>(CROWDED, [from, written, ids])
+  return crowded.map(({ id }) => ({
+    path: `/${id}`,
+    code: 'cardinality',
+    message:
+      'An end of this relationship has the one relationship of its type that it may have. Discard the change, or delete the other one.',
+  }))
+}
+
+/** What the schemas and the unique indexes of production refuse now. */
 async function breaksOf(scope: Scope, baseId: string, merged: readonly Merged[]): Promise<Detail[]> {
   const breaks: Detail[] = []
   const checks = requestChecks()
-  for (const [recordType, ofType] of Map.groupBy(merged.filter(isWritten), ({ draft }) => draft.type)) {
+  const records = merged.filter(({ draft }) => draft.kind === 'record')
+  for (const [recordType, ofType] of Map.groupBy(records, ({ draft }) => draft.type)) {
+    const written = ofType.filter(({ after }) => after !== null)
+    if (written.length === 0) continue
     const type = await requireType(scope, baseId, recordType).catch(typeGone)
-    for (const { draft, after } of ofType) {
+    for (const { draft, after } of written) {
       if (turnIsOver()) await nextTurn()
       if (type) breaks.push(...type.schema.validate(after?.data, `/${nameOf(draft)}/data`, checks))
       else breaks.push(goneOf(draft))
     }
+    const becoming = ofType.map(({ draft: { id }, after }) => ({ id, after }))
+    const taken = type ? await duplicatesAmong(scope.db, type, becoming) : []
+    for (const { id, detail } of taken)
+      breaks.push({ ...detail, path: `/${nameOf({ kind: 'record', type: recordType, id })}${detail.path}` })
   }
   return breaks
 }
-
-const isWritten = ({ draft, after }: Merged) => draft.kind === 'record' && after !== null
 
 function typeGone(thrown: unknown): undefined {
   if (thrown instanceof DomainError && thrown.details[0]?.code === 'record_type_not_found') return undefined
