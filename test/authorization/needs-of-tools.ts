@@ -13,7 +13,7 @@ const group = (rule: Rule, tools: string): [string, Rule][] => tools.split(' ').
 
 export const TOOL_NEEDS: ReadonlyMap<string, Rule> = new Map([
   ...group({ need: ofTypes }, 'list_bases'),
-  ...group({ need: sight }, 'list_types changes search'),
+  ...group({ need: sight }, 'list_types changes search whoami'),
   ...group(
     { need: readType },
     'describe_type query_records get_record get_related record_history aggregate_records fetch',

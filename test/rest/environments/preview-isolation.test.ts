@@ -103,6 +103,7 @@ const TOOL_CALLS: readonly [name: string, args: Record<string, unknown>][] = [
   ['configuration', { kind: 'action' }],
   ['configure', { kind: 'action', id: 'desk', fields: { description: 'by a tool' } }],
   ['run_action', { id: 'desk' }],
+  ['whoami', {}],
   ['cancel_record', { record_type: 'task', id: 'tool' }],
   ['delete_record', { record_type: 'task', id: 'tool' }],
 ]
