@@ -51,7 +51,7 @@ export const textOf = (value: unknown): string =>
 /** What is wrong with an answer to a request with `by` in it, or null. */
 export const faultIn = (status: number, text: string, by: unknown): string | null =>
   status >= 500 ||
-  /INTERNAL_ERROR/.test(text) ||
+  /code\\?": ?\\?"INTERNAL_ERROR/.test(text) ||
   (status >= 400 && LEAKS.test(text.replaceAll(textOf(by), '')))
     ? `${status}: ${text.slice(0, 300)}`
     : null
