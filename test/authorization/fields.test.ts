@@ -24,7 +24,7 @@ beforeAll(async () => {
   succeed(await world.call('PUT', '/v1/crm/records/hidden/h', { data: { CANARY } }), 201)
   succeed(await world.call('POST', '/v1/crm/preview', { name: 'dev' }), 201)
   all = await holders(world, 'crm', 'other')
-  // The first write of a token that proposes opens its change-set, a dry run or a refused one too.
+  // The first write of a token that proposes opens its change-set, which later ones only write to.
   for (const { grants, call } of all)
     if (grants.some(({ writes }) => writes !== undefined))
       succeed(await call('PATCH', '/v1/crm/records/task/a', { data: { title: 'proposed' } }))

@@ -17,6 +17,13 @@ export type Rule = {
   /** What it writes can be a proposal. */
   proposes?: true
 }
+/** The same rule for several names, which spaces divide, or what is given. */
+export const group = (rule: Rule, names: string, between = /\s+/): [string, Rule][] =>
+  names
+    .trim()
+    .split(between)
+    .map((name) => [name, rule])
+
 /** An answer of any surface: the code of its error, or null. */
 type Told = { code: string | null; text: string; hasNone?: boolean }
 /** Something to ask of a base. What is allowed is asked for as a dry run, where there is one. */

@@ -15,17 +15,11 @@ import {
   reaches,
   sight,
 } from '../support/oracle.ts'
-import type { Rule } from './matrix.ts'
+import { group, type Rule } from './matrix.ts'
 
 const readType = has('read', 'task')
 const writeType = has('write', 'task')
 const [read, write, manage] = [has('read', '*'), has('write', '*'), has('manage', '*')]
-
-const group = (rule: Rule, fields: string): [string, Rule][] =>
-  fields
-    .trim()
-    .split(/\s+/)
-    .map((field) => [field, rule])
 
 export const FIELD_NEEDS: ReadonlyMap<string, Rule> = new Map([
   ...['Toolset', 'Endpoint', 'Seed', 'Action', 'Trigger', 'InboundWebhook', 'FileType'].flatMap((name) => {

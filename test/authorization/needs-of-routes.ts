@@ -15,7 +15,7 @@ import {
   reaches,
   sight,
 } from '../support/oracle.ts'
-import type { Rule } from './matrix.ts'
+import { group as groupOf, type Rule } from './matrix.ts'
 
 const readType = has('read', 'task')
 const writeType = has('write', 'task')
@@ -23,11 +23,8 @@ const readLinked = has('read', 'collections')
 const writeLinked = has('write', 'collections')
 const [read, write, manage] = [has('read', '*'), has('write', '*'), has('manage', '*')]
 
-const group = (rule: Rule, routes: string): [string, Rule][] =>
-  routes
-    .trim()
-    .split(/\s*\n\s*/)
-    .map((route) => [route, rule])
+/** A route a line: its name has a space. */
+const group = (rule: Rule, routes: string) => groupOf(rule, routes, /\s*\n\s*/)
 
 const kind = (noun: string): [string, Rule][] => [
   ...group(

@@ -1,6 +1,6 @@
 /** What each MCP tool needs for its sample (tool-samples.ts), at the base of its address. */
 import { both, has, inPreviews, type Need, sight } from '../support/oracle.ts'
-import type { Rule } from './matrix.ts'
+import { group, type Rule } from './matrix.ts'
 
 const readType = has('read', 'deal')
 const writeType = has('write', 'deal')
@@ -8,8 +8,6 @@ const [read, write, manage] = [has('read', '*'), has('write', '*'), has('manage'
 /** A token of endpoints only has no tools of bases. */
 const ofTypes: Need = (grants) => grants.some(({ record_type }) => record_type !== undefined)
 const promotes = both(has('admin', '*'), inPreviews(read))
-
-const group = (rule: Rule, tools: string): [string, Rule][] => tools.split(' ').map((tool) => [tool, rule])
 
 export const TOOL_NEEDS: ReadonlyMap<string, Rule> = new Map([
   ...group({ need: ofTypes }, 'list_bases'),

@@ -22,7 +22,7 @@ beforeAll(async () => {
   for (const more of [{ name: 'drafts', copy: 'on_write' }, { name: 'dev' }])
     succeed(await world.call('POST', '/v1/shop/preview', more), 201)
   all = await holders(world, 'shop', 'other', 'deal')
-  // The first write of a token that proposes opens its change-set, a dry run or a refused one too.
+  // The first write of a token that proposes opens its change-set, which later ones only write to.
   for (const { grants, call } of all)
     if (grants.some(({ writes }) => writes !== undefined))
       succeed(await call('PATCH', '/v1/shop/records/deal/d1', { data: { amount: 5 } }))
