@@ -22,15 +22,19 @@ export function ChartPanel({ base, type, field: name, filter, onChange }: Props)
   const groups = useGroups(base, type.id, path, filter, undefined, BARS)
   const plural = pluralOf(type)
   const title = words.records.chartOf(plural, fieldName(path))
-  const drawn = series.data?.data.length
+  const isByDay = series.data !== undefined && series.data.data.length > 0
+  const drawn = isByDay
     ? daysOf(series.data.data, path, field)
     : barsOf(groups.data?.data ?? [], path, field, plural)
   return (
     <section className="chart-panel" aria-label={title}>
       <header>
         <h2>{title}</h2>
-        {series.data && (
-          <Legend series={drawn.series.map((each) => ({ ...each, values: each.values.slice(-1) }))} />
+        {/* Its line is there before its words, so that nothing moves when they arrive. */}
+        {field?.isState && (
+          <Legend
+            series={isByDay ? drawn.series.map((each) => ({ ...each, values: each.values.slice(-1) })) : []}
+          />
         )}
         <Menu
           label={words.records.chartBy}
@@ -42,7 +46,7 @@ export function ChartPanel({ base, type, field: name, filter, onChange }: Props)
         />
       </header>
       {(series.isLoading ? pendingOf(series, 3) : undefined) ?? pendingOf(groups, 3) ?? (
-        <Chart title={title} {...drawn} {...(!series.data?.data.length && { marks: BARS })} />
+        <Chart title={title} {...drawn} {...(!isByDay && { marks: BARS })} />
       )}
     </section>
   )
