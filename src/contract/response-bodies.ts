@@ -150,6 +150,7 @@ export type DeletionFields = {
   files: Group
   attachments: Group
   samples: readonly string[]
+  titles: readonly (string | null)[]
 }
 type DeletionPlanFields = DeletionFields & { what: string; token: string; expiresAt: string }
 
@@ -178,6 +179,7 @@ const partsOf = (deletion: DeletionFields) => ({
   ...counted('files', deletion.files),
   ...counted('attachments', deletion.attachments),
   ...(deletion.samples.length > 0 && { samples: deletion.samples }),
+  ...(deletion.titles.some((title) => title !== null) && { titles: deletion.titles }),
 })
 
 const named = (key: string, { count, of }: Group) =>

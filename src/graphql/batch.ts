@@ -49,6 +49,7 @@ const Item = builder.objectRef<Outcome>('BatchItem').implement({
 })
 
 type Answer = Awaited<ReturnType<typeof runBatch>> & {
+  requestId: string | null
   dryRun?: boolean
   deletion?: Deletion
   plan?: DeletionPlan
@@ -70,6 +71,11 @@ const Batch = builder.objectRef<Answer>('Batch').implement({
       resolve: ({ warnings }) => (warnings?.length ? [...warnings] : null),
     }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
+    requestId: t.string({
+      nullable: true,
+      description: 'The request that did it, to undo it; null where nothing was written.',
+      resolve: ({ requestId, dryRun }) => (dryRun ? null : requestId),
+    }),
     deletion: deletionField(t),
     plan: t.field({
       type: DeletionPlanRef,
@@ -83,7 +89,7 @@ const Batch = builder.objectRef<Answer>('Batch').implement({
 mutation('batch', {
   description: 'Runs 1 to 1,000 operations in one transaction. Operations on the same resource run in order.',
   type: Batch,
-  planned: (plan): Answer => ({ data: [], plan }),
+  planned: (plan): Answer => ({ data: [], requestId: null, plan }),
   plannedArgs: ['operations'],
   args: builder.args((t) => ({
     base: t.string({ required: true }),
@@ -93,5 +99,8 @@ mutation('batch', {
         'A list of operations in the form of REST: {"type":"upsert_record","record_type":…}. Left out with `planToken`.',
     }),
   })),
-  resolve: (scope, { base, operations }) => runBatch(scope, base, operations),
+  resolve: async (scope, { base, operations }) => ({
+    ...(await runBatch(scope, base, operations)),
+    requestId: scope.requestId,
+  }),
 })

@@ -33,6 +33,12 @@ const parts = <T extends Deletion>(t: Fields<T>) => ({
     description: '`type/id` of the first ten records. Requested records come before cascaded ones.',
     resolve: ({ samples }) => [...samples],
   }),
+  titles: t.field({
+    type: ['String'],
+    nullable: { list: false, items: true },
+    description: 'Of each sample the title, or else the id that it has elsewhere.',
+    resolve: ({ titles }) => [...titles],
+  }),
 })
 
 const DeletionRef = builder.objectRef<Deletion>('Deletion').implement({

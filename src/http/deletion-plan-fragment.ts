@@ -7,7 +7,7 @@ export const PlanParts = graphql(
   `fragment PlanParts on DeletionPlan {
     what bases { ...PlanGroup } recordTypes { ...PlanGroup } relationshipTypes { ...PlanGroup }
     fileTypes { ...PlanGroup } files { ...PlanGroup }
-    attachments { ...PlanGroup } records { ...PlanGroup } relationships { ...PlanGroup } samples token expiresAt
+    attachments { ...PlanGroup } records { ...PlanGroup } relationships { ...PlanGroup } samples titles token expiresAt
   }`,
   [PlanGroup],
 )
@@ -15,7 +15,7 @@ export const PlanParts = graphql(
 export const DeletionParts = graphql(
   `fragment DeletionParts on Deletion {
     bases { ...PlanGroup } recordTypes { ...PlanGroup } relationshipTypes { ...PlanGroup } fileTypes { ...PlanGroup }
-    files { ...PlanGroup } attachments { ...PlanGroup } records { ...PlanGroup } relationships { ...PlanGroup } samples
+    files { ...PlanGroup } attachments { ...PlanGroup } records { ...PlanGroup } relationships { ...PlanGroup } samples titles
   }`,
   [PlanGroup],
 )

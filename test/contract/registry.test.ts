@@ -50,6 +50,24 @@ test('server.json is valid for the MCP registry and has the package version', ()
   expect(server).toMatchObject({ name: manifest.mcpName, version: manifest.version })
 })
 
+/** The file that `$schema` names, where somebody has it: it is the registry's, and not in this repository. */
+const WHOLE = process.env['PLINTH_SERVER_SCHEMA']
+test.skipIf(!WHOLE)(
+  'server.json is valid by the whole schema of the registry, and a wrong one is not',
+  () => {
+    const [server, schema] = [read('server.json'), read(WHOLE ?? '')]
+    expect(schema.$id).toBe(server.$schema)
+    const isValid = new Ajv({ strict: false, validateFormats: false }).compile(schema)
+    expect([isValid(server), isValid.errors]).toEqual([true, null])
+    for (const wrong of [
+      { description: 'x'.repeat(101) },
+      { name: 'plinth' },
+      { remotes: [{ type: 'http' }] },
+    ])
+      expect([wrong, isValid({ ...server, ...wrong })]).toEqual([wrong, false])
+  },
+)
+
 test('an install of a checkout without development packages has what makes the database client, and all that it runs on', () => {
   const { dependencies, devDependencies } = read('package.json')
   expect(dependencies).toHaveProperty(['@prisma/client'], devDependencies.prisma)

@@ -23,8 +23,10 @@ beforeEach(async () => {
   base = `asks-${++n}`
   asked = []
   await put(`/v1/bases/${base}`, {})
-  await put(`/v1/${base}/record-types/deal`, {})
-  for (const id of ['d1', 'd2', 'd3']) await put(`/v1/${base}/records/deal/${id}`, { data: {} })
+  const json_schema = { type: 'object', properties: { title: { type: 'string' } } }
+  await put(`/v1/${base}/record-types/deal`, { json_schema })
+  for (const id of ['d1', 'd2', 'd3'])
+    await put(`/v1/${base}/records/deal/${id}`, { data: id === 'd1' ? { title: 'Tents' } : {} })
 })
 afterEach(() => client.close())
 
@@ -56,10 +58,10 @@ test('a batch that deletes 2 records asks the user for confirmation and deletes 
     content: { choice: requestedSchema.properties.choice.enum[1] },
   }))
   const done = await batch()
-  expect(done.structuredContent.meta).toEqual({ count: 2 })
+  expect(done.structuredContent.meta).toMatchObject({ count: 2 })
   expect(await held()).toBe(1)
   expect(asked).toHaveLength(1)
-  expect(asked[0].message).toBe('Delete 2 records (2 deal)? First: deal/d1, deal/d2.')
+  expect(asked[0].message).toBe('Delete 2 records (2 deal)? First: deal/d1 "Tents", deal/d2.')
   expect(asked[0].requestedSchema).toEqual({
     type: 'object',
     properties: { choice: { type: 'string', title: 'Decision', enum: ['Delete nothing', WHAT] } },
@@ -118,6 +120,6 @@ test('a client without elicitation gets a plan and a plan_token, and deletes wit
   expect(structuredContent.plan.what).toBe(WHAT)
   expect(await held()).toBe(3)
   const done = await batch({ plan_token: structuredContent.plan_token })
-  expect(done.structuredContent.meta).toEqual({ count: 2 })
+  expect(done.structuredContent.meta).toMatchObject({ count: 2 })
   expect(await held()).toBe(1)
 })

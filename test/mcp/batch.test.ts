@@ -46,3 +46,29 @@ test('the batch tool accepts operations as a JSON string, an idempotency_key and
   for (const _ of [1, 2]) await callTool(world, '/mcp/crm', 'batch', { operations, idempotency_key: 'k' })
   expect(await world.logOf(type)).toHaveLength(1)
 })
+
+test('the answer of a batch names the request that undo takes, also when it is repeated', async () => {
+  const type = await world.newType()
+  const batch = (args: Record<string, unknown>) => callTool(world, '/mcp/crm', 'batch', args)
+  const sent = { operations: [put(type, 'a', {}), put(type, 'b', {})], idempotency_key: type }
+  const { body } = await batch(sent)
+  expect((await batch(sent)).body.meta).toEqual(body.meta)
+  await batch({ operations: [put(type, 'c', {})] })
+  expect((await batch({ operations: [put(type, 'd', {})], dry_run: true })).body.meta).toEqual({ count: 1 })
+  const { request_id } = body.meta
+  const plan = (await callTool(world, '/mcp/crm', 'undo', { request_id })).body
+  expect(plan.plan).toMatchObject({ count: 2, samples: [`${type}/b`, `${type}/a`] })
+  const { body: asked } = await callTool(world, '/mcp/crm', 'batch', {
+    operations: [
+      { type: 'delete_record', record_type: type, id: 'a' },
+      { type: 'delete_record', record_type: type, id: 'b' },
+    ],
+  })
+  expect(asked).not.toHaveProperty('meta')
+  const done = (await batch({ plan_token: asked.plan_token })).body
+  expect(done.meta).toEqual({ count: 2, request_id: expect.any(String) })
+  await callTool(world, '/mcp/crm', 'undo', { request_id: done.meta.request_id }).then(
+    ({ body: { plan_token } }) => callTool(world, '/mcp/crm', 'undo', { plan_token }),
+  )
+  expect((await world.call('GET', `/v1/crm/records/${type}/a`)).status).toBe(200)
+})

@@ -60,6 +60,10 @@ const parts = {
   relationships: { type: required(Group) },
   attachments: { type: required(Group) },
   samples: { type: listOf(GraphQLString), description: '`type/id` of the first ten records.' },
+  titles: {
+    type: new GraphQLNonNull(new GraphQLList(GraphQLString)),
+    description: 'Of each sample the title, or else the id that it has elsewhere.',
+  },
 }
 const DeletionType = new GraphQLObjectType<Deletion>({
   name: '_Deletion',

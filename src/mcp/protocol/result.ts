@@ -1,5 +1,6 @@
 import type { RequestNames } from '../../foundation/advised-requests.ts'
 import { errorBody, toDomainError } from '../../foundation/errors.ts'
+import { isObject } from '../../foundation/is-object.ts'
 import { MCP_REQUESTS } from './advised-tools.ts'
 
 /** A tool result, independent of the protocol version. `content` is for blocks besides the body as text. */
@@ -33,7 +34,8 @@ export const success = (made: object, showsRecords: ShowsRecords, shape = whole)
   const body = shape(made as Record<string, unknown>)
   const json = JSON.stringify(body)
   if (showsRecords === 'beside') return { body, text: json, meta: NOTICE_BESIDE }
-  const notice = showsRecords && holdsRecords(made) && holdsRecords(body) ? `${NOTICE}\n` : ''
+  const isUntrusted = (showsRecords && holdsRecords(made) && holdsRecords(body)) || holdsTitles(body)
+  const notice = isUntrusted ? `${NOTICE}\n` : ''
   return { body, text: `${proposedIn(body)}${notice}${json}` }
 }
 
@@ -52,6 +54,10 @@ function holdsRecords(body: { data?: unknown; profile?: unknown; text?: unknown;
   if (Array.isArray(data)) return data.some((row) => !isCount(row))
   return (typeof data === 'object' && data !== null) || profile !== undefined
 }
+
+/** Whether a plan, or what a deletion answers, names records by what is in them. */
+const holdsTitles = ({ plan, deletion }: { plan?: unknown; deletion?: unknown }): boolean =>
+  [plan, deletion].some((part) => isObject(part) && part['titles'] !== undefined)
 
 /** A failure with the REST error body and paths relative to the arguments. `internal` is the cause to log. */
 export function failure(thrown: unknown, requestId: string, words: RequestNames = MCP_REQUESTS): ToolResult {

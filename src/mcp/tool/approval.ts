@@ -37,9 +37,10 @@ export async function withApproval(
   return run(answer.plan_token)
 }
 
-function question(kind: PlanKind, { plan: { what, samples } }: DeletionPlanBody): string {
+function question(kind: PlanKind, { plan: { what, samples, titles } }: DeletionPlanBody): string {
   const { does, asks } = wordsOf(kind)
-  const first = samples ? ` First: ${samples.join(', ')}.` : ''
+  const titled = samples?.map((name, n) => (titles?.[n] ? `${name} ${JSON.stringify(titles[n])}` : name))
+  const first = titled ? ` First: ${titled.join(', ')}.` : ''
   return `${asks}${what.slice(does.length).replace(/\.$/, '')}?${first}`
 }
 

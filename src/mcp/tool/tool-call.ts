@@ -90,8 +90,7 @@ export async function runTool<In extends z.ZodObject>(
   const shape: Shape | undefined = where.profile === 'lean' ? (body) => lean(own?.(body) ?? body) : undefined
   if (isInView && isPlan(done)) {
     const decision = { of: 'plan', tool: name, base: given.base_id, token: done.plan_token } as const
-    const { body, text } = planInView(done)
-    return { body, text, meta: { ...details, ...decisionMeta(context, at, decision) } }
+    return withMeta(planInView(done), { ...details, ...decisionMeta(context, at, decision) })
   }
   const result =
     done instanceof ReadResult
@@ -115,9 +114,8 @@ const withMeta = (result: ToolResult, meta: object): ToolResult =>
   'body' in result && Object.keys(meta).length > 0 ? { ...result, meta: { ...result.meta, ...meta } } : result
 
 /** A plan without its token: the model shows it, and the person decides. */
-function planInView({ plan_token: _, ...plan }: DeletionPlanBody): { body: object; text: string } {
-  const body = { ...plan, next: IN_VIEW }
-  return { body, text: JSON.stringify(body) }
+function planInView({ plan_token: _, ...plan }: DeletionPlanBody): ToolResult {
+  return success({ ...plan, next: IN_VIEW }, false)
 }
 
 /** The answer to a write into a change-set, which it names. */

@@ -11,7 +11,7 @@ const run = compile(
   graphql(
     `mutation ToolBatch($base: String!, $operations: JSON!) {
       batch(base: $base, operations: $operations) {
-        rows(records: false) count warnings dry_run: dryRun deletion { ...DeletionParts } plan { ...PlanParts }
+        rows(records: false) count requestId warnings dry_run: dryRun deletion { ...DeletionParts } plan { ...PlanParts }
       }
     }`,
     [DeletionParts, PlanParts],
@@ -46,8 +46,15 @@ export const batchTools = [
     }),
     output: answerOutput,
     run: async ({ base_id, operations }, context) => {
-      const { rows, count, warnings, ...done } = (await run({ base: base_id, operations }, context)).batch
-      return deletedOr({ data: rows, meta: { count, ...(warnings && { warnings }) }, ...done })
+      const { rows, count, requestId, warnings, ...done } = (
+        await run({ base: base_id, operations }, context)
+      ).batch
+      const meta = {
+        count,
+        ...(requestId !== null && { request_id: requestId }),
+        ...(warnings && { warnings }),
+      }
+      return deletedOr({ data: rows, meta, ...done })
     },
   }),
 ]

@@ -95,7 +95,7 @@ const revert = compile(
     `mutation ToolUndo($base: String!, $requestId: String, $actor: String, $since: DateTime, $until: DateTime,
       $recordType: String, $seq: Float, $last: Boolean, $skipConflicts: Boolean, $force: Boolean, $withEffects: Boolean, $shown: Int!) {
       revertChanges(base: $base, requestId: $requestId, actor: $actor, since: $since, until: $until, recordType: $recordType,
-        seq: $seq, last: $last, skipConflicts: $skipConflicts, force: $force, withEffects: $withEffects) {
+        seq: $seq, last: $last, skipConflicts: $skipConflicts, force: $force, withEffects: $withEffects, withTitles: true) {
         request_id: requestId last { request_id: requestId at via tool } count by { kind record_type: recordType operation count }
         rows(limit: $shown) skipped: skippedRows(limit: $shown) skipped_count: skippedCount secrets dry_run: dryRun
         also { reverts kind record_type: recordType id } effects { changes deliveries { id of status } runs { id of status } }
@@ -277,7 +277,7 @@ export const changeTools = [
           what: plan.what,
           ...(last && { of: nameOf(last) }),
           count: done.count,
-          samples: namesOf(rows as readonly Undone[]),
+          ...samplesOf(rows as readonly Undone[]),
           ...left,
         },
         ...token,
@@ -408,13 +408,25 @@ const ofUndo = <T extends Step>(step: T) => ({ ...step, op: OPS[step.operation] 
 const OPS: Readonly<Record<string, string>> = { create: 'create', restore: 'create', delete: 'delete' }
 
 type Left = { readonly overtaken_by: number | null }
-type Undone = { readonly kind: string; readonly record_type: string | null; readonly id: string }
-/** The names of resources. Links, whose ids say little, are named if there is nothing else. */
-function namesOf(undone: readonly Undone[]): string[] {
+type Undone = {
+  readonly kind: string
+  readonly record_type: string | null
+  readonly id: string
+  readonly title?: string | null
+}
+/** What is named of resources. Links, whose ids say little, are named if there is nothing else. */
+function namedOf<T extends Undone>(undone: readonly T[]): readonly T[] {
   const others = undone.filter(({ kind }) => kind !== 'relationship')
-  return (others.length > 0 ? others : undone).map(
-    ({ kind, record_type, id }) => `${record_type ?? kind}/${id}`,
-  )
+  return others.length > 0 ? others : undone
+}
+const nameOfOne = ({ kind, record_type, id }: Undone): string => `${record_type ?? kind}/${id}`
+const namesOf = (undone: readonly Undone[]): string[] => namedOf(undone).map(nameOfOne)
+
+/** The names in a plan, as those of a deletion. */
+function samplesOf(undone: readonly Undone[]) {
+  const named = namedOf(undone)
+  const titles = named.map(({ title }) => title ?? null)
+  return { samples: named.map(nameOfOne), ...(titles.some((title) => title !== null) && { titles }) }
 }
 
 const bare = (row: object) => Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null))

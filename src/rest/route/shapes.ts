@@ -116,6 +116,10 @@ export const Deletion = z
     files: counted,
     attachments: counted,
     samples: z.array(z.string()).optional().meta({ description: '`type/id` of the first records.' }),
+    titles: z
+      .array(z.string().nullable())
+      .optional()
+      .meta({ description: 'Of each sample the title, or else the id that it has elsewhere.' }),
   })
   .meta({ id: 'Deletion', description: 'What is deleted, as far as the token can read it.' })
 

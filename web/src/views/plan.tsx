@@ -8,7 +8,14 @@ import { Failure, useWork } from './frame.tsx'
 import { type Body, callTool, openLink, pageKey, type Result, tellModel } from './host.ts'
 import { words } from './words.ts'
 
-type Change = { kind: string; id: string; op: string; record_type?: string | null; diff?: Step[] }
+type Change = {
+  kind: string
+  id: string
+  op: string
+  title?: string | null
+  record_type?: string | null
+  diff?: Step[]
+}
 type Choice = 'accept' | 'send_back' | 'decline'
 type Details = {
   changes?: { changes: Change[]; more: number }
@@ -57,12 +64,18 @@ export function Plan({ result, onDone }: Props) {
   )
 }
 
-function ChangeCard({ change: { kind, id, op, record_type, diff = [] } }: { change: Change }) {
+function ChangeCard({ change: { kind, id, op, title, record_type, diff = [] } }: { change: Change }) {
   const fields = changesOf(diff).filter(({ from, to }) => from !== to)
+  const name = record_type ? `${record_type}/${id}` : id
   return (
     <article className="card">
       <header>
-        <Text in="h2">{record_type ? `${record_type}/${id}` : id}</Text>
+        <Text in="h2">{title ?? name}</Text>
+        {title && (
+          <span className="note">
+            <Text>{name}</Text>
+          </span>
+        )}
         <span className="note">{kind.replaceAll('_', ' ')}</span>
         <Chip tone={TONES[op] ?? 'quiet'}>{words.decide.states[op] ?? op}</Chip>
       </header>
@@ -79,6 +92,7 @@ function Counts({ plan }: { plan: Body }) {
       : [],
   )
   const samples = (plan['samples'] ?? []) as Json[]
+  const titles = (plan['titles'] ?? []) as Json[]
   return (
     <article className="card">
       {groups.map(([name, { count, by_type: types }]) => (
@@ -97,9 +111,9 @@ function Counts({ plan }: { plan: Body }) {
         </p>
       ))}
       <ul className="items">
-        {samples.slice(0, 10).map((name) => (
+        {samples.slice(0, 10).map((name, at) => (
           <li key={String(name)}>
-            <Chip>{String(name)}</Chip>
+            {typeof titles[at] === 'string' && <Text>{titles[at]}</Text>} <Chip>{String(name)}</Chip>
           </li>
         ))}
       </ul>

@@ -1,4 +1,7 @@
-import { addCounts, addRecords, type Counted } from '../../core/write/deletion-summary.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
+import { findType } from '../../core/load-type.ts'
+import { policyOn, rightsOf } from '../../core/row-policy/apply.ts'
+import { addCounts, addRecords, type Counted, samplesLeft } from '../../core/write/deletion-summary.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import { IS_ATTACHED } from '../../data/ledger/attachment-condition.ts'
 import { namedTypes } from '../../storage/access/access.ts'
@@ -49,6 +52,17 @@ const COUNT_ATTACHMENTS_OF_TYPE = statement(
    WHERE a.base_id = $1 AND a.record_type = $2 AND ${IS_ATTACHED} GROUP BY a.record_type`,
 )
 
+/** The property `p` of each record, or else the id that the record has elsewhere. */
+const TITLES = statement(
+  'titles_of_deleted',
+  `SELECT coalesce(nullif(CASE WHEN jsonb_typeof(r.value) IN ('string', 'number')
+     THEN left(r.value #>> '{}', ${LIMITS.titleChars}) END, ''), r.external_id) AS title
+   FROM unnest((SELECT $1::bigint[]), (SELECT $2::text[])) WITH ORDINALITY AS g (row_no, p, n)
+   LEFT JOIN LATERAL (SELECT r.data -> g.p AS value, r.external_id FROM plinth.record r WHERE r.row_no = g.row_no LIMIT 1) r
+     ON true
+   ORDER BY g.n`,
+)
+
 /** Adds the records to delete and their links to the plan, if there is one. */
 export async function summarizeRecords(
   scope: WriteScope,
@@ -83,13 +97,31 @@ export async function summarizeType(
 
 /** Adds the records that the token may read, and their attachments. */
 async function addSeen(
-  { access, db, summary }: WriteScope,
+  scope: WriteScope,
   baseId: string,
   cascaded: readonly CascadedRecord[],
 ): Promise<void> {
-  const seen = cascaded.filter(({ recordType }) => access.allows('read', baseId, recordType))
+  const { db, summary } = scope
+  // Under a row policy the deletion has refused what is outside of it.
+  const rights = rightsOf(scope)
+  const seen = cascaded.filter(({ recordType }) => rights.allows('read', baseId, recordType))
   if (!summary || seen.length === 0) return
-  addRecords(summary, seen)
+  addRecords(summary, seen, await titlesOf(scope, baseId, seen.slice(0, samplesLeft(summary))))
   const rows = seen.map(({ rowNo }) => rowNo)
   addCounts(summary, 'attachments', await db.query<Counted>(COUNT_ATTACHMENTS, [baseId, rows]))
+}
+
+/** Under a row policy, records have none: the property could be hidden. */
+async function titlesOf(
+  scope: WriteScope,
+  baseId: string,
+  records: readonly CascadedRecord[],
+): Promise<(string | null)[]> {
+  if (records.length === 0) return []
+  const properties: (string | null)[] = []
+  for (const { recordType } of records)
+    properties.push((await findType(scope, baseId, recordType))?.title ?? null)
+  const values = [records.map(({ rowNo }) => rowNo), properties]
+  const rows = await scope.db.query<{ title: string | null }>(TITLES, values)
+  return rows.map(({ title }, n) => (policyOn(scope, baseId, records[n]?.recordType ?? '') ? null : title))
 }

@@ -17,6 +17,7 @@ export type Deletion = {
   readonly attachments: Group
   /** `type/id` of the first records. Named records precede cascaded ones. */
   readonly samples: readonly string[]
+  readonly titles: readonly (string | null)[]
 }
 
 /** Deletion preview, with the approval token. */
@@ -46,6 +47,7 @@ export function deletionOf(summary: DeletionSummary): Deletion {
     files: counted(summary.files),
     attachments: counted(summary.attachments),
     samples: summary.samples,
+    titles: summary.titles,
   }
 }
 

@@ -18,6 +18,8 @@ export type DeletionSummary = {
   readonly attachments: Map<string, number>
   /** `type/id` of the first deleted records. Named records precede cascaded ones. */
   readonly samples: string[]
+  /** Of each sample the title, or else the id that it has elsewhere. */
+  readonly titles: (string | null)[]
   /** Names with versions, which must not change before approval. */
   readonly versions: string[]
 }
@@ -34,6 +36,7 @@ export const openSummary = (): DeletionSummary => ({
   files: new Map(),
   attachments: new Map(),
   samples: [],
+  titles: [],
   versions: [],
 })
 
@@ -47,17 +50,24 @@ export function addNamed(
   summary.versions.push(`${kind} ${id} ${version}`)
 }
 
-/** Adds individual deleted records. */
+/** Adds individual deleted records; the first of them with their titles, as many as become samples. */
 export function addRecords(
   summary: DeletionSummary,
   records: readonly (Versioned & { recordType: string })[],
+  titles: readonly (string | null)[],
 ): void {
-  for (const { recordType, id, version } of records) {
+  for (const [n, { recordType, id, version }] of records.entries()) {
     addTo(summary.records, recordType, 1)
-    if (summary.samples.length < LIMITS.samples) summary.samples.push(`${recordType}/${id}`)
+    if (summary.samples.length < LIMITS.samples) {
+      summary.samples.push(`${recordType}/${id}`)
+      summary.titles.push(titles[n] ?? null)
+    }
     summary.versions.push(`record ${recordType} ${id} ${version}`)
   }
 }
+
+/** How many more records become samples. */
+export const samplesLeft = ({ samples }: DeletionSummary): number => LIMITS.samples - samples.length
 
 /** Adds counts of deleted records, links, files or attachments. */
 export function addCounts(
