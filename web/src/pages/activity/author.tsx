@@ -2,22 +2,28 @@ import { navigate } from 'wouter/use-browser-location'
 import { to } from '../../addresses.ts'
 import { Menu } from '../../parts/menu.tsx'
 import { Text } from '../../parts/plain-text.tsx'
+import type { Change as ChangeSearch } from '../../parts/search.ts'
 import { visible } from '../../parts/text.ts'
 import { startOfDay, Time } from '../../parts/time.tsx'
+import type { UndoDialog } from '../../parts/undo/dialog.tsx'
 import { Who } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
-import type { Props } from './row.tsx'
+import type { Folded } from './fold.ts'
+
+/** What is taken back, and what the plan says of it. */
+export type Undo = Pick<Parameters<typeof UndoDialog>[0], 'of' | 'about'>
+export type Props = {
+  base: string
+  row: Folded
+  mayUndo: boolean
+  onFilter: ChangeSearch
+  onUndo: (undo: Undo) => void
+}
 
 const HOUR = 3_600_000
 
 /** The name of an author opens what there is about it. */
-export function Author({
-  base,
-  row,
-  mayUndo,
-  onFilter,
-  onUndo,
-}: Omit<Props, 'types'> & { mayUndo: boolean }) {
+export function Author({ base, row, mayUndo, onFilter, onUndo }: Props) {
   const { actor } = row.groups[0] ?? {}
   if (!actor) return null
   const { name, kind, token_id: token } = actor

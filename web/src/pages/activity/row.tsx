@@ -8,27 +8,17 @@ import { pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Text } from '../../parts/plain-text.tsx'
-import type { Change as ChangeSearch } from '../../parts/search.ts'
 import { fieldName, visible, whole } from '../../parts/text.ts'
 import { Time } from '../../parts/time.tsx'
-import type { UndoDialog } from '../../parts/undo/dialog.tsx'
 import { Shape, Who } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
-import { Author } from './author.tsx'
+import { Author, type Props as AuthorProps, type Undo } from './author.tsx'
 import type { Folded } from './fold.ts'
 import { useChangesOf } from './load.ts'
 import { Sentence } from './sentence.tsx'
 import { Subject } from './subject.tsx'
 
-/** What is taken back, and what the plan says of it. */
-export type Undo = Pick<Parameters<typeof UndoDialog>[0], 'of' | 'about'>
-export type Props = {
-  base: string
-  row: Folded
-  types: readonly RecordType[]
-  onFilter: ChangeSearch
-  onUndo: (undo: Undo) => void
-}
+type Props = Omit<AuthorProps, 'mayUndo'> & { types: readonly RecordType[] }
 
 export function Row({ base, row, types, onFilter, onUndo }: Props) {
   const [isOpen, setOpen] = useState(false)

@@ -1,18 +1,8 @@
 /** What a person chose in a change-set: what goes along, and which side counts where both changed. */
 import { useState } from 'react'
-import type { Step } from '../../api/shapes.ts'
-import { type Edit, type Proposal, recordOf } from './load.ts'
+import { type Conflict, type Edit, type Proposal, recordOf } from './load.ts'
 
 type Side = 'preview' | 'production'
-export type Conflict = {
-  kind: string
-  id: string
-  production: Step[]
-  preview: Step[]
-  /** Of a change-set: what is in conflict, `/ticket/t1/data/stage`. */
-  code?: string
-  path: string
-}
 
 export type Choices = {
   /** Keys of what stays in the change-set. */

@@ -14,9 +14,10 @@ import { useKey } from '../../shell/keys.tsx'
 import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
 import { Breaks } from './breaks.tsx'
-import { type Conflict, conflictsOf, isOfRecords, keyOf, keyOfNamed, useChoices } from './choices.ts'
+import { conflictsOf, isOfRecords, keyOf, keyOfNamed, useChoices } from './choices.ts'
 import { Decision } from './decision.tsx'
 import {
+  type Conflict,
   type Edit,
   type Item,
   type Migration,

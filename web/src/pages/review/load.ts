@@ -3,8 +3,7 @@ import { useQueries, useQuery } from '@tanstack/react-query'
 import type { Detail, Failure } from '../../api/failure.ts'
 import { useAsk, useRead } from '../../api/queries.ts'
 import { pathOf, send } from '../../api/send.ts'
-import type { Actor, Base, ChangeSet, Edit, Group, Json, Page, Row, Token } from '../../api/shapes.ts'
-import type { Conflict } from './choices.ts'
+import type { Actor, Base, ChangeSet, Edit, Group, Json, Page, Row, Step, Token } from '../../api/shapes.ts'
 
 export type { Edit, Promotion, Secret } from '../../api/shapes.ts'
 
@@ -20,6 +19,15 @@ export type MigrationStep = {
 }
 /** Steps that repair records, by record type. */
 export type Migration = Readonly<Record<string, readonly MigrationStep[]>>
+export type Conflict = {
+  kind: string
+  id: string
+  production: Step[]
+  preview: Step[]
+  /** Of a change-set: what is in conflict, `/ticket/t1/data/stage`. */
+  code?: string
+  path: string
+}
 export type Proposal = {
   from: string
   changes: Edit[]
