@@ -62,8 +62,8 @@ const BaseType = builder.objectRef<Base>('Base').implement({
       type: ChangeSetRef,
       nullable: true,
       description: 'Of a change-set: what it changes. Null for other bases.',
-      resolve: ({ id, productionBase }, _args, { scope }) =>
-        productionBase === null ? null : changeSetState(scope, id),
+      resolve: ({ id, productionBase, changeSet }, _args, { scope }) =>
+        productionBase === null ? null : (changeSet ?? changeSetState(scope, id)),
     }),
     counts: t.field({
       type: 'JSON',

@@ -60,6 +60,19 @@ test('production runs the statements that it runs without change-sets, and none 
   expect(inside[0]).toContain('plinth_draft.few_records')
 })
 
+test('a change-set is opened by two statements, and answers what it is without another', async () => {
+  const open = () => world.call('POST', '/v1/crm/preview', { copy: 'on_write', title: 'Two statements' })
+  succeed(await open(), 201)
+  let opened: Record<string, unknown> = {}
+  const seen = await statementsOf(async () => {
+    opened = succeed(await open(), 201)
+  })
+  expect(seen.map((text) => /INTO plinth\.(\w+)/.exec(text)?.[1])).toEqual(['base', 'change'])
+  expect(succeed(await world.call('GET', `/v1/bases/${opened['id']}`))['change_set']).toEqual(
+    opened['change_set'],
+  )
+})
+
 test('a record of a large change-set among small ones is read by keys alone, with and without statistics', async () => {
   const open = async (drafts: number) => {
     const { id } = succeed(await world.call('POST', '/v1/crm/preview', { copy: 'on_write' }), 201)

@@ -12,9 +12,10 @@ export type ResourceKind = Exclude<Kind, 'record' | 'relationship'>
 const APPEND = statement(
   'append_changes',
   logResources({
-    ...{ kind: '$2', id: 'e.id', operation: 'e.operation', version: 'e.version', data: 'e.data::jsonb' },
-    author: authorAt(7),
-    from: `unnest($3::text[], $4::text[], $5::int[], $6::text[]) WITH ORDINALITY AS e (id, operation, version, data, n)
+    ...{ base: 'e.base_id', kind: 'e.kind', id: 'e.id', operation: 'e.operation', version: 'e.version' },
+    ...{ data: 'e.data::jsonb', author: authorAt(7) },
+    from: `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::int[], $6::text[])
+       WITH ORDINALITY AS e (base_id, kind, id, operation, version, data, n)
      ORDER BY e.n`,
   }),
 )
@@ -22,24 +23,17 @@ const APPEND = statement(
 /** Base id of account-level entries, which belong to no base. */
 export const ACCOUNT = ''
 
-type Resource = { readonly baseId: string; readonly kind: ResourceKind }
-type Entry = {
+export type LogEntry = {
+  readonly baseId: string
+  readonly kind: ResourceKind
   readonly id: string
   readonly operation: Operation
   readonly version: number
   readonly state: object
 }
 
-/** Appends one entry to the change log, in the transaction of the write. */
-export const appendChange = (scope: Scope, { baseId, kind, ...entry }: Resource & Entry): Promise<void> =>
-  appendChanges(scope, { baseId, kind }, [entry])
-
-/** Appends entries of one kind to the change log, in the transaction of the write. */
-export async function appendChanges(
-  scope: Scope,
-  { baseId, kind }: Resource,
-  entries: readonly Entry[],
-): Promise<void> {
+/** Appends entries to the change log, in the transaction of the write. */
+export async function appendChanges(scope: Scope, entries: readonly LogEntry[]): Promise<void> {
   const author = authorship(scope)
   const texts: string[] = []
   for (const { state } of entries) {
@@ -49,8 +43,8 @@ export async function appendChanges(
   for (const { from, to } of partsOf(texts)) {
     const part = entries.slice(from, to)
     await scope.db.query(APPEND, [
-      baseId,
-      kind,
+      part.map(({ baseId }) => baseId),
+      part.map(({ kind }) => kind),
       part.map(({ id }) => id),
       part.map(({ operation }) => operation),
       part.map(({ version }) => version),
@@ -59,6 +53,9 @@ export async function appendChanges(
     ])
   }
 }
+
+/** Appends one entry. */
+export const appendChange = (scope: Scope, entry: LogEntry): Promise<void> => appendChanges(scope, [entry])
 
 /** Divides texts into parts of a statement each, so that none is larger than a backend can take. */
 export function* partsOf(

@@ -3,6 +3,7 @@ import { ID_RULES, isBaseId, isProductionBaseId, productionOf } from '../../../c
 import { BaseBody } from '../../../contract/shapes.ts'
 import type { Detail } from '../../../foundation/errors.ts'
 import { announce } from '../../core/cache-notices.ts'
+import type { ChangeSetState } from '../../core/change-set/state.ts'
 import { missingBase } from '../../core/existing-base.ts'
 import { confirmFirst, type Expectation } from '../../core/write/preconditions.ts'
 import { summarizeBases } from '../../core/write/summarize-bases.ts'
@@ -73,7 +74,11 @@ async function lockPreviews(tx: Db, id: string): Promise<PlainRow[]> {
 }
 
 type Fields = FieldsOf<typeof BaseBody>
-export type Base = View<Fields> & Pick<BaseRow, 'environment' | 'productionBase'>
+export type Base = View<Fields> &
+  Pick<BaseRow, 'environment' | 'productionBase'> & {
+    /** Of a change-set that was opened just now. */
+    readonly changeSet?: ChangeSetState
+  }
 
 export const DEFAULT_SETTINGS = {
   schema_changes: 'direct',

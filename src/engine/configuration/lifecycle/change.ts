@@ -297,8 +297,8 @@ export async function finish<F extends object, R extends Stored>(
   const inAccount = kind.hasOwnLog && first.operation === 'delete'
   await appendChanges(
     scope,
-    { baseId: inAccount ? ACCOUNT : baseId, kind: kind.name },
     written.map(({ row, operation, logged }) => ({
+      ...{ baseId: inAccount ? ACCOUNT : baseId, kind: kind.name },
       ...{ id: row.id, operation, version: row.version },
       state: { ...stateOf(kind, row), ...logged },
     })),

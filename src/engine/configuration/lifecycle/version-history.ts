@@ -32,19 +32,21 @@ const GET_VERSION = statement(
   'get_configuration_version',
   `SELECT operation, data ${ENTRIES} AND version = $4 ORDER BY seq DESC LIMIT 1`,
 )
-// A base has its log until it is deleted. Its deletion, and that of a preview with it, has the highest version of all.
-const LAST_VERSIONS = statement(
-  'last_configuration_versions',
-  `SELECT k.id, greatest(own.version, former.version, 0) AS version
-   FROM unnest((SELECT $3::text[])) AS k (id) LEFT JOIN LATERAL (
+/**
+ * The last version of a resource, by expressions for what it is, and for the ids of its base and of that of which this is a preview.
+ * A base has its log until it is deleted. Its deletion, and that of a preview with it, has the highest version of all.
+ */
+export const lastVersionOf = (base: string, kind: string, id: string, bases: string): string => `greatest((
      SELECT version FROM plinth.change
-     WHERE kind NOT IN ('record', 'relationship') AND base_id = $1 AND kind = $2 AND id = k.id COLLATE "C"
-     ORDER BY seq DESC LIMIT 1) own ON true
-   CROSS JOIN LATERAL (
-     SELECT max(c.version) AS version FROM unnest($4::text[]) AS b (id) CROSS JOIN LATERAL (
+     WHERE kind NOT IN ('record', 'relationship') AND base_id = ${base} AND kind = ${kind} AND id = ${id} COLLATE "C"
+     ORDER BY seq DESC LIMIT 1), (
+     SELECT max(c.version) FROM unnest((SELECT ${bases}::text[])) AS b (id) CROSS JOIN LATERAL (
        SELECT version FROM plinth.change
        WHERE kind NOT IN ('record', 'relationship') AND base_id = '${ACCOUNT}' AND kind = 'base' AND id = b.id COLLATE "C"
-       ORDER BY seq DESC LIMIT 1) c) former`,
+       ORDER BY seq DESC LIMIT 1) c), 0)`
+const LAST_VERSIONS = statement(
+  'last_configuration_versions',
+  `SELECT k.id, ${lastVersionOf('$1', '$2', 'k.id', '$4')} AS version FROM unnest((SELECT $3::text[])) AS k (id)`,
 )
 
 type Span = { total: number; first: number; last: number }

@@ -38,8 +38,10 @@ export async function endTokens(scope: Scope, ids: readonly string[]): Promise<`
   await scope.db.orm.token.deleteMany({ where })
   await appendChanges(
     scope,
-    { baseId: ACCOUNT, kind: 'token' },
-    rows.map((row) => ({ id: row.id, operation: 'delete', version: 2, state: toToken(row) })),
+    rows.map((row) => ({
+      ...({ baseId: ACCOUNT, kind: 'token', id: row.id, operation: 'delete', version: 2 } as const),
+      state: toToken(row),
+    })),
   )
   const topics = rows.map(({ hash }) => tokenTopic(hash))
   await announce(scope.db, ...topics)

@@ -3,7 +3,7 @@ import { type ChangeSetStatus, type ChangeSetStep, isOpen } from '../../../contr
 import { productionOf } from '../../../contract/ids.ts'
 import { DomainError } from '../../../foundation/errors.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
-import { appendChange } from '../append-change.ts'
+import { appendChange, type LogEntry } from '../append-change.ts'
 import type { Scope } from '../scope.ts'
 
 const HOLD = statement(
@@ -20,7 +20,7 @@ const STEP = statement(
 )
 
 export type Held = { readonly status: ChangeSetStatus; readonly revision: number }
-type Row = Held & { steps: number; title: string | null }
+type State = Held & { readonly title: string | null }
 
 /** Holds a change-set until the end of the transaction, against writers and other steps. */
 export async function holdChangeSet(tx: Db, id: string): Promise<Held> {
@@ -59,17 +59,27 @@ type Step = {
 }
 
 /** Takes a step, in the transaction of what makes it. */
-export async function takeStep(
-  within: Scope,
-  id: string,
-  { event, status, title, about }: Step,
-): Promise<void> {
-  const [row] = await within.db.query<Row>(STEP, [id, status ?? null, title ?? null, event])
+export async function takeStep(within: Scope, id: string, step: Step): Promise<void> {
+  const { event, status, title } = step
+  const [row] = await within.db.query<State & { steps: number }>(STEP, [
+    id,
+    status ?? null,
+    title ?? null,
+    event,
+  ])
   if (!row) throw new Error(`Invariant violated: the change-set "${id}" is gone while it is held`)
   const { steps, ...state } = row
-  await appendChange(within, {
-    ...{ baseId: productionOf(id), kind: 'preview', id, version: steps },
-    operation: steps === 1 ? 'create' : 'update',
-    state: { id, ...state, event, ...about },
-  })
+  await appendChange(within, stepEntry(id, steps, state, step))
 }
+
+/** The entry of a step, in the log of production. The first step is the opening. */
+export const stepEntry = (
+  id: string,
+  steps: number,
+  state: State,
+  { event, about }: Pick<Step, 'event' | 'about'>,
+): LogEntry => ({
+  ...{ baseId: productionOf(id), kind: 'preview', id, version: steps },
+  operation: steps === 1 ? 'create' : 'update',
+  state: { id, ...state, event, ...about },
+})

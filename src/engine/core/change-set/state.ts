@@ -34,7 +34,7 @@ const STATES = timed(
        SELECT r.base_version, r.gone FROM plinth.draft_record r WHERE r.branch = c.base_id AND plinth_draft.differs(r)
        UNION ALL
        SELECT l.base_version, l.gone FROM plinth.draft_relationship l WHERE l.branch = c.base_id AND plinth_draft.differs(l)) d) n
-   WHERE c.base_id = ANY ($1::text[])`,
+   WHERE c.base_id = ANY ((SELECT $1::text[])::text[])`,
   ),
 )
 type Row = {
