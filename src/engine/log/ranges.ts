@@ -83,6 +83,17 @@ const LAST_BEFORE = statement(
    SELECT max(low)::float8 AS seq FROM search`,
 )
 
+const ENDS = statement(
+  'ends_of_log',
+  'SELECT coalesce(min(seq), 1)::float8 - 1 AS after, coalesce(max(seq), 0)::float8 AS "upTo" FROM plinth.change WHERE base_id = $1',
+)
+
+/** The range that has all entries of a base. */
+export async function wholeLog(db: Db, baseId: string): Promise<SeqRange> {
+  const [ends] = await db.query<SeqRange>(ENDS, [baseId])
+  return ends ?? { after: 0, upTo: 0 }
+}
+
 /** Narrows a range to the part that can have entries of these times, without reading the rest. */
 export async function withinTimes(
   db: Db,

@@ -9,7 +9,7 @@ import { compileFilter } from '../../data/filter/compile.ts'
 import type { Parameters } from '../../data/filter/parameters.ts'
 import type { BoundFilter } from '../../data/filter/syntax-tree.ts'
 import { written } from '../../data/ledger/record.ts'
-import { withinTimes } from '../../log/ranges.ts'
+import { wholeLog, withinTimes } from '../../log/ranges.ts'
 import { compileFor } from '../../records/query/compile-query.ts'
 import { requireCompleteHistory } from '../../records/query/point-in-time.ts'
 import { recordsSince } from '../../records/query/point-in-time-statements.ts'
@@ -109,23 +109,28 @@ export async function overTime(
   ])
   const first = written(moments[0]?.at ?? new Date())
   await requireCompleteHistory(scope, baseId, { text: first, zone: 'UTC' }, '/over/since')
-  const all = { after: 0, upTo: Number.MAX_SAFE_INTEGER }
+  const all = await wholeLog(scope.db, baseId)
   const { after } = await withinTimes(scope.db, baseId, all, { since: first, until: null })
+  // To read what came before costs less than to find the state before of each record, if it is no longer than the rest.
+  const isShort = after - all.after <= all.upTo - after
 
-  const bound = { base: parameters.add(baseId), recordType: parameters.add(id), after: parameters.add(after) }
-  const at = `${parameters.add(moments.map((moment) => written(moment.at)))}::timestamptz[]`
-  const { changed, sources } = recordsSince(bound)
+  const ofType = { base: parameters.add(baseId), recordType: parameters.add(id) }
+  const sources = recordsSince({ ...ofType, after: isShort ? null : parameters.add(after) })
+  const array = (times: readonly (Date | string)[]) => `${parameters.add(times.map(written))}::timestamptz[]`
+  const at = array(moments.map((moment) => moment.at))
+  // A moment sees what was written at it, so the bounds are just after: times of entries have milliseconds.
+  const bounds = array(moments.map((moment) => new Date(Date.parse(written(moment.at)) + 1)))
   const { operands } = compileFor({ baseId, type: { ...type, indexes: [] }, sort: UNSORTED }, parameters)
   const matches = filter ? ` AND ${compileFilter(filter, operands)}` : ''
   const more = {
     id: 'r.id',
     version: 'r.version',
     // Once for each state: a search of the moments costs as much as its place in the order of versions.
-    seen: 'width_bucket(r.updated_at, (SELECT after FROM bound))',
+    seen: `width_bucket(r.updated_at, ${bounds})`,
     lives: `r.operation <> 'delete'${matches}`,
   }
   const states = sources.map((from) =>
-    plan.source.branchStatement({ from, where: 'true', type, more }, parameters),
+    plan.source.branchStatement({ from, where: 'true', type, more, parallel: true }, parameters),
   )
 
   const summed = plan.cells.map((cell, n) => ({
@@ -138,14 +143,11 @@ export async function overTime(
   const sums = summed.flatMap(({ cell, names }) =>
     names.map((name, part) => `${cell.parts?.sql[part]} AS ${name}`),
   )
-  // A moment sees what was written at it, so the bounds are just after. The next state is the earliest of all later versions:
-  // transactions log the time of their start.
-  const rows = `WITH changed AS MATERIALIZED (${changed}),
-      bound AS MATERIALIZED (SELECT array_agg(m + interval '1 microsecond' ORDER BY m) AS after, count(*)::int AS last FROM unnest(${at}) m)
-    SELECT ${[...keys, ...sums].join(', ')}
+  // The next state is the earliest of all later versions: transactions log the time of their start.
+  const rows = `SELECT ${[...keys, ...sums].join(', ')}
     FROM (SELECT v.*, v.seen + 1 AS first,
         coalesce(min(v.seen) OVER (PARTITION BY v.id ORDER BY v.version DESC
-          ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), (SELECT last FROM bound)) AS last
+          ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), cardinality(${at})) AS last
       FROM (${states.map((state) => `(${state})`).join(' UNION ALL ')}) v) s
     WHERE s.lives AND s.first <= s.last GROUP BY ${keys.join(', ')}`
   // Without group keys each moment has a row.

@@ -26,6 +26,8 @@ export type Branch = {
   type: FieldContext
   /** Further columns to select, by name. */
   more?: Readonly<Record<string, string>>
+  /** Whether several processes may read it, which is for reads of seconds. */
+  parallel?: true
 }
 
 /** What is read of a field whose type the schema says, and of no other: the type need not be tested then. */
@@ -80,8 +82,12 @@ export class Source {
     return `(${parts.join(' UNION ALL ')}) s`
   }
 
-  /** OFFSET 0 is an optimization fence: the planner would inline an expression at each of its uses. */
-  branchStatement({ from, where, type, more = {} }: Branch, parameters: Parameters): string {
+  /**
+   * OFFSET 0 is an optimization fence: the planner would inline an expression at each of its uses. It reads the number, which it has
+   * to convert, as an offset that may skip rows, so only one process reads them; the text is a constant of the right type.
+   */
+  branchStatement({ from, where, type, more = {}, parallel }: Branch, parameters: Parameters): string {
+    const fence = parallel ? "OFFSET '0'" : 'OFFSET 0'
     const raw = Object.entries(more).map(([name, sql]) => `${sql} AS ${name}`)
     const shown = Object.keys(more).map((name) => `r.${name}`)
     for (const [n, { field, at, facets }] of [...this.#fields.values()].entries()) {
@@ -97,10 +103,10 @@ export class Source {
     }
     if (this.#type && raw.length < this.#fields.size)
       raw.push('r.data', `r.valid AND ${isCurrent(this.#type, parameters)} AS is_sound`)
-    const inner = `SELECT ${raw.join(', ')} FROM ${from} WHERE ${where} OFFSET 0`
+    const inner = `SELECT ${raw.join(', ')} FROM ${from} WHERE ${where} ${fence}`
     return raw.length === 0
       ? `SELECT FROM ${from} WHERE ${where}`
-      : `SELECT ${shown.join(', ')} FROM (${inner}) r OFFSET 0`
+      : `SELECT ${shown.join(', ')} FROM (${inner}) r ${fence}`
   }
 }
 

@@ -67,9 +67,9 @@ export function recordsAsOf({ base, recordType, moment, zone }: Bound): string {
 }
 
 /**
- * All states of the records of a type since an entry of the log, in place of `plinth.record`: those that entries after it left,
- * those before the first of these, and records without any. Each source is `r`, with the `operation` of its entry; `changed` is a
- * relation that they need. Arguments are placeholders.
+ * All states of the records of a type, in place of `plinth.record`: those that entries of the log left, and the present ones, which
+ * repeat the last of these or have no entry. Each source is `r`, with the `operation` of its entry. Arguments are placeholders.
+ * With `after`, states are read since that entry, and of the records with entries after it the one before these.
  */
 export function recordsSince({
   base,
@@ -78,23 +78,22 @@ export function recordsSince({
 }: {
   base: string
   recordType: string
-  after: string
-}) {
+  after: string | null
+}): string[] {
   const ofType = `c.kind = 'record' AND c.base_id = ${base} AND c.record_type = ${recordType}`
-  return {
-    changed: `SELECT c.id, min(c.version) AS version FROM plinth.change c WHERE ${ofType} AND c.seq > ${after}::bigint GROUP BY c.id`,
-    sources: [
-      `(SELECT ${AS_RECORD}, c.operation FROM plinth.change c WHERE ${ofType} AND c.seq > ${after}::bigint) r`,
-      `(SELECT p.* FROM changed i CROSS JOIN LATERAL (
-         SELECT ${AS_RECORD}, c.operation FROM plinth.change c
-         WHERE ${ofType} AND c.id = i.id AND c.version < i.version ORDER BY c.version DESC LIMIT 1) p
-       WHERE i.version > 1) r`,
-      `(SELECT r.id, r.external_source, r.external_id, r.data, r.version, r.cancelled_at, true AS valid, r.created_at, r.updated_at,
-         'update' AS operation
-       FROM plinth.record r
-       WHERE r.base_id = ${base} AND r.record_type = ${recordType} AND NOT EXISTS (SELECT FROM changed i WHERE i.id = r.id)) r`,
-    ],
-  }
+  const later = after === null ? ofType : `${ofType} AND c.seq > ${after}::bigint`
+  const before = `(SELECT p.*
+     FROM (SELECT c.id, min(c.version) AS version FROM plinth.change c WHERE ${later} GROUP BY c.id) i CROSS JOIN LATERAL (
+       SELECT ${AS_RECORD}, c.operation FROM plinth.change c
+       WHERE ${ofType} AND c.id = i.id AND c.version < i.version ORDER BY c.version DESC LIMIT 1) p
+     WHERE i.version > 1) r`
+  return [
+    `(SELECT ${AS_RECORD}, c.operation FROM plinth.change c WHERE ${later}) r`,
+    `(SELECT r.id, r.external_source, r.external_id, r.data, r.version, r.cancelled_at, true AS valid, r.created_at, r.updated_at,
+       'update' AS operation
+     FROM plinth.record r WHERE r.base_id = ${base} AND r.record_type = ${recordType}) r`,
+    ...(after === null ? [] : [before]),
+  ]
 }
 
 type Entries = { base: string; recordType: string; seqs: string }
