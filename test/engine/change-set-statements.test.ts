@@ -1,7 +1,8 @@
 /** What change-sets cost those who use none: no statement more. */
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { succeed, times } from '../support/answers.ts'
+import { LIMITS } from '../../src/foundation/limits.ts'
+import { expectFailure, succeed, times } from '../support/answers.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -71,6 +72,54 @@ test('a change-set is opened by two statements, and answers what it is without a
   expect(succeed(await world.call('GET', `/v1/bases/${opened['id']}`))['change_set']).toEqual(
     opened['change_set'],
   )
+})
+
+test('a change-set takes all that it has room for and no more, and counts its drafts where that may be too much', async () => {
+  const { id } = succeed(await world.call('POST', '/v1/crm/preview', { copy: 'on_write' }), 201)
+  const put = (name: string) => world.call('PUT', `/v1/${id}/records/deal/${name}`, { data: { name } })
+  const most = async () => {
+    const [row] = await world.database.query(
+      'SELECT most_rows AS rows, most_bytes::int AS bytes FROM plinth.change_set WHERE base_id = $1',
+      [id],
+    )
+    return row as { rows: number; bytes: number }
+  }
+  succeed(await put('first'), 201)
+  succeed(await put('first'))
+  // A bound: one draft was written, twice at most.
+  expect((await most()).rows).toBe(1)
+  succeed(await world.call('PATCH', `/v1/${id}/records/deal/first`, { data: { more: 'x'.repeat(1000) } }))
+  const { rows, bytes } = await most()
+  expect(rows).toBe(2)
+  expect(bytes).toBeGreaterThan(1000)
+  await world.database.query('UPDATE plinth.change_set SET most_bytes = $2::bigint WHERE base_id = $1', [
+    id,
+    LIMITS.changeSetBytes,
+  ])
+  succeed(await put('second'), 201)
+  expect((await most()).rows).toBe(2)
+  expect((await most()).bytes).toBeLessThan(2000)
+  await world.database.query(
+    `INSERT INTO plinth.draft_record SELECT (jsonb_populate_record(d, jsonb_build_object('id', 'x' || n, 'row_no', -n))).*
+     FROM plinth.draft_record d, generate_series(1, $2::int) n WHERE d.branch = $1 AND d.id = 'second'`,
+    [id, LIMITS.changeSetRows - 3],
+  )
+  await world.database.query('UPDATE plinth.change_set SET most_rows = $2::int WHERE base_id = $1', [
+    id,
+    LIMITS.changeSetRows - 1,
+  ])
+  succeed(await put('last'), 201)
+  succeed(await put('second'), 200)
+  const create = { type: 'create_record', record_type: 'deal', data: {} }
+  const tooMuch = [
+    await put('over'),
+    await world.call('POST', `/v1/${id}/batch`, { operations: [create] }),
+    await world.call('POST', `/v1/${id}/records/deal`, { data: {} }, { 'idempotency-key': 'over' }),
+  ]
+  for (const answer of tooMuch)
+    expect(expectFailure(answer, 'CONFLICT').details[0].code).toBe('change_set_full')
+  expect((await most()).rows).toBeLessThanOrEqual(LIMITS.changeSetRows)
+  expectFailure(await world.call('GET', `/v1/${id}/records/deal/over`), 'NOT_FOUND')
 })
 
 test('a record of a large change-set among small ones is read by keys alone, with and without statistics', async () => {

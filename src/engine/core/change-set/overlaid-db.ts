@@ -4,6 +4,7 @@ import { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { CappedRows, RowCap } from '../../storage/database/capped-query.ts'
 import { type Closed, type Db, type Statement, statement } from '../../storage/database/client.ts'
+import { CHECK_VIOLATION, sqlState } from '../../storage/database/errors.ts'
 import { WrappedDb } from '../../storage/database/wrapped-db.ts'
 import { changeSetGone, requireOpen } from './lifecycle.ts'
 import type { Opening, Settle } from './opening.ts'
@@ -11,12 +12,7 @@ import { overlaid } from './overlay.ts'
 
 /** Holds the change-set, against other writers of it, and names it to the triggers that write drafts. */
 const HOLD = statement('hold_change_set', 'SELECT plinth_draft.hold($1) AS status')
-const MEASURE = statement(
-  'measure_change_set',
-  `SELECT count(*)::int AS rows, coalesce(sum(bytes), 0)::float8 AS bytes FROM (
-     SELECT pg_column_size(data) AS bytes FROM plinth.draft_record WHERE branch = $1
-     UNION ALL SELECT pg_column_size(data) FROM plinth.draft_relationship WHERE branch = $1) d`,
-)
+const IS_WRITTEN = statement('is_draft_written', 'SELECT plinth_draft.drafted() > 0 AS is_written')
 const SAVEPOINT = /^(ROLLBACK TO )?SAVEPOINT (\w+)/
 
 /**
@@ -51,17 +47,30 @@ class OverlaidDb extends WrappedDb {
     const { statement, takesId } = overlaid(original, values.length, this.#ofLog)
     return super.queryCapped<Row>(statement, takesId ? [...values, this.id] : values, cap, closed)
   }
+  override transaction<T>(work: (tx: Db) => Promise<T>): Promise<T> {
+    return this.#withRoom(super.transaction(work))
+  }
+  override statements<T>(work: (tx: Db) => Promise<T>): Promise<T> {
+    return this.#withRoom(super.statements(work))
+  }
   protected override async within<T>(tx: Db, work: (tx: Db) => Promise<T>): Promise<T> {
     const inner = new OverlaidTransaction(tx, this.id, this.#ofLog, this.opening)
     const done = await work(inner)
-    await inner.check()
+    await inner.settle()
     return done
+  }
+  /** @throws CONFLICT if what was written is too much, which the database says at the end of the transaction */
+  async #withRoom<T>(done: Promise<T>): Promise<T> {
+    try {
+      return await done
+    } catch (thrown) {
+      throw sqlState(thrown) === CHECK_VIOLATION ? full(this.id) : thrown
+    }
   }
 }
 
 class OverlaidTransaction extends OverlaidDb {
   #isHeld = false
-  #isWritten = false
   #settle: Settle | undefined
   /** What a rollback to a savepoint leaves of the opening. */
   readonly #savepoints = new Map<string, Settle | undefined>()
@@ -93,22 +102,16 @@ class OverlaidTransaction extends OverlaidDb {
     requireOpen(this.id, status)
     if (this.opening && !this.#settle) this.opening.isOpen = true
     this.#isHeld = true
-    this.#isWritten = true
   }
   async #statusHeld(): Promise<ChangeSetStatus | null | undefined> {
     const [row] = await this.inner.query<{ status: ChangeSetStatus | null }>(HOLD, [this.id])
     return row?.status
   }
-  /**
-   * Settles the opening, if this transaction opened the change-set.
-   * @throws CONFLICT if what was written is too much
-   */
-  async check(): Promise<void> {
-    if (!this.#isWritten) return
-    const [size] = await this.inner.query<{ rows: number; bytes: number }>(MEASURE, [this.id])
-    if (size && (size.rows > LIMITS.changeSetRows || size.bytes > LIMITS.changeSetBytes)) throw full(this.id)
+  /** Settles the opening, if this transaction opened the change-set. */
+  async settle(): Promise<void> {
     if (!this.opening || !this.#settle) return
-    const isWritten = (size?.rows ?? 0) > 0
+    const [found] = await this.inner.query<{ is_written: boolean }>(IS_WRITTEN, [])
+    const isWritten = found?.is_written ?? false
     await this.#settle(isWritten)
     this.opening.isOpen = isWritten
   }

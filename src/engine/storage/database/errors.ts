@@ -6,7 +6,8 @@ import { DomainError } from '../../../foundation/errors.ts'
 export function sqlState(thrown: unknown): string | undefined {
   if (typeof thrown !== 'object' || thrown === null) return undefined
   const { code, meta } = thrown as { code?: unknown; meta?: Record<string, unknown> }
-  const cause = (meta?.['driverAdapterError'] as { cause?: { originalCode?: unknown } } | undefined)?.cause
+  // Prisma passes on an error of its adapter as it is where COMMIT fails.
+  const { cause } = (meta?.['driverAdapterError'] ?? thrown) as { cause?: { originalCode?: unknown } }
   if (typeof cause?.originalCode === 'string') return cause.originalCode
   if (code === 'P2002') return '23505'
   if (code === 'P2003') return '23503'
@@ -16,6 +17,7 @@ export function sqlState(thrown: unknown): string | undefined {
 
 export const UNIQUE_VIOLATION = '23505'
 const FOREIGN_KEY_VIOLATION = '23503'
+export const CHECK_VIOLATION = '23514'
 const CANCELED = '57014'
 export const LOCK_TIMEOUT = '55P03'
 export const DEADLOCK = '40P01'
