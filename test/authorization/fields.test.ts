@@ -1,15 +1,24 @@
 // @module-tag full
 // @module-tag sampled
-/** Every field of both GraphQL schemas with every kind of token. */
+/** Every field of the GraphQL schemas, of a base and of an endpoint too, with every kind of token. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
-import { BASE_MUTATIONS, BASE_QUERIES } from '../support/base-samples.ts'
-import { fillGraph, MUTATIONS, QUERIES } from '../support/graph-samples.ts'
+import {
+  BASE_MUTATIONS,
+  BASE_QUERIES,
+  BASE_SUBSCRIPTIONS,
+  DESK,
+  DESK_MUTATIONS,
+  DESK_QUERIES,
+  DESK_SUBSCRIPTIONS,
+} from '../support/base-samples.ts'
+import { firstEvent } from '../support/first-event.ts'
+import { fillGraph, MUTATIONS, QUERIES, SUBSCRIPTIONS } from '../support/graph-samples.ts'
 import { type Holder, holders } from '../support/oracle.ts'
 import { openUpstream, type Upstream } from '../support/upstream.ts'
 import { openWorld, type World } from '../support/world.ts'
 import { CANARY, type Question, type Rule, wrongAnswers } from './matrix.ts'
-import { BASE_FIELD_NEEDS, FIELD_NEEDS } from './needs-of-fields.ts'
+import { BASE_FIELD_NEEDS, DESK_FIELD_NEEDS, FIELD_NEEDS, STREAM_NEEDS } from './needs-of-fields.ts'
 
 let world: World
 let upstream: Upstream
@@ -19,6 +28,7 @@ beforeAll(async () => {
   upstream = await openUpstream()
   world = await openWorld({ PLINTH_ALLOW_PRIVATE_TARGETS: '127.0.0.1' })
   filled = await fillGraph(world, upstream)
+  succeed(await world.call('PUT', '/v1/crm/endpoints/desk', DESK))
   succeed(await world.call('PUT', '/v1/bases/other', {}), 201)
   succeed(await world.call('PUT', '/v1/crm/record-types/hidden', { description: CANARY }), 201)
   succeed(await world.call('PUT', '/v1/crm/records/hidden/h', { data: { CANARY } }), 201)
@@ -64,6 +74,7 @@ const questionsOf = (
 const SCHEMAS = [
   ['/graphql', FIELD_NEEDS, QUERIES, MUTATIONS],
   ['/graphql/crm', BASE_FIELD_NEEDS, BASE_QUERIES, BASE_MUTATIONS],
+  ['/graphql/crm/e/desk', DESK_FIELD_NEEDS, DESK_QUERIES, DESK_MUTATIONS],
 ] as const
 
 test.each(SCHEMAS)(
@@ -80,3 +91,46 @@ test.each(SCHEMAS)(
     expect(await wrongAnswers(world, questions, all, 13)).toEqual([])
   },
 )
+
+// [path, samples of its subscriptions]
+const STREAMS = [
+  ['/graphql', SUBSCRIPTIONS],
+  ['/graphql/crm', BASE_SUBSCRIPTIONS],
+  ['/graphql/crm/e/desk', DESK_SUBSCRIPTIONS],
+] as const
+
+/** A stream that opens and says nothing yet is allowed to be quiet that long. What is refused is waited for. */
+const QUIET_MS = 100
+const REFUSAL_MS = 10_000
+
+test.each(STREAMS)('every subscription of %s has a sample and a need', async (path, samples) => {
+  const query = '{ __schema { subscriptionType { fields { name } } } }'
+  const { data } = succeed(await world.call('POST', path, { query }))
+  const names: string[] = data.__schema.subscriptionType.fields.map(({ name }: { name: string }) => name)
+  expect(Object.keys(samples).sort()).toEqual(
+    names.filter((name) => path === '/graphql' || name.startsWith('task')).sort(),
+  )
+  expect([...(STREAM_NEEDS[path]?.keys() ?? [])].sort()).toEqual(Object.keys(samples).sort())
+})
+
+test('a token can follow what its grants say, and no other is told anything', async () => {
+  const questions = STREAMS.flatMap(([path, samples]) =>
+    Object.entries(samples).map(
+      ([name, sample]): Question => ({
+        ...{
+          name: `subscription ${name} at ${path}`,
+          base: 'crm',
+          rule: STREAM_NEEDS[path]?.get(name) as Rule,
+        },
+        ask: async ({ token }, isAllowed) => {
+          const body = { query: `subscription { ${sample} }` }
+          const quietMs = isAllowed ? QUIET_MS : REFUSAL_MS
+          const { text } = await firstEvent(world, path, { token, body, quietMs })
+          const [, code = null] = /"code":"([A-Z_]+)"/.exec(text.replace(/"data":\{.*/s, '')) ?? []
+          return { code, text }
+        },
+      }),
+    ),
+  )
+  expect(await wrongAnswers(world, questions, all, 1)).toEqual([])
+})

@@ -1,6 +1,7 @@
 /** What each field of the GraphQL schemas needs for its sample (graph-samples.ts, base-samples.ts). */
 import {
   administers,
+  atEndpoint,
   both,
   covers,
   either,
@@ -115,3 +116,29 @@ export const BASE_FIELD_NEEDS: ReadonlyMap<string, Rule> = new Map([
   ),
   ...group({ need: writeType, hides: 'relation' }, 'attachTask claimTask completeTask releaseTask'),
 ])
+
+const readAtDesk = atEndpoint('desk', 'read', 'task')
+const writeAtDesk = atEndpoint('desk', 'write', 'task')
+/** Of the schema of the endpoint `desk`. What is written there is no proposal. */
+export const DESK_FIELD_NEEDS: ReadonlyMap<string, Rule> = new Map([
+  ...group({ need: either(sight, reaches('desk')) }, '_base'),
+  ...group(
+    { need: readAtDesk, hides: 'relation' },
+    'task taskRecords taskAggregate task_fromSource taskRecords_fromSource',
+  ),
+  ...group(
+    { need: writeAtDesk, hides: 'relation' },
+    `createTask updateTask upsertTask deleteTask cancelTask attachTask claimTask completeTask releaseTask
+    _undo`,
+  ),
+])
+
+/** Of the subscriptions, by the path of their schema. */
+export const STREAM_NEEDS: Readonly<Record<string, ReadonlyMap<string, Rule>>> = {
+  '/graphql': new Map([
+    ...group({ need: sight }, 'changes recordTypeChanges sqlRows'),
+    ...group({ need: readType }, 'recordRows'),
+  ]),
+  '/graphql/crm': new Map(group({ need: readType, hides: 'relation' }, 'taskChanges')),
+  '/graphql/crm/e/desk': new Map(group({ need: readAtDesk, hides: 'relation' }, 'taskChanges')),
+}

@@ -25,3 +25,31 @@ export const BASE_MUTATIONS: Readonly<Record<string, string>> = {
   completeTask: 'completeTask(claimId: "$claim" $dry) { id status }',
   releaseTask: 'releaseTask(claimId: "$claim" $dry) { id status }',
 }
+export const BASE_SUBSCRIPTIONS: Readonly<Record<string, string>> = {
+  taskChanges: `taskChanges(after: 0) { seq operation id version diff actor { name } record ${SEEN} }`,
+}
+
+/** An endpoint with every field that one can have: its body, and a sample of each field at `/graphql/crm/e/desk`. */
+export const DESK = {
+  tools: [
+    {
+      record_type: 'task',
+      operations: [
+        ...['create', 'get', 'list', 'update', 'upsert', 'delete', 'cancel'],
+        ...['aggregate', 'history', 'claim', 'attach'],
+      ],
+    },
+  ],
+  relationships: [{ rel_type: 'next', operations: ['link', 'unlink', 'related'] }],
+  resources: true,
+  undo: true,
+}
+const { restoreTask: _, ...writes } = BASE_MUTATIONS
+export const DESK_QUERIES = BASE_QUERIES
+export const DESK_MUTATIONS: typeof BASE_MUTATIONS = {
+  ...writes,
+  _undo: '_undo(idempotencyKey: "undone" $dry) { count undone skipped dryRun }',
+}
+export const DESK_SUBSCRIPTIONS: typeof BASE_SUBSCRIPTIONS = {
+  taskChanges: `taskChanges { seq operation id version record ${SEEN} }`,
+}

@@ -224,6 +224,15 @@ export const MUTATIONS: Record<string, string> = {
     'unlinkRecords(base: "crm", relType: "next", sourceRecordType: "task", sourceId: "a", targetRecordType: "task", targetId: "b" $dry) { id }',
 }
 
+/** A sample of every field of Subscription. */
+export const SUBSCRIPTIONS: Readonly<Record<string, string>> = {
+  changes: 'changes(base: "crm", after: 0) { seq kind recordType id diff actor { name } }',
+  recordRows:
+    'recordRows(base: "crm", recordType: "task", withColumns: true) { rows columns { fields jsonSchema } }',
+  recordTypeChanges: 'recordTypeChanges(base: "crm", endpoint: "desk") { recordType }',
+  sqlRows: 'sqlRows(base: "crm", query: "SELECT id, data FROM records") { rows columns { name } }',
+}
+
 /** Fills the base `crm`, whose external source is `upstream`. Returns what makes a document of a sample. */
 export async function fillGraph(world: World, upstream: Upstream) {
   const held = {

@@ -75,6 +75,17 @@ export const reaches =
   (grants, base, isProposal) =>
     has('read', '*')(grants, base, isProposal) ||
     grants.some((grant) => grant.endpoint === endpoint && isOn(grant, base))
+/** The permission on the type where the endpoint is: its grants and those on types add up. */
+export const atEndpoint =
+  (endpoint: string, level: Level, type: string): Need =>
+  (grants, base, isProposal) =>
+    has(level, type)(grants, base, isProposal) ||
+    grants.some(
+      (grant) =>
+        grant.endpoint === endpoint &&
+        isOn(grant, base) &&
+        LEVELS.indexOf(grant.permission) >= LEVELS.indexOf(level),
+    )
 export const both =
   (...needs: readonly Need[]): Need =>
   (...args) =>
