@@ -6,8 +6,8 @@ import { endSpan, type Span, startSpan, within } from '../foundation/tracing.ts'
 import { type Context, duringCall, endingWith, mayAnywhere, mayOnWhole, tasksOf } from '../graphql/context.ts'
 import { leanError, leanWritten } from './budget/lean.ts'
 import { complete } from './completion.ts'
-import { DECIDE, decideCall, decideDefinition } from './decide-tool.ts'
 import { isAtEndpoint, listEndpointTools, resolveEndpointTool } from './endpoints/endpoint.ts'
+import { decidesAtEndpoint, listWithViews, placeAtEndpoint, resolveForm } from './endpoints/endpoint-views.ts'
 import { instructionsOf, type Listing, misnamed, type Unknown } from './outline/base-instructions.ts'
 import { getPrompt, listPrompts } from './prompts/prompts.ts'
 import { type AddressSession, addressOf } from './protocol/address-session.ts'
@@ -31,6 +31,7 @@ import { changeTools } from './tools/changes.ts'
 import { workTools } from './tools/claims/claims.ts'
 import { configurationTools } from './tools/configuration.ts'
 import { configureTools } from './tools/configure.ts'
+import { DECIDE, decideCall, decideDefinition } from './tools/decide.ts'
 import { defineTools } from './tools/define.ts'
 import { definitionTools } from './tools/delete-definition.ts'
 import { profileTools } from './tools/describe-type/describe-type.ts'
@@ -50,7 +51,15 @@ import { sqlTools } from './tools/sql.ts'
 import { sqlWriteTools } from './tools/sql-write.ts'
 import { allTypes, listedOf, typedTool, typedTools } from './tools/typed-tools.ts'
 import { whoamiTool } from './tools/whoami.ts'
-import { decidesInView, withViews } from './views/views.ts'
+import {
+  CALLED_IN_VIEWS,
+  decidesInView,
+  inPlace,
+  inView,
+  reviewUrl,
+  type ViewPlace,
+  viewOf,
+} from './views/views.ts'
 
 /** Tools of every base, with any types. */
 export const GENERIC: readonly TwoSided[] = [
@@ -90,8 +99,7 @@ export const plinth: Provider = {
   tools: {
     async list(session, cursor) {
       if (cursor !== undefined) throw new InvalidParams('tools/list has one page. Leave cursor out.')
-      const tools = await listTools(session)
-      return { tools: session.hasViews ? inViews(tools, session) : tools }
+      return { tools: session.hasViews ? await listInViews(session) : await listTools(session) }
     },
     call: callTool,
   },
@@ -108,11 +116,24 @@ export const plinth: Provider = {
   watch,
 }
 
-/** The tools with their views, and what the views call beside them. An endpoint has no views. */
-const inViews = (tools: readonly ToolDefinition[], session: AddressSession): readonly object[] => {
-  if (isAtEndpoint(session)) return tools
+/** The tools with their views, and what the views call beside them. */
+async function listInViews(session: AddressSession): Promise<readonly object[]> {
+  if (isAtEndpoint(session)) return listWithViews(session)
+  const tools = await listTools(session)
   const hasPlans = !session.readonly && tools.some(({ name }) => decidesInView(name))
-  return [...withViews(tools), ...(hasPlans ? [decideDefinition] : [])]
+  return [...tools.map((tool) => inView(tool)), ...(hasPlans ? [decideDefinition] : [])]
+}
+
+/** What the view of an answer may call at the address; undefined if the tool has no view. */
+async function viewPlace(session: AddressSession, name: string): Promise<ViewPlace | undefined> {
+  if (isAtEndpoint(session)) return placeAtEndpoint(session, name)
+  if (name !== DECIDE && viewOf(name) === undefined) return undefined
+  const rows = rowsAt(session.base)
+  const callable = CALLED_IN_VIEWS.filter((each) => {
+    const row = rows.get(each)
+    return row !== undefined && accessTo(row, session) === 'callable'
+  })
+  return { tools: Object.fromEntries(callable.map((each) => [each, each])) }
 }
 
 const byName = (rows: readonly TwoSided[]): ReadonlyMap<string, TwoSided> =>
@@ -201,7 +222,11 @@ async function callTool(
       { 'gen_ai.tool.name': name },
       caller.origin.traceparent,
     )
-    return await within(span, () => call(args, caller))
+    const result = await within(span, () => call(args, caller))
+    const place = session.hasViews ? await viewPlace(session, name) : undefined
+    if (!place) return result
+    const { publicUrl, base } = session
+    return inPlace(result, { ...place, ...(publicUrl && base && { url: reviewUrl(publicUrl, base) }) })
   } catch (thrown) {
     outcome = isOfProtocol(thrown) ? 'protocol_error' : toDomainError(thrown).code
     if (isOfProtocol(thrown)) throw thrown
@@ -227,7 +252,13 @@ function unlistedDefinition(session: AddressSession, name: string): ToolDefiniti
  * @throws FORBIDDEN beyond the grants; InvalidParams for an unknown name
  */
 async function resolveTool(session: AddressSession, name: string): Promise<ToolCall> {
-  if (isAtEndpoint(session)) return resolveEndpointTool(session, name)
+  if (isAtEndpoint(session)) {
+    const hasViews = await decidesAtEndpoint(session)
+    const how = { hasViews, logged: DECIDE }
+    if (name === DECIDE && hasViews)
+      return decideCall(session, (planned) => resolveEndpointTool(session, planned, how))
+    return (await resolveForm(session, name)) ?? resolveEndpointTool(session, name, { hasViews })
+  }
   if (name === DECIDE && session.hasViews && !session.readonly)
     return decideCall(session, (planned) => resolveTool(session, planned))
   const { base, context } = session

@@ -107,7 +107,7 @@ async function sessionOf(request: FastifyRequest, publicUrl?: string): Promise<A
   }
   if (!isBaseId(base)) throw notFound(request)
   try {
-    if (endpoint !== null) return await openEndpoint(caller, base, endpoint, options)
+    if (endpoint !== null) return await openEndpoint(caller, base, endpoint, options, publicUrl)
     await requireBase(caller, base)
     return openSession(caller, base, options, publicUrl)
   } catch (thrown) {

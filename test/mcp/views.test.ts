@@ -1,18 +1,18 @@
 /** Views in the chat (MCP Apps): what hosts are told, and that a model decides nothing, also where its host lies. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
-import { rpc } from '../support/mcp.ts'
 import { openSession } from '../support/mcp-session.ts'
 import type { Body } from '../support/server.ts'
 import { openPublic, type World } from '../support/world.ts'
+import { CAPABILITIES, errorIn, UI, viewing } from './fixture/viewing.ts'
 
-const UI = 'io.modelcontextprotocol/ui'
-const CAPABILITIES = { extensions: { [UI]: { mimeTypes: ['text/html;profile=mcp-app'] } } }
 const PATH = '/mcp/crm'
 
 let world: World
+let { ask, call, pageKey } = {} as ReturnType<typeof viewing>
 beforeAll(async () => {
   world = await openPublic()
+  ;({ ask, call, pageKey } = viewing(world, PATH))
   for (const type of ['deal', 'note'])
     succeed(await world.call('PUT', `/v1/crm/record-types/${type}`, {}), 201)
   succeed(
@@ -25,27 +25,6 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-type Send = { token?: string; path?: string; capabilities?: object }
-/** A request of the newer era, with what the client declares. */
-async function ask(method: string, params: Body = {}, send: Send = {}): Promise<Body> {
-  const { token = world.adminToken, path = PATH, capabilities = CAPABILITIES } = send
-  const headers = {
-    'mcp-protocol-version': '2026-07-28',
-    'mcp-method': method,
-    ...((params.name ?? params.uri) && { 'mcp-name': params.name ?? params.uri }),
-  }
-  const _meta = {
-    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientCapabilities': capabilities,
-  }
-  return (await rpc(world, path, method, { ...params, _meta }, { token, headers })).body
-}
-const call = async (name: string, args: object, send?: Send): Promise<Body> =>
-  (await ask('tools/call', { name, arguments: args }, send)).result
-const errorIn = (result: Body) => JSON.parse(result.content[0].text).error
-const keyIn = (html: string) => /name="plinth-page-key" content="([^"{]+)"/.exec(html)?.[1] ?? ''
-const pageKey = async (send?: Send): Promise<string> =>
-  keyIn((await ask('resources/read', { uri: 'ui://plinth/decide' }, send)).result.contents[0].text)
 let serial = 0
 /** A deal that cannot be deleted without a plan. */
 async function linked(): Promise<string> {
@@ -99,19 +78,17 @@ describe('what hosts are told', () => {
     }
   })
 
-  test('an endpoint and an address that only reads decide nothing', async () => {
-    succeed(
-      await world.call('PUT', '/v1/crm/endpoints/desk', {
-        tools: [{ record_type: 'deal', operations: ['list', 'delete'] }],
-      }),
-      201,
-    )
-    for (const path of ['/mcp/crm/e/desk', '/mcp/crm?readonly=1']) {
-      const { tools } = (await ask('tools/list', {}, { path })).result
-      expect(tools.map(({ name }: Body) => name)).not.toContain('decide')
-      const sent = { decision: 'a', page: 'b', choice: 'accept' }
-      expect((await ask('tools/call', { name: 'decide', arguments: sent }, { path })).error.code).toBe(-32602)
-    }
+  test('an address that only reads decides nothing, and its views change nothing', async () => {
+    const path = '/mcp/crm?readonly=1'
+    const { tools } = (await ask('tools/list', {}, { path })).result
+    expect(tools.map(({ name }: Body) => name)).not.toContain('decide')
+    const sent = { decision: 'a', page: 'b', choice: 'accept' }
+    expect((await ask('tools/call', { name: 'decide', arguments: sent }, { path })).error.code).toBe(-32602)
+    const placeAt = async (at: string) =>
+      (await call('query_records', { record_type: 'deal' }, { path: at }))._meta['plinth/view']
+    expect((await placeAt(path)).tools).toEqual({ query_records: 'query_records' })
+    expect(Object.keys((await placeAt(PATH)).tools)).toEqual(['query_records', 'update_record', 'undo'])
+    expect(await placeAt(`${PATH}?tools=query_records,undo`)).not.toHaveProperty('tools.update_record')
   })
 })
 

@@ -68,30 +68,33 @@ beforeAll(async () => {
   }))
   succeed(await world.call('POST', '/v1/crm/batch', { operations: links }))
   browser = await openBrowser()
-  client = new Client({ name: 'host', version: '1.0.0' }, { capabilities: { extensions: EXTENSIONS } })
   const tools = 'query_records,get_record,update_record,delete_record,undo,changes,propose,promote,preview'
-  const url = new URL(`/mcp/crm?tools=${tools}`, world.url)
-  const requestInit = { headers: { authorization: `Bearer ${world.adminToken}` } }
-  await client.connect(new StreamableHTTPClientTransport(url, { requestInit }) as Transport)
+  client = await connectTo(`/mcp/crm?tools=${tools}`)
 })
+async function connectTo(path: string): Promise<Client> {
+  const made = new Client({ name: 'host', version: '1.0.0' }, { capabilities: { extensions: EXTENSIONS } })
+  const requestInit = { headers: { authorization: `Bearer ${world.adminToken}` } }
+  const url = new URL(path, world.url)
+  await made.connect(new StreamableHTTPClientTransport(url, { requestInit }) as Transport)
+  return made
+}
 afterAll(async () => {
   await client?.close()
   await browser?.close()
   await world?.close()
 })
 
-const server = (name: string, args: Body): Promise<Body> => client.callTool({ name, arguments: args })
-
 /** Calls a tool as a model does, and shows its answer as a host does. */
 async function open(
   name: string,
   args: Body,
-  more: { theme?: 'dark'; width?: number } = {},
+  { of = client, ...more }: { theme?: 'dark'; width?: number; of?: Client } = {},
 ): Promise<HostedView> {
-  const { tools } = await client.listTools()
+  const server = (tool: string, given: Body): Promise<Body> => of.callTool({ name: tool, arguments: given })
+  const { tools } = await of.listTools()
   const ui = tools.find((tool) => tool.name === name)?._meta?.['ui']
   const { resourceUri } = (ui ?? {}) as { resourceUri: string }
-  const [content] = (await client.readResource({ uri: resourceUri })).contents
+  const [content] = (await of.readResource({ uri: resourceUri })).contents
   const result = await server(name, args)
   const shown = await showView(browser, { html: (content as Body).text, args, result, ...more }, server)
   await picture(shown, `${name}-${more.theme ?? 'light'}`)
@@ -207,6 +210,60 @@ inBrowser('what happened is listed, and one change of it is taken back', async (
   await view.click('button.primary')
   await expect.poll(async () => (await dataOf('d4')).stage).toBe('open')
   await shown.close()
+})
+
+inBrowser('at an endpoint the views call its own tools, and show no button for what it lacks', async () => {
+  const put = async (path: string, body: object) =>
+    succeed(await world.call('PUT', `/v1/crm/${path}`, body), 201)
+  const visible = ['data.title', 'data.stage']
+  const operations = ['list', 'get', 'update', 'delete', 'history']
+  const deals = { record_type: 'deal', operations, fields: visible }
+  await put('endpoints/desk', { tools: [deals], batch: { enabled: true }, undo: true })
+  await put('endpoints/shelf', { tools: [{ ...deals, operations: ['list', 'history'] }] })
+  for (const id of ['e1', 'e2'])
+    await put(`records/deal/${id}`, { data: { title: `Desk ${id}`, stage: 'open', notes: 'x' } })
+  const of = await connectTo('/mcp/crm/e/desk')
+  const filter = { field: 'data.title', op: 'starts_with', value: 'Desk' }
+  const shown = await open('list_deal', { filter, sort: 'id' }, { of })
+  const { view } = shown
+  expect(await view.textContent('h1')).toMatch(/deal/i)
+  await isReadable(shown)
+  await view.selectOption('select', 'title')
+  await view.fill('.filter input', 'e2')
+  await view.click('text=Filter')
+  await expect.poll(() => view.locator('tbody tr').count()).toBe(1)
+  await view.click('tbody button')
+  await view.fill('text=stage >> xpath=../../input', 'won')
+  await view.click('text=Save')
+  await view.waitForSelector('[role=status]:has-text("Saved.")')
+  expect(await dataOf('e2')).toEqual({ title: 'Desk e2', stage: 'won', notes: 'x' })
+  const past = await open('history_deal', { id: 'e2' }, { of, theme: 'dark' })
+  await isReadable(past)
+  await past.view.click('article >> nth=0 >> text=Undo')
+  await past.view.click('button.primary')
+  await expect.poll(async () => (await dataOf('e2')).stage).toBe('open')
+  const ids = ['e1', 'e2'].map((id) => ({ type: 'delete_record', record_type: 'deal', id }))
+  const plan = await open('batch', { operations: ids }, { of })
+  expect(await plan.view.textContent('h1')).toBe('Deletes 2 records (2 deal).')
+  await isReadable(plan)
+  await plan.view.click('button.primary')
+  await plan.view.waitForSelector('text=Accepted. It is done.')
+  expect(await isThere('e1')).toBe(false)
+  await plan.view.click('text=Undo')
+  await plan.view.click('button.primary')
+  await expect.poll(() => isThere('e1')).toBe(true)
+  await of.close()
+  const reading = await connectTo('/mcp/crm/e/shelf')
+  const bare = await open('list_deal', { filter, limit: 1 }, { of: reading })
+  await isReadable(bare)
+  expect([
+    await bare.view.locator('text=Save').count(),
+    await bare.view.locator('input[readonly]').count(),
+  ]).toEqual([0, 2])
+  const history = await open('history_deal', { id: 'e1' }, { of: reading })
+  expect(await history.view.locator('text=Undo').count()).toBe(0)
+  await reading.close()
+  await Promise.all([shown, past, plan, bare, history].map(({ close }) => close()))
 })
 
 inBrowser('values are text in every view, whatever they look like', async () => {

@@ -89,7 +89,7 @@ async function makeTools(
   ]
 }
 
-const named = (tools: readonly Tool[], name: string): Tool => {
+export const named = (tools: readonly Tool[], name: string): Tool => {
   const found = tools.find((tool) => tool.name === name)
   if (!found) throw new Error(`There is no tool ${name}`)
   return found

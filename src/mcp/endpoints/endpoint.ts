@@ -12,10 +12,11 @@ import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { type AddressSession, addressOf, type Options, openSession } from '../protocol/address-session.ts'
 import { endpointInstructions } from '../protocol/instructions.ts'
+import type { Caller } from '../protocol/provider.ts'
 import type { ToolCall } from '../tool/tool.ts'
 import type { ToolDefinition } from '../tool/tool-definition.ts'
 import { beyondGrants, unknownTool } from '../tool/unknown-tool.ts'
-import { endpointTools } from './endpoint-tools.ts'
+import { type EndpointTools, endpointTools } from './endpoint-tools.ts'
 
 const readInstructions = compile(
   graphql(`query EndpointInstructions($base: String!, $id: String!) {
@@ -52,14 +53,15 @@ export async function openEndpoint(
   base: string,
   endpoint: string,
   options: Options,
+  publicUrl?: string,
 ): Promise<AtEndpoint> {
   const whole = await atEndpoint(caller, base, endpoint)
   const { instructions } = (await readInstructions({ base, id: endpoint }, whole)).servedEndpoint
   const tools = options.tools && (await presentNames(options.tools, { base, id: endpoint }, whole))
-  const session = openSession(whole, base, { ...options, tools })
+  const session = openSession(whole, base, { ...options, tools }, publicUrl)
   return {
     ...{ ...session, base, endpoint, asking: session.context },
-    reopen: () => openEndpoint(caller, base, endpoint, options),
+    reopen: () => openEndpoint(caller, base, endpoint, options, publicUrl),
     context: await throughEndpoint(session.context, base, endpoint, 'resources'),
     instructions: endpointInstructions(instructions),
   }
@@ -85,35 +87,59 @@ const presentNames = (names: readonly string[], at: { base: string; id: string }
 
 /** Lists the tools of an endpoint that the token may use and the options allow. */
 export async function listEndpointTools(session: AtEndpoint): Promise<ToolDefinition[]> {
-  const { base, endpoint, asking } = session
-  const tools = [...(await endpointTools(base, endpoint, asking)).values()].map(
-    ({ definition }) => definition,
-  )
-  return tools.filter((tool) => isLeft(tool, session))
+  return [...(await toolsLeft(session)).values()].map(({ definition }) => definition)
 }
 
 const isLeft = ({ name, annotations }: ToolDefinition, { tools, readonly }: AddressSession) =>
   (tools === null || tools.includes(name)) && (!readonly || annotations.readOnlyHint)
 
+/** The tools of an endpoint that the token may use and the options allow, by name. */
+export async function toolsLeft(session: AtEndpoint): Promise<EndpointTools> {
+  const tools = await endpointTools(session.base, session.endpoint, session.asking)
+  return new Map([...tools].filter(([, { definition }]) => isLeft(definition, session)))
+}
+
+/** Whether no tool of the endpoint has the name, or had it before. */
+export async function isFreeName({ base, endpoint, whole }: AtEndpoint, name: string): Promise<boolean> {
+  const { tool, withholds } = (await findTool({ base, id: endpoint, name }, whole)).servedEndpoint
+  return tool === null && !withholds
+}
+
 /**
  * Finds a tool of an endpoint by its name or an alias. A call runs in a context narrowed to what the tool may
  * read and write.
+ * @param logged what the change log says, if a view calls
  * @throws FORBIDDEN beyond the grants; InvalidParams for an unknown name
  */
-export async function resolveEndpointTool(session: AtEndpoint, name: string): Promise<ToolCall> {
+export async function resolveEndpointTool(
+  session: AtEndpoint,
+  name: string,
+  { hasViews = false, logged }: { hasViews?: boolean; logged?: string } = {},
+): Promise<ToolCall> {
   const { base, endpoint, asking } = session
   const asked = { base, id: endpoint, name }
   const { tool: meant, resources } = (await findTool(asked, asking)).servedEndpoint
   const tool = meant === null ? undefined : (await endpointTools(base, endpoint, asking)).get(meant)
   if (!tool || meant === null || !isLeft(tool.definition, session)) throw await unknown(session, name)
   return async (args, caller) => {
-    const calling = duringCall(
-      endingWith(asking, () => caller.ended.signal),
-      { ...caller.origin, tool: meant, endpoint },
-    )
-    const context = await throughEndpoint(calling, base, endpoint, { tool: meant })
-    return tool.call(args, { base, at: addressOf(session), context, hasResources: resources }, caller)
+    const context = await duringTool(session, meant, logged ?? meant, caller)
+    const place = { base, at: addressOf(session), context, hasResources: resources, hasViews }
+    return tool.call(args, place, caller)
   }
+}
+
+/** The context of a call of a tool of the endpoint: what the tool may read and write. */
+export function duringTool(
+  { base, endpoint, asking }: AtEndpoint,
+  tool: string,
+  logged: string,
+  { ended, origin }: Caller,
+): Promise<Context> {
+  const calling = duringCall(
+    endingWith(asking, () => ended.signal),
+    { ...origin, tool: logged, endpoint },
+  )
+  return throughEndpoint(calling, base, endpoint, { tool })
 }
 
 const OF_A_TYPE =

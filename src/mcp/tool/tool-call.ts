@@ -48,6 +48,8 @@ type Where = {
   tools?: readonly string[] | null
   profile?: 'lean' | null
   hasViews?: boolean
+  /** The tool that is bound under another name. */
+  of?: string
 }
 /** `Where` together with the address itself. */
 export type CalledAt = Where & { at: string }
@@ -77,7 +79,7 @@ export async function runTool<In extends z.ZodObject>(
   where: Where = {},
 ): Promise<ToolResult> {
   const [at, name] = request
-  const isInView = where.hasViews === true && decidesInView(name)
+  const isInView = where.hasViews === true && decidesInView(where.of ?? name)
   let details: { 'plinth/view'?: object } = {}
   const once = async (token?: string) => {
     const { plan_token = token, ...rest } = how
@@ -110,7 +112,7 @@ const withUndo = (details: { 'plinth/view'?: object }, plans: PlanKind, { scope 
     ? details
     : { 'plinth/view': { ...details['plinth/view'], request_id: scope.requestId } }
 
-const withMeta = (result: ToolResult, meta: object): ToolResult =>
+export const withMeta = (result: ToolResult, meta: object): ToolResult =>
   'body' in result && Object.keys(meta).length > 0 ? { ...result, meta: { ...result.meta, ...meta } } : result
 
 /** A plan without its token: the model shows it, and the person decides. */

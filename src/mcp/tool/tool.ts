@@ -74,7 +74,7 @@ export function tool<In extends z.ZodObject>(name: string, spec: Spec<In>): Tool
         session,
       )
     },
-    bind: (as) => bound(spec, as),
+    bind: (as) => bound(name, spec, as),
   }
 }
 
@@ -102,7 +102,7 @@ export function accountTool<In extends z.ZodObject>(name: string, spec: Spec<In>
       const request = [at, name, args] as const
       return runTool(spec, given, request, plain as CallOptions, session.context, caller, session)
     },
-    bind: (as) => bound(spec, as),
+    bind: (as) => bound(name, spec, as),
   }
 }
 

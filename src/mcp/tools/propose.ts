@@ -21,7 +21,7 @@ import { answerOutput } from '../tool/page-arguments.ts'
 import { reading, type TwoSided, tool } from '../tool/tool.ts'
 import type { CalledAt, Given } from '../tool/tool-call.ts'
 import { sealDecision } from '../views/decisions.ts'
-import { changesForView, forView } from '../views/views.ts'
+import { changesForView, forView, reviewUrl } from '../views/views.ts'
 import { chosen, metaOf, named, type Proposal, placesOf } from './environments.ts'
 import { type Approvals, lifeIn } from './review.ts'
 
@@ -116,9 +116,6 @@ async function show(
     }),
   })
 }
-
-/** Where a person decides who is not in a view. */
-const reviewUrl = (publicUrl: string, base: string) => `${publicUrl}/b/${base}/review`
 
 /** What waits for a decision on the preview, whoever asked for it. */
 async function openRequest(base: string, from: string, context: Context) {

@@ -5,6 +5,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { sealText, unsealText } from '../../graphql/context.ts'
 import { type AddressSession, addressOf } from '../protocol/address-session.ts'
 import { VIEW_TYPE } from '../protocol/client-extensions.ts'
+import type { ToolResult } from '../protocol/result.ts'
 
 /** Each view, and the tools whose answers it shows. */
 const VIEWS = {
@@ -15,7 +16,7 @@ const VIEWS = {
   records: ['query_records', 'get_record'],
   changes: ['changes', 'record_history'],
 } as const
-type View = keyof typeof VIEWS
+export type View = keyof typeof VIEWS
 
 const uriOf = (view: View) => `ui://plinth/${view}`
 const OF_TOOL: ReadonlyMap<string, View> = new Map(
@@ -25,18 +26,37 @@ const OF_URI: ReadonlyMap<string, View> = new Map(
   Object.keys(VIEWS).map((view) => [uriOf(view as View), view as View]),
 )
 
-/** Whether the plans of a tool are decided in a view, where the client shows views. */
-export const decidesInView = (tool: string): boolean => OF_TOOL.get(tool) === 'decide'
+/** The view of a tool of a base, if it has one. */
+export const viewOf = (tool: string): View | undefined => OF_TOOL.get(tool)
 
-/** The definitions of tools, with the view of each. */
-export const withViews = <T extends { name: string }>(tools: readonly T[]): T[] =>
-  tools.map((tool) => {
-    const view = OF_TOOL.get(tool.name)
-    return view === undefined ? tool : { ...tool, _meta: { ui: { resourceUri: uriOf(view) } } }
-  })
+/** Whether the plans of a tool are decided in a view, where the client shows views. */
+export const decidesInView = (tool: string): boolean => viewOf(tool) === 'decide'
+
+/** A definition with its view; `of` is the tool of a base that it is. */
+export function inView<T extends { name: string }>(tool: T, of: string | undefined = tool.name): T {
+  const view = of === undefined ? undefined : viewOf(of)
+  return view === undefined ? tool : { ...tool, _meta: { ui: { resourceUri: uriOf(view) } } }
+}
 
 /** What a host is told of a tool that only views call. */
-export const ONLY_IN_VIEWS = { ui: { resourceUri: uriOf('decide'), visibility: ['app'] } }
+export const onlyIn = (view: View) => ({ ui: { resourceUri: uriOf(view), visibility: ['app'] } })
+
+/** The tools that views call for a person, beside `decide`. */
+export const CALLED_IN_VIEWS = ['query_records', 'update_record', 'undo'] as const
+
+/** What a view is told of its address: how the tools that it may call are named there. */
+export type ViewPlace = {
+  readonly tools: Partial<Record<(typeof CALLED_IN_VIEWS)[number], string>>
+  /** The record type of the answer, where the arguments do not name it. */
+  readonly record_type?: string
+  /** The only token whose requests can be undone there. */
+  readonly undoes?: string | null
+  /** Where a person decides on what was proposed. */
+  readonly url?: string
+}
+
+/** Where a person decides who is not in a view. */
+export const reviewUrl = (publicUrl: string, base: string) => `${publicUrl}/b/${base}/review`
 
 /** From the sources and from the built package. */
 const FOLDERS = [
@@ -90,6 +110,13 @@ export function changesForView<Change>(changes: readonly Change[]): {
   while (shown.length > 1 && JSON.stringify(shown).length > LIMITS.viewChangesChars)
     shown = shown.slice(0, Math.ceil(shown.length / 2))
   return { changes: shown, more: changes.length - shown.length }
+}
+
+/** A result that says what its view may call. */
+export function inPlace(result: ToolResult, place: ViewPlace): ToolResult {
+  if (!('body' in result)) return result
+  const { 'plinth/view': details } = (result.meta ?? {}) as { 'plinth/view'?: object }
+  return { ...result, meta: { ...result.meta, 'plinth/view': { ...place, ...details } } }
 }
 
 /** What a view gets beside an answer, as `_meta` of the result. */

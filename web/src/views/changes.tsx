@@ -6,6 +6,7 @@ import { Text } from '../parts/plain-text.tsx'
 import { Time } from '../parts/time.tsx'
 import { Undo } from './done.tsx'
 import { type Shown, show } from './frame.tsx'
+import { placeOf } from './host.ts'
 import { words } from './words.ts'
 
 type Entry = {
@@ -24,12 +25,20 @@ type Entry = {
 function Changes({ result, args }: Shown) {
   const rows = (Array.isArray(result.body['data']) ? result.body['data'] : []) as unknown as Entry[]
   const base = args['base_id']
+  const { tools, record_type, undoes } = placeOf(result)
+  const isOurs = ({ actor }: Entry) => undoes === undefined || actor?.token_id === undoes
   if (rows.length === 0) return <p className="note">{words.changes.none}</p>
   return (
     <section>
       <h1>{words.changes.title}</h1>
       {rows.map((entry) => (
-        <Row key={entry.seq ?? entry.request_id} entry={{ ...named(args), ...entry }} base={base} />
+        <Row
+          key={entry.seq ?? entry.request_id}
+          entry={{ ...named({ record_type, ...args }), ...entry }}
+          base={base}
+          undo={isOurs(entry) ? tools?.undo : undefined}
+          isWhole={undoes !== undefined}
+        />
       ))}
     </section>
   )
@@ -41,11 +50,19 @@ const named = ({ record_type, id }: Shown['args']): Entry => ({
   ...(typeof id === 'string' && { id }),
 })
 
-function Row({ entry, base }: { entry: Entry; base: Shown['args'][string] }) {
+type RowProps = {
+  entry: Entry
+  base: Shown['args'][string]
+  /** The tool that takes it back; and whether that takes whole requests only. */
+  undo: string | undefined
+  isWhole: boolean
+}
+
+function Row({ entry, base, undo, isWhole }: RowProps) {
   const [said, setSaid] = useState<string>()
   const { seq, request_id, at, actor, diff = [], by } = entry
   const fields = changesOf(diff).filter(({ from, to }) => from !== to)
-  const of = by || seq === undefined ? { request_id } : { seq }
+  const of = isWhole || by || seq === undefined ? { request_id } : { seq }
   return (
     <article className="card">
       <header>
@@ -58,9 +75,8 @@ function Row({ entry, base }: { entry: Entry; base: Shown['args'][string] }) {
         </p>
       )}
       {entry.operation !== 'delete' && fields.length > 0 && <ChangesInTable changes={fields} />}
-      {said === undefined ? (
-        <Undo of={of} base={base} onDone={setSaid} />
-      ) : (
+      {said === undefined && undo !== undefined && <Undo tool={undo} of={of} base={base} onDone={setSaid} />}
+      {said !== undefined && (
         <p role="status" className="done">
           {said}
         </p>

@@ -2,8 +2,8 @@
 import { useState } from 'react'
 import type { Json } from '../api/shapes.ts'
 import { Failure, useWork } from './frame.tsx'
-import { type Body, callTool, type Result } from './host.ts'
-import { Plan, planIn } from './plan.tsx'
+import { type Body, callTool, placeOf, type Result } from './host.ts'
+import { Elsewhere, Plan, planIn } from './plan.tsx'
 import { words } from './words.ts'
 
 type Props = { result: Result; said?: string | undefined; base: Json | undefined }
@@ -11,6 +11,8 @@ type Props = { result: Result; said?: string | undefined; base: Json | undefined
 export function Done({ result, said, base }: Props) {
   const { request_id: id } = (result.meta['plinth/view'] ?? {}) as { request_id?: string }
   const [outcome, setOutcome] = useState<string>()
+  const { tools = {}, url } = placeOf(result)
+  const { undo } = tools
   return (
     <section>
       {said !== undefined && (
@@ -19,8 +21,9 @@ export function Done({ result, said, base }: Props) {
         </p>
       )}
       <Facts body={result.body} />
-      {id !== undefined && outcome === undefined && (
-        <Undo of={{ request_id: id }} base={base} onDone={setOutcome} />
+      {typeof result.body['change_set'] === 'string' && <Elsewhere url={url} text={words.decide.proposed} />}
+      {id !== undefined && undo !== undefined && outcome === undefined && (
+        <Undo tool={undo} of={{ request_id: id }} base={base} onDone={setOutcome} />
       )}
     </section>
   )
@@ -35,10 +38,10 @@ function Facts({ body }: { body: Body }) {
   return counts.length === 0 ? null : <p>{counts.join(', ')}</p>
 }
 
-type UndoProps = { of: object; base: Json | undefined; onDone: (said: string) => void }
+type UndoProps = { tool: string; of: object; base: Json | undefined; onDone: (said: string) => void }
 
 /** Plans an undo, shows the plan, and takes it back when the person accepts. */
-export function Undo({ of, base, onDone }: UndoProps) {
+export function Undo({ tool, of, base, onDone }: UndoProps) {
   const { isBusy, failure, run } = useWork()
   const [planned, setPlanned] = useState<Result>()
   if (planned)
@@ -56,7 +59,7 @@ export function Undo({ of, base, onDone }: UndoProps) {
         disabled={isBusy}
         onClick={() =>
           run(async () => {
-            const result = await callTool('undo', {
+            const result = await callTool(tool, {
               ...of,
               ...(typeof base === 'string' && { base_id: base }),
             })

@@ -27,6 +27,15 @@ function ask(method: string, params: object): Promise<unknown> {
   })
 }
 
+/** How the tools are named that the view may call where it is, by what they do; and what it is told of the place. */
+type Place = {
+  tools?: { query_records?: string; update_record?: string; undo?: string }
+  record_type?: string
+  undoes?: string | null
+  url?: string
+}
+export const placeOf = ({ meta }: Result): Place => (meta['plinth/view'] ?? {}) as Place
+
 /** Calls a tool of the server that the view is of. */
 export async function callTool(name: string, args: object): Promise<Result> {
   return resultOf((await ask('tools/call', { name, arguments: args })) as Raw)

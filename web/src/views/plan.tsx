@@ -56,7 +56,16 @@ export function Plan({ result, onDone }: Props) {
       <Obstacles title={words.decide.conflicts} of={body['conflicts']} />
       <Obstacles title={words.decide.skipped} of={plan?.['skipped']} />
       {decision === undefined ? (
-        <Elsewhere url={details.url} isOpen={details.request !== undefined} />
+        <Elsewhere
+          url={details.url}
+          text={
+            details.url !== undefined
+              ? words.decide.elsewhere
+              : details.request !== undefined
+                ? words.decide.waits
+                : words.decide.nothing
+          }
+        />
       ) : (
         <Decide decision={decision} isRequest={details.decision !== undefined} what={what} onDone={onDone} />
       )}
@@ -142,12 +151,10 @@ function Obstacles({ title, of }: { title: string; of: Json | undefined }) {
 }
 
 /** Where the token of the chat may not decide. */
-function Elsewhere({ url, isOpen }: { url: string | undefined; isOpen: boolean }) {
+export function Elsewhere({ url, text }: { url: string | undefined; text: string }) {
   return (
     <footer>
-      <p className="note">
-        {url !== undefined ? words.decide.elsewhere : isOpen ? words.decide.waits : words.decide.nothing}
-      </p>
+      <p className="note">{text}</p>
       {url !== undefined && (
         <button type="button" onClick={() => openLink(url)}>
           {words.decide.open}

@@ -7,7 +7,14 @@ import { Failure, useWork } from './frame.tsx'
 import { type Body, callTool, tellModel } from './host.ts'
 import { words } from './words.ts'
 
-type FormProps = { row: Row; args: Body; onSaved: (row: Row) => void; onBack: (() => void) | undefined }
+type FormProps = {
+  row: Row
+  args: Body
+  /** The tool that saves; without it the form only shows. */
+  tool: string | undefined
+  onSaved: (row: Row) => void
+  onBack: (() => void) | undefined
+}
 
 /** What a field has as a text, and back: texts are as they are, other values are JSON. */
 const written = (value: Json | undefined): string =>
@@ -15,7 +22,7 @@ const written = (value: Json | undefined): string =>
 const textsOf = ({ data }: Row): Record<string, string> =>
   Object.fromEntries(Object.entries(data).map(([name, value]) => [name, written(value)]))
 
-export function RecordForm({ row, args, onSaved, onBack }: FormProps) {
+export function RecordForm({ row, args, tool, onSaved, onBack }: FormProps) {
   const { isBusy, failure, run } = useWork()
   const names = Object.keys(row.data)
   const [texts, setTexts] = useState(textsOf(row))
@@ -36,7 +43,7 @@ export function RecordForm({ row, args, onSaved, onBack }: FormProps) {
         id: row.id,
         expected_version: row.version,
       }
-      const result = await callTool('update_record', { ...target, data })
+      const result = await callTool(tool ?? '', { ...target, data })
       if (result.error !== undefined) return result.error
       tellModel(words.records.told(row.id, changed.join(', ')))
       const saved = { ...row, ...(result.body as unknown as Row), data: { ...row.data, ...data } }
@@ -62,12 +69,14 @@ export function RecordForm({ row, args, onSaved, onBack }: FormProps) {
             <textarea
               id={`field-${at}`}
               rows={4}
+              readOnly={tool === undefined}
               value={texts[name]}
               onInput={({ currentTarget }) => setTexts({ ...texts, [name]: currentTarget.value })}
             />
           ) : (
             <input
               id={`field-${at}`}
+              readOnly={tool === undefined}
               value={texts[name]}
               onInput={({ currentTarget }) => setTexts({ ...texts, [name]: currentTarget.value })}
             />
@@ -75,16 +84,18 @@ export function RecordForm({ row, args, onSaved, onBack }: FormProps) {
         </div>
       ))}
       {failure !== undefined && <Failure text={failure} />}
-      <footer className="buttons">
-        <button type="button" className="primary" disabled={isBusy || changed.length === 0} onClick={save}>
-          {words.records.save}
-        </button>
-        {isSaved && (
-          <span role="status" className="note">
-            {words.records.saved}
-          </span>
-        )}
-      </footer>
+      {tool !== undefined && (
+        <footer className="buttons">
+          <button type="button" className="primary" disabled={isBusy || changed.length === 0} onClick={save}>
+            {words.records.save}
+          </button>
+          {isSaved && (
+            <span role="status" className="note">
+              {words.records.saved}
+            </span>
+          )}
+        </footer>
+      )}
     </section>
   )
 }

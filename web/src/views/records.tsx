@@ -5,7 +5,7 @@ import { Text } from '../parts/plain-text.tsx'
 import { fieldName } from '../parts/text.ts'
 import { Value } from '../parts/value.tsx'
 import { Failure, type Shown, show, useWork } from './frame.tsx'
-import { type Body, callTool } from './host.ts'
+import { type Body, callTool, placeOf } from './host.ts'
 import { RecordForm } from './record-form.tsx'
 import { words } from './words.ts'
 
@@ -25,7 +25,9 @@ function columnsOf(rows: readonly Row[]): string[] {
   return [...counts].sort(([, a], [, b]) => b - a).map(([name]) => name)
 }
 
-function Records({ result, args }: Shown) {
+function Records({ result, args: sent }: Shown) {
+  const { tools = {}, record_type } = placeOf(result)
+  const args = { record_type, ...sent }
   const [listed, setListed] = useState(listedIn(result.body))
   const [open, setOpen] = useState<Row | undefined>(listed.rows.length === 1 ? listed.rows[0] : undefined)
   const columns = columnsOf(listed.rows)
@@ -37,6 +39,7 @@ function Records({ result, args }: Shown) {
         key={open.id}
         row={open}
         args={args}
+        tool={tools.update_record}
         onSaved={(row) => {
           replace(row)
           setOpen(row)
@@ -47,7 +50,9 @@ function Records({ result, args }: Shown) {
   return (
     <section>
       <Text in="h1">{fieldName(String(args['record_type'] ?? ''))}</Text>
-      <Filter args={args} columns={columns} onListed={setListed} />
+      {tools.query_records !== undefined && (
+        <Filter tool={tools.query_records} args={sent} columns={columns} onListed={setListed} />
+      )}
       {listed.rows.length === 0 ? (
         <p className="note">{words.records.none}</p>
       ) : (
@@ -87,10 +92,15 @@ function Records({ result, args }: Shown) {
   )
 }
 
-type FilterProps = { args: Body; columns: readonly string[]; onListed: (listed: Listed) => void }
+type FilterProps = {
+  tool: string
+  args: Body
+  columns: readonly string[]
+  onListed: (listed: Listed) => void
+}
 
 /** Narrows what the call asked for, by the server: the page has the first records only. Hosts let no form submit. */
-function Filter({ args, columns, onListed }: FilterProps) {
+function Filter({ tool, args, columns, onListed }: FilterProps) {
   const { isBusy, failure, run } = useWork()
   const [known] = useState(columns)
   const [field, setField] = useState(known[0] ?? '')
@@ -102,7 +112,7 @@ function Filter({ args, columns, onListed }: FilterProps) {
       const own = { field: `data.${field}`, op: 'ilike', value: `%${by.replace(/[\\%_]/g, '\\$&')}%` }
       const both = filter === undefined ? own : { and: [filter, own] }
       const wanted = by === '' ? filter : both
-      const result = await callTool('query_records', {
+      const result = await callTool(tool, {
         ...asked,
         ...(wanted !== undefined && { filter: wanted }),
       })

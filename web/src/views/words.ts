@@ -24,6 +24,7 @@ export const words = {
     breaks: 'Does not fit yet',
     conflicts: 'Changed on both sides',
     skipped: 'Left as it is, because it was changed later',
+    proposed: 'Proposed. Others see it once a person has promoted it.',
     elsewhere: 'You decide in the explorer.',
     open: 'Open the explorer',
     waits: 'This waits for a person.',

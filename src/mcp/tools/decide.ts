@@ -1,17 +1,17 @@
 /** The tool decide: what a person does in a view. Hosts keep it from the model; a model that calls it all the same lacks both secrets. */
 import { z } from 'zod'
-import { check, inBody } from '../contract/validate.ts'
-import { DomainError } from '../foundation/errors.ts'
-import { omitUndefined } from '../foundation/omit-undefined.ts'
-import { graphql } from '../graphql/document.ts'
-import { compile } from '../graphql/execute.ts'
-import { type AddressSession, addressOf } from './protocol/address-session.ts'
-import { success, type ToolResult } from './protocol/result.ts'
-import type { ToolCall } from './tool/tool.ts'
-import { asked } from './tool/tool-call.ts'
-import { definition, publish } from './tool/tool-definition.ts'
-import { openDecision } from './views/decisions.ts'
-import { isPageKey, ONLY_IN_VIEWS } from './views/views.ts'
+import { check, inBody } from '../../contract/validate.ts'
+import { DomainError } from '../../foundation/errors.ts'
+import { omitUndefined } from '../../foundation/omit-undefined.ts'
+import { graphql } from '../../graphql/document.ts'
+import { compile } from '../../graphql/execute.ts'
+import { type AddressSession, addressOf } from '../protocol/address-session.ts'
+import { success, type ToolResult } from '../protocol/result.ts'
+import type { ToolCall } from '../tool/tool.ts'
+import { asked } from '../tool/tool-call.ts'
+import { definition, publish } from '../tool/tool-definition.ts'
+import { openDecision } from '../views/decisions.ts'
+import { isPageKey, onlyIn } from '../views/views.ts'
 
 const decideRequest = compile(
   graphql(`mutation ViewDecides($base: String!, $id: String!, $decision: String!, $note: String, $revision: Int) {
@@ -39,7 +39,7 @@ const described = {
 } as const
 
 /** As clients that show views list it. */
-export const decideDefinition = { ...definition(DECIDE, described, publish(Decide)), _meta: ONLY_IN_VIEWS }
+export const decideDefinition = { ...definition(DECIDE, described, publish(Decide)), _meta: onlyIn('decide') }
 
 /** The call of `decide` in a session; `resolve` finds the tool whose plan is confirmed. */
 export const decideCall =

@@ -1,0 +1,81 @@
+/** Views at an endpoint: which of its tools open one, what a view calls there, and the tool that only views call. */
+
+import { addressOf } from '../protocol/address-session.ts'
+import type { ToolCall } from '../tool/tool.ts'
+import { beyondGrants } from '../tool/unknown-tool.ts'
+import { DECIDE, decideDefinition } from '../tools/decide.ts'
+import { recordTools } from '../tools/records/writes.ts'
+import { decidesInView, inView, onlyIn, type ViewPlace, viewOf } from '../views/views.ts'
+import { type AtEndpoint, duringTool, isFreeName, toolsLeft } from './endpoint.ts'
+import { type EndpointTools, named } from './endpoint-tools.ts'
+
+const UPDATE = 'update_record'
+
+/** What the form of a view saves: properties of `data`, as the `update` tool of the type may. */
+const form = named(recordTools, UPDATE).bind({
+  name: UPDATE,
+  title: 'Save a form',
+  description: 'For the view of a record: what the person changed.',
+  given: {},
+  without: ['claim_id', 'external_id', 'external_source', 'append', 'remove'],
+})
+const formDefinition = { ...form.definition, _meta: onlyIn('records') }
+
+/** Whether plans of the endpoint are decided in a view. A tool of its author that has the name keeps it. */
+export const decidesAtEndpoint = async (session: AtEndpoint): Promise<boolean> =>
+  session.hasViews && !session.readonly && (await isFreeName(session, DECIDE))
+
+/** Whether views save forms, of some type at least. */
+const savesForms = async (session: AtEndpoint, tools: EndpointTools): Promise<boolean> =>
+  [...tools.values()].some(({ operation }) => operation === 'update') && (await isFreeName(session, UPDATE))
+
+/** The tools of an endpoint with their views, and what views call beside them. */
+export async function listWithViews(session: AtEndpoint): Promise<object[]> {
+  const tools = await toolsLeft(session)
+  const decides = await decidesAtEndpoint(session)
+  const shown = [...tools.values()].map(({ definition, of }) =>
+    inView(definition, of && (decides || !decidesInView(of)) ? of : ''),
+  )
+  const views = new Set([...tools.values()].map(({ of = '' }) => viewOf(of)))
+  return [
+    ...shown,
+    ...(decides && views.has('decide') ? [decideDefinition] : []),
+    ...(views.has('records') && (await savesForms(session, tools)) ? [formDefinition] : []),
+  ]
+}
+
+/** What a view of a tool may call at the endpoint. */
+export async function placeAtEndpoint(session: AtEndpoint, name: string): Promise<ViewPlace | undefined> {
+  const tools = await toolsLeft(session)
+  const { of, recordType } = tools.get(name) ?? {}
+  if (name !== DECIDE && (of === undefined || viewOf(of) === undefined)) return undefined
+  const updates = [...tools.values()].some(
+    (tool) => tool.operation === 'update' && tool.recordType === recordType,
+  )
+  const undo = [...tools.values()].find((tool) => tool.of === 'undo')
+  return {
+    tools: {
+      ...(of === 'query_records' && { query_records: name }),
+      ...(updates && (await isFreeName(session, UPDATE)) && { update_record: UPDATE }),
+      ...(undo && (await decidesAtEndpoint(session)) && { undo: undo.definition.name }),
+    },
+    ...(recordType && { record_type: recordType }),
+    undoes: session.context.scope.actor.tokenId,
+  }
+}
+
+/** The tool that saves forms, if the endpoint has one: with the rights of the `update` tool of the type. */
+export async function resolveForm(session: AtEndpoint, name: string): Promise<ToolCall | undefined> {
+  if (name !== UPDATE || !session.hasViews) return undefined
+  const tools = await toolsLeft(session)
+  if (!(await savesForms(session, tools))) return undefined
+  return async (args, caller) => {
+    const update = [...tools.values()].find(
+      ({ operation, recordType }) => operation === 'update' && recordType === args['record_type'],
+    )
+    if (!update) throw beyondGrants(UPDATE)
+    const context = await duringTool(session, update.definition.name, UPDATE, caller)
+    const { base } = session
+    return form.call(args, { base, at: addressOf(session), context, hasResources: false }, caller)
+  }
+}
