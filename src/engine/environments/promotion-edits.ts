@@ -40,9 +40,9 @@ type Row = {
 const STORE = statement(
   'store_promotion_edits',
   `INSERT INTO plinth.promotion_edit (base_id, promotion_id, position, kind, id, before, after, origin, conflict)
-   SELECT $1, $2, e.position, e.kind, e.id, e.before::json, e.after::json, e.origin::json, e.conflict::json
-   FROM unnest($3::int[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[])
-     AS e (position, kind, id, before, after, origin, conflict)`,
+   SELECT $1, $2, $3::int + e.n - 1, e.kind, e.id, e.before, e.after, e.origin, e.conflict
+   FROM ROWS FROM (json_to_recordset($4::json) AS (kind text, id text, before json, after json, origin json, conflict json))
+     WITH ORDINALITY AS e (kind, id, before, after, origin, conflict, n)`,
 )
 const READ = statement(
   'promotion_edits',
@@ -50,58 +50,29 @@ const READ = statement(
    WHERE base_id = $1 AND promotion_id = ANY ($2::text[]) ORDER BY promotion_id, position`,
 )
 
-type Texts = { before: string | null; after: string | null; origin: string | null; conflict: string | null }
-
-/** The edits as JSON, in short turns. `length` counts their characters. */
-export async function textsOf({
-  edits,
-  conflicts,
-  drafts = [],
-}: PromotionEdits): Promise<(Texts & { length: number })[]> {
+/** The edits as JSON, a text each, in short turns. */
+export async function textsOf({ edits, conflicts, drafts = [] }: PromotionEdits): Promise<string[]> {
   const overridden = new Map(conflicts.map((each) => [`${each.kind} ${each.id}`, each]))
-  const texts: (Texts & { length: number })[] = []
+  const texts: string[] = []
   const all = [...edits.map((edit) => ({ ...edit, kind: edit.kind.name })), ...drafts]
   for (const { kind, id, before, after, ...more } of all) {
     if (turnIsOver()) await nextTurn()
     const origin = 'origin' in more ? more.origin : undefined
-    const conflict = overridden.get(`${kind} ${id}`)
-    const text: Texts = {
-      before: textOf(before),
-      after: textOf(after),
-      origin: textOf(origin),
-      conflict: textOf(conflict && { production: conflict.production, preview: conflict.preview }),
-    }
-    const length = Object.values(text).reduce((sum, each) => sum + (each?.length ?? 0), 0)
-    texts.push({ ...text, length })
+    const found = overridden.get(`${kind} ${id}`)
+    const conflict = found && { production: found.production, preview: found.preview }
+    texts.push(JSON.stringify({ kind, id, before, after, origin, conflict }))
   }
   return texts
 }
 
-const textOf = (value: object | null | undefined): string | null =>
-  value == null ? null : JSON.stringify(value)
-
-/** Stores the edits of a promotion. */
+/** Stores the edits of a promotion, as the texts of them. */
 export async function storeEdits(
   db: Db,
   { baseId, id }: { readonly baseId: string; readonly id: string },
-  { edits, drafts = [] }: PromotionEdits,
-  texts: readonly (Texts & { length: number })[],
+  texts: readonly string[],
 ): Promise<void> {
-  const all = [...edits.map(({ kind, id: of }) => ({ kind: kind.name, id: of })), ...drafts]
-  for (const { from, to } of partsOf(texts)) {
-    const [part, written] = [all.slice(from, to), texts.slice(from, to)]
-    await db.query(STORE, [
-      baseId,
-      id,
-      part.map((_, n) => from + n),
-      part.map(({ kind }) => kind),
-      part.map((each) => each.id),
-      written.map(({ before }) => before),
-      written.map(({ after }) => after),
-      written.map(({ origin }) => origin),
-      written.map(({ conflict }) => conflict),
-    ])
-  }
+  for (const { from, to } of partsOf(texts))
+    await db.query(STORE, [baseId, id, from, `[${texts.slice(from, to).join(',')}]`])
 }
 
 /** Reads the edits of promotions, by the id of the promotion. The driver decodes each row as it arrives. */

@@ -105,7 +105,7 @@ export async function storePromotion(
       createdBy: scope.actor.tokenId ?? scope.actor.name,
     },
   })
-  await storeEdits(scope.db, row, past, texts)
+  await storeEdits(scope.db, row, texts)
   await logPromotion(scope, headOf(row), 'create')
   return toPromotion(scope, row, past, scope.actor.name)
 }

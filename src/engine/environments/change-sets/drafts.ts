@@ -13,36 +13,47 @@ export type Draft = {
   /** What production had at the first touch. */
   readonly base: Document | null
   readonly preview: Document | null
+  /** Is `base` itself where production has not changed since. */
   readonly production: Document | null
   readonly productionVersion: number | null
 }
 
-type Row = Omit<Draft, 'productionVersion'> & { production_version: number | null }
+type Row = Omit<Draft, 'productionVersion'> & { production_version: number | null; is_moved: boolean }
+
+/** Of production what is not the base of the draft, which few are: they are neither sent nor compared again. */
+const PRODUCTION = `CASE WHEN p.content IS DISTINCT FROM d.base THEN p.content END AS production,
+     p.content IS DISTINCT FROM d.base AS is_moved`
 
 const RECORDS = statement(
   'read_drafts',
   `SELECT 'record' AS kind, d.record_type AS type, d.id, d.base, CASE WHEN NOT d.gone THEN plinth_draft.content(d) END AS preview,
-     CASE WHEN r.id IS NOT NULL THEN plinth_draft.content(r.data, r.cancelled_at, r.external_source, r.external_id) END AS production,
-     r.version AS production_version
+     ${PRODUCTION}, r.version AS production_version
    FROM plinth.draft_record d LEFT JOIN plinth.record r ON r.base_id = d.base_id AND r.record_type = d.record_type AND r.id = d.id
+   CROSS JOIN LATERAL (
+     SELECT CASE WHEN r.id IS NOT NULL THEN plinth_draft.content(r.data, r.cancelled_at, r.external_source, r.external_id) END
+       AS content OFFSET 0) p
    WHERE d.branch = $1 AND plinth_draft.differs(d)
    ORDER BY d.record_type, d.id`,
 )
 const LINKS = statement(
   'read_link_drafts',
   `SELECT 'relationship' AS kind, d.rel_type AS type, d.id, d.base, CASE WHEN NOT d.gone THEN plinth_draft.content(d) END AS preview,
-     CASE WHEN l.id IS NOT NULL THEN jsonb_build_object('rel_type', l.rel_type, 'source_record_type', l.source_record_type,
-       'source_id', l.source_id, 'target_record_type', l.target_record_type, 'target_id', l.target_id, 'data', l.data,
-       'external_source', l.external_source, 'external_id', l.external_id) END AS production,
-     l.version AS production_version
+     ${PRODUCTION}, l.version AS production_version
    FROM plinth.draft_relationship d LEFT JOIN plinth.relationship l ON l.base_id = d.base_id AND l.id = d.id
+   CROSS JOIN LATERAL (
+     SELECT CASE WHEN l.id IS NOT NULL THEN jsonb_build_object('rel_type', l.rel_type, 'source_record_type', l.source_record_type,
+       'source_id', l.source_id, 'target_record_type', l.target_record_type, 'target_id', l.target_id, 'data', l.data,
+       'external_source', l.external_source, 'external_id', l.external_id) END AS content OFFSET 0) p
    WHERE d.branch = $1 AND plinth_draft.differs(d)
    ORDER BY d.source_row, d.rel_type, d.target_row`,
 )
 
 export async function readDrafts(db: Db, id: string): Promise<Draft[]> {
   const rows = [...(await db.query<Row>(RECORDS, [id])), ...(await db.query<Row>(LINKS, [id]))]
-  return rows.map(({ production_version: productionVersion, ...row }) => ({ ...row, productionVersion }))
+  return rows.map(({ production_version: productionVersion, is_moved: isMoved, ...row }) => ({
+    ...row,
+    ...{ productionVersion, production: isMoved ? row.production : row.base },
+  }))
 }
 
 /** `deal/d1`, or the id of a link: how errors, answers and the history name it. */

@@ -66,6 +66,7 @@ function mergeOne(
   whole: (code: ConflictCode) => Document | null,
   onField: (field: string, values: Values) => unknown,
 ): Document | null {
+  if (production === base) return preview
   if (isDeepStrictEqual(preview, production)) return production
   if (base === null) return production === null ? preview : whole('create_create')
   if (preview === null) return isDeepStrictEqual(production, base) ? null : whole('delete_update')
