@@ -104,13 +104,45 @@ inBrowser('a type is made, and one that was changed meanwhile is not written ove
   await close()
 })
 
+inBrowser(
+  'a type is deleted after what goes with it was said, and is brought back from Activity',
+  async () => {
+    const { server } = explorer
+    succeed(
+      await server.call('PUT', '/v1/desk/record-types/parcel', { json_schema: { type: 'object' } }),
+      201,
+    )
+    succeed(await server.call('PUT', '/v1/desk/records/parcel/p1', { data: {} }), 201)
+    const { page, faults, close } = await explorer.open('Mara Lindqvist', '/types/parcel')
+    const visitor = new Visitor(page)
+    const dialog = page.getByRole('dialog')
+    await visitor.click('button', 'Delete…')
+    await visitor.sees('With it go: 1 record.', dialog)
+    await visitor.click('button', 'Cancel', dialog)
+    expect((await server.call('GET', '/v1/desk/records/parcel/p1')).status).toBe(200)
+    await visitor.click('button', 'Delete…')
+    await visitor.click('button', 'Delete Parcels', dialog)
+    await visitor.sees('The type Parcels is deleted.')
+    expect(new URL(page.url()).pathname).toBe('/b/desk/types')
+    expect((await server.call('GET', '/v1/desk/records/parcel/p1')).status).toBe(404)
+    await page.goto(`${server.url}/b/desk?who=Mara%20Lindqvist`)
+    await visitor.click('button', 'Undo')
+    await visitor.click('button', /^Undo/, dialog)
+    await expect
+      .poll(async () => (await server.call('GET', '/v1/desk/records/parcel/p1')).status, { timeout: 10_000 })
+      .toBe(200)
+    expect(faults).toEqual([])
+    await close()
+  },
+)
+
 inBrowser('who may not change types, and a protected production, show no way to', async () => {
   const grants = [{ base: 'desk', record_type: '*', environment: '*', permission: 'write' }]
   const { token } = succeed(
     await explorer.server.call('POST', '/v1/tokens', { name: 'writer', kind: 'person', grants }),
     201,
   )
-  const ways = /^(Edit|New (type|field))/
+  const ways = /^(Edit|Delete|New (type|field))/
   const first = await explorer.openWith(token, '/b/desk/types/ticket')
   await settled(first.page)
   expect(await first.page.getByRole('button', { name: ways }).count()).toBe(0)

@@ -683,6 +683,15 @@ export const words = {
 
   remove: (what: string) => `Remove ${what}`,
   and: 'and',
+  goesAlong: (records: number, links: number, files: number) => {
+    const all: [number, string][] = [
+      [records, 'record'],
+      [links, 'link'],
+      [files, 'file'],
+    ]
+    const those = all.flatMap(([count, one]) => (count > 0 ? [of(count, one)] : []))
+    return those.length > 0 ? `With it go: ${those.join(', ')}.` : 'Nothing else goes with it.'
+  },
   andMore: (count: number) => `and ${number.format(count)} more`,
   older: 'Older',
   countOfRecords: (count: number) => of(count, 'record'),
@@ -901,8 +910,6 @@ export const words = {
     remove: 'Delete…',
     removeTitle: (name: string) => `Delete the preview ${name}?`,
     removeAbout: 'It cannot be brought back. Production stays as it is.',
-    removeCounts: (records: number, links: number, files: number) =>
-      `With it go ${of(records, 'record')}, ${of(links, 'link')} and ${of(files, 'file')} of its own.`,
     removeAct: (name: string) => `Delete ${name}`,
     removed: (name: string) => `The preview ${name} is deleted.`,
   },
@@ -1025,6 +1032,11 @@ export const words = {
     edit: 'Edit…',
     editTitle: (name: string) => `${name}: how it is called`,
     save: 'Save',
+    remove: 'Delete…',
+    removeTitle: (name: string) => `Delete the type ${name} and all its records?`,
+    removeAct: (name: string) => `Delete ${name}`,
+    removeAbout: 'Activity can bring all of it back for a while: undo the deletion there.',
+    removed: (name: string) => `The type ${name} is deleted.`,
     done: (version: number) => `Saved as version ${version} of the type.`,
     noFields: 'It names no fields.',
     isOpen: 'Records may have other fields too.',

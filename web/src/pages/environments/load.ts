@@ -58,7 +58,3 @@ export const useSeeds = (preview: Base) =>
   useRead<Page<{ id: string; name: string | null }>>(pathOf([preview.id, 'seeds'], { limit: 100 }), {
     enabled: !preview.change_set,
   })
-
-export type Deletion = {
-  deletion: Record<'records' | 'relationships' | 'files', { count: number }>
-}

@@ -3,11 +3,10 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { navigate } from 'wouter/use-browser-location'
 import { to } from '../../addresses.ts'
-import { useAsk, useWrite } from '../../api/queries.ts'
+import { useWrite } from '../../api/queries.ts'
 import { pathOf } from '../../api/send.ts'
-import type { Base } from '../../api/shapes.ts'
-import { Dialog } from '../../parts/dialog.tsx'
-import { Failure, pendingOf } from '../../parts/failure.tsx'
+import { DeletePlan } from '../../parts/delete-plan.tsx'
+import { Failure } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { Facts, Panel } from '../../parts/panel.tsx'
 import { Text } from '../../parts/plain-text.tsx'
@@ -15,7 +14,7 @@ import { kindName, shortName } from '../../parts/previews.ts'
 import { Time } from '../../parts/time.tsx'
 import { say } from '../../parts/toast.tsx'
 import { words } from '../../words.ts'
-import { type Deletion, type Preview, useProposal, useSeeds } from './load.ts'
+import { type Preview, useProposal, useSeeds } from './load.ts'
 import { State } from './state.tsx'
 
 type Props = { base: string; production: string; of: Preview }
@@ -93,56 +92,19 @@ export function PreviewPanel({ base, production, of }: Props) {
           {edits.length > SHOWN && <p className="meta">{words.andMore(edits.length - SHOWN)}</p>}
         </div>
       )}
-      {isRemoving && <Remove base={base} of={is} name={name} onClose={() => setRemoving(false)} />}
-    </Panel>
-  )
-}
-
-function Remove({
-  base,
-  of: { id },
-  name,
-  onClose,
-}: {
-  base: string
-  of: Base
-  name: string
-  onClose: () => void
-}) {
-  const path = pathOf(['bases', id], { confirm: id })
-  const write = useWrite<unknown>(undefined)
-  const plan = useAsk<Deletion>(pathOf(['bases', id], { confirm: id, dry_run: true }), undefined, {
-    method: 'DELETE',
-  })
-  const { records, relationships, files } = plan.data?.deletion ?? {}
-  return (
-    <Dialog
-      title={<Text>{words.environments.removeTitle(name)}</Text>}
-      onClose={onClose}
-      act={{
-        label: <Text>{words.environments.removeAct(name)}</Text>,
-        tone: 'danger',
-        isReady: plan.data !== undefined && !write.isPending,
-        onSelect: () =>
-          write.mutate({
-            method: 'DELETE',
-            path,
-            onDone: () => {
-              say(<Text>{words.environments.removed(name)}</Text>)
-              onClose()
-              navigate(base === id ? to.home() : to.environments(base))
-            },
-          }),
-      }}
-    >
-      {pendingOf(plan, 2)}
-      {plan.data && (
-        <p>
-          {words.environments.removeCounts(records?.count ?? 0, relationships?.count ?? 0, files?.count ?? 0)}
-        </p>
+      {isRemoving && (
+        <DeletePlan
+          of={['bases', id]}
+          says={{
+            title: words.environments.removeTitle(name),
+            act: words.environments.removeAct(name),
+            done: words.environments.removed(name),
+            about: words.environments.removeAbout,
+          }}
+          onDone={() => navigate(base === id ? to.home() : to.environments(base))}
+          onClose={() => setRemoving(false)}
+        />
       )}
-      <p className="meta">{words.environments.removeAbout}</p>
-      {write.error && <Failure of={write.error} />}
-    </Dialog>
+    </Panel>
   )
 }

@@ -1,9 +1,11 @@
 /** A record type: its fields in words, what it is linked with, what works with it, and how it came to be so. */
 import { useState } from 'react'
 import { Link } from 'wouter'
+import { navigate } from 'wouter/use-browser-location'
 import { to } from '../../addresses.ts'
 import { useTypes } from '../../api/queries.ts'
 import type { RecordType } from '../../api/shapes.ts'
+import { DeletePlan } from '../../parts/delete-plan.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { Icon } from '../../parts/icon.tsx'
@@ -21,16 +23,17 @@ import { AUTOMATIC, FEW, type LinkType, useConfig, usersOf } from './load.ts'
 import { Versions } from './versions.tsx'
 
 type Props = { base: string; type: RecordType; count: number | undefined; isProtected: boolean }
-/** What is edited: the type itself, one of its fields, or one that is to be. */
-type Edited = { field?: string | undefined } | 'type'
+/** What is edited: the type itself, one of its fields, or one that is to be; or all of it is to go. */
+type Edited = { field?: string | undefined } | 'type' | 'deleted'
 
 export function TypePanel({ base, type, count, isProtected }: Props) {
   const [edited, setEdited] = useState<Edited>()
   const mayEdit = useMay(base, type.id, 'manage') && !isProtected
   const end = () => setEdited(undefined)
   const title = titleField(type)
+  const plural = pluralOf(type)
   return (
-    <Panel back={to.types(base)} title={<Text>{pluralOf(type)}</Text>} note={words.recordType}>
+    <Panel back={to.types(base)} title={<Text>{plural}</Text>} note={words.recordType}>
       <p className="card-item chips">
         <Link className="button" href={to.records(base, type.id)}>
           {words.types.open}
@@ -42,6 +45,9 @@ export function TypePanel({ base, type, count, isProtected }: Props) {
             </button>
             <button type="button" onClick={() => setEdited({})}>
               <Icon name="plus" /> {words.types.newField}
+            </button>
+            <button type="button" className="danger" onClick={() => setEdited('deleted')}>
+              {words.types.remove}
             </button>
           </>
         )}
@@ -64,6 +70,20 @@ export function TypePanel({ base, type, count, isProtected }: Props) {
       <Around base={base} type={type} />
       <Versions base={base} type={type.id} />
       {edited === 'type' && <EditType base={base} type={type} onClose={end} />}
+      {edited === 'deleted' && (
+        <DeletePlan
+          of={[base, 'record-types', type.id]}
+          base={base}
+          says={{
+            title: words.types.removeTitle(plural),
+            act: words.types.removeAct(plural),
+            done: words.types.removed(plural),
+            about: words.types.removeAbout,
+          }}
+          onDone={() => navigate(to.types(base))}
+          onClose={end}
+        />
+      )}
       {typeof edited === 'object' && <EditField base={base} type={type} name={edited.field} onClose={end} />}
     </Panel>
   )

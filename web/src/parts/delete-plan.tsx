@@ -1,0 +1,58 @@
+/** Deletes a resource, after what the server says goes with it. */
+import { useAsk, useWrite } from '../api/queries.ts'
+import { pathOf } from '../api/send.ts'
+import { words } from '../words.ts'
+import { Dialog } from './dialog.tsx'
+import { Failure, pendingOf } from './failure.tsx'
+import { Text } from './plain-text.tsx'
+import { say } from './toast.tsx'
+
+type Deletion = { deletion?: { [group: string]: { count: number } } }
+
+type Props = {
+  /** Where it is. Its id is the last part, and confirms. */
+  of: readonly [string, ...string[]]
+  /** The base that shows it. */
+  base?: string
+  says: { title: string; act: string; done: string; about: string }
+  /** Where to go before what shows it is read again. */
+  onDone: () => void
+  onClose: () => void
+}
+
+export function DeletePlan({ of, base, says, onDone, onClose }: Props) {
+  const confirm = of.at(-1) as string
+  const write = useWrite<unknown>(base)
+  const plan = useAsk<Deletion>(pathOf(of, { confirm, dry_run: true }), undefined, { method: 'DELETE' })
+  const count = (group: string) => plan.data?.deletion?.[group]?.count ?? 0
+  return (
+    <Dialog
+      title={<Text>{says.title}</Text>}
+      onClose={onClose}
+      act={{
+        label: <Text>{says.act}</Text>,
+        tone: 'danger',
+        isReady: plan.data !== undefined && !write.isPending,
+        onSelect: () =>
+          write.mutate({
+            method: 'DELETE',
+            path: pathOf(of, { confirm }),
+            onDone: () => {
+              say(<Text>{says.done}</Text>)
+              onClose()
+              onDone()
+            },
+          }),
+      }}
+    >
+      {pendingOf(plan, 2)}
+      {plan.data && (
+        <p>
+          {words.goesAlong(count('records'), count('relationships'), count('files') + count('attachments'))}
+        </p>
+      )}
+      <p className="meta">{says.about}</p>
+      {write.error && <Failure of={write.error} />}
+    </Dialog>
+  )
+}
