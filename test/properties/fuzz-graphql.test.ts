@@ -1,6 +1,6 @@
 // @module-tag full
 // @module-tag sampled
-/** Changed samples of every field of both GraphQL endpoints are answered without a fault of the server. */
+/** Changed samples of every field of the GraphQL schemas, of a base and of an endpoint too, are answered without a fault of the server. */
 import fc from 'fast-check'
 import {
   type ArgumentNode,
@@ -13,14 +13,24 @@ import {
   visit,
 } from 'graphql'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { BASE_MUTATIONS, BASE_QUERIES } from '../support/base-samples.ts'
+import { succeed } from '../support/answers.ts'
+import {
+  BASE_MUTATIONS,
+  BASE_QUERIES,
+  BASE_SUBSCRIPTIONS,
+  DESK,
+  DESK_MUTATIONS,
+  DESK_QUERIES,
+  DESK_SUBSCRIPTIONS,
+} from '../support/base-samples.ts'
 import { CASES_TIMEOUT } from '../support/cases.ts'
+import { firstEvent } from '../support/first-event.ts'
 import { faultIn, fuzz, odd, textOf } from '../support/fuzz.ts'
-import { fillGraph, MUTATIONS, QUERIES } from '../support/graph-samples.ts'
+import { fillGraph, MUTATIONS, QUERIES, SUBSCRIPTIONS } from '../support/graph-samples.ts'
 import { openUpstream, type Upstream } from '../support/upstream.ts'
 import { openWorld, type World } from '../support/world.ts'
 
-type Sample = { path: string; name: string; text: string }
+type Sample = { path: string; name: string; text: string; streams?: true }
 let world: World
 let upstream: Upstream
 let samples: Sample[]
@@ -28,19 +38,26 @@ beforeAll(async () => {
   upstream = await openUpstream()
   world = await openWorld({ PLINTH_ALLOW_PRIVATE_TARGETS: '127.0.0.1' })
   const filled = await fillGraph(world, upstream)
-  const at = (
-    path: string,
-    queries: Readonly<Record<string, string>>,
-    mutations: typeof queries,
-  ): Sample[] => [
+  succeed(await world.call('PUT', '/v1/crm/endpoints/desk', DESK))
+  const done = 'mutation { createTask(id: "done", data: {title: "done"}) { operation } }'
+  succeed(await world.call('POST', '/graphql/crm/e/desk', { query: done }))
+  type Texts = Readonly<Record<string, string>>
+  const at = (path: string, queries: Texts, mutations: Texts, subscriptions: Texts): Sample[] => [
     ...Object.entries(queries).map(([name, text]) => ({ path, name, text: `{ ${filled(text, '')} }` })),
     ...Object.entries(mutations).map(([name, text]) => {
       return { path, name, text: `mutation { ${filled(text, ', dryRun: true')} }` }
     }),
+    ...Object.entries(subscriptions).map(([name, text]) => {
+      return { path, name, text: `subscription { ${text} }`, streams: true as const }
+    }),
   ]
   // The samples that wait take a second each.
   const { waitForChange: _, waitForRecords: __, ...queries } = QUERIES
-  samples = [...at('/graphql', queries, MUTATIONS), ...at('/graphql/crm', BASE_QUERIES, BASE_MUTATIONS)]
+  samples = [
+    ...at('/graphql', queries, MUTATIONS, SUBSCRIPTIONS),
+    ...at('/graphql/crm', BASE_QUERIES, BASE_MUTATIONS, BASE_SUBSCRIPTIONS),
+    ...at('/graphql/crm/e/desk', DESK_QUERIES, DESK_MUTATIONS, DESK_SUBSCRIPTIONS),
+  ]
 })
 afterAll(async () => {
   await world.close()
@@ -92,11 +109,26 @@ function changedDocument(document: DocumentNode, { at, by, how }: Change): strin
   return print(done)
 }
 
+/** Streams are waited for so long, and then as good as their first bytes. */
+const QUIET_MS = 50
+/** Sends the document. A stream is read up to its first event. */
+async function ask({ path, streams }: Sample, query: string) {
+  const answer = streams
+    ? await firstEvent(world, path, { token: world.adminToken, body: { query }, quietMs: QUIET_MS })
+    : await world.call('POST', path, { query })
+  const errors = /"errors":\[(.*)/s.exec(answer.text)?.[1]
+  return {
+    ...answer,
+    hasErrors: errors !== undefined,
+    isInternal: /INTERNAL|Unexpected error/.test(errors ?? ''),
+  }
+}
+
 test('every sample succeeds as it is', async () => {
   const wrong: string[] = []
-  for (const { path, name, text } of samples) {
-    const { body } = await world.call('POST', path, { query: text })
-    if (body.errors && name !== 'rotateAdminToken') wrong.push(`${name} ${JSON.stringify(body.errors)}`)
+  for (const sample of samples) {
+    const { text, hasErrors } = await ask(sample, sample.text)
+    if (hasErrors && sample.name !== 'rotateAdminToken') wrong.push(`${sample.name} ${text}`)
   }
   expect(wrong).toEqual([])
 })
@@ -105,15 +137,15 @@ test(
   'every changed document is answered, without what only the server knows',
   async () => {
     const send = async (change: Change) => {
-      const { path, name, text: sample } = samples[change.sample % samples.length] as Sample
+      const asked = samples[change.sample % samples.length] as Sample
+      const { name, text: sample } = asked
       // Some are broken as text, past what the parser takes.
       const query =
         change.how === 5
           ? sample.slice(0, change.at * 3) + textOf(change.by) + sample.slice(change.at * 3 + 1)
           : changedDocument(parse(sample), change)
-      const { status, text, body } = await world.call('POST', path, { query })
-      const isInternal = /INTERNAL|Unexpected error/.test(JSON.stringify(body?.errors ?? ''))
-      const found = faultIn(isInternal ? 500 : body?.errors ? 400 : status, text, change.by)
+      const { status, text, hasErrors, isInternal } = await ask(asked, query)
+      const found = faultIn(isInternal ? 500 : hasErrors ? 400 : status, text, change.by)
       return found && `${name} ${query.slice(0, 200)} ${found}`
     }
     expect(await fuzz(changes, 1000, send)).toEqual([])
