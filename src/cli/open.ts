@@ -11,7 +11,11 @@ type OpenFlags = { endpoint?: string; playground?: true; print?: true }
 
 export function addOpen(program: Command): void {
   configure(
-    program.command('open').description('Open the explorer in the browser, signed in; a base with --base'),
+    program
+      .command('open')
+      .description(
+        'Open the explorer in the browser, signed in, or at the sign-in of your organization; a base with --base',
+      ),
   )
     .option('--playground', 'open the GraphQL playground')
     .addOption(valued('--endpoint <id>', 'open the GraphQL playground of an endpoint of the base'))
@@ -19,16 +23,30 @@ export function addOpen(program: Command): void {
     .action(async (flags: OpenFlags) => {
       const settings = readSettings(program.opts<Flags>())
       const url = serverUrl(settings)
-      const page = `${url}${pathOf(settings.base, flags)}`
-      const { code } = (await call(url, tokenFor(url, settings), REQUEST)).body as { code: string }
-      const address = `${page}#code=${code}`
+      const path = pathOf(settings.base, flags)
+      const token = tokenFor(url, settings)
+      const signIn = token === undefined ? await signInAt(url, path) : undefined
+      const address = signIn ?? `${url}${path}#code=${await codeFor(url, token)}`
       const isOpen = !flags.print && mayOpen() && (await start(address))
-      if (isOpen) note(`The browser opens ${page}\n`)
+      if (isOpen) note(`The browser opens ${url}${path}\n`)
       else {
-        note('Open this address in a browser within a minute. It works once.\n')
+        note(signIn ? 'Open this address in a browser, and sign in.\n' : ONCE)
         print(`${address}\n`)
       }
     })
+}
+
+const ONCE = 'Open this address in a browser within a minute. It works once.\n'
+
+const codeFor = async (url: string, token: string | undefined): Promise<string> =>
+  ((await call(url, token, REQUEST)).body as { code: string }).code
+
+/** Where a person signs in whose command line has no token; undefined where the server has no provider for that. */
+async function signInAt(url: string, path: string): Promise<string | undefined> {
+  const address = `${url}/sign-in?to=${encodeURIComponent(path)}`
+  const asked = fetch(address, { redirect: 'manual', signal: AbortSignal.timeout(START_MS) })
+  const status = await asked.then((answer) => answer.status).catch(() => undefined)
+  return status === 303 ? address : undefined
 }
 
 const REQUEST = {

@@ -63,6 +63,10 @@ test('tools have the views of what they are, and views call tools that no model 
     decide: { resourceUri: 'ui://plinth/decide', visibility: ['app'] },
     update_record: { resourceUri: 'ui://plinth/records', visibility: ['app'] },
   })
+  for (const [name, { annotations }] of tools)
+    expect([name, annotations.title, typeof annotations.readOnlyHint]).toEqual([
+      ...[name, expect.any(String), 'boolean'],
+    ])
   const plain = (await ask('tools/list', {}, { capabilities: {} })).result.tools
   expect(JSON.stringify(plain)).not.toMatch(/_meta|ui:\/\/|"decide"|"update_record"/)
   const { tools: reading } = (await ask('tools/list', {}, { path: `${PATH}?readonly=1` })).result

@@ -7,10 +7,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readConfig } from '../../src/config/read-config.ts'
 import { sweepAuthorized } from '../../src/engine/configuration/authorizations/index.ts'
 import type { Db } from '../../src/engine/storage/database/client.ts'
+import { plinth } from '../cli/plinth.ts'
 import { expectFailure, sleep, succeed } from '../support/answers.ts'
 import { CHROMIUM, openBrowser } from '../support/browser.ts'
 import { openIssuer, type TestIssuer } from '../support/issuer.ts'
 import { answerIn, type MetadataHost, oauthClient, openMetadataHost, sessionIn } from '../support/oauth.ts'
+import { scratch } from '../support/scratch.ts'
 import type { TestServer } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
@@ -191,6 +193,20 @@ test('a person signs in, writes under the own name, and is renewed with what the
   expect(renewed.grants).toEqual(MAPPING[1]?.grants)
   expect(renewed.expires_at > body.expires_at).toBe(true)
   provider.accounts.set('mia', { claims: { name: 'Mia', groups: ['support'] } })
+})
+
+test('`plinth open` without a token leads to the sign-in, and back to the base', async () => {
+  provider.of.current = 'mia'
+  const nowhere = await scratch('plinth-open-')
+  const run = (url: string) =>
+    plinth(['open', '--print', '--base', 'crm'], { PLINTH_URL: url, PLINTH_DATA_DIR: nowhere })
+  const { code, out, err } = await run(world.url)
+  expect([code, err]).toEqual([0, expect.stringContaining('and sign in')])
+  const { url } = await openBrowserOf().follow(out.trim())
+  expect(url).toMatch(/\/b\/crm#code=[\w-]{43}$/)
+  const without = await openWorld({}, world.database)
+  expect(await run(without.url)).toMatchObject({ code: expect.toSatisfy((it) => it > 0), out: '' })
+  await without.close()
 })
 
 test('a person who was removed is out, with tabs and clients; one whose provider is down stays until the end', async () => {

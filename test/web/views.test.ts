@@ -254,7 +254,7 @@ inBrowser('at an endpoint the views call its own tools, and show no button for w
   await expect.poll(() => isThere('e1')).toBe(true)
   await of.close()
   const reading = await connectTo('/mcp/crm/e/shelf')
-  const bare = await open('list_deal', { filter, limit: 1 }, { of: reading })
+  const bare = await open('list_deal', { filter, limit: 1 }, { of: reading, theme: 'dark' })
   await isReadable(bare)
   expect([
     await bare.view.locator('text=Save').count(),

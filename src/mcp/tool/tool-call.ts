@@ -112,7 +112,7 @@ const withUndo = (details: { 'plinth/view'?: object }, plans: PlanKind, { scope 
     ? details
     : { 'plinth/view': { ...details['plinth/view'], request_id: scope.requestId } }
 
-export const withMeta = (result: ToolResult, meta: object): ToolResult =>
+const withMeta = (result: ToolResult, meta: object): ToolResult =>
   'body' in result && Object.keys(meta).length > 0 ? { ...result, meta: { ...result.meta, ...meta } } : result
 
 /** A plan without its token: the model shows it, and the person decides. */
