@@ -609,6 +609,8 @@ export const words = {
     is: 'is paused',
     why: (writes: number, usual: number) =>
       `${of(writes, 'change')} in an hour, and more were refused. Usually ${number.format(usual)}.`,
+    look: 'What it did',
+    proposed: (set: string) => `Proposed in ${set}`,
     resume: 'Resume',
     undo: 'Undo what it wrote…',
     resumed: (name: string) => `${name} may write again.`,

@@ -143,6 +143,24 @@ test('a person resumes it, and it may write as much again; the agent itself may 
   expect(await requests(base)).toHaveLength(1)
 })
 
+test('a pause is off the list with its token, and the log says so; the undo of what it wrote is left', async () => {
+  const base = await desk()
+  const { id, call } = await agentOf(base)
+  const other = await agentOf(base)
+  await runAway(call, base)
+  await runAway(other.call, base, 'other')
+  const asked = (await requests(base)).find(({ by }: { by: { token_id: string } }) => by.token_id === id)
+  succeed(await world.call('DELETE', `/v1/tokens/${id}`))
+  expect((await requests(base)).map(({ by }: { by: { token_id: string } }) => by.token_id)).toEqual([
+    other.id,
+  ])
+  expect((await decide(base, asked.id)).status).toBe(404)
+  const { data } = succeed(await world.call('GET', `/v1/${base}/changes?kind=review_request&id=${asked.id}`))
+  expect(data.map(({ operation }: { operation: string }) => operation)).toEqual(['create', 'delete'])
+  succeed(await world.call('POST', `/v1/${base}/revert`, { actor: id, since: asked.pause.since }))
+  expect(await stored(base)).toBe(FREE)
+})
+
 test('one undo takes back what it wrote since the hour began', async () => {
   const base = await desk()
   const { call } = await agentOf(base)

@@ -1,5 +1,7 @@
 /** Tokens that are paused, since they wrote far past their usual pace: let one go on, or take back what it wrote. */
 import { useState } from 'react'
+import { Link } from 'wouter'
+import { to } from '../addresses.ts'
 import { useRead, useWrite } from '../api/queries.ts'
 import { pathOf } from '../api/send.ts'
 import type { Actor, Page } from '../api/shapes.ts'
@@ -8,6 +10,7 @@ import { Failure } from './failure.tsx'
 import { useMay } from './grants.ts'
 import { Icon } from './icon.tsx'
 import { Text } from './plain-text.tsx'
+import { shortName } from './previews.ts'
 import { say } from './toast.tsx'
 import { UndoDialog } from './undo/dialog.tsx'
 import { Who } from './who.tsx'
@@ -17,7 +20,13 @@ type Pause = {
   kind: string
   by: Actor
   may_decide: boolean
-  pause: { token_id: string; since: string; writes: number; usual: number } | null
+  pause: {
+    token_id: string
+    since: string
+    writes: number
+    usual: number
+    wrote: { change_set: string | null }[]
+  } | null
 }
 
 export function Pauses({ base }: { base: string }) {
@@ -46,6 +55,17 @@ export function Pauses({ base }: { base: string }) {
           </p>
           <p className="meta">{words.pause.why(each.pause.writes, each.pause.usual)}</p>
           <p className="chips">
+            <Link className="button" href={to.activity(base, { who: each.by.name })}>
+              {words.pause.look}
+            </Link>
+            {[...new Set(each.pause.wrote.map(({ change_set: set }) => set))].map(
+              (set) =>
+                set !== null && (
+                  <Link key={set} className="button" href={to.review(base, set)}>
+                    <Text>{words.pause.proposed(shortName(set))}</Text>
+                  </Link>
+                ),
+            )}
             {each.may_decide && (
               <button type="button" disabled={write.isPending} onClick={() => resume(each)}>
                 {words.pause.resume}

@@ -36,13 +36,31 @@ export async function endTokens(scope: Scope, ids: readonly string[]): Promise<`
   }
   const rows = await scope.db.orm.token.findMany({ where })
   await scope.db.orm.token.deleteMany({ where })
-  await appendChanges(
-    scope,
-    rows.map((row) => ({
+  // Of a pause there is nothing left to decide: its token cannot go on.
+  const pauses = await scope.db.orm.reviewRequest.findMany({
+    where: { kind: 'pause', state: 'open', tokenId: { in: rows.map(({ id }) => id) } },
+  })
+  await scope.db.orm.reviewRequest.deleteMany({ where: { id: { in: pauses.map(({ id }) => id) } } })
+  await appendChanges(scope, [
+    ...rows.map((row) => ({
       ...({ baseId: ACCOUNT, kind: 'token', id: row.id, operation: 'delete', version: 2 } as const),
       state: toToken(row),
     })),
-  )
+    ...pauses.map(({ baseId, id, title, summary, asked }) => ({
+      ...({ baseId, kind: 'review_request', id, operation: 'delete', version: 2 } as const),
+      state: {
+        id,
+        kind: 'pause',
+        from: baseId,
+        title,
+        note: null,
+        summary,
+        state: 'open',
+        decision: null,
+        pause: asked,
+      },
+    })),
+  ])
   const topics = rows.map(({ hash }) => tokenTopic(hash))
   await announce(scope.db, ...topics)
   return topics
