@@ -85,9 +85,14 @@ const resolve = z
   .optional()
   .meta({ description: 'Of a change-set: how each conflict ends.' })
 
+const from = z.string().meta({ description: 'The preview, such as `crm--dev`.' })
+
 /** The body of a proposal: what is to be promoted. */
 export const ProposalBody = z.strictObject({
-  from: z.string().meta({ description: 'The preview, such as `crm--dev`.' }),
+  from: from.optional().meta({
+    description:
+      'The preview, such as `crm--dev`. A token that proposes may leave it out: it is the change-set that it writes to, or wrote to last.',
+  }),
   prune: z.boolean().optional().meta({ description: 'Also delete what the preview deleted.' }),
   resources: z
     .array(Resource)
@@ -100,6 +105,7 @@ export const ProposalBody = z.strictObject({
 
 /** The body of a promotion. */
 export const PromoteBody = ProposalBody.extend({
+  from,
   dry_run: z.boolean().optional().meta({ description: 'Show the changes and store nothing.' }),
   revision: z.int().optional().meta({
     description: 'Of a change-set: the revision that was looked at. Another one is 409 `changed_since`.',

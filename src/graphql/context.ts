@@ -10,7 +10,7 @@ import { withPolicy } from '../engine/core/row-policy/narrow.ts'
 import { seal, unseal } from '../engine/core/sealed-token.ts'
 import * as plans from '../engine/core/write/plan-store.ts'
 import type { Engine, Scope, TokenSession, Via } from '../engine/engine.ts'
-import { beforeProposals, lastChangeSet, proposesTo } from '../engine/environments/change-sets/proposals.ts'
+import { beforeProposals, proposesTo } from '../engine/environments/change-sets/proposals.ts'
 import type { MadeCall } from '../engine/log/calls/made-call.ts'
 import type { ToolCall } from '../engine/log/tool-call.ts'
 import {
@@ -211,10 +211,6 @@ export function requireNeed(context: Context, need: Need): void {
 /** Whether what the token writes to the base is proposed. */
 export const mayPropose = ({ scope }: Context, base: string): boolean =>
   productionOf(base) === base && proposesTo(scope, base)
-
-/** The change-set that a token which proposes asks about without naming one; undefined for another token or base. */
-export const ownProposal = async (context: Context, base: string): Promise<string | undefined> =>
-  mayPropose(context, base) ? lastChangeSet(context.scope, base) : undefined
 
 /** Whether the token can read records of the type, with or without a row policy. */
 export const mayRead = (context: Context, base: string, recordType: string): boolean =>

@@ -77,10 +77,9 @@ export const MIGRATION = {
     'Steps that migrate the records of production, by record type: `{ deal: [{ op, field, … }] }`.',
 } as const
 
-export const selectionArgs = () =>
+const selectionArgs = () =>
   builder.args((t) => ({
     base: t.string({ required: true }),
-    from: t.string({ required: true, description: 'The preview, such as "crm--dev".' }),
     prune: t.boolean({ description: 'Also delete what the preview deleted.' }),
     resources: t.field({
       type: 'JSON',
@@ -89,6 +88,16 @@ export const selectionArgs = () =>
     }),
     migration: t.field(MIGRATION),
   }))
+/** The arguments of a proposal, and of a request for its promotion. */
+export const proposalArgs = () => ({
+  ...builder.args((t) => ({
+    from: t.string({
+      description:
+        'The preview, such as "crm--dev". By default what the token proposes: the change-set that it writes to, or wrote to last.',
+    }),
+  })),
+  ...selectionArgs(),
+})
 const resolveArgs = () =>
   builder.args((t) => ({
     resolve: t.field({
@@ -100,6 +109,7 @@ const promoteArgs = () => ({
   ...selectionArgs(),
   ...resolveArgs(),
   ...builder.args((t) => ({
+    from: t.string({ required: true, description: 'The preview, such as "crm--dev".' }),
     revision: t.int({ description: 'Of a change-set: the revision that was looked at.' }),
     force: t.boolean({
       description: 'Take the preview where both sides changed, and delete types together with their records.',
@@ -137,7 +147,7 @@ builder.queryField('proposal', (t) =>
     type: ProposalRef,
     description:
       'Compares a preview with its production base, for a person to decide on a promotion. Needs read on both.',
-    args: { ...selectionArgs(), ...resolveArgs() },
+    args: { ...proposalArgs(), ...resolveArgs() },
     resolve: (_root, { base, ...body }, { scope }) => environments.propose(scope, base, bodyOf(body)),
   }),
 )

@@ -4,7 +4,7 @@ import { builder } from './builder.ts'
 import { Actor } from './changes.ts'
 import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
-import { bodyOf, MIGRATION, PromotionRef, ProposalRef, selectionArgs } from './promotions.ts'
+import { bodyOf, MIGRATION, PromotionRef, ProposalRef, proposalArgs } from './promotions.ts'
 
 type ReviewRequest = reviewRequests.ReviewRequest
 type Decided = NonNullable<ReviewRequest['decision']>
@@ -85,8 +85,9 @@ builder.queryFields((t) => ({
     type: RequestRef,
     nullable: true,
     description: 'What this token asked for the preview last.',
-    args: { base: t.arg.string({ required: true }), from: t.arg.string({ required: true }) },
-    resolve: (_root, { base, from }, { scope }) => reviewRequests.newestReviewRequest(scope, base, from),
+    args: { base: t.arg.string({ required: true }), from: t.arg.string() },
+    resolve: (_root, { base, from }, { scope }) =>
+      reviewRequests.newestReviewRequest(scope, base, from ?? undefined),
   }),
   reviewRequest: t.field({
     type: RequestRef,
@@ -100,7 +101,7 @@ mutation('askForReview', {
     'Asks a person for a promotion. What this token asked for the preview, and is open, is replaced.',
   type: RequestRef,
   args: {
-    ...selectionArgs(),
+    ...proposalArgs(),
     ...builder.args((t) => ({ title: t.string(), note: t.string() })),
   },
   resolve: (scope, { base, ...args }) => reviewRequests.askForReview(scope, base, bodyOf(args)),

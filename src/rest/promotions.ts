@@ -128,7 +128,7 @@ export const promotions = [
     params,
     body: ProposalBody,
     operation: graphql(
-      `query Propose($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $migration: JSON, $resolve: JSON) {
+      `query Propose($base: String!, $from: String, $prune: Boolean, $resources: JSON, $migration: JSON, $resolve: JSON) {
         proposal(base: $base, from: $from, prune: $prune, resources: $resources, migration: $migration, resolve: $resolve) {
           from base_id: baseId changes summary conflicts breaks revision kept records_rewritten: recordsRewritten warnings
         }

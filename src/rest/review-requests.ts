@@ -85,7 +85,7 @@ export const reviewRequests = [
     params,
     body: ReviewBody,
     operation: graphql(
-      `mutation AskForReview($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $migration: JSON, $title: String, $note: String, $dryRun: Boolean) {
+      `mutation AskForReview($base: String!, $from: String, $prune: Boolean, $resources: JSON, $migration: JSON, $title: String, $note: String, $dryRun: Boolean) {
         done: askForReview(base: $base, from: $from, prune: $prune, resources: $resources, migration: $migration, title: $title, note: $note, dryRun: $dryRun) {
           ...RequestFields dry_run: dryRun
         }

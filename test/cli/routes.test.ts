@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import type { Noun, Row } from '../../src/cli/command/command.ts'
+import { type Noun, nameOf, type Row } from '../../src/cli/command/command.ts'
 import { ROUTES, STREAMS } from '../../src/rest/plugin.ts'
 
 /** Routes that another command covers. */
@@ -89,7 +89,7 @@ test('every query parameter and body field of REST has an option', () => {
       const commands = rows.filter((row) => reached(row).includes(route))
       if (commands.length === 0) return []
       const taken = new Set<string | undefined>([
-        ...commands.flatMap(({ argument, query = {} }) => [argument, ...Object.keys(query)]),
+        ...commands.flatMap(({ argument = '', query = {} }) => [nameOf(argument), ...Object.keys(query)]),
         ...commands.flatMap(({ options }) => options.flatMap(({ to }) => Object.values(to) as string[])),
       ])
       // The body of these is a file.

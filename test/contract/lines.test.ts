@@ -29,7 +29,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   // With the reads on a standby.
   'engine/storage': 4500,
   foundation: 2500,
-  graphql: 12_500,
+  // With what a token proposes, unnamed.
+  graphql: 12_750,
   http: 2750,
   json: 1500,
   // Views in the chat: the pages, the sealed decisions and the tool that takes them, also at endpoints. Calls that go on as tasks.

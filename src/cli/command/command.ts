@@ -19,7 +19,7 @@ export type Row = {
   /** Refuses an id that the path would take for a resource of another kind. */
   checkId?: (id: string) => void
   options: readonly Option[]
-  /** A positional argument that becomes a body field, or a query parameter of a GET. */
+  /** A positional argument that becomes a body field, or a query parameter of a GET; optional with `?`. */
   argument?: string
   /** Converts the text of that argument; sent unchanged by default. */
   readArgument?: (text: string, name: string) => Promise<string>
@@ -79,18 +79,23 @@ const PARAMETER = /\/:(\w+)(\??)/g
 /** Positional arguments of a command in usage notation: `<type>`, `[id]`. */
 export function argumentsOf({ path, argument, file, transfer }: Row): { parameter: string; usage: string }[] {
   const inPath = [...path.matchAll(PARAMETER)]
-    .filter(([, parameter]) => parameter !== 'base_id')
-    .map(([, parameter = '', optional]) => {
-      const word = wordFor(parameter)
-      return { parameter, usage: optional ? `[${word}]` : `<${word}>` }
-    })
-  const more = [
+    .map(([, parameter = '', optional = '']) => `${parameter}${optional}`)
+    .filter((written) => written !== 'base_id')
+  const written = [
+    ...inPath,
     ...(argument === undefined ? [] : [argument]),
     ...(file ? ['file'] : []),
     ...(transfer === 'upload' ? ['source'] : []),
   ]
-  return [...inPath, ...more.map((parameter) => ({ parameter, usage: `<${wordFor(parameter)}>` }))]
+  return written.map((each) => {
+    const parameter = nameOf(each)
+    const word = wordFor(parameter)
+    return { parameter, usage: each === parameter ? `<${word}>` : `[${word}]` }
+  })
 }
+
+/** The name of an argument, which may be optional. */
+export const nameOf = (argument: string): string => argument.replace('?', '')
 
 const wordFor = (parameter: string): string => (parameter === 'record_type' ? 'type' : parameter)
 
@@ -104,11 +109,11 @@ export async function requestOf(row: Row, written: Written): Promise<Call> {
   const query = new URLSearchParams(row.query)
   const fields: Record<string, unknown> = {}
   if (row.argument !== undefined) {
-    const given = written.arguments[row.argument]
-    const value =
-      given !== undefined && row.readArgument ? await row.readArgument(given, `<${row.argument}>`) : given
-    if (row.method === 'GET') query.set(row.argument, value ?? '')
-    else fields[row.argument] = value
+    const name = nameOf(row.argument)
+    const given = written.arguments[name]
+    const value = given !== undefined && row.readArgument ? await row.readArgument(given, `<${name}>`) : given
+    if (row.method === 'GET') query.set(name, value ?? '')
+    else fields[name] = value
   }
   let content = row.file ? await readFileOf(written.arguments['file'] ?? '') : undefined
   let stream: string | undefined

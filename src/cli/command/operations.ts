@@ -1,7 +1,7 @@
 /** Commands and their options, from the operations of the API. What they say may be given in place of its texts. */
 import { readFileSync } from 'node:fs'
 import type { Method } from './client.ts'
-import type { Row } from './command.ts'
+import { nameOf, type Row } from './command.ts'
 import {
   count,
   createOnly,
@@ -133,6 +133,6 @@ export function commandOf(
     method,
     path,
     ...more,
-    options: optionsOf(id, { says, only, also, without: [...without, more.argument ?? ''] }),
+    options: optionsOf(id, { says, only, also, without: [...without, nameOf(more.argument ?? '')] }),
   }
 }

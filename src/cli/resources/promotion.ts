@@ -25,11 +25,11 @@ const selection = {
   resolve: 'of a change-set, how conflicts end: a list of { record_type, id, field, take }',
 }
 
-/** Command `plinth propose <from>`. */
+/** Command `plinth propose [from]`. */
 export const propose = commandOf('promotions.propose', 'propose', {
   summary:
     'Show what a promotion would change, and what prevents it; it does not need admin. Exit code 0: nothing, 2: changes, 1: prevented, 64: wrong usage',
-  argument: 'from',
+  argument: 'from?',
   says: selection,
   show: showProposal,
   exitCode: proposalExit,

@@ -16,7 +16,7 @@ export const review: Noun = {
     }),
     commandOf('reviewRequests.create', 'ask', {
       summary: 'Ask a person for a promotion',
-      argument: 'from',
+      argument: 'from?',
       without: ['kind'],
       says: { prune: 'also delete what the preview deleted', resources, migration },
     }),

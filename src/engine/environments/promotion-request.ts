@@ -7,6 +7,8 @@ import { advised } from '../../foundation/advised-requests.ts'
 import { type Detail, invalid, withPaths } from '../../foundation/errors.ts'
 import { pointer } from '../../json/parse.ts'
 import type { PutOptions } from '../configuration/lifecycle/kind.ts'
+import type { Scope } from '../core/scope.ts'
+import { lastChangeSet, proposesTo } from './change-sets/proposals.ts'
 import type { Edit } from './edits.ts'
 import type { PromotionEdit } from './promotion-edits.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -31,6 +33,19 @@ export function ofConfiguration({ resources, resolve, revision }: Partial<Body>)
     code: 'not_a_change_set',
     message: 'Only a change-set promotes records, and this preview has its own configuration. Leave it out.',
   })
+}
+
+/**
+ * The preview that a proposal is of: the named one; else what the token proposes, the last that it wrote to.
+ * @throws VALIDATION_ERROR as `checkPreviewOf`, and where there is neither
+ */
+export async function previewMeant(scope: Scope, baseId: string, named: string | undefined): Promise<string> {
+  if (productionOf(baseId) !== baseId) throw isPreview(baseId)
+  const proposes = named === undefined && proposesTo(scope, baseId)
+  const from = proposes ? await lastChangeSet(scope, baseId) : named
+  if (from === undefined) throw nothingNamed(baseId, proposes)
+  checkPreviewOf(baseId, from)
+  return from
 }
 
 /** @throws VALIDATION_ERROR unless the base is a production base, and `from` a preview of it */
@@ -112,6 +127,14 @@ export function atFrom(thrown: unknown): never {
   throw withPaths(thrown, (path) => (path === '/base_id' ? '/from' : path))
 }
 
+const nothingNamed = (baseId: string, proposes: boolean) =>
+  invalid({
+    path: '/from',
+    code: 'required',
+    message: proposes
+      ? `The token has proposed nothing to "${baseId}" yet: its first write does. Or name a preview.`
+      : `Name the preview, such as "${baseId}--dev". ${advised('list_previews')} lists them.`,
+  })
 const notItsPreview = (baseId: string, received: string) =>
   invalid({
     path: '/from',

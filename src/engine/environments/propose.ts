@@ -15,7 +15,7 @@ import { nextOf, nonEmpty, type ShownEdit, shown, summaryOf } from './edits.ts'
 import { atNamed, atResource } from './failures.ts'
 import { migrationWarnings, offering, previewMigrations } from './preview-migrations.ts'
 import { type PromotionEdit, withOrigins } from './promotion-edits.ts'
-import { atFrom, checkPreviewOf, ofConfiguration, prepareOptions, selection } from './promotion-request.ts'
+import { atFrom, ofConfiguration, prepareOptions, previewMeant, selection } from './promotion-request.ts'
 import type { Proposal } from './proposal.ts'
 import { readSnapshot } from './snapshot.ts'
 import { compareSides, readFork } from './three-way.ts'
@@ -27,9 +27,9 @@ import { compareSides, readFork } from './three-way.ts'
  */
 export async function propose(scope: Scope, baseId: string, input: object): Promise<Proposal> {
   const body = check(ProposalBody, input, inBody())
-  const { from, prune = false, migration } = body
-  checkPreviewOf(baseId, from)
-  if (await isChangeSet(scope, from)) return proposeChangeSet(scope, baseId, body)
+  const { prune = false, migration } = body
+  const from = await previewMeant(scope, baseId, body.from)
+  if (await isChangeSet(scope, from)) return proposeChangeSet(scope, baseId, { ...body, from })
   requirePermission(scope.access, 'read', baseId, '*')
   const resources = ofConfiguration(body)
   requirePermission(scope.access, 'read', from, '*')

@@ -19,6 +19,7 @@ import type { Permission } from '../storage/access/grants.ts'
 import { resume } from './change-sets/pace.ts'
 import { storeVerdict } from './change-sets/reviews.ts'
 import { promote } from './promote.ts'
+import { previewMeant } from './promotion-request.ts'
 import type { Proposal } from './proposal.ts'
 import { propose } from './propose.ts'
 import {
@@ -43,13 +44,14 @@ type Body = z.output<typeof DecisionBody>
 export async function askForReview(scope: WriteScope, baseId: string, input: object): Promise<ReviewRequest> {
   const {
     kind = 'promotion',
-    from,
+    from: named,
     title,
     note = null,
     dry_run: _,
     ...asked
   } = check(ReviewBody, input, inBody())
-  const { changes, breaks, conflicts, revision } = await propose(scope, baseId, { from, ...asked })
+  const proposal = await propose(scope, baseId, { ...(named !== undefined && { from: named }), ...asked })
+  const { from, changes, breaks, conflicts, revision } = proposal
   const writable = scope.access.types('write', from)
   const state = await changeSetState(scope, from)
   const mayAsk = state && (writable === '*' || writable.size > 0)
@@ -128,13 +130,14 @@ export async function getReviewRequest(scope: Scope, baseId: string, id: string)
   return toRequest(row, await decider(scope, [row]))
 }
 
-/** What the caller asked for a preview last, however it was decided. */
+/** What the caller asked for a preview last, however it was decided. As of a proposal, it need not be named. */
 export async function newestReviewRequest(
   scope: Scope,
   baseId: string,
-  from: string,
+  named: string | undefined,
 ): Promise<ReviewRequest | null> {
   requirePermission(scope.access, 'read', baseId, '*')
+  const from = await previewMeant(scope, baseId, named)
   const where = { baseId, fromBase: from, tokenId: scope.actor.tokenId }
   const row = await scope.db.orm.reviewRequest.findFirst({ where, orderBy: { createdAt: 'desc' } })
   return row && toRequest(row, () => false)

@@ -12,7 +12,7 @@ import { anyPreviewOf, productionOf } from '../../contract/ids.ts'
 import { trim } from '../../contract/response-bodies.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { omitUndefined } from '../../foundation/omit-undefined.ts'
-import { type Context, ownProposal } from '../../graphql/context.ts'
+import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { ReadResult } from '../budget/read-result.ts'
@@ -22,12 +22,12 @@ import { reading, type TwoSided, tool } from '../tool/tool.ts'
 import type { CalledAt, Given } from '../tool/tool-call.ts'
 import { sealDecision } from '../views/decisions.ts'
 import { changesForView, forView, reviewUrl } from '../views/views.ts'
-import { chosen, metaOf, named, type Proposal, placesOf } from './environments.ts'
+import { chosen, metaOf, named, type Proposal } from './environments.ts'
 import { type Approvals, lifeIn } from './review.ts'
 
 const propose = compile(
   graphql(
-    `query ToolPropose($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $migration: JSON, $resolve: JSON) {
+    `query ToolPropose($base: String!, $from: String, $prune: Boolean, $resources: JSON, $migration: JSON, $resolve: JSON) {
       proposal(base: $base, from: $from, prune: $prune, resources: $resources, migration: $migration, resolve: $resolve) {
         from base_id: baseId changes summary conflicts breaks revision kept records_rewritten: recordsRewritten warnings
       }
@@ -35,11 +35,11 @@ const propose = compile(
   ),
 )
 const ToolRequest = graphql(`fragment ToolRequest on ReviewRequest {
-  id at state note decision { decision note by { name } at }
+  id from at state note decision { decision note by { name } at }
 }`)
 const ask = compile(
   graphql(
-    `mutation ToolAskForReview($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $migration: JSON, $note: String) {
+    `mutation ToolAskForReview($base: String!, $from: String, $prune: Boolean, $resources: JSON, $migration: JSON, $note: String) {
       done: askForReview(base: $base, from: $from, prune: $prune, resources: $resources, migration: $migration, note: $note) { ...ToolRequest }
     }`,
     [ToolRequest],
@@ -47,7 +47,7 @@ const ask = compile(
 )
 const asked = compile(
   graphql(
-    `query ToolReviewRequest($base: String!, $from: String!) {
+    `query ToolReviewRequest($base: String!, $from: String) {
       newest: newestReviewRequest(base: $base, from: $from) { ...ToolRequest }
     }`,
     [ToolRequest],
@@ -79,16 +79,17 @@ async function show(
   { at, hasViews, publicUrl }: CalledAt,
 ): Promise<ReadResult> {
   const { resolve: _resolve, ...asking } = selected
-  const places = placesOf(base_id, from ?? (await ownProposal(context, base_id)))
-  const { base } = places
+  const base = productionOf(base_id)
+  const places = { base, ...omitUndefined({ from: from ?? (base_id === base ? undefined : base_id) }) }
   const request = isAsked
     ? (await ask({ ...places, ...omitUndefined({ ...asking, note }) }, context)).done
     : (await asked(places, context)).newest
-  const { proposal } = await propose({ ...places, ...omitUndefined(selected) }, context)
+  const seen = request ? { ...places, from: request.from } : places
+  const { proposal } = await propose({ ...seen, ...omitUndefined(selected) }, context)
   const { changes, conflicts, breaks, revision, kept, records_rewritten, warnings, ...about } =
     proposal as unknown as Proposal
   const isFree = conflicts.length + breaks.length === 0
-  const life = revision === null ? undefined : await lifeIn(places.from, context)
+  const life = revision === null ? undefined : await lifeIn(about.from, context)
   const answer = new ReadResult({
     ...about,
     ...(revision !== null && { revision }),
@@ -99,7 +100,7 @@ async function show(
     breaks,
     ...(kept && { kept: kept.slice(0, LIMITS.promotionChangesShown) }),
     ...metaOf({ warnings, records_rewritten }),
-    ...(request && { review_request: trim(request) }),
+    ...(request && { review_request: requestBody(request) }),
     ...life,
     ...(request?.state === 'open' && !hasViews && publicUrl && { review_url: reviewUrl(publicUrl, base) }),
     next: request?.state === 'open' ? waitFor(life?.approvals) : isFree ? SHOW : REPAIR,
@@ -116,6 +117,10 @@ async function show(
     }),
   })
 }
+
+/** Without the preview, which the answer names already. */
+const requestBody = ({ from: _, ...request }: NonNullable<Awaited<ReturnType<typeof asked>>['newest']>) =>
+  trim(request)
 
 /** What waits for a decision on the preview, whoever asked for it. */
 async function openRequest(base: string, from: string, context: Context) {

@@ -1,6 +1,6 @@
 /** Shows what promoting a change-set would change in production, and what conflicts. Changes nothing, and locks nothing. */
 import type { z } from 'zod'
-import type { ProposalBody } from '../../../contract/config-shapes.ts'
+import type { PromoteBody } from '../../../contract/config-shapes.ts'
 import type { Detail } from '../../../foundation/errors.ts'
 import { DomainError } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
@@ -24,7 +24,7 @@ import { openResolutions, selectDrafts } from './selection.ts'
 export async function proposeChangeSet(
   scope: Scope,
   baseId: string,
-  { from, resources, resolve }: z.output<typeof ProposalBody>,
+  { from, resources, resolve }: Pick<z.output<typeof PromoteBody>, 'from' | 'resources' | 'resolve'>,
 ): Promise<Proposal> {
   await requireExistingBase(scope, baseId)
   await requireExistingBase(scope, from)
