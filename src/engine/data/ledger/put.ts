@@ -153,7 +153,7 @@ export function putMany(name: string, { input, carried = [], author, ...how }: P
     (entries, isKeyed = false) => `WITH ${lockedType('revision = $3')},
    ${input},
    locked AS MATERIALIZED (
-     SELECT ${COLUMNS_BUT_DATA}, ctid AS place${isKeyed ? ', data' : ''} FROM plinth.record
+     SELECT ${COLUMNS_BUT_DATA}, ctid AS place${isKeyed ? ', data' : ''} FROM ${FEW_RECORDS}
      WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = ANY (ARRAY(SELECT id FROM i)) ORDER BY id FOR NO KEY UPDATE),${isAtomic ? free : ''}
    upd AS (
      ${replaced(
@@ -214,7 +214,7 @@ export const UNCHANGED_MANY = timed(
    SELECT 'unchanged' AS kind, i.n::int AS n, r.*
    FROM ROWS FROM (unnest((SELECT $4::text[])), jsonb_array_elements((SELECT $5::jsonb))) WITH ORDINALITY AS i (id, data, n),
    LATERAL (
-     SELECT ${COLUMNS_BUT_DATA} FROM plinth.record
+     SELECT ${COLUMNS_BUT_DATA} FROM ${FEW_RECORDS}
      WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = i.id COLLATE "C" AND data = i.data LIMIT 1) r`,
   ),
 )
@@ -225,7 +225,7 @@ export const UNCHANGED_MANY = timed(
  */
 export const foundByPair = (columns: string): string => `i AS MATERIALIZED (
      SELECT coalesce(p.id, s.id) COLLATE "C" AS id, p.id IS NULL AS is_new, ${columns} FROM sent s LEFT JOIN LATERAL (
-       SELECT id FROM plinth.record
+       SELECT id FROM ${FEW_RECORDS}
        WHERE base_id = $1 AND record_type = $2 AND external_source = s.external_source COLLATE "C" AND external_id = s.external_id COLLATE "C" LIMIT 1) p ON true)`
 
 /** Upserts records by pair. Each has a new id, in case that no record has the pair. */

@@ -28,7 +28,7 @@ export const GET_MANY = timed(
 export const LOCK = statement(
   'lock_record',
   `WITH ${lockedType()}
-   SELECT ${RECORD_COLUMNS} FROM plinth.record
+   SELECT ${RECORD_COLUMNS} FROM ${FEW_RECORDS}
    WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = $3 FOR NO KEY UPDATE`,
 )
 
@@ -36,6 +36,6 @@ export const LOCK = statement(
 export const LOCK_WHOLE = statement(
   'lock_whole_record',
   `WITH ${lockedType()}
-   SELECT 1 AS one FROM plinth.record
+   SELECT 1 AS one FROM ${FEW_RECORDS}
    WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = $3 FOR UPDATE`,
 )

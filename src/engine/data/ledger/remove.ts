@@ -2,6 +2,7 @@
 
 import { authorAt, logRecords } from '../../log/log-rows.ts'
 import { statement } from '../../storage/database/client.ts'
+import { FEW_RECORDS } from '../../storage/database/few-records.ts'
 import { entriesGone, LEAVING, writeStatement } from '../indexes/index.ts'
 import { lockedType } from './locked-type.ts'
 
@@ -20,7 +21,7 @@ export const REMOVE_UNLINKED = writeStatement(
   (entries) => `WITH ${lockedType('($5::int IS NULL OR revision = $5)')},
    i AS MATERIALIZED (SELECT i.id COLLATE "C" AS id, i.cause FROM unnest($3::text[], $11::text[]) AS i (id, cause)),
    s AS MATERIALIZED (
-     SELECT id, version, row_no FROM plinth.record
+     SELECT id, version, row_no FROM ${FEW_RECORDS}
      WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = ANY ($3::text[]) ORDER BY id FOR UPDATE),
    w AS (
      ${removed(

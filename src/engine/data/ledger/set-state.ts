@@ -2,6 +2,7 @@
 
 import { authorAt, logRecords } from '../../log/log-rows.ts'
 import { statement } from '../../storage/database/client.ts'
+import { FEW_RECORDS } from '../../storage/database/few-records.ts'
 import { type WriteStatement, writeStatement } from '../indexes/index.ts'
 import { lockedType } from './locked-type.ts'
 import { WRITTEN_PLACE } from './put.ts'
@@ -16,7 +17,7 @@ const transition = (name: string, operation: string, cancelledAt: string, due: s
     name,
     (entries) => `WITH ${lockedType('revision = $5')},
      s AS MATERIALIZED (
-       SELECT * FROM plinth.record
+       SELECT * FROM ${FEW_RECORDS}
        WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = $3 FOR NO KEY UPDATE),
      w AS (
        ${status(

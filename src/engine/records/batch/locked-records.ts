@@ -1,6 +1,7 @@
 import type { WriteScope } from '../../core/write/write.ts'
 import { COLUMNS_BUT_DATA, type Pair, RECORD_COLUMNS, type RecordRow } from '../../data/ledger/record.ts'
 import { type Statement, statement, timed } from '../../storage/database/client.ts'
+import { FEW_RECORDS } from '../../storage/database/few-records.ts'
 import { tooLarge } from './too-large.ts'
 
 /** A locked record; `data` only if requested. */
@@ -91,12 +92,12 @@ const WITH_DATA = `${COLUMNS_BUT_DATA}, place, bytes, CASE WHEN sum(bytes) OVER 
  * so that a generic plan does not depend on their length.
  */
 const lock = (name: string, strength: string, withData: boolean): Statement => {
-  const records = (columns: string) => `SELECT ${columns} FROM plinth.record
+  const records = (columns: string) => `SELECT ${columns} FROM ${FEW_RECORDS}
        WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = ANY (ARRAY(
          SELECT k.id COLLATE "C" FROM unnest((SELECT $3::text[])) AS k (id)
          UNION ALL SELECT p.id FROM unnest((SELECT $4::text[]), (SELECT $5::text[])) AS k (external_source, external_id),
          LATERAL (
-           SELECT id FROM plinth.record
+           SELECT id FROM ${FEW_RECORDS}
            WHERE base_id = $1 AND record_type = $2 AND external_source = k.external_source COLLATE "C"
              AND external_id = k.external_id COLLATE "C" LIMIT 1) p))
        ORDER BY id ${strength}`
