@@ -15,12 +15,18 @@ const alive = new Set<ChildProcess>()
 const ALLOCATOR = { MALLOC_MMAP_THRESHOLD_: '131072' }
 const FLAGS = ['--max-semi-space-size=16', '--no-parallel-scavenge', '--no-allocation-site-pretenuring']
 
+type Observed = { flags?: readonly string[]; env?: Record<string, string> }
 /** Plinth as a user starts it, but without a rate limit; what it logs goes to /dev/null. */
-export const startPlinth = (dataDir: string, profile?: string): Promise<Child> =>
-  start('../../bin/plinth.mjs', ['serve'], profile, FLAGS, {
+export const startPlinth = (
+  dataDir: string,
+  profile?: string,
+  { flags = [], env = {} }: Observed = {},
+): Promise<Child> =>
+  start('../../bin/plinth.mjs', ['serve'], profile, [...FLAGS, ...flags], {
     PLINTH_DATA_DIR: dataDir,
     PLINTH_PORT: '0',
     PLINTH_RATE_LIMIT: '0',
+    ...env,
   })
 
 export const startFloor = (databaseUrl: string, profile?: string): Promise<Child> =>
