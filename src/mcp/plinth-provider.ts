@@ -121,7 +121,7 @@ async function listInViews(session: AddressSession): Promise<readonly object[]> 
   if (isAtEndpoint(session)) return listWithViews(session)
   const tools = await listTools(session)
   const hasPlans = !session.readonly && tools.some(({ name }) => decidesInView(name))
-  return [...tools.map((tool) => inView(tool)), ...(hasPlans ? [decideDefinition] : [])]
+  return [...tools.map((tool) => inView(tool, tool.name)), ...(hasPlans ? [decideDefinition] : [])]
 }
 
 /** What the view of an answer may call at the address; undefined if the tool has no view. */
@@ -222,8 +222,9 @@ async function callTool(
       { 'gen_ai.tool.name': name },
       caller.origin.traceparent,
     )
-    const result = await within(span, () => call(args, caller))
+    // Before the call: what was done is answered, whatever becomes of the address meanwhile.
     const place = session.hasViews ? await viewPlace(session, name) : undefined
+    const result = await within(span, () => call(args, caller))
     if (!place) return result
     const { publicUrl, base } = session
     return inPlace(result, { ...place, ...(publicUrl && base && { url: reviewUrl(publicUrl, base) }) })

@@ -34,7 +34,7 @@ export async function listWithViews(session: AtEndpoint): Promise<object[]> {
   const tools = await toolsLeft(session)
   const decides = await decidesAtEndpoint(session)
   const shown = [...tools.values()].map(({ definition, of }) =>
-    inView(definition, of && (decides || !decidesInView(of)) ? of : ''),
+    inView(definition, of !== undefined && (decides || !decidesInView(of)) ? of : undefined),
   )
   const views = new Set([...tools.values()].map(({ of = '' }) => viewOf(of)))
   return [

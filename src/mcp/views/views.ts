@@ -33,7 +33,7 @@ export const viewOf = (tool: string): View | undefined => OF_TOOL.get(tool)
 export const decidesInView = (tool: string): boolean => viewOf(tool) === 'decide'
 
 /** A definition with its view; `of` is the tool of a base that it is. */
-export function inView<T extends { name: string }>(tool: T, of: string | undefined = tool.name): T {
+export function inView<T extends object>(tool: T, of: string | undefined): T {
   const view = of === undefined ? undefined : viewOf(of)
   return view === undefined ? tool : { ...tool, _meta: { ui: { resourceUri: uriOf(view) } } }
 }
