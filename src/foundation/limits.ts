@@ -175,6 +175,7 @@ export const LIMITS = {
   changeSetReviews: 1000,
   /** Of a change-set, in an answer about it. */
   reviewsShown: 20,
+  // As in `plinth_draft.require_room` of the database.
   changeSetRows: 10_000,
   changeSetBytes: 64 * 1024 * 1024,
   /** Maximum number of records of a type, and of bytes of all records, that a preview starts with. */
