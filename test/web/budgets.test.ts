@@ -89,6 +89,11 @@ describe('sources', () => {
       .flatMap(({ text }) => [...text.matchAll(/^ *\.([a-z][a-z0-9-]+) \{/gm)].map(([, name = '']) => name))
     expect(bare).not.toEqual([])
     expect(bare.filter((name) => shared.has(name))).toEqual([])
+    // A rule of a page for an element is one of all pages.
+    const elements = styles
+      .filter(({ name }) => name.startsWith('pages/'))
+      .flatMap(({ text }) => [...text.matchAll(/^ *[a-z][a-z0-9]*,? *\{?$/gm)].map(([rule]) => rule.trim()))
+    expect(elements).toEqual([])
   })
 
   test('have their words in words.ts', () => {

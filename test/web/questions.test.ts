@@ -197,6 +197,32 @@ question('What did this agent use?', async (visitor, page) => {
   }
 })
 
+question('Which tickets did it change?', async (visitor, page) => {
+  const row = page.getByRole('listitem').filter({ hasText: '86 tickets' })
+  await visitor.click('button', '86 tickets', row)
+  const ticket = row.getByRole('link', { name: /Firefox|Invoice|Export|Timezone/ }).first()
+  await ticket.scrollIntoViewIfNeeded()
+  expect(await page.evaluate(() => scrollY)).toBeGreaterThan(0)
+  await ticket.click()
+  await page.waitForURL(/\/t\/ticket\/T-\d+/)
+  // A page begins at its top, wherever the one before it was.
+  await expect.poll(() => page.evaluate(() => scrollY)).toBe(0)
+  return undefined
+})
+
+question('Where is ticket T-1004, and what else is of Copperfield Bank?', async (visitor, page) => {
+  await visitor.click('button', /Search, or go to/)
+  const jump = page.getByRole('dialog')
+  await jump.getByRole('combobox').fill('copper')
+  await jump.getByRole('option', { name: 'Copperfield Bank Customer' }).waitFor()
+  await jump.getByRole('combobox').fill('t-1004')
+  const found = jump.getByRole('option', { name: 'Ticket T-1004' })
+  await found.waitFor()
+  await found.click()
+  await page.waitForURL(/T-1004$/)
+  return undefined
+})
+
 question('Can I take back what the agent did?', async (visitor, page) => {
   const row = page.getByRole('listitem').filter({ hasText: '86 tickets' })
   await visitor.click('button', 'Undo', row)
@@ -211,6 +237,26 @@ question('Can I take back what the agent did?', async (visitor, page) => {
     expect(await closed()).toBe(3)
     await visitor.click('button', 'Undo the undo')
     await expect.poll(closed, { timeout: ANSWER_MS }).toBe(86)
+  }
+})
+
+question('Where is what I sent back?', async (visitor) => {
+  const [request] = (await get('review-requests')).data
+  const decision = { decision: 'send_back', note: 'Keep low: we report on it.' }
+  const mara = explorer.as('Mara Lindqvist')
+  succeed(await mara('POST', `/v1/desk/review-requests/${request.id}/decision`, decision))
+  await visitor.click('link', 'Review')
+  await visitor.sees('Nothing waits for you.')
+  await visitor.click('button', 'Sent back')
+  await visitor.sees('Keep low: we report on it.')
+  return async () => {
+    // Written again, it waits for a person.
+    const path = '/v1/desk--csat/record-types/survey'
+    succeed(await explorer.server.call('PATCH', path, { description: 'How it was.' }))
+    await visitor.page.goto(`${explorer.server.url}/b/desk/review`)
+    await visitor.sees('Change how tickets are stored')
+    await visitor.click('button', 'Sent back')
+    await visitor.sees('Nothing is with an agent again.')
   }
 })
 

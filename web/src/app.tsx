@@ -1,5 +1,5 @@
 /** Which page an address shows. Pages are loaded when they are first opened. */
-import { type ComponentType, lazy, Suspense, useEffect } from 'react'
+import { type ComponentType, lazy, Suspense, useEffect, useLayoutEffect } from 'react'
 import { usePathname } from 'wouter/use-browser-location'
 import type { PageProps, Place } from './addresses.ts'
 import { identityOf, useSession } from './api/session.ts'
@@ -63,7 +63,7 @@ function Placed({ path }: { path: string }) {
     <Shell base={base} path={path}>
       <Guard path={path}>
         {found?.place ? (
-          <Opened page={found.page} place={{ ...found.place, base }} key={base} />
+          <Opened page={found.page} path={path} place={{ ...found.place, base }} key={base} />
         ) : (
           <NotFound />
         )}
@@ -72,7 +72,23 @@ function Placed({ path }: { path: string }) {
   )
 }
 
-function Opened({ page: { title, page: Content }, place }: { page: Page; place: Place }) {
+/** Where a person goes back to, the browser scrolls to; what is opened begins at its top. */
+let isBack = false
+addEventListener('popstate', () => {
+  isBack = true
+  setTimeout(() => {
+    isBack = false
+  })
+})
+
+function Opened({ page, path, place }: { page: Page; path: string; place: Place }) {
+  const { title, patterns, page: Content } = page
+  // Of a page with several addresses the others are of its panel, which moves nothing.
+  const opened = patterns.length > 1 ? patterns[0] : path
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it runs when something else is opened
+  useLayoutEffect(() => {
+    if (!isBack) scrollTo(0, 0)
+  }, [opened])
   useEffect(() => {
     document.title = `${title} – ${place.base} – Plinth`
   }, [title, place.base])

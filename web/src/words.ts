@@ -617,7 +617,7 @@ export const words = {
   },
   agents: {
     title: 'Who works here',
-    about: 'Each agent, program and person has a token, and with it these rights.',
+    about: 'Agents, programs and people, and what each may do.',
     none: 'No token reaches this base.',
     gone: 'There is no such token, or it was revoked.',
     ownOnly: 'You see your own token. Those of others need the permission admin on all of the base.',
@@ -651,7 +651,13 @@ export const words = {
     noEnd: 'when it is revoked',
     whatItDid: 'What it did',
     undo: 'Undo what it did since…',
-    moments: { hour: 'An hour ago', today: 'Today, 0:00', week: 'A week ago', ever: 'It was made' },
+    moments: {
+      hour: 'An hour ago',
+      noon: 'Today, 12:00',
+      today: 'Today, 0:00',
+      week: 'A week ago',
+      ever: 'It was made',
+    },
     revoke: 'Revoke…',
     revokeTitle: (name: string) => `Revoke the token of ${name}?`,
     revokeAbout:
@@ -766,7 +772,7 @@ export const words = {
     sentAgain: (count: number) => `${of(count, 'delivery', 'deliveries')} are sent again.`,
     inWork: 'In work',
     nobodyWorks: 'Nobody holds a record.',
-    heldBy: (name: string) => `held by ${name}`,
+    heldBy: (name: string) => `${name} works on it`,
   },
 
   undo: {

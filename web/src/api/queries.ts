@@ -12,17 +12,19 @@ import { Failure } from './failure.ts'
 import { newKey, pathOf, send } from './send.ts'
 import type { Base, Delivery, Page, RecordType, ReviewRequest } from './shapes.ts'
 
-type Options = { enabled?: boolean; keep?: boolean }
+/** `every`: milliseconds after which it is read again, also where no change of the base says so. */
+type Options = { enabled?: boolean; keep?: boolean; every?: number }
 
 export const useRead = <T, Shown = T>(
   path: string,
-  { enabled = true, keep, select }: Options & { select?: (answer: T) => Shown } = {},
+  { enabled = true, keep, every, select }: Options & { select?: (answer: T) => Shown } = {},
 ) =>
   useQuery<T, Failure, Shown>({
     queryKey: [path],
     queryFn: ({ signal }) => send<T>('GET', path, undefined, { signal }),
     enabled,
     ...(keep && { placeholderData: keepPreviousData }),
+    ...(every !== undefined && { refetchInterval: every }),
     ...(select && { select }),
   })
 
@@ -162,6 +164,9 @@ export const useWaiting = (base: string) =>
     pathOf([base, 'review-requests'], { state: 'open', limit: 4, include_total: true }),
   )
 
+/** A delivery fails long after the change that it is of. */
+const FAILS_MS = 20_000
+
 /** Deliveries that nothing sends any more: given up, or refused. How many there are is known with the first one. */
 export function useFailing(
   base: string,
@@ -171,8 +176,8 @@ export function useFailing(
   const from = /^\d+[mhd]$/.test(since) ? since : new Date(since).toISOString()
   const of = (status: string) =>
     pathOf([base, 'deliveries'], { status, since: from, limit, include_total: true })
-  const dead = useRead<Page<Delivery>>(of('dead'), { keep: true, ...options })
-  const refused = useRead<Page<Delivery>>(of('failed'), { keep: true, ...options })
+  const dead = useRead<Page<Delivery>>(of('dead'), { keep: true, every: FAILS_MS, ...options })
+  const refused = useRead<Page<Delivery>>(of('failed'), { keep: true, every: FAILS_MS, ...options })
   const total = (dead.data?.meta.total ?? 0) + (refused.data?.meta.total ?? 0)
   const all = [...(dead.data?.data ?? []), ...(refused.data?.data ?? [])]
   return { total, all, isPending: dead.isPending || refused.isPending }

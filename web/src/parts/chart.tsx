@@ -22,14 +22,16 @@ export function Chart({ labels, series, height = 96, title, marks = 7 }: Props) 
   const most = Math.max(1, ...sums)
   const step = WIDTH / Math.max(1, labels.length)
   const every = Math.max(1, Math.ceil(labels.length / marks))
+  // Two steps may have one label: 24 hours begin and end in the same one.
+  const steps = labels.map((label, at) => ({ label, at }))
   return (
     <figure className="chart">
       <svg viewBox={`0 0 ${WIDTH} ${height}`} preserveAspectRatio="none" role="img" aria-label={title}>
         <line x1="0" x2={WIDTH} y1={height - 0.5} y2={height - 0.5} className="axis" />
-        {labels.map((label, at) => {
+        {steps.map(({ label, at }) => {
           let top = height
           return (
-            <g key={label}>
+            <g key={at}>
               {series.map(({ name, tone, values }) => {
                 const value = values[at] ?? 0
                 const size = (value / most) * (height - 4)
@@ -52,10 +54,12 @@ export function Chart({ labels, series, height = 96, title, marks = 7 }: Props) 
         })}
       </svg>
       <div className={every === 1 ? 'chart-labels each' : 'chart-labels'} aria-hidden="true">
-        {labels
-          .filter((_, at) => at % every === 0)
-          .map((label) => (
-            <span key={label}>{label}</span>
+        {steps
+          .filter(({ at }) => at % every === 0)
+          .map(({ label, at }) => (
+            <span key={at} style={{ flexGrow: Math.min(every, labels.length - at) }}>
+              {label}
+            </span>
           ))}
       </div>
       {/* A table is as wide as its words, even where it is hidden. */}
@@ -73,8 +77,8 @@ export function Chart({ labels, series, height = 96, title, marks = 7 }: Props) 
             </tr>
           </thead>
           <tbody>
-            {labels.map((label, at) => (
-              <tr key={label}>
+            {steps.map(({ label, at }) => (
+              <tr key={at}>
                 <th scope="row">{label}</th>
                 {series.map(({ name, values }) => (
                   <td key={name}>{values[at] ?? 0}</td>

@@ -1,14 +1,15 @@
 /** The jump: type a few letters of a page, a record type or a record, and go there. */
+import { useQueries } from '@tanstack/react-query'
 import { type KeyboardEvent, useDeferredValue, useEffect, useId, useRef, useState } from 'react'
 import { navigate } from 'wouter/use-browser-location'
 import { to } from '../addresses.ts'
-import { useAsk, useTypes } from '../api/queries.ts'
-import { pathOf } from '../api/send.ts'
+import { useRecordCounts, useTypes } from '../api/queries.ts'
+import { pathOf, send } from '../api/send.ts'
 import type { Page, RecordType, Row } from '../api/shapes.ts'
 import { words } from '../words.ts'
 import { placesOf } from './places.ts'
 import { Text } from './plain-text.tsx'
-import { pluralOf, searchOf, titleOf } from './record-types.ts'
+import { nameOf, pluralOf, searchOf, titleOf } from './record-types.ts'
 
 type Target = { label: string; note: string; address: string }
 
@@ -99,26 +100,34 @@ const typeTarget = (base: string, type: RecordType): Target => ({
   address: to.records(base, type.id),
 })
 
-/** Records of the first types whose texts have the words. */
-function useFound(base: string, types: readonly RecordType[], asked: string): Target[] {
-  const isWord = asked.length >= 2
-  const [one, two, three] = types.filter(searchOf)
-  const found = [
-    useRecords(base, one, isWord ? asked : ''),
-    useRecords(base, two, isWord ? asked : ''),
-    useRecords(base, three, isWord ? asked : ''),
-  ]
-  return found.flat()
-}
+/** Without a text index, a search reads each record of a type. */
+const MOST_UNINDEXED = 20_000
+/** An id that nobody chose says nothing to a person. */
+const MADE_ID = /^[\da-f]{8}-[\da-f-]{27}$/
 
-function useRecords(base: string, type: RecordType | undefined, asked: string): Target[] {
-  const body = { filter: { field: (type && searchOf(type)) ?? 'data', op: 'search', value: asked }, limit: 5 }
-  const path = pathOf([base, 'records', type?.id ?? '', 'query'])
-  const answer = useAsk<Page<Row>>(path, body, { enabled: type !== undefined && asked !== '' })
-  if (!type || asked === '') return []
-  return (answer.data?.data ?? []).map((row) => ({
-    label: titleOf(row, type),
-    note: type.name ?? type.id,
-    address: to.record(base, type.id, row.id),
-  }))
+/** Records of the first types whose texts have the words, or whose id begins so. */
+function useFound(base: string, types: readonly RecordType[], asked: string): Target[] {
+  const counts = useRecordCounts(base, types)
+  const isSmall = ({ id }: RecordType) => (counts[id] ?? MOST_UNINDEXED) < MOST_UNINDEXED
+  const searched = types.filter((type) => isSmall(type) || searchOf(type)).slice(0, 5)
+  const answers = useQueries({
+    queries: searched.map((type) => {
+      const search = { field: searchOf(type) ?? 'data', op: 'search', value: asked }
+      const own = { field: 'id', op: 'ilike', value: `${asked.replace(/[\\%_]/g, '\\$&')}%` }
+      const body = { filter: isSmall(type) ? { or: [search, own] } : search, limit: 5 }
+      const path = pathOf([base, 'records', type.id, 'query'])
+      return {
+        queryKey: [path, body],
+        queryFn: ({ signal }: { signal: AbortSignal }) => send<Page<Row>>('POST', path, body, { signal }),
+        enabled: asked.length >= 2,
+      }
+    }),
+  })
+  return searched.flatMap((type, at) =>
+    (answers[at]?.data?.data ?? []).map((row) => ({
+      label: titleOf(row, type),
+      note: MADE_ID.test(row.id) ? nameOf(type, type.id) : `${nameOf(type, type.id)} ${row.id}`,
+      address: to.record(base, type.id, row.id),
+    })),
+  )
 }

@@ -88,7 +88,7 @@ function place(panel: HTMLElement, button: HTMLElement | null): void {
   if (!at) return
   const { width, height } = panel.getBoundingClientRect()
   const isBelow = at.bottom + 4 + height <= innerHeight || at.top < height
-  panel.style.left = `${Math.max(8, Math.min(at.left, innerWidth - width - 8))}px`
+  panel.style.left = `${Math.max(8, Math.min(at.left, document.documentElement.clientWidth - width - 8))}px`
   panel.style.top = `${isBelow ? at.bottom + 4 : at.top - 4 - height}px`
 }
 

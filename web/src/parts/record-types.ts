@@ -39,7 +39,13 @@ export const titleField = ({ display, json_schema: { properties = {} } }: Descri
 export function titleOf(row: Pick<Row, 'id' | 'data' | 'title'>, type: RecordType | undefined): string {
   const field = type && (titleField(type) ?? firstText(type))
   const value = row.title ?? (field === undefined ? undefined : own(row.data, field))
-  return typeof value === 'string' && value.trim() !== '' ? cut(value, TITLE_CHARS).text : row.id
+  return typeof value === 'string' && value.trim() !== '' ? shortened(value) : row.id
+}
+
+/** A title in a line. The server cuts one too, and says not where. */
+export function shortened(title: string): string {
+  const { text, more } = cut(title, TITLE_CHARS - 1)
+  return more > 0 ? `${text}…` : text
 }
 
 const firstText = ({ json_schema: { properties = {} } }: RecordType): string | undefined =>

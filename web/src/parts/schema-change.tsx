@@ -23,13 +23,8 @@ export const SchemaChange = ({ rows, isNewType }: { rows: readonly FieldRow[]; i
 )
 
 /** A field in words: what is new is green, what goes is struck out. */
-function FieldChange({
-  row: { before, after, isNeeded, wasNeeded },
-  isNewType,
-}: {
-  row: FieldRow
-  isNewType: boolean
-}) {
+function FieldChange({ row, isNewType }: { row: FieldRow; isNewType: boolean }) {
+  const { before, after, isNeeded, wasNeeded } = row
   const [old, next] = [before && words.schema.of(before), after && words.schema.of(after)]
   const enums = before?.enum && after?.enum
   return (

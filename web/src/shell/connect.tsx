@@ -8,12 +8,12 @@ import { Copied } from '../parts/copied.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { useMay } from '../parts/grants.ts'
 import { Icon } from '../parts/icon.tsx'
+import { Segments } from '../parts/segments.tsx'
 import { visible } from '../parts/text.ts'
 import { TokenForm, TokenOnce } from '../parts/token-form.tsx'
 import { words } from '../words.ts'
 
-const CLIENTS = ['claude-code', 'cursor', 'vscode', 'codex', 'curl'] as const
-type Client = (typeof CLIENTS)[number]
+type Client = keyof typeof words.connect.clients
 
 export function ConnectButton({ base }: { base: string }) {
   const [isOpen, setOpen] = useState(false)
@@ -51,14 +51,12 @@ function Connect({ base, onClose }: { base: string; onClose: () => void }) {
           ))}
         </select>
       </div>
-      <fieldset className="segments">
-        <legend className="hidden">{words.connect.client}</legend>
-        {CLIENTS.map((each) => (
-          <button key={each} type="button" aria-pressed={each === client} onClick={() => setClient(each)}>
-            {words.connect.clients[each]}
-          </button>
-        ))}
-      </fieldset>
+      <Segments
+        label={words.connect.client}
+        options={words.connect.clients}
+        value={client}
+        onChange={setClient}
+      />
       <div>
         <p className="meta">
           {client === 'curl' ? words.connect.curl : words.connect.file(MCP_CLIENTS[client].file)}

@@ -4,9 +4,8 @@ import { Menu } from '../../parts/menu.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import type { Change as ChangeSearch } from '../../parts/search.ts'
 import { visible } from '../../parts/text.ts'
-import { startOfDay, Time } from '../../parts/time.tsx'
-import type { UndoDialog } from '../../parts/undo/dialog.tsx'
-import { Who } from '../../parts/who.tsx'
+import { startOfDay } from '../../parts/time.tsx'
+import { DoneSince, type UndoDialog } from '../../parts/undo/dialog.tsx'
 import { words } from '../../words.ts'
 import type { Folded } from './fold.ts'
 
@@ -34,11 +33,7 @@ export function Author({ base, row, mayUndo, onFilter, onUndo }: Props) {
     [words.undo.sinceMidnight, today],
   ]
   const undoSince = (at: number) => {
-    const about = (
-      <>
-        <Who name={name} kind={kind} /> {words.undo.since} <Time at={at} />
-      </>
-    )
+    const about = <DoneSince name={name} kind={kind} at={at} />
     onUndo({ of: { actor: token ?? name, since: new Date(at).toISOString() }, about })
   }
   return (

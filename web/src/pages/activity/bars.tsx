@@ -1,9 +1,9 @@
-/** How much happened, by hour or day, and by agents, programs and people. */
+/** How much happened, by minute, hour or day, and by agents, programs and people. */
 import type { Kind } from '../../api/session.ts'
 import { Chart, Legend, type Series } from '../../parts/chart.tsx'
 import { whole } from '../../parts/text.ts'
 import { words } from '../../words.ts'
-import { type Bar, useBars } from './load.ts'
+import { type Bar, type Unit, useBars } from './load.ts'
 
 const hour = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
@@ -13,7 +13,7 @@ const MOST_BARS = 400
 export function Bars({ base, since }: { base: string; since: string }) {
   const { unit, from, bars } = useBars(base, since)
   if (!bars) return null
-  const times = timesFrom(Date.parse(from), unit === 'day')
+  const times = timesFrom(Date.parse(from), unit)
   const labels = times.map((at) => (unit === 'day' ? day : hour).format(at))
   const series = KINDS.map(
     (kind): Series => ({
@@ -39,15 +39,15 @@ export function Bars({ base, since }: { base: string; since: string }) {
   )
 }
 
-function timesFrom(from: number, isDay: boolean): number[] {
+function timesFrom(from: number, unit: Unit): number[] {
   const at = new Date(from)
-  if (isDay) at.setHours(0, 0, 0, 0)
-  else at.setMinutes(0, 0, 0)
+  if (unit === 'day') at.setHours(0, 0, 0, 0)
+  else if (unit === 'hour') at.setMinutes(0, 0, 0)
   const times: number[] = []
   while (at.getTime() <= Date.now() && times.length < MOST_BARS) {
     times.push(at.getTime())
-    if (isDay) at.setDate(at.getDate() + 1)
-    else at.setHours(at.getHours() + 1)
+    if (unit === 'day') at.setDate(at.getDate() + 1)
+    else at.setTime(at.getTime() + (unit === 'hour' ? 3_600_000 : 60_000))
   }
   return times
 }

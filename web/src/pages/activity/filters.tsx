@@ -7,32 +7,19 @@ import { Menu } from '../../parts/menu.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { pluralOf } from '../../parts/record-types.ts'
 import type { Change } from '../../parts/search.ts'
+import { Segments } from '../../parts/segments.tsx'
 import { visible } from '../../parts/text.ts'
 import { words } from '../../words.ts'
 import { DAY } from './load.ts'
 
-const RANGES = [
-  ['1h', words.activity.hour],
-  [DAY, words.activity.day],
-  ['7d', words.activity.week],
-] as const
+const RANGES = { '1h': words.activity.hour, [DAY]: words.activity.day, '7d': words.activity.week }
 
 export function Range({ search, onChange }: { search: Search; onChange: Change }) {
   const { since = DAY } = search
-  const isOther = !RANGES.some(([range]) => range === since)
+  const isOther = !Object.hasOwn(RANGES, since)
+  const choose = (range: string) => onChange({ since: range === DAY ? undefined : range })
   return (
-    <fieldset className="segments">
-      <legend className="hidden">{words.when}</legend>
-      {RANGES.map(([range, label]) => (
-        <button
-          key={range}
-          type="button"
-          aria-pressed={since === range}
-          onClick={() => onChange({ since: range === DAY ? undefined : range })}
-        >
-          {label}
-        </button>
-      ))}
+    <Segments label={words.when} options={RANGES} value={since} onChange={choose}>
       <Menu
         className={isOther ? 'on' : ''}
         label={words.activity.since}
@@ -51,7 +38,7 @@ export function Range({ search, onChange }: { search: Search; onChange: Change }
           }
         />
       </Menu>
-    </fieldset>
+    </Segments>
   )
 }
 
@@ -62,20 +49,21 @@ export function Filters({ search, groups, types, onChange }: Props) {
   const names = [...new Set(groups.map(({ actor }) => actor.name))].sort()
   const tools = [...new Set(groups.flatMap(({ call }) => call?.tool ?? []))].sort()
   const chosen = [
-    who !== undefined && { label: words.activity.who, value: who, name: 'who' },
-    kind !== undefined && {
-      label: words.activity.who,
-      value: words.activity.only[kind as Kind] ?? kind,
-      name: 'kind',
+    { name: 'who', label: words.activity.who, value: who },
+    { name: 'kind', label: words.activity.who, value: words.activity.only[kind as Kind] ?? kind },
+    { name: 'tool', label: words.activity.tool, value: tool },
+    { name: 'type', label: words.activity.type, value: type },
+    { name: 'op', label: words.activity.op, value: words.verbs[op as keyof typeof words.verbs] ?? op },
+  ].flatMap(({ value, ...rest }) => (value === undefined ? [] : [{ value, ...rest }]))
+  const others = [
+    { name: 'tool', label: words.activity.tool, items: tools.map((name) => [name, name] as const) },
+    {
+      name: 'type',
+      label: words.activity.type,
+      items: types.map((each) => [each.id, pluralOf(each)] as const),
     },
-    tool !== undefined && { label: words.activity.tool, value: tool, name: 'tool' },
-    type !== undefined && { label: words.activity.type, value: type, name: 'type' },
-    op !== undefined && {
-      label: words.activity.op,
-      value: words.verbs[op as keyof typeof words.verbs] ?? op,
-      name: 'op',
-    },
-  ].filter((each) => each !== false)
+    { name: 'op', label: words.activity.op, items: Object.entries(words.verbs) },
+  ].filter(({ items }) => items.length > 0)
   return (
     <div className="chips">
       {chosen.map(({ label, value, name }) => (
@@ -108,35 +96,18 @@ export function Filters({ search, groups, types, onChange }: Props) {
           })),
         ]}
       />
-      {tools.length > 0 && (
+      {others.map(({ name, label, items }) => (
         <Menu
+          key={name}
           className=""
-          label={words.activity.tool}
-          items={tools.map((name) => ({
-            label: <Text>{name}</Text>,
-            isOn: tool === name,
-            onSelect: () => onChange({ tool: tool === name ? undefined : name }),
+          label={label}
+          items={items.map(([id, text]) => ({
+            label: <Text>{text}</Text>,
+            isOn: search[name] === id,
+            onSelect: () => onChange({ [name]: search[name] === id ? undefined : id }),
           }))}
         />
-      )}
-      <Menu
-        className=""
-        label={words.activity.type}
-        items={types.map((each) => ({
-          label: <Text>{pluralOf(each)}</Text>,
-          isOn: type === each.id,
-          onSelect: () => onChange({ type: type === each.id ? undefined : each.id }),
-        }))}
-      />
-      <Menu
-        className=""
-        label={words.activity.op}
-        items={Object.entries(words.verbs).map(([id, label]) => ({
-          label,
-          isOn: op === id,
-          onSelect: () => onChange({ op: op === id ? undefined : id }),
-        }))}
-      />
+      ))}
     </div>
   )
 }

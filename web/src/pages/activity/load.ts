@@ -47,9 +47,11 @@ export const useChangesOf = (base: string, request: string, limit: number, enabl
 
 export type Bar = { at: string; kind: Kind; requests: number; changes: number }
 
-/** Requests and changes by hour or day, and by kind of author. */
+export type Unit = 'minute' | 'hour' | 'day'
+
+/** Requests and changes by minute, hour or day, and by kind of author. */
 export function useBars(base: string, since: string) {
-  const unit = /^\d+d$/.test(since) ? 'day' : 'hour'
+  const unit: Unit = since === '1h' ? 'minute' : /^\d+d$/.test(since) ? 'day' : 'hour'
   const from = useMemo(() => sinceOf(since).toISOString(), [since])
   const body = {
     query: `SELECT date_trunc('${unit}', at) AS at, actor_kind AS kind,

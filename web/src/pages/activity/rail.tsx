@@ -61,13 +61,8 @@ function Waiting({ base }: { base: string }) {
 const REASON_CHARS = 120
 
 /** Why it failed: what the other side answered says more than that it did. */
-function Why({
-  base,
-  of: { of, response_status, error, attempts, direction },
-}: {
-  base: string
-  of: Delivery
-}) {
+function Why({ base, of: delivery }: { base: string; of: Delivery }) {
+  const { of, response_status, error, attempts, direction } = delivery
   const answer = useAnswer(base, of)
   return (
     <span className="note">
@@ -83,15 +78,10 @@ function Why({
 const unfit = (breaks: ReviewRequest['breaks']) => breaks.reduce((sum, { count = 0 }) => sum + count, 0)
 
 /** Deliveries by what they are of, the most frequent first. */
-function byOrigin(all: readonly Delivery[]) {
-  const origins = new Map<string, Delivery[]>()
-  for (const each of all)
-    origins.set(`${each.of.kind} ${each.of.id}`, [
-      ...(origins.get(`${each.of.kind} ${each.of.id}`) ?? []),
-      each,
-    ])
-  return [...origins.values()].sort((a, b) => b.length - a.length)
-}
+const byOrigin = (all: readonly Delivery[]) =>
+  Object.values(Object.groupBy(all, ({ of }) => `${of.kind} ${of.id}`))
+    .flatMap((group = []) => [group])
+    .sort((a, b) => b.length - a.length)
 
 function Failing({ base, since }: { base: string; since: string }) {
   const { total, all } = useFailing(base, since)
@@ -157,14 +147,13 @@ function InWork({ base }: { base: string }) {
         {data.data.map(({ id, record_type, record_id, title, holder, expires_at }) => (
           <li key={id}>
             <Shape name={holder?.name ?? words.nobody} kind={holder?.kind} />
-            <Link
-              href={to.record(base, record_type, record_id)}
-              title={visible(holder?.name ?? words.nobody)}
-            >
+            <Link href={to.record(base, record_type, record_id)}>
               <Text>{title ?? record_id}</Text>
             </Link>
             <span className="note">{words.record.left(span(Date.parse(expires_at) - now))}</span>
-            <span className="hidden">{words.activity.heldBy(visible(holder?.name ?? words.nobody))}</span>
+            <span className="note holder">
+              {words.activity.heldBy(visible(holder?.name ?? words.nobody))}
+            </span>
           </li>
         ))}
       </ul>

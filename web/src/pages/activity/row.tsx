@@ -1,5 +1,5 @@
 /** A row of the feed. It opens in place: the first records, then all of them, and what the request set off. */
-import { type KeyboardEvent, useState } from 'react'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import { to } from '../../addresses.ts'
 import type { ChangedField, RecordType } from '../../api/shapes.ts'
@@ -51,7 +51,7 @@ export function Row({ base, row, types, onFilter, onUndo }: Props) {
         </button>
         <div className="feed-what">
           <Author base={base} row={row} mayUndo={mayUndo} onFilter={onFilter} onUndo={onUndo} />{' '}
-          <Sentence base={base} row={row} types={types} /> {tool}
+          <Sentence base={base} row={row} types={types} onOpen={toggle} /> {tool}
           <span className="note">
             {call?.endpoint && (
               <>
@@ -69,18 +69,9 @@ export function Row({ base, row, types, onFilter, onUndo }: Props) {
           )}
         </div>
         <span className="feed-end">
-          {mayUndo && !row.isUndone && row.by.some(({ kind }) => UNDOABLE.has(kind)) && (
+          {mayUndo && (row.isUndone || row.by.some(({ kind }) => UNDOABLE.has(kind))) && (
             <button type="button" className="quiet" onClick={() => onUndo({ of: undoOf(row), about })}>
-              <Icon name="undo" /> {words.undo.verb}
-            </button>
-          )}
-          {mayUndo && row.isUndone && (
-            <button
-              type="button"
-              className="quiet"
-              onClick={() => onUndo({ of: { request_id: group.undone_by }, about })}
-            >
-              {words.record.undoUndo}
+              {!row.isUndone && <Icon name="undo" />} {row.isUndone ? words.record.undoUndo : words.undo.verb}
             </button>
           )}
           <button
@@ -88,9 +79,10 @@ export function Row({ base, row, types, onFilter, onUndo }: Props) {
             className="quiet feed-time"
             aria-expanded={isOpen}
             onClick={toggle}
-            onKeyDown={(event) => closeOnEscape(event, () => setOpen(false))}
+            onKeyDown={({ key }) => key === 'Escape' && setOpen(false)}
           >
-            <Time at={row.last} /> <span className="hidden">{words.activity.details}</span>
+            <Time at={row.last} /> <Icon name="down" />{' '}
+            <span className="hidden">{words.activity.details}</span>
           </button>
         </span>
       </div>
@@ -114,19 +106,16 @@ const lineOf = ({ path, ...rest }: ChangedField) => ({
 
 const UNDOABLE = new Set(['record', 'relationship', 'file', 'record_type'])
 
-/** The body of an undo of a row: its request, or what the author did in that time. */
-function undoOf({ groups, first, last }: Folded): Undo['of'] {
+/** The body of an undo of a row: its undo, its request, or what the author did in that time. */
+function undoOf({ groups, first, last, isUndone }: Folded): Undo['of'] {
   const [group] = groups
+  if (isUndone) return { request_id: group?.undone_by }
   if (groups.length === 1) return { request_id: group?.request_id }
   return {
     actor: group?.actor.token_id ?? group?.actor.name,
     since: first,
     until: new Date(Date.parse(last) + 1).toISOString(),
   }
-}
-
-function closeOnEscape({ key }: KeyboardEvent, close: () => void): void {
-  if (key === 'Escape') close()
 }
 
 const FIRST = 4

@@ -3,7 +3,7 @@ import { Link } from 'wouter'
 import { to } from '../../addresses.ts'
 import type { Count, RecordType } from '../../api/shapes.ts'
 import { Text } from '../../parts/plain-text.tsx'
-import { counted } from '../../parts/record-types.ts'
+import { counted, shortened } from '../../parts/record-types.ts'
 import { fieldName } from '../../parts/text.ts'
 import { words } from '../../words.ts'
 import type { Folded } from './fold.ts'
@@ -24,12 +24,14 @@ const verbOf = ({ kind, operation }: Count): string =>
   kind === 'relationship' ? words.linkVerbs[operation] : words.verbs[operation]
 
 /** "created 2 messages, changed 3 tickets and linked 4 records". */
-export function Sentence({ base, row, types }: { base: string; row: Folded; types: readonly RecordType[] }) {
+type Props = { base: string; row: Folded; types: readonly RecordType[]; onOpen?: () => void }
+
+export function Sentence({ base, row, types, onOpen }: Props) {
   const [group] = row.groups
   const [only] = row.by
   if (group?.title != null && row.count === 1 && only && group.id !== undefined) {
     const { kind, record_type: type, operation } = only
-    const title = <Text>{group.title}</Text>
+    const title = <Text>{shortened(group.title)}</Text>
     const address = addressOf(base, { kind, type, id: group.id })
     return (
       <>
@@ -44,6 +46,8 @@ export function Sentence({ base, row, types }: { base: string; row: Folded; type
       </>
     )
   }
+  // The time is the way of the keyboard.
+  const open = onOpen && ({ type: 'button', tabIndex: -1, className: 'author', onClick: onOpen } as const)
   const shown = row.by.slice(0, 3)
   const rest = row.by.slice(3).reduce((sum, { count }) => sum + count, 0)
   return (
@@ -51,7 +55,12 @@ export function Sentence({ base, row, types }: { base: string; row: Folded; type
       {shown.map((each, at) => (
         <span key={`${each.kind} ${each.record_type} ${each.operation}`}>
           {at > 0 && (at === shown.length - 1 && rest === 0 ? ` ${words.and} ` : ', ')}
-          {verbOf(each)} <strong>{objectOf(each, types)}</strong>
+          {verbOf(each)}{' '}
+          {open ? (
+            <button {...open}>{objectOf(each, types)}</button>
+          ) : (
+            <strong>{objectOf(each, types)}</strong>
+          )}
         </span>
       ))}
       {rest > 0 && ` ${words.andMore(rest)}`}

@@ -9,12 +9,12 @@ import { Pauses } from '../../parts/pauses.tsx'
 import { useParameters } from '../../parts/search.ts'
 import { Segments } from '../../parts/segments.tsx'
 import { NewToken } from '../../parts/token-form.tsx'
-import { UndoDialog } from '../../parts/undo/dialog.tsx'
+import { DoneSince, UndoDialog } from '../../parts/undo/dialog.tsx'
 import { ConnectButton } from '../../shell/connect.tsx'
 import { words } from '../../words.ts'
 import { EndpointPanel } from './endpoint-panel.tsx'
 import { Endpoints } from './endpoints.tsx'
-import { spanOf, useEndpoints, useTokens, useUsage } from './load.ts'
+import { kindOf, spanOf, useEndpoints, useTokens, useUsage } from './load.ts'
 import { Revoke } from './revoke.tsx'
 import { TokenPanel } from './token-panel.tsx'
 import { Tokens } from './tokens.tsx'
@@ -25,7 +25,7 @@ export default function Page({ place: { base, token: id, endpoint: endpointId } 
   const [search, change] = useParameters()
   const [isMaking, setMaking] = useState(false)
   const [revoked, setRevoked] = useState<Token>()
-  const [undone, setUndone] = useState<{ actor: string; since: string }>()
+  const [undone, setUndone] = useState<Pick<Parameters<typeof UndoDialog>[0], 'of' | 'about'>>()
   const span = spanOf(search['span'])
   const tokens = useTokens(base)
   const endpoints = useEndpoints(base)
@@ -33,7 +33,10 @@ export default function Page({ place: { base, token: id, endpoint: endpointId } 
   const isAdmin = useMay(base, '*', 'admin')
   const token = tokens.rows.find((each) => each.id === id)
   const undoSince = (of: Token, since: number) =>
-    setUndone({ actor: of.id, since: new Date(since).toISOString() })
+    setUndone({
+      of: { actor: of.id, since: new Date(since).toISOString() },
+      about: <DoneSince name={of.name} kind={kindOf(of)} at={since} />,
+    })
   return (
     <ListPage
       nav={words.nav.agents}
@@ -86,7 +89,7 @@ export default function Page({ place: { base, token: id, endpoint: endpointId } 
               onUndo={() => undoSince(revoked, Date.parse(revoked.created_at))}
             />
           )}
-          {undone && <UndoDialog base={base} of={undone} onClose={() => setUndone(undefined)} />}
+          {undone && <UndoDialog base={base} {...undone} onClose={() => setUndone(undefined)} />}
           {isMaking && <NewToken base={base} endpoints={endpoints.rows} onClose={() => setMaking(false)} />}
         </>
       }

@@ -10,7 +10,7 @@ import { Menu } from '../../parts/menu.tsx'
 import { Facts, Panel } from '../../parts/panel.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { bytes, whole } from '../../parts/text.ts'
-import { shortTime, startOfDay, Time } from '../../parts/time.tsx'
+import { clock, shortTime, startOfDay, Time } from '../../parts/time.tsx'
 import { Who } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
 import { Calls } from './calls.tsx'
@@ -34,6 +34,7 @@ export function TokenPanel({ base, token, usage, span, onUndo, onRevoke }: Props
   const sum = usage.sum(token)
   const moments = [
     [words.agents.moments.hour, Date.now() - 3_600_000],
+    [words.agents.moments.noon, startOfDay(Date.now()) + 12 * 3_600_000],
     [words.agents.moments.today, startOfDay(Date.now())],
     [words.agents.moments.week, Date.now() - 7 * 86_400_000],
     [words.agents.moments.ever, Date.parse(token.created_at)],
@@ -63,7 +64,7 @@ export function TokenPanel({ base, token, usage, span, onUndo, onRevoke }: Props
           </p>
           <Chart
             title={words.agents.callsBy[span]}
-            labels={usage.starts.map((start) => shortTime(start))}
+            labels={usage.starts.map((start) => (span === '24h' ? clock.format(start) : shortTime(start)))}
             marks={5}
             series={[
               { name: words.agents.failed, tone: 'tone-4', values: usage.series(token, 'failed') },
@@ -104,7 +105,9 @@ export function TokenPanel({ base, token, usage, span, onUndo, onRevoke }: Props
             className=""
             icon="undo"
             label={words.agents.undo}
-            items={moments.map(([label, since]) => ({ label, onSelect: () => onUndo(since) }))}
+            items={moments
+              .filter(([, since]) => since < Date.now())
+              .map(([label, since]) => ({ label, onSelect: () => onUndo(since) }))}
           />
         )}
         {mayRevoke && (

@@ -89,7 +89,7 @@ export default function Page({ place: { base } }: PageProps) {
           )}
         </div>
         {sql === '' ? (
-          <Examples types={types} onTake={setTyped} />
+          <Examples types={types} onTake={(question) => change({ sql: question })} />
         ) : (
           (pendingOf(answer, 6) ??
           (answer.data && (

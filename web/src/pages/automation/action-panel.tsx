@@ -55,11 +55,11 @@ export function ActionPanel({ base, action, back }: Props) {
   )
 }
 
+type RunProps = { run: Run }
+
 const RunRow = ({
   run: { actor, status, created_at: at, error, input, steps, duration_ms: ms },
-}: {
-  run: Run
-}) => (
+}: RunProps) => (
   <li>
     <details>
       <summary>

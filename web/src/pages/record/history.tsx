@@ -179,11 +179,8 @@ function Entry({ change, fired, isFirst, isShown, mayWrite, onUndo, onCause, onB
 }
 
 /** A delivery: a trigger sent something, or an inbound webhook wrote. */
-function FiredEntry({
-  of: { of, status, response_status: answer, error, last_attempt_at: at, created_at: made },
-}: {
-  of: Fired & { last_attempt_at?: string | null }
-}) {
+function FiredEntry({ of: fired }: { of: Fired & { last_attempt_at?: string | null } }) {
+  const { of, status, response_status: answer, error, last_attempt_at: at, created_at: made } = fired
   const isBad = status === 'failed' || status === 'dead'
   const state = [words.record.deliveries[status], isBad ? answer : undefined].filter(Boolean).join(', ')
   return (

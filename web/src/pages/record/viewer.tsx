@@ -1,5 +1,5 @@
 /** A file at the side of its record: PDF in a frame, images and text as they are, others to save. */
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useRead } from '../../api/queries.ts'
 import { pathOf } from '../../api/send.ts'
 import { pendingOf } from '../../parts/failure.tsx'
@@ -18,8 +18,12 @@ export function Viewer({ place, name, onClose }: Props) {
   const file = useRead<File & { url?: string }>(pathOf([...recordPath(place), 'attachments', name]))
   const pending = pendingOf(file, 6)
   const address = file.data?.url && ofThisServer(file.data.url)
+  const element = useRef<HTMLElement>(null)
+  // On a narrow screen it is below the record.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another file is shown in the same place
+  useEffect(() => element.current?.scrollIntoView({ block: 'nearest' }), [name])
   return (
-    <aside className="viewer" aria-label={words.record.file(name)}>
+    <aside ref={element} className="viewer" aria-label={words.record.file(name)}>
       <header>
         <Text in="h2">{name}</Text>
         {file.data && <span className="note">{bytes(file.data.size)}</span>}

@@ -109,7 +109,11 @@ function widthOf({ name, values = [], isState, isNumber, schema }: Field): numbe
   const longest = Math.max(name.length, ...values.map((value) => String(value).length))
   if (isState) return Math.min(9, 2.5 + 0.45 * longest)
   if (isNumber || schema.format === 'date') return 5
-  return schema.type === 'boolean' ? 4 : isPerson({ name }) ? 6 : 7.5
+  return schema.type === 'boolean'
+    ? 4
+    : isPerson({ name })
+      ? 6
+      : Math.max(7.5, Math.min(10, 2 + 0.55 * name.length))
 }
 
 const Title = ({ row, type }: { row: Row; type: RecordType }) => (

@@ -67,16 +67,10 @@ export function Conditions({ type, conditions, onChange }: ConditionsProps) {
   )
 }
 
+type AddingProps = { field: Field; onAdd: (condition: Condition) => void; onCancel: () => void }
+
 /** A condition in the making: an operator of the field, and a value by its schema. */
-function Adding({
-  field,
-  onAdd,
-  onCancel,
-}: {
-  field: Field
-  onAdd: (condition: Condition) => void
-  onCancel: () => void
-}) {
+function Adding({ field, onAdd, onCancel }: AddingProps) {
   const ops = opsOf(field)
   const [op, setOp] = useState(ops[0] ?? 'eq')
   const [value, setValue] = useState<Json | undefined>(field.values?.[0])

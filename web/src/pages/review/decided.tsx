@@ -18,22 +18,13 @@ export function Decided({ base }: { base: string }) {
       {decided.isSuccess && all.length === 0 && <Empty title={words.review.noneEnded} />}
       {all.length > 0 && (
         <ul className="card" aria-label={words.review.places.ended}>
-          {all.map(({ id, title, from, decision }) => (
-            <li key={id} className="card-item review-decided">
+          {all.map((request) => (
+            <li key={request.id} className="card-item review-decided">
               <p>
-                <Text in="strong">{title}</Text> <Text className="meta">{shortName(from ?? id)}</Text>
+                <Text in="strong">{request.title}</Text>{' '}
+                <Text className="meta">{shortName(request.from ?? request.id)}</Text>
               </p>
-              {decision && (
-                <p className="chips meta">
-                  <Who name={decision.by.name} kind={decision.by.kind} />
-                  {words.review.decisions[decision.decision]} · <Time at={decision.at} />
-                </p>
-              )}
-              {decision?.note != null && (
-                <q>
-                  <Text>{decision.note}</Text>
-                </q>
-              )}
+              <Verdict of={request} />
             </li>
           ))}
         </ul>
@@ -46,3 +37,19 @@ export function Decided({ base }: { base: string }) {
     </>
   )
 }
+
+/** Who decided what, when, and the word to the agent. */
+export const Verdict = ({ of: { decision } }: { of: Request }) =>
+  decision && (
+    <>
+      <p className="chips meta">
+        <Who name={decision.by.name} kind={decision.by.kind} />
+        {words.review.decisions[decision.decision]} · <Time at={decision.at} />
+      </p>
+      {decision.note !== null && (
+        <q>
+          <Text>{decision.note}</Text>
+        </q>
+      )}
+    </>
+  )

@@ -61,14 +61,10 @@ export function FixButtons({ fix, onChoose }: Props) {
   )
 }
 
+type TypedProps = { fix: Extract<Fix, { kind: 'default' }>; onChoose: (value: Json) => void }
+
 /** A value for a field that has no list of them. */
-function Typed({
-  fix,
-  onChoose,
-}: {
-  fix: Extract<Fix, { kind: 'default' }>
-  onChoose: (value: Json) => void
-}) {
+function Typed({ fix, onChoose }: TypedProps) {
   const [text, setText] = useState('')
   const { type, format } = fix.schema
   const isNumber = type === 'number' || type === 'integer'

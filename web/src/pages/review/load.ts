@@ -66,18 +66,25 @@ export type Item = {
   set?: ChangeSet
   by: Actor | null
   at: string | null
+  /** The last request of the preview, where a person sent it back or declined it and nothing was written since. */
+  refused?: Request
 }
 
 /** Whom an item waits for: a person, its author, or nobody any more. */
-export const placeOf = ({ set }: Item): 'waiting' | 'back' | 'ended' =>
-  set === undefined || (set.closed_at === null && set.status !== 'changes_requested')
-    ? 'waiting'
-    : set.closed_at === null
+export const placeOf = ({ set, refused }: Item): 'waiting' | 'back' | 'ended' =>
+  refused
+    ? refused.decision?.decision === 'send_back'
       ? 'back'
       : 'ended'
+    : set === undefined || (set.closed_at === null && set.status !== 'changes_requested')
+      ? 'waiting'
+      : set.closed_at === null
+        ? 'back'
+        : 'ended'
 
 export function useItems(base: string) {
   const requests = useRead<Page<Request>>(pathOf([base, 'review-requests'], { state: 'open', limit: 100 }))
+  const decided = useRead<Page<Request>>(pathOf([base, 'review-requests'], { state: 'decided', limit: 100 }))
   const previews = useRead<Page<Base>>(pathOf([base, 'previews'], { limit: 1000 }))
   // Paused tokens have a list of their own.
   const asked = requests.data?.data.filter(({ kind }) => kind !== 'pause') ?? []
@@ -112,18 +119,23 @@ export function useItems(base: string) {
         return { id, from: id, set, by, at: set.written_at }
       }
       const last = latest[at]?.data?.data[0]
-      return { id, from: id, by: last?.actor ?? null, at: last?.last_at ?? null }
+      const refused = decided.data?.data.find(({ from }) => from === id)
+      const isSo =
+        refused?.decision &&
+        refused.decision.decision !== 'accept' &&
+        refused.decision.at > (last?.last_at ?? '')
+      return { id, from: id, by: last?.actor ?? null, at: last?.last_at ?? null, ...(isSo && { refused }) }
     }),
   ]
   // A request that this server does not know leaves the previews.
   const error = previews.error ?? (requests.error?.status === 404 ? null : requests.error)
-  const isPending = previews.isPending || requests.isPending
+  const isPending = previews.isPending || requests.isPending || decided.isPending
   return {
     items,
     hasPauses: asked.length < (requests.data?.data.length ?? 0),
     error,
     isPending,
-    refetch: () => void Promise.all([previews.refetch(), requests.refetch()]),
+    refetch: () => void Promise.all([previews, requests, decided].map(({ refetch }) => refetch())),
   }
 }
 

@@ -17,7 +17,7 @@ import { Shape } from '../../parts/who.tsx'
 import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
 import { STATUS_TONES } from './approvals.tsx'
-import { Decided } from './decided.tsx'
+import { Decided, Verdict } from './decided.tsx'
 import { type Item, type Proposal, placeOf, sizeOf, useItems, usePlans } from './load.ts'
 import { misfits, titleOf } from './title.ts'
 
@@ -27,7 +27,7 @@ export default function Page({ place: { base } }: PageProps) {
   const items = useItems(base)
   const [shown, setShown] = useState(AT_ONCE)
   const hasPauses = place === 'waiting' && items.hasPauses
-  const here = items.items.filter((item) => placeOf(item) === place)
+  const here = items.items.filter((item) => placeOf(item) === place && !(item.refused && place === 'ended'))
   const proposals = usePlans(base, here.slice(0, shown))
   const types = useTypes(base).data ?? []
   const rows = here.slice(0, shown).map((item, at) => ({ item, proposal: proposals[at]?.data }))
@@ -107,6 +107,7 @@ function Waiting({ base, item, proposal, types }: RowProps) {
             <Text>{item.request.title}</Text>
           </q>
         )}
+        {item.refused && <Verdict of={item.refused} />}
         {(proposal ?? item.set) && (
           <p className="meta">
             {item.set && item.set.status !== 'submitted' && (

@@ -7,15 +7,9 @@ import { say } from '../../parts/toast.tsx'
 import { words } from '../../words.ts'
 import type { Sending } from './verdict.tsx'
 
-export function Reopen({
-  of: { base, from },
-  set,
-  mayOpen,
-}: {
-  of: Sending
-  set: ChangeSet
-  mayOpen: boolean
-}) {
+type Props = { of: Sending; set: ChangeSet; mayOpen: boolean }
+
+export function Reopen({ of: { base, from }, set, mayOpen }: Props) {
   const write = useWrite<Base>(base)
   const reopen = () =>
     write.mutate({

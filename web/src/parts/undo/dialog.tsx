@@ -7,7 +7,9 @@ import { words } from '../../words.ts'
 import { Dialog } from '../dialog.tsx'
 import { Empty, Failure, pendingOf } from '../failure.tsx'
 import { counted } from '../record-types.ts'
+import { Time } from '../time.tsx'
 import { say } from '../toast.tsx'
+import { Who } from '../who.tsx'
 import { Fields, Left, Numbers, Sent } from './plan.tsx'
 import { isOther } from './summary.ts'
 
@@ -19,6 +21,13 @@ type Props = {
   about?: ReactNode
   onClose: () => void
 }
+
+/** Whose changes an undo takes back, and since when. */
+export const DoneSince = ({ at, ...author }: Parameters<typeof Who>[0] & { at: number }) => (
+  <>
+    <Who {...author} /> {words.undo.since} <Time at={at} />
+  </>
+)
 
 /** A plan that is older is made again before it is carried out. */
 const OLD_MS = 60_000
@@ -99,7 +108,7 @@ export function UndoDialog({ base, of, about, onClose }: Props) {
               {words.undo.takeToo}
             </label>
           </Left>
-          <Sent plan={seen} />
+          <Sent base={base} plan={seen} />
           <label className="switch">
             <input type="checkbox" checked={withEffects} onChange={() => setWithEffects(!withEffects)} />{' '}
             {words.undo.withEffects}

@@ -144,17 +144,20 @@ function After({ base, seq }: { base: string; seq: number }) {
 }
 
 /** What other systems got, and keep. */
-export function Sent({ plan: { effects } }: { plan: UndoPlan }) {
+export function Sent({ base, plan: { effects } }: { base: string; plan: UndoPlan }) {
+  const triggers = useRead<Page<{ id: string; name: string | null }>>(
+    pathOf([base, 'triggers'], { limit: 1000 }),
+  )
+  const called = (id: string) => triggers.data?.data.find((each) => each.id === id)?.name ?? id
   const sent = effects?.deliveries ?? []
   if (sent.length === 0) return null
-  const origins = new Map<string, number>()
-  for (const { of } of sent) origins.set(of ?? '', (origins.get(of ?? '') ?? 0) + 1)
+  const origins = Object.entries(Object.groupBy(sent, ({ of }) => of ?? ''))
   return (
     <section className="card card-item">
       <h3>{words.undo.sentSince}</h3>
-      {[...origins].map(([of, count]) => (
+      {origins.map(([of, calls = []]) => (
         <p key={of} className="note">
-          {words.undo.callsOf(count, visible(of))}
+          {words.undo.callsOf(calls.length, visible(called(of)))}
         </p>
       ))}
     </section>
