@@ -189,6 +189,22 @@ test('where the author named tools as those of views, they keep their names, and
   expect((await call('get_ticket', { id }, { path }))._meta['plinth/view'].tools).toEqual({})
   expect((await call('decide', {}, { path })).structuredContent).toHaveProperty('data')
   expect((await call('update_record', { id, n: 5 }, { path })).isError).toBeUndefined()
+  await put(
+    'endpoints/named',
+    { tools: [{ ...TICKET, operations: ['list'], name_override: 'tickets' }] },
+    200,
+  )
+  await put('endpoints/named', { tools: [{ ...TICKET, operations: ['list'], name_override: 'open' }] }, 200)
+  const former = await call('tickets', {}, { path })
+  expect(former._meta['plinth/view'].tools).toEqual({ query_records: 'tickets' })
+  await put(
+    'endpoints/named',
+    {
+      tools: [{ record_type: 'note', operations: ['list'], name_override: 'decide' }, TICKET],
+      batch: { enabled: true },
+    },
+    200,
+  )
   const planned = await call('batch', deletions(), { path })
   expect(planned.structuredContent).toHaveProperty('plan_token')
   expect(planned._meta?.['plinth/decision']).toBeUndefined()

@@ -6,7 +6,7 @@ import { beyondGrants } from '../tool/unknown-tool.ts'
 import { DECIDE, decideDefinition } from '../tools/decide.ts'
 import { recordTools } from '../tools/records/writes.ts'
 import { decidesInView, inView, onlyIn, type ViewPlace, viewOf } from '../views/views.ts'
-import { type AtEndpoint, duringTool, isFreeName, toolsLeft } from './endpoint.ts'
+import { type AtEndpoint, duringTool, isFreeName, presentName, toolsLeft } from './endpoint.ts'
 import { type EndpointTools, named } from './endpoint-tools.ts'
 
 const UPDATE = 'update_record'
@@ -47,7 +47,7 @@ export async function listWithViews(session: AtEndpoint): Promise<object[]> {
 /** What a view of a tool may call at the endpoint. */
 export async function placeAtEndpoint(session: AtEndpoint, name: string): Promise<ViewPlace | undefined> {
   const tools = await toolsLeft(session)
-  const { of, recordType } = tools.get(name) ?? {}
+  const { of, recordType } = tools.get(name) ?? tools.get(await presentName(session, name)) ?? {}
   if (name !== DECIDE && (of === undefined || viewOf(of) === undefined)) return undefined
   const updates = [...tools.values()].some(
     (tool) => tool.operation === 'update' && tool.recordType === recordType,

@@ -57,7 +57,9 @@ export async function openEndpoint(
 ): Promise<AtEndpoint> {
   const whole = await atEndpoint(caller, base, endpoint)
   const { instructions } = (await readInstructions({ base, id: endpoint }, whole)).servedEndpoint
-  const tools = options.tools && (await presentNames(options.tools, { base, id: endpoint }, whole))
+  const tools =
+    options.tools &&
+    (await Promise.all(options.tools.map((name) => presentName({ base, endpoint, whole }, name))))
   const session = openSession(whole, base, { ...options, tools }, publicUrl)
   return {
     ...{ ...session, base, endpoint, asking: session.context },
@@ -81,9 +83,11 @@ export async function isUnchanged(session: AtEndpoint): Promise<boolean> {
   }
 }
 
-/** Resolves tool name aliases in the options of the address. */
-const presentNames = (names: readonly string[], at: { base: string; id: string }, whole: Context) =>
-  Promise.all(names.map(async (name) => (await findTool({ ...at, name }, whole)).servedEndpoint.tool ?? name))
+type Place = Pick<AtEndpoint, 'base' | 'endpoint' | 'whole'>
+
+/** The name that a tool has now; as given, if no tool had it. */
+export const presentName = async ({ base, endpoint, whole }: Place, name: string): Promise<string> =>
+  (await findTool({ base, id: endpoint, name }, whole)).servedEndpoint.tool ?? name
 
 /** Lists the tools of an endpoint that the token may use and the options allow. */
 export async function listEndpointTools(session: AtEndpoint): Promise<ToolDefinition[]> {
@@ -100,7 +104,7 @@ export async function toolsLeft(session: AtEndpoint): Promise<EndpointTools> {
 }
 
 /** Whether no tool of the endpoint has the name, or had it before. */
-export async function isFreeName({ base, endpoint, whole }: AtEndpoint, name: string): Promise<boolean> {
+export async function isFreeName({ base, endpoint, whole }: Place, name: string): Promise<boolean> {
   const { tool, withholds } = (await findTool({ base, id: endpoint, name }, whole)).servedEndpoint
   return tool === null && !withholds
 }
