@@ -9,6 +9,7 @@ import { openReceiver } from '../support/receiver.ts'
 import { openServer } from '../support/server.ts'
 import { openStream } from '../support/sse.ts'
 import { openPair, type Pair } from '../support/standby.ts'
+import { feedOf } from '../support/writing.ts'
 
 const WRITERS = 4
 /** Writes of each before the primary dies, and after the standby has taken over. */
@@ -116,17 +117,7 @@ test.each<[string, number, (pair: Pair, proxy: DatabaseProxy) => Promise<unknown
       for (const { status, retries, code } of failures)
         expect([status, retries === null]).toEqual([500, code === 'outcome_unknown'])
 
-      const feed: string[] = []
-      for (let after = 0; ; ) {
-        const page = succeed(
-          await server.call('GET', `/v1/crm/changes?record_type=order&after=${after}&limit=500`),
-        )
-        for (const { id, seq } of page.data) {
-          feed.push(id)
-          after = seq
-        }
-        if (!page.has_more) break
-      }
+      const feed = await feedOf(server)
       expect(new Set(feed)).toEqual(new Set(kept.keys()))
       const streamed = () =>
         stream.events.flatMap(({ data }) => (data.record_type === 'order' ? [data.id] : []))
