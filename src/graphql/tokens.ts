@@ -32,7 +32,7 @@ const TokenType = builder.objectRef<Token>('Token').implement({
       type: 'JSON',
       nullable: true,
       description:
-        'Of the calling token, if it proposes or has rules: `{ rules, paused }`, what is used of each rule, and where it is paused.',
+        'Of the calling token, if it proposes or has rules: `{ rules, pace, paused }`: what is used of each rule, past how many changes in an hour it is paused, and where it is.',
       resolve: ({ id, grants }, _args, { scope }) =>
         id === scope.actor.tokenId ? boundsOf(scope, grants) : null,
     }),

@@ -19,6 +19,18 @@ const Bounds = z.object({
       ends_at: time.nullable().meta({ description: 'When it counts anew; null per request.' }),
     }),
   ),
+  pace: z
+    .object({
+      per: z.literal('hour'),
+      pauses_above: z.int().meta({ description: 'Changes in an hour past which it is paused in a base.' }),
+      bases: z
+        .array(z.object({ base_id: z.string(), used: z.int(), usual: z.int(), pauses_above: z.int() }))
+        .meta({
+          description: 'Where it wrote in the last two weeks: what counts there, from what is usual.',
+        }),
+    })
+    .nullable()
+    .meta({ description: 'Null where the server pauses nobody.' }),
   paused: z.array(z.object({ base_id: z.string(), review_request: z.string(), since: time })),
 })
 
@@ -38,7 +50,7 @@ const Token = z
       .meta({ description: 'Whether it is the administrator token of the server that answers.' }),
     bounds: Bounds.optional().meta({
       description:
-        'Only of the calling token: what is left of its rules, and where it is paused. Absent without a policy.',
+        'Only of the calling token: what is left of its rules, past which pace it is paused, and where it is. Absent without a policy.',
     }),
     token: z
       .string()

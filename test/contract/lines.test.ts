@@ -38,7 +38,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   // With an authorization server, its page of consent, and the sign-in of people at a provider.
   oauth: 2000,
   postgres: 1500,
-  rest: 10000,
+  // With the pace of a token.
+  rest: 10_250,
   s3: 2500,
   'schema-shape': 1750,
   src: 1000,

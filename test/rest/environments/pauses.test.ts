@@ -188,6 +188,8 @@ test('ten times what is usual is allowed, by the hours in which it wrote', async
   for (const n of upTo(20)) succeed(await put(call, base, `usual-${n}`), 201)
   expectDetail(await put(call, base, 'more'), 403, { code: 'paused' })
   expect((await requests(base))[0].pause).toMatchObject({ writes: 20, usual: 2, allowed: 20 })
+  const { pace } = succeed(await call('GET', '/v1/tokens/self')).bounds
+  expect(pace.bases).toEqual([{ base_id: base, used: 20, usual: 2, pauses_above: 20 }])
 })
 
 test('a trigger hears of the pause, and of its end', async () => {
@@ -281,9 +283,12 @@ test('a token sees what is left of its rules, when they count anew, and where it
   const hourly = { ...ANYTHING, operations: ['delete'], max: 2, per: 'hour' }
   const { call, token } = await agentOf(base, { auto: [ANYTHING, hourly] })
   const bounds = async (by = call) => succeed(await by('GET', '/v1/tokens/self')).bounds
+  const floor = { per: 'hour', pauses_above: FREE }
+  expect((await bounds()).pace).toEqual({ ...floor, bases: [] })
   succeed(await put(call, base, 'gone'), 201)
   succeed(await call('DELETE', `/v1/${base}/records/deal/gone`))
-  const { rules, paused } = await bounds()
+  const { rules, pace, paused } = await bounds()
+  expect(pace).toEqual({ ...floor, bases: [{ base_id: base, used: 2, usual: 0, pauses_above: FREE }] })
   expect(rules).toMatchObject([
     { base: [base], ...ANYTHING, used: 1, remaining: 999 },
     { base: [base], ...hourly, used: 1, remaining: 1 },

@@ -3,6 +3,7 @@ import type { Scope } from '../../core/scope.ts'
 import { type Grant, listed, proposes, rulesOf } from '../../storage/access/grants.ts'
 import { statement, timed } from '../../storage/database/client.ts'
 import { ownerOf, ruleKey } from './counts.ts'
+import { paceOf } from './pace.ts'
 
 const USED = timed(
   statement(
@@ -22,9 +23,10 @@ const SPANS = { hour: 3_600_000, day: 86_400_000 } as const
 
 type Used = { rule: string; used: number; since: string }
 
-/** The rules of the grants with what is used of them, and the bases in which the token is paused; null without a policy. */
-export async function boundsOf({ db, actor }: Scope, grants: readonly Grant[]): Promise<object | null> {
+/** The rules of the grants with what is used of them, its pace, and the bases in which the token is paused; null without a policy. */
+export async function boundsOf(scope: Scope, grants: readonly Grant[]): Promise<object | null> {
   if (!grants.some(proposes)) return null
+  const { db, actor } = scope
   const used = await db.query<Used>(USED, [actor.tokenId])
   const paused = await db.query<object>(PAUSES, [actor.tokenId])
   const now = Date.now()
@@ -44,5 +46,5 @@ export async function boundsOf({ db, actor }: Scope, grants: readonly Grant[]): 
       }
     }),
   )
-  return { rules, paused }
+  return { rules, pace: await paceOf(scope), paused }
 }

@@ -20,6 +20,14 @@ const USUAL = statement(
   `SELECT coalesce(round(avg(used)), 0)::int AS usual FROM plinth.automatic_write
    WHERE token_id = $1 AND rule = $2 AND used > 0 AND since < $3::timestamptz AND since >= $3::timestamptz - interval '14 days'`,
 )
+const PACES = statement(
+  'own_paces',
+  `SELECT b.id AS base_id, max(w.used) FILTER (WHERE w.since = h.since) AS used, max(w.allowed) FILTER (WHERE w.since = h.since) AS allowed,
+     coalesce(round(avg(w.used) FILTER (WHERE w.used > 0 AND w.since < h.since)), 0)::int AS usual
+   FROM date_trunc('hour', now()) AS h (since) CROSS JOIN plinth.automatic_write w JOIN plinth.base b ON w.rule = 'base/' || b.id
+   WHERE w.token_id = ${ownerOf('$1')} AND w.rule LIKE 'base/%' AND w.since >= h.since - interval '14 days'
+   GROUP BY b.id ORDER BY b.id`,
+)
 const WROTE = statement(
   'writes_of_pause',
   `SELECT change_set, kind, record_type, count(*)::int AS count FROM (
@@ -104,12 +112,30 @@ export async function keepPace(scope: Scope, baseId: string, writes: number | nu
   if (!isWatched(scope, baseId)) return
   const counted = await countWrites(scope, baseKey(baseId), 'hour', writes)
   const { used, added, token_id: tokenId, since } = counted
-  const free = Math.max(scope.limits.pauseAbove, counted.allowed ?? 0)
-  if (used <= free) return
+  if (used <= pausesAbove(scope, counted, 0)) return
   const usual = await usualOf(scope.db, baseId, counted)
-  const allowed = Math.max(free, LIMITS.unusualWrites * usual)
+  const allowed = pausesAbove(scope, counted, usual)
   if (used <= allowed) return
   throw new PastPace({ token_id: tokenId, since, writes: used - added, refused: added, usual, allowed })
+}
+
+/** How many changes in this hour a token may make that makes so many usually. */
+const pausesAbove = ({ limits }: Scope, { allowed }: Pick<Count, 'allowed'>, usual: number): number =>
+  Math.max(limits.pauseAbove, allowed ?? 0, LIMITS.unusualWrites * usual)
+
+type Pace = { base_id: string; used: number | null; allowed: number | null; usual: number }
+
+/** The changes in an hour past which the caller is paused: in any base, and where it wrote lately; null where nobody is paused. */
+export async function paceOf(scope: Scope): Promise<object | null> {
+  if (scope.limits.pauseAbove === 0) return null
+  const rows = await scope.db.query<Pace>(PACES, [scope.actor.tokenId])
+  return {
+    per: 'hour',
+    pauses_above: pausesAbove(scope, { allowed: null }, 0),
+    bases: rows.map(({ base_id, used, allowed, usual }) => ({
+      ...{ base_id, used: used ?? 0, usual, pauses_above: pausesAbove(scope, { allowed }, usual) },
+    })),
+  }
 }
 
 /** What the token makes in an hour, of those in which it writes. */
