@@ -94,6 +94,55 @@ test('a proposal names a relationship whose place another one has taken since, a
   succeed(await promote())
 })
 
+test('an external id that production has given away meanwhile is a break, and no other record is written over', async () => {
+  const pair = { external_id: `E${serial}`, external_source: 'erp' }
+  const put = (base: string, record: string, data: object) =>
+    call('PUT', at(base, record), { data: { stage: 'open', ...data }, ...pair })
+  const [mine, theirs] = [`mine${serial}`, `theirs${serial}`]
+  succeed(await put(id, mine, { amount: 1 }), 201)
+  expect((await propose()).breaks).toEqual([])
+  succeed(await put('crm', theirs, { amount: 2 }), 201)
+  const taken = { path: `/deal/${mine}/external_id`, code: 'duplicate_external_id' }
+  expect((await propose()).breaks).toMatchObject([taken])
+  expect(expectFailure(await promote({ force: true }), 'CONFLICT').details).toMatchObject([taken])
+  expect(await dataOf('crm', theirs)).toEqual({ stage: 'open', amount: 2 })
+  // The other one is deleted along, so the pair is free.
+  succeed(await call('DELETE', at(id, theirs)))
+  expect((await propose()).breaks).toEqual([])
+  succeed(await promote())
+  expect(await dataOf('crm', mine)).toEqual({ stage: 'open', amount: 1 })
+})
+
+test('a relationship that production has made meanwhile is a break, and is not written over', async () => {
+  const ends = { source_record_types: ['deal'], target_record_types: ['deal'] }
+  const type = `near${serial}`
+  succeed(await call('PUT', `/v1/crm/relationship-types/${type}`, ends), 201)
+  const link = (base: string, target: string, n: number, pair = {}) =>
+    call('POST', `/v1/${base}/relationships`, {
+      ...{ rel_type: type, source_record_type: 'deal', source_id: a, data: { n } },
+      ...{ target_record_type: 'deal', target_id: target, ...pair },
+    })
+  const pair = { external_id: `L${serial}` }
+  const same = succeed(await link(id, b, 1), 201).id
+  const paired = succeed(await link(id, c, 1, pair), 201).id
+  expect((await propose()).breaks).toEqual([])
+  const other = succeed(await link('crm', b, 2, pair), 201).id
+  const found = [
+    { path: `/${paired}/external_id`, code: 'duplicate_external_id' },
+    { path: `/${same}`, code: 'exists' },
+  ]
+  expect((await propose()).breaks).toMatchObject(found)
+  expect(expectFailure(await promote({ force: true }), 'CONFLICT').details).toMatchObject(found)
+  expect(succeed(await call('GET', `/v1/crm/relationships/${other}`))).toMatchObject({
+    version: 1,
+    data: { n: 2 },
+  })
+  succeed(await call('POST', `/v1/${id}/discard`, { resources: [{ kind: 'relationship', id: same }] }))
+  succeed(await call('DELETE', `/v1/${id}/relationships/${other}`))
+  expect((await propose()).breaks).toEqual([])
+  succeed(await promote())
+})
+
 test('a change-set is opened without a copy, and says what it changes', async () => {
   const opened = succeed(await call('POST', '/v1/crm/preview', { copy: 'on_write' }), 201)
   expect(opened).toMatchObject({ environment: 'preview', production_base: 'crm' })

@@ -104,11 +104,11 @@ const isRestored = ({ before, after }: Merged) =>
   before?.['status'] === 'cancelled' && after?.['status'] === 'active'
 
 /** A record loses its pair only by being deleted, and made again without it. */
-const isRemade = ({ before, after }: Merged) =>
+export const isRemade = ({ before, after }: Merged) =>
   after !== null && after['external_id'] === null && typeof before?.['external_id'] === 'string'
 
 /** The pair of a document, if it has one that the row has not. */
-function pairOf(after: Document, before: Document | null): object {
+export function pairOf(after: Document, before: Document | null): object {
   const { external_id, external_source } = after
   const isSame = before?.['external_id'] === external_id && before?.['external_source'] === external_source
   return external_id === null || isSame ? {} : { external_id, external_source }
@@ -120,7 +120,9 @@ function writeRecord(merged: Merged): Placed[] {
   if (after === null) return []
   const pair = pairOf(after, before)
   if (before && isDeepStrictEqual(before.data, after.data) && Object.keys(pair).length === 0) return []
-  return [{ merged, operation: { type: 'upsert_record', ...keyOf(merged), data: after.data, ...pair } }]
+  // An upsert would write over another record that has its pair since.
+  const type = before ? 'upsert_record' : 'create_record'
+  return [{ merged, operation: { type, ...keyOf(merged), data: after.data, ...pair } }]
 }
 
 /** Writes a link, also as it was where the deletion of an end took it. */

@@ -19,6 +19,7 @@ import { dropAll, dropDrafts, rebase, relink } from './drop-drafts.ts'
 import { type DraftConflict, type Merged, mergeDrafts } from './merge.ts'
 import { applyDrafts } from './operations.ts'
 import { openResolutions, selectDrafts } from './selection.ts'
+import { requireNotTaken } from './taken.ts'
 
 const DIFFERS = statement(
   'change_set_differs',
@@ -60,6 +61,7 @@ export async function promoteChangeSet(
     const { merged, conflicts } = await mergeDrafts(selected, resolutions.of)
     if (conflicts.length > 0) throw inConflict(conflicts)
     resolutions.check(conflicts)
+    await requireNotTaken(tx, { baseId, from }, merged)
     const id = uuidv7()
     await setCause(tx, id)
     await keepingWhoProposed(tx, { baseId, from }, () => applyDrafts(within, baseId, merged, isForced))

@@ -16,6 +16,7 @@ import type { Proposal } from '../proposal.ts'
 import { type Draft, nameOf, readDrafts, typesOf } from './drafts.ts'
 import { type Merged, mergeDrafts } from './merge.ts'
 import { openResolutions, selectDrafts } from './selection.ts'
+import { taken } from './taken.ts'
 
 /**
  * Compares the drafts of a change-set with production, as far as the caller may read both.
@@ -41,7 +42,11 @@ export async function proposeChangeSet(
   const state = await changeSetState(scope, from)
   return {
     ...{ from, baseId, changes, summary: summaryOf(changes), conflicts },
-    breaks: [...(await breaksOf(scope, baseId, merged)), ...(await crowdedOf(scope, from, merged))],
+    breaks: [
+      ...(await breaksOf(scope, baseId, merged)),
+      ...(await taken(scope.db, { baseId, from }, merged)),
+      ...(await crowdedOf(scope, from, merged)),
+    ],
     ...(state && { revision: state.revision }),
   }
 }
@@ -88,8 +93,8 @@ async function breaksOf(scope: Scope, baseId: string, merged: readonly Merged[])
       else breaks.push(goneOf(draft))
     }
     const becoming = ofType.map(({ draft: { id }, after }) => ({ id, after }))
-    const taken = type ? await duplicatesAmong(scope.db, type, becoming) : []
-    for (const { id, detail } of taken)
+    const duplicates = type ? await duplicatesAmong(scope.db, type, becoming) : []
+    for (const { id, detail } of duplicates)
       breaks.push({ ...detail, path: `/${nameOf({ kind: 'record', type: recordType, id })}${detail.path}` })
   }
   return breaks
