@@ -72,6 +72,8 @@ export const LIMITS = {
   groupedFieldEntries: 2000,
   groupFieldEntries: 2000,
   groupFields: 8,
+  /** Tokens that a group names as those that proposed it. */
+  groupProposers: 8,
   /** Entries of an undo whose diffs are read for its plan. */
   undoneEntriesShown: 20_000,
   /** Changes of one request that rules of a token are held against; more are proposed. */

@@ -146,6 +146,18 @@ const GroupField = builder.objectRef<Field>('GroupField').implement({
   }),
 })
 
+const GroupProposer = builder
+  .objectRef<Awaited<ReturnType<changes.ChangeGroup['proposed']>>[number]>('GroupProposer')
+  .implement({
+    description: 'Who proposed changes of a group that a promotion of a change-set wrote.',
+    fields: (t) => ({
+      tokenId: t.exposeString('tokenId', { nullable: true }),
+      name: t.exposeString('name'),
+      kind: t.exposeString('kind', { description: '`person`, `agent` or `program`.' }),
+      count: t.exposeInt('count', { description: 'How many of the changes.' }),
+    }),
+  })
+
 const ChangeGroup = builder.objectRef<Titled<changes.ChangeGroup>>('ChangeGroup').implement({
   description: 'The changes of one request; of one tool call, if the request has several.',
   fields: (t) => ({
@@ -175,6 +187,16 @@ const ChangeGroup = builder.objectRef<Titled<changes.ChangeGroup>>('ChangeGroup'
     undoneBy: t.exposeString('undoneBy', {
       nullable: true,
       description: 'The request that undid all of these changes.',
+    }),
+    proposed: t.field({
+      type: [GroupProposer],
+      nullable: true,
+      description:
+        'Who proposed them, the most first, at most 8; null if no change-set brought them. The actor is who let them pass.',
+      resolve: async (group) => {
+        const proposed = await group.proposed()
+        return proposed.length > 0 ? [...proposed] : null
+      },
     }),
   }),
 })

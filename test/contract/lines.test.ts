@@ -29,7 +29,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   // With the reads on a standby.
   'engine/storage': 4500,
   foundation: 2500,
-  // With what a token proposes, unnamed.
+  // With what a token proposes, unnamed, and who proposed the changes of a group.
   graphql: 12_750,
   http: 2750,
   json: 1500,
@@ -38,7 +38,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   // With an authorization server, its page of consent, and the sign-in of people at a provider.
   oauth: 2000,
   postgres: 1500,
-  // With the pace of a token.
+  // With the pace of a token, and who proposed the changes of a group.
   rest: 10_250,
   s3: 2500,
   'schema-shape': 1750,

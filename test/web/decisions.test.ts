@@ -160,6 +160,9 @@ inBrowser(
     await expect.poll(() => dialog.getByRole('checkbox').count()).toBe(1)
     await act.click()
     await expect.poll(() => of(three.id)).toEqual(three.data)
+    // The feed names who proposed it beside who let it pass.
+    await page.goto(`${server.url}/b/desk`)
+    await visitor.sees('proposed by night')
     expect(faults).toEqual([])
     await close()
   },

@@ -258,7 +258,6 @@ export const words = {
     asBefore: 'As it was before',
     cause: 'What caused it',
     causes: 'What caused it, and what it set off',
-    proposedBy: 'proposed by',
     began: 'Began with',
     setOff: 'Set off',
     nothingSetOff: 'It set off nothing.',
@@ -690,6 +689,7 @@ export const words = {
   },
 
   remove: (what: string) => `Remove ${what}`,
+  proposedBy: 'proposed by',
   and: 'and',
   goesAlong: (records: number, links: number, files: number) => {
     const all: [number, string][] = [

@@ -24,6 +24,7 @@ type Group = {
   count: number
   by: { kind: string; record_type: string | null; operation: string; count: number }[]
   undone_by: string | null
+  proposed?: { name: string }[]
 }
 type Page = {
   data: Entry[] | Group[]
@@ -31,7 +32,17 @@ type Page = {
 }
 
 const COLUMNS = ['seq', 'at', 'operation', 'kind', 'record_type', 'id', 'version', 'actor', 'changed']
-const GROUP_COLUMNS = ['last_seq', 'last_at', 'request_id', 'tool', 'actor', 'count', 'changes', 'undone_by']
+const GROUP_COLUMNS = [
+  'last_seq',
+  'last_at',
+  'request_id',
+  'tool',
+  'actor',
+  'proposed',
+  'count',
+  'changes',
+  'undone_by',
+]
 const flat = (entry: Entry) => ({
   ...entry,
   actor: actorCell(entry.actor),
@@ -50,6 +61,7 @@ const flatGroup = (group: Group) => ({
   ...group,
   tool: group.call?.tool ?? null,
   actor: actorCell(group.actor),
+  proposed: group.proposed?.map(({ name }) => name).join(', ') ?? null,
   changes: group.by
     .map(({ kind, record_type, operation, count }) => `${count} ${operation} ${record_type ?? kind}`)
     .join(', '),

@@ -39,7 +39,7 @@ const list = compile(
           request_id: requestId call { id tool endpoint client trace_id: traceId }
           actor { token_id: tokenId name kind via } first_at: firstAt last_at: lastAt last_seq: lastSeq count
           id @include(if: $withTitles) title @include(if: $withTitles) by { kind record_type: recordType operation count }
-          fields @include(if: $withFields) { row } undone_by: undoneBy
+          fields @include(if: $withFields) { row } undone_by: undoneBy proposed { token_id: tokenId name kind count }
         }
         hasMore limit nextBefore hint
       }

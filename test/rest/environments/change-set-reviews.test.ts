@@ -1,5 +1,6 @@
 /** The life of a change-set: submitted, reviewed by revision, sent back, approved, merged, rejected, expired, opened again. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { plinth } from '../../cli/plinth.ts'
 import { expectDetail, expectFailure, succeed } from '../../support/answers.ts'
 import type { Call } from '../../support/caller.ts'
 import { callTool } from '../../support/mcp.ts'
@@ -266,9 +267,25 @@ test('the history of what was merged says who proposed it, and who let it pass',
   expect(proposed('relationship', 'create').proposed).toMatchObject(by)
   expect(proposed('record', 'delete').proposed).toMatchObject(by)
   expect(proposed('promotion', 'create')).not.toHaveProperty('proposed')
+  const groupsOf = async (call = world.call, filter = '') =>
+    succeed(await call('GET', `/v1/${base}/changes?group=request&limit=5${filter}`)).data
+  const [group, ...earlier] = await groupsOf()
+  const { token_id, name, kind } = note.proposed
+  const own = (count: number) => ({ token_id, name, kind, count })
+  expect(group).toMatchObject({ request_id: note.request_id, actor: { name: 'Mara' }, proposed: [own(4)] })
+  expect(earlier.filter((each: object) => 'proposed' in each)).toEqual([])
+  // Counted as the changes are: what the filter matches, and the token may read.
+  const ofNotes = '&record_type=note'
+  expect((await groupsOf(world.call, ofNotes))[0]).toMatchObject({ count: 1, proposed: [own(1)] })
+  const settings = { PLINTH_URL: world.url, PLINTH_TOKEN: world.adminToken, PLINTH_BASE: base }
+  const listed = await plinth(['changes', '--group', 'request', '--limit', '1'], settings)
+  expect(listed.out).toContain(`\tMara (promotion)\t${name}\t`)
+  const grouped = await callTool(world, `/mcp/${base}`, 'changes', { group: 'request', limit: 1 })
+  expect(grouped.body.data[0].proposed).toEqual([own(4)])
   // The tools that others call are seen by who reads the whole base.
   const reader = await world.newToken([{ base, permission: 'read', record_type: ['note'] }])
   expect((await historyOf('note/n1', reader.call)).proposed).toMatchObject({ ...by, call: null })
+  expect((await groupsOf(reader.call))[0]).toMatchObject({ count: 1, proposed: [own(1)] })
   const told = await callTool(world, `/mcp/${base}`, 'record_history', { record_type: 'note', id: 'n1' })
   expect(told.body.data[0].proposed).toMatchObject(by)
   // A day later.

@@ -83,12 +83,13 @@ export type Change = Written & {
   diff: Step[]
   cause: string | null
   /** Who proposed it, if it came with a change-set. */
-  proposed?: { name: string; kind: Kind; call: Call | null }
+  proposed?: { token_id: string | null; name: string; kind: Kind; call: Call | null }
   title?: string
 }
 export type Count = { kind: string; record_type: string | null; operation: Operation; count: number }
 /** A field that a request changed; `from` and `to` where all changes share the value. */
 export type ChangedField = { record_type: string; path: string; count: number; from?: Json; to?: Json }
+export type Proposer = { token_id: string | null; name: string; kind: Kind; count: number }
 export type Group = Written & {
   first_at: string
   last_at: string
@@ -96,6 +97,8 @@ export type Group = Written & {
   count: number
   by: Count[]
   undone_by: string | null
+  /** Who proposed them, if they came with a change-set. */
+  proposed?: readonly Proposer[]
   fields?: ChangedField[]
   title?: string | null
   /** The resource of a group of one. */

@@ -1,4 +1,5 @@
 /** Authors: agents are squares, people circles, programs diamonds, so that they are told apart without reading. */
+import { Fragment } from 'react'
 import type { Kind } from '../api/session.ts'
 import { words } from '../words.ts'
 import { Icon } from './icon.tsx'
@@ -20,6 +21,19 @@ export const Who = ({ name, kind }: Author) => (
     <Shape name={name} kind={kind} />
     <Text>{name}</Text>
   </span>
+)
+
+/** Who proposed what came with a change-set. */
+export const ProposedBy = ({ by }: { by: readonly { token_id: string | null; name: string }[] }) => (
+  <>
+    {words.proposedBy}{' '}
+    {by.map(({ token_id, name }, at) => (
+      <Fragment key={`${token_id} ${name}`}>
+        {at > 0 && ', '}
+        <Text in="strong">{name}</Text>
+      </Fragment>
+    ))}
+  </>
 )
 
 /** Of people two letters, of programs one. */

@@ -10,6 +10,7 @@ import { type Named, type Titled, withTitles } from '../../records/titles.ts'
 import { shaped } from '../../storage/database/client.ts'
 import { type Conditions, conditionsFor, findGroups, type GroupKey } from './find-groups.ts'
 import { type GroupField, readGroupFields } from './group-fields.ts'
+import { type Proposer, proposersIn } from './group-proposers.ts'
 import { adviseActor, type ChangePageArgs, openReader, patienceOf, readRange } from './list.ts'
 import { askedOf, entriesOf, readUndone } from './undone-groups.ts'
 
@@ -29,6 +30,8 @@ export type ChangeGroup = {
   fields?: readonly GroupField[]
   /** The request that took all of them back. */
   undoneBy: string | null
+  /** Who proposed them, if they came with a change-set, the most first. */
+  proposed(): Promise<readonly Proposer[]>
 }
 export type ChangeGroupPage = {
   data: Titled<ChangeGroup>[]
@@ -103,6 +106,7 @@ async function countGroups(
 ): Promise<{ groups: ChangeGroup[]; read: number }> {
   const most = withFields ? LIMITS.groupedFieldEntries : LIMITS.groupedEntries
   const found: { group: ChangeGroup; key: GroupKey; at: number }[] = []
+  const proposed = proposersIn(scope, baseId, conditions, range, keys)
   let read = 0
   let entries = 0
   for (let size: number = LIMITS.groupsFirstCounted; read < keys.length && entries < most; ) {
@@ -114,8 +118,13 @@ async function countGroups(
       const counted = counts.byKey.get(i + 1)
       // Purged meanwhile.
       if (!counted) continue
-      const group = groupOf(key, counted, undoneBy.get(i + 1) ?? null)
-      found.push({ group, key, at: read + i })
+      const at = read + i
+      const group = {
+        ...groupOf(key, counted),
+        undoneBy: undoneBy.get(i + 1) ?? null,
+        proposed: () => proposed(at),
+      }
+      found.push({ group, key, at })
       entries += group.count
     }
     read += whole.length
@@ -160,7 +169,7 @@ async function countSome(
   return { byKey: Map.groupBy(rows, ({ n }) => n), read }
 }
 
-function groupOf(key: GroupKey, counted: readonly Counted[], undoneBy: string | null): ChangeGroup {
+function groupOf(key: GroupKey, counted: readonly Counted[]): Omit<ChangeGroup, 'undoneBy' | 'proposed'> {
   const [one] = counted
   const of = <T>(value: (row: Counted) => T) => counted.map(value)
   return {
@@ -184,6 +193,5 @@ function groupOf(key: GroupKey, counted: readonly Counted[], undoneBy: string | 
       operation,
       count,
     })),
-    undoneBy,
   }
 }

@@ -1,5 +1,5 @@
 /** One row for neighbours: what one author did with one tool within half an hour. A request is too fine to read. */
-import type { ChangedField, Count, Group } from '../../api/shapes.ts'
+import type { ChangedField, Count, Group, Proposer } from '../../api/shapes.ts'
 
 /** Requests that are read as one, newest first. */
 export type Folded = {
@@ -7,6 +7,7 @@ export type Folded = {
   count: number
   by: readonly Count[]
   fields: readonly ChangedField[]
+  proposed: readonly Proposer[]
   first: string
   last: string
   isUndone: boolean
@@ -48,6 +49,10 @@ export function foldedOf(groups: readonly Group[]): Folded {
       ({ kind, record_type, operation }) => `${kind} ${record_type} ${operation}`,
     ),
     fields: mergeFields(groups.flatMap(({ fields = [] }) => fields)),
+    proposed: sumBy(
+      groups.flatMap(({ proposed = [] }) => proposed),
+      ({ token_id, name }) => `${token_id} ${name}`,
+    ),
     first: groups.at(-1)?.first_at ?? '',
     last: groups[0]?.last_at ?? '',
     isUndone: groups.every(({ undone_by }) => undone_by !== null),

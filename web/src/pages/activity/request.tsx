@@ -13,7 +13,7 @@ import { visible } from '../../parts/text.ts'
 import { Time } from '../../parts/time.tsx'
 import { Steps, useTrace } from '../../parts/trace.tsx'
 import { UndoDialog } from '../../parts/undo/dialog.tsx'
-import { Who } from '../../parts/who.tsx'
+import { ProposedBy, Who } from '../../parts/who.tsx'
 import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
 import { foldedOf } from './fold.ts'
@@ -54,6 +54,11 @@ export default function Request({ place: { base, request = '' } }: PageProps) {
                     {group.call.tool}
                   </Text>
                 )}{' '}
+                {row.proposed.length > 0 && (
+                  <>
+                    <ProposedBy by={row.proposed} /> ·{' '}
+                  </>
+                )}
                 <Time at={group.last_at} />
                 {group.call?.client && (
                   <>

@@ -10,7 +10,7 @@ import { Icon } from '../../parts/icon.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { fieldName, visible, whole } from '../../parts/text.ts'
 import { Time } from '../../parts/time.tsx'
-import { Shape, Who } from '../../parts/who.tsx'
+import { ProposedBy, Shape, Who } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
 import { Author, type Props as AuthorProps, type Undo } from './author.tsx'
 import type { Folded } from './fold.ts'
@@ -53,6 +53,7 @@ export function Row({ base, row, types, onFilter, onUndo }: Props) {
           <Author base={base} row={row} mayUndo={mayUndo} onFilter={onFilter} onUndo={onUndo} />{' '}
           <Sentence base={base} row={row} types={types} onOpen={toggle} /> {tool}
           <span className="note">
+            {row.proposed.length > 0 && <ProposedBy by={row.proposed} />}
             {call?.endpoint && (
               <>
                 {' '}

@@ -11,7 +11,7 @@ import { Text } from '../../parts/plain-text.tsx'
 import type { useParameters } from '../../parts/search.ts'
 import { Time } from '../../parts/time.tsx'
 import { UndoDialog } from '../../parts/undo/dialog.tsx'
-import { Shape } from '../../parts/who.tsx'
+import { ProposedBy, Shape } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
 import { Cause } from './cause.tsx'
 import { type Fired, type Place, type useHistory, VERSIONS } from './load.ts'
@@ -139,7 +139,7 @@ function Entry({ change, fired, isFirst, isShown, mayWrite, onUndo, onCause, onB
         </div>
         {proposed && (
           <p className="meta">
-            {words.record.proposedBy} <Text in="strong">{proposed.name}</Text>{' '}
+            <ProposedBy by={[proposed]} />{' '}
             {proposed.call?.tool && (
               <Text in="span" className="tool">
                 {proposed.call.tool}
