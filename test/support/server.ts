@@ -4,6 +4,7 @@ import pino from 'pino'
 import { readConfig } from '../../src/config/read-config.ts'
 import { startServer } from '../../src/main.ts'
 import type { Provider } from '../../src/mcp/protocol/provider.ts'
+import { openBucket } from './bucket.ts'
 import { type Answer, type Body, type Call, caller } from './caller.ts'
 import { cloneDatabase, type TestDatabase } from './database.ts'
 import { scratch } from './scratch.ts'
@@ -25,6 +26,9 @@ export type TestServer = {
   close(): Promise<void>
 }
 
+/** `PLINTH_TEST_BLOBS=s3 npx vitest run …`: the contents of each server are in a bucket. */
+export const IN_BUCKET = process.env['PLINTH_TEST_BLOBS'] === 's3'
+
 /**
  * Starts a server with its own database on loopback. `env` are settings, `provider` is the MCP provider of
  * `/mcp`.
@@ -38,7 +42,13 @@ export async function openServer(
   const dataDir = await scratch('plinth-data-')
   const adminToken = 'plt_test-administrator-of-everything'
   const balancer = SERVERS > 1 && !provider ? await openBalancer() : undefined
-  const settings = { PLINTH_RATE_LIMIT: '0', DATABASE_URL: database.url, ...balancer?.settings, ...env }
+  const bucket = IN_BUCKET ? await openBucket() : undefined
+  const settings = {
+    ...{ PLINTH_RATE_LIMIT: '0', DATABASE_URL: database.url },
+    ...(bucket && { PLINTH_BLOB_URL: bucket.url }),
+    ...balancer?.settings,
+    ...env,
+  }
   const config = readConfig({
     PLINTH_PORT: '0',
     PLINTH_DATA_DIR: dataDir,
@@ -71,6 +81,7 @@ export async function openServer(
       await balancer?.close()
       await server?.close()
       server = undefined
+      await bucket?.close()
       if (!shared) await database.drop()
       await rm(dataDir, { recursive: true, force: true })
     },
