@@ -803,7 +803,7 @@ export const words = {
     sentSince: 'Sent since, and not taken back',
     callsOf: (count: number, trigger: string) => `${of(count, 'call')} of the trigger “${trigger}”.`,
     withEffects: 'Also take back what it set off here',
-    oneTransaction: 'One transaction. Can be undone itself.',
+    oneTransaction: 'All or nothing. It can be undone itself. Automation acts on it as on any change.',
     planChanged: 'The records changed while you looked. This is the plan now.',
   },
 

@@ -6,7 +6,8 @@ import { Icon } from './icon.tsx'
 
 type Said = { text: ReactNode; action?: { label: string; onSelect: () => void } }
 
-const SECONDS = 12
+/** Long enough to reach the button by keys. */
+const SECONDS = 20
 const said = storeOf<Said | undefined>(undefined)
 let timer: ReturnType<typeof setTimeout> | undefined
 
