@@ -1,0 +1,69 @@
+// @module-tag sampled
+/** The clock of the server jumps by hours, that of the database does not: nothing acknowledged is lost, and no lease ends early. */
+import { randomBytes } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { expect, test } from 'vitest'
+import { succeed } from '../support/answers.ts'
+import { startChild } from '../support/child-server.ts'
+import { scratch } from '../support/scratch.ts'
+import { lostOf, startWriting } from '../support/writing.ts'
+
+/** Loaded into the server: its clock goes wrong by the milliseconds that a file says. */
+const SHIFT = `
+import { readFileSync } from 'node:fs'
+const Real = Date
+const by = () => { try { return Number(readFileSync(process.env.PLINTH_TEST_CLOCK, 'utf8')) || 0 } catch { return 0 } }
+globalThis.Date = class extends Real {
+  constructor(...args) { if (args.length === 0) super(Real.now() + by()); else super(...args) }
+  static now() { return Real.now() + by() }
+}
+`
+const HOURS = [3, -3, 0]
+
+test.skipIf(process.env['PLINTH_TEST'] !== 'long')(
+  'writes, claims and keys outlive jumps of the clock of the server',
+  async () => {
+    const folder = await scratch('plinth-clock-')
+    const [shift, clock] = [join(folder, 'shift.mjs'), join(folder, 'clock')]
+    writeFileSync(shift, SHIFT)
+    writeFileSync(clock, '0')
+    const adminToken = `plt_${randomBytes(32).toString('base64url')}`
+    const server = await startChild(
+      { adminToken },
+      {
+        PLINTH_DATA_DIR: join(folder, 'data'),
+        NODE_OPTIONS: `--import ${pathToFileURL(shift)}`,
+        PLINTH_TEST_CLOCK: clock,
+      },
+    )
+    const writing = await startWriting(server)
+    const { acknowledged, failures } = writing
+    await expect.poll(() => acknowledged.size).toBeGreaterThan(50)
+    const job = '/v1/crm/records/job'
+    succeed(await server.call('PUT', '/v1/crm/record-types/job', {}), 201)
+    succeed(await server.call('PUT', `${job}/one`, { data: {} }), 201)
+    const claimed = succeed(await server.call('POST', `${job}/claim`, { lease_seconds: 600 }))
+    expect(claimed.data).toHaveLength(1)
+    const key = { 'idempotency-key': 'once' }
+    const made = succeed(await server.call('POST', job, { data: { n: 1 } }, key), 201)
+    for (const hours of HOURS) {
+      writeFileSync(clock, String(hours * 3_600_000))
+      // Ids begin with the time, and never go back.
+      const { id } = succeed(await server.call('POST', job, { data: {} }), 201)
+      const at = Number.parseInt(id.replace('-', '').slice(0, 12), 16)
+      if (hours > 0) expect(Math.round((at - Date.now()) / 3_600_000)).toBe(hours)
+      const before = acknowledged.size
+      await expect.poll(() => acknowledged.size).toBeGreaterThan(before + 50)
+      // The lease is the database's: the record is still held, and the key still answers as at first.
+      const filter = { field: 'id', op: 'eq', value: 'one' }
+      expect(succeed(await server.call('POST', `${job}/claim`, { filter })).data).toEqual([])
+      expect(succeed(await server.call('POST', job, { data: { n: 1 } }, key), 201).id).toBe(made.id)
+    }
+    await writing.end()
+    expect(failures).toEqual([])
+    expect(await lostOf(server, acknowledged)).toEqual([])
+    await server.kill()
+  },
+)
