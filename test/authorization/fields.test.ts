@@ -9,7 +9,6 @@ import {
   BASE_SUBSCRIPTIONS,
   DESK,
   DESK_MUTATIONS,
-  DESK_QUERIES,
   DESK_SUBSCRIPTIONS,
 } from '../support/base-samples.ts'
 import { firstEvent } from '../support/first-event.ts'
@@ -74,7 +73,7 @@ const questionsOf = (
 const SCHEMAS = [
   ['/graphql', FIELD_NEEDS, QUERIES, MUTATIONS],
   ['/graphql/crm', BASE_FIELD_NEEDS, BASE_QUERIES, BASE_MUTATIONS],
-  ['/graphql/crm/e/desk', DESK_FIELD_NEEDS, DESK_QUERIES, DESK_MUTATIONS],
+  ['/graphql/crm/e/desk', DESK_FIELD_NEEDS, BASE_QUERIES, DESK_MUTATIONS],
 ] as const
 
 test.each(SCHEMAS)(

@@ -20,7 +20,6 @@ import {
   BASE_SUBSCRIPTIONS,
   DESK,
   DESK_MUTATIONS,
-  DESK_QUERIES,
   DESK_SUBSCRIPTIONS,
 } from '../support/base-samples.ts'
 import { CASES_TIMEOUT } from '../support/cases.ts'
@@ -56,7 +55,7 @@ beforeAll(async () => {
   samples = [
     ...at('/graphql', queries, MUTATIONS, SUBSCRIPTIONS),
     ...at('/graphql/crm', BASE_QUERIES, BASE_MUTATIONS, BASE_SUBSCRIPTIONS),
-    ...at('/graphql/crm/e/desk', DESK_QUERIES, DESK_MUTATIONS, DESK_SUBSCRIPTIONS),
+    ...at('/graphql/crm/e/desk', BASE_QUERIES, DESK_MUTATIONS, DESK_SUBSCRIPTIONS),
   ]
 })
 afterAll(async () => {

@@ -45,7 +45,6 @@ export const DESK = {
   undo: true,
 }
 const { restoreTask: _, ...writes } = BASE_MUTATIONS
-export const DESK_QUERIES = BASE_QUERIES
 export const DESK_MUTATIONS: typeof BASE_MUTATIONS = {
   ...writes,
   _undo: '_undo(idempotencyKey: "undone" $dry) { count undone skipped dryRun }',

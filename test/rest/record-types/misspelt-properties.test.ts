@@ -113,7 +113,7 @@ test('a batch gives each warning once, with its operations', async () => {
   const done = succeed(await server.call('POST', '/v1/crm/batch', { operations }))
   expect(done.meta).toEqual({ count: 5, warnings })
   const called = await callTool(server, '/mcp/crm', 'batch', { operations })
-  expect(called.body.meta).toEqual({ count: 5, warnings })
+  expect(called.body.meta).toEqual({ count: 5, request_id: expect.any(String), warnings })
   const right = { operations: [operation({ amount: 1 })] }
   expect(succeed(await server.call('POST', '/v1/crm/batch', right)).meta).toEqual({ count: 1 })
 })
