@@ -9,8 +9,9 @@ const PATH = '/mcp/crm/e/desk'
 let world: World
 beforeAll(async () => {
   world = await openWorld()
+  const properties = { team: { type: 'string' }, n: { type: 'integer' } }
   for (const type of ['deal', 'note'])
-    succeed(await world.call('PUT', `/v1/crm/record-types/${type}`, {}), 201)
+    succeed(await world.call('PUT', `/v1/crm/record-types/${type}`, { json_schema: { properties } }), 201)
   const ends = { source_record_types: ['deal'], target_record_types: ['note'] }
   succeed(await world.call('PUT', '/v1/crm/relationship-types/about', ends), 201)
   const operations = ['get', 'list', 'create', 'update', 'delete', 'claim', 'attach', 'history']
@@ -104,6 +105,40 @@ test('the policy of the endpoint bounds what it proposes', async () => {
   expect(succeed(await call('GET', '/v1/crm/previews')).data).not.toContainEqual(
     expect.objectContaining({ change_set: expect.objectContaining({ revision: 0 }) }),
   )
+  expect(await inProduction()).toBe(before)
+})
+
+test('its GraphQL proposes too, within the same policy', async () => {
+  const { call, run } = await newAgent()
+  const ask = async (query: string) => (await call('POST', '/graphql/crm/e/desk', { query })).body
+  const before = await inProduction()
+  const previews = async () =>
+    succeed(await world.call('GET', '/v1/crm/previews')).data.map(({ id }: Body) => id)
+  const opened = await previews()
+  expect((await ask('{ deal(id: "mine") { n } }')).data.deal.n).toBe(1)
+  const refused = [
+    'updateDeal(id: "theirs", data: { n: 9 }) { deal { n } }',
+    'updateDeal(id: "mine", data: { team: "b" }) { deal { n } }',
+    'createDeal(data: { team: "b" }) { deal { n } }',
+    'deleteDeal(id: "theirs") { deleted }',
+    'claimDeal(id: "mine") { claim { id } }',
+    '_undo { count }',
+  ]
+  for (const field of refused) expect((await ask(`mutation { ${field} }`)).errors, field).toBeDefined()
+  expect(await previews()).toEqual(opened)
+  const { data, errors } = await ask('mutation { updateDeal(id: "mine", data: { n: 5 }) { deal { n } } }')
+  expect(errors).toBeUndefined()
+  expect(data.updateDeal.deal.n).toBe(5)
+  expect((await ask('{ deal(id: "mine") { n } dealRecords { nodes { id n } } }')).data).toEqual({
+    deal: { n: 5 },
+    dealRecords: { nodes: [{ id: 'mine', n: 5 }] },
+  })
+  const tool = await run('update_deal', { id: 'mine', n: 6 })
+  expect((await ask('{ deal(id: "mine") { n } }')).data.deal.n).toBe(6)
+  const { changes } = succeed(
+    await world.call('POST', '/v1/crm/promote/proposal', { from: tool.body.change_set }),
+  )
+  expect(changes).toHaveLength(1)
   expect(await inProduction()).toBe(before)
 })
 

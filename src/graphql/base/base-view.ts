@@ -100,10 +100,11 @@ export async function baseView(
   ])
   const seen = JSON.stringify([base, rights, offer?.stamp, scope.policy?.name, isOfDrafts(scope)])
   const key = [stampOf(types), stampOf(links), seen.length > MOST_KEY_CHARS ? digest(seen) : seen].join(' ')
+  // What is only proposed is taken back by discarding it.
+  const mayUndo = offer?.undo === true && !isOfDrafts(scope)
   return {
     key,
-    make: () =>
-      see(base, key, offer?.undo === true, types, visibilityOf(scope, base, [...links.values()], offer)),
+    make: () => see(base, key, mayUndo, types, visibilityOf(scope, base, [...links.values()], offer)),
   }
 }
 
@@ -136,7 +137,8 @@ function visibilityOf(
     isReadable,
     isWritable,
     mayUse: (id, operation) =>
-      offer ? offer.types.get(id)?.has(operation) === true : !ofDrafts || !NOT_OF_DRAFTS.has(operation),
+      (!offer || offer.types.get(id)?.has(operation) === true) &&
+      (!ofDrafts || !NOT_OF_DRAFTS.has(operation)),
     isWhole,
     changesOf: (id) => (isReadable(id) && isWhole(id) && !ofDrafts ? offered(id) : null),
     historyOf: (id) => {

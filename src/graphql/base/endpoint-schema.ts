@@ -1,5 +1,6 @@
 /** The schema of an endpoint: its types with their operations, within its row and field policies. */
 import { servedEndpoint } from '../../engine/configuration/endpoints/index.ts'
+import { atAddress } from '../change-sets.ts'
 import { atEndpoint, type Context, duringCall, throughEndpoint } from '../context.ts'
 import type { Offer } from './base-view.ts'
 import type { LazySchema } from './lazy-schema.ts'
@@ -12,15 +13,14 @@ import { schemaOf } from './schemas.ts'
 export async function endpointSchema(
   caller: Context,
   { base, endpoint }: { base: string; endpoint: string },
+  isWrite: boolean,
 ): Promise<{ schema: LazySchema; context: Context }> {
   const entered = await atEndpoint(caller, base, endpoint)
   const offer = await offerOf(entered, base, endpoint)
   // Changes made here belong to the endpoint, as those of its tools do, so that they can be taken back here.
   const call = { id: caller.scope.requestId, tool: 'graphql', endpoint, client: null, traceId: null }
   const narrow = await throughEndpoint(duringCall(entered, call), base, endpoint, 'records')
-  // Its typed fields are not bound to change-sets: a token that proposes reads here.
-  const { proposal: _, ...scope } = narrow.scope
-  const context = { ...narrow, scope }
+  const { context } = await atAddress(narrow, base, isWrite)
   return { schema: await schemaOf(context, base, offer), context }
 }
 
@@ -28,7 +28,7 @@ export async function endpointSchema(
  * Relationships are followed where the endpoint has a tool for it, and records where they are resources, as in MCP.
  */
 async function offerOf({ scope }: Context, base: string, endpoint: string): Promise<Offer> {
-  const { stamp, tools, links, resources, undo } = await servedEndpoint(scope, base, endpoint, false, false)
+  const { stamp, tools, links, resources, undo } = await servedEndpoint(scope, base, endpoint, false)
   const byType = Map.groupBy(tools, ({ recordType }) => recordType)
   const types = new Map([...byType].map(([id, own]) => [id, new Set(own.map(({ operation }) => operation))]))
   const isRead = (operations: ReadonlySet<string>) => operations.has('get') || operations.has('list')

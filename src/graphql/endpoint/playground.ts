@@ -169,7 +169,7 @@ async function typedFor(
     return { schema: await schemaOf(at.context, at.base), context: at.context }
   }
   await refuseChangeSet(caller, base)
-  return endpointSchema(caller, { base, endpoint })
+  return endpointSchema(caller, { base, endpoint }, mayWrite(sent))
 }
 
 /** Whether the request may write. No mutation is without the word. */

@@ -63,8 +63,8 @@ const permissionOf = (operation: ServedOperation | LinkOperation): Permission =>
 type May = (operation: ServedOperation | LinkOperation, recordType: string) => boolean
 
 /**
- * Resolves the tools that an endpoint offers to the token. With `whole`, resolves all tools, even of a
- * disabled endpoint, for readers of its configuration. With `proposes`, those of what the token may propose too.
+ * Resolves the tools that an endpoint offers to the token, also those of what it may propose. With `whole`, resolves all tools,
+ * even of a disabled endpoint, for readers of its configuration.
  * @throws FORBIDDEN without a grant that reaches it; NOT_FOUND when the endpoint is absent or disabled
  */
 export async function servedEndpoint(
@@ -72,13 +72,12 @@ export async function servedEndpoint(
   baseId: string,
   id: string,
   whole: boolean,
-  proposes = true,
 ): Promise<ResolvedEndpoint> {
   if (whole) requirePermission(asked.access, 'read', baseId, '*')
   const scope = whole ? asked : await enterEndpoint(asked, baseId, id)
   const endpoint = await requireEndpoint(scope, baseId, id, whole)
   const may: May = (operation, type) => whole || scope.access.allows(permissionOf(operation), baseId, type)
-  const proposed = proposes ? withProposals(scope.access) : scope.access
+  const proposed = withProposals(scope.access)
   const mayAlso: May = (operation, type) =>
     may(operation, type) || (Object.hasOwn(BATCHED, operation) && proposed.allows('write', baseId, type))
   const tools = endpoint.tools.filter(({ operation, recordType }) => mayAlso(operation, recordType))
