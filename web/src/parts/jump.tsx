@@ -1,6 +1,6 @@
 /** The jump: type a few letters of a page, a record type or a record, and go there. */
 import { useQueries } from '@tanstack/react-query'
-import { type KeyboardEvent, useDeferredValue, useEffect, useId, useRef, useState } from 'react'
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { navigate } from 'wouter/use-browser-location'
 import { to } from '../addresses.ts'
 import { useRecordCounts, useTypes } from '../api/queries.ts'
@@ -18,7 +18,7 @@ export function Jump({ base, onClose }: { base: string; onClose: () => void }) {
   const list = useId()
   const [typed, setTyped] = useState('')
   const [at, setAt] = useState(0)
-  const asked = useDeferredValue(typed.trim())
+  const asked = useSettled(typed.trim())
   const types = useTypes(base).data ?? []
   const records = useFound(base, types, asked)
   useEffect(() => {
@@ -100,7 +100,20 @@ const typeTarget = (base: string, type: RecordType): Target => ({
   address: to.records(base, type.id),
 })
 
-/** Without a text index, a search reads each record of a type. */
+/** Between two letters of a word. */
+const SETTLE_MS = 150
+
+/** A text that nobody types on: each would search several types. */
+function useSettled(text: string): string {
+  const [settled, setSettled] = useState(text)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), SETTLE_MS)
+    return () => clearTimeout(timer)
+  }, [text])
+  return settled
+}
+
+/** Without a text index, a search reads each record of a type: 0.1 s for so many. */
 const MOST_UNINDEXED = 20_000
 /** An id that nobody chose says nothing to a person. */
 const MADE_ID = /^[\da-f]{8}-[\da-f-]{27}$/
