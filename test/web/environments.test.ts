@@ -49,7 +49,7 @@ inBrowser('a preview is made, a seed of it is reset, and with its records it is 
   const articles = '/v1/desk--trial/records/article'
   expect(succeed(await server.call('GET', articles)).data).toHaveLength(1)
   await visitor.click('button', 'Delete…', panel)
-  await visitor.sees('With it go 1 record, 0 links and 0 files of its own.', dialog)
+  await visitor.sees('With it go: 1 record.', dialog)
   await visitor.click('button', 'Delete trial', dialog)
   await page.getByRole('row', { name: /trial/ }).waitFor({ state: 'detached' })
   expect((await server.call('GET', '/v1/bases/desk--trial')).status).toBe(404)
