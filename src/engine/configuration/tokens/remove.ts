@@ -40,7 +40,8 @@ export async function endTokens(scope: Scope, ids: readonly string[]): Promise<`
   const pauses = await scope.db.orm.reviewRequest.findMany({
     where: { kind: 'pause', state: 'open', tokenId: { in: rows.map(({ id }) => id) } },
   })
-  await scope.db.orm.reviewRequest.deleteMany({ where: { id: { in: pauses.map(({ id }) => id) } } })
+  if (pauses.length > 0)
+    await scope.db.orm.reviewRequest.deleteMany({ where: { id: { in: pauses.map(({ id }) => id) } } })
   await appendChanges(scope, [
     ...rows.map((row) => ({
       ...({ baseId: ACCOUNT, kind: 'token', id: row.id, operation: 'delete', version: 2 } as const),
