@@ -236,6 +236,7 @@ question('Can I take back what the agent did?', async (visitor, page) => {
     await visitor.sees('83 changes undone.')
     expect(await closed()).toBe(3)
     await visitor.click('button', 'Undo the undo')
+    await visitor.click('button', 'Undo 83 changes', plan)
     await expect.poll(closed, { timeout: ANSWER_MS }).toBe(86)
   }
 })

@@ -87,6 +87,8 @@ asMara('a field of several records is set, and that is undone', '/t/ticket', asy
   await visitor.click('button', /^Change \d tickets?$/, dialog)
   for (const id of ids) await becomes(id, { priority: 'urgent' })
   await visitor.click('button', 'Undo')
+  for (const id of ids) await becomes(id, { priority: 'urgent' })
+  await visitor.click('button', 'Undo 2 changes', dialog)
   for (const [at, id] of ids.entries()) await becomes(id, { priority: before[at] })
 })
 
@@ -134,6 +136,9 @@ asMara('a change is undone with its plan, and the undo as well', '/t/ticket/T-10
   await visitor.click('button', 'Undo this change', dialog)
   await becomes('T-1004', { priority: 'high', due: '2026-12-20' })
   await visitor.click('button', 'Undo the undo')
+  await visitor.sees('priority', dialog)
+  await becomes('T-1004', { priority: 'high', due: '2026-12-20' })
+  await visitor.click('button', 'Undo 1 change', dialog)
   await becomes('T-1004', { priority: 'urgent', due: '2026-11-27' })
 })
 

@@ -545,7 +545,6 @@ export const words = {
       `They can be restored for ${of(days, 'day')}, from the view of what is deleted.`,
     more: (count: number) => `and ${number.format(count)} more`,
     undo: 'Undo',
-    undone: 'Undone.',
     undoTitle: (count: string) => `Undo changes of ${count}`,
     undoDo: (count: string) => `Take ${count} back`,
     since: 'As they were at',

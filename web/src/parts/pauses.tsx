@@ -1,5 +1,4 @@
 /** Tokens that are paused, since they wrote far past their usual pace: let one go on, or take back what it wrote. */
-import { useState } from 'react'
 import { Link } from 'wouter'
 import { to } from '../addresses.ts'
 import { useRead, useWrite } from '../api/queries.ts'
@@ -12,7 +11,7 @@ import { Icon } from './icon.tsx'
 import { Text } from './plain-text.tsx'
 import { shortName } from './previews.ts'
 import { say } from './toast.tsx'
-import { UndoDialog } from './undo/dialog.tsx'
+import { askUndo } from './undo/asked.ts'
 import { Who } from './who.tsx'
 
 type Pause = {
@@ -30,14 +29,13 @@ type Pause = {
 }
 
 export function Pauses({ base }: { base: string }) {
-  const [undone, setUndone] = useState<{ actor: string; since: string }>()
   const open = useRead<Page<Pause>>(pathOf([base, 'review-requests'], { state: 'open', limit: 100 }))
   const mayWrite = useMay(base, '*', 'write')
   const write = useWrite<unknown>(base)
   const pauses = (open.data?.data ?? []).flatMap((each) =>
     each.pause ? [{ ...each, pause: each.pause }] : [],
   )
-  if (pauses.length === 0 && !undone) return null
+  if (pauses.length === 0) return null
   const resume = ({ id, by }: Pause) =>
     write.mutate({
       method: 'POST',
@@ -74,7 +72,7 @@ export function Pauses({ base }: { base: string }) {
             {mayWrite && each.pause.writes > 0 && (
               <button
                 type="button"
-                onClick={() => setUndone({ actor: each.pause.token_id, since: each.pause.since })}
+                onClick={() => askUndo({ base, of: { actor: each.pause.token_id, since: each.pause.since } })}
               >
                 <Icon name="undo" /> {words.pause.undo}
               </button>
@@ -83,7 +81,6 @@ export function Pauses({ base }: { base: string }) {
         </div>
       ))}
       {write.error && <Failure of={write.error} />}
-      {undone && <UndoDialog base={base} of={undone} onClose={() => setUndone(undefined)} />}
     </section>
   )
 }

@@ -4,6 +4,7 @@ import type { Kind } from '../api/session.ts'
 import { words } from '../words.ts'
 import { Icon } from './icon.tsx'
 import { Text } from './plain-text.tsx'
+import { Time } from './time.tsx'
 
 type Author = { name: string; kind?: Kind | undefined }
 
@@ -21,6 +22,13 @@ export const Who = ({ name, kind }: Author) => (
     <Shape name={name} kind={kind} />
     <Text>{name}</Text>
   </span>
+)
+
+/** Whose changes an undo takes back, and since when. */
+export const DoneSince = ({ at, ...author }: Author & { at: number }) => (
+  <>
+    <Who {...author} /> {words.undo.since} <Time at={at} />
+  </>
 )
 
 /** Who proposed what came with a change-set. */

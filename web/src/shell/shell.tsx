@@ -9,6 +9,7 @@ import { Text } from '../parts/plain-text.tsx'
 import { words } from '../words.ts'
 import { Keys, usePageKeys } from './keys.tsx'
 import { Side } from './side.tsx'
+import { AskedUndo } from './undo.tsx'
 
 const LiveContext = createContext<Live & { onToggle?: () => void }>({ state: 'paused' })
 
@@ -35,6 +36,7 @@ export function Shell({ base, path, children }: Props) {
           {children}
         </div>
       </div>
+      <AskedUndo path={path} />
       {panel === 'jump' && <Jump base={base} onClose={() => setPanel(undefined)} />}
       {panel === 'keys' && <Keys onClose={() => setPanel(undefined)} />}
     </LiveContext.Provider>

@@ -5,24 +5,22 @@ import { Text } from '../../parts/plain-text.tsx'
 import type { Change as ChangeSearch } from '../../parts/search.ts'
 import { visible } from '../../parts/text.ts'
 import { startOfDay } from '../../parts/time.tsx'
-import { DoneSince, type UndoDialog } from '../../parts/undo/dialog.tsx'
+import { askUndo } from '../../parts/undo/asked.ts'
+import { DoneSince } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
 import type { Folded } from './fold.ts'
 
-/** What is taken back, and what the plan says of it. */
-export type Undo = Pick<Parameters<typeof UndoDialog>[0], 'of' | 'about'>
 export type Props = {
   base: string
   row: Folded
   mayUndo: boolean
   onFilter: ChangeSearch
-  onUndo: (undo: Undo) => void
 }
 
 const HOUR = 3_600_000
 
 /** The name of an author opens what there is about it. */
-export function Author({ base, row, mayUndo, onFilter, onUndo }: Props) {
+export function Author({ base, row, mayUndo, onFilter }: Props) {
   const { actor } = row.groups[0] ?? {}
   if (!actor) return null
   const { name, kind, token_id: token } = actor
@@ -34,7 +32,7 @@ export function Author({ base, row, mayUndo, onFilter, onUndo }: Props) {
   ]
   const undoSince = (at: number) => {
     const about = <DoneSince name={name} kind={kind} at={at} />
-    onUndo({ of: { actor: token ?? name, since: new Date(at).toISOString() }, about })
+    askUndo({ base, of: { actor: token ?? name, since: new Date(at).toISOString() }, about })
   }
   return (
     <Menu

@@ -1,17 +1,14 @@
 /** Activity: what happened, who did it, and the way back. */
-import { useState } from 'react'
 import type { PageProps } from '../../addresses.ts'
 import { useTypes } from '../../api/queries.ts'
 import type { RecordType } from '../../api/shapes.ts'
 import { Empty, pendingOf, Skeleton } from '../../parts/failure.tsx'
 import { useParameters } from '../../parts/search.ts'
 import { longDay, useNow, zone } from '../../parts/time.tsx'
-import { UndoDialog } from '../../parts/undo/dialog.tsx'
 import { ConnectButton } from '../../shell/connect.tsx'
 import { useKey } from '../../shell/keys.tsx'
 import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
-import type { Undo } from './author.tsx'
 import { Bars } from './bars.tsx'
 import { Filters, Range } from './filters.tsx'
 import { type Folded, fold, type Part, partOf } from './fold.ts'
@@ -22,7 +19,6 @@ import './activity.css'
 
 export default function Activity({ place: { base } }: PageProps) {
   const [search, setSearch] = useParameters()
-  const [undo, setUndo] = useState<Undo>()
   const now = useNow()
   const types = useTypes(base).data ?? []
   const feed = useFeed(base, search)
@@ -63,14 +59,7 @@ export default function Activity({ place: { base } }: PageProps) {
                   }
                 />
               )}
-              <Feed
-                base={base}
-                rows={fold(groups)}
-                types={types}
-                now={now}
-                onFilter={setSearch}
-                onUndo={setUndo}
-              />
+              <Feed base={base} rows={fold(groups)} types={types} now={now} onFilter={setSearch} />
               {feed.hasNextPage && (
                 <button
                   type="button"
@@ -85,7 +74,6 @@ export default function Activity({ place: { base } }: PageProps) {
           </div>
         )}
       </main>
-      {undo && <UndoDialog base={base} {...undo} onClose={() => setUndo(undefined)} />}
     </>
   )
 }
@@ -104,11 +92,10 @@ type FeedProps = {
   types: readonly RecordType[]
   now: number
   onFilter: Parameters<typeof Row>[0]['onFilter']
-  onUndo: (undo: Undo) => void
 }
 
 /** The rows under the part of the day that they are of. */
-function Feed({ base, rows, types, now, onFilter, onUndo }: FeedProps) {
+function Feed({ base, rows, types, now, onFilter }: FeedProps) {
   const parts: { part: Part; rows: Folded[] }[] = []
   for (const row of rows) {
     const part = partOf(row.last, now)
@@ -120,7 +107,7 @@ function Feed({ base, rows, types, now, onFilter, onUndo }: FeedProps) {
       <h2>{nameOfPart(each.part)}</h2>
       <ul>
         {each.rows.map((row) => (
-          <Row key={keyOf(row)} base={base} row={row} types={types} onFilter={onFilter} onUndo={onUndo} />
+          <Row key={keyOf(row)} base={base} row={row} types={types} onFilter={onFilter} />
         ))}
       </ul>
     </section>

@@ -1,5 +1,4 @@
 /** All changes of one request, and what it set off. */
-import { useState } from 'react'
 import { type PageProps, to } from '../../addresses.ts'
 import { useRead, useTypes } from '../../api/queries.ts'
 import { pathOf } from '../../api/send.ts'
@@ -12,7 +11,7 @@ import { Text } from '../../parts/plain-text.tsx'
 import { visible } from '../../parts/text.ts'
 import { Time } from '../../parts/time.tsx'
 import { Steps, useTrace } from '../../parts/trace.tsx'
-import { UndoDialog } from '../../parts/undo/dialog.tsx'
+import { askUndo } from '../../parts/undo/asked.ts'
 import { ProposedBy, Who } from '../../parts/who.tsx'
 import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
@@ -25,7 +24,6 @@ import './activity.css'
 const MOST = 500
 
 export default function Request({ place: { base, request = '' } }: PageProps) {
-  const [isUndoing, setUndoing] = useState(false)
   const mayUndo = useMay(base, '*', 'write')
   const types = useTypes(base).data ?? []
   const groups = useRead<Page<Group>>(
@@ -69,7 +67,11 @@ export default function Request({ place: { base, request = '' } }: PageProps) {
                 · <code>{visible(request)}</code>
               </p>
             </div>
-            <button type="button" disabled={!mayUndo} onClick={() => setUndoing(true)}>
+            <button
+              type="button"
+              disabled={!mayUndo}
+              onClick={() => askUndo({ base, of: { request_id: group.undone_by ?? request } })}
+            >
               <Icon name="undo" /> {group.undone_by === null ? words.undo.verb : words.record.undoUndo}
             </button>
           </div>
@@ -89,13 +91,6 @@ export default function Request({ place: { base, request = '' } }: PageProps) {
         </ul>
         {first && <Effects base={base} seq={first.seq} />}
       </main>
-      {isUndoing && group && (
-        <UndoDialog
-          base={base}
-          of={{ request_id: group.undone_by ?? request }}
-          onClose={() => setUndoing(false)}
-        />
-      )}
     </>
   )
 }

@@ -10,9 +10,10 @@ import { Icon } from '../../parts/icon.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { fieldName, visible, whole } from '../../parts/text.ts'
 import { Time } from '../../parts/time.tsx'
+import { askUndo, type Undo } from '../../parts/undo/asked.ts'
 import { ProposedBy, Shape, Who } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
-import { Author, type Props as AuthorProps, type Undo } from './author.tsx'
+import { Author, type Props as AuthorProps } from './author.tsx'
 import type { Folded } from './fold.ts'
 import { useChangesOf } from './load.ts'
 import { Sentence } from './sentence.tsx'
@@ -20,7 +21,7 @@ import { Subject } from './subject.tsx'
 
 type Props = Omit<AuthorProps, 'mayUndo'> & { types: readonly RecordType[] }
 
-export function Row({ base, row, types, onFilter, onUndo }: Props) {
+export function Row({ base, row, types, onFilter }: Props) {
   const [isOpen, setOpen] = useState(false)
   const [group] = row.groups
   const mayUndo = useMay(base, row.by[0]?.record_type ?? '*', 'write')
@@ -50,7 +51,7 @@ export function Row({ base, row, types, onFilter, onUndo }: Props) {
           <span className="hidden">{words.activity.onlyThis(visible(actor.name))}</span>
         </button>
         <div className="feed-what">
-          <Author base={base} row={row} mayUndo={mayUndo} onFilter={onFilter} onUndo={onUndo} />{' '}
+          <Author base={base} row={row} mayUndo={mayUndo} onFilter={onFilter} />{' '}
           <Sentence base={base} row={row} types={types} onOpen={toggle} /> {tool}
           <span className="note">
             {row.proposed.length > 0 && <ProposedBy by={row.proposed} />}
@@ -71,7 +72,7 @@ export function Row({ base, row, types, onFilter, onUndo }: Props) {
         </div>
         <span className="feed-end">
           {mayUndo && (row.isUndone || row.by.some(({ kind }) => UNDOABLE.has(kind))) && (
-            <button type="button" className="quiet" onClick={() => onUndo({ of: undoOf(row), about })}>
+            <button type="button" className="quiet" onClick={() => askUndo({ base, of: undoOf(row), about })}>
               {!row.isUndone && <Icon name="undo" />} {row.isUndone ? words.record.undoUndo : words.undo.verb}
             </button>
           )}

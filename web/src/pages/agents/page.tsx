@@ -9,7 +9,8 @@ import { Pauses } from '../../parts/pauses.tsx'
 import { useParameters } from '../../parts/search.ts'
 import { Segments } from '../../parts/segments.tsx'
 import { NewToken } from '../../parts/token-form.tsx'
-import { DoneSince, UndoDialog } from '../../parts/undo/dialog.tsx'
+import { askUndo } from '../../parts/undo/asked.ts'
+import { DoneSince } from '../../parts/who.tsx'
 import { ConnectButton } from '../../shell/connect.tsx'
 import { words } from '../../words.ts'
 import { EndpointPanel } from './endpoint-panel.tsx'
@@ -25,7 +26,6 @@ export default function Page({ place: { base, token: id, endpoint: endpointId } 
   const [search, change] = useParameters()
   const [isMaking, setMaking] = useState(false)
   const [revoked, setRevoked] = useState<Token>()
-  const [undone, setUndone] = useState<Pick<Parameters<typeof UndoDialog>[0], 'of' | 'about'>>()
   const span = spanOf(search['span'])
   const tokens = useTokens(base)
   const endpoints = useEndpoints(base)
@@ -33,7 +33,8 @@ export default function Page({ place: { base, token: id, endpoint: endpointId } 
   const isAdmin = useMay(base, '*', 'admin')
   const token = tokens.rows.find((each) => each.id === id)
   const undoSince = (of: Token, since: number) =>
-    setUndone({
+    askUndo({
+      base,
       of: { actor: of.id, since: new Date(since).toISOString() },
       about: <DoneSince name={of.name} kind={kindOf(of)} at={since} />,
     })
@@ -80,7 +81,7 @@ export default function Page({ place: { base, token: id, endpoint: endpointId } 
           {endpointId !== undefined && (
             <EndpointPanel key={endpointId} base={base} id={endpointId} tokens={tokens.rows} />
           )}
-          {/* Both outlive the panel: a token that is revoked is gone from the list. */}
+          {/* It outlives the panel: a token that is revoked is gone from the list. */}
           {revoked && (
             <Revoke
               base={base}
@@ -89,7 +90,6 @@ export default function Page({ place: { base, token: id, endpoint: endpointId } 
               onUndo={() => undoSince(revoked, Date.parse(revoked.created_at))}
             />
           )}
-          {undone && <UndoDialog base={base} {...undone} onClose={() => setUndone(undefined)} />}
           {isMaking && <NewToken base={base} endpoints={endpoints.rows} onClose={() => setMaking(false)} />}
         </>
       }

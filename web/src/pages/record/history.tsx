@@ -10,7 +10,6 @@ import { Menu } from '../../parts/menu.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import type { useParameters } from '../../parts/search.ts'
 import { Time } from '../../parts/time.tsx'
-import { UndoDialog } from '../../parts/undo/dialog.tsx'
 import { ProposedBy, Shape } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
 import { Cause } from './cause.tsx'
@@ -29,7 +28,7 @@ type Props = {
 }
 
 export function History({ place, history, fired, shown, last, onChange }: Props) {
-  const [open, setOpen] = useState<{ panel: 'undo' | 'request' | 'cause'; change: Change }>()
+  const [open, setOpen] = useState<{ panel: 'undo' | 'cause'; change: Change }>()
   const mayWrite = useMay(place.base, place.type, 'write')
   const changes = history.data?.data ?? []
   return (
@@ -79,19 +78,7 @@ export function History({ place, history, fired, shown, last, onChange }: Props)
         </p>
       )}
       {open?.panel === 'undo' && (
-        <UndoChange
-          place={place}
-          change={open.change}
-          onClose={() => setOpen(undefined)}
-          onAll={() => setOpen({ ...open, panel: 'request' })}
-        />
-      )}
-      {open?.panel === 'request' && (
-        <UndoDialog
-          base={place.base}
-          of={{ request_id: open.change.request_id }}
-          onClose={() => setOpen(undefined)}
-        />
+        <UndoChange place={place} change={open.change} onClose={() => setOpen(undefined)} />
       )}
       {open?.panel === 'cause' && (
         <Cause base={place.base} change={open.change} onClose={() => setOpen(undefined)} />

@@ -8,29 +8,30 @@ import { ChangesInTable, changesOf } from '../../parts/diff.tsx'
 import { Failure, pendingOf } from '../../parts/failure.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { say } from '../../parts/toast.tsx'
+import { askUndo } from '../../parts/undo/asked.ts'
 import { words } from '../../words.ts'
 import type { Place } from './load.ts'
 
-type Props = { place: Place; change: Change; onClose: () => void; onAll: () => void }
+type Props = { place: Place; change: Change; onClose: () => void }
 
-export function UndoChange({ place: { base }, change, onClose, onAll }: Props) {
+export function UndoChange({ place: { base }, change, onClose }: Props) {
   const [force, setForce] = useState(false)
-  const path = (seq: number, dry: boolean, forced = force) =>
-    pathOf([base, 'changes', String(seq), 'revert'], {
+  const path = (dry: boolean) =>
+    pathOf([base, 'changes', String(change.seq), 'revert'], {
       dry_run: dry || undefined,
-      force: forced || undefined,
+      force: force || undefined,
     })
-  const plan = useAsk<Change>(path(change.seq, true), undefined)
+  const plan = useAsk<Change>(path(true), undefined)
   const write = useWrite<Change>(base)
   const undo = () =>
     write.mutate({
       method: 'POST',
-      path: path(change.seq, false),
+      path: path(false),
       onDone: (done) => {
         onClose()
         say(words.record.undone, {
           label: words.record.undoUndo,
-          onSelect: () => write.mutate({ method: 'POST', path: path(done.seq, false, false) }),
+          onSelect: () => askUndo({ base, of: { request_id: done.request_id } }),
         })
       },
     })
@@ -40,7 +41,14 @@ export function UndoChange({ place: { base }, change, onClose, onAll }: Props) {
       title={words.record.undo(change.actor.name)}
       onClose={onClose}
       foot={
-        <button type="button" className="quiet" onClick={onAll}>
+        <button
+          type="button"
+          className="quiet"
+          onClick={() => {
+            onClose()
+            askUndo({ base, of: { request_id: change.request_id } })
+          }}
+        >
           {words.record.undoAll}
         </button>
       }

@@ -5,6 +5,7 @@ import { newKey, pathOf } from '../../api/send.ts'
 import type { RecordType } from '../../api/shapes.ts'
 import { counted } from '../../parts/record-types.ts'
 import { say } from '../../parts/toast.tsx'
+import { askUndo } from '../../parts/undo/asked.ts'
 import { words } from '../../words.ts'
 import type { Linked } from './load.ts'
 
@@ -36,13 +37,7 @@ export function useBatch(base: string, operations: readonly Operation[], done: s
     keep: true,
   })
   const write = useWrite(base)
-  const undo = () =>
-    write.mutate({
-      method: 'POST',
-      path: pathOf([base, 'revert']),
-      body: { request_id: request },
-      onDone: () => say(words.records.undone),
-    })
+  const undo = () => askUndo({ base, of: { request_id: request } })
   const carryOut = () =>
     write.mutate({
       method: 'POST',

@@ -1,5 +1,5 @@
 /** The undo: its plan first, in numbers and fields, then one button that says how much it takes back. */
-import { type ReactNode, useId, useState } from 'react'
+import { useId, useState } from 'react'
 import { useAsk, useTypes, useWrite } from '../../api/queries.ts'
 import { newKey, pathOf } from '../../api/send.ts'
 import type { UndoPlan } from '../../api/undo-shapes.ts'
@@ -7,32 +7,15 @@ import { words } from '../../words.ts'
 import { Dialog } from '../dialog.tsx'
 import { Empty, Failure, pendingOf } from '../failure.tsx'
 import { counted } from '../record-types.ts'
-import { Time } from '../time.tsx'
 import { say } from '../toast.tsx'
-import { Who } from '../who.tsx'
+import { askUndo, type Undo } from './asked.ts'
 import { Fields, Left, Numbers, Sent } from './plan.tsx'
 import { isOther } from './summary.ts'
-
-type Props = {
-  base: string
-  /** The body of the undo: which changes. */
-  of: Record<string, unknown>
-  /** Whose changes, made how and when. */
-  about?: ReactNode
-  onClose: () => void
-}
-
-/** Whose changes an undo takes back, and since when. */
-export const DoneSince = ({ at, ...author }: Parameters<typeof Who>[0] & { at: number }) => (
-  <>
-    <Who {...author} /> {words.undo.since} <Time at={at} />
-  </>
-)
 
 /** A plan that is older is made again before it is carried out. */
 const OLD_MS = 60_000
 
-export function UndoDialog({ base, of, about, onClose }: Props) {
+export default function UndoDialog({ base, of, about, onClose }: Undo & { onClose: () => void }) {
   const [isForced, setForced] = useState(false)
   const [withEffects, setWithEffects] = useState(false)
   const [isChanged, setChanged] = useState(false)
@@ -60,18 +43,11 @@ export function UndoDialog({ base, of, about, onClose }: Props) {
         onClose()
         say(words.undo.done(done.count), {
           label: words.record.undoUndo,
-          onSelect: () => undoTheUndo(done.request_id),
+          onSelect: () => askUndo({ base, of: { request_id: done.request_id } }),
         })
       },
     })
   }
-  const undoTheUndo = (request: string) =>
-    write.mutate({
-      method: 'POST',
-      path: pathOf([base, 'revert']),
-      body: { request_id: request },
-      onDone: ({ count }) => say(words.undo.done(count)),
-    })
 
   const total = (seen?.count ?? 0) + (seen?.skipped.length ?? 0)
   return (
