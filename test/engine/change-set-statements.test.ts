@@ -65,14 +65,16 @@ test('production runs the statements that it runs without change-sets, and none 
   expect(inside[0]).toContain('plinth_draft.few_records')
 })
 
-test('a change-set is opened by two statements, and answers what it is without another', async () => {
+test('a change-set is opened by two statements after its locks, and answers what it is without another', async () => {
   const open = () => world.call('POST', '/v1/crm/preview', { copy: 'on_write', title: 'Two statements' })
   succeed(await open(), 201)
   let opened: Record<string, unknown> = {}
   const seen = await statementsOf(async () => {
     opened = succeed(await open(), 201)
   })
-  expect(seen.map((text) => /INTO plinth\.(\w+)/.exec(text)?.[1])).toEqual(['base', 'change'])
+  const [locks, ...writes] = seen
+  expect(locks).toMatch(/^SELECT pg_advisory_xact_lock_shared/)
+  expect(writes.map((text) => /INTO plinth\.(\w+)/.exec(text)?.[1])).toEqual(['base', 'change'])
   expect(succeed(await world.call('GET', `/v1/bases/${opened['id']}`))['change_set']).toEqual(
     opened['change_set'],
   )

@@ -2,17 +2,9 @@ import type { Base as PlainRow, Prisma } from '../../prisma/client.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
 import type { Table } from '../lifecycle/kind.ts'
 
-// Advisory lock on a base id, against concurrent creation, change and deletion.
-export const LOCK_BASE_ID = statement(
-  'lock_base_id',
-  `SELECT pg_advisory_xact_lock(hashtextextended('base:' || $1, 0))::text`,
-)
-
-/** Locks the place of a preview. Of its base only against changes and deletion: others open theirs meanwhile. */
-export const LOCK_PREVIEW_ID = statement(
-  'lock_preview_id',
-  `SELECT pg_advisory_xact_lock_shared(hashtextextended('base:' || $1, 0))::text, pg_advisory_xact_lock(hashtextextended('base:' || $2, 0))::text`,
-)
+/** The key of the advisory lock on a base id, against concurrent creation, change and deletion. */
+export const baseLock = (place: string): string => `hashtextextended('base:' || ${place}, 0)`
+export const LOCK_BASE_ID = statement('lock_base_id', `SELECT pg_advisory_xact_lock(${baseLock('$1')})::text`)
 
 /** A stored base. It belongs to itself: its configuration, its log and the grants on it have its id. */
 export type BaseRow = PlainRow & { readonly baseId: string }

@@ -11,6 +11,7 @@ import { NO_EXPECTATION } from '../../core/write/preconditions.ts'
 import { type WriteScope, write } from '../../core/write/write.ts'
 import { requirePermission } from '../../storage/access/access.ts'
 import { statement } from '../../storage/database/client.ts'
+import { keepRoom } from './open.ts'
 import { settleRequests } from './reviews.ts'
 
 // A base that was made before the setting has the default.
@@ -64,6 +65,7 @@ export async function reopenChangeSet(scope: WriteScope, id: string): Promise<Ba
     const isOwn = row?.tokenId != null && row.tokenId === scope.actor.tokenId
     if (!isOwn) requirePermission(scope.access, 'write', productionOf(id), '*')
     if (status !== 'rejected' && status !== 'expired') throw notReopened(id, status)
+    await keepRoom(tx, productionOf(id))
     await takeStep({ ...scope, db: tx }, id, { event: 'reopened', status: 'open' })
   })
   return getBase(scope, id)

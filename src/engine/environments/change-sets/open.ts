@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto'
 import { anyPreviewOf, productionOf } from '../../../contract/ids.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import { BASE, type Base, LOCK_PREVIEW_ID, toRow } from '../../configuration/bases/index.ts'
+import { BASE, type Base, baseLock, toRow } from '../../configuration/bases/index.ts'
 import { stateOf, viewOf } from '../../configuration/lifecycle/fields.ts'
 import { lastVersionOf } from '../../configuration/lifecycle/version-history.ts'
 import { appendChanges } from '../../core/append-change.ts'
@@ -14,21 +14,39 @@ import type { Scope } from '../../core/scope.ts'
 import { requestChecks, type WriteScope } from '../../core/write/write.ts'
 import { requireBaseAccess, requirePermission } from '../../storage/access/access.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
+import { SERIALIZATION_FAILURE } from '../../storage/database/errors.ts'
 import { exists, previewOfPreview, tooMany } from '../preview-place.ts'
 
-// A base may have as many more as are opened at the same moment: their writers do not wait for each other. The opening is the first
-// step.
+/** How many a base has open, of the parameter `$1`. */
+const OPEN_NOW = `(SELECT count(*)::int FROM plinth.base b JOIN plinth.change_set c ON c.base_id = b.id
+        WHERE b.production_base = $1 AND c.closed_at IS NULL)`
+const ROOM = `hashtextextended('change_sets:' || $1, 0)`
+
+// Openers do not wait for each other, but near the limit: there is room for all who may have counted at the same moment.
+const CROWDED = LIMITS.changeSets - 100
+
+/** Locks the place of a change-set. Of its base only against changes and deletion: others open theirs meanwhile. */
+const LOCK_PLACE = statement(
+  'lock_place_of_change_set',
+  `SELECT pg_advisory_xact_lock_shared(${baseLock('$1')})::text, pg_advisory_xact_lock(${baseLock('$2')})::text,
+     CASE WHEN o.open < ${CROWDED} THEN pg_advisory_xact_lock_shared(${ROOM})::text ELSE pg_advisory_xact_lock(${ROOM})::text END,
+     CASE WHEN o.open < ${CROWDED} THEN ${CROWDED} ELSE ${LIMITS.changeSets} END AS most
+   FROM (SELECT ${OPEN_NOW} AS open OFFSET 0) o`,
+)
+const LOCK_ROOM = statement('lock_room_of_change_sets', `SELECT pg_advisory_xact_lock(${ROOM})::text`)
+const COUNT_OPEN = statement('count_open_change_sets', `SELECT ${OPEN_NOW} AS open`)
+
+// The opening is the first step. It counts again: a statement sees what was committed before it began.
 const OPEN = statement(
   'open_change_set',
   `WITH place AS (
      SELECT p.id, p.settings, EXISTS (SELECT FROM plinth.base WHERE id = $2) AS is_taken,
-       (SELECT count(*)::int FROM plinth.base b JOIN plinth.change_set c ON c.base_id = b.id
-        WHERE b.production_base = $1 AND c.closed_at IS NULL) AS open,
+       ${OPEN_NOW} AS open,
        1 + ${lastVersionOf('$2', "'base'", '$2', 'ARRAY[$2, $1]')} AS version
      FROM plinth.base p WHERE p.id = $1),
    made AS (
      INSERT INTO plinth.base (id, name, description, environment, production_base, settings, types_version, version, first_version)
-     SELECT $2, $3, $4, 'preview', id, settings, 1, version, version FROM place WHERE NOT is_taken AND open < ${LIMITS.changeSets}
+     SELECT $2, $3, $4, 'preview', id, settings, 1, version, version FROM place WHERE NOT is_taken AND open < $8
      RETURNING id, version, created_at, updated_at),
    opened AS (INSERT INTO plinth.change_set (base_id, title, token_id, actor_name, steps) SELECT id, $5, $6, $7, 1 FROM made)
    SELECT place.settings, place.is_taken, place.version, made.created_at, made.updated_at FROM place LEFT JOIN made ON true`,
@@ -63,8 +81,7 @@ export async function openChangeSet(
   requireOpener(scope, place)
   return scope.db.statements(async (db) => {
     const within = { ...scope, db }
-    await db.query(LOCK_PREVIEW_ID, [baseId, idOf(place)])
-    const row = await insert(within, place, named)
+    const row = await insert(within, place, named, await lock(db, place))
     await log(within, row, named, 0)
     return { ...(viewOf(BASE, row) as Base), changeSet: stateOfNew(scope, row, named) }
   })
@@ -78,9 +95,9 @@ export function openingOf(scope: Scope, place: Place): Opening {
     isOpen: false,
     async open(db) {
       requireOpener(scope, place)
-      await db.query(LOCK_PREVIEW_ID, [place.baseId, id])
+      const most = await lock(db, place)
       if ((await db.query(IS_THERE, [id])).length > 0) return undefined
-      const row = await insert(withinOf(db), place, UNNAMED)
+      const row = await insert(withinOf(db), place, UNNAMED, most)
       return async (isWritten) => {
         if (isWritten) await log(withinOf(db), row, UNNAMED, 1)
         else await db.query(WITHDRAW, [id])
@@ -97,17 +114,42 @@ function requireOpener({ access }: Scope, place: Place): void {
   if (writable !== '*' && writable.size === 0) requirePermission(access, 'write', idOf(place), '*')
 }
 
+/** Begins the transaction again. */
+const isCrowded = () => Object.assign(new Error('others opened theirs'), { code: SERIALIZATION_FAILURE })
+
+/** Locks a place; returns how many may be open already under that lock. */
+async function lock(db: Db, place: Place): Promise<number> {
+  const [locked] = await db.query<{ most: number }>(LOCK_PLACE, [place.baseId, idOf(place)])
+  return locked?.most ?? 0
+}
+
+/**
+ * Keeps room for one more open change-set of a base until the end of the transaction.
+ * @throws CONFLICT
+ */
+export async function keepRoom(tx: Db, baseId: string): Promise<void> {
+  await tx.query(LOCK_ROOM, [baseId])
+  const [found] = await tx.query<{ open: number }>(COUNT_OPEN, [baseId])
+  if (found && found.open >= LIMITS.changeSets) throw tooMany(baseId, LIMITS.changeSets)
+}
+
 type Row = ReturnType<typeof toRow>
 
-async function insert({ db, actor }: Scope, place: Place, { description, title }: Named): Promise<Row> {
+async function insert(
+  { db, actor }: Scope,
+  place: Place,
+  { description, title }: Named,
+  most: number,
+): Promise<Row> {
   const { baseId, name } = place
   const id = idOf(place)
-  const values = [baseId, id, name, description, title ?? null, actor.tokenId, actor.name]
+  const values = [baseId, id, name, description, title ?? null, actor.tokenId, actor.name, most]
   const [made] = await db.query<Opened>(OPEN, values)
   if (!made) throw baseNotFound(baseId)
   const { settings, version, is_taken: isTaken, created_at: createdAt, updated_at: updatedAt } = made
   if (isTaken) throw exists(id)
-  if (!createdAt || !updatedAt) throw tooMany(baseId, LIMITS.changeSets)
+  if (!createdAt || !updatedAt)
+    throw most < LIMITS.changeSets ? isCrowded() : tooMany(baseId, LIMITS.changeSets)
   return toRow({
     ...{
       id,

@@ -1,0 +1,78 @@
+/** What two transactions decide at the same moment: openings near the limit, and merges beside writers of production. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expectFailure, succeed, times } from '../../support/answers.ts'
+import { holdOpen } from '../../support/holding.ts'
+import { openWorld, type World } from '../../support/world.ts'
+
+/** Fewer than the share of a token of the connections. */
+const OPENERS = 4
+let world: World
+
+beforeAll(async () => {
+  world = await openWorld({ PLINTH_DATABASE_CONNECTIONS: String(3 * OPENERS) })
+  succeed(await world.call('PUT', '/v1/crm/record-types/deal', {}), 201)
+})
+afterAll(() => world.close())
+
+const FILL = `WITH made AS (
+  INSERT INTO plinth.base (id, name, environment, production_base, settings, version, types_version)
+  SELECT $1 || '--p' || n, 'p', 'preview', $1, '{}', 1, 1 FROM generate_series($2::int, $3::int) n RETURNING id)
+  INSERT INTO plinth.change_set (base_id, actor_name, steps) SELECT id, 'test', 1 FROM made`
+
+/** A base with so many open change-sets. */
+async function newBase(base: string, open: number): Promise<string> {
+  succeed(await world.call('PUT', `/v1/bases/${base}`, {}), 201)
+  await world.database.query(FILL, [base, 1, open])
+  return base
+}
+const open = (base: string) => world.call('POST', `/v1/${base}/preview`, { copy: 'on_write' })
+const openIn = async (base: string) =>
+  succeed(await world.call('GET', `/v1/${base}/previews?limit=1&include_total=true`)).meta.total
+/** Until so many requests wait for a lock. */
+const waiting = (count: number) =>
+  expect
+    .poll(
+      () =>
+        world.database.query(
+          `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        ),
+      { timeout: 10_000 },
+    )
+    .toHaveLength(count)
+
+test('openers at once open no more change-sets than a base may have', async () => {
+  const base = await newBase('full', 998)
+  const other = await holdOpen(world.database)
+  // An opening is logged after it has counted.
+  await other.query('LOCK TABLE plinth.change IN SHARE MODE')
+  const answers = times(OPENERS, () => open(base))
+  await waiting(OPENERS)
+  await other.end()
+  const statuses = (await Promise.all(answers)).map(({ status }) => status)
+  expect(statuses.sort()).toEqual([201, 201, 409, 409])
+  expect(await openIn(base)).toBe(1000)
+})
+
+test('openers who counted before others came near the limit count again, and lose nothing', async () => {
+  const base = await newBase('nearly', 899)
+  const other = await holdOpen(world.database)
+  await other.query(`SELECT pg_advisory_xact_lock(hashtextextended('base:' || $1, 0))`, [base])
+  const answers = times(OPENERS, () => open(base))
+  await waiting(OPENERS)
+  await other.query(FILL, [base, 900, 998])
+  await other.end('COMMIT')
+  const statuses = (await Promise.all(answers)).map(({ status }) => status)
+  expect(statuses.sort()).toEqual([201, 201, 409, 409])
+  expect(await openIn(base)).toBe(1000)
+})
+
+test('a change-set is not opened again where the base has as many as it may', async () => {
+  const base = await newBase('again', 999)
+  const { id } = succeed(await open(base), 201)
+  succeed(await world.call('POST', `/v1/${id}/reviews`, { verdict: 'reject' }), 201)
+  const { id: last } = succeed(await open(base), 201)
+  const refused = expectFailure(await world.call('POST', `/v1/${id}/reopen`, {}), 'CONFLICT')
+  expect(refused.details[0]).toMatchObject({ code: 'too_many_previews', expected: 1000 })
+  succeed(await world.call('DELETE', `/v1/bases/${last}`))
+  expect(succeed(await world.call('POST', `/v1/${id}/reopen`, {})).change_set.status).toBe('open')
+})
