@@ -76,3 +76,41 @@ test('a change-set is not opened again where the base has as many as it may', as
   succeed(await world.call('DELETE', `/v1/bases/${last}`))
   expect(succeed(await world.call('POST', `/v1/${id}/reopen`, {})).change_set.status).toBe('open')
 })
+
+test('a merge writes over no relationship that production makes while it is checked', async () => {
+  const ends = { source_record_types: ['deal'], target_record_types: ['deal'] }
+  succeed(await world.call('PUT', '/v1/crm/relationship-types/near', ends), 201)
+  for (const each of ['a', 'b', 'c'])
+    succeed(await world.call('PUT', `/v1/crm/records/deal/${each}`, { data: {} }), 201)
+  const { id } = succeed(await open('crm'), 201)
+  const link = (base: string, data: object) =>
+    world.call('POST', `/v1/${base}/relationships`, {
+      ...{
+        rel_type: 'near',
+        source_record_type: 'deal',
+        source_id: 'a',
+        target_record_type: 'deal',
+        target_id: 'b',
+      },
+      data,
+    })
+  const { id: drafted } = succeed(await link(id, { of: 'the change-set' }), 201)
+  succeed(await world.call('PATCH', `/v1/${id}/records/deal/c`, { data: { n: 1 } }))
+  const promote = () => world.call('POST', '/v1/crm/promote', { from: id })
+  const other = await holdOpen(world.database)
+  // The merge writes the record after its checks, and before the link.
+  await other.query('LOCK TABLE plinth.record IN SHARE MODE')
+  const merging = promote()
+  await waiting(1)
+  const { id: made } = succeed(await link('crm', { of: 'production' }), 201)
+  await other.end()
+  const there = { path: `/${drafted}`, code: 'exists' }
+  expect(expectFailure(await merging, 'CONFLICT').details).toMatchObject([there])
+  expect(succeed(await world.call('GET', `/v1/crm/relationships/${made}`))).toMatchObject({
+    version: 1,
+    data: { of: 'production' },
+  })
+  expect(succeed(await world.call('GET', '/v1/crm/records/deal/c'))).toMatchObject({ version: 1, data: {} })
+  // As a merge says that begins later.
+  expect(expectFailure(await promote(), 'CONFLICT').details).toMatchObject([there])
+})

@@ -1,6 +1,6 @@
 /** Writes merged drafts to production, as operations of the batch. */
 import { isDeepStrictEqual } from 'node:util'
-import { DomainError, withPaths } from '../../../foundation/errors.ts'
+import { type Detail, DomainError, withPaths } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { NO_EXPECTATION } from '../../core/write/preconditions.ts'
 import type { WriteScope } from '../../core/write/write.ts'
@@ -10,7 +10,12 @@ import { type Document, nameOf } from './drafts.ts'
 import type { Merged } from './merge.ts'
 
 /** An operation of the batch, and the draft that it is of. */
-type Placed = { readonly merged: Merged; readonly operation: object }
+type Placed = {
+  readonly merged: Merged
+  readonly operation: object
+  /** Whether it may only create: where another one is there, the batch updates that. */
+  readonly creates?: boolean
+}
 
 /**
  * Applies merged drafts: what goes first, links before records, then what comes and stays, records before links.
@@ -44,10 +49,27 @@ async function run(scope: WriteScope, baseId: string, all: readonly Placed[]): P
   for (let from = 0; from < all.length; from += LIMITS.batchOperations) {
     const part = all.slice(from, from + LIMITS.batchOperations)
     const operations = part.map(({ operation }) => operation)
-    await runBatch(scope, baseId, operations).catch((thrown: unknown) => {
+    const { data } = await runBatch(scope, baseId, operations).catch((thrown: unknown) => {
       throw atDrafts(thrown, part)
     })
+    const there = data.flatMap(({ index, operation }) => {
+      const { merged, creates } = part[index] as Placed
+      return creates && operation !== 'created' ? [linkThere(merged.draft.id)] : []
+    })
+    if (there.length > 0) throw isThere(there)
   }
+}
+
+export const linkThere = (id: string): Detail => ({
+  path: `/${id}`,
+  code: 'exists',
+  message:
+    'Production has a relationship of this type between the two records by now. Discard the change, or write to that one.',
+})
+
+export const isThere = (details: readonly Detail[]): DomainError => {
+  const message = 'Production has what the change-set creates by now. Nothing was promoted.'
+  return new DomainError('CONFLICT', message, { details })
 }
 
 /** Moves `/operations/3/data` to `/deal/d1/data`. */
@@ -135,7 +157,7 @@ function writeLink(merged: Merged, remade: ReadonlySet<string>): Placed[] {
     ...{ type: 'upsert_relationship', id: draft.id, ...endsOf(after), data: after.data },
     ...pairOf(after, before),
   }
-  return [{ merged, operation }]
+  return [{ merged, operation, creates: before === null }]
 }
 
 const endNames = ({ source_record_type, source_id, target_record_type, target_id }: Document) => [

@@ -1,9 +1,9 @@
 /** Identities of drafts that another record or relationship of production has by now: external ids, and ends of links. */
-import { type Detail, DomainError } from '../../../foundation/errors.ts'
+import type { Detail } from '../../../foundation/errors.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
 import { nameOf } from './drafts.ts'
 import type { Merged } from './merge.ts'
-import { isRemade, pairOf } from './operations.ts'
+import { isRemade, isThere, linkThere, pairOf } from './operations.ts'
 
 // Of the pairs that records and links of the types `$3` with the ids `$4` are to have, those that others of production hold: but for the
 // records `$7` with the ids `$8`, and the links `$8`, which go along.
@@ -62,18 +62,11 @@ async function endsTaken(db: Db, from: string, merged: readonly Merged[]): Promi
   if (made.length === 0) return []
   const along = links.map(({ draft }) => draft.id)
   const found = await db.query<{ id: string }>(LINKED, [from, made, along])
-  return found.map(({ id }) => ({
-    path: `/${id}`,
-    code: 'exists',
-    message:
-      'Production has a relationship of this type between the two records by now. Discard the change, or write to that one.',
-  }))
+  return found.map(({ id }) => linkThere(id))
 }
 
 /** @throws CONFLICT with each draft that would be another one of production */
 export async function requireNotTaken(...args: Parameters<typeof taken>): Promise<void> {
   const details = await taken(...args)
-  if (details.length === 0) return
-  const message = 'Production has what the change-set creates by now. Nothing was promoted.'
-  throw new DomainError('CONFLICT', message, { details })
+  if (details.length > 0) throw isThere(details)
 }
