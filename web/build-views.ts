@@ -40,24 +40,14 @@ async function pageOf(view: string): Promise<string> {
       rolldownOptions: { input: join(SOURCES, `${view}.tsx`), output: { codeSplitting: false } },
     },
   })
-  const output = (Array.isArray(made) ? made : [made]).flatMap((each) =>
-    'output' in each ? each.output : [],
-  )
-  const textOf = (type: string) =>
-    output
-      .map((each) =>
-        each.type === 'chunk' && type === 'js'
-          ? each.code
-          : each.type === 'asset' && each.fileName.endsWith('.css') && type === 'css'
-            ? String(each.source)
-            : '',
-      )
-      .join('')
+  const output = [made].flat().flatMap((each) => ('output' in each ? each.output : []))
+  const code = output.map((each) => (each.type === 'chunk' ? each.code : '')).join('')
+  const style = output.map((each) => (each.fileName.endsWith('.css') && 'source' in each ? each.source : ''))
   // No text of a script or style can end it.
   const safe = (text: string) => text.replaceAll('</', '<\\/')
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="plinth-page-key" content="{{plinth-page-key}}"><title>Plinth</title><style>${textOf('css')}</style></head>
-<body><main id="view"></main><script type="module">${safe(textOf('js'))}</script></body></html>
+<meta name="plinth-page-key" content="{{plinth-page-key}}"><title>Plinth</title><style>${style.join('')}</style></head>
+<body><main id="view"></main><script type="module">${safe(code)}</script></body></html>
 `
 }

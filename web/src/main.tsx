@@ -5,6 +5,7 @@ import { open } from './api/session.ts'
 import { App } from './app.tsx'
 import './style/tokens.css'
 import './style/base.css'
+import './style/changes.css'
 import './style/parts.css'
 
 const RELOADED = 'plinth.reloaded'

@@ -4,13 +4,13 @@ import { signIn, signsInElsewhere } from '../api/session.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { words } from '../words.ts'
 
-type Props = { message?: string; isAgain?: boolean }
+type Props = { message?: string | undefined; isAgain?: boolean; help?: ReactNode }
 
 export function SignIn({ message, isAgain = false }: Props) {
   if (isAgain)
     return (
       <Dialog title={words.signIn.again} onClose={() => undefined}>
-        <Form {...(message !== undefined && { message })} />
+        <Form message={message} />
       </Dialog>
     )
   return (
@@ -19,7 +19,7 @@ export function SignIn({ message, isAgain = false }: Props) {
       <h1>Plinth</h1>
       <p>{words.signIn.about}</p>
       <Form
-        {...(message !== undefined && { message })}
+        message={message}
         help={
           <>
             <p className="meta">
@@ -34,7 +34,7 @@ export function SignIn({ message, isAgain = false }: Props) {
 }
 
 /** Where people have an organization to sign in at, a token is for programs, and folded away. */
-function Form({ message, help }: { message?: string; help?: ReactNode }) {
+function Form({ message, help }: Props) {
   const [token, setToken] = useState('')
   const [isBusy, setBusy] = useState(false)
   const [isElsewhere, setElsewhere] = useState(false)
@@ -45,22 +45,25 @@ function Form({ message, help }: { message?: string; help?: ReactNode }) {
     void signIn(token.trim()).finally(() => setBusy(false))
   }
   const form = (
-    <form onSubmit={submit}>
-      <label htmlFor="token">{words.signIn.token}</label>
-      <input
-        id="token"
-        type="password"
-        autoComplete="off"
-        placeholder="plt_…"
-        required
-        value={token}
-        aria-describedby="sign-in-message"
-        onChange={({ target }) => setToken(target.value)}
-      />
-      <button type="submit" className={isElsewhere ? '' : 'primary'} disabled={isBusy}>
-        {words.signIn.submit}
-      </button>
-    </form>
+    <>
+      <form onSubmit={submit}>
+        <label htmlFor="token">{words.signIn.token}</label>
+        <input
+          id="token"
+          type="password"
+          autoComplete="off"
+          placeholder="plt_…"
+          required
+          value={token}
+          aria-describedby="sign-in-message"
+          onChange={({ target }) => setToken(target.value)}
+        />
+        <button type="submit" className={isElsewhere ? '' : 'primary'} disabled={isBusy}>
+          {words.signIn.submit}
+        </button>
+      </form>
+      {help}
+    </>
   )
   return (
     <>
@@ -76,13 +79,9 @@ function Form({ message, help }: { message?: string; help?: ReactNode }) {
         <details>
           <summary>{words.signIn.withToken}</summary>
           {form}
-          {help}
         </details>
       ) : (
-        <>
-          {form}
-          {help}
-        </>
+        form
       )}
       <p id="sign-in-message" role="status" className="failed-word">
         {message ?? ''}

@@ -4,7 +4,7 @@ import type { Actor, Count, Step } from '../api/shapes.ts'
 import { ChangesInTable, changesOf } from '../parts/diff.tsx'
 import { Text } from '../parts/plain-text.tsx'
 import { Time } from '../parts/time.tsx'
-import { Undo } from './done.tsx'
+import { Said, Undo } from './done.tsx'
 import { type Shown, show } from './frame.tsx'
 import { placeOf } from './host.ts'
 import { words } from './words.ts'
@@ -76,11 +76,7 @@ function Row({ entry, base, undo, isWhole }: RowProps) {
       )}
       {entry.operation !== 'delete' && fields.length > 0 && <ChangesInTable changes={fields} />}
       {said === undefined && undo !== undefined && <Undo tool={undo} of={of} base={base} onDone={setSaid} />}
-      {said !== undefined && (
-        <p role="status" className="done">
-          {said}
-        </p>
-      )}
+      <Said>{said}</Said>
     </article>
   )
 }

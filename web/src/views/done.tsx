@@ -15,11 +15,7 @@ export function Done({ result, said, base }: Props) {
   const { undo } = tools
   return (
     <section>
-      {said !== undefined && (
-        <p role="status" className="done">
-          {outcome ?? said}
-        </p>
-      )}
+      <Said>{outcome ?? said}</Said>
       <Facts body={result.body} />
       {typeof result.body['change_set'] === 'string' && <Elsewhere url={url} text={words.decide.proposed} />}
       {id !== undefined && undo !== undefined && outcome === undefined && (
@@ -28,6 +24,13 @@ export function Done({ result, said, base }: Props) {
     </section>
   )
 }
+
+export const Said = ({ children }: { children: string | undefined }) =>
+  children === undefined ? null : (
+    <p role="status" className="done">
+      {children}
+    </p>
+  )
 
 /** Counts of an answer: what it wrote, by operation. */
 function Facts({ body }: { body: Body }) {
@@ -59,10 +62,7 @@ export function Undo({ tool, of, base, onDone }: UndoProps) {
         disabled={isBusy}
         onClick={() =>
           run(async () => {
-            const result = await callTool(tool, {
-              ...of,
-              ...(typeof base === 'string' && { base_id: base }),
-            })
+            const result = await callTool(tool, { ...of, base_id: base })
             if (result.error === undefined && planIn(result)) setPlanned(result)
             return result.error ?? (planIn(result) ? undefined : words.changes.none)
           })

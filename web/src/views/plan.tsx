@@ -36,17 +36,18 @@ export function Plan({ result, onDone }: Props) {
   const plan = planIn(result)
   const details = (meta['plinth/view'] ?? {}) as Details
   const decision = details.decision ?? (meta['plinth/decision'] as string | undefined)
+  const { request, url } = details
   const { changes = [], more = 0 } = details.changes ?? {}
-  const what = String(plan?.['what'] ?? details.request?.title ?? body['from'] ?? '')
+  const what = String(plan?.['what'] ?? request?.title ?? body['from'] ?? '')
   return (
     <section>
       <Text in="h1">{what}</Text>
-      {details.request?.by && (
+      {request?.by && (
         <p className="note">
-          {words.by} <Text>{details.request.by.name}</Text>
+          {words.by} <Text>{request.by.name}</Text>
         </p>
       )}
-      {details.request?.note && <Text in="p">{details.request.note}</Text>}
+      {request?.note && <Text in="p">{request.note}</Text>}
       {plan && changes.length === 0 && <Counts plan={plan} />}
       {changes.map((change) => (
         <ChangeCard key={`${change.kind} ${change.record_type ?? ''} ${change.id}`} change={change} />
@@ -56,16 +57,7 @@ export function Plan({ result, onDone }: Props) {
       <Obstacles title={words.decide.conflicts} of={body['conflicts']} />
       <Obstacles title={words.decide.skipped} of={plan?.['skipped']} />
       {decision === undefined ? (
-        <Elsewhere
-          url={details.url}
-          text={
-            details.url !== undefined
-              ? words.decide.elsewhere
-              : details.request !== undefined
-                ? words.decide.waits
-                : words.decide.nothing
-          }
-        />
+        <Elsewhere url={url} text={words.decide[url ? 'elsewhere' : request ? 'waits' : 'nothing']} />
       ) : (
         <Decide decision={decision} isRequest={details.decision !== undefined} what={what} onDone={onDone} />
       )}

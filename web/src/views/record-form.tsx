@@ -16,6 +16,8 @@ type FormProps = {
   onBack: (() => void) | undefined
 }
 
+type Typed = { currentTarget: { value: string } }
+
 /** What a field has as a text, and back: texts are as they are, other values are JSON. */
 const written = (value: Json | undefined): string =>
   typeof value === 'string' ? value : JSON.stringify(value ?? null)
@@ -37,12 +39,7 @@ export function RecordForm({ row, args, tool, onSaved, onBack }: FormProps) {
         data[name] = value
       }
       const { base_id, record_type } = args
-      const target = {
-        ...(base_id !== undefined && { base_id }),
-        record_type,
-        id: row.id,
-        expected_version: row.version,
-      }
+      const target = { base_id, record_type, id: row.id, expected_version: row.version }
       const result = await callTool(tool ?? '', { ...target, data })
       if (result.error !== undefined) return result.error
       tellModel(words.records.told(row.id, changed.join(', ')))
@@ -60,29 +57,23 @@ export function RecordForm({ row, args, tool, onSaved, onBack }: FormProps) {
         </button>
       )}
       <Text in="h1">{row.title ?? row.id}</Text>
-      {names.map((name, at) => (
-        <div key={name} className="field">
-          <label htmlFor={`field-${at}`}>
-            <Text>{fieldName(name)}</Text>
-          </label>
-          {(texts[name]?.length ?? 0) > 60 ? (
-            <textarea
-              id={`field-${at}`}
-              rows={4}
-              readOnly={tool === undefined}
-              value={texts[name]}
-              onInput={({ currentTarget }) => setTexts({ ...texts, [name]: currentTarget.value })}
-            />
-          ) : (
-            <input
+      {names.map((name, at) => {
+        // As it was: a field that is typed in keeps its lines.
+        const Input = written(row.data[name]).length > 60 ? 'textarea' : 'input'
+        return (
+          <div key={name} className="field">
+            <label htmlFor={`field-${at}`}>
+              <Text>{fieldName(name)}</Text>
+            </label>
+            <Input
               id={`field-${at}`}
               readOnly={tool === undefined}
               value={texts[name]}
-              onInput={({ currentTarget }) => setTexts({ ...texts, [name]: currentTarget.value })}
+              onInput={({ currentTarget }: Typed) => setTexts({ ...texts, [name]: currentTarget.value })}
             />
-          )}
-        </div>
-      ))}
+          </div>
+        )
+      })}
       {failure !== undefined && <Failure text={failure} />}
       {tool !== undefined && (
         <footer className="buttons">
