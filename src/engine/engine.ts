@@ -30,7 +30,7 @@ import { openCaches, requireNotices } from './core/caches.ts'
 import { requireOwnStore } from './core/contents/own-store.ts'
 import { openLongPolls } from './core/long-poll.ts'
 import type { ClientBreaks, Scope, Services, Via } from './core/scope.ts'
-import { seal, sealKey, serverSecret, unseal } from './core/sealed-token.ts'
+import { sealForTime, sealKey, serverSecret, unsealInTime } from './core/sealed-token.ts'
 import { SlowLists } from './core/slow-lists.ts'
 import { expireKeys } from './core/write/idempotency.ts'
 import { expirePlans } from './core/write/plan-store.ts'
@@ -132,9 +132,9 @@ export type Engine = {
   signOut(scope: Scope): Promise<boolean>
   /** What the authorization server stores. */
   authorizations: Authorizations
-  /** Seals a text that a page carries, for one use; `unseal` returns undefined for any other. */
-  seal(use: unknown, text: string): string
-  unseal(use: unknown, sealed: string): string | undefined
+  /** Seals what a page carries, for one use and some time; `unseal` returns undefined for any other, and after it. */
+  seal(use: unknown, value: unknown, seconds: number): string
+  unseal<Value>(use: unknown, sealed: string): Value | undefined
   /** Sends a request to an address that somebody chose, public ones only. */
   send: Egress['send']
   scope(
@@ -310,8 +310,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     signIn: (code, requestId) => signIn({ ...system, via: 'graphql', requestId }, code),
     signOut,
     authorizations: openAuthorizations((requestId) => ({ ...system, via: 'mcp', requestId }), database),
-    seal: (use, text) => seal(keys.cursor, ['page', use], text),
-    unseal: (use, sealed) => unseal(keys.cursor, ['page', use], sealed),
+    seal: (use, value, seconds) => sealForTime(keys.cursor, ['page', use], value, seconds),
+    unseal: (use, sealed) => unsealInTime(keys.cursor, ['page', use], sealed),
     send: egress.send,
     scope,
     linkScope: async (use, link, requestId) => {

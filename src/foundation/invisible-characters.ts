@@ -10,6 +10,10 @@ export const hasInvisible = (text: string): boolean => INVISIBLE.test(text)
 
 export const replaceInvisible = (text: string, by: string): string => text.replace(EACH, by)
 
+/** A text of somebody else as a name: one line, of so many characters that are seen. */
+export const nameIn = (text: string, most: number): string =>
+  [...replaceInvisible(text, ' ').replace(/\s+/g, ' ').trim()].slice(0, most).join('')
+
 /** Shows each as `\u202e`, so that a text cannot look like another, nor control a terminal. */
 export const escapeInvisible = (text: string): string =>
   text.replace(EACH, (char) => char.split('').map(escapeOf).join(''))

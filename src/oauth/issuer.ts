@@ -5,7 +5,7 @@ import { TokenBody } from '../contract/shapes.ts'
 import { check } from '../contract/validate.ts'
 import type { Principal } from '../engine/engine.ts'
 import { DomainError } from '../foundation/errors.ts'
-import { replaceInvisible } from '../foundation/invisible-characters.ts'
+import { nameIn } from '../foundation/invisible-characters.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { parseJson, pointer } from '../json/parse.ts'
 import { discoverKeys, keyRing } from './keys.ts'
@@ -67,22 +67,14 @@ function principalOf(issuer: string, claims: JWTPayload, { typ }: JWTHeaderParam
     throw unauthorized('The token is not an access token.')
   if (typeof subject !== 'string' || subject === '') throw unauthorized('The token has no subject.')
   const expiresAt = new Date((Math.min(exp, LAST_SECOND) + LIMITS.clockToleranceSeconds) * 1000)
-  return {
-    issuer,
-    subject,
-    name: nameOf(
-      subject,
-      [client, azp].find((each) => typeof each === 'string'),
-    ),
-    grants: grantsOf(claims),
-    expiresAt,
-  }
+  const by = [client, azp].find((each) => typeof each === 'string')
+  return { issuer, subject, name: nameOf(subject, by), grants: grantsOf(claims), expiresAt }
 }
 
 /** Display name for the change log: the subject, and the client if it differs. */
 function nameOf(subject: string, client: string | undefined): string {
   const name = client === undefined || client === subject ? subject : `${subject} (${client})`
-  return [...replaceInvisible(name, '')].slice(0, LIMITS.nameChars / 2).join('') || 'unnamed'
+  return nameIn(name, LIMITS.nameChars / 2) || 'unnamed'
 }
 
 /** Reason for a refusal. Mentions claims only if the signature is valid. */

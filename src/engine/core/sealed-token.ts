@@ -71,6 +71,18 @@ export function unseal(key: SealKey, boundTo: unknown, sealed: string): string |
   }
 }
 
+/** Seals a value that opens for some seconds. */
+export const sealForTime = (key: SealKey, boundTo: unknown, value: unknown, seconds: number): string =>
+  seal(key, boundTo, JSON.stringify({ value, until: Date.now() + seconds * 1000 }))
+
+export function unsealInTime<Value>(key: SealKey, boundTo: unknown, sealed: string): Value | undefined {
+  const { value, until } = JSON.parse(unseal(key, boundTo, sealed) ?? '{}') as {
+    value?: Value
+    until?: number
+  }
+  return until !== undefined && until > Date.now() ? value : undefined
+}
+
 /**
  * Purposes of the server's keys. The same table stores `admin-token`, the hash of the token last configured
  * in the settings.

@@ -21,10 +21,6 @@ export function setCookie(
   isSecure: boolean,
 ): void {
   const attributes = `Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
-  const before = reply.getHeader('set-cookie')
-  const all = [
-    ...(Array.isArray(before) ? before : before === undefined ? [] : [String(before)]),
-    `${name}=${value}; ${attributes}`,
-  ]
-  reply.removeHeader('set-cookie').header('set-cookie', all)
+  // Those that are set before stay.
+  reply.header('set-cookie', `${name}=${value}; ${attributes}`)
 }

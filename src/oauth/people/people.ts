@@ -2,7 +2,7 @@
 import type { Oidc } from '../../config/read-config.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { DomainError } from '../../foundation/errors.ts'
-import { replaceInvisible } from '../../foundation/invisible-characters.ts'
+import { nameIn } from '../../foundation/invisible-characters.ts'
 import { type Claims, grantsFor, readRules } from './mapping.ts'
 import { type Known, openProvider, type Started } from './provider.ts'
 
@@ -57,5 +57,5 @@ export type People = ReturnType<typeof openPeople>
 
 function nameOf(claims: Claims, subject: string): string {
   const found = NAMES.map((name) => claims[name]).find((each) => typeof each === 'string' && each !== '')
-  return [...replaceInvisible(String(found ?? subject), '')].slice(0, 100).join('').trim() || 'unnamed'
+  return nameIn(String(found ?? subject), 100) || 'unnamed'
 }

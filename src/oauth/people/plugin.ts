@@ -43,12 +43,8 @@ export function peopleRoutes({ engine, people, limiter, caller, publicUrl, addre
       return { renewed: true }
     })
 
-    const begunIn = (request: FastifyRequest) => {
-      const opened = engine.unseal(STARTED.name, cookieIn(request, STARTED.name) ?? '')
-      return opened === undefined
-        ? undefined
-        : (JSON.parse(opened) as Started & { to: string; until: number })
-    }
+    const begunIn = (request: FastifyRequest) =>
+      engine.unseal<Started & { to: string }>(STARTED.name, cookieIn(request, STARTED.name) ?? '')
 
     const pagesOf = (pages: FastifyInstance, _options: unknown, done: () => void): void => {
       pages.setErrorHandler((thrown, request, reply: FastifyReply) => {
@@ -62,16 +58,14 @@ export function peopleRoutes({ engine, people, limiter, caller, publicUrl, addre
       pages.get('/sign-in', { exposeHeadRoute: false }, async (request, reply) => {
         const started = { state: secret(), nonce: secret(), verifier: secret() }
         const to = pageIn(request.query)
-        const until = Date.now() + LIMITS.oauthPageSeconds * 1000
-        const sealed = engine.seal(STARTED.name, JSON.stringify({ ...started, to, until }))
-        setCookie(reply, STARTED, sealed, LIMITS.oauthPageSeconds, isSecure)
+        const seconds = LIMITS.oauthPageSeconds
+        setCookie(reply, STARTED, engine.seal(STARTED.name, { ...started, to }, seconds), seconds, isSecure)
         return reply.redirect(await people.start(originOf(request, publicUrl), started), 303)
       })
       pages.get(CALLBACK, { exposeHeadRoute: false }, async (request, reply) => {
         const begun = begunIn(request)
-        if (begun === undefined) throw ended('This sign-in was not begun in this browser.')
-        const { to, until, ...started } = begun
-        if (until < Date.now()) throw ended('This sign-in took too long.')
+        if (begun === undefined) throw ended('This sign-in was not begun in this browser, or took too long.')
+        const { to, ...started } = begun
         const sent = new URL(request.url, 'http://x').searchParams
         const code = await people.finish(originOf(request, publicUrl), sent, started, request.id)
         setCookie(reply, STARTED, '', 0, isSecure)

@@ -45,6 +45,10 @@ const unreachable = (cause: unknown) =>
   })
 
 const timeout = () => AbortSignal.timeout(LIMITS.issuerTimeoutMs)
+const reach = (url: string, init: RequestInit): Promise<Response> =>
+  fetch(url, { redirect: 'error', signal: timeout(), ...init }).catch((error: unknown) => {
+    throw unreachable(error)
+  })
 
 /** @param wanted claims that are asked for at the provider if the token of identity has none of them */
 export function openProvider(oidc: Oidc, redirectUri: (origin: string) => string, wanted: readonly string[]) {
@@ -72,15 +76,9 @@ export function openProvider(oidc: Oidc, redirectUri: (origin: string) => string
       ...form,
       ...(isPost && { client_id: clientId, client_secret: clientSecret }),
     })
-    const answer = await fetch(url, {
-      ...{ method: 'POST', redirect: 'error', signal: timeout(), body },
-      headers: {
-        accept: 'application/json',
-        ...(!isPost && { authorization: `Basic ${Buffer.from(secret).toString('base64')}` }),
-      },
-    }).catch((error: unknown) => {
-      throw unreachable(error)
-    })
+    const basic = { authorization: `Basic ${Buffer.from(secret).toString('base64')}` }
+    const headers = { accept: 'application/json', ...(!isPost && basic) }
+    const answer = await reach(url, { method: 'POST', body, headers })
     if (answer.ok) return whole(answer, url)
     const read = await whole(answer, url).catch(() => ({}) as Record<string, unknown>)
     if (read['error'] === 'invalid_grant')
@@ -109,12 +107,8 @@ export function openProvider(oidc: Oidc, redirectUri: (origin: string) => string
   const wholeClaims = async (own: JWTPayload, accessToken: unknown): Promise<Claims> => {
     const { userinfo_endpoint: url } = await metadata()
     if (url === undefined || wanted.some((name) => own[name] !== undefined)) return own
-    const answer = await fetch(url, {
-      ...{ redirect: 'error', signal: timeout() },
-      headers: { authorization: `Bearer ${String(accessToken)}`, accept: 'application/json' },
-    }).catch((error: unknown) => {
-      throw unreachable(error)
-    })
+    const headers = { authorization: `Bearer ${String(accessToken)}`, accept: 'application/json' }
+    const answer = await reach(url, { headers })
     if (answer.status === 401) throw ended('The identity provider does not know this person any more.')
     const more = answer.ok ? await whole(answer, url) : {}
     return more['sub'] === own.sub ? { ...more, ...own } : own

@@ -24,98 +24,76 @@ type Deps = {
   limiter: RateLimiter
   originOf: (request: FastifyRequest) => string
 }
-/** A request of a client, checked. */
-type Asked = {
+/** A request of a client, checked as far as it may be answered to the client. */
+type Asking = {
+  request: FastifyRequest
+  reply: FastifyReply
   client: Client
   redirectUri: string
-  challenge: string
-  resource: Resource
   state: string | undefined
   origin: string
+  /** What the person has sent; nothing at first. */
+  form: Parameters
 }
+type Asked = Asking & { challenge: string; resource: Resource }
 
 const CHALLENGE = /^[\w-]{43}$/
 
 /** Returns the handlers of GET and POST. The request of the client is in the query of both, and checked by both. */
 export function authorization({ people, engine, clients, limiter, originOf }: Deps) {
-  /** @throws invalid_client, invalid_redirect_uri: the person is told, and nobody is redirected */
-  const askedIn = async (
-    request: FastifyRequest,
-  ): Promise<[Asked | DomainError, { client: Client; redirectUri: string }]> => {
+  /**
+   * Reads the request of the client. Undefined if the client has been told what is wrong with it.
+   * @throws invalid_client, invalid_redirect_uri: the person is told, and nobody is redirected
+   */
+  const askedIn = async (request: FastifyRequest, reply: FastifyReply): Promise<Asked | undefined> => {
     const sent = parametersOf(request.url.split('?').slice(1).join('?'))
     const client = await clients.find(required(sent, 'client_id'))
     const redirectUri = required(sent, 'redirect_uri')
     clients.requireRedirect(client, redirectUri)
-    const asking = { client, redirectUri }
+    const [origin, form] = [originOf(request), (request.body ?? {}) as Parameters]
+    const asking = { request, reply, client, redirectUri, state: sent['state'], origin, form }
     try {
-      return [{ ...asking, ...termsOf(sent, originOf(request)) }, asking]
+      return { ...asking, ...termsOf(sent, origin) }
     } catch (thrown) {
-      if (thrown instanceof DomainError) return [thrown, asking]
-      throw thrown
+      if (!(thrown instanceof DomainError)) throw thrown
+      answer(asking, oauthBody(thrown))
+      return undefined
     }
   }
 
-  /** Sends the person back to the client. The issuer is named, so that a client can tell servers apart (RFC 9207). */
-  const answer = (
-    reply: FastifyReply,
-    { redirectUri }: { redirectUri: string },
-    what: Readonly<Record<string, string | undefined>>,
-    request: FastifyRequest,
-  ) => {
-    const { state } = request.query as { state?: unknown }
-    const iss = originOf(request)
-    return reply
-      .header('cache-control', 'no-store')
-      .redirect(withAnswer(redirectUri, { ...what, ...(typeof state === 'string' && { state }), iss }), 303)
-  }
-
   const open = async (request: FastifyRequest, reply: FastifyReply) => {
-    const [asked, asking] = await askedIn(request)
-    if (asked instanceof DomainError) return answer(reply, asking, oauthBody(asked), request)
+    const asked = await askedIn(request, reply)
+    if (!asked) return reply
     const code = people && cookieIn(request, CONSENT.name)
-    if (!code) return sendPage(reply, signInPage(asking, providerFor(request)), asked.redirectUri)
+    if (!code) return page(asked, signInPage(asked, providerFor(request)))
     setCookie(reply, CONSENT, '', 0, asked.origin.startsWith('https:'))
-    return proceed(await signIn(request, code), asked, {}, request, reply)
+    return proceed(await signIn(request, code), asked)
   }
 
   const decide = async (request: FastifyRequest, reply: FastifyReply) => {
     requireOwnPage(request, originOf(request))
-    const [asked, asking] = await askedIn(request)
-    if (asked instanceof DomainError) return answer(reply, asking, oauthBody(asked), request)
-    const form = (request.body ?? {}) as Parameters
-    if (form['decision'] === 'deny')
-      return answer(
-        reply,
-        asked,
-        { error: 'access_denied', error_description: 'The person cancelled.' },
-        request,
-      )
-    const context = await (form['session'] === undefined
-      ? signIn(request, form['token'] ?? '')
-      : signedIn(request, asked, form['session']))
-    return proceed(context, asked, form, request, reply)
+    const asked = await askedIn(request, reply)
+    if (!asked) return reply
+    const { decision, session, token = '' } = asked.form
+    if (decision === 'deny')
+      return answer(asked, { error: 'access_denied', error_description: 'The person cancelled.' })
+    return proceed(await (session === undefined ? signIn(request, token) : signedIn(asked, session)), asked)
   }
 
   const providerFor = ({ url }: FastifyRequest) =>
     people && { host: people.host, href: `/sign-in?to=${encodeURIComponent(url)}` }
 
   /** Goes on with who is signed in, or asks again. */
-  const proceed = async (
-    context: Context | undefined,
-    asked: Asked,
-    form: Parameters,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<FastifyReply> => {
-    const again = (wrong: string) =>
-      sendPage(reply, signInPage(asked, providerFor(request), wrong), asked.redirectUri, 403)
+  const proceed = async (context: Context | undefined, asked: Asked): Promise<FastifyReply> => {
+    const { request, form } = asked
+    const again = (wrong: string) => page(asked, signInPage(asked, providerFor(request), wrong), 403)
     if (!context) {
       if (form['session'] !== undefined) return again('Your sign-in has ended. Sign in again.')
       limiter.fail(request.ip)
       return again(WRONG)
     }
     try {
-      return await choose(context, asked, form, request, reply)
+      return await choose(context, asked)
     } catch (thrown) {
       const detail = thrown instanceof DomainError ? thrown.details[0] : undefined
       if (detail?.code !== 'token_required' && detail?.code !== 'nothing_there') throw thrown
@@ -124,67 +102,41 @@ export function authorization({ people, engine, clients, limiter, originOf }: De
   }
 
   /** Shows what can be chosen, until all of it is; then answers with a code. */
-  const choose = async (
-    context: Context,
-    asked: Asked,
-    form: Parameters,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<FastifyReply> => {
+  const choose = async (context: Context, asked: Asked): Promise<FastifyReply> => {
     const { authorizations } = engine
     const { actor, session } = context.scope
+    const { client, redirectUri, challenge, resource, form } = asked
     const { endsAt } = await authorizations.grantorOf(context.scope)
-    const bases = await basesFor(context, asked.resource)
-    const signed = { asking: asked, person: actor.name, session: sessionFor(asked, session?.key ?? '') }
-    const isOne = bases.length === 1
-    const chosen =
-      form['decision'] === 'other' ? undefined : (form['base'] ?? (isOne ? bases[0]?.id : undefined))
-    if (bases.length > 1 && chosen === undefined)
-      return sendPage(reply, basePage(signed, bases), asked.redirectUri)
-    const isKnown = bases.some(({ id }) => id === chosen) || (chosen === ALL && asked.resource.base === null)
+    const bases = await basesFor(context, resource)
+    // What a page carries of the sign-in opens for the same request only.
+    const sealed = engine.seal(useOf(asked), session?.key ?? '', LIMITS.oauthPageSeconds)
+    const signed = { asking: asked, person: actor.name, session: sealed }
+    const only = bases.length === 1 ? bases[0]?.id : undefined
+    const chosen = form['decision'] === 'other' ? undefined : (form['base'] ?? only)
+    if (bases.length > 1 && chosen === undefined) return page(asked, basePage(signed, bases))
+    const isKnown = bases.some(({ id }) => id === chosen) || (chosen === ALL && resource.base === null)
     const choices =
-      chosen !== undefined && isKnown ? await choicesIn(engine, context, chosen, asked.resource) : undefined
-    if (!choices)
-      throw new DomainError('FORBIDDEN', 'There is nothing to allow.', {
-        details: [
-          {
-            path: '/token',
-            code: 'nothing_there',
-            message: 'You have nothing at the address of the client.',
-          },
-        ],
-      })
+      chosen !== undefined && isKnown ? await choicesIn(engine, context, chosen, resource) : undefined
+    if (!choices) throw nothingThere()
     const terms = { endsAt, hasOtherBases: bases.length > 1 }
     const show = (wrong?: string) =>
-      sendPage(
-        reply,
-        consentPage({ ...signed, wrong }, choices, terms),
-        asked.redirectUri,
-        wrong === undefined ? 200 : 400,
-      )
+      page(asked, consentPage({ ...signed, wrong }, choices, terms), wrong === undefined ? 200 : 400)
     if (form['decision'] !== 'allow') return show()
     const reach = reachIn(form, choices)
     const end = endIn(form, endsAt)
     if (typeof reach === 'string') return show(reach)
     if (end === undefined) return show('Choose when the access ends.')
-    const { client, redirectUri, challenge, resource } = asked
     const allowed = { client, redirectUri, challenge, resource: resource.address, reach, endsAt: end }
-    return answer(reply, asked, { code: await authorizations.allow(context.scope, allowed) }, request)
+    return answer(asked, { code: await authorizations.allow(context.scope, allowed) })
   }
-
-  /** What a page of this request carries of the sign-in. It opens for the same request only. */
-  const sessionFor = (asked: Asked, key: string): string =>
-    engine.seal(useOf(asked), JSON.stringify({ key, until: Date.now() + LIMITS.oauthPageSeconds * 1000 }))
 
   const contextOf = async (request: FastifyRequest, key: string): Promise<Context | undefined> => {
     const session = await engine.authenticate({ text: '', key })
     return session && openContext(engine, session, 'mcp', request.id)
   }
-  const signedIn = async (request: FastifyRequest, asked: Asked, sealed: string) => {
-    const opened = engine.unseal(useOf(asked), sealed)
-    if (opened === undefined) return undefined
-    const { key, until } = JSON.parse(opened) as { key: string; until: number }
-    return until > Date.now() ? contextOf(request, key) : undefined
+  const signedIn = async (asked: Asked, sealed: string) => {
+    const key = engine.unseal<string>(useOf(asked), sealed)
+    return key === undefined ? undefined : contextOf(asked.request, key)
   }
   /** By a token, or by the code of a browser. */
   const signIn = async (request: FastifyRequest, pasted: string) => {
@@ -197,6 +149,22 @@ export function authorization({ people, engine, clients, limiter, originOf }: De
     return tab && contextOf(request, sentToken(tab.token).key)
   }
   return { open, decide }
+}
+
+const page = ({ reply, redirectUri }: Asking, html: string, status = 200) =>
+  sendPage(reply, html, redirectUri, status)
+
+/** Sends the person back to the client. The issuer is named, so that a client can tell servers apart (RFC 9207). */
+const answer = (
+  { reply, redirectUri, state, origin: iss }: Asking,
+  what: Readonly<Record<string, string | undefined>>,
+) => reply.header('cache-control', 'no-store').redirect(withAnswer(redirectUri, { ...what, state, iss }), 303)
+
+const nothingThere = () => {
+  const message = 'You have nothing at the address of the client.'
+  return new DomainError('FORBIDDEN', 'There is nothing to allow.', {
+    details: [{ path: '/token', code: 'nothing_there', message }],
+  })
 }
 
 const WRONG = 'This token is not valid, or has ended.'
@@ -220,7 +188,7 @@ function termsOf(sent: Parameters, origin: string) {
   if ((sent['state']?.length ?? 0) > 2048)
     throw refused('invalid_request', 'The state has more than 2048 characters.', '/state')
   const whole = { address: `${origin}/mcp`, base: null, endpoint: null }
-  return { challenge, resource: resourceIn(sent, origin) ?? whole, state: sent['state'], origin }
+  return { challenge, resource: resourceIn(sent, origin) ?? whole }
 }
 
 /**

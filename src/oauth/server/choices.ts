@@ -52,9 +52,16 @@ export async function basesFor(context: Context, { base }: Resource): Promise<re
   if (base !== null) return access.knows(base) ? [{ id: base, name: base }] : []
   const found = await seen(async () => (await listBases({ limit: LIMITS.pageMax }, context)).bases.data)
   // Grants on endpoints alone show no base in the list.
-  const named = access.grants.flatMap((grant) => listed(grant.base)).filter((id) => id !== ALL)
-  const unlisted = [...new Set(named)].filter((id) => !found.some((each) => each.id === id))
-  return [...found, ...unlisted.map((id) => ({ id, name: id }))]
+  return withNamed(
+    found,
+    access.grants.flatMap((grant) => listed(grant.base)),
+  )
+}
+
+/** The list, and what grants name that it does not show. */
+function withNamed(found: readonly Named[], named: readonly string[]): readonly Named[] {
+  const known = new Set([ALL, ...found.map(({ id }) => id)])
+  return [...found, ...[...new Set(named)].flatMap((id) => (known.has(id) ? [] : { id, name: id }))]
 }
 
 /** What can be allowed in the base, or of all bases; undefined if the person has nothing there. */
@@ -72,17 +79,11 @@ export async function choicesIn(
   const permissions = PERMISSIONS.slice(0, hasTypes ? most + 1 : Math.min(most + 1, 2))
   if (base === ALL) return { base, types: [], endpoints: [], hasTypes, permissions }
   const within = { base, limit: LIMITS.pageMax }
-  const endpoints = await seen(async () => (await listEndpoints(within, context)).endpoints.data)
-  const named = own.flatMap((grant) => listed(grant.endpoint)).filter((id) => only === null || id === only)
-  const unlisted = [...new Set(named)].filter((id) => !endpoints.some((each) => each.id === id))
-  return {
-    base,
-    types: hasTypes ? await seen(async () => (await listTypes(within, context)).recordTypes.data) : [],
-    endpoints: [
-      ...endpoints.filter(({ id }) => only === null || id === only),
-      ...unlisted.map((id) => ({ id, name: id })),
-    ],
-    hasTypes,
-    permissions,
-  }
+  const types = hasTypes ? await seen(async () => (await listTypes(within, context)).recordTypes.data) : []
+  const found = await seen(async () => (await listEndpoints(within, context)).endpoints.data)
+  const endpoints = withNamed(
+    found,
+    own.flatMap((grant) => listed(grant.endpoint)),
+  ).filter(({ id }) => only === null || id === only)
+  return { base, types, endpoints, hasTypes, permissions }
 }

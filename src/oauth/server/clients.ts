@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { Engine } from '../../engine/engine.ts'
-import { replaceInvisible } from '../../foundation/invisible-characters.ts'
+import { nameIn } from '../../foundation/invisible-characters.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { buckets } from '../../http/rate-limit.ts'
 import { refused } from './failures.ts'
@@ -16,6 +16,7 @@ export type Client = {
   host: string | null
   redirectUris: readonly string[]
 }
+const NAME_CHARS = 80
 type Store = Pick<Engine, 'authorizations' | 'send'>
 
 const Metadata = z.object({
@@ -30,16 +31,6 @@ const Document = Metadata.extend({
   token_endpoint_auth_method: z.literal('none').optional(),
   client_secret: z.undefined().optional(),
 })
-
-/** A name that shows as one line of text. */
-const nameOf = (sent: string | undefined, otherwise: string): string =>
-  [
-    ...replaceInvisible(sent ?? '', ' ')
-      .replace(/\s+/g, ' ')
-      .trim(),
-  ]
-    .slice(0, 80)
-    .join('') || otherwise
 
 /** @param isLocal whether the server is one of this machine only, whose clients may be of it, too */
 export function openClients({ authorizations, send }: Store, isLocal: boolean) {
@@ -59,7 +50,7 @@ export function openClients({ authorizations, send }: Store, isLocal: boolean) {
     if (!read.success) throw unknown(`Its metadata is not valid: ${faultsOf(read.error)}.`)
     if (read.data.client_id !== url.href) throw unknown('Its metadata is that of another client.')
     const { client_name: name, redirect_uris: redirectUris } = read.data
-    return { id: url.href, name: nameOf(name, url.host), host: url.host, redirectUris }
+    return { id: url.href, name: nameIn(name ?? '', NAME_CHARS) || url.host, host: url.host, redirectUris }
   }
   const byAddress = (id: string): Promise<Client> => {
     const found = known.get(id)
@@ -89,7 +80,8 @@ export function openClients({ authorizations, send }: Store, isLocal: boolean) {
         )
       }
       const { client_name: name, redirect_uris: redirectUris } = read.data
-      return authorizations.registerClient({ name: nameOf(name, 'A client without a name'), redirectUris })
+      const shown = nameIn(name ?? '', NAME_CHARS) || 'A client without a name'
+      return authorizations.registerClient({ name: shown, redirectUris })
     },
     /** @throws invalid_redirect_uri for an address that the client has not named */
     requireRedirect: ({ redirectUris }: Client, sent: string): void => {

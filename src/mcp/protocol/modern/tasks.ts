@@ -22,15 +22,7 @@ import {
   sealKept,
 } from './kept-task.ts'
 
-export type Tasks = {
-  /** Calls a tool. The result is that of the tool, or a task. */
-  call(params: Call & object, serving: Serving): Promise<object>
-  get(id: string, serving: Serving): Promise<object>
-  update(params: { taskId: string; inputResponses: Wire }, serving: Serving): Promise<object>
-  cancel(id: string, serving: Serving): Promise<object>
-  /** Resolves when no task runs here. */
-  settled(): Promise<void>
-}
+export type Tasks = ReturnType<typeof openTasks>
 
 /** A call that may become a task: how it ends early, and what it last said of its progress. */
 class Work {
@@ -68,7 +60,7 @@ type Following = {
   readonly answer: Promise<Response>
 }
 
-export function openTasks({ tools, tasks: tasksOf }: Provider): Tasks {
+export function openTasks({ tools, tasks: tasksOf }: Provider) {
   const running = new Set<Promise<void>>()
 
   const run = ({ name, arguments: args = {} }: Call, sent: object, serving: Serving, work?: Work) =>
@@ -104,7 +96,10 @@ export function openTasks({ tools, tasks: tasksOf }: Provider): Tasks {
     return { task, kept, tasks }
   }
 
-  const update: Tasks['update'] = async (params, serving) => {
+  const update = async (
+    params: { taskId: string; inputResponses: Wire },
+    serving: Serving,
+  ): Promise<object> => {
     const { taskId, inputResponses } = params
     const { task, kept, tasks } = await requireTask(taskId, serving)
     const { asked } = kept
@@ -132,7 +127,8 @@ export function openTasks({ tools, tasks: tasksOf }: Provider): Tasks {
   }
 
   return {
-    async call(params, serving) {
+    /** Calls a tool. The result is that of the tool, or a task. */
+    async call(params: Call & object, serving: Serving): Promise<object> {
       const { exchange, envelope, id, ended } = serving
       const { name, arguments: args } = params
       const tasks = takesTasks(envelope[CLIENT_CAPABILITIES_META_KEY])
@@ -151,7 +147,7 @@ export function openTasks({ tools, tasks: tasksOf }: Provider): Tasks {
       keep({ task, tasks, call: { name, arguments: args }, round: 1, work, answer }, serving)
       return { resultType: 'task', ...handleOf(task) }
     },
-    async get(id, serving) {
+    async get(id: string, serving: Serving): Promise<object> {
       const { task, kept } = await requireTask(id, serving)
       const { result, error, asked } = kept
       return {
@@ -162,12 +158,13 @@ export function openTasks({ tools, tasks: tasksOf }: Provider): Tasks {
       }
     },
     update,
-    async cancel(id, serving) {
+    async cancel(id: string, serving: Serving): Promise<object> {
       const { task, tasks } = await requireTask(id, serving)
       await tasks.withdraw(task.id)
       return {}
     },
-    settled: async () => void (await Promise.all(running)),
+    /** Resolves when no task runs here. */
+    settled: async (): Promise<void> => void (await Promise.all(running)),
   }
 }
 
