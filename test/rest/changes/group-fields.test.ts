@@ -43,7 +43,7 @@ test('counts the properties that updates changed, with the values that all share
   expect(await fieldsOf('changed')).toEqual([
     field('/data/stage', 3, { to: 'solved' }),
     field('/data/owner', 2, { to: null }),
-    field('/data/tags', 2, { from: '["a"]', to: '["b"]' }),
+    field('/data/tags', 2, { from: ['a'], to: ['b'] }),
     field('/data/a~1b~0c', 1, { from: null, to: true }),
     field('/data/n', 1, { from: 1, to: 2 }),
   ])
@@ -73,6 +73,16 @@ test('cuts long values, and compares the whole', async () => {
   expect(await fieldsOf('longer')).toEqual([
     { record_type: type, path: '/data/text', count: 2, to: '🙂'.repeat(120) },
   ])
+  const parts = times(50, (n) => `part ${n}`)
+  await batch('lists', [create('l3', { list: ['a'], of: { a: [1] } }), create('l4', { list: parts, of: {} })])
+  await batch('listed', [patch('l3', { list: parts, of: { a: [2] } })])
+  expect(await fieldsOf('listed')).toEqual([
+    { record_type: type, path: '/data/list', count: 1, from: ['a'], to: expect.any(String) },
+    { record_type: type, path: '/data/of', count: 1, from: { a: [1] }, to: { a: [2] } },
+  ])
+  const [{ to }] = (await fieldsOf('listed')) as Body[]
+  expect(to).toMatch(/^\["part 0", "part 1", /)
+  expect(to).toHaveLength(120)
 })
 
 test('lists the eight most frequent, of each record type', async () => {

@@ -20,12 +20,12 @@ type Row = {
   to: string | null
 }
 
-/** A value as JSON text that is short: long strings are cut, and so is the text of objects and lists. */
+/** A value as JSON text that is short: of long strings, objects and lists the beginning of their text. */
 const shown = (
   value: string,
-) => `min(CASE jsonb_typeof(${value}) WHEN 'string' THEN to_jsonb(left(${value} #>> '{}', ${LIMITS.titleChars}))
-       WHEN 'object' THEN to_jsonb(left(${value}::text, ${LIMITS.titleChars}))
-       WHEN 'array' THEN to_jsonb(left(${value}::text, ${LIMITS.titleChars})) ELSE ${value} END::text)`
+) => `min(CASE WHEN jsonb_typeof(${value}) = 'string' THEN to_jsonb(left(${value} #>> '{}', ${LIMITS.titleChars}))
+       WHEN jsonb_typeof(${value}) IN ('object', 'array') AND length(${value}::text) > ${LIMITS.titleChars}
+         THEN to_jsonb(left(${value}::text, ${LIMITS.titleChars})) ELSE ${value} END::text)`
 /** Whether all have the value, or none has one. By a hash: the values can be long. */
 const isSame = (value: string) =>
   `count(${value}) IN (0, count(*)) AND min(jsonb_hash_extended(${value}, 0)) IS NOT DISTINCT FROM max(jsonb_hash_extended(${value}, 0))`
