@@ -53,7 +53,7 @@ export function Pauses({ base }: { base: string }) {
           </p>
           <p className="meta">{words.pause.why(each.pause.writes, each.pause.usual)}</p>
           <p className="chips">
-            <Link className="button" href={to.activity(base, { who: each.by.name })}>
+            <Link className="button" href={to.activity(base, { who: each.pause.token_id })}>
               {words.pause.look}
             </Link>
             {[...new Set(each.pause.wrote.map(({ change_set: set }) => set))].map(

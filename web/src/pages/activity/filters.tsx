@@ -46,10 +46,12 @@ type Props = { search: Search; groups: readonly Group[]; types: readonly RecordT
 
 export function Filters({ search, groups, types, onChange }: Props) {
   const { who, kind, tool, type, op } = search
+  // A link may name a token by its id, since others can have its name.
+  const author = groups.find(({ actor }) => actor.token_id === who)?.actor.name ?? who
   const names = [...new Set(groups.map(({ actor }) => actor.name))].sort()
   const tools = [...new Set(groups.flatMap(({ call }) => call?.tool ?? []))].sort()
   const chosen = [
-    { name: 'who', label: words.activity.who, value: who },
+    { name: 'who', label: words.activity.who, value: author },
     { name: 'kind', label: words.activity.who, value: words.activity.only[kind as Kind] ?? kind },
     { name: 'tool', label: words.activity.tool, value: tool },
     { name: 'type', label: words.activity.type, value: type },
@@ -91,7 +93,7 @@ export function Filters({ search, groups, types, onChange }: Props) {
           })),
           ...names.map((name) => ({
             label: <Text>{name}</Text>,
-            isOn: who === name,
+            isOn: author === name,
             onSelect: () => onChange({ who: name, kind: undefined }),
           })),
         ]}
