@@ -6,7 +6,7 @@ import { guard, unguard } from './guard.ts'
 import { truncateLog } from './launch.ts'
 import { claimOwnership, type Ownership } from './ownership.ts'
 import { type PostgresPaths, preparePlace } from './paths.ts'
-import { probe, query } from './probe.ts'
+import { isAway, probe, query } from './probe.ts'
 import { readPidFile, serverProcesses } from './processes.ts'
 import { joinOrStart } from './start.ts'
 import { stopByPgCtl } from './windows.ts'
@@ -81,22 +81,48 @@ export async function supervise(options: {
   const { log } = options
   let running: { cluster: Cluster; ownership: Ownership } | undefined
   let closing = false
+  let opening = false
   let restarting: Promise<void> | undefined
 
-  const open = async (): Promise<boolean> => {
-    const cluster = await openCluster(options)
+  /** Takes the server. Returns undefined if it has to be opened again, null if another process serves it. */
+  const take = async (cluster: Cluster): Promise<Ownership | null | undefined> => {
     const ownership = await claimOwnership(cluster.url, { onLost })
-    if (ownership && cluster.adopted && !(await hasSettings(cluster.url, options.settings))) {
+    if (!ownership || !cluster.adopted) return ownership
+    try {
+      if (await hasSettings(cluster.url, options.settings)) {
+        cluster.guard()
+        // The guard of the process before may have begun to end it.
+        await query(cluster.url, 'SELECT')
+        return ownership
+      }
+    } catch (error) {
       await ownership.release()
-      await cluster.stop()
-      return open()
+      throw error
     }
-    running = ownership ? { cluster, ownership } : undefined
-    if (ownership) cluster.guard()
-    return ownership !== null
+    await ownership.release()
+    await cluster.stop()
+    return undefined
+  }
+  const open = async (): Promise<boolean> => {
+    const deadline = performance.now() + LIMITS.clusterStartMs
+    opening = true
+    try {
+      for (;;) {
+        const cluster = await openCluster(options)
+        const ownership = await take(cluster).catch((error) => {
+          if (!isAway(error) || performance.now() > deadline) throw error
+          return undefined
+        })
+        running = ownership ? { cluster, ownership } : undefined
+        if (ownership !== undefined) return ownership !== null
+        await sleep(LIMITS.clusterFirstPauseMs)
+      }
+    } finally {
+      opening = false
+    }
   }
   function onLost(): void {
-    if (closing) return
+    if (closing || opening) return
     log.warn({}, 'the embedded PostgreSQL stopped and is restarted')
     restarting ??= restart().finally(() => {
       restarting = undefined

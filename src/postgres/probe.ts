@@ -58,12 +58,18 @@ async function ask(paths: PostgresPaths, url: string): Promise<Answer> {
       await query(url, 'REVOKE CONNECT ON DATABASE postgres, template1 FROM PUBLIC').catch(ignoreRace)
     return { state: 'ready', url, pid: server.pid, run: server.run }
   } catch (error) {
-    const { code } = error as { code?: string }
-    if (code !== undefined && NO_LISTENER.includes(code)) return { state: 'absent' }
+    if (hasNoListener(error)) return { state: 'absent' }
     if (isPassing(error)) return { state: 'busy' }
     throw error
   }
 }
+
+function hasNoListener(error: unknown): boolean {
+  return NO_LISTENER.includes((error as { code?: string }).code ?? '')
+}
+
+/** Whether an error says that the server is gone, or about to be. */
+export const isAway = (error: unknown): boolean => hasNoListener(error) || isPassing(error)
 
 /**
  * Whether an error is temporary. Class 57: starting or stopping; 53: out of resources. `pg` sets no code for
@@ -71,7 +77,7 @@ async function ask(paths: PostgresPaths, url: string): Promise<Answer> {
  */
 function isPassing(error: unknown): boolean {
   const { code, message } = error as { code?: string; message: string }
-  if (code === undefined) return /terminated|timeout/i.test(message)
+  if (code === undefined) return /terminated|timeout|not queryable/i.test(message)
   return /^(57P|53)/.test(code) || code === 'ECONNRESET' || code === 'EPIPE'
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { supervise } from '../../src/postgres/cluster.ts'
+import { openCluster, supervise } from '../../src/postgres/cluster.ts'
 import { serverProcesses } from '../../src/postgres/processes.ts'
 import { kill9, openElsewhere } from './other-process.ts'
 
@@ -80,4 +80,20 @@ test('supervise returns null for a directory that another process serves', { tag
   expect(await supervise({ dataDir, log: quiet })).toBeNull()
   expect(await ask(first?.url ?? '', 'SELECT 1 AS one')).toEqual({ one: 1 })
   await first?.close()
+})
+
+test('a start that joins a PostgreSQL which is just ending waits for its end, and starts one', {
+  tags: 'full',
+}, async () => {
+  for (let delay = 0; delay < 60; delay += 4) {
+    await openCluster({ dataDir, log: quiet })
+    const ending = await postmaster()
+    const starting = supervise({ dataDir, log: quiet })
+    await sleep(delay)
+    process.kill(ending, 'SIGINT')
+    const supervised = await starting
+    // Where it was taken before it ended, it is restarted.
+    expect(await eventually(() => ask(supervised?.url ?? '', 'SELECT 1 AS one'))).toEqual({ one: 1 })
+    await supervised?.close()
+  }
 })
