@@ -124,6 +124,21 @@ test('a change-set takes all that it has room for and no more, and counts its dr
   ]
   for (const answer of tooMuch)
     expect(expectFailure(answer, 'CONFLICT').details[0].code).toBe('change_set_full')
+  // What else the database refuses at the end is not for want of room.
+  await world.database.query(
+    `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE check_violation USING MESSAGE = ''another rule''; END'`,
+  )
+  await world.database.query(
+    `CREATE CONSTRAINT TRIGGER refused AFTER UPDATE OF written_by ON plinth.change_set DEFERRABLE INITIALLY DEFERRED
+     FOR EACH ROW EXECUTE FUNCTION refuse()`,
+  )
+  const { id: roomy } = succeed(await world.call('POST', '/v1/crm/preview', { copy: 'on_write' }), 201)
+  const others = [
+    await world.call('PUT', `/v1/${roomy}/records/deal/over`, { data: {} }),
+    await world.call('POST', `/v1/${roomy}/records/deal`, { data: {} }, { 'idempotency-key': 'other' }),
+  ]
+  for (const answer of others) expectFailure(answer, 'INTERNAL_ERROR')
+  await world.database.query('DROP TRIGGER refused ON plinth.change_set')
   expect((await most()).rows).toBeLessThanOrEqual(LIMITS.changeSetRows)
   expectFailure(await world.call('GET', `/v1/${id}/records/deal/over`), 'NOT_FOUND')
 })

@@ -4,7 +4,6 @@ import { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { CappedRows, RowCap } from '../../storage/database/capped-query.ts'
 import { type Closed, type Db, type Statement, statement } from '../../storage/database/client.ts'
-import { CHECK_VIOLATION, sqlState } from '../../storage/database/errors.ts'
 import { WrappedDb } from '../../storage/database/wrapped-db.ts'
 import { changeSetGone, requireOpen } from './lifecycle.ts'
 import type { Opening, Settle } from './opening.ts'
@@ -64,7 +63,7 @@ class OverlaidDb extends WrappedDb {
     try {
       return await done
     } catch (thrown) {
-      throw sqlState(thrown) === CHECK_VIOLATION ? full(this.id) : thrown
+      throw isFull(thrown) ? full(this.id) : thrown
     }
   }
 }
@@ -116,6 +115,10 @@ class OverlaidTransaction extends OverlaidDb {
     this.opening.isOpen = isWritten
   }
 }
+
+/** By its message, since the ORM passes on no name of a constraint where COMMIT fails. */
+const isFull = (thrown: unknown): boolean =>
+  thrown instanceof Error && thrown.message.includes('the change-set holds too much')
 
 function full(id: string): DomainError {
   const message = `A change-set holds at most ${LIMITS.changeSetRows} records and relationships, with ${LIMITS.changeSetBytes / 1024 / 1024} MiB of data. Promote "${id}", then open another one.`

@@ -17,7 +17,6 @@ export function sqlState(thrown: unknown): string | undefined {
 
 export const UNIQUE_VIOLATION = '23505'
 const FOREIGN_KEY_VIOLATION = '23503'
-export const CHECK_VIOLATION = '23514'
 const CANCELED = '57014'
 export const LOCK_TIMEOUT = '55P03'
 export const DEADLOCK = '40P01'
