@@ -5,6 +5,7 @@ import { snakeFields } from '../../contract/field-names.ts'
 import type { ActorKind } from '../../contract/shapes.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import { appendChange } from '../core/append-change.ts'
+import { requestEntry } from '../core/review-request-log.ts'
 import type { Scope } from '../core/scope.ts'
 import type { Author } from '../log/entry.ts'
 import type { ReviewRequest as Row } from '../prisma/client.ts'
@@ -135,15 +136,7 @@ export function toRequest(row: Row, mayDecide: (row: Row) => boolean): ReviewReq
 
 /** Logs what was asked and decided. */
 export const logRequest = (scope: Scope, row: Row, operation: 'create' | 'update'): Promise<void> =>
-  appendChange(scope, {
-    ...{ baseId: row.baseId, kind: 'review_request', id: row.id, operation },
-    version: operation === 'create' ? 1 : 2,
-    state: {
-      ...{ id: row.id, kind: row.kind, from: row.fromBase, title: row.title, note: row.note },
-      ...{ summary: row.summary, state: row.state, decision: row.decision },
-      ...(row.kind === 'pause' && { pause: row.asked }),
-    },
-  })
+  appendChange(scope, requestEntry(row, operation))
 
 export const isDecided = () =>
   new DomainError('CONFLICT', 'This request is decided, or was asked anew meanwhile.', {

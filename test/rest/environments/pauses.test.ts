@@ -161,6 +161,36 @@ test('a pause is off the list with its token, and the log says so; the undo of w
   expect(await stored(base)).toBe(FREE)
 })
 
+test('the pause of a token that has expired ends, and that of one that lives or is renewed stays', async () => {
+  const base = await desk()
+  const soon = new Date(Date.now() + 3_600_000).toISOString()
+  const writes = { auto: [ANYTHING] }
+  const [over, lives, renewed] = await Promise.all(
+    times(3, () => world.newToken([{ base, permission: 'write', writes }], { expires_at: soon })),
+  )
+  if (!over || !lives || !renewed) throw new Error('three tokens')
+  for (const [n, { call }] of [over, lives, renewed].entries()) await runAway(call, base, `of-${n}`)
+  // A client renews its token as long as who let it in may.
+  await world.database.query(
+    `INSERT INTO plinth.oauth_authorization (id, code_hash, code_expires_at, client_id, client_name, resource, redirect_uri, challenge, grants, granted_by, token_id)
+     VALUES ('a', '\\x00', now(), 'c', 'c', 'r', 'u', 'c', '[]', $2, $1)`,
+    [renewed.id, lives.id],
+  )
+  await world.database.query(`UPDATE plinth.token SET expires_at = now() WHERE id = ANY ($1)`, [
+    [over.id, renewed.id],
+  ])
+  const asked = await requests(base)
+  await world.database.query(`SELECT graphile_worker.add_job('sweep_change_sets')::text`)
+  const ofTokens = (rows: { by: { token_id: string } }[]) => rows.map(({ by }) => by.token_id).sort()
+  expect(ofTokens(asked)).toEqual([over.id, lives.id, renewed.id].sort())
+  await expect.poll(() => requests(base), { timeout: 20_000 }).toHaveLength(2)
+  expect(ofTokens(await requests(base))).toEqual([lives.id, renewed.id].sort())
+  const { id } = asked.find(({ by }: { by: { token_id: string } }) => by.token_id === over.id)
+  const { data } = succeed(await world.call('GET', `/v1/${base}/changes?kind=review_request&id=${id}`))
+  expect(data.map(({ operation }: { operation: string }) => operation)).toEqual(['create', 'delete'])
+  expect(data[1].actor.name).toBe('system')
+})
+
 test('one undo takes back what it wrote since the hour began', async () => {
   const base = await desk()
   const { call } = await agentOf(base)

@@ -4,6 +4,7 @@ import { ACCOUNT, appendChanges } from '../../core/append-change.ts'
 import { toToken } from '../../core/authentication/authenticate.ts'
 import { administersAll, manages, outside, requireAnyAdmin } from '../../core/authentication/may-manage.ts'
 import { announce, tokenTopic } from '../../core/cache-notices.ts'
+import { endPausesOf } from '../../core/review-request-log.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import type { Grant } from '../../storage/access/grants.ts'
@@ -36,32 +37,17 @@ export async function endTokens(scope: Scope, ids: readonly string[]): Promise<`
   }
   const rows = await scope.db.orm.token.findMany({ where })
   await scope.db.orm.token.deleteMany({ where })
-  // Of a pause there is nothing left to decide: its token cannot go on.
-  const pauses = await scope.db.orm.reviewRequest.findMany({
-    where: { kind: 'pause', state: 'open', tokenId: { in: rows.map(({ id }) => id) } },
-  })
-  if (pauses.length > 0)
-    await scope.db.orm.reviewRequest.deleteMany({ where: { id: { in: pauses.map(({ id }) => id) } } })
-  await appendChanges(scope, [
-    ...rows.map((row) => ({
+  await appendChanges(
+    scope,
+    rows.map((row) => ({
       ...({ baseId: ACCOUNT, kind: 'token', id: row.id, operation: 'delete', version: 2 } as const),
       state: toToken(row),
     })),
-    ...pauses.map(({ baseId, id, title, summary, asked }) => ({
-      ...({ baseId, kind: 'review_request', id, operation: 'delete', version: 2 } as const),
-      state: {
-        id,
-        kind: 'pause',
-        from: baseId,
-        title,
-        note: null,
-        summary,
-        state: 'open',
-        decision: null,
-        pause: asked,
-      },
-    })),
-  ])
+  )
+  await endPausesOf(
+    scope,
+    rows.map(({ id }) => id),
+  )
   const topics = rows.map(({ hash }) => tokenTopic(hash))
   await announce(scope.db, ...topics)
   return topics

@@ -6,6 +6,7 @@ import { uuidv7 } from '../../../foundation/uuid.ts'
 import { type Base, DEFAULT_SETTINGS, deleteBase, getBase } from '../../configuration/bases/index.ts'
 import { requireChangeSet } from '../../core/change-set/change-set-scope.ts'
 import { holdChangeSet, takeStep } from '../../core/change-set/lifecycle.ts'
+import { endPausesOfExpired } from '../../core/review-request-log.ts'
 import type { Scope } from '../../core/scope.ts'
 import { NO_EXPECTATION } from '../../core/write/preconditions.ts'
 import { type WriteScope, write } from '../../core/write/write.ts'
@@ -28,7 +29,7 @@ const GONE = statement(
 )
 type Found = { id: string }
 
-/** Job: closes what was not written for long, and deletes what has been closed for the days of the trash. */
+/** Job: closes what was not written for long, deletes what has been closed for the days of the trash, and ends pauses of expired tokens. */
 export async function sweepChangeSets(scope: Scope, signal: AbortSignal): Promise<void> {
   const each = async (due: typeof DUE, act: (within: WriteScope, id: string) => Promise<object>) => {
     for (const { id } of await scope.db.query<Found>(due, [])) {
@@ -39,6 +40,8 @@ export async function sweepChangeSets(scope: Scope, signal: AbortSignal): Promis
   }
   await each(DUE, expire)
   await each(GONE, (within, id) => deleteBase(within, id, id, NO_EXPECTATION))
+  const requestId = uuidv7()
+  await scope.db.transaction((tx) => endPausesOfExpired({ ...scope, db: tx, requestId }))
 }
 
 const expire = (scope: WriteScope, id: string): Promise<object> =>
