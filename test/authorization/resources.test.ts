@@ -4,9 +4,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { templatesOf } from '../../src/mcp/protocol/resource-uri.ts'
 import { succeed } from '../support/answers.ts'
+import { firstEvent } from '../support/first-event.ts'
 import { openSession } from '../support/mcp-session.ts'
 import { type Holder, holders } from '../support/oracle.ts'
-import { fillForResources, type ResourceRow, resourceRows } from '../support/resource-samples.ts'
+import { fillForResources, LISTEN, type ResourceRow, resourceRows } from '../support/resource-samples.ts'
 import { openWorld, type World } from '../support/world.ts'
 import { CANARY, isAllowed, type Question, type Rule, wrongAnswers } from './matrix.ts'
 import { RESOURCE_NEEDS } from './needs-of-resources.ts'
@@ -33,12 +34,34 @@ afterAll(() => world.close())
 const isUnknown = (error?: { code?: number; message?: string }) =>
   error?.code === -32002 || /^There is no prompt /.test(error?.message ?? '')
 
+const [META, MODERN] = ['io.modelcontextprotocol', '2026-07-28']
+const _meta = {
+  [`${META}/protocolVersion`]: MODERN,
+  [`${META}/clientInfo`]: { name: 'test', version: '1.0.0' },
+  [`${META}/clientCapabilities`]: {},
+}
+/** Listens to resources. What a token may not follow is left out of what the stream says to follow. */
+async function heard(path: string, token: string | null, params: object) {
+  const headers = {
+    accept: 'application/json, text/event-stream',
+    'mcp-protocol-version': MODERN,
+    'mcp-method': LISTEN,
+  }
+  const body = { jsonrpc: '2.0', id: 1, method: LISTEN, params: { ...params, _meta } }
+  const { status, text } = await firstEvent(world, path, { token, headers, body, quietMs: 10_000 })
+  const refused = status === 401 ? 'UNAUTHORIZED' : status === 403 ? 'FORBIDDEN' : null
+  const said = JSON.parse(/^data: ?(.+)$/m.exec(text)?.[1] ?? 'null')
+  const followed: unknown[] | undefined = said?.params?.notifications?.resourceSubscriptions
+  return { code: refused ?? (said ? null : `${status}`), text, hasNone: !followed?.length }
+}
+
 const questionOf = ({ path, name, method, params }: ResourceRow): Question => ({
   name: `${name} at ${path}`,
   base: 'shop',
   rule: RESOURCE_NEEDS.get(path)?.get(name) as Rule,
   ask: async ({ call, token }) => {
-    // Only sessions follow resources.
+    if (method === LISTEN) return heard(path, token, params)
+    // Only sessions follow resources by a request.
     const session =
       method === 'resources/subscribe' ? await openSession(world, { token: token ?? '', path }) : null
     const { status, body, text } = session

@@ -1,12 +1,12 @@
 import type { TestServer } from './server.ts'
 
-type Ask = { token: string | null; body?: object; quietMs: number }
+type Ask = { token: string | null; body?: object; headers?: Record<string, string>; quietMs: number }
 
 /** What a stream says first: its first event, or the answer in place of a stream. Nothing if it is quiet for so long. */
 export async function firstEvent(
   server: TestServer,
   path: string,
-  { token, body, quietMs }: Ask,
+  { token, body, headers, quietMs }: Ask,
 ): Promise<{ status: number; text: string }> {
   const cutting = new AbortController()
   const response = await fetch(server.url + path, {
@@ -14,6 +14,7 @@ export async function firstEvent(
     signal: cutting.signal,
     headers: {
       accept: 'text/event-stream',
+      ...headers,
       ...(token !== null && { authorization: `Bearer ${token}` }),
       ...(body && { 'content-type': 'application/json' }),
     },

@@ -9,6 +9,9 @@ const PROMPT = {
   template: 'Greet {{who}}.',
 }
 
+/** Follows resources in the era without sessions: a stream, whose first event names what it follows. */
+export const LISTEN = 'subscriptions/listen'
+
 /** Fills the base. Returns a URI of each kind of resource. */
 export async function fillForResources(world: World, base: string): Promise<Record<string, string>> {
   await fillForTools(world, base)
@@ -47,7 +50,10 @@ export function resourceRows(path: string, uris: Readonly<Record<string, string>
     ...Object.entries(uris).map(([kind, uri]): [string, string, object] => [kind, 'resources/read', { uri }]),
     ...Object.entries(uris)
       .filter(([kind]) => !kind.startsWith('run'))
-      .map(([kind, uri]): [string, string, object] => [`${kind} followed`, 'resources/subscribe', { uri }]),
+      .flatMap(([kind, uri]): [string, string, object][] => [
+        [`${kind} followed`, 'resources/subscribe', { uri }],
+        [`${kind} heard`, LISTEN, { notifications: { resourceSubscriptions: [uri] } }],
+      ]),
     ['skill', 'resources/read', { uri: 'skill://plinth/SKILL.md' }],
     ['prompt', 'prompts/get', { name: greet, arguments: { who: 'd1' } }],
     [
