@@ -87,6 +87,7 @@ test.each<[string, Sent, RegExp]>([
   ],
   ['a redirect to a script', { redirect_uri: 'javascript:alert(1)' }, /has not named/],
   ['no redirect', { redirect_uri: undefined }, /redirect_uri is missing/],
+  ['a null character', { client_id: 'a\0b' }, /client_id has a null character/],
 ])('a request with %s is told to the person only', async (_name, more, says) => {
   expectPage(await pilot.open(more), says)
   expectPage(await pilot.send({ token: mia, decision: 'allow' }, more), says)
@@ -307,6 +308,24 @@ test.each<[string, unknown]>([
     'content-type': 'application/json',
   })
   expect([answer.status, answer.body.error]).toEqual([400, expect.stringMatching(/^invalid_/)])
+})
+
+test('what no text can have is refused by the codes of OAuth, and a form is one in any case', async () => {
+  const post = (path: string, body: string, type: string) =>
+    world.as(null)('POST', `/oauth/${path}`, body, { 'content-type': type })
+  const FORM = 'Application/X-WWW-Form-URLEncoded'
+  const answers = [
+    await pilot.revoke('plt_x', { client_id: '\0' }),
+    await pilot.refresh(`plr_${'a'.repeat(86)}`, { client_id: '\0' }),
+    await post(
+      'register',
+      JSON.stringify({ client_name: '\0', redirect_uris: [CALLBACK] }),
+      'application/json',
+    ),
+    await post('token', '{}', 'application/json'),
+  ]
+  for (const { status, body } of answers) expect([status, body.error]).toEqual([400, 'invalid_request'])
+  expect((await post('token', 'client_id=x', FORM)).body.error_description).toMatch(/grant_type is missing/)
 })
 
 test('another host name, and bodies that are no forms, are refused', async () => {

@@ -204,3 +204,11 @@ test('what the authorization server needs is said by name', () => {
     /needs PLINTH_OAUTH_SERVER=on/,
   )
 })
+
+test('where there is no base yet, a client that may all makes the first', async () => {
+  const mia = await person()
+  succeed(await world.call('DELETE', '/v1/bases/crm?confirm=crm'))
+  expect((await pilot.signIn(mia.token)).text).not.toMatch(/all bases/)
+  const { access_token } = await issued(world.adminToken, { base: '*', permission: 'admin' })
+  succeed(await world.as(access_token)('PUT', '/v1/bases/first', {}), 201)
+})

@@ -111,7 +111,8 @@ export function authorization({ people, engine, clients, limiter, originOf }: De
     // What a page carries of the sign-in opens for the same request only.
     const sealed = engine.seal(useOf(asked), session?.key ?? '', LIMITS.oauthPageSeconds)
     const signed = { asking: asked, person: actor.name, session: sealed }
-    const only = bases.length === 1 ? bases[0]?.id : undefined
+    // Where there is no base yet, a client can make the first.
+    const only = bases.length > 1 ? undefined : (bases[0]?.id ?? ALL)
     const chosen = form['decision'] === 'other' ? undefined : (form['base'] ?? only)
     if (bases.length > 1 && chosen === undefined) return page(asked, basePage(signed, bases))
     const isKnown = bases.some(({ id }) => id === chosen) || (chosen === ALL && resource.base === null)

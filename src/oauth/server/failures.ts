@@ -1,16 +1,17 @@
 /** Failures by the codes of RFC 6749, 7591 and 8707, which are the code of their detail. */
-import { type Detail, DomainError } from '../../foundation/errors.ts'
+import { DomainError } from '../../foundation/errors.ts'
 
-type OAuthCode =
-  | 'invalid_request'
-  | 'invalid_client'
-  | 'invalid_grant'
-  | 'invalid_target'
-  | 'invalid_redirect_uri'
-  | 'invalid_client_metadata'
-  | 'unsupported_grant_type'
-  | 'unsupported_response_type'
-  | 'access_denied'
+const OWN = [
+  ...([
+    'invalid_request',
+    'invalid_client',
+    'invalid_grant',
+    'invalid_target',
+    'invalid_redirect_uri',
+  ] as const),
+  ...(['invalid_client_metadata', 'unsupported_grant_type', 'unsupported_response_type'] as const),
+]
+type OAuthCode = (typeof OWN)[number]
 
 export const refused = (code: OAuthCode, message: string, path = ''): DomainError =>
   new DomainError('VALIDATION_ERROR', message, { details: [{ path, code, message }] })
@@ -26,10 +27,9 @@ export const quotable = (text: string) => text.replace(/["\\]/g, "'").replace(/[
 
 /** A failure as the body that clients read (RFC 6749, section 5.2). */
 export function oauthBody(error: DomainError) {
-  const detail: Detail | undefined = error.details[0]
-  const isOwn = error.code === 'VALIDATION_ERROR' && /^(invalid|unsupported|access)_/.test(detail?.code ?? '')
+  const own = OWN.find((code) => error.code === 'VALIDATION_ERROR' && code === error.details[0]?.code)
   return {
-    error: isOwn ? detail?.code : (CODES[error.code] ?? 'invalid_request'),
+    error: own ?? CODES[error.code] ?? 'invalid_request',
     error_description: quotable(error.message),
   }
 }

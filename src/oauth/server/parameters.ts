@@ -22,12 +22,15 @@ export function acceptUrlEncoded(app: FastifyInstance): void {
 
 /**
  * Reads parameters. Unknown ones stay, because OAuth ignores them.
- * @throws invalid_request if one comes twice
+ * @throws invalid_request if one comes twice, or has a character that nothing can have
  */
 export function parametersOf(text: string): Parameters {
   const read = new URLSearchParams(text)
   const twice = [...read.keys()].find((name) => read.getAll(name).length > 1)
   if (twice !== undefined) throw refused('invalid_request', 'A parameter comes twice. Send each once.', '')
+  const broken = [...read].find(([, value]) => value.includes('\0'))
+  if (broken)
+    throw refused('invalid_request', `The parameter ${broken[0]} has a null character. Leave it out.`)
   return Object.fromEntries(read)
 }
 

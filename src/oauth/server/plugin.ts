@@ -156,7 +156,7 @@ const FORM = { accepts: ['application/x-www-form-urlencoded'] }
 
 /** @throws VALIDATION_ERROR for a body that is no form */
 function formOf({ body, headers }: FastifyRequest): Parameters {
-  if (headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true)
+  if (/^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? ''))
     return (body ?? {}) as Parameters
   throw refused(
     'invalid_request',
