@@ -7,7 +7,13 @@ import { type Context, duringCall, endingWith, mayAnywhere, mayOnWhole, tasksOf 
 import { leanError, leanWritten } from './budget/lean.ts'
 import { complete } from './completion.ts'
 import { isAtEndpoint, listEndpointTools, resolveEndpointTool } from './endpoints/endpoint.ts'
-import { decidesAtEndpoint, listWithViews, placeAtEndpoint, resolveForm } from './endpoints/endpoint-views.ts'
+import {
+  decidesAtEndpoint,
+  listWithViews,
+  placeAtEndpoint,
+  resolveForm,
+  resolveProposal,
+} from './endpoints/endpoint-views.ts'
 import { instructionsOf, type Listing, misnamed, type Unknown } from './outline/base-instructions.ts'
 import { getPrompt, listPrompts } from './prompts/prompts.ts'
 import { type AddressSession, addressOf } from './protocol/address-session.ts'
@@ -258,7 +264,8 @@ async function resolveTool(session: AddressSession, name: string): Promise<ToolC
     const how = { hasViews, logged: DECIDE }
     if (name === DECIDE && hasViews)
       return decideCall(session, (planned) => resolveEndpointTool(session, planned, how))
-    return (await resolveForm(session, name)) ?? resolveEndpointTool(session, name, { hasViews })
+    const own = (await resolveForm(session, name)) ?? (await resolveProposal(session, name))
+    return own ?? resolveEndpointTool(session, name, { hasViews })
   }
   if (name === DECIDE && session.hasViews && !session.readonly)
     return decideCall(session, (planned) => resolveTool(session, planned))

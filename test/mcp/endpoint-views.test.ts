@@ -209,3 +209,48 @@ test('where the author named tools as those of views, they keep their names, and
   expect(planned.structuredContent).toHaveProperty('plan_token')
   expect(planned._meta?.['plinth/decision']).toBeUndefined()
 })
+
+test('who proposes here sees that as the endpoint shows it, and decides nothing', async () => {
+  const [id = '', other = ''] = ids
+  await put('records/ticket/out', { data: { team: 'b', n: 1 } })
+  const all = await world.newToken([{ permission: 'write', writes: 'propose' }])
+  const send = { token: all.token }
+  const none = await call('proposal', {}, send)
+  expect(errorIn(none).code).toBe('VALIDATION_ERROR')
+  for (const [type, at, data] of [
+    ['ticket', id, { n: 5, secret: 'changed canary' }],
+    ['ticket', other, { team: 'b' }],
+    ['ticket', 'out', { team: 'a' }],
+    ['note', 'n2', {}],
+    ['other', 'o1', {}],
+  ] as const) {
+    if (type === 'other') await put('record-types/other', {})
+    succeed(
+      await all.call(type === 'ticket' ? 'PATCH' : 'PUT', `/v1/crm/records/${type}/${at}`, { data }),
+      type === 'ticket' ? 200 : 201,
+    )
+  }
+  const tool = (await ask('tools/list', {}, send)).result.tools.find(({ name }: Body) => name === 'proposal')
+  expect(tool).toMatchObject({
+    annotations: { readOnlyHint: true },
+    _meta: { ui: { resourceUri: 'ui://plinth/decide' } },
+  })
+  const shown = await call('proposal', {}, send)
+  expect(shown.structuredContent.changes).toEqual([
+    { kind: 'record', id: 'note/n2', op: 'create' },
+    { kind: 'record', id: `ticket/${id}`, op: 'update' },
+  ])
+  const { changes, url } = shown._meta['plinth/view']
+  expect(url).toBe(`${world.url}/b/crm/review`)
+  expect(changes.changes[1].diff).toEqual([{ op: 'replace', path: '/data/n', before: 1, value: 5 }])
+  expect(JSON.stringify(shown)).not.toMatch(/canary|plinth.decision|ticket.out|other/)
+  expect(JSON.stringify(shown)).not.toContain(`ticket/${other}`)
+  // Nobody else has it: who writes directly, who shows no views, and whose address has not named it.
+  for (const others of [{}, { ...send, capabilities: {} }, { ...send, path: `${PATH}?tools=list_note` }]) {
+    const tools = (await ask('tools/list', {}, others)).result.tools.map(({ name }: Body) => name)
+    expect(tools).not.toContain('proposal')
+    const { error } = await ask('tools/call', { name: 'proposal', arguments: {} }, others)
+    expect(error.code).toBe(-32602)
+  }
+  expect(await dataOf(id)).toMatchObject({ n: 1 })
+})

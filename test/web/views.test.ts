@@ -71,9 +71,9 @@ beforeAll(async () => {
   const tools = 'query_records,get_record,update_record,delete_record,undo,changes,propose,promote,preview'
   client = await connectTo(`/mcp/crm?tools=${tools}`)
 })
-async function connectTo(path: string): Promise<Client> {
+async function connectTo(path: string, token = world.adminToken): Promise<Client> {
   const made = new Client({ name: 'host', version: '1.0.0' }, { capabilities: { extensions: EXTENSIONS } })
-  const requestInit = { headers: { authorization: `Bearer ${world.adminToken}` } }
+  const requestInit = { headers: { authorization: `Bearer ${token}` } }
   const url = new URL(path, world.url)
   await made.connect(new StreamableHTTPClientTransport(url, { requestInit }) as Transport)
   return made
@@ -253,6 +253,14 @@ inBrowser('at an endpoint the views call its own tools, and show no button for w
   await plan.view.click('button.primary')
   await expect.poll(() => isThere('e1')).toBe(true)
   await of.close()
+  const agent = await world.newToken([{ permission: 'write', writes: 'propose' }], { kind: 'agent' })
+  succeed(await agent.call('PATCH', '/v1/crm/records/deal/e2', { data: { stage: 'lost', notes: 'y' } }))
+  const proposing = await connectTo('/mcp/crm/e/desk', agent.token)
+  const proposed = await open('proposal', {}, { of: proposing })
+  await isReadable(proposed)
+  expect(await proposed.view.textContent('.change-table')).toMatch(/^stage.*open→lost$/)
+  expect(await proposed.view.locator('button').allTextContents()).toEqual(['Open the explorer'])
+  await Promise.all([proposing.close(), proposed.close()])
   const reading = await connectTo('/mcp/crm/e/shelf')
   const bare = await open('list_deal', { filter, limit: 1 }, { of: reading, theme: 'dark' })
   await isReadable(bare)

@@ -1,5 +1,6 @@
 /** Views at an endpoint: which of its tools open one, what a view calls there, and the tool that only views call. */
 
+import { duringCall, endingWith, throughEndpoint } from '../../graphql/context.ts'
 import { addressOf } from '../protocol/address-session.ts'
 import type { ToolCall } from '../tool/tool.ts'
 import { beyondGrants } from '../tool/unknown-tool.ts'
@@ -8,6 +9,7 @@ import { recordTools } from '../tools/records/writes.ts'
 import { decidesInView, inView, onlyIn, type ViewPlace, viewOf } from '../views/views.ts'
 import { type AtEndpoint, duringTool, isFreeName, presentName, toolsLeft } from './endpoint.ts'
 import { type EndpointTools, named } from './endpoint-tools.ts'
+import { PROPOSAL, proposalTool } from './proposal-tool.ts'
 
 const UPDATE = 'update_record'
 
@@ -29,6 +31,27 @@ export const decidesAtEndpoint = async (session: AtEndpoint): Promise<boolean> =
 const savesForms = async (session: AtEndpoint, tools: EndpointTools): Promise<boolean> =>
   [...tools.values()].some(({ operation }) => operation === 'update') && (await isFreeName(session, UPDATE))
 
+/** Whether the caller proposes what it writes here: then there is something to see. */
+const hasProposals = async (session: AtEndpoint): Promise<boolean> =>
+  session.context.scope.proposal !== undefined &&
+  (session.tools === null || session.tools.includes(PROPOSAL)) &&
+  (await isFreeName(session, PROPOSAL))
+
+/** The tool that shows them, if the endpoint has one. */
+export async function resolveProposal(session: AtEndpoint, name: string): Promise<ToolCall | undefined> {
+  if (name !== PROPOSAL || !session.hasViews || !(await hasProposals(session))) return undefined
+  const { base, endpoint, asking } = session
+  return async (args, caller) => {
+    const calling = duringCall(
+      endingWith(asking, () => caller.ended.signal),
+      { ...caller.origin, tool: PROPOSAL, endpoint },
+    )
+    const context = await throughEndpoint(calling, base, endpoint, 'records')
+    const place = { base, at: addressOf(session), context, hasResources: false, hasViews: true }
+    return proposalTool.call(args, place, caller)
+  }
+}
+
 /** The tools of an endpoint with their views, and what views call beside them. */
 export async function listWithViews(session: AtEndpoint): Promise<object[]> {
   const tools = await toolsLeft(session)
@@ -39,6 +62,7 @@ export async function listWithViews(session: AtEndpoint): Promise<object[]> {
   const views = new Set([...tools.values()].map(({ of = '' }) => viewOf(of)))
   return [
     ...shown,
+    ...((await hasProposals(session)) ? [inView(proposalTool.definition, PROPOSAL)] : []),
     ...(decides && views.has('decide') ? [decideDefinition] : []),
     ...(views.has('records') && (await savesForms(session, tools)) ? [formDefinition] : []),
   ]
@@ -48,7 +72,7 @@ export async function listWithViews(session: AtEndpoint): Promise<object[]> {
 export async function placeAtEndpoint(session: AtEndpoint, name: string): Promise<ViewPlace | undefined> {
   const tools = await toolsLeft(session)
   const { of, recordType } = tools.get(name) ?? tools.get(await presentName(session, name)) ?? {}
-  if (name !== DECIDE && (of === undefined || viewOf(of) === undefined)) return undefined
+  if (name !== DECIDE && name !== PROPOSAL && (of === undefined || viewOf(of) === undefined)) return undefined
   const updates = [...tools.values()].some(
     (tool) => tool.operation === 'update' && tool.recordType === recordType,
   )

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { isObject } from '../../foundation/is-object.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { sealText, unsealText } from '../../graphql/context.ts'
+import { builtFile } from '../../http/explorer.ts'
 import { type AddressSession, addressOf } from '../protocol/address-session.ts'
 import { VIEW_TYPE } from '../protocol/client-extensions.ts'
 import type { ToolResult } from '../protocol/result.ts'
@@ -11,7 +12,7 @@ import type { ToolResult } from '../protocol/result.ts'
 const VIEWS = {
   decide: [
     ...['propose', 'promote', 'rollback_promotion', 'undo', 'delete_record', 'delete_definition'],
-    ...['batch', 'sql_write'],
+    ...['batch', 'sql_write', 'proposal'],
   ],
   records: ['query_records', 'get_record'],
   changes: ['changes', 'record_history'],
@@ -58,18 +59,13 @@ export type ViewPlace = {
 /** Where a person decides who is not in a view. */
 export const reviewUrl = (publicUrl: string, base: string) => `${publicUrl}/b/${base}/review`
 
-/** From the sources and from the built package. */
-const FOLDERS = [
-  new URL('../../../dist/web/views/', import.meta.url),
-  new URL('../../web/views/', import.meta.url),
-]
 const PLACE_OF_KEY = '{{plinth-page-key}}'
 
 const pages = new Map<View, Promise<string>>()
 
 async function pageOf(view: View): Promise<string> {
-  const [first = '', second = ''] = FOLDERS.map((folder) => new URL(`${view}.html`, folder))
-  return readFile(first, 'utf8').catch(() => readFile(second, 'utf8'))
+  const file = builtFile(`views/${view}.html`)
+  return file ? readFile(file, 'utf8') : MISSING
 }
 
 /**
@@ -81,7 +77,7 @@ export async function readView(session: AddressSession, uri: string) {
   if (view === undefined) return undefined
   const page = pages.get(view) ?? pageOf(view)
   pages.set(view, page)
-  const text = (await page.catch(() => MISSING)).replaceAll(PLACE_OF_KEY, pageKey(session))
+  const text = (await page).replaceAll(PLACE_OF_KEY, pageKey(session))
   // Without `csp` a host lets the page load nothing and send nothing.
   return { contents: [{ uri, mimeType: VIEW_TYPE, text, _meta: { ui: { prefersBorder: true } } }] }
 }

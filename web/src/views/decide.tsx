@@ -8,7 +8,7 @@ import { words } from './words.ts'
 
 function Decision({ result, args }: Shown) {
   const [now, setNow] = useState<{ result: Result; said?: string }>({ result })
-  const isOpen = planIn(now.result) !== undefined || 'promotable' in now.result.body
+  const isOpen = 'plan' in now.result.body
   if (now.said === undefined && isOpen)
     return (
       <Plan

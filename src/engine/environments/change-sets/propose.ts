@@ -13,6 +13,7 @@ import { duplicatesAmong } from '../../data/indexes/index.ts'
 import { statement } from '../../storage/database/client.ts'
 import { type ShownEdit, shownDraft, summaryOf } from '../edits.ts'
 import type { Proposal } from '../proposal.ts'
+import { boundedDrafts } from './bounded-drafts.ts'
 import { type Draft, nameOf, readDrafts, typesOf } from './drafts.ts'
 import { type Merged, mergeDrafts } from './merge.ts'
 import { openResolutions, selectDrafts } from './selection.ts'
@@ -27,6 +28,7 @@ export async function proposeChangeSet(
   baseId: string,
   { from, resources, resolve }: Pick<z.output<typeof PromoteBody>, 'from' | 'resources' | 'resolve'>,
 ): Promise<Proposal> {
+  if (scope.proposal) return boundedProposal(scope, baseId, from)
   await requireExistingBase(scope, baseId)
   await requireExistingBase(scope, from)
   const mayRead = (type: string) => [baseId, from].every((each) => scope.access.allows('read', each, type))
@@ -49,6 +51,16 @@ export async function proposeChangeSet(
     ],
     ...(state && { revision: state.revision }),
   }
+}
+
+/** At an endpoint: what it shows of what its caller has proposed, and nothing of what production has beside that. */
+async function boundedProposal(scope: Scope, baseId: string, from: string): Promise<Proposal> {
+  const changes: ShownEdit[] = []
+  for (const draft of await boundedDrafts(scope, baseId, from)) {
+    const { kind, base, preview } = draft
+    changes.push(await shownDraft(scope, baseId, { kind, id: nameOf(draft), before: base, after: preview }))
+  }
+  return { ...{ from, baseId, changes, summary: summaryOf(changes) }, conflicts: [], breaks: [] }
 }
 
 // The links `$2` of a change-set at whose ends another one of production has the only place; `$3` are those that it changes along.

@@ -1,0 +1,40 @@
+/** The tool proposal of an endpoint: what its caller has proposed there, as a page for the person. Nobody decides by it. */
+import { z } from 'zod'
+import { changeLines, countLine, type PlannedChange } from '../../contract/change-lines.ts'
+import { graphql } from '../../graphql/document.ts'
+import { compile } from '../../graphql/execute.ts'
+import { ReadResult } from '../budget/read-result.ts'
+import { answerOutput } from '../tool/page-arguments.ts'
+import { reading, tool } from '../tool/tool.ts'
+import { named } from '../tools/environments.ts'
+import { changesForView, forView } from '../views/views.ts'
+
+const proposed = compile(
+  graphql(`query EndpointProposal($base: String!) { proposal(base: $base) { from changes } }`),
+)
+
+export const PROPOSAL = 'proposal'
+
+const SAYS = {
+  title: 'What you have proposed',
+  description: 'Shows a person what you have proposed here and nobody has promoted yet.',
+}
+
+export const proposalTool = tool(PROPOSAL, {
+  ...SAYS,
+  permission: 'read',
+  hints: {},
+  input: z.strictObject(reading),
+  output: answerOutput,
+  showsRecords: true,
+  plans: 'promotion',
+  run: async ({ base_id: base }, context) => {
+    const { from, ...found } = (await proposed({ base }, context)).proposal
+    const changes = found.changes as unknown as readonly PlannedChange[]
+    const lines = [...changeLines(changes).map(({ text }) => text), countLine(changes, 'due')]
+    const answer = new ReadResult({ from, plan: lines.join('\n'), changes: changes.map(named), next: NEXT })
+    return forView(answer, { changes: changesForView(changes), request: { title: 'What was proposed' } })
+  },
+}).bind({ ...SAYS, name: PROPOSAL, given: {} })
+
+const NEXT = 'A person decides, and not at this address: you cannot. Say what you have proposed, and go on.'
