@@ -21,18 +21,7 @@ const TYPES = ['at+jwt', 'application/at+jwt', 'jwt']
 const LAST_SECOND = 253_402_300_799
 
 /** The trusted OAuth issuer. */
-type Issuer = {
-  /** Whether the token's `iss` names this issuer. Not verified; `principal` verifies. */
-  isNamedBy(token: string): boolean
-  /**
-   * Verifies a token.
-   * @throws UNAUTHORIZED, FORBIDDEN without grants, INTERNAL_ERROR while the keys of the issuer cannot be
-   * loaded
-   */
-  principal(token: string): Promise<Principal>
-}
-
-export function openIssuer({ issuer, audience }: OAuth): Issuer {
+export function openIssuer({ issuer, audience }: OAuth) {
   const keys = keyRing(() => discoverKeys(issuer))
   const options = {
     issuer,
@@ -42,14 +31,19 @@ export function openIssuer({ issuer, audience }: OAuth): Issuer {
     requiredClaims: ['exp', 'sub'],
   }
   return {
-    isNamedBy: (token) => {
+    /** Whether the token's `iss` names this issuer. Not verified; `principal` verifies. */
+    isNamedBy: (token: string): boolean => {
       try {
         return decodeJwt(token).iss === issuer
       } catch {
         return false
       }
     },
-    principal: async (token) => {
+    /**
+     * Verifies a token.
+     * @throws UNAUTHORIZED, FORBIDDEN without grants, INTERNAL_ERROR while the keys of the issuer cannot be loaded
+     */
+    principal: async (token: string): Promise<Principal> => {
       try {
         const { payload, protectedHeader } = await jwtVerify(token, keys, options)
         return principalOf(issuer, payload, protectedHeader)

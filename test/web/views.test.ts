@@ -253,14 +253,6 @@ inBrowser('at an endpoint the views call its own tools, and show no button for w
   await plan.view.click('button.primary')
   await expect.poll(() => isThere('e1')).toBe(true)
   await of.close()
-  const agent = await world.newToken([{ permission: 'write', writes: 'propose' }], { kind: 'agent' })
-  succeed(await agent.call('PATCH', '/v1/crm/records/deal/e2', { data: { stage: 'lost', notes: 'y' } }))
-  const proposing = await connectTo('/mcp/crm/e/desk', agent.token)
-  const proposed = await open('proposal', {}, { of: proposing })
-  await isReadable(proposed)
-  expect(await proposed.view.textContent('.change-table')).toMatch(/^stage.*open→lost$/)
-  expect(await proposed.view.locator('button').allTextContents()).toEqual(['Open the explorer'])
-  await Promise.all([proposing.close(), proposed.close()])
   const reading = await connectTo('/mcp/crm/e/shelf')
   const bare = await open('list_deal', { filter, limit: 1 }, { of: reading, theme: 'dark' })
   await isReadable(bare)
@@ -273,6 +265,22 @@ inBrowser('at an endpoint the views call its own tools, and show no button for w
   await reading.close()
   await Promise.all([shown, past, plan, bare, history].map(({ close }) => close()))
 })
+
+inBrowser(
+  'at an endpoint a proposal is shown as far as the endpoint shows it, and decided elsewhere',
+  async () => {
+    const deals = { record_type: 'deal', operations: ['get', 'update'], fields: ['data.title', 'data.stage'] }
+    succeed(await world.call('PUT', '/v1/crm/endpoints/counter', { tools: [deals] }), 201)
+    const agent = await world.newToken([{ permission: 'write', writes: 'propose' }], { kind: 'agent' })
+    succeed(await agent.call('PATCH', '/v1/crm/records/deal/d5', { data: { title: 'Five', notes: 'y' } }))
+    const of = await connectTo('/mcp/crm/e/counter', agent.token)
+    const shown = await open('proposal', {}, { of })
+    await isReadable(shown)
+    expect(await shown.view.textContent('.change-table')).toMatch(/^title.*Deal 5→Five$/)
+    expect(await shown.view.locator('button').allTextContents()).toEqual(['Open the explorer'])
+    await Promise.all([of.close(), shown.close()])
+  },
+)
 
 inBrowser('values are text in every view, whatever they look like', async () => {
   succeed(await world.call('PUT', '/v1/crm/record-types/hostile', {}), 201)

@@ -3,23 +3,13 @@ import { useState } from 'react'
 import { Done } from './done.tsx'
 import { type Shown, show } from './frame.tsx'
 import type { Result } from './host.ts'
-import { Plan, planIn } from './plan.tsx'
-import { words } from './words.ts'
+import { Plan } from './plan.tsx'
 
 function Decision({ result, args }: Shown) {
-  const [now, setNow] = useState<{ result: Result; said?: string }>({ result })
-  const isOpen = 'plan' in now.result.body
-  if (now.said === undefined && isOpen)
-    return (
-      <Plan
-        key={now.result.meta['plinth/decision'] as string}
-        result={now.result}
-        onDone={(next, choice) =>
-          setNow(planIn(next) ? { result: next } : { result: next, said: words.decide.outcome[choice] })
-        }
-      />
-    )
-  return <Done result={now.result} said={now.said} base={args['base_id']} />
+  const [decided, setDecided] = useState<{ result: Result; said: string }>()
+  if (!decided && 'plan' in result.body)
+    return <Plan result={result} onDone={(next, said) => setDecided({ result: next, said })} />
+  return <Done result={decided?.result ?? result} said={decided?.said} base={args['base_id']} />
 }
 
 show(Decision)

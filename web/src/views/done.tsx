@@ -47,13 +47,7 @@ type UndoProps = { tool: string; of: object; base: Json | undefined; onDone: (sa
 export function Undo({ tool, of, base, onDone }: UndoProps) {
   const { isBusy, failure, run } = useWork()
   const [planned, setPlanned] = useState<Result>()
-  if (planned)
-    return (
-      <Plan
-        result={planned}
-        onDone={(next, choice) => (planIn(next) ? setPlanned(next) : onDone(words.decide.outcome[choice]))}
-      />
-    )
+  if (planned) return <Plan result={planned} onDone={(_, said) => onDone(said)} />
   return (
     <>
       {failure !== undefined && <Failure text={failure} />}

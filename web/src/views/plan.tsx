@@ -29,9 +29,11 @@ const TONES: Readonly<Record<string, Tone>> = { create: 'added', update: 'change
 export const planIn = ({ body }: Result): Body | undefined =>
   typeof body['plan'] === 'object' && body['plan'] !== null ? (body['plan'] as Body) : undefined
 
-type Props = { result: Result; onDone: (result: Result, choice: Choice) => void }
+type Props = { result: Result; onDone: (result: Result, said: string) => void }
 
-export function Plan({ result, onDone }: Props) {
+/** What was planned may have changed when the person decides: then the new plan is shown. */
+export function Plan({ result: first, onDone }: Props) {
+  const [result, setResult] = useState(first)
   const { body, meta } = result
   const plan = planIn(result)
   const details = (meta['plinth/view'] ?? {}) as Details
@@ -59,7 +61,16 @@ export function Plan({ result, onDone }: Props) {
       {decision === undefined ? (
         <Elsewhere url={url} text={words.decide[url ? 'elsewhere' : request ? 'waits' : 'nothing']} />
       ) : (
-        <Decide decision={decision} isRequest={details.decision !== undefined} what={what} onDone={onDone} />
+        <Decide
+          key={decision}
+          decision={decision}
+          isRequest={details.decision !== undefined}
+          onDone={(next, choice) => {
+            if (planIn(next)) return setResult(next)
+            tellModel(words.decide.told(choice, what))
+            onDone(next, words.decide.outcome[choice])
+          }}
+        />
       )}
     </section>
   )
@@ -156,20 +167,21 @@ export function Elsewhere({ url, text }: { url: string | undefined; text: string
   )
 }
 
-type DecideProps = { decision: string; isRequest: boolean; what: string; onDone: Props['onDone'] }
+type DecideProps = {
+  decision: string
+  isRequest: boolean
+  onDone: (result: Result, choice: Choice) => void
+}
 
-function Decide({ decision, isRequest, what, onDone }: DecideProps) {
+function Decide({ decision, isRequest, onDone }: DecideProps) {
   const { isBusy, failure, run } = useWork()
   const [note, setNote] = useState('')
   const decide = (choice: Choice) =>
     run(async () => {
       const sent = { decision, page: pageKey(), choice, ...(note !== '' && { note }) }
       const result = await callTool('decide', sent)
-      if (result.error !== undefined) return result.error
-      // What was planned has changed meanwhile: the new plan is shown.
-      if (!planIn(result)) tellModel(words.decide.told(choice, what))
-      onDone(result, choice)
-      return undefined
+      if (result.error === undefined) onDone(result, choice)
+      return result.error
     })
   return (
     <footer>
