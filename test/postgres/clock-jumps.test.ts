@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
+import { type Call, caller } from '../support/caller.ts'
 import { startChild } from '../support/child-server.ts'
 import { scratch } from '../support/scratch.ts'
 import { lostOf, startWriting } from '../support/writing.ts'
@@ -42,14 +43,38 @@ test.skipIf(process.env['PLINTH_TEST'] !== 'long')(
     const { acknowledged, failures } = writing
     await expect.poll(() => acknowledged.size).toBeGreaterThan(50)
     const job = '/v1/crm/records/job'
-    succeed(await server.call('PUT', '/v1/crm/record-types/job', {}), 201)
+    for (const type of ['job', 'doomed'])
+      succeed(await server.call('PUT', `/v1/crm/record-types/${type}`, {}), 201)
     succeed(await server.call('PUT', `${job}/one`, { data: {} }), 201)
     const claimed = succeed(await server.call('POST', `${job}/claim`, { lease_seconds: 600 }))
     expect(claimed.data).toHaveLength(1)
+    const hour = 3_600_000
+    const tokenUntil = async (ms: number, name: string) => {
+      const grants = [{ base: 'crm', record_type: '*', environment: '*', permission: 'read' }]
+      const body = { name, grants, expires_at: new Date(Date.now() + ms).toISOString() }
+      return caller(server.url, succeed(await server.call('POST', '/v1/tokens', body), 201).token)
+    }
+    const [short, long] = [await tokenUntil(3000, 'short'), await tokenUntil(hour, 'long')]
+    const statusOf = async (call: Call) => (await call('GET', `${job}/one`)).status
+    expect([await statusOf(short), await statusOf(long)]).toEqual([200, 200])
+    await expect.poll(() => statusOf(short)).toBe(401)
     const key = { 'idempotency-key': 'once' }
     const made = succeed(await server.call('POST', job, { data: { n: 1 } }, key), 201)
+    let was = 0
     for (const hours of HOURS) {
-      writeFileSync(clock, String(hours * 3_600_000))
+      for (const id of ['a', 'b']) await server.call('PUT', `/v1/crm/records/doomed/${id}`, { data: {} })
+      const statements = 'DELETE FROM doomed'
+      const { plan_token } = succeed(await server.call('POST', '/v1/crm/sql/execute', { statements }))
+      writeFileSync(clock, String(hours * hour))
+      // The clock ahead ends a token before its time, and the clock behind revives none.
+      expect([await statusOf(short), await statusOf(long)]).toEqual([401, hours > 0 ? 401 : 200])
+      // A plan ends at a jump ahead, with nothing written, and outlives one back, as long as it is true.
+      const confirmed = await server.call('POST', '/v1/crm/sql/execute', { plan_token })
+      const left = succeed(await server.call('GET', '/v1/crm/records/doomed')).data.length
+      expect([confirmed.body.error?.details[0].code, left]).toEqual(
+        hours > was ? ['plan_expired', 2] : [undefined, 0],
+      )
+      was = hours
       // Ids begin with the time, and never go back.
       const { id } = succeed(await server.call('POST', job, { data: {} }), 201)
       const at = Number.parseInt(id.replace('-', '').slice(0, 12), 16)

@@ -76,8 +76,9 @@ export async function findValidSession(
   return session && !isOver(session) ? session : undefined
 }
 
-/** Whether the token has expired. */
-export const isOver = ({ expiresAt }: TokenSession): boolean => expiresAt !== null && expiresAt <= new Date()
+/** Whether the token has expired, by the clock of the server or of the database. */
+export const isOver = ({ expiresAt, endsAt = Infinity }: TokenSession): boolean =>
+  (expiresAt !== null && expiresAt <= new Date()) || endsAt <= performance.now()
 
 /** Finds a session by its key, expired or not. Returns undefined for an unknown token. */
 async function findSession(
@@ -100,11 +101,13 @@ type SessionRow = {
   is_tab: boolean
   grants: Grant[]
   expires_at: Date | null
+  left_ms: number | null
 }
 // The token of a tab writes under the name of the one that opened it.
 const LOAD_SESSION = statement(
   'load_session',
-  `SELECT t.id, coalesce(o.name, t.name) AS name, t.kind, t.signed_in_by IS NOT NULL AS is_tab, t.grants, t.expires_at
+  `SELECT t.id, coalesce(o.name, t.name) AS name, t.kind, t.signed_in_by IS NOT NULL AS is_tab, t.grants, t.expires_at,
+     extract(epoch FROM t.expires_at - now())::float8 * 1000 AS left_ms
    FROM plinth.token t LEFT JOIN plinth.token o ON o.id = t.signed_in_by WHERE t.hash = $1`,
 )
 // Updating last_used_at once a minute is precise enough.
@@ -118,6 +121,7 @@ async function loadSession(db: Scope['db'], key: string): Promise<TokenSession |
   if (!row) return undefined
   // Ignore the failure: authentication must work on a read-only database.
   await db.query(TOUCH, [row.id]).catch(() => {})
-  const { id: tokenId, name, kind, is_tab: isTab, grants, expires_at: expiresAt } = row
-  return { tokenId, key, name, kind, isTab, access: compileAccess(grants), expiresAt }
+  const { id: tokenId, name, kind, is_tab: isTab, grants, expires_at: expiresAt, left_ms: left } = row
+  const ends = left !== null && { endsAt: performance.now() + left }
+  return { tokenId, key, name, kind, isTab, access: compileAccess(grants), expiresAt, ...ends }
 }

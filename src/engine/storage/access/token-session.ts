@@ -16,6 +16,8 @@ export type TokenSession = {
   isTab?: boolean
   access: Access
   expiresAt: Date | null
+  /** When it expires by the clock of the database, as `performance.now()`: no jump of the server's clock revives a token. */
+  endsAt?: number
 }
 
 /** The author of writes. */
