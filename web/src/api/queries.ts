@@ -12,6 +12,9 @@ import { Failure } from './failure.ts'
 import { newKey, pathOf, send } from './send.ts'
 import type { Base, Delivery, Page, RecordType, ReviewRequest } from './shapes.ts'
 
+/** Addresses of what is read, for pages that import nothing else of `send.ts`. */
+export { pathOf }
+
 /** `every`: milliseconds after which it is read again, also where no change of the base says so. */
 type Options = { enabled?: boolean; keep?: boolean; every?: number }
 
@@ -74,20 +77,28 @@ type Write<T> = {
   method: string
   path: string
   body?: unknown
-  headers?: Record<string, string>
-  onDone?: (answer: T) => void
+  onDone?: ((answer: T) => void) | undefined
+  headers?: Record<string, string> | undefined
 }
 
 /** A write. It shows as done when the server said so; then all that the base shows is read again. */
 export function useWrite<T>(base: string | undefined) {
   const client = useQueryClient()
-  return useMutation<T, Failure, Write<T>>({
+  const { mutate, ...state } = useMutation<T, Failure, Write<T>>({
     mutationFn: (write) => once<T>(write),
     onSuccess: (answer, { onDone }) => {
       stale(client, base)
       onDone?.(answer)
     },
   })
+  const send = (
+    method: string,
+    path: string,
+    body?: unknown,
+    onDone?: Write<T>['onDone'],
+    headers?: Write<T>['headers'],
+  ) => mutate({ method, path, body, onDone, headers })
+  return { ...state, send }
 }
 
 /** Keys of writes whose answer was lost: sent again, they are the same act. */

@@ -1,7 +1,7 @@
 /** A text to be copied whole: a token, settings of a client. */
 import { useRef, useState } from 'react'
 import { words } from '../words.ts'
-import { Icon } from './icon.tsx'
+import { Button } from './button.tsx'
 
 export function Copied({ text, label }: { text: string; label: string }) {
   const box = useRef<HTMLPreElement>(null)
@@ -22,9 +22,11 @@ export function Copied({ text, label }: { text: string; label: string }) {
       <pre ref={box} tabIndex={0} role="group" aria-label={label}>
         {text}
       </pre>
-      <button type="button" onClick={() => void copy()}>
-        <Icon name="copy" /> <span role="status">{isDone ? words.copied : words.copy}</span>
-      </button>
+      <Button
+        icon="copy"
+        label={<span role="status">{isDone ? words.copied : words.copy}</span>}
+        onClick={() => void copy()}
+      />
     </div>
   )
 }

@@ -1,6 +1,5 @@
 /** Deletes a resource, after what the server says goes with it. */
-import { useAsk, useWrite } from '../api/queries.ts'
-import { pathOf } from '../api/send.ts'
+import { pathOf, useAsk, useWrite } from '../api/queries.ts'
 import { words } from '../words.ts'
 import { Dialog } from './dialog.tsx'
 import { Failure, pendingOf } from './failure.tsx'
@@ -34,14 +33,10 @@ export function DeletePlan({ of, base, says, onDone, onClose }: Props) {
         tone: 'danger',
         isReady: plan.data !== undefined && !write.isPending,
         onSelect: () =>
-          write.mutate({
-            method: 'DELETE',
-            path: pathOf(of, { confirm }),
-            onDone: () => {
-              say(<Text>{says.done}</Text>)
-              onClose()
-              onDone()
-            },
+          write.send('DELETE', pathOf(of, { confirm }), undefined, () => {
+            say(<Text>{says.done}</Text>)
+            onClose()
+            onDone()
           }),
       }}
     >

@@ -1,5 +1,5 @@
 /** A dialog; a sheet on phones. `Esc` and the veil close it, and the focus goes back to where it was. */
-import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
+import { type FormEvent, type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 import { words } from '../words.ts'
 
 type Props = {
@@ -7,18 +7,19 @@ type Props = {
   onClose: () => void
   /** Below the content, before the buttons. */
   foot?: ReactNode
-  /** What the dialog is for, beside the way out. A form by its id is sent. */
-  act?: { label: ReactNode; isReady: boolean; tone?: 'danger' } & (
-    | { onSelect: () => void }
-    | { form: string }
-  )
+  /** What the dialog is for, beside the way out. Of a form, Enter in a field does it too. */
+  act?: { label: ReactNode; isReady: boolean; onSelect: () => void; tone?: 'danger'; isForm?: true }
   children: ReactNode
   isWide?: boolean
 }
 
 export function Dialog({ title, onClose, foot, act, children, isWide = false }: Props) {
   const element = useRef<HTMLDialogElement>(null)
-  const name = useId()
+  const [name, form] = [useId(), useId()]
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (act?.isReady) act.onSelect()
+  }
   // Closed before it is taken away, whatever ended it: then the focus goes back.
   useLayoutEffect(() => {
     const own = element.current
@@ -36,7 +37,13 @@ export function Dialog({ title, onClose, foot, act, children, isWide = false }: 
     >
       <div className="dialog-body">
         <h2 id={name}>{title}</h2>
-        {children}
+        {act?.isForm ? (
+          <form id={form} onSubmit={submit}>
+            {children}
+          </form>
+        ) : (
+          children
+        )}
       </div>
       {(foot !== undefined || act) && (
         <footer>
@@ -49,9 +56,7 @@ export function Dialog({ title, onClose, foot, act, children, isWide = false }: 
               <button
                 className={act.tone ?? 'primary'}
                 disabled={!act.isReady}
-                {...('form' in act
-                  ? { type: 'submit', form: act.form }
-                  : { type: 'button', onClick: act.onSelect })}
+                {...(act.isForm ? { type: 'submit', form } : { type: 'button', onClick: act.onSelect })}
               >
                 {act.label}
               </button>

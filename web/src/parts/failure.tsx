@@ -2,6 +2,7 @@
 import type { ReactNode } from 'react'
 import { OFFLINE, type Failure as Refusal } from '../api/failure.ts'
 import { words } from '../words.ts'
+import { Button } from './button.tsx'
 import { Icon } from './icon.tsx'
 import { Text } from './plain-text.tsx'
 
@@ -33,11 +34,7 @@ export function Failure({ of, onRetry }: { of: Refusal; onRetry?: () => void }) 
           </ul>
         )}
         <p className="meta">
-          {onRetry && (
-            <button type="button" onClick={onRetry}>
-              {words.tryAgain}
-            </button>
-          )}
+          {onRetry && <Button label={words.tryAgain} onClick={onRetry} />}
           {of.requestId !== undefined && <code>{words.request(of.requestId)}</code>}
         </p>
       </div>
@@ -46,9 +43,18 @@ export function Failure({ of, onRetry }: { of: Refusal; onRetry?: () => void }) 
 }
 
 /** What would be here, why it is not, and one action. */
-export const Empty = ({ title, children }: { title: string; children?: ReactNode }) => (
+export const Empty = ({
+  title,
+  hint,
+  children,
+}: {
+  title: string
+  hint?: string | false
+  children?: ReactNode
+}) => (
   <div className="empty">
     <p>{title}</p>
+    {hint && <p className="meta">{hint}</p>}
     {children}
   </div>
 )

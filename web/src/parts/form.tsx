@@ -56,7 +56,7 @@ export function Labelled({ field, isRequired, value, fault, onChange }: Labelled
     <div className={`labelled ${fault ? 'faulty' : ''}`}>
       <label htmlFor={id}>
         <Text>{fieldName(field.path)}</Text>{' '}
-        {isRequired && <span className="note">{words.form.required}</span>}
+        {isRequired && <span className="note">{words.schema.needed}</span>}
       </label>
       <div>
         <Input

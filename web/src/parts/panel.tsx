@@ -3,7 +3,7 @@ import { type ReactNode, useCallback } from 'react'
 import { navigate } from 'wouter/use-browser-location'
 import { useKey } from '../shell/keys.tsx'
 import { words } from '../words.ts'
-import { Icon } from './icon.tsx'
+import { Button } from './button.tsx'
 
 type Props = { back: string; title: ReactNode; note?: ReactNode; children: ReactNode }
 
@@ -15,9 +15,7 @@ export function Panel({ back, title, note, children }: Props) {
       <header>
         <h2 id="panel-title">{title}</h2>
         <span className="meta">{note}</span>
-        <button type="button" className="quiet" aria-label={words.close} onClick={close}>
-          <Icon name="close" />
-        </button>
+        <Button className="quiet" icon="close" aria-label={words.close} onClick={close} />
       </header>
       {children}
     </section>

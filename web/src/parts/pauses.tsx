@@ -1,13 +1,12 @@
 /** Tokens that are paused, since they wrote far past their usual pace: let one go on, or take back what it wrote. */
-import { Link } from 'wouter'
 import { to } from '../addresses.ts'
-import { useRead, useWrite } from '../api/queries.ts'
-import { pathOf } from '../api/send.ts'
+import { pathOf, useRead, useWrite } from '../api/queries.ts'
 import type { Actor, Page } from '../api/shapes.ts'
 import { words } from '../words.ts'
+import { Button } from './button.tsx'
 import { Failure } from './failure.tsx'
 import { useMay } from './grants.ts'
-import { Icon } from './icon.tsx'
+import { LinkButton } from './link.tsx'
 import { Text } from './plain-text.tsx'
 import { shortName } from './previews.ts'
 import { say } from './toast.tsx'
@@ -37,12 +36,9 @@ export function Pauses({ base }: { base: string }) {
   )
   if (pauses.length === 0) return null
   const resume = ({ id, by }: Pause) =>
-    write.mutate({
-      method: 'POST',
-      path: pathOf([base, 'review-requests', id, 'decision']),
-      body: { decision: 'accept' },
-      onDone: () => say(<Text>{words.pause.resumed(by.name)}</Text>),
-    })
+    write.send('POST', pathOf([base, 'review-requests', id, 'decision']), { decision: 'accept' }, () =>
+      say(<Text>{words.pause.resumed(by.name)}</Text>),
+    )
   return (
     <section className="card" aria-label={words.pause.title}>
       {pauses.map((each) => (
@@ -53,29 +49,26 @@ export function Pauses({ base }: { base: string }) {
           </p>
           <p className="meta">{words.pause.why(each.pause.writes, each.pause.usual)}</p>
           <p className="chips">
-            <Link className="button" href={to.activity(base, { who: each.pause.token_id })}>
-              {words.pause.look}
-            </Link>
+            <LinkButton label={words.pause.look} href={to.activity(base, { who: each.pause.token_id })} />
             {[...new Set(each.pause.wrote.map(({ change_set: set }) => set))].map(
               (set) =>
                 set !== null && (
-                  <Link key={set} className="button" href={to.review(base, set)}>
-                    <Text>{words.pause.proposed(shortName(set))}</Text>
-                  </Link>
+                  <LinkButton
+                    key={set}
+                    label={<Text>{words.pause.proposed(shortName(set))}</Text>}
+                    href={to.review(base, set)}
+                  />
                 ),
             )}
             {each.may_decide && (
-              <button type="button" disabled={write.isPending} onClick={() => resume(each)}>
-                {words.pause.resume}
-              </button>
+              <Button label={words.pause.resume} disabled={write.isPending} onClick={() => resume(each)} />
             )}
             {mayWrite && each.pause.writes > 0 && (
-              <button
-                type="button"
+              <Button
+                icon="undo"
+                label={words.pause.undo}
                 onClick={() => askUndo({ base, of: { actor: each.pause.token_id, since: each.pause.since } })}
-              >
-                <Icon name="undo" /> {words.pause.undo}
-              </button>
+              />
             )}
           </p>
         </div>

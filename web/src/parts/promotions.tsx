@@ -1,13 +1,13 @@
 /** What was promoted lately, and the way back: of all, or of some. */
 import { useState } from 'react'
-import { useAsk, useRead, useWrite } from '../api/queries.ts'
-import { pathOf } from '../api/send.ts'
+import { pathOf, useAsk, useRead, useWrite } from '../api/queries.ts'
 import type { Edit, Page, Promotion } from '../api/shapes.ts'
 import { words } from '../words.ts'
+import { Button } from './button.tsx'
+import { Card } from './card.tsx'
 import { Dialog } from './dialog.tsx'
 import { Failure, pendingOf } from './failure.tsx'
 import { useMay } from './grants.ts'
-import { Icon } from './icon.tsx'
 import { Text } from './plain-text.tsx'
 import { kindName, shortName } from './previews.ts'
 import { useParameters } from './search.ts'
@@ -23,10 +23,7 @@ export function Promotions({ base }: { base: string }) {
   const undoing = all.find(({ id }) => id === search['rollback'])
   if (all.length === 0) return null
   return (
-    <section className="card promotions" aria-label={words.review.lately}>
-      <header>
-        <h2>{words.review.lately}</h2>
-      </header>
+    <Card className="promotions" title={words.review.lately}>
       <ul>
         {all.map(({ id, kind, from, status, changes, created_by_name: by, created_at: at }) => (
           <li key={id} className="card-item decider">
@@ -41,15 +38,18 @@ export function Promotions({ base }: { base: string }) {
             {(isAdmin || (mayWrite && changes.every(isOfRecords))) &&
               kind === 'promotion' &&
               status === 'applied' && (
-                <button type="button" className="quiet" onClick={() => change({ rollback: id ?? undefined })}>
-                  <Icon name="undo" /> {words.review.rollBack}
-                </button>
+                <Button
+                  className="quiet"
+                  icon="undo"
+                  label={words.review.rollBack}
+                  onClick={() => change({ rollback: id ?? undefined })}
+                />
               )}
           </li>
         ))}
       </ul>
       {undoing && <RollBack base={base} of={undoing} onClose={() => change({ rollback: undefined }, true)} />}
-    </section>
+    </Card>
   )
 }
 
@@ -76,14 +76,9 @@ function RollBack({ base, of, onClose }: { base: string; of: Promotion; onClose:
   })
   const write = useWrite<Promotion>(base)
   const act = () =>
-    write.mutate({
-      method: 'POST',
-      path: pathOf(path),
-      body,
-      onDone: () => {
-        say(words.review.said.back(shortName(of.from)))
-        onClose()
-      },
+    write.send('POST', pathOf(path), body, () => {
+      say(words.review.said.back(shortName(of.from)))
+      onClose()
     })
   return (
     <Dialog

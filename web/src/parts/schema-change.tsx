@@ -11,9 +11,7 @@ export const SchemaChange = ({ rows, isNewType }: { rows: readonly FieldRow[]; i
   <dl className="change-table">
     {rows.map((row) => (
       <div key={row.name}>
-        <dt>
-          <Text>{fieldName(row.name)}</Text>
-        </dt>
+        <Text in="dt">{fieldName(row.name)}</Text>
         <dd>
           <FieldChange row={row} isNewType={isNewType} />
         </dd>

@@ -1,5 +1,6 @@
 /** A choice of a few, side by side. */
 import type { ReactNode } from 'react'
+import { Button } from './button.tsx'
 
 type Props<Value extends string> = {
   label: string
@@ -20,9 +21,7 @@ export const Segments = <Value extends string>({
   <fieldset className="segments">
     <legend className="hidden">{label}</legend>
     {(Object.entries(options) as [Value, string][]).map(([each, text]) => (
-      <button key={each} type="button" aria-pressed={each === value} onClick={() => onChange(each)}>
-        {text}
-      </button>
+      <Button key={each} label={text} aria-pressed={each === value} onClick={() => onChange(each)} />
     ))}
     {children}
   </fieldset>

@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react'
 import { storeOf } from '../api/store.ts'
 import { words } from '../words.ts'
-import { Icon } from './icon.tsx'
+import { Button } from './button.tsx'
 
 type Said = { text: ReactNode; action?: { label: string; onSelect: () => void } }
 
@@ -27,20 +27,16 @@ export function Toast() {
         <div className="toast">
           <span>{now.text}</span>
           {now.action && (
-            <button
-              type="button"
+            <Button
+              label={now.action.label}
               onClick={() => {
                 const { onSelect } = now.action ?? { onSelect: () => undefined }
                 become(undefined)
                 onSelect()
               }}
-            >
-              {now.action.label}
-            </button>
+            />
           )}
-          <button type="button" className="quiet" aria-label={words.close} onClick={() => become(undefined)}>
-            <Icon name="close" />
-          </button>
+          <Button className="quiet" icon="close" aria-label={words.close} onClick={() => become(undefined)} />
         </div>
       )}
     </div>

@@ -3,16 +3,18 @@
  * so that a stolen one leaves nothing behind: the person's own token is asked for, used once, and not kept.
  */
 import { type FormEvent, useId, useState } from 'react'
-import { useWrite } from '../api/queries.ts'
-import { pathOf } from '../api/send.ts'
+import { pathOf, useWrite } from '../api/queries.ts'
 import type { Grant, Kind } from '../api/session.ts'
 import type { Endpoint } from '../api/shapes.ts'
 import { words } from '../words.ts'
+import { Button } from './button.tsx'
 import { Copied } from './copied.tsx'
 import { Dialog } from './dialog.tsx'
 import { Failure } from './failure.tsx'
 import { Text } from './plain-text.tsx'
+import { Select } from './select.tsx'
 import { visible } from './text.ts'
+import { DAY } from './time.tsx'
 
 type Made = { name: string; token: string }
 type Props = {
@@ -23,9 +25,14 @@ type Props = {
   onMade: (made: Made) => void
 }
 
+/** Where a token works: all of the base, or one of its endpoints. */
+export const placesFor = (endpoints: Props['endpoints']): (readonly [string, string])[] => [
+  ['', words.token.whole],
+  ...endpoints.map(({ id, name }) => [id, visible(words.token.endpoint(name ?? id))] as const),
+]
+
 const PERMISSIONS = ['read', 'write', 'manage', 'admin'] as const
 const DAYS = [30, 90, 365]
-const DAY = 86_400_000
 
 export function TokenForm({ base, endpoints, agentOf, onMade }: Props) {
   const [name, setName] = useState('')
@@ -33,45 +40,30 @@ export function TokenForm({ base, endpoints, agentOf, onMade }: Props) {
   const [endpoint, setEndpoint] = useState(agentOf ?? '')
   const [permission, setPermission] = useState<Grant['permission']>('write')
   const [environment, setEnvironment] = useState('production')
-  const [days, setDays] = useState(0)
+  const [days, setDays] = useState('')
   const [own, setOwn] = useState('')
   const write = useWrite<Made>(undefined)
   const id = useId()
   const submit = (event: FormEvent) => {
     event.preventDefault()
     const reach = endpoint === '' ? { record_type: '*' } : { endpoint }
-    write.mutate({
-      method: 'POST',
-      path: pathOf(['tokens']),
-      headers: { authorization: `Bearer ${own.trim()}` },
-      body: {
-        name: name.trim(),
-        kind,
-        grants: [{ base, ...reach, environment, permission }],
-        ...(days > 0 && { expires_at: new Date(Date.now() + days * DAY).toISOString() }),
-      },
-      onDone: onMade,
-    })
+    const body = {
+      name: name.trim(),
+      kind,
+      grants: [{ base, ...reach, environment, permission }],
+      ...(days !== '' && { expires_at: new Date(Date.now() + Number(days) * DAY).toISOString() }),
+    }
+    write.send('POST', pathOf(['tokens']), body, onMade, { authorization: `Bearer ${own.trim()}` })
   }
-  const choice = <T extends string | number>(
+  const choice = <T extends string>(
     label: string,
     value: T,
-    options: readonly (readonly [T, string])[],
+    options: Iterable<readonly [T, string]>,
     onChange: (value: T) => void,
   ) => (
     <>
       <label htmlFor={`${id}-${label}`}>{label}</label>
-      <select
-        id={`${id}-${label}`}
-        value={value}
-        onChange={({ target }) => onChange(options[target.selectedIndex]?.[0] ?? value)}
-      >
-        {options.map(([each, text]) => (
-          <option key={each} value={each}>
-            {text}
-          </option>
-        ))}
-      </select>
+      <Select id={`${id}-${label}`} options={options} value={value} onChange={onChange} />
     </>
   )
   return (
@@ -87,24 +79,8 @@ export function TokenForm({ base, endpoints, agentOf, onMade }: Props) {
         onChange={({ target }) => setName(target.value)}
       />
       {agentOf === undefined &&
-        choice(
-          words.token.kind,
-          kind,
-          (['agent', 'program', 'person'] as const).map((each) => [each, words.token.kinds[each]] as const),
-          setKind,
-        )}
-      {agentOf === undefined &&
-        choice(
-          words.token.where,
-          endpoint,
-          [
-            ['', words.token.whole] as const,
-            ...endpoints.map(
-              (each) => [each.id, visible(words.token.endpoint(each.name ?? each.id))] as const,
-            ),
-          ],
-          setEndpoint,
-        )}
+        choice(words.token.kind, kind, Object.entries(words.token.kinds) as [Kind, string][], setKind)}
+      {agentOf === undefined && choice(words.token.where, endpoint, placesFor(endpoints), setEndpoint)}
       {choice(
         words.token.may,
         permission,
@@ -123,7 +99,10 @@ export function TokenForm({ base, endpoints, agentOf, onMade }: Props) {
       {choice(
         words.token.ends,
         days,
-        [[0, words.token.never] as const, ...DAYS.map((each) => [each, words.token.days(each)] as const)],
+        [
+          ['', words.token.never] as const,
+          ...DAYS.map((each) => [`${each}`, words.token.days(each)] as const),
+        ],
         setDays,
       )}
       <label htmlFor={`${id}-own`}>{words.token.own}</label>
@@ -168,13 +147,7 @@ export function NewToken({ base, endpoints, onClose }: DialogProps) {
     <Dialog
       title={words.token.make}
       onClose={onClose}
-      foot={
-        made && (
-          <button type="button" className="primary" onClick={onClose}>
-            {words.token.kept}
-          </button>
-        )
-      }
+      foot={made && <Button className="primary" label={words.token.kept} onClick={onClose} />}
     >
       {made ? <TokenOnce {...made} /> : <TokenForm base={base} endpoints={endpoints} onMade={setMade} />}
     </Dialog>

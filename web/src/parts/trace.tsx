@@ -1,11 +1,11 @@
 /** Steps of what caused a change or came of it, indented by how far each is. */
-import { Link } from 'wouter'
+
 import { to } from '../addresses.ts'
-import { useRead } from '../api/queries.ts'
-import { pathOf } from '../api/send.ts'
+import { pathOf, useRead } from '../api/queries.ts'
 import type { Actor, Operation } from '../api/shapes.ts'
 import { words } from '../words.ts'
 import { Chip, toneOf } from './chip.tsx'
+import { TextLink } from './link.tsx'
 import { Text } from './plain-text.tsx'
 import { Time } from './time.tsx'
 
@@ -43,9 +43,5 @@ export const Steps = ({ base, steps }: { base: string; steps: readonly Step[] })
 
 function Name({ base, step: { of, id, change, kind } }: { base: string; step: Step }) {
   if (!change?.record_type) return <Text>{of ?? (kind === 'request' ? id.slice(0, 8) : id)}</Text>
-  return (
-    <Link href={to.record(base, change.record_type, change.id)}>
-      <Text>{change.title ?? change.id}</Text>
-    </Link>
-  )
+  return <TextLink href={to.record(base, change.record_type, change.id)} text={change.title ?? change.id} />
 }

@@ -1,16 +1,15 @@
 /** How an agent is connected: where, with which client, and with a token of its own. */
 import { useId, useState } from 'react'
 import { MCP_CLIENTS, mcpServerName } from '../../../src/contract/mcp-clients.ts'
-import { useRead } from '../api/queries.ts'
-import { pathOf } from '../api/send.ts'
+import { pathOf, useRead } from '../api/queries.ts'
 import type { Endpoint, Page } from '../api/shapes.ts'
+import { Button } from '../parts/button.tsx'
 import { Copied } from '../parts/copied.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { useMay } from '../parts/grants.ts'
-import { Icon } from '../parts/icon.tsx'
 import { Segments } from '../parts/segments.tsx'
-import { visible } from '../parts/text.ts'
-import { TokenForm, TokenOnce } from '../parts/token-form.tsx'
+import { Select } from '../parts/select.tsx'
+import { placesFor, TokenForm, TokenOnce } from '../parts/token-form.tsx'
 import { words } from '../words.ts'
 
 type Client = keyof typeof words.connect.clients
@@ -19,9 +18,12 @@ export function ConnectButton({ base }: { base: string }) {
   const [isOpen, setOpen] = useState(false)
   return (
     <>
-      <button type="button" aria-label={words.connect.title} onClick={() => setOpen(true)}>
-        <Icon name="plug" /> <span className="connect-word">{words.connect.title}</span>
-      </button>
+      <Button
+        icon="plug"
+        label={<span className="connect-word">{words.connect.title}</span>}
+        aria-label={words.connect.title}
+        onClick={() => setOpen(true)}
+      />
       {isOpen && <Connect base={base} onClose={() => setOpen(false)} />}
     </>
   )
@@ -42,14 +44,7 @@ function Connect({ base, onClose }: { base: string; onClose: () => void }) {
       <p>{words.connect.about}</p>
       <div className="form-grid">
         <label htmlFor={where}>{words.connect.where}</label>
-        <select id={where} value={endpoint} onChange={({ target }) => setEndpoint(target.value)}>
-          <option value="">{words.token.whole}</option>
-          {endpoints.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {visible(words.token.endpoint(name ?? id))}
-            </option>
-          ))}
-        </select>
+        <Select id={where} options={placesFor(endpoints)} value={endpoint} onChange={setEndpoint} />
       </div>
       <Segments
         label={words.connect.client}
@@ -76,9 +71,11 @@ function Connect({ base, onClose }: { base: string; onClose: () => void }) {
       ) : isMaking ? (
         <TokenForm key={endpoint} base={base} endpoints={endpoints} agentOf={endpoint} onMade={setMade} />
       ) : mayMake ? (
-        <button type="button" className="primary connect-make" onClick={() => setMaking(true)}>
-          {words.connect.token}
-        </button>
+        <Button
+          className="primary connect-make"
+          label={words.connect.token}
+          onClick={() => setMaking(true)}
+        />
       ) : (
         <p className="meta">{words.connect.askAdmin}</p>
       )}

@@ -1,4 +1,5 @@
 import { Component, type ReactNode } from 'react'
+import { Button } from '../parts/button.tsx'
 import { Empty } from '../parts/failure.tsx'
 import { words } from '../words.ts'
 
@@ -16,9 +17,7 @@ export class Guard extends Component<Props, { hasFailed: boolean }> {
     return (
       <main className="page">
         <Empty title={words.failures.page}>
-          <button type="button" onClick={() => location.reload()}>
-            {words.failures.reload}
-          </button>
+          <Button label={words.failures.reload} onClick={() => location.reload()} />
         </Empty>
       </main>
     )

@@ -1,6 +1,7 @@
 /** Keys of all pages. They are silent in fields, and can be switched off. */
 import { useEffect, useState } from 'react'
 import { navigate } from 'wouter/use-browser-location'
+import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { placesOf } from '../parts/places.ts'
 import { words } from '../words.ts'
@@ -60,7 +61,10 @@ export function useKey(key: string, act: () => void): void {
   }, [key, act])
 }
 
-export function Keys({ onClose }: { onClose: () => void }) {
+export function Keys({ base, onClose }: { base: string; onClose: () => void }) {
+  const [jump, ...rest] = words.keys.list
+  const pages = placesOf(base).map(({ key, name }) => [`g ${key}`, name] as const)
+  const all = [jump, ...pages, ['g r', words.nav.records] as const, ...rest]
   const [isOff, setOff] = useState(localStorage.getItem(OFF) !== null)
   const change = () => {
     if (isOff) localStorage.removeItem(OFF)
@@ -71,14 +75,10 @@ export function Keys({ onClose }: { onClose: () => void }) {
     <Dialog
       title={words.keys.title}
       onClose={onClose}
-      foot={
-        <button type="button" onClick={change}>
-          {isOff ? words.keys.on : words.keys.off}
-        </button>
-      }
+      foot={<Button label={isOff ? words.keys.on : words.keys.off} onClick={change} />}
     >
       <dl className="keys">
-        {words.keys.list.map(([key, text]) => (
+        {all.map(([key, text]) => (
           <div key={key}>
             <dt>
               <kbd>{key}</kbd>

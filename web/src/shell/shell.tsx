@@ -1,10 +1,10 @@
 /** The frame of all pages of a base: the side bar, or the bar below on phones, the jump and the keys. */
 import { useQueryClient } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext, useState } from 'react'
-import { Link } from 'wouter'
 import { stale } from '../api/queries.ts'
 import { type Live, useLive } from '../api/stream.ts'
 import { Jump } from '../parts/jump.tsx'
+import { TextLink } from '../parts/link.tsx'
 import { Text } from '../parts/plain-text.tsx'
 import { words } from '../words.ts'
 import { Keys, usePageKeys } from './keys.tsx'
@@ -38,7 +38,7 @@ export function Shell({ base, path, children }: Props) {
       </div>
       <AskedUndo path={path} />
       {panel === 'jump' && <Jump base={base} onClose={() => setPanel(undefined)} />}
-      {panel === 'keys' && <Keys onClose={() => setPanel(undefined)} />}
+      {panel === 'keys' && <Keys base={base} onClose={() => setPanel(undefined)} />}
     </LiveContext.Provider>
   )
 }
@@ -59,9 +59,7 @@ export function Bar({ trail, children }: { trail: Trail; children?: ReactNode })
                 <Text>{name}</Text>
               </span>
             ) : (
-              <Link href={address}>
-                <Text>{name}</Text>
-              </Link>
+              <TextLink href={address} text={name} />
             )}
           </span>
         ))}

@@ -83,11 +83,7 @@ function ChangeCard({ change: { kind, id, op, title, record_type, diff = [] } }:
     <article className="card">
       <header>
         <Text in="h2">{title ?? name}</Text>
-        {title && (
-          <span className="note">
-            <Text>{name}</Text>
-          </span>
-        )}
+        {title && <Text className="note">{name}</Text>}
         <span className="note">{kind.replaceAll('_', ' ')}</span>
         <Chip tone={TONES[op] ?? 'quiet'}>{words.decide.states[op] ?? op}</Chip>
       </header>

@@ -4,7 +4,7 @@ import { Menu } from '../../parts/menu.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import type { Change as ChangeSearch } from '../../parts/search.ts'
 import { visible } from '../../parts/text.ts'
-import { startOfDay } from '../../parts/time.tsx'
+import { HOUR, startOfDay } from '../../parts/time.tsx'
 import { askUndo } from '../../parts/undo/asked.ts'
 import { DoneSince } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
@@ -16,8 +16,6 @@ export type Props = {
   mayUndo: boolean
   onFilter: ChangeSearch
 }
-
-const HOUR = 3_600_000
 
 /** The name of an author opens what there is about it. */
 export function Author({ base, row, mayUndo, onFilter }: Props) {

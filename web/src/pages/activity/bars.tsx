@@ -2,11 +2,10 @@
 import type { Kind } from '../../api/session.ts'
 import { Chart, Legend, type Series } from '../../parts/chart.tsx'
 import { whole } from '../../parts/text.ts'
+import { clock, day, HOUR } from '../../parts/time.tsx'
 import { words } from '../../words.ts'
 import { type Bar, type Unit, useBars } from './load.ts'
 
-const hour = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
-const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
 const KINDS = ['agent', 'program', 'person'] as const
 const MOST_BARS = 400
 
@@ -14,7 +13,7 @@ export function Bars({ base, since }: { base: string; since: string }) {
   const { unit, from, bars } = useBars(base, since)
   if (!bars) return null
   const times = timesFrom(Date.parse(from), unit)
-  const labels = times.map((at) => (unit === 'day' ? day : hour).format(at))
+  const labels = times.map((at) => (unit === 'day' ? day : clock).format(at))
   const series = KINDS.map(
     (kind): Series => ({
       name: words.activity.only[kind],
@@ -47,7 +46,7 @@ function timesFrom(from: number, unit: Unit): number[] {
   while (at.getTime() <= Date.now() && times.length < MOST_BARS) {
     times.push(at.getTime())
     if (unit === 'day') at.setDate(at.getDate() + 1)
-    else at.setTime(at.getTime() + (unit === 'hour' ? 3_600_000 : 60_000))
+    else at.setTime(at.getTime() + (unit === 'hour' ? HOUR : 60_000))
   }
   return times
 }

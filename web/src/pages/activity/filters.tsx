@@ -2,7 +2,7 @@
 import type { Search } from '../../addresses.ts'
 import type { Kind } from '../../api/session.ts'
 import type { Group, RecordType } from '../../api/shapes.ts'
-import { Icon } from '../../parts/icon.tsx'
+import { Button } from '../../parts/button.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { pluralOf } from '../../parts/record-types.ts'
@@ -72,14 +72,12 @@ export function Filters({ search, groups, types, onChange }: Props) {
         <span key={name} className="filter-chip">
           <span className="note">{label}</span>
           <Text in="strong">{value}</Text>
-          <button
-            type="button"
+          <Button
             className="quiet"
+            icon="close"
             aria-label={words.remove(visible(value))}
             onClick={() => onChange({ [name]: undefined })}
-          >
-            <Icon name="close" />
-          </button>
+          />
         </span>
       ))}
       <Menu

@@ -1,8 +1,8 @@
 /** What the page of activity reads. */
 import { useMemo, useState } from 'react'
 import type { Search } from '../../addresses.ts'
-import { useAsk, useFailing, usePages, useRead, useWaiting } from '../../api/queries.ts'
-import { pathOf, send } from '../../api/send.ts'
+import { pathOf, useAsk, useFailing, usePages, useRead, useWaiting } from '../../api/queries.ts'
+import { send } from '../../api/send.ts'
 import type { Kind } from '../../api/session.ts'
 import type { Change, Claim, Delivery, Group, Page } from '../../api/shapes.ts'
 

@@ -2,12 +2,13 @@
 import type { PageProps } from '../../addresses.ts'
 import { useTypes } from '../../api/queries.ts'
 import type { RecordType } from '../../api/shapes.ts'
+import { Button, More } from '../../parts/button.tsx'
 import { Empty, pendingOf, Skeleton } from '../../parts/failure.tsx'
+import { ListPage } from '../../parts/list-page.tsx'
 import { useParameters } from '../../parts/search.ts'
 import { longDay, useNow, zone } from '../../parts/time.tsx'
 import { ConnectButton } from '../../shell/connect.tsx'
 import { useKey } from '../../shell/keys.tsx'
-import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
 import { Bars } from './bars.tsx'
 import { Filters, Range } from './filters.tsx'
@@ -30,51 +31,35 @@ export default function Activity({ place: { base } }: PageProps) {
   useKey('j', next)
   useKey('k', last)
   return (
-    <>
-      <Bar trail={[[words.nav.activity]]}>
-        <ConnectButton base={base} />
-      </Bar>
-      <main className="page">
-        <div className="page-head">
+    <ListPage
+      nav={words.nav.activity}
+      title={words.activity.title}
+      about={`${longDay.format(now)} · ${words.activity.timesOf(zone())}`}
+      bar={<ConnectButton base={base} />}
+      tools={<Range search={search} onChange={setSearch} />}
+    >
+      {!isReady && <Skeleton lines={10} />}
+      {isReady && (
+        <div className="columns">
           <div>
-            <h1>{words.activity.title}</h1>
-            <p className="note">
-              {longDay.format(now)} · {words.activity.timesOf(zone())}
-            </p>
+            <Bars base={base} since={since} />
+            <Filters search={search} groups={feed.data ?? []} types={types} onChange={setSearch} />
+            {pendingOf(feed, 10)}
+            {feed.data && groups.length === 0 && (
+              <Nothing
+                isFiltered={Object.keys(search).length > 0}
+                onAll={() =>
+                  setSearch(Object.fromEntries(Object.keys(search).map((each) => [each, undefined])))
+                }
+              />
+            )}
+            <Feed base={base} rows={fold(groups)} types={types} now={now} onFilter={setSearch} />
+            <More of={feed} label={words.older} />
           </div>
-          <Range search={search} onChange={setSearch} />
+          <Rail base={base} since={since} />
         </div>
-        {!isReady && <Skeleton lines={10} />}
-        {isReady && (
-          <div className="columns">
-            <div>
-              <Bars base={base} since={since} />
-              <Filters search={search} groups={feed.data ?? []} types={types} onChange={setSearch} />
-              {pendingOf(feed, 10)}
-              {feed.data && groups.length === 0 && (
-                <Nothing
-                  isFiltered={Object.keys(search).length > 0}
-                  onAll={() =>
-                    setSearch(Object.fromEntries(Object.keys(search).map((each) => [each, undefined])))
-                  }
-                />
-              )}
-              <Feed base={base} rows={fold(groups)} types={types} now={now} onFilter={setSearch} />
-              {feed.hasNextPage && (
-                <button
-                  type="button"
-                  disabled={feed.isFetchingNextPage}
-                  onClick={() => void feed.fetchNextPage()}
-                >
-                  {words.older}
-                </button>
-              )}
-            </div>
-            <Rail base={base} since={since} />
-          </div>
-        )}
-      </main>
-    </>
+      )}
+    </ListPage>
   )
 }
 
@@ -120,10 +105,6 @@ const nameOfPart = (part: Part): string =>
 
 const Nothing = ({ isFiltered, onAll }: { isFiltered: boolean; onAll: () => void }) => (
   <Empty title={isFiltered ? words.activity.noneOfFilter : words.activity.none}>
-    {isFiltered && (
-      <button type="button" onClick={onAll}>
-        {words.activity.showAll}
-      </button>
-    )}
+    {isFiltered && <Button label={words.activity.showAll} onClick={onAll} />}
   </Empty>
 )

@@ -1,12 +1,13 @@
 /** Beside the feed: what waits for a person, what fails, and what is in work. */
 import { useQueryClient } from '@tanstack/react-query'
-import { Link } from 'wouter'
 import { to } from '../../addresses.ts'
-import { staleSoon, useFailing, useWaiting, useWrite } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
+import { pathOf, staleSoon, useFailing, useWaiting, useWrite } from '../../api/queries.ts'
 import type { Delivery, ReviewRequest } from '../../api/shapes.ts'
+import { Button } from '../../parts/button.tsx'
+import { Card } from '../../parts/card.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { Icon } from '../../parts/icon.tsx'
+import { LinkButton, TextLink } from '../../parts/link.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { cut, visible, whole } from '../../parts/text.ts'
 import { span, useNow } from '../../parts/time.tsx'
@@ -31,11 +32,7 @@ function Waiting({ base }: { base: string }) {
   const { data } = useWaiting(base)
   if (!data) return null
   return (
-    <section className="card">
-      <header>
-        <h2>{words.activity.waiting}</h2>
-        <span className="note">{data.meta.total}</span>
-      </header>
+    <Card title={words.activity.waiting} note={data.meta.total}>
       {data.data.length === 0 && <p className="card-item note">{words.review.none}</p>}
       {data.data.map(({ id, kind, title, by, summary, breaks }) => (
         <div key={id} className="card-item">
@@ -43,18 +40,14 @@ function Waiting({ base }: { base: string }) {
             <Shape name={by.name} kind={by.kind} />
             <Text>{title}</Text>
           </strong>
-          <Text in="span" className="note">
-            {summary}
-          </Text>
+          <Text className="note">{summary}</Text>
           {unfit(breaks) > 0 && (
             <span className="changed-word">{words.activity.doNotFit(unfit(breaks))}</span>
           )}
-          <Link href={to.review(base, kind === 'pause' ? undefined : id)} className="button">
-            {words.review.open}
-          </Link>
+          <LinkButton label={words.review.open} href={to.review(base, kind === 'pause' ? undefined : id)} />
         </div>
       ))}
-    </section>
+    </Card>
   )
 }
 
@@ -88,22 +81,14 @@ function Failing({ base, since }: { base: string; since: string }) {
   const client = useQueryClient()
   const mayReplay = useMay(base, '*', 'manage')
   const write = useWrite<{ count: number }>(base)
+  const replay = pathOf([base, 'deliveries', 'replay'])
   const again = ({ of, status, direction }: Delivery) =>
-    write.mutate({
-      method: 'POST',
-      path: pathOf([base, 'deliveries', 'replay']),
-      body: { of: of.id, status, direction },
-      onDone: ({ count }) => {
-        say(words.activity.sentAgain(count))
-        staleSoon(client, base)
-      },
+    write.send('POST', replay, { of: of.id, status, direction }, ({ count }) => {
+      say(words.activity.sentAgain(count))
+      staleSoon(client, base)
     })
   return (
-    <section className="card">
-      <header>
-        <h2>{words.activity.failing}</h2>
-        <span className="note">{total > 0 && whole.format(total)}</span>
-      </header>
+    <Card title={words.activity.failing} note={total > 0 && whole.format(total)}>
       {all.length === 0 && <p className="card-item note">{words.activity.nothingFails}</p>}
       {byOrigin(all).map((group) => {
         const [newest] = group
@@ -120,15 +105,17 @@ function Failing({ base, since }: { base: string; since: string }) {
             </strong>
             <Why base={base} of={newest} />
             {mayReplay && (
-              <button type="button" disabled={write.isPending} onClick={() => again(newest)}>
-                {group.length === 1 ? words.activity.sendAgain : words.activity.sendAllAgain}
-              </button>
+              <Button
+                label={group.length === 1 ? words.activity.sendAgain : words.activity.sendAllAgain}
+                disabled={write.isPending}
+                onClick={() => again(newest)}
+              />
             )}
           </div>
         )
       })}
       {write.error && <p className="card-item failed-word">{write.error.message}</p>}
-    </section>
+    </Card>
   )
 }
 
@@ -137,19 +124,13 @@ function InWork({ base }: { base: string }) {
   const { data } = useClaims(base)
   if (!data) return null
   return (
-    <section className="card">
-      <header>
-        <h2>{words.activity.inWork}</h2>
-        <span className="note">{data.data.length > 0 && whole.format(data.data.length)}</span>
-      </header>
+    <Card title={words.activity.inWork} note={data.data.length > 0 && whole.format(data.data.length)}>
       {data.data.length === 0 && <p className="card-item note">{words.activity.nobodyWorks}</p>}
       <ul className="in-work">
         {data.data.map(({ id, record_type, record_id, title, holder, expires_at }) => (
           <li key={id}>
             <Shape name={holder?.name ?? words.nobody} kind={holder?.kind} />
-            <Link href={to.record(base, record_type, record_id)}>
-              <Text>{title ?? record_id}</Text>
-            </Link>
+            <TextLink href={to.record(base, record_type, record_id)} text={title ?? record_id} />
             <span className="note">{words.record.left(span(Date.parse(expires_at) - now))}</span>
             <span className="note holder">
               {words.activity.heldBy(visible(holder?.name ?? words.nobody))}
@@ -157,6 +138,6 @@ function InWork({ base }: { base: string }) {
           </li>
         ))}
       </ul>
-    </section>
+    </Card>
   )
 }

@@ -1,12 +1,12 @@
 /** All changes of one request, and what it set off. */
 import { type PageProps, to } from '../../addresses.ts'
-import { useRead, useTypes } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
+import { pathOf, useRead, useTypes } from '../../api/queries.ts'
 import type { Group, Page } from '../../api/shapes.ts'
+import { Button } from '../../parts/button.tsx'
+import { Card } from '../../parts/card.tsx'
 import { ChangesInLine, changesOf } from '../../parts/diff.tsx'
 import { Empty, pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
-import { Icon } from '../../parts/icon.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { visible } from '../../parts/text.ts'
 import { Time } from '../../parts/time.tsx'
@@ -67,13 +67,12 @@ export default function Request({ place: { base, request = '' } }: PageProps) {
                 · <code>{visible(request)}</code>
               </p>
             </div>
-            <button
-              type="button"
+            <Button
+              icon="undo"
+              label={group.undone_by === null ? words.undo.verb : words.record.undoUndo}
               disabled={!mayUndo}
               onClick={() => askUndo({ base, of: { request_id: group.undone_by ?? request } })}
-            >
-              <Icon name="undo" /> {group.undone_by === null ? words.undo.verb : words.record.undoUndo}
-            </button>
+            />
           </div>
         )}
         <ul className="pairs">
@@ -100,13 +99,10 @@ function Effects({ base, seq }: { base: string; seq: number }) {
   const { data } = useTrace(base, seq)
   if (!data || data.effects.length === 0) return null
   return (
-    <section className="card">
-      <header>
-        <h2>{words.activity.setOff}</h2>
-      </header>
+    <Card title={words.activity.setOff}>
       <div className="card-item">
         <Steps base={base} steps={data.effects} />
       </div>
-    </section>
+    </Card>
   )
 }

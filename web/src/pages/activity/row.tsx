@@ -7,6 +7,7 @@ import { ChangesInLine, changesOf } from '../../parts/diff.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { Icon } from '../../parts/icon.tsx'
+import { LinkButton } from '../../parts/link.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { fieldName, visible, whole } from '../../parts/text.ts'
 import { Time } from '../../parts/time.tsx'
@@ -138,9 +139,7 @@ function Opened({ base, row }: { base: string; row: Folded }) {
         ))}
       </ul>
       <p className="meta">
-        <Link href={to.request(base, request)} className="button">
-          {words.activity.all(group?.count ?? 0)}
-        </Link>
+        <LinkButton label={words.activity.all(group?.count ?? 0)} href={to.request(base, request)} />
         <code>{words.request(request.slice(0, 8))}</code>
         {group?.call?.client && <Text>{group.call.client}</Text>}
         {row.groups.length > 1 && <span>{words.activity.ofRequests(whole.format(row.groups.length))}</span>}

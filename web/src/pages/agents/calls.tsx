@@ -1,4 +1,6 @@
 /** The tools that a token called, and what it tried and failed at. */
+
+import { CardItem } from '../../parts/card.tsx'
 import { Failure } from '../../parts/failure.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { cut, whole } from '../../parts/text.ts'
@@ -20,8 +22,7 @@ export function Calls({ base, token, since, failures }: Props) {
   return (
     <>
       {tools.length > 0 && (
-        <div className="card-item">
-          <h3>{words.agents.tools}</h3>
+        <CardItem title={words.agents.tools}>
           <p className="items">
             {tools.slice(0, TOOLS).map(({ tool, calls, failed: inVain }) => (
               <span key={tool} className="tool">
@@ -34,21 +35,18 @@ export function Calls({ base, token, since, failures }: Props) {
                 )}
               </span>
             ))}
-            {tools.length > TOOLS && <span className="meta">{words.agents.more(tools.length - TOOLS)}</span>}
+            {tools.length > TOOLS && <span className="meta">{words.andMore(tools.length - TOOLS)}</span>}
           </p>
-        </div>
+        </CardItem>
       )}
-      <div className="card-item">
-        <h3>{words.agents.tried}</h3>
+      <CardItem title={words.agents.tried}>
         {failed.error && <Failure of={failed.error} />}
         {failed.data && shown.length === 0 && <p className="meta">{words.agents.noFailure}</p>}
         <ul className="tried">
           {shown.map(({ id, at, tool, route, surface, message, outcome }) => (
             <li key={id}>
               <Time at={at} />
-              <span className="tool">
-                <Text>{tool ?? route ?? surface}</Text>
-              </span>
+              <Text className="tool">{tool ?? route ?? surface}</Text>
               <span>
                 <Text>{cut(message ?? outcome, MESSAGE_CHARS).text}</Text>
               </span>
@@ -56,9 +54,9 @@ export function Calls({ base, token, since, failures }: Props) {
           ))}
         </ul>
         {shown.length > 0 && failures > shown.length && (
-          <p className="meta">{words.agents.more(failures - shown.length)}</p>
+          <p className="meta">{words.andMore(failures - shown.length)}</p>
         )}
-      </div>
+      </CardItem>
     </>
   )
 }

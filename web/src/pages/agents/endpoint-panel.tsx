@@ -2,6 +2,7 @@
 import { to } from '../../addresses.ts'
 import { useTypes } from '../../api/queries.ts'
 import type { Selection, Token } from '../../api/shapes.ts'
+import { CardItem } from '../../parts/card.tsx'
 import { Copied } from '../../parts/copied.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -31,8 +32,7 @@ export function EndpointPanel({ base, id, tokens }: Props) {
       {pendingOf(resolved, 8)}
       {resolved.data && (
         <>
-          <div className="card-item">
-            <h3>{words.agents.instructions}</h3>
+          <CardItem title={words.agents.instructions}>
             {resolved.data.instructions ? (
               <blockquote>
                 <Text>{resolved.data.instructions}</Text>
@@ -40,16 +40,15 @@ export function EndpointPanel({ base, id, tokens }: Props) {
             ) : (
               <p className="meta">{words.agents.noInstructions}</p>
             )}
-          </div>
+          </CardItem>
           {endpoint?.tools && <Bounds base={base} tools={endpoint.tools} />}
-          <div className="card-item">
-            <h3>{words.agents.toolsOf(tools.length, cost)}</h3>
+          <CardItem title={words.agents.toolsOf(tools.length, cost)}>
             <ul className="tool-list">
               {tools.map((tool) => (
                 <ToolItem key={tool.name} tool={tool} />
               ))}
             </ul>
-          </div>
+          </CardItem>
           <Facts
             of={[
               [
@@ -83,8 +82,7 @@ export function EndpointPanel({ base, id, tokens }: Props) {
 function Bounds({ base, tools }: { base: string; tools: readonly Selection[] }) {
   const types = useTypes(base).data ?? []
   return (
-    <div className="card-item">
-      <h3>{words.agents.bounds}</h3>
+    <CardItem title={words.agents.bounds}>
       {tools.map((selection) => {
         const type = types.find(({ id }) => id === selection.record_type)
         return (
@@ -97,7 +95,7 @@ function Bounds({ base, tools }: { base: string; tools: readonly Selection[] }) 
           </ul>
         )
       })}
-    </div>
+    </CardItem>
   )
 }
 

@@ -2,9 +2,9 @@
 import { Link } from 'wouter'
 import { to } from '../../addresses.ts'
 import type { Endpoint, Token } from '../../api/shapes.ts'
+import { Card } from '../../parts/card.tsx'
 import { Chip } from '../../parts/chip.tsx'
 import { endpointsOf } from '../../parts/grants.ts'
-import { Icon } from '../../parts/icon.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { Who } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
@@ -23,12 +23,12 @@ export const holders = (tokens: readonly Token[], id: string): Token[] =>
 export function Endpoints({ base, endpoints, tokens, selected }: Props) {
   if (endpoints.length === 0) return null
   return (
-    <section className="card endpoints" aria-label={words.agents.endpoints}>
-      <header>
-        <Icon name="plug" />
-        <h2>{words.agents.endpoints}</h2>
-        <span className="meta wide-only">{words.agents.endpointsAbout}</span>
-      </header>
+    <Card
+      className="endpoints"
+      icon="plug"
+      title={words.agents.endpoints}
+      note={<span className="wide-only">{words.agents.endpointsAbout}</span>}
+    >
       <ul>
         {endpoints.map(({ id, name, description, enabled }) => (
           <li key={id} className={`card-item endpoint-row ${id === selected ? 'selected' : ''}`}>
@@ -53,6 +53,6 @@ export function Endpoints({ base, endpoints, tokens, selected }: Props) {
           </li>
         ))}
       </ul>
-    </section>
+    </Card>
   )
 }

@@ -1,18 +1,15 @@
 /** Who works in a base, what they may, and what they did and tried. */
-import { useRead } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
+import { pathOf, useRead } from '../../api/queries.ts'
 import { useSession } from '../../api/session.ts'
 import type { Actor, Endpoint, Page, Schema, Token } from '../../api/shapes.ts'
 import { endpointsOf, reaches, signedInAs } from '../../parts/grants.ts'
-import { useNow } from '../../parts/time.tsx'
-
-const HOUR = 3_600_000
+import { DAY, HOUR, useNow } from '../../parts/time.tsx'
 
 /** The spans of time that the page shows, each with its steps. */
 const SPANS = {
   '24h': { interval: 'hour', steps: 24, ms: HOUR },
-  '7d': { interval: 'day', steps: 7, ms: 24 * HOUR },
-  '30d': { interval: 'day', steps: 30, ms: 24 * HOUR },
+  '7d': { interval: 'day', steps: 7, ms: DAY },
+  '30d': { interval: 'day', steps: 30, ms: DAY },
 } as const
 export type Span = keyof typeof SPANS
 export const spanOf = (text: string | undefined): Span => (text === '7d' || text === '30d' ? text : '24h')

@@ -1,9 +1,9 @@
+import { Button } from '../../parts/button.tsx'
 import './agents.css'
 import { useState } from 'react'
 import type { Token } from '../../api/shapes.ts'
 import { Failure, pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
-import { Icon } from '../../parts/icon.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { Pauses } from '../../parts/pauses.tsx'
 import { useParameters } from '../../parts/search.ts'
@@ -55,11 +55,7 @@ export default function Page({ place: { base, token: id, endpoint: endpointId } 
               onChange={(each) => change({ span: each === '24h' ? undefined : each })}
             />
           )}
-          {isAdmin && (
-            <button type="button" onClick={() => setMaking(true)}>
-              <Icon name="plus" /> {words.token.make}
-            </button>
-          )}
+          {isAdmin && <Button icon="plus" label={words.token.make} onClick={() => setMaking(true)} />}
         </div>
       }
       panel={

@@ -2,9 +2,9 @@
 import { type FormEvent, useId, useState } from 'react'
 import { navigate } from 'wouter/use-browser-location'
 import { to } from '../../addresses.ts'
-import { useWrite } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
+import { pathOf, useWrite } from '../../api/queries.ts'
 import type { Token } from '../../api/shapes.ts'
+import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Failure } from '../../parts/failure.tsx'
 import { Text } from '../../parts/plain-text.tsx'
@@ -20,13 +20,9 @@ export function Revoke({ base, token, onClose, onUndo }: Props) {
   const field = useId()
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    write.mutate({
-      method: 'DELETE',
-      path: pathOf(['tokens', token.id]),
-      onDone: () => {
-        say(<Text>{words.agents.revoked(token.name)}</Text>)
-        setDone(true)
-      },
+    write.send('DELETE', pathOf(['tokens', token.id]), undefined, () => {
+      say(<Text>{words.agents.revoked(token.name)}</Text>)
+      setDone(true)
     })
   }
   const leave = () => {
@@ -40,19 +36,15 @@ export function Revoke({ base, token, onClose, onUndo }: Props) {
         onClose={leave}
         foot={
           <>
-            <button type="button" className="quiet" onClick={leave}>
-              {words.close}
-            </button>
-            <button
-              type="button"
+            <Button className="quiet" label={words.close} onClick={leave} />
+            <Button
               className="primary"
+              label={words.agents.undo}
               onClick={() => {
                 onUndo()
                 onClose()
               }}
-            >
-              {words.agents.undo}
-            </button>
+            />
           </>
         }
       >

@@ -1,16 +1,16 @@
 /** One token: what it may, used, did and tried, and the ways to stop it and take back what it did. */
-import { Link } from 'wouter'
 import { to } from '../../addresses.ts'
 import { useSession } from '../../api/session.ts'
 import type { Token } from '../../api/shapes.ts'
+import { Button } from '../../parts/button.tsx'
 import { Chart } from '../../parts/chart.tsx'
 import { grantWords, reaches, useMay } from '../../parts/grants.ts'
-import { Icon } from '../../parts/icon.tsx'
+import { LinkButton } from '../../parts/link.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { Facts, Panel } from '../../parts/panel.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { bytes, whole } from '../../parts/text.ts'
-import { clock, shortTime, startOfDay, Time } from '../../parts/time.tsx'
+import { clock, DAY, HOUR, shortTime, startOfDay, Time } from '../../parts/time.tsx'
 import { Who } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
 import { Calls } from './calls.tsx'
@@ -33,10 +33,10 @@ export function TokenPanel({ base, token, usage, span, onUndo, onRevoke }: Props
   const kind = kindOf(token)
   const sum = usage.sum(token)
   const moments = [
-    [words.agents.moments.hour, Date.now() - 3_600_000],
-    [words.agents.moments.noon, startOfDay(Date.now()) + 12 * 3_600_000],
+    [words.agents.moments.hour, Date.now() - HOUR],
+    [words.agents.moments.noon, startOfDay(Date.now()) + 12 * HOUR],
     [words.agents.moments.today, startOfDay(Date.now())],
-    [words.agents.moments.week, Date.now() - 7 * 86_400_000],
+    [words.agents.moments.week, Date.now() - 7 * DAY],
     [words.agents.moments.ever, Date.parse(token.created_at)],
   ] as const
   return (
@@ -97,9 +97,11 @@ export function TokenPanel({ base, token, usage, span, onUndo, onRevoke }: Props
         ]}
       />
       <p className="card-item chips">
-        <Link className="button" href={to.activity(base, { who: token.name })}>
-          <Icon name="activity" /> {words.agents.whatItDid}
-        </Link>
+        <LinkButton
+          icon="activity"
+          label={words.agents.whatItDid}
+          href={to.activity(base, { who: token.name })}
+        />
         {mayWrite && (
           <Menu
             className=""
@@ -110,11 +112,7 @@ export function TokenPanel({ base, token, usage, span, onUndo, onRevoke }: Props
               .map(([label, since]) => ({ label, onSelect: () => onUndo(since) }))}
           />
         )}
-        {mayRevoke && (
-          <button type="button" className="danger" onClick={onRevoke}>
-            {words.agents.revoke}
-          </button>
-        )}
+        {mayRevoke && <Button className="danger" label={words.agents.revoke} onClick={onRevoke} />}
       </p>
     </Panel>
   )

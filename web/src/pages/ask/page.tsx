@@ -1,11 +1,12 @@
+import { Button } from '../../parts/button.tsx'
 import './ask.css'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { Link } from 'wouter'
 import { type PageProps, to } from '../../addresses.ts'
 import type { Failure as Refusal } from '../../api/failure.ts'
-import { useTypes } from '../../api/queries.ts'
-import { pathOf, send } from '../../api/send.ts'
+import { pathOf, useTypes } from '../../api/queries.ts'
+import { send } from '../../api/send.ts'
 import type { RecordType } from '../../api/shapes.ts'
 import { CopyAs, curlOf } from '../../parts/copy-as.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
@@ -153,9 +154,7 @@ function Examples({ types, onTake }: { types: readonly RecordType[]; onTake: (sq
       <ul className="plain-list">
         {examples.map(([name, sql]) => (
           <li key={name}>
-            <button type="button" className="quiet" onClick={() => onTake(sql)}>
-              {name}
-            </button>
+            <Button className="quiet" label={name} onClick={() => onTake(sql)} />
           </li>
         ))}
       </ul>

@@ -1,9 +1,12 @@
 /** An action: its steps, and its runs with what became of each. */
+
+import { CardItem } from '../../parts/card.tsx'
 import { Chip, toneOf } from '../../parts/chip.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Facts, Panel } from '../../parts/panel.tsx'
 import { Text } from '../../parts/plain-text.tsx'
+import { kindName } from '../../parts/previews.ts'
 import { useParameters } from '../../parts/search.ts'
 import { Segments } from '../../parts/segments.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -19,14 +22,13 @@ export function ActionPanel({ base, action, back }: Props) {
   const isFailed = search['only'] === 'failed'
   const runs = useRuns(base, action.id, isFailed ? 'failed' : undefined)
   return (
-    <Panel back={back} title={<Text>{action.name ?? action.id}</Text>} note={words.automation.kindOf.action}>
+    <Panel back={back} title={<Text>{action.name ?? action.id}</Text>} note={kindName('action')}>
       {action.description !== null && (
         <div className="card-item">
           <Text in="p">{action.description}</Text>
         </div>
       )}
-      <div className="card-item">
-        <h3>{words.automation.steps}</h3>
+      <CardItem title={words.automation.steps}>
         <ol className="steps">
           {action.steps.map(({ name, type }) => (
             <li key={name}>
@@ -34,9 +36,8 @@ export function ActionPanel({ base, action, back }: Props) {
             </li>
           ))}
         </ol>
-      </div>
-      <div className="card-item">
-        <h3>{words.automation.runs}</h3>
+      </CardItem>
+      <CardItem title={words.automation.runs}>
         <Segments
           label={words.automation.runs}
           options={{ all: words.automation.all, failed: words.automation.onlyFailed.out }}
@@ -50,7 +51,7 @@ export function ActionPanel({ base, action, back }: Props) {
             <RunRow key={run.id} run={run} />
           ))}
         </ul>
-      </div>
+      </CardItem>
     </Panel>
   )
 }

@@ -1,13 +1,15 @@
 /** One trigger or inbound webhook: what it is, and its deliveries, each with what came of it, and the way to send it again. */
 import { useQueryClient } from '@tanstack/react-query'
-import { staleSoon, useTypes, useWrite } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
+import { pathOf, staleSoon, useTypes, useWrite } from '../../api/queries.ts'
 import type { Delivery } from '../../api/shapes.ts'
+import { Button, More } from '../../parts/button.tsx'
+import { CardItem } from '../../parts/card.tsx'
 import { Copied } from '../../parts/copied.tsx'
 import { Failure, pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { Facts, Panel } from '../../parts/panel.tsx'
 import { Text } from '../../parts/plain-text.tsx'
+import { kindName } from '../../parts/previews.ts'
 import { useParameters } from '../../parts/search.ts'
 import { Segments } from '../../parts/segments.tsx'
 import { say } from '../../parts/toast.tsx'
@@ -35,28 +37,20 @@ export function DeliveryPanel({ base, of, span, back, counts }: Props) {
   const write = useWrite<{ count?: number }>(base)
   const nouns = listOf(of.kind)
   const act = (path: readonly string[], said: (count: number) => string, body?: object) =>
-    write.mutate({
-      method: 'POST',
-      path: pathOf([base, ...path]),
-      ...(body && { body }),
-      onDone: ({ count = 1 }) => {
-        say(said(count))
-        staleSoon(client, base)
-      },
+    write.send('POST', pathOf([base, ...path]), body, ({ count = 1 }) => {
+      say(said(count))
+      staleSoon(client, base)
     })
   const again = ({ id }: Delivery) =>
     act([nouns, of.id, 'deliveries', id, 'replay'], words.activity.sentAgain)
   const direction = of.kind === 'trigger' ? 'out' : 'in'
   const turn = () =>
-    write.mutate({
-      method: 'PATCH',
-      path: pathOf([base, nouns, of.id]),
-      body: { enabled: !of.isOn },
-      onDone: () => say(words.automation.turned(of.isOn)),
-    })
+    write.send('PATCH', pathOf([base, nouns, of.id]), { enabled: !of.isOn }, () =>
+      say(words.automation.turned(of.isOn)),
+    )
   const rows = list.data ?? []
   return (
-    <Panel back={back} title={<Text>{of.name}</Text>} note={words.automation.kindOf[of.kind]}>
+    <Panel back={back} title={<Text>{of.name}</Text>} note={kindName(of.kind)}>
       <div className="card-item">
         <Text in="p">{saying(of, types)}</Text>
         {of.hint !== undefined && (
@@ -69,36 +63,33 @@ export function DeliveryPanel({ base, of, span, back, counts }: Props) {
       {mayReplay && (
         <p className="card-item chips">
           {(counts?.failed ?? 0) > 0 && (
-            <button
-              type="button"
+            <Button
               className="primary"
+              label={words.automation.sendAll[direction]}
               disabled={write.isPending}
               onClick={() =>
                 act(['deliveries', 'replay'], words.activity.sentAgain, {
                   ...{ of: of.id, status: ends, direction, since: span },
                 })
               }
-            >
-              {words.automation.sendAll[direction]}
-            </button>
+            />
           )}
           {of.kind === 'trigger' && (
-            <button
-              type="button"
+            <Button
+              label={words.automation.test}
               disabled={write.isPending}
               onClick={() => act([nouns, of.id, 'test'], () => words.automation.tested)}
-            >
-              {words.automation.test}
-            </button>
+            />
           )}
-          <button type="button" disabled={write.isPending} onClick={turn}>
-            {of.isOn ? words.automation.turnOff : words.automation.turnOn}
-          </button>
+          <Button
+            label={of.isOn ? words.automation.turnOff : words.automation.turnOn}
+            disabled={write.isPending}
+            onClick={turn}
+          />
         </p>
       )}
       {write.error && <Failure of={write.error} />}
-      <div className="card-item">
-        <h3>{words.automation.deliveries}</h3>
+      <CardItem title={words.automation.deliveries}>
         <Segments
           label={words.automation.deliveries}
           options={{ failed: words.automation.onlyFailed[direction], all: words.automation.all }}
@@ -120,12 +111,8 @@ export function DeliveryPanel({ base, of, span, back, counts }: Props) {
             />
           ))}
         </ul>
-        {list.hasNextPage && (
-          <button type="button" disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-            {words.older}
-          </button>
-        )}
-      </div>
+        <More of={list} label={words.older} />
+      </CardItem>
     </Panel>
   )
 }
@@ -135,10 +122,9 @@ function Definition({ of }: Pick<Props, 'of'>) {
   if (of.kind === 'inbound_webhook')
     return (
       <>
-        <div className="card-item">
-          <h3>{text.address}</h3>
+        <CardItem title={text.address}>
           <Copied label={text.address} text={of.is.ingest_url} />
-        </div>
+        </CardItem>
         <Facts
           of={[
             [text.signed, <Text key="signed">{of.is.signature.scheme}</Text>],

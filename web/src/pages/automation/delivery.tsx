@@ -1,13 +1,13 @@
 /** A delivery in a line; opened, with what was sent, what was answered, and the change that it is of. */
 import { useState } from 'react'
-import { Link } from 'wouter'
 import { to } from '../../addresses.ts'
-import { useRead } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
+import { pathOf, useRead } from '../../api/queries.ts'
 import type { Change, Delivery, Page } from '../../api/shapes.ts'
+import { Button } from '../../parts/button.tsx'
 import { Chip, type Tone } from '../../parts/chip.tsx'
 import { ChangesInTable, changesOf } from '../../parts/diff.tsx'
 import { Icon } from '../../parts/icon.tsx'
+import { LinkButton } from '../../parts/link.tsx'
 import { Facts } from '../../parts/panel.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { fieldName } from '../../parts/text.ts'
@@ -43,14 +43,10 @@ export function DeliveryRow({ base, of, onAgain, isBusy }: Props) {
         {isOpen && (
           <p className="chips">
             {onAgain && of.status !== 'pending' && (
-              <button type="button" disabled={isBusy} onClick={onAgain}>
-                {words.automation.again[of.direction]}
-              </button>
+              <Button label={words.automation.again[of.direction]} disabled={isBusy} onClick={onAgain} />
             )}
             {type !== null && id !== null && (
-              <Link className="button" href={to.record(base, type, id)}>
-                {words.automation.toRecord}
-              </Link>
+              <LinkButton label={words.automation.toRecord} href={to.record(base, type, id)} />
             )}
           </p>
         )}

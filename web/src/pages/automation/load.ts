@@ -1,8 +1,8 @@
 /** What a base does by itself: what it sends, takes, runs and reads, and what became of it. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { usePagesOf, useRead } from '../../api/queries.ts'
-import { pathOf, send } from '../../api/send.ts'
+import { pathOf, usePagesOf, useRead } from '../../api/queries.ts'
+import { send } from '../../api/send.ts'
 import type { Actor, Data, Delivery, Json, Page, RecordType } from '../../api/shapes.ts'
 import { words } from '../../words.ts'
 

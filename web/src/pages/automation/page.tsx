@@ -1,3 +1,4 @@
+import { Button } from '../../parts/button.tsx'
 import './automation.css'
 import { to } from '../../addresses.ts'
 import { Empty, pendingOf } from '../../parts/failure.tsx'
@@ -88,13 +89,10 @@ export default function Page({ place: { base, kind, id } }: { place: Place }) {
 const Nothing = ({ isFiltered, onAll }: { isFiltered: boolean; onAll: () => void }) =>
   isFiltered ? (
     <Empty title={words.automation.noneOfFilter}>
-      <button type="button" onClick={onAll}>
-        {words.activity.showAll}
-      </button>
+      <Button label={words.activity.showAll} onClick={onAll} />
     </Empty>
   ) : (
-    <Empty title={words.automation.none}>
-      <p className="meta">{words.automation.noneHint}</p>
+    <Empty title={words.automation.none} hint={words.automation.noneHint}>
       <a href="/guides/triggers">{words.nav.guides}</a>
     </Empty>
   )

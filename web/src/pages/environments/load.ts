@@ -1,7 +1,7 @@
 /** The previews of a base, and what they differ in from production. */
 import { useQueries } from '@tanstack/react-query'
-import { useAsk, useBase, useRead } from '../../api/queries.ts'
-import { pathOf, send } from '../../api/send.ts'
+import { pathOf, useAsk, useBase, useRead } from '../../api/queries.ts'
+import { send } from '../../api/send.ts'
 import type { Base, Change, Edit, Page } from '../../api/shapes.ts'
 
 export type Proposal = {

@@ -1,13 +1,13 @@
 /** Makes a preview: its name, and what it begins with. */
-import { type FormEvent, useId, useState } from 'react'
+import { useId, useState } from 'react'
 import { navigate } from 'wouter/use-browser-location'
 import { to } from '../../addresses.ts'
-import { useWrite } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
+import { pathOf, useWrite } from '../../api/queries.ts'
 import type { Base } from '../../api/shapes.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Failure } from '../../parts/failure.tsx'
 import { shortName } from '../../parts/previews.ts'
+import { Select } from '../../parts/select.tsx'
 import { say } from '../../parts/toast.tsx'
 import { words } from '../../words.ts'
 
@@ -18,48 +18,45 @@ export function NewPreview({ base, production, onClose }: Props) {
   const [name, setName] = useState('')
   const [copy, setCopy] = useState<Copy>('config_and_sample')
   const write = useWrite<Base>(undefined)
-  const form = useId()
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    write.mutate({
-      method: 'POST',
-      path: pathOf([production, 'preview']),
-      body: { name, copy },
-      onDone: ({ id }) => {
-        say(words.environments.made(shortName(id)))
-        onClose()
-        navigate(to.environments(base, id))
-      },
+  const id = useId()
+  const make = () =>
+    write.send('POST', pathOf([production, 'preview']), { name, copy }, (made) => {
+      say(words.environments.made(shortName(made.id)))
+      onClose()
+      navigate(to.environments(base, made.id))
     })
-  }
   return (
     <Dialog
       title={words.environments.makeTitle(production)}
       onClose={onClose}
-      act={{ label: words.environments.act, isReady: name !== '' && !write.isPending, form }}
+      act={{
+        label: words.environments.act,
+        isReady: name !== '' && !write.isPending,
+        onSelect: make,
+        isForm: true,
+      }}
     >
-      <form id={form} className="form-grid" onSubmit={submit}>
-        <label htmlFor={`${form}-name`}>{words.environments.name}</label>
+      <div className="form-grid">
+        <label htmlFor={`${id}-name`}>{words.environments.name}</label>
         <input
-          id={`${form}-name`}
+          id={`${id}-name`}
           required
           autoComplete="off"
           value={name}
-          aria-describedby={`${form}-hint`}
+          aria-describedby={`${id}-hint`}
           onChange={({ target }) => setName(target.value)}
         />
-        <p id={`${form}-hint`} className="meta second">
+        <p id={`${id}-hint`} className="meta second">
           {words.environments.nameHint}
         </p>
-        <label htmlFor={`${form}-copy`}>{words.environments.copy}</label>
-        <select id={`${form}-copy`} value={copy} onChange={({ target }) => setCopy(target.value as Copy)}>
-          {Object.entries(words.environments.copies).map(([each, text]) => (
-            <option key={each} value={each}>
-              {text}
-            </option>
-          ))}
-        </select>
-      </form>
+        <label htmlFor={`${id}-copy`}>{words.environments.copy}</label>
+        <Select
+          id={`${id}-copy`}
+          options={Object.entries(words.environments.copies) as [Copy, string][]}
+          value={copy}
+          onChange={setCopy}
+        />
+      </div>
       {write.error && <Failure of={write.error} />}
     </Dialog>
   )

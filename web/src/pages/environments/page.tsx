@@ -1,3 +1,4 @@
+import { Button } from '../../parts/button.tsx'
 import './environments.css'
 import { useState } from 'react'
 import { to } from '../../addresses.ts'
@@ -33,11 +34,7 @@ export default function Page({ place: { base, preview: id } }: { place: Place })
       about={words.environments.about}
       isOpen={id !== undefined}
       tools={
-        mayMake && (
-          <button type="button" onClick={() => setMaking(true)}>
-            <Icon name="plus" /> {words.environments.make}
-          </button>
-        )
+        mayMake && <Button icon="plus" label={words.environments.make} onClick={() => setMaking(true)} />
       }
       panel={
         <>
@@ -58,9 +55,7 @@ export default function Page({ place: { base, preview: id } }: { place: Place })
         <>
           {all.main && <Production of={all.main} isHere={all.main.id === base} />}
           {all.previews.length === 0 ? (
-            <Empty title={words.environments.none}>
-              <p className="meta">{words.environments.noneHint}</p>
-            </Empty>
+            <Empty title={words.environments.none} hint={words.environments.noneHint} />
           ) : (
             <Table
               label={words.environments.title}

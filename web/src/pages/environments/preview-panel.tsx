@@ -1,13 +1,14 @@
 /** A preview: what differs, and the ways to compare, open, reset and delete it. */
 import { useState } from 'react'
-import { Link } from 'wouter'
 import { navigate } from 'wouter/use-browser-location'
 import { to } from '../../addresses.ts'
-import { useWrite } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
+import { pathOf, useWrite } from '../../api/queries.ts'
+import { Button } from '../../parts/button.tsx'
+import { CardItem } from '../../parts/card.tsx'
 import { DeletePlan } from '../../parts/delete-plan.tsx'
 import { Failure } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
+import { LinkButton } from '../../parts/link.tsx'
 import { Facts, Panel } from '../../parts/panel.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { kindName, shortName } from '../../parts/previews.ts'
@@ -28,6 +29,10 @@ export function PreviewPanel({ base, production, of }: Props) {
   const seeds = useSeeds(is).data?.data ?? []
   const mayManage = useMay(production, '*', 'manage', 'preview')
   const write = useWrite<{ records: Record<string, number> }>(id)
+  const reset = (seed: string) =>
+    write.send('POST', pathOf([id, 'seeds', seed, 'reset']), undefined, ({ records }) =>
+      say(words.environments.wasReset((records['created'] ?? 0) + (records['updated'] ?? 0))),
+    )
   const edits = proposal?.changes ?? []
   const name = set?.title ?? shortName(id)
   return (
@@ -38,36 +43,19 @@ export function PreviewPanel({ base, production, of }: Props) {
     >
       <p className="card-item chips">
         {edits.length > 0 && (
-          <Link className="button" href={to.review(production, id)}>
-            {words.environments.compare}
-          </Link>
+          <LinkButton label={words.environments.compare} href={to.review(production, id)} />
         )}
-        <Link className="button" href={to.activity(id)}>
-          {words.environments.open}
-        </Link>
+        <LinkButton label={words.environments.open} href={to.activity(id)} />
         {mayManage &&
           seeds.map((seed) => (
-            <button
+            <Button
               key={seed.id}
-              type="button"
+              label={<Text>{words.environments.reset(seed.name ?? seed.id)}</Text>}
               disabled={write.isPending}
-              onClick={() =>
-                write.mutate({
-                  method: 'POST',
-                  path: pathOf([id, 'seeds', seed.id, 'reset']),
-                  onDone: ({ records: { created = 0, updated = 0 } }) =>
-                    say(words.environments.wasReset(created + updated)),
-                })
-              }
-            >
-              <Text>{words.environments.reset(seed.name ?? seed.id)}</Text>
-            </button>
+              onClick={() => reset(seed.id)}
+            />
           ))}
-        {mayManage && (
-          <button type="button" className="danger" onClick={() => setRemoving(true)}>
-            {words.environments.remove}
-          </button>
-        )}
+        {mayManage && <Button className="danger" label={words.delete} onClick={() => setRemoving(true)} />}
       </p>
       {write.error && <Failure of={write.error} />}
       <Facts
@@ -80,8 +68,7 @@ export function PreviewPanel({ base, production, of }: Props) {
         ]}
       />
       {edits.length > 0 && (
-        <div className="card-item">
-          <h3>{words.environments.changes}</h3>
+        <CardItem title={words.environments.changes}>
           <ul className="plain-list">
             {edits.slice(0, SHOWN).map(({ kind, id: changed, op }) => (
               <li key={`${kind}/${changed}`}>
@@ -90,14 +77,14 @@ export function PreviewPanel({ base, production, of }: Props) {
             ))}
           </ul>
           {edits.length > SHOWN && <p className="meta">{words.andMore(edits.length - SHOWN)}</p>}
-        </div>
+        </CardItem>
       )}
       {isRemoving && (
         <DeletePlan
           of={['bases', id]}
           says={{
             title: words.environments.removeTitle(name),
-            act: words.environments.removeAct(name),
+            act: words.deleteAct(name),
             done: words.environments.removed(name),
             about: words.environments.removeAbout,
           }}

@@ -2,9 +2,11 @@
 import { useState } from 'react'
 import { to } from '../../addresses.ts'
 import { Failure as Refusal } from '../../api/failure.ts'
-import { useRead, useWrite } from '../../api/queries.ts'
-import { pathOf, request } from '../../api/send.ts'
+import { pathOf, useRead, useWrite } from '../../api/queries.ts'
+import { request } from '../../api/send.ts'
 import type { Page, Token } from '../../api/shapes.ts'
+import { Button } from '../../parts/button.tsx'
+import { CardItem } from '../../parts/card.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Failure, pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
@@ -42,14 +44,9 @@ export function FilePanel({ base, type, path, version }: Props) {
   }
   const restore = async ({ version: old, content_type: kind }: Version) => {
     const content = await (await request('GET', address(old))).blob()
-    write.mutate({
-      method: 'PUT',
-      path: pathOf(filePath(base, type.id, path)),
-      body: new Blob([content], { type: kind }),
-      onDone: () => {
-        say(words.files.restored(old))
-        change({ v: '' }, true)
-      },
+    write.send('PUT', pathOf(filePath(base, type.id, path)), new Blob([content], { type: kind }), () => {
+      say(words.files.restored(old))
+      change({ v: '' }, true)
     })
   }
   return (
@@ -58,19 +55,18 @@ export function FilePanel({ base, type, path, version }: Props) {
       {shown && newest && (
         <>
           <p className="card-item chips">
-            <button type="button" onClick={() => reading(saveAs(address(shown.version), nameOf(path)))}>
-              {words.files.download}
-            </button>
+            <Button
+              label={words.files.download}
+              onClick={() => reading(saveAs(address(shown.version), nameOf(path)))}
+            />
             {mayWrite && shown !== newest && (
-              <button type="button" disabled={write.isPending} onClick={() => reading(restore(shown))}>
-                {words.files.restore(shown.version)}
-              </button>
+              <Button
+                label={words.files.restore(shown.version)}
+                disabled={write.isPending}
+                onClick={() => reading(restore(shown))}
+              />
             )}
-            {mayWrite && (
-              <button type="button" className="danger" onClick={() => setRemoving(true)}>
-                {words.files.remove}
-              </button>
-            )}
+            {mayWrite && <Button className="danger" label={words.delete} onClick={() => setRemoving(true)} />}
           </p>
           {failed && <Failure of={failed} />}
           <Content
@@ -82,29 +78,26 @@ export function FilePanel({ base, type, path, version }: Props) {
             address={address(shown.version)}
             onUnread={setUnread}
           />
-          <div className="card-item">
-            <h3>{words.files.versions}</h3>
+          <CardItem title={words.files.versions}>
             <ul className="plain-list" aria-label={words.files.versions}>
               {all.map((each) => (
                 <li key={each.version} className="file-version">
-                  <button
-                    type="button"
+                  <Button
                     className="quiet"
+                    label={words.record.short(each.version)}
                     aria-pressed={each === shown}
                     onClick={() => {
                       setUnread(undefined)
                       change({ v: String(each.version) }, true)
                     }}
-                  >
-                    {words.record.short(each.version)}
-                  </button>
+                  />
                   <Text>{people.find(({ id }) => id === each.created_by)?.name ?? each.label ?? ''}</Text>
                   <span className="note">{bytes(each.size)}</span>
                   <Time at={each.created_at} />
                 </li>
               ))}
             </ul>
-          </div>
+          </CardItem>
           {before && (
             <LineDiff base={base} type={type.id} path={path} from={before.version} to={shown.version} />
           )}
@@ -119,13 +112,9 @@ export function FilePanel({ base, type, path, version }: Props) {
             tone: 'danger',
             isReady: !write.isPending,
             onSelect: () =>
-              write.mutate({
-                method: 'DELETE',
-                path: pathOf(filePath(base, type.id, path)),
-                onDone: () => {
-                  say(words.files.removed)
-                  change({ file: '', v: '' })
-                },
+              write.send('DELETE', pathOf(filePath(base, type.id, path)), undefined, () => {
+                say(words.files.removed)
+                change({ file: '', v: '' })
               }),
           }}
         >

@@ -1,4 +1,6 @@
 /** What differs between two versions of a text, line by line. */
+
+import { CardItem } from '../../parts/card.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
 import { visible } from '../../parts/text.ts'
 import { words } from '../../words.ts'
@@ -14,8 +16,7 @@ export function LineDiff({ base, type, path, from, to }: Props) {
     .filter((line) => !/^(===|---|\+\+\+|\\)/.test(line))
     .slice(1)
   return (
-    <div className="card-item">
-      <h3>{words.files.changedSince(from)}</h3>
+    <CardItem title={words.files.changedSince(from)}>
       {pendingOf(diff, 3)}
       <div className="line-diff">
         {lines.map((line, at) => {
@@ -28,6 +29,6 @@ export function LineDiff({ base, type, path, from, to }: Props) {
           )
         })}
       </div>
-    </div>
+    </CardItem>
   )
 }

@@ -1,8 +1,8 @@
 /** The files of a base: folders, versions, and what they hold. */
 import { useEffect, useState } from 'react'
 import { Failure } from '../../api/failure.ts'
-import { usePagesOf, useRead } from '../../api/queries.ts'
-import { pathOf, request } from '../../api/send.ts'
+import { pathOf, usePagesOf, useRead } from '../../api/queries.ts'
+import { request } from '../../api/send.ts'
 import type { Page } from '../../api/shapes.ts'
 
 export type FileType = {

@@ -1,6 +1,6 @@
 /** Makes the files of a type a folder of a machine, by S3: the commands hold a key of their own, shown once. */
-import { useWrite } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
+import { pathOf, useWrite } from '../../api/queries.ts'
+import { Button } from '../../parts/button.tsx'
 import { Copied } from '../../parts/copied.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Failure } from '../../parts/failure.tsx'
@@ -15,32 +15,22 @@ export function Mount({ base, type, onClose }: { base: string; type: string; onC
   const write = useWrite<Made>(undefined)
   const mayWrite = useMay(base, '*', 'write')
   const make = (permission: string) =>
-    write.mutate({
-      method: 'POST',
-      path: pathOf([base, 's3-credentials']),
-      body: { file_type: type, permission, expires_in: SECONDS },
-    })
+    write.send('POST', pathOf([base, 's3-credentials']), { file_type: type, permission, expires_in: SECONDS })
   return (
     <Dialog title={words.files.mountTitle} onClose={onClose} isWide>
       <p>{words.files.mountAbout}</p>
       {!write.data && (
         <p className="chips">
-          <button type="button" disabled={write.isPending} onClick={() => make('read')}>
-            {words.files.mountRead}
-          </button>
+          <Button label={words.files.mountRead} disabled={write.isPending} onClick={() => make('read')} />
           {mayWrite && (
-            <button type="button" disabled={write.isPending} onClick={() => make('write')}>
-              {words.files.mountWrite}
-            </button>
+            <Button label={words.files.mountWrite} disabled={write.isPending} onClick={() => make('write')} />
           )}
         </p>
       )}
       {write.error && <Failure of={write.error} />}
       {Object.entries(write.data?.mount ?? {}).map(([tool, command]) => (
         <section key={tool}>
-          <h3>
-            <Text>{tool}</Text>
-          </h3>
+          <Text in="h3">{tool}</Text>
           <Copied label={tool} text={command} />
         </section>
       ))}

@@ -1,13 +1,12 @@
+import { Button, More } from '../../parts/button.tsx'
 import './files.css'
 import { useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { navigate } from 'wouter/use-browser-location'
 import { to } from '../../addresses.ts'
-import { useWrite } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
+import { pathOf, useWrite } from '../../api/queries.ts'
 import { Empty, Failure, pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
-import { Icon } from '../../parts/icon.tsx'
 import { useParameters } from '../../parts/search.ts'
 import { Segments } from '../../parts/segments.tsx'
 import { cut } from '../../parts/text.ts'
@@ -31,12 +30,11 @@ export default function Page({ place: { base, type: id } }: { place: Place }) {
       <Bar trail={[[words.nav.files]]} />
       <main className="page">
         {pendingOf(types) ?? (
-          <Empty title={id === undefined ? words.files.noTypes : words.files.noType}>
-            {id === undefined ? (
-              <p className="meta">{words.files.noTypesHint}</p>
-            ) : (
-              <Link href={to.files(base)}>{words.nav.files}</Link>
-            )}
+          <Empty
+            title={id === undefined ? words.files.noTypes : words.files.noType}
+            hint={id === undefined && words.files.noTypesHint}
+          >
+            {id !== undefined && <Link href={to.files(base)}>{words.nav.files}</Link>}
           </Empty>
         )}
       </main>
@@ -62,12 +60,9 @@ function Files({ base, types, type }: Props) {
   const write = useWrite<unknown>(base)
   const upload = (files: Iterable<globalThis.File>) => {
     for (const content of files)
-      write.mutate({
-        method: 'PUT',
-        path: pathOf(filePath(base, type.id, prefix + content.name)),
-        body: content,
-        onDone: () => say(words.files.uploaded(cut(content.name, 60).text)),
-      })
+      write.send('PUT', pathOf(filePath(base, type.id, prefix + content.name)), content, () =>
+        say(words.files.uploaded(cut(content.name, 60).text)),
+      )
   }
   useEffect(() => setTyped(q), [q])
   const rows = list.data ?? []
@@ -84,9 +79,12 @@ function Files({ base, types, type }: Props) {
           ),
         ]}
       >
-        <button type="button" className="quiet wide-only" onClick={() => setMounting(true)}>
-          <Icon name="plug" /> {words.files.mount}
-        </button>
+        <Button
+          className="quiet wide-only"
+          icon="plug"
+          label={words.files.mount}
+          onClick={() => setMounting(true)}
+        />
       </Bar>
       <main
         className={`page ${file === undefined ? '' : 'with-panel'}`}
@@ -139,9 +137,12 @@ function Files({ base, types, type }: Props) {
                   aria-label={words.files.upload}
                   onChange={({ target }) => upload(target.files ?? [])}
                 />
-                <button type="button" disabled={write.isPending} onClick={() => picker.current?.click()}>
-                  <Icon name="plus" /> {words.files.upload}
-                </button>
+                <Button
+                  icon="plus"
+                  label={words.files.upload}
+                  disabled={write.isPending}
+                  onClick={() => picker.current?.click()}
+                />
               </>
             )}
           </form>
@@ -149,24 +150,12 @@ function Files({ base, types, type }: Props) {
           {pendingOf(list, 5) ??
             (rows.length === 0 ? (
               <Empty title={q === '' ? words.files.none : words.files.noMatch}>
-                {q !== '' && (
-                  <button type="button" onClick={() => change({ q: '' })}>
-                    {words.records.removeSearch}
-                  </button>
-                )}
+                {q !== '' && <Button label={words.records.removeSearch} onClick={() => change({ q: '' })} />}
               </Empty>
             ) : (
               <List base={base} type={type.id} rows={rows} selected={file} />
             ))}
-          {list.hasNextPage && (
-            <button
-              type="button"
-              disabled={list.isFetchingNextPage}
-              onClick={() => void list.fetchNextPage()}
-            >
-              {words.files.more}
-            </button>
-          )}
+          <More of={list} label={words.files.more} />
         </div>
         {file !== undefined && (
           <FilePanel key={file} base={base} type={type} path={file} version={Number(v) || undefined} />

@@ -1,14 +1,15 @@
 import './operate.css'
 import type { PageProps } from '../../addresses.ts'
 import { useRead } from '../../api/queries.ts'
+import { Card } from '../../parts/card.tsx'
 import { Chart } from '../../parts/chart.tsx'
 import { Chip, type Tone } from '../../parts/chip.tsx'
 import { Failure, pendingOf } from '../../parts/failure.tsx'
+import { ListPage } from '../../parts/list-page.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { Table } from '../../parts/table.tsx'
 import { bytes, fieldName, whole } from '../../parts/text.ts'
 import { shortTime, span } from '../../parts/time.tsx'
-import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
 import { latest, minutes, type Read, sum, useMetrics } from './metrics.ts'
 
@@ -24,47 +25,42 @@ export default function Page(_: PageProps) {
   const found = checks.data?.checks ?? []
   const text = words.operate
   return (
-    <>
-      <Bar trail={[[words.nav.operate]]} />
-      <main className="page">
-        <div className="page-head">
-          <div>
-            <h1>{text.title}</h1>
-            <p className="meta">{text.about}</p>
+    <ListPage
+      nav={words.nav.operate}
+      title={text.title}
+      about={text.about}
+      tools={checks.data && <Chip tone={TONES[checks.data.status]}>{text.states[checks.data.status]}</Chip>}
+    >
+      {pendingOf(checks, 8)}
+      {checks.data && (
+        <>
+          {metrics.error && <Failure of={metrics.error} />}
+          {now && <Numbers reads={reads} now={now} />}
+          <div className="columns">
+            <Table
+              label={text.checks}
+              // What needs a look stands first.
+              rows={found.toSorted((a, b) => RANK[a.status] - RANK[b.status])}
+              keyOf={({ name }) => name}
+              columns={[
+                { head: text.checks, cell: ({ name }) => text.names[name] ?? fieldName(name) },
+                {
+                  head: text.state,
+                  className: 'kind-cell',
+                  cell: ({ status }) => <Chip tone={TONES[status]}>{text.marks[status]}</Chip>,
+                },
+                {
+                  head: text.says,
+                  className: 'meta',
+                  cell: ({ message }) => <Text>{message}</Text>,
+                },
+              ]}
+            />
+            {now && <Jobs of={now} />}
           </div>
-          {checks.data && <Chip tone={TONES[checks.data.status]}>{text.states[checks.data.status]}</Chip>}
-        </div>
-        {pendingOf(checks, 8)}
-        {checks.data && (
-          <>
-            {metrics.error && <Failure of={metrics.error} />}
-            {now && <Numbers reads={reads} now={now} />}
-            <div className="columns">
-              <Table
-                label={text.checks}
-                // What needs a look stands first.
-                rows={found.toSorted((a, b) => RANK[a.status] - RANK[b.status])}
-                keyOf={({ name }) => name}
-                columns={[
-                  { head: text.checks, cell: ({ name }) => text.names[name] ?? fieldName(name) },
-                  {
-                    head: text.state,
-                    className: 'kind-cell',
-                    cell: ({ status }) => <Chip tone={TONES[status]}>{text.marks[status]}</Chip>,
-                  },
-                  {
-                    head: text.says,
-                    className: 'meta',
-                    cell: ({ message }) => <Text>{message}</Text>,
-                  },
-                ]}
-              />
-              {now && <Jobs of={now} />}
-            </div>
-          </>
-        )}
-      </main>
-    </>
+        </>
+      )}
+    </ListPage>
   )
 }
 
@@ -114,10 +110,7 @@ function Numbers({ reads, now }: { reads: readonly Read[]; now: Read }) {
 function Jobs({ of: { samples } }: { of: Read }) {
   const jobs = samples.filter(({ name, value }) => name === 'plinth_jobs' && value > 0)
   return (
-    <section className="card" aria-label={words.operate.jobs}>
-      <header>
-        <h2>{words.operate.jobs}</h2>
-      </header>
+    <Card title={words.operate.jobs}>
       {jobs.length === 0 && <p className="card-item meta">{words.operate.noJobs}</p>}
       <ul>
         {jobs.map(({ labels: { task = '', state = '' }, value }) => (
@@ -129,6 +122,6 @@ function Jobs({ of: { samples } }: { of: Read }) {
           </li>
         ))}
       </ul>
-    </section>
+    </Card>
   )
 }

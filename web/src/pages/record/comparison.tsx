@@ -1,5 +1,4 @@
 /** Two versions of the record, field by field. */
-
 import { Link } from 'wouter'
 import { changed as searchChanged } from '../../addresses.ts'
 import type { Json } from '../../api/shapes.ts'

@@ -1,8 +1,8 @@
 /** Fields in place, by the JSON Schema of the type. The server says what does not fit while one types. */
 import { type FormEvent, useEffect, useMemo, useRef, useState } from 'react'
-import { useWrite } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
+import { pathOf, useWrite } from '../../api/queries.ts'
 import type { Data, Json, RecordType, Row } from '../../api/shapes.ts'
+import { Button } from '../../parts/button.tsx'
 import { ChangesInTable } from '../../parts/diff.tsx'
 import { Failure as Refused } from '../../parts/failure.tsx'
 import { Form, patchOf, useFaults } from '../../parts/form.tsx'
@@ -24,17 +24,12 @@ export function Edit({ place, row, type, onEnd }: Props) {
   const faults = useFaults('PATCH', path, count > 0 ? { data: patch } : undefined)
   const write = useWrite<Row>(place.base)
   const isConflict = write.error?.status === 409 || write.error?.status === 412
+  const done = (saved: Row) => {
+    say(words.record.saved(saved.version))
+    onEnd()
+  }
   const save = (version: number) =>
-    write.mutate({
-      method: 'PATCH',
-      path,
-      body: { data: patch },
-      headers: { 'if-match': `"${version}"` },
-      onDone: (saved) => {
-        say(words.record.saved(saved.version))
-        onEnd()
-      },
-    })
+    write.send('PATCH', path, { data: patch }, done, { 'if-match': `"${version}"` })
   const form = useRef<HTMLFormElement>(null)
   useEffect(() => form.current?.querySelector<HTMLElement>('input, select, textarea')?.focus(), [])
   const submit = (event: FormEvent) => {
@@ -94,12 +89,8 @@ function Conflict({ mine, began, theirs, onTheirs, onMine }: ConflictProps) {
         changes={[...row(words.record.mineName, mine), ...row(words.record.theirsName, theirPatch)]}
       />
       <span className="chips">
-        <button type="button" onClick={onTheirs}>
-          {words.record.takeTheirs}
-        </button>
-        <button type="button" onClick={onMine}>
-          {words.record.keepMine}
-        </button>
+        <Button label={words.record.takeTheirs} onClick={onTheirs} />
+        <Button label={words.record.keepMine} onClick={onMine} />
       </span>
     </section>
   )

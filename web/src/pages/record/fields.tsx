@@ -1,6 +1,7 @@
 /** The fields in the order of the type, each with who set it and in which version. */
 import { useState } from 'react'
 import type { Change, RecordType, Row } from '../../api/shapes.ts'
+import { Button } from '../../parts/button.tsx'
 import { Empty } from '../../parts/failure.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { type Field, fieldsOf, titleField, valueAt } from '../../parts/record-types.ts'
@@ -40,9 +41,7 @@ export function Fields({ row, type, changes }: Props) {
         ))}
       </dl>
       {all.length > fields.length && (
-        <button type="button" className="quiet" onClick={() => setAll(true)}>
-          {words.record.all(all.length)}
-        </button>
+        <Button className="quiet" label={words.record.all(all.length)} onClick={() => setAll(true)} />
       )}
     </>
   )

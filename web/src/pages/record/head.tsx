@@ -1,13 +1,14 @@
 /** Below the title: states, where it comes from, who changed it last, and who works on it now. */
-import { Link } from 'wouter'
+
 import { to } from '../../addresses.ts'
-import { useType, useWrite } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
+import { pathOf, useType, useWrite } from '../../api/queries.ts'
 import { useSession } from '../../api/session.ts'
 import type { Change, Claim, RecordType, Row } from '../../api/shapes.ts'
+import { Button } from '../../parts/button.tsx'
 import { Chip, toneOf } from '../../parts/chip.tsx'
 import { Failure } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
+import { TextLink } from '../../parts/link.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { fieldsOf, titleOf, valueAt } from '../../parts/record-types.ts'
 import { fieldName } from '../../parts/text.ts'
@@ -52,9 +53,10 @@ export function Head({ place, row, type, changes, related }: Props) {
         {owner && (
           <span className="meta">
             <Text>{fieldName(owner.relationship.rel_type)}</Text>{' '}
-            <Link href={to.record(place.base, owner.record.record_type, owner.record.id)}>
-              <Text>{titleOf(owner.record, ownerType)}</Text>
-            </Link>
+            <TextLink
+              href={to.record(place.base, owner.record.record_type, owner.record.id)}
+              text={titleOf(owner.record, ownerType)}
+            />
           </span>
         )}
         <span className="meta">
@@ -91,20 +93,18 @@ function InWork({ base, claim }: { base: string; claim: Claim }) {
           {words.record.left(span(Math.max(0, Date.parse(claim.expires_at) - now)))},{' '}
           {words.record.attempt(claim.attempts)}
         </span>
-        <button
-          type="button"
+        <Button
           className="quiet"
+          label={words.record.release}
           title={mayRelease ? words.record.releaseHint : words.mayNotRelease}
           disabled={write.isPending || !mayRelease}
           onClick={() =>
-            write.mutate({
-              method: 'POST',
-              path: pathOf([base, 'claims', claim.id, 'release'], { force: isMine ? undefined : true }),
-            })
+            write.send(
+              'POST',
+              pathOf([base, 'claims', claim.id, 'release'], { force: isMine ? undefined : true }),
+            )
           }
-        >
-          {words.record.release}
-        </button>
+        />
       </section>
       {write.error && <Failure of={write.error} />}
     </>

@@ -1,6 +1,7 @@
 /** How the record came to be: its versions, newest first, and the triggers that fired between them. */
 import { useState } from 'react'
 import type { Change } from '../../api/shapes.ts'
+import { Button } from '../../parts/button.tsx'
 import { Chip } from '../../parts/chip.tsx'
 import { ChangesInTable, changesOf } from '../../parts/diff.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
@@ -8,6 +9,7 @@ import { useMay } from '../../parts/grants.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { Text } from '../../parts/plain-text.tsx'
+import { kindName } from '../../parts/previews.ts'
 import type { useParameters } from '../../parts/search.ts'
 import { Time } from '../../parts/time.tsx'
 import { ProposedBy, Shape } from '../../parts/who.tsx'
@@ -116,49 +118,36 @@ function Entry({ change, fired, isFirst, isShown, mayWrite, onUndo, onCause, onB
         <div className="entry-head">
           <Text in="strong">{actor.name}</Text>
           {operation !== 'update' && <span>{words.record.operations[operation]}</span>}
-          {call?.tool && (
-            <Text in="span" className="tool">
-              {call.tool}
-            </Text>
-          )}
+          {call?.tool && <Text className="tool">{call.tool}</Text>}
           <span className="note">{words.record.short(version)}</span>
           <Time at={at} />
         </div>
         {proposed && (
           <p className="meta">
             <ProposedBy by={[proposed]} />{' '}
-            {proposed.call?.tool && (
-              <Text in="span" className="tool">
-                {proposed.call.tool}
-              </Text>
-            )}
+            {proposed.call?.tool && <Text className="tool">{proposed.call.tool}</Text>}
           </p>
         )}
         {shown.length > 0 && <ChangesInTable changes={shown} />}
         {fields.length > shown.length && (
-          <button type="button" className="quiet" onClick={() => setWhole(true)}>
-            {words.moreFields(fields.length - shown.length)}
-          </button>
+          <Button
+            className="quiet"
+            label={words.moreFields(fields.length - shown.length)}
+            onClick={() => setWhole(true)}
+          />
         )}
         <div className="entry-acts">
-          <button
-            type="button"
+          <Button
             className="quiet"
+            icon="undo"
+            label={words.record.undoThis}
             data-key={isFirst ? 'u' : undefined}
             disabled={!mayWrite}
             title={mayWrite ? undefined : words.mayNotWrite}
             onClick={onUndo}
-          >
-            <Icon name="undo" /> {words.record.undoThis}
-          </button>
-          {onBefore && (
-            <button type="button" className="quiet" onClick={onBefore}>
-              {words.record.asBefore}
-            </button>
-          )}
-          <button type="button" className="quiet" onClick={onCause}>
-            {words.record.cause}
-          </button>
+          />
+          {onBefore && <Button className="quiet" label={words.record.asBefore} onClick={onBefore} />}
+          <Button className="quiet" label={words.record.cause} onClick={onCause} />
         </div>
       </li>
     </>
@@ -176,7 +165,7 @@ function FiredEntry({ of: fired }: { of: Fired & { last_attempt_at?: string | nu
         <Icon name={isBad ? 'warning' : 'out'} />
       </span>
       <div className="entry-head" title={error ?? undefined}>
-        <span className="meta">{of.kind === 'trigger' ? words.record.trigger : words.record.webhook}</span>
+        <span className="meta">{kindName(of.kind)}</span>
         <Text>{of.name ?? of.id}</Text>
         <Chip tone={isBad ? 'removed' : status === 'succeeded' ? 'added' : 'quiet'}>{state}</Chip>
         <Time at={at ?? made} />

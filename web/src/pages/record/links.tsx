@@ -1,10 +1,12 @@
 /** What is linked with the record, by title. What waits for a person comes first. */
-import { Link } from 'wouter'
+
 import { to } from '../../addresses.ts'
 import { useTypes } from '../../api/queries.ts'
 import type { RecordType } from '../../api/shapes.ts'
+import { Button } from '../../parts/button.tsx'
 import { Chip, toneOf } from '../../parts/chip.tsx'
 import { Empty, pendingOf } from '../../parts/failure.tsx'
+import { TextLink } from '../../parts/link.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { fieldsOf, nameOf, stateField, titleField, titleOf, valueAt } from '../../parts/record-types.ts'
 import { cut, fieldName } from '../../parts/text.ts'
@@ -53,9 +55,7 @@ export function Links({ isAll, onAll, ...props }: Props & { isAll: boolean; onAl
       </h2>
       <Cards base={props.place.base} items={isAll ? rest : rest.slice(0, FEW)} />
       {!isAll && rest.length > FEW && (
-        <button type="button" className="quiet" onClick={onAll}>
-          {words.record.all(rest.length)}
-        </button>
+        <Button className="quiet" label={words.record.all(rest.length)} onClick={onAll} />
       )}
     </section>
   )
@@ -92,21 +92,12 @@ function Card({ base, of: { relationship, record }, type, state }: Linked & { ba
   const text = prose && valueAt(record, prose)
   return (
     <li>
-      <Text
-        in="span"
-        className="note"
-      >{`${fieldName(relationship.rel_type)} · ${nameOf(type, record.record_type).toLowerCase()}`}</Text>
+      <Text className="note">{`${fieldName(relationship.rel_type)} · ${nameOf(type, record.record_type).toLowerCase()}`}</Text>
       <span>
-        <Link href={to.record(base, record.record_type, record.id)}>
-          <Text>{title}</Text>
-        </Link>{' '}
+        <TextLink href={to.record(base, record.record_type, record.id)} text={title} />{' '}
         {state !== undefined && <Chip tone={toneOf(state)}>{state}</Chip>}
       </span>
-      {typeof text === 'string' && text !== title && (
-        <Text in="span" className="prose">
-          {cut(text, 160).text}
-        </Text>
-      )}
+      {typeof text === 'string' && text !== title && <Text className="prose">{cut(text, 160).text}</Text>}
     </li>
   )
 }

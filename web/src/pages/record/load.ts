@@ -1,6 +1,5 @@
 /** What the page of a record reads. */
-import { useRead } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
+import { pathOf, useRead } from '../../api/queries.ts'
 import type { Change, Claim, Delivery, Page, Row } from '../../api/shapes.ts'
 
 export type Place = { base: string; type: string; id: string }

@@ -1,6 +1,7 @@
 /** A record: what it is, who set it so, what hangs on it, and how it came to be. */
 import { type PageProps, to } from '../../addresses.ts'
 import { useType } from '../../api/queries.ts'
+import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { pendingOf, Skeleton } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
@@ -104,9 +105,10 @@ export default function Page({ place: { base, type = '', id = '' } }: PageProps)
               {isPast && (
                 <p className="amber past">
                   {words.record.past(version)}
-                  <button type="button" onClick={() => change({ v: undefined, vs: undefined })}>
-                    {words.record.toNow}
-                  </button>
+                  <Button
+                    label={words.record.toNow}
+                    onClick={() => change({ v: undefined, vs: undefined })}
+                  />
                 </p>
               )}
               {vs !== undefined ? (

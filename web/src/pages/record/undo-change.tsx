@@ -1,8 +1,8 @@
 /** Takes one change of the record back: first what that does, then the undo, then the way back. */
 import { useState } from 'react'
-import { useAsk, useWrite } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
+import { pathOf, useAsk, useWrite } from '../../api/queries.ts'
 import type { Change } from '../../api/shapes.ts'
+import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { ChangesInTable, changesOf } from '../../parts/diff.tsx'
 import { Failure, pendingOf } from '../../parts/failure.tsx'
@@ -24,16 +24,10 @@ export function UndoChange({ place: { base }, change, onClose }: Props) {
   const plan = useAsk<Change>(path(true), undefined)
   const write = useWrite<Change>(base)
   const undo = () =>
-    write.mutate({
-      method: 'POST',
-      path: path(false),
-      onDone: (done) => {
-        onClose()
-        say(words.record.undone, {
-          label: words.record.undoUndo,
-          onSelect: () => askUndo({ base, of: { request_id: done.request_id } }),
-        })
-      },
+    write.send('POST', path(false), undefined, (done) => {
+      onClose()
+      const onSelect = () => askUndo({ base, of: { request_id: done.request_id } })
+      say(words.record.undone, { label: words.record.undoUndo, onSelect })
     })
   const isOvertaken = plan.error?.details.some(({ code }) => code === 'overtaken') === true
   return (
@@ -41,16 +35,14 @@ export function UndoChange({ place: { base }, change, onClose }: Props) {
       title={words.record.undo(change.actor.name)}
       onClose={onClose}
       foot={
-        <button
-          type="button"
+        <Button
           className="quiet"
+          label={words.record.undoAll}
           onClick={() => {
             onClose()
             askUndo({ base, of: { request_id: change.request_id } })
           }}
-        >
-          {words.record.undoAll}
-        </button>
+        />
       }
       act={{
         label: words.record.undoDo,
@@ -61,9 +53,7 @@ export function UndoChange({ place: { base }, change, onClose }: Props) {
       {isOvertaken && plan.error ? (
         <div className="amber">
           <Text in="p">{plan.error.message}</Text>
-          <button type="button" onClick={() => setForce(true)}>
-            {words.record.undoForce}
-          </button>
+          <Button label={words.record.undoForce} onClick={() => setForce(true)} />
         </div>
       ) : (
         pendingOf(plan, 3)

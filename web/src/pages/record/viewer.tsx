@@ -1,9 +1,8 @@
 /** A file at the side of its record: PDF in a frame, images and text as they are, others to save. */
 import { useEffect, useRef, useState } from 'react'
-import { useRead } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
+import { pathOf, useRead } from '../../api/queries.ts'
+import { Button } from '../../parts/button.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
-import { Icon } from '../../parts/icon.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { bytes } from '../../parts/text.ts'
 import { words } from '../../words.ts'
@@ -32,9 +31,7 @@ export function Viewer({ place, name, onClose }: Props) {
             {words.record.save_file}
           </a>
         )}
-        <button type="button" className="quiet" aria-label={words.close} onClick={onClose}>
-          <Icon name="close" />
-        </button>
+        <Button className="quiet" icon="close" aria-label={words.close} onClick={onClose} />
       </header>
       {pending}
       {address && file.data && <Content key={file.data.id} address={address} of={file.data} />}

@@ -1,9 +1,7 @@
 /** The list as it was at another time. */
 import { Menu } from '../../parts/menu.tsx'
-import { shortTime, startOfDay } from '../../parts/time.tsx'
+import { DAY, HOUR, shortTime, startOfDay } from '../../parts/time.tsx'
 import { words } from '../../words.ts'
-
-const HOUR = 3_600_000
 
 type Props = { at: string | undefined; onChange: (at: string | undefined) => void }
 
@@ -12,8 +10,8 @@ export function AsOf({ at, onChange }: Props) {
   const moments: [string, number][] = [
     [words.records.moments.hour, Date.now() - HOUR],
     [words.records.moments.today, today],
-    [words.records.moments.yesterday, today - 24 * HOUR],
-    [words.records.moments.week, today - 7 * 24 * HOUR],
+    [words.records.moments.yesterday, today - DAY],
+    [words.records.moments.week, today - 7 * DAY],
   ]
   return (
     <Menu

@@ -1,7 +1,7 @@
 /** Writes of several records: one transaction, tried first, and undone by its request. */
 import { useState } from 'react'
-import { useAsk, useWrite } from '../../api/queries.ts'
-import { newKey, pathOf } from '../../api/send.ts'
+import { pathOf, useAsk, useWrite } from '../../api/queries.ts'
+import { newKey } from '../../api/send.ts'
 import type { RecordType } from '../../api/shapes.ts'
 import { counted } from '../../parts/record-types.ts'
 import { say } from '../../parts/toast.tsx'
@@ -38,17 +38,12 @@ export function useBatch(base: string, operations: readonly Operation[], done: s
   })
   const write = useWrite(base)
   const undo = () => askUndo({ base, of: { request_id: request } })
+  const saidDone = () => {
+    onDone()
+    say(done, { label: words.records.undo, onSelect: undo })
+  }
   const carryOut = () =>
-    write.mutate({
-      method: 'POST',
-      path: pathOf([base, 'batch']),
-      body,
-      headers: { 'x-request-id': request },
-      onDone: () => {
-        onDone()
-        say(done, { label: words.records.undo, onSelect: undo })
-      },
-    })
+    write.send('POST', pathOf([base, 'batch']), body, saidDone, { 'x-request-id': request })
   const isReady = operations.length > 0 && tried.isSuccess && !write.isPending
   return {
     /** The act of the dialog. */

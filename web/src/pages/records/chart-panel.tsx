@@ -6,7 +6,7 @@ import { Menu } from '../../parts/menu.tsx'
 import { type Field, fieldsOf, pluralOf } from '../../parts/record-types.ts'
 import type { Change } from '../../parts/search.ts'
 import { cut, fieldName, whole } from '../../parts/text.ts'
-import { shortTime } from '../../parts/time.tsx'
+import { DAY, shortTime } from '../../parts/time.tsx'
 import { words } from '../../words.ts'
 import { DAYS, type Group, useGroups, useSeries } from './load.ts'
 
@@ -67,8 +67,6 @@ function barsOf(groups: readonly Group[], path: string, field: Field | undefined
     series: [{ name: plural.toLowerCase(), tone: 'tone-0', values: bars.map(({ count }) => count) }],
   }
 }
-
-const DAY = 86_400_000
 
 /** The present, and the ends of the days before it. Days without records have no rows. */
 function daysOf(rows: readonly Group[], path: string, field: Field | undefined): Drawn {

@@ -159,9 +159,7 @@ function Changed({ row }: { row: Row }) {
       {author && (
         <>
           <Shape name={author.actor_name} kind={author.actor_kind} />
-          <Text in="span" className="meta">
-            {author.actor_name}
-          </Text>
+          <Text className="meta">{author.actor_name}</Text>
         </>
       )}
       <Time at={row.updated_at} as="span" />

@@ -1,11 +1,12 @@
 /** The conditions of a list as chips, and one in the making. */
 import { type FormEvent, useState } from 'react'
 import type { Json, RecordType } from '../../api/shapes.ts'
-import { Icon } from '../../parts/icon.tsx'
+import { Button } from '../../parts/button.tsx'
 import { Input } from '../../parts/input.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { type Field, fieldsOf } from '../../parts/record-types.ts'
+import { Select } from '../../parts/select.tsx'
 import { cut, fieldName } from '../../parts/text.ts'
 import { words } from '../../words.ts'
 import { type Condition, opsOf, shownOf, takesValue, typedOf } from './filter.ts'
@@ -28,19 +29,15 @@ export function Conditions({ type, conditions, onChange }: ConditionsProps) {
         const shown = value === undefined ? '' : [shownOf(op, value)].flat().map(String).join(', ')
         return (
           <span key={JSON.stringify(condition)} className="filter-chip">
-            <Text in="span" className="meta">
-              {fieldName(field)}
-            </Text>
+            <Text className="meta">{fieldName(field)}</Text>
             <span className="meta">{opWord(op)}</span>
             {shown !== '' && <Text in="span">{cut(shown, VALUE_CHARS).text}</Text>}
-            <button
-              type="button"
+            <Button
               className="quiet"
+              icon="close"
               aria-label={words.records.removeCondition(fieldName(field))}
               onClick={() => onChange(conditions.filter((_, each) => each !== at))}
-            >
-              <Icon name="close" />
-            </button>
+            />
           </span>
         )
       })}
@@ -88,16 +85,13 @@ function Adding({ field, onAdd, onCancel }: AddingProps) {
       onSubmit={submit}
       onKeyDown={({ key }) => key === 'Escape' && onCancel()}
     >
-      <Text in="span" className="meta">
-        {name}
-      </Text>
-      <select aria-label={words.records.operator} value={op} onChange={({ target }) => setOp(target.value)}>
-        {ops.map((each) => (
-          <option key={each} value={each}>
-            {opWord(each)}
-          </option>
-        ))}
-      </select>
+      <Text className="meta">{name}</Text>
+      <Select
+        aria-label={words.records.operator}
+        options={ops.map((each) => [each, opWord(each)])}
+        value={op}
+        onChange={setOp}
+      />
       {takesValue(op) && (
         <>
           <label htmlFor="condition" className="hidden">

@@ -34,7 +34,7 @@ export function DeleteRecords({ base, type, rows, onClose, onDone }: ActProps) {
             <Text>{titleOf(row, type)}</Text>
           </li>
         ))}
-        {rows.length > NAMED && <li className="note">{words.records.more(rows.length - NAMED)}</li>}
+        {rows.length > NAMED && <li className="note">{words.andMore(rows.length - NAMED)}</li>}
       </ul>
       {days !== undefined && <p className="note">{words.records.comesBack(days)}</p>}
       {batch.error && <Failure of={batch.error} />}

@@ -1,8 +1,8 @@
 /** What was deleted: who did it, when, until when it can come back, and the way back. */
 import { useState } from 'react'
-import { useWrite } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
+import { pathOf, useWrite } from '../../api/queries.ts'
 import type { Deleted, RecordType, Row } from '../../api/shapes.ts'
+import { Button } from '../../parts/button.tsx'
 import { Empty, Failure } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { type Column, Grid } from '../../parts/grid.tsx'
@@ -23,25 +23,17 @@ export function DeletedList({ base, type }: { base: string; type: RecordType }) 
   const mayWrite = useMay(base, type.id, 'write')
   const [back, setBack] = useState<readonly string[]>([])
   const restore = (row: Deleted) =>
-    write.mutate({
-      method: 'POST',
-      path: pathOf([base, 'records', type.id, row.id, 'restore']),
-      onDone: () => {
-        setBack((so) => [...so, row.id])
-        setStamp(Date.now())
-        say(words.records.restored(titleOf(row, type)))
-      },
+    write.send('POST', pathOf([base, 'records', type.id, row.id, 'restore']), undefined, () => {
+      setBack((so) => [...so, row.id])
+      setStamp(Date.now())
+      say(words.records.restored(titleOf(row, type)))
     })
   const columns: Column<Deleted>[] = [
     {
       name: 'title',
       head: words.records.record,
       width: isNarrow ? 8 : 22,
-      cell: (row) => (
-        <Text in="span" className="title">
-          {titleOf(row, type)}
-        </Text>
-      ),
+      cell: (row) => <Text className="title">{titleOf(row, type)}</Text>,
     },
     {
       name: 'by',
@@ -71,15 +63,13 @@ export function DeletedList({ base, type }: { base: string; type: RecordType }) 
       head: <span className="hidden">{words.records.restore}</span>,
       width: isNarrow ? 5 : 8,
       cell: (row) => (
-        <button
-          type="button"
+        <Button
+          label={words.records.restore}
           disabled={write.isPending || !mayWrite || back.includes(row.id)}
           title={mayWrite ? undefined : words.mayNotWrite}
           aria-label={`${words.records.restore}: ${titleOf(row, type)}`}
           onClick={() => restore(row)}
-        >
-          {words.records.restore}
-        </button>
+        />
       ),
     },
   ]

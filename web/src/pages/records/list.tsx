@@ -2,9 +2,9 @@
 import { useCallback, useMemo, useRef, useState } from 'react'
 import { navigate } from 'wouter/use-browser-location'
 import { type Search, to } from '../../addresses.ts'
-import { useRead } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
+import { pathOf, useRead } from '../../api/queries.ts'
 import type { Page, RecordType } from '../../api/shapes.ts'
+import { Button } from '../../parts/button.tsx'
 import { Failure } from '../../parts/failure.tsx'
 import { type Column, Grid } from '../../parts/grid.tsx'
 import { useNarrow } from '../../parts/narrow.ts'
@@ -101,9 +101,11 @@ export function RecordList({ base, type, asked, search, stamp, onAgain, onChange
   return (
     <Authors value={authors}>
       {changed > 0 && (
-        <button type="button" className="changed-since" onClick={onAgain}>
-          {words.records.changedSince(counted(changed, [type], type.id, 'record'))}
-        </button>
+        <Button
+          className="changed-since"
+          label={words.records.changedSince(counted(changed, [type], type.id, 'record'))}
+          onClick={onAgain}
+        />
       )}
       {!list.isPending && list.total === 0 ? (
         <NoMatch

@@ -2,8 +2,8 @@
 import { keepPreviousData, type UseQueryResult, useQueries, useQuery } from '@tanstack/react-query'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import type { Failure } from '../../api/failure.ts'
-import { useAsk, useRead } from '../../api/queries.ts'
-import { pathOf, send } from '../../api/send.ts'
+import { pathOf, useAsk, useRead } from '../../api/queries.ts'
+import { send } from '../../api/send.ts'
 import type { Kind } from '../../api/session.ts'
 import type { Deleted, Json, Page, Profile, Row } from '../../api/shapes.ts'
 

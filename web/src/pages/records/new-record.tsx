@@ -1,9 +1,8 @@
 /** A new record, by the schema of its type. */
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { navigate } from 'wouter/use-browser-location'
 import { to } from '../../addresses.ts'
-import { useWrite } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
+import { pathOf, useWrite } from '../../api/queries.ts'
 import type { Data, RecordType, Row } from '../../api/shapes.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Failure } from '../../parts/failure.tsx'
@@ -22,29 +21,25 @@ export function NewRecord({ base, type, onClose }: { base: string; type: RecordT
   )
   const write = useWrite<Row>(base)
   const name = nameOf(type, type.id).toLowerCase()
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    write.mutate({
-      method: 'POST',
-      path,
-      body: { data: typed },
-      onDone: ({ id }) => navigate(to.record(base, type.id, id)),
-    })
-  }
+  const create = () =>
+    write.send('POST', path, { data: typed }, ({ id }) => navigate(to.record(base, type.id, id)))
   return (
     <Dialog
       title={words.records.make(name)}
       onClose={onClose}
-      act={{ label: words.records.create(name), isReady: isTouched && !write.isPending, form: 'new-record' }}
+      act={{
+        label: words.records.create(name),
+        isReady: isTouched && !write.isPending,
+        onSelect: create,
+        isForm: true,
+      }}
     >
-      <form id="new-record" onSubmit={submit}>
-        <Form
-          type={type}
-          value={typed}
-          onChange={setTyped}
-          faults={write.error ? write.error.details : shown}
-        />
-      </form>
+      <Form
+        type={type}
+        value={typed}
+        onChange={setTyped}
+        faults={write.error ? write.error.details : shown}
+      />
       {write.error && <Failure of={write.error} />}
     </Dialog>
   )

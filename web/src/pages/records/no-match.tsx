@@ -1,4 +1,5 @@
 /** Nothing matches: what hides them, and the way to take it off. */
+import { Button } from '../../parts/button.tsx'
 import { Empty } from '../../parts/failure.tsx'
 import type { Change } from '../../parts/search.ts'
 import { words } from '../../words.ts'
@@ -19,15 +20,9 @@ export const NoMatch = ({ plural, conditions, total, q, onConditions, onChange }
   >
     <span className="chips">
       {conditions.length > 0 && (
-        <button type="button" onClick={() => onConditions([])}>
-          {words.records.removeFilter}
-        </button>
+        <Button label={words.records.removeFilter} onClick={() => onConditions([])} />
       )}
-      {q && (
-        <button type="button" onClick={() => onChange({ q: undefined })}>
-          {words.records.removeSearch}
-        </button>
-      )}
+      {q && <Button label={words.records.removeSearch} onClick={() => onChange({ q: undefined })} />}
     </span>
   </Empty>
 )

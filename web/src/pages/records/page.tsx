@@ -1,9 +1,9 @@
 /** The records of a type: views, filters, facets, the grid, and what can be done with several at once. */
 import { useState } from 'react'
 import type { PageProps, Search } from '../../addresses.ts'
-import { useType, useTypes } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
+import { pathOf, useType, useTypes } from '../../api/queries.ts'
 import type { RecordType } from '../../api/shapes.ts'
+import { Button } from '../../parts/button.tsx'
 import { CopyAs, curlOf } from '../../parts/copy-as.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
@@ -64,15 +64,13 @@ function Records({ base, type }: { base: string; type: RecordType }) {
       <Bar trail={[[words.nav.records], [plural]]}>
         {!isDeleted && <AsOf at={asked.asOf} onChange={(asOf) => change({ as_of: asOf })} />}
         {!isDeleted && <CopyAs texts={copiesOf(base, type.id, asked)} />}
-        <button
-          type="button"
+        <Button
           className="primary"
+          label={words.records.make(cut(nameOf(type, type.id).toLowerCase(), NAME_CHARS).text)}
           disabled={!mayWrite}
           title={mayWrite ? undefined : words.mayNotWrite}
           onClick={() => setNew(true)}
-        >
-          {words.records.make(cut(nameOf(type, type.id).toLowerCase(), NAME_CHARS).text)}
-        </button>
+        />
       </Bar>
       <main className="records-main" aria-label={plural}>
         <div className="records-head">

@@ -1,8 +1,9 @@
 /** A record at a look, without leaving the list: `Space` opens it, and closes it again. */
-import { Link } from 'wouter'
 import { to } from '../../addresses.ts'
 import type { RecordType, Row } from '../../api/shapes.ts'
+import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
+import { LinkButton } from '../../parts/link.tsx'
 import { Facts } from '../../parts/panel.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { fieldsOf, titleOf, valueAt } from '../../parts/record-types.ts'
@@ -18,12 +19,8 @@ export const Peek = ({ base, type, row, onClose }: Props) => (
     onClose={onClose}
     foot={
       <>
-        <button type="button" onClick={onClose}>
-          {words.close}
-        </button>
-        <Link className="button" href={to.record(base, type.id, row.id)}>
-          {words.environments.open}
-        </Link>
+        <Button label={words.close} onClick={onClose} />
+        <LinkButton label={words.environments.open} href={to.record(base, type.id, row.id)} />
       </>
     }
   >

@@ -1,8 +1,8 @@
 /** What can be done with the records that are selected. Each act shows its plan first, and can be undone. */
 import { useState } from 'react'
 import type { RecordType } from '../../api/shapes.ts'
+import { Button } from '../../parts/button.tsx'
 import { useMay } from '../../parts/grants.ts'
-import { Icon } from '../../parts/icon.tsx'
 import { useKey } from '../../shell/keys.tsx'
 import { words } from '../../words.ts'
 import { DeleteRecords } from './delete-records.tsx'
@@ -32,15 +32,9 @@ export function Selection({ base, type, rows, onClear, onDone }: Props) {
   return (
     <div className="selection" role="toolbar" aria-label={words.records.selected(rows.length)}>
       <strong>{words.records.selected(rows.length)}</strong>
-      <button type="button" {...of('set')}>
-        {words.records.setField}
-      </button>
-      <button type="button" {...of('undo')}>
-        <Icon name="undo" /> {words.records.undoSince}
-      </button>
-      <button type="button" {...of('delete')}>
-        {words.records.remove}
-      </button>
+      <Button label={words.records.setField} {...of('set')} />
+      <Button icon="undo" label={words.records.undoSince} {...of('undo')} />
+      <Button label={words.delete} {...of('delete')} />
       <button type="button" className="quiet" onClick={onClear}>
         {words.records.clear} <kbd className="wide-only">esc</kbd>
       </button>

@@ -1,7 +1,7 @@
 /** Above the grid: the order, the columns, and the chart. */
 import type { Search } from '../../addresses.ts'
 import type { RecordType } from '../../api/shapes.ts'
-import { Icon } from '../../parts/icon.tsx'
+import { Button } from '../../parts/button.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { fieldsOf, stateField } from '../../parts/record-types.ts'
@@ -36,11 +36,7 @@ export function Tools({ base, type, search, sort, onChange }: ToolsProps) {
     <div className="tools">
       <Menu
         icon="sort"
-        label={
-          <Text in="span" className="wide-only">
-            {chosen}
-          </Text>
-        }
+        label={<Text className="wide-only">{chosen}</Text>}
         name={`${words.records.sort}: ${chosen}`}
         items={sorts.map(([each, label]) => ({
           label,
@@ -63,15 +59,14 @@ export function Tools({ base, type, search, sort, onChange }: ToolsProps) {
         }))}
       />
       {state && (
-        <button
-          type="button"
+        <Button
           className="quiet"
+          icon="chart"
+          label={<span className="wide-only">{words.records.chart}</span>}
           aria-label={words.records.chart}
           aria-pressed={search['chart'] !== undefined}
           onClick={() => onChange({ chart: search['chart'] ? undefined : state.name })}
-        >
-          <Icon name="chart" /> <span className="wide-only">{words.records.chart}</span>
-        </button>
+        />
       )}
     </div>
   )

@@ -1,8 +1,8 @@
 /** The selected records become what they were at a time. What that changes is shown first. */
 import { useState } from 'react'
-import { useAsk } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
+import { pathOf, useAsk } from '../../api/queries.ts'
 import type { Data, Page, Row } from '../../api/shapes.ts'
+import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { ChangesInLine } from '../../parts/diff.tsx'
 import { Failure, pendingOf } from '../../parts/failure.tsx'
@@ -10,11 +10,10 @@ import { patchOf } from '../../parts/form.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { own, titleOf } from '../../parts/record-types.ts'
 import { fieldName } from '../../parts/text.ts'
-import { startOfDay } from '../../parts/time.tsx'
+import { HOUR, startOfDay } from '../../parts/time.tsx'
 import { words } from '../../words.ts'
 import { type ActProps, countOf, useBatch } from './batch.ts'
 
-const HOUR = 3_600_000
 const SHOWN = 20
 /** The form that a field of a time takes, in the time of the reader. */
 const local = (ms: number) =>
@@ -68,12 +67,8 @@ export function UndoSince({ base, type, rows, onClose, onDone }: ActProps) {
             onChange={({ target }) => setSince(target.value)}
           />
         </label>
-        <button type="button" onClick={() => setSince(local(Date.now() - HOUR))}>
-          {words.records.moments.hour}
-        </button>
-        <button type="button" onClick={() => setSince(local(startOfDay(Date.now())))}>
-          {words.records.moments.today}
-        </button>
+        <Button label={words.records.moments.hour} onClick={() => setSince(local(Date.now() - HOUR))} />
+        <Button label={words.records.moments.today} onClick={() => setSince(local(startOfDay(Date.now())))} />
       </div>
       {pendingOf(then, 4) ?? (
         <ul className="pairs">
@@ -90,7 +85,7 @@ export function UndoSince({ base, type, rows, onClose, onDone }: ActProps) {
             </li>
           ))}
           {plans.length === 0 && <li className="note">{words.records.nothingSince}</li>}
-          {plans.length > SHOWN && <li className="note">{words.records.more(plans.length - SHOWN)}</li>}
+          {plans.length > SHOWN && <li className="note">{words.andMore(plans.length - SHOWN)}</li>}
         </ul>
       )}
       {absent > 0 && <p className="note">{words.records.absentThen(countOf(type, absent))}</p>}

@@ -1,9 +1,9 @@
 /** Views: those that the schema suggests, and those that a person keeps in this browser. */
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { print, type Search } from '../../addresses.ts'
 import type { RecordType } from '../../api/shapes.ts'
+import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
-import { Icon } from '../../parts/icon.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import type { Change } from '../../parts/search.ts'
 import { words } from '../../words.ts'
@@ -32,28 +32,26 @@ export function Views({ base, type, search, onChange }: Props) {
     <div className="views">
       <fieldset className="segments" aria-label={words.records.viewsName}>
         {[...suggested, ...own].map((view, at) => (
-          <button
+          <Button
             key={view.name + print(view.search)}
-            type="button"
+            label={<Text>{view.name}</Text>}
             aria-pressed={isNow(view) || (isFirst && at === 0)}
             onClick={() => show(view)}
-          >
-            <Text>{view.name}</Text>
-          </button>
+          />
         ))}
-        <button
-          type="button"
+        <Button
+          icon="plus"
           aria-label={words.records.saveView}
           title={words.records.saveView}
           onClick={() => setSaving(true)}
-        >
-          <Icon name="plus" />
-        </button>
+        />
       </fieldset>
       {current && (
-        <button type="button" className="quiet" onClick={() => keep(own.filter((view) => view !== current))}>
-          {words.records.removeView}
-        </button>
+        <Button
+          className="quiet"
+          label={words.records.removeView}
+          onClick={() => keep(own.filter((view) => view !== current))}
+        />
       )}
       {isSaving && (
         <SaveView
@@ -90,23 +88,18 @@ function kept(place: string): View[] {
 
 function SaveView({ onClose, onSave }: { onClose: () => void; onSave: (name: string) => void }) {
   const [name, setName] = useState('')
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (name.trim() !== '') onSave(name.trim())
-  }
+  const save = () => onSave(name.trim())
   return (
     <Dialog
       title={words.records.saveView}
       onClose={onClose}
-      act={{ label: words.records.keepView, isReady: name.trim() !== '', form: 'save-view' }}
+      act={{ label: words.records.keepView, isReady: name.trim() !== '', onSelect: save, isForm: true }}
     >
-      <form id="save-view" onSubmit={submit}>
-        <label>
-          {words.records.viewName}
-          <input value={name} maxLength={40} onChange={({ target }) => setName(target.value)} />
-        </label>
-        <p className="note">{words.records.viewHint}</p>
-      </form>
+      <label>
+        {words.records.viewName}
+        <input value={name} maxLength={40} onChange={({ target }) => setName(target.value)} />
+      </label>
+      <p className="note">{words.records.viewHint}</p>
     </Dialog>
   )
 }

@@ -1,12 +1,13 @@
 /** What stands in the way of a promotion, and what was chosen to do about it. */
 import { Link } from 'wouter'
 import { to } from '../../addresses.ts'
-import { useAsk } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
+import { pathOf, useAsk } from '../../api/queries.ts'
 import type { Page, RecordType, Row } from '../../api/shapes.ts'
+import { Button } from '../../parts/button.tsx'
 import { ChangesInTable, changesOf } from '../../parts/diff.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { Icon } from '../../parts/icon.tsx'
+import { TextLink } from '../../parts/link.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { kindName } from '../../parts/previews.ts'
 import { counted, titleOf } from '../../parts/record-types.ts'
@@ -66,17 +67,13 @@ export function Breaks({ base, plan, types, migration, onChoose }: Props) {
                 </Text>{' '}
               </span>
             ))}
-            <span className="meta">
-              <Text>
-                {words.review.rewrites(
-                  counted(plan.meta?.records_rewritten?.[type] ?? 0, types, type, 'record'),
-                )}
-              </Text>
-            </span>
+            <Text className="meta">
+              {words.review.rewrites(
+                counted(plan.meta?.records_rewritten?.[type] ?? 0, types, type, 'record'),
+              )}
+            </Text>
           </p>
-          <button type="button" className="quiet" onClick={() => onChoose(type, [])}>
-            {words.review.leave}
-          </button>
+          <Button className="quiet" label={words.review.leave} onClick={() => onChoose(type, [])} />
         </section>
       ))}
       {plan.kept && plan.kept.length > 0 && (
@@ -115,9 +112,9 @@ function Obstacle({ of, base, plan, types, migration, onChoose }: Props & { of: 
       ))}
       {fixes.length === 0 &&
         [...new Set(of.samples?.map(({ message }) => message))].slice(0, 3).map((message) => (
-          <p key={message}>
-            <Text>{message}</Text>
-          </p>
+          <Text key={message} in="p">
+            {message}
+          </Text>
         ))}
       {isOfRecords && <Samples base={base} type={type} of={of} types={types} />}
       {!isOfRecords && of.hint !== undefined && (
@@ -179,11 +176,7 @@ function Samples({ base, type, of, types }: Pick<Props, 'base' | 'types'> & { ty
               types.find((each) => each.id === type),
             )
           : id
-        return (
-          <Link key={id} href={to.record(base, type, id)}>
-            <Text>{title}</Text>
-          </Link>
-        )
+        return <TextLink key={id} href={to.record(base, type, id)} text={title} />
       })}
       {more > 0 && <span>{words.andMore(more)}</span>}
     </p>

@@ -1,6 +1,6 @@
 /** What people decided, newest first. */
-import { usePagesOf } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
+import { pathOf, usePagesOf } from '../../api/queries.ts'
+import { More } from '../../parts/button.tsx'
 import { Empty, pendingOf } from '../../parts/failure.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { shortName } from '../../parts/previews.ts'
@@ -29,11 +29,7 @@ export function Decided({ base }: { base: string }) {
           ))}
         </ul>
       )}
-      {decided.hasNextPage && (
-        <button type="button" onClick={() => void decided.fetchNextPage()}>
-          {words.review.more}
-        </button>
-      )}
+      <More of={decided} label={words.review.more} />
     </>
   )
 }
@@ -46,10 +42,6 @@ export const Verdict = ({ of: { decision } }: { of: Request }) =>
         <Who name={decision.by.name} kind={decision.by.kind} />
         {words.review.decisions[decision.decision]} · <Time at={decision.at} />
       </p>
-      {decision.note !== null && (
-        <q>
-          <Text>{decision.note}</Text>
-        </q>
-      )}
+      {decision.note !== null && <Text in="q">{decision.note}</Text>}
     </>
   )

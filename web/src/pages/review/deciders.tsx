@@ -1,5 +1,6 @@
 /** Who may decide: the tokens that hold `admin` on production, of a change-set `write`, and what the proposer may. */
 import { useSession } from '../../api/session.ts'
+import { Card } from '../../parts/card.tsx'
 import { allows, signedInAs } from '../../parts/grants.ts'
 import { Who } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
@@ -19,10 +20,7 @@ export function Deciders({ base, item }: { base: string; item: Item }) {
   const isListed = tokens.some(({ id }) => id === item.by?.token_id)
   if (tokens.length === 0 && !proposer) return null
   return (
-    <section className="card">
-      <header>
-        <h2>{words.review.whoMay}</h2>
-      </header>
+    <Card title={words.review.whoMay}>
       <ul>
         {tokens.slice(0, MOST).map(({ id, name, kind }) => (
           <li key={id} className="card-item decider">
@@ -39,6 +37,6 @@ export function Deciders({ base, item }: { base: string; item: Item }) {
           </li>
         )}
       </ul>
-    </section>
+    </Card>
   )
 }

@@ -2,9 +2,10 @@
 import { useEffect, useId, useState } from 'react'
 import { navigate } from 'wouter/use-browser-location'
 import { to } from '../../addresses.ts'
-import { useWrite } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
+import { pathOf, useWrite } from '../../api/queries.ts'
 import type { RecordType } from '../../api/shapes.ts'
+import { Button } from '../../parts/button.tsx'
+import { Card } from '../../parts/card.tsx'
 import { shortName } from '../../parts/previews.ts'
 import { say } from '../../parts/toast.tsx'
 import { words } from '../../words.ts'
@@ -74,16 +75,11 @@ export function Decision(props: Props) {
     const onDone = (answer: Done) => done(decision, answer.promotion ?? answer)
     if (!request) {
       const path = pathOf([base, 'promote'])
-      return write.mutate({ method: 'POST', path, onDone, body: { from: item.from, ...chosen } })
+      return write.send('POST', path, { from: item.from, ...chosen }, onDone)
     }
-    write.mutate({
-      ...{ method: 'POST', path: pathOf([base, 'review-requests', request.id, 'decision']), onDone },
-      body: {
-        decision,
-        ...(note.trim() !== '' && { note: note.trim() }),
-        ...(decision === 'accept' && chosen),
-      },
-    })
+    const said = note.trim() !== '' && { note: note.trim() }
+    const body = { decision, ...said, ...(decision === 'accept' && chosen) }
+    write.send('POST', pathOf([base, 'review-requests', request.id, 'decision']), body, onDone)
   }
   /** Of a change-set, all but its promotion is a word on the revision that is shown. */
   const judge = (kind: Verdict) => {
@@ -107,10 +103,7 @@ export function Decision(props: Props) {
   const mayNot = set ? words.review.mayNotRecords : words.review.mayNot(base)
   return (
     <aside className="rail" aria-label={words.review.decision}>
-      <section className="card">
-        <header>
-          <h2>{words.review.decision}</h2>
-        </header>
+      <Card title={words.review.decision}>
         <div className="card-item decision">
           {set && <Approvals set={set} said={said} />}
           {isClosed && <Reopen of={of} set={set} mayOpen={rights.mayOpen} />}
@@ -133,14 +126,12 @@ export function Decision(props: Props) {
           )}
           {mayPromote && (
             <>
-              <button
-                type="button"
+              <Button
                 className="primary"
+                label={item.from === undefined ? words.review.accept : words.review.promote}
                 disabled={!canPromote}
                 onClick={() => decide('accept')}
-              >
-                {item.from === undefined ? words.review.accept : words.review.promote}
-              </button>
+              />
               {isShort && <p className="meta">{words.review.needsMore}</p>}
               {open > 0 && <p className="meta">{words.review.undecided(open)}</p>}
               {choices.left.size > 0 && <p className="meta">{words.review.stays(choices.left.size)}</p>}
@@ -148,33 +139,33 @@ export function Decision(props: Props) {
             </>
           )}
           {isJudged && (
-            <button type="button" disabled={isEmpty || isPending || !plan} onClick={() => judge('approve')}>
-              {words.review.verdicts.approve}
-            </button>
+            <Button
+              label={words.review.verdicts.approve}
+              disabled={isEmpty || isPending || !plan}
+              onClick={() => judge('approve')}
+            />
           )}
           {(isJudged || (mayPromote && request)) && (
-            <button
-              type="button"
+            <Button
+              label={words.review.sendBack}
               disabled={!hasNote || isPending}
               onClick={() => (isJudged ? judge('request_changes') : decide('send_back'))}
-            >
-              {words.review.sendBack}
-            </button>
+            />
           )}
           {rights.maySay && !isClosed && (
-            <button type="button" disabled={!hasNote || isPending} onClick={() => judge('comment')}>
-              {words.review.verdicts.comment}
-            </button>
+            <Button
+              label={words.review.verdicts.comment}
+              disabled={!hasNote || isPending}
+              onClick={() => judge('comment')}
+            />
           )}
           {(isJudged || (mayPromote && request)) && (
-            <button
-              type="button"
+            <Button
               className="quiet"
+              label={words.review.decline}
               disabled={isPending}
               onClick={() => (isJudged ? judge('reject') : decide('decline'))}
-            >
-              {words.review.decline}
-            </button>
+            />
           )}
           <Refused
             of={write.error ?? verdict.write.error}
@@ -185,15 +176,12 @@ export function Decision(props: Props) {
             }}
           />
         </div>
-      </section>
+      </Card>
       <Deciders base={base} item={item} />
       {item.from !== undefined && !isClosed && (
-        <section className="card">
-          <header>
-            <h2>{words.review.afterwards}</h2>
-          </header>
+        <Card title={words.review.afterwards}>
           <p className="card-item meta">{words.review.oneTransaction}</p>
-        </section>
+        </Card>
       )}
       {secrets && (
         <Secrets

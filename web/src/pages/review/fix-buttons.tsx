@@ -1,6 +1,7 @@
 /** What can be done for records that would not fit: a button for what is most likely meant, and a choice of the rest. */
 import { type FormEvent, useState } from 'react'
 import type { Json } from '../../api/shapes.ts'
+import { Button } from '../../parts/button.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { fieldName } from '../../parts/text.ts'
@@ -12,11 +13,7 @@ type Props = { fix: Fix; onChoose: (steps: readonly MigrationStep[]) => void }
 
 export function FixButtons({ fix, onChoose }: Props) {
   if (fix.kind === 'repeat')
-    return (
-      <button type="button" onClick={() => onChoose(fix.steps)}>
-        {words.review.fixes.repeat}
-      </button>
-    )
+    return <Button label={words.review.fixes.repeat} onClick={() => onChoose(fix.steps)} />
   if (fix.kind === 'cast' || fix.kind === 'drop')
     return (
       <button

@@ -1,3 +1,4 @@
+import { Button } from '../../parts/button.tsx'
 import './review.css'
 import { useCallback, useState } from 'react'
 import { Link } from 'wouter'
@@ -156,9 +157,10 @@ function Review({ base, item, next }: { base: string; item: Item; next: Item | u
                   ),
                 )}
               {edits.length > shown && (
-                <button type="button" onClick={() => setShown(shown + AT_ONCE)}>
-                  {words.review.showMore(Math.min(AT_ONCE, edits.length - shown))}
-                </button>
+                <Button
+                  label={words.review.showMore(Math.min(AT_ONCE, edits.length - shown))}
+                  onClick={() => setShown(shown + AT_ONCE)}
+                />
               )}
               {plan.changes.length === 0 && <Empty title={words.review.nothing} />}
               <Programs base={base} plan={plan} />

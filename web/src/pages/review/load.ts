@@ -1,8 +1,8 @@
 /** What waits for a decision: requests for review, and previews that differ from production. */
 import { useQueries, useQuery } from '@tanstack/react-query'
 import type { Detail, Failure } from '../../api/failure.ts'
-import { useAsk, useRead } from '../../api/queries.ts'
-import { pathOf, send } from '../../api/send.ts'
+import { pathOf, useAsk, useRead } from '../../api/queries.ts'
+import { send } from '../../api/send.ts'
 import type { Actor, Base, ChangeSet, Edit, Group, Json, Page, Row, Step, Token } from '../../api/shapes.ts'
 
 export type { Edit, Promotion, Secret } from '../../api/shapes.ts'

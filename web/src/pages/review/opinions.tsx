@@ -1,4 +1,6 @@
 /** Who said what about a change-set. What was said before its last change is quiet. */
+
+import { Card } from '../../parts/card.tsx'
 import { Chip, type Tone } from '../../parts/chip.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { fieldName } from '../../parts/text.ts'
@@ -38,13 +40,10 @@ export function Opinions({ said }: { said: readonly Said[] }) {
   const whole = said.filter(({ resources }) => resources === null)
   if (whole.length === 0) return null
   return (
-    <section className="card" aria-label={words.review.saidAbout}>
-      <header>
-        <h2>{words.review.saidAbout}</h2>
-      </header>
+    <Card title={words.review.saidAbout}>
       {whole.map((each) => (
         <Opinion key={each.id} of={each} />
       ))}
-    </section>
+    </Card>
   )
 }

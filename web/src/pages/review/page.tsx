@@ -1,3 +1,5 @@
+import { Button } from '../../parts/button.tsx'
+import { LinkButton } from '../../parts/link.tsx'
 import './review.css'
 import { useState } from 'react'
 import { Link } from 'wouter'
@@ -6,6 +8,7 @@ import { useTypes } from '../../api/queries.ts'
 import type { RecordType } from '../../api/shapes.ts'
 import { Chip } from '../../parts/chip.tsx'
 import { Empty, pendingOf } from '../../parts/failure.tsx'
+import { ListPage } from '../../parts/list-page.tsx'
 import { Pauses } from '../../parts/pauses.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { shortName } from '../../parts/previews.ts'
@@ -14,7 +17,6 @@ import { useParameters } from '../../parts/search.ts'
 import { Segments } from '../../parts/segments.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Shape } from '../../parts/who.tsx'
-import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
 import { STATUS_TONES } from './approvals.tsx'
 import { Decided, Verdict } from './decided.tsx'
@@ -34,44 +36,38 @@ export default function Page({ place: { base } }: PageProps) {
   // A preview that equals production waits for nothing.
   const waiting = rows.filter(({ item, proposal }) => item.request || !proposal || !isSame(proposal))
   return (
-    <>
-      <Bar trail={[[words.nav.review]]} />
-      <main className="page review-list">
-        <div className="page-head">
-          <div>
-            <h1>{words.review.title}</h1>
-            <p className="meta">{words.review.about}</p>
-          </div>
-          <Segments
-            label={words.review.filter}
-            options={words.review.places}
-            value={place}
-            onChange={(state) => change({ state: state === 'waiting' ? undefined : state })}
-          />
-        </div>
-        {place === 'waiting' && <Pauses base={base} />}
-        {pendingOf(items, 3)}
-        {!items.isPending && !items.error && waiting.length === 0 && place !== 'ended' && !hasPauses && (
-          <Empty title={place === 'back' ? words.review.noneBack : words.review.none}>
-            {place === 'waiting' && <p className="meta">{words.review.noneHint}</p>}
-          </Empty>
-        )}
-        {waiting.length > 0 && (
-          <ul className="card" aria-label={words.review.places[place]}>
-            {waiting.map(({ item, proposal }) => (
-              <Waiting key={item.id} base={base} item={item} proposal={proposal} types={types} />
-            ))}
-          </ul>
-        )}
-        {here.length > shown && (
-          <button type="button" onClick={() => setShown(shown + AT_ONCE)}>
-            {words.review.more}
-          </button>
-        )}
-        {place === 'ended' && <Decided base={base} />}
-        <Promotions base={base} />
-      </main>
-    </>
+    <ListPage
+      nav={words.nav.review}
+      title={words.review.title}
+      about={words.review.about}
+      tools={
+        <Segments
+          label={words.review.filter}
+          options={words.review.places}
+          value={place}
+          onChange={(state) => change({ state: state === 'waiting' ? undefined : state })}
+        />
+      }
+    >
+      {place === 'waiting' && <Pauses base={base} />}
+      {pendingOf(items, 3)}
+      {!items.isPending && !items.error && waiting.length === 0 && place !== 'ended' && !hasPauses && (
+        <Empty
+          title={place === 'back' ? words.review.noneBack : words.review.none}
+          hint={place === 'waiting' && words.review.noneHint}
+        />
+      )}
+      {waiting.length > 0 && (
+        <ul className="card" aria-label={words.review.places[place]}>
+          {waiting.map(({ item, proposal }) => (
+            <Waiting key={item.id} base={base} item={item} proposal={proposal} types={types} />
+          ))}
+        </ul>
+      )}
+      {here.length > shown && <Button label={words.review.more} onClick={() => setShown(shown + AT_ONCE)} />}
+      {place === 'ended' && <Decided base={base} />}
+      <Promotions base={base} />
+    </ListPage>
   )
 }
 
@@ -103,9 +99,7 @@ function Waiting({ base, item, proposal, types }: RowProps) {
           )}
         </p>
         {item.request && item.request.title !== titleOf(item, proposal, types) && (
-          <q>
-            <Text>{item.request.title}</Text>
-          </q>
+          <Text in="q">{item.request.title}</Text>
         )}
         {item.refused && <Verdict of={item.refused} />}
         {(proposal ?? item.set) && (
@@ -121,9 +115,7 @@ function Waiting({ base, item, proposal, types }: RowProps) {
           </p>
         )}
       </div>
-      <Link className="button" href={to.review(base, item.id)}>
-        {words.review.open}
-      </Link>
+      <LinkButton label={words.review.open} href={to.review(base, item.id)} />
     </li>
   )
 }

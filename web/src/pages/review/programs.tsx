@@ -1,8 +1,7 @@
 /** What works with the record types that change: endpoints of agents, and clients that were generated. */
-import { useRead } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
+import { pathOf, useRead } from '../../api/queries.ts'
 import type { Endpoint, Page } from '../../api/shapes.ts'
-import { Icon } from '../../parts/icon.tsx'
+import { Card } from '../../parts/card.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { shortName } from '../../parts/previews.ts'
 import { words } from '../../words.ts'
@@ -17,11 +16,7 @@ export function Programs({ base, plan }: { base: string; plan: Proposal }) {
   const warnings = plan.meta?.warnings ?? []
   if (users.length + warnings.length === 0) return null
   return (
-    <section className="card">
-      <header>
-        <Icon name="ask" />
-        <h2>{words.review.programs}</h2>
-      </header>
+    <Card icon="ask" title={words.review.programs}>
       {users.map(({ id, name }) => (
         <p key={id} className="card-item">
           <span>
@@ -34,6 +29,6 @@ export function Programs({ base, plan }: { base: string; plan: Proposal }) {
           <Text>{warning}</Text>
         </p>
       ))}
-    </section>
+    </Card>
   )
 }

@@ -1,5 +1,6 @@
 /** What the server refused; of what was written since it was shown, with the way to what it is now. */
 import type { Failure as Refusal } from '../../api/failure.ts'
+import { Button } from '../../parts/button.tsx'
 import { Failure } from '../../parts/failure.tsx'
 import { words } from '../../words.ts'
 
@@ -9,9 +10,7 @@ export function Refused({ of, onRenew }: { of: Refusal | null; onRenew: () => vo
   return (
     <div className="amber review-since" role="alert">
       <p>{words.review.changedSince}</p>
-      <button type="button" onClick={onRenew}>
-        {words.review.showNow}
-      </button>
+      <Button label={words.record.toNow} onClick={onRenew} />
     </div>
   )
 }

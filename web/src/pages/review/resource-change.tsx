@@ -1,6 +1,5 @@
 /** One resource that a promotion would change: a record type field by field in words, the others by their settings. */
-import { useRead } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
+import { pathOf, useRead } from '../../api/queries.ts'
 import type { Page, RecordType } from '../../api/shapes.ts'
 import { Chip, type Tone } from '../../parts/chip.tsx'
 import { ChangesInTable, changesOf } from '../../parts/diff.tsx'

@@ -1,7 +1,6 @@
 /** What reviewers said about a change-set, and what has moved since. */
 import { useMemo, useState } from 'react'
-import { useRead } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
+import { pathOf, useRead } from '../../api/queries.ts'
 import type { Actor, Change, Page } from '../../api/shapes.ts'
 import { keyOf } from './choices.ts'
 import type { Item, Proposal } from './load.ts'

@@ -1,7 +1,8 @@
 /** What was said about one record, and a word of one's own on it or on one of its fields. */
 import { useId, useState } from 'react'
-import { useWrite } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
+import { pathOf, useWrite } from '../../api/queries.ts'
+import { Button } from '../../parts/button.tsx'
+import { Select } from '../../parts/select.tsx'
 import { say } from '../../parts/toast.tsx'
 import { words } from '../../words.ts'
 import { Opinion } from './opinions.tsx'
@@ -22,19 +23,14 @@ type Resource = NonNullable<Said['resources']>[number]
 
 export function useVerdict({ base, from, revision }: Sending) {
   const write = useWrite<Said>(base)
-  const send = (verdict: Verdict, text: string, resources?: readonly Resource[], onDone?: () => void) =>
-    write.mutate({
-      ...{ method: 'POST', path: pathOf([from, 'reviews']) },
-      body: {
-        ...{ verdict, revision },
-        ...(text.trim() !== '' && { text: text.trim() }),
-        ...(resources && { resources }),
-      },
-      onDone: () => {
-        say(words.review.verdictSaid[verdict])
-        onDone?.()
-      },
+  const send = (verdict: Verdict, text: string, resources?: readonly Resource[], onDone?: () => void) => {
+    const said = text.trim() !== '' && { text: text.trim() }
+    const body = { verdict, revision, ...said, ...(resources && { resources }) }
+    write.send('POST', pathOf([from, 'reviews']), body, () => {
+      say(words.review.verdictSaid[verdict])
+      onDone?.()
     })
+  }
   return { send, write }
 }
 
@@ -64,26 +60,18 @@ export function OnRecord({ of, resource, fields, said }: Props) {
       ))}
       {of.maySay && !isOpen && (
         <p className="review-say">
-          <button type="button" className="quiet" onClick={() => setOpen(true)}>
-            {words.review.saySomething}
-          </button>
+          <Button className="quiet" label={words.review.saySomething} onClick={() => setOpen(true)} />
         </p>
       )}
       {isOpen && (
         <div className="card-item review-verdict">
           {fields.length > 0 && (
-            <select
+            <Select
               aria-label={words.review.sayAbout}
+              options={[['', words.review.wholeRecord], ...fields]}
               value={field}
-              onChange={({ target }) => setField(target.value)}
-            >
-              <option value="">{words.review.wholeRecord}</option>
-              {fields.map(([path, label]) => (
-                <option key={path} value={path}>
-                  {label}
-                </option>
-              ))}
-            </select>
+              onChange={setField}
+            />
           )}
           <label htmlFor={name} className="hidden">
             {words.review.word}
@@ -100,28 +88,24 @@ export function OnRecord({ of, resource, fields, said }: Props) {
           <p className="chips">
             {of.mayReview && (
               <>
-                <button type="button" disabled={!isIdle} onClick={() => send('approve', text, about, done)}>
-                  {words.review.verdicts.approve}
-                </button>
-                <button
-                  type="button"
+                <Button
+                  label={words.review.verdicts.approve}
+                  disabled={!isIdle}
+                  onClick={() => send('approve', text, about, done)}
+                />
+                <Button
+                  label={words.review.verdicts.request_changes}
                   disabled={!isIdle || text.trim() === ''}
                   onClick={() => send('request_changes', text, about, done)}
-                >
-                  {words.review.verdicts.request_changes}
-                </button>
+                />
               </>
             )}
-            <button
-              type="button"
+            <Button
+              label={words.review.verdicts.comment}
               disabled={!isIdle || text.trim() === ''}
               onClick={() => send('comment', text, about, done)}
-            >
-              {words.review.verdicts.comment}
-            </button>
-            <button type="button" className="quiet" onClick={done}>
-              {words.cancel}
-            </button>
+            />
+            <Button className="quiet" label={words.cancel} onClick={done} />
           </p>
           <Refused
             of={write.error}

@@ -1,6 +1,7 @@
 /** A field of a record type, or a new one: its name, what it holds, and whether it is required. */
 import { useState } from 'react'
 import type { Data, RecordType } from '../../api/shapes.ts'
+import { Button } from '../../parts/button.tsx'
 import { Form } from '../../parts/form.tsx'
 import { nameOf, own } from '../../parts/record-types.ts'
 import { fieldName } from '../../parts/text.ts'
@@ -33,9 +34,11 @@ export function EditField({ base, type, name, onClose }: Props) {
       }
       foot={
         name !== undefined && (
-          <button type="button" className="quiet" onClick={() => setGone(!isGone)}>
-            {isGone ? words.types.keepField : words.types.dropField}
-          </button>
+          <Button
+            className="quiet"
+            label={isGone ? words.types.keepField : words.types.dropField}
+            onClick={() => setGone(!isGone)}
+          />
         )
       }
       onClose={onClose}

@@ -1,7 +1,8 @@
 /** The fields of a record type in words: what they hold, which are required, and which no two records share. */
 import type { RecordType } from '../../api/shapes.ts'
+import { Button } from '../../parts/button.tsx'
+import { CardItem } from '../../parts/card.tsx'
 import { Chip } from '../../parts/chip.tsx'
-import { Icon } from '../../parts/icon.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { termOf } from '../../parts/record-types.ts'
 import { fieldName } from '../../parts/text.ts'
@@ -23,15 +24,12 @@ export function Fields({ type: { json_schema: schema, indexes }, onEdit }: Props
     )
   const several = all.filter(({ fields: { length }, kind }) => length > 1 || kind === 'text')
   return (
-    <div className="card-item">
-      <h3>{words.types.heads.fields}</h3>
+    <CardItem title={words.types.heads.fields}>
       {fields.length === 0 && <p className="meta">{words.types.noFields}</p>}
       <dl className="type-fields">
         {fields.map(([name, field]) => (
           <div key={name}>
-            <dt>
-              <Text>{fieldName(name)}</Text>
-            </dt>
+            <Text in="dt">{fieldName(name)}</Text>
             <dd>
               <span className="items">
                 <span>{words.schema.of(field)}</span>
@@ -60,14 +58,12 @@ export function Fields({ type: { json_schema: schema, indexes }, onEdit }: Props
             </dd>
             {onEdit && (
               <dd>
-                <button
-                  type="button"
+                <Button
                   className="quiet"
+                  icon="pen"
                   aria-label={words.types.editField(fieldName(name))}
                   onClick={() => onEdit(name)}
-                >
-                  <Icon name="pen" />
-                </button>
+                />
               </dd>
             )}
           </div>
@@ -79,6 +75,6 @@ export function Fields({ type: { json_schema: schema, indexes }, onEdit }: Props
         </p>
       ))}
       {schema.additionalProperties !== false && <p className="meta">{words.types.isOpen}</p>}
-    </div>
+    </CardItem>
   )
 }

@@ -1,6 +1,5 @@
 /** The record types of a base, what they were, and what works with them. */
-import { useRead } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
+import { pathOf, useRead } from '../../api/queries.ts'
 import type { Change, Json, Page, Schema, Step } from '../../api/shapes.ts'
 import { applied, type Definition, type FieldRow, fieldRows, otherSteps } from '../../parts/schema.ts'
 

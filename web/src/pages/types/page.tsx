@@ -1,3 +1,4 @@
+import { Button } from '../../parts/button.tsx'
 import './types.css'
 import { useState } from 'react'
 import { to } from '../../addresses.ts'
@@ -33,13 +34,7 @@ export default function Page({ place: { base, type: id } }: { place: Place }) {
       title={words.types.title}
       about={isProtected ? words.types.protected : words.types.about}
       isOpen={id !== undefined}
-      tools={
-        mayMake && (
-          <button type="button" onClick={() => setMaking(true)}>
-            <Icon name="plus" /> {words.types.make}
-          </button>
-        )
-      }
+      tools={mayMake && <Button icon="plus" label={words.types.make} onClick={() => setMaking(true)} />}
       panel={
         <>
           {open ? (
@@ -53,9 +48,7 @@ export default function Page({ place: { base, type: id } }: { place: Place }) {
     >
       {pendingOf(types) ??
         (all.length === 0 ? (
-          <Empty title={words.types.none}>
-            <p className="meta">{words.types.noneHint}</p>
-          </Empty>
+          <Empty title={words.types.none} hint={words.types.noneHint} />
         ) : (
           <Table
             label={words.types.title}

@@ -1,13 +1,12 @@
 /** A change of a record type in a dialog. It is tried while one types, and what it would break is said before it counts. */
-import { type FormEvent, type ReactNode, useId } from 'react'
-import { Link } from 'wouter'
+import type { ReactNode } from 'react'
 import { to } from '../../addresses.ts'
-import { useWrite } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
+import { pathOf, useWrite } from '../../api/queries.ts'
 import type { RecordType } from '../../api/shapes.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Failure } from '../../parts/failure.tsx'
 import { type Trial, useTrial } from '../../parts/form.tsx'
+import { TextLink } from '../../parts/link.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { say } from '../../parts/toast.tsx'
 import { words } from '../../words.ts'
@@ -31,35 +30,32 @@ type Props = {
 
 export function TypeChange(props: Props) {
   const { base, id, type, title, act, body, isDanger, foot, onDone, onClose, children } = props
-  const form = useId()
   const method = type ? 'PATCH' : 'PUT'
   const path = pathOf([base, 'record-types', id])
   const trial = useTrial<Tried>(method, path, body)
   const write = useWrite<RecordType>(base)
   const isReady = trial.isOfNow && trial.answer !== undefined && !write.isPending
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (!isReady) return
-    write.mutate({
-      ...{ method, path, body },
-      headers: type ? { 'if-match': `"${type.version}"` } : { 'if-none-match': '*' },
-      onDone: (made) => {
-        say(words.types.done(made.version))
-        onClose()
-        onDone?.(made)
-      },
-    })
+  const done = (made: RecordType) => {
+    say(words.types.done(made.version))
+    onClose()
+    onDone?.(made)
   }
+  const version = type ? { 'if-match': `"${type.version}"` } : { 'if-none-match': '*' }
+  const onSelect = () => write.send(method, path, body, done, version)
   return (
     <Dialog
       title={<Text>{title}</Text>}
       onClose={onClose}
       foot={foot}
-      act={{ label: <Text>{act}</Text>, isReady, form, ...(isDanger && { tone: 'danger' }) }}
+      act={{
+        label: <Text>{act}</Text>,
+        isReady,
+        onSelect,
+        isForm: true,
+        ...(isDanger && { tone: 'danger' }),
+      }}
     >
-      <form id={form} onSubmit={submit}>
-        {children}
-      </form>
+      {children}
       <div role="status">{body !== undefined && <Consequences base={base} type={type?.id} of={trial} />}</div>
       {write.error && <Failure of={write.error} />}
     </Dialog>
@@ -79,10 +75,7 @@ function Consequences({ base, type, of: { isOfNow, answer, failure } }: Conseque
         <ul className="plain-list">
           {samples.slice(0, 5).map(({ id, message }) => (
             <li key={id}>
-              <Link href={to.record(base, type, id)}>
-                <Text>{id}</Text>
-              </Link>{' '}
-              <Text>{message}</Text>
+              <TextLink href={to.record(base, type, id)} text={id} /> <Text>{message}</Text>
             </li>
           ))}
         </ul>

@@ -5,10 +5,12 @@ import { navigate } from 'wouter/use-browser-location'
 import { to } from '../../addresses.ts'
 import { useTypes } from '../../api/queries.ts'
 import type { RecordType } from '../../api/shapes.ts'
+import { Button } from '../../parts/button.tsx'
+import { CardItem } from '../../parts/card.tsx'
 import { DeletePlan } from '../../parts/delete-plan.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
-import { Icon } from '../../parts/icon.tsx'
+import { LinkButton } from '../../parts/link.tsx'
 import { Facts, Panel } from '../../parts/panel.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { kindName } from '../../parts/previews.ts'
@@ -35,20 +37,12 @@ export function TypePanel({ base, type, count, isProtected }: Props) {
   return (
     <Panel back={to.types(base)} title={<Text>{plural}</Text>} note={words.recordType}>
       <p className="card-item chips">
-        <Link className="button" href={to.records(base, type.id)}>
-          {words.types.open}
-        </Link>
+        <LinkButton label={words.types.open} href={to.records(base, type.id)} />
         {mayEdit && (
           <>
-            <button type="button" onClick={() => setEdited('type')}>
-              {words.types.edit}
-            </button>
-            <button type="button" onClick={() => setEdited({})}>
-              <Icon name="plus" /> {words.types.newField}
-            </button>
-            <button type="button" className="danger" onClick={() => setEdited('deleted')}>
-              {words.types.remove}
-            </button>
+            <Button label={words.types.edit} onClick={() => setEdited('type')} />
+            <Button icon="plus" label={words.types.newField} onClick={() => setEdited({})} />
+            <Button className="danger" label={words.delete} onClick={() => setEdited('deleted')} />
           </>
         )}
       </p>
@@ -76,7 +70,7 @@ export function TypePanel({ base, type, count, isProtected }: Props) {
           base={base}
           says={{
             title: words.types.removeTitle(plural),
-            act: words.types.removeAct(plural),
+            act: words.deleteAct(plural),
             done: words.types.removed(plural),
             about: words.types.removeAbout,
           }}
@@ -123,14 +117,12 @@ function Around({ base, type: { id } }: { base: string; type: RecordType }) {
   return (
     <>
       {all.length > 0 && (
-        <div className="card-item">
-          <h3>{words.types.linked}</h3>
+        <CardItem title={words.types.linked}>
           <ul className="plain-list">{all}</ul>
-        </div>
+        </CardItem>
       )}
       {users.length > 0 && (
-        <div className="card-item">
-          <h3>{words.types.users}</h3>
+        <CardItem title={words.types.users}>
           <ul className="plain-list">
             {users.map((user) => {
               const kind = user.list.slice(0, -1)
@@ -146,7 +138,7 @@ function Around({ base, type: { id } }: { base: string; type: RecordType }) {
               )
             })}
           </ul>
-        </div>
+        </CardItem>
       )}
     </>
   )

@@ -1,6 +1,7 @@
 /** Who changed a record type, when, and what: the newest first. */
 import { Link } from 'wouter'
 import { to } from '../../addresses.ts'
+import { CardItem } from '../../parts/card.tsx'
 import { ChangesInTable, changesOf } from '../../parts/diff.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
 import { SchemaChange } from '../../parts/schema-change.tsx'
@@ -12,8 +13,7 @@ import { useStory } from './load.ts'
 export function Versions({ base, type }: { base: string; type: string }) {
   const story = useStory(base, type)
   return (
-    <div className="card-item">
-      <h3>{words.record.history}</h3>
+    <CardItem title={words.record.history}>
       {pendingOf(story, 3)}
       <ul className="plain-list type-versions">
         {story.data?.map(({ version, operation, at, actor, request_id: request, rows, others }) => (
@@ -32,6 +32,6 @@ export function Versions({ base, type }: { base: string; type: string }) {
           </li>
         ))}
       </ul>
-    </div>
+    </CardItem>
   )
 }

@@ -1,7 +1,7 @@
 /** The undo: its plan first, in numbers and fields, then one button that says how much it takes back. */
 import { useId, useState } from 'react'
-import { useAsk, useTypes, useWrite } from '../../api/queries.ts'
-import { newKey, pathOf } from '../../api/send.ts'
+import { pathOf, useAsk, useTypes, useWrite } from '../../api/queries.ts'
+import { newKey } from '../../api/send.ts'
 import type { UndoPlan } from '../../api/undo-shapes.ts'
 import { words } from '../../words.ts'
 import { Dialog } from '../dialog.tsx'
@@ -28,25 +28,19 @@ export default function UndoDialog({ base, of, about, onClose }: Undo & { onClos
   const seen = plan.data
   const write = useWrite<UndoPlan>(base)
 
+  const done = ({ count, request_id: request }: UndoPlan) => {
+    onClose()
+    const onSelect = () => askUndo({ base, of: { request_id: request } })
+    say(words.undo.done(count), { label: words.record.undoUndo, onSelect })
+  }
   const carryOut = async () => {
     if (!seen) return
     if (Date.now() - plan.dataUpdatedAt > OLD_MS) {
       const { data: now } = await plan.refetch()
       if (now && isOther(seen, now)) return setChanged(true)
     }
-    write.mutate({
-      method: 'POST',
-      path: pathOf([base, 'revert']),
-      body: { ...of, ...choice },
-      headers: { 'idempotency-key': `${key}-${JSON.stringify(choice).length}` },
-      onDone: (done) => {
-        onClose()
-        say(words.undo.done(done.count), {
-          label: words.record.undoUndo,
-          onSelect: () => askUndo({ base, of: { request_id: done.request_id } }),
-        })
-      },
-    })
+    const once = { 'idempotency-key': `${key}-${JSON.stringify(choice).length}` }
+    write.send('POST', pathOf([base, 'revert']), { ...of, ...choice }, done, once)
   }
 
   const total = (seen?.count ?? 0) + (seen?.skipped.length ?? 0)

@@ -1,7 +1,6 @@
 /** The parts of an undo plan: numbers, fields, what stays, what was sent. */
 import { type ReactNode, useMemo } from 'react'
-import { useRead } from '../../api/queries.ts'
-import { pathOf } from '../../api/send.ts'
+import { pathOf, useRead } from '../../api/queries.ts'
 import type { Change as LogChange, Page, RecordType } from '../../api/shapes.ts'
 import type { UndoItem, UndoPlan } from '../../api/undo-shapes.ts'
 import { words } from '../../words.ts'
@@ -112,9 +111,7 @@ export function Left({ base, plan: { skipped, also }, types, children }: LeftPro
               </Text>
             </strong>{' '}
             {each.overtaken_by === null ? (
-              <Text in="span" className="note">
-                {each.message}
-              </Text>
+              <Text className="note">{each.message}</Text>
             ) : (
               <After base={base} seq={each.overtaken_by} />
             )}

@@ -1,0 +1,20 @@
+/** A button that acts, with a label and an icon. It sends no form. */
+import type { ComponentProps, ReactNode } from 'react'
+import { Icon, type IconName } from './icon.tsx'
+
+type Props = Omit<ComponentProps<'button'>, 'children'> & { label?: ReactNode; icon?: IconName }
+
+export const Button = ({ label, icon, ...rest }: Props) => (
+  <button type="button" {...rest}>
+    {icon && <Icon name={icon} />}
+    {label}
+  </button>
+)
+
+type Pages = { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown }
+
+/** The next page of a list, where there is one. */
+export const More = ({ of, label }: { of: Pages; label: string }) =>
+  of.hasNextPage && (
+    <Button label={label} disabled={of.isFetchingNextPage} onClick={() => void of.fetchNextPage()} />
+  )
