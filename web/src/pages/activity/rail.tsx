@@ -128,7 +128,7 @@ function InWork({ base }: { base: string }) {
       {data.data.length === 0 && <p className="card-item note">{words.activity.nobodyWorks}</p>}
       <ul className="in-work">
         {data.data.map(({ id, record_type, record_id, title, holder, expires_at }) => (
-          <li key={id}>
+          <li key={id} className="chips">
             <Shape name={holder?.name ?? words.nobody} kind={holder?.kind} />
             <TextLink href={to.record(base, record_type, record_id)} text={title ?? record_id} />
             <span className="note">{words.record.left(span(Date.parse(expires_at) - now))}</span>

@@ -138,7 +138,7 @@ function Opened({ base, row }: { base: string; row: Folded }) {
           </li>
         ))}
       </ul>
-      <p className="meta">
+      <p className="meta chips">
         <LinkButton label={words.activity.all(group?.count ?? 0)} href={to.request(base, request)} />
         <code>{words.request(request.slice(0, 8))}</code>
         {group?.call?.client && <Text>{group.call.client}</Text>}

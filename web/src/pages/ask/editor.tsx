@@ -68,7 +68,7 @@ export function Editor({ sql, relations, onChange, onAsk }: Props) {
         id={list}
         role="listbox"
         aria-label={words.ask.completions}
-        className="ask-list"
+        className="floating ask-list"
         hidden={found.length === 0}
       >
         {found.map((each, index) => (

@@ -42,7 +42,7 @@ export function Head({ place, row, type, changes, related }: Props) {
   const claim = 'claim' in row ? row.claim : undefined
   return (
     <>
-      <p className="record-head">
+      <p className="chips record-head">
         {row.status === 'cancelled' && <Chip tone="removed">{words.record.cancelled}</Chip>}
         {row.valid === false && <Chip tone="changed">{words.record.invalid}</Chip>}
         {shown.map((value) => (
@@ -78,7 +78,7 @@ function InWork({ base, claim }: { base: string; claim: Claim }) {
   const mayRelease = useMay(base, claim.record_type, isMine ? 'write' : 'manage')
   return (
     <>
-      <section className="claimed" aria-label={`${name} ${words.record.worksOn}`}>
+      <section className="chips claimed" aria-label={`${name} ${words.record.worksOn}`}>
         <Shape name={name} kind={claim.holder?.kind} />
         <span>
           {isMine ? (

@@ -103,7 +103,7 @@ export default function Page({ place: { base, type = '', id = '' } }: PageProps)
                 related={related.data?.data ?? []}
               />
               {isPast && (
-                <p className="amber past">
+                <p className="amber chips past">
                   {words.record.past(version)}
                   <Button
                     label={words.record.toNow}

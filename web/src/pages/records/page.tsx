@@ -73,7 +73,7 @@ function Records({ base, type }: { base: string; type: RecordType }) {
         />
       </Bar>
       <main className="records-main" aria-label={plural}>
-        <div className="records-head">
+        <div className="chips records-head">
           <Views type={type} base={base} search={search} onChange={change} />
           {!isDeleted && (
             <>

@@ -30,7 +30,7 @@ export function Selection({ base, type, rows, onClear, onDone }: Props) {
     onClick: () => setAct(name),
   })
   return (
-    <div className="selection" role="toolbar" aria-label={words.records.selected(rows.length)}>
+    <div className="chips floating selection" role="toolbar" aria-label={words.records.selected(rows.length)}>
       <strong>{words.records.selected(rows.length)}</strong>
       <Button label={words.records.setField} {...of('set')} />
       <Button icon="undo" label={words.records.undoSince} {...of('undo')} />

@@ -33,7 +33,7 @@ export function Tools({ base, type, search, sort, onChange }: ToolsProps) {
     sorts.find(([each]) => each === sort)?.[1] ??
     (sort === '' ? words.records.sorts.best : fieldName(sort.replace('-', '')))
   return (
-    <div className="tools">
+    <div className="chips tools">
       <Menu
         icon="sort"
         label={<Text className="wide-only">{chosen}</Text>}
