@@ -14,10 +14,12 @@ type Props = {
   isOpen?: boolean
   /** What is open at the side, and dialogs: a narrow page shows no list beside what is open. */
   panel?: ReactNode
+  /** Said in its place: the address is of nothing that is there. */
+  gone?: string | false | undefined
   children: ReactNode
 }
 
-export const ListPage = ({ nav, title, about, bar, tools, isOpen = false, panel, children }: Props) => (
+export const ListPage = ({ nav, title, about, bar, tools, isOpen = false, panel, gone, children }: Props) => (
   <>
     <Bar trail={[[nav]]}>{bar}</Bar>
     <main className={`page ${isOpen ? 'with-panel' : ''}`}>
@@ -31,6 +33,7 @@ export const ListPage = ({ nav, title, about, bar, tools, isOpen = false, panel,
         </div>
         {children}
       </div>
+      {gone && <p className="card card-item">{gone}</p>}
       {panel}
     </main>
   </>

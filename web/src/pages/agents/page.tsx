@@ -58,6 +58,7 @@ export default function Page({ place: { base, token: id, endpoint: endpointId } 
           {isAdmin && <Button icon="plus" label={words.token.make} onClick={() => setMaking(true)} />}
         </div>
       }
+      gone={id !== undefined && !token && !tokens.isPending && words.agents.gone}
       panel={
         <>
           {token && (
@@ -70,9 +71,6 @@ export default function Page({ place: { base, token: id, endpoint: endpointId } 
               onUndo={(since) => undoSince(token, since)}
               onRevoke={() => setRevoked(token)}
             />
-          )}
-          {id !== undefined && !token && !tokens.isPending && (
-            <p className="card card-item">{words.agents.gone}</p>
           )}
           {endpointId !== undefined && (
             <EndpointPanel key={endpointId} base={base} id={endpointId} tokens={tokens.rows} />

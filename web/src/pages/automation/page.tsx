@@ -37,12 +37,8 @@ export default function Page({ place: { base, kind, id } }: { place: Place }) {
       <DeliveryPanel key={open.id} base={base} of={open} span={span} back={back} counts={counts(open.id)} />
     ) : open?.kind === 'action' ? (
       <ActionPanel key={open.id} base={base} action={open.is} back={back} />
-    ) : open?.kind === 'source' ? (
-      <SourcePanel key={open.id} base={base} source={open.is} back={back} />
     ) : (
-      id !== undefined &&
-      !all.isPending &&
-      !all.error && <p className="card card-item">{words.automation.gone}</p>
+      open && <SourcePanel key={open.id} base={base} source={open.is} back={back} />
     )
   return (
     <ListPage
@@ -58,6 +54,7 @@ export default function Page({ place: { base, kind, id } }: { place: Place }) {
           onChange={(each) => change({ span: each === '24h' ? undefined : each })}
         />
       }
+      gone={id !== undefined && !open && !all.isPending && !all.error && words.automation.gone}
       panel={panel}
     >
       <div className="chips automation-filters">

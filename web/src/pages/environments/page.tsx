@@ -36,15 +36,10 @@ export default function Page({ place: { base, preview: id } }: { place: Place })
       tools={
         mayMake && <Button icon="plus" label={words.environments.make} onClick={() => setMaking(true)} />
       }
+      gone={id !== undefined && !open && !all.isPending && !all.error && words.environments.gone}
       panel={
         <>
-          {open ? (
-            <PreviewPanel key={id} base={base} production={all.production} of={open} />
-          ) : (
-            id !== undefined &&
-            !all.isPending &&
-            !all.error && <p className="card card-item">{words.environments.gone}</p>
-          )}
+          {open && <PreviewPanel key={id} base={base} production={all.production} of={open} />}
           {isMaking && (
             <NewPreview base={base} production={all.production} onClose={() => setMaking(false)} />
           )}

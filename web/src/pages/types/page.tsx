@@ -35,12 +35,11 @@ export default function Page({ place: { base, type: id } }: { place: Place }) {
       about={isProtected ? words.types.protected : words.types.about}
       isOpen={id !== undefined}
       tools={mayMake && <Button icon="plus" label={words.types.make} onClick={() => setMaking(true)} />}
+      gone={id !== undefined && !open && types.data && words.types.gone}
       panel={
         <>
-          {open ? (
+          {open && (
             <TypePanel key={id} base={base} type={open} count={counts[open.id]} isProtected={isProtected} />
-          ) : (
-            id !== undefined && types.data && <p className="card card-item">{words.types.gone}</p>
           )}
           {isMaking && <EditType base={base} onClose={() => setMaking(false)} />}
         </>
