@@ -4,7 +4,6 @@ export type Detail = {
   code: string
   message: string
   hint?: string
-  allowed?: unknown[]
   /** Records of many that are concerned. */
   samples?: { id: string; path: string; message: string }[]
 }

@@ -65,7 +65,6 @@ type Call = {
   tool: string | null
   endpoint: string | null
   client: string | null
-  trace_id?: string | null
 }
 type Written = { request_id: string; call: Call | null; actor: Actor }
 
@@ -163,7 +162,6 @@ export type Endpoint = {
 }
 export type Profile = {
   count: number
-  sampled: boolean
   fields: {
     field: string
     types: string[]

@@ -1,7 +1,7 @@
 /** Who works in a base, what they may, and what they did and tried. */
 import { pathOf, useRead } from '../../api/queries.ts'
 import { useSession } from '../../api/session.ts'
-import type { Actor, Endpoint, Page, Schema, Token } from '../../api/shapes.ts'
+import type { Endpoint, Page, Schema, Token } from '../../api/shapes.ts'
 import { endpointsOf, reaches, signedInAs } from '../../parts/grants.ts'
 import { DAY, HOUR, useNow } from '../../parts/time.tsx'
 
@@ -25,19 +25,14 @@ export type Numbers = {
 }
 type Usage = Numbers & { at: string; token: { token_id: string; name: string } | null }
 type ToolUsage = Numbers & { tool: string | null }
-export type Call = {
+type Call = {
   id: string
   at: string
-  actor: Actor
   surface: string
-  endpoint: string | null
   tool: string | null
   route?: string | null
   outcome: string
   message: string | null
-  ms: number
-  arguments?: string | null
-  request_id: string
 }
 
 /** The tokens of a base; who may not see those of others sees the own one. */
@@ -117,8 +112,6 @@ export type Tool = {
   description: string
   tokens: number
   input_schema: Schema
-  record_type?: string | null
-  operation?: string | null
 }
 export type Resolved = Omit<Endpoint, 'tools'> & { tools: Tool[] }
 

@@ -16,7 +16,6 @@ export type File = {
   path: string
   file_type: string
   version: number
-  content_sha256: string
   size: number
   content_type: string
   label: string | null

@@ -1,6 +1,6 @@
 /** How the record came to be: its versions, newest first, and the triggers that fired between them. */
 import { useState } from 'react'
-import type { Change } from '../../api/shapes.ts'
+import type { Change, Delivery } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
 import { Chip } from '../../parts/chip.tsx'
 import { ChangesInTable, changesOf } from '../../parts/diff.tsx'
@@ -15,7 +15,7 @@ import { Time } from '../../parts/time.tsx'
 import { ProposedBy, Shape } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
 import { Cause } from './cause.tsx'
-import { type Fired, type Place, type useHistory, VERSIONS } from './load.ts'
+import { type Place, type useHistory, VERSIONS } from './load.ts'
 import { UndoChange } from './undo-change.tsx'
 
 const FIRST_FIELDS = 6
@@ -23,7 +23,7 @@ const FIRST_FIELDS = 6
 type Props = {
   place: Place
   history: ReturnType<typeof useHistory>
-  fired: readonly Fired[]
+  fired: readonly Delivery[]
   shown: number
   last: number
   onChange: ReturnType<typeof useParameters>[1]
@@ -91,7 +91,7 @@ export function History({ place, history, fired, shown, last, onChange }: Props)
 
 type EntryProps = {
   change: Change
-  fired: readonly Fired[]
+  fired: readonly Delivery[]
   isFirst: boolean
   isShown: boolean
   mayWrite: boolean
@@ -155,7 +155,7 @@ function Entry({ change, fired, isFirst, isShown, mayWrite, onUndo, onCause, onB
 }
 
 /** A delivery: a trigger sent something, or an inbound webhook wrote. */
-function FiredEntry({ of: fired }: { of: Fired & { last_attempt_at?: string | null } }) {
+function FiredEntry({ of: fired }: { of: Delivery }) {
   const { of, status, response_status: answer, error, last_attempt_at: at, created_at: made } = fired
   const isBad = status === 'failed' || status === 'dead'
   const state = [words.record.deliveries[status], isBad ? answer : undefined].filter(Boolean).join(', ')

@@ -54,13 +54,8 @@ export const useHistory = ({ base, type, id }: Place) =>
   )
 
 /** Triggers that fired, and webhooks that wrote. A token that may not read the whole base sees none. */
-export type Fired = Delivery & {
-  change_seq?: number | null
-  response_status?: number | null
-  error?: string | null
-}
 export const useFired = ({ base, type, id }: Place) =>
-  useRead<Page<Fired>>(pathOf([base, 'deliveries'], { record_type: type, id, limit: 100 }), { keep: true })
+  useRead<Page<Delivery>>(pathOf([base, 'deliveries'], { record_type: type, id, limit: 100 }), { keep: true })
 
 /** Who set a property, and in which version: the latest change of it up to the version that is shown. */
 export type Blame = { change: Change; isCreation: boolean }
