@@ -100,7 +100,8 @@ inBrowser('a type is made, and one that was changed meanwhile is not written ove
   await visitor.click('button', 'Save', dialog)
   await visitor.sees(/version/i, dialog.getByRole('alert'))
   expect((await typeOf('call_back')).description).toBe(null)
-  expect(faults).toEqual([])
+  // The browser logs the reads that are kept from it.
+  expect(faults.filter((fault) => !fault.includes('ERR_FAILED'))).toEqual([])
   await close()
 })
 
