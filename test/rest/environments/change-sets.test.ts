@@ -94,6 +94,39 @@ test('a proposal names a relationship whose place another one has taken since, a
   succeed(await promote())
 })
 
+test('a proposal names an end that is gone, and a deletion that production restricts by now, as the merge does', async () => {
+  const ends = { source_record_types: ['deal'], target_record_types: ['deal'] }
+  const [type, strict] = [`near${serial}`, `needs${serial}`]
+  succeed(await call('PUT', `/v1/crm/relationship-types/${type}`, ends), 201)
+  succeed(await call('PUT', `/v1/crm/relationship-types/${strict}`, { ...ends, on_delete: 'restrict' }), 201)
+  const link = (base: string, rel_type: string, source_id: string, target_id: string) =>
+    call('POST', `/v1/${base}/relationships`, {
+      ...{ rel_type, source_record_type: 'deal', source_id, target_record_type: 'deal', target_id },
+    })
+  const fresh = `d${serial}`
+  succeed(await call('PUT', at(id, fresh), { data: { stage: 'new' } }), 201)
+  const made = succeed(await link(id, type, a, fresh), 201).id
+  expect((await propose()).breaks).toEqual([])
+  // Without its other end, it has none.
+  const alone = { resources: [{ kind: 'relationship', id: made }] }
+  const missing = (side: string) => ({ path: `/${made}/${side}_id`, code: 'unknown_record' })
+  expect((await propose(alone)).breaks).toMatchObject([missing('target')])
+  expect(expectFailure(await promote(alone), 'VALIDATION_ERROR').details).toMatchObject([missing('target')])
+  succeed(await call('DELETE', at('crm', a)))
+  expect((await propose()).breaks).toMatchObject([missing('source')])
+  expect(expectFailure(await promote({ dry_run: true }), 'VALIDATION_ERROR').details).toMatchObject([
+    missing('source'),
+  ])
+  succeed(await call('POST', `/v1/${id}/discard`, alone))
+  succeed(await call('DELETE', at(id, b)))
+  succeed(await link('crm', strict, c, b), 201)
+  const restricted = { path: `/deal/${b}`, code: 'restricted', count: 1 }
+  expect((await propose()).breaks).toMatchObject([restricted])
+  expect(expectFailure(await promote(), 'CONFLICT').details[0].code).toBe('restricted')
+  succeed(await promote({ resources: [{ kind: 'record', record_type: 'deal', id: fresh }] }))
+  expect((await propose()).breaks).toMatchObject([restricted])
+})
+
 test('an external id that production has given away meanwhile is a break, and no other record is written over', async () => {
   const pair = { external_id: `E${serial}`, external_source: 'erp' }
   const put = (base: string, record: string, data: object) =>
@@ -459,8 +492,14 @@ describe('promoting', () => {
     const note = `n${serial}`
     const relationships = [{ rel_type: 'about', record_type: 'deal', id: a }]
     succeed(await call('PUT', at('crm', note, 'note'), { data: {}, relationships }), 201)
-    expect(expectFailure(await promote(), 'CONFLICT').details[0].code).toBe('cascade_grew')
+    const grown = [{ path: `/deal/${a}`, code: 'cascade_grew', count: 1 }]
+    expect((await propose()).breaks).toMatchObject(grown)
+    expect(expectFailure(await promote(), 'CONFLICT').details).toMatchObject(grown)
     succeed(await call('GET', at('crm', a)))
+    succeed(await patch(id, b, { stage: 'won' }))
+    const rest = { resources: [{ kind: 'record', record_type: 'deal', id: b }] }
+    expect((await propose(rest)).breaks).toEqual([])
+    succeed(await promote(rest))
     succeed(await promote({ force: true }))
     expectFailure(await call('GET', at('crm', a)), 'NOT_FOUND')
   })

@@ -10,12 +10,13 @@ import type { WriteScope } from '../../core/write/write.ts'
 import { keepingWhoProposed } from '../../history/who-proposed.ts'
 import { setCause } from '../../log/entry.ts'
 import { requirePermission } from '../../storage/access/access.ts'
-import { statement } from '../../storage/database/client.ts'
+import { type Db, statement } from '../../storage/database/client.ts'
 import { nothingPromoted, type Promotion, storePromotion } from '../promotion.ts'
 import type { StoredDraft } from '../promotion-edits.ts'
 import { requireApprovals } from './approvals.ts'
 import { type Draft, lockOverridden, nameOf, readDrafts, typesOf } from './drafts.ts'
 import { dropAll, dropDrafts, rebase, relink } from './drop-drafts.ts'
+import { grownDeletions } from './ends.ts'
 import { type DraftConflict, type Merged, mergeDrafts } from './merge.ts'
 import { applyDrafts } from './operations.ts'
 import { openResolutions, selectDrafts } from './selection.ts'
@@ -62,6 +63,7 @@ export async function promoteChangeSet(
     if (conflicts.length > 0) throw inConflict(conflicts)
     resolutions.check(conflicts)
     await requireNotTaken(tx, { baseId, from }, merged)
+    if (!isForced) await requireSameDeletions(tx, baseId, merged)
     const id = uuidv7()
     await setCause(tx, id)
     await keepingWhoProposed(tx, { baseId, from }, () => applyDrafts(within, baseId, merged, isForced))
@@ -90,6 +92,14 @@ export async function promoteChangeSet(
     await also?.(within, done)
     return done
   })
+}
+
+/** Names the deletions that take more with them than was reviewed. Those that grow meanwhile are counted when they are done. */
+async function requireSameDeletions(tx: Db, baseId: string, merged: readonly Merged[]): Promise<void> {
+  const details = (await grownDeletions(tx, baseId, merged)).filter(({ code }) => code === 'cascade_grew')
+  if (details.length === 0) return
+  const message = 'Deletions take more with them by now than the change-set deletes. Nothing was promoted.'
+  throw new DomainError('CONFLICT', message, { details })
 }
 
 function wholeAndParts(selected: readonly Draft[], all: readonly Draft[]) {

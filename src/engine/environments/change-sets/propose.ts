@@ -15,6 +15,7 @@ import { type ShownEdit, shownDraft, summaryOf } from '../edits.ts'
 import type { Proposal } from '../proposal.ts'
 import { boundedDrafts } from './bounded-drafts.ts'
 import { type Draft, nameOf, readDrafts, typesOf } from './drafts.ts'
+import { grownDeletions, missingEnds } from './ends.ts'
 import { type Merged, mergeDrafts } from './merge.ts'
 import { openResolutions, selectDrafts } from './selection.ts'
 import { taken } from './taken.ts'
@@ -48,6 +49,8 @@ export async function proposeChangeSet(
       ...(await breaksOf(scope, baseId, merged)),
       ...(await taken(scope.db, { baseId, from }, merged)),
       ...(await crowdedOf(scope, from, merged)),
+      ...(await missingEnds(scope.db, baseId, merged)),
+      ...(await grownDeletions(scope.db, baseId, merged)),
     ],
     ...(state && { revision: state.revision }),
   }
