@@ -177,6 +177,7 @@ export type Edit = {
   id: string
   op: 'create' | 'update' | 'delete'
   diff: Step[]
+  title?: string | null
   /** Of a promotion: taken back since. */
   rolled_back?: true
 }

@@ -14,6 +14,7 @@ import { counted, titleOf } from '../../parts/record-types.ts'
 import { sidesOf } from '../../parts/schema.ts'
 import { fieldName } from '../../parts/text.ts'
 import { words } from '../../words.ts'
+import { editOf, keyOf } from './choices.ts'
 import { FixButtons } from './fix-buttons.tsx'
 import type { Break, Migration, MigrationStep, Proposal } from './load.ts'
 import { type Fix, fixesOf, typeOf } from './schema.ts'
@@ -26,13 +27,19 @@ type Props = {
   types: readonly RecordType[]
   migration: Migration
   onChoose: Choose
+  /** Leaves a change in the change-set; undefined for who may not. */
+  onLeave: ((key: string) => void) | undefined
 }
 
-export function Breaks({ base, plan, types, migration, onChoose }: Props) {
+export function Breaks({ base, plan, types, migration, onChoose, onLeave }: Props) {
   return (
     <>
       {plan.breaks.map((each) => (
-        <Obstacle key={each.path + each.code} of={each} {...{ base, plan, types, migration, onChoose }} />
+        <Obstacle
+          key={each.path + each.code}
+          of={each}
+          {...{ base, plan, types, migration, onChoose, onLeave }}
+        />
       ))}
       {plan.conflicts
         .filter(({ path }) => path === undefined)
@@ -86,7 +93,7 @@ export function Breaks({ base, plan, types, migration, onChoose }: Props) {
   )
 }
 
-function Obstacle({ of, base, plan, types, migration, onChoose }: Props & { of: Break }) {
+function Obstacle({ of, base, plan, types, migration, onChoose, onLeave }: Props & { of: Break }) {
   const type = typeOf(of.path)
   const edit = plan.changes.find(({ kind, id }) => kind === 'record_type' && id === type)
   const production = types.find(({ id }) => id === type)
@@ -94,6 +101,7 @@ function Obstacle({ of, base, plan, types, migration, onChoose }: Props & { of: 
   const fixes = fixesOf(of, before, after)
   const mayDecide = useMay(base, '*', 'admin')
   const isOfRecords = of.code === 'records_invalid'
+  const change = editOf(plan, of)
   const add = (steps: readonly MigrationStep[]) => onChoose(type, [...(migration[type] ?? []), ...steps])
   return (
     <section className="amber review-break">
@@ -104,7 +112,7 @@ function Obstacle({ of, base, plan, types, migration, onChoose }: Props & { of: 
             ? words.review.wouldNotFit(
                 `${counted(of.count ?? 0, types, type, 'record')} ${words.review.ofProduction}`,
               )
-            : of.message}
+            : `${change?.title ? `${change.title}: ` : ''}${of.message}`}
         </Text>
       </h2>
       {fixes.map((fix) => (
@@ -124,6 +132,11 @@ function Obstacle({ of, base, plan, types, migration, onChoose }: Props & { of: 
       )}
       <p className="chips">
         {mayDecide && fixes.map((fix) => <FixButtons key={JSON.stringify(fix)} fix={fix} onChoose={add} />)}
+        {change && onLeave && (
+          <button type="button" onClick={() => onLeave(keyOf(change))}>
+            {words.review.leaveOut}
+          </button>
+        )}
         {isOfRecords && (
           <Link className="button quiet" href={to.records(base, type, shown(fixes, of))}>
             <Text>{words.review.show(counted(2, types, type, 'record').replace(/^\S+ /, ''))}</Text>

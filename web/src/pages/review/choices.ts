@@ -37,6 +37,10 @@ export const isOfRecords = ({ kind }: { kind: string }): boolean =>
 export const conflictsOf = ({ conflicts }: Proposal): Conflict[] =>
   conflicts.flatMap((each) => (each.path === undefined ? [] : [{ ...each, path: each.path }]))
 
+/** The change that an obstacle is in the way of, if it is of a record or a relationship. */
+export const editOf = ({ changes }: Proposal, { path }: { path: string }): Edit | undefined =>
+  changes.find((edit) => isOfRecords(edit) && `${path}/`.startsWith(`/${edit.id}/`))
+
 /** `data.stage` of a conflict of one field. */
 export function fieldOf({ kind, id, path }: Conflict): string | undefined {
   const whole = kind === 'record' ? `/${id}` : `/${kind}/${id}`
@@ -49,10 +53,13 @@ export const undecided = (plan: Proposal, { left, taken }: Choices): number =>
 
 type Named = { kind: string; record_type?: string; id: string }
 
-/** The part of a promotion that the choices make. */
+export const isChosen = ({ left, taken }: Choices): boolean => left.size + Object.keys(taken).length > 0
+
+/** The part of a promotion that the choices make. `isNamed`: by name also where all goes along. */
 export function partOf(
   plan: Proposal | undefined,
   { left, taken }: Choices,
+  isNamed = false,
 ): { resources?: Named[]; resolve?: object[] } {
   const named = ({ kind, id }: Named): Named => {
     if (kind !== 'record') return { kind, id }
@@ -67,5 +74,8 @@ export function partOf(
       ? []
       : [{ ...named(each), ...(field !== undefined && { field }), take }]
   })
-  return { ...(left.size > 0 && { resources: rest.map(named) }), ...(resolve.length > 0 && { resolve }) }
+  return {
+    ...((left.size > 0 || isNamed) && { resources: rest.map(named) }),
+    ...(resolve.length > 0 && { resolve }),
+  }
 }

@@ -15,7 +15,7 @@ import { useKey } from '../../shell/keys.tsx'
 import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
 import { Breaks } from './breaks.tsx'
-import { conflictsOf, isOfRecords, keyOf, keyOfNamed, useChoices } from './choices.ts'
+import { conflictsOf, isChosen, isOfRecords, keyOf, keyOfNamed, partOf, useChoices } from './choices.ts'
 import { Decision } from './decision.tsx'
 import {
   type Conflict,
@@ -82,11 +82,13 @@ function Review({ base, item, next }: { base: string; item: Item; next: Item | u
   const types = useTypes(base).data ?? []
   // What was chosen for records that do not fit. It is sent with the decision, and nothing of it is done before.
   const [migration, setMigration] = useState<Migration>({})
-  const proposal = usePlan(base, item, migration)
+  const choices = useChoices()
+  const proposal = usePlan(base, item, migration, (all) =>
+    item.set && isChosen(choices) ? partOf(all, choices, item.request !== undefined) : undefined,
+  )
   const choose = (type: string, steps: readonly MigrationStep[]) =>
     setMigration(({ [type]: _, ...rest }) => (steps.length === 0 ? rest : { ...rest, [type]: steps }))
   const plan = proposal.data
-  const choices = useChoices()
   const [shown, setShown] = useState(AT_ONCE)
   const conflicts = plan ? conflictsOf(plan) : []
   const edits = sorted(plan?.changes ?? [], conflicts)
@@ -135,7 +137,11 @@ function Review({ base, item, next }: { base: string; item: Item; next: Item | u
           {proposal.error && <Failure of={proposal.error} onRetry={() => void proposal.refetch()} />}
           {plan && (
             <>
-              <Breaks base={base} plan={plan} types={types} migration={migration} onChoose={choose} />
+              <Breaks
+                {...{ base, plan, types, migration }}
+                onChoose={choose}
+                onLeave={of.mayReview ? choices.onLeave : undefined}
+              />
               <Opinions said={said} />
               {edits
                 .slice(0, shown)

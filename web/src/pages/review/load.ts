@@ -169,11 +169,17 @@ export const usePlans = (base: string, items: readonly Item[]) =>
     }),
   })
 
-/** The plan of one, with what was chosen for records that do not fit. */
-export function usePlan(base: string, item: Item, migration: Migration) {
+/** The plan of one, with what was chosen for records that do not fit, and what is left of a change-set. */
+export function usePlan(
+  base: string,
+  item: Item,
+  migration: Migration,
+  partOf: (plan: Proposal) => { resources?: unknown[] } | undefined,
+) {
   const asked = useQuery<Proposal, Failure>(planOf(base, item))
-  const isRepaired = Object.keys(migration).length > 0
-  const body = { from: item.from, migration }
+  const part = asked.data && partOf(asked.data)
+  const isRepaired = Object.keys(migration).length > 0 || (part !== undefined && part.resources?.length !== 0)
+  const body = { from: item.from, ...(item.set ? part : { migration }) }
   const repaired = useAsk<Proposal>(pathOf([base, 'promote', 'proposal']), body, {
     enabled: isRepaired,
     keep: true,
@@ -182,11 +188,16 @@ export function usePlan(base: string, item: Item, migration: Migration) {
   return {
     ...asked,
     error: asked.error ?? repaired.error,
-    // A repair takes away what is in the way; what was asked for stays the same.
-    data: isRepaired && data && asked.data ? { ...data, changes: asked.data.changes } : asked.data,
+    data: isRepaired && data && asked.data ? within(asked.data, data) : asked.data,
     isBusy: isRepaired && (repaired.isPending || repaired.isPlaceholderData),
   }
 }
+
+/** A choice takes away what is in the way. What was asked for stays the same, and so does the revision that is looked at. */
+const within = ({ changes, conflicts, revision }: Proposal, chosen: Proposal): Proposal => ({
+  ...{ ...chosen, changes, conflicts },
+  ...(revision !== undefined && { revision }),
+})
 
 export const useDeciders = () => useRead<Page<Token>>(pathOf(['tokens'], { limit: 1000 }))
 
