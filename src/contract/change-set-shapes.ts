@@ -9,6 +9,10 @@ const CLOSED_STATES = ['merged', 'rejected', 'expired'] as const
 export const CHANGE_SET_STATES = [...OPEN_STATES, ...CLOSED_STATES] as const
 export type ChangeSetStatus = (typeof CHANGE_SET_STATES)[number]
 
+/** What a list of previews can be narrowed to: those that copy the configuration, or change-sets. */
+export const LISTED_COPIES = ['config', 'on_write'] as const
+export type ListedCopy = (typeof LISTED_COPIES)[number]
+
 export const isOpen = (status: ChangeSetStatus): boolean =>
   (OPEN_STATES as readonly string[]).includes(status)
 

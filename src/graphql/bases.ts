@@ -1,5 +1,5 @@
 /** GraphQL type, queries and mutations of bases. */
-import { CHANGE_SET_STATES } from '../contract/change-set-shapes.ts'
+import { CHANGE_SET_STATES, LISTED_COPIES } from '../contract/change-set-shapes.ts'
 import * as bases from '../engine/configuration/bases/index.ts'
 import { typesVersion } from '../engine/configuration/record-types/index.ts'
 import { type ChangeSetState, changeSetState } from '../engine/core/change-set/state.ts'
@@ -22,6 +22,7 @@ import { pageArgs, pageType } from './page.ts'
 type Base = bases.Base & { dryRun?: boolean }
 
 const StatusRef = builder.enumType('ChangeSetStatus', { values: CHANGE_SET_STATES })
+const ListedCopyRef = builder.enumType('ListedCopy', { values: LISTED_COPIES })
 const ChangeSetRef = builder.objectRef<ChangeSetState>('ChangeSet').implement({
   description: 'A preview that copies nothing: it shows production with its own changes of records over it.',
   fields: (t) => ({
@@ -112,6 +113,11 @@ builder.queryFields((t) => ({
     args: {
       base: t.arg.string({ required: true }),
       status: t.arg({ type: StatusRef, description: 'Only change-sets in this state.' }),
+      copy: t.arg({
+        type: ListedCopyRef,
+        description: '"on_write": only change-sets. "config": only what copies the configuration.',
+      }),
+      createdBy: t.arg.string({ description: 'Only change-sets that the token with this id opened.' }),
       ...pageArgs(),
     },
     resolve: (_root, { base, ...args }, { scope }) => bases.listPreviews(scope, base, args),

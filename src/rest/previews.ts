@@ -1,6 +1,6 @@
 /** REST routes of previews. A preview is a base: it is read, changed and deleted as one. */
 import { z } from 'zod'
-import { CHANGE_SET_STATES } from '../contract/change-set-shapes.ts'
+import { CHANGE_SET_STATES, LISTED_COPIES } from '../contract/change-set-shapes.ts'
 import { anyPreviewOf, productionOf } from '../contract/ids.ts'
 import { pageBody, trim } from '../contract/response-bodies.ts'
 import { PreviewBody } from '../contract/shapes.ts'
@@ -49,18 +49,24 @@ export const previews = [
     params,
     query: pageQuery.extend({
       status: z.enum(CHANGE_SET_STATES).optional().meta({ description: 'Only change-sets in this state.' }),
+      copy: z.enum(LISTED_COPIES).optional().meta({
+        description: '`on_write`: only change-sets. `config`: only previews that copy the configuration.',
+      }),
+      created_by: z.string().optional().meta({
+        description: 'Only change-sets that the token with this id opened.',
+      }),
     }),
     operation: graphql(
-      `query ListPreviews($base: String!, $status: ChangeSetStatus, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
-        page: previews(base: $base, status: $status, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+      `query ListPreviews($base: String!, $status: ChangeSetStatus, $copy: ListedCopy, $createdBy: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+        page: previews(base: $base, status: $status, copy: $copy, createdBy: $createdBy, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
           data { ...BaseFields } hasMore truncated limit offset total nextCursor
         }
       }`,
       [BaseFields],
     ),
-    variables: ({ params, query: { status, ...page } }) => ({
+    variables: ({ params, query: { status, copy, created_by: createdBy, ...page } }) => ({
       base: params.base_id,
-      status,
+      ...{ status, copy, createdBy },
       ...pageOf(page),
     }),
     reply: ({ page }) => ({ body: pageBody(page) }),

@@ -50,12 +50,25 @@ const stageOf = async (record: string) =>
   succeed(await world.call('GET', `/v1/${base}/records/deal/${record}`)).data.stage
 const steps = async () => succeed(await world.call('GET', `/v1/${base}/changes?kind=preview&order=desc`)).data
 
+const listed = async (only: string) =>
+  succeed(await mara.call('GET', `/v1/${base}/previews?${only}`)).data.map((each: { id: string }) => each.id)
+
+test('previews are listed by what they copy, and change-sets by the token that opened them', async () => {
+  const { id: copied } = succeed(await world.call('POST', `/v1/${base}/preview`, { name: 'dev' }), 201)
+  const { created_by } = await state()
+  expect(await listed('copy=config')).toEqual([copied])
+  expect(await listed('copy=on_write')).toEqual([id])
+  expect(await listed(`created_by=${created_by}`)).toEqual([id])
+  expect(await listed(`created_by=${created_by}&copy=config`)).toEqual([])
+  expect(await listed('created_by=nobody')).toEqual([])
+  expect(await mara.call('GET', `/v1/${base}/previews?copy=none`)).toMatchObject({ status: 400 })
+})
+
 test('what is submitted waits, a reviewer sends it back, and the agent reads why and goes on in it', async () => {
   const asked = succeed(await submit({ title: 'June', comment: 'Signed.' }), 201)
   expect(asked).toMatchObject({ from: id, title: 'June', note: 'Signed.', state: 'open', revision: 1 })
   expect(await state()).toMatchObject({ status: 'submitted', title: 'June', revision: 1 })
-  const listed = succeed(await mara.call('GET', `/v1/${base}/previews?status=submitted`)).data
-  expect(listed.map((each: { id: string }) => each.id)).toEqual([id])
+  expect(await listed('status=submitted')).toEqual([id])
   succeed(await review(mara.call, { verdict: 'request_changes', text: 'Name the month.' }), 201)
   expect(await state()).toMatchObject({ status: 'changes_requested' })
   expect(succeed(await agent.call('GET', `/v1/${base}/review-requests/${asked.id}`))).toMatchObject({

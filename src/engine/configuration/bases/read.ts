@@ -1,4 +1,4 @@
-import type { ChangeSetStatus } from '../../../contract/change-set-shapes.ts'
+import type { ChangeSetStatus, ListedCopy } from '../../../contract/change-set-shapes.ts'
 import { anyPreviewOf } from '../../../contract/ids.ts'
 import { readNewest } from '../../core/created-at-page.ts'
 import { requireBase } from '../../core/existing-base.ts'
@@ -15,6 +15,13 @@ import { toRow } from './table.ts'
 export const listBases = (scope: Scope, args: PageArgs): Promise<Page<Base>> =>
   listWhere(scope, 'bases', args, visibleBases(scope))
 
+/** Which previews to list. A state and a token are those of change-sets. */
+type Only = {
+  status?: ChangeSetStatus | null | undefined
+  copy?: ListedCopy | null | undefined
+  createdBy?: string | null | undefined
+}
+
 /**
  * Lists the previews of a base that the token has any grant on, newest first.
  * @throws FORBIDDEN without a grant on the base or its previews; NOT_FOUND
@@ -22,14 +29,21 @@ export const listBases = (scope: Scope, args: PageArgs): Promise<Page<Base>> =>
 export async function listPreviews(
   scope: Scope,
   baseId: string,
-  { status, ...args }: PageArgs & { status?: ChangeSetStatus | null | undefined },
+  { status, copy, createdBy, ...args }: PageArgs & Only,
 ): Promise<Page<Base>> {
   // A grant on the environment "preview" covers all previews of the base, and not the base.
   if (!scope.access.sees(anyPreviewOf(baseId))) requireBaseAccess(scope.access, baseId)
-  const where = {
-    AND: [visibleBases(scope), { productionBase: baseId, ...(status && { changeSet: { status } }) }],
+  const where: Prisma.BaseWhereInput = {
+    productionBase: baseId,
+    AND: [
+      visibleBases(scope),
+      copy ? { changeSet: copy === 'config' ? { is: null } : { isNot: null } } : {},
+      status ? { changeSet: { status } } : {},
+      createdBy ? { changeSet: { tokenId: createdBy } } : {},
+    ],
   }
-  const page = await listWhere(scope, `${status ?? 'all'} previews of ${baseId}`, args, where)
+  const list = `previews of ${baseId} ${JSON.stringify({ status, copy, createdBy })}`
+  const page = await listWhere(scope, list, args, where)
   if (page.data.length === 0) await requireBase(scope, baseId)
   return page
 }
