@@ -37,6 +37,19 @@ test('a request without a signature, or with a bearer token, reads nothing', asy
   expect((await raw(await signed({ path: SEEN }))).text).toBe('in docs')
 })
 
+test('a NUL in the name of an object or in a parameter is refused', async () => {
+  const upload = { uploadId: '\0', partNumber: '1' }
+  const sent: Sent[] = [
+    { path: '/s3/crm/docs/a%00b' },
+    { path: '/s3/crm', query: { 'list-type': '2', prefix: 'docs/\0' } },
+    { path: SEEN, query: { uploadId: '\0' } },
+    { method: 'PUT', path: SEEN, query: upload, body: 'x' },
+    { method: 'DELETE', path: SEEN, query: { uploadId: '\0' } },
+  ]
+  for (const each of sent)
+    expect(await raw(await signed(each))).toMatchObject({ status: 400, code: 'InvalidURI' })
+})
+
 test('any altered part of a signed request is refused', async () => {
   const good = await signed({ path: SEEN, headers: { 'x-amz-meta-a': '1' } })
   const { authorization = '' } = good.headers
@@ -189,7 +202,7 @@ test.each([
   ['docs//seen.txt', 'InvalidArgument'],
   ['docs/./seen.txt', 'InvalidArgument'],
   ['docs/a%5Cb', 'InvalidArgument'],
-  ['docs/a%00b', 'InvalidArgument'],
+  ['docs/a%00b', 'InvalidURI'],
   ['docs/a%E2%80%AEb', 'InvalidArgument'],
   ['docs/%25zz', 'NoSuchKey'],
   [`docs/${'x'.repeat(1025)}`, 'InvalidArgument'],

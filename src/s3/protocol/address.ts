@@ -54,10 +54,10 @@ const PARTS = /^([^?]*)\??(.*)$/s
 
 function decode(text: string): string {
   try {
-    return decodeURIComponent(text)
-  } catch {
-    throw new S3Fault('InvalidURI', 'The URL must be percent-encoded UTF-8.')
-  }
+    const decoded = decodeURIComponent(text)
+    if (!decoded.includes('\0')) return decoded
+  } catch {}
+  throw new S3Fault('InvalidURI', 'The URL must be percent-encoded UTF-8 without NUL.')
 }
 
 /** The file of a key, `<file_type>/<path>`; undefined for a key without a path. */
