@@ -8,7 +8,7 @@ import { isRemade } from './operations.ts'
 // Of the records `$3` of the types `$2`, the links beside `$4`.
 const TAKEN_ALONG = statement(
   'links_of_drafted_deletions',
-  `SELECT w.type, w.id, count(DISTINCT l.id)::int AS count, bool_or(l.is_target AND t.on_delete = 'restrict') AS is_restricted
+  `SELECT w.type, w.id, bool_or(l.is_target AND t.on_delete = 'restrict') AS is_restricted
    FROM unnest($2::text[], $3::text[]) AS w (type, id)
    JOIN plinth.record r ON r.base_id = $1 AND r.record_type = w.type AND r.id = w.id
    CROSS JOIN LATERAL (
@@ -26,17 +26,16 @@ export async function grownDeletions(db: Db, baseId: string, merged: readonly Me
   const records = goes.filter(({ kind }) => kind === 'record')
   if (records.length === 0) return []
   const links = goes.flatMap(({ kind, id }) => (kind === 'relationship' ? id : []))
-  type Found = { type: string; id: string; count: number; is_restricted: boolean }
+  type Found = { type: string; id: string; is_restricted: boolean }
   const found = await db.query<Found>(TAKEN_ALONG, [
     ...[baseId, records.map(({ type }) => type), records.map(({ id }) => id), links],
   ])
-  return found.map(({ type, id, count, is_restricted: isRestricted }) => ({
+  return found.map(({ type, id, is_restricted: isRestricted }) => ({
     path: `/${nameOf({ kind: 'record', type, id })}`,
     code: isRestricted ? 'restricted' : 'cascade_grew',
     message: isRestricted
       ? 'Relationships of production restrict the deletion of this record by now. Discard the change, or leave it out.'
       : 'The deletion of this record takes relationships of production with it that the change-set does not delete. Discard the change and delete it again, leave it out, or send force.',
-    count,
   }))
 }
 
