@@ -118,6 +118,8 @@ builder.queryFields((t) => ({
         description: '"on_write": only change-sets. "config": only what copies the configuration.',
       }),
       createdBy: t.arg.string({ description: 'Only change-sets that the token with this id opened.' }),
+      recordType: t.arg.string({ description: 'With `recordId`: only change-sets that change this record.' }),
+      recordId: t.arg.string(),
       ...pageArgs(),
     },
     resolve: (_root, { base, ...args }, { scope }) => bases.listPreviews(scope, base, args),

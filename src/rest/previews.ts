@@ -55,19 +55,25 @@ export const previews = [
       created_by: z.string().optional().meta({
         description: 'Only change-sets that the token with this id opened.',
       }),
+      record_type: z
+        .string()
+        .optional()
+        .meta({ description: 'With `record_id`: only change-sets that change this record.' }),
+      record_id: z.string().optional().meta({ description: 'The id of the record.' }),
     }),
     operation: graphql(
-      `query ListPreviews($base: String!, $status: ChangeSetStatus, $copy: ListedCopy, $createdBy: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
-        page: previews(base: $base, status: $status, copy: $copy, createdBy: $createdBy, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+      `query ListPreviews($base: String!, $status: ChangeSetStatus, $copy: ListedCopy, $createdBy: String, $recordType: String, $recordId: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+        page: previews(base: $base, status: $status, copy: $copy, createdBy: $createdBy, recordType: $recordType, recordId: $recordId, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
           data { ...BaseFields } hasMore truncated limit offset total nextCursor
         }
       }`,
       [BaseFields],
     ),
-    variables: ({ params, query: { status, copy, created_by: createdBy, ...page } }) => ({
+    variables: ({ params, query }) => ({
       base: params.base_id,
-      ...{ status, copy, createdBy },
-      ...pageOf(page),
+      ...{ status: query.status, copy: query.copy, createdBy: query.created_by },
+      ...{ recordType: query.record_type, recordId: query.record_id },
+      ...pageOf(query),
     }),
     reply: ({ page }) => ({ body: pageBody(page) }),
     answers: listOf(Base),

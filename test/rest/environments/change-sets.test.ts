@@ -799,3 +799,35 @@ describe('rights', () => {
     expect((await dataOf('crm', a)).stage).toBe('won')
   })
 })
+
+test('the change-sets that change a record are listed, for those who may read it in both', async () => {
+  await patch(id, a, { stage: 'won' })
+  const other = succeed(
+    await call('POST', '/v1/crm/preview', { name: `o${serial}`, copy: 'on_write' }),
+    201,
+  ).id
+  await patch(other, a, { stage: 'lost' })
+  await patch(other, b, { stage: 'lost' })
+  const listed = async (record: string, as: Call = call, more = '') =>
+    succeed(await as('GET', `/v1/crm/previews?record_type=deal&record_id=${record}${more}`)).data.map(
+      (each: { id: string }) => each.id,
+    )
+  expect(await listed(a)).toEqual([other, id])
+  expect(await listed(b)).toEqual([other])
+  expect(await listed(c)).toEqual([])
+  expect(await listed(a, call, '&status=submitted')).toEqual([])
+  await patch(other, b, { stage: 'open' })
+  expect(await listed(b), 'a change that was taken back is none').toEqual([])
+  const half = await call('GET', `/v1/crm/previews?record_id=${a}`)
+  expect(expectFailure(half, 'VALIDATION_ERROR').details[0]).toMatchObject({
+    path: 'query/record_type',
+    code: 'required',
+  })
+  const grant = (record_type: string, environment: string) => ({
+    ...{ base: 'crm', permission: 'read', record_type, environment },
+  })
+  const notes = await world.newToken([grant('note', '*')])
+  expectFailure(await notes.call('GET', `/v1/crm/previews?record_type=deal&record_id=${a}`), 'FORBIDDEN')
+  const inProduction = await world.newToken([grant('deal', 'production'), grant('note', 'preview')])
+  expect(await listed(a, inProduction.call)).toEqual([])
+})

@@ -1,11 +1,13 @@
 import type { ChangeSetStatus, ListedCopy } from '../../../contract/change-set-shapes.ts'
 import { anyPreviewOf } from '../../../contract/ids.ts'
+import { invalid } from '../../../foundation/errors.ts'
 import { readNewest } from '../../core/created-at-page.ts'
 import { requireBase } from '../../core/existing-base.ts'
 import type { Page, PageArgs } from '../../core/page.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { Prisma } from '../../prisma/client.ts'
-import { requireBaseAccess } from '../../storage/access/access.ts'
+import { requireBaseAccess, requirePermission } from '../../storage/access/access.ts'
+import { statement } from '../../storage/database/client.ts'
 import { viewOf } from '../lifecycle/fields.ts'
 import { get } from '../lifecycle/read.ts'
 import { BASE, type Base } from './base.ts'
@@ -15,24 +17,49 @@ import { toRow } from './table.ts'
 export const listBases = (scope: Scope, args: PageArgs): Promise<Page<Base>> =>
   listWhere(scope, 'bases', args, visibleBases(scope))
 
+const CHANGE_SETS_OF = statement(
+  'change_sets_of_record',
+  `SELECT d.branch AS id FROM plinth.base b
+   JOIN plinth.draft_record d ON d.branch = b.id AND d.record_type = $2 AND d.id = $3
+   WHERE b.production_base = $1 AND plinth_draft.differs(d)`,
+)
+
+/** The change-sets that change a record, where the token may read it. */
+async function changeSetsOf(scope: Scope, baseId: string, type: string, id: string): Promise<string[]> {
+  requirePermission(scope.access, 'read', baseId, type)
+  const found = await scope.db.query<{ id: string }>(CHANGE_SETS_OF, [baseId, type, id])
+  return found.flatMap((each) => (scope.access.allows('read', each.id, type) ? [each.id] : []))
+}
+
 /** Which previews to list. A state and a token are those of change-sets. */
 type Only = {
   status?: ChangeSetStatus | null | undefined
   copy?: ListedCopy | null | undefined
   createdBy?: string | null | undefined
+  recordType?: string | null | undefined
+  recordId?: string | null | undefined
 }
 
 /**
  * Lists the previews of a base that the token has any grant on, newest first.
- * @throws FORBIDDEN without a grant on the base or its previews; NOT_FOUND
+ * @throws FORBIDDEN without a grant on the base or its previews; NOT_FOUND; VALIDATION_ERROR for a half of a record's name
  */
 export async function listPreviews(
   scope: Scope,
   baseId: string,
-  { status, copy, createdBy, ...args }: PageArgs & Only,
+  { status, copy, createdBy, recordType: type, recordId: id, ...args }: PageArgs & Only,
 ): Promise<Page<Base>> {
   // A grant on the environment "preview" covers all previews of the base, and not the base.
   if (!scope.access.sees(anyPreviewOf(baseId))) requireBaseAccess(scope.access, baseId)
+  if ((type == null) !== (id == null)) {
+    const [given, missing] = type == null ? ['record_id', 'record_type'] : ['record_type', 'record_id']
+    throw invalid({
+      path: `/${missing}`,
+      code: 'required',
+      message: `${given} needs ${missing}: together they name a record. Send both, or neither.`,
+    })
+  }
+  const hasRecord = type != null && id != null
   const where: Prisma.BaseWhereInput = {
     productionBase: baseId,
     AND: [
@@ -40,9 +67,10 @@ export async function listPreviews(
       copy ? { changeSet: copy === 'config' ? { is: null } : { isNot: null } } : {},
       status ? { changeSet: { status } } : {},
       createdBy ? { changeSet: { tokenId: createdBy } } : {},
+      hasRecord ? { id: { in: await changeSetsOf(scope, baseId, type, id) } } : {},
     ],
   }
-  const list = `previews of ${baseId} ${JSON.stringify({ status, copy, createdBy })}`
+  const list = `previews of ${baseId} ${JSON.stringify({ status, copy, createdBy, type, id })}`
   const page = await listWhere(scope, list, args, where)
   if (page.data.length === 0) await requireBase(scope, baseId)
   return page
