@@ -330,3 +330,92 @@ inBrowser('what an agent did is planned to be taken back from its own page', asy
   expect(faults).toEqual([])
   await close()
 })
+
+inBrowser('what is proposed for a record is on its page, one click from its decision', async () => {
+  const { of, tickets, from } = await handOver('evening')
+  const [{ id }] = tickets as [Ticket]
+  const { owner } = await of(id)
+  const { page, faults, close } = await explorer.open('Mara Lindqvist', `/t/ticket/${id}`)
+  const visitor = new Visitor(page)
+  const waiting = page.getByRole('region', { name: 'Waiting for approval' })
+  await visitor.sees('Hand over to evening', waiting)
+  await visitor.sees('evening', waiting.locator('.changes'))
+  expect((await of(id)).owner, 'it is only proposed').toBe(owner)
+  expect(owner).not.toBe('evening')
+  await visitor.click('link', 'Review', waiting)
+  await visitor.sees('Promote')
+  expect(new URL(page.url()).pathname).toContain(from)
+  expect(faults).toEqual([])
+  await close()
+})
+
+inBrowser('a linked record that waits is decided on the page of the record, and that is undone', async () => {
+  const { page, faults, close } = await explorer.open('Mara Lindqvist', '/t/ticket/T-1004')
+  const visitor = new Visitor(page)
+  const states = async () =>
+    succeed(await explorer.server.call('GET', '/v1/desk/records/refund_request?sort=id'))
+      .data.map(({ data }: { data: { state: string } }) => data.state)
+      .sort()
+  expect(await states()).toEqual(['proposed', 'proposed'])
+  await visitor.click('button', 'Decide…')
+  await visitor.click('menuitem', 'approved')
+  await expect.poll(states).toEqual(['approved', 'proposed'])
+  await visitor.click('button', 'Undo', page.getByRole('status'))
+  await visitor.click('button', 'Undo 1 change', page.getByRole('dialog'))
+  await expect.poll(states).toEqual(['proposed', 'proposed'])
+  expect(faults).toEqual([])
+  await close()
+  const jonas = await explorer.open('Jonas Weber', '/t/ticket/T-1004')
+  await new Visitor(jonas.page).sees('Waiting for approval')
+  const mayWrite = succeed(await explorer.as('Jonas Weber')('GET', '/v1/tokens/self')).grants.some(
+    ({ permission }: { permission: string }) => permission !== 'read',
+  )
+  expect((await jonas.page.getByRole('button', { name: 'Decide…' }).count()) > 0).toBe(mayWrite)
+  await jonas.close()
+})
+
+inBrowser('of a proposal, one record is taken back on its page, and the rest stays', async () => {
+  const { server } = explorer
+  const { of, tickets, from } = await handOver('dusk')
+  const [one, two] = tickets as [Ticket, Ticket]
+  const before = one.data.owner
+  succeed(await explorer.as('Mara Lindqvist')('POST', '/v1/desk/promote', { from }))
+  expect([(await of(one.id)).owner, (await of(two.id)).owner]).toEqual(['dusk', 'dusk'])
+  const { page, faults, close } = await explorer.open('Mara Lindqvist', `/t/ticket/${one.id}`)
+  const visitor = new Visitor(page)
+  await visitor.click('button', 'Roll back…', page.getByRole('complementary', { name: 'History' }))
+  await visitor.sees(`ticket/${one.id}`, page.getByRole('dialog'))
+  await visitor.click('button', 'Roll back 1 change', page.getByRole('dialog'))
+  await expect.poll(async () => (await of(one.id)).owner).toEqual(before)
+  expect((await of(two.id)).owner).toBe('dusk')
+  const { data } = succeed(await server.call('GET', '/v1/desk/promotions?limit=2'))
+  const [back] = data.flatMap(({ changes }: { changes: Back[] }) =>
+    changes.filter((each) => each.rolled_back),
+  )
+  expect(back).toMatchObject({ id: `ticket/${one.id}` })
+  expect(faults).toEqual([])
+  await close()
+})
+type Back = { id: string; rolled_back?: true }
+
+inBrowser('of a proposal of record types, one passes and the other stays', async () => {
+  const { server } = explorer
+  const before = await schema()
+  succeed(await server.call('PATCH', '/v1/desk/records/ticket/T-1002', { data: { priority: 'low' } }))
+  expect((await server.call('GET', '/v1/desk/record-types/survey')).status).toBe(404)
+  const { page, faults, close } = await explorer.open('Mara Lindqvist', '/review/desk--csat')
+  const visitor = new Visitor(page)
+  await visitor.sees(/tickets? of production would not fit/)
+  const promote = page.getByRole('button', { name: 'Promote', exact: true })
+  expect(await promote.isDisabled()).toBe(true)
+  await page.getByRole('checkbox', { name: 'Goes along' }).first().uncheck()
+  await visitor.sees('1 change stays in the proposal.')
+  await expect.poll(() => promote.isEnabled()).toBe(true)
+  expect(await page.getByText(/would not fit/).count()).toBe(0)
+  await promote.click()
+  await visitor.sees('“csat” is promoted.')
+  succeed(await server.call('GET', '/v1/desk/record-types/survey'))
+  expect(await schema()).toBe(before)
+  expect(faults).toEqual([])
+  await close()
+})

@@ -218,6 +218,8 @@ export const words = {
     noLinks: 'Nothing is linked with this record.',
     noFiles: 'No file is attached to this record.',
     waiting: 'Waiting for approval',
+    proposes: 'proposes',
+    decide: 'Decide…',
     all: (count: number) => `All ${number.format(count)}`,
     atCreation: 'at creation',
     before: (version: number) => `before v${version}`,

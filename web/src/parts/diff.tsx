@@ -2,7 +2,6 @@
 import { diffWordsWithSpace } from 'diff'
 import type { Data, Json, Step } from '../api/shapes.ts'
 import { words } from '../words.ts'
-import { Text } from './plain-text.tsx'
 import { own } from './record-types.ts'
 import { DIFF_CHARS, fieldName, visible } from './text.ts'
 import { Value } from './value.tsx'
@@ -74,7 +73,8 @@ function Change({ from, to, varies = [], most = DIFF_CHARS }: Sides & { most?: n
         ))}
       </span>
     )
-  if (most > DIFF_CHARS && isProse(from) && isProse(to)) return <WordChange from={from} to={to} />
+  const wordDiff = most > DIFF_CHARS && isProse(from) && isProse(to) ? wordsBetween(from, to) : undefined
+  if (wordDiff) return <WordChange parts={wordDiff} />
   const side = (value: Json | undefined, Mark: 'del' | 'ins') =>
     isEmpty(value) ? (
       <span className="empty-word">{words.empty}</span>
@@ -100,16 +100,22 @@ const COMPARED_CHARS = 10_000
 const isProse = (value: Json | undefined): value is string =>
   typeof value === 'string' && value.length > PROSE_CHARS && value.length < COMPARED_CHARS
 
+/** The words that were taken and added. Texts that share less than half are read one after the other. */
+function wordsBetween(from: string, to: string) {
+  const parts = diffWordsWithSpace(visible(from), visible(to), { timeout: 100 })
+  const isKept = ({ added, removed }: { added: boolean; removed: boolean }) => !added && !removed
+  const kept = parts?.filter(isKept).reduce((sum, { value }) => sum + value.trim().length, 0) ?? 0
+  return kept * 2 < Math.min(from.length, to.length) ? undefined : parts
+}
+
 /** Long texts are shown by the words that were taken and added. */
-const WordChange = ({ from, to }: { from: string; to: string }) => (
+const WordChange = ({ parts }: { parts: ReturnType<typeof diffWordsWithSpace> }) => (
   <bdi dir="auto" className="long">
-    {diffWordsWithSpace(visible(from), visible(to), { timeout: 100 })?.map(
-      ({ value, added, removed }, at) => {
-        const Mark = added ? 'ins' : removed ? 'del' : 'span'
-        // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text have no other name
-        return <Mark key={at}>{value}</Mark>
-      },
-    ) ?? <Text>{to}</Text>}
+    {parts.map(({ value, added, removed }, at) => {
+      const Mark = added ? 'ins' : removed ? 'del' : 'span'
+      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text have no other name
+      return <Mark key={at}>{value}</Mark>
+    })}
   </bdi>
 )
 

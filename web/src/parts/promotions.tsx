@@ -6,7 +6,7 @@ import { words } from '../words.ts'
 import { Button } from './button.tsx'
 import { Card } from './card.tsx'
 import { Dialog } from './dialog.tsx'
-import { Failure, pendingOf } from './failure.tsx'
+import { Empty, Failure, pendingOf } from './failure.tsx'
 import { useMay } from './grants.ts'
 import { Text } from './plain-text.tsx'
 import { kindName, shortName } from './previews.ts'
@@ -53,6 +53,12 @@ export function Promotions({ base }: { base: string }) {
   )
 }
 
+/** Takes back what a promotion did to one record. */
+export function RollBackOne({ id, ...props }: Omit<RollBackProps, 'of'> & { id: string }) {
+  const { data } = useRead<Promotion>(pathOf([props.base, 'promotions', id]))
+  return data && <RollBack {...props} of={data} />
+}
+
 const INVERSE = { create: 'delete', update: 'update', delete: 'create' } as const
 
 const isOfRecords = ({ kind }: Edit) => kind === 'record' || kind === 'relationship'
@@ -64,11 +70,17 @@ function named({ kind, id }: Edit) {
   return { kind, record_type: type, id: own }
 }
 
-function RollBack({ base, of, onClose }: { base: string; of: Promotion; onClose: () => void }) {
-  const left = of.changes.filter((edit) => !edit.rolled_back)
+type RollBackProps = { base: string; of: Promotion; only?: string; onClose: () => void }
+
+/** `only` is the record that it is about, as `ticket/T-1`. */
+function RollBack({ base, of, only, onClose }: RollBackProps) {
+  const left = of.changes.filter((edit) => !edit.rolled_back && (only === undefined || edit.id === only))
   const [kept, setKept] = useState<ReadonlySet<Edit>>(new Set())
   const chosen = left.filter((edit) => !kept.has(edit))
-  const body = { promotion_id: of.id, ...(kept.size > 0 && { resources: chosen.map(named) }) }
+  const body = {
+    promotion_id: of.id,
+    ...((kept.size > 0 || only !== undefined) && { resources: chosen.map(named) }),
+  }
   const path = [base, 'promote', 'rollback']
   const plan = useAsk<Promotion>(pathOf(path, { dry_run: true }), body, {
     enabled: chosen.length > 0,
@@ -91,7 +103,7 @@ function RollBack({ base, of, onClose }: { base: string; of: Promotion; onClose:
         onSelect: act,
       }}
     >
-      {pendingOf(plan, 3)}
+      {left.length === 0 ? <Empty title={words.undo.nothing} /> : pendingOf(plan, 3)}
       <ul className="plain-list">
         {left.map((edit) => (
           <li key={`${edit.kind}/${edit.id}`}>

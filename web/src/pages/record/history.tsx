@@ -10,6 +10,7 @@ import { Icon } from '../../parts/icon.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { kindName } from '../../parts/previews.ts'
+import { RollBackOne } from '../../parts/promotions.tsx'
 import type { useParameters } from '../../parts/search.ts'
 import { Time } from '../../parts/time.tsx'
 import { ProposedBy, Shape } from '../../parts/who.tsx'
@@ -30,7 +31,7 @@ type Props = {
 }
 
 export function History({ place, history, fired, shown, last, onChange }: Props) {
-  const [open, setOpen] = useState<{ panel: 'undo' | 'cause'; change: Change }>()
+  const [open, setOpen] = useState<{ panel: 'undo' | 'cause' | 'promotion'; change: Change }>()
   const mayWrite = useMay(place.base, place.type, 'write')
   const changes = history.data?.data ?? []
   return (
@@ -67,6 +68,7 @@ export function History({ place, history, fired, shown, last, onChange }: Props)
             mayWrite={mayWrite}
             onUndo={() => setOpen({ panel: 'undo', change })}
             onCause={() => setOpen({ panel: 'cause', change })}
+            onRollBack={() => setOpen({ panel: 'promotion', change })}
             {...(change.version > 1 &&
               change.operation !== 'restore' && {
                 onBefore: () => onChange({ v: String(change.version - 1), vs: undefined, edit: undefined }),
@@ -81,6 +83,14 @@ export function History({ place, history, fired, shown, last, onChange }: Props)
       )}
       {open?.panel === 'undo' && (
         <UndoChange place={place} change={open.change} onClose={() => setOpen(undefined)} />
+      )}
+      {open?.panel === 'promotion' && open.change.cause !== null && (
+        <RollBackOne
+          base={place.base}
+          id={open.change.cause}
+          only={`${place.type}/${place.id}`}
+          onClose={() => setOpen(undefined)}
+        />
       )}
       {open?.panel === 'cause' && (
         <Cause base={place.base} change={open.change} onClose={() => setOpen(undefined)} />
@@ -97,10 +107,21 @@ type EntryProps = {
   mayWrite: boolean
   onUndo: () => void
   onCause: () => void
+  onRollBack: () => void
   onBefore?: () => void
 }
 
-function Entry({ change, fired, isFirst, isShown, mayWrite, onUndo, onCause, onBefore }: EntryProps) {
+function Entry({
+  change,
+  fired,
+  isFirst,
+  isShown,
+  mayWrite,
+  onUndo,
+  onCause,
+  onRollBack,
+  onBefore,
+}: EntryProps) {
   const [isWhole, setWhole] = useState(false)
   const { actor, call, at, operation, proposed, version } = change
   const fields = operation === 'delete' || operation === 'cancel' ? [] : changesOf(change.diff)
@@ -146,6 +167,9 @@ function Entry({ change, fired, isFirst, isShown, mayWrite, onUndo, onCause, onB
             title={mayWrite ? undefined : words.mayNotWrite}
             onClick={onUndo}
           />
+          {proposed && mayWrite && (
+            <Button className="quiet" label={words.review.rollBack} onClick={onRollBack} />
+          )}
           {onBefore && <Button className="quiet" label={words.record.asBefore} onClick={onBefore} />}
           <Button className="quiet" label={words.record.cause} onClick={onCause} />
         </div>

@@ -1,5 +1,5 @@
-/** What is linked with the record, by title. What waits for a person comes first. */
-
+/** What is linked with the record, by title. What waits for a person is apart. */
+import type { ReactNode } from 'react'
 import { to } from '../../addresses.ts'
 import { useTypes } from '../../api/queries.ts'
 import type { RecordType } from '../../api/shapes.ts'
@@ -14,12 +14,12 @@ import { words } from '../../words.ts'
 import type { Place, Related, useRelated } from './load.ts'
 
 const FEW = 4
-const WAITING = /^(proposed|pending|requested|submitted|awaiting|needs[ _-]approval)$/i
+export const WAITING = /^(proposed|pending|requested|submitted|awaiting|needs[ _-]approval)$/i
 
 type Props = { place: Place; related: ReturnType<typeof useRelated> }
 
 /** The linked records, those that wait apart. */
-function useParts({ place, related }: Props) {
+export function useParts({ place, related }: Props) {
   const types = useTypes(place.base).data ?? []
   const all = (related.data?.data ?? []).map((of): Linked => {
     const type = types.find(({ id }) => id === of.record.record_type)
@@ -27,19 +27,6 @@ function useParts({ place, related }: Props) {
   })
   const isWaiting = ({ state }: Linked) => WAITING.test(state ?? '')
   return { waiting: all.filter(isWaiting), rest: all.filter((each) => !isWaiting(each)) }
-}
-
-export function Waiting(props: Props) {
-  const { waiting } = useParts(props)
-  if (waiting.length === 0) return null
-  return (
-    <section className="section" aria-label={words.record.waiting}>
-      <h2>
-        {words.record.waiting} <span className="note">{waiting.length}</span>
-      </h2>
-      <Cards base={props.place.base} items={waiting} />
-    </section>
-  )
 }
 
 export function Links({ isAll, onAll, ...props }: Props & { isAll: boolean; onAll: () => void }) {
@@ -53,7 +40,11 @@ export function Links({ isAll, onAll, ...props }: Props & { isAll: boolean; onAl
       <h2>
         {words.record.tabs.links} <span className="note">{rest.length}</span>
       </h2>
-      <Cards base={props.place.base} items={isAll ? rest : rest.slice(0, FEW)} />
+      <ul className="tiles">
+        {(isAll ? rest : rest.slice(0, FEW)).map((each) => (
+          <Card key={each.of.relationship.id} base={props.place.base} {...each} />
+        ))}
+      </ul>
       {!isAll && rest.length > FEW && (
         <Button className="quiet" label={words.record.all(rest.length)} onClick={onAll} />
       )}
@@ -61,15 +52,7 @@ export function Links({ isAll, onAll, ...props }: Props & { isAll: boolean; onAl
   )
 }
 
-type Linked = { of: Related; type: RecordType | undefined; state: string | undefined }
-
-const Cards = ({ base, items }: { base: string; items: readonly Linked[] }) => (
-  <ul className="tiles">
-    {items.map((each) => (
-      <Card key={each.of.relationship.id} base={base} {...each} />
-    ))}
-  </ul>
-)
+export type Linked = { of: Related; type: RecordType | undefined; state: string | undefined }
 
 function stateIn({ record }: Related, type: RecordType | undefined): string | undefined {
   const field = type && stateField(type)
@@ -77,7 +60,9 @@ function stateIn({ record }: Related, type: RecordType | undefined): string | un
   return typeof value === 'string' ? value : undefined
 }
 
-function Card({ base, of: { relationship, record }, type, state }: Linked & { base: string }) {
+type CardProps = Linked & { base: string; children?: ReactNode }
+
+export function Card({ base, of: { relationship, record }, type, state, children }: CardProps) {
   const title = titleOf(record, type)
   const own = type && titleField(type)
   const prose =
@@ -98,6 +83,7 @@ function Card({ base, of: { relationship, record }, type, state }: Linked & { ba
         {state !== undefined && <Chip tone={toneOf(state)}>{state}</Chip>}
       </span>
       {typeof text === 'string' && text !== title && <Text className="prose">{cut(text, 160).text}</Text>}
+      {children}
     </li>
   )
 }

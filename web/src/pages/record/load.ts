@@ -1,6 +1,6 @@
 /** What the page of a record reads. */
 import { pathOf, useRead } from '../../api/queries.ts'
-import type { Change, Claim, Delivery, Page, Row } from '../../api/shapes.ts'
+import type { Base, Change, Claim, Delivery, Page, Row } from '../../api/shapes.ts'
 
 export type Place = { base: string; type: string; id: string }
 
@@ -39,6 +39,16 @@ export const useRelated = (place: Place) =>
     }),
     { keep: true },
   )
+
+const PROPOSALS = 20
+const isOpen = ({ change_set: set }: Base) => set?.closed_at === null
+const openOnes = ({ data }: Page<Base>) => data.filter(isOpen)
+
+/** Change-sets that change the record, and are not decided. */
+export const useProposals = ({ base, type, id }: Place) =>
+  useRead(pathOf([base, 'previews'], { record_type: type, record_id: id, limit: PROPOSALS }), {
+    select: openOnes,
+  })
 
 export const useHistory = ({ base, type, id }: Place) =>
   useRead<Page<Change>>(

@@ -20,11 +20,12 @@ import { Files } from './files.tsx'
 import { Gone } from './gone.tsx'
 import { Head } from './head.tsx'
 import { History } from './history.tsx'
-import { Links, Waiting } from './links.tsx'
-import { type Place, useFired, useHistory, useRecord, useRelated, useVersion } from './load.ts'
+import { Links } from './links.tsx'
+import { type Place, useFired, useHistory, useProposals, useRecord, useRelated, useVersion } from './load.ts'
 import { TABS, Tabs } from './tabs.tsx'
 import { useVersionKeys } from './version-keys.ts'
 import { Viewer } from './viewer.tsx'
+import { Waiting } from './waiting.tsx'
 import './record.css'
 
 /** After an edit the focus is where it was before. */
@@ -49,7 +50,7 @@ export default function Page({ place: { base, type = '', id = '' } }: PageProps)
   const list = to.records(base, type)
   // What comes at once moves nothing that is read already.
   const fired = useFired(place)
-  const isReading = [now, history, related, fired].some((each) => each.isPending)
+  const isReading = [now, history, related, fired, useProposals(place)].some((each) => each.isPending)
   const isGone = now.error?.status === 404 && !isPast && !isReading
   const pending = isGone
     ? undefined

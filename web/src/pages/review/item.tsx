@@ -14,6 +14,7 @@ import { Shape } from '../../parts/who.tsx'
 import { useKey } from '../../shell/keys.tsx'
 import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
+import { Along } from './along.tsx'
 import { Breaks } from './breaks.tsx'
 import { conflictsOf, isChosen, isOfRecords, keyOf, keyOfNamed, partOf, useChoices } from './choices.ts'
 import { Decision } from './decision.tsx'
@@ -81,10 +82,14 @@ export default function ItemPage({ place: { base, id = '' } }: PageProps) {
 function Review({ base, item, next }: { base: string; item: Item; next: Item | undefined }) {
   const types = useTypes(base).data ?? []
   // What was chosen for records that do not fit. It is sent with the decision, and nothing of it is done before.
-  const [migration, setMigration] = useState<Migration>({})
+  const [repairs, setMigration] = useState<Migration>({})
   const choices = useChoices()
+  const migration = Object.fromEntries(
+    Object.entries(repairs).filter(([id]) => !choices.left.has(keyOf({ kind: 'record_type', id }))),
+  )
+  const isAsked = item.set !== undefined && item.request !== undefined
   const proposal = usePlan(base, item, migration, (all) =>
-    item.set && isChosen(choices) ? partOf(all, choices, item.request !== undefined) : undefined,
+    isChosen(choices) ? partOf(all, choices, isAsked) : undefined,
   )
   const choose = (type: string, steps: readonly MigrationStep[]) =>
     setMigration(({ [type]: _, ...rest }) => (steps.length === 0 ? rest : { ...rest, [type]: steps }))
@@ -143,25 +148,25 @@ function Review({ base, item, next }: { base: string; item: Item; next: Item | u
                 onLeave={of.mayReview ? choices.onLeave : undefined}
               />
               <Opinions said={said} />
-              {edits
-                .slice(0, shown)
-                .map((edit) =>
-                  isOfRecords(edit) ? (
-                    <RecordChange
-                      key={keyOf(edit)}
-                      {...{ base, edit, types, choices }}
-                      of={item.set ? of : undefined}
-                      stored={changed.get(edit.id)}
-                      conflicts={conflicts.filter((each) => keyOf(each) === keyOf(edit))}
-                      said={said.filter(({ resources }) =>
-                        resources?.some((each) => keyOfNamed(each) === keyOf(edit)),
-                      )}
-                      isMoved={moved.has(keyOf(edit))}
-                    />
-                  ) : (
-                    <ResourceChange key={keyOf(edit)} base={base} edit={edit} types={types} />
-                  ),
-                )}
+              {edits.slice(0, shown).map((edit) =>
+                isOfRecords(edit) ? (
+                  <RecordChange
+                    key={keyOf(edit)}
+                    {...{ base, edit, types, choices }}
+                    of={item.set ? of : undefined}
+                    stored={changed.get(edit.id)}
+                    conflicts={conflicts.filter((each) => keyOf(each) === keyOf(edit))}
+                    said={said.filter(({ resources }) =>
+                      resources?.some((each) => keyOfNamed(each) === keyOf(edit)),
+                    )}
+                    isMoved={moved.has(keyOf(edit))}
+                  />
+                ) : (
+                  <ResourceChange key={keyOf(edit)} base={base} edit={edit} types={types}>
+                    {rights.mayPromote && edits.length > 1 && <Along of={edit} choices={choices} />}
+                  </ResourceChange>
+                ),
+              )}
               {edits.length > shown && (
                 <Button
                   label={words.review.showMore(Math.min(AT_ONCE, edits.length - shown))}

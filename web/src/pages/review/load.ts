@@ -169,7 +169,7 @@ export const usePlans = (base: string, items: readonly Item[]) =>
     }),
   })
 
-/** The plan of one, with what was chosen for records that do not fit, and what is left of a change-set. */
+/** The plan of one, with what was chosen for records that do not fit, and the part that goes along. */
 export function usePlan(
   base: string,
   item: Item,
@@ -179,7 +179,7 @@ export function usePlan(
   const asked = useQuery<Proposal, Failure>(planOf(base, item))
   const part = asked.data && partOf(asked.data)
   const isRepaired = Object.keys(migration).length > 0 || (part !== undefined && part.resources?.length !== 0)
-  const body = { from: item.from, ...(item.set ? part : { migration }) }
+  const body = { from: item.from, ...(!item.set && { migration }), ...part }
   const repaired = useAsk<Proposal>(pathOf([base, 'promote', 'proposal']), body, {
     enabled: isRepaired,
     keep: true,
@@ -193,9 +193,13 @@ export function usePlan(
   }
 }
 
-/** A choice takes away what is in the way. What was asked for stays the same, and so does the revision that is looked at. */
+/**
+ * A choice takes away what is in the way. What was asked for stays the same, and so do the conflicts that a person chooses in,
+ * and the revision that is looked at.
+ */
 const within = ({ changes, conflicts, revision }: Proposal, chosen: Proposal): Proposal => ({
-  ...{ ...chosen, changes, conflicts },
+  ...{ ...chosen, changes },
+  conflicts: revision === undefined ? chosen.conflicts : conflicts,
   ...(revision !== undefined && { revision }),
 })
 

@@ -11,6 +11,7 @@ import { nameOf, titleOf } from '../../parts/record-types.ts'
 import { fieldName, visible } from '../../parts/text.ts'
 import { Value } from '../../parts/value.tsx'
 import { words } from '../../words.ts'
+import { Along } from './along.tsx'
 import { type Choices, fieldOf, keyOf } from './choices.ts'
 import { type Conflict, type Edit, recordOf } from './load.ts'
 import { TONES } from './resource-change.tsx'
@@ -38,8 +39,7 @@ export function RecordChange({ base, edit, stored, types, conflicts, choices, sa
   const isThere = isRecord && op !== 'create'
   const made = diff[0]?.path === '' ? (diff[0].value as { data?: Data } | undefined)?.data : undefined
   const title = titleOf({ id, data: stored?.data ?? made ?? {} }, definition)
-  const key = keyOf(edit)
-  const isLeft = choices.left.has(key)
+  const isLeft = choices.left.has(keyOf(edit))
   const fields = op === 'update' ? [...new Set(diff.map(({ path }) => topOf(path)))] : []
   return (
     <article className="card review-resource" aria-label={visible(title)}>
@@ -59,12 +59,7 @@ export function RecordChange({ base, edit, stored, types, conflicts, choices, sa
           {op === 'update' ? words.review.changes(diff.length) : words.review.states[op]}
         </Chip>
         {isMoved && <Chip tone="changed">{words.review.moved}</Chip>}
-        {of?.mayReview && (
-          <label className="review-along">
-            <input type="checkbox" checked={!isLeft} onChange={() => choices.onLeave(key)} />{' '}
-            {words.review.along}
-          </label>
-        )}
+        {of?.mayReview && <Along of={edit} choices={choices} />}
       </header>
       {op !== 'delete' && <ChangesInTable changes={changesOf(diff).filter(({ from, to }) => from !== to)} />}
       {!isLeft &&

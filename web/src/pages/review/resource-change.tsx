@@ -1,4 +1,5 @@
 /** One resource that a promotion would change: a record type field by field in words, the others by their settings. */
+import type { ReactNode } from 'react'
 import { pathOf, useRead } from '../../api/queries.ts'
 import type { Page, RecordType } from '../../api/shapes.ts'
 import { Chip, type Tone } from '../../parts/chip.tsx'
@@ -12,7 +13,7 @@ import { words } from '../../words.ts'
 import type { Edit } from './load.ts'
 import { nameOfEdit } from './title.ts'
 
-type Props = { base: string; edit: Edit; types: readonly RecordType[] }
+type Props = { base: string; edit: Edit; types: readonly RecordType[]; children?: ReactNode }
 
 const ICONS: Readonly<Record<string, IconName>> = {
   record_type: 'table',
@@ -29,7 +30,7 @@ export const TONES: Readonly<Record<Edit['op'], Tone>> = {
   delete: 'removed',
 }
 
-export function ResourceChange({ base, edit, types }: Props) {
+export function ResourceChange({ base, edit, types, children }: Props) {
   const { kind, id, op, diff } = edit
   const isType = kind === 'record_type'
   const definition = types.find((type) => type.id === id)
@@ -47,6 +48,7 @@ export function ResourceChange({ base, edit, types }: Props) {
         <Chip tone={TONES[op]}>
           {op === 'update' ? words.review.changes(rows.length + settings.length) : words.review.states[op]}
         </Chip>
+        {children}
       </header>
       {rows.length > 0 && <SchemaChange rows={rows} isNewType={op === 'create'} />}
       {settings.length > 0 && <ChangesInTable changes={settings} />}
