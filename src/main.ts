@@ -1,6 +1,6 @@
 /** Starts the process: database, migrations, engine, HTTP server, and their shutdown. */
 import { renameSync, writeFileSync } from 'node:fs'
-import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import pino, { type Logger } from 'pino'
@@ -42,6 +42,7 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
   }
   try {
     await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
+    await warnOfRoot(config, log)
     await requireFinished(config)
     const hold = openHold(config.dataDir)
     closing.push(async () => hold.close())
@@ -144,9 +145,11 @@ const noDatabase =
     if (databaseUrl === undefined || !(error instanceof Error)) throw error
     const advice = isAway
       ? 'The database of DATABASE_URL cannot be reached'
-      : codeOf(error) === READ_ONLY
-        ? IS_STANDBY
-        : tlsAdvice(error)
+      : /^Connection terminated/.test(error.message)
+        ? 'DATABASE_URL leads to no PostgreSQL, or to a proxy without a primary: the connection was closed'
+        : codeOf(error) === READ_ONLY
+          ? IS_STANDBY
+          : tlsAdvice(error)
     throw advice === undefined ? error : new Error(advice, { cause: error })
   }
 
@@ -179,6 +182,16 @@ async function closeServer(app: FastifyInstance): Promise<void> {
   const stalled = setTimeout(() => app.server.closeAllConnections(), LIMITS.finishMs)
   await app.close()
   clearTimeout(stalled)
+}
+
+/** Keys and contents that root makes in the directory of another user cannot be read by that user. */
+async function warnOfRoot({ dataDir }: Config, log: Logger): Promise<void> {
+  const { uid } = await stat(dataDir)
+  if (process.geteuid?.() !== 0 || uid === 0) return
+  log.warn(
+    { dataDir, uid },
+    'root serves the data directory of another user, who cannot read the files that root makes. Start as that user, or give it these files with chown',
+  )
 }
 
 /** A restore that was interrupted has left a part of the data only. */
