@@ -76,7 +76,10 @@ export async function findValidSession(
   return session && !isOver(session) ? session : undefined
 }
 
-/** Whether the token has expired, by the clock of the server or of the database. */
+/**
+ * Whether the token has expired, by the clock of the server or of the database. `endsAt` is the latter as `performance.now()`,
+ * so that no jump of the server's clock revives a token.
+ */
 export const isOver = ({ expiresAt, endsAt = Infinity }: TokenSession): boolean =>
   (expiresAt !== null && expiresAt <= new Date()) || endsAt <= performance.now()
 

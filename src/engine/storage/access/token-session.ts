@@ -16,7 +16,6 @@ export type TokenSession = {
   isTab?: boolean
   access: Access
   expiresAt: Date | null
-  /** When it expires by the clock of the database, as `performance.now()`: no jump of the server's clock revives a token. */
   endsAt?: number
 }
 
