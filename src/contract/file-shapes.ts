@@ -116,7 +116,9 @@ export const FilePatch = z
       .string()
       .optional()
       .meta({ description: 'The new path. The content and its versions move along.' }),
-    metadata: FileMetadata.optional().meta({ description: 'Replaces the metadata.' }),
+    metadata: FileMetadata.optional().meta({
+      description: 'A merge patch (RFC 7396) of the metadata: null removes a member.',
+    }),
     content_type: ContentType.optional(),
     label: VersionLabel.nullable()
       .optional()

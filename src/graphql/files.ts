@@ -294,7 +294,10 @@ mutation('patchFile', {
     ...fileArgs(),
     ...builder.args((t) => ({
       newPath: t.string({ description: 'The new path. The content and its versions move along.' }),
-      metadata: t.field({ type: 'JSON', description: 'Replaces the metadata.' }),
+      metadata: t.field({
+        type: 'JSON',
+        description: 'A merge patch (RFC 7396) of the metadata: null removes a member.',
+      }),
       contentType: t.string(),
       label: t.string({ description: 'The label of the content version; null removes it.' }),
       edits: t.field({ type: [TextEditInput], description: 'Replacements in the text, one after another.' }),

@@ -309,6 +309,24 @@ test('a string of a document with NUL is refused where it stands, whatever takes
   expect([status, body.errors[0].extensions.code]).toEqual([400, 'VALIDATION_ERROR'])
 })
 
+test('a GraphQL request without a body or a document is 400 and says what to send', async () => {
+  const json = { 'content-type': 'application/json' }
+  for (const [method, sent, path] of [
+    ['POST', undefined, ''],
+    ['POST', '[{"query":"{ bases { hasMore } }"}]', ''],
+    ['POST', '"{ bases { hasMore } }"', ''],
+    ['POST', '{}', '/query'],
+    ['POST', '{"query":null,"variables":{}}', '/query'],
+    ['GET', undefined, 'query/query'],
+  ] as const) {
+    const { status, body } = await server.call(method, '/graphql', sent, sent === undefined ? {} : json)
+    expect([status, body.errors?.[0].extensions], `${method} ${sent}`).toMatchObject([
+      400,
+      { code: 'VALIDATION_ERROR', details: [{ path, expected: path === '' ? 'object' : 'string' }] },
+    ])
+  }
+})
+
 test('a GraphQL request above a limit is 400 before execution', async () => {
   const deep = `{ bases { data { ${'... on Base { '.repeat(3)} id ${'} '.repeat(3)} } } }`
   expect((await send(deep)).status).toBe(200)

@@ -12,11 +12,11 @@ import type { StoredBlob } from '../storage/blobs/blob-store.ts'
 import type { File, FileRow } from './file.ts'
 import { checkFile, type FileExpectation } from './file-preconditions.ts'
 import { type FileAddress, fileNotFound, findFile, lockFile } from './find.ts'
-import { checkProperties, type FilePolicy } from './policy.ts'
+import { checkProperties, type FilePolicy, patchedMetadata } from './policy.ts'
 import { indexedTextOf, overwrite } from './put.ts'
 import { beginningOf } from './text.ts'
 
-/** Properties that the new version gets; absent ones stay, but for the label, which is of one version. */
+/** Properties that the new version gets; absent ones stay, but for the label, which is of one version. Metadata are a merge patch. */
 export type EditedProperties = {
   metadata?: Readonly<Record<string, unknown>> | undefined
   contentType?: string | undefined
@@ -71,7 +71,7 @@ async function write(
     const next = {
       ...content,
       contentType: contentType ?? current.content_type,
-      metadata: metadata ?? current.metadata,
+      metadata: patchedMetadata(current.metadata, metadata),
       label: isSame ? (label ?? current.label) : label,
     }
     checkProperties(scope, policy, next)

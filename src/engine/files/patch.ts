@@ -7,7 +7,7 @@ import { editFile } from './edit.ts'
 import { FILE_COLUMNS, type File, type FileRow, hasProperties, logFile, toFile } from './file.ts'
 import { checkFile, type FileExpectation } from './file-preconditions.ts'
 import { type FileAddress, fileNotFound, lockFile, pathTaken, requirePath } from './find.ts'
-import { checkProperties, immutable, policyOf } from './policy.ts'
+import { checkProperties, immutable, patchedMetadata, policyOf } from './policy.ts'
 import { updateFile } from './put.ts'
 import { enterAgain } from './text-index.ts'
 import { relabelVersion } from './versions.ts'
@@ -19,7 +19,7 @@ const MOVE = timed(
   ),
 )
 
-/** The properties to change; an absent one stays. A null label removes it. */
+/** The properties to change; an absent one stays. Metadata are a merge patch, and a null label removes it. */
 export type FileChanges = {
   path?: string | null | undefined
   metadata?: unknown
@@ -57,7 +57,7 @@ export async function patchFile(
       size: current.size,
       version: current.version,
       contentType: sent.content_type ?? current.content_type,
-      metadata: sent.metadata ?? current.metadata,
+      metadata: patchedMetadata(current.metadata, sent.metadata),
       label: sent.label === undefined ? current.label : sent.label,
     }
     checkProperties(scope, policy, next)

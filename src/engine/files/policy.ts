@@ -1,6 +1,9 @@
 /** The policy of a file type, prepared for reads and writes of its files. */
 import { mediaTypeOf } from '../../contract/attachment-rules.ts'
+import { FileMetadata } from '../../contract/file-shapes.ts'
+import { check, inBody } from '../../contract/validate.ts'
 import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
+import { mergePatch } from '../../json/merge-patch.ts'
 import { FILE_TYPE, type Storage } from '../configuration/file-types/index.ts'
 import { missing } from '../configuration/lifecycle/read.ts'
 import { compiledCache } from '../core/compiled-cache.ts'
@@ -109,3 +112,12 @@ export const immutable = (path: string, what: string): DomainError =>
  */
 export const storageOf = async (scope: Scope, place: Place): Promise<Storage> =>
   (await policyOf(scope, 'write', place)).storage
+
+/**
+ * The metadata with a merge patch applied.
+ * @throws VALIDATION_ERROR when they become too large
+ */
+export const patchedMetadata = (
+  current: Properties['metadata'],
+  patch: Properties['metadata'] | undefined,
+) => (patch === undefined ? current : check(FileMetadata, mergePatch(current, patch), inBody('/metadata')))

@@ -34,9 +34,29 @@ export function checkRequest(request: FastifyRequest): Sent {
     if (request.headers[header] !== undefined)
       throw invalid({ path: `header/${name}`, code: 'not_here', message })
   if (request.method === 'POST') refuseParameters(request)
-  const sent = request.method === 'POST' ? ((request.body ?? {}) as Sent) : readParameters(request)
+  const isPost = request.method === 'POST'
+  const sent = isPost ? readBody(request) : readParameters(request)
+  if (sent.query == null && hashOf(sent) === undefined)
+    throw invalid({
+      path: isPost ? '/query' : 'query/query',
+      code: 'required',
+      message: '"query" is required: the text of a GraphQL document, such as "{ bases { data { id } } }".',
+      expected: 'string',
+    })
   if (!isKnownText(sent.query)) checkTextSize(sent.query)
   return sent
+}
+
+/** @throws VALIDATION_ERROR */
+function readBody({ body }: FastifyRequest): Sent {
+  if (isObject(body)) return body
+  throw invalid({
+    path: '',
+    code: body === undefined ? 'required' : 'type',
+    message:
+      'The body must be an object {"query", "variables"?, "operationName"?}, sent as application/json. Send one request at a time.',
+    expected: 'object',
+  })
 }
 
 const PARAMETERS = z.strictObject({

@@ -71,6 +71,7 @@ export const metadataRoutes: readonly Route[] = [
     need: onBase('write'),
     params: fileParams,
     body: FilePatch,
+    accepts: ['application/json', 'application/merge-patch+json'],
     versioned: 'content',
     operation: PatchFile,
     variables: ({ params, body, hashes, conditions }) => ({

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { LIMITS } from '../../../src/foundation/limits.ts'
 import { expectFailure, expectFault, succeed } from '../../support/answers.ts'
 import { filesIn, sha256 } from '../../support/files.ts'
 import type { Body } from '../../support/server.ts'
@@ -22,6 +23,23 @@ describe('a change of a file', () => {
     expect((await get('tag2.txt')).headers.get('content-type')).toBe('text/markdown')
     expect(succeed(await world.call('PATCH', at('tag2.txt'), {})).operation).toBe('unchanged')
     expectFault(await world.call('PATCH', at('tag2.txt'), { metdata: {} }), '/metdata')
+  })
+
+  test('patches its metadata, which leaves the other members', async () => {
+    await put('merged.txt', 'bytes', { 'x-file-metadata': '{"a":1,"b":2,"in":{"x":1,"y":2}}' })
+    const patch = { metadata: { b: null, c: 3, in: { x: null } } }
+    for (const type of ['application/json', 'application/merge-patch+json']) {
+      const { status, body } = await world.call('PATCH', at('merged.txt'), patch, { 'content-type': type })
+      expect([status, body.metadata]).toEqual([200, { a: 1, c: 3, in: { y: 2 } }])
+    }
+    const edit = { edits: [{ find: 'bytes', replace: 'text' }], metadata: { a: null, d: 4 } }
+    const edited = succeed(await world.call('PATCH', at('merged.txt'), edit))
+    expect(edited).toMatchObject({ version: 2, metadata: { c: 3, in: { y: 2 }, d: 4 } })
+    expect(edited.metadata).not.toHaveProperty('a')
+    const half = 'x'.repeat(LIMITS.fileMetadataBytes / 2)
+    succeed(await world.call('PATCH', at('merged.txt'), { metadata: { one: half } }))
+    expectFault(await world.call('PATCH', at('merged.txt'), { metadata: { two: half } }), '/metadata')
+    expect((await meta('merged.txt')).metadata).not.toHaveProperty('two')
   })
 
   test('moves it with its versions, never onto another', async () => {
