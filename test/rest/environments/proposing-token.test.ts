@@ -195,6 +195,25 @@ describe('a token with rules', () => {
     expect((await seen('b2')).stage).toBe('won')
   })
 
+  test('a request of several mutations writes no more than a rule allows a request', async () => {
+    const ids = times(3, (n) => `request-${n}`)
+    for (const id of ids) await put(id, { stage: 'open' })
+    const { token } = await ruled({ ...STAGES, max: 1, per: 'request' })
+    const send = async (chosen: readonly string[]) => {
+      const fields = chosen.map(
+        (id, n) =>
+          `f${n}: patchRecord(base: "desk", recordType: "deal", id: "${id}", merge: { stage: "won" }) { id }`,
+      )
+      const query = `mutation { ${fields.join(' ')} }`
+      expect(succeed(await world.as(token)('POST', '/graphql', { query })).errors).toBeUndefined()
+    }
+    await send(ids)
+    expect((await Promise.all(ids.map(seen))).map(({ stage }) => stage)).toEqual(['won', 'open', 'open'])
+    await put('request-next', { stage: 'open' })
+    await send(['request-next'])
+    expect((await seen('request-next')).stage).toBe('won')
+  })
+
   test('holds its filter against the record before and after', async () => {
     await put('f1', { stage: 'open' })
     await put('f2', { stage: 'closed' })

@@ -116,7 +116,11 @@ async function meeting(
 }
 
 async function count(scope: Scope, rule: AutoRule, writes: number): Promise<void> {
+  const { per } = rule
+  // A request of GraphQL has a transaction for each of its fields.
   const { used } =
-    rule.per === 'request' ? { used: writes } : await countWrites(scope, ruleKey(rule), rule.per, writes)
+    per === 'request'
+      ? await countWrites(scope, ruleKey(rule, scope.requestId), 'day', writes)
+      : await countWrites(scope, ruleKey(rule), per, writes)
   if (used > rule.max) throw new NotAutomatic()
 }

@@ -24,8 +24,9 @@ const SWEEP = statement(
    WHERE since < now() - CASE WHEN rule LIKE 'base/%' THEN interval '15 days' ELSE interval '2 days' END`,
 )
 
-/** What a row is the count of. */
-export const ruleKey = (rule: AutoRule): string => digest(rule)
+/** What a row is the count of: a rule, or a rule in one request. */
+export const ruleKey = (rule: AutoRule, request?: string): string =>
+  digest(request === undefined ? rule : [rule, request])
 export const baseKey = (baseId: string): string => `base/${baseId}`
 
 export type Count = {
