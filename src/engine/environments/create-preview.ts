@@ -24,6 +24,7 @@ import { authorAt, logResources } from '../log/log-rows.ts'
 import { requirePermission } from '../storage/access/access.ts'
 import { statement } from '../storage/database/client.ts'
 import { openChangeSet } from './change-sets/open.ts'
+import { paced } from './change-sets/pace.ts'
 import { previewOfPreview, settingsOf } from './preview-place.ts'
 
 /**
@@ -32,7 +33,10 @@ import { previewOfPreview, settingsOf } from './preview-place.ts'
  */
 export async function createPreview(scope: WriteScope, baseId: string, input: object): Promise<Base> {
   const { name, description = null, title, copy = 'config' } = check(PreviewBody, input, inBody())
-  if (copy === 'on_write') return openChangeSet(scope, baseId, { name, description, title })
+  if (copy === 'on_write') {
+    await paced(scope, baseId, true)
+    return openChangeSet(scope, baseId, { name, description, title })
+  }
   requirePermission(scope.access, 'read', baseId, '*')
   requirePermission(scope.access, 'manage', anyPreviewOf(productionOf(baseId)), '*')
   if (productionOf(baseId) !== baseId) throw previewOfPreview(baseId)

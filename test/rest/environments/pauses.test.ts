@@ -106,6 +106,21 @@ test('over each door it is refused, and nothing is written', async () => {
   expect(await stored(base)).toBe(0)
 })
 
+test('it opens no change-set, and discards nothing of others', async () => {
+  const base = await desk()
+  const { call } = await agentOf(base)
+  await runAway(call, base)
+  succeed(await world.call('POST', `/v1/${base}/preview`, { name: 'other', copy: 'on_write' }), 201)
+  succeed(await put(world.call, `${base}--other`, 'of-another'), 201)
+  const resources = [{ kind: 'record', record_type: 'deal', id: 'of-another' }]
+  expectDetail(await call('POST', `/v1/${base}--other/discard`, { resources }), 403, { code: 'paused' })
+  expectDetail(await call('POST', `/v1/${base}/preview`, { name: 'own', copy: 'on_write' }), 403, {
+    code: 'paused',
+  })
+  expect((await world.call('GET', `/v1/bases/${base}--own`)).status).toBe(404)
+  succeed(await world.call('GET', `/v1/${base}--other/records/deal/of-another`))
+})
+
 test('others go on: another token, another base, and one that writes directly', async () => {
   const base = await desk()
   const elsewhere = await desk()

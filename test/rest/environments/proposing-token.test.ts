@@ -141,6 +141,17 @@ test('rights on other types are not proposed', async () => {
   succeed(await call('PUT', '/v1/desk/records/deal/of-a-type', { data: {} }), 201)
 })
 
+test('it promotes nothing: an empty change-set of another stays open', async () => {
+  const { call } = await proposer('desk')
+  const { id } = succeed(
+    await world.call('POST', '/v1/desk/preview', { name: 'empty', copy: 'on_write' }),
+    201,
+  )
+  expectFailure(await call('POST', '/v1/desk/promote', { from: id }), 'FORBIDDEN')
+  succeed(await world.call('PUT', `/v1/${id}/records/deal/late`, { data: {} }), 201)
+  expectFailure(await call('POST', '/v1/desk/promote', { from: id }), 'FORBIDDEN')
+})
+
 describe('a token with rules', () => {
   const STAGES = { record_type: 'deal', operations: ['update'], fields: ['data.stage'], max: 3, per: 'hour' }
   const ruled = (...auto: object[]) => proposer('desk', { writes: { auto } })

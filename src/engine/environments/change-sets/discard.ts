@@ -10,6 +10,7 @@ import { statement } from '../../storage/database/client.ts'
 import { type ShownEdit, shownDraft } from '../edits.ts'
 import { nameOf, readDrafts, typesOf } from './drafts.ts'
 import { dropDrafts } from './drop-drafts.ts'
+import { paced } from './pace.ts'
 import { selectDrafts } from './selection.ts'
 
 const RAISE = statement(
@@ -27,7 +28,8 @@ export async function discardDrafts(scope: WriteScope, id: string, input: object
   const { access } = scope
   await requireChangeSet(scope, id)
   const { resources } = check(DiscardBody, input, inBody())
-  return scope.db.transaction(async (tx) => {
+  const { db } = await paced(scope, id, true)
+  return db.transaction(async (tx) => {
     requireOpen(id, (await holdChangeSet(tx, id)).status)
     const [raised] = await tx.query<{ revision: number }>(RAISE, [id])
     const selected = selectDrafts(await readDrafts(tx, id), resources)

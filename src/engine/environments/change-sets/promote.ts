@@ -57,6 +57,9 @@ export async function promoteChangeSet(
     const selected = selectDrafts(all, resources)
     for (const type of new Set(selected.flatMap(typesOf)))
       requirePermission(scope.access, 'write', baseId, type)
+    // An empty one is closed by who may promote something.
+    const writable = scope.access.types('write', baseId)
+    if (writable !== '*' && writable.size === 0) requirePermission(scope.access, 'write', baseId, '*')
     await requireApprovals(within, from, held, selected, isForced)
     const resolutions = openResolutions(resolve, isForced)
     const { merged, conflicts } = await mergeDrafts(selected, resolutions.of)
