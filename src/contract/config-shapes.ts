@@ -75,7 +75,7 @@ const resolve = z
       record_type: z.string().optional().meta({ description: 'Of a record.' }),
       id: z.string(),
       field: z.string().optional().meta({
-        description: 'The field in conflict, such as `data.amount`. Without it, all of the record.',
+        description: 'The field, such as `data.amount`. Without it, all of the record.',
       }),
       take: z.enum(['preview', 'production', 'value']),
       value: z.unknown().optional().meta({ description: 'With `take: value`, and a field.' }),
@@ -83,7 +83,7 @@ const resolve = z
   )
   .max(1000)
   .optional()
-  .meta({ description: 'Of a change-set: how each conflict ends.' })
+  .meta({ description: 'Of a change-set: how each conflict ends, and what production refuses.' })
 
 const from = z.string().meta({ description: 'The preview, such as `crm--dev`.' })
 

@@ -417,6 +417,56 @@ describe('promoting', () => {
     expect((await dataOf('crm', c)).stage).toBe('kept')
   })
 
+  test('takes a value where production refuses one, production for a field, and production for a record', async () => {
+    const code = (n: number) => `taken-${id}-${n}`
+    const made = `new${serial}`
+    succeed(await patch(id, a, { code: code(1), stage: 'won' }))
+    succeed(await patch(id, b, { code: code(2), stage: 'won' }))
+    succeed(await call('PUT', at(id, made), { data: { code: code(3) } }), 201)
+    succeed(await call('DELETE', at(id, c)))
+    for (const n of [1, 2, 3])
+      succeed(await call('PUT', at('crm', `holder${serial}-${n}`), { data: { code: code(n) } }), 201)
+    const { conflicts, breaks } = await propose()
+    expect(conflicts).toEqual([])
+    expect(breaks.map(({ path }: { path: string }) => path).toSorted()).toEqual(
+      [`/deal/${a}/data/code`, `/deal/${b}/data/code`, `/deal/${made}/data/code`].toSorted(),
+    )
+    expectFailure(await promote(), 'CONFLICT')
+    const of = (record: string, more: object) => ({ record_type: 'deal', id: record, ...more })
+    const resolve = [
+      of(a, { field: 'data.code', take: 'value', value: code(4) }),
+      of(b, { field: 'data.code', take: 'production' }),
+      of(made, { take: 'production' }),
+      of(c, { take: 'production' }),
+    ]
+    expect((await propose({ resolve })).breaks).toEqual([])
+    const fault = async (more: object) =>
+      expectFailure(await promote({ resolve: [...resolve, of(b, more)] }), 'VALIDATION_ERROR').details[0]
+    // What a record is, other than its content, has no value to send.
+    expect(await fault({ field: 'status', take: 'value', value: 'cancelled' })).toMatchObject({
+      ...{ code: 'unknown_conflict', path: '/resolve/4' },
+    })
+    expect(await fault({ field: 'data', take: 'value', value: {} })).toMatchObject({
+      code: 'unknown_conflict',
+    })
+    succeed(await promote({ resolve }))
+    expect(await dataOf('crm', a)).toMatchObject({ code: code(4), stage: 'won' })
+    const kept = await dataOf('crm', b)
+    expect(kept).toMatchObject({ stage: 'won' })
+    expect(kept).not.toHaveProperty('code')
+    expectFailure(await call('GET', at('crm', made)), 'NOT_FOUND')
+    expect((await dataOf('crm', c)).stage).toBe('open')
+    expect((await stateOf()).status).toBe('merged')
+  })
+
+  test('a value that the schema refuses, sent by resolve, is refused at the path of the record', async () => {
+    succeed(await patch(id, a, { stage: 'won' }))
+    const resolve = [{ record_type: 'deal', id: a, field: 'data.amount', take: 'value', value: 'much' }]
+    const refused = expectFailure(await promote({ resolve }), 'VALIDATION_ERROR')
+    expect(refused.details[0].path).toBe(`/deal/${a}/data/amount`)
+    expect((await dataOf('crm', a)).stage).toBe('open')
+  })
+
   test('refuses a revision that was not looked at, and a resolution of no conflict', async () => {
     succeed(await patch(id, a, { stage: 'won' }))
     const { revision } = await propose()

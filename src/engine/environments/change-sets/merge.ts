@@ -25,6 +25,13 @@ export type Resolution =
 /** Asks how a conflict at a path ends; undefined where nobody has said. */
 export type Resolve = (draft: Draft, field: string) => Resolution | undefined
 
+/** What is said of the drafts of a promotion. */
+export type Resolutions = {
+  readonly of: Resolve
+  /** What a draft makes of production, with what is said of fields that do not conflict: production may refuse them. */
+  settle(draft: Draft, after: Document | null): Document | null
+}
+
 /** What a draft makes of production: `before` is that of now. */
 export type Merged = {
   readonly draft: Draft
@@ -35,7 +42,10 @@ export type Merged = {
 type Merging = { readonly merged: Merged[]; readonly conflicts: DraftConflict[] }
 
 /** Merges drafts. Those in conflict without a resolution are listed, and not merged. */
-export async function mergeDrafts(drafts: readonly Draft[], resolve: Resolve): Promise<Merging> {
+export async function mergeDrafts(
+  drafts: readonly Draft[],
+  { of: resolve, settle }: Resolutions,
+): Promise<Merging> {
   const merged: Merged[] = []
   const conflicts: DraftConflict[] = []
   for (const draft of drafts) {
@@ -54,7 +64,7 @@ export async function mergeDrafts(drafts: readonly Draft[], resolve: Resolve): P
       return resolution?.take === 'production' ? values.production : values.preview
     })
     if (found.length > 0) conflicts.push(...found)
-    else merged.push({ draft, before: production, after })
+    else merged.push({ draft, before: production, after: settle(draft, after) })
   }
   return { merged, conflicts }
 }

@@ -62,7 +62,7 @@ export async function promoteChangeSet(
     if (writable !== '*' && writable.size === 0) requirePermission(scope.access, 'write', baseId, '*')
     await requireApprovals(within, from, held, selected, isForced)
     const resolutions = openResolutions(resolve, isForced)
-    const { merged, conflicts } = await mergeDrafts(selected, resolutions.of)
+    const { merged, conflicts } = await mergeDrafts(selected, resolutions)
     if (conflicts.length > 0) throw inConflict(conflicts)
     resolutions.check(conflicts)
     await requireNotTaken(tx, { baseId, from }, merged)

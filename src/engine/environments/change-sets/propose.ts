@@ -35,7 +35,7 @@ export async function proposeChangeSet(
   const mayRead = (type: string) => [baseId, from].every((each) => scope.access.allows('read', each, type))
   const visible = (await readDrafts(scope.db, from)).filter((draft) => typesOf(draft).every(mayRead))
   const selected = selectDrafts(visible, resources)
-  const { merged, conflicts } = await mergeDrafts(selected, openResolutions(resolve, false).of)
+  const { merged, conflicts } = await mergeDrafts(selected, openResolutions(resolve, false))
   const changes: ShownEdit[] = []
   for (const draft of selected) {
     if (turnIsOver()) await nextTurn()

@@ -5,7 +5,7 @@ import { type Detail, invalid } from '../../../foundation/errors.ts'
 import { isObject } from '../../../foundation/is-object.ts'
 import { pointer } from '../../../json/parse.ts'
 import { type Document, type Draft, nameOf } from './drafts.ts'
-import type { DraftConflict, Resolution, Resolve } from './merge.ts'
+import type { DraftConflict, Resolution, Resolutions } from './merge.ts'
 
 type Body = z.output<typeof PromoteBody>
 export type Named = Pick<NonNullable<Body['resources']>[number], 'kind' | 'record_type' | 'id' | 'fields'>
@@ -79,20 +79,25 @@ function withField(document: unknown, from: unknown, [step, ...rest]: readonly s
   return next === undefined ? others : { ...others, [step]: next }
 }
 
-/** How the conflicts of a promotion end. `force` takes the change-set where nothing else is said. */
+/** What a value may be sent for where nothing conflicts. The rest of a document, such as the ends of a link, has no values of its own. */
+const isSettled = ([member, ...rest]: readonly string[]) =>
+  (member === 'data' && rest.length > 0) || (member === 'external_id' && rest.length === 0)
+
+/**
+ * How the conflicts of a promotion end, and what production refuses. `force` takes the change-set where nothing else is
+ * said of a conflict.
+ */
 export function openResolutions(
   resolve: Body['resolve'],
   isForced: boolean,
-): { of: Resolve; check(conflicts: readonly DraftConflict[]): void } {
-  const said = new Map(
-    (resolve ?? []).map((each, n) => {
-      const { kind = 'record', record_type, id, field } = each
-      return [
-        `${keyOf({ kind, record_type, id })}${field === undefined ? '' : pathOf(field)}`,
-        { ...each, n, used: false },
-      ]
-    }),
-  )
+): Resolutions & { check(conflicts: readonly DraftConflict[]): void } {
+  const all = (resolve ?? []).map((each, n) => {
+    const { kind = 'record', record_type, id, field } = each
+    const path = field === undefined ? '' : pathOf(field)
+    return { ...each, n, path, key: keyOf({ kind, record_type, id }), used: false }
+  })
+  const said = new Map(all.map((each) => [`${each.key}${each.path}`, each]))
+  const ofDraft = Map.groupBy(said.values(), ({ key }) => key)
   return {
     of: (draft, field) => {
       const found = said.get(`${keyOfDraft(draft)}${field}`)
@@ -102,14 +107,33 @@ export function openResolutions(
         ? ({ take: 'value', value: found.value } satisfies Resolution)
         : { take: found.take }
     },
+    settle: (draft, after) => {
+      let settled = after
+      for (const each of ofDraft.get(keyOfDraft(draft)) ?? []) {
+        const { path, take, value, used } = each
+        const steps = stepsOf(path)
+        if (used || take === 'preview') continue
+        if (path === '' && take === 'production') settled = draft.production
+        else if (settled === null || !isSettled(steps)) continue
+        else if (take === 'production')
+          settled = withField(settled, draft.production ?? {}, steps) as Document
+        else settled = withField(settled, nested(steps, value), steps) as Document
+        each.used = true
+      }
+      return settled
+    },
     check: (conflicts) => {
-      const idle = [...said.values()].find(({ used }) => !used)
+      const idle = all.find(({ used }) => !used)
       if (!idle || conflicts.length > 0) return
       throw invalid({
         path: `/resolve/${idle.n}`,
         code: 'unknown_conflict',
-        message: 'There is no such conflict. The proposal lists the conflicts that there are.',
+        message:
+          'There is no such conflict. The proposal lists the conflicts that there are. Of other fields under data, and of external_id, send take "production", or "value" with a value.',
       })
     },
   }
 }
+
+const nested = (steps: readonly string[], value: unknown): unknown =>
+  steps.reduceRight<unknown>((inner, step) => ({ [step]: inner }), value)
