@@ -38,7 +38,7 @@ export const VerdictBody = z.strictObject({
   resources: z
     .array(ChangedResource)
     .min(1)
-    .max(1000)
+    .max(LIMITS.changeSetRows)
     .optional()
     .meta({ description: 'The verdict is on these only. By default, on the whole.' }),
   text: z.string().min(1).max(LIMITS.descriptionChars).optional().meta({ description: 'A word on it.' }),

@@ -61,7 +61,7 @@ export const DiscardBody = z.strictObject({
   resources: z
     .array(z.strictObject({ kind: z.enum(DRAFTS), ...draft }))
     .min(1)
-    .max(1000)
+    .max(LIMITS.changeSetRows)
     .meta({
       description: 'The records and relationships whose changes go.',
     }),
@@ -81,7 +81,7 @@ const resolve = z
       value: z.unknown().optional().meta({ description: 'With `take: value`, and a field.' }),
     }),
   )
-  .max(1000)
+  .max(LIMITS.changeSetRows)
   .optional()
   .meta({ description: 'Of a change-set: how each conflict ends, and what production refuses.' })
 
@@ -96,7 +96,7 @@ export const ProposalBody = z.strictObject({
   prune: z.boolean().optional().meta({ description: 'Also delete what the preview deleted.' }),
   resources: z
     .array(Resource)
-    .max(1000)
+    .max(LIMITS.changeSetRows)
     .optional()
     .meta({ description: 'Promote these resources only. By default, all that the preview changed.' }),
   migration,
@@ -156,7 +156,7 @@ export const RollbackBody = z.strictObject({
   resources: z
     .array(Resource.omit({ fields: true }))
     .min(1)
-    .max(1000)
+    .max(LIMITS.changeSetRows)
     .optional()
     .meta({
       description:

@@ -419,6 +419,7 @@ describe('promoting', () => {
 
   test('takes a value where production refuses one, production for a field, and production for a record', async () => {
     const code = (n: number) => `taken-${id}-${n}`
+    const of = (record: string, more: object) => ({ record_type: 'deal', id: record, ...more })
     const made = `new${serial}`
     succeed(await patch(id, a, { code: code(1), stage: 'won' }))
     succeed(await patch(id, b, { code: code(2), stage: 'won' }))
@@ -431,8 +432,11 @@ describe('promoting', () => {
     expect(breaks.map(({ path }: { path: string }) => path).toSorted()).toEqual(
       [`/deal/${a}/data/code`, `/deal/${b}/data/code`, `/deal/${made}/data/code`].toSorted(),
     )
-    expectFailure(await promote(), 'CONFLICT')
-    const of = (record: string, more: object) => ({ record_type: 'deal', id: record, ...more })
+    const refused = expectFailure(
+      await promote({ resources: [{ kind: 'record', ...of(a, {}) }] }),
+      'CONFLICT',
+    )
+    expect(refused.message).toMatch(new RegExp(`^deal/${a}: data.code must be unique`))
     const resolve = [
       of(a, { field: 'data.code', take: 'value', value: code(4) }),
       of(b, { field: 'data.code', take: 'production' }),

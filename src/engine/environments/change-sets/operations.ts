@@ -1,6 +1,6 @@
 /** Writes merged drafts to production, as operations of the batch. */
 import { isDeepStrictEqual } from 'node:util'
-import { type Detail, DomainError, withPaths } from '../../../foundation/errors.ts'
+import { type Detail, DomainError, restated, withPaths } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { NO_EXPECTATION } from '../../core/write/preconditions.ts'
 import type { WriteScope } from '../../core/write/write.ts'
@@ -72,15 +72,18 @@ export const isThere = (details: readonly Detail[]): DomainError => {
   return new DomainError('CONFLICT', message, { details })
 }
 
-/** Moves `/operations/3/data` to `/deal/d1/data`. */
-const atDrafts = (thrown: unknown, part: readonly Placed[]): unknown =>
-  thrown instanceof DomainError
-    ? withPaths(thrown, (path) => {
-        const [, n, rest = ''] = /^\/operations\/(\d+)(.*)$/s.exec(path) ?? []
-        const placed = n === undefined ? undefined : part[Number(n)]
-        return placed ? `/${nameOf(placed.merged.draft)}${rest}` : path
-      })
-    : thrown
+/** Moves `/operations/3/data` to `/deal/d1/data`, and names the draft in place of the operation. */
+function atDrafts(thrown: unknown, part: readonly Placed[]): unknown {
+  if (!(thrown instanceof DomainError)) return thrown
+  const nameAt = (n: string) => {
+    const placed = part[Number(n)]
+    return placed && nameOf(placed.merged.draft)
+  }
+  const message = thrown.message.replace(/^Operation (\d+)(?=: )/, (same, n) => nameAt(n) ?? same)
+  return withPaths(restated(thrown, { message }), (path) =>
+    path.replace(/^\/operations\/(\d+)/, (same, n) => (nameAt(n) ? `/${nameAt(n)}` : same)),
+  )
+}
 
 /** Deletes records, and nothing that the change-set does not delete. */
 async function runDeletions(
