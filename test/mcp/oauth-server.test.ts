@@ -24,8 +24,12 @@ afterAll(async () => {
   await host.close()
 })
 
-const person = (permission = 'write', more: object = {}) =>
-  world.newToken([{ base: 'crm', permission }], { name: 'Mia', kind: 'person', ...more })
+const person = (permission = 'write', more: object = {}, writes?: object) =>
+  world.newToken([{ base: 'crm', permission, ...(writes && { writes }) }], {
+    name: 'Mia',
+    kind: 'person',
+    ...more,
+  })
 const issued = async (pasted: string, choice = {}) => {
   const code = answerIn(await pilot.allow(pasted, choice))['code']
   return succeed(await pilot.exchange(code))
@@ -93,6 +97,45 @@ test.each<[string, Record<string, string>, object[]]>([
 ])('the person allows %s', async (_name, choice, grants) => {
   const { access_token } = await issued((await person('manage')).token, choice)
   expect((await self(access_token)).body.grants).toEqual(grants)
+})
+
+test('a token with a policy has no more bounds by allowing clients', async () => {
+  const rule = { record_type: 'deal', operations: ['update'], fields: ['data.stage'], max: 1, per: 'hour' }
+  const agent = await person('write', {}, { auto: [rule] })
+  for (const id of ['bound-1', 'bound-2'])
+    succeed(await world.call('PUT', `/v1/crm/records/deal/${id}`, { data: { stage: 'open' } }), 201)
+  const won = { data: { stage: 'won' } }
+  succeed(await agent.call('PATCH', '/v1/crm/records/deal/bound-1', won))
+  const client = world.as((await issued(agent.token)).access_token)
+  expect(succeed(await client('PATCH', '/v1/crm/records/deal/bound-2', won)).change_set).toBeDefined()
+  const stageOf = async (id: string) =>
+    succeed(await world.call('GET', `/v1/crm/records/deal/${id}`)).data.stage
+  expect([await stageOf('bound-1'), await stageOf('bound-2')]).toEqual(['won', 'open'])
+})
+
+test('a client approves and decides nothing of the person, who approves what the client wrote', async () => {
+  succeed(
+    await world.call('PUT', '/v1/bases/crm', {
+      settings: { change_sets: { approvals: 1, self_approval: false } },
+    }),
+  )
+  const mia = await person()
+  const client = world.as((await issued(mia.token)).access_token)
+  const propose = async (by: typeof client, name: string) => {
+    succeed(await by('POST', '/v1/crm/preview', { name, copy: 'on_write' }), 201)
+    succeed(await by('PUT', `/v1/crm--${name}/records/deal/${name}`, { data: {} }), 201)
+  }
+  const approve = { verdict: 'approve', revision: 1 }
+  await propose(mia.call, 'of-mia')
+  succeed(await client('POST', '/v1/crm--of-mia/reviews', approve), 201)
+  expectFailure(await mia.call('POST', '/v1/crm/promote', { from: 'crm--of-mia' }), 'CONFLICT')
+  const { id } = succeed(await mia.call('POST', '/v1/crm/review-requests', { from: 'crm--of-mia' }), 201)
+  const decision = { decision: 'accept' }
+  expectFailure(await client('POST', `/v1/crm/review-requests/${id}/decision`, decision), 'FORBIDDEN')
+  expect((await world.call('GET', '/v1/crm/records/deal/of-mia')).status).toBe(404)
+  await propose(client, 'of-client')
+  succeed(await mia.call('POST', '/v1/crm--of-client/reviews', approve), 201)
+  succeed(await mia.call('POST', '/v1/crm/promote', { from: 'crm--of-client' }))
 })
 
 test('an address of a base, or of an endpoint, allows that only', async () => {

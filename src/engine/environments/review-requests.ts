@@ -251,16 +251,17 @@ async function decider(scope: Scope, rows: readonly Row[]): Promise<(row: Row) =
     access.allows('read', row.fromBase, '*')
 }
 
-/** The tokens that asked and are the caller's: the same token, or one of its tabs. */
+/** The tokens that asked and are the caller's: the same token, one of its tabs, or for a client who allowed it. */
 async function familiesOf({ db, actor }: Scope, rows: readonly Row[]): Promise<ReadonlySet<string | null>> {
   const ids = [...new Set([actor.tokenId, ...rows.map(({ tokenId }) => tokenId)])].filter((id) => id !== null)
   const tokens = await db.orm.token.findMany({
     where: { id: { in: ids } },
-    select: { id: true, signedInBy: true },
+    select: { id: true, signedInBy: true, authorization: { select: { grantedBy: true } } },
   })
-  const rootOf = (id: string | null) => tokens.find((token) => token.id === id)?.signedInBy ?? id
-  const mine = rootOf(actor.tokenId)
-  return new Set(rows.map(({ tokenId }) => tokenId).filter((id) => rootOf(id) === mine))
+  const of = (id: string | null) => tokens.find((token) => token.id === id)
+  const rootOf = (id: string | null) => of(id)?.signedInBy ?? id
+  const mine = [rootOf(actor.tokenId), of(actor.tokenId)?.authorization?.grantedBy]
+  return new Set(rows.map(({ tokenId }) => tokenId).filter((id) => mine.includes(rootOf(id))))
 }
 
 function summaryText(changes: number, conflicts: number): string {

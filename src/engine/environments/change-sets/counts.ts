@@ -4,9 +4,14 @@ import type { Scope } from '../../core/scope.ts'
 import type { AutoRule } from '../../storage/access/grants.ts'
 import { type Db, statement, timed } from '../../storage/database/client.ts'
 
-/** The tabs of a browser count with the token that opened them. */
+/**
+ * The tabs of a browser count with the token that opened them, and a client with the token that allowed it where that has a
+ * policy of its writes itself: else it would have its bounds once for each client.
+ */
 export const ownerOf = (place: string): string =>
-  `coalesce((SELECT signed_in_by FROM plinth.token WHERE id = ${place}), ${place})`
+  `coalesce((SELECT signed_in_by FROM plinth.token WHERE id = ${place}),
+     (SELECT a.granted_by FROM plinth.oauth_authorization a JOIN plinth.token g ON g.id = a.granted_by
+      WHERE a.token_id = ${place} AND g.grants @? '$[*].writes'), ${place})`
 
 // The row is locked until the commit, so that writes at once count one after another. Without a number, drafts are counted.
 const COUNT = timed(
