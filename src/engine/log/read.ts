@@ -115,21 +115,26 @@ export async function readEntry(db: Db, baseId: string, seq: number): Promise<Ch
 
 /**
  * The entries that the transaction has made, after one number: in order, with their diffs and the values that these replace.
- * Fewer if they exceed the cap.
+ * Fewer if they exceed the cap, and `isCut` then.
  */
-export async function readOwn(tx: Db, baseId: string, after: number, cap: RowCap): Promise<Change[]> {
+export async function readOwn(
+  tx: Db,
+  baseId: string,
+  after: number,
+  cap: RowCap,
+): Promise<{ changes: Change[]; isCut: boolean }> {
   const own = statementOf('plinth.change', ['seq > $2 AND seq <= $3', 'xid = pg_current_xact_id()'], {
     found: 'seq',
     shown: 'c.seq',
   })
   const values = [baseId, after, Number.MAX_SAFE_INTEGER, LIMITS.undoneEntriesShown]
-  const { rows } = await tx.queryCapped<ChangeRow>(shaped(own), values, cap)
+  const { rows, isCut } = await tx.queryCapped<ChangeRow>(shaped(own), values, cap)
   const changes: Change[] = []
   for (const row of rows) {
     if (turnIsOver()) await nextTurn()
     changes.push(toChange(row, true))
   }
-  return changes
+  return { changes, isCut }
 }
 
 /** Byte limit of one read for a stream. */

@@ -335,6 +335,18 @@ describe('its log', () => {
     // Who may not read a type sees nothing of it.
     const seen = succeed(await agent.call('GET', `/v1/${id}/changes`)).data as Entry[]
     expect(shown(seen)).toEqual(whole.filter((each) => !each.endsWith(`n${serial}`)))
+    const ends = {
+      source_record_type: 'note',
+      source_id: `n${serial}`,
+      target_record_type: 'deal',
+      target_id: a,
+    }
+    succeed(await call('POST', `/v1/${id}/relationships`, { rel_type: 'about', ...ends }), 201)
+    expect((await stateOf()).counts).toEqual({ create: 2, update: 1, delete: 2 })
+    const counted = succeed(await agent.call('GET', `/v1/bases/${id}`)).change_set.counts
+    expect(counted).toEqual({ create: 0, update: 1, delete: 2 })
+    const [listed] = succeed(await agent.call('GET', '/v1/crm/previews?limit=1')).data
+    expect(listed.change_set.counts).toEqual(counted)
   })
 })
 

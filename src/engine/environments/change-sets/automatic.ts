@@ -60,7 +60,9 @@ class JudgedDb extends WrappedDb {
     const [last] = await tx.query<{ seq: number }>(LAST, [baseId])
     const done = await work(tx)
     const cap = new ResponseBudget(LIMITS.feedTailBytes, Number.POSITIVE_INFINITY).page()
-    const changes = await readOwn(tx, baseId, last?.seq ?? 0, cap)
+    const { changes, isCut } = await readOwn(tx, baseId, last?.seq ?? 0, cap)
+    // What is not read meets no rule.
+    if (isCut) throw new NotAutomatic()
     await judge({ ...this.#scope, db: tx }, this.#bounds, changes)
     return done
   }

@@ -20,7 +20,7 @@ export async function addDiffs(
   settled: number,
   reverts: readonly (Of & { reverts: number; diff?: Change['diff'] | undefined })[],
 ): Promise<void> {
-  const made = await readOwn(scope.db, baseId, settled, scope.answer.page())
+  const { changes: made } = await readOwn(scope.db, baseId, settled, scope.answer.page())
   const diffs = new Map(made.map((change) => [revertOf(change.cause, change), change.diff]))
   for (const undone of reverts) undone.diff = diffs.get(revertOf(undone.reverts, undone))
 }
