@@ -86,6 +86,7 @@ inBrowser('what an agent did is taken back, and the undo as well', async () => {
   const { page, faults, close } = await explorer.open('Mara Lindqvist')
   const row = page.getByRole('listitem').filter({ hasText: '86 tickets' })
   const undo = row.getByRole('button', { name: 'Undo', exact: true })
+  await settled(page)
   await tabTo(page, undo)
   await page.keyboard.press('Enter')
   const plan = page.getByRole('dialog')
