@@ -23,7 +23,7 @@ export type Resolution =
   | { readonly take: 'value'; readonly value: unknown }
 
 /** Asks how a conflict at a path ends; undefined where nobody has said. */
-export type Resolve = (draft: Draft, field: string) => Resolution | undefined
+type Resolve = (draft: Draft, field: string) => Resolution | undefined
 
 /** What is said of the drafts of a promotion. */
 export type Resolutions = {
