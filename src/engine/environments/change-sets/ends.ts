@@ -3,7 +3,7 @@ import type { Detail } from '../../../foundation/errors.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
 import { type Document, nameOf } from './drafts.ts'
 import type { Merged } from './merge.ts'
-import { isRemade } from './operations.ts'
+import { isDeleted } from './operations.ts'
 
 // Of the records `$3` of the types `$2`, the links beside `$4`.
 const TAKEN_ALONG = statement(
@@ -20,9 +20,7 @@ const TAKEN_ALONG = statement(
 
 /** A detail for each deletion that takes links of production with it which the change-set does not delete. */
 export async function grownDeletions(db: Db, baseId: string, merged: readonly Merged[]): Promise<Detail[]> {
-  const goes = merged
-    .filter((each) => (each.before && !each.after) || isRemade(each))
-    .map(({ draft }) => draft)
+  const goes = merged.filter(isDeleted).map(({ draft }) => draft)
   const records = goes.filter(({ kind }) => kind === 'record')
   if (records.length === 0) return []
   const links = goes.flatMap(({ kind, id }) => (kind === 'relationship' ? id : []))

@@ -29,8 +29,7 @@ export async function applyDrafts(
 ): Promise<void> {
   const of = (kind: 'record' | 'relationship') => all.filter(({ draft }) => draft.kind === kind)
   const [records, links] = [of('record'), of('relationship')]
-  const goes = ({ before, after }: Merged) => before !== null && after === null
-  const deletions = records.filter((each) => goes(each) || isRemade(each))
+  const deletions = records.filter(isDeleted)
   const remade = new Set(records.filter(isRemade).map(({ draft }) => nameOf(draft)))
   await run(scope, baseId, links.filter(goes).map(deleteLink))
   await runDeletions(scope, baseId, deletions, isForced)
@@ -131,6 +130,10 @@ const isRestored = ({ before, after }: Merged) =>
 /** A record loses its pair only by being deleted, and made again without it. */
 export const isRemade = ({ before, after }: Merged) =>
   after !== null && after['external_id'] === null && typeof before?.['external_id'] === 'string'
+
+const goes = ({ before, after }: Merged) => before !== null && after === null
+/** Whether the merge deletes what production has, be it to make it again. */
+export const isDeleted = (merged: Merged) => goes(merged) || isRemade(merged)
 
 /** The pair of a document, if it has one that the row has not. */
 export function pairOf(after: Document, before: Document | null): object {

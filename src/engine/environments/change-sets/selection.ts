@@ -123,7 +123,7 @@ export function openResolutions(
       return settled
     },
     check: (conflicts) => {
-      const idle = all.find(({ used }) => !used)
+      const idle = [...said.values()].find(({ used }) => !used)
       if (!idle || conflicts.length > 0) return
       throw invalid({
         path: `/resolve/${idle.n}`,

@@ -50,6 +50,7 @@ export function queryTooExpensive(thrown: unknown, timeoutMs: number): unknown {
 }
 
 const OUT_OF_MEMORY = '53200'
+
 /** Error for a statement that exceeds the memory limit of a database process. */
 const neededTooMuch = (cause: unknown) =>
   new DomainError('VALIDATION_ERROR', 'The request exceeded its memory limit.', {
